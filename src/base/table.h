@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// A small result that people look at: named columns and rows of values. What render prints, serve sends and sql returns.
+// Anything large is streamed instead (sql/connection.h).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace fathom {
+
+struct Value;
+using List = std::vector<Value>;
+using Object = std::vector<std::pair<std::string, Value>>;
+
+// A cell. monostate is NULL. uint64 exists for values beyond int64.
+struct Value {
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Object> data;
+
+  Value() = default;
+  template <class T>
+  Value(T value) : data(std::move(value)) {}  // NOLINT(google-explicit-constructor): a cell is its content
+  [[nodiscard]] bool is_null() const { return data.index() == 0; }
+};
+
+// How a column is shown to people; JSON and CSV carry the plain value whatever it says.
+enum class Measure : std::uint8_t { kNone, kNanoseconds, kBytes, kCount, kPercent };
+
+struct Column {
+  std::string name;
+  Measure measure = Measure::kNone;
+};
+
+struct Table {
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<std::vector<Value>> rows;
+  std::string note;  // one line under the table: why it is empty, what was left out
+};
+
+}  // namespace fathom
