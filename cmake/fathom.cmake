@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+# How a room of src/ becomes targets. A room's CMakeLists.txt is one call of fathom_room().
+
+# fathom_room(<name> [DEPS <room>...] [LIBS <cmake library>...])
+#
+# Makes from the *.cc of the current folder and its sub-folders
+#   fathom_<name>   a static library; an interface library where there is no *.cc
+#   <name>_test     one GoogleTest program of all *_test.cc, in <build>/test/, known to ctest
+#   <name>_bench    one Google Benchmark program of all *_bench.cc, in <build>/bench/
+#   <x>_fuzz        one libFuzzer program of each <x>_fuzz.cc, in <build>/fuzz/ (FATHOM_FUZZ)
+# Files for other worlds are left out of the library: *.guest.cc, and main.cc (see fathom_program).
+# DEPS are rooms, linked and visible to users of this room; LIBS are third-party libraries, for this room alone.
+function(fathom_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;LIBS")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  set(sources ${files})
+  list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|\\.guest)\\.cc$|/main\\.cc$")
+  list(TRANSFORM arg_DEPS PREPEND fathom_)
+
+  if(sources)
+    add_library(fathom_${name} STATIC ${sources})
+    target_include_directories(fathom_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(fathom_${name} PUBLIC ${arg_DEPS} Threads::Threads PRIVATE ${arg_LIBS} fathom_flags)
+  else()
+    add_library(fathom_${name} INTERFACE)
+    target_include_directories(fathom_${name} INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+    target_link_libraries(fathom_${name} INTERFACE ${arg_DEPS})
+  endif()
+
+  fathom_room_tests(${name} "${files}" "${arg_LIBS}")
+  fathom_room_benches(${name} "${files}" "${arg_LIBS}")
+  fathom_room_fuzzers(${name} "${files}" "${arg_LIBS}")
+endfunction()
+
+# fathom_program(<name> <main.cc>... DEPS <room>... [LIBS <cmake library>...]): <build>/<name>.
+function(fathom_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;LIBS")
+  list(TRANSFORM arg_DEPS PREPEND fathom_)
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} ${arg_LIBS} fathom_flags)
+endfunction()
+
+function(fathom_room_tests name files libs)
+  list(FILTER files INCLUDE REGEX "_test\\.cc$")
+  if(NOT FATHOM_TESTS OR NOT files)
+    return()
+  endif()
+  add_executable(${name}_test ${files})
+  set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  target_link_libraries(${name}_test PRIVATE fathom_${name} ${libs} GTest::gtest_main GTest::gmock fathom_flags)
+  add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT "FATHOM_BUILD=${CMAKE_BINARY_DIR}")
+endfunction()
+
+function(fathom_room_benches name files libs)
+  list(FILTER files INCLUDE REGEX "_bench\\.cc$")
+  if(NOT benchmark_FOUND OR NOT files)
+    return()
+  endif()
+  add_executable(${name}_bench EXCLUDE_FROM_ALL ${files})
+  set_target_properties(${name}_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  target_link_libraries(${name}_bench PRIVATE fathom_${name} ${libs} benchmark::benchmark_main fathom_flags)
+endfunction()
+
+function(fathom_room_fuzzers name files libs)
+  list(FILTER files INCLUDE REGEX "_fuzz\\.cc$")
+  if(NOT FATHOM_FUZZ)
+    return()
+  endif()
+  foreach(file ${files})
+    cmake_path(GET file STEM target)
+    add_executable(${target} ${file})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    target_link_libraries(${target} PRIVATE fathom_${name} ${libs} fathom_flags)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+  endforeach()
+  if(files)
+    file(CREATE_LINK ${fathom_duckdb_library} ${CMAKE_BINARY_DIR}/fuzz/libduckdb.so SYMBOLIC)
+  endif()
+endfunction()

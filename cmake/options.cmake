@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# Choices of a build. The presets (CMakePresets.json) are the combinations that we test.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(fathom_werror_default OFF)  # a newer compiler's new warning must not stop a user's build
+else()
+  set(fathom_werror_default ON)
+endif()
+
+option(FATHOM_WERROR "Warnings in our code are errors" ${fathom_werror_default})
+option(FATHOM_TESTS "Build unit tests" ON)
+option(FATHOM_FUZZ "Build the *_fuzz targets (clang's libFuzzer)" OFF)
+set(FATHOM_SANITIZE "" CACHE STRING "Sanitizers of the host code: address, undefined, thread; comma-separated")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+set_property(GLOBAL PROPERTY USE_FOLDERS ON)
+
+find_program(FATHOM_CCACHE ccache)
+if(FATHOM_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${FATHOM_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${FATHOM_CCACHE})
+endif()
+
+# Flags of all host code. Guest code (src/guest) has stricter ones of its own and is never sanitized.
+add_library(fathom_flags INTERFACE)
+target_compile_options(fathom_flags INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
+if(FATHOM_SANITIZE)
+  target_compile_options(fathom_flags INTERFACE
+    -fsanitize=${FATHOM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(fathom_flags INTERFACE -fsanitize=${FATHOM_SANITIZE})
+endif()
+if(FATHOM_FUZZ)
+  target_compile_options(fathom_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs what a build of Fathom needs. Does nothing, quickly, when all of it is there.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly package_list=tools/packages.txt
+
+# wanted: the names in the list, one per line. npm counts as there however it came: Node's own packages exclude Debian's.
+wanted() {
+  sed 's/#.*//' "$package_list" | tr -s ' ' '\n' | sed '/^$/d' |
+    if command -v npm >/dev/null; then grep -vx npm; else cat; fi
+}
+
+missing() {
+  local installed
+  # shellcheck disable=SC2016  # the format is dpkg's
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' 2>/dev/null | sed -n 's/^installed //p' | sort -u)
+  wanted | sort -u | comm -23 - <(echo "$installed")
+}
+
+install_packages() {
+  local -a packages=("$@")
+  local line="apt-get install -y --no-install-recommends ${packages[*]}"
+  if [[ $(id -u) != 0 ]]; then
+    printf 'setup: %d packages are missing; run\n  sudo %s\n' "${#packages[@]}" "$line" >&2
+    return 3
+  fi
+  echo "== setup: $line"
+  if ! grep -qs VERSION_CODENAME=bookworm /etc/os-release; then
+    echo "setup: Fathom is tested on Debian 12 (bookworm); this system's versions may differ" >&2
+  fi
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq
+  apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+}
+
+main() {
+  local -a packages
+  if ! command -v dpkg-query >/dev/null; then
+    echo "setup: not a Debian system; install by hand what $package_list names" >&2
+  else
+    mapfile -t packages < <(missing)
+    if ((${#packages[@]} > 0)); then install_packages "${packages[@]}"; fi
+  fi
+  tools/fetch_duckdb.sh
+}
+
+main "$@"
