@@ -2,23 +2,23 @@
 // How host code reports failure: a value or an Error, never an exception of ours.
 //
 //   Result<File> open_log(std::string path) {
-//     FATHOM_ASSIGN(File file, File::open(path));      // returns the Error to the caller, or goes on
-//     FATHOM_TRY(file.write_all(kMagic));
-//     return file;
+//     FATHOM_ASSIGN(File file, File::open(path));      // returns the Error to the caller, or goes
+//     on FATHOM_TRY(file.write_all(kMagic)); return file;
 //   }
 //
 // The vocabulary is that of std::expected, which g++ 12 and clang 14 do not both have.
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 namespace fathom {
 
 enum class Code {
-  kUsage,        // the command line is wrong: exit 2
-  kInvalid,      // an input is not what it should be (bad SQL too)
+  kUsage,    // the command line is wrong: exit 2
+  kInvalid,  // an input is not what it should be (bad SQL too)
   kNotFound,
   kIo,
   kCorrupt,      // a file is damaged
@@ -47,8 +47,10 @@ template <class T = Unit>
 class [[nodiscard]] Result {
  public:
   Result() requires std::is_same_v<T, Unit> : state_(Unit{}) {}
-  Result(T value) : state_(std::move(value)) {}          // NOLINT(google-explicit-constructor): as std::expected
-  Result(Error error) : state_(std::move(error)) {}      // NOLINT(google-explicit-constructor): as std::expected
+  Result(T value)
+      : state_(std::move(value)) {}  // NOLINT(google-explicit-constructor): as std::expected
+  Result(Error error)
+      : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor): as std::expected
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -80,11 +82,11 @@ inline Error usage_error(std::string message, std::string hint = "") {
 #define FATHOM_CONCAT_INNER(a, b) a##b
 #define FATHOM_CONCAT(a, b) FATHOM_CONCAT_INNER(a, b)
 
-#define FATHOM_TRY(expression)                                            \
-  do {                                                                    \
-    if (auto outcome_ = (expression); !outcome_.has_value()) {            \
-      return std::move(outcome_).error();                                 \
-    }                                                                     \
+#define FATHOM_TRY(expression)                                 \
+  do {                                                         \
+    if (auto outcome_ = (expression); !outcome_.has_value()) { \
+      return std::move(outcome_).error();                      \
+    }                                                          \
   } while (false)
 
 #define FATHOM_ASSIGN(declaration, expression) \

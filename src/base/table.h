@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A small result that people look at: named columns and rows of values. What render prints, serve sends and sql returns.
-// Anything large is streamed instead (sql/connection.h).
+// A small result that people look at: named columns and rows of values. What render prints, serve
+// sends and sql returns. Anything large is streamed instead (sql/connection.h).
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,13 @@ using Object = std::vector<std::pair<std::string, Value>>;
 
 // A cell. monostate is NULL. uint64 exists for values beyond int64.
 struct Value {
-  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Object> data;
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, List, Object>
+      data;
 
   Value() = default;
   template <class T>
-  Value(T value) : data(std::move(value)) {}  // NOLINT(google-explicit-constructor): a cell is its content
+  Value(T value)
+      : data(std::move(value)) {}  // NOLINT(google-explicit-constructor): a cell is its content
   [[nodiscard]] bool is_null() const { return data.index() == 0; }
 };
 

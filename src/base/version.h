@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The version of the program, as CMakeLists.txt states it. The recording's schema has a version of its own.
+// The version of the program, as CMakeLists.txt states it. The recording's schema has a version of
+// its own.
 #pragma once
 
 #include <string_view>

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#include "base/clock.h"
+
+#include <ctime>
+
+namespace fathom {
+namespace {
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+
+std::int64_t read_clock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);  // cannot fail for these two clocks
+  return now.tv_sec * kNsPerSecond + now.tv_nsec;
+}
+
+}  // namespace
+
+std::int64_t now_monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
+std::int64_t now_realtime_ns() { return read_clock(CLOCK_REALTIME); }
+
+}  // namespace fathom

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// The two clocks of the kernel that we use, in nanoseconds.
+#pragma once
+
+#include <cstdint>
+
+namespace fathom {
+
+[[nodiscard]] std::int64_t
+now_monotonic_ns();                            // CLOCK_MONOTONIC: durations and order within a boot
+[[nodiscard]] std::int64_t now_realtime_ns();  // CLOCK_REALTIME: the date, since 1970; may jump
+
+}  // namespace fathom

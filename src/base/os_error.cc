@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "base/os_error.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace fathom {
+namespace {
+
+Code code_of(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR:
+    case ESRCH:
+      return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return Code::kDenied;
+    case ENOSYS:
+    case EOPNOTSUPP:
+      return Code::kUnsupported;
+    default:
+      return Code::kIo;
+  }
+}
+
+}  // namespace
+
+std::string errno_name(int number) {
+  if (number == 0) return "";
+  const char* name = strerrorname_np(number);
+  return name != nullptr ? name : "errno " + std::to_string(number);
+}
+
+Error os_error(int number, std::string_view what, std::string hint) {
+  const char* text = strerrordesc_np(number);  // unlike strerror: no locale, any thread
+  return {code_of(number), std::string(what) + ": " + (text != nullptr ? text : errno_name(number)),
+          std::move(hint)};
+}
+
+}  // namespace fathom

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "base/os_error.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace fathom {
+namespace {
+
+TEST(OsError, NamesOfNumbers) {
+  EXPECT_EQ(errno_name(ENOENT), "ENOENT");
+  EXPECT_EQ(errno_name(EAGAIN), "EAGAIN");
+  EXPECT_EQ(errno_name(0), "");
+  EXPECT_EQ(errno_name(4095), "errno 4095");
+}
+
+TEST(OsError, SaysWhatAndWhy) {
+  const Error error = os_error(EACCES, "open /x", "ask the owner");
+  EXPECT_EQ(error.message, "open /x: Permission denied");
+  EXPECT_EQ(error.hint, "ask the owner");
+  EXPECT_EQ(error.code, Code::kDenied);
+}
+
+TEST(OsError, CodesFitTheNumber) {
+  EXPECT_EQ(os_error(ENOENT, "x").code, Code::kNotFound);
+  EXPECT_EQ(os_error(EROFS, "x").code, Code::kDenied);
+  EXPECT_EQ(os_error(ENOSYS, "x").code, Code::kUnsupported);
+  EXPECT_EQ(os_error(ENOSPC, "x").code, Code::kIo);
+  EXPECT_EQ(os_error(4095, "x").message, "x: errno 4095");
+}
+
+}  // namespace
+}  // namespace fathom
