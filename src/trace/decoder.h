@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Records of chunks into rows. Reading never trusts a byte: a damaged chunk costs what follows the damage in it, and counts
+// as a loss.
+//
+//   for (chunk : all known chunks) decoder.define(chunk);      // names and facts, in any order, repeatable
+//   decoder.decode(chunks, events, counters);                  // rows, each chunk once
+//
+// One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/batch.h"
+#include "trace/clock.h"
+#include "trace/definitions.h"
+#include "trace/paths.h"
+#include "trace/schema.h"
+#include "trace/summary.h"
+
+namespace fathom::trace {
+
+// The valid bytes of one fill of a segment, without the segment's header. Refers to memory of somebody else.
+struct Chunk {
+  std::span<const std::uint8_t> bytes;
+  const Schema* schema = nullptr;  // nullptr: unknown, only kinds of the format itself can be read
+};
+
+struct Loss {
+  std::string layer;  // "" where it concerns all
+  std::string reason;
+  std::int64_t count = 0;
+};
+
+struct DecoderOptions {
+  NameResolver resolver;  // none: `module+0xoffset`
+  PathFilter paths;       // events of posix and stdio on other files are left out
+};
+
+class Decoder {
+ public:
+  Decoder(Strings& strings, Clock clock, DecoderOptions options = {});
+  ~Decoder();
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  // A clock that agrees with the one before on the past.
+  void set_clock(Clock clock);
+
+  // Takes definitions, process facts and notes. Counts nothing.
+  void define(const Chunk& chunk);
+
+  // Appends the rows of all chunks, thread by thread, each thread's runs in their order. Arguments of a region that is
+  // still open wait for the next call.
+  void decode(std::span<const Chunk> chunks, EventBatch& events, CounterBatch& counters);
+
+  [[nodiscard]] Definitions& definitions() { return definitions_; }
+  [[nodiscard]] const Clock& clock() const { return clock_; }
+
+  // Sums over everything decoded since the last take_sums().
+  struct Sums {
+    SummaryTable summary;
+    Timeline timeline;
+    std::map<std::string, std::int64_t> events_by_layer;
+    std::vector<Loss> losses;
+  };
+  [[nodiscard]] Sums take_sums();
+
+ private:
+  class Rows;
+  class Definer;
+  struct Thread;
+
+  Thread& thread(std::uint64_t process_key, std::uint32_t ordinal, std::uint32_t cursor);
+  void count_loss(const std::string& reason, std::int64_t count = 1);
+
+  Strings* strings_;
+  Clock clock_;
+  DecoderOptions options_;
+  Definitions definitions_;
+  std::unordered_map<std::uint64_t, std::vector<std::unique_ptr<Thread>>> threads_;
+  std::unique_ptr<Rows> rows_;
+  std::map<std::string, std::int64_t> losses_;
+};
+
+}  // namespace fathom::trace

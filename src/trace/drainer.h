@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Takes full segments, and those of dead owners, out of the pools into logs, so that the program can use them again. Needs
+// spool/lock (exclusive). Nothing is freed before it is in the log: a disk that is full costs nothing until the guests
+// themselves find no room. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/chunk_log.h"
+#include "trace/spool.h"
+
+namespace fathom::trace {
+
+inline constexpr std::uint64_t kLogBytes = std::uint64_t{16} << 20;  // a log is packed into one Parquet file
+
+struct DrainResult {
+  std::uint64_t chunks = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t pools = 0;         // that exist now
+  std::uint64_t pool_bytes = 0;
+  bool owners_alive = false;       // some process may still write
+  std::vector<InFlight> died_in;   // calls in flight of owners that were found dead in this pass
+};
+
+class Drainer {
+ public:
+  // `first_log` is above every n that a log or an events file has.
+  static Result<Drainer> open(Spool& spool, const Clock& clock, std::uint64_t first_log);
+
+  // One pass. A failure to write leaves the rest where it is; the next pass tries again.
+  Result<DrainResult> drain();
+
+  // Rows that the recorder measured. They are safe, and visible to readers, when this returns.
+  Status append(const CounterBatch& counters, const Strings& strings);
+
+  // Ends the current log, if it holds anything, so that it can be packed.
+  void roll();
+  // Logs that are complete, ascending.
+  [[nodiscard]] std::vector<std::uint64_t> complete_logs() const;
+
+  // Copies of what lies in segments now: definitions that drained chunks may refer to.
+  void visit_live(const std::function<void(const Chunk&)>& visit);
+
+  // Counters of losses of all pools, those that are gone included.
+  [[nodiscard]] std::vector<Loss> losses() const;
+
+ private:
+  struct Work;
+  Drainer(Spool& spool, const Clock& clock, std::uint64_t first_log);
+  void refresh_pools();
+  void collect(std::vector<Work>& work, DrainResult& result);
+  Status take(const Work& work, DrainResult& result);
+  void remove_idle_pools();
+  Status ensure_log(std::uint64_t room);
+
+  Spool* spool_;
+  Clock clock_;
+  Liveness liveness_;
+  std::map<std::string, Pool> pools_;  // by path
+  std::map<std::string, std::vector<std::uint64_t>> gone_losses_;
+  std::optional<ChunkLog> log_;
+  std::optional<ChunkLog> definitions_;
+  std::uint64_t next_log_ = 0;
+  std::uint64_t current_log_ = 0;
+};
+
+}  // namespace fathom::trace

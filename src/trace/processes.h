@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Rows of `processes` and `threads` out of what the processes told, and the programs that could not be recorded.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/batch.h"
+#include "trace/clock.h"
+#include "trace/definitions.h"
+#include "trace/manifest.h"
+
+namespace fathom::trace {
+
+// Exit statuses that the recorder itself waited for: pid to status as in `processes.exit`.
+using KnownExits = std::map<std::int64_t, std::int64_t>;
+
+std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
+                                     const KnownExits& exits, const std::string& host);
+std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
+                                   const std::string& host);
+
+// Programs that were started and never attached. Looks at the program's file for the reason.
+std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library);
+
+// Why the library cannot enter a program: "static binary", "set-user-id", "another architecture (aarch64)", "another libc
+// (/lib/ld-musl…)"; "" if nothing speaks against it. Follows `#!` lines. `library` is libfathom.so's path, for its own
+// architecture; "" takes this machine's.
+std::string obstacle_of(const std::string& program, const std::string& library);
+
+// 128 + N for signal N, as a shell says it.
+std::int64_t exit_of_wait_status(std::int64_t status);
+
+}  // namespace fathom::trace

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The kinds of events that a library declared, from the text in `schema-<hash>` (docs/formats/spool.md, "Calls").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "wire/record.h"
+
+namespace fathom::trace {
+
+enum class FieldKind : std::uint8_t { kFd, kFile, kOffset, kSize, kItem, kRet, kBytes, kArgInt, kArgPath };
+
+struct Field {
+  FieldKind kind = FieldKind::kFd;
+  std::string key;  // of args
+};
+
+struct EventKind {
+  std::uint16_t kind = 0;
+  std::uint32_t source = 0;  // enum fathom_source
+  std::string layer;
+  std::string name;
+  std::string entry;
+  std::string category;
+  bool ret_is_bytes = false;   // flag `bytes`
+  bool uses_position = false;  // flag `position`
+  std::vector<Field> fields;
+};
+
+class Schema {
+ public:
+  // Foreign bytes: every line is checked; what is wrong is kCorrupt with the line's number.
+  static Result<Schema> parse(std::string_view text);
+
+  // nullptr for a kind that is not declared.
+  [[nodiscard]] const EventKind* find(std::uint32_t kind) const {
+    return kind < index_.size() && index_[kind] != 0 ? &kinds_[index_[kind] - 1u] : nullptr;
+  }
+  [[nodiscard]] const std::vector<EventKind>& kinds() const { return kinds_; }
+
+ private:
+  std::vector<EventKind> kinds_;
+  std::array<std::uint16_t, FATHOM_KIND_MASK + 1> index_{};
+};
+
+// FNV-1a, 64 bits: what names a schema file and a pool.
+[[nodiscard]] std::uint64_t fnv1a(std::string_view bytes);
+
+}  // namespace fathom::trace

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// A run's spool directory, for reading (docs/formats/spool.md). Everything is foreign bytes, written while we read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "trace/chunk_log.h"
+#include "trace/decoder.h"
+#include "trace/manifest.h"
+#include "trace/schema.h"
+#include "wire/spool.h"
+
+namespace fathom::trace {
+
+inline constexpr char kSpoolDirectory[] = "spool";
+
+// A flock that goes with the object.
+class FileLock {
+ public:
+  enum class Mode { kShared, kExclusive };
+  // Waits for it. The file is made if it is missing and can be.
+  static Result<FileLock> wait(const std::string& path, Mode mode);
+  // Nothing when somebody else holds it.
+  static Result<std::optional<FileLock>> attempt(const std::string& path, Mode mode);
+
+ private:
+  explicit FileLock(Fd fd) : fd_(std::move(fd)) {}
+  Fd fd_;
+};
+
+// A pool mapped shared, writable only for the drainer. Sizes were checked against the file.
+class Pool {
+ public:
+  static Result<Pool> open(const std::string& path, bool writable);
+  Pool(Pool&& other) noexcept;
+  Pool& operator=(Pool&& other) noexcept;
+  ~Pool();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::uint64_t name_hash() const { return name_hash_; }
+  [[nodiscard]] std::uint64_t name_tick() const { return name_tick_; }  // when it was made
+  [[nodiscard]] std::uint64_t file_bytes() const { return size_; }
+  [[nodiscard]] fathom_pool_header& header() const { return *static_cast<fathom_pool_header*>(memory_); }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  [[nodiscard]] fathom_segment& segment(std::uint32_t index) const;
+  // The records of a segment, as far as `committed` (the low half of progress) says, clamped to the segment.
+  [[nodiscard]] std::span<const std::uint8_t> records(std::uint32_t index, std::uint64_t committed) const;
+
+ private:
+  Pool(std::string path, void* memory, std::size_t size);
+  std::string path_;
+  void* memory_ = nullptr;
+  std::size_t size_ = 0;
+  std::uint32_t segment_size_ = 0;
+  std::uint32_t count_ = 0;
+  std::uint64_t name_hash_ = 0;
+  std::uint64_t name_tick_ = 0;
+};
+
+// Tells whether the process that owns a segment still lives. Where that cannot be told (another machine), it does.
+class Liveness {
+ public:
+  explicit Liveness(const fathom_run_header& run, const Clock& clock);
+  // A newer pool of the same pid means that the owner's image is gone (exec).
+  void saw_pool(std::uint32_t pid, std::uint64_t key, std::uint64_t tick);
+  // `tick` is some moment at which the owner lived.
+  [[nodiscard]] bool alive(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) const;
+
+ private:
+  enum class Machine { kThisBoot, kEarlierBoot, kAnother };
+  Machine machine_ = Machine::kThisBoot;
+  Clock clock_;
+  std::int64_t start_boottime_ns_ = 0;
+  std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> pools_;  // pid: (tick, key)
+};
+
+// What an owner was in the middle of.
+struct CallInFlight {
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+  std::uint64_t key = 0;
+  std::uint32_t kind = 0;
+  std::uint64_t since_tick = 0;
+  std::uint64_t schema = 0;
+  bool alive = false;
+};
+
+// Everything of the spool at one moment, copied: chunks of logs that no Parquet file replaced and of segments.
+struct Snapshot {
+  struct Piece {
+    ChunkName name;
+    std::uint64_t schema = 0;
+    std::uint64_t rows_bytes = 0;  // decode rows up to here; definitions from all of it
+    std::vector<std::uint8_t> bytes;
+  };
+  std::vector<Piece> pieces;
+  std::vector<std::vector<std::uint8_t>> definitions;  // chunks of definitions.log; they need no schema
+  std::vector<std::vector<std::uint8_t>> counters;     // entries of EntryKind::kCounters
+  std::vector<CallInFlight> in_flight;
+  std::vector<Loss> losses;  // of the pools that exist, and damage met on the way
+  bool owners_alive = false;
+};
+
+class Spool {
+ public:
+  // `directory` is the spool's own. kNotFound without a run.header, kCorrupt with a bad one, kUnsupported with a newer.
+  static Result<Spool> open(const std::string& directory);
+
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] const fathom_run_header& header() const { return header_; }  // as it was at open()
+  [[nodiscard]] std::string run_id() const;                                  // 32 hex digits
+  [[nodiscard]] bool same_boot() const;
+
+  [[nodiscard]] Result<std::vector<std::string>> pool_paths() const;
+  [[nodiscard]] std::vector<std::uint64_t> logs() const;  // the n of drained-<n>.log, ascending
+  [[nodiscard]] std::string log_path(std::uint64_t n) const;
+  [[nodiscard]] std::string definitions_path() const;
+  [[nodiscard]] std::string lock_path() const;
+  [[nodiscard]] std::string publish_lock_path() const;
+
+  // nullptr where the file is missing or damaged. Kept.
+  const Schema* schema(std::uint64_t hash);
+
+  // The caller holds publish.lock shared and names the logs that Parquet files have replaced.
+  Result<Snapshot> snapshot(const Clock& clock, const std::vector<std::uint64_t>& replaced_logs);
+
+ private:
+  Spool(std::string directory, const fathom_run_header& header);
+  std::string directory_;
+  fathom_run_header header_;
+  std::map<std::uint64_t, std::unique_ptr<Schema>> schemas_;
+};
+
+// Name of a call in flight by its schema: "read"; "kind 77" where that is not known.
+std::string call_name(Spool& spool, const CallInFlight& call);
+
+// "event lost: no room …", the text under which a pool's loss counter goes into `losses`.
+Loss loss_of(std::uint32_t source, std::uint32_t reason, std::uint64_t count);
+
+}  // namespace fathom::trace

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// What reports read instead of all events: sums per (layer, name, category, file, pid), and busy time per layer over time.
+// Made while decoding; additive, so that parts made by different packs or hosts can be summed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "trace/batch.h"
+#include "trace/strings.h"
+
+namespace fathom::trace {
+
+// What an event adds. `self` is dur without the time of the events inside it.
+struct SummaryKey {
+  std::uint32_t layer = kNoString;
+  std::uint32_t name = kNoString;
+  std::uint32_t category = kNoString;
+  std::uint32_t file = kNoString;
+  std::int32_t pid = kNull32;
+  bool operator==(const SummaryKey&) const = default;
+};
+
+struct SummaryRow {
+  SummaryKey key;
+  std::int64_t calls = 0;
+  std::int64_t errors = 0;
+  std::int64_t dur = 0;
+  std::int64_t self = 0;
+  std::int64_t dur_min = 0;
+  std::int64_t dur_max = 0;
+  std::int64_t bytes = kNull;  // NULL until an event has a value there
+  std::int64_t first = 0;      // smallest ts
+  std::int64_t last = 0;       // largest ts + dur
+  std::vector<std::int64_t> hist;   // hist[i] counts 2^i <= dur < 2^(i+1) ns; 0 ns is in hist[0]; no zeros at the end
+  std::vector<std::int64_t> sizes;  // the same of bytes, where there are any
+
+  void add(std::int64_t ts, std::int64_t duration, std::int64_t self_time, std::int64_t moved, bool failed);
+  void merge(const SummaryRow& other);  // keys are the caller's matter
+};
+
+class SummaryTable {
+ public:
+  // The index of the key's row; stays valid.
+  std::size_t find(const SummaryKey& key);
+  SummaryRow& at(std::size_t index) { return rows_[index]; }
+  [[nodiscard]] const std::vector<SummaryRow>& rows() const { return rows_; }
+  void add(const SummaryRow& row) { rows_[find(row.key)].merge(row); }
+  // Adds rows whose texts are codes of another pool.
+  void add(const SummaryTable& other, const Strings& from, Strings& to);
+  void clear();
+
+ private:
+  void grow();
+  std::vector<SummaryRow> rows_;
+  std::vector<std::uint32_t> slots_;
+};
+
+// Busy (self) time, calls and bytes per layer in at most kBuckets buckets of equal width, a power of two of ns that
+// doubles as the run gets longer.
+class Timeline {
+ public:
+  static constexpr std::size_t kBuckets = 2048;
+  static constexpr std::int64_t kFirstWidth = std::int64_t{1} << 20;
+
+  struct Cell {
+    std::int64_t busy = 0;
+    std::int64_t calls = 0;
+    std::int64_t bytes = 0;
+  };
+  struct Row {
+    std::int64_t ts;
+    std::int64_t width;
+    std::uint32_t layer;
+    Cell cell;
+  };
+
+  // Busy time is spread evenly over [ts, ts + dur]; calls and bytes count where the event began.
+  void add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t self, std::int64_t bytes);
+  void add(const Row& row);
+  void add(const Timeline& other, const Strings& from, Strings& to);
+  [[nodiscard]] std::int64_t width() const { return width_; }
+  [[nodiscard]] std::vector<Row> rows() const;  // only buckets in which something happened, by (layer, ts)
+  void clear();
+
+ private:
+  std::vector<Cell>& cells(std::uint32_t layer);
+  std::size_t reach(std::int64_t ts);  // the bucket of ts, widening as needed
+  void widen();
+
+  std::int64_t width_ = kFirstWidth;
+  std::vector<std::pair<std::uint32_t, std::vector<Cell>>> layers_;
+};
+
+}  // namespace fathom::trace
