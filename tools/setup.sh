@@ -35,6 +35,18 @@ install_packages() {
   apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
 }
 
+# The Python tools of tools/requirements.txt, in .cache/venv. A build needs none of them, so a failure is only said.
+install_python_tools() {
+  local stamp=.cache/venv/requirements.txt
+  if cmp -s tools/requirements.txt "$stamp"; then return; fi
+  echo "== setup: pip install -r tools/requirements.txt into .cache/venv"
+  if python3 -m venv .cache/venv && .cache/venv/bin/pip install -q -r tools/requirements.txt; then
+    cp tools/requirements.txt "$stamp"
+  else
+    echo "setup: the Python tools could not be installed; ./dev lint will skip them" >&2
+  fi
+}
+
 main() {
   local -a packages
   if ! command -v dpkg-query >/dev/null; then
@@ -44,6 +56,7 @@ main() {
     if ((${#packages[@]} > 0)); then install_packages "${packages[@]}"; fi
   fi
   tools/fetch_duckdb.sh
+  install_python_tools
 }
 
 main "$@"

@@ -47,10 +47,10 @@ template <class T = Unit>
 class [[nodiscard]] Result {
  public:
   Result() requires std::is_same_v<T, Unit> : state_(Unit{}) {}
-  Result(T value)
-      : state_(std::move(value)) {}  // NOLINT(google-explicit-constructor): as std::expected
-  Result(Error error)
-      : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor): as std::expected
+  // Both convert by themselves, as with std::expected: `return value;` and `return error;` are the
+  // point.
+  Result(T value) : state_(std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }

@@ -43,7 +43,7 @@ std::string scaled(double value, double step, std::span<const std::string_view> 
 }
 
 std::string hours_and_minutes(double seconds) {
-  const auto minutes = static_cast<long long>(seconds / 60 + 0.5);
+  const long long minutes = std::llround(seconds / 60);
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%lldh %02lldm", minutes / 60, minutes % 60);
   return text.data();

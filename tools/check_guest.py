@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that the in-process library keeps to its side of the wall.
+
+It may need libc alone, and of libc only the symbols of tools/guest_symbols.allow; it is never
+unloaded, relocates no code, needs no executable stack, and takes little thread-local storage.
+usage: tools/check_guest.py [LIBRARY] [--prefix aarch64-linux-gnu-]
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Iterator, List, Set
+
+ROOT = Path(__file__).parent.parent
+ALLOW_LIST = ROOT / "tools" / "guest_symbols.allow"
+NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+TLS_BYTES = 64
+
+
+def output_of(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def allowed_symbols() -> Set[str]:
+    text = re.sub(r"#.*", "", ALLOW_LIST.read_text())
+    return set(text.split())
+
+
+def undefined_symbols(prefix: str, library: Path) -> List[str]:
+    lines = output_of(f"{prefix}nm", "-D", "--undefined-only", str(library)).splitlines()
+    return sorted(line.split()[-1].split("@")[0] for line in lines)
+
+
+def symbol_problems(prefix: str, library: Path) -> Iterator[str]:
+    allowed = allowed_symbols()
+    for symbol in undefined_symbols(prefix, library):
+        if symbol not in allowed:
+            yield f"needs {symbol}, which {ALLOW_LIST.name} does not allow"
+
+
+def dynamic_problems(prefix: str, library: Path) -> Iterator[str]:
+    dynamic = output_of(f"{prefix}readelf", "-dW", str(library))
+    for needed in re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic):
+        if needed not in NEEDED:
+            yield f"needs {needed}; guest code has libc alone"
+    if "(TEXTREL)" in dynamic:
+        yield "has text relocations"
+    if not re.search(r"\(FLAGS_1\).*NODELETE", dynamic):
+        yield "may be unloaded while its hooks are bound; link with -z nodelete"
+
+
+def segment_problems(prefix: str, library: Path) -> Iterator[str]:
+    segments = output_of(f"{prefix}readelf", "-lW", str(library))
+    stack = re.search(r"GNU_STACK.*\s(R\S*)\s+0x", segments)
+    if not stack or "E" in stack[1]:
+        yield "asks for an executable stack"
+    tls = re.search(r"^\s*TLS(\s+0x[0-9a-f]+){4}\s+(0x[0-9a-f]+)", segments, re.MULTILINE)
+    if tls and int(tls[2], 16) > TLS_BYTES:
+        yield f"takes {int(tls[2], 16)} bytes of thread-local storage; {TLS_BYTES} are allowed"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("library", nargs="?", type=Path, default=ROOT / "build" / "libfathom.so")
+    parser.add_argument("--prefix", default="", help="of nm and readelf")
+    arguments = parser.parse_args()
+    library: Path = arguments.library
+    if not library.is_file():
+        print(f"check_guest: there is no {library}; ./dev build makes it", file=sys.stderr)
+        return 3
+    problems = [
+        problem
+        for check in (symbol_problems, dynamic_problems, segment_problems)
+        for problem in check(arguments.prefix, library)
+    ]
+    for problem in problems:
+        print(f"{library}: {problem}")
+    print(f"check_guest: {library.name}, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Checks that the rooms of src/ include only what the house allows (ARCHITECTURE.md).
+
+The tables below are the rule; a new arrow is a change of the design, made here on purpose.
+usage: tools/check_layers.py [SRC]
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import Dict, Iterator, List, NamedTuple, Set, Tuple
+
+# Room -> rooms that its files may include, besides their own. `sources` means the headers that
+# stand directly in src/sources; the folders below it are rooms of their own, see `rule_for`.
+MAY_INCLUDE: Dict[str, Set[str]] = {
+    "base": set(),
+    "wire": set(),
+    "sql": {"base"},
+    "symbols": {"base"},
+    "guest": {"wire"},
+    "trace": {"wire", "sql", "base"},
+    "sources": {"trace", "symbols", "base", "wire"},
+    "session": {"sources", "trace", "base"},
+    "analysis": {"trace", "sql", "symbols", "base"},
+    "render": {"analysis", "base"},
+    "fleet": {"session", "analysis", "render", "trace", "base"},
+    "serve": {"session", "analysis", "render", "trace", "base"},
+    "cli": {
+        "base", "sql", "symbols", "wire", "trace", "sources",
+        "session", "analysis", "render", "fleet", "serve",
+    },
+}  # fmt: skip
+
+# Third-party header -> the rooms that wrap it. What is not named here is free to all host code.
+WRAPPED_BY: Dict[str, Set[str]] = {
+    r"duckdb\.h": {"sql"},
+    r"(elfutils/.*|dwarf\.h|libelf\.h|gelf\.h)": {"symbols"},
+    r"CLI/.*": {"cli"},
+    r"bpf/.*": {"sources/ebpf"},
+    r"perfmon/.*": {"sources/perf"},
+    r"Python\.h": {"sources/python"},
+    r"protozero/.*": {"render"},
+    r"librsvg/.*": {"render"},
+    r"(boost|openssl)/.*": {"fleet", "serve"},
+    r"(curl/.*|sqlite3\.h|hiredis/.*)": {"fleet"},
+    r"zlib\.h": {"analysis", "render"},
+}
+
+# Slow to compile: only in .cc files.
+NOT_IN_HEADERS = re.compile(r"nlohmann/json\.hpp|CLI/.*|simdjson\.h|boost/.*")
+
+# The C++ headers that need nothing of the run-time library. Guest code may also use C's (*.h).
+FREESTANDING = {
+    "array", "atomic", "bit", "cerrno", "climits", "concepts", "cstdarg",
+    "cstddef", "cstdint", "cstring", "initializer_list", "limits", "new",
+    "span", "string_view", "tuple", "type_traits", "utility",
+}  # fmt: skip
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+TEST = re.compile(r"_(test|bench|fuzz)\.cc$")
+GUEST_HALF = re.compile(r"(\.guest\.(cc|h)|\.bpf\.(c|h))$")
+
+
+class Include(NamedTuple):
+    line: int
+    quoted: bool
+    name: str
+
+
+def includes_of(path: Path) -> Iterator[Include]:
+    for number, text in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        found = INCLUDE.match(text)
+        if found:
+            yield Include(number, found[1] == '"', found[2])
+
+
+def room_of(name: str) -> str:
+    """`trace/spool.h` -> `trace`; `sources/posix/x.h` -> `sources/posix`."""
+    parts = name.split("/")
+    return "/".join(parts[:2]) if parts[0] == "sources" and len(parts) > 2 else parts[0]
+
+
+def rule_for(name: str) -> Set[str]:
+    """The rooms that this file may include."""
+    room = room_of(name)
+    if GUEST_HALF.search(name):
+        return {room, "guest", "wire"}
+    allowed = {room} | MAY_INCLUDE[room.split("/")[0]]
+    if room.startswith("sources/"):
+        allowed.add("sources")
+    if TEST.search(name):
+        allowed.add("base")
+    return allowed
+
+
+def is_guest(name: str) -> bool:
+    return not TEST.search(name) and (
+        room_of(name) in {"guest", "wire"} or bool(GUEST_HALF.search(name))
+    )
+
+
+def quoted_problem(name: str, include: Include) -> str:
+    target = room_of(include.name)
+    if include.name.endswith(".skel.h") or target == "fathom":
+        return ""  # made by bpftool; the public API
+    if target.split("/")[0] not in MAY_INCLUDE:
+        return f'"{include.name}" does not start with a room; includes start at src/'
+    # The list of sources names each of them, in a .cc: nobody above sees their headers.
+    if room_of(name) == "sources" and name.endswith(".cc") and target.startswith("sources/"):
+        return ""
+    if target not in rule_for(name):
+        return f"{room_of(name)} must not include {target} ({include.name})"
+    return ""
+
+
+def bracket_problem(name: str, header: str) -> str:
+    room = room_of(name)
+    for pattern, rooms in WRAPPED_BY.items():
+        if re.fullmatch(pattern, header) and room not in rooms:
+            return f"<{header}> is wrapped by {' and '.join(sorted(rooms))} alone"
+    if name.endswith(".h") and NOT_IN_HEADERS.fullmatch(header):
+        return f"<{header}> is slow to compile; include it in a .cc"
+    if is_guest(name) and not header.endswith(".h") and header not in FREESTANDING:
+        return f"<{header}> needs the C++ run-time library, which guest code does not have"
+    return ""
+
+
+def problems_of(src: Path, name: str) -> Iterator[Tuple[int, str]]:
+    for include in includes_of(src / name):
+        if include.quoted and (problem := quoted_problem(name, include)):
+            yield include.line, problem
+        if problem := bracket_problem(name, include.name):
+            yield include.line, problem
+
+
+def leak_into_guest(src: Path, name: str) -> str:
+    """The first header that a guest file reaches, over others of its source, and must not."""
+    seen: Set[str] = set()
+    queue: List[str] = [name]
+    while queue:
+        for include in includes_of(src / queue.pop()):
+            if not include.quoted or include.name in seen or not (src / include.name).is_file():
+                continue
+            seen.add(include.name)
+            if room_of(include.name) not in {"guest", "wire", room_of(name)}:
+                return include.name
+            queue.append(include.name)
+    return ""
+
+
+def main() -> int:
+    src = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent / "src")
+    failures = 0
+    files = sorted(p for p in src.rglob("*") if p.suffix in {".h", ".hpp", ".cc", ".c"})
+    for path in files:
+        name = path.relative_to(src).as_posix()
+        if room_of(name).split("/")[0] not in MAY_INCLUDE:
+            print(f"{path}:1: no room of the house")
+            failures += 1
+            continue
+        for line, problem in problems_of(src, name):
+            print(f"{path}:{line}: {problem}")
+            failures += 1
+        if is_guest(name) and (leak := leak_into_guest(src, name)):
+            print(f"{path}:1: guest code reaches {leak}")
+            failures += 1
+    print(f"check_layers: {len(files)} files, {failures} wrong includes")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""The checks themselves are checked: each rule catches what breaks it."""
+
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Dict, List
+
+import check_layers
+import tally
+
+
+def layer_problems(files: Dict[str, str], name: str) -> List[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        src = Path(folder)
+        for path, text in files.items():
+            (src / path).parent.mkdir(parents=True, exist_ok=True)
+            (src / path).write_text(text)
+        problems = [problem for _, problem in check_layers.problems_of(src, name)]
+        leak = check_layers.is_guest(name) and check_layers.leak_into_guest(src, name)
+        return problems + ([f"reaches {leak}"] if leak else [])
+
+
+class Layers(unittest.TestCase):
+    def check(self, name: str, line: str, allowed: bool) -> None:
+        problems = layer_problems({name: line + "\n"}, name)
+        self.assertEqual(not problems, allowed, f"{name}: {line}: {problems}")
+
+    def test_table(self) -> None:
+        self.check("base/x.cc", '#include "base/files.h"', True)
+        self.check("base/x.cc", '#include "sql/connection.h"', False)
+        self.check("trace/x.cc", '#include "wire/record.h"', True)
+        self.check("trace/x.cc", '#include "sources/source.h"', False)
+        self.check("session/x.cc", '#include "sources/source.h"', True)
+        self.check("session/x.cc", '#include "sources/posix/posix.h"', False)
+        self.check("render/x.cc", '#include "trace/manifest.h"', False)
+        self.check("cli/x.cc", '#include "render/text.h"', True)
+        self.check("cli/x.cc", '#include "guest/attach.h"', False)
+        self.check("trace/x.cc", '#include "manifest.h"', False)
+
+    def test_sources(self) -> None:
+        self.check("sources/sources.cc", '#include "sources/posix/posix.h"', True)
+        self.check("sources/source.h", '#include "sources/posix/posix.h"', False)
+        self.check("sources/posix/x.cc", '#include "sources/source.h"', True)
+        self.check("sources/posix/x.cc", '#include "sources/stdio/stdio.h"', False)
+        self.check("sources/posix/x.cc", '#include "session/session.h"', False)
+        self.check("sources/posix/x.guest.cc", '#include "guest/emit.h"', True)
+        self.check("sources/posix/x.guest.cc", '#include "base/text.h"', False)
+
+    def test_third_party(self) -> None:
+        self.check("sql/x.cc", "#include <duckdb.h>", True)
+        self.check("analysis/x.cc", "#include <duckdb.h>", False)
+        self.check("trace/x.cc", "#include <nlohmann/json.hpp>", True)
+        self.check("trace/x.h", "#include <nlohmann/json.hpp>", False)
+        self.check("guest/x.cc", "#include <atomic>", True)
+        self.check("guest/x.cc", "#include <string>", False)
+        self.check("guest/x_test.cc", "#include <string>", True)
+
+    def test_guest_reaches_host_code_over_a_shared_header(self) -> None:
+        files = {
+            "sources/a/a.guest.cc": '#include "sources/a/table.h"\n',
+            "sources/a/table.h": '#include "base/text.h"\n',
+            "base/text.h": "",
+        }
+        self.assertEqual(layer_problems(files, "sources/a/a.guest.cc"), ["reaches base/text.h"])
+
+
+class Tallies(unittest.TestCase):
+    def step(self, status: int, log: str) -> tally.Tally:
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "x.log").write_text(log)
+            Path(folder, "x.status").write_text(f"{status}\n")
+            return tally.of_step(Path(folder, "x.status"))
+
+    def test_last_line_counts(self) -> None:
+        log = "1 passed, 1 failed\nmore\n7 passed, 0 failed, 2 skipped\n"
+        self.assertEqual(self.step(0, log), (7, 0, 2))
+
+    def test_a_step_that_dies_is_a_failure(self) -> None:
+        self.assertEqual(self.step(139, "3 passed, 0 failed\n"), (3, 1, 0))
+        self.assertEqual(self.step(1, ""), (0, 1, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()

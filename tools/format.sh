@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Rewrites C++ and Python files in the house style.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. tools/sources.sh
+
+mapfile -t files < <(cxx_files)
+echo "== format: clang-format on ${#files[@]} files"
+if ((${#files[@]} > 0)); then clang-format -i "${files[@]}"; fi
+
+mapfile -t files < <(python_files)
+if [[ -x .cache/venv/bin/ruff ]]; then
+  echo "== format: ruff on ${#files[@]} files"
+  .cache/venv/bin/ruff format -q "${files[@]}"
+  .cache/venv/bin/ruff check -q --fix "${files[@]}"
+else
+  echo "format: ruff is missing, Python files are left as they are; ./dev setup installs it" >&2
+fi

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Everything that reads the code without running it. Ends with `N passed, N failed[, N skipped]`.
+# usage: tools/lint.sh [--full]   --full: clang-tidy reads every file, not only the changed ones
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 3
+. tools/sources.sh
+
+passed=0 failed=0 skipped=0
+
+# check NAME COMMAND...: runs it; status 77 means that it could not be done here, for the reason that it printed.
+check() {
+  local name=$1 output status
+  shift
+  output=$("$@" 2>&1)
+  status=$?
+  case $status in
+    0) passed=$((passed + 1)) && echo "lint: $name ok" ;;
+    77) skipped=$((skipped + 1)) && echo "lint: $name skipped: $output" ;;
+    *) failed=$((failed + 1)) && printf '%s\nlint: %s FAILED\n' "$output" "$name" ;;
+  esac
+}
+
+need() {
+  command -v "$1" >/dev/null || {
+    echo "$1 is missing; ./dev setup installs it"
+    return 77
+  }
+}
+
+check_tools() { python3 -m unittest discover -s tools -p '*_test.py'; }
+
+check_guest() {
+  if [[ ! -f build/libfathom.so ]]; then
+    echo "there is no build/libfathom.so; ./dev build makes it"
+    return 77
+  fi
+  tools/check_guest.py
+}
+
+check_shell() {
+  local -a files
+  need shellcheck || return
+  mapfile -t files < <(shell_files)
+  shellcheck -x "${files[@]}"
+}
+
+check_python() {
+  local ruff=.cache/venv/bin/ruff
+  local -a files
+  if [[ ! -x $ruff ]]; then need ruff && ruff=ruff || return; fi
+  mapfile -t files < <(python_files)
+  "$ruff" check -q "${files[@]}" && "$ruff" format -q --check --diff "${files[@]}"
+}
+
+check_format() {
+  local -a files
+  need clang-format || return
+  mapfile -t files < <(cxx_files)
+  if ((${#files[@]} == 0)); then return 0; fi
+  clang-format --dry-run --Werror "${files[@]}" 2>&1 | sed -n 's/:.*clang-format-violations.*/: not formatted; .\/dev format does it/p' |
+    sort -u | { ! grep .; }
+}
+
+# Only files that the release build compiles have flags to be read with.
+check_tidy() {
+  local -a files
+  need clang-tidy || return
+  if [[ ! -f build/compile_commands.json ]]; then
+    echo "there is no build/compile_commands.json; ./dev build makes it"
+    return 77
+  fi
+  mapfile -t files < <("$1" | while read -r file; do
+    if grep -qF "/$file\"" build/compile_commands.json; then echo "$file"; fi
+  done)
+  if ((${#files[@]} == 0)); then return 0; fi
+  printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy --quiet -p build
+}
+
+all_cxx_sources() { own_files 'src/*.cc'; }
+
+main() {
+  local tidy_files=changed_cxx_sources
+  if [[ ${1:-} == --full ]]; then tidy_files=all_cxx_sources; fi
+  check "layers" tools/check_layers.py
+  check "guest symbols" check_guest
+  check "file budgets" tools/check_files.py
+  check "tools" check_tools
+  check "shellcheck" check_shell
+  check "ruff" check_python
+  check "clang-format" check_format
+  check "clang-tidy" check_tidy "$tidy_files"
+  printf '%d passed, %d failed' "$passed" "$failed"
+  if ((skipped > 0)); then printf ', %d skipped' "$skipped"; fi
+  printf '\n'
+  ((failed == 0))
+}
+
+main "$@"

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Build, lint, unit tests, end-to-end tests; the last line counts them all.
+# usage: tools/test.sh [--full] [ARGUMENT of tests/run...]
+#   --full: clang-tidy on every file, unit tests under ASan+UBSan and TSan, and the fuzzers for a short time
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 3
+
+full=
+if [[ ${1:-} == --full ]]; then
+  full=--full
+  shift
+fi
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+
+# counted NAME COMMAND...: shows the output, and keeps it for the tally.
+counted() {
+  local name=$1
+  shift
+  printf '== %s: %s\n' "$name" "$*"
+  "$@" 2>&1 | tee "$results/$name.log"
+  echo "${PIPESTATUS[0]}" >"$results/$name.status"
+}
+
+unit_tests() {
+  local preset=$1
+  mkdir -p "$results/unit-$preset"
+  GTEST_OUTPUT="xml:$results/unit-$preset/" counted "unit-$preset" ctest --preset "$preset" \
+    -j "$(nproc)" --output-junit "$results/unit-$preset.junit"
+}
+
+sanitized() {
+  local preset
+  for preset in asan tsan; do
+    cmake --preset "$preset" >/dev/null && cmake --build --preset "$preset" || return
+    unit_tests "$preset"
+  done
+}
+
+main() {
+  ./dev build || exit 1
+  counted lint tools/lint.sh $full
+  unit_tests release
+  if [[ -n $full ]]; then
+    counted build-sanitized sanitized
+    counted fuzz tools/fuzz.sh
+  fi
+  if [[ -x tests/run ]]; then counted end-to-end tests/run ${full:+"$full"} "$@"; fi
+  python3 tools/tally.py "$results"
+}
+
+main "$@"
