@@ -47,8 +47,7 @@ template <class T = Unit>
 class [[nodiscard]] Result {
  public:
   Result() requires std::is_same_v<T, Unit> : state_(Unit{}) {}
-  // Both convert by themselves, as with std::expected: `return value;` and `return error;` are the
-  // point.
+  // Both convert by themselves, as with std::expected: `return value;` or `return error;`.
   Result(T value) : state_(std::move(value)) {}      // NOLINT(google-explicit-constructor)
   Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -22,9 +23,8 @@ struct Value {
       data;
 
   Value() = default;
-  template <class T>
-  Value(T value)
-      : data(std::move(value)) {}  // NOLINT(google-explicit-constructor): a cell is its content
+  template <class T>                          // converts by itself: a cell is its content
+  Value(T value) : data(std::move(value)) {}  // NOLINT(google-explicit-constructor)
   [[nodiscard]] bool is_null() const { return data.index() == 0; }
 };
 
