@@ -80,8 +80,7 @@ MappedFile::~MappedFile() {
 Result<std::string> read_file(const std::string& path) {
   FATHOM_ASSIGN(const File file, File::open(path, O_RDONLY));
   std::string content;
-  std::array<char, 64 * 1024>
-      chunk;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
+  std::array<char, 65536> chunk;  // NOLINT(cppcoreguidelines-pro-type-member-init): read() fills it
   for (;;) {
     const ssize_t got = ::read(file.fd(), chunk.data(), chunk.size());
     if (got == 0) return content;
