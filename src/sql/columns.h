@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// Rows on their way into DuckDB, as columns. The caller keeps the memory; DuckDB gets it 2048 rows
+// at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace fathom::sql {
+
+enum class ColumnKind : std::uint8_t {
+  kInt64,
+  kInt32,
+  kDouble,
+  kDictionary,  // text by its code in the column's dictionary; the fast way, and the small one
+  kText,
+  kInt64List,
+  kTextMap,  // MAP(VARCHAR, VARCHAR), keys by their code in the column's dictionary
+};
+
+inline constexpr std::uint32_t kNullCode = 0xffffffff;
+
+// What a column is. Dictionary texts should be distinct; equal ones are merged. Here and in plain
+// texts, bytes that are not UTF-8 become \xNN.
+struct ColumnDef {
+  std::string name;
+  ColumnKind kind = ColumnKind::kInt64;
+  std::span<const std::string_view> dictionary = {};
+};
+
+// The values of one column for a run of rows. A column without values is NULL in every row.
+struct ColumnData {
+  std::span<const std::int64_t> int64s = {};  // kInt64: per row; kInt64List: items of all rows
+  std::span<const std::int32_t> int32s = {};  // kInt32: per row
+  std::span<const double> doubles = {};       // kDouble: per row
+  std::span<const std::uint32_t> codes =
+      {};  // kDictionary: per row, kNullCode is NULL; kTextMap: key per entry
+  std::span<const std::string_view> texts = {};  // kText: per row; kTextMap: value per entry
+  std::span<const std::uint32_t> offsets =
+      {};  // kInt64List, kTextMap: rows + 1, where each row's items begin
+  std::span<const std::uint8_t> valid = {};  // per row, 0 is NULL; empty: no row is (but for codes)
+};
+
+// All rows at once. data[i] belongs to columns[i].
+struct Batch {
+  std::span<const ColumnDef> columns;
+  std::span<const ColumnData> data;
+  std::size_t rows = 0;
+};
+
+// Rows that are made while they are taken: points data[i] at up to `most` next rows and returns how
+// many, 0 at the end. What the spans point at must stay until the next call. `data` comes empty.
+using NextRows = std::function<Result<std::size_t>(std::span<ColumnData> data, std::size_t most)>;
+
+}  // namespace fathom::sql

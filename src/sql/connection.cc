@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "sql/connection.h"
+
+#include <iterator>
+#include <utility>
+
+#include "sql/engine_error.h"
+#include "sql/quote.h"
+#include "sql/state.h"
+#include "sql/statement.h"
+
+namespace fathom::sql {
+
+namespace {
+
+// Collects streamed rows into one table.
+OnRows into(Table& table) {
+  return [&table](const Table& rows) -> Status {
+    if (table.columns.empty()) table.columns = rows.columns;
+    table.rows.insert(table.rows.end(), rows.rows.begin(), rows.rows.end());
+    return {};
+  };
+}
+
+}  // namespace
+
+Connection::Connection(std::unique_ptr<ConnectionState> state) : state_(std::move(state)) {}
+Connection::Connection(Connection&& other) noexcept = default;
+Connection& Connection::operator=(Connection&& other) noexcept = default;
+Connection::~Connection() = default;
+
+Result<Connection> Connection::open(const Database& database) {
+  auto state = std::make_unique<ConnectionState>(database.state_);
+  if (state->api.connect(database.state_->handle, &state->handle) != DuckDBSuccess) {
+    return Error{Code::kIo, "DuckDB refuses a connection", ""};
+  }
+  return Connection(std::move(state));
+}
+
+Status Connection::execute(const std::string& sql) {
+  duckdb_result result{};
+  Status status;
+  if (state_->api.query(state_->handle, sql.c_str(), &result) != DuckDBSuccess) {
+    const char* text = state_->api.result_error(&result);
+    status = engine_error(text != nullptr ? text : "");
+  }
+  state_->api.destroy_result(&result);
+  return status;
+}
+
+Status Connection::stream(const std::string& sql, const OnRows& on_rows,
+                          const Parameters& parameters) {
+  FATHOM_ASSIGN(Statement statement, Statement::prepare(state_->api, state_->handle, sql));
+  return statement.run(parameters, on_rows);
+}
+
+Status Connection::stream_untrusted(const std::string& sql, const OnRows& on_rows,
+                                    const Parameters& parameters) {
+  FATHOM_ASSIGN(Statement statement, Statement::prepare_select(state_->api, state_->handle, sql));
+  return statement.run(parameters, on_rows);
+}
+
+Result<Table> Connection::query(const std::string& sql, const Parameters& parameters) {
+  Table table;
+  FATHOM_TRY(stream(sql, into(table), parameters));
+  return table;
+}
+
+Result<Table> Connection::query_untrusted(const std::string& sql, const Parameters& parameters) {
+  Table table;
+  FATHOM_TRY(stream_untrusted(sql, into(table), parameters));
+  return table;
+}
+
+Status Connection::lock_down(std::span<const std::string> directories) {
+  // The order matters: a setting is fixed by the ones behind it.
+  FATHOM_TRY(execute("SET allowed_directories = " + quote_list(directories)));
+  FATHOM_TRY(execute("SET autoinstall_known_extensions = false"));
+  FATHOM_TRY(execute("SET autoload_known_extensions = false"));
+  FATHOM_TRY(execute("SET allow_community_extensions = false"));
+  FATHOM_TRY(execute("SET enable_external_access = false"));
+  return execute("SET lock_configuration = true");
+}
+
+Status Connection::with_rows(RowSource& source,
+                             const std::function<Status(const std::string& from)>& use) {
+  RowSources& sources = *state_->database->sources;
+  const std::int64_t ticket = sources.offer(source);
+  Status used = use(std::string(kRowFunction) + "(" + std::to_string(ticket) + ")");
+  sources.withdraw(ticket);
+  if (!used && source.failure()) return *source.failure();
+  return used;
+}
+
+}  // namespace fathom::sql

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "sql/database.h"
+
+#include <utility>
+#include <vector>
+
+#include "sql/engine_error.h"
+#include "sql/logical_type.h"
+#include "sql/state.h"
+
+namespace fathom::sql {
+
+namespace {
+
+// DuckDB's settings at start; freed with the scope.
+class Config {
+ public:
+  explicit Config(const DuckdbApi& api) : api_(api) { api.create_config(&handle_); }
+  ~Config() { api_.destroy_config(&handle_); }
+  Config(const Config&) = delete;
+  Config& operator=(const Config&) = delete;
+
+  Status set(const std::string& name, const std::string& value) {
+    if (api_.set_config(handle_, name.c_str(), value.c_str()) == DuckDBSuccess) return {};
+    return Error{Code::kInvalid, "DuckDB refuses " + name + " = '" + value + "'", ""};
+  }
+  [[nodiscard]] duckdb_config handle() const { return handle_; }
+
+ private:
+  const DuckdbApi& api_;
+  duckdb_config handle_ = nullptr;
+};
+
+Status apply(const DatabaseOptions& options, Config& config) {
+  if (options.threads > 0) FATHOM_TRY(config.set("threads", std::to_string(options.threads)));
+  if (!options.memory_limit.empty()) {
+    FATHOM_TRY(config.set("memory_limit", options.memory_limit));
+  }
+  // DuckDB's own default is .tmp in the user's directory; empty means none.
+  FATHOM_TRY(config.set("temp_directory", options.temp_directory));
+  FATHOM_TRY(config.set("autoinstall_known_extensions", "false"));
+  return config.set("autoload_known_extensions", "false");
+}
+
+}  // namespace
+
+Result<Database> Database::open_memory(const DatabaseOptions& options) {
+  FATHOM_ASSIGN(const DuckdbApi* api, duckdb_api());
+  Config config(*api);
+  FATHOM_TRY(apply(options, config));
+
+  auto state = std::make_shared<DatabaseState>(*api);
+  char* reason = nullptr;
+  if (api->open_ext(":memory:", &state->handle, config.handle(), &reason) != DuckDBSuccess) {
+    return engine_error(take_text(*api, reason)).with("open DuckDB");
+  }
+  ConnectionState connection(state);
+  if (api->connect(state->handle, &connection.handle) != DuckDBSuccess) {
+    return Error{Code::kIo, "DuckDB refuses a connection", ""};
+  }
+  FATHOM_TRY(register_row_function(*api, connection.handle, state->sources));
+  return Database(std::move(state));
+}
+
+Result<std::string> engine_version() {
+  FATHOM_ASSIGN(const DuckdbApi* api, duckdb_api());
+  return std::string(api->library_version());
+}
+
+}  // namespace fathom::sql

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "sql/duckdb_api.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+namespace fathom::sql {
+
+namespace {
+
+constexpr char kLibrary[] = "libduckdb.so";
+constexpr char kHint[] = "put libduckdb.so beside the fathom program, or name it in FATHOM_DUCKDB";
+
+// dlerror's words, which name the file, but never its several lines.
+std::string loader_message() {
+  const char* message = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it per thread
+  const std::string text = message != nullptr ? message : "unknown error";
+  return text.substr(0, text.find('\n'));
+}
+
+Result<DuckdbApi> bind_functions(void* library, const std::string& path) {
+  DuckdbApi api;
+  const char* missing = nullptr;
+#define FATHOM_DUCKDB_BIND(name)                                                    \
+  api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, "duckdb_" #name)); \
+  if (api.name == nullptr && missing == nullptr) missing = "duckdb_" #name;
+  FATHOM_DUCKDB_FUNCTIONS(FATHOM_DUCKDB_BIND)
+#undef FATHOM_DUCKDB_BIND
+  if (missing == nullptr) return api;
+  return Error{Code::kUnsupported, "DuckDB in " + path + " has no function " + missing,
+               "DuckDB 1.5.5 is needed"};
+}
+
+}  // namespace
+
+std::vector<std::string> duckdb_candidates() {
+  const char* chosen =
+      std::getenv("FATHOM_DUCKDB");  // NOLINT(concurrency-mt-unsafe): nobody sets variables
+  if (chosen != nullptr && *chosen != '\0') return {chosen};
+  std::vector<std::string> candidates;
+  std::error_code failed;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (!failed) candidates.push_back(program.parent_path() / kLibrary);
+  candidates.emplace_back(kLibrary);
+  return candidates;
+}
+
+Result<DuckdbApi> load_duckdb(std::span<const std::string> candidates) {
+  std::string reasons;
+  for (const std::string& path : candidates) {
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr) return bind_functions(library, path);
+    // The last reason may only say that the loader's path has none; a broken file beside us is what
+    // matters.
+    const std::string reason = loader_message();
+    const bool absent = reason.find("No such file") != std::string::npos;
+    if (reasons.empty() || !absent) reasons = reason;
+  }
+  return Error{Code::kNotFound, "DuckDB cannot be loaded: " + reasons, kHint};
+}
+
+Result<const DuckdbApi*> duckdb_api() {
+  static const Result<DuckdbApi> loaded = load_duckdb(duckdb_candidates());
+  if (!loaded) return Error(loaded.error());
+  return &loaded.value();
+}
+
+}  // namespace fathom::sql

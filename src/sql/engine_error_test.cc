@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "sql/engine_error.h"
+
+#include <gtest/gtest.h>
+
+#include "sql/quote.h"
+
+namespace fathom::sql {
+namespace {
+
+TEST(EngineError, SeveralLinesBecomeOneAndAHint) {
+  struct Case {
+    const char* in;
+    Code code;
+    const char* message;
+    const char* hint;
+  };
+  const Case cases[] = {
+      {"Parser Error: syntax error at or near \"SELEC\"\n\nLINE 1: SELEC 1\n        ^",
+       Code::kInvalid, "Parser Error: syntax error at or near \"SELEC\"", ""},
+      {"Binder Error: Referenced column \"depht\" not found in FROM clause!\nCandidate bindings: "
+       "\"depth\"\n\nLINE 1: SELECT depht\n               ^",
+       Code::kInvalid, "Binder Error: Referenced column \"depht\" not found in FROM clause",
+       "Candidate bindings: \"depth\""},
+      {"IO Error: No files found that match the pattern \"x\"", Code::kIo,
+       "IO Error: No files found that match the pattern \"x\"", ""},
+      {"Permission Error: Cannot access file \"/etc/passwd\"", Code::kDenied,
+       "Permission Error: Cannot access file \"/etc/passwd\"", ""},
+      {"", Code::kInvalid, "DuckDB failed and did not say why", ""},
+  };
+  for (const Case& c : cases) {
+    const Error error = engine_error(c.in);
+    EXPECT_EQ(error.code, c.code) << c.in;
+    EXPECT_EQ(error.message, c.message);
+    EXPECT_EQ(error.hint, c.hint);
+  }
+}
+
+TEST(Quote, MarksInsideAreDoubled) {
+  EXPECT_EQ(quote_identifier("a\"b"), "\"a\"\"b\"");
+  EXPECT_EQ(quote_literal("it's"), "'it''s'");
+  const std::string texts[] = {"a", "b'c"};
+  EXPECT_EQ(quote_list(texts), "['a', 'b''c']");
+  EXPECT_EQ(quote_list({}), "[]");
+}
+
+}  // namespace
+}  // namespace fathom::sql

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// What stands behind Database and Connection. Included by .cc files of this room only.
+#pragma once
+
+#include <memory>
+
+#include "sql/duckdb_api.h"
+#include "sql/row_source.h"
+
+namespace fathom::sql {
+
+class DatabaseState {
+ public:
+  explicit DatabaseState(const DuckdbApi& functions) : api(functions) {}
+  ~DatabaseState() { api.close(&handle); }
+  DatabaseState(const DatabaseState&) = delete;
+  DatabaseState& operator=(const DatabaseState&) = delete;
+
+  const DuckdbApi& api;
+  duckdb_database handle = nullptr;
+  const std::shared_ptr<RowSources> sources = std::make_shared<RowSources>();
+};
+
+class ConnectionState {
+ public:
+  explicit ConnectionState(std::shared_ptr<DatabaseState> of)
+      : database(std::move(of)), api(database->api) {}
+  ~ConnectionState() { api.disconnect(&handle); }
+  ConnectionState(const ConnectionState&) = delete;
+  ConnectionState& operator=(const ConnectionState&) = delete;
+
+  const std::shared_ptr<DatabaseState> database;
+  const DuckdbApi& api;
+  duckdb_connection handle = nullptr;
+};
+
+}  // namespace fathom::sql

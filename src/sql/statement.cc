@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "sql/statement.h"
+
+#include <utility>
+
+#include "sql/engine_error.h"
+#include "sql/select_guard.h"
+
+namespace fathom::sql {
+
+namespace {
+
+// Owns a result while its chunks are read.
+class ResultSet {
+ public:
+  explicit ResultSet(const DuckdbApi& api) : api_(api) {}
+  ~ResultSet() { api_.destroy_result(&handle_); }
+  ResultSet(const ResultSet&) = delete;
+  ResultSet& operator=(const ResultSet&) = delete;
+
+  duckdb_result* handle() { return &handle_; }
+  Status open_columns();
+  Status read_all(const OnRows& on_rows);
+  [[nodiscard]] Error failure() {
+    const char* text = api_.result_error(&handle_);
+    return engine_error(text != nullptr ? text : "");
+  }
+
+ private:
+  void read_chunk(duckdb_data_chunk chunk);
+
+  const DuckdbApi& api_;
+  duckdb_result handle_{};
+  std::vector<ValueReader> readers_;
+  Table rows_;
+};
+
+Status ResultSet::open_columns() {
+  const idx_t count = api_.column_count(&handle_);
+  for (idx_t i = 0; i < count; ++i) {
+    const std::string name = api_.column_name(&handle_, i);
+    auto reader = ValueReader::make(api_, LogicalType(api_, api_.column_logical_type(&handle_, i)));
+    if (!reader) return std::move(reader).error().with(name);
+    readers_.push_back(std::move(reader).value());
+    rows_.columns.push_back({name, Measure::kNone});
+  }
+  return {};
+}
+
+Status ResultSet::read_all(const OnRows& on_rows) {
+  bool told = false;
+  while (duckdb_data_chunk chunk = api_.fetch_chunk(handle_)) {
+    read_chunk(chunk);
+    api_.destroy_data_chunk(&chunk);
+    if (rows_.rows.empty()) continue;
+    told = true;
+    FATHOM_TRY(on_rows(rows_));
+  }
+  if (const char* text = api_.result_error(&handle_); text != nullptr && *text != '\0') {
+    return engine_error(text);
+  }
+  rows_.rows.clear();
+  return told ? Status() : on_rows(rows_);
+}
+
+void ResultSet::read_chunk(duckdb_data_chunk chunk) {
+  const idx_t count = api_.data_chunk_get_size(chunk);
+  rows_.rows.resize(count);
+  for (auto& row : rows_.rows) row.resize(readers_.size());
+  for (std::size_t column = 0; column < readers_.size(); ++column) {
+    ValueReader& reader = readers_[column];
+    reader.attach(api_.data_chunk_get_vector(chunk, column));
+    for (idx_t row = 0; row < count; ++row) rows_.rows[row][column] = reader.read(row);
+  }
+}
+
+// The statements of a text, freed with the scope.
+class Extracted {
+ public:
+  Extracted(const DuckdbApi& api, duckdb_connection connection, const std::string& sql)
+      : api_(api), count_(api.extract_statements(connection, sql.c_str(), &handle_)) {}
+  ~Extracted() { api_.destroy_extracted(&handle_); }
+  Extracted(const Extracted&) = delete;
+  Extracted& operator=(const Extracted&) = delete;
+
+  [[nodiscard]] duckdb_extracted_statements handle() const { return handle_; }
+  Status check() const;
+
+ private:
+  const DuckdbApi& api_;
+  duckdb_extracted_statements handle_ = nullptr;
+  idx_t count_;
+};
+
+Status Extracted::check() const {
+  if (count_ == 1) return {};
+  if (count_ > 1) {
+    return Error{Code::kInvalid, "one statement at a time",
+                 "give each its own query; PIVOT counts as one only with IN (…)"};
+  }
+  const char* reason = api_.extract_statements_error(handle_);
+  if (reason != nullptr && *reason != '\0') return engine_error(reason);
+  return Error{Code::kInvalid, "the query is empty", "try: SELECT * FROM events LIMIT 10"};
+}
+
+}  // namespace
+
+Statement::Statement(Statement&& other) noexcept
+    : api_(other.api_), handle_(std::exchange(other.handle_, nullptr)) {}
+
+Statement::~Statement() {
+  if (handle_ != nullptr) api_->destroy_prepare(&handle_);
+}
+
+Error Statement::prepare_failure() const {
+  const char* text = api_->prepare_error(handle_);
+  return engine_error(text != nullptr ? text : "");
+}
+
+Result<Statement> Statement::prepare(const DuckdbApi& api, duckdb_connection connection,
+                                     const std::string& sql) {
+  Statement statement(api);
+  if (api.prepare(connection, sql.c_str(), &statement.handle_) == DuckDBSuccess) return statement;
+  return statement.prepare_failure();
+}
+
+Result<Statement> Statement::prepare_select(const DuckdbApi& api, duckdb_connection connection,
+                                            const std::string& sql) {
+  // C strings end at a NUL: what stands behind one would be neither checked nor run, and nobody
+  // would say so.
+  if (sql.find('\0') != std::string::npos) {
+    return Error{Code::kInvalid, "the query holds a NUL character", ""};
+  }
+  const Extracted statements(api, connection, sql);
+  FATHOM_TRY(statements.check());
+  FATHOM_TRY(check_selects(api, connection, sql));
+  Statement statement(api);
+  if (api.prepare_extracted_statement(connection, statements.handle(), 0, &statement.handle_) !=
+      DuckDBSuccess) {
+    return statement.prepare_failure();
+  }
+  if (api.prepared_statement_type(statement.handle_) == DUCKDB_STATEMENT_TYPE_SELECT)
+    return statement;
+  return Error{Code::kDenied, "only queries that read are allowed", ""};
+}
+
+Status Statement::bind(const Parameters& parameters) {
+  const idx_t wanted = api_->nparams(handle_);
+  if (wanted != parameters.size()) {
+    return Error{Code::kInvalid,
+                 "the query has " + std::to_string(wanted) + " parameters, " +
+                     std::to_string(parameters.size()) + " are given",
+                 ""};
+  }
+  for (idx_t i = 0; i < wanted; ++i) {
+    const auto& value = parameters[i].data;
+    duckdb_state bound = DuckDBError;
+    if (std::holds_alternative<std::monostate>(value)) {
+      bound = api_->bind_null(handle_, i + 1);
+    } else if (const auto* yes = std::get_if<bool>(&value)) {
+      bound = api_->bind_boolean(handle_, i + 1, *yes);
+    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      bound = api_->bind_int64(handle_, i + 1, *number);
+    } else if (const auto* large = std::get_if<std::uint64_t>(&value)) {
+      bound = api_->bind_uint64(handle_, i + 1, *large);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      bound = api_->bind_double(handle_, i + 1, *real);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      bound = api_->bind_varchar_length(handle_, i + 1, text->data(), text->size());
+    }
+    if (bound != DuckDBSuccess) {
+      return Error{Code::kInvalid, "parameter " + std::to_string(i + 1) + " cannot be used", ""};
+    }
+  }
+  return {};
+}
+
+Status Statement::run(const Parameters& parameters, const OnRows& on_rows) {
+  FATHOM_TRY(bind(parameters));
+  ResultSet result(*api_);
+  if (api_->execute_prepared_streaming(handle_, result.handle()) != DuckDBSuccess) {
+    return result.failure();
+  }
+  FATHOM_TRY(result.open_columns());
+  return result.read_all(on_rows);
+}
+
+}  // namespace fathom::sql

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// One prepared statement and its result. Included by .cc files of this room only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sql/connection.h"
+#include "sql/duckdb_api.h"
+#include "sql/value_reader.h"
+
+namespace fathom::sql {
+
+class Statement {
+ public:
+  // One statement, whatever it does.
+  static Result<Statement> prepare(const DuckdbApi& api, duckdb_connection connection,
+                                   const std::string& sql);
+  // One statement that selects; else an error that says what was wrong with it.
+  static Result<Statement> prepare_select(const DuckdbApi& api, duckdb_connection connection,
+                                          const std::string& sql);
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&&) = delete;
+  ~Statement();
+
+  Status run(const Parameters& parameters, const OnRows& on_rows);
+
+ private:
+  explicit Statement(const DuckdbApi& api) : api_(&api) {}
+  Status bind(const Parameters& parameters);
+  [[nodiscard]] Error prepare_failure() const;
+
+  const DuckdbApi* api_;
+  duckdb_prepared_statement handle_ = nullptr;
+};
+
+}  // namespace fathom::sql
