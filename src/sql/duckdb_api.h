@@ -37,7 +37,7 @@
   X(table_function_add_parameter) X(table_function_set_extra_info) X(table_function_set_bind)     \
   X(table_function_set_init) X(table_function_set_function) X(register_table_function)            \
   X(bind_get_extra_info) X(bind_get_parameter) X(bind_add_result_column) X(bind_set_bind_data)    \
-  X(bind_set_error) X(function_get_bind_data) X(function_set_error)
+  X(bind_set_error) X(init_set_max_threads) X(function_get_bind_data) X(function_set_error)
 // clang-format on
 
 namespace fathom::sql {
