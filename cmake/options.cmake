@@ -35,6 +35,9 @@ endif()
 add_library(fathom_flags INTERFACE)
 target_compile_options(fathom_flags INTERFACE
   -Wall -Wextra -Wconversion -Wshadow $<$<BOOL:${FATHOM_WERROR}>:-Werror>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(fathom_flags INTERFACE -Wno-restrict)  # false alarms in std::string: GCC bug 105329
+endif()
 if(FATHOM_SANITIZE)
   target_compile_options(fathom_flags INTERFACE
     -fsanitize=${FATHOM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
