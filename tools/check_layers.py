@@ -44,7 +44,6 @@ WRAPPED_BY: Dict[str, Set[str]] = {
     r"librsvg/.*": {"render"},
     r"(boost|openssl)/.*": {"fleet", "serve"},
     r"(curl/.*|sqlite3\.h|hiredis/.*)": {"fleet"},
-    r"zlib\.h": {"analysis", "render"},
 }
 
 # Slow to compile: only in .cc files.
