@@ -24,6 +24,8 @@ class Args {
   void add(std::uint32_t key, std::string_view value);
   void end_row() { row_ends_.push_back(static_cast<std::uint32_t>(keys_.size())); }
 
+  void drop_open();  // forgets entries added since the last end_row()
+
   [[nodiscard]] std::size_t rows() const { return row_ends_.size(); }
   [[nodiscard]] std::size_t entries() const { return keys_.size(); }
   [[nodiscard]] std::size_t begin(std::size_t row) const { return row == 0 ? 0 : row_ends_[row - 1]; }

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "trace/batch.h"
@@ -73,7 +74,6 @@ class Decoder {
 
  private:
   class Rows;
-  class Definer;
   struct Thread;
 
   Thread& thread(std::uint64_t process_key, std::uint32_t ordinal, std::uint32_t cursor);

@@ -74,7 +74,8 @@ struct Process {
   std::uint64_t first_tick = UINT64_MAX;                   // of what was decoded
   std::uint64_t last_tick = 0;
 
-  std::vector<Definition> definitions;                         // by id
+  std::uint64_t first_id = 0;
+  std::vector<Definition> definitions;                            // by id - first_id
   std::unordered_map<std::uint64_t, Definition> far_definitions;  // ids that would leave a large hole
   // Resolved, by id; filled when first used.
   std::vector<std::uint32_t> files;

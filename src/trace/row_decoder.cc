@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+#include "trace/row_decoder.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/os_error.h"
+#include "base/utf8.h"
+
+namespace fathom::trace {
+namespace {
+
+constexpr std::int64_t kLongest = std::int64_t{1} << 56;  // ns, two years: beyond that it is damage
+constexpr std::uint64_t kErrnos = 4096;
+constexpr unsigned kDeepest = 255;
+
+// What a guest cannot mean stays NULL, and sums cannot overflow by single values.
+std::int64_t as_amount(std::uint64_t value) {
+  return value > INT64_MAX ? INT64_MAX : static_cast<std::int64_t>(value);
+}
+
+std::int32_t as_fd(std::int64_t fd) {
+  return fd < 0 || fd > INT32_MAX ? kNull32 : static_cast<std::int32_t>(fd);
+}
+
+}  // namespace
+
+Decoder::Rows::Rows(Decoder& decoder, Strings& strings)
+    : decoder_(decoder), strings_(strings), errors_(kErrnos, kNoString), app_layer_(strings.code("app")) {}
+
+const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
+  const auto known = plans_.find(schema);
+  if (known != plans_.end()) return known->second;
+  Plans& plans = plans_[schema];
+  plans.resize(FATHOM_KIND_MASK + 1);
+  if (schema == nullptr) return plans;
+  for (const EventKind& kind : schema->kinds()) {
+    Plan& plan = plans[kind.kind];
+    plan.known = true;
+    plan.ret_is_bytes = kind.ret_is_bytes;
+    plan.filtered = !decoder_.options_.paths.keeps_all() && (kind.layer == "posix" || kind.layer == "stdio");
+    plan.layer = strings_.code(kind.layer);
+    plan.name = strings_.code(kind.name);
+    plan.category = strings_.code_or_null(kind.category);
+    plan.entry = strings_.code_or_null(kind.entry);
+    for (const Field& field : kind.fields) {
+      if (field.kind == FieldKind::kRet) plan.has_ret = true;
+      plan.ops.push_back({field.kind, strings_.code_or_null(field.key)});
+    }
+  }
+  return plans;
+}
+
+bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch& events, CounterBatch& counters) {
+  run_plans_ = &plans(run.schema);
+  process_ = &decoder_.definitions_.process(run.head.key);
+  thread_ = &thread;
+  events_ = &events;
+  counters_ = &counters;
+  pid_ = static_cast<std::int32_t>(run.head.pid);
+  tid_ = static_cast<std::int32_t>(run.head.tid);
+  rank_ = decoder_.definitions_.rank(*process_);
+  fd_ = -1;
+  file_id_ = 0;
+  file_ = kNoString;
+  stop_ = 0;
+  last_end_ = run.head.tick;
+  RecordWalker walker(run.bytes);
+  RecordHead head;
+  RecordWalker::Step read = RecordWalker::Step::kEnd;
+  bool sound = true;
+  while (sound && (read = walker.next(head)) == RecordWalker::Step::kRecord) {
+    if (head.kind == FATHOM_KIND_SWITCH) continue;
+    const bool ours = head.kind >= FATHOM_KIND_FIRST ||
+                      (head.kind >= FATHOM_KIND_ARG_INT && head.kind <= FATHOM_KIND_COUNTER_DOUBLE);
+    sound = ours ? step(head, walker.fields()) : skip_fields(walker, head, run.schema);
+  }
+  process_->first_tick = std::min(process_->first_tick, run.head.tick);
+  process_->last_tick = std::max(process_->last_tick, last_end_);
+  ThreadFacts& facts = process_->threads[static_cast<std::uint32_t>(run.head.thread)];
+  facts.last_tick = std::max(facts.last_tick, last_end_);
+  return sound && read != RecordWalker::Step::kDamaged;
+}
+
+bool Decoder::Rows::step(const RecordHead& head, ByteReader& fields) {
+  if (head.kind >= FATHOM_KIND_FIRST) return call(head, fields);
+  switch (head.kind) {
+    case FATHOM_KIND_REGION:
+    case FATHOM_KIND_INSTANT:
+      return region(head, fields);
+    case FATHOM_KIND_COUNTER_INT:
+    case FATHOM_KIND_COUNTER_DOUBLE:
+      return counter(head, fields);
+    default:
+      return argument(head.kind, fields);
+  }
+}
+
+bool Decoder::Rows::times(const RecordHead& head, std::int64_t& ts, std::int64_t& dur) {
+  const std::int64_t end = decoder_.clock_.ns(head.end);
+  ts = head.duration == 0 ? end : decoder_.clock_.ns(head.end - head.duration);
+  if (end > kLongest || ts < -kLongest || ts > end) return false;
+  dur = end - ts;
+  last_end_ = head.end;
+  return true;
+}
+
+bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
+  const Plan& plan = (*run_plans_)[head.kind];
+  if (!plan.known) return false;
+  EventRow row;
+  std::uint64_t error = 0;
+  if (!times(head, row.ts, row.dur)) return false;
+  if ((head.flags & FATHOM_FLAG_ERROR) != 0 && !fields.number(error)) return false;
+  Call call;
+  if (!read_call(plan, head.flags, fields, call)) return false;
+  if (call.has_file) {
+    row.file = file_;
+    row.fd = as_fd(fd_);
+  }
+  if (plan.filtered && !keeps(plan, row.file)) {
+    events_->args.drop_open();
+    return true;
+  }
+  row.pid = pid_;
+  row.tid = tid_;
+  row.rank = rank_;
+  row.depth = head.depth;
+  row.layer = plan.layer;
+  row.name = plan.name;
+  row.category = plan.category;
+  row.entry = plan.entry;
+  row.offset = call.offset;
+  row.size = call.size;
+  row.ret = call.ret;
+  row.bytes = call.bytes;
+  if ((head.flags & FATHOM_FLAG_ERROR) != 0) row.error = error_code(error);
+  events_->push(row);
+  sum({plan.layer, plan.name, plan.category, row.file, pid_}, row);
+  return true;
+}
+
+bool Decoder::Rows::read_call(const Plan& plan, unsigned flags, ByteReader& fields, Call& call) {
+  for (const Plan::Op& op : plan.ops) {
+    if (!read_field(op, flags, fields, call)) return false;
+  }
+  const bool failed = (flags & FATHOM_FLAG_ERROR) != 0;
+  if (plan.has_ret) {
+    if (failed) {
+      call.ret = -1;
+    } else if ((flags & FATHOM_FLAG_FULL) != 0) {
+      call.ret = call.size == kNull ? kNull : call.size / call.item;
+    }
+  }
+  if (plan.ret_is_bytes) {
+    std::int64_t moved = 0;
+    if (!failed && call.ret > 0 && __builtin_mul_overflow(call.ret, call.item, &moved)) moved = INT64_MAX;
+    call.bytes = moved;
+  }
+  if (call.offset != kNull) {
+    const std::int64_t moved = failed || call.ret < 0 ? 0 : call.ret;
+    if (__builtin_add_overflow(call.offset, moved, &stop_)) stop_ = 0;
+  }
+  if (call.has_file && file_ == kNoString && file_id_ != 0) {
+    bool known = false;
+    decoder_.definitions_.file(*process_, file_id_, known);
+    if (!known) unknown_names++;
+  }
+  return true;
+}
+
+bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call) {
+  std::uint64_t number = 0;
+  switch (op.kind) {
+    case FieldKind::kFd:
+      call.has_file = true;
+      if ((flags & FATHOM_FLAG_SAME) != 0) return true;
+      stop_ = 0;
+      return fields.signed_number(fd_);
+    case FieldKind::kFile: {
+      call.has_file = true;
+      if ((flags & FATHOM_FLAG_SAME) != 0) return true;
+      stop_ = 0;
+      if (!fields.number(file_id_)) return false;
+      bool known = true;
+      file_ = file_id_ == 0 ? kNoString : decoder_.definitions_.file(*process_, file_id_, known);
+      return true;
+    }
+    case FieldKind::kOffset:
+      return read_offset(fields, call);
+    case FieldKind::kSize:
+      if (!fields.number(number)) return false;
+      call.size = as_amount(number);
+      return true;
+    case FieldKind::kItem:
+      if (!fields.number(number)) return false;
+      call.item = std::max<std::int64_t>(1, as_amount(number));
+      return true;
+    case FieldKind::kRet:
+      return (flags & (FATHOM_FLAG_FULL | FATHOM_FLAG_ERROR)) != 0 || fields.signed_number(call.ret);
+    case FieldKind::kBytes:
+      if (!fields.number(number)) return false;
+      call.bytes = as_amount(number);
+      return true;
+    case FieldKind::kArgInt: {
+      std::int64_t value = 0;
+      if (!fields.signed_number(value)) return false;
+      char digits[24];
+      events_->args.add(op.key, {digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
+      return true;
+    }
+    case FieldKind::kArgPath:
+      return read_path_arg(op.key, fields);
+  }
+  return false;
+}
+
+bool Decoder::Rows::read_offset(ByteReader& fields, Call& call) {
+  std::uint64_t number = 0;
+  if (!fields.number(number)) return false;
+  if (number == 0) return true;
+  if (__builtin_add_overflow(stop_, fathom_unzigzag(number - 1), &call.offset) || call.offset < 0) {
+    call.offset = kNull;
+  }
+  return true;
+}
+
+bool Decoder::Rows::read_path_arg(std::uint32_t key, ByteReader& fields) {
+  std::uint64_t id = 0;
+  if (!fields.number(id)) return false;
+  bool known = true;
+  const std::uint32_t file = id == 0 ? kNoString : decoder_.definitions_.file(*process_, id, known);
+  if (!known) unknown_names++;
+  if (file != kNoString) events_->args.add(key, strings_.view(file));
+  return true;
+}
+
+const Site* Decoder::Rows::find_site(std::uint64_t id) {
+  const Site* site = id == 0 ? nullptr : decoder_.definitions_.site(*process_, id);
+  if (site == nullptr) unknown_names++;
+  return site;
+}
+
+bool Decoder::Rows::region(const RecordHead& head, ByteReader& fields) {
+  std::uint64_t id = 0;
+  EventRow row;
+  if (!fields.number(id) || !times(head, row.ts, row.dur)) return false;
+  if (const Site* site = find_site(id)) {
+    row.name = site->name;
+    row.category = site->category;
+  }
+  row.pid = pid_;
+  row.tid = tid_;
+  row.rank = rank_;
+  row.depth = head.depth;
+  row.layer = app_layer_;
+  if (head.kind == FATHOM_KIND_REGION && !thread_->pending.empty()) take_arguments(head.depth);
+  events_->push(row);
+  sum({app_layer_, row.name, row.category, kNoString, pid_}, row);
+  return true;
+}
+
+bool Decoder::Rows::counter(const RecordHead& head, ByteReader& fields) {
+  CounterRow row;
+  std::int64_t dur = 0;
+  std::uint64_t id = 0;
+  if (!fields.number(id) || !times(head, row.ts, dur)) return false;
+  if (head.kind == FATHOM_KIND_COUNTER_INT) {
+    std::int64_t value = 0;
+    if (!fields.signed_number(value)) return false;
+    row.value = static_cast<double>(value);
+  } else if (!fields.raw(row.value)) {
+    return false;
+  }
+  const Site* site = find_site(id);
+  row.name = site != nullptr ? site->name : kNoString;
+  row.layer = app_layer_;
+  row.pid = pid_;
+  row.tid = tid_;
+  counters_->rows.push_back(row);
+  app_counters++;
+  return true;
+}
+
+bool Decoder::Rows::argument(unsigned kind, ByteReader& fields) {
+  std::uint64_t depth = 0;
+  std::uint64_t key = 0;
+  std::uint64_t number = 0;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string_view text;
+  char digits[40];
+  char* end = digits;
+  if (!fields.number(depth) || !fields.number(key)) return false;
+  switch (kind) {
+    case FATHOM_KIND_ARG_INT:
+      if (!fields.signed_number(integer)) return false;
+      end = std::to_chars(digits, digits + sizeof digits, integer).ptr;
+      break;
+    case FATHOM_KIND_ARG_UINT:
+      if (!fields.number(number)) return false;
+      end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+      break;
+    case FATHOM_KIND_ARG_DOUBLE:
+      if (!fields.raw(real)) return false;
+      end = std::to_chars(digits, digits + sizeof digits, real).ptr;
+      break;
+    default:
+      if (!fields.text(text)) return false;
+      hold(depth, key, text);
+      return true;
+  }
+  hold(depth, key, {digits, end});
+  return true;
+}
+
+void Decoder::Rows::hold(std::uint64_t depth, std::uint64_t key, std::string_view value) {
+  const std::string_view name = decoder_.definitions_.text(*process_, key);
+  if (name.empty()) unknown_names++;
+  const std::uint32_t code =
+      is_valid_utf8(name) ? strings_.code(name) : strings_.code(escape_invalid_utf8(name));
+  // The last value of a key holds.
+  for (Thread::PendingArg& held : thread_->pending) {
+    if (held.depth == depth && held.key == code) held.depth = UINT64_MAX;
+  }
+  thread_->pending.push_back({depth, code, thread_->pending_text.size(), value.size()});
+  thread_->pending_text.append(value);
+}
+
+// Arguments of regions further in that never ended here (their end was lost) go too.
+void Decoder::Rows::take_arguments(unsigned depth) {
+  auto& pending = thread_->pending;
+  for (const Thread::PendingArg& held : pending) {
+    if (held.depth != depth) continue;
+    events_->args.add(held.key, std::string_view(thread_->pending_text).substr(held.begin, held.length));
+  }
+  std::erase_if(pending, [depth](const Thread::PendingArg& held) { return held.depth >= depth; });
+  if (pending.empty()) thread_->pending_text.clear();
+}
+
+std::uint32_t Decoder::Rows::error_code(std::uint64_t number) {
+  if (number >= kErrnos) number = kErrnos - 1;
+  std::uint32_t& code = errors_[number];
+  if (code == kNoString) code = strings_.code(errno_name(static_cast<int>(number)));
+  return code;
+}
+
+bool Decoder::Rows::keeps(const Plan&, std::uint32_t file) {
+  if (file == kNoString) return true;
+  if (file >= kept_.size()) kept_.resize(std::max<std::size_t>(strings_.size(), file + 1));
+  if (kept_[file] == 0) kept_[file] = decoder_.options_.paths.keeps(strings_.view(file)) ? 2 : 1;
+  return kept_[file] == 2;
+}
+
+void Decoder::Rows::sum(const SummaryKey& key, const EventRow& row) {
+  const unsigned depth = std::min<unsigned>(static_cast<unsigned>(row.depth), kDeepest);
+  const std::int64_t self = thread_->self_time(depth, row.dur);
+  if (!last_known_ || !(key == last_key_)) {
+    last_row_ = summary.find(key);
+    last_key_ = key;
+    last_known_ = true;
+  }
+  summary.at(last_row_).add(row.ts, row.dur, self, row.bytes, row.error != kNoString);
+  timeline.add(row.layer, row.ts, row.dur, self, row.bytes);
+}
+
+}  // namespace fathom::trace

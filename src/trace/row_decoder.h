@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// The second pass: the records of a thread's run into rows of events and counters, and into the sums that go with them.
+// Hot: no allocation and no lookup in a tree per record. Included by .cc files of this room only.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/decoder.h"
+#include "trace/definer.h"
+
+namespace fathom::trace {
+
+// What a thread's cursor carries from one run to the next.
+struct Decoder::Thread {
+  std::uint64_t process_key = 0;
+  std::uint32_t ordinal = 0;
+  std::uint32_t cursor = 0;
+
+  struct PendingArg {
+    std::uint64_t depth;
+    std::uint32_t key;
+    std::size_t begin;
+    std::size_t length;
+  };
+  std::vector<PendingArg> pending;  // arguments of regions that are still open
+  std::string pending_text;
+
+  // Time of what ended inside the innermost event that is still open at each depth.
+  std::array<std::int64_t, 257> inside{};
+  unsigned deepest = 0;
+
+  std::int64_t self_time(unsigned depth, std::int64_t dur) {
+    const std::int64_t inner = deepest > depth ? inside[depth + 1] : 0;
+    for (unsigned level = depth + 1; level <= deepest; level++) inside[level] = 0;
+    deepest = depth;
+    // Bounded, since the parent's record may be lost and never take it away.
+    inside[depth] = std::min(inside[depth] + dur, std::int64_t{1} << 60);
+    return inner < dur ? dur - inner : 0;
+  }
+};
+
+class Decoder::Rows {
+ public:
+  Rows(Decoder& decoder, Strings& strings);
+
+  // False where the run turned out damaged half way.
+  bool decode(const Run& run, Thread& thread, EventBatch& events, CounterBatch& counters);
+
+  // After `summary` was taken away.
+  void forget_last() { last_known_ = false; }
+
+  SummaryTable summary;
+  Timeline timeline;
+  std::int64_t app_counters = 0;
+  std::int64_t unknown_names = 0;
+
+ private:
+  // A declared kind with its texts as codes.
+  struct Plan {
+    bool known = false;
+    bool ret_is_bytes = false;
+    bool has_ret = false;
+    bool filtered = false;
+    std::uint32_t layer = kNoString;
+    std::uint32_t name = kNoString;
+    std::uint32_t category = kNoString;
+    std::uint32_t entry = kNoString;
+    struct Op {
+      FieldKind kind;
+      std::uint32_t key;
+    };
+    std::vector<Op> ops;
+  };
+  using Plans = std::vector<Plan>;
+
+  // Fields of a call while they are read; `args` go to the batch at once.
+  struct Call {
+    std::int64_t offset = kNull;
+    std::int64_t size = kNull;
+    std::int64_t item = 1;
+    std::int64_t ret = kNull;
+    std::int64_t bytes = kNull;
+    bool has_file = false;
+    std::size_t args = 0;
+  };
+
+  const Plans& plans(const Schema* schema);
+  bool step(const RecordHead& head, ByteReader& fields);
+  bool call(const RecordHead& head, ByteReader& fields);
+  bool read_call(const Plan& plan, unsigned flags, ByteReader& fields, Call& call);
+  bool read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call);
+  bool read_offset(ByteReader& fields, Call& call);
+  bool read_path_arg(std::uint32_t key, ByteReader& fields);
+  bool region(const RecordHead& head, ByteReader& fields);
+  bool counter(const RecordHead& head, ByteReader& fields);
+  bool argument(unsigned kind, ByteReader& fields);
+  bool times(const RecordHead& head, std::int64_t& ts, std::int64_t& dur);
+  void sum(const SummaryKey& key, const EventRow& row);
+  void take_arguments(unsigned depth);
+  void hold(std::uint64_t depth, std::uint64_t key, std::string_view value);
+  std::uint32_t error_code(std::uint64_t number);
+  bool keeps(const Plan& plan, std::uint32_t file);
+  const Site* find_site(std::uint64_t id);
+
+  Decoder& decoder_;
+  Strings& strings_;
+  std::unordered_map<const Schema*, Plans> plans_;
+  std::vector<std::uint32_t> errors_;       // codes by errno
+  std::vector<std::uint8_t> kept_;          // by file code: 0 not asked yet, 1 no, 2 yes
+  std::uint32_t app_layer_;
+  SummaryKey last_key_;
+  std::size_t last_row_ = 0;
+  bool last_known_ = false;
+
+  // Of the run that is being decoded.
+  const Plans* run_plans_ = nullptr;
+  Process* process_ = nullptr;
+  Thread* thread_ = nullptr;
+  EventBatch* events_ = nullptr;
+  CounterBatch* counters_ = nullptr;
+  std::int32_t pid_ = 0;
+  std::int32_t tid_ = 0;
+  std::int32_t rank_ = kNull32;
+  std::int64_t fd_ = -1;
+  std::uint64_t file_id_ = 0;
+  std::uint32_t file_ = kNoString;
+  std::int64_t stop_ = 0;  // where the last record with this fd and file ended
+  std::uint64_t last_end_ = 0;
+};
+
+}  // namespace fathom::trace

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "trace/schema.h"
+
+#include <charconv>
+
+#include "base/text.h"
+
+namespace fathom::trace {
+namespace {
+
+constexpr std::size_t kMaxFields = 24;
+constexpr std::size_t kMaxText = 256;
+
+Error bad_line(std::size_t line, std::string_view what) {
+  return {Code::kCorrupt, "schema line " + std::to_string(line) + ": " + std::string(what), ""};
+}
+
+bool parse_number(std::string_view text, std::uint32_t most, std::uint32_t& value) {
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failure == std::errc() && end == text.data() + text.size() && value <= most;
+}
+
+bool parse_field(std::string_view text, Field& field) {
+  constexpr std::pair<std::string_view, FieldKind> kPlain[] = {
+      {"fd", FieldKind::kFd},     {"file", FieldKind::kFile}, {"offset", FieldKind::kOffset},
+      {"size", FieldKind::kSize}, {"item", FieldKind::kItem}, {"ret", FieldKind::kRet},
+      {"bytes", FieldKind::kBytes}};
+  for (const auto& [name, kind] : kPlain) {
+    if (text != name) continue;
+    field.kind = kind;
+    return true;
+  }
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() != 3 || parts[0] != "arg" || parts[1].empty()) return false;
+  if (parts[2] != "int" && parts[2] != "path") return false;
+  field = {parts[2] == "int" ? FieldKind::kArgInt : FieldKind::kArgPath, std::string(parts[1])};
+  return true;
+}
+
+bool parse_flags(std::string_view text, EventKind& kind) {
+  if (text == "-" || text.empty()) return true;
+  for (const std::string_view flag : split(text, ',')) {
+    if (flag == "bytes") {
+      kind.ret_is_bytes = true;
+    } else if (flag == "position") {
+      kind.uses_position = true;
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+Status parse_fields(std::string_view text, std::size_t line, EventKind& kind) {
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty() || word == "-") continue;
+    Field field;
+    if (!parse_field(word, field)) return bad_line(line, "unknown field");
+    kind.fields.push_back(std::move(field));
+  }
+  if (kind.fields.size() > kMaxFields) return bad_line(line, "too many fields");
+  return {};
+}
+
+Result<EventKind> parse_line(std::string_view text, std::size_t line) {
+  const std::vector<std::string_view> cells = split(text, '\t');
+  if (cells.size() < 7) return bad_line(line, "too few columns");
+  EventKind kind;
+  std::uint32_t number = 0;
+  if (!parse_number(cells[0], FATHOM_KIND_MASK, number) || number < FATHOM_KIND_FIRST) {
+    return bad_line(line, "bad kind");
+  }
+  kind.kind = static_cast<std::uint16_t>(number);
+  if (!parse_number(cells[1], FATHOM_KIND_MASK, kind.source)) return bad_line(line, "bad source");
+  for (std::size_t i = 2; i < 6; i++) {
+    if (cells[i].size() > kMaxText) return bad_line(line, "text too long");
+  }
+  if (cells[2].empty() || cells[3].empty()) return bad_line(line, "no layer or no name");
+  kind.layer = cells[2];
+  kind.name = cells[3];
+  kind.entry = cells[4];
+  kind.category = cells[5] == "-" ? std::string_view() : cells[5];
+  if (!parse_flags(cells[6], kind)) return bad_line(line, "unknown flag");
+  for (std::size_t i = 7; i < cells.size(); i++) FATHOM_TRY(parse_fields(cells[i], line, kind));
+  return kind;
+}
+
+}  // namespace
+
+Result<Schema> Schema::parse(std::string_view text) {
+  Schema schema;
+  std::size_t number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    number++;
+    if (line.empty() || line.front() == '#' || line.starts_with("kind\t")) continue;
+    FATHOM_ASSIGN(EventKind kind, parse_line(line, number));
+    if (schema.index_[kind.kind] != 0) return bad_line(number, "kind declared twice");
+    schema.kinds_.push_back(std::move(kind));
+    schema.index_[schema.kinds_.back().kind] = static_cast<std::uint16_t>(schema.kinds_.size());
+  }
+  return schema;
+}
+
+std::uint64_t fnv1a(std::string_view bytes) {
+  std::uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+}  // namespace fathom::trace

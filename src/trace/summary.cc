@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "trace/summary.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+namespace fathom::trace {
+namespace {
+
+// Saturates: a damaged record may claim any duration.
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_add_overflow(a, b, &result)) return b > 0 ? INT64_MAX : INT64_MIN + 1;
+  return result;
+}
+
+std::size_t log2_bucket(std::int64_t value) {
+  return value <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value)) - 1);
+}
+
+void count(std::vector<std::int64_t>& histogram, std::int64_t value) {
+  const std::size_t bucket = log2_bucket(value);
+  if (bucket >= histogram.size()) histogram.resize(bucket + 1, 0);
+  histogram[bucket]++;
+}
+
+void sum(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
+  if (to.size() < from.size()) to.resize(from.size(), 0);
+  for (std::size_t i = 0; i < from.size(); i++) to[i] = plus(to[i], from[i]);
+}
+
+std::size_t hash(const SummaryKey& key) {
+  std::uint64_t value = (std::uint64_t{key.name} << 32) ^ key.file;
+  value = (value ^ (value >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
+  value ^= (std::uint64_t{key.layer} << 40) ^ (std::uint64_t{key.category} << 20) ^
+           static_cast<std::uint32_t>(key.pid);
+  value = (value ^ (value >> 32)) * UINT64_C(0x94d049bb133111eb);
+  return static_cast<std::size_t>(value ^ (value >> 31));
+}
+
+void add_cell(Timeline::Cell& to, const Timeline::Cell& from) {
+  to.busy = plus(to.busy, from.busy);
+  to.calls = plus(to.calls, from.calls);
+  to.bytes = plus(to.bytes, from.bytes);
+}
+
+}  // namespace
+
+void SummaryRow::add(std::int64_t ts, std::int64_t duration, std::int64_t self_time,
+                     std::int64_t moved, bool failed) {
+  if (calls == 0) {
+    dur_min = dur_max = duration;
+    first = ts;
+    last = plus(ts, duration);
+  } else {
+    dur_min = std::min(dur_min, duration);
+    dur_max = std::max(dur_max, duration);
+    first = std::min(first, ts);
+    last = std::max(last, plus(ts, duration));
+  }
+  calls++;
+  errors += failed ? 1 : 0;
+  dur = plus(dur, duration);
+  self = plus(self, self_time);
+  count(hist, duration);
+  if (moved == kNull) return;
+  bytes = bytes == kNull ? moved : plus(bytes, moved);
+  if (!failed) count(sizes, moved);
+}
+
+void SummaryRow::merge(const SummaryRow& other) {
+  if (other.calls == 0) return;
+  const bool fresh = calls == 0;
+  dur_min = fresh ? other.dur_min : std::min(dur_min, other.dur_min);
+  dur_max = fresh ? other.dur_max : std::max(dur_max, other.dur_max);
+  first = fresh ? other.first : std::min(first, other.first);
+  last = fresh ? other.last : std::max(last, other.last);
+  calls = plus(calls, other.calls);
+  errors = plus(errors, other.errors);
+  dur = plus(dur, other.dur);
+  self = plus(self, other.self);
+  if (other.bytes != kNull) bytes = bytes == kNull ? other.bytes : plus(bytes, other.bytes);
+  sum(hist, other.hist);
+  sum(sizes, other.sizes);
+}
+
+std::size_t SummaryTable::find(const SummaryKey& key) {
+  if (rows_.size() * 4 >= slots_.size() * 3) grow();
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash(key) & mask;
+  while (slots_[slot] != kNoString) {
+    if (rows_[slots_[slot]].key == key) return slots_[slot];
+    slot = (slot + 1) & mask;
+  }
+  slots_[slot] = static_cast<std::uint32_t>(rows_.size());
+  rows_.emplace_back().key = key;
+  return rows_.size() - 1;
+}
+
+void SummaryTable::grow() {
+  const std::size_t size = std::max<std::size_t>(64, slots_.size() * 2);
+  slots_.assign(size, kNoString);
+  for (std::uint32_t row = 0; row < rows_.size(); row++) {
+    std::size_t slot = hash(rows_[row].key) & (size - 1);
+    while (slots_[slot] != kNoString) slot = (slot + 1) & (size - 1);
+    slots_[slot] = row;
+  }
+}
+
+void SummaryTable::add(const SummaryTable& other, const Strings& from, Strings& to) {
+  const auto moved = [&](std::uint32_t code) {
+    return code == kNoString ? kNoString : to.code(from.view(code));
+  };
+  for (const SummaryRow& row : other.rows()) {
+    const SummaryKey key{moved(row.key.layer), moved(row.key.name), moved(row.key.category),
+                         moved(row.key.file), row.key.pid};
+    rows_[find(key)].merge(row);
+  }
+}
+
+void SummaryTable::clear() {
+  rows_.clear();
+  slots_.clear();
+}
+
+std::vector<Timeline::Cell>& Timeline::cells(std::uint32_t layer) {
+  for (auto& [known, row] : layers_) {
+    if (known == layer) return row;
+  }
+  return layers_.emplace_back(layer, std::vector<Cell>()).second;
+}
+
+void Timeline::widen() {
+  width_ *= 2;
+  for (auto& [layer, row] : layers_) {
+    for (std::size_t i = 0; i < row.size(); i++) {
+      const Cell cell = row[i];
+      if (i % 2 == 0) row[i / 2] = {};
+      add_cell(row[i / 2], cell);
+    }
+    row.resize((row.size() + 1) / 2);
+  }
+}
+
+std::size_t Timeline::reach(std::int64_t ts) {
+  if (ts < 0) return 0;
+  while (ts / width_ >= static_cast<std::int64_t>(kBuckets)) widen();
+  return static_cast<std::size_t>(ts / width_);
+}
+
+void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t self,
+                   std::int64_t bytes) {
+  const std::size_t last = reach(ts + dur);  // first, since it may widen
+  const std::size_t first = reach(ts);
+  std::vector<Cell>& row = cells(layer);
+  if (row.size() <= last) row.resize(last + 1);
+  row[first].calls++;
+  if (bytes != kNull) row[first].bytes = plus(row[first].bytes, bytes);
+  if (first == last || dur <= 0) {
+    row[first].busy = plus(row[first].busy, self);
+    return;
+  }
+  const double share = static_cast<double>(self) / static_cast<double>(dur);
+  std::int64_t left = self;
+  for (std::size_t bucket = first; bucket < last; bucket++) {
+    const std::int64_t from = std::max(ts, static_cast<std::int64_t>(bucket) * width_);
+    const std::int64_t to = static_cast<std::int64_t>(bucket + 1) * width_;
+    const auto part = std::min(left, static_cast<std::int64_t>(share * static_cast<double>(to - from)));
+    row[bucket].busy = plus(row[bucket].busy, part);
+    left -= part;
+  }
+  row[last].busy = plus(row[last].busy, left);
+}
+
+void Timeline::add(const Row& row) {
+  while (width_ < row.width) widen();
+  const std::size_t bucket = reach(row.ts);
+  std::vector<Cell>& all = cells(row.layer);
+  if (all.size() <= bucket) all.resize(bucket + 1);
+  add_cell(all[bucket], row.cell);
+}
+
+void Timeline::add(const Timeline& other, const Strings& from, Strings& to) {
+  for (Row row : other.rows()) {
+    row.layer = row.layer == kNoString ? kNoString : to.code(from.view(row.layer));
+    add(row);
+  }
+}
+
+std::vector<Timeline::Row> Timeline::rows() const {
+  std::vector<Row> rows;
+  for (const auto& [layer, cells] : layers_) {
+    for (std::size_t i = 0; i < cells.size(); i++) {
+      if (cells[i].calls == 0 && cells[i].busy == 0) continue;
+      rows.push_back({static_cast<std::int64_t>(i) * width_, width_, layer, cells[i]});
+    }
+  }
+  return rows;
+}
+
+void Timeline::clear() {
+  width_ = kFirstWidth;
+  layers_.clear();
+}
+
+}  // namespace fathom::trace
