@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "render/json_writer.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/utf8.h"
+
+namespace fathom::render {
+
+namespace {
+
+template <class T>
+void append_number(std::string& out, T number) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
+  out.append(buffer, end);
+}
+
+const char* short_escape(char c) {
+  switch (c) {
+    case '"':
+      return "\\\"";
+    case '\\':
+      return "\\\\";
+    case '\n':
+      return "\\n";
+    case '\r':
+      return "\\r";
+    case '\t':
+      return "\\t";
+    default:
+      return nullptr;
+  }
+}
+
+void append_valid_text(std::string& out, std::string_view text) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::size_t kept = 0;  // what needs no escape is copied in one go
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && c != '"' && c != '\\' && byte != 0x7f) continue;
+    out.append(text.substr(kept, i - kept));
+    kept = i + 1;
+    if (const char* escape = short_escape(c)) {
+      out += escape;
+    } else {
+      out += "\\u00";
+      out += kDigits[byte >> 4U];
+      out += kDigits[byte & 0xfU];
+    }
+  }
+  out.append(text.substr(kept));
+}
+
+}  // namespace
+
+void append_json_text(std::string& out, std::string_view text) {
+  if (is_valid_utf8(text)) {
+    append_valid_text(out, text);
+  } else {
+    append_valid_text(out, escape_invalid_utf8(text));
+  }
+}
+
+void JsonWriter::write_line_end() {
+  if (line_due_) *out_ += '\n';
+  line_due_ = false;
+}
+
+void JsonWriter::before_value() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (!has_items_.empty()) {
+    if (has_items_.back()) *out_ += ',';
+    has_items_.back() = true;
+  }
+  write_line_end();
+}
+
+JsonWriter& JsonWriter::new_line() {
+  line_due_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::open(char bracket) {
+  before_value();
+  *out_ += bracket;
+  has_items_.push_back(false);
+  return *this;
+}
+
+JsonWriter& JsonWriter::close(char bracket) {
+  write_line_end();
+  *out_ += bracket;
+  has_items_.pop_back();
+  return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  before_value();
+  *out_ += '"';
+  append_json_text(*out_, name);
+  *out_ += "\":";
+  after_key_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::literal(std::string_view text) {
+  before_value();
+  *out_ += text;
+  return *this;
+}
+
+JsonWriter& JsonWriter::null() { return literal("null"); }
+
+JsonWriter& JsonWriter::integer(std::int64_t number) {
+  before_value();
+  append_number(*out_, number);
+  return *this;
+}
+
+JsonWriter& JsonWriter::unsigned_integer(std::uint64_t number) {
+  before_value();
+  append_number(*out_, number);
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(double number) {
+  if (!std::isfinite(number)) return null();
+  before_value();
+  const std::size_t begin = out_->size();
+  append_number(*out_, number);
+  // A real number stays one for readers that tell 1 from 1.0.
+  if (out_->find_first_of(".e", begin) == std::string::npos) *out_ += ".0";
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(std::string_view text) {
+  before_value();
+  *out_ += '"';
+  append_json_text(*out_, text);
+  *out_ += '"';
+  return *this;
+}
+
+JsonWriter& JsonWriter::value(const Value& cell) {
+  struct Visitor {
+    JsonWriter& json;
+    void operator()(std::monostate) const { json.null(); }
+    void operator()(bool yes) const { json.value(yes); }
+    void operator()(std::int64_t number) const { json.value(number); }
+    void operator()(std::uint64_t number) const { json.value(number); }
+    void operator()(double number) const { json.value(number); }
+    void operator()(const std::string& text) const { json.value(text); }
+    void operator()(const List& list) const {
+      json.begin_array();
+      for (const Value& item : list) json.value(item);
+      json.end_array();
+    }
+    void operator()(const Object& object) const {
+      json.begin_object();
+      for (const auto& [name, item] : object) json.key(name).value(item);
+      json.end_object();
+    }
+  };
+  std::visit(Visitor{*this}, cell.data);
+  return *this;
+}
+
+}  // namespace fathom::render

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "render/render.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "render/row_text.h"
+
+namespace fathom::render {
+
+namespace {
+
+struct NamedFormat {
+  std::string_view name;
+  Format format;
+};
+
+constexpr NamedFormat kFormats[] = {
+    {"table", Format::kTable},
+    {"json", Format::kJson},
+    {"csv", Format::kCsv},
+    {"md", Format::kMarkdown},
+};
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets variables
+  return value != nullptr ? value : "";
+}
+
+std::size_t terminal_width(int fd) {
+  winsize size{};
+  if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  const auto columns = parse_int(environment("COLUMNS"));
+  constexpr std::int64_t kSensible = 10'000;
+  if (columns && *columns > 0 && *columns <= kSensible) return static_cast<std::size_t>(*columns);
+  return Style{}.width;
+}
+
+void append_json_rows(JsonWriter& json, const Table& table) {
+  const std::vector<std::string> names = distinct_names(table.columns);
+  json.begin_array();
+  for (const auto& row : table.rows) append_json_row(json, names, row);
+  if (!table.rows.empty()) json.new_line();
+  json.end_array();
+}
+
+std::string csv_table(const Table& table) {
+  std::string out;
+  append_csv_header(out, table.columns);
+  for (const auto& row : table.rows) append_csv_row(out, row);
+  return out;
+}
+
+// Titles as keys, made distinct.
+std::vector<std::string> keys_of(std::span<const Table> tables) {
+  std::vector<std::string> keys;
+  std::map<std::string, int> seen;
+  for (const Table& table : tables) {
+    std::string key = snake_case(table.title);
+    const int before = seen[key]++;
+    keys.push_back(before == 0 ? key : key + "_" + std::to_string(before + 1));
+  }
+  return keys;
+}
+
+std::string json_document(std::span<const Table> tables) {
+  const std::vector<std::string> keys = keys_of(tables);
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object();
+  bool any_note = false;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    json.new_line().key(keys[i]);
+    append_json_rows(json, tables[i]);
+    any_note = any_note || !tables[i].note.empty();
+  }
+  if (any_note) {
+    json.new_line().key("notes").begin_object();
+    for (std::size_t i = 0; i < tables.size(); ++i) {
+      if (!tables[i].note.empty()) json.key(keys[i]).value(tables[i].note);
+    }
+    json.end_object();
+  }
+  json.new_line().end_object();
+  return out + "\n";
+}
+
+std::string title_line(const std::string& title, Format format, const Style& style) {
+  if (title.empty()) return "";
+  if (format == Format::kMarkdown) return "## " + title + "\n\n";
+  if (format == Format::kCsv) return "# " + title + "\n";
+  return style.color ? "\x1b[1;36m" + title + "\x1b[0m\n" : title + "\n";
+}
+
+}  // namespace
+
+Result<Format> parse_format(std::string_view name) {
+  for (const NamedFormat& known : kFormats) {
+    if (known.name == name) return known.format;
+  }
+  return usage_error("unknown format '" + escape_control(name) + "'", "use table, json, csv or md");
+}
+
+Style style_for(int fd) {
+  const bool terminal = isatty(fd) == 1;
+  const bool color = terminal && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
+  return {terminal_width(fd), color};
+}
+
+std::string render(const Table& table, Format format, const Style& style) {
+  switch (format) {
+    case Format::kTable:
+      return text_table(table, style);
+    case Format::kJson: {
+      std::string out;
+      JsonWriter json(out);
+      append_json_rows(json, table);
+      return out + "\n";
+    }
+    case Format::kCsv:
+      return csv_table(table);
+    case Format::kMarkdown:
+      return markdown_table(table);
+  }
+  return "";
+}
+
+std::string render_document(std::span<const Table> tables, Format format, const Style& style) {
+  if (format == Format::kJson) return json_document(tables);
+  std::string out;
+  for (const Table& table : tables) {
+    if (!out.empty()) out += "\n";
+    out += title_line(table.title, format, style) + render(table, format, style);
+  }
+  return out;
+}
+
+RowPrinter::RowPrinter(Format format, Style style, Write write)
+    : format_(format), style_(style), write_(std::move(write)) {}
+
+Status RowPrinter::rows(const Table& part) {
+  const bool first = !std::exchange(begun_, true);
+  if (first) kept_.columns = part.columns;
+  if (format_ == Format::kTable || format_ == Format::kMarkdown) {
+    kept_.rows.insert(kept_.rows.end(), part.rows.begin(), part.rows.end());
+    return {};
+  }
+  std::string out;
+  if (format_ == Format::kCsv) {
+    if (first) append_csv_header(out, part.columns);
+    for (const auto& row : part.rows) append_csv_row(out, row);
+    return write_(out);
+  }
+  const std::vector<std::string> names = distinct_names(kept_.columns);
+  for (const auto& row : part.rows) {
+    out += std::exchange(any_row_, true) ? "," : "[";
+    JsonWriter json(out);
+    append_json_row(json, names, row);
+  }
+  return write_(out);
+}
+
+Status RowPrinter::finish() {
+  if (format_ == Format::kCsv) return {};
+  if (format_ == Format::kJson) return write_(any_row_ ? "\n]\n" : "[]\n");
+  return write_(render(kept_, format_, style_));
+}
+
+}  // namespace fathom::render
