@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "render/render.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <cstdlib>
+
+#include "render/cell_text.h"
+#include "render/display_width.h"
+#include "render/row_text.h"
+
+namespace fathom::render {
+namespace {
+
+std::string text(const char* value) { return value; }
+
+Table calls() {
+  Table table;
+  table.title = "Top calls";
+  table.columns = {{"name"},
+                   {"calls", Measure::kCount},
+                   {"time", Measure::kNanoseconds},
+                   {"bytes", Measure::kBytes}};
+  table.rows = {{text("read"), std::int64_t{12345}, std::int64_t{1234567}, std::int64_t{4096}},
+                {text("naïve-測深"), std::int64_t{7}, 12.0, Value()}};
+  return table;
+}
+
+TEST(Format, IsKnownByName) {
+  EXPECT_EQ(*parse_format("table"), Format::kTable);
+  EXPECT_EQ(*parse_format("json"), Format::kJson);
+  EXPECT_EQ(*parse_format("csv"), Format::kCsv);
+  EXPECT_EQ(*parse_format("md"), Format::kMarkdown);
+  const auto wrong = parse_format("sound");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, Code::kUsage);
+  EXPECT_NE(wrong.error().hint.find("json"), std::string::npos);
+}
+
+TEST(Render, TextTableLinesUp) {
+  EXPECT_EQ(render(calls(), Format::kTable),
+            "name         calls     time     bytes\n"
+            "──────────  ──────  ───────  ────────\n"
+            "read        12,345  1.23 ms  4.00 KiB\n"
+            "naïve-測深       7    12 ns         -\n");
+}
+
+TEST(Render, JsonCarriesPlainValues) {
+  EXPECT_EQ(render(calls(), Format::kJson),
+            "[\n{\"name\":\"read\",\"calls\":12345,\"time\":1234567,\"bytes\":4096},\n"
+            "{\"name\":\"naïve-測深\",\"calls\":7,\"time\":12.0,\"bytes\":null}\n]\n");
+  EXPECT_EQ(render({}, Format::kJson), "[]\n");
+}
+
+TEST(Render, JsonKeysAreDistinct) {
+  Table table;
+  table.columns = {{"x"}, {"x"}, {"x:1"}};
+  table.rows = {{Value(true), Value(false), Value()}};
+  EXPECT_EQ(render(table, Format::kJson), "[\n{\"x\":true,\"x:1\":false,\"x:1:1\":null}\n]\n");
+}
+
+TEST(Render, CsvQuotesWhatMustBe) {
+  Table table;
+  table.columns = {{"file"}, {"a,b"}, {"n"}};
+  table.rows = {{text("it's a \"name\" `x` $y"), text(" two  spaces "), std::int64_t{1}},
+                {text("one\ntwo\ttab\\back"), text("naïve-測深-🌊"), 0.1},
+                {text("bad-\xff"), text(""), Value()},
+                {List{Value(true), text("x")}, Object{{"k", text("v")}}, Value(true)}};
+  EXPECT_EQ(render(table, Format::kCsv),
+            "file,\"a,b\",n\n"
+            "\"it's a \"\"name\"\" `x` $y\", two  spaces ,1\n"
+            "\"one\ntwo\ttab\\back\",naïve-測深-🌊,0.1\n"
+            "bad-\\xff,\"\",\n"
+            "\"[true,\"\"x\"\"]\",\"{\"\"k\"\":\"\"v\"\"}\",true\n");
+}
+
+TEST(Render, MarkdownEscapesItsMarks) {
+  Table table = calls();
+  table.rows[1][0] = text("a|b\nc*");
+  table.note = "two rows";
+  EXPECT_EQ(render(table, Format::kMarkdown),
+            "| name | calls | time | bytes |\n"
+            "| --- | ---: | ---: | ---: |\n"
+            "| read | 12,345 | 1.23 ms | 4.00 KiB |\n"
+            "| a\\|b\\\\nc\\* | 7 | 12 ns | - |\n"
+            "\ntwo rows\n");
+}
+
+TEST(Render, LongTextsGiveWayAndNumbersDoNot) {
+  Table table;
+  table.columns = {{"file"}, {"bytes"}, {"who"}};
+  table.rows = {{"/a/very/long/path" + std::string(200, 'x') + "/shard-00017.bin",
+                 std::int64_t{1234567890123}, text("me")}};
+  for (const std::size_t width : {30, 60, 100}) {
+    const std::string out = render(table, Format::kTable, {.width = width});
+    for (std::size_t begin = 0; begin < out.size();) {
+      const std::size_t end = out.find('\n', begin);
+      EXPECT_LE(display_width(out.substr(begin, end - begin)), width);
+      begin = end + 1;
+    }
+    EXPECT_NE(out.find("1234567890123"), std::string::npos);
+    EXPECT_NE(out.find("…"), std::string::npos);
+    EXPECT_NE(out.find(".bin"), std::string::npos) << out;
+  }
+}
+
+TEST(Render, ATerminalGetsNoControlCharacters) {
+  Table table;
+  table.columns = {{"na\x1b[31mme"}};
+  table.rows = {{text("\x1b]0;title\x07\n")}};
+  table.note = "a\tb";
+  const std::string out = render(table, Format::kTable);
+  for (const char c : out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << out;
+}
+
+TEST(Render, ColourOnlyWhereAskedFor) {
+  EXPECT_EQ(render(calls(), Format::kTable).find('\x1b'), std::string::npos);
+  EXPECT_NE(render(calls(), Format::kTable, {.width = 100, .color = true}).find("\x1b[1m"),
+            std::string::npos);
+  EXPECT_EQ(render(calls(), Format::kCsv, {.width = 100, .color = true}).find('\x1b'),
+            std::string::npos);
+}
+
+TEST(Render, ShortRowsAndNoColumnsAreSurvived) {
+  Table table;
+  EXPECT_EQ(render(table, Format::kTable), "");
+  table.columns = {{"a"}, {"b"}};
+  table.rows = {{}, {Value(true)}};
+  EXPECT_EQ(render(table, Format::kTable), "a     b\n────  ─\n-     -\ntrue  -\n");
+}
+
+TEST(HumanText, NumbersWithoutAMeasure) {
+  struct Case {
+    Value in;
+    const char* want;
+  };
+  const Case cases[] = {
+      {Value(std::int64_t{1234567}), "1234567"},
+      {Value(0.0), "0"},
+      {Value(1234567.891), "1234567.891"},
+      {Value(0.123456789), "0.12346"},
+      {Value(1e-9), "1e-09"},
+      {Value(2.5), "2.5"},
+      {Value(100.0), "100"},
+      {Value(-0.0), "0"},
+      {Value(1e20), "1e+20"},
+      {Value(std::uint64_t{18446744073709551615U}), "18446744073709551615"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(human_text(c.in, Measure::kNone), c.want);
+}
+
+TEST(HumanText, Measures) {
+  EXPECT_EQ(human_text(std::int64_t{-1234567}, Measure::kCount), "-1,234,567");
+  EXPECT_EQ(human_text(std::int64_t{999}, Measure::kCount), "999");
+  EXPECT_EQ(human_text(1e6, Measure::kCount), "1,000,000");
+  EXPECT_EQ(human_text(2.5, Measure::kCount), "2.5");
+  EXPECT_EQ(human_text(12.34, Measure::kPercent), "12.3 %");
+  EXPECT_EQ(human_text(text("n/a"), Measure::kBytes), "n/a");
+}
+
+TEST(Document, TitlesAreKeysInJson) {
+  const Table tables[] = {calls(),
+                          {"Top files (by time)", {{"file"}}, {}, "no file was used"},
+                          {"Top calls", {{"x"}}, {}, ""}};
+  const std::string json = render_document(tables, Format::kJson);
+  EXPECT_EQ(json.substr(0, 15), "{\n\"top_calls\":[");
+  EXPECT_NE(json.find("\n\"top_files_by_time\":[]"), std::string::npos) << json;
+  EXPECT_NE(json.find("\n\"top_calls_2\":[]"), std::string::npos) << json;
+  EXPECT_NE(json.find("\n\"notes\":{\"top_files_by_time\":\"no file was used\"}"),
+            std::string::npos)
+      << json;
+  EXPECT_EQ(render_document({}, Format::kJson), "{\n}\n");
+}
+
+TEST(Document, TitlesStandAboveTables) {
+  const Table tables[] = {{"One", {{"a"}}, {{Value(true)}}, ""}, {"Two", {{"b"}}, {}, "empty"}};
+  EXPECT_EQ(render_document(tables, Format::kTable), "One\na\n────\ntrue\n\nTwo\nb\n─\nempty\n");
+  EXPECT_EQ(render_document(tables, Format::kMarkdown),
+            "## One\n\n| a |\n| --- |\n| true |\n\n## Two\n\n| b |\n| --- |\n\nempty\n");
+  EXPECT_EQ(render_document(tables, Format::kCsv), "# One\na\ntrue\n\n# Two\nb\n");
+}
+
+TEST(RowPrinter, PartsMakeTheSameAsTheWhole) {
+  for (const Format format : {Format::kTable, Format::kJson, Format::kCsv, Format::kMarkdown}) {
+    for (const std::size_t rows : {0, 1, 2, 5}) {
+      Table whole = calls();
+      whole.rows.resize(rows, whole.rows[0]);
+      std::string out;
+      RowPrinter printer(format, {}, [&](std::string_view part) -> Status {
+        out += part;
+        return {};
+      });
+      Table part = whole;
+      part.rows.clear();
+      ASSERT_TRUE(printer.rows(part));
+      for (const auto& row : whole.rows) {
+        part.rows = {row};
+        ASSERT_TRUE(printer.rows(part));
+      }
+      ASSERT_TRUE(printer.finish());
+      EXPECT_EQ(out, render(whole, format)) << rows;
+    }
+  }
+}
+
+TEST(RowPrinter, AFailingWriterIsTold) {
+  RowPrinter printer(Format::kCsv, {}, [](std::string_view) -> Status {
+    return Error{Code::kIo, "disk full", ""};
+  });
+  EXPECT_FALSE(printer.rows(calls()));
+}
+
+TEST(Style, WithoutATerminalThereIsNoColour) {
+  const int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(setenv("COLUMNS", "77", 1), 0);
+  EXPECT_EQ(style_for(fd).width, 77U);
+  ASSERT_EQ(setenv("COLUMNS", "wide", 1), 0);
+  EXPECT_EQ(style_for(fd).width, 100U);
+  ASSERT_EQ(unsetenv("COLUMNS"), 0);
+  EXPECT_EQ(style_for(fd).width, 100U);
+  EXPECT_FALSE(style_for(fd).color);
+  close(fd);
+}
+
+// A pseudo-terminal as output.
+TEST(Style, ATerminalGivesItsWidthAndColourUnlessDeclined) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0)
+    GTEST_SKIP() << "no pseudo-terminals here";
+  setenv("TERM", "xterm", 1);
+  unsetenv("NO_COLOR");
+  EXPECT_TRUE(style_for(terminal).color);
+  setenv("NO_COLOR", "1", 1);
+  EXPECT_FALSE(style_for(terminal).color);
+  unsetenv("NO_COLOR");
+  setenv("TERM", "dumb", 1);
+  EXPECT_FALSE(style_for(terminal).color);
+  close(terminal);
+}
+
+}  // namespace
+}  // namespace fathom::render
