@@ -13,7 +13,7 @@ namespace fathom::trace {
 namespace {
 
 constexpr std::uint32_t kEntryMagic = 0x4b4e4843;  // "CHNK"
-constexpr std::uint32_t kMaxEntry = 64U << 20;
+constexpr std::uint32_t kMaxEntry = 4U << 20;
 
 struct EntryHeader {
   std::uint32_t magic;
@@ -41,8 +41,8 @@ bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader
   if (bytes.size() - at - sizeof header < header.length) return false;
   const auto payload = bytes.subspan(at + sizeof header, header.length);
   if (checksum(header, payload) != header.checksum) return false;
-  if (header.kind != static_cast<std::uint32_t>(EntryKind::kChunk) &&
-      header.kind != static_cast<std::uint32_t>(EntryKind::kCounters)) {
+  if (header.kind < static_cast<std::uint32_t>(EntryKind::kChunk) ||
+      header.kind > static_cast<std::uint32_t>(EntryKind::kLosses)) {
     return false;
   }
   entry = {static_cast<EntryKind>(header.kind), {header.pool, header.index, header.generation}, header.schema, payload};

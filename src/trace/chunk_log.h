@@ -23,7 +23,8 @@ struct ChunkName {
   auto operator<=>(const ChunkName&) const = default;
 };
 
-enum class EntryKind : std::uint32_t { kChunk = 1, kCounters = 2 };
+// kLosses: the loss counters of a pool that was removed, as they stood in its header.
+enum class EntryKind : std::uint32_t { kChunk = 1, kCounters = 2, kLosses = 3 };
 
 struct LogEntry {
   EntryKind kind = EntryKind::kChunk;

@@ -9,11 +9,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "trace/chunk_log.h"
+#include "trace/liveness.h"
+#include "trace/record_walker.h"
 #include "trace/spool.h"
 
 namespace fathom::trace {
@@ -26,7 +29,8 @@ struct DrainResult {
   std::uint64_t pools = 0;         // that exist now
   std::uint64_t pool_bytes = 0;
   bool owners_alive = false;       // some process may still write
-  std::vector<InFlight> died_in;   // calls in flight of owners that were found dead in this pass
+  std::vector<CallInFlight> died_in;  // what owners that were found dead in this pass were in the middle of
+  std::optional<Error> trouble;       // a log could not be written: what is left waits for the next pass
 };
 
 class Drainer {
@@ -52,23 +56,35 @@ class Drainer {
   [[nodiscard]] std::vector<Loss> losses() const;
 
  private:
-  struct Work;
+  struct Work {
+    Pool* pool;
+    std::uint32_t index;
+    RunHead first;
+  };
   Drainer(Spool& spool, const Clock& clock, std::uint64_t first_log);
-  void refresh_pools();
+  Status scan_existing();
+  Status refresh_pools();
+  void see_owners(Pool& pool);
+  bool pool_lives(const Pool& pool) const;
+  bool owner_lives(const Pool& pool, std::uint32_t index) const;
+  bool may_take(Pool& pool, std::uint32_t index, DrainResult& result);
   void collect(std::vector<Work>& work, DrainResult& result);
-  Status take(const Work& work, DrainResult& result);
+  Status take(const Work& work);
   void remove_idle_pools();
+  void remove_pool(Pool& pool);
   Status ensure_log(std::uint64_t room);
+  [[nodiscard]] Chunk chunk_of(const Pool& pool, std::uint32_t index) const;
 
   Spool* spool_;
-  Clock clock_;
   Liveness liveness_;
   std::map<std::string, Pool> pools_;  // by path
-  std::map<std::string, std::vector<std::uint64_t>> gone_losses_;
+  std::set<ChunkName> logged_;         // in a log, but not yet freed
+  std::set<std::string> unreadable_;   // pools that are damaged
+  PoolLosses gone_losses_;
   std::optional<ChunkLog> log_;
   std::optional<ChunkLog> definitions_;
-  std::uint64_t next_log_ = 0;
   std::uint64_t current_log_ = 0;
+  std::uint64_t next_log_ = 0;
 };
 
 }  // namespace fathom::trace

@@ -2,11 +2,13 @@
 // A run's spool directory, for reading (docs/formats/spool.md). Everything is foreign bytes, written while we read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -46,7 +48,6 @@ class Pool {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t name_hash() const { return name_hash_; }
-  [[nodiscard]] std::uint64_t name_tick() const { return name_tick_; }  // when it was made
   [[nodiscard]] std::uint64_t file_bytes() const { return size_; }
   [[nodiscard]] fathom_pool_header& header() const { return *static_cast<fathom_pool_header*>(memory_); }
   [[nodiscard]] std::uint32_t count() const { return count_; }
@@ -62,24 +63,6 @@ class Pool {
   std::uint32_t segment_size_ = 0;
   std::uint32_t count_ = 0;
   std::uint64_t name_hash_ = 0;
-  std::uint64_t name_tick_ = 0;
-};
-
-// Tells whether the process that owns a segment still lives. Where that cannot be told (another machine), it does.
-class Liveness {
- public:
-  explicit Liveness(const fathom_run_header& run, const Clock& clock);
-  // A newer pool of the same pid means that the owner's image is gone (exec).
-  void saw_pool(std::uint32_t pid, std::uint64_t key, std::uint64_t tick);
-  // `tick` is some moment at which the owner lived.
-  [[nodiscard]] bool alive(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) const;
-
- private:
-  enum class Machine { kThisBoot, kEarlierBoot, kAnother };
-  Machine machine_ = Machine::kThisBoot;
-  Clock clock_;
-  std::int64_t start_boottime_ns_ = 0;
-  std::map<std::uint32_t, std::vector<std::pair<std::uint64_t, std::uint64_t>>> pools_;  // pid: (tick, key)
 };
 
 // What an owner was in the middle of.
@@ -105,7 +88,7 @@ struct Snapshot {
   std::vector<std::vector<std::uint8_t>> definitions;  // chunks of definitions.log; they need no schema
   std::vector<std::vector<std::uint8_t>> counters;     // entries of EntryKind::kCounters
   std::vector<CallInFlight> in_flight;
-  std::vector<Loss> losses;  // of the pools that exist, and damage met on the way
+  std::vector<Loss> losses;  // of all pools, and damage met on the way
   bool owners_alive = false;
 };
 
@@ -129,6 +112,9 @@ class Spool {
   // nullptr where the file is missing or damaged. Kept.
   const Schema* schema(std::uint64_t hash);
 
+  // Takes this much off the run's account of pool bytes.
+  void give_back(std::uint64_t bytes) const;
+
   // The caller holds publish.lock shared and names the logs that Parquet files have replaced.
   Result<Snapshot> snapshot(const Clock& clock, const std::vector<std::uint64_t>& replaced_logs);
 
@@ -142,7 +128,17 @@ class Spool {
 // Name of a call in flight by its schema: "read"; "kind 77" where that is not known.
 std::string call_name(Spool& spool, const CallInFlight& call);
 
-// "event lost: no room …", the text under which a pool's loss counter goes into `losses`.
-Loss loss_of(std::uint32_t source, std::uint32_t reason, std::uint64_t count);
+// Loss counters of pools, summed.
+class PoolLosses {
+ public:
+  void add(const fathom_pool_header& header);
+  void add(std::span<const std::uint8_t> entry);  // of EntryKind::kLosses
+  static std::string encode(const fathom_pool_header& header);
+  [[nodiscard]] static bool any(const fathom_pool_header& header);
+  [[nodiscard]] std::vector<Loss> losses() const;
+
+ private:
+  std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCES> counts_{};
+};
 
 }  // namespace fathom::trace

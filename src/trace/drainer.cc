@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#include "trace/drainer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "trace/definer.h"
+
+namespace fathom::trace {
+namespace {
+
+template <class T>
+T load(const T& word) {
+  return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+}
+
+std::span<const std::uint8_t> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+bool all_free(const Pool& pool) {
+  for (std::uint32_t index = 0; index < pool.count(); index++) {
+    if (__atomic_load_n(&pool.segment(index).state, __ATOMIC_SEQ_CST) != FATHOM_SEGMENT_FREE) return false;
+  }
+  return true;
+}
+
+ChunkName name_of(const Pool& pool, std::uint32_t index) {
+  return {pool.name_hash(), index, load(pool.segment(index).generation)};
+}
+
+// The owner of a free segment is nobody, and its old records are no records: a thread that claims it finds it so.
+void free_segment(fathom_segment& segment) {
+  __atomic_store_n(&segment.owner_pid, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&segment.owner_key, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&segment.progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
+  __atomic_store_n(&segment.generation, segment.generation + 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&segment.state, FATHOM_SEGMENT_FREE, __ATOMIC_RELEASE);
+}
+
+RunHead first_switch(const Chunk& chunk) {
+  RecordWalker walker(chunk.bytes);
+  RecordHead head;
+  const bool found = walker.next(head) == RecordWalker::Step::kRecord && head.kind == FATHOM_KIND_SWITCH;
+  return found ? walker.run() : RunHead();
+}
+
+}  // namespace
+
+Drainer::Drainer(Spool& spool, const Clock& clock, std::uint64_t first_log)
+    : spool_(&spool), liveness_(spool.header(), clock), next_log_(first_log) {}
+
+Result<Drainer> Drainer::open(Spool& spool, const Clock& clock, std::uint64_t first_log) {
+  Drainer drainer(spool, clock, first_log);
+  FATHOM_TRY(drainer.scan_existing());
+  return drainer;
+}
+
+// A drainer that was killed may have logged a segment and not freed it.
+Status Drainer::scan_existing() {
+  for (const std::uint64_t n : spool_->logs()) {
+    FATHOM_ASSIGN(const std::string content, read_file(spool_->log_path(n)));
+    scan_log(as_bytes(content), [this](const LogEntry& entry, std::uint64_t) {
+      if (entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
+    });
+  }
+  if (!path_exists(spool_->definitions_path())) return {};
+  FATHOM_ASSIGN(const std::string content, read_file(spool_->definitions_path()));
+  scan_log(as_bytes(content), [this](const LogEntry& entry, std::uint64_t) {
+    if (entry.kind == EntryKind::kLosses) gone_losses_.add(entry.bytes);
+  });
+  return {};
+}
+
+Status Drainer::refresh_pools() {
+  FATHOM_ASSIGN(const std::vector<std::string> paths, spool_->pool_paths());
+  for (const std::string& path : paths) {
+    if (pools_.contains(path) || unreadable_.contains(path)) continue;
+    Result<Pool> pool = Pool::open(path, true);
+    if (pool) {
+      pools_.emplace(path, std::move(pool).value());
+    } else if (pool.error().code != Code::kNotFound) {
+      unreadable_.insert(path);
+    }
+  }
+  std::erase_if(pools_, [&paths](const auto& pool) { return !std::binary_search(paths.begin(), paths.end(), pool.first); });
+  liveness_.begin_pass();
+  for (auto& [path, pool] : pools_) see_owners(pool);
+  return {};
+}
+
+void Drainer::see_owners(Pool& pool) {
+  for (std::uint32_t index = 0; index < pool.count(); index++) {
+    if (load(pool.segment(index).state) == FATHOM_SEGMENT_FREE) continue;
+    const RunHead head = first_switch(chunk_of(pool, index));
+    if (head.tick != 0) liveness_.saw(static_cast<std::uint32_t>(head.pid), head.key, head.tick);
+  }
+}
+
+Chunk Drainer::chunk_of(const Pool& pool, std::uint32_t index) const {
+  return {pool.records(index, load(pool.segment(index).progress)), spool_->schema(pool.header().schema_hash)};
+}
+
+bool Drainer::owner_lives(const Pool& pool, std::uint32_t index) const {
+  const fathom_segment& segment = pool.segment(index);
+  const std::uint32_t pid = load(segment.owner_pid);
+  const std::uint64_t key = load(segment.owner_key);
+  std::uint64_t tick = 0;
+  RunHead head;
+  // The last SWITCH costs a walk over the segment; the first tells nearly always as much.
+  if (liveness_.ambiguous(pid)) {
+    if (last_switch(chunk_of(pool, index), head) && head.key == key) tick = head.tick;
+  } else {
+    head = first_switch(chunk_of(pool, index));
+    if (head.key == key) tick = head.tick;
+  }
+  return liveness_.alive(pid, key, tick);
+}
+
+bool Drainer::pool_lives(const Pool& pool) const {
+  if (liveness_.alive(load(pool.header().creator_pid), pool.header().creator_key, 0)) return true;
+  for (std::uint32_t index = 0; index < pool.count(); index++) {
+    const fathom_segment& segment = pool.segment(index);
+    if (load(segment.state) == FATHOM_SEGMENT_FREE || load(segment.owner_pid) == 0) continue;
+    if (owner_lives(pool, index)) return true;
+  }
+  return false;
+}
+
+bool Drainer::may_take(Pool& pool, std::uint32_t index, DrainResult& result) {
+  fathom_segment& segment = pool.segment(index);
+  std::uint32_t state = load(segment.state);
+  if (state == FATHOM_SEGMENT_FREE) return false;
+  if (state == FATHOM_SEGMENT_FULL) return true;
+  const bool nobody = load(segment.owner_pid) == 0;  // just claimed, or handed over
+  const bool lives = nobody ? pool_lives(pool) : owner_lives(pool, index);
+  result.owners_alive |= lives;
+  if (lives) return false;
+  // A thread of another process may claim a half full segment at this moment.
+  if (!__atomic_compare_exchange_n(&segment.state, &state, FATHOM_SEGMENT_FULL, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    result.owners_alive = true;
+    return false;
+  }
+  const auto kind = static_cast<std::uint32_t>(load(segment.progress) >> 32);
+  if (kind != 0 && state == FATHOM_SEGMENT_OWNED) {
+    result.died_in.push_back({load(segment.owner_pid), load(segment.owner_tid), load(segment.owner_key), kind,
+                              load(segment.in_call_since), pool.header().schema_hash, false});
+  }
+  return true;
+}
+
+// Twice: a thread may have left a segment that was looked at already for one that was not yet.
+void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
+  std::set<std::pair<Pool*, std::uint32_t>> taken;
+  for (int round = 0; round < 2; round++) {
+    for (auto& [path, pool] : pools_) {
+      for (std::uint32_t index = 0; index < pool.count(); index++) {
+        if (round == 1 && load(pool.segment(index).state) != FATHOM_SEGMENT_FULL) continue;
+        if (!may_take(pool, index, result) || !taken.insert({&pool, index}).second) continue;
+        work.push_back({&pool, index, first_switch(chunk_of(pool, index))});
+      }
+    }
+  }
+  const auto order = [](const Work& item) {
+    return std::tie(item.first.key, item.first.thread, item.first.cursor, item.first.run);
+  };
+  std::sort(work.begin(), work.end(), [&](const Work& a, const Work& b) { return order(a) < order(b); });
+}
+
+Status Drainer::ensure_log(std::uint64_t room) {
+  if (log_ && log_->size() > 0 && log_->size() + room > kLogBytes) roll();
+  if (!log_) {
+    FATHOM_ASSIGN(log_, ChunkLog::open(spool_->log_path(next_log_)));
+    current_log_ = next_log_++;
+  }
+  if (!definitions_) {
+    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->definitions_path()));
+  }
+  return {};
+}
+
+Status Drainer::take(const Work& work) {
+  const ChunkName name = name_of(*work.pool, work.index);
+  const Chunk chunk = chunk_of(*work.pool, work.index);
+  const std::uint64_t schema = work.pool->header().schema_hash;
+  FATHOM_TRY(ensure_log(chunk.bytes.size()));
+  if (!chunk.bytes.empty()) {
+    if (!logged_.contains(name)) {
+      FATHOM_TRY(log_->append({EntryKind::kChunk, name, schema, chunk.bytes}));
+      logged_.insert(name);
+    }
+    const std::string definitions = extract_definitions(chunk);
+    if (!definitions.empty()) FATHOM_TRY(definitions_->append({EntryKind::kChunk, name, 0, as_bytes(definitions)}));
+  }
+  free_segment(work.pool->segment(work.index));
+  logged_.erase(name);
+  return {};
+}
+
+Result<DrainResult> Drainer::drain() {
+  DrainResult result;
+  FATHOM_TRY(refresh_pools());
+  std::vector<Work> work;
+  collect(work, result);
+  for (const Work& item : work) {
+    const std::uint64_t bytes = chunk_of(*item.pool, item.index).bytes.size();
+    if (const Status taken = take(item); !taken) {
+      result.trouble = taken.error();
+      break;
+    }
+    result.chunks++;
+    result.bytes += bytes;
+  }
+  remove_idle_pools();
+  for (const auto& [path, pool] : pools_) {
+    result.pools++;
+    result.pool_bytes += pool.file_bytes();
+    result.owners_alive = result.owners_alive || liveness_.alive(pool.header().creator_pid, pool.header().creator_key, 0);
+  }
+  return result;
+}
+
+void Drainer::remove_idle_pools() {
+  for (auto& [path, pool] : pools_) {
+    if (all_free(pool) && !liveness_.alive(pool.header().creator_pid, pool.header().creator_key, 0)) remove_pool(pool);
+  }
+  std::erase_if(pools_, [](const auto& pool) { return !path_exists(pool.first); });
+}
+
+// Closed first, then looked at again: a forked child that claimed a segment in between either sees that the pool is closed
+// and gives it back, or is seen here.
+void Drainer::remove_pool(Pool& pool) {
+  __atomic_store_n(&pool.header().state, FATHOM_POOL_CLOSED, __ATOMIC_SEQ_CST);
+  if (!all_free(pool)) {
+    __atomic_store_n(&pool.header().state, FATHOM_POOL_OPEN, __ATOMIC_SEQ_CST);
+    return;
+  }
+  if (PoolLosses::any(pool.header())) {
+    const std::string counters = PoolLosses::encode(pool.header());
+    if (!ensure_log(0) || !definitions_->append({EntryKind::kLosses, {pool.name_hash(), 0, 0}, 0, as_bytes(counters)})) return;
+    gone_losses_.add(as_bytes(counters));
+  }
+  if (::unlink(pool.path().c_str()) == 0) spool_->give_back(pool.file_bytes());
+}
+
+Status Drainer::append(const CounterBatch& counters, const Strings& strings) {
+  constexpr std::size_t kRows = 4096;  // an entry stays small
+  for (std::size_t from = 0; from < counters.rows.size(); from += kRows) {
+    CounterBatch part;
+    const std::size_t to = std::min(counters.rows.size(), from + kRows);
+    part.rows.assign(counters.rows.begin() + static_cast<std::ptrdiff_t>(from),
+                     counters.rows.begin() + static_cast<std::ptrdiff_t>(to));
+    const std::string bytes = encode_counters(part, strings);
+    FATHOM_TRY(ensure_log(bytes.size()));
+    FATHOM_TRY(log_->append({EntryKind::kCounters, {}, 0, as_bytes(bytes)}));
+  }
+  return {};
+}
+
+void Drainer::roll() {
+  if (log_ && log_->size() > 0) log_.reset();
+}
+
+std::vector<std::uint64_t> Drainer::complete_logs() const {
+  std::vector<std::uint64_t> logs = spool_->logs();
+  if (log_) std::erase(logs, current_log_);
+  return logs;
+}
+
+void Drainer::visit_live(const std::function<void(const Chunk&)>& visit) {
+  for (const auto& [path, pool] : pools_) {
+    for (std::uint32_t index = 0; index < pool.count(); index++) {
+      if (load(pool.segment(index).state) != FATHOM_SEGMENT_FREE) visit(chunk_of(pool, index));
+    }
+  }
+}
+
+std::vector<Loss> Drainer::losses() const {
+  PoolLosses all = gone_losses_;
+  for (const auto& [path, pool] : pools_) all.add(pool.header());
+  std::vector<Loss> losses = all.losses();
+  if (!unreadable_.empty()) losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
+  return losses;
+}
+
+}  // namespace fathom::trace

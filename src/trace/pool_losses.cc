@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include <cstring>
+
+#include "trace/spool.h"
+
+namespace fathom::trace {
+namespace {
+
+constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"", "app", "stdio", "posix", "", "", "", ""};
+
+std::string reason_text(std::size_t reason) {
+  switch (reason) {
+    case FATHOM_LOSS_NO_ROOM:
+      return "no room in the spool";
+    case FATHOM_LOSS_NESTED:
+      return "too many signal handlers inside each other";
+    case FATHOM_LOSS_TEXT_CUT:
+      return "text cut short";
+    case FATHOM_LOSS_UNBOUND:
+      return "calls of an object could not be bound";
+    default:
+      return "reason " + std::to_string(reason);
+  }
+}
+
+}  // namespace
+
+void PoolLosses::add(const fathom_pool_header& header) {
+  for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
+    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++) {
+      counts_[source][reason] += __atomic_load_n(&header.losses[source][reason], __ATOMIC_RELAXED);
+    }
+  }
+}
+
+void PoolLosses::add(std::span<const std::uint8_t> entry) {
+  fathom_pool_header header{};
+  if (entry.size() != sizeof header.losses) return;
+  std::memcpy(&header.losses, entry.data(), sizeof header.losses);
+  add(header);
+}
+
+std::string PoolLosses::encode(const fathom_pool_header& header) {
+  return {reinterpret_cast<const char*>(&header.losses), sizeof header.losses};
+}
+
+bool PoolLosses::any(const fathom_pool_header& header) {
+  PoolLosses one;
+  one.add(header);
+  return !one.losses().empty();
+}
+
+std::vector<Loss> PoolLosses::losses() const {
+  std::vector<Loss> losses;
+  for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
+    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++) {
+      const std::uint64_t count = counts_[source][reason];
+      if (count == 0) continue;
+      losses.push_back({kLayers[source], reason_text(reason), static_cast<std::int64_t>(count & INT64_MAX)});
+    }
+  }
+  return losses;
+}
+
+}  // namespace fathom::trace
