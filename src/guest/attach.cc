@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// How the library comes into a process: settings, the run's header, the first pool, the process's own facts.
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include "guest/attach.h"
+#include "guest/binding.h"
+#include "guest/call.h"
+#include "guest/descriptors.h"
+#include "guest/intern.h"
+#include "guest/pool.h"
+#include "guest/process.h"
+#include "guest/schema.h"
+#include "guest/syscalls.h"
+#include "guest/text.h"
+#include "guest/threads.h"
+
+extern "C" char** environ;
+
+namespace fathom::guest {
+namespace {
+
+constexpr size_t kPage = 4096;
+
+// The counter is a clock only if it never stops and the kernel trusts it too.
+uint32_t best_tick_source() {
+#if defined(__x86_64__)
+  char name[16] = {};
+  const int fd = sys_openat(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY, 0);
+  if (fd < 0) return FATHOM_TICK_MONOTONIC_NS;
+  const long length = sys_read(fd, name, sizeof name - 1);
+  sys_close(fd);
+  return length >= 4 && memcmp(name, "tsc\n", 4) == 0 ? FATHOM_TICK_COUNTER : FATHOM_TICK_MONOTONIC_NS;
+#else
+  return FATHOM_TICK_COUNTER;
+#endif
+}
+
+void read_line(const char* path, char* to, size_t room) {
+  const int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+  if (fd < 0) return;
+  const long length = sys_read(fd, to, room - 1);
+  sys_close(fd);
+  for (long i = 0; i < length; i++) {
+    if (to[i] == '\n') to[i] = 0;
+  }
+}
+
+uint64_t budget_from_environment() {
+  const char* text = setting("FATHOM_SPOOL_MAX");
+  uint64_t bytes = 0;
+  if (text == nullptr) return UINT64_C(4) << 30;
+  while (*text >= '0' && *text <= '9') bytes = bytes * 10 + static_cast<uint64_t>(*text++ - '0');
+  const int shift = *text == 'k' || *text == 'K' ? 10 : *text == 'm' || *text == 'M' ? 20 : *text == 'g' || *text == 'G' ? 30 : 0;
+  return bytes << shift;
+}
+
+void fill_run_header(fathom_run_header& header) {
+  header.magic = FATHOM_RUN_MAGIC;
+  header.version = FATHOM_WIRE_VERSION;
+  header.tick_source = best_tick_source();
+  raw_syscall(SYS_getrandom, as_long(header.run_id), sizeof header.run_id, 0);
+  header.start_tick = header.tick_source == FATHOM_TICK_COUNTER ? read_counter() : clock_ns(CLOCK_MONOTONIC);
+  header.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+  header.start_realtime_ns = clock_ns(CLOCK_REALTIME);
+  header.spool_max = budget_from_environment();
+  header.creator_pid = static_cast<uint32_t>(sys_getpid());
+  header.uid = static_cast<uint32_t>(raw_syscall(SYS_geteuid));
+  read_line("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id);
+  read_line("/proc/sys/kernel/hostname", header.host, sizeof header.host);
+}
+
+// A file that appears whole or not at all, and never replaces another: several processes may try at once.
+void publish(const char* path, const void* content, size_t size) {
+  static constinit char temporary[4300];
+  Text(temporary, sizeof temporary).add(path).add(".").add_number(static_cast<uint64_t>(sys_getpid()));
+  const int fd = sys_openat(AT_FDCWD, temporary, O_CREAT | O_EXCL | O_WRONLY, 0600);
+  if (fd < 0) return;
+  const bool whole = sys_write(fd, content, size) == static_cast<long>(size);
+  sys_close(fd);
+  if (whole) raw_syscall(SYS_linkat, AT_FDCWD, as_long(temporary), AT_FDCWD, as_long(path), 0);
+  raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(temporary), 0);
+}
+
+void make_directories() {
+  static constinit char path[sizeof guest.out];
+  Text(path, sizeof path).add(guest.out);
+  for (char* slash = path + 1; *slash != 0; slash++) {
+    if (*slash != '/') continue;
+    *slash = 0;
+    raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0777);
+    *slash = '/';
+  }
+  raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0700);
+}
+
+int open_run_header(const char* path) {
+  int fd = sys_openat(AT_FDCWD, path, O_RDWR, 0);
+  if (fd != -ENOENT) return fd;
+  make_directories();
+  alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
+  fill_run_header(*reinterpret_cast<fathom_run_header*>(page));
+  publish(path, page, sizeof page);
+  return sys_openat(AT_FDCWD, path, O_RDWR, 0);
+}
+
+bool map_run_header() {
+  static constinit char path[sizeof guest.out + 16];
+  Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
+  const int fd = open_run_header(path);
+  if (fd < 0) return false;
+  void* at = sys_mmap(FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  const bool whole = raw_syscall(SYS_lseek, fd, 0, 2 /* SEEK_END */) >= FATHOM_RUN_HEADER_SIZE;
+  sys_close(fd);
+  if (at == nullptr || !whole) return false;
+  guest.run = static_cast<fathom_run_header*>(at);
+  guest.tick_source = guest.run->tick_source;
+  return guest.run->magic == FATHOM_RUN_MAGIC && guest.run->version == FATHOM_WIRE_VERSION;
+}
+
+void publish_schema() {
+  static constinit char path[sizeof guest.out + 40];
+  Text text(path, sizeof path);
+  text.add(guest.out).add("/" FATHOM_SCHEMA_PREFIX);
+  char digits[17];
+  Text(digits, sizeof digits).add_hex(schema_hash());
+  for (size_t i = strlen(digits); i < 16; i++) text.add("0");
+  text.add(digits);
+  if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path), 0) != 0) publish(path, schema_text(), schema_length());
+}
+
+bool in_list(const char* list, const char* name) {
+  const size_t length = strlen(name);
+  for (const char* at = list; *at != 0;) {
+    const char* end = strchrnul(at, ',');
+    if (static_cast<size_t>(end - at) == length && memcmp(at, name, length) == 0) return true;
+    at = *end != 0 ? end + 1 : end;
+  }
+  return false;
+}
+
+void choose_layers() {
+  const char* layers = setting("FATHOM_LAYERS");
+  if (layers == nullptr || *layers == 0) layers = "app,stdio,posix";
+  guest.wanted[FATHOM_SOURCE_RUNTIME] = 1;
+  guest.wanted[FATHOM_SOURCE_APP] = in_list(layers, "app");
+  guest.wanted[FATHOM_SOURCE_STDIO] = in_list(layers, "stdio");
+  guest.wanted[FATHOM_SOURCE_POSIX] = in_list(layers, "posix");
+}
+
+// The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks alone.
+bool map_live() {
+  void* page = sys_mmap(kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  if (page == nullptr) return false;
+  raw_syscall(SYS_madvise, as_long(page), kPage, MADV_WIPEONFORK);
+  guest.live = static_cast<Live*>(page);
+  return true;
+}
+
+bool take_directory() {
+  const char* out = setting("FATHOM_OUT");
+  if (out == nullptr || *out == 0) return false;
+  Text path(guest.out, sizeof guest.out);
+  if (*out != '/') {
+    if (sys_getcwd(guest.out, sizeof guest.out) <= 0) return false;
+    static constinit char relative[sizeof guest.out];
+    Text(relative, sizeof relative).add(guest.out).add("/").add(out).add("/spool");
+    Text(guest.out, sizeof guest.out).add(relative);
+  } else {
+    path.add(out).add("/spool");
+  }
+  return true;
+}
+
+}  // namespace
+
+const char* setting(const char* name) {
+  const size_t length = strlen(name);
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; variable++) {
+    if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') return *variable + length + 1;
+  }
+  return nullptr;
+}
+
+void switch_on() {
+  guest.live->alive = 1;
+  for (int source = 0; source < FATHOM_SOURCES; source++) guest.live->on[source] = guest.wanted[source];
+}
+
+bool attach(unsigned how) {
+  if (guest.attached || !take_directory() || !map_run_header()) return false;
+  guest.pid = sys_getpid();
+  guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
+  choose_layers();
+  choose_calls(setting("FATHOM_CALLS"));
+  publish_schema();
+  Live* before = guest.live;
+  if (!prepare_names() || !prepare_descriptors() || !map_live()) return false;
+  prepare_threads();
+  first_record_of_thread();
+  if (tls.thread == nullptr || !make_first_pool()) {
+    __atomic_fetch_add(&guest.run->refused, 1, __ATOMIC_RELAXED);
+    guest.live = before;
+    return false;
+  }
+  guest.attached = true;
+  write_process(0, 0, how);
+  write_process_facts();
+  switch_on();
+  return true;
+}
+
+// Once, at our constructor or, when another library's constructor calls a hook before, then.
+void arrive() {
+  static constinit uint32_t arrived = 0;
+  if (__atomic_exchange_n(&arrived, 1, __ATOMIC_ACQ_REL) != 0) return;
+  const int error = errno;
+  resolve_originals();
+  guest.late = loaded_late();
+  if (attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD)) {
+    watch_exit();
+    if (guest.late) bind_all_objects();
+  }
+  errno = error;
+}
+
+}  // namespace fathom::guest
+
+__attribute__((constructor)) static void fathom_library_loaded() { fathom::guest::arrive(); }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+#include "guest/descriptors.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "guest/scratch.h"
+#include "guest/syscalls.h"
+#include "guest/text.h"
+
+namespace fathom::guest {
+
+constinit Descriptor* descriptors = nullptr;
+
+constinit char Scratch::rooms[Scratch::kRooms][Scratch::kRoom] = {};
+constinit uint32_t Scratch::taken[Scratch::kRooms] = {};
+
+namespace {
+
+constinit uint32_t begun = 0, ended = 0;  // atomic: changes of descriptors
+constinit uint32_t highest = 0;           // atomic: above it no entry was ever set
+constinit uint16_t serial = 0;            // atomic
+
+uint64_t stamped(uint64_t word) {
+  const uint64_t number = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
+  return word | (number << 48);
+}
+
+void raise_highest(int fd) {
+  uint32_t seen = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+  while (static_cast<uint32_t>(fd) >= seen &&
+         !__atomic_compare_exchange_n(&highest, &seen, static_cast<uint32_t>(fd) + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+}
+
+void set_entry(int fd, uint64_t word, int64_t position) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry == nullptr) return;
+  raise_highest(fd);
+  __atomic_store_n(&entry->position, position, __ATOMIC_RELAXED);
+  __atomic_store_n(&entry->word, word, __ATOMIC_RELEASE);
+}
+
+void mark_shared(int fd) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry != nullptr && __atomic_load_n(&entry->word, __ATOMIC_RELAXED) != 0) {
+    __atomic_fetch_or(&entry->word, kWordShared, __ATOMIC_ACQ_REL);
+  }
+}
+
+long kernel_name(int fd, char* to, size_t room) {
+  char link[40];
+  Text text(link, sizeof link);
+  text.add("/proc/self/fd/").add_number(static_cast<uint64_t>(fd));
+  return sys_readlink(link, to, room);
+}
+
+// Changes begun, and changes ended: equal when none is under way.
+uint64_t changes_now() {
+  const uint32_t done = __atomic_load_n(&ended, __ATOMIC_SEQ_CST);
+  return (static_cast<uint64_t>(__atomic_load_n(&begun, __ATOMIC_SEQ_CST)) << 32) | done;
+}
+
+}  // namespace
+
+bool prepare_descriptors() {
+  descriptors = static_cast<Descriptor*>(
+      sys_mmap(kDescriptors * sizeof(Descriptor), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  return descriptors != nullptr;
+}
+
+void change_begins() { __atomic_fetch_add(&begun, 1, __ATOMIC_SEQ_CST); }
+void change_ends() { __atomic_fetch_add(&ended, 1, __ATOMIC_SEQ_CST); }
+void forget_changes() { ended = begun; }
+
+void descriptor_opened(int fd, uint32_t file, int flags) {
+  const uint64_t append = (flags & O_APPEND) != 0 ? static_cast<uint64_t>(kWordAppend) : 0;
+  set_entry(fd, stamped(file | append), kUnknown);
+}
+
+void descriptor_closes(int fd) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry != nullptr) __atomic_store_n(&entry->word, 0, __ATOMIC_SEQ_CST);
+}
+
+void descriptors_close(unsigned first, unsigned last) {
+  const uint32_t end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+  for (uint64_t fd = first; fd <= last && fd < end; fd++) descriptor_closes(static_cast<int>(fd));
+}
+
+void descriptor_duplicated(int from, int to) {
+  mark_shared(from);
+  const uint64_t word = descriptor_word(from);
+  if (word != 0) set_entry(to, stamped(word & UINT64_C(0xffffffffffff)), kUnknown);
+}
+
+void descriptor_restore(int fd, uint64_t word) {
+  Descriptor* entry = descriptor_of(fd);
+  uint64_t nothing = 0;
+  if (entry != nullptr) __atomic_compare_exchange_n(&entry->word, &nothing, word, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+void descriptor_flags(int fd, int flags) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry == nullptr || __atomic_load_n(&entry->word, __ATOMIC_RELAXED) == 0) return;
+  if ((flags & O_APPEND) != 0) {
+    __atomic_fetch_or(&entry->word, kWordAppend, __ATOMIC_ACQ_REL);
+  } else {
+    __atomic_fetch_and(&entry->word, ~kWordAppend, __ATOMIC_ACQ_REL);
+  }
+}
+
+void position_lost(int fd) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry != nullptr && __atomic_load_n(&entry->position, __ATOMIC_RELAXED) != kUnknown) {
+    __atomic_store_n(&entry->position, kUnknown, __ATOMIC_RELEASE);
+  }
+}
+
+void all_shared() {
+  const uint32_t end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+  for (uint32_t fd = 0; fd < end; fd++) mark_shared(static_cast<int>(fd));
+}
+
+// Nobody may change descriptors while we ask: else the name could be that of the next file with this number.
+uint64_t ask_for_file(int fd) {
+  Descriptor* entry = descriptor_of(fd);
+  const uint64_t changes = changes_now();
+  const Scratch scratch;
+  if (entry == nullptr || scratch.text() == nullptr || static_cast<uint32_t>(changes) != changes >> 32) return 0;
+  const long length = kernel_name(fd, scratch.text(), Scratch::kRoom);
+  if (length <= 0 || length >= static_cast<long>(Scratch::kRoom)) return 0;
+  const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
+  uint64_t word = kWordNoFile;
+  if (scratch.text()[0] == '/') {
+    word = kWordShared | intern_path(0, scratch.text(), static_cast<size_t>(length));
+    if (flags >= 0 && (flags & O_APPEND) != 0) word |= kWordAppend;
+  }
+  word = stamped(word);
+  uint64_t nothing = 0;
+  if (changes_now() != changes) return 0;
+  raise_highest(fd);
+  __atomic_store_n(&entry->position, kUnknown, __ATOMIC_RELAXED);
+  if (!__atomic_compare_exchange_n(&entry->word, &nothing, word, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return 0;
+  if (changes_now() == changes) return word;
+  __atomic_compare_exchange_n(&entry->word, &word, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+  return 0;
+}
+
+// Here the position is not simply counted: it is unknown, taken by another thread, or shared.
+void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
+  if (word == 0 || (word & (kWordNoFile | kWordNoSeek)) != 0) return;
+  if (use.counted && use.before <= kBusy) {  // another thread is between begin and end: neither can tell its offset
+    __atomic_store_n(&descriptors[fd].position, kContested, __ATOMIC_RELEASE);
+    use.counted = false;
+    use.before = kUnknown;
+    return;
+  }
+  use.before = sys_tell(fd);
+  use.asked = true;
+  if (use.before >= 0) return;
+  use.before = kUnknown;
+  if (use.counted) {
+    Descriptor& entry = descriptors[fd];
+    __atomic_compare_exchange_n(&entry.word, &word, word | kWordNoSeek, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    __atomic_store_n(&entry.position, kUnknown, __ATOMIC_RELEASE);
+    use.counted = false;
+  }
+}
+
+int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bool write) {
+  if (!use.counted && use.before < 0) return kUnknown;
+  if (use.counted) {
+    int64_t next = moved > 0 ? use.before + moved : use.before;
+    int64_t offset = use.before;
+    if (write && (word & kWordAppend) != 0 && moved > 0) {
+      next = sys_tell(fd);
+      offset = next >= moved ? next - moved : kUnknown;
+    }
+    int64_t busy = kBusy;
+    const bool alone = __atomic_compare_exchange_n(&descriptors[fd].position, &busy, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    if (alone) return offset;
+    __atomic_store_n(&descriptors[fd].position, kUnknown, __ATOMIC_RELEASE);
+    return kUnknown;
+  }
+  if (write && (word & kWordAppend) != 0) return kUnknown;  // shared and appending: where it landed is anybody's guess
+  const int64_t after = sys_tell(fd);
+  return after == use.before + (moved > 0 ? moved : 0) ? use.before : kUnknown;
+}
+
+}  // namespace fathom::guest

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Which file a descriptor means, and where it stands in it.
+//
+// One process-wide table. An entry's word is set after a descriptor was made and cleared before it goes, so a call names its file
+// only if the word was the same before and after it: then no other file can have been meant (docs/design/descriptors.md). A cleared
+// word means "ask": the kernel tells at the next use (/proc/self/fd), which covers inherited descriptors and makers that no hook saw.
+//
+// Positions are the process's own business while one thread at a time uses a descriptor that nobody else shares; then they are
+// counted. Everywhere else (inherited, duplicated, shared by a fork) the kernel is asked before and after the call, and the offset is
+// known only if the two differ by what the call moved. NULL rather than wrong.
+#pragma once
+
+#include <stdint.h>
+
+#include "guest/runtime.h"
+
+namespace fathom::guest {
+
+constexpr int kDescriptors = 1 << 16;
+
+// Flags of a word; the file id is its low half, a serial number its top 16 bits.
+enum : uint64_t {
+  kWordNoFile = UINT64_C(1) << 32,    // pipe, socket, …: no name, no position
+  kWordShared = UINT64_C(1) << 33,    // somebody else may move the position
+  kWordAppend = UINT64_C(1) << 34,    // O_APPEND
+  kWordNoSeek = UINT64_C(1) << 35,
+};
+
+struct Descriptor {
+  uint64_t word;      // atomic; 0: unknown
+  int64_t position;   // atomic; kUnknown, kBusy, kContested or where the file stands
+};
+constexpr int64_t kUnknown = -1, kBusy = -2, kContested = -3;
+
+extern Descriptor* descriptors;
+
+bool prepare_descriptors();
+
+inline Descriptor* descriptor_of(int fd) {
+  return FATHOM_LIKELY(static_cast<unsigned>(fd) < static_cast<unsigned>(kDescriptors) && descriptors != nullptr) ? &descriptors[fd] : nullptr;
+}
+inline uint64_t descriptor_word(int fd) {
+  const Descriptor* entry = descriptor_of(fd);
+  return entry != nullptr ? __atomic_load_n(&entry->word, __ATOMIC_ACQUIRE) : 0;
+}
+
+// --- effects ----------------------------------------------------------------------------------------------------------
+
+// A change of descriptors is under way between these two; lookups that ask the kernel meanwhile give no name.
+void change_begins();
+void change_ends();
+
+void descriptor_opened(int fd, uint32_t file, int flags);
+void descriptor_closes(int fd);
+void descriptors_close(unsigned first, unsigned last);
+// dup: both now share a position. `before` is the word that the target had (dup2), put back when the call failed.
+void descriptor_duplicated(int from, int to);
+void descriptor_restore(int fd, uint64_t word);
+void descriptor_flags(int fd, int flags);   // fcntl(F_SETFL)
+void position_lost(int fd);                 // stdio, or anything else that moved it unseen
+void all_shared();                          // before a fork
+void forget_changes();                      // in a forked child
+
+// --- lookups ----------------------------------------------------------------------------------------------------------
+
+// Before and after a call on a descriptor: the word, asked for where it was unknown, and the file if it still holds.
+uint64_t ask_for_file(int fd);
+inline uint64_t use_begins(int fd) {
+  const uint64_t word = descriptor_word(fd);
+  return FATHOM_LIKELY(word != 0) || fd < 0 ? word : ask_for_file(fd);
+}
+inline uint32_t use_ends(int fd, uint64_t before) {
+  return FATHOM_LIKELY(descriptor_word(fd) == before) ? static_cast<uint32_t>(before) : 0;
+}
+
+// The position of a call that moves it.
+struct PositionUse {
+  int64_t before = kUnknown;
+  bool counted = false;
+  bool asked = false;
+};
+void position_begins_slow(PositionUse& use, int fd, uint64_t word);
+inline void position_begins(PositionUse& use, int fd, uint64_t word) {
+  if (FATHOM_LIKELY((word & (kWordShared | kWordNoFile | kWordNoSeek)) == 0 && word != 0)) {
+    use.before = __atomic_exchange_n(&descriptors[fd].position, kBusy, __ATOMIC_ACQ_REL);
+    use.counted = true;
+    if (FATHOM_LIKELY(use.before >= 0)) return;
+  }
+  position_begins_slow(use, fd, word);
+}
+// The offset of the bytes that moved, or kUnknown. moved < 0: the call failed.
+int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bool write);
+
+}  // namespace fathom::guest

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// Pools and segments: where the room for records comes from (docs/formats/spool.md, "Segments").
+//
+// A process makes one pool when it attaches, while it may still open files, and later ones only when neither it nor the host has a
+// segment left. In steady state the host empties segments as fast as threads fill them, and nothing is made at all.
+#include "guest/pool.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "guest/schema.h"
+#include "guest/syscalls.h"
+#include "guest/text.h"
+#include "wire/varint.h"
+
+namespace fathom::guest {
+namespace {
+
+constexpr uint32_t kMaxPools = 1200;
+constexpr uint32_t kFirstPool = 16;     // segments
+constexpr uint32_t kLaterPool = 32;
+constexpr uint32_t kSteadyPool = 128;   // from the eighth pool on
+constexpr uint32_t kSmallestPool = 2;
+
+constinit fathom_pool_header* pools[kMaxPools] = {};
+constinit uint32_t pool_count = 0;  // atomic; grows only
+constinit uint32_t pool_serial = 0;
+
+fathom_segment* segment_at(fathom_pool_header* pool, uint32_t index) {
+  auto* base = reinterpret_cast<uint8_t*>(pool) + FATHOM_POOL_HEADER_SIZE;
+  return reinterpret_cast<fathom_segment*>(base + static_cast<size_t>(index) * FATHOM_SEGMENT_SIZE);
+}
+
+bool claim(fathom_segment* segment) {
+  uint32_t state = __atomic_load_n(&segment->state, __ATOMIC_RELAXED);
+  if (state != FATHOM_SEGMENT_FREE && state != FATHOM_SEGMENT_PARTIAL) return false;
+  if (!__atomic_compare_exchange_n(&segment->state, &state, FATHOM_SEGMENT_OWNED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    return false;
+  }
+  segment->owner_pid = static_cast<uint32_t>(guest.pid);
+  segment->owner_tid = static_cast<uint32_t>(tls.thread->tid);
+  segment->owner_key = guest.process_key;
+  if (state == FATHOM_SEGMENT_FREE) {
+    __atomic_store_n(&segment->progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELEASE);
+  }
+  return true;
+}
+
+fathom_segment* claim_in(fathom_pool_header* pool) {
+  if (__atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != FATHOM_POOL_OPEN) return nullptr;
+  const uint32_t count = pool->segment_count;
+  const uint32_t hint = __atomic_fetch_add(&pool->next_hint, 1, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < count; i++) {
+    fathom_segment* segment = segment_at(pool, (hint + i) % count);
+    if (!claim(segment)) continue;
+    // The host may have closed the pool in between: then nobody would ever read what we write here.
+    if (__atomic_load_n(&pool->state, __ATOMIC_SEQ_CST) == FATHOM_POOL_OPEN) return segment;
+    __atomic_store_n(&segment->state, FATHOM_SEGMENT_FREE, __ATOMIC_RELEASE);
+    return nullptr;
+  }
+  return nullptr;
+}
+
+// The newest pool, and two of the older ones in turn: a look at all of them would cost too much when there are a thousand.
+fathom_segment* claim_anywhere() {
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+  static constinit uint32_t turn = 0;
+  for (uint32_t tries = 0; tries < 3 && tries < count; tries++) {
+    const uint32_t index = tries == 0 ? count - 1 : __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % count;
+    fathom_pool_header* pool = __atomic_load_n(&pools[index], __ATOMIC_ACQUIRE);
+    if (pool == nullptr) continue;
+    if (fathom_segment* segment = claim_in(pool)) return segment;
+  }
+  return nullptr;
+}
+
+// RLIMIT_FSIZE: a file that would become too large costs the program a SIGXFSZ, so it is asked first.
+bool allowed_size(size_t bytes) {
+  rlimit limit{};
+  if (raw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, as_long(&limit)) != 0) return true;
+  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+// Books room in the run's budget.
+bool within_budget(size_t bytes) {
+  if (guest.run == nullptr) return true;
+  const uint64_t before = __atomic_fetch_add(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
+  if (guest.run->spool_max == 0 || before + bytes <= guest.run->spool_max) return true;
+  __atomic_fetch_sub(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
+  return false;
+}
+
+void give_back_budget(size_t bytes) {
+  if (guest.run != nullptr) __atomic_fetch_sub(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+int open_pool_file(char* path, size_t room) {
+  Text name(path, room);
+  name.add(guest.out).add("/").add_number(static_cast<uint64_t>(guest.pid)).add("-").add_hex(guest.process_key).add("-");
+  name.add_number(__atomic_fetch_add(&pool_serial, 1, __ATOMIC_RELAXED)).add(FATHOM_POOL_SUFFIX);
+  int fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
+  if (fd == -ENOENT && raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) == 0) {
+    fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
+  }
+  return fd;
+}
+
+fathom_pool_header* map_pool(uint32_t segments) {
+  const size_t bytes = FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;
+  if (!allowed_size(bytes) || !within_budget(bytes)) return nullptr;
+  // Not on the stack: it may be tiny.
+  static constinit char path[4200];
+  const int fd = open_pool_file(path, sizeof path);
+  if (fd < 0) {
+    give_back_budget(bytes);
+    return nullptr;
+  }
+  void* at = nullptr;
+  // Allocated, not a hole: touching a hole on a full disk is SIGBUS in the program.
+  if (raw_syscall(SYS_fallocate, fd, 0, 0, static_cast<long>(bytes)) == 0) {
+    at = sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  }
+  sys_close(fd);
+  if (at == nullptr) {
+    raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(path), 0);
+    give_back_budget(bytes);
+    return nullptr;
+  }
+  raw_syscall(SYS_madvise, as_long(at), static_cast<long>(bytes), MADV_DONTDUMP);
+  auto* pool = static_cast<fathom_pool_header*>(at);
+  pool->version = FATHOM_WIRE_VERSION;
+  pool->segment_size = FATHOM_SEGMENT_SIZE;
+  pool->segment_count = segments;
+  pool->schema_hash = schema_hash();
+  if (guest.run != nullptr) memcpy(pool->run_id, guest.run->run_id, sizeof pool->run_id);
+  pool->creator_key = guest.process_key;
+  pool->creator_pid = static_cast<uint32_t>(guest.pid);
+  pool->state = FATHOM_POOL_OPEN;
+  __atomic_store_n(&pool->magic, FATHOM_POOL_MAGIC, __ATOMIC_RELEASE);
+  return pool;
+}
+
+// One maker at a time (the path buffer is shared); a thread that finds it taken, also a handler that interrupted it, looks again.
+constinit uint32_t making = 0;
+
+bool make_pool_locked() {
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
+  if (count >= kMaxPools) return false;
+  uint32_t segments = count == 0 ? kFirstPool : count < 8 ? kLaterPool : kSteadyPool;
+  for (; segments >= kSmallestPool; segments /= 2) {
+    fathom_pool_header* pool = map_pool(segments);
+    if (pool == nullptr) continue;
+    __atomic_store_n(&pools[count], pool, __ATOMIC_RELEASE);
+    __atomic_store_n(&pool_count, count + 1, __ATOMIC_RELEASE);
+    return true;
+  }
+  if (guest.run != nullptr) __atomic_fetch_add(&guest.run->refused, 1, __ATOMIC_RELAXED);
+  return false;
+}
+
+void nap() {
+  const timespec millisecond{0, 1000000};
+  raw_syscall(SYS_nanosleep, as_long(&millisecond), 0);
+}
+
+// After a failed attempt, the next ones fail at once for a while: asking the kernel at every event would be felt.
+constinit uint64_t refused_until = 0;
+
+bool try_make_pool() {
+  const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
+  if (now < __atomic_load_n(&refused_until, __ATOMIC_RELAXED)) return false;
+  if (__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE) != 0) return false;
+  const bool made = make_pool_locked();
+  if (!made) __atomic_store_n(&refused_until, now + 10000000, __ATOMIC_RELAXED);
+  __atomic_store_n(&making, 0, __ATOMIC_RELEASE);
+  return made;
+}
+
+fathom_segment* find_segment() {
+  constexpr int kPatience = 64;  // for another thread that is making a pool
+  for (int tries = 0; tries < kPatience; tries++) {
+    if (fathom_segment* segment = claim_anywhere()) return segment;
+    const bool somebody_makes = __atomic_load_n(&making, __ATOMIC_RELAXED) != 0;
+    if (try_make_pool()) continue;
+    if (guest.run != nullptr && guest.run->when_full == FATHOM_WHEN_FULL_BLOCK) {
+      tries = 0;
+      nap();
+    } else if (somebody_makes) {
+      raw_syscall(SYS_sched_yield);
+    } else {
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+void write_switch(Cursor& cursor, unsigned level) {
+  uint8_t* at = cursor.at;
+  const uint64_t now = tick();
+  const uint16_t head = FATHOM_KIND_SWITCH;
+  memcpy(at, &head, 2);
+  memcpy(at + 2, &guest.process_key, 8);
+  at = fathom_put_varint(at + 10, static_cast<uint64_t>(guest.pid));
+  at = fathom_put_varint(at, static_cast<uint64_t>(tls.thread->tid));
+  at = fathom_put_varint(at, tls.thread->ordinal);
+  at = fathom_put_varint(at, tls.thread->run++);
+  at = fathom_put_varint(at, level);
+  memcpy(at, &now, 8);
+  at += 8;
+  cursor.last_end = now;
+  cursor.last_file = 0;
+  cursor.last_stop = 0;
+  if (level == 0) {
+    tls.last_depth = 0;
+  } else {
+    tls.thread->nested_depth[level - 1] = 0;
+  }
+  cursor.at = at;
+  __atomic_store_n(&cursor.segment->progress, static_cast<uint64_t>(at - reinterpret_cast<uint8_t*>(cursor.segment)),
+                   __ATOMIC_RELEASE);
+}
+
+}  // namespace
+
+bool make_first_pool() { return try_make_pool(); }
+
+void forget_makers() { making = 0; }
+
+void release_segment(Cursor& cursor, uint32_t state) {
+  if (cursor.segment == nullptr) return;
+  const auto used = static_cast<uint32_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
+  if (used > kSegmentLimit / 2) state = FATHOM_SEGMENT_FULL;
+  __atomic_store_n(&cursor.segment->state, state, __ATOMIC_RELEASE);
+  cursor = {.at = nowhere(), .segment = nullptr, .last_end = 0, .last_file = 0, .last_stop = 0};
+}
+
+bool acquire_segment(Cursor& cursor, unsigned level) {
+  if (cursor.segment != nullptr) release_segment(cursor, FATHOM_SEGMENT_FULL);
+  cursor = {.at = nowhere(), .segment = nullptr, .last_end = 0, .last_file = 0, .last_stop = 0};
+  for (;;) {
+    fathom_segment* segment = find_segment();
+    if (segment == nullptr) return false;
+    const auto used = static_cast<uint32_t>(__atomic_load_n(&segment->progress, __ATOMIC_ACQUIRE));
+    if (used < FATHOM_SEGMENT_HEADER_SIZE || used > kSegmentLimit) {
+      __atomic_store_n(&segment->state, FATHOM_SEGMENT_FULL, __ATOMIC_RELEASE);
+      continue;
+    }
+    cursor.segment = segment;
+    cursor.at = reinterpret_cast<uint8_t*>(segment) + used;
+    write_switch(cursor, level);
+    return true;
+  }
+}
+
+void count_loss(fathom_source source, fathom_loss reason, uint64_t count) {
+  const uint32_t made = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+  if (made > 0) {
+    __atomic_fetch_add(&pools[0]->losses[source][reason], count, __ATOMIC_RELAXED);
+  } else if (guest.run != nullptr) {
+    __atomic_fetch_add(&guest.run->refused, count, __ATOMIC_RELAXED);
+  }
+}
+
+}  // namespace fathom::guest

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "guest/process.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "guest/attach.h"
+#include "guest/descriptors.h"
+#include "guest/pool.h"
+#include "guest/records.h"
+#include "guest/scratch.h"
+#include "guest/syscalls.h"
+#include "guest/threads.h"
+
+extern "C" char** environ;
+
+namespace fathom::guest {
+namespace {
+
+// MPI launchers and Slurm tell the rank in the environment, each under a name of its own.
+constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
+                                          "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "SLURM_PROCID"};
+
+void write_link(const char* key, const char* link) {
+  const Scratch scratch;
+  if (scratch.text() == nullptr) return;
+  const long length = sys_readlink(link, scratch.text(), Scratch::kRoom);
+  if (length > 0) write_meta(key, scratch.text(), static_cast<size_t>(length));
+}
+
+// argv as the kernel keeps it, joined by spaces.
+void write_command() {
+  constexpr size_t kRoom = FATHOM_TEXT_MAX;
+  auto* text = static_cast<char*>(sys_mmap(kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  const int fd = sys_openat(AT_FDCWD, "/proc/self/cmdline", O_RDONLY, 0);
+  size_t length = 0;
+  if (text != nullptr && fd >= 0) {
+    for (long got; length < kRoom && (got = sys_read(fd, text + length, kRoom - length)) > 0;) length += static_cast<size_t>(got);
+  }
+  if (fd >= 0) sys_close(fd);
+  if (length > 0 && text[length - 1] == 0) length--;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] == 0) text[i] = ' ';
+  }
+  if (length > 0) write_meta("command", text, length);
+  if (text != nullptr) sys_munmap(text, kRoom);
+}
+
+void write_rank() {
+  for (const char* name : kRankVariables) {
+    const char* value = setting(name);
+    if (value == nullptr || *value == 0) continue;
+    write_meta("rank", value, strlen(value));
+    return;
+  }
+}
+
+void process_exits(int status, void*) {
+  const int error = errno;
+  if (recording(FATHOM_SOURCE_RUNTIME)) write_process_end(status, true);
+  errno = error;
+}
+
+// Whether an environment that may lie anywhere, or nowhere, preloads us.
+bool preloads_us(char* const* environment) {
+  constexpr char kName[] = "LD_PRELOAD=";
+  const Scratch scratch;
+  if (scratch.text() == nullptr || guest.library[0] == 0) return true;
+  for (size_t i = 0; i < 20000; i++) {
+    const char* variable = nullptr;
+    if (sys_copy_own(&variable, environment + i, sizeof variable) != sizeof variable || variable == nullptr) return false;
+    char start[sizeof kName - 1];
+    if (sys_copy_own(start, variable, sizeof start) != sizeof start || memcmp(start, kName, sizeof start) != 0) continue;
+    // It is read by the loader of the new image as far as the NUL; here, as far as memory is there.
+    const long length = sys_copy_own(scratch.text(), variable, Scratch::kRoom - 1);
+    if (length <= 0) return strstr(variable, guest.library) != nullptr;
+    scratch.text()[length] = 0;
+    return strstr(scratch.text(), guest.library) != nullptr;
+  }
+  return false;
+}
+
+}  // namespace
+
+void write_meta(const char* key, const char* value, size_t length) {
+  const uint32_t key_id = intern_text(key, strlen(key));
+  const uint32_t value_id = intern_text(value, length);
+  Writer writer(FATHOM_SOURCE_RUNTIME);
+  if (!writer.ok()) return;
+  writer.commit(fathom_put_varint(fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_META), key_id), value_id));
+}
+
+void write_process(uint64_t parent_key, uint32_t inherited, unsigned how) {
+  const uint64_t now = tick();
+  Writer writer(FATHOM_SOURCE_RUNTIME);
+  if (!writer.ok()) return;
+  uint8_t* at = put_head(writer.cursor().at, FATHOM_KIND_PROCESS);
+  memcpy(at, &parent_key, 8);
+  at = fathom_put_varint(at + 8, static_cast<uint64_t>(guest.pid));
+  at = fathom_put_varint(at, static_cast<uint64_t>(sys_getppid()));
+  at = fathom_put_varint(at, inherited);
+  memcpy(at, &now, 8);
+  writer.commit(fathom_put_varint(at + 8, how));
+}
+
+void write_process_facts() {
+  write_link("exe", "/proc/self/exe");
+  write_command();
+  const Scratch scratch;
+  if (scratch.text() != nullptr) {
+    const long length = sys_getcwd(scratch.text(), Scratch::kRoom);
+    if (length > 1) {
+      guest.cwd = intern_path(0, scratch.text(), static_cast<size_t>(length - 1));
+      write_meta("cwd", scratch.text(), static_cast<size_t>(length - 1));
+    }
+  }
+  write_rank();
+}
+
+void watch_exit() { on_exit(process_exits, nullptr); }
+
+void prepare_fork() { all_shared(); }
+
+// The child has this thread and a copy of everything; what other threads were doing they do in the parent. It writes into segments of
+// its own, in the pools that it shares with the parent.
+void attach_child() {
+  const uint64_t parent = guest.process_key;
+  const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
+  forget_other_threads();
+  forget_makers();
+  forget_changes();
+  Scratch::forget_all();
+  forget_thread();
+  all_shared();
+  guest.pid = sys_getpid();
+  guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
+  guest.next_thread = 0;
+  tls.apart = 1;
+  first_record_of_thread();
+  tls.apart = 0;
+  write_process(parent, inherited, FATHOM_ATTACH_FORK);
+  switch_on();
+}
+
+// Nothing is on here: before attach, after a failed one, or in a child that was made behind our back.
+bool wake_up(fathom_source source) {
+  if (tls.apart != 0 || guest.live->alive != 0) return false;
+  if (guest.attached) {
+    attach_child();
+  } else {
+    arrive();
+  }
+  return guest.live->on[source] != 0;
+}
+
+void vfork_begins() { tls.apart++; }
+void vfork_is_over() { tls.apart--; }
+
+void write_exec(int child, uint32_t file, char* const* environment) {
+  const unsigned flags = preloads_us(environment) ? 0 : FATHOM_EXEC_WITHOUT_LIBRARY;
+  Writer writer(FATHOM_SOURCE_RUNTIME);
+  if (!writer.ok()) return;
+  uint8_t* at = put_timed_head(writer, FATHOM_KIND_EXEC, writer.last_depth(), tick());
+  at = fathom_put_varint(at, static_cast<uint64_t>(child));
+  writer.commit(fathom_put_varint(fathom_put_varint(at, file), flags));
+}
+
+void write_exec_failed() { write_timed(FATHOM_KIND_EXEC_FAILED); }
+
+void write_waited(int pid, int status) {
+  Writer writer(FATHOM_SOURCE_RUNTIME);
+  if (!writer.ok()) return;
+  uint8_t* at = put_timed_head(writer, FATHOM_KIND_WAITED, writer.last_depth(), tick());
+  at = fathom_put_varint(at, static_cast<uint64_t>(pid));
+  writer.commit(fathom_put_varint(at, static_cast<uint32_t>(status)));
+}
+
+void write_process_end(int status, bool known) {
+  Writer writer(FATHOM_SOURCE_RUNTIME);
+  if (!writer.ok()) return;
+  uint8_t* at = put_timed_head(writer, FATHOM_KIND_PROCESS_END, writer.last_depth(), tick());
+  at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
+  writer.commit(fathom_put_varint(at, known ? 1 : 0));
+}
+
+}  // namespace fathom::guest

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Threads: their blocks, their cursors, nesting in signal handlers, and their end.
+#include "guest/runtime.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "guest/pool.h"
+#include "guest/records.h"
+#include "guest/syscalls.h"
+#include "guest/threads.h"
+
+namespace fathom::guest {
+
+namespace {
+
+constexpr Cursor kNoCursor{
+    .at = nullptr, .segment = nullptr, .last_end = 0, .last_file = 0, .last_stop = 0};  // .at is set at first use
+
+constinit pthread_key_t exit_key = 0;
+constinit bool exit_key_made = false;
+
+// Thread blocks come from mappings of our own and are reused; both lists are short and touched once in a thread's life.
+constinit Thread* free_threads = nullptr;
+constinit uint32_t free_lock = 0;
+
+bool lock_free_list() {
+  for (int tries = 0; tries < 1000; tries++) {
+    if (__atomic_exchange_n(&free_lock, 1, __ATOMIC_ACQUIRE) == 0) return true;
+    raw_syscall(SYS_sched_yield);
+  }
+  return false;  // somebody was stopped while holding it: do without
+}
+void unlock_free_list() { __atomic_store_n(&free_lock, 0, __ATOMIC_RELEASE); }
+
+Thread* map_threads() {
+  constexpr size_t kBlocks = 16;
+  auto* blocks = static_cast<Thread*>(
+      sys_mmap(kBlocks * sizeof(Thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  if (blocks == nullptr) return nullptr;
+  for (size_t i = 1; i + 1 < kBlocks; i++) blocks[i].next_free = &blocks[i + 1];
+  if (lock_free_list()) {
+    blocks[kBlocks - 1].next_free = free_threads;
+    free_threads = &blocks[1];
+    unlock_free_list();
+  }
+  return &blocks[0];
+}
+
+Thread* take_thread_block() {
+  if (lock_free_list()) {
+    Thread* block = free_threads;
+    if (block != nullptr) free_threads = block->next_free;
+    unlock_free_list();
+    if (block != nullptr) return block;
+  }
+  return map_threads();
+}
+
+void give_thread_block(Thread* block) {
+  if (!lock_free_list()) return;
+  block->next_free = free_threads;
+  free_threads = block;
+  unlock_free_list();
+}
+
+void thread_exits(void* block) {
+  if (block == tls.thread) leave_thread();
+}
+
+void write_thread_name() {
+  char name[16] = {};
+  if (raw_syscall(SYS_prctl, PR_GET_NAME, as_long(name)) == 0) write_id(FATHOM_KIND_THREAD_NAME, intern_text(name, strlen(name)));
+}
+
+}  // namespace
+
+__thread Tls tls __attribute__((tls_model("initial-exec"))) = {};
+constinit Live nothing_on = {};
+constinit Guest guest = {};
+
+// The key's destructor tells the end of a thread. Keys from 32 on would make pthread_setspecific allocate from the program's heap.
+void prepare_threads() {
+  if (exit_key_made || pthread_key_create(&exit_key, thread_exits) != 0) return;
+  exit_key_made = exit_key < 32;
+  if (!exit_key_made) pthread_key_delete(exit_key);
+}
+
+void first_record_of_thread() {
+  if (tls.thread != nullptr) return;
+  const uint8_t apart = tls.apart;
+  tls.apart = 1;
+  Thread* block = take_thread_block();
+  if (block != nullptr) {
+    FunctionStack* functions = block->functions;  // kept: it is memory of ours
+    memset(block, 0, sizeof *block);
+    block->functions = functions;
+    for (Cursor& cursor : block->nested) cursor = {.at = nowhere(), .segment = nullptr, .last_end = 0, .last_file = 0, .last_stop = 0};
+    block->tid = sys_gettid();
+    block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
+    tls.cursor = kNoCursor;
+    tls.cursor.at = nowhere();
+    tls.depth = tls.last_depth = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    tls.thread = block;
+    if (exit_key_made) pthread_setspecific(exit_key, block);
+  }
+  tls.apart = apart;
+}
+
+void forget_thread() {
+  Thread* block = tls.thread;
+  tls = {};
+  if (block != nullptr) {
+    block->functions = nullptr;
+    give_thread_block(block);
+  }
+}
+
+void forget_other_threads() { free_lock = 0; }
+
+void leave_thread() {
+  Thread* block = tls.thread;
+  if (block == nullptr) return;
+  if (guest.live->on[FATHOM_SOURCE_RUNTIME] && tls.cursor.segment != nullptr) {
+    if (block->ordinal != 0) write_thread_name();
+    write_timed(FATHOM_KIND_THREAD_END);
+  }
+  tls.apart = 1;
+  release_segment(tls.cursor, FATHOM_SEGMENT_PARTIAL);
+  for (Cursor& cursor : block->nested) release_segment(cursor, FATHOM_SEGMENT_PARTIAL);
+  if (exit_key_made) pthread_setspecific(exit_key, nullptr);
+  tls = {};
+  give_thread_block(block);
+}
+
+// A handler came while this thread was writing a record. If the writer's frame lies below ours, longjmp left it behind.
+void Writer::enter_nested(fathom_source source) {
+  if (tls.writing <= frame_) {
+    tls.writing = frame_;
+    tls.level = 0;
+    cursor_ = &tls.cursor;
+    return;
+  }
+  entered_ = false;
+  if (tls.level + 1 >= kCursors || tls.thread == nullptr) {
+    count_loss(source, FATHOM_LOSS_NESTED);
+    return;
+  }
+  level_ = ++tls.level;
+  cursor_ = &tls.thread->nested[level_ - 1];
+}
+
+void Writer::refill(fathom_source source) {
+  if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
+  if (tls.thread == nullptr || !acquire_segment(*cursor_, level_)) {
+    count_loss(source, FATHOM_LOSS_NO_ROOM);
+    cursor_ = nullptr;
+  }
+}
+
+uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source) {
+  if (!writer.ok()) return nullptr;
+  Cursor& cursor = writer.cursor();
+  const auto used = static_cast<size_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
+  if (used + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return cursor.at;
+  if (!acquire_segment(cursor, writer.level())) {
+    count_loss(source, FATHOM_LOSS_NO_ROOM);
+    return nullptr;
+  }
+  const auto fresh = static_cast<size_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
+  if (fresh + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return cursor.at;
+  // Somebody else's half full segment: a second try gets an empty one more often than not; the text is not worth a third.
+  if (acquire_segment(cursor, writer.level())) {
+    const auto again = static_cast<size_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
+    if (again + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return cursor.at;
+  }
+  count_loss(source, FATHOM_LOSS_NO_ROOM);
+  return nullptr;
+}
+
+}  // namespace fathom::guest

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// The in-process half: what a thread needs to write records, and the process-wide state behind it.
+//
+// Rules of this world (DESIGN, law 1): nothing here throws, allocates from the program's heap, waits without bound, prints, leaves a
+// descriptor open or changes errno. Whatever is missing makes a hook pass straight through, and is counted.
+//
+// Threads: everything in Tls belongs to its thread alone. Signals: a handler may interrupt a thread anywhere and come back here; a
+// thread that is writing a record has Tls::writing set, and the handler then writes through a cursor of its own (nested_cursor).
+// Forks: `live` lies in a page that the kernel wipes in a child, however the child was made, so that its first hook finds
+// everything off and attaches anew.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guest/tick.h"
+#include "wire/record.h"
+#include "wire/spool.h"
+
+#define FATHOM_LIKELY(x) __builtin_expect(!!(x), 1)
+#define FATHOM_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+namespace fathom::guest {
+
+// A record that has no text fits into this; a segment is left when less is free.
+constexpr uint32_t kRecordRoom = 512;
+constexpr uint32_t kSegmentLimit = FATHOM_SEGMENT_SIZE - kRecordRoom;
+constexpr int kCursors = 4;
+constexpr int kMaxDepth = 250;
+
+// Where a thread writes, and what its next record is relative to.
+struct Cursor {
+  uint8_t* at;              // behind the last record; kNowhere when there is no segment
+  fathom_segment* segment;  // nullptr: none
+  uint64_t last_end;        // tick
+  uint64_t last_file;       // fd and file of the last record that had them, see same_file()
+  int64_t last_stop;        // where that record's bytes ended in the file
+};
+inline uint8_t* nowhere() { return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(kSegmentLimit) + 1); }
+
+struct Thread {  // cold state, from our own arena, reused by later threads
+  Cursor nested[kCursors - 1];
+  uintptr_t open_frames[kMaxDepth + 1];  // stack addresses of the open calls and regions, outermost first
+  uint8_t nested_depth[kCursors - 1];
+  uint32_t ordinal;
+  uint32_t run;
+  int tid;
+  Thread* next_free;
+  struct FunctionStack* functions;  // of -finstrument-functions, made when first needed
+};
+
+struct alignas(64) Tls {
+  Cursor cursor;
+  Thread* thread;
+  uintptr_t writing;  // stack address of the writer while a record is being written, 0 else
+  uint8_t depth;
+  uint8_t last_depth;
+  uint8_t level;      // cursor in use while writing
+  uint8_t apart;      // in a vfork child, or inside our own slow paths: pass through
+  uint32_t spare;
+};
+static_assert(sizeof(Tls) == 64, "the loader gives late libraries little static TLS");
+
+// __thread, not thread_local: no wrapper function stands between us and it.
+extern __thread Tls tls __attribute__((tls_model("initial-exec")));
+
+// In a page of its own, wiped by the kernel in forked children.
+struct Live {
+  uint8_t on[FATHOM_SOURCES];  // by fathom_source
+  uint32_t alive;
+};
+
+extern Live nothing_on;  // before attach, and where it failed
+
+struct Guest {
+  Live* live = &nothing_on;
+  fathom_run_header* run;
+  uint64_t process_key;
+  uint32_t tick_source;
+  int pid;
+  uint32_t next_id;       // atomic
+  uint32_t next_thread;   // atomic
+  uint32_t cwd;           // atomic, id of the path of the working directory
+  uint8_t wanted[FATHOM_SOURCES];
+  bool attached;
+  bool late;              // hooks are bound by rewriting GOTs
+  bool filtered;          // FATHOM_CALLS leaves some calls out
+  char out[4096];         // the recording's spool directory
+  char library[4096];     // our own path, as in LD_PRELOAD
+};
+extern Guest guest;
+
+inline uint64_t tick() {
+  return FATHOM_LIKELY(guest.tick_source == FATHOM_TICK_COUNTER) ? read_counter() : clock_ns(CLOCK_MONOTONIC);
+}
+
+// --- hot path ---------------------------------------------------------------------------------------------------------
+
+bool wake_up(fathom_source source);  // slow: attaches a forked child; whether the source is on then
+bool acquire_segment(Cursor& cursor, unsigned level);
+
+// Whether calls of this source are recorded here and now.
+inline bool recording(fathom_source source) {
+  if (FATHOM_UNLIKELY(!guest.live->on[source])) return wake_up(source);
+  return FATHOM_LIKELY(!tls.apart);
+}
+
+void count_loss(fathom_source source, fathom_loss reason, uint64_t count = 1);
+
+// A writer of one record. Nested in signal handlers it uses another cursor; check ok() before writing.
+class Writer {
+ public:
+  explicit Writer(fathom_source source) : frame_(reinterpret_cast<uintptr_t>(__builtin_frame_address(0))) {
+    if (FATHOM_LIKELY(tls.writing == 0)) {
+      tls.writing = frame_;
+      __atomic_signal_fence(__ATOMIC_SEQ_CST);
+      cursor_ = &tls.cursor;
+    } else {
+      enter_nested(source);
+    }
+    if (FATHOM_LIKELY(cursor_ != nullptr) &&
+        FATHOM_UNLIKELY(static_cast<uintptr_t>(cursor_->at - reinterpret_cast<uint8_t*>(cursor_->segment)) > kSegmentLimit)) {
+      refill(source);
+    }
+  }
+  ~Writer() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (FATHOM_LIKELY(level_ == 0)) {
+      if (FATHOM_LIKELY(entered_)) tls.writing = 0;
+    } else {
+      tls.level = static_cast<uint8_t>(level_ - 1);
+    }
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  [[nodiscard]] bool ok() const { return FATHOM_LIKELY(cursor_ != nullptr); }
+  Cursor& cursor() { return *cursor_; }
+  [[nodiscard]] unsigned level() const { return level_; }
+  // The last depth that this cursor wrote.
+  uint8_t& last_depth() { return level_ == 0 ? tls.last_depth : tls.thread->nested_depth[level_ - 1]; }
+
+  // Makes the record that ends at `end` part of the segment, and says that no call is in flight.
+  void commit(uint8_t* end) {
+    cursor_->at = end;
+    const uint64_t bytes = static_cast<uint64_t>(end - reinterpret_cast<uint8_t*>(cursor_->segment));
+    __atomic_store_n(&cursor_->segment->progress, bytes, __ATOMIC_RELEASE);
+  }
+
+ private:
+  void enter_nested(fathom_source source);
+  void refill(fathom_source source);
+
+  Cursor* cursor_ = nullptr;
+  uintptr_t frame_;
+  unsigned level_ = 0;
+  bool entered_ = true;
+};
+
+// Room for a record with a text; takes a fresh segment when this one is nearly full. nullptr when there is none.
+uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source);
+
+// --- depth ------------------------------------------------------------------------------------------------------------
+
+// Opens a level of nesting and returns its depth. Levels that longjmp left behind are seen by their stack addresses: an open call's
+// frame lies above ours.
+void first_record_of_thread();
+inline uint8_t open_level(uintptr_t frame) {
+  if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
+  if (FATHOM_UNLIKELY(tls.thread == nullptr)) return 0;
+  uint8_t depth = tls.depth;
+  while (FATHOM_UNLIKELY(depth > 0 && tls.thread->open_frames[depth - 1] <= frame)) depth--;
+  tls.thread->open_frames[depth] = frame;
+  if (FATHOM_LIKELY(depth < kMaxDepth)) tls.depth = static_cast<uint8_t>(depth + 1);
+  return depth;
+}
+inline void close_level(uint8_t depth) { tls.depth = depth; }
+
+// Notes the call in flight, for readers of a process that dies in it.
+inline void note_call(uint16_t kind, uint64_t begin) {
+  fathom_segment* segment = tls.cursor.segment;
+  if (FATHOM_UNLIKELY(segment == nullptr)) return;
+  const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));
+  __atomic_store_n(&segment->in_call_since, begin, __ATOMIC_RELAXED);
+  __atomic_store_n(&segment->progress, bytes | (static_cast<uint64_t>(kind) << 32), __ATOMIC_RELEASE);
+}
+
+// --- names ------------------------------------------------------------------------------------------------------------
+
+uint32_t intern_text(const char* text, size_t length);
+uint32_t intern_path(uint32_t base, const char* text, size_t length);
+uint32_t intern_function(const void* address);
+uint32_t define_site(const char* name, const char* category, const char* file, unsigned line);
+
+// --- processes --------------------------------------------------------------------------------------------------------
+
+void prepare_fork();            // in the parent, before a child may be made
+void attach_child();            // in the child
+void vfork_begins();            // from the assembler wrapper
+void vfork_is_over();
+void write_exec(int child, uint32_t file, char* const* environment);
+void write_exec_failed();
+void write_waited(int pid, int status);
+void write_process_end(int status, bool known);
+void leave_thread();            // hands the thread's segments over
+
+}  // namespace fathom::guest

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// Specs into the schema's text, at compile time (docs/formats/spool.md, "Calls").
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <initializer_list>
+
+#include "guest/call.h"
+
+namespace fathom::guest {
+
+// Counts, and writes where there is room: run twice, the first time to know the length.
+struct SchemaWriter {
+  char* to;
+  size_t length = 0;
+
+  constexpr void put(char letter) {
+    if (to != nullptr) to[length] = letter;
+    length++;
+  }
+  constexpr void put(const char* text) {
+    for (; *text != 0; text++) put(*text);
+  }
+  constexpr void put_number(unsigned number) {
+    if (number >= 10) put_number(number / 10);
+    put(static_cast<char>('0' + number % 10));
+  }
+  constexpr void put_argument(const char* key, const char* type) {
+    put("\targ:");
+    put(key);
+    put(':');
+    put(type);
+  }
+
+  constexpr void put_call(const Spec& s) {
+    put_number(s.kind);
+    put('\t');
+    put_number(s.source);
+    for (const char* column : {s.layer, s.name, s.entry, s.category}) {
+      put('\t');
+      put(column);
+    }
+    const bool position = s.effect == Effect::kReads || s.effect == Effect::kWrites || s.effect == Effect::kSeeks;
+    put('\t');
+    put(counts_bytes(s) ? (position ? "bytes,position" : "bytes") : position ? "position" : "-");
+    if (has_file(s)) put("\tfd\tfile");
+    if (has_offset(s)) put("\toffset");
+    if (has_size(s)) put("\tsize");
+    if (has_item(s)) put("\titem");
+    if (has_ret(s)) put("\tret");
+    if (has_bytes(s)) put("\tbytes");
+    if (s.flags >= 0) put_argument(s.flags_key, "int");
+    if (s.path2 >= 0) put_argument("to", "path");
+    put('\n');
+  }
+};
+
+}  // namespace fathom::guest

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The clock of events: the CPU's counter where it can be trusted, CLOCK_MONOTONIC in ns where not. The run header says which.
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+namespace fathom::guest {
+
+inline uint64_t read_counter() {
+#if defined(__x86_64__)
+  uint32_t low, high;
+  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+  return (static_cast<uint64_t>(high) << 32) | low;
+#else
+  uint64_t value;
+  __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#endif
+}
+
+inline uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace fathom::guest

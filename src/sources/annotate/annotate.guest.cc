@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// Layer app: the functions behind <fathom/fathom.h>, and those that -finstrument-functions calls.
+#include <errno.h>
+#include <fathom/fathom.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "guest/binding.h"
+#include "guest/process.h"
+#include "guest/records.h"
+#include "guest/syscalls.h"
+
+#define FATHOM_EXPORT extern "C" __attribute__((visibility("default")))
+#define FATHOM_FRAME reinterpret_cast<uintptr_t>(__builtin_frame_address(0))
+
+namespace fathom::guest {
+
+// What a function of -finstrument-functions left when it was entered.
+struct FunctionStack {
+  static constexpr uint32_t kRoom = 2000;
+  struct Entry {
+    void* function;
+    uint64_t begin;
+    uint8_t depth;
+  };
+  uint32_t count;  // may exceed kRoom: what is deeper is not recorded
+  Entry entries[kRoom];
+};
+
+namespace {
+
+constexpr fathom_source kApp = FATHOM_SOURCE_APP;
+
+// A region's frame is that of a callee of the function that opens it, and so are the frames of the calls inside: equal ones nest. The
+// low bit says so to open_level, which takes equal frames of calls for siblings.
+uintptr_t region_frame(uintptr_t frame) { return frame | 1; }
+
+uint32_t site_id(fathom_site* site) {
+  uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+  if (FATHOM_LIKELY(id != 0)) return id;
+  id = define_site(site->name != nullptr ? site->name : "", site->category, site->file, site->line);
+  __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
+  return id;
+}
+
+void write_region(uint32_t id, uint64_t begin, uint64_t end, uint8_t depth) {
+  Writer writer(kApp);
+  if (!writer.ok()) return;
+  uint8_t* at = put_timed_head(writer, FATHOM_KIND_REGION, depth, end);
+  writer.commit(fathom_put_varint(fathom_put_varint(at, end - begin), id));
+}
+
+// Head of an argument: the depth of the innermost open region, and its key. nullptr outside of any region.
+uint8_t* put_argument(Writer& writer, unsigned kind, uint32_t key, size_t extra) {
+  uint8_t* at = room_for(writer, extra + 64, kApp);
+  if (at == nullptr) return nullptr;
+  at = fathom_put_varint(put_head(at, kind), tls.depth - 1u);
+  return fathom_put_varint(at, key);
+}
+
+bool in_region() { return recording(kApp) && tls.depth > 0; }
+
+uint32_t key_id(const char* key) { return key != nullptr ? intern_text(key, strlen(key)) : 0; }
+
+FunctionStack* function_stack() {
+  if (tls.thread == nullptr) return nullptr;
+  if (FATHOM_LIKELY(tls.thread->functions != nullptr)) return tls.thread->functions;
+  auto* stack = static_cast<FunctionStack*>(sys_mmap(sizeof(FunctionStack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  tls.thread->functions = stack;
+  return stack;
+}
+
+}  // namespace
+}  // namespace fathom::guest
+
+using namespace fathom::guest;
+
+FATHOM_EXPORT fathom_region fathom_region_begin(fathom_site* site) {
+  (void)site;
+  if (!recording(kApp)) return {0, 0};
+  const uint8_t depth = open_level(region_frame(FATHOM_FRAME));
+  return {tick(), depth};
+}
+
+FATHOM_EXPORT void fathom_region_end(fathom_site* site, fathom_region region) {
+  const uint64_t end = tick();
+  if (!recording(kApp) || tls.thread == nullptr) return;
+  close_level(static_cast<uint8_t>(region.depth));
+  write_region(site_id(site), region.begin, end, static_cast<uint8_t>(region.depth));
+}
+
+FATHOM_EXPORT void fathom_instant(fathom_site* site) {
+  if (!recording(kApp)) return;
+  const uint64_t now = tick();
+  const uint32_t id = site_id(site);
+  Writer writer(kApp);
+  if (!writer.ok()) return;
+  writer.commit(fathom_put_varint(put_timed_head(writer, FATHOM_KIND_INSTANT, tls.depth, now), id));
+}
+
+FATHOM_EXPORT void fathom_counter_int(fathom_site* site, int64_t value) {
+  if (!recording(kApp)) return;
+  const uint64_t now = tick();
+  const uint32_t id = site_id(site);
+  Writer writer(kApp);
+  if (!writer.ok()) return;
+  uint8_t* at = fathom_put_varint(put_timed_head(writer, FATHOM_KIND_COUNTER_INT, tls.depth, now), id);
+  writer.commit(fathom_put_varint(at, fathom_zigzag(value)));
+}
+
+FATHOM_EXPORT void fathom_counter_double(fathom_site* site, double value) {
+  if (!recording(kApp)) return;
+  const uint64_t now = tick();
+  const uint32_t id = site_id(site);
+  Writer writer(kApp);
+  if (!writer.ok()) return;
+  uint8_t* at = fathom_put_varint(put_timed_head(writer, FATHOM_KIND_COUNTER_DOUBLE, tls.depth, now), id);
+  memcpy(at, &value, 8);
+  writer.commit(at + 8);
+}
+
+FATHOM_EXPORT void fathom_arg_int(const char* key, int64_t value) {
+  if (!in_region()) return;
+  const uint32_t id = key_id(key);
+  Writer writer(kApp);
+  uint8_t* at = put_argument(writer, FATHOM_KIND_ARG_INT, id, 0);
+  if (at != nullptr) writer.commit(fathom_put_varint(at, fathom_zigzag(value)));
+}
+
+FATHOM_EXPORT void fathom_arg_uint(const char* key, uint64_t value) {
+  if (!in_region()) return;
+  const uint32_t id = key_id(key);
+  Writer writer(kApp);
+  uint8_t* at = put_argument(writer, FATHOM_KIND_ARG_UINT, id, 0);
+  if (at != nullptr) writer.commit(fathom_put_varint(at, value));
+}
+
+FATHOM_EXPORT void fathom_arg_double(const char* key, double value) {
+  if (!in_region()) return;
+  const uint32_t id = key_id(key);
+  Writer writer(kApp);
+  uint8_t* at = put_argument(writer, FATHOM_KIND_ARG_DOUBLE, id, 0);
+  if (at == nullptr) return;
+  memcpy(at, &value, 8);
+  writer.commit(at + 8);
+}
+
+FATHOM_EXPORT void fathom_arg_text(const char* key, const char* value) {
+  if (!in_region() || value == nullptr) return;
+  const uint32_t id = key_id(key);
+  size_t length = strlen(value);
+  if (length > FATHOM_TEXT_MAX) {
+    count_loss(kApp, FATHOM_LOSS_TEXT_CUT);
+    length = FATHOM_TEXT_MAX;
+  }
+  Writer writer(kApp);
+  uint8_t* at = put_argument(writer, FATHOM_KIND_ARG_TEXT, id, length);
+  if (at == nullptr) return;
+  at = fathom_put_varint(at, length);
+  memcpy(at, value, length);
+  writer.commit(at + length);
+}
+
+FATHOM_EXPORT void fathom_metadata(const char* key, const char* value) {
+  if (key != nullptr && value != nullptr && recording(kApp)) write_meta(key, value, strlen(value));
+}
+
+// The compiler calls these at the begin and end of every function; errno is the program's here too.
+FATHOM_EXPORT void fathom_function_enter(void* function, void*) __asm__("__cyg_profile_func_enter");
+FATHOM_EXPORT void fathom_function_exit(void* function, void*) __asm__("__cyg_profile_func_exit");
+
+void fathom_function_enter(void* function, void*) {
+  if (!recording(kApp)) return;
+  const uint8_t depth = open_level(region_frame(FATHOM_FRAME));
+  FunctionStack* stack = function_stack();
+  if (stack == nullptr) return;
+  const uint32_t at = stack->count++;
+  if (at < FunctionStack::kRoom) stack->entries[at] = {function, tick(), depth};
+}
+
+void fathom_function_exit(void* function, void*) {
+  const uint64_t end = tick();
+  if (!recording(kApp)) return;
+  FunctionStack* stack = function_stack();
+  if (stack == nullptr || stack->count == 0) return;
+  if (stack->count > FunctionStack::kRoom) {
+    stack->count--;
+    return;
+  }
+  // longjmp may have left functions behind: those above the one that ends now.
+  uint32_t at = stack->count;
+  while (at > 0 && stack->entries[at - 1].function != function) at--;
+  if (at == 0) return;
+  stack->count = at - 1;
+  const FunctionStack::Entry& entry = stack->entries[at - 1];
+  close_level(entry.depth);
+  const uint32_t id = intern_function(function);
+  write_region(id, entry.begin, end, entry.depth);
+}
+
+namespace fathom::guest {
+namespace {
+
+void* nothing_original = nullptr;
+#define ROW(symbol) {#symbol, reinterpret_cast<void*>(&symbol), &nothing_original}
+const Binding kRows[] = {
+    ROW(fathom_region_begin), ROW(fathom_region_end), ROW(fathom_instant), ROW(fathom_counter_int), ROW(fathom_counter_double),
+    ROW(fathom_arg_int), ROW(fathom_arg_uint), ROW(fathom_arg_double), ROW(fathom_arg_text), ROW(fathom_metadata),
+    {"__cyg_profile_func_enter", reinterpret_cast<void*>(&fathom_function_enter), &nothing_original},
+    {"__cyg_profile_func_exit", reinterpret_cast<void*>(&fathom_function_exit), &nothing_original},
+};
+#undef ROW
+
+}  // namespace
+
+extern const Bindings kAnnotateBindings;
+const Bindings kAnnotateBindings{kRows, sizeof kRows / sizeof *kRows};
+
+}  // namespace fathom::guest

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// The in-process sources: one line each below. From their tables come the schema and the bindings of the library.
+#include <aio.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+
+#include "guest/binding.h"
+#include "guest/schema.h"
+#include "guest/schema_text.h"
+#include "sources/kinds.h"
+
+namespace fathom::guest {
+
+namespace posix {
+#define FATHOM_TABLE "sources/posix/posix.calls.h"
+#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_POSIX
+#define FATHOM_TABLE_LAYER "posix"
+#define FATHOM_TABLE_FIRST kFirstPosixKind
+#include "guest/call_table.inc"
+#undef FATHOM_TABLE
+#undef FATHOM_TABLE_SOURCE
+#undef FATHOM_TABLE_LAYER
+#undef FATHOM_TABLE_FIRST
+}  // namespace posix
+
+namespace stdio {
+#define FATHOM_TABLE "sources/stdio/stdio.calls.h"
+#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_STDIO
+#define FATHOM_TABLE_LAYER "stdio"
+#define FATHOM_TABLE_FIRST kFirstStdioKind
+#include "guest/call_table.inc"
+}  // namespace stdio
+
+namespace {
+
+constexpr void put_all(SchemaWriter& writer) {
+  for (const Spec* spec : posix::kSpecs) writer.put_call(*spec);
+  for (const Spec* spec : stdio::kSpecs) writer.put_call(*spec);
+}
+
+consteval size_t length_of_schema() {
+  SchemaWriter writer{nullptr};
+  put_all(writer);
+  return writer.length;
+}
+
+struct SchemaBytes {
+  char text[length_of_schema()];
+};
+
+consteval SchemaBytes write_schema() {
+  SchemaBytes bytes{};
+  SchemaWriter writer{bytes.text};
+  put_all(writer);
+  return bytes;
+}
+
+constexpr SchemaBytes kSchema = write_schema();
+
+consteval uint64_t fnv1a(const SchemaBytes& bytes) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char letter : bytes.text) hash = (hash ^ static_cast<uint8_t>(letter)) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
+}  // namespace
+
+const char* schema_text() { return kSchema.text; }
+size_t schema_length() { return sizeof kSchema.text; }
+uint64_t schema_hash() {
+  constexpr uint64_t hash = fnv1a(kSchema);
+  return hash;
+}
+
+// For FATHOM_CALLS: the plain name of a kind.
+const char* name_of_kind(uint16_t kind) {
+  for (const Spec* spec : posix::kSpecs) {
+    if (spec->kind == kind) return spec->name;
+  }
+  for (const Spec* spec : stdio::kSpecs) {
+    if (spec->kind == kind) return spec->name;
+  }
+  return "";
+}
+
+extern const Bindings kPosixBindings;
+extern const Bindings kProcessBindings;
+extern const Bindings kStdioBindings;
+extern const Bindings kAnnotateBindings;
+
+const Bindings* const kAllBindings[] = {&kPosixBindings, &kProcessBindings, &kStdioBindings, &kAnnotateBindings};
+const size_t kAllBindingsCount = sizeof kAllBindings / sizeof *kAllBindings;
+
+}  // namespace fathom::guest

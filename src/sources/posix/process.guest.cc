@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// Calls that make no event but change what the runtime knows: closers and replacers of descriptors, ends of processes, and the ways to
+// make a child that need care.
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest/binding.h"
+#include "guest/call.h"
+#include "guest/syscalls.h"
+
+#define FATHOM_EXPORT __attribute__((visibility("default")))
+
+namespace fathom::guest {
+namespace process {
+
+// Originals that assembler jumps to have C names.
+extern "C" {
+__attribute__((visibility("hidden"))) void* fathom_original_syscall = nullptr;
+
+__attribute__((visibility("hidden"))) void fathom_resolve() { resolve_originals(); }
+
+// What a raw system call is about to do to descriptors. Makers need no word: an entry that is clear is asked for at its first use.
+__attribute__((visibility("hidden"))) void fathom_before_syscall(long number, long first, long second) {
+  if (!guest.attached || tls.apart != 0 || guest.live->alive == 0) return;
+  if (number == SYS_close) descriptor_closes(static_cast<int>(first));
+  if (number == SYS_close_range) descriptors_close(static_cast<unsigned>(first), static_cast<unsigned>(second));
+#ifdef SYS_dup2
+  if (number == SYS_dup2) descriptor_closes(static_cast<int>(second));
+  if (number == SYS_fork) prepare_fork();
+#endif
+  if (number == SYS_dup3) descriptor_closes(static_cast<int>(second));
+  if (number == SYS_clone) prepare_fork();
+}
+
+__attribute__((visibility("hidden"))) void fathom_before_vfork() { vfork_begins(); }
+__attribute__((visibility("hidden"))) void fathom_after_vfork() { vfork_is_over(); }
+__attribute__((visibility("hidden"))) long fathom_failed_vfork(long error) {
+  errno = static_cast<int>(-error);
+  return -1;
+}
+}
+
+// syscall() is jumped to with its arguments as they came: a wrapper's frame would not survive a call that returns twice.
+// vfork() returns twice into the caller's frame, so its return address is kept in a register, and nothing of ours on the stack; until
+// the parent goes on, its thread passes through every hook (the child shares our memory, and is not us).
+#if defined(__x86_64__)
+__asm__(
+    ".text\n"
+    ".globl syscall\n.type syscall,@function\nsyscall:\n"
+    "  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n  pushq %rcx\n  pushq %r8\n  pushq %r9\n  subq $8, %rsp\n"
+    "  call fathom_before_syscall\n"
+    "  cmpq $0, fathom_original_syscall(%rip)\n"
+    "  jne 1f\n"
+    "  call fathom_resolve\n"
+    "1: addq $8, %rsp\n  popq %r9\n  popq %r8\n  popq %rcx\n  popq %rdx\n  popq %rsi\n  popq %rdi\n"
+    "  jmp *fathom_original_syscall(%rip)\n"
+    ".size syscall, .-syscall\n"
+    ".globl vfork\n.type vfork,@function\nvfork:\n"
+    "  subq $8, %rsp\n"
+    "  call fathom_before_vfork\n"
+    "  addq $8, %rsp\n"
+    "  popq %rdi\n"
+    "  movl $58, %eax\n"
+    "  syscall\n"
+    "  pushq %rdi\n"
+    "  testq %rax, %rax\n"
+    "  jnz 2f\n"
+    "  ret\n"
+    "2: pushq %rax\n"
+    "  call fathom_after_vfork\n"
+    "  popq %rax\n"
+    "  cmpq $-4095, %rax\n"
+    "  jae 3f\n"
+    "  ret\n"
+    "3: movq %rax, %rdi\n"
+    "  jmp fathom_failed_vfork\n"
+    ".size vfork, .-vfork\n");
+#elif defined(__aarch64__)
+__asm__(
+    ".text\n"
+    ".globl syscall\n.type syscall,%function\nsyscall:\n"
+    "  stp x29, x30, [sp, #-80]!\n"
+    "  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n  stp x4, x5, [sp, #48]\n  str x6, [sp, #64]\n"
+    "  bl fathom_before_syscall\n"
+    "  adrp x9, fathom_original_syscall\n  ldr x9, [x9, :lo12:fathom_original_syscall]\n"
+    "  cbnz x9, 1f\n"
+    "  bl fathom_resolve\n"
+    "1: adrp x9, fathom_original_syscall\n  ldr x9, [x9, :lo12:fathom_original_syscall]\n"
+    "  ldp x0, x1, [sp, #16]\n  ldp x2, x3, [sp, #32]\n  ldp x4, x5, [sp, #48]\n  ldr x6, [sp, #64]\n"
+    "  ldp x29, x30, [sp], #80\n"
+    "  br x9\n"
+    ".size syscall, .-syscall\n"
+    ".globl vfork\n.type vfork,%function\nvfork:\n"
+    "  stp x29, x30, [sp, #-16]!\n"
+    "  bl fathom_before_vfork\n"
+    "  ldp x29, x30, [sp], #16\n"
+    "  mov x0, #0x4111\n"  // CLONE_VM | CLONE_VFORK | SIGCHLD
+    "  mov x1, sp\n  mov x2, #0\n  mov x3, #0\n  mov x4, #0\n"
+    "  mov x8, #220\n"
+    "  svc #0\n"
+    "  cbnz x0, 2f\n"
+    "  ret\n"
+    "2: stp x29, x30, [sp, #-32]!\n  str x0, [sp, #16]\n"
+    "  bl fathom_after_vfork\n"
+    "  ldr x0, [sp, #16]\n  ldp x29, x30, [sp], #32\n"
+    "  cmn x0, #4095\n"
+    "  b.cs fathom_failed_vfork\n"
+    "  ret\n"
+    ".size vfork, .-vfork\n");
+#endif
+
+extern "C" {
+FATHOM_EXPORT long hook_syscall(long number, ...) __asm__("syscall");
+FATHOM_EXPORT int hook_vfork() __asm__("vfork");
+FATHOM_EXPORT int hook_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c) __asm__("clone");
+FATHOM_EXPORT int hook_close_range(unsigned first, unsigned last, int flags) __asm__("close_range");
+FATHOM_EXPORT void hook_closefrom(int first) __asm__("closefrom");
+FATHOM_EXPORT int hook_daemon(int keep_directory, int keep_streams) __asm__("daemon");
+FATHOM_EXPORT void hook__exit(int status) __asm__("_exit");
+FATHOM_EXPORT void hook__Exit(int status) __asm__("_Exit");
+FATHOM_EXPORT void hook_quick_exit(int status) __asm__("quick_exit");
+}
+
+namespace {
+
+int (*original_clone)(int (*)(void*), void*, int, void*, void*, void*, void*) = nullptr;
+int (*original_close_range)(unsigned, unsigned, int) = nullptr;
+void (*original_closefrom)(int) = nullptr;
+int (*original_daemon)(int, int) = nullptr;
+void (*original__exit)(int) __attribute__((noreturn)) = nullptr;
+void (*original__Exit)(int) __attribute__((noreturn)) = nullptr;
+void (*original_quick_exit)(int) __attribute__((noreturn)) = nullptr;
+void* original_vfork = nullptr;
+
+bool here() { return guest.attached && guest.live->alive != 0 && tls.apart == 0; }
+
+// The process ends without the handlers of exit(): say so, and leave the segment to others.
+void end_process(int status) {
+  if (!recording(FATHOM_SOURCE_RUNTIME)) return;
+  write_process_end(status, true);
+  leave_thread();
+  tls.apart = 1;
+}
+
+}  // namespace
+
+extern "C" {
+
+// A child with memory of its own is found by its first hook; one that shares ours must not write: it would use this thread's cursor.
+int hook_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c) {
+  if (original_clone == nullptr) resolve_originals();
+  if (!here()) return original_clone(function, stack, flags, argument, a, b, c);
+  const bool shares = (flags & CLONE_VM) != 0 && (flags & CLONE_SETTLS) == 0;
+  if (!shares) {
+    if ((flags & CLONE_VM) == 0) prepare_fork();
+    return original_clone(function, stack, flags, argument, a, b, c);
+  }
+  tls.apart++;
+  const int child = original_clone(function, stack, flags, argument, a, b, c);
+  if ((flags & CLONE_VFORK) != 0 || child < 0) {
+    tls.apart--;
+  } else {
+    count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_UNBOUND);
+  }
+  return child;
+}
+
+int hook_close_range(unsigned first, unsigned last, int flags) {
+  if (original_close_range == nullptr) resolve_originals();
+  const bool closes = here() && (flags & 4 /* CLOSE_RANGE_CLOEXEC */) == 0;
+  if (closes) {
+    change_begins();
+    descriptors_close(first, last);
+  }
+  const int ret = original_close_range(first, last, flags);
+  if (closes) change_ends();
+  return ret;
+}
+
+void hook_closefrom(int first) {
+  if (original_closefrom == nullptr) resolve_originals();
+  if (here()) descriptors_close(first < 0 ? 0 : static_cast<unsigned>(first), ~0u);
+  original_closefrom(first);
+}
+
+int hook_daemon(int keep_directory, int keep_streams) {
+  if (original_daemon == nullptr) resolve_originals();
+  if (here()) prepare_fork();
+  const int ret = original_daemon(keep_directory, keep_streams);
+  if (ret == 0 && guest.attached && tls.apart == 0) {
+    if (guest.live->alive == 0) attach_child();
+    if (keep_streams == 0) descriptors_close(0, 2);
+    if (keep_directory == 0) directory_changed();
+  }
+  return ret;
+}
+
+void hook__exit(int status) {
+  if (original__exit == nullptr) resolve_originals();
+  end_process(status);
+  original__exit(status);
+}
+void hook__Exit(int status) {
+  if (original__Exit == nullptr) resolve_originals();
+  end_process(status);
+  original__Exit(status);
+}
+// Its handlers still run: only the status is noted.
+void hook_quick_exit(int status) {
+  if (original_quick_exit == nullptr) resolve_originals();
+  if (recording(FATHOM_SOURCE_RUNTIME)) write_process_end(status, true);
+  original_quick_exit(status);
+}
+
+}  // extern "C"
+
+namespace {
+
+#define ROW(symbol) {#symbol, reinterpret_cast<void*>(&hook_##symbol), reinterpret_cast<void**>(&original_##symbol)}
+const Binding kRows[] = {
+    {"syscall", reinterpret_cast<void*>(&hook_syscall), &fathom_original_syscall},
+    ROW(vfork), ROW(clone), ROW(close_range), ROW(closefrom), ROW(daemon), ROW(_exit), ROW(_Exit), ROW(quick_exit),
+};
+#undef ROW
+
+}  // namespace
+}  // namespace process
+
+extern const Bindings kProcessBindings;
+const Bindings kProcessBindings{process::kRows, sizeof process::kRows / sizeof *process::kRows};
+
+}  // namespace fathom::guest

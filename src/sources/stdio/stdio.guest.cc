@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+// Layer stdio: buffered streams, as the program calls them, whatever their buffers make of it below.
+//
+// A stream's descriptor is read from glibc's FILE itself: fileno() would lock, and set errno for streams that have none.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "guest/binding.h"
+#include "guest/call.h"
+#include "sources/kinds.h"
+
+namespace fathom::guest {
+namespace stdio {
+namespace {
+
+constexpr int kErrorSeen = 0x20;  // _IO_ERR_SEEN of glibc's FILE
+
+int descriptor_of_stream(const FILE* stream) { return stream != nullptr ? stream->_fileno : -1; }
+
+template <const Spec& S, class... A>
+FILE* stream_of(A... a) {
+  if constexpr (S.stream == Stream::kIn) return stdin;
+  if constexpr (S.stream == Stream::kOut) return stdout;
+  if constexpr (S.stream == Stream::kErr) return stderr;
+  if constexpr (S.stream == Stream::kArgument) return argument<S.fd>(a...);
+}
+
+// End of file looks like an error and is none; the stream knows.
+template <const Spec& S, class R>
+int stream_error(const FILE* stream, R ret) {
+  if constexpr (S.ret == Ret::kVoid) return 0;
+  if constexpr (S.measure == Measure::kItems) return 0;
+  const int error = error_of(S.ret, ret);
+  return S.input && error != 0 && stream != nullptr && (stream->_flags & kErrorSeen) == 0 ? 0 : error;
+}
+
+template <const Spec& S, class R, class... A>
+uint64_t moved(R ret, A... a) {
+  if constexpr (S.measure == Measure::kLine) return ret != nullptr ? strlen(ret) : 0;
+  if constexpr (S.measure == Measure::kText) return ret >= 0 ? strlen(argument<0>(a...)) + (S.stream == Stream::kOut ? 1 : 0) : 0;
+  if constexpr (S.measure == Measure::kByte) return ret != EOF ? 1 : 0;
+  if constexpr (S.measure == Measure::kResult) return ret > 0 ? static_cast<uint64_t>(ret) : 0;
+  return 0;
+}
+
+// What a call of stdio knows when it begins.
+struct StreamUse {
+  FILE* stream;
+  uint64_t word;
+  Facts facts;
+};
+
+template <const Spec& S>
+inline __attribute__((always_inline)) void stream_begins(StreamUse& use, FILE* stream, uintptr_t frame) {
+  use.stream = stream;
+  use.facts.depth = open_level(frame);
+  use.facts.fd = descriptor_of_stream(stream);
+  use.word = use_begins(use.facts.fd);
+  use.facts.begin = tick();
+  note_call(S.kind, use.facts.begin);
+}
+
+template <const Spec& S, class R, class... A>
+inline __attribute__((always_inline)) void stream_ends(StreamUse& use, R ret, A... a) {
+  Facts& facts = use.facts;
+  facts.end = tick();
+  close_level(facts.depth);
+  facts.error = stream_error<S>(use.stream, ret);
+  facts.file = use_ends(facts.fd, use.word);
+  position_lost(facts.fd);
+  if constexpr (S.measure == Measure::kItems) {
+    facts.item = argument<S.size>(a...);
+    facts.size = facts.item * argument<S.count>(a...);
+    if (facts.item == 0) facts.item = 1;
+  } else if constexpr (S.size >= 0) {
+    facts.size = static_cast<uint64_t>(argument<S.size>(a...));
+  }
+  if constexpr (has_ret(S)) facts.ret = static_cast<int64_t>(ret);
+  if constexpr (has_bytes(S)) facts.bytes = moved<S>(ret, a...);
+  if constexpr (S.flags >= 0) facts.flags = static_cast<int64_t>(argument<S.flags>(a...));
+  write_call<S>(facts);
+}
+
+bool is_recording() { return recording(FATHOM_SOURCE_STDIO); }
+
+#define FATHOM_FRAME reinterpret_cast<uintptr_t>(__builtin_frame_address(0))
+
+template <const Spec& S, class R, class... A>
+inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  if (!is_recording()) return original(a...);
+  StreamUse use{};
+  stream_begins<S>(use, stream_of<S>(a...), FATHOM_FRAME);
+  if constexpr (std::is_void_v<R>) {
+    original(a...);
+    stream_ends<S>(use, 0, a...);
+  } else {
+    const R ret = original(a...);
+    stream_ends<S>(use, ret, a...);
+    return ret;
+  }
+}
+
+}  // namespace
+
+#define FATHOM_TABLE "sources/stdio/stdio.calls.h"
+#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_STDIO
+#define FATHOM_TABLE_LAYER "stdio"
+#define FATHOM_TABLE_FIRST kFirstStdioKind
+#define FATHOM_TABLE_HOOKS
+#include "guest/call_table.inc"
+
+namespace {
+
+int open_flags(const char* mode) { return mode != nullptr && mode[0] == 'a' ? O_APPEND : 0; }
+
+template <const Spec& S>
+FILE* open_hook(FILE* (*&original)(const char*, const char*), const char* path, const char* mode) {
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  if (!is_recording()) return original(path, mode);
+  Facts facts;
+  facts.depth = open_level(FATHOM_FRAME);
+  change_begins();
+  facts.begin = tick();
+  note_call(S.kind, facts.begin);
+  FILE* const stream = original(path, mode);
+  facts.end = tick();
+  close_level(facts.depth);
+  facts.error = error_of(S.ret, stream);
+  facts.file = path_of_call(AT_FDCWD, path, facts.error);
+  if (stream != nullptr) {
+    facts.fd = stream->_fileno;
+    descriptor_opened(facts.fd, facts.file, open_flags(mode));
+  }
+  change_ends();
+  write_call<S>(facts);
+  return stream;
+}
+
+template <const Spec& S>
+FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const char* path, const char* mode, FILE* old) {
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  if (!is_recording()) return original(path, mode, old);
+  Facts facts;
+  facts.depth = open_level(FATHOM_FRAME);
+  change_begins();
+  if (path != nullptr) descriptor_closes(descriptor_of_stream(old));
+  facts.begin = tick();
+  note_call(S.kind, facts.begin);
+  FILE* const stream = original(path, mode, old);
+  facts.end = tick();
+  close_level(facts.depth);
+  facts.error = error_of(S.ret, stream);
+  facts.file = path_of_call(AT_FDCWD, path, facts.error);
+  facts.fd = descriptor_of_stream(stream);
+  if (stream != nullptr && facts.file != 0) descriptor_opened(facts.fd, facts.file, open_flags(mode));
+  change_ends();
+  write_call<S>(facts);
+  return stream;
+}
+
+// Streams that are made of something else than a path: a descriptor, a pipe, memory.
+template <const Spec& S, class... A>
+FILE* make_hook(FILE* (*&original)(A...), A... a) {
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  if (!is_recording()) return original(a...);
+  Facts facts;
+  facts.depth = open_level(FATHOM_FRAME);
+  facts.begin = tick();
+  note_call(S.kind, facts.begin);
+  FILE* const stream = original(a...);
+  facts.end = tick();
+  close_level(facts.depth);
+  facts.error = error_of(S.ret, stream);
+  facts.fd = descriptor_of_stream(stream);
+  facts.file = static_cast<uint32_t>(use_begins(facts.fd));
+  write_call<S>(facts);
+  return stream;
+}
+
+template <const Spec& S>
+int close_hook(int (*&original)(FILE*), FILE* stream) {
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  if (!is_recording()) return original(stream);
+  Facts facts;
+  facts.depth = open_level(FATHOM_FRAME);
+  facts.fd = descriptor_of_stream(stream);
+  facts.file = static_cast<uint32_t>(use_begins(facts.fd));
+  change_begins();
+  if (facts.fd >= 0) descriptor_closes(facts.fd);
+  facts.begin = tick();
+  note_call(S.kind, facts.begin);
+  const int ret = original(stream);
+  facts.end = tick();
+  close_level(facts.depth);
+  change_ends();
+  facts.error = error_of(S.ret, ret);
+  facts.ret = ret;
+  write_call<S>(facts);
+  return ret;
+}
+
+// printf and scanf with their arguments as a list.
+template <const Spec& S, class Call>
+int formatted_hook(FILE* stream, Call call) {
+  if (!is_recording()) return call();
+  StreamUse use{};
+  stream_begins<S>(use, stream, FATHOM_FRAME);
+  const int ret = call();
+  stream_ends<S>(use, ret);
+  return ret;
+}
+
+template <const Spec& S, class Call>
+int descriptor_formatted_hook(int fd, Call call) {
+  if (!is_recording()) return call();
+  Facts facts;
+  facts.depth = open_level(FATHOM_FRAME);
+  facts.fd = fd;
+  const uint64_t word = use_begins(fd);
+  facts.begin = tick();
+  note_call(S.kind, facts.begin);
+  const int ret = call();
+  facts.end = tick();
+  close_level(facts.depth);
+  facts.error = error_of(S.ret, ret);
+  facts.ret = ret;
+  facts.bytes = ret > 0 ? static_cast<uint64_t>(ret) : 0;
+  facts.file = use_ends(fd, word);
+  position_lost(fd);
+  write_call<S>(facts);
+  return ret;
+}
+
+void resolve_if_needed(const void* original) {
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+}
+
+}  // namespace
+
+#define FATHOM_WITH_LIST(last, expression) \
+  va_list list;                            \
+  va_start(list, last);                    \
+  const int ret = expression;              \
+  va_end(list);                            \
+  return ret
+
+extern "C" {
+
+FILE* hook_fopen(const char* path, const char* mode) { return open_hook<spec_fopen>(original_fopen, path, mode); }
+FILE* hook_fopen64(const char* path, const char* mode) { return open_hook<spec_fopen64>(original_fopen64, path, mode); }
+FILE* hook_freopen(const char* path, const char* mode, FILE* stream) { return reopen_hook<spec_freopen>(original_freopen, path, mode, stream); }
+FILE* hook_freopen64(const char* path, const char* mode, FILE* stream) { return reopen_hook<spec_freopen64>(original_freopen64, path, mode, stream); }
+FILE* hook_fdopen(int fd, const char* mode) { return make_hook<spec_fdopen>(original_fdopen, fd, mode); }
+FILE* hook_tmpfile() { return make_hook<spec_tmpfile>(original_tmpfile); }
+FILE* hook_tmpfile64() { return make_hook<spec_tmpfile64>(original_tmpfile64); }
+FILE* hook_popen(const char* command, const char* mode) { return make_hook<spec_popen>(original_popen, command, mode); }
+FILE* hook_fmemopen(void* memory, size_t size, const char* mode) { return make_hook<spec_fmemopen>(original_fmemopen, memory, size, mode); }
+FILE* hook_open_memstream(char** memory, size_t* size) { return make_hook<spec_open_memstream>(original_open_memstream, memory, size); }
+int hook_fclose(FILE* stream) { return close_hook<spec_fclose>(original_fclose, stream); }
+int hook_pclose(FILE* stream) { return close_hook<spec_pclose>(original_pclose, stream); }
+
+int hook_fscanf(FILE* stream, const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original_vfscanf));
+  FATHOM_WITH_LIST(format, formatted_hook<spec_fscanf>(stream, [&] { return original_vfscanf(stream, format, list); }));
+}
+int hook___isoc99_fscanf(FILE* stream, const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original___isoc99_vfscanf));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc99_fscanf>(stream, [&] { return original___isoc99_vfscanf(stream, format, list); }));
+}
+int hook___isoc23_fscanf(FILE* stream, const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original___isoc23_vfscanf));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc23_fscanf>(stream, [&] { return original___isoc23_vfscanf(stream, format, list); }));
+}
+int hook_scanf(const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original_vscanf));
+  FATHOM_WITH_LIST(format, formatted_hook<spec_scanf>(stdin, [&] { return original_vscanf(format, list); }));
+}
+int hook___isoc99_scanf(const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original___isoc99_vscanf));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc99_scanf>(stdin, [&] { return original___isoc99_vscanf(format, list); }));
+}
+int hook___isoc23_scanf(const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original___isoc23_vscanf));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc23_scanf>(stdin, [&] { return original___isoc23_vscanf(format, list); }));
+}
+
+int hook_fprintf(FILE* stream, const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original_vfprintf));
+  FATHOM_WITH_LIST(format, formatted_hook<spec_fprintf>(stream, [&] { return original_vfprintf(stream, format, list); }));
+}
+int hook___fprintf_chk(FILE* stream, int flag, const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original___vfprintf_chk));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___fprintf_chk>(stream, [&] { return original___vfprintf_chk(stream, flag, format, list); }));
+}
+int hook_printf(const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original_vprintf));
+  FATHOM_WITH_LIST(format, formatted_hook<spec_printf>(stdout, [&] { return original_vprintf(format, list); }));
+}
+int hook___printf_chk(int flag, const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original___vprintf_chk));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___printf_chk>(stdout, [&] { return original___vprintf_chk(flag, format, list); }));
+}
+
+int hook_vdprintf(int fd, const char* format, va_list list) {
+  resolve_if_needed(reinterpret_cast<void*>(original_vdprintf));
+  return descriptor_formatted_hook<spec_vdprintf>(fd, [&] { return original_vdprintf(fd, format, list); });
+}
+int hook___vdprintf_chk(int fd, int flag, const char* format, va_list list) {
+  resolve_if_needed(reinterpret_cast<void*>(original___vdprintf_chk));
+  return descriptor_formatted_hook<spec___vdprintf_chk>(fd, [&] { return original___vdprintf_chk(fd, flag, format, list); });
+}
+int hook_dprintf(int fd, const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original_vdprintf));
+  FATHOM_WITH_LIST(format, descriptor_formatted_hook<spec_dprintf>(fd, [&] { return original_vdprintf(fd, format, list); }));
+}
+int hook___dprintf_chk(int fd, int flag, const char* format, ...) {
+  resolve_if_needed(reinterpret_cast<void*>(original___vdprintf_chk));
+  FATHOM_WITH_LIST(format, descriptor_formatted_hook<spec___dprintf_chk>(fd, [&] { return original___vdprintf_chk(fd, flag, format, list); }));
+}
+
+void hook_perror(const char* text) {
+  resolve_if_needed(reinterpret_cast<void*>(original_perror));
+  formatted_hook<spec_perror>(stderr, [&] {
+    original_perror(text);
+    return 0;
+  });
+}
+
+}  // extern "C"
+}  // namespace stdio
+
+extern const Bindings kStdioBindings;
+const Bindings kStdioBindings{stdio::kBindings, sizeof stdio::kBindings / sizeof *stdio::kBindings};
+
+}  // namespace fathom::guest
