@@ -2,12 +2,17 @@
 // Values that have no form of their own here are shown as DuckDB itself writes them.
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 
 #include "sql/value_reader.h"
 
 namespace fathom::sql {
 
 namespace {
+
+constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 // A DECIMAL's digits as DuckDB boxes them: widened to 128 bits.
 duckdb_hugeint widened(std::int64_t value) {
@@ -83,13 +88,15 @@ Value ValueReader::read_decimal(idx_t row) const {
       digits = at<duckdb_hugeint>(row);
   }
   const auto low = static_cast<std::int64_t>(digits.lower);
-  const bool fits = digits.upper == (low < 0 ? -1 : 0) && std::llabs(low) <= kExactInDouble;
   const std::uint8_t scale = api_->decimal_scale(type_.get());
+  const bool fits = digits.upper == (low < 0 ? -1 : 0) && std::llabs(low) <= kExactInDouble;
+  // Both are exact in a double, so that the quotient is the double nearest to the decimal.
+  if (fits && scale < std::size(kPowersOfTen))
+    return static_cast<double>(low) / kPowersOfTen[scale];
   duckdb_value value = api_->create_decimal({api_->decimal_width(type_.get()), scale, digits});
-  const std::string text = take_text(*api_, api_->get_varchar(value));
+  std::string text = take_text(*api_, api_->get_varchar(value));
   api_->destroy_value(&value);
-  if (!fits) return text;
-  return std::strtod(text.c_str(), nullptr);
+  return text;
 }
 
 }  // namespace fathom::sql
