@@ -233,12 +233,11 @@ void release_segment(Cursor& cursor, uint32_t state) {
   const auto used = static_cast<uint32_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   if (used > kSegmentLimit / 2) state = FATHOM_SEGMENT_FULL;
   __atomic_store_n(&cursor.segment->state, state, __ATOMIC_RELEASE);
-  cursor = {.at = nowhere(), .segment = nullptr, .last_end = 0, .last_file = 0, .last_stop = 0};
+  cursor = {};
 }
 
 bool acquire_segment(Cursor& cursor, unsigned level) {
-  if (cursor.segment != nullptr) release_segment(cursor, FATHOM_SEGMENT_FULL);
-  cursor = {.at = nowhere(), .segment = nullptr, .last_end = 0, .last_file = 0, .last_stop = 0};
+  release_segment(cursor, FATHOM_SEGMENT_FULL);
   for (;;) {
     fathom_segment* segment = find_segment();
     if (segment == nullptr) return false;

@@ -16,9 +16,6 @@ namespace fathom::guest {
 
 namespace {
 
-constexpr Cursor kNoCursor{
-    .at = nullptr, .segment = nullptr, .last_end = 0, .last_file = 0, .last_stop = 0};  // .at is set at first use
-
 constinit pthread_key_t exit_key = 0;
 constinit bool exit_key_made = false;
 
@@ -81,6 +78,8 @@ __thread Tls tls __attribute__((tls_model("initial-exec"))) = {};
 constinit Live nothing_on = {};
 constinit Guest guest = {};
 
+uint64_t slow_tick() { return clock_ns(CLOCK_MONOTONIC); }
+
 // The key's destructor tells the end of a thread. Keys from 32 on would make pthread_setspecific allocate from the program's heap.
 void prepare_threads() {
   if (exit_key_made || pthread_key_create(&exit_key, thread_exits) != 0) return;
@@ -97,11 +96,9 @@ void first_record_of_thread() {
     FunctionStack* functions = block->functions;  // kept: it is memory of ours
     memset(block, 0, sizeof *block);
     block->functions = functions;
-    for (Cursor& cursor : block->nested) cursor = {.at = nowhere(), .segment = nullptr, .last_end = 0, .last_file = 0, .last_stop = 0};
     block->tid = sys_gettid();
     block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
-    tls.cursor = kNoCursor;
-    tls.cursor.at = nowhere();
+    tls.cursor = {};
     tls.depth = tls.last_depth = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     tls.thread = block;

@@ -30,13 +30,17 @@ constexpr int kMaxDepth = 250;
 
 // Where a thread writes, and what its next record is relative to.
 struct Cursor {
-  uint8_t* at;              // behind the last record; kNowhere when there is no segment
+  uint8_t* at;              // behind the last record; nullptr when there is no segment
   fathom_segment* segment;  // nullptr: none
   uint64_t last_end;        // tick
   uint64_t last_file;       // fd and file of the last record that had them, see same_file()
   int64_t last_stop;        // where that record's bytes ended in the file
 };
-inline uint8_t* nowhere() { return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(kSegmentLimit) + 1); }
+// Room for a record. False where there is no segment: the difference of two null pointers lies below the header.
+inline bool has_room(const Cursor& cursor) {
+  const auto used = static_cast<uintptr_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
+  return used - FATHOM_SEGMENT_HEADER_SIZE <= kSegmentLimit - FATHOM_SEGMENT_HEADER_SIZE;
+}
 
 struct Thread {  // cold state, from our own arena, reused by later threads
   Cursor nested[kCursors - 1];
@@ -90,13 +94,17 @@ struct Guest {
 };
 extern Guest guest;
 
+// Slow paths are kept out of line and cold: what they would push and save is felt in every hook.
+#define FATHOM_COLD __attribute__((noinline, cold))
+
+FATHOM_COLD uint64_t slow_tick();
 inline uint64_t tick() {
-  return FATHOM_LIKELY(guest.tick_source == FATHOM_TICK_COUNTER) ? read_counter() : clock_ns(CLOCK_MONOTONIC);
+  return FATHOM_LIKELY(guest.tick_source == FATHOM_TICK_COUNTER) ? read_counter() : slow_tick();
 }
 
 // --- hot path ---------------------------------------------------------------------------------------------------------
 
-bool wake_up(fathom_source source);  // slow: attaches a forked child; whether the source is on then
+FATHOM_COLD bool wake_up(fathom_source source);  // attaches a forked child; whether the source is on then
 bool acquire_segment(Cursor& cursor, unsigned level);
 
 // Whether calls of this source are recorded here and now.
@@ -105,7 +113,7 @@ inline bool recording(fathom_source source) {
   return FATHOM_LIKELY(!tls.apart);
 }
 
-void count_loss(fathom_source source, fathom_loss reason, uint64_t count = 1);
+FATHOM_COLD void count_loss(fathom_source source, fathom_loss reason, uint64_t count = 1);
 
 // A writer of one record. Nested in signal handlers it uses another cursor; check ok() before writing.
 class Writer {
@@ -119,7 +127,7 @@ class Writer {
       enter_nested(source);
     }
     if (FATHOM_LIKELY(cursor_ != nullptr) &&
-        FATHOM_UNLIKELY(static_cast<uintptr_t>(cursor_->at - reinterpret_cast<uint8_t*>(cursor_->segment)) > kSegmentLimit)) {
+        FATHOM_UNLIKELY(!has_room(*cursor_))) {
       refill(source);
     }
   }
@@ -148,8 +156,8 @@ class Writer {
   }
 
  private:
-  void enter_nested(fathom_source source);
-  void refill(fathom_source source);
+  FATHOM_COLD void enter_nested(fathom_source source);
+  FATHOM_COLD void refill(fathom_source source);
 
   Cursor* cursor_ = nullptr;
   uintptr_t frame_;
@@ -164,7 +172,7 @@ uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source);
 
 // Opens a level of nesting and returns its depth. Levels that longjmp left behind are seen by their stack addresses: an open call's
 // frame lies above ours.
-void first_record_of_thread();
+FATHOM_COLD void first_record_of_thread();
 inline uint8_t open_level(uintptr_t frame) {
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) return 0;

@@ -35,15 +35,17 @@ constexpr fathom_source kApp = FATHOM_SOURCE_APP;
 // low bit says so to open_level, which takes equal frames of calls for siblings.
 uintptr_t region_frame(uintptr_t frame) { return frame | 1; }
 
-uint32_t site_id(fathom_site* site) {
-  uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-  if (FATHOM_LIKELY(id != 0)) return id;
-  id = define_site(site->name != nullptr ? site->name : "", site->category, site->file, site->line);
+FATHOM_COLD uint32_t first_site_id(fathom_site* site) {
+  const uint32_t id = define_site(site->name != nullptr ? site->name : "", site->category, site->file, site->line);
   __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
   return id;
 }
+inline uint32_t site_id(fathom_site* site) {
+  const uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+  return FATHOM_LIKELY(id != 0) ? id : first_site_id(site);
+}
 
-void write_region(uint32_t id, uint64_t begin, uint64_t end, uint8_t depth) {
+inline __attribute__((always_inline)) void write_region(uint32_t id, uint64_t begin, uint64_t end, uint8_t depth) {
   Writer writer(kApp);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(writer, FATHOM_KIND_REGION, depth, end);
