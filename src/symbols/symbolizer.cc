@@ -12,7 +12,8 @@
 namespace fathom::symbols {
 namespace {
 
-// dwfl_standard_find_debuginfo would also ask debuginfod servers; a profiler that waits for the network surprises.
+// dwfl_standard_find_debuginfo would also ask debuginfod servers; a profiler that waits for the
+// network surprises.
 constexpr Dwfl_Callbacks kCallbacks = {
     .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = dwfl_build_id_find_debuginfo,
@@ -28,8 +29,9 @@ struct DwflEnd {
 struct Module {
   std::unique_ptr<Dwfl, DwflEnd> dwfl;
   Dwfl_Module* module = nullptr;
-  GElf_Addr bias = 0;   // libdwfl's address minus the file's own
-  GElf_Addr start = 0;  // the file's own address of its first byte: not 0 for programs that are not PIE
+  GElf_Addr bias = 0;  // libdwfl's address minus the file's own
+  GElf_Addr start =
+      0;  // the file's own address of its first byte: not 0 for programs that are not PIE
 };
 
 GElf_Addr first_load_address(Elf* elf) {
@@ -38,7 +40,8 @@ GElf_Addr first_load_address(Elf* elf) {
   for (std::size_t i = 0; i < count; ++i) {
     GElf_Phdr header;
     if (gelf_getphdr(elf, static_cast<int>(i), &header) == nullptr) continue;
-    if (header.p_type == PT_LOAD) return header.p_vaddr & ~(header.p_align > 1 ? header.p_align - 1 : 0);
+    if (header.p_type == PT_LOAD)
+      return header.p_vaddr & ~(header.p_align > 1 ? header.p_align - 1 : 0);
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Places in a program's code as people know them: the function, and its source file and line where debug information
-// says so. Reads .symtab, .dynsym and DWARF of files on this machine; never asks the network.
+// Places in a program's code as people know them: the function, and its source file and line where
+// debug information says so. Reads .symtab, .dynsym and DWARF of files on this machine; never asks
+// the network.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ class Symbolizer {
   Symbolizer(Symbolizer&&) noexcept;
   Symbolizer& operator=(Symbolizer&&) noexcept;
 
-  // What lies at `offset` bytes behind the start of a loaded module. An error when the file cannot be read as ELF
-  // (kNotFound, kCorrupt) or holds no symbol there (kNotFound).
+  // What lies at `offset` bytes behind the start of a loaded module. An error when the file cannot
+  // be read as ELF (kNotFound, kCorrupt) or holds no symbol there (kNotFound).
   Result<Symbol> find(const std::string& module, std::uint64_t offset);
 
  private:

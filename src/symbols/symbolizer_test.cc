@@ -18,14 +18,16 @@ namespace {
 std::uint64_t offset_in_program(const void* address) {
   Dl_info info{};
   EXPECT_NE(dladdr(address, &info), 0);
-  return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  return reinterpret_cast<std::uintptr_t>(address) -
+         reinterpret_cast<std::uintptr_t>(info.dli_fbase);
 }
 
 TEST(Symbolizer, NamesAFunctionOfThisProgram) {
   Symbolizer symbolizer;
   const auto* address = reinterpret_cast<const void*>(&sample::depth_of_water);
   for (const std::uint64_t into : {0, 1}) {
-    const Result<Symbol> found = symbolizer.find("/proc/self/exe", offset_in_program(address) + into);
+    const Result<Symbol> found =
+        symbolizer.find("/proc/self/exe", offset_in_program(address) + into);
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(found->function, "sample::depth_of_water(int)");
   }

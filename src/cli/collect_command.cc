@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "base/progress.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parser.h"
+#include "cli/tell.h"
+#include "session/collect.h"
+
+namespace fathom::cli {
+namespace {
+
+Result<int> run(Parser& parser) {
+  session::CollectOptions options;
+  bool quiet = false;
+  parser.positional("DIR", options.directory,
+                    "the recording's directory (FATHOM_OUT of the programs)");
+  parser.flag("--follow", options.follow, "wait for programs to come, until Ctrl-C");
+  parser.flag("-q,--quiet", quiet, "no word of ours on stderr");
+  FATHOM_ASSIGN(const bool go_on, parser.parse());
+  if (!go_on) return 0;
+  Progress progress;
+  const auto live = [&](const session::Flow& flow) {
+    if (quiet || !progress.due()) return;
+    progress.show(fmt::format("fathom: {} {}, {} events, {}", flow.pools,
+                              flow.pools == 1 ? "pool" : "pools",
+                              human_count(static_cast<double>(flow.events)),
+                              human_bytes(static_cast<double>(flow.bytes))));
+  };
+  FATHOM_ASSIGN(const session::CollectOutcome outcome, session::collect(options, live));
+  progress.clear();
+  if (outcome.trouble) return *outcome.trouble;
+  if (!quiet && outcome.writers_alive) {
+    tell({Code::kIo, "programs still record into " + options.directory,
+          "collect again when they have ended"});
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern const CommandDef kCollectCommand;
+const CommandDef kCollectCommand = {
+    .name = "collect",
+    .summary =
+        "Packs what programs record that were started without 'fathom run', until they have ended",
+    .usage = "[OPTION…] DIR",
+    .example =
+        "LD_PRELOAD=/usr/lib/libfathom.so FATHOM_OUT=$PWD/job.fathom mpirun ./simulate &\n"
+        "fathom collect job.fathom",
+    .run = run,
+};
+
+}  // namespace fathom::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The list of commands: the one place that names them all.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/suggest.h"
+
+namespace fathom::cli {
+
+extern const CommandDef kRunCommand;
+extern const CommandDef kCollectCommand;
+extern const CommandDef kDoctorCommand;
+
+namespace {
+
+const CommandDef* const kCommands[] = {
+    &kRunCommand,
+    &kCollectCommand,
+    &kDoctorCommand,
+};
+
+}  // namespace
+
+std::span<const CommandDef* const> commands() { return kCommands; }
+
+const CommandDef* find_command(std::string_view name) {
+  const auto* const found =
+      std::ranges::find_if(kCommands, [&](const CommandDef* def) { return def->name == name; });
+  return found == std::end(kCommands) ? nullptr : *found;
+}
+
+Error unknown_command(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const CommandDef* def : kCommands) names.push_back(def->name);
+  const std::string_view near = nearest(name, names);
+  const std::string hint = near.empty() ? "'fathom --help' lists the commands"
+                                        : "did you mean 'fathom " + std::string(near) + "'?";
+  return usage_error("unknown command '" + escape_control(name) + "'", hint);
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// The program: finds the command, runs it, and tells what went wrong in one line.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/parser.h"
+#include "cli/tell.h"
+
+namespace fathom::cli {
+namespace {
+
+// A closed standard stream would be taken by the next file that we open, and what we print would go
+// into it. Such a stream is filled with a close-on-exec descriptor, so that a program that we start
+// finds it closed as it was.
+void fill_closed_streams() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) == -1)
+      (void)open("/dev/null", O_RDWR | O_CLOEXEC);  // takes the lowest: this one
+  }
+}
+
+void print_overview() {
+  std::string text =
+      "usage: fathom COMMAND [ARGUMENT…]\n\n"
+      "Fathom records what a program does, from its functions down to the machine, and explains "
+      "where the time "
+      "went.\n\n";
+  for (const CommandDef* def : commands()) {
+    std::string name(def->name);
+    name.resize(std::max<std::size_t>(12, name.size() + 1), ' ');
+    text += "  " + name + std::string(def->summary) + "\n";
+  }
+  text +=
+      "\n'fathom COMMAND --help' tells more about a command; 'fathom --version' prints the "
+      "version.\n\n"
+      "Example:\n  fathom run -- ./simulate input.dat\n";
+  std::fputs(text.c_str(), stdout);
+}
+
+Result<int> run_command(const std::string& name, std::vector<std::string> arguments) {
+  const CommandDef* def = find_command(name);
+  if (def == nullptr) return unknown_command(name);
+  Parser parser(*def, std::move(arguments));
+  return def->run(parser);
+}
+
+Result<int> dispatch(std::vector<std::string> words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    print_overview();
+    return 0;
+  }
+  if (words[0] == "--version" || words[0] == "-V") {
+    std::printf("fathom %s\n", std::string(version()).c_str());
+    return 0;
+  }
+  std::string name = words[0];
+  words.erase(words.begin());
+  if (name != "help") return run_command(name, std::move(words));
+  if (words.empty()) return dispatch({});
+  return run_command(words[0], {"--help"});
+}
+
+int fail(const Error& error) {
+  tell(error);
+  return exit_status(error.code);
+}
+
+int run_main(std::vector<std::string> words) {
+  try {
+    const Result<int> status = dispatch(std::move(words));
+    return status ? *status : fail(status.error());
+  } catch (const std::bad_alloc&) {
+    return fail({Code::kIo, "out of memory", ""});
+  } catch (const std::exception& error) {
+    return fail({Code::kIo, std::string("unexpected: ") + error.what(),
+                 "please report it with the command line"});
+  }
+}
+
+}  // namespace
+}  // namespace fathom::cli
+
+int main(int argc, char** argv) {
+  fathom::cli::fill_closed_streams();
+  const int status = fathom::cli::run_main(std::vector<std::string>(argv + 1, argv + argc));
+  // Results that could not be printed (a full disk) are not success.
+  if (std::fflush(stdout) != 0 && status == 0) {
+    std::fputs("fathom: cannot write to stdout\n", stderr);
+    return 3;
+  }
+  return status;
+}

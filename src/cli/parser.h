@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// A command's options: declared once, parsed by CLI11, shown by --help. Keeps CLI11's header out of
+// the commands.
+//
+//   Result<int> run(Parser& parser) {
+//     std::string trace, format = "table";
+//     parser.positional("TRACE", trace, "the recording");
+//     parser.option("--format", format, "FORMAT", "table, json, csv or md");
+//     FATHOM_ASSIGN(bool go_on, parser.parse());
+//     if (!go_on) return 0;  // --help was asked for and printed
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/command.h"
+
+namespace fathom::cli {
+
+class Parser {
+ public:
+  Parser(const CommandDef& command, std::vector<std::string> arguments);
+  ~Parser();
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+
+  // `names` as "-q,--quiet". The variables must outlive parse() and hold the defaults before it.
+  void flag(const std::string& names, bool& value, std::string help);
+  void option(const std::string& names, std::string& value, std::string metavar, std::string help);
+  void option(const std::string& names, std::int64_t& value, std::string metavar, std::string help);
+  void option(const std::string& names, double& value, std::string metavar, std::string help);
+  // May be given several times, and each time as a comma list.
+  void option(const std::string& names, std::vector<std::string>& value, std::string metavar,
+              std::string help);
+  void positional(const std::string& name, std::string& value, std::string help);
+  void optional_positional(const std::string& name, std::string& value, std::string help);
+  void positionals(const std::string& name, std::vector<std::string>& value, std::string help);
+  // A program with its arguments: all from the first word that is no option on, or behind "--".
+  void tail(const std::string& name, std::vector<std::string>& value, std::string help);
+
+  // Whether an option was given (after parse).
+  [[nodiscard]] bool given(const std::string& name) const;
+
+  // Fills the variables. false: help was printed, and the command has nothing left to do.
+  Result<bool> parse();
+
+  [[nodiscard]] std::string help() const;
+
+ private:
+  struct Declared;
+  std::size_t tail_start() const;
+  std::unique_ptr<Declared> declared_;
+};
+
+}  // namespace fathom::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/progress.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parser.h"
+#include "cli/run_summary.h"
+#include "cli/tell.h"
+#include "session/run.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr double kMostHz = 1000;
+
+struct Arguments {
+  session::RunOptions options;
+  std::string spool_max, when_full = "drop";
+  bool quiet = false;
+};
+
+Result<bool> parse(Parser& parser, Arguments& a) {
+  parser.tail("COMMAND", a.options.command, "the program and its arguments");
+  parser.option("-o,--output", a.options.output, "DIR",
+                "the recording's directory (fathom-<program>-<time>.fathom)");
+  parser.flag("--force", a.options.force, "replace a recording that is there");
+  parser.flag("-q,--quiet", a.quiet, "no word of ours on stderr");
+  parser.option("--layers", a.options.layers, "L,…",
+                "just these layers; +L,… adds to app,stdio,posix,resource");
+  parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
+  parser.option("--calls", a.options.calls, "C,…", "only these calls; -C leaves one out");
+  parser.option("--spool-max", a.spool_max, "SIZE",
+                "most bytes that wait to be packed (4G, or half of what is free)");
+  parser.option("--when-full", a.when_full, "HOW",
+                "drop: count what is lost; block: wait for room (drop)");
+  parser.option("--sample-resources,--hz", a.options.hz, "HZ",
+                "samples of resources a second (10)");
+  FATHOM_ASSIGN(const bool go_on, parser.parse());
+  if (!go_on) return false;
+  if (a.when_full != "drop" && a.when_full != "block") {
+    return usage_error("--when-full is drop or block, not '" + a.when_full + "'");
+  }
+  a.options.block_when_full = a.when_full == "block";
+  if (!(a.options.hz > 0 && a.options.hz <= kMostHz)) {
+    return usage_error(
+        fmt::format("--sample-resources takes more than 0 and at most {} a second", kMostHz));
+  }
+  if (a.spool_max.empty()) return true;
+  const Result<std::uint64_t> bytes = parse_bytes(a.spool_max);
+  if (!bytes || *bytes == 0)
+    return usage_error("--spool-max '" + a.spool_max + "' is not a size", "write it as 512M or 4G");
+  a.options.spool_max = *bytes;
+  return true;
+}
+
+std::string live_line(const session::LiveState& state, double events_per_second) {
+  return fmt::format(
+      "fathom: {}  {} {}  {} events  {}/s  {}", human_ns(static_cast<double>(state.elapsed_ns)),
+      state.flow.pools, state.flow.pools == 1 ? "pool" : "pools",
+      human_count(static_cast<double>(state.flow.events)), human_count(events_per_second),
+      human_bytes(static_cast<double>(state.flow.bytes)));
+}
+
+// Shows how the run goes, on a terminal only.
+class LiveLine {
+ public:
+  void show(const session::LiveState& state) {
+    if (!progress_.due()) return;
+    const std::int64_t span = state.elapsed_ns - last_.elapsed_ns;
+    if (span >= 1'000'000'000) {
+      const auto more =
+          static_cast<double>(state.flow.events) - static_cast<double>(last_.flow.events);
+      rate_ = std::max(0.0, more * 1e9 / static_cast<double>(span));
+      last_ = state;
+    }
+    progress_.show(live_line(state, rate_));
+  }
+  void clear() { progress_.clear(); }
+
+ private:
+  Progress progress_;
+  session::LiveState last_;
+  double rate_ = 0;
+};
+
+Result<int> run(Parser& parser) {
+  Arguments arguments;
+  FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
+  if (!go_on) return 0;
+  LiveLine line;
+  FATHOM_ASSIGN(const session::RunOutcome outcome,
+                session::run(arguments.options, [&](const session::LiveState& state) {
+                  if (!arguments.quiet) line.show(state);
+                }));
+  line.clear();
+  if (outcome.not_started) {
+    tell(*outcome.not_started);
+    return outcome.exit_status;
+  }
+  if (arguments.quiet) return outcome.exit_status;
+  if (outcome.trouble) {
+    Error error = *outcome.trouble;
+    error.hint = "what was recorded is kept in " + outcome.directory;
+    tell(error);
+  } else {
+    std::fputs(run_summary(outcome).c_str(), stderr);
+  }
+  return outcome.exit_status;
+}
+
+}  // namespace
+
+extern const CommandDef kRunCommand;
+const CommandDef kRunCommand = {
+    .name = "run",
+    .summary = "Runs a program, records it, and says where the time went",
+    .usage = "[OPTION…] [--] COMMAND [ARGUMENT…]",
+    .example =
+        "fathom run -- ./simulate input.dat\nfathom run -o sort.fathom --layers posix,resource -- "
+        "sort big.txt",
+    .run = run,
+};
+
+}  // namespace fathom::cli

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::size_t kTop = 5;
+constexpr std::size_t kNameWidth = 48;
+
+struct Sum {
+  std::int64_t self = 0;
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;
+
+  void add(const trace::SummaryRow& row) {
+    self += row.self;
+    calls += row.calls;
+    if (row.bytes != trace::kNull) bytes += row.bytes;
+  }
+};
+using Sums = std::map<std::string, Sum, std::less<>>;
+
+struct Overview {
+  Sums layers, functions, files;
+  std::set<std::int32_t> pids;
+  std::int64_t events = 0;
+};
+
+Overview overview_of(const trace::SummaryTable& summary, const trace::Strings& strings) {
+  Overview overview;
+  for (const trace::SummaryRow& row : summary.rows()) {
+    const std::string_view layer = strings.view(row.key.layer);
+    overview.layers[std::string(layer)].add(row);
+    overview.functions[fmt::format("{} ({})", strings.view(row.key.name), layer)].add(row);
+    if (row.key.file != trace::kNoString)
+      overview.files[std::string(strings.view(row.key.file))].add(row);
+    if (row.key.pid != trace::kNull32) overview.pids.insert(row.key.pid);
+    overview.events += row.calls;
+  }
+  return overview;
+}
+
+std::vector<std::pair<std::string, Sum>> top(const Sums& sums) {
+  std::vector<std::pair<std::string, Sum>> rows(sums.begin(), sums.end());
+  std::ranges::sort(rows,
+                    [](const auto& a, const auto& b) { return a.second.self > b.second.self; });
+  if (rows.size() > kTop) rows.resize(kTop);
+  return rows;
+}
+
+// The end of a long path tells more than its start.
+std::string shortened(const std::string& text) {
+  const std::string plain = escape_control(text);
+  if (plain.size() <= kNameWidth) return plain;
+  std::size_t cut = plain.size() - kNameWidth + 1;
+  while (cut < plain.size() && (static_cast<unsigned char>(plain[cut]) & 0xc0U) == 0x80U) ++cut;
+  return "…" + plain.substr(cut);
+}
+
+std::string section(std::string_view title, const Sums& sums) {
+  if (sums.empty()) return "";
+  std::string text = fmt::format("\n  {:<{}}  {:>10}  {:>10}  {:>10}\n", title, kNameWidth, "self",
+                                 "calls", "bytes");
+  for (const auto& [name, sum] : top(sums)) {
+    text += fmt::format("  {:<{}}  {:>10}  {:>10}  {:>10}\n", shortened(name), kNameWidth,
+                        human_ns(static_cast<double>(sum.self)),
+                        human_count(static_cast<double>(sum.calls)),
+                        sum.bytes > 0 ? human_bytes(static_cast<double>(sum.bytes)) : "");
+  }
+  return text;
+}
+
+std::string remarks(const trace::Manifest& manifest) {
+  std::string text;
+  for (const trace::Loss& loss : manifest.losses) {
+    if (loss.count > 0)
+      text += fmt::format("  lost: {} {} ({})\n", loss.count, loss.reason,
+                          loss.layer.empty() ? "all layers" : loss.layer);
+  }
+  for (const trace::NotCovered& one : manifest.not_covered) {
+    text += fmt::format("  not covered: {} ({})\n", one.program, one.reason);
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
+}  // namespace
+
+std::string run_summary(const session::RunOutcome& outcome) {
+  const trace::Manifest& manifest = outcome.packer->manifest();
+  const Overview overview = overview_of(outcome.packer->summary(), outcome.packer->strings());
+  const std::size_t processes = std::max<std::size_t>(1, overview.pids.size());
+  std::string text = fmt::format(
+      "fathom: {} wall time, {} {}, {} events, {}\n",
+      human_ns(static_cast<double>(manifest.duration_ns.value_or(0))), processes,
+      processes == 1 ? "process" : "processes", human_count(static_cast<double>(overview.events)),
+      remarks(manifest).find("lost:") == std::string::npos ? "nothing lost" : "some lost");
+  text += section("layer", overview.layers);
+  text += section("function", overview.functions);
+  text += section("file", overview.files);
+  text += remarks(manifest);
+  text += fmt::format("\n  recorded in {}\n  next: fathom report {}\n", outcome.directory,
+                      shell_quote(outcome.directory));
+  return text;
+}
+
+}  // namespace fathom::cli

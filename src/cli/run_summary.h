@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// What `fathom run` says when the program has ended: the shortest useful overview, and what to type
+// next.
+#pragma once
+
+#include <string>
+
+#include "session/run.h"
+
+namespace fathom::cli {
+
+[[nodiscard]] std::string run_summary(const session::RunOutcome& outcome);
+
+}  // namespace fathom::cli

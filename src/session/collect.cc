@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "session/collect.h"
+
+#include <poll.h>
+
+#include "base/files.h"
+#include "session/program.h"
+#include "sources/function_names.h"
+#include "sources/library.h"
+#include "trace/recording.h"
+#include "trace/spool.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr int kTickMs = 100;
+
+// Waits a moment; whether somebody wants us to end.
+bool told_to_end(SignalQueue& signals) {
+  pollfd waiting{signals.fd(), POLLIN, 0};
+  poll(&waiting, 1, kTickMs);
+  siginfo_t info;
+  bool told = false;
+  while (signals.next(info)) told |= info.si_signo != SIGCHLD && info.si_signo != SIGPIPE;
+  return told;
+}
+
+std::string spool_of(const std::string& directory) {
+  return join_path(directory, trace::kSpoolDirectory);
+}
+
+bool has_spool(const std::string& directory) {
+  return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
+}
+
+Result<trace::Packer> open_packer(const std::string& directory) {
+  FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(directory)));
+  Result<trace::Manifest> manifest = trace::read_manifest(directory);
+  if (!manifest && manifest.error().code != Code::kNotFound) return std::move(manifest).error();
+  const Result<std::string> library = sources::find_library();
+  return trace::Packer::open(
+      directory, manifest ? std::move(manifest).value() : trace::unsupervised_manifest(spool),
+      {.resolver = sources::function_names(), .library = library ? *library : ""});
+}
+
+// One recording from its spool to its end; `interrupted` when a signal came first.
+Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& signals,
+                                    const std::function<void(const Flow&)>& live) {
+  FATHOM_ASSIGN(trace::Packer packer, open_packer(options.directory));
+  Pump pump(std::move(packer));
+  pump.start({});
+  CollectOutcome outcome;
+  for (;;) {
+    const Flow flow = pump.flow();
+    live(flow);
+    // Programs may stand between two processes for a moment: with --follow only a signal tells that
+    // they are done.
+    if (!options.follow && flow.passes > 0 && !flow.writers_alive) break;
+    if (pump.trouble() && flow.passes == 0) break;
+    outcome.interrupted = told_to_end(signals);
+    if (outcome.interrupted) break;
+  }
+  pump.stop();
+  FATHOM_ASSIGN(const trace::FinishResult finished, pump.packer().finish());
+  outcome.writers_alive = finished.owners_alive;
+  outcome.state = finished.state;
+  outcome.trouble = pump.trouble();
+  return outcome;
+}
+
+}  // namespace
+
+Result<CollectOutcome> collect(const CollectOptions& options,
+                               const std::function<void(const Flow&)>& live) {
+  FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
+  while (!has_spool(options.directory)) {
+    if (!options.follow) {
+      if (path_exists(join_path(options.directory, trace::kManifestFile))) return CollectOutcome{};
+      return Error{Code::kNotFound, "nothing records into " + options.directory,
+                   "start programs with LD_PRELOAD=libfathom.so FATHOM_OUT=" + options.directory +
+                       ", or use --follow to wait"};
+    }
+    if (told_to_end(signals)) {
+      CollectOutcome outcome;
+      outcome.interrupted = true;
+      return outcome;
+    }
+  }
+  return collect_once(options, signals, live);
+}
+
+}  // namespace fathom::session

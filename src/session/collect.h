@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Packs what unsupervised programs record, while they run: what `fathom collect` does.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "session/pump.h"
+#include "trace/manifest.h"
+
+namespace fathom::session {
+
+struct CollectOptions {
+  std::string directory;
+  bool follow = false;  // wait for a recording to appear, and for further programs, until a signal
+};
+
+struct CollectOutcome {
+  bool interrupted = false;    // by a signal; what was recorded is safe
+  bool writers_alive = false;  // programs still record: what they write stays in the spool
+  trace::RunState state = trace::RunState::kComplete;
+  std::optional<Error> trouble;
+};
+
+// Returns when all programs that record into the directory have ended and everything is packed, or
+// on SIGINT, SIGTERM, SIGHUP. `live` is called about ten times a second. Call before any other
+// thread is started.
+Result<CollectOutcome> collect(const CollectOptions& options,
+                               const std::function<void(const Flow&)>& live);
+
+}  // namespace fathom::session

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "session/environment.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr std::string_view kOwn[] = {"FATHOM_OUT", "FATHOM_LAYERS", "FATHOM_CALLS", "FATHOM_PATHS",
+                                     "FATHOM_SPOOL_MAX"};
+constexpr std::string_view kTelling[] = {
+    "CUDA_VISIBLE_DEVICES", "HOSTNAME", "LANG",      "LC_ALL",   "LD_LIBRARY_PATH", "LD_PRELOAD",
+    "MALLOC_ARENA_MAX",     "PATH",     "PBS_JOBID", "PMI_RANK", "PYTHONPATH",      "TZ",
+    "VIRTUAL_ENV"};
+constexpr std::string_view kTellingPrefixes[] = {"KMP_",         "MKL_NUM",      "OMPI_COMM_WORLD_",
+                                                 "OMP_",         "OPENBLAS_NUM", "SLURM_JOB_",
+                                                 "SLURM_NODEID", "SLURM_PROCID", "SLURM_NTASKS"};
+
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.find('='));
+}
+std::string_view value_of(std::string_view variable) {
+  const std::size_t equals = variable.find('=');
+  return equals == std::string_view::npos ? std::string_view() : variable.substr(equals + 1);
+}
+
+// Removes all variables of that name and gives the first one's value.
+std::string take(std::vector<std::string>& base, std::string_view name) {
+  std::string value;
+  bool found = false;
+  std::erase_if(base, [&](const std::string& variable) {
+    if (name_of(variable) != name) return false;
+    if (!found) value = value_of(variable);
+    return found = true;
+  });
+  return value;
+}
+
+// Ours first. The loader separates by spaces and colons alike.
+std::string preload_list(const std::string& library, const std::string& others) {
+  std::string list = library;
+  std::size_t at = 0;
+  while ((at = others.find_first_not_of(" :", at)) != std::string::npos) {
+    const std::size_t end = std::min(others.find_first_of(" :", at), others.size());
+    const std::string other = others.substr(at, end - at);
+    if (other != library) list += ":" + other;
+    at = end;
+  }
+  return list;
+}
+
+bool tells(std::string_view name) {
+  if (std::ranges::find(kTelling, name) != std::end(kTelling)) return true;
+  return std::ranges::any_of(kTellingPrefixes,
+                             [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+}  // namespace
+
+std::vector<std::string> plain_environment(std::vector<std::string> base) {
+  for (const std::string_view name : kOwn) take(base, name);
+  return base;
+}
+
+std::vector<std::string> guest_environment(std::vector<std::string> base,
+                                           const GuestSettings& settings) {
+  base = plain_environment(std::move(base));
+  const std::string others = take(base, "LD_PRELOAD");
+  base.push_back("LD_PRELOAD=" + preload_list(settings.library, others));
+  base.push_back("FATHOM_OUT=" + settings.directory);
+  base.push_back("FATHOM_LAYERS=" + join(settings.layers, ","));
+  if (!settings.calls.empty()) base.push_back("FATHOM_CALLS=" + join(settings.calls, ","));
+  return base;
+}
+
+std::map<std::string, std::string> telling_environment(const std::vector<std::string>& base) {
+  std::map<std::string, std::string> telling;
+  for (const std::string& variable : base) {
+    if (tells(name_of(variable)))
+      telling.emplace(name_of(variable), escape_invalid_utf8(value_of(variable)));
+  }
+  return telling;
+}
+
+std::vector<std::string> own_environment() {
+  std::vector<std::string> variables;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) variables.emplace_back(*at);
+  return variables;
+}
+
+}  // namespace fathom::session

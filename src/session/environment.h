@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Environments: what the recorded program gets, and what of it the manifest may show.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace fathom::session {
+
+struct GuestSettings {
+  std::string library;  // absolute path of libfathom.so
+  std::string directory;
+  std::vector<std::string> layers;
+  std::vector<std::string> calls;  // filter; empty: all
+};
+
+// `base` (NAME=value each) with what libfathom.so needs; the caller's own LD_PRELOAD stays, behind
+// ours.
+[[nodiscard]] std::vector<std::string> guest_environment(std::vector<std::string> base,
+                                                         const GuestSettings& settings);
+
+// `base` without our settings, for a program that is recorded from outside alone.
+[[nodiscard]] std::vector<std::string> plain_environment(std::vector<std::string> base);
+
+// Variables that explain a run (thread counts, job ids, library paths) and hold no secrets.
+[[nodiscard]] std::map<std::string, std::string> telling_environment(
+    const std::vector<std::string>& base);
+
+// This process's own.
+[[nodiscard]] std::vector<std::string> own_environment();
+
+}  // namespace fathom::session

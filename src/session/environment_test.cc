@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "session/environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom::session {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+
+const GuestSettings kSettings{
+    .library = "/l/libfathom.so", .directory = "/d", .layers = {"app", "posix"}, .calls = {}};
+
+TEST(GuestEnvironment, KeepsWhatIsThere) {
+  EXPECT_THAT(guest_environment({"A=1", "ODD", "FATHOM_OUT=/old", "B=x=y"}, kSettings),
+              ElementsAre("A=1", "ODD", "B=x=y", "LD_PRELOAD=/l/libfathom.so", "FATHOM_OUT=/d",
+                          "FATHOM_LAYERS=app,posix"));
+}
+
+TEST(GuestEnvironment, OthersPreloadsFollowOurs) {
+  struct Case {
+    const char* before;
+    const char* after;
+  };
+  const Case cases[] = {{"LD_PRELOAD=/a.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
+                        {"LD_PRELOAD=/a.so /b.so", "LD_PRELOAD=/l/libfathom.so:/a.so:/b.so"},
+                        {"LD_PRELOAD=/a.so:/l/libfathom.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
+                        {"LD_PRELOAD=", "LD_PRELOAD=/l/libfathom.so"},
+                        {"LD_PRELOAD= : ", "LD_PRELOAD=/l/libfathom.so"}};
+  for (const Case& c : cases) {
+    EXPECT_THAT(guest_environment({c.before}, kSettings), Contains(c.after)) << c.before;
+    EXPECT_THAT(guest_environment({c.before}, kSettings), Not(Contains(c.before))) << c.before;
+  }
+}
+
+TEST(GuestEnvironment, TheCallFilterIsHandedOn) {
+  GuestSettings settings = kSettings;
+  settings.calls = {"read", "-fstat"};
+  EXPECT_THAT(guest_environment({}, settings), Contains("FATHOM_CALLS=read,-fstat"));
+}
+
+TEST(PlainEnvironment, HasNoSettingsOfOurs) {
+  EXPECT_THAT(plain_environment({"FATHOM_OUT=/x", "LD_PRELOAD=/a.so", "FATHOM_LAYERS=app"}),
+              ElementsAre("LD_PRELOAD=/a.so"));
+}
+
+TEST(TellingEnvironment, LeavesSecretsOut) {
+  const auto telling =
+      telling_environment({"OMP_NUM_THREADS=4", "AWS_SECRET_ACCESS_KEY=x", "PATH=/bin", "TOKEN=y"});
+  EXPECT_EQ(telling,
+            (std::map<std::string, std::string>{{"OMP_NUM_THREADS", "4"}, {"PATH", "/bin"}}));
+}
+
+}  // namespace
+}  // namespace fathom::session

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Which layers a run records: what was asked for, against what this build and this machine can.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sources/list.h"
+#include "trace/manifest.h"
+
+namespace fathom::session {
+
+struct LayerPlan {
+  std::vector<std::string> layers;               // that are recorded, top down
+  std::vector<const sources::SourceDef*> hosts;  // sources to start beside the program
+  std::vector<std::string> in_process;           // layers that libfathom.so records
+  std::vector<trace::LayerState> states;         // a row for every layer that exists
+
+  [[nodiscard]] bool has(std::string_view layer) const;
+};
+
+using Probe = std::function<sources::Availability(std::string_view layer)>;
+
+// `asked` is the value of --layers: "" or "default", "all" (everything that can be recorded here),
+// "a,b" for just those,
+// "+a,b" for the default and those. A layer that does not exist is a usage error; one that was
+// named and cannot be recorded is kUnsupported; one of the default is left out, with its reason in
+// `states`.
+Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe = sources::probe_layer);
+
+}  // namespace fathom::session

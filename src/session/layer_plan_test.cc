@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "session/layer_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+
+namespace fathom::session {
+namespace {
+
+// As this version, but with everything that it has a source for being available.
+sources::Availability everything(std::string_view layer) {
+  if (sources::source_of(layer) != nullptr) return {};
+  return {.available = false, .reason = "not in this version", .fix = ""};
+}
+
+sources::Availability without_library(std::string_view layer) {
+  const sources::SourceDef* source = sources::source_of(layer);
+  if (source != nullptr && !source->in_process) return {};
+  return {.available = false, .reason = "no library", .fix = "install it"};
+}
+
+TEST(LayerPlan, TakesWhatIsAskedFor) {
+  struct Case {
+    const char* asked;
+    const char* layers;
+    const char* in_process;
+  };
+  const Case cases[] = {
+      {"", "app stdio posix resource", "app stdio posix"},
+      {"default", "app stdio posix resource", "app stdio posix"},
+      {"app", "app", "app"},
+      {"posix,app", "app posix", "app posix"},
+      {" posix , app ", "app posix", "app posix"},
+      {"resource", "resource", ""},
+      {"+resource", "app stdio posix resource", "app stdio posix"},
+      {"all", "app stdio posix resource", "app stdio posix"},
+      {"app,app", "app", "app"},
+  };
+  for (const Case& c : cases) {
+    const Result<LayerPlan> plan = plan_layers(c.asked, everything);
+    ASSERT_TRUE(plan) << c.asked << ": " << plan.error().message;
+    EXPECT_EQ(join(plan->layers, " "), c.layers) << c.asked;
+    EXPECT_EQ(join(plan->in_process, " "), c.in_process) << c.asked;
+    EXPECT_EQ(plan->hosts.size(), plan->has("resource") ? 1U : 0U) << c.asked;
+    EXPECT_EQ(plan->states.size(), sources::layers().size()) << c.asked;
+  }
+}
+
+TEST(LayerPlan, RefusesWhatDoesNotExistOrCannotBe) {
+  struct Case {
+    const char* asked;
+    Code want;
+  };
+  const Case cases[] = {{"sound", Code::kUsage},     {"app,", Code::kUsage},
+                        {"+", Code::kUsage},         {"+syscall", Code::kUnsupported},
+                        {"gpu", Code::kUnsupported}, {"App", Code::kUsage}};
+  for (const Case& c : cases) {
+    const Result<LayerPlan> plan = plan_layers(c.asked, everything);
+    ASSERT_FALSE(plan) << c.asked;
+    EXPECT_EQ(plan.error().code, c.want) << c.asked;
+    EXPECT_FALSE(plan.error().hint.empty()) << c.asked;
+  }
+}
+
+TEST(LayerPlan, WhatIsOffOrMissingHasAReason) {
+  const Result<LayerPlan> plan = plan_layers("", without_library);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(join(plan->layers, " "), "resource");
+  for (const trace::LayerState& state : plan->states) {
+    EXPECT_EQ(state.state == "on", state.layer == "resource") << state.layer;
+    EXPECT_EQ(state.reason.empty(), state.layer == "resource") << state.layer;
+  }
+}
+
+}  // namespace
+}  // namespace fathom::session

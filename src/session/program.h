@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The program that is recorded, as a child that notices nothing: same process group and terminal,
+// same streams, limits, signal mask and dispositions as if its caller had started it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+
+namespace fathom::session {
+
+// The file that a shell would run for this word. kNotFound (a shell's 127) or kDenied (126).
+Result<std::string> find_program(const std::string& word);
+
+// 127 or 126 for an error of find_program or start_program.
+[[nodiscard]] int shell_status(const Error& error);
+
+// Takes the signals that concern a supervisor out of ordinary delivery, for all threads that are
+// started later. One per process. A program started by start_program gets back what was before.
+class SignalQueue {
+ public:
+  static Result<SignalQueue> open();
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  // The next signal that waits; false when there is none.
+  bool next(siginfo_t& info);
+  // In the child, before exec: mask and dispositions as they were.
+  void restore_in_child() const;
+  // From now on such signals end us as they end anybody. Those that wait are dropped: they came
+  // before.
+  void release();
+
+ private:
+  explicit SignalQueue(Fd fd) : fd_(std::move(fd)) {}
+  Fd fd_;
+  sigset_t original_mask_{};
+  struct sigaction original_child_ {};
+};
+
+struct ProgramSpec {
+  std::string path;                      // as find_program gave it
+  std::vector<std::string> words;        // argv
+  std::vector<std::string> environment;  // NAME=value
+};
+
+// Returns when the program has begun (exec succeeded). Call before any thread is started.
+Result<pid_t> start_program(const ProgramSpec& spec, const SignalQueue& signals);
+
+// Waits for the program's end, forwards what is meant for it, and stops and goes on with it under a
+// terminal's job control. `tick` is called now and then. On return the program has ended and is not
+// reaped.
+void supervise(pid_t program, SignalQueue& signals, const std::function<void()>& tick);
+
+// Takes the ended program's status: its own, or 128 + N by signal N.
+int reap(pid_t program);
+
+}  // namespace fathom::session

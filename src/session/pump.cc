@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "session/pump.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+
+#include "base/clock.h"
+
+namespace fathom::session {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kShortestRest{1};
+constexpr milliseconds kLongestRest{20};
+constexpr std::int64_t kSamplesEveryNs = 1'000'000'000;
+// A record of an ordinary call; what the live line counts by until something has been packed.
+constexpr std::uint64_t kBytesPerEvent = 14;
+
+void rest(const std::stop_token& stop, milliseconds time) {
+  std::mutex mutex;
+  std::condition_variable_any waiting;
+  std::unique_lock lock(mutex);
+  waiting.wait_for(lock, stop, time, [] { return false; });
+}
+
+}  // namespace
+
+void Pump::start(std::vector<sources::Source*> sources) {
+  sources_ = std::move(sources);
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    try {
+      work(stop);
+    } catch (const std::exception& error) {
+      note({Code::kIo, std::string("recording stopped: ") + error.what(), ""});
+    }
+  });
+}
+
+void Pump::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+  drain_sources();
+}
+
+Flow Pump::flow() const {
+  const std::scoped_lock lock(mutex_);
+  return flow_;
+}
+
+std::optional<Error> Pump::trouble() const {
+  const std::scoped_lock lock(mutex_);
+  return trouble_;
+}
+
+void Pump::note(const Error& error) {
+  const std::scoped_lock lock(mutex_);
+  if (!trouble_) trouble_ = error;
+}
+
+void Pump::work(const std::stop_token& stop) {
+  milliseconds pause = kShortestRest;
+  while (!stop.stop_requested()) {
+    const bool busy = pass();
+    pause = busy ? kShortestRest : std::min(pause * 2, kLongestRest);
+    if (now_monotonic_ns() >= next_samples_ns_) drain_sources();
+    rest(stop, pause);
+  }
+}
+
+// One look at the spool; whether there was something to take.
+bool Pump::pass() {
+  const Result<trace::DrainResult> drained = packer_.drain();
+  if (!drained) {
+    note(drained.error());
+    return false;
+  }
+  drained_bytes_ += drained->bytes;
+  if (drained->bytes > 0) pack();
+  const trace::PackProgress progress = packer_.progress();
+  const std::scoped_lock lock(mutex_);
+  flow_.events = progress.events + drained_bytes_ / kBytesPerEvent;
+  flow_.bytes = progress.parquet_bytes + drained->pool_bytes;
+  flow_.pools = drained->pools;
+  flow_.writers_alive = drained->owners_alive;
+  ++flow_.passes;
+  return drained->bytes > 0;
+}
+
+// After a failure (a full disk) the logs stay as they are, for finish() or a later command.
+void Pump::pack() {
+  if (!packing_) return;
+  const std::uint64_t before = packer_.progress().events;
+  if (const Status packed = packer_.pack_complete(); !packed) {
+    note(packed.error());
+    packing_ = false;
+  }
+  if (packer_.progress().events != before) drained_bytes_ = 0;
+}
+
+void Pump::drain_sources() {
+  next_samples_ns_ = now_monotonic_ns() + kSamplesEveryNs;
+  trace::Strings strings;
+  trace::CounterBatch counters;
+  for (sources::Source* source : sources_) source->drain(strings, counters);
+  if (counters.rows.empty()) return;
+  if (const Status appended = packer_.append(counters, strings); !appended) note(appended.error());
+}
+
+}  // namespace fathom::session

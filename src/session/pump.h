@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The thread that keeps a recording flowing: takes full segments out of the spool, samples out of
+// the sources, and packs both into Parquet, while another thread looks after the program.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "base/result.h"
+#include "sources/source.h"
+#include "trace/packer.h"
+
+namespace fathom::session {
+
+// What can be told while a run goes on.
+struct Flow {
+  std::uint64_t events = 0;  // packed ones exactly, the others by their bytes
+  std::uint64_t bytes = 0;   // Parquet and spool together
+  std::uint64_t pools = 0;
+  bool writers_alive = false;
+  std::uint64_t passes = 0;  // of the spool, complete ones
+};
+
+// start, stop and packer() are for the owner's thread; flow() for any.
+class Pump {
+ public:
+  explicit Pump(trace::Packer packer) : packer_(std::move(packer)) {}
+
+  // The sources are running; they are drained from the pump's thread until stop().
+  void start(std::vector<sources::Source*> sources);
+  // Ends the thread after a last look at the sources. Idempotent.
+  void stop();
+
+  [[nodiscard]] Flow flow() const;
+  // What went wrong first; the program goes on regardless, and what is not packed stays in the
+  // spool.
+  [[nodiscard]] std::optional<Error> trouble() const;
+
+  // Only while the thread does not run.
+  [[nodiscard]] trace::Packer& packer() { return packer_; }
+
+ private:
+  void work(const std::stop_token& stop);
+  bool pass();
+  void drain_sources();
+  void pack();
+  void note(const Error& error);
+
+  trace::Packer packer_;
+  std::vector<sources::Source*> sources_;
+  mutable std::mutex mutex_;
+  Flow flow_;                        // guarded by mutex_
+  std::optional<Error> trouble_;     // guarded by mutex_
+  std::uint64_t drained_bytes_ = 0;  // since something was packed
+  std::int64_t next_samples_ns_ = 0;
+  bool packing_ = true;
+  std::jthread thread_;
+};
+
+}  // namespace fathom::session

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+#include "session/run.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/host.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "session/environment.h"
+#include "session/layer_plan.h"
+#include "session/place.h"
+#include "session/program.h"
+#include "session/run_header.h"
+#include "sources/function_names.h"
+#include "sources/library.h"
+#include "trace/obstacle.h"
+
+namespace fathom::session {
+namespace {
+
+// All that is fixed before the program starts.
+struct Prepared {
+  LayerPlan plan;
+  std::string program;             // path
+  std::string library;             // "" where nothing is recorded in the process
+  std::vector<std::string> paths;  // filter, absolute
+  std::string directory;
+  fathom_run_header header{};
+};
+
+Result<std::vector<std::string>> absolute_paths(const std::vector<std::string>& paths) {
+  std::vector<std::string> result;
+  for (const std::string& path : paths) {
+    if (path.empty())
+      return usage_error("an empty path in --paths",
+                         "name directories or files, separated by commas");
+    FATHOM_ASSIGN(std::string absolute, absolute_path(path));
+    result.push_back(std::move(absolute));
+  }
+  return result;
+}
+
+trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& options) {
+  trace::Manifest manifest;
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (const std::uint8_t byte : prepared.header.run_id) {
+    manifest.run_id += {kDigits[byte >> 4U], kDigits[byte & 15U]};
+  }
+  for (const std::string& word : options.command)
+    manifest.command.push_back(escape_invalid_utf8(word));
+  const Result<std::string> cwd = real_path(".");
+  manifest.cwd = cwd ? escape_invalid_utf8(*cwd) : "";
+  manifest.environment = telling_environment(own_environment());
+  manifest.host = read_host_facts();
+  manifest.origin = "run";
+  manifest.start_realtime_ns = static_cast<std::int64_t>(prepared.header.start_realtime_ns);
+  manifest.clock = trace::Clock::of(prepared.header);
+  manifest.layers = prepared.plan.states;
+  manifest.path_filter = prepared.paths;
+  return manifest;
+}
+
+ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
+  std::vector<std::string> environment = own_environment();
+  if (prepared.library.empty()) {
+    environment = plain_environment(std::move(environment));
+  } else {
+    environment = guest_environment(std::move(environment), {.library = prepared.library,
+                                                             .directory = prepared.directory,
+                                                             .layers = prepared.plan.in_process,
+                                                             .calls = options.calls});
+  }
+  return {
+      .path = prepared.program, .words = options.command, .environment = std::move(environment)};
+}
+
+// Sources that run beside the program.
+class HostSources {
+ public:
+  void start(const std::vector<const sources::SourceDef*>& defs,
+             const sources::SourceContext& context, trace::Manifest& manifest) {
+    for (const sources::SourceDef* def : defs) {
+      std::unique_ptr<sources::Source> source = def->make();
+      const Status started = source->start(context);
+      if (started) {
+        running_.push_back(std::move(source));
+        continue;
+      }
+      for (const std::string_view layer : def->layers) {
+        manifest.layer(layer).state = "unavailable";
+        manifest.layer(layer).reason = started.error().message;
+      }
+    }
+  }
+  void stop() {
+    for (const auto& source : running_) source->stop();
+  }
+  [[nodiscard]] std::vector<sources::Source*> pointers() const {
+    std::vector<sources::Source*> result;
+    for (const auto& source : running_) result.push_back(source.get());
+    return result;
+  }
+
+ private:
+  std::vector<std::unique_ptr<sources::Source>> running_;
+};
+
+// A program that the library cannot enter ran all the same; the recording says why it holds nothing
+// of it.
+void note_uncovered(const Prepared& prepared, pid_t program, trace::Manifest& manifest) {
+  if (prepared.library.empty()) return;
+  const Result<std::string> path = real_path(prepared.program);
+  if (!path) return;
+  const std::string reason = trace::obstacle_of(*path, prepared.library);
+  if (reason.empty()) return;
+  manifest.not_covered.push_back(
+      {.pid = program, .program = escape_invalid_utf8(*path), .reason = reason});
+}
+
+// Two readings of the clock and about as much again for the record.
+double estimated_ns_per_event(std::uint32_t tick_source) {
+  constexpr int kReadings = 2000;
+  std::uint64_t sum = 0;
+  const std::int64_t begin = now_monotonic_ns();
+  for (int i = 0; i < kReadings; ++i) sum += trace::Clock::now_tick(tick_source);
+  const std::int64_t spent = now_monotonic_ns() - begin;
+  constexpr double kStoreNs = 15;
+  return sum == 0 ? kStoreNs : 2 * static_cast<double>(spent) / kReadings + kStoreNs;
+}
+
+// Layers that recorded nothing say so, and what the recording cost is estimated.
+void complete_manifest(const Prepared& prepared, trace::Manifest& manifest) {
+  std::int64_t events = 0;
+  for (const std::string& layer : prepared.plan.in_process) events += manifest.layer(layer).events;
+  const double each = estimated_ns_per_event(prepared.header.tick_source);
+  manifest.overhead_ns_per_event = each;
+  manifest.overhead_ns = static_cast<std::int64_t>(each * static_cast<double>(events));
+  for (trace::LayerState& layer : manifest.layers) {
+    if (layer.state != "on" || layer.events != 0 || !layer.reason.empty()) continue;
+    layer.reason = manifest.not_covered.empty() ? "nothing happened in this layer"
+                                                : "nothing was seen; the library could not enter " +
+                                                      manifest.not_covered[0].program + " (" +
+                                                      manifest.not_covered[0].reason + ")";
+  }
+}
+
+Status finish(const Prepared& prepared, Pump& pump) {
+  trace::Packer& packer = pump.packer();
+  trace::Manifest& manifest = packer.manifest();
+  manifest.duration_ns =
+      now_monotonic_ns() - static_cast<std::int64_t>(prepared.header.start_monotonic_ns);
+  FATHOM_TRY(packer.finish());
+  complete_manifest(prepared, manifest);
+  return trace::write_manifest(prepared.directory, manifest);
+}
+
+// Everything that can be wrong with the command line, before anything is made.
+Result<Prepared> prepare(const RunOptions& options) {
+  Prepared prepared;
+  FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers));
+  FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
+  FATHOM_TRY(check_place(options.output, options.force));
+  if (!prepared.plan.in_process.empty()) {
+    FATHOM_ASSIGN(prepared.library, sources::find_library());
+  }
+  return prepared;
+}
+
+RunOutcome not_started(const Error& error) {
+  RunOutcome outcome;
+  outcome.exit_status = shell_status(error);
+  outcome.not_started = error;
+  return outcome;
+}
+
+Result<trace::Packer> open_recording(Prepared& prepared, const RunOptions& options) {
+  FATHOM_ASSIGN(prepared.header,
+                make_spool(prepared.directory, {.spool_max = options.spool_max,
+                                                .block_when_full = options.block_when_full}));
+  trace::Manifest manifest = first_manifest(prepared, options);
+  FATHOM_TRY(trace::write_manifest(prepared.directory, manifest));
+  return trace::Packer::open(prepared.directory, std::move(manifest),
+                             {.resolver = sources::function_names(), .library = prepared.library});
+}
+
+// From the program's first instruction to the end of the recording.
+RunOutcome record(const Prepared& prepared, pid_t program, SignalQueue& signals, double hz,
+                  Pump& pump, const std::function<void(const LiveState&)>& live) {
+  const auto start = static_cast<std::int64_t>(prepared.header.start_monotonic_ns);
+  HostSources hosts;
+  hosts.start(
+      prepared.plan.hosts,
+      {.directory = prepared.directory, .root_pid = program, .start_monotonic_ns = start, .hz = hz},
+      pump.packer().manifest());
+  pump.start(hosts.pointers());
+  supervise(program, signals,
+            [&] { live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()}); });
+  hosts.stop();  // before reap: an ended process still tells what it used
+  RunOutcome outcome;
+  outcome.exit_status = reap(program);
+  pump.stop();
+  signals.release();
+  trace::Manifest& manifest = pump.packer().manifest();
+  manifest.exit_status = outcome.exit_status;
+  pump.packer().process_exited(program, outcome.exit_status);
+  note_uncovered(prepared, program, manifest);
+  const Status finished = finish(prepared, pump);
+  outcome.trouble = pump.trouble();
+  if (!finished && !outcome.trouble) outcome.trouble = finished.error();
+  outcome.directory = prepared.directory;
+  return outcome;
+}
+
+}  // namespace
+
+Result<RunOutcome> run(const RunOptions& options,
+                       const std::function<void(const LiveState&)>& live) {
+  FATHOM_ASSIGN(Prepared prepared, prepare(options));
+  Result<std::string> path = find_program(options.command.at(0));
+  if (!path) return not_started(path.error());
+  prepared.program = std::move(path).value();
+  FATHOM_ASSIGN(prepared.directory, make_place(options.output, options.force, options.command[0]));
+  Result<trace::Packer> packer = open_recording(prepared, options);
+  Result<SignalQueue> signals = SignalQueue::open();
+  if (!packer || !signals) {
+    (void)remove_tree(prepared.directory).has_value();
+    return packer ? std::move(signals).error() : std::move(packer).error();
+  }
+  const Result<pid_t> program = start_program(program_spec(prepared, options), *signals);
+  if (!program) {
+    (void)remove_tree(prepared.directory).has_value();
+    return not_started(program.error());
+  }
+  Pump pump(std::move(packer).value());
+  RunOutcome outcome = record(prepared, *program, *signals, options.hz, pump, live);
+  outcome.packer = std::make_unique<trace::Packer>(std::move(pump.packer()));
+  return outcome;
+}
+
+}  // namespace fathom::session

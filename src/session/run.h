@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// One supervised recording from start to stop: what `fathom run` does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "session/pump.h"
+#include "trace/manifest.h"
+#include "trace/packer.h"
+
+namespace fathom::session {
+
+struct RunOptions {
+  std::vector<std::string> command;  // at least one word
+  std::string output;                // directory; "": named after program and time
+  bool force = false;                // an existing recording may be replaced
+  std::string layers;                // as --layers
+  std::vector<std::string> paths;    // only I/O on files below these
+  std::vector<std::string> calls;    // only these calls; "-name" leaves one out
+  std::uint64_t spool_max = 0;       // bytes; 0: by what is free
+  bool block_when_full = false;
+  double hz = 10;  // samples of resources a second
+};
+
+struct RunOutcome {
+  int exit_status = 0;                    // the program's; 126 or 127 when it could not be started
+  std::optional<Error> not_started;       // then nothing was recorded and nothing is left behind
+  std::string directory;                  // of the recording, absolute
+  std::unique_ptr<trace::Packer> packer;  // manifest and sums of what was recorded
+  std::optional<Error> trouble;  // what of the recording went wrong; the program was not affected
+};
+
+struct LiveState {
+  std::int64_t elapsed_ns = 0;
+  Flow flow;
+};
+
+// Runs the program to its end. An Error means that it was not started. `live` is called about ten
+// times a second from the calling thread. Call before any other thread of this process is started.
+Result<RunOutcome> run(const RunOptions& options,
+                       const std::function<void(const LiveState&)>& live);
+
+}  // namespace fathom::session

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// spool/run.header: what every process of the run reads when it attaches (docs/formats/spool.md).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "trace/spool.h"
+
+namespace fathom::session {
+
+struct HeaderOptions {
+  std::uint64_t spool_max = 0;  // 0: the smaller of 4 GiB and half of what is free
+  bool block_when_full = false;
+};
+
+// FATHOM_TICK_COUNTER where the CPU's counter runs at one speed on all cores, else
+// FATHOM_TICK_MONOTONIC_NS.
+[[nodiscard]] std::uint32_t choose_tick_source();
+
+// Why the counter is or is not used, for `doctor`: "counter (tsc, invariant)".
+[[nodiscard]] std::string describe_tick_source();
+
+// Makes the spool in the recording's directory with its header; the run starts now.
+Result<fathom_run_header> make_spool(const std::string& directory, const HeaderOptions& options);
+
+}  // namespace fathom::session

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The host half of `annotate`: what it gives. The recording happens inside the program.
+#include "sources/library.h"
+#include "sources/source.h"
+
+namespace fathom::sources {
+namespace {
+
+constexpr std::string_view kLayers[] = {"app"};
+
+}  // namespace
+
+extern const SourceDef kAnnotate;
+const SourceDef kAnnotate = {
+    .name = "annotate",
+    .layers = kLayers,
+    .help =
+        "what the program tells by fathom.h, and functions compiled with -finstrument-functions",
+    .in_process = true,
+    .probe = probe_library,
+    .make = nullptr,
+};
+
+}  // namespace fathom::sources

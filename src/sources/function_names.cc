@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#include "sources/function_names.h"
+
+#include <memory>
+
+#include "symbols/symbolizer.h"
+
+namespace fathom::sources {
+
+trace::NameResolver function_names() {
+  auto symbolizer = std::make_shared<symbols::Symbolizer>();
+  return [symbolizer](const std::string& module, std::uint64_t offset) {
+    Result<symbols::Symbol> found = symbolizer->find(module, offset);
+    return found ? std::move(found->function) : std::string();
+  };
+}
+
+}  // namespace fathom::sources

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// libfathom.so, which carries every in-process source: where it is, and whether it can be
+// preloaded.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "sources/source.h"
+
+namespace fathom::sources {
+
+// The absolute path, beside this program or in ../lib. An error tells where it was looked for.
+Result<std::string> find_library();
+
+// What find_library says, as the availability of an in-process source.
+[[nodiscard]] Availability probe_library();
+
+}  // namespace fathom::sources

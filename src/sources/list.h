@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The sources of this build, and the layers that Fathom knows whether or not this build can record
+// them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sources/source.h"
+
+namespace fathom::sources {
+
+[[nodiscard]] std::span<const SourceDef* const> sources();
+
+struct LayerDef {
+  std::string_view name;
+  std::string_view what;
+  bool by_default;
+};
+
+// Top down, as DESIGN section 4 orders them.
+[[nodiscard]] std::span<const LayerDef> layers();
+[[nodiscard]] const LayerDef* find_layer(std::string_view name);  // nullptr: no such layer
+
+// The source that records a layer; nullptr where this version has none.
+[[nodiscard]] const SourceDef* source_of(std::string_view layer);
+
+// Whether the layer can be recorded: "not in this version" where no source has it, else what its
+// source says.
+[[nodiscard]] Availability probe_layer(std::string_view layer);
+
+}  // namespace fathom::sources

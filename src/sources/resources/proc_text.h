@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What the kernel tells in the files of /proc and of control groups, as numbers. Pure functions
+// over text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::sources {
+
+// /proc/PID/stat
+struct ProcessStat {
+  std::int32_t pid = 0;
+  std::int32_t ppid = 0;
+  char state = '?';
+  std::string name;  // any bytes: spaces and parentheses too
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t user_ticks = 0;
+  std::uint64_t system_ticks = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t start_ticks = 0;  // since boot: with the pid, names a process for good
+  std::uint64_t vsize_bytes = 0;
+  std::uint64_t rss_pages = 0;
+};
+[[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+// The number behind `key` at the start of a line: "VmRSS:   123 kB", "rchar: 5", "usage_usec 7".
+[[nodiscard]] std::optional<std::uint64_t> number_of(std::string_view text, std::string_view key);
+
+// The whole text is one number, with white space around it.
+[[nodiscard]] std::optional<std::uint64_t> only_number(std::string_view text);
+
+// First line of /proc/stat, in ticks of all CPUs together.
+struct MachineCpu {
+  std::uint64_t busy = 0;
+  std::uint64_t total = 0;
+};
+[[nodiscard]] std::optional<MachineCpu> parse_machine_cpu(std::string_view text);
+
+// "1 22 333 " as in /proc/PID/task/TID/children.
+[[nodiscard]] std::vector<std::int32_t> parse_pids(std::string_view text);
+
+// Where a process's control group keeps its files; "" where there is none.
+struct CgroupPaths {
+  std::string memory_file;  // bytes in use
+  std::string cpu_file;     // v1: nanoseconds; v2: cpu.stat
+  bool cpu_is_v2 = false;
+};
+// From /proc/PID/cgroup and /proc/PID/mountinfo; v1, v2 and hybrid.
+[[nodiscard]] CgroupPaths find_cgroup(std::string_view cgroup, std::string_view mountinfo);
+
+}  // namespace fathom::sources

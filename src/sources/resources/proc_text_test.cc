@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "sources/resources/proc_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/files.h"
+
+namespace fathom::sources {
+namespace {
+
+const std::string kNumbers =
+    " S 7 8 9 0 -1 4194560 101 5 3 6 250 50 1 2 20 0 4 0 987654 104857600 2560 "
+    "18446744073709551615 1 1";
+
+TEST(ProcessStat, OddNamesAreNoTrouble) {
+  struct Case {
+    const char* name;
+    std::string comm;
+  };
+  const Case cases[] = {{"plain", "hog"},
+                        {"spaces", "my program"},
+                        {"parentheses", "a) R 1 (b"},
+                        {"closing only", "x)"},
+                        {"opening only", "("},
+                        {"empty", ""},
+                        {"a newline", "two\nlines"},
+                        {"not UTF-8", "\xff\xfe"}};
+  for (const Case& c : cases) {
+    const auto stat = parse_process_stat("42 (" + c.comm + ")" + kNumbers + "\n");
+    ASSERT_TRUE(stat) << c.name;
+    EXPECT_EQ(stat->pid, 42) << c.name;
+    EXPECT_EQ(stat->name, c.comm) << c.name;
+    EXPECT_EQ(stat->state, 'S') << c.name;
+    EXPECT_EQ(stat->ppid, 7) << c.name;
+    EXPECT_EQ(stat->minor_faults, 101U) << c.name;
+    EXPECT_EQ(stat->major_faults, 3U) << c.name;
+    EXPECT_EQ(stat->user_ticks, 250U) << c.name;
+    EXPECT_EQ(stat->system_ticks, 50U) << c.name;
+    EXPECT_EQ(stat->threads, 4U) << c.name;
+    EXPECT_EQ(stat->start_ticks, 987654U) << c.name;
+    EXPECT_EQ(stat->vsize_bytes, 104857600U) << c.name;
+    EXPECT_EQ(stat->rss_pages, 2560U) << c.name;
+  }
+}
+
+TEST(ProcessStat, CutTextsAreRefused) {
+  const std::string whole = "42 (hog)" + kNumbers;
+  const std::size_t needed =
+      whole.find(" 2560") + 2;  // a shorter last number cannot be told from a whole one
+  for (std::size_t length = 0; length < needed; ++length) {
+    EXPECT_FALSE(parse_process_stat(whole.substr(0, length))) << length;
+  }
+}
+
+TEST(ProcessStat, ReadsThisProcess) {
+  const auto stat = parse_process_stat(read_file("/proc/self/stat").value());
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->pid, getpid());
+  EXPECT_EQ(stat->ppid, getppid());
+  EXPECT_GT(stat->rss_pages, 100U);
+}
+
+TEST(NumberOf, FindsTheKeyAtTheStartOfALine) {
+  const std::string text =
+      "Name:\tPss: 7\nRss:    1024 kB\nPss_Dirty: 5 kB\nPss:   512 kB\nusage_usec 77\n"
+      "nonvoluntary_ctxt_switches:\t3\nbroken: x\n";
+  EXPECT_EQ(number_of(text, "Rss"), 1024U);
+  EXPECT_EQ(number_of(text, "Pss"), 512U);
+  EXPECT_EQ(number_of(text, "usage_usec"), 77U);
+  EXPECT_EQ(number_of(text, "nonvoluntary_ctxt_switches"), 3U);
+  EXPECT_FALSE(number_of(text, "voluntary_ctxt_switches"));
+  EXPECT_FALSE(number_of(text, "broken"));
+  EXPECT_FALSE(number_of("", "Rss"));
+}
+
+TEST(MachineCpu, BusyIsAllButIdleAndWaiting) {
+  const auto cpu = parse_machine_cpu("cpu  10 1 5 80 4 2 3 1 9 9\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
+  ASSERT_TRUE(cpu);
+  EXPECT_EQ(cpu->total, 106U);
+  EXPECT_EQ(cpu->busy, 22U);
+  EXPECT_FALSE(parse_machine_cpu("cpu 1 2"));
+  EXPECT_FALSE(parse_machine_cpu("intr 1 2 3 4 5 6 7 8"));
+}
+
+TEST(Pids, AreReadAndNonsenseIsSkipped) {
+  EXPECT_THAT(parse_pids("12 345 6 \n"), testing::ElementsAre(12, 345, 6));
+  EXPECT_THAT(parse_pids(""), testing::IsEmpty());
+  EXPECT_THAT(parse_pids("x 0 -4 9"), testing::ElementsAre(9));
+}
+
+TEST(Cgroup, VersionsAndContainers) {
+  const std::string v1 =
+      "30 25 0:26 / /sys/fs/cgroup/memory rw,nosuid shared:9 - cgroup cgroup rw,memory\n"
+      "31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
+  const std::string v2 = "28 25 0:25 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+  const std::string hybrid = "28 25 0:25 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n" + v1;
+  const std::string container = "28 25 0:25 /docker/ab /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
+  struct Case {
+    const char* name;
+    std::string cgroup, mountinfo, memory, cpu;
+  };
+  const Case cases[] = {
+      {"v2", "0::/user.slice/x\n", v2, "/sys/fs/cgroup/user.slice/x/memory.current",
+       "/sys/fs/cgroup/user.slice/x/cpu.stat"},
+      {"v1", "5:memory:/jobs/1\n4:cpu,cpuacct:/jobs/1\n", v1,
+       "/sys/fs/cgroup/memory/jobs/1/memory.usage_in_bytes",
+       "/sys/fs/cgroup/cpu,cpuacct/jobs/1/cpuacct.usage"},
+      {"hybrid prefers v1's controllers", "5:memory:/a\n4:cpu,cpuacct:/b:c\n0::/\n", hybrid,
+       "/sys/fs/cgroup/memory/a/memory.usage_in_bytes",
+       "/sys/fs/cgroup/cpu,cpuacct/b:c/cpuacct.usage"},
+      {"container", "0::/docker/ab/in\n", container, "/sys/fs/cgroup/in/memory.current",
+       "/sys/fs/cgroup/in/cpu.stat"},
+      {"root of v2", "0::/\n", v2, "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/cpu.stat"},
+      {"no mount", "0::/\n", "", "", ""},
+      {"nonsense", "x\n::\n", "a - b\n", "", ""},
+  };
+  for (const Case& c : cases) {
+    const CgroupPaths paths = find_cgroup(c.cgroup, c.mountinfo);
+    EXPECT_EQ(paths.memory_file, c.memory) << c.name;
+    EXPECT_EQ(paths.cpu_file, c.cpu) << c.name;
+    EXPECT_EQ(paths.cpu_is_v2, c.cpu.ends_with("cpu.stat")) << c.name;
+  }
+}
+
+}  // namespace
+}  // namespace fathom::sources

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The source `resources`: a thread beside the program that samples at a steady rate.
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "sources/resources/sampler.h"
+#include "sources/source.h"
+#include "wire/spool.h"
+
+namespace fathom::sources {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr std::string_view kLayers[] = {"resource"};
+constexpr std::int64_t kThoroughEveryNs = 1'000'000'000;
+// Of one core, at most a twentieth goes into sampling: a tree of thousands of processes is sampled
+// less often.
+constexpr std::int64_t kRestFactor = 20;
+
+class ResourcesSource final : public Source {
+ public:
+  Status start(const SourceContext& context) override {
+    context_ = context;
+    thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+    return {};
+  }
+
+  void stop() override {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void drain(trace::Strings& strings, trace::CounterBatch& counters) override {
+    CounterRows rows;
+    {
+      const std::scoped_lock lock(mutex_);
+      std::swap(rows, ready_);
+    }
+    const auto into = [&](std::uint32_t code) {
+      return strings.code_or_null(rows.strings.view(code));
+    };
+    for (trace::CounterRow row : rows.batch.rows) {
+      row.layer = into(row.layer);
+      row.name = into(row.name);
+      row.unit = into(row.unit);
+      counters.rows.push_back(row);
+    }
+  }
+
+ private:
+  // Samples until stop, and once more then: the program's last state.
+  void work(const std::stop_token& stop) {
+    Sampler sampler(context_.root_pid);
+    const auto period = static_cast<std::int64_t>(1e9 / context_.hz);
+    std::int64_t next_thorough = 0;
+    for (bool last = false; !last;) {
+      last = stop.stop_requested();
+      const std::int64_t begin = now_monotonic_ns();
+      const bool thorough = begin >= next_thorough;
+      if (thorough) {
+        next_thorough = begin + kThoroughEveryNs;
+        add_recorded_processes(sampler.tree());
+      }
+      take(sampler, begin, thorough);
+      const std::int64_t spent = now_monotonic_ns() - begin;
+      if (!last) rest(stop, std::max(period - spent, spent * kRestFactor));
+    }
+  }
+
+  void take(Sampler& sampler, std::int64_t now, bool thorough) {
+    // Sampling reads files for a while: the rows are handed over at the end, so that drain() never
+    // waits for it.
+    CounterRows rows;
+    sampler.sample(now - context_.start_monotonic_ns, thorough, rows);
+    const std::scoped_lock lock(mutex_);
+    for (trace::CounterRow row : rows.batch.rows) {
+      row.layer = ready_.strings.code(rows.strings.view(row.layer));
+      row.name = ready_.strings.code(rows.strings.view(row.name));
+      row.unit = ready_.strings.code(rows.strings.view(row.unit));
+      ready_.batch.rows.push_back(row);
+    }
+  }
+
+  // Processes that left the tree (daemons) are known by the pools that they write:
+  // <pid>-<tick>.pool.
+  void add_recorded_processes(ProcessTree& tree) const {
+    const auto names = list_dir(join_path(context_.directory, "spool"));
+    if (!names) return;
+    for (const std::string& name : *names) {
+      if (!name.ends_with(FATHOM_POOL_SUFFIX)) continue;
+      pid_t pid = 0;
+      const char* end = name.data() + name.size();
+      const auto parsed = std::from_chars(name.data(), end, pid);
+      if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-' && pid > 0)
+        tree.add(pid);
+    }
+  }
+
+  void rest(const std::stop_token& stop, std::int64_t ns) {
+    std::unique_lock lock(rest_mutex_);
+    rested_.wait_for(lock, stop, nanoseconds(ns), [] { return false; });
+  }
+
+  SourceContext context_;
+  std::mutex mutex_;
+  CounterRows ready_;  // guarded by mutex_
+  std::mutex rest_mutex_;
+  std::condition_variable_any rested_;
+  std::jthread thread_;  // last: it ends before what it uses
+};
+
+Availability probe() {
+  if (path_exists("/proc/self/stat")) return {};
+  return {.available = false, .reason = "/proc is not mounted", .fix = "mount -t proc proc /proc"};
+}
+
+std::unique_ptr<Source> make() { return std::make_unique<ResourcesSource>(); }
+
+}  // namespace
+
+extern const SourceDef kResources;
+const SourceDef kResources = {
+    .name = "resources",
+    .layers = kLayers,
+    .help = "CPU, memory and I/O of the processes, their control group and the machine, sampled",
+    .in_process = false,
+    .probe = probe,
+    .make = make,
+};
+
+}  // namespace fathom::sources

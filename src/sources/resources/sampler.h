@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Reads once what the processes of a tree, their control group and the machine use, as counters of
+// layer `resource`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sources/resources/process_tree.h"
+#include "trace/batch.h"
+
+namespace fathom::sources {
+
+// Where rows go, with their texts.
+struct CounterRows {
+  trace::Strings strings;
+  trace::CounterBatch batch;
+};
+
+// One thread.
+class Sampler {
+ public:
+  // `root_pid` names the control group; 0: our own.
+  explicit Sampler(pid_t root_pid, std::string proc = "/proc");
+
+  ProcessTree& tree() { return tree_; }
+
+  // One row per series at time `ts`. `thorough` adds what is dear to read: PSS, and context
+  // switches of all threads.
+  void sample(std::int64_t ts, bool thorough, CounterRows& rows);
+
+ private:
+  void sample_process(const ProcessStat& stat, bool thorough);
+  void sample_io(pid_t pid);
+  void sample_switches(pid_t pid);
+  void sample_machine();
+  void sample_cgroup();
+  [[nodiscard]] std::string read(pid_t pid, std::string_view name) const;
+  void add(std::string_view name, std::string_view unit, double value,
+           std::int32_t pid = trace::kNull32);
+
+  std::string proc_;
+  ProcessTree tree_;
+  CgroupPaths cgroup_;
+  std::optional<MachineCpu> last_cpu_;
+  double tick_seconds_;
+  double page_bytes_;
+  std::int64_t ts_ = 0;          // of the sample that is being taken
+  CounterRows* rows_ = nullptr;  // likewise
+};
+
+}  // namespace fathom::sources

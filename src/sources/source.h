@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What a source of events is to the rest of the house. A source lives in a folder of its own and
+// stands as one line in list.cc. In-process sources do their work inside the recorded program
+// (their *.guest.* files); here they only say what they give and whether they can. Host sources run
+// beside the program.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/batch.h"
+
+namespace fathom::sources {
+
+// Whether a layer can be recorded here and now.
+struct Availability {
+  bool available = true;
+  std::string reason;  // why not, one line
+  std::string fix;     // the exact line to type that changes it; empty where there is none
+};
+
+struct SourceContext {
+  std::string directory;                // of the recording
+  pid_t root_pid = 0;                   // the program; its descendants belong to the recording too
+  std::int64_t start_monotonic_ns = 0;  // where ts is 0
+  double hz = 10;                       // samples a second
+};
+
+// A source that is recording. The session calls from one thread; a source that needs threads owns
+// them.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+
+  virtual Status start(const SourceContext& context) = 0;
+  // The program has ended and is not yet reaped: last words can still be taken. drain() may follow,
+  // nothing else.
+  virtual void stop() = 0;
+  // Moves what was recorded since the last time behind the rows that are there.
+  virtual void drain(trace::Strings& strings, trace::CounterBatch& counters) = 0;
+};
+
+struct SourceDef {
+  std::string_view name;
+  std::span<const std::string_view> layers;
+  std::string_view help;
+  bool in_process;  // recorded by libfathom.so inside the program: there is nothing to make()
+  Availability (*probe)();
+  std::unique_ptr<Source> (*make)();
+};
+
+}  // namespace fathom::sources
