@@ -221,7 +221,7 @@ void arrive() {
   guest.late = loaded_late();
   if (attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD)) {
     watch_exit();
-    if (guest.late) bind_all_objects();
+    if (guest.late) bind_new_objects();
   }
   errno = error;
 }

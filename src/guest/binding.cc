@@ -9,9 +9,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <initializer_list>
+
 #include "guest/call.h"
 #include "guest/runtime.h"
 #include "guest/syscalls.h"
+#include "guest/tail_jump.h"
 #include "guest/text.h"
 
 namespace fathom::guest {
@@ -118,15 +121,36 @@ void bind_relocations(const Object& object, const ElfW(Rela)* rows, size_t count
   }
 }
 
+// Objects that are bound already, by their base. Forgotten when one was unloaded: another may lie where it lay.
+constexpr uint32_t kMaxBound = 1024;
+constinit uintptr_t bound[kMaxBound] = {};
+constinit uint32_t bound_count = 0;
+constinit uint64_t bound_adds = 0, bound_subs = 0;  // the loader's counters at the last scan
+constinit uint32_t scanning = 0;
+
+bool is_bound(uintptr_t base) {
+  for (uint32_t i = 0; i < bound_count; i++) {
+    if (bound[i] == base) return true;
+  }
+  if (bound_count < kMaxBound) bound[bound_count++] = base;
+  return false;
+}
+
 struct Scan {
   uintptr_t own;
-  uint64_t adds;
+  bool first = true;
 };
-constinit uint64_t bound_adds = 0;  // dlpi_adds at the last scan
 
 int bind_object(dl_phdr_info* info, size_t, void* data) {
   auto* scan = static_cast<Scan*>(data);
-  scan->adds = info->dlpi_adds;
+  if (scan->first) {
+    scan->first = false;
+    if (info->dlpi_adds == bound_adds && info->dlpi_subs == bound_subs) return 1;  // nothing new
+    if (info->dlpi_subs != bound_subs) bound_count = 0;
+    bound_adds = info->dlpi_adds;
+    bound_subs = info->dlpi_subs;
+  }
+  if (is_bound(info->dlpi_addr)) return 0;
   Object object;
   object.base = info->dlpi_addr;
   const ElfW(Dyn)* dynamic = nullptr;
@@ -151,36 +175,90 @@ int bind_object(dl_phdr_info* info, size_t, void* data) {
   return 0;
 }
 
+// dlsym itself is hooked: the original is found by its version.
+using Dlsym = void* (*)(void*, const char*);
+Dlsym real_dlsym() {
+  for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
+    if (void* found = dlvsym(RTLD_NEXT, "dlsym", version)) return reinterpret_cast<Dlsym>(found);
+  }
+  return nullptr;
+}
+
+bool same_object(const void* a, const void* b) {
+  Dl_info one{}, other{};
+  return dladdr(a, &one) != 0 && dladdr(b, &other) != 0 && one.dli_fbase == other.dli_fbase;
+}
+
 }  // namespace
+
+// Tail jumps lead here first (docs: a wrapped dlopen would look for libraries where we lie, not where the caller does).
+extern "C" {
+__attribute__((visibility("hidden"), used)) void* fathom_original_dlsym = nullptr;
+__attribute__((visibility("hidden"), used)) void* fathom_original_dlopen = nullptr;
+
+// Objects that dlopen brought are bound when the program asks for their symbols, or at the next dlopen.
+__attribute__((visibility("hidden"), used)) void* fathom_before_dlopen(const char*, int) {
+  if (guest.late && guest.attached) bind_new_objects();
+  return nullptr;
+}
+
+// A function of libc that is asked for by name leads to its hook; nothing else is touched. Lookups relative to the caller
+// (RTLD_NEXT) are left to the original.
+__attribute__((visibility("hidden"), used)) void* fathom_before_dlsym(void* handle, const char* name) {
+  if (!guest.attached || handle == RTLD_NEXT || name == nullptr) return nullptr;
+  if (guest.late) bind_new_objects();
+  const Binding* binding = find_name(name);
+  if (binding == nullptr || *binding->original == nullptr || fathom_original_dlsym == nullptr) return nullptr;
+  const void* found = reinterpret_cast<Dlsym>(fathom_original_dlsym)(handle, name);
+  return found == *binding->original ? binding->hook : nullptr;
+}
+__attribute__((visibility("default"))) void* hook_dlsym(void*, const char*) __asm__("dlsym");
+__attribute__((visibility("default"))) void* hook_dlopen(const char*, int) __asm__("dlopen");
+}
+
+FATHOM_TAIL_JUMP("dlsym", "fathom_before_dlsym", "fathom_original_dlsym")
+FATHOM_TAIL_JUMP("dlopen", "fathom_before_dlopen", "fathom_original_dlopen")
+
+namespace {
+const Binding kLoaderRows[] = {
+    {"dlsym", reinterpret_cast<void*>(&hook_dlsym), &fathom_original_dlsym},
+    {"dlopen", reinterpret_cast<void*>(&hook_dlopen), &fathom_original_dlopen},
+};
+}  // namespace
+
+const Bindings kLoaderBindings{kLoaderRows, sizeof kLoaderRows / sizeof *kLoaderRows};
 
 void resolve_originals() {
   if (__atomic_exchange_n(&resolved, 1, __ATOMIC_ACQ_REL) != 0) return;
+  const Dlsym find = real_dlsym();
+  if (find == nullptr) return;
+  fathom_original_dlsym = reinterpret_cast<void*>(find);
+  index_names();
   for (size_t table = 0; table < kAllBindingsCount; table++) {
     for (size_t row = 0; row < kAllBindings[table]->count; row++) {
       const Binding& binding = kAllBindings[table]->rows[row];
-      void* original = dlsym(RTLD_NEXT, binding.symbol);
+      void* original = find(RTLD_NEXT, binding.symbol);
       if (original != nullptr) __atomic_store_n(binding.original, original, __ATOMIC_RELEASE);
     }
   }
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&bind_all_objects), &info) != 0 && info.dli_fname != nullptr) {
+  if (dladdr(reinterpret_cast<const void*>(&bind_new_objects), &info) != 0 && info.dli_fname != nullptr) {
     Text(guest.library, sizeof guest.library).add(info.dli_fname);
   }
 }
 
 // Preloaded, the first definition of a libc function in the program's scope is ours.
 bool loaded_late() {
-  const void* first = dlsym(RTLD_DEFAULT, "pread");
-  Dl_info theirs{}, ours{};
-  if (first == nullptr || dladdr(first, &theirs) == 0 || dladdr(reinterpret_cast<const void*>(&bind_all_objects), &ours) == 0) return false;
-  return theirs.dli_fbase != ours.dli_fbase;
+  const auto find = reinterpret_cast<Dlsym>(fathom_original_dlsym);
+  const void* first = find != nullptr ? find(RTLD_DEFAULT, "pread") : nullptr;
+  return first != nullptr && !same_object(first, reinterpret_cast<const void*>(&bind_new_objects));
 }
 
-void bind_all_objects() {
-  if (names[hash_name("read") % kNames] == nullptr) index_names();
-  Scan scan{reinterpret_cast<uintptr_t>(&bind_all_objects), 0};
+void bind_new_objects() {
+  if (__atomic_exchange_n(&scanning, 1, __ATOMIC_ACQUIRE) != 0) return;
+  Scan scan{reinterpret_cast<uintptr_t>(&bind_new_objects)};
   dl_iterate_phdr(bind_object, &scan);
-  __atomic_store_n(&bound_adds, scan.adds, __ATOMIC_RELAXED);
+  __atomic_store_n(&scanning, 0, __ATOMIC_RELEASE);
 }
 
 }  // namespace fathom::guest

@@ -23,7 +23,7 @@ extern const size_t kAllBindingsCount;
 
 void resolve_originals();  // idempotent
 bool loaded_late();        // the symbols of the program lead past us: not preloaded
-void bind_all_objects();   // rewrites the GOT of every object loaded now
-void bind_new_objects();   // … and of those loaded since
+void bind_new_objects();   // rewrites the GOT of every object that is not bound yet
+extern const Bindings kLoaderBindings;  // dlopen and dlsym
 
 }  // namespace fathom::guest

@@ -92,7 +92,8 @@ extern const Bindings kProcessBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
 
-const Bindings* const kAllBindings[] = {&kPosixBindings, &kProcessBindings, &kStdioBindings, &kAnnotateBindings};
+const Bindings* const kAllBindings[] = {&kLoaderBindings, &kPosixBindings, &kProcessBindings, &kStdioBindings,
+                                         &kAnnotateBindings};
 const size_t kAllBindingsCount = sizeof kAllBindings / sizeof *kAllBindings;
 
 }  // namespace fathom::guest

@@ -11,21 +11,24 @@
 #include "guest/binding.h"
 #include "guest/call.h"
 #include "guest/syscalls.h"
+#include "guest/tail_jump.h"
 
 #define FATHOM_EXPORT __attribute__((visibility("default")))
 
 namespace fathom::guest {
 namespace process {
 
-// Originals that assembler jumps to have C names.
+// Originals that assembler jumps to, and what it calls before, have C names.
 extern "C" {
-__attribute__((visibility("hidden"))) void* fathom_original_syscall = nullptr;
+#define FATHOM_HIDDEN __attribute__((visibility("hidden"), used))
 
-__attribute__((visibility("hidden"))) void fathom_resolve() { resolve_originals(); }
+FATHOM_HIDDEN void* fathom_original_syscall = nullptr;
+
+FATHOM_HIDDEN void fathom_resolve() { resolve_originals(); }
 
 // What a raw system call is about to do to descriptors. Makers need no word: an entry that is clear is asked for at its first use.
-__attribute__((visibility("hidden"))) void fathom_before_syscall(long number, long first, long second) {
-  if (!guest.attached || tls.apart != 0 || guest.live->alive == 0) return;
+FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) {
+  if (!guest.attached || tls.apart != 0 || guest.live->alive == 0) return nullptr;
   if (number == SYS_close) descriptor_closes(static_cast<int>(first));
   if (number == SYS_close_range) descriptors_close(static_cast<unsigned>(first), static_cast<unsigned>(second));
 #ifdef SYS_dup2
@@ -34,31 +37,25 @@ __attribute__((visibility("hidden"))) void fathom_before_syscall(long number, lo
 #endif
   if (number == SYS_dup3) descriptor_closes(static_cast<int>(second));
   if (number == SYS_clone) prepare_fork();
+  return nullptr;
 }
 
-__attribute__((visibility("hidden"))) void fathom_before_vfork() { vfork_begins(); }
-__attribute__((visibility("hidden"))) void fathom_after_vfork() { vfork_is_over(); }
-__attribute__((visibility("hidden"))) long fathom_failed_vfork(long error) {
+FATHOM_HIDDEN void fathom_before_vfork() { vfork_begins(); }
+FATHOM_HIDDEN void fathom_after_vfork() { vfork_is_over(); }
+FATHOM_HIDDEN long fathom_failed_vfork(long error) {
   errno = static_cast<int>(-error);
   return -1;
 }
 }
 
 // syscall() is jumped to with its arguments as they came: a wrapper's frame would not survive a call that returns twice.
+FATHOM_TAIL_JUMP("syscall", "fathom_before_syscall", "fathom_original_syscall")
+
 // vfork() returns twice into the caller's frame, so its return address is kept in a register, and nothing of ours on the stack; until
 // the parent goes on, its thread passes through every hook (the child shares our memory, and is not us).
 #if defined(__x86_64__)
 __asm__(
     ".text\n"
-    ".globl syscall\n.type syscall,@function\nsyscall:\n"
-    "  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n  pushq %rcx\n  pushq %r8\n  pushq %r9\n  subq $8, %rsp\n"
-    "  call fathom_before_syscall\n"
-    "  cmpq $0, fathom_original_syscall(%rip)\n"
-    "  jne 1f\n"
-    "  call fathom_resolve\n"
-    "1: addq $8, %rsp\n  popq %r9\n  popq %r8\n  popq %rcx\n  popq %rdx\n  popq %rsi\n  popq %rdi\n"
-    "  jmp *fathom_original_syscall(%rip)\n"
-    ".size syscall, .-syscall\n"
     ".globl vfork\n.type vfork,@function\nvfork:\n"
     "  subq $8, %rsp\n"
     "  call fathom_before_vfork\n"
@@ -82,24 +79,12 @@ __asm__(
 #elif defined(__aarch64__)
 __asm__(
     ".text\n"
-    ".globl syscall\n.type syscall,%function\nsyscall:\n"
-    "  stp x29, x30, [sp, #-80]!\n"
-    "  stp x0, x1, [sp, #16]\n  stp x2, x3, [sp, #32]\n  stp x4, x5, [sp, #48]\n  str x6, [sp, #64]\n"
-    "  bl fathom_before_syscall\n"
-    "  adrp x9, fathom_original_syscall\n  ldr x9, [x9, :lo12:fathom_original_syscall]\n"
-    "  cbnz x9, 1f\n"
-    "  bl fathom_resolve\n"
-    "1: adrp x9, fathom_original_syscall\n  ldr x9, [x9, :lo12:fathom_original_syscall]\n"
-    "  ldp x0, x1, [sp, #16]\n  ldp x2, x3, [sp, #32]\n  ldp x4, x5, [sp, #48]\n  ldr x6, [sp, #64]\n"
-    "  ldp x29, x30, [sp], #80\n"
-    "  br x9\n"
-    ".size syscall, .-syscall\n"
     ".globl vfork\n.type vfork,%function\nvfork:\n"
     "  stp x29, x30, [sp, #-16]!\n"
     "  bl fathom_before_vfork\n"
     "  ldp x29, x30, [sp], #16\n"
     "  mov x0, #0x4111\n"  // CLONE_VM | CLONE_VFORK | SIGCHLD
-    "  mov x1, sp\n  mov x2, #0\n  mov x3, #0\n  mov x4, #0\n"
+    "  mov x1, #0\n  mov x2, #0\n  mov x3, #0\n  mov x4, #0\n"
     "  mov x8, #220\n"
     "  svc #0\n"
     "  cbnz x0, 2f\n"
@@ -108,8 +93,9 @@ __asm__(
     "  bl fathom_after_vfork\n"
     "  ldr x0, [sp, #16]\n  ldp x29, x30, [sp], #32\n"
     "  cmn x0, #4095\n"
-    "  b.cs fathom_failed_vfork\n"
+    "  b.cs 3f\n"
     "  ret\n"
+    "3: b fathom_failed_vfork\n"
     ".size vfork, .-vfork\n");
 #endif
 
