@@ -93,7 +93,7 @@ TEST(Render, LongTextsGiveWayAndNumbersDoNot) {
   table.columns = {{"file"}, {"bytes"}, {"who"}};
   table.rows = {{"/a/very/long/path" + std::string(200, 'x') + "/shard-00017.bin",
                  std::int64_t{1234567890123}, text("me")}};
-  for (const std::size_t width : {30, 60, 100}) {
+  for (const std::size_t width : {30U, 60U, 100U}) {
     const std::string out = render(table, Format::kTable, {.width = width});
     for (std::size_t begin = 0; begin < out.size();) {
       const std::size_t end = out.find('\n', begin);
@@ -184,7 +184,7 @@ TEST(Document, TitlesStandAboveTables) {
 
 TEST(RowPrinter, PartsMakeTheSameAsTheWhole) {
   for (const Format format : {Format::kTable, Format::kJson, Format::kCsv, Format::kMarkdown}) {
-    for (const std::size_t rows : {0, 1, 2, 5}) {
+    for (const std::size_t rows : {0U, 1U, 2U, 5U}) {
       Table whole = calls();
       whole.rows.resize(rows, whole.rows[0]);
       std::string out;

@@ -118,7 +118,7 @@ TEST_F(ParquetWriter, AHundredThousandRowsOfEveryKindComeBack) {
 }
 
 TEST_F(ParquetWriter, DictionariesOfEverySizeWork) {
-  for (const std::size_t size : {1, 255, 256, 257, 65'535, 65'536, 65'537, 70'000}) {
+  for (const std::size_t size : {1U, 255U, 256U, 257U, 65'535U, 65'536U, 65'537U, 70'000U}) {
     std::vector<std::string> storage(size);
     for (std::size_t i = 0; i < size; ++i) storage[i] = "/data/file." + std::to_string(i);
     const std::vector<std::string_view> texts(storage.begin(), storage.end());
@@ -133,9 +133,9 @@ TEST_F(ParquetWriter, DictionariesOfEverySizeWork) {
     const Status written = write_parquet(*connection_, path_, {columns, data, codes.size()});
     ASSERT_TRUE(written) << size << ": " << written.error().message;
     const std::string want = std::to_string(size);
-    EXPECT_EQ(ask("count(DISTINCT file), count(*) FILTER (file = '/data/file.' || n), count(*) "
-                  "FILTER (file IS NULL)"),
-              want + "|" + want + "|1");
+    EXPECT_EQ(ask("count(DISTINCT file)"), want);
+    EXPECT_EQ(ask("count(*) FILTER (file = '/data/file.' || n)"), want);
+    EXPECT_EQ(ask("count(*) FILTER (file IS NULL)"), "1");
   }
 }
 
@@ -152,7 +152,7 @@ TEST_F(ParquetWriter, NothingAndNullsAreTablesToo) {
                                {"mk", ColumnKind::kTextMap, texts}};
   const std::uint32_t nulls[] = {kNullCode, kNullCode, kNullCode};
   for (const bool explicit_codes : {false, true}) {
-    for (const std::size_t rows : {0, 3}) {
+    for (const std::size_t rows : {0U, 3U}) {
       std::vector<ColumnData> data(std::size(columns));
       if (explicit_codes) data[3].codes = data[4].codes = nulls;
       const Status written = write_parquet(*connection_, path_, {columns, data, rows});
