@@ -56,8 +56,6 @@ struct ThreadFacts {
   std::uint64_t name = 0;       // id
 };
 
-class Definitions;
-
 // One process: one program image of one pid.
 struct Process {
   std::uint64_t key = 0;
@@ -91,6 +89,7 @@ class Definitions {
 
   Process& process(std::uint64_t key);
   [[nodiscard]] Process* find(std::uint64_t key);
+  [[nodiscard]] const Strings& strings() const { return *strings_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const { return processes_; }
 
   void define(Process& process, std::uint64_t id, const Definition& definition);

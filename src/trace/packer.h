@@ -56,7 +56,7 @@ class Packer {
 
   void process_exited(std::int64_t pid, std::int64_t exit);
 
-  // Sums of all that is packed, and of nothing else: after finish() of everything.
+  // Sums of what this packer has packed. The codes are those of strings().
   [[nodiscard]] const SummaryTable& summary() const;
   [[nodiscard]] const Strings& strings() const;
 

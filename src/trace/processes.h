@@ -24,10 +24,8 @@ std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
 // Programs that were started and never attached. Looks at the program's file for the reason.
 std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library);
 
-// Why the library cannot enter a program: "static binary", "set-user-id", "another architecture (aarch64)", "another libc
-// (/lib/ld-musl…)"; "" if nothing speaks against it. Follows `#!` lines. `library` is libfathom.so's path, for its own
-// architecture; "" takes this machine's.
-std::string obstacle_of(const std::string& program, const std::string& library);
+// Whether the process said that it ends or becomes another program: calls that its threads were in then were cut by that.
+bool ended_in_order(const Process& process);
 
 // 128 + N for signal N, as a shell says it.
 std::int64_t exit_of_wait_status(std::int64_t status);

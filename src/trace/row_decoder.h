@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,14 +30,13 @@ struct Decoder::Thread {
   std::vector<PendingArg> pending;  // arguments of regions that are still open
   std::string pending_text;
 
-  // Time of what ended inside the innermost event that is still open at each depth.
-  std::array<std::int64_t, 257> inside{};
-  unsigned deepest = 0;
+  // Time of what ended inside the innermost event that is still open at each depth. A vector, since there may be very many
+  // threads and hardly any is deep.
+  std::vector<std::int64_t> inside;
 
   std::int64_t self_time(unsigned depth, std::int64_t dur) {
-    const std::int64_t inner = deepest > depth ? inside[depth + 1] : 0;
-    for (unsigned level = depth + 1; level <= deepest; level++) inside[level] = 0;
-    deepest = depth;
+    const std::int64_t inner = inside.size() > depth + 1 ? inside[depth + 1] : 0;
+    inside.resize(depth + 1, 0);
     // Bounded, since the parent's record may be lost and never take it away.
     inside[depth] = std::min(inside[depth] + dur, std::int64_t{1} << 60);
     return inner < dur ? dur - inner : 0;

@@ -23,6 +23,7 @@
 namespace fathom::trace {
 
 inline constexpr char kSpoolDirectory[] = "spool";
+inline constexpr char kSpentSpool[] = ".spool-packed";  // on its way out
 
 // A flock that goes with the object.
 class FileLock {

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include "trace/packer.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "sql/database.h"
+#include "sql/parquet_writer.h"
+#include "trace/packer_state.h"
+
+namespace fathom::trace {
+namespace {
+
+constexpr const char* kPartTables[] = {kCountersTable, kSummaryTable, kTimelineTable, kEventsTable};
+
+Clock first_clock(const Manifest& manifest, const Spool& spool) {
+  if (!manifest.clock.pairs().empty()) return manifest.clock;
+  const Clock clock = Clock::of(spool.header());
+  if (spool.same_boot() || clock.tick_source() != FATHOM_TICK_COUNTER) return clock;
+  // The machine was started anew before anybody looked: its counter runs as fast as it did.
+  const ClockPair from = clock.read();
+  const timespec nap{0, 20000000};
+  ::nanosleep(&nap, nullptr);
+  const ClockPair to = clock.read();
+  const double rate = static_cast<double>(to.monotonic_ns - from.monotonic_ns) / static_cast<double>(to.tick - from.tick);
+  return {clock.tick_source(), clock.pairs().front(), rate};
+}
+
+std::span<const std::uint8_t> as_bytes(const MappedFile& file) {
+  return {reinterpret_cast<const std::uint8_t*>(file.bytes().data()), file.bytes().size()};
+}
+
+}  // namespace
+
+Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest first_manifest, PackerOptions options)
+    : manifest(std::move(first_manifest)),
+      clock(first_clock(manifest, spool)),
+      directory_(std::move(directory)),
+      spool_(std::move(spool)),
+      lock_(std::move(lock)),
+      options_(std::move(options)),
+      decoder_(strings, clock, {options_.resolver, PathFilter(manifest.path_filter)}) {}
+
+Status Packer::State::start() {
+  std::uint64_t first = 0;
+  for (const std::uint64_t n : spool_.logs()) first = std::max(first, n + 1);
+  for (const std::uint64_t n : parquet_parts(directory_, kEventsTable)) first = std::max(first, n + 1);
+  tick();
+  FATHOM_ASSIGN(drainer, Drainer::open(spool_, clock, first));
+  if (!path_exists(spool_.definitions_path())) return {};
+  FATHOM_ASSIGN(const std::string content, read_file(spool_.definitions_path()));
+  scan_log({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
+           [this](const LogEntry& entry, std::uint64_t) {
+             if (entry.kind == EntryKind::kChunk) decoder_.define({entry.bytes, nullptr});
+           });
+  return {};
+}
+
+// Whatever is packed from now on was written before this moment, so the clock's pieces that it lies in are final.
+void Packer::State::tick() {
+  if (spool_.same_boot()) clock.add(clock.read());
+  decoder_.set_clock(clock);
+  manifest.clock = clock;
+}
+
+Status Packer::State::connect() {
+  if (connection_) return {};
+  FATHOM_ASSIGN(const sql::Database database, sql::Database::open_memory({.threads = 1, .memory_limit = "", .temp_directory = ""}));
+  FATHOM_ASSIGN(connection_, sql::Connection::open(database));
+  return {};
+}
+
+Result<DrainResult> Packer::State::drain() {
+  Result<DrainResult> result = drainer->drain();
+  if (result) died_in_.insert(died_in_.end(), result->died_in.begin(), result->died_in.end());
+  return result;
+}
+
+Status Packer::State::pack_complete() {
+  for (const std::uint64_t n : drainer->complete_logs()) {
+    const std::string packed = final_path(parquet_name(kEventsTable, n));
+    if (path_exists(packed) && parquet_damage(packed).empty()) {
+      // Killed between publishing and removing.
+      ::unlink(spool_.log_path(n).c_str());
+    } else {
+      FATHOM_TRY(pack(n));
+    }
+  }
+  return {};
+}
+
+Status Packer::State::pack(std::uint64_t n) {
+  Rows rows;
+  FATHOM_TRY(connect());
+  tick();
+  FATHOM_TRY(read_log(n, rows));
+  FATHOM_TRY(write_rows(n, rows));
+  FATHOM_TRY(publish(n, rows.sums));
+  progress.events += rows.events.rows();
+  return {};
+}
+
+Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
+  FATHOM_ASSIGN(const MappedFile log, MappedFile::open(spool_.log_path(n)));
+  std::vector<Chunk> chunks;
+  std::set<ChunkName> names;
+  drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
+  bool sound = true;
+  const LogScan scan = scan_log(as_bytes(log), [&](const LogEntry& entry, std::uint64_t) {
+    if (entry.kind == EntryKind::kCounters) sound &= decode_counters(entry.bytes, rows.counters, strings);
+    if (entry.kind != EntryKind::kChunk || !names.insert(entry.name).second) return;
+    chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
+  });
+  std::map<std::string, std::int64_t> measured;
+  for (const CounterRow& row : rows.counters.rows) measured[std::string(strings.view(row.layer))]++;
+  decoder_.decode(chunks, rows.events, rows.counters);
+  rows.sums = decoder_.take_sums();
+  for (const auto& [layer, count] : measured) rows.sums.events_by_layer[layer] += count;
+  if (!sound || scan.damaged_bytes > as_bytes(log).size() - scan.sound_bytes) {
+    rows.sums.losses.push_back({"", "damaged log", 1});
+  }
+  return {};
+}
+
+Status Packer::State::write_unpublished(const std::string& name, const SqlBatch& batch) {
+  const std::string path = unpublished_path(name);
+  return sql::write_parquet(*connection_, path, batch.batch(), {.row_group_size = 122880, .zstd_level = options_.zstd_level});
+}
+
+Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
+  const std::string& host = manifest.host.hostname;
+  rows.events.sort();
+  rows.counters.sort();
+  FATHOM_TRY(write_unpublished(parquet_name(kEventsTable, n), SqlBatch::events(rows.events, strings, host)));
+  FATHOM_TRY(write_unpublished(parquet_name(kSummaryTable, n), SqlBatch::summary(rows.sums.summary, strings, host)));
+  FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable, n), SqlBatch::timeline(rows.sums.timeline, strings, host)));
+  if (rows.counters.rows.empty()) return {};
+  return write_unpublished(parquet_name(kCountersTable, n), SqlBatch::counters(rows.counters, strings, host));
+}
+
+// The events file is renamed last: it is what makes the log superfluous.
+Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
+  FATHOM_TRY(write_manifest(directory_, manifest));  // with the clock that the rows were made with
+  FATHOM_ASSIGN(const FileLock exclusive, FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
+  for (const char* table : kPartTables) {
+    const std::string name = parquet_name(table, n);
+    if (!path_exists(unpublished_path(name))) continue;
+    const Result<File> file = File::open(unpublished_path(name), 0);
+    if (file) progress.parquet_bytes += file->size() ? *file->size() : 0;
+    FATHOM_TRY(rename_path(unpublished_path(name), final_path(name)));
+  }
+  own_parts_.insert(n);
+  for (const SummaryRow& row : sums.summary.rows()) summary.add(row);
+  for (const Timeline::Row& row : sums.timeline.rows()) timeline_.add(row);
+  for (const auto& [layer, count] : sums.events_by_layer) manifest.layer(layer).events += count;
+  for (const Loss& loss : sums.losses) manifest.add_loss(loss);
+  FATHOM_TRY(write_manifest(directory_, manifest));
+  ::unlink(spool_.log_path(n).c_str());
+  return {};
+}
+
+Result<Packer> Packer::open(const std::string& directory, Manifest manifest, PackerOptions options) {
+  const std::string spool_directory = join_path(directory, kSpoolDirectory);
+  FATHOM_ASSIGN(Spool spool, Spool::open(spool_directory));
+  FATHOM_ASSIGN(std::optional<FileLock> lock, FileLock::attempt(spool.lock_path(), FileLock::Mode::kExclusive));
+  if (!lock) {
+    return Error{Code::kDenied, directory + " is being recorded by another process", "wait until it has ended"};
+  }
+  auto state = std::make_unique<State>(directory, std::move(spool), std::move(*lock), std::move(manifest), std::move(options));
+  FATHOM_TRY(state->start());
+  return Packer(std::move(state));
+}
+
+Packer::Packer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Packer::Packer(Packer&&) noexcept = default;
+Packer& Packer::operator=(Packer&&) noexcept = default;
+Packer::~Packer() = default;
+
+Manifest& Packer::manifest() { return state_->manifest; }
+const Clock& Packer::clock() const { return state_->clock; }
+Result<DrainResult> Packer::drain() { return state_->drain(); }
+Status Packer::append(const CounterBatch& counters, const Strings& strings) {
+  return state_->drainer->append(counters, strings);
+}
+Status Packer::pack_complete() { return state_->pack_complete(); }
+PackProgress Packer::progress() const { return state_->progress; }
+void Packer::process_exited(std::int64_t pid, std::int64_t exit) { state_->exits[pid] = exit; }
+const SummaryTable& Packer::summary() const { return state_->summary; }
+const Strings& Packer::strings() const { return state_->strings; }
+Result<FinishResult> Packer::finish(const std::string& partial_reason) { return state_->finish(partial_reason); }
+
+}  // namespace fathom::trace

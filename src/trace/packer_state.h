@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What a Packer holds. Included by packer.cc and finish.cc only.
+#pragma once
+
+#include <set>
+
+#include "sql/connection.h"
+#include "trace/packer.h"
+#include "trace/parquet_file.h"
+#include "trace/parquet_tables.h"
+
+namespace fathom::trace {
+
+class Packer::State {
+ public:
+  State(std::string directory, Spool spool, FileLock lock, Manifest manifest, PackerOptions options);
+  Status start();
+
+  Result<DrainResult> drain();
+  Status pack_complete();
+  Result<FinishResult> finish(const std::string& partial_reason);
+
+  Manifest manifest;
+  Clock clock;
+  Strings strings;
+  SummaryTable summary;
+  KnownExits exits;
+  PackProgress progress;
+  std::optional<Drainer> drainer;
+
+ private:
+  struct Rows {
+    EventBatch events;
+    CounterBatch counters;
+    Decoder::Sums sums;
+  };
+
+  Status pack(std::uint64_t n);
+  Status read_log(std::uint64_t n, Rows& rows);
+  Status write_rows(std::uint64_t n, Rows& rows);
+  Status publish(std::uint64_t n, const Decoder::Sums& sums);
+  Status write_unpublished(const std::string& name, const SqlBatch& batch);
+  Status connect();
+  void tick();
+  std::string final_path(const std::string& name) const { return join_path(directory_, name); }
+  std::string unpublished_path(const std::string& name) const { return join_path(spool_.directory(), name); }
+
+  Status drain_all(FinishResult& result, std::string& trouble);
+  void remove_unready_pools();
+  void settle_facts(bool owners_alive);
+  void settle_state(const FinishResult& result, const std::string& partial_reason, const std::string& trouble);
+  Status load_foreign_parts();
+  Status load_summary(const std::string& path);
+  Status load_timeline(const std::string& path);
+  Status recount_layers();
+  Status write_finals();
+  Status publish_finals();
+
+  std::string directory_;
+  Spool spool_;
+  FileLock lock_;
+  PackerOptions options_;
+  Decoder decoder_;
+  Timeline timeline_;
+  std::set<std::uint64_t> own_parts_;
+  std::vector<CallInFlight> died_in_;
+  std::optional<sql::Connection> connection_;
+};
+
+}  // namespace fathom::trace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Names and soundness of the Parquet files of a recording.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fathom::trace {
+
+// `events-7.parquet` or `events.parquet`.
+struct ParquetName {
+  std::string table;
+  std::optional<std::uint64_t> part;
+};
+std::optional<ParquetName> parse_parquet_name(std::string_view name);
+std::string parquet_name(std::string_view table, std::uint64_t part);
+std::string parquet_name(std::string_view table);
+
+// What is wrong with a file; "" where both ends bear the mark and the footer fits in between.
+std::string parquet_damage(const std::string& path);
+
+// The parts of a table in a directory, ascending, damaged ones too.
+std::vector<std::uint64_t> parquet_parts(const std::string& directory, std::string_view table);
+
+}  // namespace fathom::trace

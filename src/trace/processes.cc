@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "trace/processes.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/files.h"
+#include "base/utf8.h"
+#include "trace/obstacle.h"
+#include "wire/record.h"
+
+namespace fathom::trace {
+namespace {
+
+std::string shown(std::string_view text) {
+  return is_valid_utf8(text) ? std::string(text) : escape_invalid_utf8(text);
+}
+
+// The moment at which the process stopped being this image, by its own words: 0 is unknown.
+struct Ending {
+  std::uint64_t tick = 0;
+  std::int64_t exit = kNull;
+  bool became_another = false;
+};
+
+// The last EXEC of the process itself, unless it failed.
+const Note* own_exec(const Process& process) {
+  const Note* exec = nullptr;
+  for (const Note& note : process.notes) {
+    if (note.kind == NoteKind::kExec && note.pid == 0 && (exec == nullptr || note.tick > exec->tick)) exec = &note;
+  }
+  if (exec == nullptr) return nullptr;
+  const bool failed = std::any_of(process.notes.begin(), process.notes.end(), [exec](const Note& note) {
+    return note.kind == NoteKind::kExecFailed && note.tick >= exec->tick && note.thread == exec->thread;
+  });
+  return failed ? nullptr : exec;
+}
+
+Ending own_ending(const Process& process) {
+  Ending ending;
+  if (const Note* exec = own_exec(process)) {
+    ending.tick = exec->tick;
+    ending.became_another = true;
+  }
+  for (const Note& note : process.notes) {
+    if (note.kind != NoteKind::kProcessEnd || note.tick < ending.tick) continue;
+    ending = {note.tick, note.known ? note.value : kNull, false};
+  }
+  return ending;
+}
+
+// What a covered parent saw of a pid: the first wait after the image began.
+const Note* waited_for(const Definitions& definitions, const Process& process) {
+  const Note* best = nullptr;
+  for (const auto& other : definitions.processes()) {
+    for (const Note& note : other->notes) {
+      if (note.kind != NoteKind::kWaited || note.pid != process.pid || note.tick < process.start_tick) continue;
+      const auto status = static_cast<int>(note.value);
+      if (!WIFEXITED(status) && !WIFSIGNALED(status)) continue;
+      if (best == nullptr || note.tick < best->tick) best = &note;
+    }
+  }
+  return best;
+}
+
+bool is_last_image(const Definitions& definitions, const Process& process) {
+  return std::none_of(definitions.processes().begin(), definitions.processes().end(), [&process](const auto& other) {
+    return other->pid == process.pid && other->key != process.key && other->start_tick > process.start_tick;
+  });
+}
+
+void finish_row(const Definitions& definitions, const Process& process, const Clock& clock,
+                const KnownExits& exits, ProcessRow& row) {
+  const Ending own = own_ending(process);
+  if (own.tick != 0) row.end = clock.ns(own.tick);
+  if (own.became_another || !is_last_image(definitions, process)) return;
+  row.exit = own.exit;
+  if (const Note* waited = waited_for(definitions, process)) {
+    row.exit = exit_of_wait_status(waited->value);
+    if (row.end == kNull) row.end = clock.ns(waited->tick);
+  }
+  const auto known = exits.find(process.pid);
+  if (known != exits.end()) row.exit = known->second;
+  if (row.end == kNull && process.last_tick != 0 && row.exit != kNull) row.end = clock.ns(process.last_tick);
+}
+
+// Facts that have no column of their own.
+void further_facts(const Definitions& definitions, const Process& process, ProcessRow& row) {
+  constexpr std::string_view kColumns[] = {"exe", "command", "rank", "container"};
+  for (const auto& [key_id, value_id] : process.meta) {
+    const std::string_view key = definitions.text(process, key_id);
+    if (key.empty() || std::find(std::begin(kColumns), std::end(kColumns), key) != std::end(kColumns)) continue;
+    row.meta.emplace_back(shown(key), shown(definitions.text(process, value_id)));
+  }
+  std::sort(row.meta.begin(), row.meta.end());
+  row.meta.erase(std::unique(row.meta.begin(), row.meta.end(),
+                             [](const auto& a, const auto& b) { return a.first == b.first; }),
+                 row.meta.end());
+}
+
+bool attached_after(const Definitions& definitions, const Process& teller, const Note& exec) {
+  return std::any_of(definitions.processes().begin(), definitions.processes().end(), [&](const auto& other) {
+    const Process& process = *other;
+    if (!process.attached || process.attach == FATHOM_ATTACH_FORK || process.key == teller.key) return false;
+    if (exec.pid == 0) return process.pid == teller.pid && process.start_tick >= exec.tick;
+    // A spawned child may be up before its parent has written that it spawned it.
+    return process.pid == exec.pid && process.start_tick >= teller.start_tick;
+  });
+}
+
+bool pid_lives(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM; }
+
+}  // namespace
+
+std::int64_t exit_of_wait_status(std::int64_t status) {
+  const auto word = static_cast<int>(status);
+  return WIFSIGNALED(word) ? 128 + WTERMSIG(word) : WEXITSTATUS(word);
+}
+
+std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock, const KnownExits& exits,
+                                     const std::string& host) {
+  std::vector<ProcessRow> rows;
+  for (const auto& process : definitions.processes()) {
+    ProcessRow row;
+    row.host = host;
+    row.pid = process->pid;
+    if (process->attached) {
+      row.ppid = process->ppid;
+      row.start = clock.ns(process->start_tick);
+    } else if (process->first_tick != UINT64_MAX) {
+      row.start = clock.ns(process->first_tick);
+    }
+    row.name = shown(base_name(definitions.meta(*process, "exe")));
+    row.command = shown(definitions.meta(*process, "command"));
+    row.container = shown(definitions.meta(*process, "container"));
+    const std::int32_t rank = definitions.rank(*process);
+    row.rank = rank == kNull32 ? kNull : rank;
+    further_facts(definitions, *process, row);
+    finish_row(definitions, *process, clock, exits, row);
+    rows.push_back(std::move(row));
+  }
+  std::sort(rows.begin(), rows.end(), [](const ProcessRow& a, const ProcessRow& b) {
+    return std::tie(a.start, a.pid) < std::tie(b.start, b.pid);
+  });
+  return rows;
+}
+
+std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock, const std::string& host) {
+  std::vector<ThreadRow> rows;
+  for (const auto& process : definitions.processes()) {
+    const Ending ending = own_ending(*process);
+    for (const auto& [ordinal, facts] : process->threads) {
+      ThreadRow row;
+      row.host = host;
+      row.pid = process->pid;
+      row.tid = facts.tid;
+      row.name = shown(definitions.text(*process, facts.name));
+      if (row.name.empty() && ordinal == 0) row.name = shown(base_name(definitions.meta(*process, "exe")));
+      row.start = clock.ns(facts.first_tick);
+      const std::uint64_t end = facts.end_tick != 0 ? facts.end_tick : ending.tick;
+      if (end != 0) row.end = clock.ns(end);
+      const std::int32_t rank = definitions.rank(*process);
+      row.rank = rank == kNull32 ? kNull : rank;
+      row.container = shown(definitions.meta(*process, "container"));
+      rows.push_back(std::move(row));
+    }
+  }
+  std::sort(rows.begin(), rows.end(), [](const ThreadRow& a, const ThreadRow& b) {
+    return std::tie(a.pid, a.start, a.tid) < std::tie(b.pid, b.start, b.tid);
+  });
+  return rows;
+}
+
+std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library) {
+  std::vector<NotCovered> rows;
+  for (const auto& process : definitions.processes()) {
+    const Note* own = own_exec(*process);
+    for (const Note& note : process->notes) {
+      if (note.kind != NoteKind::kExec || (note.pid == 0 && &note != own)) continue;
+      if (attached_after(definitions, *process, note)) continue;
+      bool known = false;
+      const std::uint32_t file = definitions.file(*process, note.path, known);
+      const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;
+      const std::string program(definitions.strings().view(file));
+      std::string reason = obstacle_of(program, library);
+      if (reason.empty() && (note.value & FATHOM_EXEC_WITHOUT_LIBRARY) != 0) reason = "environment cleared";
+      if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
+      if (reason.empty()) reason = "ended before it attached";
+      rows.push_back({pid, program, reason});
+    }
+  }
+  return rows;
+}
+
+bool ended_in_order(const Process& process) { return own_ending(process).tick != 0; }
+
+}  // namespace fathom::trace

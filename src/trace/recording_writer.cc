@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "trace/recording_writer.h"
+
+#include <unistd.h>
+
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "base/files.h"
+#include "base/ids.h"
+#include "sql/connection.h"
+#include "sql/database.h"
+#include "sql/parquet_writer.h"
+#include "trace/parquet_file.h"
+#include "trace/parquet_tables.h"
+#include "trace/summary.h"
+
+namespace fathom::trace {
+namespace {
+
+constexpr std::size_t kRowsPerFile = 2000000;
+
+}  // namespace
+
+class RecordingWriter::State {
+ public:
+  State(std::string directory, Manifest first_manifest)
+      : manifest(std::move(first_manifest)), directory_(std::move(directory)), unfinished_(directory_ + ".unfinished-" + std::to_string(::getpid())) {}
+  ~State() {
+    if (made_) (void)remove_tree(unfinished_);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  Status start() {
+    if (path_exists(directory_)) return Error{Code::kInvalid, directory_ + " exists", "choose another name or remove it"};
+    FATHOM_TRY(remove_tree(unfinished_));
+    FATHOM_TRY(make_dirs(unfinished_));
+    made_ = true;
+    FATHOM_ASSIGN(const sql::Database database, sql::Database::open_memory());
+    FATHOM_ASSIGN(connection_, sql::Connection::open(database));
+    return {};
+  }
+
+  Status add_events(EventBatch& events);
+  Status add_counters(CounterBatch& counters);
+  Status add_intervals(IntervalBatch& intervals);
+  Status finish();
+
+  Manifest manifest;
+  Strings strings;
+  std::vector<ProcessRow> processes;
+  std::vector<ThreadRow> threads;
+
+ private:
+  Status write(const std::string& name, const SqlBatch& batch) {
+    return sql::write_parquet(*connection_, join_path(unfinished_, name), batch.batch());
+  }
+  Status flush_events();
+  Status flush_counters();
+  Status flush_intervals();
+  void summarise();
+
+  std::string directory_;
+  std::string unfinished_;
+  bool made_ = false;
+  std::optional<sql::Connection> connection_;
+  EventBatch events_;
+  CounterBatch counters_;
+  IntervalBatch intervals_;
+  std::map<std::string, std::uint64_t> next_part_;
+  SummaryTable summary_;
+  Timeline timeline_;
+  std::unordered_map<std::uint32_t, std::int64_t> layer_events_;
+};
+
+Status RecordingWriter::State::add_events(EventBatch& events) {
+  for (std::size_t at = 0; at < events.rows(); at++) {
+    for (std::size_t entry = events.args.begin(at); entry < events.args.end(at); entry++) {
+      events_.args.add(events.args.key(entry), events.args.value(entry));
+    }
+    events_.push(events.row(at));
+    if (events_.rows() >= kRowsPerFile) FATHOM_TRY(flush_events());
+  }
+  events.clear();
+  return {};
+}
+
+Status RecordingWriter::State::add_counters(CounterBatch& counters) {
+  counters_.rows.insert(counters_.rows.end(), counters.rows.begin(), counters.rows.end());
+  counters.rows.clear();
+  return counters_.rows.size() >= kRowsPerFile ? flush_counters() : Status();
+}
+
+Status RecordingWriter::State::add_intervals(IntervalBatch& intervals) {
+  intervals_.rows.insert(intervals_.rows.end(), std::make_move_iterator(intervals.rows.begin()),
+                         std::make_move_iterator(intervals.rows.end()));
+  intervals.rows.clear();
+  return intervals_.rows.size() >= kRowsPerFile ? flush_intervals() : Status();
+}
+
+// Time inside: rows are in order of their begin here, outer before inner, so a stack of open events tells the parent.
+void RecordingWriter::State::summarise() {
+  struct Open {
+    std::int64_t end;
+    std::size_t row;
+  };
+  std::vector<std::int64_t> self(events_.dur);
+  std::vector<Open> open;
+  for (std::size_t at = 0; at < events_.rows(); at++) {
+    const bool same = at > 0 && events_.pid[at] == events_.pid[at - 1] && events_.tid[at] == events_.tid[at - 1];
+    if (!same) open.clear();
+    while (!open.empty() && open.back().end <= events_.ts[at]) open.pop_back();
+    const std::int64_t end = events_.ts[at] + events_.dur[at];
+    if (!open.empty() && end <= open.back().end) {
+      std::int64_t& parent = self[open.back().row];
+      parent = std::max<std::int64_t>(0, parent - events_.dur[at]);
+    }
+    if (events_.dur[at] > 0) open.push_back({end, at});
+  }
+  for (std::size_t at = 0; at < events_.rows(); at++) {
+    const SummaryKey key{events_.layer[at], events_.name[at], events_.category[at], events_.file[at], events_.pid[at]};
+    summary_.at(summary_.find(key)).add(events_.ts[at], events_.dur[at], self[at], events_.bytes[at], events_.error[at] != kNoString);
+    timeline_.add(events_.layer[at], events_.ts[at], events_.dur[at], self[at], events_.bytes[at]);
+    if (events_.layer[at] != kNoString) layer_events_[events_.layer[at]]++;
+  }
+}
+
+Status RecordingWriter::State::flush_events() {
+  if (events_.rows() == 0) return {};
+  events_.sort();
+  summarise();
+  FATHOM_TRY(write(parquet_name(kEventsTable, next_part_[kEventsTable]++), SqlBatch::events(events_, strings, manifest.host.hostname)));
+  events_.clear();
+  return {};
+}
+
+Status RecordingWriter::State::flush_counters() {
+  if (counters_.rows.empty()) return {};
+  counters_.sort();
+  for (const CounterRow& row : counters_.rows) layer_events_[row.layer]++;
+  FATHOM_TRY(write(parquet_name(kCountersTable, next_part_[kCountersTable]++), SqlBatch::counters(counters_, strings, manifest.host.hostname)));
+  counters_.rows.clear();
+  return {};
+}
+
+Status RecordingWriter::State::flush_intervals() {
+  if (intervals_.rows.empty()) return {};
+  for (const IntervalRow& row : intervals_.rows) layer_events_[row.layer]++;
+  FATHOM_TRY(write(parquet_name(kIntervalsTable, next_part_[kIntervalsTable]++), SqlBatch::intervals(intervals_, strings, manifest.host.hostname)));
+  intervals_.rows.clear();
+  return {};
+}
+
+Status RecordingWriter::State::finish() {
+  FATHOM_TRY(flush_events());
+  FATHOM_TRY(flush_counters());
+  FATHOM_TRY(flush_intervals());
+  FATHOM_TRY(write(parquet_name(kSummaryTable), SqlBatch::summary(summary_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write(parquet_name(kTimelineTable), SqlBatch::timeline(timeline_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
+  FATHOM_TRY(write(parquet_name(kThreadsTable), SqlBatch::threads(threads)));
+  for (const auto& [layer, count] : layer_events_) manifest.layer(strings.view(layer)).events += count;
+  if (manifest.state == RunState::kRunning) manifest.state = RunState::kComplete;
+  if (manifest.run_id.empty()) manifest.run_id = random_id();
+  FATHOM_TRY(write_manifest(unfinished_, manifest));
+  FATHOM_TRY(rename_path(unfinished_, directory_));
+  made_ = false;
+  return {};
+}
+
+Result<RecordingWriter> RecordingWriter::create(const std::string& directory, Manifest manifest) {
+  FATHOM_ASSIGN(std::string path, absolute_path(directory));
+  auto state = std::make_unique<State>(std::move(path), std::move(manifest));
+  FATHOM_TRY(state->start());
+  return RecordingWriter(std::move(state));
+}
+
+RecordingWriter::RecordingWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+RecordingWriter::RecordingWriter(RecordingWriter&&) noexcept = default;
+RecordingWriter& RecordingWriter::operator=(RecordingWriter&&) noexcept = default;
+RecordingWriter::~RecordingWriter() = default;
+
+Strings& RecordingWriter::strings() { return state_->strings; }
+Manifest& RecordingWriter::manifest() { return state_->manifest; }
+Status RecordingWriter::append(EventBatch& events) { return state_->add_events(events); }
+Status RecordingWriter::append(CounterBatch& counters) { return state_->add_counters(counters); }
+Status RecordingWriter::append(IntervalBatch& intervals) { return state_->add_intervals(intervals); }
+void RecordingWriter::append(ProcessRow process) { state_->processes.push_back(std::move(process)); }
+void RecordingWriter::append(ThreadRow thread) { state_->threads.push_back(std::move(thread)); }
+Status RecordingWriter::finish() { return state_->finish(); }
+
+}  // namespace fathom::trace
