@@ -47,6 +47,14 @@ class Layers(unittest.TestCase):
         self.check("sources/posix/x.guest.cc", '#include "guest/emit.h"', True)
         self.check("sources/posix/x.guest.cc", '#include "base/text.h"', False)
 
+    def test_guest_half_and_headers_that_sources_share(self) -> None:
+        name = "sources/a/a.guest.cc"
+        files = {name: '#include "sources/kinds.h"\n', "sources/kinds.h": "#include <stdint.h>\n"}
+        self.assertEqual(layer_problems(files, name), [])
+        files["sources/kinds.h"] = '#include "base/text.h"\n'
+        files["base/text.h"] = ""
+        self.assertEqual(layer_problems(files, name), ["reaches base/text.h"])
+
     def test_third_party(self) -> None:
         self.check("sql/x.cc", "#include <duckdb.h>", True)
         self.check("analysis/x.cc", "#include <duckdb.h>", False)
