@@ -78,6 +78,7 @@ bool Pump::pass() {
     note(drained.error());
     return false;
   }
+  if (drained->trouble) note(*drained->trouble);
   drained_bytes_ += drained->bytes;
   if (drained->bytes > 0) pack();
   const trace::PackProgress progress = packer_.progress();

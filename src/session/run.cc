@@ -148,12 +148,13 @@ void complete_manifest(const Prepared& prepared, trace::Manifest& manifest) {
   }
 }
 
-Status finish(const Prepared& prepared, Pump& pump) {
+Status finish(const Prepared& prepared, pid_t program, Pump& pump) {
   trace::Packer& packer = pump.packer();
   trace::Manifest& manifest = packer.manifest();
   manifest.duration_ns =
       now_monotonic_ns() - static_cast<std::int64_t>(prepared.header.start_monotonic_ns);
   FATHOM_TRY(packer.finish());
+  note_uncovered(prepared, program, manifest);
   complete_manifest(prepared, manifest);
   return trace::write_manifest(prepared.directory, manifest);
 }
@@ -207,8 +208,7 @@ RunOutcome record(const Prepared& prepared, pid_t program, SignalQueue& signals,
   trace::Manifest& manifest = pump.packer().manifest();
   manifest.exit_status = outcome.exit_status;
   pump.packer().process_exited(program, outcome.exit_status);
-  note_uncovered(prepared, program, manifest);
-  const Status finished = finish(prepared, pump);
+  const Status finished = finish(prepared, program, pump);
   outcome.trouble = pump.trouble();
   if (!finished && !outcome.trouble) outcome.trouble = finished.error();
   outcome.directory = prepared.directory;
