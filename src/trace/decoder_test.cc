@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+#include "trace/decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/processes.h"
+#include "trace/testing/spool_builder.h"
+
+namespace fathom::trace {
+namespace {
+
+using testing::RecordWriter;
+
+constexpr std::uint64_t kKey = 0x1111;
+
+class DecoderTest : public ::testing::Test {
+ protected:
+  DecoderTest() : schema_(Schema::parse(testing::kSchemaText).value()) {}
+
+  RecordWriter begin(std::uint64_t key = kKey, std::uint64_t pid = 10, std::uint64_t thread = 0, std::uint64_t run = 0) {
+    RecordWriter w;
+    w.switch_to({key, pid, pid + thread, thread, run, 0, 1000});
+    return w;
+  }
+  Chunk chunk(const RecordWriter& w) { return {w.bytes(), &schema_}; }
+  void decode(std::initializer_list<const RecordWriter*> writers) {
+    std::vector<Chunk> chunks;
+    for (const RecordWriter* w : writers) chunks.push_back(chunk(*w));
+    decoder().decode(chunks, events_, counters_);
+  }
+  Decoder& decoder() {
+    if (!decoder_) decoder_ = std::make_unique<Decoder>(strings_, Clock(FATHOM_TICK_MONOTONIC_NS, {1000, 1000}), options_);
+    return *decoder_;
+  }
+  std::string text(std::uint32_t code) const { return code == kNoString ? "NULL" : std::string(strings_.view(code)); }
+  std::map<std::string, std::string> args(std::size_t row) const {
+    std::map<std::string, std::string> map;
+    for (std::size_t e = events_.args.begin(row); e < events_.args.end(row); e++) {
+      map[text(events_.args.key(e))] = events_.args.value(e);
+    }
+    return map;
+  }
+  std::int64_t lost(const std::string& reason) {
+    std::int64_t count = 0;
+    for (const Loss& loss : decoder().take_sums().losses) count += loss.reason == reason ? loss.count : 0;
+    return count;
+  }
+
+  Schema schema_;
+  Strings strings_;
+  DecoderOptions options_;
+  std::unique_ptr<Decoder> decoder_;
+  EventBatch events_;
+  CounterBatch counters_;
+};
+
+TEST_F(DecoderTest, CallsBecomeRows) {
+  RecordWriter w = begin();
+  w.path(5, 0, "/data").path(6, 5, "a.bin");
+  w.call(testing::kOpen, 0, 2000, 3000, 0, {fathom_zigzag(3), 6, fathom_zigzag(3), fathom_zigzag(577)});
+  w.call(testing::kRead, 0, 3500, 4000, FATHOM_FLAG_SAME | FATHOM_FLAG_FULL, {1, 4096});
+  w.call(testing::kRead, 0, 4000, 4100, FATHOM_FLAG_SAME, {1, 4096, fathom_zigzag(100)});
+  w.call(testing::kRead, 0, 4200, 4300, FATHOM_FLAG_SAME | FATHOM_FLAG_ERROR, {5, 0, 10});
+  w.call(testing::kPread, 0, 4400, 4500, FATHOM_FLAG_SAME, {1 + fathom_zigzag(100 - 4196), 10, fathom_zigzag(0)});
+  decode({&w});
+  ASSERT_EQ(events_.rows(), 5U);
+  const EventRow open = events_.row(0);
+  EXPECT_EQ(open.ts, 1000);
+  EXPECT_EQ(open.dur, 1000);
+  EXPECT_EQ(open.pid, 10);
+  EXPECT_EQ(text(open.layer) + "/" + text(open.name) + "/" + text(open.entry) + "/" + text(open.category), "posix/open/open64/open");
+  EXPECT_EQ(text(open.file), "/data/a.bin");
+  EXPECT_EQ(open.fd, 3);
+  EXPECT_EQ(open.ret, 3);
+  EXPECT_EQ(open.bytes, kNull);
+  EXPECT_EQ(args(0), (std::map<std::string, std::string>{{"flags", "577"}}));
+  const EventRow full = events_.row(1);
+  EXPECT_EQ(std::tuple(full.offset, full.size, full.ret, full.bytes), std::tuple(0, 4096, 4096, 4096));
+  const EventRow part = events_.row(2);
+  EXPECT_EQ(std::tuple(part.offset, part.size, part.ret, part.bytes), std::tuple(4096, 4096, 100, 100));
+  const EventRow failed = events_.row(3);
+  EXPECT_EQ(std::tuple(failed.offset, failed.ret, failed.bytes), std::tuple(kNull, -1, 0));
+  EXPECT_EQ(text(failed.error), "EIO");
+  EXPECT_EQ(text(part.error), "NULL");
+  EXPECT_EQ(events_.row(4).offset, 100);
+  EXPECT_EQ(events_.row(4).bytes, 0);
+  EXPECT_EQ(text(events_.row(4).file), "/data/a.bin");
+}
+
+TEST_F(DecoderTest, ItemsOfStdio) {
+  RecordWriter w = begin();
+  w.path(6, 0, "/f");
+  w.call(testing::kFread, 0, 2000, 3000, FATHOM_FLAG_FULL, {fathom_zigzag(4), 6, 0, 640, 64});
+  w.call(testing::kFread, 0, 3000, 4000, FATHOM_FLAG_SAME, {0, 640, 64, fathom_zigzag(3)});
+  decode({&w});
+  EXPECT_EQ(events_.row(0).ret, 10);
+  EXPECT_EQ(events_.row(0).bytes, 640);
+  EXPECT_EQ(events_.row(1).bytes, 192);
+}
+
+TEST_F(DecoderTest, ForkedChildKnowsItsParentsNames) {
+  RecordWriter parent = begin();
+  parent.string(1, "exe").string(2, "/bin/p").meta(1, 2).path(5, 0, "/parent").path(20, 0, "/late");
+  RecordWriter child = begin(0x2222, 11);
+  child.process(kKey, 11, 10, 20, 1000, FATHOM_ATTACH_FORK).path(20, 5, "child");
+  child.call(testing::kOpen, 0, 2000, 3000, 0, {fathom_zigzag(3), 5, fathom_zigzag(3), 0});
+  child.call(testing::kOpen, 0, 3000, 4000, 0, {fathom_zigzag(4), 20, fathom_zigzag(4), 0});
+  RecordWriter grandchild = begin(0x3333, 12);
+  grandchild.process(0x2222, 12, 11, 21, 1500, FATHOM_ATTACH_FORK);
+  grandchild.call(testing::kOpen, 0, 3000, 4000, 0, {fathom_zigzag(4), 20, fathom_zigzag(4), 0});
+  decode({&grandchild, &child, &parent});  // definitions may come after their use
+  ASSERT_EQ(events_.rows(), 3U);
+  EXPECT_EQ(text(events_.row(0).file), "/parent");
+  EXPECT_EQ(text(events_.row(1).file), "/parent/child");
+  EXPECT_EQ(text(events_.row(2).file), "/parent/child");
+  const auto rows = process_rows(decoder().definitions(), decoder().clock(), {}, "h");
+  ASSERT_EQ(rows.size(), 3U);
+  for (const ProcessRow& row : rows) EXPECT_EQ(row.name, "p") << row.pid;
+}
+
+TEST_F(DecoderTest, ArgumentsWaitForTheirRegionAcrossChunks) {
+  RecordWriter first = begin();
+  first.string(1, "outer").string(2, "inner").string(3, "step").site(11, 1, 0).site(12, 2, 0);
+  first.arg_int(0, 3, 1).arg_double(1, 3, 0.5).arg_int(0, 3, -7);
+  RecordWriter second = begin(kKey, 10, 0, 1);
+  second.region(1, 2000, 3000, 12).region(0, 1500, 4000, 11).region(0, 5000, 6000, 11);
+  decode({&second, &first});  // sorted by run
+  ASSERT_EQ(events_.rows(), 3U);
+  EXPECT_EQ(args(0), (std::map<std::string, std::string>{{"step", "0.5"}}));
+  EXPECT_EQ(args(1), (std::map<std::string, std::string>{{"step", "-7"}}));
+  EXPECT_TRUE(args(2).empty());
+}
+
+TEST_F(DecoderTest, ArgumentsWaitAcrossCalls) {
+  RecordWriter first = begin();
+  first.string(1, "outer").string(3, "step").site(11, 1, 0).arg_text(0, 3, "x");
+  decode({&first});
+  RecordWriter second = begin(kKey, 10, 0, 1);
+  second.region(0, 1500, 4000, 11);
+  decode({&second});
+  EXPECT_EQ(args(0), (std::map<std::string, std::string>{{"step", "x"}}));
+}
+
+TEST_F(DecoderTest, SelfTimeIsWhatChildrenLeave) {
+  RecordWriter w = begin();
+  w.string(1, "a").string(2, "b").string(3, "c").site(11, 1, 0).site(12, 2, 0).site(13, 3, 0);
+  w.region(2, 1100, 1200, 13).region(1, 1050, 1300, 12).region(1, 1300, 1500, 12).region(0, 1000, 2000, 11);
+  decode({&w});
+  const auto sums = decoder().take_sums();
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> times;
+  for (const SummaryRow& row : sums.summary.rows()) times[text(row.key.name)] = {row.dur, row.self};
+  EXPECT_EQ(times["a"], std::pair(std::int64_t{1000}, std::int64_t{550}));
+  EXPECT_EQ(times["b"], std::pair(std::int64_t{450}, std::int64_t{350}));
+  EXPECT_EQ(times["c"], std::pair(std::int64_t{100}, std::int64_t{100}));
+  EXPECT_EQ(sums.events_by_layer.at("app"), 4);
+  std::int64_t busy = 0;
+  for (const Timeline::Row& row : sums.timeline.rows()) busy += row.cell.busy;
+  EXPECT_EQ(busy, 1000);
+}
+
+TEST_F(DecoderTest, NamesThatAreNoFiles) {
+  struct Case {
+    const char* name;
+    const char* want;
+  };
+  const Case cases[] = {{"pipe:[77]", "NULL"},       {"socket:[1]", "NULL"},    {"anon_inode:[eventfd]", "NULL"},
+                        {"/tmp/x (deleted)", "/tmp/x"}, {"/a//b/./../c/", "/a/c"}, {"/../..", "/"},
+                        {"/bad\xff/\xc3\xa9", "/bad\\xff/\xc3\xa9"}, {"relative", "NULL"}};
+  for (const Case& c : cases) {
+    events_.clear();
+    decoder_.reset();
+    RecordWriter w = begin();
+    w.string(5, c.name);
+    w.call(testing::kRead, 0, 2000, 3000, FATHOM_FLAG_FULL, {fathom_zigzag(3), 5, 0, 1});
+    decode({&w});
+    EXPECT_EQ(text(events_.row(0).file), c.want) << c.name;
+    EXPECT_EQ(lost("name not found"), 0) << c.name;
+  }
+}
+
+TEST_F(DecoderTest, FilterByPath) {
+  options_.paths = PathFilter({"/data/", "/x/y"});
+  RecordWriter w = begin();
+  w.path(1, 0, "/data/a").path(2, 0, "/database").path(3, 0, "/x/y").string(4, "pipe:[1]").string(5, "r").site(6, 5, 0);
+  for (const std::uint64_t file : {1, 2, 3, 4}) {
+    w.call(testing::kOpen, 0, 2000 + file * 10, 2005 + file * 10, 0, {fathom_zigzag(3), file, fathom_zigzag(3), 0});
+  }
+  w.region(0, 1000, 5000, 6);
+  decode({&w});
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < events_.rows(); i++) files.push_back(text(events_.file[i]));
+  EXPECT_EQ(files, (std::vector<std::string>{"/data/a", "/x/y", "NULL", "NULL"}));
+  EXPECT_TRUE(decoder().take_sums().losses.empty());
+}
+
+TEST_F(DecoderTest, FunctionsAreResolved) {
+  options_.resolver = [](const std::string& module, std::uint64_t offset) {
+    return offset == 0x10 ? "main of " + module : std::string();
+  };
+  RecordWriter w = begin();
+  w.path(1, 0, "/bin/prog").function_site(2, 1, 0x10).function_site(3, 1, 0xabc);
+  w.region(0, 2000, 3000, 2).region(0, 3000, 4000, 3);
+  decode({&w});
+  EXPECT_EQ(text(events_.name[0]), "main of /bin/prog");
+  EXPECT_EQ(text(events_.name[1]), "prog+0xabc");
+  EXPECT_EQ(text(events_.category[0]), "function");
+}
+
+TEST_F(DecoderTest, ProcessesAndTheirEnds) {
+  RecordWriter parent = begin();
+  parent.process(0, 10, 1, 0, 1000, FATHOM_ATTACH_PRELOAD);
+  parent.note(FATHOM_KIND_WAITED, 9000, {11, 0x0200}).note(FATHOM_KIND_WAITED, 9500, {12, 9});
+  parent.note(FATHOM_KIND_PROCESS_END, 9900, {fathom_zigzag(3), 1});
+  RecordWriter child = begin(0x2222, 11);
+  child.process(kKey, 11, 10, 1, 2000, FATHOM_ATTACH_FORK).note(FATHOM_KIND_PROCESS_END, 5000, {0, 1});
+  RecordWriter killed = begin(0x3333, 12);
+  killed.process(kKey, 12, 10, 1, 2000, FATHOM_ATTACH_FORK);
+  decode({&parent, &child, &killed});
+  const auto rows = process_rows(decoder().definitions(), decoder().clock(), {{10, 7}}, "h");
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> ends;
+  for (const ProcessRow& row : rows) ends[row.pid] = {row.exit, row.end};
+  EXPECT_EQ(ends[10], std::pair(std::int64_t{7}, std::int64_t{8900}));    // the recorder's word counts
+  EXPECT_EQ(ends[11], std::pair(std::int64_t{2}, std::int64_t{4000}));    // then the parent's
+  EXPECT_EQ(ends[12], std::pair(std::int64_t{137}, std::int64_t{8500}));
+}
+
+TEST_F(DecoderTest, DamageCostsTheRestOfAChunk) {
+  RecordWriter w = begin();
+  w.string(1, "r").site(2, 1, 0).region(0, 2000, 3000, 2);
+  const std::size_t sound = w.bytes().size();
+  w.region(0, 4000, 5000, 2);
+  for (std::size_t length = sound; length <= w.bytes().size(); length++) {
+    events_.clear();
+    decoder_.reset();
+    const Chunk cut{std::span(w.bytes()).first(length), &schema_};
+    decoder().decode({&cut, 1}, events_, counters_);
+    const bool whole = length == w.bytes().size();
+    EXPECT_EQ(events_.rows(), whole ? 2U : 1U) << length;
+    EXPECT_EQ(lost("damaged chunk"), whole || length == sound ? 0 : 1) << length;
+  }
+}
+
+TEST_F(DecoderTest, FlippedBytesNeverHurt) {
+  testing::TempDir directory;
+  const testing::SpoolBuilder spool(directory.path());
+  const std::vector<std::uint8_t> bytes = testing::small_program(spool, kKey, 10).bytes();
+  for (std::size_t at = 0; at < bytes.size(); at++) {
+    for (const int flip : {0x01, 0x80, 0xff}) {
+      std::vector<std::uint8_t> damaged = bytes;
+      damaged[at] = static_cast<std::uint8_t>(damaged[at] ^ flip);
+      Strings strings;
+      Decoder one(strings, Clock::of(spool.header()));
+      EventBatch events;
+      CounterBatch counters;
+      const Chunk broken{damaged, &schema_};
+      one.decode({&broken, 1}, events, counters);
+      EXPECT_LE(events.rows(), bytes.size());
+      EXPECT_EQ(events.args.rows(), events.rows());
+      (void)process_rows(one.definitions(), one.clock(), {}, "");
+    }
+  }
+}
+
+TEST(ClockTest, PiecesStayWhenPairsAreAdded) {
+  Clock clock(FATHOM_TICK_COUNTER, {1000, 5000}, 0.5);
+  clock.add({1000 + 4000000, 5000 + 2000000});
+  const std::int64_t before = clock.ns(1000 + 3000000);
+  EXPECT_EQ(before, 1500000);
+  clock.add({1000 + 8000000, 5000 + 4100000});
+  EXPECT_EQ(clock.ns(1000 + 3000000), before);
+  std::int64_t last = INT64_MIN;
+  for (std::uint64_t tick = 0; tick < 12000000; tick += 1013) {
+    const std::int64_t ns = clock.ns(tick);
+    EXPECT_GE(ns, last);
+    last = ns;
+  }
+  EXPECT_LT(clock.ns(0), 0);
+  clock.add({1000 + 16000000, 5000 + 40000000});  // runs four times as fast: a wrong reading
+  EXPECT_EQ(clock.pairs().size(), 3U);
+}
+
+}  // namespace
+}  // namespace fathom::trace

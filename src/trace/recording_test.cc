@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+// Spools into recordings: live, packed, recovered, damaged.
+#include "trace/recording.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "sql/connection.h"
+#include "sql/database.h"
+#include "sql/quote.h"
+#include "trace/packer.h"
+#include "trace/parquet_file.h"
+#include "trace/parquet_tables.h"
+#include "trace/recording_writer.h"
+#include "trace/testing/spool_builder.h"
+
+namespace fathom::trace {
+namespace {
+
+using testing::RecordWriter;
+using testing::SegmentSpec;
+using testing::SpoolBuilder;
+using testing::TempDir;
+
+constexpr std::uint64_t kKey = 0x77;
+constexpr std::uint32_t kDead = SpoolBuilder::kDeadPid;
+
+SegmentSpec dead_segment(const SpoolBuilder& spool) {
+  return {testing::small_program(spool, kKey, kDead).bytes(), FATHOM_SEGMENT_OWNED, kDead, kKey};
+}
+SegmentSpec live_segment(const SpoolBuilder& spool) {
+  RecordWriter w;
+  const auto pid = static_cast<std::uint64_t>(::getpid());
+  w.switch_to({0x99, pid, pid, 0, 0, 0, spool.at(9999000000)});
+  w.string(1, "step").site(2, 1, 0).region(0, spool.at(9999000100), spool.at(9999000200), 2);
+  return {w.bytes(), FATHOM_SEGMENT_OWNED, static_cast<std::uint32_t>(pid), 0x99};
+}
+
+// One value out of a recording's Parquet files.
+std::string ask(const Recording& recording, const std::string& table, const std::string& what) {
+  std::string files;
+  for (const Part& part : recording.parts) {
+    const auto found = part.files.find(table);
+    if (found == part.files.end()) continue;
+    for (const std::string& path : found->second) files += (files.empty() ? "" : ", ") + sql::quote_literal(path);
+  }
+  if (files.empty()) return "no files";
+  auto connection = sql::Connection::open(sql::Database::open_memory().value()).value();
+  const Result<Table> table_ = connection.query("SELECT (" + what + ")::VARCHAR FROM read_parquet([" + files + "])");
+  if (!table_) return table_.error().message;
+  const auto* text = std::get_if<std::string>(&table_->rows.at(0).at(0).data);
+  return text != nullptr ? *text : "NULL";
+}
+
+TEST(RecordingTest, UnsupervisedIsReadInMemory) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.add_pool("1-a-0", {dead_segment(builder), live_segment(builder)}, kDead, 4);
+  const Result<Recording> recording = Recording::open(directory.path());
+  ASSERT_TRUE(recording.has_value()) << recording.error().message;
+  const Part& part = recording->parts.at(0);
+  ASSERT_NE(part.tail, nullptr);
+  EXPECT_EQ(part.tail->events.rows(), 7U);
+  EXPECT_EQ(part.tail->counters.rows.size(), 1U);
+  EXPECT_EQ(part.tail->processes.size(), 2U);
+  EXPECT_EQ(part.manifest.host.hostname, "testhost");
+  EXPECT_EQ(part.manifest.state, RunState::kRunning);
+  ASSERT_EQ(part.manifest.losses.size(), 1U);
+  EXPECT_EQ(part.manifest.losses[0].count, 4);
+  EXPECT_FALSE(path_exists(join_path(directory.path(), kManifestFile))) << "opening writes nothing";
+}
+
+TEST(RecordingTest, RecoverPacksDeadAndLeavesLiving) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.add_pool("1-a-0", {dead_segment(builder), live_segment(builder)});
+  for (int round = 0; round < 3; round++) {
+    ASSERT_TRUE(recover(directory.path()).has_value());
+    const Result<Recording> recording = Recording::open(directory.path());
+    ASSERT_TRUE(recording.has_value()) << recording.error().message;
+    const Part& part = recording->parts.at(0);
+    ASSERT_NE(part.tail, nullptr);
+    EXPECT_EQ(part.tail->events.rows(), 1U) << "the living process's";
+    EXPECT_EQ(ask(*recording, kEventsTable, "count(*)"), "6");
+    EXPECT_EQ(part.manifest.state, RunState::kRunning);
+    std::map<std::string, std::int64_t> layers;
+    for (const LayerState& layer : part.manifest.layers) layers[layer.layer] = layer.events;
+    EXPECT_EQ(layers["posix"], 5);
+    EXPECT_EQ(layers["app"], 3);
+    EXPECT_EQ(part.tail->processes.size(), 2U);
+  }
+}
+
+TEST(RecordingTest, RecoverOfAnEndedRunIsCompleteAndRepeatable) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.add_pool("1-a-0", {dead_segment(builder)}, kDead, 2);
+  for (int round = 0; round < 2; round++) {
+    const Status recovered = recover(directory.path());
+    ASSERT_TRUE(recovered.has_value()) << recovered.error().message;
+    EXPECT_FALSE(path_exists(builder.directory()));
+    const Result<Recording> recording = Recording::open(directory.path());
+    ASSERT_TRUE(recording.has_value()) << recording.error().message;
+    const Part& part = recording->parts.at(0);
+    EXPECT_EQ(part.tail, nullptr);
+    EXPECT_EQ(part.manifest.state, RunState::kComplete) << part.manifest.state_reason;
+    EXPECT_EQ(ask(*recording, kEventsTable, "count(*)"), "6");
+    EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(DISTINCT file, ',')"), "/data/a.bin");
+    EXPECT_EQ(ask(*recording, kEventsTable, "max(args['epoch'])"), "-3");
+    EXPECT_EQ(ask(*recording, kEventsTable, "max(args['to'])"), "/data/b.bin");
+    EXPECT_EQ(ask(*recording, kEventsTable, "max(entry) FILTER (name = 'open')"), "open64");
+    EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(DISTINCT host, ',')"), "testhost");
+    EXPECT_EQ(ask(*recording, kCountersTable, "sum(value)::BIGINT"), "42");
+    EXPECT_EQ(ask(*recording, kSummaryTable, "sum(calls)"), "6");
+    EXPECT_EQ(ask(*recording, kSummaryTable, "sum(self)"), "8500");
+    EXPECT_EQ(ask(*recording, kTimelineTable, "sum(busy)"), "8500");
+    EXPECT_EQ(ask(*recording, kProcessesTable, "max(name || ' ' || command || ' ' || \"exit\")"), "prog prog --fast 3");
+    EXPECT_EQ(ask(*recording, kThreadsTable, "count(*)"), "1");
+    ASSERT_EQ(part.manifest.losses.size(), 1U);
+    EXPECT_EQ(part.manifest.losses[0].count, 2);
+    EXPECT_EQ(part.files.at(kSummaryTable).size(), 1U);
+  }
+}
+
+TEST(RecordingTest, KilledRecorderIsPartial) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path(), true);
+  Manifest manifest;
+  manifest.origin = "run";
+  ASSERT_TRUE(write_manifest(directory.path(), manifest).has_value());
+  SegmentSpec segment = dead_segment(builder);
+  builder.add_pool("1-a-0", {segment});
+  const Result<Recording> before = Recording::open(directory.path());
+  ASSERT_TRUE(before.has_value());
+  EXPECT_EQ(before->parts[0].manifest.state, RunState::kPartial);
+  ASSERT_TRUE(recover(directory.path()).has_value());
+  const Result<Recording> after = Recording::open(directory.path());
+  ASSERT_TRUE(after.has_value());
+  EXPECT_EQ(after->parts[0].manifest.state, RunState::kPartial);
+  EXPECT_EQ(ask(*after, kEventsTable, "count(*)"), "6");
+}
+
+TEST(RecordingTest, CallsInFlightAreNamed) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  RecordWriter w;
+  w.switch_to({kKey, kDead, kDead, 0, 0, 0, builder.at(1000)});
+  builder.add_pool("1-a-0", {{w.bytes(), FATHOM_SEGMENT_OWNED, kDead, kKey, 0, testing::kRead, builder.at(5000)}});
+  ASSERT_TRUE(recover(directory.path()).has_value());
+  const Result<Recording> recording = Recording::open(directory.path());
+  ASSERT_TRUE(recording.has_value());
+  const Manifest& manifest = recording->parts[0].manifest;
+  ASSERT_EQ(manifest.in_flight.size(), 1U);
+  EXPECT_EQ(manifest.in_flight[0].name, "read");
+  EXPECT_EQ(manifest.in_flight[0].since_ns, 5000);
+  EXPECT_EQ(manifest.state, RunState::kPartial);
+}
+
+TEST(RecordingTest, WhatIsDrainedIsSeenUntilItIsPacked) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  SegmentSpec full = live_segment(builder);
+  full.state = FATHOM_SEGMENT_FULL;
+  builder.add_pool("1-a-0", {dead_segment(builder), full, live_segment(builder)}, static_cast<std::uint32_t>(::getpid()));
+  Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+  const DrainResult drained = packer.drain().value();
+  EXPECT_EQ(drained.chunks, 2U);
+  EXPECT_TRUE(drained.owners_alive);
+  CounterBatch counters;
+  Strings strings;
+  CounterRow row;
+  row.ts = 5;
+  row.pid = 3;
+  row.layer = strings.code("resource");
+  row.name = strings.code("rss");
+  row.unit = strings.code("bytes");
+  row.value = 4096;
+  counters.rows.push_back(row);
+  ASSERT_TRUE(packer.append(counters, strings).has_value());
+  const Result<Recording> live = Recording::open(directory.path());
+  ASSERT_TRUE(live.has_value()) << live.error().message;
+  EXPECT_TRUE(live->parts[0].recorder_lives);
+  EXPECT_EQ(live->parts[0].tail->events.rows(), 8U);
+  EXPECT_EQ(live->parts[0].tail->counters.rows.size(), 2U);
+  EXPECT_FALSE(Packer::open(directory.path(), Manifest{}, {}).has_value()) << "one packer at a time";
+  ASSERT_TRUE(recover(directory.path()).has_value()) << "somebody records: nothing happens";
+  const Result<FinishResult> finished = packer.finish();
+  ASSERT_TRUE(finished.has_value()) << finished.error().message;
+  EXPECT_TRUE(finished->owners_alive);
+  const Result<Recording> packed = Recording::open(directory.path());
+  ASSERT_TRUE(packed.has_value());
+  EXPECT_EQ(packed->parts[0].tail->events.rows(), 1U);
+  EXPECT_EQ(ask(*packed, kEventsTable, "count(*)"), "7");
+  EXPECT_EQ(ask(*packed, kCountersTable, "count(*)"), "2");
+  EXPECT_EQ(ask(*packed, kCountersTable, "string_agg(unit, ',')"), "bytes");
+}
+
+TEST(RecordingTest, FreedSegmentsCanBeFilledAgain) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  SegmentSpec full = live_segment(builder);
+  full.state = FATHOM_SEGMENT_FULL;
+  const std::string path = builder.add_pool("1-a-0", {full}, static_cast<std::uint32_t>(::getpid()));
+  Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+  ASSERT_EQ(packer.drain()->chunks, 1U);
+  const Pool pool = Pool::open(path, true).value();
+  fathom_segment& segment = pool.segment(0);
+  EXPECT_EQ(segment.state, FATHOM_SEGMENT_FREE);
+  EXPECT_EQ(segment.generation, 1U);
+  EXPECT_EQ(segment.progress, static_cast<std::uint64_t>(FATHOM_SEGMENT_HEADER_SIZE));
+  // The second fill refers to names of the first.
+  RecordWriter w;
+  const auto pid = static_cast<std::uint64_t>(::getpid());
+  w.switch_to({0x99, pid, pid, 0, 1, 0, builder.at(9999500000)}).region(0, builder.at(9999500100), builder.at(9999500200), 2);
+  std::memcpy(&segment + 1, w.bytes().data(), w.bytes().size());
+  segment.progress = FATHOM_SEGMENT_HEADER_SIZE + w.bytes().size();
+  segment.state = FATHOM_SEGMENT_FULL;
+  ASSERT_EQ(packer.drain()->chunks, 1U);
+  ASSERT_TRUE(packer.finish().has_value());
+  const Result<Recording> recording = Recording::open(directory.path());
+  EXPECT_EQ(ask(*recording, kEventsTable, "count(*) FILTER (name = 'step')"), "2");
+}
+
+TEST(RecordingTest, APackerKilledInTheMiddleCostsNothing) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.add_pool("1-a-0", {dead_segment(builder)});
+  std::string log;
+  {
+    Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+    ASSERT_EQ(packer.drain()->chunks, 1U);
+    log = read_file(join_path(builder.directory(), "drained-0.log")).value();
+  }
+  // Killed between logging a segment and freeing it: the same chunk lies in the log and in a pool.
+  builder.add_pool("1-a-0", {dead_segment(builder)});
+  ASSERT_TRUE(recover(directory.path()).has_value());
+  const Result<Recording> recording = Recording::open(directory.path());
+  EXPECT_EQ(ask(*recording, kEventsTable, "count(*)"), "6");
+  EXPECT_EQ(ask(*recording, kSummaryTable, "sum(calls)"), "6");
+}
+
+TEST(RecordingTest, APublishedLogIsNotReadAgain) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.add_pool("1-a-0", {dead_segment(builder), live_segment(builder)});
+  {
+    Packer packer = Packer::open(directory.path(), unsupervised_manifest(Spool::open(builder.directory()).value()), {}).value();
+    ASSERT_EQ(packer.drain()->chunks, 1U);
+    const std::string log = read_file(join_path(builder.directory(), "drained-0.log")).value();
+    ASSERT_TRUE(packer.finish().has_value());
+    // Killed between publishing the Parquet file and removing the log.
+    ASSERT_TRUE(write_file_atomic(join_path(builder.directory(), "drained-0.log"), log).has_value());
+  }
+  const Result<Recording> open = Recording::open(directory.path());
+  EXPECT_EQ(open->parts[0].tail->events.rows(), 1U);
+  ASSERT_TRUE(recover(directory.path()).has_value());
+  const Result<Recording> recording = Recording::open(directory.path());
+  EXPECT_EQ(ask(*recording, kEventsTable, "count(*)"), "6");
+}
+
+TEST(RecordingTest, PoolsOfTheDeadAreRemovedAndGivenBack) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  const std::string pool = builder.add_pool("1-a-0", {dead_segment(builder), {{}, FATHOM_SEGMENT_FREE}}, kDead, 3);
+  Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+  const DrainResult drained = packer.drain().value();
+  EXPECT_FALSE(path_exists(pool));
+  EXPECT_EQ(drained.pools, 0U);
+  EXPECT_FALSE(drained.owners_alive);
+  const Result<Recording> live = Recording::open(directory.path());
+  ASSERT_EQ(live->parts[0].manifest.losses.size(), 1U) << "losses outlive their pool";
+  EXPECT_EQ(live->parts[0].manifest.losses[0].count, 3);
+}
+
+TEST(RecordingTest, DamagedPoolsAndLogsNeverHurt) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  const std::string path = builder.add_pool("1-a-0", {dead_segment(builder)}, kDead, 0, 1024);
+  const std::string sound = read_file(path).value();
+  builder.add_pool("2-b-0", {live_segment(builder)});
+  std::vector<std::size_t> places;
+  for (std::size_t at = 0; at < sizeof(fathom_pool_header); at++) places.push_back(at);
+  for (std::size_t at = FATHOM_POOL_HEADER_SIZE; at < sound.size(); at++) places.push_back(at);
+  for (const std::size_t at : places) {
+    std::string flipped = sound;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0xff);
+    for (const std::string& content : {flipped, sound.substr(0, at)}) {
+      std::ofstream(path, std::ios::binary | std::ios::trunc) << content;  // thousands of times: no fsync
+      const Result<Recording> recording = Recording::open(directory.path());
+      ASSERT_TRUE(recording.has_value()) << at << ": " << recording.error().message;
+      EXPECT_GE(recording->parts[0].tail->events.rows(), 1U) << at << ": the other pool is sound";
+    }
+  }
+}
+
+TEST(ChunkLogTest, SoundEntriesSurviveDamage) {
+  const TempDir directory;
+  const std::string path = join_path(directory.path(), "log");
+  const std::vector<std::uint8_t> payload(50, 7);
+  {
+    ChunkLog log = ChunkLog::open(path).value();
+    for (std::uint32_t i = 0; i < 3; i++) ASSERT_TRUE(log.append({EntryKind::kChunk, {1, i, 0}, 9, payload}).has_value());
+  }
+  const std::string sound = read_file(path).value();
+  const auto count = [](const std::string& content) {
+    int entries = 0;
+    scan_log({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
+             [&](const LogEntry& entry, std::uint64_t) { entries += entry.bytes.size() == 50 && entry.schema == 9 ? 1 : 0; });
+    return entries;
+  };
+  EXPECT_EQ(count(sound), 3);
+  for (std::size_t at = 0; at < sound.size(); at++) {
+    std::string flipped = sound;
+    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+    EXPECT_EQ(count(flipped), 2) << at;
+    EXPECT_EQ(count(sound.substr(0, at)), static_cast<int>(at / 90)) << at;
+  }
+  // A torn end is cut away before more is written.
+  ASSERT_TRUE(write_file_atomic(path, sound.substr(0, 200)).has_value());
+  ChunkLog log = ChunkLog::open(path).value();
+  EXPECT_EQ(log.size(), 180U);
+  ASSERT_TRUE(log.append({EntryKind::kChunk, {1, 9, 0}, 9, payload}).has_value());
+  EXPECT_EQ(count(read_file(path).value()), 3);
+}
+
+TEST(RecordingTest, ErrorsSayWhatIsWrong) {
+  const TempDir directory;
+  EXPECT_EQ(Recording::open(directory.path() + "/none").error().code, Code::kNotFound);
+  EXPECT_NE(Recording::open(directory.path()).error().message.find("is empty"), std::string::npos);
+  const std::string file = directory.path() + "/file";
+  ASSERT_TRUE(write_file_atomic(file, "x").has_value());
+  EXPECT_EQ(Recording::open(file).error().code, Code::kInvalid);
+  EXPECT_NE(Recording::open(directory.path()).error().message.find("holds no recording"), std::string::npos);
+  ASSERT_TRUE(write_file_atomic(directory.path() + "/manifest.json", "{\"schema\": 1").has_value());
+  EXPECT_EQ(Recording::open(directory.path()).error().code, Code::kCorrupt);
+  ASSERT_TRUE(write_file_atomic(directory.path() + "/manifest.json", R"({"schema": 7})").has_value());
+  EXPECT_EQ(Recording::open(directory.path()).error().code, Code::kUnsupported);
+}
+
+TEST(RecordingTest, WriterPutsAWholeRecordingInPlace) {
+  const TempDir directory;
+  const std::string path = directory.path() + "/x/trace";
+  ASSERT_TRUE(make_dirs(directory.path() + "/x").has_value());
+  {
+    Result<RecordingWriter> abandoned = RecordingWriter::create(path, Manifest{});
+    ASSERT_TRUE(abandoned.has_value()) << abandoned.error().message;
+  }
+  EXPECT_TRUE(list_dir(directory.path() + "/x")->empty());
+  Manifest manifest;
+  manifest.origin = "import";
+  manifest.host.hostname = "h1";
+  RecordingWriter writer = RecordingWriter::create(path, manifest).value();
+  EventBatch events;
+  EventRow row;
+  row.pid = row.tid = 1;
+  row.layer = writer.strings().code("posix");
+  row.name = writer.strings().code("outer");
+  row.ts = 0;
+  row.dur = 100;
+  row.depth = 0;
+  events.args.add(writer.strings().code("k"), "v");
+  events.push(row);
+  row.name = writer.strings().code("inner");
+  row.ts = 10;
+  row.dur = 30;
+  row.host = writer.strings().code("h2");
+  events.push(row);
+  ASSERT_TRUE(writer.append(events).has_value());
+  IntervalBatch intervals;
+  IntervalRow interval;
+  interval.layer = row.layer;
+  interval.name = row.name;
+  interval.calls = 5;
+  interval.hist = {0, 2, 3};
+  intervals.rows.push_back(interval);
+  ASSERT_TRUE(writer.append(intervals).has_value());
+  EXPECT_FALSE(path_exists(path));
+  const Status finished = writer.finish();
+  ASSERT_TRUE(finished.has_value()) << finished.error().message;
+  EXPECT_FALSE(RecordingWriter::create(path, manifest).has_value()) << "never overwrites";
+  const Result<Recording> recording = Recording::open(directory.path());  // the directory above
+  ASSERT_TRUE(recording.has_value());
+  EXPECT_EQ(recording->parts[0].manifest.state, RunState::kComplete);
+  EXPECT_EQ(recording->parts[0].manifest.layers[0].events, 3);
+  EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(host || ':' || name, ' ' ORDER BY ts)"), "h1:outer h2:inner");
+  EXPECT_EQ(ask(*recording, kEventsTable, "max(args['k'])"), "v");
+  EXPECT_EQ(ask(*recording, kSummaryTable, "max(self) FILTER (name = 'outer')"), "70");
+  EXPECT_EQ(ask(*recording, kIntervalsTable, "max(hist)"), "[0, 2, 3]");
+}
+
+TEST(RecordingTest, ADamagedParquetFileIsSetAside) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.add_pool("1-a-0", {dead_segment(builder)});
+  ASSERT_TRUE(recover(directory.path()).has_value());
+  const std::string file = join_path(directory.path(), parquet_name(kEventsTable, 0));
+  const std::string sound = read_file(file).value();
+  ASSERT_TRUE(write_file_atomic(file, sound.substr(0, sound.size() - 3)).has_value());
+  const Result<Recording> recording = Recording::open(directory.path());
+  ASSERT_TRUE(recording.has_value());
+  ASSERT_EQ(recording->parts[0].damaged.size(), 1U);
+  EXPECT_EQ(recording->parts[0].damaged[0].path, file);
+  EXPECT_EQ(recording->parts[0].manifest.state, RunState::kPartial);
+  EXPECT_FALSE(recording->parts[0].files.contains(kEventsTable));
+}
+
+}  // namespace
+}  // namespace fathom::trace
