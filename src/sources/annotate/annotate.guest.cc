@@ -31,10 +31,6 @@ namespace {
 
 constexpr fathom_source kApp = FATHOM_SOURCE_APP;
 
-// A region's frame is that of a callee of the function that opens it, and so are the frames of the calls inside: equal ones nest. The
-// low bit says so to open_level, which takes equal frames of calls for siblings.
-uintptr_t region_frame(uintptr_t frame) { return frame | 1; }
-
 FATHOM_COLD uint32_t first_site_id(fathom_site* site) {
   const uint32_t id = define_site(site->name != nullptr ? site->name : "", site->category, site->file, site->line);
   __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
@@ -80,7 +76,7 @@ using namespace fathom::guest;
 FATHOM_EXPORT fathom_region fathom_region_begin(fathom_site* site) {
   (void)site;
   if (!recording(kApp)) return {0, 0};
-  const uint8_t depth = open_level(region_frame(FATHOM_FRAME));
+  const uint8_t depth = open_level(FATHOM_FRAME, Level::kRegion);
   return {tick(), depth};
 }
 
@@ -173,7 +169,7 @@ FATHOM_EXPORT void fathom_function_exit(void* function, void*) __asm__("__cyg_pr
 
 void fathom_function_enter(void* function, void*) {
   if (!recording(kApp)) return;
-  const uint8_t depth = open_level(region_frame(FATHOM_FRAME));
+  const uint8_t depth = open_level(FATHOM_FRAME, Level::kRegion);
   FunctionStack* stack = function_stack();
   if (stack == nullptr) return;
   const uint32_t at = stack->count++;
