@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""What an end-to-end test works with: a folder of its own, victims compiled when first needed, and questions to Fathom."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+VICTIMS = Path(__file__).resolve().parent.parent / "victims"
+INCLUDE = VICTIMS.parent.parent / "include"
+TIMEOUT_S = 120
+
+Row = tuple[Any, ...]
+Process = subprocess.Popen[bytes]
+
+
+class Failure(Exception):
+    """What should be and is not."""
+
+
+class Skipped(Exception):
+    """This machine lacks what the test needs."""
+
+
+def check(what: str, wanted: object, got: object) -> None:
+    if wanted != got:
+        raise Failure(f"{what}: wanted {wanted!r}, got {got!r}")
+
+
+def check_true(what: str, condition: bool) -> None:
+    if not condition:
+        raise Failure(what)
+
+
+@dataclass
+class Kit:
+    """What all tests share."""
+
+    build: Path
+    programs: Path
+    full: bool
+
+    @property
+    def fathom(self) -> Path:
+        return self.build / "fathom"
+
+    @property
+    def library(self) -> Path:
+        return self.build / "libfathom.so"
+
+    def victim(self, name: str, *flags: str) -> Path:
+        """A victim, compiled when first needed."""
+        target = self.programs / "".join([name, *flags]).replace("/", "_")
+        if not target.exists():
+            self.programs.mkdir(parents=True, exist_ok=True)
+            command = ["cc", "-g", "-O1", "-pthread", "-Wall", "-Wno-unused-result", f"-I{INCLUDE}", *flags]
+            subprocess.run([*command, "-o", str(target), str(VICTIMS / f"{name}.c")], check=True)
+        return target
+
+
+@dataclass
+class Box:
+    """The place of one test."""
+
+    kit: Kit
+    root: Path
+    verbose: bool = False
+    started: list[Process] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.dir = self.root / "work"
+        self.dir.mkdir(parents=True)
+        self.trace = self.root / "trace.fathom"
+
+    def start(self, *command: object, env: dict[str, str] | None = None) -> Process:
+        words = [str(word) for word in command]
+        if self.verbose:
+            print("   ", " ".join(words), flush=True)
+        process = subprocess.Popen(
+            words,
+            cwd=self.dir,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.started.append(process)
+        return process
+
+    def finish(self, process: Process, status: int | None = 0) -> tuple[bytes, bytes]:
+        try:
+            out, err = process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"no end within {TIMEOUT_S} s: {process.args!r}") from None
+        if status is not None and process.returncode != status:
+            raise Failure(f"{process.args!r} ended with {process.returncode}, wanted {status}; stderr {err[-400:]!r}")
+        return out, err
+
+    def run(self, *command: object, status: int | None = 0, env: dict[str, str] | None = None) -> bytes:
+        return self.finish(self.start(*command, env=env), status)[0]
+
+    def record(self, *command: object, options: tuple[str, ...] = (), status: int | None = 0) -> bytes:
+        return self.run(self.kit.fathom, "run", "-q", *options, "-o", self.trace, "--", *command, status=status)
+
+    def unsupervised(self) -> dict[str, str]:
+        return {"LD_PRELOAD": str(self.kit.library), "FATHOM_OUT": str(self.trace)}
+
+    def fathom(self, *arguments: object, status: int = 0) -> bytes:
+        return self.run(self.kit.fathom, *arguments, status=status)
+
+    def rows(self, sql: str) -> list[Row]:
+        answer = json.loads(self.fathom("sql", self.trace, sql, "--format", "json"))
+        return [tuple(row.values()) for row in answer]
+
+    def value(self, sql: str) -> Any:
+        return self.rows(sql)[0][0]
+
+    def count(self, where: str) -> int:
+        return int(self.value(f"SELECT count(*) FROM events WHERE {where}"))
+
+    def losses(self) -> int:
+        return int(self.value('SELECT coalesce(sum("count"), 0) FROM losses'))
+
+    def info(self) -> Any:
+        return json.loads(self.fathom("info", self.trace, "--format", "json"))
+
+    def wait_for(self, what: str, ready: Callable[[], bool], seconds: float = 30) -> None:
+        end = time.monotonic() + seconds
+        while not ready():
+            if time.monotonic() > end:
+                raise Failure(f"no {what} within {seconds} s")
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        for process in self.started:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
