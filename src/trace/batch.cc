@@ -2,7 +2,6 @@
 #include "trace/batch.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace fathom::trace {
@@ -119,16 +118,51 @@ void EventBatch::clear() {
             bytes, ret, rank, device, stream, correlation, host, args);
 }
 
-void EventBatch::sort() {
-  std::vector<std::uint32_t> order(rows());
-  std::iota(order.begin(), order.end(), 0U);
-  const auto before = [this](std::uint32_t a, std::uint32_t b) {
-    return std::tie(pid[a], tid[a], ts[a], depth[a], a) <
-           std::tie(pid[b], tid[b], ts[b], depth[b], b);
+void EventBatch::reserve(std::size_t count) {
+  const auto reserve_all = [count](auto&... columns) { (columns.reserve(count), ...); };
+  reserve_all(ts, dur, pid, tid, depth, fd, layer, name, category, file, error, entry, offset, size, bytes, ret);
+}
+
+// Rows come thread by thread as a rule, so stretches of one thread are put in order first, and the rows of a thread then: keys
+// of 16 bytes that sort in cache.
+std::vector<std::uint32_t> EventBatch::time_order() const {
+  struct Stretch {
+    std::uint32_t begin, end;
   };
-  if (std::is_sorted(order.begin(), order.end(), before)) return;
-  // Rows come thread by thread as a rule: runs of one thread are short of disorder and sort in cache.
-  std::sort(order.begin(), order.end(), before);
+  struct Key {
+    std::int64_t ts;
+    std::int32_t depth;
+    std::uint32_t row;
+  };
+  std::vector<Stretch> stretches;
+  for (std::uint32_t row = 0; row < rows(); row++) {
+    const bool same = row > 0 && pid[row] == pid[row - 1] && tid[row] == tid[row - 1];
+    if (!same) stretches.push_back({row, row});
+    stretches.back().end = row + 1;
+  }
+  const auto thread_before = [this](const Stretch& a, const Stretch& b) {
+    return std::tie(pid[a.begin], tid[a.begin]) < std::tie(pid[b.begin], tid[b.begin]);
+  };
+  std::stable_sort(stretches.begin(), stretches.end(), thread_before);
+  const auto key_before = [](const Key& a, const Key& b) {
+    return std::tie(a.ts, a.depth, a.row) < std::tie(b.ts, b.depth, b.row);
+  };
+  std::vector<std::uint32_t> order;
+  order.reserve(rows());
+  std::vector<Key> keys;
+  for (std::size_t at = 0; at < stretches.size(); at++) {
+    for (std::uint32_t row = stretches[at].begin; row < stretches[at].end; row++) keys.push_back({ts[row], depth[row], row});
+    if (at + 1 < stretches.size() && !thread_before(stretches[at], stretches[at + 1])) continue;
+    if (!std::is_sorted(keys.begin(), keys.end(), key_before)) std::sort(keys.begin(), keys.end(), key_before);
+    for (const Key& key : keys) order.push_back(key.row);
+    keys.clear();
+  }
+  return order;
+}
+
+void EventBatch::sort() {
+  const std::vector<std::uint32_t> order = time_order();
+  if (std::is_sorted(order.begin(), order.end())) return;
   const auto permute_all = [&order](auto&... columns) { (permute(columns, order), ...); };
   permute_all(ts, dur, pid, tid, depth, fd, layer, name, category, file, error, entry, offset, size,
               bytes, ret);

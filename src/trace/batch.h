@@ -85,8 +85,12 @@ struct EventBatch {
   void push(const EventRow& row);
   [[nodiscard]] EventRow row(std::size_t at) const;
   void clear();
+  void reserve(std::size_t count);
   // Orders the rows by (pid, tid, ts, depth): what makes the Parquet files small.
   void sort();
+
+ private:
+  [[nodiscard]] std::vector<std::uint32_t> time_order() const;
 };
 
 struct CounterRow {

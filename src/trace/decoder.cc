@@ -27,6 +27,11 @@ void Decoder::decode(std::span<const Chunk> chunks, EventBatch& events, CounterB
   for (const Chunk& chunk : chunks) {
     if (!define_chunk(chunk, definitions_, *strings_, &runs)) count_loss("damaged chunk");
   }
+  // Records take eight bytes and more: room for them at once costs less than growing.
+  constexpr std::size_t kBytesPerRow = 10;
+  std::size_t bytes = 0;
+  for (const Run& run : runs) bytes += run.bytes.size();
+  events.reserve(events.rows() + bytes / kBytesPerRow);
   const auto order = [](const Run& run) {
     return std::tie(run.head.pid, run.head.key, run.head.thread, run.head.cursor, run.head.run);
   };

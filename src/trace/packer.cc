@@ -93,7 +93,8 @@ Status Packer::State::pack_complete() {
 }
 
 Status Packer::State::pack(std::uint64_t n) {
-  Rows rows;
+  events_.clear();
+  Rows rows{events_, {}, {}};
   FATHOM_TRY(connect());
   tick();
   FATHOM_TRY(read_log(n, rows));

@@ -30,7 +30,7 @@ class Packer::State {
 
  private:
   struct Rows {
-    EventBatch events;
+    EventBatch& events;
     CounterBatch counters;
     Decoder::Sums sums;
   };
@@ -65,6 +65,7 @@ class Packer::State {
   std::set<std::uint64_t> own_parts_;
   std::vector<CallInFlight> died_in_;
   std::optional<sql::Connection> connection_;
+  EventBatch events_;  // kept, since its memory costs more than its rows
 };
 
 }  // namespace fathom::trace

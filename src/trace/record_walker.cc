@@ -5,14 +5,10 @@ namespace fathom::trace {
 namespace {
 
 bool skip_call(ByteReader& fields, unsigned flags, const EventKind& kind) {
-  unsigned count = (flags & FATHOM_FLAG_ERROR) != 0 ? 1 : 0;
-  const bool same = (flags & FATHOM_FLAG_SAME) != 0;
-  const bool no_ret = (flags & (FATHOM_FLAG_FULL | FATHOM_FLAG_ERROR)) != 0;
-  for (const Field& field : kind.fields) {
-    const bool is_file = field.kind == FieldKind::kFd || field.kind == FieldKind::kFile;
-    const bool left_out = (same && is_file) || (no_ret && field.kind == FieldKind::kRet);
-    if (!left_out) count++;
-  }
+  auto count = static_cast<unsigned>(kind.fields.size());
+  if ((flags & FATHOM_FLAG_ERROR) != 0) count++;
+  if ((flags & FATHOM_FLAG_SAME) != 0) count -= kind.file_fields;
+  if ((flags & (FATHOM_FLAG_FULL | FATHOM_FLAG_ERROR)) != 0) count -= kind.ret_fields;
   return fields.skip_numbers(count);
 }
 

@@ -56,6 +56,8 @@ Status parse_fields(std::string_view text, std::size_t line, EventKind& kind) {
     if (word.empty() || word == "-") continue;
     Field field;
     if (!parse_field(word, field)) return bad_line(line, "unknown field");
+    if (field.kind == FieldKind::kFd || field.kind == FieldKind::kFile) kind.file_fields++;
+    if (field.kind == FieldKind::kRet) kind.ret_fields++;
     kind.fields.push_back(std::move(field));
   }
   if (kind.fields.size() > kMaxFields) return bad_line(line, "too many fields");

@@ -30,6 +30,9 @@ struct EventKind {
   bool ret_is_bytes = false;   // flag `bytes`
   bool uses_position = false;  // flag `position`
   std::vector<Field> fields;
+  // How many of the fields are left out with flag SAME, and with FULL or ERROR.
+  unsigned file_fields = 0;
+  unsigned ret_fields = 0;
 };
 
 class Schema {

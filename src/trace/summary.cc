@@ -132,7 +132,7 @@ std::vector<Timeline::Cell>& Timeline::cells(std::uint32_t layer) {
 }
 
 void Timeline::widen() {
-  width_ *= 2;
+  shift_++;
   for (auto& [layer, row] : layers_) {
     for (std::size_t i = 0; i < row.size(); i++) {
       const Cell cell = row[i];
@@ -145,8 +145,8 @@ void Timeline::widen() {
 
 std::size_t Timeline::reach(std::int64_t ts) {
   if (ts < 0) return 0;
-  while (ts / width_ >= static_cast<std::int64_t>(kBuckets)) widen();
-  return static_cast<std::size_t>(ts / width_);
+  while (ts >> shift_ >= static_cast<std::int64_t>(kBuckets)) widen();
+  return static_cast<std::size_t>(ts >> shift_);
 }
 
 void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t self,
@@ -164,8 +164,8 @@ void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::
   const double share = static_cast<double>(self) / static_cast<double>(dur);
   std::int64_t left = self;
   for (std::size_t bucket = first; bucket < last; bucket++) {
-    const std::int64_t from = std::max(ts, static_cast<std::int64_t>(bucket) * width_);
-    const std::int64_t to = static_cast<std::int64_t>(bucket + 1) * width_;
+    const std::int64_t from = std::max(ts, static_cast<std::int64_t>(bucket) << shift_);
+    const std::int64_t to = static_cast<std::int64_t>(bucket + 1) << shift_;
     const auto part = std::min(left, static_cast<std::int64_t>(share * static_cast<double>(to - from)));
     row[bucket].busy = plus(row[bucket].busy, part);
     left -= part;
@@ -174,7 +174,7 @@ void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::
 }
 
 void Timeline::add(const Row& row) {
-  while (width_ < row.width) widen();
+  while (width() < row.width && shift_ < 62) widen();
   const std::size_t bucket = reach(row.ts);
   std::vector<Cell>& all = cells(row.layer);
   if (all.size() <= bucket) all.resize(bucket + 1);
@@ -193,14 +193,14 @@ std::vector<Timeline::Row> Timeline::rows() const {
   for (const auto& [layer, cells] : layers_) {
     for (std::size_t i = 0; i < cells.size(); i++) {
       if (cells[i].calls == 0 && cells[i].busy == 0) continue;
-      rows.push_back({static_cast<std::int64_t>(i) * width_, width_, layer, cells[i]});
+      rows.push_back({static_cast<std::int64_t>(i) << shift_, width(), layer, cells[i]});
     }
   }
   return rows;
 }
 
 void Timeline::clear() {
-  width_ = kFirstWidth;
+  shift_ = kFirstShift;
   layers_.clear();
 }
 

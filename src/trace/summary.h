@@ -64,7 +64,7 @@ class SummaryTable {
 class Timeline {
  public:
   static constexpr std::size_t kBuckets = 2048;
-  static constexpr std::int64_t kFirstWidth = std::int64_t{1} << 20;
+  static constexpr int kFirstShift = 20;  // the first width is 2^20 ns
 
   struct Cell {
     std::int64_t busy = 0;
@@ -82,7 +82,7 @@ class Timeline {
   void add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t self, std::int64_t bytes);
   void add(const Row& row);
   void add(const Timeline& other, const Strings& from, Strings& to);
-  [[nodiscard]] std::int64_t width() const { return width_; }
+  [[nodiscard]] std::int64_t width() const { return std::int64_t{1} << shift_; }
   [[nodiscard]] std::vector<Row> rows() const;  // only buckets in which something happened, by (layer, ts)
   void clear();
 
@@ -91,7 +91,7 @@ class Timeline {
   std::size_t reach(std::int64_t ts);  // the bucket of ts, widening as needed
   void widen();
 
-  std::int64_t width_ = kFirstWidth;
+  int shift_ = kFirstShift;
   std::vector<std::pair<std::uint32_t, std::vector<Cell>>> layers_;
 };
 
