@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The lines of a text file, plain or gzip (told by its first bytes), one after the other and with
+// little memory. A gzip file may be cut or damaged: what is sound comes, and damage() counts what
+// was not. One thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace fathom::analysis {
+
+class LineReader {
+ public:
+  // Bytes behind each line that may be read though they mean nothing, as simdjson does.
+  static constexpr std::size_t kPadding = 64;
+  // A longer line is dropped and counted as damage.
+  static constexpr std::size_t kMaxLine = std::size_t{64} << 20;
+
+  static Result<LineReader> open(const std::string& path);
+  // Reads what is in memory already; `content` must outlive the reader.
+  static LineReader of(std::string_view content);
+  LineReader(LineReader&&) noexcept;
+  LineReader& operator=(LineReader&&) noexcept;
+  ~LineReader();
+
+  // The next line without its end, valid until the next call; nothing at the end of the file.
+  Result<std::optional<std::string_view>> next();
+
+  // Places where bytes were lost: a cut or damaged member of a gzip file, a line beyond kMaxLine.
+  [[nodiscard]] std::int64_t damage() const;
+
+ private:
+  class State;
+  explicit LineReader(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fathom::analysis

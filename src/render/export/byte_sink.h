@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Where an export goes: a file, which appears under its name only when it is whole, or standard
+// output. Compressed on the way when asked: gzip members of 16 MiB of text each, so that readers
+// can work on them side by side.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace fathom::render {
+
+class ByteSink {
+ public:
+  // "-" is standard output. Devices and pipes are written to as they are.
+  static Result<ByteSink> open(const std::string& path, bool gzip);
+  ByteSink(ByteSink&&) noexcept;
+  ByteSink& operator=(ByteSink&&) noexcept;
+  ~ByteSink();  // without finish() nothing is left of a file
+
+  Status write(std::string_view bytes);
+  Status finish();
+
+ private:
+  class State;
+  explicit ByteSink(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Text that exporters build up and hand over in large pieces.
+class SinkBuffer {
+ public:
+  explicit SinkBuffer(ByteSink& sink) : sink_(&sink) {}
+
+  [[nodiscard]] std::string& text() { return text_; }
+  // Call between two events.
+  Status flush_if_large() { return text_.size() < kLarge ? Status() : flush(); }
+  Status flush() {
+    Status status = sink_->write(text_);
+    text_.clear();
+    return status;
+  }
+
+ private:
+  static constexpr std::size_t kLarge = std::size_t{1} << 18;
+  ByteSink* sink_;
+  std::string text_;
+};
+
+}  // namespace fathom::render

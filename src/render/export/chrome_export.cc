@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Chrome's trace event format: one strict JSON object. Times are microseconds with nanoseconds
+// behind the point.
+#include <string>
+
+#include "render/export/exporter.h"
+#include "render/export/json_fields.h"
+
+namespace fathom::render {
+namespace {
+
+class ChromeWriter {
+ public:
+  explicit ChromeWriter(ByteSink& sink) : buffer_(sink) {}
+
+  Status write(EventStream& from) {
+    buffer_.text() += "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+    FATHOM_TRY(from.processes([&](const ExportProcess& process) { return add(process); }));
+    FATHOM_TRY(from.threads([&](const ExportThread& thread) { return add(thread); }));
+    FATHOM_TRY(from.events(EventOrder::kAny, [&](const ExportEvent& event) { return add(event); }));
+    FATHOM_TRY(from.counters([&](const ExportCounter& counter) { return add(counter); }));
+    buffer_.text() += "\n]}\n";
+    return buffer_.flush();
+  }
+
+ private:
+  // Each event on a line of its own: still strict JSON, and kind to grep.
+  std::string& open(std::string_view phase) {
+    std::string& out = buffer_.text();
+    out += first_ ? "\n{\"ph\":\"" : ",\n{\"ph\":\"";
+    first_ = false;
+    out += phase;
+    out += "\",\"name\":";
+    return out;
+  }
+
+  Status close() {
+    buffer_.text() += "}}";
+    return buffer_.flush_if_large();
+  }
+
+  static void append_ids(std::string& out, const ExportNumber& pid, const ExportNumber& tid) {
+    out += ",\"pid\":";
+    append_number(out, pid.value_or(0));
+    out += ",\"tid\":";
+    append_number(out, tid.value_or(0));
+    out += ",\"args\":{";
+  }
+
+  Status add(const ExportProcess& process) {
+    std::string& out = open("M");
+    out += "\"process_name\"";
+    append_ids(out, process.pid, process.pid);
+    JsonFields fields(out);
+    fields.text("name", process.name.empty() ? process.command : process.name);
+    if (!process.command.empty()) fields.text("command", process.command);
+    if (!process.host.empty()) fields.text("host", process.host);
+    return close();
+  }
+
+  Status add(const ExportThread& thread) {
+    if (thread.name.empty()) return {};
+    std::string& out = open("M");
+    out += "\"thread_name\"";
+    append_ids(out, thread.pid, thread.tid);
+    JsonFields(out).text("name", thread.name);
+    return close();
+  }
+
+  Status add(const ExportEvent& event) {
+    std::string& out = open("X");
+    append_quoted(out, event.name);
+    out += ",\"cat\":\"";
+    append_json_text(out, event.layer);
+    if (!event.category.empty()) {
+      out += ',';
+      append_json_text(out, event.category);
+    }
+    out += "\",\"ts\":";
+    append_us(out, event.ts);
+    out += ",\"dur\":";
+    append_us(out, event.dur);
+    append_ids(out, event.pid, event.tid);
+    append_args(out, event);
+    return close();
+  }
+
+  static void append_args(std::string& out, const ExportEvent& event) {
+    JsonFields fields(out);
+    if (!event.file.empty()) fields.text("file", event.file);
+    const std::pair<std::string_view, const ExportNumber*> numbers[] = {{"fd", &event.fd},
+                                                                        {"offset", &event.offset},
+                                                                        {"size", &event.size},
+                                                                        {"bytes", &event.bytes},
+                                                                        {"ret", &event.ret}};
+    for (const auto& [name, value] : numbers) {
+      if (value->has_value()) fields.number(name, **value);
+    }
+    if (!event.error.empty()) fields.text("error", event.error);
+    for (const auto& [key, value] : event.args) fields.text(key, value);
+  }
+
+  Status add(const ExportCounter& counter) {
+    std::string& out = open("C");
+    append_quoted(out, counter.name);
+    out += ",\"cat\":";
+    append_quoted(out, counter.layer);
+    out += ",\"ts\":";
+    append_us(out, counter.ts);
+    append_ids(out, counter.pid, counter.tid);
+    append_real(JsonFields(out).key(counter.unit.empty() ? "value" : counter.unit), counter.value);
+    return close();
+  }
+
+  SinkBuffer buffer_;
+  bool first_ = true;
+};
+
+Status write(EventStream& from, ByteSink& to) { return ChromeWriter(to).write(from); }
+
+}  // namespace
+
+extern const ExporterDef kChromeExporter;
+const ExporterDef kChromeExporter = {
+    .name = "chrome",
+    .summary = "JSON for chrome://tracing, Perfetto's page, speedscope",
+    .gzip = true,
+    .write = write,
+};
+
+}  // namespace fathom::render

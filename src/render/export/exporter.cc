@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The list of exporters: the one place that names them all.
+#include "render/export/exporter.h"
+
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+
+namespace fathom::render {
+
+extern const ExporterDef kChromeExporter;
+extern const ExporterDef kPerfettoExporter;
+extern const ExporterDef kPfwExporter;
+
+namespace {
+
+const ExporterDef* const kExporters[] = {
+    &kChromeExporter,
+    &kPerfettoExporter,
+    &kPfwExporter,
+};
+
+}  // namespace
+
+std::span<const ExporterDef* const> exporters() { return kExporters; }
+
+Result<const ExporterDef*> find_exporter(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ExporterDef* def : kExporters) {
+    if (def->name == name) return def;
+    names.emplace_back(def->name);
+  }
+  return usage_error("no format '" + escape_control(name) + "'", "there are " + join(names, ", "));
+}
+
+}  // namespace fathom::render

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// An exporter: a format that other tools read. To add one: a file x_export.cc with its ExporterDef,
+// and its name twice in exporter.cc.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "render/export/byte_sink.h"
+#include "render/export/event_stream.h"
+
+namespace fathom::render {
+
+struct ExporterDef {
+  std::string_view name;
+  std::string_view summary;  // what it is and what reads it, one line
+  bool gzip = false;         // its readers take it compressed: a name that ends in .gz does that
+  // Writes everything into the sink, but does not finish it.
+  Status (*write)(EventStream& from, ByteSink& to);
+};
+
+[[nodiscard]] std::span<const ExporterDef* const> exporters();
+
+// kUsage, with the names that exist.
+Result<const ExporterDef*> find_exporter(std::string_view name);
+
+}  // namespace fathom::render

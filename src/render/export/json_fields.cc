@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "render/export/json_fields.h"
+
+#include <cmath>
+
+namespace fathom::render {
+
+void append_real(std::string& out, double number) {
+  if (!std::isfinite(number)) {
+    out += "null";
+    return;
+  }
+  char room[32];
+  out.append(room, std::to_chars(room, room + sizeof room, number).ptr);
+}
+
+void append_us(std::string& out, std::int64_t ns) {
+  constexpr std::uint64_t kPerUs = 1000;
+  if (ns < 0) out += '-';
+  const std::uint64_t size =
+      ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  append_number(out, static_cast<std::int64_t>(size / kPerUs));
+  const std::uint64_t rest = size % kPerUs;
+  if (rest == 0) return;
+  out += '.';
+  out += static_cast<char>('0' + rest / 100);
+  out += static_cast<char>('0' + rest / 10 % 10);
+  out += static_cast<char>('0' + rest % 10);
+}
+
+}  // namespace fathom::render
