@@ -39,12 +39,10 @@ bool claim(fathom_segment* segment) {
   if (!__atomic_compare_exchange_n(&segment->state, &state, FATHOM_SEGMENT_OWNED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
     return false;
   }
-  segment->owner_pid = static_cast<uint32_t>(guest.pid);
+  if (state == FATHOM_SEGMENT_FREE) __atomic_store_n(&segment->progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
   segment->owner_tid = static_cast<uint32_t>(tls.thread->tid);
-  segment->owner_key = guest.process_key;
-  if (state == FATHOM_SEGMENT_FREE) {
-    __atomic_store_n(&segment->progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELEASE);
-  }
+  __atomic_store_n(&segment->owner_key, guest.process_key, __ATOMIC_RELAXED);
+  __atomic_store_n(&segment->owner_pid, static_cast<uint32_t>(guest.pid), __ATOMIC_RELEASE);  // the last: now it has an owner
   return true;
 }
 
@@ -232,6 +230,8 @@ void release_segment(Cursor& cursor, uint32_t state) {
   if (cursor.segment == nullptr) return;
   const auto used = static_cast<uint32_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   if (used > kSegmentLimit / 2) state = FATHOM_SEGMENT_FULL;
+  // Nobody's, so that the host does not take the next owner for one that is dead.
+  if (state == FATHOM_SEGMENT_PARTIAL) __atomic_store_n(&cursor.segment->owner_pid, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&cursor.segment->state, state, __ATOMIC_RELEASE);
   cursor = {};
 }

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""The programs that the bench runs: the cost loop bare, under Fathom and under peers."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TOP = HERE.parent
+
+
+@dataclass
+class Bench:
+    build: Path
+    folder: Path
+    scale: float
+    made: dict[str, int] = field(default_factory=dict)
+
+    @cached_property
+    def cost(self) -> Path:
+        program = self.folder / "cost"
+        subprocess.run(["cc", "-O2", "-pthread", f"-I{TOP / 'include'}", "-o", str(program), str(HERE / "cost.c")], check=True)
+        return program
+
+    def turns(self, number: int) -> str:
+        return str(max(1000, int(number * self.scale)))
+
+    def run(self, command: list[str], env: dict[str, str] | None = None) -> str:
+        done = subprocess.run(command, cwd=self.folder, env={**os.environ, **(env or {})}, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def bare(self, what: str, turns: int, threads: int) -> float:
+        """ns of thread CPU for one turn"""
+        return float(self.run([str(self.cost), what, self.turns(turns), str(threads)]))
+
+    def recorded(self, what: str, turns: int, threads: int) -> float:
+        trace = self.folder / "trace.fathom"
+        shutil.rmtree(trace, ignore_errors=True)
+        command = [str(self.build / "fathom"), "run", "-q", "-o", str(trace), "--", str(self.cost), what, self.turns(turns), str(threads)]
+        return float(self.run(command))
+
+    @property
+    def trace(self) -> Path:
+        return self.folder / "trace.fathom"
+
+    def sql(self, query: str) -> str:
+        return self.run([str(self.build / "fathom"), "sql", str(self.trace), query, "--format", "csv"]).splitlines()[-1]
+
+    def seconds(self, command: list[str]) -> float:
+        begin = time.monotonic()
+        self.run(command)
+        return time.monotonic() - begin
+
+    # --- peers: None where one cannot be had here
+
+    def strace(self, what: str, turns: int, threads: int) -> float | None:
+        if shutil.which("strace") is None:
+            return None
+        command = ["strace", "-f", "-o", "/dev/null", "-e", f"trace={what}64", str(self.cost), what, self.turns(turns), str(threads)]
+        return float(self.run(command))
+
+    @cached_property
+    def dftracer(self) -> Path | None:
+        """A Python environment with DFTracer 2.2.0, as PyPI has it for x86_64."""
+        home = TOP / ".cache" / "peers"
+        python = home / "bin" / "python3"
+        if not python.exists():
+            try:
+                subprocess.run([sys.executable, "-m", "venv", str(home)], check=True, capture_output=True)
+                subprocess.run([str(python), "-m", "pip", "install", "-q", "dftracer==2.2.0"], check=True, capture_output=True, timeout=300)
+            except (subprocess.SubprocessError, OSError):
+                return None
+        found = sorted(home.glob("lib/python3*/site-packages/**/libdftracer_preload.so"))
+        return found[0] if found else None
+
+    def under_dftracer(self, what: str, turns: int, threads: int) -> float | None:
+        if self.dftracer is None:
+            return None
+        environment = {
+            "LD_PRELOAD": str(self.dftracer),
+            "DFTRACER_ENABLE": "1",
+            "DFTRACER_INIT": "PRELOAD",
+            "DFTRACER_LOG_FILE": str(self.folder / "dft"),
+            "DFTRACER_DATA_DIR": "all",
+            "DFTRACER_INC_METADATA": "1",
+        }
+        try:
+            answer = self.run([str(self.cost), what, self.turns(turns), str(threads)], environment)
+        except subprocess.CalledProcessError:
+            return None
+        for file in self.folder.glob("dft*"):
+            file.unlink()
+        return float(answer.splitlines()[0])

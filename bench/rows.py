@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""The rows of the bench: what is measured, against which floor, and where it must get to (DESIGN section 7)."""
+
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from jobs import Bench
+
+
+@dataclass
+class Row:
+    what: str
+    floor: str
+    value: str
+    ratio: str = ""
+    peer: str = ""
+    good_enough: str = ""
+    goal: str = ""
+    verdict: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+Sample = dict[str, float]
+
+
+class Samples:
+    """What the rounds of one row gave."""
+
+    def __init__(self, rounds: list[Sample]) -> None:
+        self.rounds = rounds
+
+    def median(self, key: str) -> float | None:
+        values = [one[key] for one in self.rounds if key in one]
+        return statistics.median(values) if values else None
+
+    def ratio(self, top: Callable[[Sample], float], floor: str, key: str) -> float | None:
+        values = [top(one) / one[floor] for one in self.rounds if key in one]
+        return statistics.median(values) if values else None
+
+
+def judged(ratio: float | None, good_enough: float, goal: float) -> str:
+    if ratio is None:
+        return "not measured"
+    return "goal" if ratio <= goal else "good enough" if ratio <= good_enough else "SHORT"
+
+
+def add(sample: Sample, key: str, value: float | None) -> None:
+    if value is not None:
+        sample[key] = value
+
+
+def region(threads: int) -> Callable[[Bench], Sample]:
+    def sample(bench: Bench) -> Sample:
+        return {
+            "floor": bench.bare("floor", 3_000_000, threads),
+            "off": bench.bare("region", 3_000_000, threads),
+            "call": bench.bare("call", 3_000_000, threads),
+            "on": bench.recorded("region", 3_000_000, threads),
+        }
+
+    return sample
+
+
+def intercepted(what: str, turns: int, threads: int, peers: bool) -> Callable[[Bench], Sample]:
+    def sample(bench: Bench) -> Sample:
+        one: Sample = {
+            "floor": bench.bare("floor", 3_000_000, threads),
+            "bare": bench.bare(what, turns, threads),
+            "on": bench.recorded(what, turns, threads),
+        }
+        if peers:
+            add(one, "dftracer", bench.under_dftracer(what, turns // 10, threads))
+            if what == "pread":
+                add(one, "strace", bench.strace(what, turns // 50, threads))
+        return one
+
+    return sample
+
+
+def peers_text(samples: Samples) -> str:
+    texts = []
+    for name in ("dftracer", "strace"):
+        ratio = samples.ratio(lambda one, name=name: one[name] - one["bare"], "floor", name)  # type: ignore[misc]
+        if ratio is not None:
+            texts.append(f"{name} {ratio:.0f} B")
+    return ", ".join(texts)
+
+
+def row_region(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    rows = []
+    for threads in (1, 2):
+        samples = collect(region(threads), bench, rounds, progress)
+        ratio = samples.ratio(lambda one: one["on"], "floor", "on")
+        floor, on = samples.median("floor") or 0, samples.median("on") or 0
+        what = f"annotated region, {threads} thread{'s' * (threads > 1)}"
+        rows.append(Row(what, f"B {floor:.1f} ns", f"{on:.1f} ns", f"{ratio:.2f} B", "", "1.9 B", "1.15 B", judged(ratio, 1.9, 1.15)))
+        if threads == 1:
+            off = statistics.median([one["off"] - one["call"] for one in samples.rounds])
+            verdict = judged(off, 1.0, 0.1)
+            rows.append(Row("region, not recording", "an empty call", f"{off:+.2f} ns", "", "LTTng 0.2 ns", "1 ns", "0", verdict))
+    return rows
+
+
+def row_intercepted(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    kinds = [
+        ("pread", "intercepted pread of 4 KiB", 600_000, 3.0, 1.5),
+        ("read64", "intercepted fread of 64 bytes", 3_000_000, 2.5, 1.3),
+        ("openclose", "open and close (2 events)", 300_000, 0, 0),
+        ("stat", "stat", 300_000, 0, 0),
+    ]
+    rows = []
+    for what, name, turns, enough, goal in kinds:
+        for threads in (1, 2) if enough else (1,):
+            samples = collect(intercepted(what, turns, threads, threads == 1), bench, rounds, progress)
+            ratio = samples.ratio(lambda one: one["on"] - one["bare"], "floor", "on")
+            bare, floor = samples.median("bare") or 0, samples.median("floor") or 0
+            added = statistics.median([one["on"] - one["bare"] for one in samples.rounds])
+            title = f"{name}, {threads} thread{'s' * (threads > 1)}"
+            verdict = judged(ratio, enough, goal) if enough else ""
+            bars = (f"{enough} B", f"{goal} B") if enough else ("", "")
+            rows.append(Row(title, f"bare {bare:.0f}, B {floor:.1f} ns", f"+{added:.1f} ns", f"{ratio:.2f} B", peers_text(samples), *bars, verdict))
+    return rows
+
+
+def row_packing(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """Bytes at rest, and how soon the answers come, on a recording of preads."""
+    del rounds
+    turns = 3_000_000
+    bench.recorded("pread", turns, 1)
+    progress()
+    events = int(bench.sql("SELECT count(*) FROM events"))
+    size = sum(file.stat().st_size for file in bench.trace.glob("events*.parquet"))
+    each = size / events
+    fathom = str(bench.build / "fathom")
+    report = min(bench.seconds([fathom, "report", str(bench.trace)]) for _ in range(3))
+    group = min(bench.seconds([fathom, "sql", str(bench.trace), "SELECT name, count(*), sum(dur) FROM events GROUP BY name"]) for _ in range(3))
+    progress()
+    rows = [
+        Row("bytes of a POSIX event at rest", "-", f"{each:.2f} B", "", "DFTracer 11.5-23", "7", "5", judged(each, 7, 5)),
+        Row(f"summary report of {events:,} events", "-", f"{report:.2f} s", "", "", "2 s (100 M)", "0.1 s (100 M)"),
+        Row(f"GROUP BY name over {events:,} events", "-", f"{group:.2f} s", "", "", "", ""),
+    ]
+    return rows
+
+
+def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progress: Callable[[], None]) -> Samples:
+    done = []
+    for _ in range(rounds):
+        done.append(sample(bench))
+        progress()
+    return Samples(done)
+
+
+RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
+ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing]
+
+
+def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:
+    def dot() -> None:
+        if progress and sys.stderr.isatty():
+            print(".", end="", file=sys.stderr, flush=True)
+
+    rows: list[Row] = []
+    for maker in makers:
+        rows += maker(bench, rounds, dot)
+    return rows
