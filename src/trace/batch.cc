@@ -120,11 +120,12 @@ void EventBatch::clear() {
 
 void EventBatch::reserve(std::size_t count) {
   const auto reserve_all = [count](auto&... columns) { (columns.reserve(count), ...); };
-  reserve_all(ts, dur, pid, tid, depth, fd, layer, name, category, file, error, entry, offset, size, bytes, ret);
+  reserve_all(ts, dur, pid, tid, depth, fd, layer, name, category, file, error, entry, offset, size,
+              bytes, ret);
 }
 
-// Rows come thread by thread as a rule, so stretches of one thread are put in order first, and the rows of a thread then: keys
-// of 16 bytes that sort in cache.
+// Rows come thread by thread as a rule, so stretches of one thread are put in order first, and the
+// rows of a thread then: keys of 16 bytes that sort in cache.
 std::vector<std::uint32_t> EventBatch::time_order() const {
   struct Stretch {
     std::uint32_t begin, end;
@@ -151,9 +152,11 @@ std::vector<std::uint32_t> EventBatch::time_order() const {
   order.reserve(rows());
   std::vector<Key> keys;
   for (std::size_t at = 0; at < stretches.size(); at++) {
-    for (std::uint32_t row = stretches[at].begin; row < stretches[at].end; row++) keys.push_back({ts[row], depth[row], row});
+    for (std::uint32_t row = stretches[at].begin; row < stretches[at].end; row++)
+      keys.push_back({ts[row], depth[row], row});
     if (at + 1 < stretches.size() && !thread_before(stretches[at], stretches[at + 1])) continue;
-    if (!std::is_sorted(keys.begin(), keys.end(), key_before)) std::sort(keys.begin(), keys.end(), key_before);
+    if (!std::is_sorted(keys.begin(), keys.end(), key_before))
+      std::sort(keys.begin(), keys.end(), key_before);
     for (const Key& key : keys) order.push_back(key.row);
     keys.clear();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rows of the recording's tables on their way into Parquet or into a query, as columns. Texts are codes of one Strings that
-// goes with the batch. Column names and meaning: DESIGN section 4, "The SQL contract".
+// Rows of the recording's tables on their way into Parquet or into a query, as columns. Texts are
+// codes of one Strings that goes with the batch. Column names and meaning: DESIGN section 4, "The
+// SQL contract".
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,9 @@ class Args {
 
   [[nodiscard]] std::size_t rows() const { return row_ends_.size(); }
   [[nodiscard]] std::size_t entries() const { return keys_.size(); }
-  [[nodiscard]] std::size_t begin(std::size_t row) const { return row == 0 ? 0 : row_ends_[row - 1]; }
+  [[nodiscard]] std::size_t begin(std::size_t row) const {
+    return row == 0 ? 0 : row_ends_[row - 1];
+  }
   [[nodiscard]] std::size_t end(std::size_t row) const { return row_ends_[row]; }
   [[nodiscard]] std::uint32_t key(std::size_t entry) const { return keys_[entry]; }
   [[nodiscard]] std::string_view value(std::size_t entry) const {
@@ -44,7 +47,8 @@ class Args {
   std::string text_;
 };
 
-// One event, for those who make them one by one (importers). Entries of args go into EventBatch::args before push().
+// One event, for those who make them one by one (importers). Entries of args go into
+// EventBatch::args before push().
 struct EventRow {
   std::int64_t ts = 0;
   std::int64_t dur = 0;
@@ -69,8 +73,8 @@ struct EventRow {
   std::int64_t correlation = kNull;
 };
 
-// The columns of `events`. All have rows() values but `host`, `rank`, `device`, `stream` and `correlation`, which may be
-// empty: then every row is NULL there (and host is the manifest's).
+// The columns of `events`. All have rows() values but `host`, `rank`, `device`, `stream` and
+// `correlation`, which may be empty: then every row is NULL there (and host is the manifest's).
 struct EventBatch {
   std::vector<std::int64_t> ts, dur;
   std::vector<std::int32_t> pid, tid, depth, fd;

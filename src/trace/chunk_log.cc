@@ -34,7 +34,8 @@ std::uint32_t checksum(const EntryHeader& header, std::span<const std::uint8_t> 
 }
 
 // The entry at `at`, if it is sound.
-bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader& header, LogEntry& entry) {
+bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader& header,
+                LogEntry& entry) {
   if (bytes.size() - at < sizeof header) return false;
   std::memcpy(&header, bytes.data() + at, sizeof header);
   if (header.magic != kEntryMagic || header.length > kMaxEntry) return false;
@@ -45,7 +46,10 @@ bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader
       header.kind > static_cast<std::uint32_t>(EntryKind::kLosses)) {
     return false;
   }
-  entry = {static_cast<EntryKind>(header.kind), {header.pool, header.index, header.generation}, header.schema, payload};
+  entry = {static_cast<EntryKind>(header.kind),
+           {header.pool, header.index, header.generation},
+           header.schema,
+           payload};
   return true;
 }
 
@@ -75,11 +79,13 @@ std::int32_t as_int32(std::int64_t value) {
 bool get_counter(ByteReader& reader, Strings& strings, CounterRow& row) {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
-  if (!reader.signed_number(row.ts) || !reader.signed_number(pid) || !reader.signed_number(tid)) return false;
+  if (!reader.signed_number(row.ts) || !reader.signed_number(pid) || !reader.signed_number(tid))
+    return false;
   row.pid = as_int32(pid);
   row.tid = as_int32(tid);
   return get_text(reader, strings, row.layer) && get_text(reader, strings, row.name) &&
-         get_text(reader, strings, row.unit) && get_text(reader, strings, row.host) && reader.raw(row.value);
+         get_text(reader, strings, row.unit) && get_text(reader, strings, row.host) &&
+         reader.raw(row.value);
 }
 
 }  // namespace
@@ -90,7 +96,8 @@ Result<ChunkLog> ChunkLog::open(const std::string& path) {
   std::uint64_t sound = 0;
   if (size > 0) {
     FATHOM_ASSIGN(const std::string content, read_file(path));
-    sound = scan_log({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()}, [](const LogEntry&, std::uint64_t) {})
+    sound = scan_log({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
+                     [](const LogEntry&, std::uint64_t) {})
                 .sound_bytes;
     if (sound < size && ::ftruncate(file.fd(), static_cast<off_t>(sound)) != 0) sound = size;
   }
@@ -98,8 +105,14 @@ Result<ChunkLog> ChunkLog::open(const std::string& path) {
 }
 
 Status ChunkLog::append(const LogEntry& entry) {
-  EntryHeader header{kEntryMagic, static_cast<std::uint32_t>(entry.kind), entry.name.pool, entry.name.index,
-                     entry.name.generation, entry.schema, static_cast<std::uint32_t>(entry.bytes.size()), 0};
+  EntryHeader header{kEntryMagic,
+                     static_cast<std::uint32_t>(entry.kind),
+                     entry.name.pool,
+                     entry.name.index,
+                     entry.name.generation,
+                     entry.schema,
+                     static_cast<std::uint32_t>(entry.bytes.size()),
+                     0};
   header.checksum = checksum(header, entry.bytes);
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes.append(reinterpret_cast<const char*>(entry.bytes.data()), entry.bytes.size());
@@ -141,13 +154,15 @@ std::string encode_counters(const CounterBatch& counters, const Strings& strings
     put_number(out, fathom_zigzag(row.ts));
     put_number(out, fathom_zigzag(row.pid));
     put_number(out, fathom_zigzag(row.tid));
-    for (const std::uint32_t code : {row.layer, row.name, row.unit, row.host}) put_text(out, strings, code);
+    for (const std::uint32_t code : {row.layer, row.name, row.unit, row.host})
+      put_text(out, strings, code);
     out.append(reinterpret_cast<const char*>(&row.value), sizeof row.value);
   }
   return out;
 }
 
-bool decode_counters(std::span<const std::uint8_t> bytes, CounterBatch& counters, Strings& strings) {
+bool decode_counters(std::span<const std::uint8_t> bytes, CounterBatch& counters,
+                     Strings& strings) {
   ByteReader reader(bytes.data(), bytes.data() + bytes.size());
   while (!reader.at_end()) {
     CounterRow row;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `drained-<n>.log` and `definitions.log`: chunks behind each other, each with a header of its name and a checksum, and rows
-// of counters that the recorder itself measured. Appending is one write; a torn or damaged entry is skipped when reading.
+// `drained-<n>.log` and `definitions.log`: chunks behind each other, each with a header of its name
+// and a checksum, and rows of counters that the recorder itself measured. Appending is one write; a
+// torn or damaged entry is skipped when reading.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::int64_t kSmallestStep = 1000000;  // ns: closer pairs say more about the reading than about the clock
+constexpr std::int64_t kSmallestStep =
+    1000000;  // ns: closer pairs say more about the reading than about the clock
 constexpr double kTolerance = 0.10;
 
 std::uint64_t read_counter() {
@@ -36,7 +37,8 @@ Clock::Clock(std::uint32_t tick_source, ClockPair start, double ns_per_tick)
 
 Clock Clock::of(const fathom_run_header& header) {
   return {header.tick_source,
-          {header.start_tick, static_cast<std::int64_t>(header.start_monotonic_ns & (UINT64_MAX >> 2))}};
+          {header.start_tick,
+           static_cast<std::int64_t>(header.start_monotonic_ns & (UINT64_MAX >> 2))}};
 }
 
 void Clock::add(ClockPair pair) {
@@ -50,7 +52,8 @@ void Clock::add(ClockPair pair) {
   span_ = 0;
 }
 
-// The counter is read between two readings of the clock; of several tries the one with the least in between is kept.
+// The counter is read between two readings of the clock; of several tries the one with the least in
+// between is kept.
 ClockPair Clock::read() const {
   ClockPair best;
   std::int64_t best_gap = INT64_MAX;
@@ -76,12 +79,14 @@ double Clock::ns_per_tick() const {
 
 void Clock::seek(std::uint64_t tick) const {
   if (pairs_.empty()) return;
-  const auto later = std::upper_bound(pairs_.begin(), pairs_.end(), tick,
-                                      [](std::uint64_t t, const ClockPair& pair) { return t < pair.tick; });
+  const auto later =
+      std::upper_bound(pairs_.begin(), pairs_.end(), tick,
+                       [](std::uint64_t t, const ClockPair& pair) { return t < pair.tick; });
   const auto last = static_cast<std::size_t>(pairs_.end() - pairs_.begin()) - 1;
   auto piece = static_cast<std::size_t>(later - pairs_.begin());
   piece = piece == 0 ? 0 : piece - 1;
-  const std::size_t slope = piece == last && last > 0 ? last - 1 : piece;  // goes on behind the last pair as before it
+  const std::size_t slope =
+      piece == last && last > 0 ? last - 1 : piece;  // goes on behind the last pair as before it
   double rate = first_rate_;
   if (pairs_.size() > 1) {
     rate = static_cast<double>(pairs_[slope + 1].monotonic_ns - pairs_[slope].monotonic_ns) /

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Ticks of the recorded program into ns since the start of the run. Pairs of (tick, CLOCK_MONOTONIC) taken during the run
-// fix a piecewise linear function: what lies between two pairs never changes when later pairs are added, so that events
-// packed at different times still contain each other to the nanosecond. Monotone.
+// Ticks of the recorded program into ns since the start of the run. Pairs of (tick,
+// CLOCK_MONOTONIC) taken during the run fix a piecewise linear function: what lies between two
+// pairs never changes when later pairs are added, so that events packed at different times still
+// contain each other to the nanosecond. Monotone.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ class Clock {
   Clock(std::uint32_t tick_source, ClockPair start, double ns_per_tick = 1.0);
   static Clock of(const fathom_run_header& header);
 
-  // Adds a pair; one that is not later than the last by 1 ms at least, or that makes the clock run more than 10 % off its
-  // known speed, is ignored.
+  // Adds a pair; one that is not later than the last by 1 ms at least, or that makes the clock run
+  // more than 10 % off its known speed, is ignored.
   void add(ClockPair pair);
   // Reads both clocks now. Only meaningful on the machine and boot that the run is of.
   [[nodiscard]] ClockPair read() const;

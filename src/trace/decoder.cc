@@ -35,7 +35,8 @@ void Decoder::decode(std::span<const Chunk> chunks, EventBatch& events, CounterB
   const auto order = [](const Run& run) {
     return std::tie(run.head.pid, run.head.key, run.head.thread, run.head.cursor, run.head.run);
   };
-  std::sort(runs.begin(), runs.end(), [&](const Run& a, const Run& b) { return order(a) < order(b); });
+  std::sort(runs.begin(), runs.end(),
+            [&](const Run& a, const Run& b) { return order(a) < order(b); });
   for (const Run& run : runs) {
     Thread& owner = thread(run.head.key, static_cast<std::uint32_t>(run.head.thread),
                            static_cast<std::uint32_t>(run.head.cursor));
@@ -43,13 +44,16 @@ void Decoder::decode(std::span<const Chunk> chunks, EventBatch& events, CounterB
     events.args.drop_open();
     count_loss("damaged chunk");
   }
-  if (rows_->unknown_names > 0) count_loss("name not found", std::exchange(rows_->unknown_names, 0));
+  if (rows_->unknown_names > 0)
+    count_loss("name not found", std::exchange(rows_->unknown_names, 0));
 }
 
-Decoder::Thread& Decoder::thread(std::uint64_t process_key, std::uint32_t ordinal, std::uint32_t cursor) {
+Decoder::Thread& Decoder::thread(std::uint64_t process_key, std::uint32_t ordinal,
+                                 std::uint32_t cursor) {
   auto& threads = threads_[(process_key * UINT64_C(0x9e3779b97f4a7c15)) ^ ordinal];
   for (const auto& known : threads) {
-    if (known->process_key == process_key && known->ordinal == ordinal && known->cursor == cursor) return *known;
+    if (known->process_key == process_key && known->ordinal == ordinal && known->cursor == cursor)
+      return *known;
   }
   threads.push_back(std::make_unique<Thread>());
   threads.back()->process_key = process_key;
@@ -58,7 +62,9 @@ Decoder::Thread& Decoder::thread(std::uint64_t process_key, std::uint32_t ordina
   return *threads.back();
 }
 
-void Decoder::count_loss(const std::string& reason, std::int64_t count) { losses_[reason] += count; }
+void Decoder::count_loss(const std::string& reason, std::int64_t count) {
+  losses_[reason] += count;
+}
 
 Decoder::Sums Decoder::take_sums() {
   Sums sums;

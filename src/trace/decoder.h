@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Records of chunks into rows. Reading never trusts a byte: a damaged chunk costs what follows the damage in it, and counts
-// as a loss.
+// Records of chunks into rows. Reading never trusts a byte: a damaged chunk costs what follows the
+// damage in it, and counts as a loss.
 //
-//   for (chunk : all known chunks) decoder.define(chunk);      // names and facts, in any order, repeatable
-//   decoder.decode(chunks, events, counters);                  // rows, each chunk once
+//   for (chunk : all known chunks) decoder.define(chunk);      // names and facts, in any order,
+//   repeatable decoder.decode(chunks, events, counters);                  // rows, each chunk once
 //
 // One thread at a time.
 #pragma once
@@ -26,7 +26,8 @@
 
 namespace fathom::trace {
 
-// The valid bytes of one fill of a segment, without the segment's header. Refers to memory of somebody else.
+// The valid bytes of one fill of a segment, without the segment's header. Refers to memory of
+// somebody else.
 struct Chunk {
   std::span<const std::uint8_t> bytes;
   const Schema* schema = nullptr;  // nullptr: unknown, only kinds of the format itself can be read
@@ -56,8 +57,8 @@ class Decoder {
   // Takes definitions, process facts and notes. Counts nothing.
   void define(const Chunk& chunk);
 
-  // Appends the rows of all chunks, thread by thread, each thread's runs in their order. Arguments of a region that is
-  // still open wait for the next call.
+  // Appends the rows of all chunks, thread by thread, each thread's runs in their order. Arguments
+  // of a region that is still open wait for the next call.
   void decode(std::span<const Chunk> chunks, EventBatch& events, CounterBatch& counters);
 
   [[nodiscard]] Definitions& definitions() { return definitions_; }

@@ -17,7 +17,8 @@ class DecoderTest : public ::testing::Test {
  protected:
   DecoderTest() : schema_(Schema::parse(testing::kSchemaText).value()) {}
 
-  RecordWriter begin(std::uint64_t key = kKey, std::uint64_t pid = 10, std::uint64_t thread = 0, std::uint64_t run = 0) {
+  RecordWriter begin(std::uint64_t key = kKey, std::uint64_t pid = 10, std::uint64_t thread = 0,
+                     std::uint64_t run = 0) {
     RecordWriter w;
     w.switch_to({key, pid, pid + thread, thread, run, 0, 1000});
     return w;
@@ -29,10 +30,14 @@ class DecoderTest : public ::testing::Test {
     decoder().decode(chunks, events_, counters_);
   }
   Decoder& decoder() {
-    if (!decoder_) decoder_ = std::make_unique<Decoder>(strings_, Clock(FATHOM_TICK_MONOTONIC_NS, {1000, 1000}), options_);
+    if (!decoder_)
+      decoder_ = std::make_unique<Decoder>(strings_, Clock(FATHOM_TICK_MONOTONIC_NS, {1000, 1000}),
+                                           options_);
     return *decoder_;
   }
-  std::string text(std::uint32_t code) const { return code == kNoString ? "NULL" : std::string(strings_.view(code)); }
+  std::string text(std::uint32_t code) const {
+    return code == kNoString ? "NULL" : std::string(strings_.view(code));
+  }
   std::map<std::string, std::string> args(std::size_t row) const {
     std::map<std::string, std::string> map;
     for (std::size_t e = events_.args.begin(row); e < events_.args.end(row); e++) {
@@ -42,7 +47,8 @@ class DecoderTest : public ::testing::Test {
   }
   std::int64_t lost(const std::string& reason) {
     std::int64_t count = 0;
-    for (const Loss& loss : decoder().take_sums().losses) count += loss.reason == reason ? loss.count : 0;
+    for (const Loss& loss : decoder().take_sums().losses)
+      count += loss.reason == reason ? loss.count : 0;
     return count;
   }
 
@@ -57,27 +63,33 @@ class DecoderTest : public ::testing::Test {
 TEST_F(DecoderTest, CallsBecomeRows) {
   RecordWriter w = begin();
   w.path(5, 0, "/data").path(6, 5, "a.bin");
-  w.call(testing::kOpen, 0, 2000, 3000, 0, {fathom_zigzag(3), 6, fathom_zigzag(3), fathom_zigzag(577)});
+  w.call(testing::kOpen, 0, 2000, 3000, 0,
+         {fathom_zigzag(3), 6, fathom_zigzag(3), fathom_zigzag(577)});
   w.call(testing::kRead, 0, 3500, 4000, FATHOM_FLAG_SAME | FATHOM_FLAG_FULL, {1, 4096});
   w.call(testing::kRead, 0, 4000, 4100, FATHOM_FLAG_SAME, {1, 4096, fathom_zigzag(100)});
   w.call(testing::kRead, 0, 4200, 4300, FATHOM_FLAG_SAME | FATHOM_FLAG_ERROR, {5, 0, 10});
-  w.call(testing::kPread, 0, 4400, 4500, FATHOM_FLAG_SAME, {1 + fathom_zigzag(100 - 4196), 10, fathom_zigzag(0)});
+  w.call(testing::kPread, 0, 4400, 4500, FATHOM_FLAG_SAME,
+         {1 + fathom_zigzag(100 - 4196), 10, fathom_zigzag(0)});
   decode({&w});
   ASSERT_EQ(events_.rows(), 5U);
   const EventRow open = events_.row(0);
   EXPECT_EQ(open.ts, 1000);
   EXPECT_EQ(open.dur, 1000);
   EXPECT_EQ(open.pid, 10);
-  EXPECT_EQ(text(open.layer) + "/" + text(open.name) + "/" + text(open.entry) + "/" + text(open.category), "posix/open/open64/open");
+  EXPECT_EQ(
+      text(open.layer) + "/" + text(open.name) + "/" + text(open.entry) + "/" + text(open.category),
+      "posix/open/open64/open");
   EXPECT_EQ(text(open.file), "/data/a.bin");
   EXPECT_EQ(open.fd, 3);
   EXPECT_EQ(open.ret, 3);
   EXPECT_EQ(open.bytes, kNull);
   EXPECT_EQ(args(0), (std::map<std::string, std::string>{{"flags", "577"}}));
   const EventRow full = events_.row(1);
-  EXPECT_EQ(std::tuple(full.offset, full.size, full.ret, full.bytes), std::tuple(0, 4096, 4096, 4096));
+  EXPECT_EQ(std::tuple(full.offset, full.size, full.ret, full.bytes),
+            std::tuple(0, 4096, 4096, 4096));
   const EventRow part = events_.row(2);
-  EXPECT_EQ(std::tuple(part.offset, part.size, part.ret, part.bytes), std::tuple(4096, 4096, 100, 100));
+  EXPECT_EQ(std::tuple(part.offset, part.size, part.ret, part.bytes),
+            std::tuple(4096, 4096, 100, 100));
   const EventRow failed = events_.row(3);
   EXPECT_EQ(std::tuple(failed.offset, failed.ret, failed.bytes), std::tuple(kNull, -1, 0));
   EXPECT_EQ(text(failed.error), "EIO");
@@ -144,7 +156,10 @@ TEST_F(DecoderTest, ArgumentsWaitAcrossCalls) {
 TEST_F(DecoderTest, SelfTimeIsWhatChildrenLeave) {
   RecordWriter w = begin();
   w.string(1, "a").string(2, "b").string(3, "c").site(11, 1, 0).site(12, 2, 0).site(13, 3, 0);
-  w.region(2, 1100, 1200, 13).region(1, 1050, 1300, 12).region(1, 1300, 1500, 12).region(0, 1000, 2000, 11);
+  w.region(2, 1100, 1200, 13)
+      .region(1, 1050, 1300, 12)
+      .region(1, 1300, 1500, 12)
+      .region(0, 1000, 2000, 11);
   decode({&w});
   const auto sums = decoder().take_sums();
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> times;
@@ -163,9 +178,14 @@ TEST_F(DecoderTest, NamesThatAreNoFiles) {
     const char* name;
     const char* want;
   };
-  const Case cases[] = {{"pipe:[77]", "NULL"},       {"socket:[1]", "NULL"},    {"anon_inode:[eventfd]", "NULL"},
-                        {"/tmp/x (deleted)", "/tmp/x"}, {"/a//b/./../c/", "/a/c"}, {"/../..", "/"},
-                        {"/bad\xff/\xc3\xa9", "/bad\\xff/\xc3\xa9"}, {"relative", "NULL"}};
+  const Case cases[] = {{"pipe:[77]", "NULL"},
+                        {"socket:[1]", "NULL"},
+                        {"anon_inode:[eventfd]", "NULL"},
+                        {"/tmp/x (deleted)", "/tmp/x"},
+                        {"/a//b/./../c/", "/a/c"},
+                        {"/../..", "/"},
+                        {"/bad\xff/\xc3\xa9", "/bad\\xff/\xc3\xa9"},
+                        {"relative", "NULL"}};
   for (const Case& c : cases) {
     events_.clear();
     decoder_.reset();
@@ -181,9 +201,15 @@ TEST_F(DecoderTest, NamesThatAreNoFiles) {
 TEST_F(DecoderTest, FilterByPath) {
   options_.paths = PathFilter({"/data/", "/x/y"});
   RecordWriter w = begin();
-  w.path(1, 0, "/data/a").path(2, 0, "/database").path(3, 0, "/x/y").string(4, "pipe:[1]").string(5, "r").site(6, 5, 0);
+  w.path(1, 0, "/data/a")
+      .path(2, 0, "/database")
+      .path(3, 0, "/x/y")
+      .string(4, "pipe:[1]")
+      .string(5, "r")
+      .site(6, 5, 0);
   for (const std::uint64_t file : {1, 2, 3, 4}) {
-    w.call(testing::kOpen, 0, 2000 + file * 10, 2005 + file * 10, 0, {fathom_zigzag(3), file, fathom_zigzag(3), 0});
+    w.call(testing::kOpen, 0, 2000 + file * 10, 2005 + file * 10, 0,
+           {fathom_zigzag(3), file, fathom_zigzag(3), 0});
   }
   w.region(0, 1000, 5000, 6);
   decode({&w});
@@ -212,15 +238,17 @@ TEST_F(DecoderTest, ProcessesAndTheirEnds) {
   parent.note(FATHOM_KIND_WAITED, 9000, {11, 0x0200}).note(FATHOM_KIND_WAITED, 9500, {12, 9});
   parent.note(FATHOM_KIND_PROCESS_END, 9900, {fathom_zigzag(3), 1});
   RecordWriter child = begin(0x2222, 11);
-  child.process(kKey, 11, 10, 1, 2000, FATHOM_ATTACH_FORK).note(FATHOM_KIND_PROCESS_END, 5000, {0, 1});
+  child.process(kKey, 11, 10, 1, 2000, FATHOM_ATTACH_FORK)
+      .note(FATHOM_KIND_PROCESS_END, 5000, {0, 1});
   RecordWriter killed = begin(0x3333, 12);
   killed.process(kKey, 12, 10, 1, 2000, FATHOM_ATTACH_FORK);
   decode({&parent, &child, &killed});
   const auto rows = process_rows(decoder().definitions(), decoder().clock(), {{10, 7}}, "h");
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> ends;
   for (const ProcessRow& row : rows) ends[row.pid] = {row.exit, row.end};
-  EXPECT_EQ(ends[10], std::pair(std::int64_t{7}, std::int64_t{8900}));    // the recorder's word counts
-  EXPECT_EQ(ends[11], std::pair(std::int64_t{2}, std::int64_t{4000}));    // then the parent's
+  EXPECT_EQ(ends[10],
+            std::pair(std::int64_t{7}, std::int64_t{8900}));  // the recorder's word counts
+  EXPECT_EQ(ends[11], std::pair(std::int64_t{2}, std::int64_t{4000}));  // then the parent's
   EXPECT_EQ(ends[12], std::pair(std::int64_t{137}, std::int64_t{8500}));
 }
 

@@ -7,7 +7,8 @@ namespace fathom::trace {
 namespace {
 
 constexpr bool is_definition(unsigned kind) {
-  return (kind >= FATHOM_KIND_STRING && kind <= FATHOM_KIND_META) || kind == FATHOM_KIND_THREAD_NAME;
+  return (kind >= FATHOM_KIND_STRING && kind <= FATHOM_KIND_META) ||
+         kind == FATHOM_KIND_THREAD_NAME;
 }
 constexpr bool is_note(unsigned kind) {
   return kind >= FATHOM_KIND_THREAD_END && kind <= FATHOM_KIND_WAITED;
@@ -15,7 +16,8 @@ constexpr bool is_note(unsigned kind) {
 
 class Definer {
  public:
-  Definer(Definitions& definitions, Strings& strings) : definitions_(definitions), strings_(strings) {}
+  Definer(Definitions& definitions, Strings& strings)
+      : definitions_(definitions), strings_(strings) {}
 
   void enter(const RunHead& run) {
     process_ = &definitions_.process(run.key);
@@ -59,7 +61,8 @@ class Definer {
         break;
       case FATHOM_KIND_EXEC:
         note.kind = NoteKind::kExec;
-        if (!take_pid(fields, note.pid) || !fields.number(note.path) || !fields.number(number)) return false;
+        if (!take_pid(fields, note.pid) || !fields.number(note.path) || !fields.number(number))
+          return false;
         note.value = static_cast<std::int64_t>(number & INT64_MAX);
         break;
       case FATHOM_KIND_WAITED:
@@ -99,7 +102,8 @@ class Definer {
   bool take_site(ByteReader& fields) {
     std::uint64_t id = 0;
     Definition definition{.kind = DefinitionKind::kSite};
-    if (!fields.number(id) || !fields.number(definition.a) || !fields.number(definition.b)) return false;
+    if (!fields.number(id) || !fields.number(definition.a) || !fields.number(definition.b))
+      return false;
     if (!fields.skip_numbers(2)) return false;
     definitions_.define(*process_, id, definition);
     return true;
@@ -108,7 +112,8 @@ class Definer {
   bool take_function(ByteReader& fields) {
     std::uint64_t id = 0;
     Definition definition{.kind = DefinitionKind::kFunctionSite};
-    if (!fields.number(id) || !fields.number(definition.a) || !fields.number(definition.b)) return false;
+    if (!fields.number(id) || !fields.number(definition.a) || !fields.number(definition.b))
+      return false;
     definitions_.define(*process_, id, definition);
     return true;
   }
@@ -118,8 +123,11 @@ class Definer {
     std::uint64_t attach = 0;
     std::uint64_t parent_key = 0;
     std::uint64_t limit = 0;
-    if (!fields.raw(parent_key) || !take_pid(fields, process.pid) || !take_pid(fields, process.ppid)) return false;
-    if (!fields.number(limit) || !fields.raw(process.start_tick) || !fields.number(attach)) return false;
+    if (!fields.raw(parent_key) || !take_pid(fields, process.pid) ||
+        !take_pid(fields, process.ppid))
+      return false;
+    if (!fields.number(limit) || !fields.raw(process.start_tick) || !fields.number(attach))
+      return false;
     process.parent_key = parent_key == process.key ? 0 : parent_key;
     process.limit = process.parent_key == 0 ? 0 : limit;
     process.attach = static_cast<std::uint32_t>(attach & UINT32_MAX);
@@ -156,18 +164,21 @@ void append_number(std::string& out, std::uint64_t value) {
 void append_switch(std::string& out, const RunHead& run, std::uint64_t tick) {
   append_raw(out, static_cast<std::uint16_t>(FATHOM_KIND_SWITCH));
   append_raw(out, run.key);
-  for (const std::uint64_t number : {run.pid, run.tid, run.thread, run.run, run.cursor}) append_number(out, number);
+  for (const std::uint64_t number : {run.pid, run.tid, run.thread, run.run, run.cursor})
+    append_number(out, number);
   append_raw(out, tick);
 }
 
-void close_run(std::vector<Run>* runs, const Chunk& chunk, std::size_t begin, std::size_t end, const RunHead& head) {
+void close_run(std::vector<Run>* runs, const Chunk& chunk, std::size_t begin, std::size_t end,
+               const RunHead& head) {
   if (runs == nullptr || end <= begin) return;
   runs->push_back({head, chunk.schema, chunk.bytes.subspan(begin, end - begin)});
 }
 
 }  // namespace
 
-bool define_chunk(const Chunk& chunk, Definitions& definitions, Strings& strings, std::vector<Run>* runs) {
+bool define_chunk(const Chunk& chunk, Definitions& definitions, Strings& strings,
+                  std::vector<Run>* runs) {
   Definer definer(definitions, strings);
   RecordWalker walker(chunk.bytes);
   RecordHead head;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first pass over a chunk: what names mean, what processes told about themselves, and where the runs of threads lie.
-// Included by .cc files of this room only.
+// The first pass over a chunk: what names mean, what processes told about themselves, and where the
+// runs of threads lie. Included by .cc files of this room only.
 #pragma once
 
 #include <string>
@@ -18,11 +18,14 @@ struct Run {
   std::span<const std::uint8_t> bytes;  // the SWITCH included
 };
 
-// Takes the definitions. Appends the runs, where wanted; false where the chunk is damaged (the runs end before that).
-bool define_chunk(const Chunk& chunk, Definitions& definitions, Strings& strings, std::vector<Run>* runs);
+// Takes the definitions. Appends the runs, where wanted; false where the chunk is damaged (the runs
+// end before that).
+bool define_chunk(const Chunk& chunk, Definitions& definitions, Strings& strings,
+                  std::vector<Run>* runs);
 
-// The definition records and notes of a chunk as a chunk of its own, which needs no schema: what definitions.log keeps. Each
-// note gets a SWITCH of its own, since the records that its time was relative to are gone.
+// The definition records and notes of a chunk as a chunk of its own, which needs no schema: what
+// definitions.log keeps. Each note gets a SWITCH of its own, since the records that its time was
+// relative to are gone.
 std::string extract_definitions(const Chunk& chunk);
 
 // The last SWITCH of a chunk; false where there is none.

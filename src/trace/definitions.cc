@@ -11,7 +11,7 @@
 namespace fathom::trace {
 namespace {
 
-constexpr int kMaxNesting = 64;          // of forks, and of directories that a path starts from
+constexpr int kMaxNesting = 64;         // of forks, and of directories that a path starts from
 constexpr std::uint64_t kHole = 65536;  // ids this far beyond the table go to the map
 constexpr std::uint64_t kCachedIds = std::uint64_t{1} << 20;
 
@@ -28,7 +28,9 @@ std::string hex(std::uint64_t value) {
 }  // namespace
 
 Definitions::Definitions(Strings& strings, NameResolver resolver)
-    : strings_(&strings), resolver_(std::move(resolver)), function_category_(strings.code("function")) {}
+    : strings_(&strings),
+      resolver_(std::move(resolver)),
+      function_category_(strings.code("function")) {}
 
 Process& Definitions::process(std::uint64_t key) {
   if (Process* known = find(key)) return *known;
@@ -57,9 +59,10 @@ void Definitions::define(Process& process, std::uint64_t id, const Definition& d
 }
 
 void Definitions::note(Process& process, const Note& note) {
-  const bool known = std::any_of(process.notes.begin(), process.notes.end(), [&note](const Note& other) {
-    return other.kind == note.kind && other.tick == note.tick && other.pid == note.pid;
-  });
+  const bool known =
+      std::any_of(process.notes.begin(), process.notes.end(), [&note](const Note& other) {
+        return other.kind == note.kind && other.tick == note.tick && other.pid == note.pid;
+      });
   if (!known) process.notes.push_back(note);
 }
 
@@ -125,7 +128,8 @@ const Site* Definitions::site(Process& process, std::uint64_t id) {
   const Definition* definition = lookup(process, id);
   if (definition == nullptr) return nullptr;
   const Site site = resolve_site(process, *definition);
-  const std::uint64_t slot = id < kCachedIds ? id : 0;  // 0 is never an id: scratch for strange ones
+  const std::uint64_t slot =
+      id < kCachedIds ? id : 0;  // 0 is never an id: scratch for strange ones
   if (slot >= process.sites.size()) {
     process.sites.resize(slot + 1 + slot / 2);
     process.site_known.resize(process.sites.size());

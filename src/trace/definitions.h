@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What ids mean. Ids belong to a process; a forked child knows those of its parent below a limit. Definitions may come in
-// any order and more than once (from a live segment, then from a log): the last one holds.
+// What ids mean. Ids belong to a process; a forked child knows those of its parent below a limit.
+// Definitions may come in any order and more than once (from a live segment, then from a log): the
+// last one holds.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +42,10 @@ enum class NoteKind : std::uint8_t { kProcessEnd, kExec, kExecFailed, kWaited };
 struct Note {
   NoteKind kind = NoteKind::kProcessEnd;
   std::uint64_t tick = 0;
-  std::int64_t pid = 0;     // exec, waited: whom
-  std::int64_t value = 0;   // exit status, wait status, exec flags
-  bool known = false;       // process end: the status is
-  std::uint64_t path = 0;   // exec: id
+  std::int64_t pid = 0;    // exec, waited: whom
+  std::int64_t value = 0;  // exit status, wait status, exec flags
+  bool known = false;      // process end: the status is
+  std::uint64_t path = 0;  // exec: id
   std::uint32_t thread = 0;
 };
 
@@ -65,7 +66,7 @@ struct Process {
   std::int64_t ppid = 0;
   std::uint64_t start_tick = 0;
   std::uint32_t attach = 0;
-  bool attached = false;  // its PROCESS record was seen
+  bool attached = false;                                  // its PROCESS record was seen
   std::unordered_map<std::uint64_t, std::uint64_t> meta;  // key id to value id
   std::vector<Note> notes;
   std::unordered_map<std::uint32_t, ThreadFacts> threads;  // by ordinal
@@ -73,8 +74,9 @@ struct Process {
   std::uint64_t last_tick = 0;
 
   std::uint64_t first_id = 0;
-  std::vector<Definition> definitions;                            // by id - first_id
-  std::unordered_map<std::uint64_t, Definition> far_definitions;  // ids that would leave a large hole
+  std::vector<Definition> definitions;  // by id - first_id
+  std::unordered_map<std::uint64_t, Definition>
+      far_definitions;  // ids that would leave a large hole
   // Resolved, by id; filled when first used.
   std::vector<std::uint32_t> files;
   std::vector<Site> sites;
@@ -90,7 +92,9 @@ class Definitions {
   Process& process(std::uint64_t key);
   [[nodiscard]] Process* find(std::uint64_t key);
   [[nodiscard]] const Strings& strings() const { return *strings_; }
-  [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const { return processes_; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
+    return processes_;
+  }
 
   void define(Process& process, std::uint64_t id, const Definition& definition);
   void note(Process& process, const Note& note);  // a note that is known is dropped

@@ -22,7 +22,8 @@ std::span<const std::uint8_t> as_bytes(const std::string& text) {
 
 bool all_free(const Pool& pool) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
-    if (__atomic_load_n(&pool.segment(index).state, __ATOMIC_SEQ_CST) != FATHOM_SEGMENT_FREE) return false;
+    if (__atomic_load_n(&pool.segment(index).state, __ATOMIC_SEQ_CST) != FATHOM_SEGMENT_FREE)
+      return false;
   }
   return true;
 }
@@ -31,7 +32,8 @@ ChunkName name_of(const Pool& pool, std::uint32_t index) {
   return {pool.name_hash(), index, load(pool.segment(index).generation)};
 }
 
-// The owner of a free segment is nobody, and its old records are no records: a thread that claims it finds it so.
+// The owner of a free segment is nobody, and its old records are no records: a thread that claims
+// it finds it so.
 void free_segment(fathom_segment& segment) {
   __atomic_store_n(&segment.owner_pid, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&segment.owner_key, 0, __ATOMIC_RELAXED);
@@ -43,7 +45,8 @@ void free_segment(fathom_segment& segment) {
 RunHead first_switch(const Chunk& chunk) {
   RecordWalker walker(chunk.bytes);
   RecordHead head;
-  const bool found = walker.next(head) == RecordWalker::Step::kRecord && head.kind == FATHOM_KIND_SWITCH;
+  const bool found =
+      walker.next(head) == RecordWalker::Step::kRecord && head.kind == FATHOM_KIND_SWITCH;
   return found ? walker.run() : RunHead();
 }
 
@@ -85,7 +88,9 @@ Status Drainer::refresh_pools() {
       unreadable_.insert(path);
     }
   }
-  std::erase_if(pools_, [&paths](const auto& pool) { return !std::binary_search(paths.begin(), paths.end(), pool.first); });
+  std::erase_if(pools_, [&paths](const auto& pool) {
+    return !std::binary_search(paths.begin(), paths.end(), pool.first);
+  });
   liveness_.begin_pass();
   for (auto& [path, pool] : pools_) see_owners(pool);
   return {};
@@ -100,7 +105,8 @@ void Drainer::see_owners(Pool& pool) {
 }
 
 Chunk Drainer::chunk_of(const Pool& pool, std::uint32_t index) const {
-  return {pool.records(index, load(pool.segment(index).progress)), spool_->schema(pool.header().schema_hash)};
+  return {pool.records(index, load(pool.segment(index).progress)),
+          spool_->schema(pool.header().schema_hash)};
 }
 
 bool Drainer::owner_lives(const Pool& pool, std::uint32_t index) const {
@@ -139,14 +145,16 @@ bool Drainer::may_take(Pool& pool, std::uint32_t index, DrainResult& result) {
   result.owners_alive |= lives;
   if (lives) return false;
   // A thread of another process may claim a half full segment at this moment.
-  if (!__atomic_compare_exchange_n(&segment.state, &state, FATHOM_SEGMENT_FULL, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  if (!__atomic_compare_exchange_n(&segment.state, &state, FATHOM_SEGMENT_FULL, false,
+                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
     result.owners_alive = true;
     return false;
   }
   const auto kind = static_cast<std::uint32_t>(load(segment.progress) >> 32);
   if (kind != 0 && state == FATHOM_SEGMENT_OWNED) {
-    result.died_in.push_back({load(segment.owner_pid), load(segment.owner_tid), load(segment.owner_key), kind,
-                              load(segment.in_call_since), pool.header().schema_hash, false});
+    result.died_in.push_back({load(segment.owner_pid), load(segment.owner_tid),
+                              load(segment.owner_key), kind, load(segment.in_call_since),
+                              pool.header().schema_hash, false});
   }
   return true;
 }
@@ -166,7 +174,8 @@ void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
   const auto order = [](const Work& item) {
     return std::tie(item.first.key, item.first.thread, item.first.cursor, item.first.run);
   };
-  std::sort(work.begin(), work.end(), [&](const Work& a, const Work& b) { return order(a) < order(b); });
+  std::sort(work.begin(), work.end(),
+            [&](const Work& a, const Work& b) { return order(a) < order(b); });
 }
 
 Status Drainer::ensure_log(std::uint64_t room) {
@@ -192,7 +201,8 @@ Status Drainer::take(const Work& work) {
       logged_.insert(name);
     }
     const std::string definitions = extract_definitions(chunk);
-    if (!definitions.empty()) FATHOM_TRY(definitions_->append({EntryKind::kChunk, name, 0, as_bytes(definitions)}));
+    if (!definitions.empty())
+      FATHOM_TRY(definitions_->append({EntryKind::kChunk, name, 0, as_bytes(definitions)}));
   }
   free_segment(work.pool->segment(work.index));
   logged_.erase(name);
@@ -217,20 +227,22 @@ Result<DrainResult> Drainer::drain() {
   for (const auto& [path, pool] : pools_) {
     result.pools++;
     result.pool_bytes += pool.file_bytes();
-    result.owners_alive = result.owners_alive || liveness_.alive(pool.header().creator_pid, pool.header().creator_key, 0);
+    result.owners_alive = result.owners_alive ||
+                          liveness_.alive(pool.header().creator_pid, pool.header().creator_key, 0);
   }
   return result;
 }
 
 void Drainer::remove_idle_pools() {
   for (auto& [path, pool] : pools_) {
-    if (all_free(pool) && !liveness_.alive(pool.header().creator_pid, pool.header().creator_key, 0)) remove_pool(pool);
+    if (all_free(pool) && !liveness_.alive(pool.header().creator_pid, pool.header().creator_key, 0))
+      remove_pool(pool);
   }
   std::erase_if(pools_, [](const auto& pool) { return !path_exists(pool.first); });
 }
 
-// Closed first, then looked at again: a forked child that claimed a segment in between either sees that the pool is closed
-// and gives it back, or is seen here.
+// Closed first, then looked at again: a forked child that claimed a segment in between either sees
+// that the pool is closed and gives it back, or is seen here.
 void Drainer::remove_pool(Pool& pool) {
   __atomic_store_n(&pool.header().state, FATHOM_POOL_CLOSED, __ATOMIC_SEQ_CST);
   if (!all_free(pool)) {
@@ -239,7 +251,10 @@ void Drainer::remove_pool(Pool& pool) {
   }
   if (PoolLosses::any(pool.header())) {
     const std::string counters = PoolLosses::encode(pool.header());
-    if (!ensure_log(0) || !definitions_->append({EntryKind::kLosses, {pool.name_hash(), 0, 0}, 0, as_bytes(counters)})) return;
+    if (!ensure_log(0) ||
+        !definitions_->append(
+            {EntryKind::kLosses, {pool.name_hash(), 0, 0}, 0, as_bytes(counters)}))
+      return;
     gone_losses_.add(as_bytes(counters));
   }
   if (::unlink(pool.path().c_str()) == 0) spool_->give_back(pool.file_bytes());
@@ -281,7 +296,8 @@ std::vector<Loss> Drainer::losses() const {
   PoolLosses all = gone_losses_;
   for (const auto& [path, pool] : pools_) all.add(pool.header());
   std::vector<Loss> losses = all.losses();
-  if (!unreadable_.empty()) losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
+  if (!unreadable_.empty())
+    losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
   return losses;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Takes full segments, and those of dead owners, out of the pools into logs, so that the program can use them again. Needs
-// spool/lock (exclusive). Nothing is freed before it is in the log: a disk that is full costs nothing until the guests
-// themselves find no room. One thread at a time.
+// Takes full segments, and those of dead owners, out of the pools into logs, so that the program
+// can use them again. Needs spool/lock (exclusive). Nothing is freed before it is in the log: a
+// disk that is full costs nothing until the guests themselves find no room. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,18 @@
 
 namespace fathom::trace {
 
-inline constexpr std::uint64_t kLogBytes = std::uint64_t{16} << 20;  // a log is packed into one Parquet file
+inline constexpr std::uint64_t kLogBytes = std::uint64_t{16}
+                                           << 20;  // a log is packed into one Parquet file
 
 struct DrainResult {
   std::uint64_t chunks = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t pools = 0;         // that exist now
+  std::uint64_t pools = 0;  // that exist now
   std::uint64_t pool_bytes = 0;
-  bool owners_alive = false;       // some process may still write
-  std::vector<CallInFlight> died_in;  // what owners that were found dead in this pass were in the middle of
-  std::optional<Error> trouble;       // a log could not be written: what is left waits for the next pass
+  bool owners_alive = false;  // some process may still write
+  std::vector<CallInFlight>
+      died_in;  // what owners that were found dead in this pass were in the middle of
+  std::optional<Error> trouble;  // a log could not be written: what is left waits for the next pass
 };
 
 class Drainer {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The end of packing: everything that may be taken is taken, totals are written, and the spool goes if nobody needs it.
+// The end of packing: everything that may be taken is taken, totals are written, and the spool goes
+// if nobody needs it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,7 +31,8 @@ std::vector<std::int64_t> list_of(const Value& value) {
 
 SummaryRow summary_row(const std::vector<Value>& cells, Strings& strings) {
   SummaryRow row;
-  row.key = {code_of(cells[0], strings), code_of(cells[1], strings), code_of(cells[2], strings), code_of(cells[3], strings),
+  row.key = {code_of(cells[0], strings), code_of(cells[1], strings), code_of(cells[2], strings),
+             code_of(cells[3], strings),
              cells[4].is_null() ? kNull32 : static_cast<std::int32_t>(integer_of(cells[4]))};
   row.calls = integer_of(cells[5]);
   row.errors = integer_of(cells[6]);
@@ -63,7 +65,8 @@ Result<FinishResult> Packer::State::finish(const std::string& partial_reason) {
   if (!result.owners_alive) remove_unready_pools();
   const Result<std::vector<std::string>> pools = spool_.pool_paths();
   const bool empty = pools && pools->empty() && spool_.logs().empty();
-  if (!result.owners_alive && !empty && trouble.empty()) trouble = "something in the spool is damaged";
+  if (!result.owners_alive && !empty && trouble.empty())
+    trouble = "something in the spool is damaged";
   settle_state(result, partial_reason, trouble);
   result.state = manifest.state;
   if (result.owners_alive || !empty) {
@@ -78,14 +81,15 @@ Result<FinishResult> Packer::State::finish(const std::string& partial_reason) {
 }
 
 Status Packer::State::drain_all(FinishResult& result, std::string& trouble) {
-  for (;;) {
+  constexpr int kPassesOfLiving = 2;  // they may fill segments for as long as we take them
+  for (int passes = 1;; passes++) {
     FATHOM_ASSIGN(const DrainResult pass, drain());
     result.owners_alive = pass.owners_alive;
     if (pass.trouble) {
       trouble = pass.trouble->message;
       return {};
     }
-    if (pass.chunks == 0) return {};
+    if (pass.chunks == 0 || (pass.owners_alive && passes == kPassesOfLiving)) return {};
   }
 }
 
@@ -105,7 +109,8 @@ void Packer::State::settle_facts(bool owners_alive) {
   for (const CallInFlight& call : died_in_) {
     const Process* process = decoder_.definitions().find(call.key);
     if (process != nullptr && ended_in_order(*process)) continue;
-    manifest.in_flight.push_back({call.pid, call.tid, call_name(spool_, call), clock.ns(call.since_tick)});
+    manifest.in_flight.push_back(
+        {call.pid, call.tid, call_name(spool_, call), clock.ns(call.since_tick)});
   }
   died_in_.clear();
   std::uint64_t last = 0;
@@ -116,7 +121,8 @@ void Packer::State::settle_facts(bool owners_alive) {
   if (!owners_alive && !manifest.duration_ns && last != 0) manifest.duration_ns = clock.ns(last);
 }
 
-void Packer::State::settle_state(const FinishResult& result, const std::string& partial_reason, const std::string& trouble) {
+void Packer::State::settle_state(const FinishResult& result, const std::string& partial_reason,
+                                 const std::string& trouble) {
   std::string reason = !partial_reason.empty() ? partial_reason : trouble;
   if (reason.empty() && manifest.state == RunState::kPartial) reason = manifest.state_reason;
   if (reason.empty() && !manifest.in_flight.empty()) {
@@ -145,18 +151,22 @@ Status Packer::State::load_foreign_parts() {
 Status Packer::State::load_summary(const std::string& path) {
   if (!parquet_damage(path).empty()) return {};
   FATHOM_ASSIGN(const Table table,
-                connection_->query(from_file("layer, name, category, file, pid, calls, errors, dur, self, dur_min, dur_max, "
-                                             "bytes, first, last, hist, sizes",
-                                             path)));
+                connection_->query(from_file(
+                    "layer, name, category, file, pid, calls, errors, dur, self, dur_min, dur_max, "
+                    "bytes, first, last, hist, sizes",
+                    path)));
   for (const auto& cells : table.rows) summary.add(summary_row(cells, strings));
   return {};
 }
 
 Status Packer::State::load_timeline(const std::string& path) {
   if (!parquet_damage(path).empty()) return {};
-  FATHOM_ASSIGN(const Table table, connection_->query(from_file("ts, width, layer, busy, calls, bytes", path)));
+  FATHOM_ASSIGN(const Table table,
+                connection_->query(from_file("ts, width, layer, busy, calls, bytes", path)));
   for (const auto& cells : table.rows) {
-    timeline_.add({integer_of(cells[0]), integer_of(cells[1]), code_of(cells[2], strings),
+    timeline_.add({integer_of(cells[0]),
+                   integer_of(cells[1]),
+                   code_of(cells[2], strings),
                    {integer_of(cells[3]), integer_of(cells[4]), integer_of(cells[5])}});
   }
   return {};
@@ -165,11 +175,13 @@ Status Packer::State::load_timeline(const std::string& path) {
 // An earlier packer may have died between publishing rows and counting them.
 Status Packer::State::recount_layers() {
   for (LayerState& layer : manifest.layers) layer.events = 0;
-  for (const SummaryRow& row : summary.rows()) manifest.layer(strings.view(row.key.layer)).events += row.calls;
+  for (const SummaryRow& row : summary.rows())
+    manifest.layer(strings.view(row.key.layer)).events += row.calls;
   for (const std::uint64_t n : parquet_parts(directory_, kCountersTable)) {
     const std::string path = final_path(parquet_name(kCountersTable, n));
     if (!parquet_damage(path).empty()) continue;
-    FATHOM_ASSIGN(const Table table, connection_->query(from_file("layer, count(*)", path) + " GROUP BY layer"));
+    FATHOM_ASSIGN(const Table table,
+                  connection_->query(from_file("layer, count(*)", path) + " GROUP BY layer"));
     for (const auto& cells : table.rows) {
       manifest.layer(strings.view(code_of(cells[0], strings))).events += integer_of(cells[1]);
     }
@@ -180,8 +192,10 @@ Status Packer::State::recount_layers() {
 Status Packer::State::write_finals() {
   const std::string& host = manifest.host.hostname;
   Definitions& definitions = decoder_.definitions();
-  FATHOM_TRY(write_unpublished(parquet_name(kSummaryTable), SqlBatch::summary(summary, strings, host)));
-  FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable), SqlBatch::timeline(timeline_, strings, host)));
+  FATHOM_TRY(
+      write_unpublished(parquet_name(kSummaryTable), SqlBatch::summary(summary, strings, host)));
+  FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable),
+                               SqlBatch::timeline(timeline_, strings, host)));
   const std::vector<ProcessRow> processes = process_rows(definitions, clock, exits, host);
   FATHOM_TRY(write_unpublished(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
   const std::vector<ThreadRow> threads = thread_rows(definitions, clock, host);
@@ -190,19 +204,22 @@ Status Packer::State::write_finals() {
 
 // summary.parquet makes the parts superfluous; the manifest is final only now.
 Status Packer::State::publish_finals() {
-  FATHOM_ASSIGN(const FileLock exclusive, FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
+  FATHOM_ASSIGN(const FileLock exclusive,
+                FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
   for (const char* table : {kProcessesTable, kThreadsTable, kTimelineTable, kSummaryTable}) {
     FATHOM_TRY(rename_path(unpublished_path(parquet_name(table)), final_path(parquet_name(table))));
   }
   for (const Loss& loss : drainer->losses()) manifest.add_loss(loss);
   if (const Result<Spool> now = Spool::open(spool_.directory()); now && now->header().refused > 0) {
-    manifest.add_loss({"", "a process found no room for its pool", static_cast<std::int64_t>(now->header().refused & INT64_MAX)});
+    manifest.add_loss({"", "a process found no room for its pool",
+                       static_cast<std::int64_t>(now->header().refused & INT64_MAX)});
   }
   FATHOM_TRY(write_manifest(directory_, manifest));
   // The spool goes at one stroke: half of it would look like a recording that has to be recovered.
   FATHOM_TRY(rename_path(spool_.directory(), final_path(kSpentSpool)));
   for (const char* table : {kSummaryTable, kTimelineTable}) {
-    for (const std::uint64_t n : parquet_parts(directory_, table)) ::unlink(final_path(parquet_name(table, n)).c_str());
+    for (const std::uint64_t n : parquet_parts(directory_, table))
+      ::unlink(final_path(parquet_name(table, n)).c_str());
   }
   return remove_tree(final_path(kSpentSpool));
 }

@@ -18,7 +18,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::int64_t kStartSlack = 200000000;  // ns: /proc rounds to 10 ms, and the clocks differ a little
+constexpr std::int64_t kStartSlack =
+    200000000;  // ns: /proc rounds to 10 ms, and the clocks differ a little
 
 std::int64_t boottime_ahead_of_monotonic() {
   timespec now{};
@@ -39,8 +40,8 @@ std::string_view bounded(const char* text, std::size_t room) { return {text, str
 
 Liveness::Liveness(const fathom_run_header& run, Clock clock) : clock_(std::move(clock)) {
   const HostFacts here = read_host_facts();
-  start_boottime_ns_ =
-      static_cast<std::int64_t>(run.start_monotonic_ns & (UINT64_MAX >> 2)) + boottime_ahead_of_monotonic();
+  start_boottime_ns_ = static_cast<std::int64_t>(run.start_monotonic_ns & (UINT64_MAX >> 2)) +
+                       boottime_ahead_of_monotonic();
   const std::string_view boot = bounded(run.boot_id, sizeof run.boot_id);
   if (boot.empty() || boot == here.boot_id) return;
   const bool same_host = bounded(run.host, sizeof run.host) == here.hostname;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether the process that owns a segment still lives. Where that cannot be told, it does: taking a segment from a living
-// owner would cost events.
+// Whether the process that owns a segment still lives. Where that cannot be told, it does: taking a
+// segment from a living owner would cost events.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ class Liveness {
 
   // Forgets what /proc said.
   void begin_pass() { seen_.clear(); }
-  // Process `key` had this pid at this moment. When another key has it later, the image of this one is gone (exec).
+  // Process `key` had this pid at this moment. When another key has it later, the image of this one
+  // is gone (exec).
   void saw(std::uint32_t pid, std::uint64_t key, std::uint64_t tick);
   // More than one image of this pid is known: alive() then wants a true tick.
   [[nodiscard]] bool ambiguous(std::uint32_t pid) const;
@@ -39,7 +40,8 @@ class Liveness {
   Machine machine_ = Machine::kThisBoot;
   Clock clock_;
   std::int64_t start_boottime_ns_ = 0;
-  std::unordered_map<std::uint32_t, std::map<std::uint64_t, std::uint64_t>> images_;  // pid: key to a tick
+  std::unordered_map<std::uint32_t, std::map<std::uint64_t, std::uint64_t>>
+      images_;  // pid: key to a tick
   mutable std::unordered_map<std::uint32_t, Seen> seen_;
 };
 

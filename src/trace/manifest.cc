@@ -27,9 +27,8 @@ std::string text_of(const Json& json, const char* key) {
 std::optional<std::int64_t> integer_of(const Json& json, const char* key) {
   const auto at = json.find(key);
   if (at == json.end() || !at->is_number_integer()) return std::nullopt;
-  return at->is_number_unsigned() && at->get<std::uint64_t>() > INT64_MAX
-             ? INT64_MAX
-             : at->get<std::int64_t>();
+  return at->is_number_unsigned() && at->get<std::uint64_t>() > INT64_MAX ? INT64_MAX
+                                                                          : at->get<std::int64_t>();
 }
 
 std::int64_t integer_or(const Json& json, const char* key, std::int64_t otherwise) {
@@ -93,8 +92,10 @@ HostFacts host_of(const Json& json) {
   host.kernel = text_of(*at, "kernel");
   host.arch = text_of(*at, "arch");
   host.cpu_model = text_of(*at, "cpu_model");
-  host.cores = static_cast<std::uint32_t>(std::clamp<std::int64_t>(integer_or(*at, "cores", 0), 0, UINT32_MAX));
-  host.memory_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer_or(*at, "memory_bytes", 0)));
+  host.cores = static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(integer_or(*at, "cores", 0), 0, UINT32_MAX));
+  host.memory_bytes =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer_or(*at, "memory_bytes", 0)));
   host.boot_id = text_of(*at, "boot_id");
   return host;
 }
@@ -118,7 +119,9 @@ Clock clock_of(const Json& json) {
   const double ns_per_tick = rate != at->end() && rate->is_number() ? rate->get<double>() : 1.0;
   std::optional<Clock> clock;
   each(*at, "pairs", [&](const Json& item) {
-    if (!item.is_array() || item.size() != 2 || !item[0].is_number_unsigned() || !item[1].is_number_integer()) return;
+    if (!item.is_array() || item.size() != 2 || !item[0].is_number_unsigned() ||
+        !item[1].is_number_integer())
+      return;
     const ClockPair pair{item[0].get<std::uint64_t>(),
                          std::clamp<std::int64_t>(item[1].get<std::int64_t>(), 0, INT64_MAX >> 2)};
     if (!clock) {
@@ -131,35 +134,50 @@ Clock clock_of(const Json& json) {
 }
 
 Json lists_json(const Manifest& manifest) {
-  Json json = {{"layers", Json::array()}, {"losses", Json::array()}, {"not_covered", Json::array()}, {"in_flight", Json::array()}};
+  Json json = {{"layers", Json::array()},
+               {"losses", Json::array()},
+               {"not_covered", Json::array()},
+               {"in_flight", Json::array()}};
   for (const LayerState& layer : manifest.layers) {
-    json["layers"].push_back({{"layer", layer.layer}, {"state", layer.state}, {"reason", valid(layer.reason)}, {"events", layer.events}});
+    json["layers"].push_back({{"layer", layer.layer},
+                              {"state", layer.state},
+                              {"reason", valid(layer.reason)},
+                              {"events", layer.events}});
   }
   for (const Loss& loss : manifest.losses) {
-    json["losses"].push_back({{"layer", loss.layer}, {"reason", valid(loss.reason)}, {"count", loss.count}});
+    json["losses"].push_back(
+        {{"layer", loss.layer}, {"reason", valid(loss.reason)}, {"count", loss.count}});
   }
   for (const NotCovered& process : manifest.not_covered) {
-    json["not_covered"].push_back({{"pid", process.pid}, {"program", valid(process.program)}, {"reason", valid(process.reason)}});
+    json["not_covered"].push_back({{"pid", process.pid},
+                                   {"program", valid(process.program)},
+                                   {"reason", valid(process.reason)}});
   }
   for (const InFlight& call : manifest.in_flight) {
-    json["in_flight"].push_back({{"pid", call.pid}, {"tid", call.tid}, {"name", valid(call.name)}, {"since_ns", call.since_ns}});
+    json["in_flight"].push_back({{"pid", call.pid},
+                                 {"tid", call.tid},
+                                 {"name", valid(call.name)},
+                                 {"since_ns", call.since_ns}});
   }
   return json;
 }
 
 void read_lists(const Json& json, Manifest& manifest) {
   each(json, "layers", [&](const Json& item) {
-    manifest.layers.push_back({text_of(item, "layer"), text_of(item, "state"), text_of(item, "reason"), integer_or(item, "events", 0)});
+    manifest.layers.push_back({text_of(item, "layer"), text_of(item, "state"),
+                               text_of(item, "reason"), integer_or(item, "events", 0)});
   });
   each(json, "losses", [&](const Json& item) {
-    manifest.losses.push_back({text_of(item, "layer"), text_of(item, "reason"), integer_or(item, "count", 0)});
+    manifest.losses.push_back(
+        {text_of(item, "layer"), text_of(item, "reason"), integer_or(item, "count", 0)});
   });
   each(json, "not_covered", [&](const Json& item) {
-    manifest.not_covered.push_back({integer_or(item, "pid", 0), text_of(item, "program"), text_of(item, "reason")});
+    manifest.not_covered.push_back(
+        {integer_or(item, "pid", 0), text_of(item, "program"), text_of(item, "reason")});
   });
   each(json, "in_flight", [&](const Json& item) {
-    manifest.in_flight.push_back(
-        {integer_or(item, "pid", 0), integer_or(item, "tid", 0), text_of(item, "name"), integer_or(item, "since_ns", 0)});
+    manifest.in_flight.push_back({integer_or(item, "pid", 0), integer_or(item, "tid", 0),
+                                  text_of(item, "name"), integer_or(item, "since_ns", 0)});
   });
 }
 
@@ -167,7 +185,9 @@ Status check_version(const Json& json) {
   const std::optional<std::int64_t> schema = integer_of(json, "schema");
   if (!schema || *schema < 1) return corrupt("it names no schema");
   if (*schema > kSchemaVersion) {
-    return Error{Code::kUnsupported, "made by a newer Fathom (schema " + std::to_string(*schema) + ")", "update fathom"};
+    return Error{Code::kUnsupported,
+                 "made by a newer Fathom (schema " + std::to_string(*schema) + ")",
+                 "update fathom"};
   }
   return {};
 }
@@ -231,7 +251,8 @@ Result<Manifest> parse_manifest(std::string_view text) {
   manifest.exit_status = integer_of(json, "exit_status");
   manifest.overhead_ns = integer_of(json, "overhead_ns");
   const auto overhead = json.find("overhead_ns_per_event");
-  if (overhead != json.end() && overhead->is_number()) manifest.overhead_ns_per_event = overhead->get<double>();
+  if (overhead != json.end() && overhead->is_number())
+    manifest.overhead_ns_per_event = overhead->get<double>();
   manifest.facts = texts_of(json, "facts");
   read_lists(json, manifest);
   return manifest;
@@ -254,7 +275,8 @@ std::string format_manifest(const Manifest& manifest) {
   if (!manifest.path_filter.empty()) json["path_filter"] = valid_list(manifest.path_filter);
   if (manifest.exit_status) json["exit_status"] = *manifest.exit_status;
   if (manifest.overhead_ns) json["overhead_ns"] = *manifest.overhead_ns;
-  if (manifest.overhead_ns_per_event) json["overhead_ns_per_event"] = *manifest.overhead_ns_per_event;
+  if (manifest.overhead_ns_per_event)
+    json["overhead_ns_per_event"] = *manifest.overhead_ns_per_event;
   if (!manifest.facts.empty()) json["facts"] = valid_map(manifest.facts);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -68,7 +68,8 @@ struct Manifest {
   void add_loss(const Loss& loss);           // sums up by (layer, reason)
 };
 
-// kCorrupt where the text is not a manifest, kUnsupported where it is of a later schema. Unknown keys are ignored.
+// kCorrupt where the text is not a manifest, kUnsupported where it is of a later schema. Unknown
+// keys are ignored.
 Result<Manifest> parse_manifest(std::string_view text);
 std::string format_manifest(const Manifest& manifest);
 

@@ -46,7 +46,8 @@ TEST(ManifestTest, RoundTrip) {
   EXPECT_EQ(read->in_flight[0].since_ns, 123);
   EXPECT_EQ(read->exit_status, 139);
   EXPECT_FALSE(read->overhead_ns.has_value());
-  EXPECT_EQ(format_manifest(*read), format_manifest(parse_manifest(format_manifest(*read)).value()));
+  EXPECT_EQ(format_manifest(*read),
+            format_manifest(parse_manifest(format_manifest(*read)).value()));
 }
 
 TEST(ManifestTest, RefusesWhatItCannotRead) {
@@ -71,12 +72,13 @@ TEST(ManifestTest, RefusesWhatItCannotRead) {
     EXPECT_EQ(read.error().code, c.code) << c.text;
     EXPECT_EQ(read.error().message.find('\n'), std::string::npos);
   }
-  EXPECT_EQ(parse_manifest(R"({"schema": 2, "state": "complete"})").error().message, "made by a newer Fathom (schema 2)");
+  EXPECT_EQ(parse_manifest(R"({"schema": 2, "state": "complete"})").error().message,
+            "made by a newer Fathom (schema 2)");
 }
 
 TEST(ManifestTest, UnknownKeysAndOddTypesAreIgnored) {
-  const Result<Manifest> read =
-      parse_manifest(R"({"schema": 1, "state": "complete", "new": [1], "layers": {"a": 1}, "losses": [3, {"count": "x"}], "command": 5})");
+  const Result<Manifest> read = parse_manifest(
+      R"({"schema": 1, "state": "complete", "new": [1], "layers": {"a": 1}, "losses": [3, {"count": "x"}], "command": 5})");
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_TRUE(read->command.empty());
 }
@@ -110,9 +112,14 @@ TEST(SchemaTest, ParsesAndRefuses) {
   EXPECT_TRUE(schema->find(testing::kPread)->ret_is_bytes);
   EXPECT_EQ(schema->find(99), nullptr);
   EXPECT_EQ(schema->find(5000), nullptr);
-  const char* const bad[] = {"x\t3\tposix\ta\ta\tc\t-\tfd", "31\t3\tposix\ta\ta\tc\t-\tfd", "2048\t3\tposix\ta\ta\tc\t-\tfd",
-                             "32\t3\tposix\ta\ta\tc\todd\tfd", "32\t3\tposix\ta\ta\tc\t-\tnope", "32\t3\tposix\ta\ta\tc\t-\targ::int",
-                             "32\t3", "32\t3\tp\ta\ta\tc\t-\tfd\n32\t3\tp\ta\ta\tc\t-\tfd"};
+  const char* const bad[] = {"x\t3\tposix\ta\ta\tc\t-\tfd",
+                             "31\t3\tposix\ta\ta\tc\t-\tfd",
+                             "2048\t3\tposix\ta\ta\tc\t-\tfd",
+                             "32\t3\tposix\ta\ta\tc\todd\tfd",
+                             "32\t3\tposix\ta\ta\tc\t-\tnope",
+                             "32\t3\tposix\ta\ta\tc\t-\targ::int",
+                             "32\t3",
+                             "32\t3\tp\ta\ta\tc\t-\tfd\n32\t3\tp\ta\ta\tc\t-\tfd"};
   for (const char* text : bad) EXPECT_FALSE(Schema::parse(text).has_value()) << text;
   const std::string text = testing::kSchemaText;
   for (std::size_t at = 0; at < text.size(); at++) {

@@ -35,7 +35,8 @@ std::string script_interpreter(const std::string& head) {
 
 bool gains_privilege(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0) return true;
+  if (::stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
+    return true;
   return ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
@@ -66,26 +67,32 @@ std::string loader_of(const std::string& path, const std::string& head) {
   const Result<File> file = File::open(path, O_RDONLY);
   if (!file || header.e_phentsize != sizeof(Elf64_Phdr)) return "";
   std::vector<Elf64_Phdr> segments(header.e_phnum);
-  const Result<std::size_t> got = file->pread_some(std::as_writable_bytes(std::span(segments)), header.e_phoff);
+  const Result<std::size_t> got =
+      file->pread_some(std::as_writable_bytes(std::span(segments)), header.e_phoff);
   if (!got || *got != segments.size() * sizeof(Elf64_Phdr)) return "";
   for (const Elf64_Phdr& segment : segments) {
-    if (segment.p_type != PT_INTERP || segment.p_filesz == 0 || segment.p_filesz > kHeadBytes) continue;
+    if (segment.p_type != PT_INTERP || segment.p_filesz == 0 || segment.p_filesz > kHeadBytes)
+      continue;
     std::string loader(segment.p_filesz, '\0');
-    const Result<std::size_t> length = file->pread_some(std::as_writable_bytes(std::span(loader)), segment.p_offset);
+    const Result<std::size_t> length =
+        file->pread_some(std::as_writable_bytes(std::span(loader)), segment.p_offset);
     if (length) return std::string(loader.c_str());
   }
   return "";
 }
 
-std::string elf_obstacle(const std::string& program, const std::string& head, const std::string& library) {
+std::string elf_obstacle(const std::string& program, const std::string& head,
+                         const std::string& library) {
   const std::string library_head = library.empty() ? "" : head_of(library);
   const std::uint16_t wanted = is_elf(library_head) ? machine_of(library_head) : own_machine();
   if (wanted != EM_NONE && machine_of(head) != wanted) return "another architecture";
   const std::string loader = loader_of(program, head);
   if (loader.empty()) return "static binary";
-  // glibc's loaders: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.1 …; musl's is ld-musl-x86_64.so.1.
+  // glibc's loaders: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.1 …; musl's is
+  // ld-musl-x86_64.so.1.
   const std::string_view name = base_name(loader);
-  if (!name.starts_with("ld-linux") && !name.starts_with("ld64.so")) return "another libc (" + loader + ")";
+  if (!name.starts_with("ld-linux") && !name.starts_with("ld64.so"))
+    return "another libc (" + loader + ")";
   return "";
 }
 

@@ -25,7 +25,8 @@ Clock first_clock(const Manifest& manifest, const Spool& spool) {
   const timespec nap{0, 20000000};
   ::nanosleep(&nap, nullptr);
   const ClockPair to = clock.read();
-  const double rate = static_cast<double>(to.monotonic_ns - from.monotonic_ns) / static_cast<double>(to.tick - from.tick);
+  const double rate = static_cast<double>(to.monotonic_ns - from.monotonic_ns) /
+                      static_cast<double>(to.tick - from.tick);
   return {clock.tick_source(), clock.pairs().front(), rate};
 }
 
@@ -35,7 +36,8 @@ std::span<const std::uint8_t> as_bytes(const MappedFile& file) {
 
 }  // namespace
 
-Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest first_manifest, PackerOptions options)
+Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest first_manifest,
+                     PackerOptions options)
     : manifest(std::move(first_manifest)),
       clock(first_clock(manifest, spool)),
       directory_(std::move(directory)),
@@ -47,7 +49,8 @@ Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest
 Status Packer::State::start() {
   std::uint64_t first = 0;
   for (const std::uint64_t n : spool_.logs()) first = std::max(first, n + 1);
-  for (const std::uint64_t n : parquet_parts(directory_, kEventsTable)) first = std::max(first, n + 1);
+  for (const std::uint64_t n : parquet_parts(directory_, kEventsTable))
+    first = std::max(first, n + 1);
   tick();
   FATHOM_ASSIGN(drainer, Drainer::open(spool_, clock, first));
   if (!path_exists(spool_.definitions_path())) return {};
@@ -59,7 +62,8 @@ Status Packer::State::start() {
   return {};
 }
 
-// Whatever is packed from now on was written before this moment, so the clock's pieces that it lies in are final.
+// Whatever is packed from now on was written before this moment, so the clock's pieces that it lies
+// in are final.
 void Packer::State::tick() {
   if (spool_.same_boot()) clock.add(clock.read());
   decoder_.set_clock(clock);
@@ -68,7 +72,9 @@ void Packer::State::tick() {
 
 Status Packer::State::connect() {
   if (connection_) return {};
-  FATHOM_ASSIGN(const sql::Database database, sql::Database::open_memory({.threads = 1, .memory_limit = "", .temp_directory = ""}));
+  FATHOM_ASSIGN(
+      const sql::Database database,
+      sql::Database::open_memory({.threads = 1, .memory_limit = "", .temp_directory = ""}));
   FATHOM_ASSIGN(connection_, sql::Connection::open(database));
   return {};
 }
@@ -111,7 +117,8 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
   bool sound = true;
   const LogScan scan = scan_log(as_bytes(log), [&](const LogEntry& entry, std::uint64_t) {
-    if (entry.kind == EntryKind::kCounters) sound &= decode_counters(entry.bytes, rows.counters, strings);
+    if (entry.kind == EntryKind::kCounters)
+      sound &= decode_counters(entry.bytes, rows.counters, strings);
     if (entry.kind != EntryKind::kChunk || !names.insert(entry.name).second) return;
     chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
   });
@@ -128,24 +135,30 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
 
 Status Packer::State::write_unpublished(const std::string& name, const SqlBatch& batch) {
   const std::string path = unpublished_path(name);
-  return sql::write_parquet(*connection_, path, batch.batch(), {.row_group_size = 122880, .zstd_level = options_.zstd_level});
+  return sql::write_parquet(*connection_, path, batch.batch(),
+                            {.row_group_size = 122880, .zstd_level = options_.zstd_level});
 }
 
 Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
   const std::string& host = manifest.host.hostname;
   rows.events.sort();
   rows.counters.sort();
-  FATHOM_TRY(write_unpublished(parquet_name(kEventsTable, n), SqlBatch::events(rows.events, strings, host)));
-  FATHOM_TRY(write_unpublished(parquet_name(kSummaryTable, n), SqlBatch::summary(rows.sums.summary, strings, host)));
-  FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable, n), SqlBatch::timeline(rows.sums.timeline, strings, host)));
+  FATHOM_TRY(write_unpublished(parquet_name(kEventsTable, n),
+                               SqlBatch::events(rows.events, strings, host)));
+  FATHOM_TRY(write_unpublished(parquet_name(kSummaryTable, n),
+                               SqlBatch::summary(rows.sums.summary, strings, host)));
+  FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable, n),
+                               SqlBatch::timeline(rows.sums.timeline, strings, host)));
   if (rows.counters.rows.empty()) return {};
-  return write_unpublished(parquet_name(kCountersTable, n), SqlBatch::counters(rows.counters, strings, host));
+  return write_unpublished(parquet_name(kCountersTable, n),
+                           SqlBatch::counters(rows.counters, strings, host));
 }
 
 // The events file is renamed last: it is what makes the log superfluous.
 Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
   FATHOM_TRY(write_manifest(directory_, manifest));  // with the clock that the rows were made with
-  FATHOM_ASSIGN(const FileLock exclusive, FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
+  FATHOM_ASSIGN(const FileLock exclusive,
+                FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
   for (const char* table : kPartTables) {
     const std::string name = parquet_name(table, n);
     if (!path_exists(unpublished_path(name))) continue;
@@ -163,14 +176,18 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
   return {};
 }
 
-Result<Packer> Packer::open(const std::string& directory, Manifest manifest, PackerOptions options) {
+Result<Packer> Packer::open(const std::string& directory, Manifest manifest,
+                            PackerOptions options) {
   const std::string spool_directory = join_path(directory, kSpoolDirectory);
   FATHOM_ASSIGN(Spool spool, Spool::open(spool_directory));
-  FATHOM_ASSIGN(std::optional<FileLock> lock, FileLock::attempt(spool.lock_path(), FileLock::Mode::kExclusive));
+  FATHOM_ASSIGN(std::optional<FileLock> lock,
+                FileLock::attempt(spool.lock_path(), FileLock::Mode::kExclusive));
   if (!lock) {
-    return Error{Code::kDenied, directory + " is being recorded by another process", "wait until it has ended"};
+    return Error{Code::kDenied, directory + " is being recorded by another process",
+                 "wait until it has ended"};
   }
-  auto state = std::make_unique<State>(directory, std::move(spool), std::move(*lock), std::move(manifest), std::move(options));
+  auto state = std::make_unique<State>(directory, std::move(spool), std::move(*lock),
+                                       std::move(manifest), std::move(options));
   FATHOM_TRY(state->start());
   return Packer(std::move(state));
 }
@@ -191,6 +208,8 @@ PackProgress Packer::progress() const { return state_->progress; }
 void Packer::process_exited(std::int64_t pid, std::int64_t exit) { state_->exits[pid] = exit; }
 const SummaryTable& Packer::summary() const { return state_->summary; }
 const Strings& Packer::strings() const { return state_->strings; }
-Result<FinishResult> Packer::finish(const std::string& partial_reason) { return state_->finish(partial_reason); }
+Result<FinishResult> Packer::finish(const std::string& partial_reason) {
+  return state_->finish(partial_reason);
+}
 
 }  // namespace fathom::trace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Logs into Parquet. Needs spool/lock (exclusive), which it takes and holds. The same code packs while a program runs, and
-// afterwards what a killed recorder or an unsupervised run left. One thread at a time.
+// Logs into Parquet. Needs spool/lock (exclusive), which it takes and holds. The same code packs
+// while a program runs, and afterwards what a killed recorder or an unsupervised run left. One
+// thread at a time.
 //
 //   Packer::open → { drain(); pack_complete(); } while it runs → finish()
 #pragma once
@@ -38,9 +39,11 @@ struct FinishResult {
 
 class Packer {
  public:
-  // `directory` is the recording's; its spool exists. The manifest is what the recording's file says, or will say: the
-  // packer writes it whenever it publishes. kDenied when somebody else holds the lock.
-  static Result<Packer> open(const std::string& directory, Manifest manifest, PackerOptions options);
+  // `directory` is the recording's; its spool exists. The manifest is what the recording's file
+  // says, or will say: the packer writes it whenever it publishes. kDenied when somebody else holds
+  // the lock.
+  static Result<Packer> open(const std::string& directory, Manifest manifest,
+                             PackerOptions options);
   Packer(Packer&&) noexcept;
   Packer& operator=(Packer&&) noexcept;
   ~Packer();
@@ -60,8 +63,9 @@ class Packer {
   [[nodiscard]] const SummaryTable& summary() const;
   [[nodiscard]] const Strings& strings() const;
 
-  // Takes all that may be taken, packs it, writes summary, timeline, processes, threads and the manifest, and removes the
-  // spool if nobody writes there any more. `partial_reason`: why the recording is partial whatever is found; may be empty.
+  // Takes all that may be taken, packs it, writes summary, timeline, processes, threads and the
+  // manifest, and removes the spool if nobody writes there any more. `partial_reason`: why the
+  // recording is partial whatever is found; may be empty.
   Result<FinishResult> finish(const std::string& partial_reason = "");
 
  private:

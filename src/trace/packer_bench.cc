@@ -25,7 +25,8 @@ std::vector<RecordWriter> workload(std::uint64_t chunks) {
     w.switch_to({0x77, 100, 100 + i % 4, i % 4, i / 4, 0, tick});
     if (i == 0) {
       w.string(1, "step").site(2, 1, 0);
-      for (std::uint64_t file = 0; file < 100; file++) w.path(10 + file, 0, "/data/part-" + std::to_string(file));
+      for (std::uint64_t file = 0; file < 100; file++)
+        w.path(10 + file, 0, "/data/part-" + std::to_string(file));
     }
     for (std::uint64_t n = 0; n < kPerChunk; n++) {
       const std::uint64_t spread = (n * 2654435761U) % 5000;
@@ -38,9 +39,11 @@ std::vector<RecordWriter> workload(std::uint64_t chunks) {
       const unsigned same = n % 20 == 0 ? 0 : FATHOM_FLAG_SAME;
       const std::uint64_t offset = 1 + fathom_zigzag(static_cast<std::int64_t>(spread) * 4096);
       if (same != 0) {
-        w.call(testing::kPread, 1, tick, tick + 400 + spread, same | FATHOM_FLAG_FULL, {offset, 4096});
+        w.call(testing::kPread, 1, tick, tick + 400 + spread, same | FATHOM_FLAG_FULL,
+               {offset, 4096});
       } else {
-        w.call(testing::kPread, 1, tick, tick + 400 + spread, FATHOM_FLAG_FULL, {fathom_zigzag(5), file, offset, 4096});
+        w.call(testing::kPread, 1, tick, tick + 400 + spread, FATHOM_FLAG_FULL,
+               {fathom_zigzag(5), file, offset, 4096});
       }
       tick += 500 + spread;
     }
@@ -77,7 +80,8 @@ void decode_and_pack(benchmark::State& state) {
   const Schema schema = Schema::parse(testing::kSchemaText).value();
   const std::vector<RecordWriter> writers = workload(500);
   const std::vector<Chunk> chunks = chunks_of(writers, schema);
-  auto database = sql::Database::open_memory({.threads = 1, .memory_limit = "", .temp_directory = ""});
+  auto database =
+      sql::Database::open_memory({.threads = 1, .memory_limit = "", .temp_directory = ""});
   auto connection = sql::Connection::open(database.value());
   std::int64_t rows = 0;
   EventBatch events;  // the packer keeps it too
@@ -89,7 +93,8 @@ void decode_and_pack(benchmark::State& state) {
     decoder.decode(chunks, events, counters);
     events.sort();
     const std::string path = join_path(directory.path(), "events.parquet");
-    const Status written = sql::write_parquet(*connection, path, SqlBatch::events(events, strings, "host").batch());
+    const Status written =
+        sql::write_parquet(*connection, path, SqlBatch::events(events, strings, "host").batch());
     if (!written) state.SkipWithError(written.error().message.c_str());
     rows += static_cast<std::int64_t>(events.rows());
     state.counters["bytes_per_event"] =

@@ -13,7 +13,8 @@ namespace fathom::trace {
 
 class Packer::State {
  public:
-  State(std::string directory, Spool spool, FileLock lock, Manifest manifest, PackerOptions options);
+  State(std::string directory, Spool spool, FileLock lock, Manifest manifest,
+        PackerOptions options);
   Status start();
 
   Result<DrainResult> drain();
@@ -43,12 +44,15 @@ class Packer::State {
   Status connect();
   void tick();
   std::string final_path(const std::string& name) const { return join_path(directory_, name); }
-  std::string unpublished_path(const std::string& name) const { return join_path(spool_.directory(), name); }
+  std::string unpublished_path(const std::string& name) const {
+    return join_path(spool_.directory(), name);
+  }
 
   Status drain_all(FinishResult& result, std::string& trouble);
   void remove_unready_pools();
   void settle_facts(bool owners_alive);
-  void settle_state(const FinishResult& result, const std::string& partial_reason, const std::string& trouble);
+  void settle_state(const FinishResult& result, const std::string& partial_reason,
+                    const std::string& trouble);
   Status load_foreign_parts();
   Status load_summary(const std::string& path);
   Status load_timeline(const std::string& path);

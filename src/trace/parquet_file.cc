@@ -33,7 +33,9 @@ std::string parquet_name(std::string_view table, std::uint64_t part) {
   return std::string(table) + "-" + std::to_string(part) + std::string(kSuffix);
 }
 
-std::string parquet_name(std::string_view table) { return std::string(table) + std::string(kSuffix); }
+std::string parquet_name(std::string_view table) {
+  return std::string(table) + std::string(kSuffix);
+}
 
 std::string parquet_damage(const std::string& path) {
   const Result<File> file = File::open(path, O_RDONLY);

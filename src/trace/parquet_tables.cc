@@ -6,7 +6,8 @@
 
 namespace fathom::trace {
 
-// Owns what the spans point at, where it is not the batch itself. Deques do not move their elements.
+// Owns what the spans point at, where it is not the batch itself. Deques do not move their
+// elements.
 class SqlBatch::Columns {
  public:
   explicit Columns(std::size_t rows) { batch_.rows = rows; }
@@ -27,7 +28,8 @@ class SqlBatch::Columns {
     data_.push_back({.int32s = values, .valid = valid_of(values)});
     defs_.push_back({.name = name, .kind = sql::ColumnKind::kInt32});
   }
-  void codes(const char* name, std::span<const std::uint32_t> codes, std::span<const std::string_view> dictionary) {
+  void codes(const char* name, std::span<const std::uint32_t> codes,
+             std::span<const std::string_view> dictionary) {
     data_.push_back({.codes = codes});
     defs_.push_back({.name = name, .kind = sql::ColumnKind::kDictionary, .dictionary = dictionary});
   }
@@ -39,7 +41,8 @@ class SqlBatch::Columns {
     numbers(name, std::span<const T>(keep<T>(rows, get)));
   }
   template <class Rows, class Get>
-  void codes_of(const char* name, const Rows& rows, std::span<const std::string_view> dictionary, Get get) {
+  void codes_of(const char* name, const Rows& rows, std::span<const std::string_view> dictionary,
+                Get get) {
     codes(name, keep<std::uint32_t>(rows, get), dictionary);
   }
   template <class Rows, class Get>
@@ -121,10 +124,12 @@ class SqlBatch::Columns {
 void SqlBatch::Columns::host(const std::string& host, std::span<const std::uint32_t> codes,
                              std::span<const std::string_view> dictionary) {
   const std::string& kept = texts_.emplace_back(host);
-  std::vector<std::string_view>& members = views_.emplace_back(dictionary.begin(), dictionary.end());
+  std::vector<std::string_view>& members =
+      views_.emplace_back(dictionary.begin(), dictionary.end());
   const auto own = static_cast<std::uint32_t>(members.size());
   members.push_back(kept);
-  std::vector<std::uint32_t>& column = codes_.emplace_back(batch_.rows, host.empty() ? kNoString : own);
+  std::vector<std::uint32_t>& column =
+      codes_.emplace_back(batch_.rows, host.empty() ? kNoString : own);
   for (std::size_t i = 0; i < codes.size() && i < column.size(); i++) {
     if (codes[i] != kNoString) column[i] = codes[i];
   }
@@ -175,13 +180,16 @@ void SqlBatch::Columns::meta(const std::vector<ProcessRow>& rows) {
   }
 }
 
-SqlBatch::SqlBatch(std::unique_ptr<Columns> columns) : columns_(std::move(columns)) { columns_->finish(); }
+SqlBatch::SqlBatch(std::unique_ptr<Columns> columns) : columns_(std::move(columns)) {
+  columns_->finish();
+}
 SqlBatch::SqlBatch(SqlBatch&&) noexcept = default;
 SqlBatch& SqlBatch::operator=(SqlBatch&&) noexcept = default;
 SqlBatch::~SqlBatch() = default;
 const sql::Batch& SqlBatch::batch() const { return columns_->batch(); }
 
-SqlBatch SqlBatch::events(const EventBatch& batch, const Strings& strings, const std::string& host) {
+SqlBatch SqlBatch::events(const EventBatch& batch, const Strings& strings,
+                          const std::string& host) {
   auto columns = std::make_unique<Columns>(batch.rows());
   const auto words = strings.views();
   columns->numbers("ts", batch.ts);
@@ -209,7 +217,8 @@ SqlBatch SqlBatch::events(const EventBatch& batch, const Strings& strings, const
   return SqlBatch(std::move(columns));
 }
 
-SqlBatch SqlBatch::counters(const CounterBatch& batch, const Strings& strings, const std::string& host) {
+SqlBatch SqlBatch::counters(const CounterBatch& batch, const Strings& strings,
+                            const std::string& host) {
   auto columns = std::make_unique<Columns>(batch.rows.size());
   const auto words = strings.views();
   const auto& rows = batch.rows;
@@ -226,7 +235,8 @@ SqlBatch SqlBatch::counters(const CounterBatch& batch, const Strings& strings, c
   return SqlBatch(std::move(columns));
 }
 
-SqlBatch SqlBatch::intervals(const IntervalBatch& batch, const Strings& strings, const std::string& host) {
+SqlBatch SqlBatch::intervals(const IntervalBatch& batch, const Strings& strings,
+                             const std::string& host) {
   auto columns = std::make_unique<Columns>(batch.rows.size());
   const auto words = strings.views();
   const auto& rows = batch.rows;
@@ -246,7 +256,8 @@ SqlBatch SqlBatch::intervals(const IntervalBatch& batch, const Strings& strings,
   columns->numbers_of("dur_min", rows, [](const IntervalRow& row) { return row.dur_min; });
   columns->numbers_of("dur_max", rows, [](const IntervalRow& row) { return row.dur_max; });
   columns->numbers_of("bytes", rows, [](const IntervalRow& row) { return row.bytes; });
-  columns->lists_of("hist", rows, [](const IntervalRow& row) -> const auto& { return row.hist; });
+  columns->lists_of(
+      "hist", rows, [](const IntervalRow& row) -> const auto& { return row.hist; });
   return SqlBatch(std::move(columns));
 }
 
@@ -256,12 +267,14 @@ SqlBatch SqlBatch::processes(const std::vector<ProcessRow>& rows) {
   columns->numbers_of("pid", rows, [](const ProcessRow& row) { return row.pid; });
   columns->numbers_of("ppid", rows, [](const ProcessRow& row) { return row.ppid; });
   columns->texts_of("name", rows, [](const ProcessRow& row) { return std::string_view(row.name); });
-  columns->texts_of("command", rows, [](const ProcessRow& row) { return std::string_view(row.command); });
+  columns->texts_of("command", rows,
+                    [](const ProcessRow& row) { return std::string_view(row.command); });
   columns->numbers_of("start", rows, [](const ProcessRow& row) { return row.start; });
   columns->numbers_of("end", rows, [](const ProcessRow& row) { return row.end; });
   columns->numbers_of("exit", rows, [](const ProcessRow& row) { return row.exit; });
   columns->numbers_of("rank", rows, [](const ProcessRow& row) { return row.rank; });
-  columns->texts_of("container", rows, [](const ProcessRow& row) { return std::string_view(row.container); });
+  columns->texts_of("container", rows,
+                    [](const ProcessRow& row) { return std::string_view(row.container); });
   columns->meta(rows);
   return SqlBatch(std::move(columns));
 }
@@ -275,18 +288,21 @@ SqlBatch SqlBatch::threads(const std::vector<ThreadRow>& rows) {
   columns->numbers_of("start", rows, [](const ThreadRow& row) { return row.start; });
   columns->numbers_of("end", rows, [](const ThreadRow& row) { return row.end; });
   columns->numbers_of("rank", rows, [](const ThreadRow& row) { return row.rank; });
-  columns->texts_of("container", rows, [](const ThreadRow& row) { return std::string_view(row.container); });
+  columns->texts_of("container", rows,
+                    [](const ThreadRow& row) { return std::string_view(row.container); });
   return SqlBatch(std::move(columns));
 }
 
-SqlBatch SqlBatch::summary(const SummaryTable& table, const Strings& strings, const std::string& host) {
+SqlBatch SqlBatch::summary(const SummaryTable& table, const Strings& strings,
+                           const std::string& host) {
   const std::vector<SummaryRow>& rows = table.rows();
   auto columns = std::make_unique<Columns>(rows.size());
   const auto words = strings.views();
   columns->host(host, {}, words);
   columns->codes_of("layer", rows, words, [](const SummaryRow& row) { return row.key.layer; });
   columns->codes_of("name", rows, words, [](const SummaryRow& row) { return row.key.name; });
-  columns->codes_of("category", rows, words, [](const SummaryRow& row) { return row.key.category; });
+  columns->codes_of("category", rows, words,
+                    [](const SummaryRow& row) { return row.key.category; });
   columns->codes_of("file", rows, words, [](const SummaryRow& row) { return row.key.file; });
   columns->numbers_of("pid", rows, [](const SummaryRow& row) { return row.key.pid; });
   columns->numbers_of("calls", rows, [](const SummaryRow& row) { return row.calls; });
@@ -298,12 +314,15 @@ SqlBatch SqlBatch::summary(const SummaryTable& table, const Strings& strings, co
   columns->numbers_of("bytes", rows, [](const SummaryRow& row) { return row.bytes; });
   columns->numbers_of("first", rows, [](const SummaryRow& row) { return row.first; });
   columns->numbers_of("last", rows, [](const SummaryRow& row) { return row.last; });
-  columns->lists_of("hist", rows, [](const SummaryRow& row) -> const auto& { return row.hist; });
-  columns->lists_of("sizes", rows, [](const SummaryRow& row) -> const auto& { return row.sizes; });
+  columns->lists_of(
+      "hist", rows, [](const SummaryRow& row) -> const auto& { return row.hist; });
+  columns->lists_of(
+      "sizes", rows, [](const SummaryRow& row) -> const auto& { return row.sizes; });
   return SqlBatch(std::move(columns));
 }
 
-SqlBatch SqlBatch::timeline(const Timeline& timeline, const Strings& strings, const std::string& host) {
+SqlBatch SqlBatch::timeline(const Timeline& timeline, const Strings& strings,
+                            const std::string& host) {
   const std::vector<Timeline::Row> rows = timeline.rows();
   auto columns = std::make_unique<Columns>(rows.size());
   const auto words = strings.views();

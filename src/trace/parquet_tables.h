@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batches as SQL tables: the columns of the contract, in its order, for Parquet files and for queries in memory.
+// Batches as SQL tables: the columns of the contract, in its order, for Parquet files and for
+// queries in memory.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +26,22 @@ inline constexpr char kThreadsTable[] = "threads";
 inline constexpr char kSummaryTable[] = "summary";
 inline constexpr char kTimelineTable[] = "timeline";
 
-// A batch dressed for sql::write_parquet and sql::register_table. Refers to the batch and the strings, which must stay.
+// A batch dressed for sql::write_parquet and sql::register_table. Refers to the batch and the
+// strings, which must stay.
 class SqlBatch {
  public:
   // `host` fills column host where a row has none.
   static SqlBatch events(const EventBatch& batch, const Strings& strings, const std::string& host);
-  static SqlBatch counters(const CounterBatch& batch, const Strings& strings, const std::string& host);
-  static SqlBatch intervals(const IntervalBatch& batch, const Strings& strings, const std::string& host);
+  static SqlBatch counters(const CounterBatch& batch, const Strings& strings,
+                           const std::string& host);
+  static SqlBatch intervals(const IntervalBatch& batch, const Strings& strings,
+                            const std::string& host);
   static SqlBatch processes(const std::vector<ProcessRow>& rows);
   static SqlBatch threads(const std::vector<ThreadRow>& rows);
-  static SqlBatch summary(const SummaryTable& table, const Strings& strings, const std::string& host);
-  static SqlBatch timeline(const Timeline& timeline, const Strings& strings, const std::string& host);
+  static SqlBatch summary(const SummaryTable& table, const Strings& strings,
+                          const std::string& host);
+  static SqlBatch timeline(const Timeline& timeline, const Strings& strings,
+                           const std::string& host);
 
   SqlBatch(SqlBatch&&) noexcept;
   SqlBatch& operator=(SqlBatch&&) noexcept;

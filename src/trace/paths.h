@@ -8,8 +8,9 @@
 
 namespace fathom::trace {
 
-// `text` as seen from directory `base` ("" is unknown): joined, without `.`, `..` and `//`, without the ` (deleted)` of
-// /proc, bytes that are not UTF-8 as `\xNN`. "" where no absolute path can be told, as for `pipe:[7]`.
+// `text` as seen from directory `base` ("" is unknown): joined, without `.`, `..` and `//`, without
+// the ` (deleted)` of /proc, bytes that are not UTF-8 as `\xNN`. "" where no absolute path can be
+// told, as for `pipe:[7]`.
 [[nodiscard]] std::string normalise_path(std::string_view base, std::string_view text);
 
 // Keeps files below certain directories. No prefix: keeps all.

@@ -6,7 +6,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"", "app", "stdio", "posix", "", "", "", ""};
+constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"", "app", "stdio", "posix",
+                                                             "", "",    "",      ""};
 
 std::string reason_text(std::size_t reason) {
   switch (reason) {
@@ -56,7 +57,8 @@ std::vector<Loss> PoolLosses::losses() const {
     for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++) {
       const std::uint64_t count = counts_[source][reason];
       if (count == 0) continue;
-      losses.push_back({kLayers[source], reason_text(reason), static_cast<std::int64_t>(count & INT64_MAX)});
+      losses.push_back(
+          {kLayers[source], reason_text(reason), static_cast<std::int64_t>(count & INT64_MAX)});
     }
   }
   return losses;

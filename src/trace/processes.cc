@@ -30,12 +30,16 @@ struct Ending {
 const Note* own_exec(const Process& process) {
   const Note* exec = nullptr;
   for (const Note& note : process.notes) {
-    if (note.kind == NoteKind::kExec && note.pid == 0 && (exec == nullptr || note.tick > exec->tick)) exec = &note;
+    if (note.kind == NoteKind::kExec && note.pid == 0 &&
+        (exec == nullptr || note.tick > exec->tick))
+      exec = &note;
   }
   if (exec == nullptr) return nullptr;
-  const bool failed = std::any_of(process.notes.begin(), process.notes.end(), [exec](const Note& note) {
-    return note.kind == NoteKind::kExecFailed && note.tick >= exec->tick && note.thread == exec->thread;
-  });
+  const bool failed =
+      std::any_of(process.notes.begin(), process.notes.end(), [exec](const Note& note) {
+        return note.kind == NoteKind::kExecFailed && note.tick >= exec->tick &&
+               note.thread == exec->thread;
+      });
   return failed ? nullptr : exec;
 }
 
@@ -57,7 +61,9 @@ const Note* waited_for(const Definitions& definitions, const Process& process) {
   const Note* best = nullptr;
   for (const auto& other : definitions.processes()) {
     for (const Note& note : other->notes) {
-      if (note.kind != NoteKind::kWaited || note.pid != process.pid || note.tick < process.start_tick) continue;
+      if (note.kind != NoteKind::kWaited || note.pid != process.pid ||
+          note.tick < process.start_tick)
+        continue;
       const auto status = static_cast<int>(note.value);
       if (!WIFEXITED(status) && !WIFSIGNALED(status)) continue;
       if (best == nullptr || note.tick < best->tick) best = &note;
@@ -67,9 +73,11 @@ const Note* waited_for(const Definitions& definitions, const Process& process) {
 }
 
 bool is_last_image(const Definitions& definitions, const Process& process) {
-  return std::none_of(definitions.processes().begin(), definitions.processes().end(), [&process](const auto& other) {
-    return other->pid == process.pid && other->key != process.key && other->start_tick > process.start_tick;
-  });
+  return std::none_of(definitions.processes().begin(), definitions.processes().end(),
+                      [&process](const auto& other) {
+                        return other->pid == process.pid && other->key != process.key &&
+                               other->start_tick > process.start_tick;
+                      });
 }
 
 void finish_row(const Definitions& definitions, const Process& process, const Clock& clock,
@@ -84,7 +92,8 @@ void finish_row(const Definitions& definitions, const Process& process, const Cl
   }
   const auto known = exits.find(process.pid);
   if (known != exits.end()) row.exit = known->second;
-  if (row.end == kNull && process.last_tick != 0 && row.exit != kNull) row.end = clock.ns(process.last_tick);
+  if (row.end == kNull && process.last_tick != 0 && row.exit != kNull)
+    row.end = clock.ns(process.last_tick);
 }
 
 // Facts that have no column of their own.
@@ -92,7 +101,9 @@ void further_facts(const Definitions& definitions, const Process& process, Proce
   constexpr std::string_view kColumns[] = {"exe", "command", "rank", "container"};
   for (const auto& [key_id, value_id] : process.meta) {
     const std::string_view key = definitions.text(process, key_id);
-    if (key.empty() || std::find(std::begin(kColumns), std::end(kColumns), key) != std::end(kColumns)) continue;
+    if (key.empty() ||
+        std::find(std::begin(kColumns), std::end(kColumns), key) != std::end(kColumns))
+      continue;
     row.meta.emplace_back(shown(key), shown(definitions.text(process, value_id)));
   }
   std::sort(row.meta.begin(), row.meta.end());
@@ -102,16 +113,20 @@ void further_facts(const Definitions& definitions, const Process& process, Proce
 }
 
 bool attached_after(const Definitions& definitions, const Process& teller, const Note& exec) {
-  return std::any_of(definitions.processes().begin(), definitions.processes().end(), [&](const auto& other) {
-    const Process& process = *other;
-    if (!process.attached || process.attach == FATHOM_ATTACH_FORK || process.key == teller.key) return false;
-    if (exec.pid == 0) return process.pid == teller.pid && process.start_tick >= exec.tick;
-    // A spawned child may be up before its parent has written that it spawned it.
-    return process.pid == exec.pid && process.start_tick >= teller.start_tick;
-  });
+  return std::any_of(
+      definitions.processes().begin(), definitions.processes().end(), [&](const auto& other) {
+        const Process& process = *other;
+        if (!process.attached || process.attach == FATHOM_ATTACH_FORK || process.key == teller.key)
+          return false;
+        if (exec.pid == 0) return process.pid == teller.pid && process.start_tick >= exec.tick;
+        // A spawned child may be up before its parent has written that it spawned it.
+        return process.pid == exec.pid && process.start_tick >= teller.start_tick;
+      });
 }
 
-bool pid_lives(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM; }
+bool pid_lives(std::int64_t pid) {
+  return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
+}
 
 }  // namespace
 
@@ -120,8 +135,8 @@ std::int64_t exit_of_wait_status(std::int64_t status) {
   return WIFSIGNALED(word) ? 128 + WTERMSIG(word) : WEXITSTATUS(word);
 }
 
-std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock, const KnownExits& exits,
-                                     const std::string& host) {
+std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
+                                     const KnownExits& exits, const std::string& host) {
   std::vector<ProcessRow> rows;
   for (const auto& process : definitions.processes()) {
     ProcessRow row;
@@ -148,7 +163,8 @@ std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& cloc
   return rows;
 }
 
-std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock, const std::string& host) {
+std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
+                                   const std::string& host) {
   std::vector<ThreadRow> rows;
   for (const auto& process : definitions.processes()) {
     const Ending ending = own_ending(*process);
@@ -158,7 +174,8 @@ std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
       row.pid = process->pid;
       row.tid = facts.tid;
       row.name = shown(definitions.text(*process, facts.name));
-      if (row.name.empty() && ordinal == 0) row.name = shown(base_name(definitions.meta(*process, "exe")));
+      if (row.name.empty() && ordinal == 0)
+        row.name = shown(base_name(definitions.meta(*process, "exe")));
       row.start = clock.ns(facts.first_tick);
       const std::uint64_t end = facts.end_tick != 0 ? facts.end_tick : ending.tick;
       if (end != 0) row.end = clock.ns(end);
@@ -186,7 +203,8 @@ std::vector<NotCovered> not_covered(Definitions& definitions, const std::string&
       const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;
       const std::string program(definitions.strings().view(file));
       std::string reason = obstacle_of(program, library);
-      if (reason.empty() && (note.value & FATHOM_EXEC_WITHOUT_LIBRARY) != 0) reason = "environment cleared";
+      if (reason.empty() && (note.value & FATHOM_EXEC_WITHOUT_LIBRARY) != 0)
+        reason = "environment cleared";
       if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
       if (reason.empty()) reason = "ended before it attached";
       rows.push_back({pid, program, reason});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of `processes` and `threads` out of what the processes told, and the programs that could not be recorded.
+// Rows of `processes` and `threads` out of what the processes told, and the programs that could not
+// be recorded.
 #pragma once
 
 #include <map>
@@ -24,7 +25,8 @@ std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
 // Programs that were started and never attached. Looks at the program's file for the reason.
 std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library);
 
-// Whether the process said that it ends or becomes another program: calls that its threads were in then were cut by that.
+// Whether the process said that it ends or becomes another program: calls that its threads were in
+// then were cut by that.
 bool ended_in_order(const Process& process);
 
 // 128 + N for signal N, as a shell says it.

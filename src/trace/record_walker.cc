@@ -28,7 +28,8 @@ bool skip_fields(RecordWalker& walker, const RecordHead& head, const Schema* sch
     case FATHOM_KIND_FUNCTION_SITE:
       return fields.skip_numbers(3);
     case FATHOM_KIND_PROCESS:
-      return fields.raw(word) && fields.skip_numbers(3) && fields.raw(word) && fields.skip_numbers(1);
+      return fields.raw(word) && fields.skip_numbers(3) && fields.raw(word) &&
+             fields.skip_numbers(1);
     case FATHOM_KIND_META:
       return fields.skip_numbers(2);
     case FATHOM_KIND_ARG_INT:

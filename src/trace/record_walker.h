@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Walks the records of a chunk: heads, times and depths, with every byte checked against the end. The caller reads the
-// fields behind a head, or skips them. Included by .cc files of this room only.
+// Walks the records of a chunk: heads, times and depths, with every byte checked against the end.
+// The caller reads the fields behind a head, or skips them. Included by .cc files of this room
+// only.
 #pragma once
 
 #include <cstdint>
@@ -96,8 +97,8 @@ class RecordWalker {
   explicit RecordWalker(std::span<const std::uint8_t> bytes)
       : begin_(bytes.data()), reader_(bytes.data(), bytes.data() + bytes.size()) {}
 
-  // Reads the next head, and the fields too if it is a SWITCH (run()). Otherwise the reader stands at the fields, which
-  // must be consumed before the next call.
+  // Reads the next head, and the fields too if it is a SWITCH (run()). Otherwise the reader stands
+  // at the fields, which must be consumed before the next call.
   Step next(RecordHead& head) {
     if (reader_.at_end()) return Step::kEnd;
     record_ = reader_.position();
@@ -115,7 +116,9 @@ class RecordWalker {
   [[nodiscard]] ByteReader& fields() { return reader_; }
   [[nodiscard]] const RunHead& run() const { return run_; }
   // Where the record whose head was read begins, and where reading stands.
-  [[nodiscard]] std::size_t record_offset() const { return static_cast<std::size_t>(record_ - begin_); }
+  [[nodiscard]] std::size_t record_offset() const {
+    return static_cast<std::size_t>(record_ - begin_);
+  }
   [[nodiscard]] std::size_t offset() const {
     return static_cast<std::size_t>(reader_.position() - begin_);
   }
@@ -128,7 +131,8 @@ class RecordWalker {
         !reader_.raw(run_.tick)) {
       return false;
     }
-    if (run_.pid > INT32_MAX || run_.tid > INT32_MAX || run_.thread > UINT32_MAX || run_.cursor > 255) {
+    if (run_.pid > INT32_MAX || run_.tid > INT32_MAX || run_.thread > UINT32_MAX ||
+        run_.cursor > 255) {
       return false;
     }
     started_ = true;
@@ -158,7 +162,8 @@ class RecordWalker {
   std::uint64_t end_ = 0;
 };
 
-// Passes over the fields of any record that next() gave, but SWITCH. False where that is damaged or the kind unknown.
+// Passes over the fields of any record that next() gave, but SWITCH. False where that is damaged or
+// the kind unknown.
 bool skip_fields(RecordWalker& walker, const RecordHead& head, const Schema* schema);
 
 }  // namespace fathom::trace

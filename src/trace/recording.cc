@@ -34,7 +34,9 @@ void find_below(const std::string& directory, int depth, std::vector<std::string
     found.push_back(directory);
     return;
   }
-  const Result<std::vector<std::string>> names = depth > 0 ? list_dir(directory) : Result<std::vector<std::string>>(std::vector<std::string>());
+  const Result<std::vector<std::string>> names =
+      depth > 0 ? list_dir(directory)
+                : Result<std::vector<std::string>>(std::vector<std::string>());
   if (!names) return;
   for (const std::string& name : *names) {
     const std::string path = join_path(directory, name);
@@ -49,7 +51,8 @@ Error no_recording(const std::string& path) {
     return os_error(errno, "open recording " + path, "give the directory that fathom run -o named");
   }
   if (!S_ISDIR(status.st_mode)) {
-    return {Code::kInvalid, path + " is a file, not a recording", "a recording is a directory; fathom import reads other formats"};
+    return {Code::kInvalid, path + " is a file, not a recording",
+            "a recording is a directory; fathom import reads other formats"};
   }
   const Result<std::vector<std::string>> names = list_dir(path);
   if (!names) return names.error();
@@ -58,11 +61,13 @@ Error no_recording(const std::string& path) {
 }
 
 // summary.parquet and timeline.parquet hold the sum of their parts, which may not be gone yet.
-void drop_summed_parts(std::map<std::string, std::vector<std::string>>& files, const std::string& directory) {
+void drop_summed_parts(std::map<std::string, std::vector<std::string>>& files,
+                       const std::string& directory) {
   for (const char* table : {kSummaryTable, kTimelineTable}) {
     const std::string whole = join_path(directory, parquet_name(table));
     auto& list = files[table];
-    if (std::find(list.begin(), list.end(), whole) != list.end() && !has_spool(directory)) list = {whole};
+    if (std::find(list.begin(), list.end(), whole) != list.end() && !has_spool(directory))
+      list = {whole};
   }
 }
 
@@ -88,7 +93,9 @@ Status list_files(Part& part, const std::vector<std::uint64_t>& unfinished) {
   for (const std::string& name : names) {
     const std::optional<ParquetName> parsed = parse_parquet_name(name);
     if (!parsed) continue;
-    if (parsed->part && std::find(unfinished.begin(), unfinished.end(), *parsed->part) != unfinished.end()) continue;
+    if (parsed->part &&
+        std::find(unfinished.begin(), unfinished.end(), *parsed->part) != unfinished.end())
+      continue;
     const std::string path = join_path(part.directory, name);
     const std::string damage = parquet_damage(path);
     if (damage.empty()) {
@@ -105,19 +112,25 @@ void add_tail(Part& part, const TailFacts& facts) {
   Manifest& manifest = part.manifest;
   for (const auto& [layer, count] : facts.events_by_layer) manifest.layer(layer).events += count;
   for (const Loss& loss : facts.losses) manifest.add_loss(loss);
-  manifest.in_flight.insert(manifest.in_flight.end(), part.tail->in_flight.begin(), part.tail->in_flight.end());
+  manifest.in_flight.insert(manifest.in_flight.end(), part.tail->in_flight.begin(),
+                            part.tail->in_flight.end());
   manifest.not_covered = facts.not_covered;
   if (part.recorder_lives) return;
-  // Nobody packs any more. Unsupervised, that is how it should be while the processes live.
-  if (manifest.origin == "unsupervised" && facts.owners_alive && manifest.state != RunState::kPartial) return;
-  if (manifest.state == RunState::kRunning) {
+  // Nobody packs. Unsupervised, that is how it should be: what the processes wrote is all here.
+  if (manifest.state != RunState::kRunning) return;
+  if (manifest.origin != "unsupervised") {
     manifest.state = RunState::kPartial;
-    manifest.state_reason = manifest.origin == "unsupervised" ? "not packed yet" : "the recorder was killed";
+    manifest.state_reason = "the recorder was killed";
+  } else if (!facts.owners_alive) {
+    manifest.state = manifest.in_flight.empty() ? RunState::kComplete : RunState::kPartial;
+    if (!manifest.in_flight.empty())
+      manifest.state_reason = "calls were in flight when their process was killed";
   }
 }
 
 Status read_spool(Part& part, const DecoderOptions& options) {
-  const Result<FileLock> publish = FileLock::wait(join_path(spool_of(part.directory), "publish.lock"), FileLock::Mode::kShared);
+  const Result<FileLock> publish =
+      FileLock::wait(join_path(spool_of(part.directory), "publish.lock"), FileLock::Mode::kShared);
   Result<Spool> spool = Spool::open(spool_of(part.directory));
   if (!spool) {
     // It went while we came: then everything is packed.
@@ -129,7 +142,8 @@ Status read_spool(Part& part, const DecoderOptions& options) {
     return list_files(part, {});
   }
   if (Result<Manifest> now = read_manifest(part.directory)) part.manifest = std::move(now).value();
-  const Result<std::optional<FileLock>> lock = FileLock::attempt(spool->lock_path(), FileLock::Mode::kShared);
+  const Result<std::optional<FileLock>> lock =
+      FileLock::attempt(spool->lock_path(), FileLock::Mode::kShared);
   part.recorder_lives = lock && !lock->has_value();
   const Replaced replaced = replaced_logs(part.directory, &*spool);
   FATHOM_TRY(list_files(part, replaced.unfinished));
@@ -161,7 +175,8 @@ Result<Part> open_part(const std::string& directory, const DecoderOptions& optio
   }
   if (!part.damaged.empty()) {
     part.manifest.state = RunState::kPartial;
-    part.manifest.state_reason = std::string(base_name(part.damaged.front().path)) + ": " + part.damaged.front().reason;
+    part.manifest.state_reason =
+        std::string(base_name(part.damaged.front().path)) + ": " + part.damaged.front().reason;
   }
   return part;
 }

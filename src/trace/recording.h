@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A recording opened for reading: Parquet files per table, plus the tail, which is what no Parquet file holds yet.
+// A recording opened for reading: Parquet files per table, plus the tail, which is what no Parquet
+// file holds yet.
 #pragma once
 
 #include <map>
@@ -15,7 +16,8 @@
 
 namespace fathom::trace {
 
-// Rows in memory. Processes and threads are complete here while the spool exists, not only those of the tail.
+// Rows in memory. Processes and threads are complete here while the spool exists, not only those of
+// the tail.
 struct Tail {
   Strings strings;
   EventBatch events;
@@ -32,14 +34,16 @@ struct DamagedFile {
   std::string reason;
 };
 
-// One recording directory. Its manifest tells the truth of now: events of layers, losses and state include the tail.
+// One recording directory. Its manifest tells the truth of now: events of layers, losses and state
+// include the tail.
 struct Part {
   std::string directory;
   Manifest manifest;
   bool recorder_lives = false;  // somebody holds spool/lock
-  std::map<std::string, std::vector<std::string>> files;  // table to Parquet files; see parquet_tables.h
-  std::vector<DamagedFile> damaged;                       // the recording is partial then
-  std::unique_ptr<Tail> tail;                             // nullptr: everything is in the files
+  std::map<std::string, std::vector<std::string>>
+      files;                         // table to Parquet files; see parquet_tables.h
+  std::vector<DamagedFile> damaged;  // the recording is partial then
+  std::unique_ptr<Tail> tail;        // nullptr: everything is in the files
 };
 
 struct Recording {
@@ -54,8 +58,9 @@ struct RecoverOptions {
   std::string library;
 };
 
-// Packs what a killed recorder or an unsupervised run left in this directory and those below. Does nothing where somebody
-// records, where nothing is left, or where we may not write. Living processes keep their segments.
+// Packs what a killed recorder or an unsupervised run left in this directory and those below. Does
+// nothing where somebody records, where nothing is left, or where we may not write. Living
+// processes keep their segments.
 Status recover(const std::string& directory, const RecoverOptions& options = {});
 
 // A manifest for a run that nobody supervised, from its spool.

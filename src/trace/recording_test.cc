@@ -44,11 +44,13 @@ std::string ask(const Recording& recording, const std::string& table, const std:
   for (const Part& part : recording.parts) {
     const auto found = part.files.find(table);
     if (found == part.files.end()) continue;
-    for (const std::string& path : found->second) files += (files.empty() ? "" : ", ") + sql::quote_literal(path);
+    for (const std::string& path : found->second)
+      files += (files.empty() ? "" : ", ") + sql::quote_literal(path);
   }
   if (files.empty()) return "no files";
   auto connection = sql::Connection::open(sql::Database::open_memory().value()).value();
-  const Result<Table> table_ = connection.query("SELECT (" + what + ")::VARCHAR FROM read_parquet([" + files + "])");
+  const Result<Table> table_ =
+      connection.query("SELECT (" + what + ")::VARCHAR FROM read_parquet([" + files + "])");
   if (!table_) return table_.error().message;
   const auto* text = std::get_if<std::string>(&table_->rows.at(0).at(0).data);
   return text != nullptr ? *text : "NULL";
@@ -116,7 +118,8 @@ TEST(RecordingTest, RecoverOfAnEndedRunIsCompleteAndRepeatable) {
     EXPECT_EQ(ask(*recording, kSummaryTable, "sum(calls)"), "6");
     EXPECT_EQ(ask(*recording, kSummaryTable, "sum(self)"), "8500");
     EXPECT_EQ(ask(*recording, kTimelineTable, "sum(busy)"), "8500");
-    EXPECT_EQ(ask(*recording, kProcessesTable, "max(name || ' ' || command || ' ' || \"exit\")"), "prog prog --fast 3");
+    EXPECT_EQ(ask(*recording, kProcessesTable, "max(name || ' ' || command || ' ' || \"exit\")"),
+              "prog prog --fast 3");
     EXPECT_EQ(ask(*recording, kThreadsTable, "count(*)"), "1");
     ASSERT_EQ(part.manifest.losses.size(), 1U);
     EXPECT_EQ(part.manifest.losses[0].count, 2);
@@ -147,7 +150,8 @@ TEST(RecordingTest, CallsInFlightAreNamed) {
   SpoolBuilder builder(directory.path());
   RecordWriter w;
   w.switch_to({kKey, kDead, kDead, 0, 0, 0, builder.at(1000)});
-  builder.add_pool("1-a-0", {{w.bytes(), FATHOM_SEGMENT_OWNED, kDead, kKey, 0, testing::kRead, builder.at(5000)}});
+  builder.add_pool("1-a-0", {{w.bytes(), FATHOM_SEGMENT_OWNED, kDead, kKey, 0, testing::kRead,
+                              builder.at(5000)}});
   ASSERT_TRUE(recover(directory.path()).has_value());
   const Result<Recording> recording = Recording::open(directory.path());
   ASSERT_TRUE(recording.has_value());
@@ -163,7 +167,8 @@ TEST(RecordingTest, WhatIsDrainedIsSeenUntilItIsPacked) {
   SpoolBuilder builder(directory.path());
   SegmentSpec full = live_segment(builder);
   full.state = FATHOM_SEGMENT_FULL;
-  builder.add_pool("1-a-0", {dead_segment(builder), full, live_segment(builder)}, static_cast<std::uint32_t>(::getpid()));
+  builder.add_pool("1-a-0", {dead_segment(builder), full, live_segment(builder)},
+                   static_cast<std::uint32_t>(::getpid()));
   Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
   const DrainResult drained = packer.drain().value();
   EXPECT_EQ(drained.chunks, 2U);
@@ -184,7 +189,8 @@ TEST(RecordingTest, WhatIsDrainedIsSeenUntilItIsPacked) {
   EXPECT_TRUE(live->parts[0].recorder_lives);
   EXPECT_EQ(live->parts[0].tail->events.rows(), 8U);
   EXPECT_EQ(live->parts[0].tail->counters.rows.size(), 2U);
-  EXPECT_FALSE(Packer::open(directory.path(), Manifest{}, {}).has_value()) << "one packer at a time";
+  EXPECT_FALSE(Packer::open(directory.path(), Manifest{}, {}).has_value())
+      << "one packer at a time";
   ASSERT_TRUE(recover(directory.path()).has_value()) << "somebody records: nothing happens";
   const Result<FinishResult> finished = packer.finish();
   ASSERT_TRUE(finished.has_value()) << finished.error().message;
@@ -202,7 +208,8 @@ TEST(RecordingTest, FreedSegmentsCanBeFilledAgain) {
   SpoolBuilder builder(directory.path());
   SegmentSpec full = live_segment(builder);
   full.state = FATHOM_SEGMENT_FULL;
-  const std::string path = builder.add_pool("1-a-0", {full}, static_cast<std::uint32_t>(::getpid()));
+  const std::string path =
+      builder.add_pool("1-a-0", {full}, static_cast<std::uint32_t>(::getpid()));
   Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
   ASSERT_EQ(packer.drain()->chunks, 1U);
   const Pool pool = Pool::open(path, true).value();
@@ -213,7 +220,8 @@ TEST(RecordingTest, FreedSegmentsCanBeFilledAgain) {
   // The second fill refers to names of the first.
   RecordWriter w;
   const auto pid = static_cast<std::uint64_t>(::getpid());
-  w.switch_to({0x99, pid, pid, 0, 1, 0, builder.at(9999500000)}).region(0, builder.at(9999500100), builder.at(9999500200), 2);
+  w.switch_to({0x99, pid, pid, 0, 1, 0, builder.at(9999500000)})
+      .region(0, builder.at(9999500100), builder.at(9999500200), 2);
   std::memcpy(&segment + 1, w.bytes().data(), w.bytes().size());
   segment.progress = FATHOM_SEGMENT_HEADER_SIZE + w.bytes().size();
   segment.state = FATHOM_SEGMENT_FULL;
@@ -246,12 +254,16 @@ TEST(RecordingTest, APublishedLogIsNotReadAgain) {
   SpoolBuilder builder(directory.path());
   builder.add_pool("1-a-0", {dead_segment(builder), live_segment(builder)});
   {
-    Packer packer = Packer::open(directory.path(), unsupervised_manifest(Spool::open(builder.directory()).value()), {}).value();
+    Packer packer =
+        Packer::open(directory.path(),
+                     unsupervised_manifest(Spool::open(builder.directory()).value()), {})
+            .value();
     ASSERT_EQ(packer.drain()->chunks, 1U);
     const std::string log = read_file(join_path(builder.directory(), "drained-0.log")).value();
     ASSERT_TRUE(packer.finish().has_value());
     // Killed between publishing the Parquet file and removing the log.
-    ASSERT_TRUE(write_file_atomic(join_path(builder.directory(), "drained-0.log"), log).has_value());
+    ASSERT_TRUE(
+        write_file_atomic(join_path(builder.directory(), "drained-0.log"), log).has_value());
   }
   const Result<Recording> open = Recording::open(directory.path());
   EXPECT_EQ(open->parts[0].tail->events.rows(), 1U);
@@ -263,7 +275,8 @@ TEST(RecordingTest, APublishedLogIsNotReadAgain) {
 TEST(RecordingTest, PoolsOfTheDeadAreRemovedAndGivenBack) {
   const TempDir directory;
   SpoolBuilder builder(directory.path());
-  const std::string pool = builder.add_pool("1-a-0", {dead_segment(builder), {{}, FATHOM_SEGMENT_FREE}}, kDead, 3);
+  const std::string pool =
+      builder.add_pool("1-a-0", {dead_segment(builder), {{}, FATHOM_SEGMENT_FREE}}, kDead, 3);
   Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
   const DrainResult drained = packer.drain().value();
   EXPECT_FALSE(path_exists(pool));
@@ -287,7 +300,8 @@ TEST(RecordingTest, DamagedPoolsAndLogsNeverHurt) {
     std::string flipped = sound;
     flipped[at] = static_cast<char>(flipped[at] ^ 0xff);
     for (const std::string& content : {flipped, sound.substr(0, at)}) {
-      std::ofstream(path, std::ios::binary | std::ios::trunc) << content;  // thousands of times: no fsync
+      std::ofstream(path, std::ios::binary | std::ios::trunc)
+          << content;  // thousands of times: no fsync
       const Result<Recording> recording = Recording::open(directory.path());
       ASSERT_TRUE(recording.has_value()) << at << ": " << recording.error().message;
       EXPECT_GE(recording->parts[0].tail->events.rows(), 1U) << at << ": the other pool is sound";
@@ -301,13 +315,16 @@ TEST(ChunkLogTest, SoundEntriesSurviveDamage) {
   const std::vector<std::uint8_t> payload(50, 7);
   {
     ChunkLog log = ChunkLog::open(path).value();
-    for (std::uint32_t i = 0; i < 3; i++) ASSERT_TRUE(log.append({EntryKind::kChunk, {1, i, 0}, 9, payload}).has_value());
+    for (std::uint32_t i = 0; i < 3; i++)
+      ASSERT_TRUE(log.append({EntryKind::kChunk, {1, i, 0}, 9, payload}).has_value());
   }
   const std::string sound = read_file(path).value();
   const auto count = [](const std::string& content) {
     int entries = 0;
     scan_log({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
-             [&](const LogEntry& entry, std::uint64_t) { entries += entry.bytes.size() == 50 && entry.schema == 9 ? 1 : 0; });
+             [&](const LogEntry& entry, std::uint64_t) {
+               entries += entry.bytes.size() == 50 && entry.schema == 9 ? 1 : 0;
+             });
     return entries;
   };
   EXPECT_EQ(count(sound), 3);
@@ -332,10 +349,12 @@ TEST(RecordingTest, ErrorsSayWhatIsWrong) {
   const std::string file = directory.path() + "/file";
   ASSERT_TRUE(write_file_atomic(file, "x").has_value());
   EXPECT_EQ(Recording::open(file).error().code, Code::kInvalid);
-  EXPECT_NE(Recording::open(directory.path()).error().message.find("holds no recording"), std::string::npos);
+  EXPECT_NE(Recording::open(directory.path()).error().message.find("holds no recording"),
+            std::string::npos);
   ASSERT_TRUE(write_file_atomic(directory.path() + "/manifest.json", "{\"schema\": 1").has_value());
   EXPECT_EQ(Recording::open(directory.path()).error().code, Code::kCorrupt);
-  ASSERT_TRUE(write_file_atomic(directory.path() + "/manifest.json", R"({"schema": 7})").has_value());
+  ASSERT_TRUE(
+      write_file_atomic(directory.path() + "/manifest.json", R"({"schema": 7})").has_value());
   EXPECT_EQ(Recording::open(directory.path()).error().code, Code::kUnsupported);
 }
 
@@ -384,7 +403,8 @@ TEST(RecordingTest, WriterPutsAWholeRecordingInPlace) {
   ASSERT_TRUE(recording.has_value());
   EXPECT_EQ(recording->parts[0].manifest.state, RunState::kComplete);
   EXPECT_EQ(recording->parts[0].manifest.layers[0].events, 3);
-  EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(host || ':' || name, ' ' ORDER BY ts)"), "h1:outer h2:inner");
+  EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(host || ':' || name, ' ' ORDER BY ts)"),
+            "h1:outer h2:inner");
   EXPECT_EQ(ask(*recording, kEventsTable, "max(args['k'])"), "v");
   EXPECT_EQ(ask(*recording, kSummaryTable, "max(self) FILTER (name = 'outer')"), "70");
   EXPECT_EQ(ask(*recording, kIntervalsTable, "max(hist)"), "[0, 2, 3]");

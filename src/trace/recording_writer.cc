@@ -26,7 +26,9 @@ constexpr std::size_t kRowsPerFile = 2000000;
 class RecordingWriter::State {
  public:
   State(std::string directory, Manifest first_manifest)
-      : manifest(std::move(first_manifest)), directory_(std::move(directory)), unfinished_(directory_ + ".unfinished-" + std::to_string(::getpid())) {}
+      : manifest(std::move(first_manifest)),
+        directory_(std::move(directory)),
+        unfinished_(directory_ + ".unfinished-" + std::to_string(::getpid())) {}
   ~State() {
     if (made_) (void)remove_tree(unfinished_);
   }
@@ -34,7 +36,8 @@ class RecordingWriter::State {
   State& operator=(const State&) = delete;
 
   Status start() {
-    if (path_exists(directory_)) return Error{Code::kInvalid, directory_ + " exists", "choose another name or remove it"};
+    if (path_exists(directory_))
+      return Error{Code::kInvalid, directory_ + " exists", "choose another name or remove it"};
     FATHOM_TRY(remove_tree(unfinished_));
     FATHOM_TRY(make_dirs(unfinished_));
     made_ = true;
@@ -100,7 +103,8 @@ Status RecordingWriter::State::add_intervals(IntervalBatch& intervals) {
   return intervals_.rows.size() >= kRowsPerFile ? flush_intervals() : Status();
 }
 
-// Time inside: rows are in order of their begin here, outer before inner, so a stack of open events tells the parent.
+// Time inside: rows are in order of their begin here, outer before inner, so a stack of open events
+// tells the parent.
 void RecordingWriter::State::summarise() {
   struct Open {
     std::int64_t end;
@@ -109,7 +113,8 @@ void RecordingWriter::State::summarise() {
   std::vector<std::int64_t> self(events_.dur);
   std::vector<Open> open;
   for (std::size_t at = 0; at < events_.rows(); at++) {
-    const bool same = at > 0 && events_.pid[at] == events_.pid[at - 1] && events_.tid[at] == events_.tid[at - 1];
+    const bool same =
+        at > 0 && events_.pid[at] == events_.pid[at - 1] && events_.tid[at] == events_.tid[at - 1];
     if (!same) open.clear();
     while (!open.empty() && open.back().end <= events_.ts[at]) open.pop_back();
     const std::int64_t end = events_.ts[at] + events_.dur[at];
@@ -120,8 +125,11 @@ void RecordingWriter::State::summarise() {
     if (events_.dur[at] > 0) open.push_back({end, at});
   }
   for (std::size_t at = 0; at < events_.rows(); at++) {
-    const SummaryKey key{events_.layer[at], events_.name[at], events_.category[at], events_.file[at], events_.pid[at]};
-    summary_.at(summary_.find(key)).add(events_.ts[at], events_.dur[at], self[at], events_.bytes[at], events_.error[at] != kNoString);
+    const SummaryKey key{events_.layer[at], events_.name[at], events_.category[at],
+                         events_.file[at], events_.pid[at]};
+    summary_.at(summary_.find(key))
+        .add(events_.ts[at], events_.dur[at], self[at], events_.bytes[at],
+             events_.error[at] != kNoString);
     timeline_.add(events_.layer[at], events_.ts[at], events_.dur[at], self[at], events_.bytes[at]);
     if (events_.layer[at] != kNoString) layer_events_[events_.layer[at]]++;
   }
@@ -131,7 +139,8 @@ Status RecordingWriter::State::flush_events() {
   if (events_.rows() == 0) return {};
   events_.sort();
   summarise();
-  FATHOM_TRY(write(parquet_name(kEventsTable, next_part_[kEventsTable]++), SqlBatch::events(events_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write(parquet_name(kEventsTable, next_part_[kEventsTable]++),
+                   SqlBatch::events(events_, strings, manifest.host.hostname)));
   events_.clear();
   return {};
 }
@@ -140,7 +149,8 @@ Status RecordingWriter::State::flush_counters() {
   if (counters_.rows.empty()) return {};
   counters_.sort();
   for (const CounterRow& row : counters_.rows) layer_events_[row.layer]++;
-  FATHOM_TRY(write(parquet_name(kCountersTable, next_part_[kCountersTable]++), SqlBatch::counters(counters_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write(parquet_name(kCountersTable, next_part_[kCountersTable]++),
+                   SqlBatch::counters(counters_, strings, manifest.host.hostname)));
   counters_.rows.clear();
   return {};
 }
@@ -148,7 +158,8 @@ Status RecordingWriter::State::flush_counters() {
 Status RecordingWriter::State::flush_intervals() {
   if (intervals_.rows.empty()) return {};
   for (const IntervalRow& row : intervals_.rows) layer_events_[row.layer]++;
-  FATHOM_TRY(write(parquet_name(kIntervalsTable, next_part_[kIntervalsTable]++), SqlBatch::intervals(intervals_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write(parquet_name(kIntervalsTable, next_part_[kIntervalsTable]++),
+                   SqlBatch::intervals(intervals_, strings, manifest.host.hostname)));
   intervals_.rows.clear();
   return {};
 }
@@ -157,11 +168,14 @@ Status RecordingWriter::State::finish() {
   FATHOM_TRY(flush_events());
   FATHOM_TRY(flush_counters());
   FATHOM_TRY(flush_intervals());
-  FATHOM_TRY(write(parquet_name(kSummaryTable), SqlBatch::summary(summary_, strings, manifest.host.hostname)));
-  FATHOM_TRY(write(parquet_name(kTimelineTable), SqlBatch::timeline(timeline_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write(parquet_name(kSummaryTable),
+                   SqlBatch::summary(summary_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write(parquet_name(kTimelineTable),
+                   SqlBatch::timeline(timeline_, strings, manifest.host.hostname)));
   FATHOM_TRY(write(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
   FATHOM_TRY(write(parquet_name(kThreadsTable), SqlBatch::threads(threads)));
-  for (const auto& [layer, count] : layer_events_) manifest.layer(strings.view(layer)).events += count;
+  for (const auto& [layer, count] : layer_events_)
+    manifest.layer(strings.view(layer)).events += count;
   if (manifest.state == RunState::kRunning) manifest.state = RunState::kComplete;
   if (manifest.run_id.empty()) manifest.run_id = random_id();
   FATHOM_TRY(write_manifest(unfinished_, manifest));
@@ -186,8 +200,12 @@ Strings& RecordingWriter::strings() { return state_->strings; }
 Manifest& RecordingWriter::manifest() { return state_->manifest; }
 Status RecordingWriter::append(EventBatch& events) { return state_->add_events(events); }
 Status RecordingWriter::append(CounterBatch& counters) { return state_->add_counters(counters); }
-Status RecordingWriter::append(IntervalBatch& intervals) { return state_->add_intervals(intervals); }
-void RecordingWriter::append(ProcessRow process) { state_->processes.push_back(std::move(process)); }
+Status RecordingWriter::append(IntervalBatch& intervals) {
+  return state_->add_intervals(intervals);
+}
+void RecordingWriter::append(ProcessRow process) {
+  state_->processes.push_back(std::move(process));
+}
 void RecordingWriter::append(ThreadRow thread) { state_->threads.push_back(std::move(thread)); }
 Status RecordingWriter::finish() { return state_->finish(); }
 

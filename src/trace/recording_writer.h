@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes a recording out of rows that come from elsewhere (importers). Nothing appears under the name asked for before
-// finish(), and nothing stays behind without it. One thread at a time.
+// Makes a recording out of rows that come from elsewhere (importers). Nothing appears under the
+// name asked for before finish(), and nothing stays behind without it. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class RecordingWriter {
   void append(ProcessRow process);
   void append(ThreadRow thread);
 
-  // Writes the rest and the manifest (state as set there; kRunning becomes kComplete), and puts the recording in place.
+  // Writes the rest and the manifest (state as set there; kRunning becomes kComplete), and puts the
+  // recording in place.
   Status finish();
 
  private:

@@ -24,8 +24,8 @@ Status recover_one(const std::string& directory, const RecoverOptions& options) 
   if (!may_write(directory, spool)) return {};
   FATHOM_ASSIGN(Manifest manifest, manifest_of(directory, spool));
   const bool supervised = manifest.origin != "unsupervised";
-  Result<Packer> packer =
-      Packer::open(directory, std::move(manifest), {.resolver = options.resolver, .library = options.library});
+  Result<Packer> packer = Packer::open(directory, std::move(manifest),
+                                       {.resolver = options.resolver, .library = options.library});
   if (!packer) {
     // Somebody records, or it went while we came.
     const Code code = packer.error().code;

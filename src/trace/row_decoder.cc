@@ -26,7 +26,10 @@ std::int32_t as_fd(std::int64_t fd) {
 }  // namespace
 
 Decoder::Rows::Rows(Decoder& decoder, Strings& strings)
-    : decoder_(decoder), strings_(strings), errors_(kErrnos, kNoString), app_layer_(strings.code("app")) {}
+    : decoder_(decoder),
+      strings_(strings),
+      errors_(kErrnos, kNoString),
+      app_layer_(strings.code("app")) {}
 
 const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
   const auto known = plans_.find(schema);
@@ -38,7 +41,8 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     Plan& plan = plans[kind.kind];
     plan.known = true;
     plan.ret_is_bytes = kind.ret_is_bytes;
-    plan.filtered = !decoder_.options_.paths.keeps_all() && (kind.layer == "posix" || kind.layer == "stdio");
+    plan.filtered =
+        !decoder_.options_.paths.keeps_all() && (kind.layer == "posix" || kind.layer == "stdio");
     plan.layer = strings_.code(kind.layer);
     plan.name = strings_.code(kind.name);
     plan.category = strings_.code_or_null(kind.category);
@@ -51,7 +55,8 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
   return plans;
 }
 
-bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch& events, CounterBatch& counters) {
+bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch& events,
+                           CounterBatch& counters) {
   run_plans_ = &plans(run.schema);
   process_ = &decoder_.definitions_.process(run.head.key);
   thread_ = &thread;
@@ -154,7 +159,8 @@ bool Decoder::Rows::read_call(const Plan& plan, unsigned flags, ByteReader& fiel
   }
   if (plan.ret_is_bytes) {
     std::int64_t moved = 0;
-    if (!failed && call.ret > 0 && __builtin_mul_overflow(call.ret, call.item, &moved)) moved = INT64_MAX;
+    if (!failed && call.ret > 0 && __builtin_mul_overflow(call.ret, call.item, &moved))
+      moved = INT64_MAX;
     call.bytes = moved;
   }
   if (call.offset != kNull) {
@@ -197,7 +203,8 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
       call.item = std::max<std::int64_t>(1, as_amount(number));
       return true;
     case FieldKind::kRet:
-      return (flags & (FATHOM_FLAG_FULL | FATHOM_FLAG_ERROR)) != 0 || fields.signed_number(call.ret);
+      return (flags & (FATHOM_FLAG_FULL | FATHOM_FLAG_ERROR)) != 0 ||
+             fields.signed_number(call.ret);
     case FieldKind::kBytes:
       if (!fields.number(number)) return false;
       call.bytes = as_amount(number);
@@ -332,7 +339,8 @@ void Decoder::Rows::take_arguments(unsigned depth) {
   auto& pending = thread_->pending;
   for (const Thread::PendingArg& held : pending) {
     if (held.depth != depth) continue;
-    events_->args.add(held.key, std::string_view(thread_->pending_text).substr(held.begin, held.length));
+    events_->args.add(held.key,
+                      std::string_view(thread_->pending_text).substr(held.begin, held.length));
   }
   std::erase_if(pending, [depth](const Thread::PendingArg& held) { return held.depth >= depth; });
   if (pending.empty()) thread_->pending_text.clear();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The second pass: the records of a thread's run into rows of events and counters, and into the sums that go with them.
-// Hot: no allocation and no lookup in a tree per record. Included by .cc files of this room only.
+// The second pass: the records of a thread's run into rows of events and counters, and into the
+// sums that go with them. Hot: no allocation and no lookup in a tree per record. Included by .cc
+// files of this room only.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +31,8 @@ struct Decoder::Thread {
   std::vector<PendingArg> pending;  // arguments of regions that are still open
   std::string pending_text;
 
-  // Time of what ended inside the innermost event that is still open at each depth. A vector, since there may be very many
-  // threads and hardly any is deep.
+  // Time of what ended inside the innermost event that is still open at each depth. A vector, since
+  // there may be very many threads and hardly any is deep.
   std::vector<std::int64_t> inside;
 
   std::int64_t self_time(unsigned depth, std::int64_t dur) {
@@ -109,8 +110,8 @@ class Decoder::Rows {
   Decoder& decoder_;
   Strings& strings_;
   std::unordered_map<const Schema*, Plans> plans_;
-  std::vector<std::uint32_t> errors_;       // codes by errno
-  std::vector<std::uint8_t> kept_;          // by file code: 0 not asked yet, 1 no, 2 yes
+  std::vector<std::uint32_t> errors_;  // codes by errno
+  std::vector<std::uint8_t> kept_;     // by file code: 0 not asked yet, 1 no, 2 yes
   std::uint32_t app_layer_;
   SummaryKey last_key_;
   std::size_t last_row_ = 0;

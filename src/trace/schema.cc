@@ -22,8 +22,8 @@ bool parse_number(std::string_view text, std::uint32_t most, std::uint32_t& valu
 
 bool parse_field(std::string_view text, Field& field) {
   constexpr std::pair<std::string_view, FieldKind> kPlain[] = {
-      {"fd", FieldKind::kFd},     {"file", FieldKind::kFile}, {"offset", FieldKind::kOffset},
-      {"size", FieldKind::kSize}, {"item", FieldKind::kItem}, {"ret", FieldKind::kRet},
+      {"fd", FieldKind::kFd},      {"file", FieldKind::kFile}, {"offset", FieldKind::kOffset},
+      {"size", FieldKind::kSize},  {"item", FieldKind::kItem}, {"ret", FieldKind::kRet},
       {"bytes", FieldKind::kBytes}};
   for (const auto& [name, kind] : kPlain) {
     if (text != name) continue;
@@ -105,7 +105,8 @@ Result<Schema> Schema::parse(std::string_view text) {
 
 std::uint64_t fnv1a(std::string_view bytes) {
   std::uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * UINT64_C(0x100000001b3);
+  for (const char byte : bytes)
+    hash = (hash ^ static_cast<unsigned char>(byte)) * UINT64_C(0x100000001b3);
   return hash;
 }
 

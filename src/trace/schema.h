@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kinds of events that a library declared, from the text in `schema-<hash>` (docs/formats/spool.md, "Calls").
+// The kinds of events that a library declared, from the text in `schema-<hash>`
+// (docs/formats/spool.md, "Calls").
 #pragma once
 
 #include <array>
@@ -13,7 +14,17 @@
 
 namespace fathom::trace {
 
-enum class FieldKind : std::uint8_t { kFd, kFile, kOffset, kSize, kItem, kRet, kBytes, kArgInt, kArgPath };
+enum class FieldKind : std::uint8_t {
+  kFd,
+  kFile,
+  kOffset,
+  kSize,
+  kItem,
+  kRet,
+  kBytes,
+  kArgInt,
+  kArgPath
+};
 
 struct Field {
   FieldKind kind = FieldKind::kFd;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reading a spool while guests write and a recorder drains, without stopping either. Lengths are read first, of logs and of
-// all segments; then bytes. A row lies below the first reading, so whatever it refers to was written before and is found in
-// the second. A segment that is drained in between is found in the log by its name.
+// Reading a spool while guests write and a recorder drains, without stopping either. Lengths are
+// read first, of logs and of all segments; then bytes. A row lies below the first reading, so
+// whatever it refers to was written before and is found in the second. A segment that is drained in
+// between is found in the log by its name.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,7 +16,8 @@ namespace {
 
 class SnapshotTaker {
  public:
-  SnapshotTaker(Spool& spool, const Clock& clock) : spool_(spool), liveness_(spool.header(), clock) {}
+  SnapshotTaker(Spool& spool, const Clock& clock)
+      : spool_(spool), liveness_(spool.header(), clock) {}
 
   Result<Snapshot> take(const std::vector<std::uint64_t>& replaced) {
     measure_logs(replaced);
@@ -43,7 +45,8 @@ class SnapshotTaker {
     for (const std::uint64_t n : spool_.logs()) {
       if (std::find(replaced.begin(), replaced.end(), n) != replaced.end()) continue;
       const Result<File> file = File::open(spool_.log_path(n), 0);
-      const Result<std::uint64_t> size = file ? file->size() : Result<std::uint64_t>(std::uint64_t{0});
+      const Result<std::uint64_t> size =
+          file ? file->size() : Result<std::uint64_t>(std::uint64_t{0});
       logs_.emplace_back(n, size ? *size : 0);
     }
   }
@@ -81,11 +84,16 @@ class SnapshotTaker {
       const Pool& pool = pools_[measured.pool];
       const fathom_segment& segment = pool.segment(measured.index);
       const std::uint64_t later = __atomic_load_n(&segment.progress, __ATOMIC_ACQUIRE);
-      const auto bytes = pool.records(measured.index, std::max(later & UINT32_MAX, measured.progress & UINT32_MAX));
-      Snapshot::Piece piece{measured.name, pool.header().schema_hash, limits_[measured.name], {bytes.begin(), bytes.end()}};
+      const auto bytes = pool.records(measured.index,
+                                      std::max(later & UINT32_MAX, measured.progress & UINT32_MAX));
+      Snapshot::Piece piece{measured.name,
+                            pool.header().schema_hash,
+                            limits_[measured.name],
+                            {bytes.begin(), bytes.end()}};
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       // Recycled in between: the log has it.
-      if (__atomic_load_n(&segment.generation, __ATOMIC_RELAXED) != measured.name.generation) continue;
+      if (__atomic_load_n(&segment.generation, __ATOMIC_RELAXED) != measured.name.generation)
+        continue;
       look_at_owner(pool, measured, piece);
       copied_.emplace(measured.name, std::move(piece));
     }
@@ -98,12 +106,14 @@ class SnapshotTaker {
     const std::uint64_t key = __atomic_load_n(&segment.owner_key, __ATOMIC_RELAXED);
     RunHead head;
     const bool known = last_switch({piece.bytes, spool_.schema(piece.schema)}, head);
-    const bool alive = pid != 0 && liveness_.alive(pid, key, known && head.key == key ? head.tick : 0);
+    const bool alive =
+        pid != 0 && liveness_.alive(pid, key, known && head.key == key ? head.tick : 0);
     snapshot_.owners_alive |= alive;
     const auto kind = static_cast<std::uint32_t>(measured.progress >> 32);
     if (kind == 0) return;
-    snapshot_.in_flight.push_back({pid, __atomic_load_n(&segment.owner_tid, __ATOMIC_RELAXED), key, kind,
-                                   __atomic_load_n(&segment.in_call_since, __ATOMIC_RELAXED), piece.schema, alive});
+    snapshot_.in_flight.push_back({pid, __atomic_load_n(&segment.owner_tid, __ATOMIC_RELAXED), key,
+                                   kind, __atomic_load_n(&segment.in_call_since, __ATOMIC_RELAXED),
+                                   piece.schema, alive});
   }
 
   void read_logs() {
@@ -113,12 +123,16 @@ class SnapshotTaker {
         damage_++;
         continue;
       }
-      const LogScan scan = scan_log({reinterpret_cast<const std::uint8_t*>(content->data()), content->size()},
-                                    [&, known = size](const LogEntry& entry, std::uint64_t offset) {
-                                      take_entry(entry, offset < known);
-                                    });
-      // A torn end is a write that is going on, or was when the recorder died; the segment still holds it then.
-      if (scan.sound_bytes + scan.damaged_bytes < content->size() || damaged_inside(scan, content->size())) damage_++;
+      const LogScan scan =
+          scan_log({reinterpret_cast<const std::uint8_t*>(content->data()), content->size()},
+                   [&, known = size](const LogEntry& entry, std::uint64_t offset) {
+                     take_entry(entry, offset < known);
+                   });
+      // A torn end is a write that is going on, or was when the recorder died; the segment still
+      // holds it then.
+      if (scan.sound_bytes + scan.damaged_bytes < content->size() ||
+          damaged_inside(scan, content->size()))
+        damage_++;
     }
   }
 
@@ -134,7 +148,8 @@ class SnapshotTaker {
     const auto limit = limits_.find(entry.name);
     std::uint64_t rows = entry.bytes.size();
     if (!known) rows = limit == limits_.end() ? 0 : std::min<std::uint64_t>(rows, limit->second);
-    snapshot_.pieces.push_back({entry.name, entry.schema, rows, {entry.bytes.begin(), entry.bytes.end()}});
+    snapshot_.pieces.push_back(
+        {entry.name, entry.schema, rows, {entry.bytes.begin(), entry.bytes.end()}});
   }
 
   void read_definitions() {
@@ -164,7 +179,8 @@ class SnapshotTaker {
 
 }  // namespace
 
-Result<Snapshot> Spool::snapshot(const Clock& clock, const std::vector<std::uint64_t>& replaced_logs) {
+Result<Snapshot> Spool::snapshot(const Clock& clock,
+                                 const std::vector<std::uint64_t>& replaced_logs) {
   return SnapshotTaker(*this, clock).take(replaced_logs);
 }
 

@@ -30,7 +30,9 @@ Result<Fd> open_lock_file(const std::string& path) {
   return Fd(fd);
 }
 
-int flock_operation(FileLock::Mode mode) { return mode == FileLock::Mode::kShared ? LOCK_SH : LOCK_EX; }
+int flock_operation(FileLock::Mode mode) {
+  return mode == FileLock::Mode::kShared ? LOCK_SH : LOCK_EX;
+}
 
 Error bad_pool(const std::string& path, const std::string& what) {
   return {Code::kCorrupt, path + ": " + what, ""};
@@ -42,8 +44,9 @@ Status check_pool(const fathom_pool_header& header, std::uint64_t size, const st
   if (header.version > FATHOM_WIRE_VERSION) {
     return Error{Code::kUnsupported, path + ": made by a newer Fathom", "update fathom"};
   }
-  const bool sane = header.segment_size > FATHOM_SEGMENT_HEADER_SIZE && header.segment_size <= kLargestSegment &&
-                    header.segment_size % 8 == 0 && header.segment_count <= kMostSegments;
+  const bool sane = header.segment_size > FATHOM_SEGMENT_HEADER_SIZE &&
+                    header.segment_size <= kLargestSegment && header.segment_size % 8 == 0 &&
+                    header.segment_count <= kMostSegments;
   if (!sane) return bad_pool(path, "damaged header");
   const std::uint64_t needed =
       FATHOM_POOL_HEADER_SIZE + std::uint64_t{header.segment_size} * header.segment_count;
@@ -117,9 +120,11 @@ fathom_segment& Pool::segment(std::uint32_t index) const {
 }
 
 std::span<const std::uint8_t> Pool::records(std::uint32_t index, std::uint64_t committed) const {
-  const std::uint64_t end = std::clamp<std::uint64_t>(committed & UINT32_MAX, FATHOM_SEGMENT_HEADER_SIZE, segment_size_);
+  const std::uint64_t end =
+      std::clamp<std::uint64_t>(committed & UINT32_MAX, FATHOM_SEGMENT_HEADER_SIZE, segment_size_);
   const auto* base = reinterpret_cast<const std::uint8_t*>(&segment(index));
-  return {base + FATHOM_SEGMENT_HEADER_SIZE, static_cast<std::size_t>(end - FATHOM_SEGMENT_HEADER_SIZE)};
+  return {base + FATHOM_SEGMENT_HEADER_SIZE,
+          static_cast<std::size_t>(end - FATHOM_SEGMENT_HEADER_SIZE)};
 }
 
 Spool::Spool(std::string directory, const fathom_run_header& header)
@@ -133,8 +138,10 @@ Result<Spool> Spool::open(const std::string& directory) {
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != FATHOM_RUN_MAGIC) return Error{Code::kCorrupt, path + " is damaged", ""};
   if (header.version > FATHOM_WIRE_VERSION) {
-    return Error{Code::kUnsupported, path + " was made by a newer Fathom (version " + std::to_string(header.version) + ")",
-                 "update fathom"};
+    return Error{
+        Code::kUnsupported,
+        path + " was made by a newer Fathom (version " + std::to_string(header.version) + ")",
+        "update fathom"};
   }
   return Spool(directory, header);
 }
@@ -169,11 +176,12 @@ std::vector<std::uint64_t> Spool::logs() const {
   if (!names) return numbers;
   for (const std::string_view name : *names) {
     if (!name.starts_with(kLogPrefix) || !name.ends_with(kLogSuffix)) continue;
-    const std::string_view digits =
-        name.substr(sizeof kLogPrefix - 1, name.size() - (sizeof kLogPrefix - 1) - (sizeof kLogSuffix - 1));
+    const std::string_view digits = name.substr(
+        sizeof kLogPrefix - 1, name.size() - (sizeof kLogPrefix - 1) - (sizeof kLogSuffix - 1));
     std::uint64_t number = 0;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size()) numbers.push_back(number);
+    if (parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size())
+      numbers.push_back(number);
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;
@@ -193,7 +201,8 @@ const Schema* Spool::schema(std::uint64_t hash) {
   char digits[17] = {};
   const auto end = std::to_chars(digits, digits + 16, hash, 16).ptr;
   const std::string hex(digits, end);
-  const std::string path = join_path(directory_, FATHOM_SCHEMA_PREFIX + std::string(16 - hex.size(), '0') + hex);
+  const std::string path =
+      join_path(directory_, FATHOM_SCHEMA_PREFIX + std::string(16 - hex.size(), '0') + hex);
   const Result<std::string> text = read_file(path);
   if (!text || fnv1a(*text) != hash) return nullptr;
   Result<Schema> schema = Schema::parse(*text);
@@ -204,11 +213,13 @@ const Schema* Spool::schema(std::uint64_t hash) {
 void Spool::give_back(std::uint64_t bytes) const {
   const Result<File> file = File::open(join_path(directory_, FATHOM_RUN_FILE), O_RDWR);
   if (!file) return;
-  void* memory = ::mmap(nullptr, FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd(), 0);
+  void* memory =
+      ::mmap(nullptr, FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd(), 0);
   if (memory == MAP_FAILED) return;
   const Result<std::uint64_t> size = file->size();
   if (size && *size >= sizeof(fathom_run_header)) {
-    __atomic_fetch_sub(&static_cast<fathom_run_header*>(memory)->pool_bytes, bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&static_cast<fathom_run_header*>(memory)->pool_bytes, bytes,
+                       __ATOMIC_RELAXED);
   }
   ::munmap(memory, FATHOM_RUN_HEADER_SIZE);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A run's spool directory, for reading (docs/formats/spool.md). Everything is foreign bytes, written while we read.
+// A run's spool directory, for reading (docs/formats/spool.md). Everything is foreign bytes,
+// written while we read.
 #pragma once
 
 #include <array>
@@ -7,8 +8,8 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -50,11 +51,15 @@ class Pool {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t name_hash() const { return name_hash_; }
   [[nodiscard]] std::uint64_t file_bytes() const { return size_; }
-  [[nodiscard]] fathom_pool_header& header() const { return *static_cast<fathom_pool_header*>(memory_); }
+  [[nodiscard]] fathom_pool_header& header() const {
+    return *static_cast<fathom_pool_header*>(memory_);
+  }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] fathom_segment& segment(std::uint32_t index) const;
-  // The records of a segment, as far as `committed` (the low half of progress) says, clamped to the segment.
-  [[nodiscard]] std::span<const std::uint8_t> records(std::uint32_t index, std::uint64_t committed) const;
+  // The records of a segment, as far as `committed` (the low half of progress) says, clamped to the
+  // segment.
+  [[nodiscard]] std::span<const std::uint8_t> records(std::uint32_t index,
+                                                      std::uint64_t committed) const;
 
  private:
   Pool(std::string path, void* memory, std::size_t size);
@@ -77,7 +82,8 @@ struct CallInFlight {
   bool alive = false;
 };
 
-// Everything of the spool at one moment, copied: chunks of logs that no Parquet file replaced and of segments.
+// Everything of the spool at one moment, copied: chunks of logs that no Parquet file replaced and
+// of segments.
 struct Snapshot {
   struct Piece {
     ChunkName name;
@@ -86,8 +92,9 @@ struct Snapshot {
     std::vector<std::uint8_t> bytes;
   };
   std::vector<Piece> pieces;
-  std::vector<std::vector<std::uint8_t>> definitions;  // chunks of definitions.log; they need no schema
-  std::vector<std::vector<std::uint8_t>> counters;     // entries of EntryKind::kCounters
+  std::vector<std::vector<std::uint8_t>>
+      definitions;  // chunks of definitions.log; they need no schema
+  std::vector<std::vector<std::uint8_t>> counters;  // entries of EntryKind::kCounters
   std::vector<CallInFlight> in_flight;
   std::vector<Loss> losses;  // of all pools, and damage met on the way
   bool owners_alive = false;
@@ -95,7 +102,8 @@ struct Snapshot {
 
 class Spool {
  public:
-  // `directory` is the spool's own. kNotFound without a run.header, kCorrupt with a bad one, kUnsupported with a newer.
+  // `directory` is the spool's own. kNotFound without a run.header, kCorrupt with a bad one,
+  // kUnsupported with a newer.
   static Result<Spool> open(const std::string& directory);
 
   [[nodiscard]] const std::string& directory() const { return directory_; }

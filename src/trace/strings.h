@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texts as small numbers. A code stays valid, and the text where it is, as long as the pool lives. One thread at a time.
+// Texts as small numbers. A code stays valid, and the text where it is, as long as the pool lives.
+// One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,9 @@ class Strings {
   // The code of a text, new if it was not there. Bytes are taken as they are.
   std::uint32_t code(std::string_view text);
   // "" becomes NULL.
-  std::uint32_t code_or_null(std::string_view text) { return text.empty() ? kNoString : code(text); }
+  std::uint32_t code_or_null(std::string_view text) {
+    return text.empty() ? kNoString : code(text);
+  }
 
   // The text of a code; "" for kNoString and for codes of another pool.
   [[nodiscard]] std::string_view view(std::uint32_t code) const {

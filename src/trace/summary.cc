@@ -16,7 +16,9 @@ std::int64_t plus(std::int64_t a, std::int64_t b) {
 }
 
 std::size_t log2_bucket(std::int64_t value) {
-  return value <= 1 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value)) - 1);
+  return value <= 1
+             ? 0
+             : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(value)) - 1);
 }
 
 void count(std::vector<std::int64_t>& histogram, std::int64_t value) {
@@ -166,7 +168,8 @@ void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::
   for (std::size_t bucket = first; bucket < last; bucket++) {
     const std::int64_t from = std::max(ts, static_cast<std::int64_t>(bucket) << shift_);
     const std::int64_t to = static_cast<std::int64_t>(bucket + 1) << shift_;
-    const auto part = std::min(left, static_cast<std::int64_t>(share * static_cast<double>(to - from)));
+    const auto part =
+        std::min(left, static_cast<std::int64_t>(share * static_cast<double>(to - from)));
     row[bucket].busy = plus(row[bucket].busy, part);
     left -= part;
   }

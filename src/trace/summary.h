@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What reports read instead of all events: sums per (layer, name, category, file, pid), and busy time per layer over time.
-// Made while decoding; additive, so that parts made by different packs or hosts can be summed.
+// What reports read instead of all events: sums per (layer, name, category, file, pid), and busy
+// time per layer over time. Made while decoding; additive, so that parts made by different packs or
+// hosts can be summed.
 #pragma once
 
 #include <array>
@@ -35,10 +36,12 @@ struct SummaryRow {
   std::int64_t bytes = kNull;  // NULL until an event has a value there
   std::int64_t first = 0;      // smallest ts
   std::int64_t last = 0;       // largest ts + dur
-  std::vector<std::int64_t> hist;   // hist[i] counts 2^i <= dur < 2^(i+1) ns; 0 ns is in hist[0]; no zeros at the end
+  std::vector<std::int64_t>
+      hist;  // hist[i] counts 2^i <= dur < 2^(i+1) ns; 0 ns is in hist[0]; no zeros at the end
   std::vector<std::int64_t> sizes;  // the same of bytes, where there are any
 
-  void add(std::int64_t ts, std::int64_t duration, std::int64_t self_time, std::int64_t moved, bool failed);
+  void add(std::int64_t ts, std::int64_t duration, std::int64_t self_time, std::int64_t moved,
+           bool failed);
   void merge(const SummaryRow& other);  // keys are the caller's matter
 };
 
@@ -59,8 +62,8 @@ class SummaryTable {
   std::vector<std::uint32_t> slots_;
 };
 
-// Busy (self) time, calls and bytes per layer in at most kBuckets buckets of equal width, a power of two of ns that
-// doubles as the run gets longer.
+// Busy (self) time, calls and bytes per layer in at most kBuckets buckets of equal width, a power
+// of two of ns that doubles as the run gets longer.
 class Timeline {
  public:
   static constexpr std::size_t kBuckets = 2048;
@@ -79,11 +82,13 @@ class Timeline {
   };
 
   // Busy time is spread evenly over [ts, ts + dur]; calls and bytes count where the event began.
-  void add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t self, std::int64_t bytes);
+  void add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t self,
+           std::int64_t bytes);
   void add(const Row& row);
   void add(const Timeline& other, const Strings& from, Strings& to);
   [[nodiscard]] std::int64_t width() const { return std::int64_t{1} << shift_; }
-  [[nodiscard]] std::vector<Row> rows() const;  // only buckets in which something happened, by (layer, ts)
+  [[nodiscard]] std::vector<Row> rows()
+      const;  // only buckets in which something happened, by (layer, ts)
   void clear();
 
  private:

@@ -12,18 +12,22 @@ Clock clock_of(const Spool& spool, const Manifest& manifest) {
   return clock;
 }
 
-void list_calls(Spool& spool, const Clock& clock, const Snapshot& snapshot, Decoder& decoder, Tail& tail) {
+void list_calls(Spool& spool, const Clock& clock, const Snapshot& snapshot, Decoder& decoder,
+                Tail& tail) {
   for (const CallInFlight& call : snapshot.in_flight) {
     const Process* process = decoder.definitions().find(call.key);
     if (process != nullptr && ended_in_order(*process)) continue;
-    tail.in_flight.push_back({call.pid, call.tid, call_name(spool, call), clock.ns(call.since_tick)});
+    tail.in_flight.push_back(
+        {call.pid, call.tid, call_name(spool, call), clock.ns(call.since_tick)});
   }
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest, const DecoderOptions& options,
-                                        const std::vector<std::uint64_t>& replaced_logs, TailFacts& facts) {
+Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
+                                        const DecoderOptions& options,
+                                        const std::vector<std::uint64_t>& replaced_logs,
+                                        TailFacts& facts) {
   auto tail = std::make_unique<Tail>();
   Clock clock = clock_of(spool, manifest);
   FATHOM_ASSIGN(const Snapshot snapshot, spool.snapshot(clock, replaced_logs));
@@ -36,10 +40,12 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest, 
   for (const Snapshot::Piece& piece : snapshot.pieces) {
     const Schema* schema = spool.schema(piece.schema);
     decoder.define({piece.bytes, schema});
-    if (piece.rows_bytes > 0) chunks.push_back({std::span(piece.bytes).first(piece.rows_bytes), schema});
+    if (piece.rows_bytes > 0)
+      chunks.push_back({std::span(piece.bytes).first(piece.rows_bytes), schema});
   }
   bool sound = true;
-  for (const auto& entry : snapshot.counters) sound &= decode_counters(entry, tail->counters, tail->strings);
+  for (const auto& entry : snapshot.counters)
+    sound &= decode_counters(entry, tail->counters, tail->strings);
   for (const CounterRow& row : tail->counters.rows) {
     facts.events_by_layer[std::string(tail->strings.view(row.layer))]++;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tail of a recording: a snapshot of the spool decoded in memory. Included by .cc files of this room only.
+// The tail of a recording: a snapshot of the spool decoded in memory. Included by .cc files of this
+// room only.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,9 @@ struct TailFacts {
 };
 
 // The caller holds publish.lock shared.
-Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest, const DecoderOptions& options,
-                                        const std::vector<std::uint64_t>& replaced_logs, TailFacts& facts);
+Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
+                                        const DecoderOptions& options,
+                                        const std::vector<std::uint64_t>& replaced_logs,
+                                        TailFacts& facts);
 
 }  // namespace fathom::trace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For tests: writes records, segments, pools and spools as docs/formats/spool.md says, independently of the guest.
+// For tests: writes records, segments, pools and spools as docs/formats/spool.md says,
+// independently of the guest.
 #pragma once
 
 #include <unistd.h>
@@ -58,7 +59,8 @@ class RecordWriter {
   RecordWriter& switch_to(const RunHead& head) {
     put_head(FATHOM_KIND_SWITCH);
     raw(head.key);
-    for (const std::uint64_t value : {head.pid, head.tid, head.thread, head.run, head.cursor}) number(value);
+    for (const std::uint64_t value : {head.pid, head.tid, head.thread, head.run, head.cursor})
+      number(value);
     raw(head.tick);
     end_ = head.tick;
     depth_ = 0;
@@ -77,7 +79,8 @@ class RecordWriter {
   }
   RecordWriter& site(std::uint64_t id, std::uint64_t name, std::uint64_t category) {
     put_head(FATHOM_KIND_SITE);
-    for (const std::uint64_t value : {id, name, category, std::uint64_t{7}, std::uint64_t{0}}) number(value);
+    for (const std::uint64_t value : {id, name, category, std::uint64_t{7}, std::uint64_t{0}})
+      number(value);
     return *this;
   }
   RecordWriter& function_site(std::uint64_t id, std::uint64_t module, std::uint64_t offset) {
@@ -85,7 +88,8 @@ class RecordWriter {
     for (const std::uint64_t value : {id, module, offset}) number(value);
     return *this;
   }
-  RecordWriter& process(std::uint64_t parent, std::uint64_t pid, std::uint64_t ppid, std::uint64_t limit, std::uint64_t tick, std::uint64_t how) {
+  RecordWriter& process(std::uint64_t parent, std::uint64_t pid, std::uint64_t ppid,
+                        std::uint64_t limit, std::uint64_t tick, std::uint64_t how) {
     put_head(FATHOM_KIND_PROCESS);
     raw(parent);
     for (const std::uint64_t value : {pid, ppid, limit}) number(value);
@@ -117,7 +121,8 @@ class RecordWriter {
     number(key);
     return text(value);
   }
-  RecordWriter& region(std::uint8_t depth, std::uint64_t begin, std::uint64_t end, std::uint64_t site) {
+  RecordWriter& region(std::uint8_t depth, std::uint64_t begin, std::uint64_t end,
+                       std::uint64_t site) {
     timed(FATHOM_KIND_REGION, depth, end);
     number(end - begin);
     number(site);
@@ -135,15 +140,16 @@ class RecordWriter {
     return *this;
   }
   // A call with its fields as they stand behind the times.
-  RecordWriter& call(unsigned kind, std::uint8_t depth, std::uint64_t begin, std::uint64_t end, unsigned flags,
-                     std::initializer_list<std::uint64_t> fields) {
+  RecordWriter& call(unsigned kind, std::uint8_t depth, std::uint64_t begin, std::uint64_t end,
+                     unsigned flags, std::initializer_list<std::uint64_t> fields) {
     timed(kind | flags, depth, end);
     number(end - begin);
     for (const std::uint64_t field : fields) number(field);
     return *this;
   }
   // A record with an end and numbers: THREAD_END, PROCESS_END, EXEC, EXEC_FAILED, WAITED.
-  RecordWriter& note(unsigned kind, std::uint64_t end, std::initializer_list<std::uint64_t> fields = {}) {
+  RecordWriter& note(unsigned kind, std::uint64_t end,
+                     std::initializer_list<std::uint64_t> fields = {}) {
     timed(kind, depth_, end);
     for (const std::uint64_t field : fields) number(field);
     return *this;
@@ -191,10 +197,12 @@ struct SegmentSpec {
   std::uint64_t in_call_since = 0;
 };
 
-// The spool of a run; its clock is CLOCK_MONOTONIC, its start ten seconds ago, so that ticks of `at(ns)` lie in the past.
+// The spool of a run; its clock is CLOCK_MONOTONIC, its start ten seconds ago, so that ticks of
+// `at(ns)` lie in the past.
 class SpoolBuilder {
  public:
-  explicit SpoolBuilder(const std::string& recording, bool supervised = false) : directory_(join_path(recording, "spool")) {
+  explicit SpoolBuilder(const std::string& recording, bool supervised = false)
+      : directory_(join_path(recording, "spool")) {
     (void)make_dirs(directory_);
     header_.magic = FATHOM_RUN_MAGIC;
     header_.version = FATHOM_WIRE_VERSION;
@@ -210,7 +218,8 @@ class SpoolBuilder {
     std::memcpy(page.data(), &header_, sizeof header_);
     (void)write_file_atomic(join_path(directory_, FATHOM_RUN_FILE), page);
     char name[32];
-    std::snprintf(name, sizeof name, "schema-%016llx", static_cast<unsigned long long>(fnv1a(kSchemaText)));
+    std::snprintf(name, sizeof name, "schema-%016llx",
+                  static_cast<unsigned long long>(fnv1a(kSchemaText)));
     (void)write_file_atomic(join_path(directory_, name), kSchemaText);
   }
 
@@ -218,8 +227,9 @@ class SpoolBuilder {
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] const fathom_run_header& header() const { return header_; }
 
-  std::string add_pool(const std::string& name, const std::vector<SegmentSpec>& segments, std::uint32_t creator_pid = kDeadPid,
-                       std::uint64_t lost = 0, std::uint32_t segment_size = 4096) {
+  std::string add_pool(const std::string& name, const std::vector<SegmentSpec>& segments,
+                       std::uint32_t creator_pid = kDeadPid, std::uint64_t lost = 0,
+                       std::uint32_t segment_size = 4096) {
     fathom_pool_header pool{};
     pool.magic = FATHOM_POOL_MAGIC;
     pool.version = FATHOM_WIRE_VERSION;
@@ -231,7 +241,8 @@ class SpoolBuilder {
     pool.losses[FATHOM_SOURCE_POSIX][FATHOM_LOSS_NO_ROOM] = lost;
     std::string file(FATHOM_POOL_HEADER_SIZE + segments.size() * std::size_t{segment_size}, '\0');
     std::memcpy(file.data(), &pool, sizeof pool);
-    for (std::size_t i = 0; i < segments.size(); i++) put_segment(file, FATHOM_POOL_HEADER_SIZE + i * segment_size, segments[i]);
+    for (std::size_t i = 0; i < segments.size(); i++)
+      put_segment(file, FATHOM_POOL_HEADER_SIZE + i * segment_size, segments[i]);
     const std::string path = join_path(directory_, name + FATHOM_POOL_SUFFIX);
     (void)write_file_atomic(path, file);
     return path;
@@ -247,17 +258,20 @@ class SpoolBuilder {
     segment.owner_pid = spec.owner_pid;
     segment.owner_key = spec.owner_key;
     segment.owner_tid = spec.owner_pid;
-    segment.progress = (FATHOM_SEGMENT_HEADER_SIZE + spec.bytes.size()) | (std::uint64_t{spec.in_call} << 32);
+    segment.progress =
+        (FATHOM_SEGMENT_HEADER_SIZE + spec.bytes.size()) | (std::uint64_t{spec.in_call} << 32);
     segment.in_call_since = spec.in_call_since;
     std::memcpy(file.data() + where, &segment, sizeof segment);
-    std::memcpy(file.data() + where + FATHOM_SEGMENT_HEADER_SIZE, spec.bytes.data(), spec.bytes.size());
+    std::memcpy(file.data() + where + FATHOM_SEGMENT_HEADER_SIZE, spec.bytes.data(),
+                spec.bytes.size());
   }
 
   std::string directory_;
   fathom_run_header header_{};
 };
 
-// A small program's records: opens /data/a.bin, reads it three times, renames it, all inside region "load", then a counter.
+// A small program's records: opens /data/a.bin, reads it three times, renames it, all inside region
+// "load", then a counter.
 inline RecordWriter small_program(const SpoolBuilder& spool, std::uint64_t key, std::uint64_t pid) {
   RecordWriter w;
   w.switch_to({key, pid, pid, 0, 0, 0, spool.at(1000)});
@@ -266,11 +280,16 @@ inline RecordWriter small_program(const SpoolBuilder& spool, std::uint64_t key, 
   w.string(3, "command").string(4, "prog --fast").meta(3, 4);
   w.path(5, 0, "/data").path(6, 5, "./sub/../a.bin").path(7, 5, "b.bin");
   w.string(8, "load").string(9, "phase").site(10, 8, 9).string(11, "epoch");
-  w.call(kOpen, 1, spool.at(2000), spool.at(3000), 0, {fathom_zigzag(3), 6, fathom_zigzag(3), fathom_zigzag(0)});
-  w.call(kRead, 1, spool.at(4000), spool.at(5000), FATHOM_FLAG_SAME | FATHOM_FLAG_FULL, {1 + fathom_zigzag(0), 4096});
-  w.call(kRead, 1, spool.at(6000), spool.at(7000), FATHOM_FLAG_SAME, {1 + fathom_zigzag(0), 4096, fathom_zigzag(100)});
-  w.call(kRead, 1, spool.at(7000), spool.at(7500), FATHOM_FLAG_SAME | FATHOM_FLAG_ERROR, {5, 0, 4096});
-  w.call(kRename, 1, spool.at(8000), spool.at(9000), 0, {fathom_zigzag(-1), 6, fathom_zigzag(0), 7});
+  w.call(kOpen, 1, spool.at(2000), spool.at(3000), 0,
+         {fathom_zigzag(3), 6, fathom_zigzag(3), fathom_zigzag(0)});
+  w.call(kRead, 1, spool.at(4000), spool.at(5000), FATHOM_FLAG_SAME | FATHOM_FLAG_FULL,
+         {1 + fathom_zigzag(0), 4096});
+  w.call(kRead, 1, spool.at(6000), spool.at(7000), FATHOM_FLAG_SAME,
+         {1 + fathom_zigzag(0), 4096, fathom_zigzag(100)});
+  w.call(kRead, 1, spool.at(7000), spool.at(7500), FATHOM_FLAG_SAME | FATHOM_FLAG_ERROR,
+         {5, 0, 4096});
+  w.call(kRename, 1, spool.at(8000), spool.at(9000), 0,
+         {fathom_zigzag(-1), 6, fathom_zigzag(0), 7});
   w.arg_int(0, 11, -3);
   w.region(0, spool.at(1500), spool.at(10000), 10);
   w.counter(spool.at(10500), 10, 42);
