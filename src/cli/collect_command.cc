@@ -23,10 +23,9 @@ Result<int> run(Parser& parser) {
   Progress progress;
   const auto live = [&](const session::Flow& flow) {
     if (quiet || !progress.due()) return;
-    progress.show(fmt::format("fathom: {} {}, {} events, {}", flow.pools,
-                              flow.pools == 1 ? "pool" : "pools",
-                              human_count(static_cast<double>(flow.events)),
-                              human_bytes(static_cast<double>(flow.bytes))));
+    progress.show(fmt::format(
+        "fathom: {} events  {}  {} lost", human_count(static_cast<double>(flow.events)),
+        human_bytes(static_cast<double>(flow.bytes)), human_count(static_cast<double>(flow.lost))));
   };
   FATHOM_ASSIGN(const session::CollectOutcome outcome, session::collect(options, live));
   progress.clear();

@@ -164,11 +164,11 @@ std::string Parser::help() const {
   std::string text = fmt::format("usage: fathom {} {}\n\n{}.\n\n", d.command.name, d.command.usage,
                                  d.command.summary);
   const auto add = [&](const std::vector<Line>& lines) {
-    for (const Line& line : lines) text += fmt::format("  {:<28} {}\n", line.left, line.help);
+    for (const Line& line : lines) text += fmt::format("  {:<31} {}\n", line.left, line.help);
   };
   add(d.positionals);
   add(d.options);
-  text += fmt::format("  {:<28} {}\n\nExample:\n", "-h, --help", "this text");
+  text += fmt::format("  {:<31} {}\n\nExample:\n", "-h, --help", "this text");
   for (const std::string_view line : split(d.command.example, '\n')) {
     text += fmt::format("  {}\n", line);
   }

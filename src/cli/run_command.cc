@@ -57,11 +57,14 @@ Result<bool> parse(Parser& parser, Arguments& a) {
 }
 
 std::string live_line(const session::LiveState& state, double events_per_second) {
-  return fmt::format(
-      "fathom: {}  {} {}  {} events  {}/s  {}", human_ns(static_cast<double>(state.elapsed_ns)),
-      state.flow.pools, state.flow.pools == 1 ? "pool" : "pools",
-      human_count(static_cast<double>(state.flow.events)), human_count(events_per_second),
-      human_bytes(static_cast<double>(state.flow.bytes)));
+  const session::Flow& flow = state.flow;
+  std::string line = fmt::format("fathom: {}", human_ns(static_cast<double>(state.elapsed_ns)));
+  if (flow.processes > 0) {
+    line += fmt::format("  {} {}", flow.processes, flow.processes == 1 ? "process" : "processes");
+  }
+  line += fmt::format("  {} events  {}/s  {}", human_count(static_cast<double>(flow.events)),
+                      human_count(events_per_second), human_bytes(static_cast<double>(flow.bytes)));
+  return line + fmt::format("  {} lost", human_count(static_cast<double>(flow.lost)));
 }
 
 // Shows how the run goes, on a terminal only.

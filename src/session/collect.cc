@@ -47,7 +47,7 @@ Result<trace::Packer> open_packer(const std::string& directory) {
 Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& signals,
                                     const std::function<void(const Flow&)>& live) {
   FATHOM_ASSIGN(trace::Packer packer, open_packer(options.directory));
-  Pump pump(std::move(packer));
+  Pump pump(std::move(packer), options.directory);
   pump.start({});
   CollectOutcome outcome;
   for (;;) {

@@ -5,8 +5,11 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <set>
 
 #include "base/clock.h"
+#include "base/files.h"
+#include "trace/spool.h"
 
 namespace fathom::session {
 namespace {
@@ -15,7 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kShortestRest{1};
 constexpr milliseconds kLongestRest{20};
-constexpr std::int64_t kSamplesEveryNs = 1'000'000'000;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
 // A record of an ordinary call; what the live line counts by until something has been packed.
 constexpr std::uint64_t kBytesPerEvent = 14;
 
@@ -24,6 +27,37 @@ void rest(const std::stop_token& stop, milliseconds time) {
   std::condition_variable_any waiting;
   std::unique_lock lock(mutex);
   waiting.wait_for(lock, stop, time, [] { return false; });
+}
+
+// Events that found no room, as the pools that exist now count them. For the live line alone: the
+// recording gets the exact numbers at its end.
+std::uint64_t lost_now(const std::string& directory) {
+  const Result<trace::Spool> spool =
+      trace::Spool::open(join_path(directory, trace::kSpoolDirectory));
+  const Result<std::vector<std::string>> paths =
+      spool ? spool->pool_paths() : Result<std::vector<std::string>>(std::vector<std::string>());
+  if (!paths) return 0;
+  std::uint64_t lost = 0;
+  for (const std::string& path : *paths) {
+    const Result<trace::Pool> pool = trace::Pool::open(path, false);
+    if (!pool) continue;
+    for (const auto& of_source : pool->header().losses) {
+      lost += __atomic_load_n(&of_source[FATHOM_LOSS_NO_ROOM], __ATOMIC_RELAXED);
+      lost += __atomic_load_n(&of_source[FATHOM_LOSS_NESTED], __ATOMIC_RELAXED);
+    }
+  }
+  return lost;
+}
+
+// How many processes the last sample was of.
+std::uint64_t processes_in(const trace::CounterBatch& counters) {
+  std::int64_t last = 0;
+  for (const trace::CounterRow& row : counters.rows) last = std::max(last, row.ts);
+  std::set<std::int32_t> pids;
+  for (const trace::CounterRow& row : counters.rows) {
+    if (row.ts == last && row.pid != trace::kNull32) pids.insert(row.pid);
+  }
+  return pids.size();
 }
 
 }  // namespace
@@ -66,7 +100,7 @@ void Pump::work(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const bool busy = pass();
     pause = busy ? kShortestRest : std::min(pause * 2, kLongestRest);
-    if (now_monotonic_ns() >= next_samples_ns_) drain_sources();
+    if (now_monotonic_ns() >= next_second_ns_) each_second();
     rest(stop, pause);
   }
 }
@@ -85,7 +119,6 @@ bool Pump::pass() {
   const std::scoped_lock lock(mutex_);
   flow_.events = progress.events + drained_bytes_ / kBytesPerEvent;
   flow_.bytes = progress.parquet_bytes + drained->pool_bytes;
-  flow_.pools = drained->pools;
   flow_.writers_alive = drained->owners_alive;
   ++flow_.passes;
   return drained->bytes > 0;
@@ -102,12 +135,23 @@ void Pump::pack() {
   if (packer_.progress().events != before) drained_bytes_ = 0;
 }
 
+void Pump::each_second() {
+  next_second_ns_ = now_monotonic_ns() + kSecondNs;
+  drain_sources();
+  const std::uint64_t lost = lost_now(directory_);
+  const std::scoped_lock lock(mutex_);
+  flow_.lost = std::max(flow_.lost, lost);  // a pool that is gone takes its counters along
+}
+
 void Pump::drain_sources() {
-  next_samples_ns_ = now_monotonic_ns() + kSamplesEveryNs;
   trace::Strings strings;
   trace::CounterBatch counters;
   for (sources::Source* source : sources_) source->drain(strings, counters);
   if (counters.rows.empty()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    flow_.processes = processes_in(counters);
+  }
   if (const Status appended = packer_.append(counters, strings); !appended) note(appended.error());
 }
 

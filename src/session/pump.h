@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -22,7 +23,9 @@ namespace fathom::session {
 struct Flow {
   std::uint64_t events = 0;  // packed ones exactly, the others by their bytes
   std::uint64_t bytes = 0;   // Parquet and spool together
-  std::uint64_t pools = 0;
+  std::uint64_t processes =
+      0;                   // alive, as the sources that watch them saw it last; 0: nobody watches
+  std::uint64_t lost = 0;  // events that the program had no room for
   bool writers_alive = false;
   std::uint64_t passes = 0;  // of the spool, complete ones
 };
@@ -30,7 +33,9 @@ struct Flow {
 // start, stop and packer() are for the owner's thread; flow() for any.
 class Pump {
  public:
-  explicit Pump(trace::Packer packer) : packer_(std::move(packer)) {}
+  // `directory` is the recording's.
+  Pump(trace::Packer packer, std::string directory)
+      : packer_(std::move(packer)), directory_(std::move(directory)) {}
 
   // The sources are running; they are drained from the pump's thread until stop().
   void start(std::vector<sources::Source*> sources);
@@ -48,17 +53,19 @@ class Pump {
  private:
   void work(const std::stop_token& stop);
   bool pass();
+  void each_second();
   void drain_sources();
   void pack();
   void note(const Error& error);
 
   trace::Packer packer_;
+  std::string directory_;
   std::vector<sources::Source*> sources_;
   mutable std::mutex mutex_;
   Flow flow_;                        // guarded by mutex_
   std::optional<Error> trouble_;     // guarded by mutex_
   std::uint64_t drained_bytes_ = 0;  // since something was packed
-  std::int64_t next_samples_ns_ = 0;
+  std::int64_t next_second_ns_ = 0;
   bool packing_ = true;
   std::jthread thread_;
 };

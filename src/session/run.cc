@@ -151,8 +151,6 @@ void complete_manifest(const Prepared& prepared, trace::Manifest& manifest) {
 Status finish(const Prepared& prepared, pid_t program, Pump& pump) {
   trace::Packer& packer = pump.packer();
   trace::Manifest& manifest = packer.manifest();
-  manifest.duration_ns =
-      now_monotonic_ns() - static_cast<std::int64_t>(prepared.header.start_monotonic_ns);
   FATHOM_TRY(packer.finish());
   note_uncovered(prepared, program, manifest);
   complete_manifest(prepared, manifest);
@@ -200,12 +198,14 @@ RunOutcome record(const Prepared& prepared, pid_t program, SignalQueue& signals,
   pump.start(hosts.pointers());
   supervise(program, signals,
             [&] { live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()}); });
+  const std::int64_t end = now_monotonic_ns();
   hosts.stop();  // before reap: an ended process still tells what it used
   RunOutcome outcome;
   outcome.exit_status = reap(program);
   pump.stop();
   signals.release();
   trace::Manifest& manifest = pump.packer().manifest();
+  manifest.duration_ns = end - start;
   manifest.exit_status = outcome.exit_status;
   pump.packer().process_exited(program, outcome.exit_status);
   const Status finished = finish(prepared, program, pump);
@@ -235,7 +235,7 @@ Result<RunOutcome> run(const RunOptions& options,
     (void)remove_tree(prepared.directory).has_value();
     return not_started(program.error());
   }
-  Pump pump(std::move(packer).value());
+  Pump pump(std::move(packer).value(), prepared.directory);
   RunOutcome outcome = record(prepared, *program, *signals, options.hz, pump, live);
   outcome.packer = std::make_unique<trace::Packer>(std::move(pump.packer()));
   return outcome;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "cli/parser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fathom::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+constexpr CommandDef kSample = {.name = "sample",
+                                .summary = "Does a thing",
+                                .usage = "[OPTION…] COMMAND",
+                                .example = "fathom sample -- true",
+                                .run = nullptr};
+
+struct Sample {
+  bool quiet = false;
+  std::string output;
+  double hz = 10;
+  Words paths, command;
+};
+
+Result<bool> parse(const Words& words, Sample& sample) {
+  Parser parser(kSample, words);
+  parser.flag("-q,--quiet", sample.quiet, "hush");
+  parser.option("-o,--output", sample.output, "DIR", "where");
+  parser.option("--hz", sample.hz, "HZ", "how often");
+  parser.option("--paths", sample.paths, "P,…", "which");
+  parser.tail("COMMAND", sample.command, "what");
+  return parser.parse();
+}
+
+TEST(Parser, TheProgramsOptionsAreItsOwn) {
+  struct Case {
+    Words words;
+    Words command;
+    bool quiet;
+    std::string output;
+  };
+  const Case cases[] = {
+      {{"--", "ls", "-q"}, {"ls", "-q"}, false, ""},
+      {{"ls", "-q"}, {"ls", "-q"}, false, ""},
+      {{"-q", "ls", "--output", "x"}, {"ls", "--output", "x"}, true, ""},
+      {{"-o", "dir", "ls"}, {"ls"}, false, "dir"},
+      {{"-odir", "ls"}, {"ls"}, false, "dir"},
+      {{"-qo", "dir", "ls"}, {"ls"}, true, "dir"},
+      {{"--output=dir", "-q", "--", "ls", "--", "x"}, {"ls", "--", "x"}, true, "dir"},
+      {{"--output", "dir", "ls", "--help"}, {"ls", "--help"}, false, "dir"},
+      {{"--", "-q"}, {"-q"}, false, ""},
+  };
+  for (const Case& c : cases) {
+    Sample sample;
+    const Result<bool> parsed = parse(c.words, sample);
+    const std::string name = testing::PrintToString(c.words);
+    ASSERT_TRUE(parsed) << name << ": " << parsed.error().message;
+    EXPECT_EQ(sample.command, c.command) << name;
+    EXPECT_EQ(sample.quiet, c.quiet) << name;
+    EXPECT_EQ(sample.output, c.output) << name;
+  }
+}
+
+TEST(Parser, MistakesAreOneLineOfUsage) {
+  const Words cases[] = {
+      {}, {"-q"}, {"--"}, {"--sound", "--", "ls"}, {"-x", "ls"}, {"--hz", "often", "ls"}, {"-o"}};
+  for (const Words& words : cases) {
+    Sample sample;
+    const Result<bool> parsed = parse(words, sample);
+    const std::string name = testing::PrintToString(words);
+    ASSERT_FALSE(parsed) << name;
+    EXPECT_EQ(parsed.error().code, Code::kUsage) << name;
+    EXPECT_EQ(parsed.error().message.find('\n'), std::string::npos) << name;
+    EXPECT_THAT(parsed.error().hint, HasSubstr("fathom sample --help")) << name;
+  }
+}
+
+TEST(Parser, ListsAddUp) {
+  Sample sample;
+  ASSERT_TRUE(parse({"--paths", "/a,/b", "--paths=/c", "--hz", "2.5", "ls"}, sample));
+  EXPECT_THAT(sample.paths, ElementsAre("/a", "/b", "/c"));
+  EXPECT_EQ(sample.hz, 2.5);
+  EXPECT_THAT(sample.command, ElementsAre("ls"));
+}
+
+TEST(Parser, HelpShowsEveryOptionAndAnExample) {
+  Sample sample;
+  Parser parser(kSample, {"--help"});
+  parser.flag("-q,--quiet", sample.quiet, "hush");
+  parser.tail("COMMAND", sample.command, "what");
+  for (const char* word : {"usage: fathom sample", "-q, --quiet", "hush", "COMMAND",
+                           "Example:", "fathom sample -- true"}) {
+    EXPECT_THAT(parser.help(), HasSubstr(word));
+  }
+}
+
+TEST(Commands, AreFoundByName) {
+  for (const CommandDef* def : commands()) {
+    EXPECT_EQ(find_command(def->name), def);
+    EXPECT_THAT(std::string(def->example), HasSubstr("fathom " + std::string(def->name)));
+  }
+  EXPECT_EQ(find_command("sound"), nullptr);
+  EXPECT_THAT(unknown_command("rnu").hint, HasSubstr("fathom run"));
+}
+
+}  // namespace
+}  // namespace fathom::cli
