@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace fathom::analysis {
@@ -68,7 +69,7 @@ Result<std::size_t> ByteSource::read(std::span<char> room, bool& gap) {
   if (inflater_ != nullptr) return inflate(room, gap);
   if (input_.empty()) FATHOM_TRY(refill());
   const std::size_t size = std::min(room.size(), input_.size());
-  std::ranges::copy(input_.substr(0, size), room.begin());
+  if (size > 0) std::memcpy(room.data(), input_.data(), size);
   input_.remove_prefix(size);
   return size;
 }

@@ -116,19 +116,26 @@ bool read_args(dom::element value, Texts& texts, std::vector<PfwArg>& args) {
   return true;
 }
 
+// Where the text of a field goes; nullptr: nobody asks for it.
+std::string_view* place_of(std::string_view key, PfwLine& out) {
+  if (key == "name") return &out.name;
+  if (key == "cat") return &out.category;
+  if (key == "ts") return &out.ts;
+  return key == "dur" ? &out.dur : nullptr;
+}
+
 // One field of the object. False where it is not what it must be.
 bool read_field(std::string_view key, dom::element value, Texts& texts, PfwLine& out) {
   if (key == "args") return read_args(value, texts, out.args);
-  const std::string_view text = text_of(value, texts);
-  if (text.empty()) return true;
-  if (key == "name") out.name = text;
-  if (key == "cat") out.category = text;
-  if (key == "ph") out.kind = kind_of(text);
-  if (key == "pid") return (out.pid = number_of(text)).has_value();
-  if (key == "tid") return (out.tid = number_of(text)).has_value();
-  if (key == "ts") out.ts = text;
-  if (key == "dur") out.dur = text;
-  return true;
+  if (std::string_view* const place = place_of(key, out)) {
+    *place = text_of(value, texts);
+    return true;
+  }
+  if (key == "ph") out.kind = kind_of(text_of(value, texts));
+  if (key != "pid" && key != "tid") return true;
+  const std::optional<std::int64_t> id = number_of(text_of(value, texts));
+  (key == "pid" ? out.pid : out.tid) = id;
+  return id.has_value() || value.is_null();
 }
 
 }  // namespace

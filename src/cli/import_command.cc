@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "analysis/import/import.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/parser.h"
+
+namespace fathom::cli {
+namespace {
+
+// What was not sound, in one line on stderr; nothing where all was.
+void tell_damage(const analysis::ImportOutcome& outcome) {
+  std::vector<std::string> words;
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count > 0) words.push_back(std::to_string(count) + " " + what);
+  };
+  add(outcome.damaged_lines, "damaged lines left out");
+  add(outcome.damaged_parts, "damaged or cut parts of compressed files");
+  add(outcome.unknown_files, "rows whose file no line names");
+  if (!words.empty()) std::fprintf(stderr, "fathom: imported with %s\n", join(words, ", ").c_str());
+}
+
+Result<int> run(Parser& parser) {
+  std::vector<std::string> files;
+  std::string output;
+  analysis::ImportOptions options;
+  parser.positionals("FILE", files,
+                     ".pfw or .pfw.gz files of DFTracer or DataCrumbs; they become one recording");
+  parser.option("-o,--output", output, "TRACE", "the recording to make");
+  parser.flag("--force", options.replace, "replace a recording that exists");
+  FATHOM_ASSIGN(const bool go_on, parser.parse());
+  if (!go_on) return 0;
+  if (files.empty()) return usage_error("no file was named", "fathom import FILE… -o TRACE");
+  if (output.empty()) return usage_error("no recording was named", "say where with -o TRACE");
+  Progress progress;
+  options.on_progress = [&](std::int64_t lines) {
+    if (progress.due())
+      progress.show("importing: " + human_count(static_cast<double>(lines)) + " lines read");
+  };
+  FATHOM_ASSIGN(const analysis::ImportOutcome outcome,
+                analysis::import_pfw(files, output, options));
+  progress.clear();
+  tell_damage(outcome);
+  return 0;
+}
+
+}  // namespace
+
+extern const CommandDef kImportCommand;
+const CommandDef kImportCommand = {
+    .name = "import",
+    .summary = "Makes a recording out of traces of DFTracer or DataCrumbs",
+    .usage = "FILE… -o TRACE [--force]",
+    .example = "fathom import trace-*.pfw.gz -o run.fathom",
+    .run = run,
+};
+
+}  // namespace fathom::cli
