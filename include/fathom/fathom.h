@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
-   Fathom's annotations for C and C++. A program that uses them links no library: every function below is a weak symbol that is there
-   only while Fathom records (or when libfathom.so is linked), and costs one load and one branch when it is not.
+   Fathom's annotations for C and C++. A program that uses them links no library: every function
+   below is a weak symbol that is there only while Fathom records (or when libfathom.so is linked),
+   and costs one load and one branch when it is not.
 
      void train(int epoch) {
        FATHOM_FUNCTION();                      // the function, until it returns
-       FATHOM_ARG("epoch", epoch);             // integer, double or string: on the innermost open region
+       FATHOM_ARG("epoch", epoch);             // integer, double or string: on the innermost open
+   region
        {
          FATHOM_REGION("load");                // this scope
          …
@@ -13,8 +15,9 @@
        FATHOM_INSTANT("checkpoint");           // a moment
      }
 
-   FATHOM_REGION_IN("name", "category") gives a region a category; FATHOM_METADATA("key", "value") tells a fact of the process.
-   FATHOM_DISABLE defined before this header makes all of them nothing. */
+   FATHOM_REGION_IN("name", "category") gives a region a category; FATHOM_METADATA("key", "value")
+   tells a fact of the process. FATHOM_DISABLE defined before this header makes all of them nothing.
+ */
 #pragma once
 
 #include <stdint.h>
@@ -23,11 +26,12 @@
 extern "C" {
 #endif
 
-/* A place in the program. `id` is Fathom's; the rest is yours and must outlive the first use only. */
+/* A place in the program. `id` is Fathom's; the rest is yours and must outlive the first use only.
+ */
 struct fathom_site {
-  const char *name;
-  const char *category;
-  const char *file;
+  const char* name;
+  const char* category;
+  const char* file;
   uint32_t line;
   uint32_t id;
 };
@@ -38,19 +42,20 @@ struct fathom_region {
   uint64_t depth;
 };
 
-/* noplt: a program that is not position independent would else have no slot for a weak function, and never be annotated. */
+/* noplt: a program that is not position independent would else have no slot for a weak function,
+ * and never be annotated. */
 #define FATHOM_API __attribute__((weak, noplt))
 
-FATHOM_API struct fathom_region fathom_region_begin(struct fathom_site *site);
-FATHOM_API void fathom_region_end(struct fathom_site *site, struct fathom_region region);
-FATHOM_API void fathom_instant(struct fathom_site *site);
-FATHOM_API void fathom_counter_int(struct fathom_site *site, int64_t value);
-FATHOM_API void fathom_counter_double(struct fathom_site *site, double value);
-FATHOM_API void fathom_arg_int(const char *key, int64_t value);
-FATHOM_API void fathom_arg_uint(const char *key, uint64_t value);
-FATHOM_API void fathom_arg_double(const char *key, double value);
-FATHOM_API void fathom_arg_text(const char *key, const char *value);
-FATHOM_API void fathom_metadata(const char *key, const char *value);
+FATHOM_API struct fathom_region fathom_region_begin(struct fathom_site* site);
+FATHOM_API void fathom_region_end(struct fathom_site* site, struct fathom_region region);
+FATHOM_API void fathom_instant(struct fathom_site* site);
+FATHOM_API void fathom_counter_int(struct fathom_site* site, int64_t value);
+FATHOM_API void fathom_counter_double(struct fathom_site* site, double value);
+FATHOM_API void fathom_arg_int(const char* key, int64_t value);
+FATHOM_API void fathom_arg_uint(const char* key, uint64_t value);
+FATHOM_API void fathom_arg_double(const char* key, double value);
+FATHOM_API void fathom_arg_text(const char* key, const char* value);
+FATHOM_API void fathom_metadata(const char* key, const char* value);
 
 #ifdef __cplusplus
 }
@@ -59,41 +64,41 @@ FATHOM_API void fathom_metadata(const char *key, const char *value);
 #define FATHOM_INLINE static inline __attribute__((always_inline, unused))
 
 struct fathom_scope {
-  struct fathom_site *site;
+  struct fathom_site* site;
   struct fathom_region region;
 };
 
-FATHOM_INLINE struct fathom_scope fathom_scope_open(struct fathom_site *site) {
+FATHOM_INLINE struct fathom_scope fathom_scope_open(struct fathom_site* site) {
   struct fathom_scope scope = {site, {0, 0}};
   if (fathom_region_begin) scope.region = fathom_region_begin(site);
   return scope;
 }
-FATHOM_INLINE void fathom_scope_close(struct fathom_scope *scope) {
+FATHOM_INLINE void fathom_scope_close(struct fathom_scope* scope) {
   if (scope->region.begin) fathom_region_end(scope->site, scope->region);
 }
 
-FATHOM_INLINE void fathom_send_int(const char *key, int64_t value) {
+FATHOM_INLINE void fathom_send_int(const char* key, int64_t value) {
   if (fathom_arg_int) fathom_arg_int(key, value);
 }
-FATHOM_INLINE void fathom_send_uint(const char *key, uint64_t value) {
+FATHOM_INLINE void fathom_send_uint(const char* key, uint64_t value) {
   if (fathom_arg_uint) fathom_arg_uint(key, value);
 }
-FATHOM_INLINE void fathom_send_double(const char *key, double value) {
+FATHOM_INLINE void fathom_send_double(const char* key, double value) {
   if (fathom_arg_double) fathom_arg_double(key, value);
 }
-FATHOM_INLINE void fathom_send_text(const char *key, const char *value) {
+FATHOM_INLINE void fathom_send_text(const char* key, const char* value) {
   if (fathom_arg_text) fathom_arg_text(key, value);
 }
-FATHOM_INLINE void fathom_count_int(struct fathom_site *site, int64_t value) {
+FATHOM_INLINE void fathom_count_int(struct fathom_site* site, int64_t value) {
   if (fathom_counter_int) fathom_counter_int(site, value);
 }
-FATHOM_INLINE void fathom_count_double(struct fathom_site *site, double value) {
+FATHOM_INLINE void fathom_count_double(struct fathom_site* site, double value) {
   if (fathom_counter_double) fathom_counter_double(site, value);
 }
-FATHOM_INLINE void fathom_mark(struct fathom_site *site) {
+FATHOM_INLINE void fathom_mark(struct fathom_site* site) {
   if (fathom_instant) fathom_instant(site);
 }
-FATHOM_INLINE void fathom_fact(const char *key, const char *value) {
+FATHOM_INLINE void fathom_fact(const char* key, const char* value) {
   if (fathom_metadata) fathom_metadata(key, value);
 }
 
@@ -108,26 +113,28 @@ FATHOM_INLINE void fathom_fact(const char *key, const char *value) {
 #define FATHOM_INSTANT(name) ((void)0)
 #define FATHOM_METADATA(key, value) ((void)0)
 #else
-#define FATHOM_SITE_(number, name, category) \
-  static struct fathom_site FATHOM_PASTE(fathom_site_, number) = {name, category, __FILE__, __LINE__, 0}
-#define FATHOM_OPEN_(number)                                                                                   \
-  __attribute__((cleanup(fathom_scope_close), unused)) struct fathom_scope FATHOM_PASTE(fathom_scope_, number) = \
-      fathom_scope_open(&FATHOM_PASTE(fathom_site_, number))
+#define FATHOM_SITE_(number, name, category)                                                \
+  static struct fathom_site FATHOM_PASTE(fathom_site_, number) = {name, category, __FILE__, \
+                                                                  __LINE__, 0}
+#define FATHOM_OPEN_(number)                                                             \
+  __attribute__((cleanup(fathom_scope_close), unused)) struct fathom_scope FATHOM_PASTE( \
+      fathom_scope_, number) = fathom_scope_open(&FATHOM_PASTE(fathom_site_, number))
 #define FATHOM_REGION_(number, name, category) \
   FATHOM_SITE_(number, name, category);        \
   FATHOM_OPEN_(number)
-/* __func__ is no constant expression in C: the name is filled in at run time, by every thread alike. */
-#define FATHOM_FUNCTION_(number)                          \
-  FATHOM_SITE_(number, 0, "function");                    \
-  FATHOM_PASTE(fathom_site_, number).name = __func__;     \
+/* __func__ is no constant expression in C: the name is filled in at run time, by every thread
+ * alike. */
+#define FATHOM_FUNCTION_(number)                      \
+  FATHOM_SITE_(number, 0, "function");                \
+  FATHOM_PASTE(fathom_site_, number).name = __func__; \
   FATHOM_OPEN_(number)
 #define FATHOM_REGION_IN(name, category) FATHOM_REGION_(__COUNTER__, name, category)
 #define FATHOM_FUNCTION() FATHOM_FUNCTION_(__COUNTER__)
 
-#define FATHOM_INSTANT_(number, name)                             \
-  do {                                                            \
-    FATHOM_SITE_(number, name, 0);                                \
-    fathom_mark(&FATHOM_PASTE(fathom_site_, number));             \
+#define FATHOM_INSTANT_(number, name)                 \
+  do {                                                \
+    FATHOM_SITE_(number, name, 0);                    \
+    fathom_mark(&FATHOM_PASTE(fathom_site_, number)); \
   } while (0)
 #define FATHOM_INSTANT(name) FATHOM_INSTANT_(__COUNTER__, name)
 #define FATHOM_METADATA(key, value) fathom_fact(key, value)
@@ -135,9 +142,9 @@ FATHOM_INLINE void fathom_fact(const char *key, const char *value) {
 #ifdef __cplusplus
 #include <fathom/fathom.hpp>
 #define FATHOM_ARG(key, value) ::fathom::send_argument(key, value)
-#define FATHOM_COUNTER_(number, name, value)                          \
-  do {                                                                \
-    FATHOM_SITE_(number, name, 0);                                    \
+#define FATHOM_COUNTER_(number, name, value)                            \
+  do {                                                                  \
+    FATHOM_SITE_(number, name, 0);                                      \
     ::fathom::send_counter(&FATHOM_PASTE(fathom_site_, number), value); \
   } while (0)
 #else

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the library comes into a process: settings, the run's header, the first pool, the process's own facts.
+// How the library comes into a process: settings, the run's header, the first pool, the process's
+// own facts.
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,11 +29,13 @@ constexpr size_t kPage = 4096;
 uint32_t best_tick_source() {
 #if defined(__x86_64__)
   char name[16] = {};
-  const int fd = sys_openat(AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY, 0);
+  const int fd = sys_openat(
+      AT_FDCWD, "/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY, 0);
   if (fd < 0) return FATHOM_TICK_MONOTONIC_NS;
   const long length = sys_read(fd, name, sizeof name - 1);
   sys_close(fd);
-  return length >= 4 && memcmp(name, "tsc\n", 4) == 0 ? FATHOM_TICK_COUNTER : FATHOM_TICK_MONOTONIC_NS;
+  return length >= 4 && memcmp(name, "tsc\n", 4) == 0 ? FATHOM_TICK_COUNTER
+                                                      : FATHOM_TICK_MONOTONIC_NS;
 #else
   return FATHOM_TICK_COUNTER;
 #endif
@@ -53,7 +56,10 @@ uint64_t budget_from_environment() {
   uint64_t bytes = 0;
   if (text == nullptr) return UINT64_C(4) << 30;
   while (*text >= '0' && *text <= '9') bytes = bytes * 10 + static_cast<uint64_t>(*text++ - '0');
-  const int shift = *text == 'k' || *text == 'K' ? 10 : *text == 'm' || *text == 'M' ? 20 : *text == 'g' || *text == 'G' ? 30 : 0;
+  const int shift = *text == 'k' || *text == 'K'   ? 10
+                    : *text == 'm' || *text == 'M' ? 20
+                    : *text == 'g' || *text == 'G' ? 30
+                                                   : 0;
   return bytes << shift;
 }
 
@@ -62,7 +68,8 @@ void fill_run_header(fathom_run_header& header) {
   header.version = FATHOM_WIRE_VERSION;
   header.tick_source = best_tick_source();
   raw_syscall(SYS_getrandom, as_long(header.run_id), sizeof header.run_id, 0);
-  header.start_tick = header.tick_source == FATHOM_TICK_COUNTER ? read_counter() : clock_ns(CLOCK_MONOTONIC);
+  header.start_tick =
+      header.tick_source == FATHOM_TICK_COUNTER ? read_counter() : clock_ns(CLOCK_MONOTONIC);
   header.start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
   header.start_realtime_ns = clock_ns(CLOCK_REALTIME);
   header.spool_max = budget_from_environment();
@@ -72,10 +79,14 @@ void fill_run_header(fathom_run_header& header) {
   read_line("/proc/sys/kernel/hostname", header.host, sizeof header.host);
 }
 
-// A file that appears whole or not at all, and never replaces another: several processes may try at once.
+// A file that appears whole or not at all, and never replaces another: several processes may try at
+// once.
 void publish(const char* path, const void* content, size_t size) {
   static constinit char temporary[4300];
-  Text(temporary, sizeof temporary).add(path).add(".").add_number(static_cast<uint64_t>(sys_getpid()));
+  Text(temporary, sizeof temporary)
+      .add(path)
+      .add(".")
+      .add_number(static_cast<uint64_t>(sys_getpid()));
   const int fd = sys_openat(AT_FDCWD, temporary, O_CREAT | O_EXCL | O_WRONLY, 0600);
   if (fd < 0) return;
   const bool whole = sys_write(fd, content, size) == static_cast<long>(size);
@@ -128,7 +139,8 @@ void publish_schema() {
   Text(digits, sizeof digits).add_hex(schema_hash());
   for (size_t i = strlen(digits); i < 16; i++) text.add("0");
   text.add(digits);
-  if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path), 0) != 0) publish(path, schema_text(), schema_length());
+  if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path), 0) != 0)
+    publish(path, schema_text(), schema_length());
 }
 
 bool in_list(const char* list, const char* name) {
@@ -150,7 +162,8 @@ void choose_layers() {
   guest.wanted[FATHOM_SOURCE_POSIX] = in_list(layers, "posix");
 }
 
-// The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks alone.
+// The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks
+// alone.
 bool map_live() {
   void* page = sys_mmap(kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   if (page == nullptr) return false;
@@ -179,14 +192,16 @@ bool take_directory() {
 const char* setting(const char* name) {
   const size_t length = strlen(name);
   for (char** variable = environ; variable != nullptr && *variable != nullptr; variable++) {
-    if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=') return *variable + length + 1;
+    if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+      return *variable + length + 1;
   }
   return nullptr;
 }
 
 void switch_on() {
   guest.live->alive = 1;
-  for (int source = 0; source < FATHOM_SOURCES; source++) guest.live->on[source] = guest.wanted[source];
+  for (int source = 0; source < FATHOM_SOURCES; source++)
+    guest.live->on[source] = guest.wanted[source];
 }
 
 bool attach(unsigned how) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Originals, and the binding of hooks when the library was loaded late: every pointer that an object's relocations made to a function
-// of ours is rewritten (docs/design: DESIGN section 2; PLT slots, GOT entries and tables of function pointers).
+// Originals, and the binding of hooks when the library was loaded late: every pointer that an
+// object's relocations made to a function of ours is rewritten (docs/design: DESIGN section 2; PLT
+// slots, GOT entries and tables of function pointers).
 #include "guest/binding.h"
 
 #include <dlfcn.h>
@@ -21,14 +22,17 @@ namespace fathom::guest {
 namespace {
 
 #if defined(__x86_64__)
-constexpr uint32_t kJumpSlot = R_X86_64_JUMP_SLOT, kGlobData = R_X86_64_GLOB_DAT, kWord = R_X86_64_64;
+constexpr uint32_t kJumpSlot = R_X86_64_JUMP_SLOT, kGlobData = R_X86_64_GLOB_DAT,
+                   kWord = R_X86_64_64;
 #else
-constexpr uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobData = R_AARCH64_GLOB_DAT, kWord = R_AARCH64_ABS64;
+constexpr uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobData = R_AARCH64_GLOB_DAT,
+                   kWord = R_AARCH64_ABS64;
 #endif
 
 constinit uint32_t resolved = 0;
 
-// Names to hooks: open addressing over a table that is built once, so that an object with 80000 relocations binds in milliseconds.
+// Names to hooks: open addressing over a table that is built once, so that an object with 80000
+// relocations binds in milliseconds.
 constexpr uint32_t kNames = 2048;
 constinit const Binding* names[kNames] = {};
 
@@ -58,11 +62,11 @@ const Binding* find_name(const char* name) {
 
 struct Object {
   uintptr_t base = 0;
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
-  const ElfW(Rela)* relocations = nullptr;
+  const ElfW(Rela) * relocations = nullptr;
   size_t relocation_bytes = 0;
-  const ElfW(Rela)* jumps = nullptr;
+  const ElfW(Rela) * jumps = nullptr;
   size_t jump_bytes = 0;
   size_t relative_count = 0;  // relocations without a symbol, which stand first
 };
@@ -72,18 +76,33 @@ const void* dynamic_address(uintptr_t base, ElfW(Addr) value) {
   return reinterpret_cast<const void*>(value < base ? base + value : value);
 }
 
-void read_dynamic(Object& object, const ElfW(Dyn)* entry) {
+void read_dynamic(Object& object, const ElfW(Dyn) * entry) {
   for (; entry->d_tag != DT_NULL; entry++) {
     const ElfW(Addr) value = entry->d_un.d_ptr;
     switch (entry->d_tag) {
-      case DT_SYMTAB: object.symbols = static_cast<const ElfW(Sym)*>(dynamic_address(object.base, value)); break;
-      case DT_STRTAB: object.strings = static_cast<const char*>(dynamic_address(object.base, value)); break;
-      case DT_RELA: object.relocations = static_cast<const ElfW(Rela)*>(dynamic_address(object.base, value)); break;
-      case DT_RELASZ: object.relocation_bytes = entry->d_un.d_val; break;
-      case DT_JMPREL: object.jumps = static_cast<const ElfW(Rela)*>(dynamic_address(object.base, value)); break;
-      case DT_PLTRELSZ: object.jump_bytes = entry->d_un.d_val; break;
-      case DT_RELACOUNT: object.relative_count = entry->d_un.d_val; break;
-      default: break;
+      case DT_SYMTAB:
+        object.symbols = static_cast<const ElfW(Sym)*>(dynamic_address(object.base, value));
+        break;
+      case DT_STRTAB:
+        object.strings = static_cast<const char*>(dynamic_address(object.base, value));
+        break;
+      case DT_RELA:
+        object.relocations = static_cast<const ElfW(Rela)*>(dynamic_address(object.base, value));
+        break;
+      case DT_RELASZ:
+        object.relocation_bytes = entry->d_un.d_val;
+        break;
+      case DT_JMPREL:
+        object.jumps = static_cast<const ElfW(Rela)*>(dynamic_address(object.base, value));
+        break;
+      case DT_PLTRELSZ:
+        object.jump_bytes = entry->d_un.d_val;
+        break;
+      case DT_RELACOUNT:
+        object.relative_count = entry->d_un.d_val;
+        break;
+      default:
+        break;
     }
   }
 }
@@ -95,7 +114,9 @@ void write_slot(void** slot, void* value, const dl_phdr_info* info) {
   bool read_only = false;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const auto& segment = info->dlpi_phdr[i];
-    if (segment.p_type == PT_GNU_RELRO && address - info->dlpi_addr - segment.p_vaddr < segment.p_memsz) read_only = true;
+    if (segment.p_type == PT_GNU_RELRO &&
+        address - info->dlpi_addr - segment.p_vaddr < segment.p_memsz)
+      read_only = true;
   }
   void* page = reinterpret_cast<void*>(address & ~(kPage - 1));
   if (read_only && raw_syscall(SYS_mprotect, as_long(page), kPage, PROT_READ | PROT_WRITE) != 0) {
@@ -106,10 +127,12 @@ void write_slot(void** slot, void* value, const dl_phdr_info* info) {
   if (read_only) raw_syscall(SYS_mprotect, as_long(page), kPage, PROT_READ);
 }
 
-void bind_relocations(const Object& object, const ElfW(Rela)* rows, size_t count, const dl_phdr_info* info) {
+void bind_relocations(const Object& object, const ElfW(Rela) * rows, size_t count,
+                      const dl_phdr_info* info) {
   for (size_t i = 0; i < count; i++) {
     const uint32_t type = ELF64_R_TYPE(rows[i].r_info);
-    if (type != kJumpSlot && type != kGlobData && !(type == kWord && rows[i].r_addend == 0)) continue;
+    if (type != kJumpSlot && type != kGlobData && !(type == kWord && rows[i].r_addend == 0))
+      continue;
     const uint32_t index = ELF64_R_SYM(rows[i].r_info);
     if (index == 0) continue;
     const ElfW(Sym)& symbol = object.symbols[index];
@@ -121,7 +144,8 @@ void bind_relocations(const Object& object, const ElfW(Rela)* rows, size_t count
   }
 }
 
-// Objects that are bound already, by their base. Forgotten when one was unloaded: another may lie where it lay.
+// Objects that are bound already, by their base. Forgotten when one was unloaded: another may lie
+// where it lay.
 constexpr uint32_t kMaxBound = 1024;
 constinit uintptr_t bound[kMaxBound] = {};
 constinit uint32_t bound_count = 0;
@@ -157,16 +181,20 @@ int bind_object(dl_phdr_info* info, size_t, void* data) {
   bool own = false;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const auto& segment = info->dlpi_phdr[i];
-    if (segment.p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.base + segment.p_vaddr);
-    if (segment.p_type == PT_LOAD && scan->own - object.base - segment.p_vaddr < segment.p_memsz) own = true;
+    if (segment.p_type == PT_DYNAMIC)
+      dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.base + segment.p_vaddr);
+    if (segment.p_type == PT_LOAD && scan->own - object.base - segment.p_vaddr < segment.p_memsz)
+      own = true;
   }
-  if (own || dynamic == nullptr || strstr(info->dlpi_name, "/ld-linux") != nullptr || strstr(info->dlpi_name, "linux-vdso") != nullptr ||
+  if (own || dynamic == nullptr || strstr(info->dlpi_name, "/ld-linux") != nullptr ||
+      strstr(info->dlpi_name, "linux-vdso") != nullptr ||
       strstr(info->dlpi_name, "/libc.so.6") != nullptr) {
     return 0;
   }
   read_dynamic(object, dynamic);
   if (object.symbols == nullptr || object.strings == nullptr) return 0;
-  if (object.jumps != nullptr) bind_relocations(object, object.jumps, object.jump_bytes / sizeof(ElfW(Rela)), info);
+  if (object.jumps != nullptr)
+    bind_relocations(object, object.jumps, object.jump_bytes / sizeof(ElfW(Rela)), info);
   if (object.relocations != nullptr) {
     const size_t count = object.relocation_bytes / sizeof(ElfW(Rela));
     const size_t skipped = object.relative_count < count ? object.relative_count : count;
@@ -191,24 +219,28 @@ bool same_object(const void* a, const void* b) {
 
 }  // namespace
 
-// Tail jumps lead here first (docs: a wrapped dlopen would look for libraries where we lie, not where the caller does).
+// Tail jumps lead here first (docs: a wrapped dlopen would look for libraries where we lie, not
+// where the caller does).
 extern "C" {
 __attribute__((visibility("hidden"), used)) void* fathom_original_dlsym = nullptr;
 __attribute__((visibility("hidden"), used)) void* fathom_original_dlopen = nullptr;
 
-// Objects that dlopen brought are bound when the program asks for their symbols, or at the next dlopen.
+// Objects that dlopen brought are bound when the program asks for their symbols, or at the next
+// dlopen.
 __attribute__((visibility("hidden"), used)) void* fathom_before_dlopen(const char*, int) {
   if (guest.late && guest.attached) bind_new_objects();
   return nullptr;
 }
 
-// A function of libc that is asked for by name leads to its hook; nothing else is touched. Lookups relative to the caller
-// (RTLD_NEXT) are left to the original.
-__attribute__((visibility("hidden"), used)) void* fathom_before_dlsym(void* handle, const char* name) {
+// A function of libc that is asked for by name leads to its hook; nothing else is touched. Lookups
+// relative to the caller (RTLD_NEXT) are left to the original.
+__attribute__((visibility("hidden"), used)) void* fathom_before_dlsym(void* handle,
+                                                                      const char* name) {
   if (!guest.attached || handle == RTLD_NEXT || name == nullptr) return nullptr;
   if (guest.late) bind_new_objects();
   const Binding* binding = find_name(name);
-  if (binding == nullptr || *binding->original == nullptr || fathom_original_dlsym == nullptr) return nullptr;
+  if (binding == nullptr || *binding->original == nullptr || fathom_original_dlsym == nullptr)
+    return nullptr;
   const void* found = reinterpret_cast<Dlsym>(fathom_original_dlsym)(handle, name);
   return found == *binding->original ? binding->hook : nullptr;
 }
@@ -242,7 +274,8 @@ void resolve_originals() {
     }
   }
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&bind_new_objects), &info) != 0 && info.dli_fname != nullptr) {
+  if (dladdr(reinterpret_cast<const void*>(&bind_new_objects), &info) != 0 &&
+      info.dli_fname != nullptr) {
     Text(guest.library, sizeof guest.library).add(info.dli_fname);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which symbol leads to which hook, and where the original is kept. The tables come from the sources; the loader binds them when we
-// are preloaded, bind_all_objects when we come late.
+// Which symbol leads to which hook, and where the original is kept. The tables come from the
+// sources; the loader binds them when we are preloaded, bind_all_objects when we come late.
 #pragma once
 
 #include <stddef.h>
@@ -21,9 +21,9 @@ struct Bindings {
 extern const Bindings* const kAllBindings[];
 extern const size_t kAllBindingsCount;
 
-void resolve_originals();  // idempotent
-bool loaded_late();        // the symbols of the program lead past us: not preloaded
-void bind_new_objects();   // rewrites the GOT of every object that is not bound yet
+void resolve_originals();               // idempotent
+bool loaded_late();                     // the symbols of the program lead past us: not preloaded
+void bind_new_objects();                // rewrites the GOT of every object that is not bound yet
 extern const Bindings kLoaderBindings;  // dlopen and dlsym
 
 }  // namespace fathom::guest

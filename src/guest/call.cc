@@ -12,7 +12,8 @@ namespace {
 
 // After these the kernel has read the whole text.
 bool text_was_read(int error) {
-  return error == 0 || error == ENOENT || error == EEXIST || error == ENOTDIR || error == EACCES || error == EISDIR || error == ENOTEMPTY;
+  return error == 0 || error == ENOENT || error == EEXIST || error == ENOTDIR || error == EACCES ||
+         error == EISDIR || error == ENOTEMPTY;
 }
 
 uint32_t base_of(int directory) {
@@ -31,7 +32,9 @@ uint32_t path_of_call(int directory, const char* path, int error) {
   const long copied = sys_copy_own(scratch.text(), path, 4096);
   if (copied <= 0) return 0;
   const size_t length = strnlen(scratch.text(), static_cast<size_t>(copied));
-  return length == static_cast<size_t>(copied) && copied < 4096 ? 0 : intern_path(base, scratch.text(), length);
+  return length == static_cast<size_t>(copied) && copied < 4096
+             ? 0
+             : intern_path(base, scratch.text(), length);
 }
 
 uint64_t size_of_pieces(const iovec* pieces, size_t count) {
@@ -49,7 +52,9 @@ bool list_names(const char* list, const char* name, bool excluding) {
   for (const char* at = list; *at != 0;) {
     const char* end = strchrnul(at, ',');
     const char* word = excluding && *at == '-' ? at + 1 : at;
-    if ((*at == '-') == excluding && static_cast<size_t>(end - word) == length && memcmp(word, name, length) == 0) return true;
+    if ((*at == '-') == excluding && static_cast<size_t>(end - word) == length &&
+        memcmp(word, name, length) == 0)
+      return true;
     at = *end != 0 ? end + 1 : end;
   }
   return false;
@@ -76,7 +81,8 @@ void directory_changed() {
   uint32_t cwd = 0;
   if (scratch.text() != nullptr) {
     const long length = sys_getcwd(scratch.text(), Scratch::kRoom);
-    if (length > 1 && scratch.text()[0] == '/') cwd = intern_path(0, scratch.text(), static_cast<size_t>(length - 1));
+    if (length > 1 && scratch.text()[0] == '/')
+      cwd = intern_path(0, scratch.text(), static_cast<size_t>(length - 1));
   }
   __atomic_store_n(&guest.cwd, cwd, __ATOMIC_RELAXED);
 }

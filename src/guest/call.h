@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How a call of libc becomes a record: a constexpr Spec says what its arguments and its result mean and what it does to descriptors;
-// `traced` is the one body of all hooks, instantiated for each Spec so that nothing is decided at run time.
+// How a call of libc becomes a record: a constexpr Spec says what its arguments and its result mean
+// and what it does to descriptors; `traced` is the one body of all hooks, instantiated for each
+// Spec so that nothing is decided at run time.
 //
-// Neither our system calls nor anything else here touches errno: it is read when the call failed, and never written.
+// Neither our system calls nor anything else here touches errno: it is read when the call failed,
+// and never written.
 #pragma once
 
 #include <errno.h>
@@ -54,8 +56,8 @@ enum class Measure : uint8_t {
 enum class Stream : uint8_t { kArgument, kIn, kOut, kErr };
 
 struct Spec {
-  const char* name;      // the plain name, as SQL shows it
-  const char* entry;     // the entry point
+  const char* name;   // the plain name, as SQL shows it
+  const char* entry;  // the entry point
   const char* category;
   uint16_t kind = 0;
   fathom_source source = FATHOM_SOURCE_POSIX;
@@ -69,16 +71,22 @@ struct Spec {
   const char* flags_key = nullptr;  // the name of the argument that `flags` points at
   Stream stream = Stream::kArgument;
   Measure measure = Measure::kNone;
-  int8_t count = -1;                // items: `size` is the size of one, this is how many
-  bool input = false;               // end of file is no error
+  int8_t count = -1;   // items: `size` is the size of one, this is how many
+  bool input = false;  // end of file is no error
 };
 
 // Which fields a kind has, in the order in which they are written.
-constexpr bool has_file(const Spec& s) { return s.fd >= 0 || s.path >= 0 || s.stream != Stream::kArgument; }
-constexpr bool has_offset(const Spec& s) { return s.offset >= 0 || s.effect == Effect::kReads || s.effect == Effect::kWrites; }
+constexpr bool has_file(const Spec& s) {
+  return s.fd >= 0 || s.path >= 0 || s.stream != Stream::kArgument;
+}
+constexpr bool has_offset(const Spec& s) {
+  return s.offset >= 0 || s.effect == Effect::kReads || s.effect == Effect::kWrites;
+}
 constexpr bool has_size(const Spec& s) { return s.size >= 0 || s.pieces >= 0; }
 constexpr bool has_item(const Spec& s) { return s.measure == Measure::kItems; }
-constexpr bool has_bytes(const Spec& s) { return s.measure != Measure::kNone && s.measure != Measure::kItems; }
+constexpr bool has_bytes(const Spec& s) {
+  return s.measure != Measure::kNone && s.measure != Measure::kItems;
+}
 constexpr bool has_ret(const Spec& s) { return s.ret != Ret::kVoid && s.ret != Ret::kPointer; }
 constexpr bool counts_bytes(const Spec& s) { return s.ret == Ret::kBytes || has_item(s); }
 
@@ -95,7 +103,9 @@ constexpr auto argument(First first, Rest... rest) {
 template <class R>
 inline int error_of(Ret kind, R ret) {
   if constexpr (std::is_pointer_v<R>) {
-    return kind == Ret::kPointer && (ret == nullptr || reinterpret_cast<intptr_t>(ret) == -1) ? errno : 0;
+    return kind == Ret::kPointer && (ret == nullptr || reinterpret_cast<intptr_t>(ret) == -1)
+               ? errno
+               : 0;
   } else {
     if (kind == Ret::kErrno) return static_cast<int>(ret);
     if (kind == Ret::kValue || kind == Ret::kVoid) return 0;
@@ -127,7 +137,9 @@ uint64_t size_of_pieces(const iovec* pieces, size_t count);
 // Texts are read only when the kernel has read them before us: a bad pointer is its to refuse.
 uint32_t path_of_call(int directory, const char* path, int error);
 
-inline uint64_t file_key(int fd, uint32_t file) { return (static_cast<uint64_t>(static_cast<uint32_t>(fd)) << 32 | file) + 1; }
+inline uint64_t file_key(int fd, uint32_t file) {
+  return (static_cast<uint64_t>(static_cast<uint32_t>(fd)) << 32 | file) + 1;
+}
 
 // fd and file, unless they are those of the record before.
 inline uint8_t* put_file(uint8_t* at, Cursor& cursor, unsigned& flags, int fd, uint32_t file) {
@@ -163,11 +175,13 @@ inline __attribute__((always_inline)) void write_call(const Facts& facts) {
     at = fathom_put_varint(at, static_cast<unsigned>(facts.error));
   }
   if constexpr (has_file(S)) at = put_file(at, cursor, flags, facts.fd, facts.file);
-  if constexpr (has_offset(S)) at = put_offset(at, cursor, facts.offset, facts.error != 0 ? 0 : facts.ret);
+  if constexpr (has_offset(S))
+    at = put_offset(at, cursor, facts.offset, facts.error != 0 ? 0 : facts.ret);
   if constexpr (has_size(S)) at = fathom_put_varint(at, facts.size);
   if constexpr (has_item(S)) at = fathom_put_varint(at, facts.item);
   if constexpr (has_ret(S)) {
-    if (has_size(S) && counts_bytes(S) && facts.error == 0 && static_cast<uint64_t>(facts.ret) * facts.item == facts.size) {
+    if (has_size(S) && counts_bytes(S) && facts.error == 0 &&
+        static_cast<uint64_t>(facts.ret) * facts.item == facts.size) {
       flags |= FATHOM_FLAG_FULL;
     } else if (facts.error == 0) {
       at = fathom_put_varint(at, fathom_zigzag(facts.ret));
@@ -183,7 +197,8 @@ inline __attribute__((always_inline)) void write_call(const Facts& facts) {
   writer.commit(at);
 }
 
-// --- effects before and after the call ----------------------------------------------------------------------------------
+// --- effects before and after the call
+// ----------------------------------------------------------------------------------
 
 template <const Spec& S, class... A>
 inline __attribute__((always_inline)) uint64_t effects_begin(A... a) {
@@ -205,7 +220,8 @@ inline __attribute__((always_inline)) uint64_t effects_begin(A... a) {
 void directory_changed();
 
 template <const Spec& S, class R, class... A>
-inline __attribute__((always_inline)) void effects_end(const Facts& facts, uint64_t replaced, R ret, A... a) {
+inline __attribute__((always_inline)) void effects_end(const Facts& facts, uint64_t replaced, R ret,
+                                                       A... a) {
   const bool worked = facts.error == 0;
   (void)worked;
   (void)replaced;
@@ -231,7 +247,8 @@ inline __attribute__((always_inline)) void effects_end(const Facts& facts, uint6
   }
 }
 
-// --- the body of a hook -------------------------------------------------------------------------------------------------
+// --- the body of a hook
+// -------------------------------------------------------------------------------------------------
 
 void resolve_originals();
 
@@ -243,7 +260,8 @@ inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
   facts.depth = open_level(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
   uint64_t word = 0;
   PositionUse position;
-  constexpr bool moves = S.effect == Effect::kReads || S.effect == Effect::kWrites || S.effect == Effect::kSeeks;
+  constexpr bool moves =
+      S.effect == Effect::kReads || S.effect == Effect::kWrites || S.effect == Effect::kSeeks;
   if constexpr (S.fd >= 0) {
     facts.fd = argument<S.fd>(a...);
     word = use_begins(facts.fd);
@@ -261,7 +279,9 @@ inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
   if constexpr (has_ret(S)) facts.ret = static_cast<int64_t>(ret);
   if constexpr (S.size >= 0) facts.size = static_cast<uint64_t>(argument<S.size>(a...));
   if constexpr (S.pieces >= 0) {
-    if (facts.error == 0) facts.size = size_of_pieces(argument<S.pieces>(a...), static_cast<size_t>(argument<S.pieces + 1>(a...)));
+    if (facts.error == 0)
+      facts.size = size_of_pieces(argument<S.pieces>(a...),
+                                  static_cast<size_t>(argument<S.pieces + 1>(a...)));
   }
   if constexpr (S.flags >= 0) facts.flags = static_cast<int64_t>(argument<S.flags>(a...));
   if constexpr (S.fd >= 0 && S.effect != Effect::kCloses) facts.file = use_ends(facts.fd, word);
@@ -277,11 +297,14 @@ inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
     facts.path2 = path_of_call(directory, argument<S.path2>(a...), facts.error);
   }
   if constexpr (S.effect == Effect::kSeeks) {
-    if (position.counted) __atomic_store_n(&descriptors[facts.fd].position, facts.error == 0 ? facts.ret : kUnknown, __ATOMIC_RELEASE);
+    if (position.counted)
+      __atomic_store_n(&descriptors[facts.fd].position, facts.error == 0 ? facts.ret : kUnknown,
+                       __ATOMIC_RELEASE);
   } else if constexpr (S.offset >= 0) {
     facts.offset = static_cast<int64_t>(argument<S.offset>(a...));
   } else if constexpr (moves) {
-    facts.offset = position_ends(position, facts.fd, word, facts.error == 0 ? facts.ret : -1, S.effect == Effect::kWrites);
+    facts.offset = position_ends(position, facts.fd, word, facts.error == 0 ? facts.ret : -1,
+                                 S.effect == Effect::kWrites);
   }
   effects_end<S>(facts, replaced, ret, a...);
   write_call<S>(facts);

@@ -29,7 +29,8 @@ uint64_t stamped(uint64_t word) {
 void raise_highest(int fd) {
   uint32_t seen = __atomic_load_n(&highest, __ATOMIC_RELAXED);
   while (static_cast<uint32_t>(fd) >= seen &&
-         !__atomic_compare_exchange_n(&highest, &seen, static_cast<uint32_t>(fd) + 1, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+         !__atomic_compare_exchange_n(&highest, &seen, static_cast<uint32_t>(fd) + 1, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
 }
 
@@ -64,8 +65,9 @@ uint64_t changes_now() {
 }  // namespace
 
 bool prepare_descriptors() {
-  descriptors = static_cast<Descriptor*>(
-      sys_mmap(kDescriptors * sizeof(Descriptor), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  descriptors =
+      static_cast<Descriptor*>(sys_mmap(kDescriptors * sizeof(Descriptor), PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
   return descriptors != nullptr;
 }
 
@@ -97,7 +99,9 @@ void descriptor_duplicated(int from, int to) {
 void descriptor_restore(int fd, uint64_t word) {
   Descriptor* entry = descriptor_of(fd);
   uint64_t nothing = 0;
-  if (entry != nullptr) __atomic_compare_exchange_n(&entry->word, &nothing, word, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  if (entry != nullptr)
+    __atomic_compare_exchange_n(&entry->word, &nothing, word, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
 }
 
 void descriptor_flags(int fd, int flags) {
@@ -122,12 +126,15 @@ void all_shared() {
   for (uint32_t fd = 0; fd < end; fd++) mark_shared(static_cast<int>(fd));
 }
 
-// Nobody may change descriptors while we ask: else the name could be that of the next file with this number.
+// Nobody may change descriptors while we ask: else the name could be that of the next file with
+// this number.
 uint64_t ask_for_file(int fd) {
   Descriptor* entry = descriptor_of(fd);
   const uint64_t changes = changes_now();
   const Scratch scratch;
-  if (entry == nullptr || scratch.text() == nullptr || static_cast<uint32_t>(changes) != changes >> 32) return 0;
+  if (entry == nullptr || scratch.text() == nullptr ||
+      static_cast<uint32_t>(changes) != changes >> 32)
+    return 0;
   const long length = kernel_name(fd, scratch.text(), Scratch::kRoom);
   if (length <= 0 || length >= static_cast<long>(Scratch::kRoom)) return 0;
   const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
@@ -141,7 +148,9 @@ uint64_t ask_for_file(int fd) {
   if (changes_now() != changes) return 0;
   raise_highest(fd);
   __atomic_store_n(&entry->position, kUnknown, __ATOMIC_RELAXED);
-  if (!__atomic_compare_exchange_n(&entry->word, &nothing, word, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return 0;
+  if (!__atomic_compare_exchange_n(&entry->word, &nothing, word, false, __ATOMIC_SEQ_CST,
+                                   __ATOMIC_RELAXED))
+    return 0;
   if (changes_now() == changes) return word;
   __atomic_compare_exchange_n(&entry->word, &word, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
   return 0;
@@ -150,7 +159,9 @@ uint64_t ask_for_file(int fd) {
 // Here the position is not simply counted: it is unknown, taken by another thread, or shared.
 void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
   if (word == 0 || (word & (kWordNoFile | kWordNoSeek)) != 0) return;
-  if (use.counted && use.before <= kBusy) {  // another thread is between begin and end: neither can tell its offset
+  if (use.counted &&
+      use.before <=
+          kBusy) {  // another thread is between begin and end: neither can tell its offset
     __atomic_store_n(&descriptors[fd].position, kContested, __ATOMIC_RELEASE);
     use.counted = false;
     use.before = kUnknown;
@@ -162,7 +173,8 @@ void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
   use.before = kUnknown;
   if (use.counted) {
     Descriptor& entry = descriptors[fd];
-    __atomic_compare_exchange_n(&entry.word, &word, word | kWordNoSeek, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    __atomic_compare_exchange_n(&entry.word, &word, word | kWordNoSeek, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
     __atomic_store_n(&entry.position, kUnknown, __ATOMIC_RELEASE);
     use.counted = false;
   }
@@ -178,12 +190,14 @@ int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bo
       offset = next >= moved ? next - moved : kUnknown;
     }
     int64_t busy = kBusy;
-    const bool alone = __atomic_compare_exchange_n(&descriptors[fd].position, &busy, next, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    const bool alone = __atomic_compare_exchange_n(&descriptors[fd].position, &busy, next, false,
+                                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     if (alone) return offset;
     __atomic_store_n(&descriptors[fd].position, kUnknown, __ATOMIC_RELEASE);
     return kUnknown;
   }
-  if (write && (word & kWordAppend) != 0) return kUnknown;  // shared and appending: where it landed is anybody's guess
+  if (write && (word & kWordAppend) != 0)
+    return kUnknown;  // shared and appending: where it landed is anybody's guess
   const int64_t after = sys_tell(fd);
   return after == use.before + (moved > 0 ? moved : 0) ? use.before : kUnknown;
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Which file a descriptor means, and where it stands in it.
 //
-// One process-wide table. An entry's word is set after a descriptor was made and cleared before it goes, so a call names its file
-// only if the word was the same before and after it: then no other file can have been meant (docs/design/descriptors.md). A cleared
-// word means "ask": the kernel tells at the next use (/proc/self/fd), which covers inherited descriptors and makers that no hook saw.
+// One process-wide table. An entry's word is set after a descriptor was made and cleared before it
+// goes, so a call names its file only if the word was the same before and after it: then no other
+// file can have been meant (docs/design/descriptors.md). A cleared word means "ask": the kernel
+// tells at the next use (/proc/self/fd), which covers inherited descriptors and makers that no hook
+// saw.
 //
-// Positions are the process's own business while one thread at a time uses a descriptor that nobody else shares; then they are
-// counted. Everywhere else (inherited, duplicated, shared by a fork) the kernel is asked before and after the call, and the offset is
-// known only if the two differ by what the call moved. NULL rather than wrong.
+// Positions are the process's own business while one thread at a time uses a descriptor that nobody
+// else shares; then they are counted. Everywhere else (inherited, duplicated, shared by a fork) the
+// kernel is asked before and after the call, and the offset is known only if the two differ by what
+// the call moved. NULL rather than wrong.
 #pragma once
 
 #include <stdint.h>
@@ -20,15 +23,15 @@ constexpr int kDescriptors = 1 << 16;
 
 // Flags of a word; the file id is its low half, a serial number its top 16 bits.
 enum : uint64_t {
-  kWordNoFile = UINT64_C(1) << 32,    // pipe, socket, …: no name, no position
-  kWordShared = UINT64_C(1) << 33,    // somebody else may move the position
-  kWordAppend = UINT64_C(1) << 34,    // O_APPEND
+  kWordNoFile = UINT64_C(1) << 32,  // pipe, socket, …: no name, no position
+  kWordShared = UINT64_C(1) << 33,  // somebody else may move the position
+  kWordAppend = UINT64_C(1) << 34,  // O_APPEND
   kWordNoSeek = UINT64_C(1) << 35,
 };
 
 struct Descriptor {
-  uint64_t word;      // atomic; 0: unknown
-  int64_t position;   // atomic; kUnknown, kBusy, kContested or where the file stands
+  uint64_t word;     // atomic; 0: unknown
+  int64_t position;  // atomic; kUnknown, kBusy, kContested or where the file stands
 };
 constexpr int64_t kUnknown = -1, kBusy = -2, kContested = -3;
 
@@ -37,33 +40,41 @@ extern Descriptor* descriptors;
 bool prepare_descriptors();
 
 inline Descriptor* descriptor_of(int fd) {
-  return FATHOM_LIKELY(static_cast<unsigned>(fd) < static_cast<unsigned>(kDescriptors) && descriptors != nullptr) ? &descriptors[fd] : nullptr;
+  return FATHOM_LIKELY(static_cast<unsigned>(fd) < static_cast<unsigned>(kDescriptors) &&
+                       descriptors != nullptr)
+             ? &descriptors[fd]
+             : nullptr;
 }
 inline uint64_t descriptor_word(int fd) {
   const Descriptor* entry = descriptor_of(fd);
   return entry != nullptr ? __atomic_load_n(&entry->word, __ATOMIC_ACQUIRE) : 0;
 }
 
-// --- effects ----------------------------------------------------------------------------------------------------------
+// --- effects
+// ----------------------------------------------------------------------------------------------------------
 
-// A change of descriptors is under way between these two; lookups that ask the kernel meanwhile give no name.
+// A change of descriptors is under way between these two; lookups that ask the kernel meanwhile
+// give no name.
 void change_begins();
 void change_ends();
 
 void descriptor_opened(int fd, uint32_t file, int flags);
 void descriptor_closes(int fd);
 void descriptors_close(unsigned first, unsigned last);
-// dup: both now share a position. `before` is the word that the target had (dup2), put back when the call failed.
+// dup: both now share a position. `before` is the word that the target had (dup2), put back when
+// the call failed.
 void descriptor_duplicated(int from, int to);
 void descriptor_restore(int fd, uint64_t word);
-void descriptor_flags(int fd, int flags);   // fcntl(F_SETFL)
-void position_lost(int fd);                 // stdio, or anything else that moved it unseen
-void all_shared();                          // before a fork
-void forget_changes();                      // in a forked child
+void descriptor_flags(int fd, int flags);  // fcntl(F_SETFL)
+void position_lost(int fd);                // stdio, or anything else that moved it unseen
+void all_shared();                         // before a fork
+void forget_changes();                     // in a forked child
 
-// --- lookups ----------------------------------------------------------------------------------------------------------
+// --- lookups
+// ----------------------------------------------------------------------------------------------------------
 
-// Before and after a call on a descriptor: the word, asked for where it was unknown, and the file if it still holds.
+// Before and after a call on a descriptor: the word, asked for where it was unknown, and the file
+// if it still holds.
 uint64_t ask_for_file(int fd);
 inline uint64_t use_begins(int fd) {
   const uint64_t word = descriptor_word(fd);

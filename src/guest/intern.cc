@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Names and paths: each is written once per process as a definition, and stands in records as a number.
+// Names and paths: each is written once per process as a definition, and stands in records as a
+// number.
 //
-// The table holds hashes, not texts: 64 bits, so that two of a million different texts meet with a chance of 1 in 10^7. It has a fixed
-// size; when it is full, or a slot is just being filled by somebody else (a thread, the thread that we interrupted, a thread of the
-// parent that a fork cut off), the text simply gets another definition.
+// The table holds hashes, not texts: 64 bits, so that two of a million different texts meet with a
+// chance of 1 in 10^7. It has a fixed size; when it is full, or a slot is just being filled by
+// somebody else (a thread, the thread that we interrupted, a thread of the parent that a fork cut
+// off), the text simply gets another definition.
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -55,7 +57,8 @@ Slot* find_slot(uint64_t hash, bool* mine) {
     Slot* slot = &slots[(hash + i) % kSlots];
     uint64_t seen = __atomic_load_n(&slot->hash, __ATOMIC_ACQUIRE);
     if (seen == 0 && !full &&
-        __atomic_compare_exchange_n(&slot->hash, &seen, hash, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        __atomic_compare_exchange_n(&slot->hash, &seen, hash, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
       __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
       *mine = true;
       return slot;
@@ -68,7 +71,8 @@ Slot* find_slot(uint64_t hash, bool* mine) {
 
 uint32_t new_id() { return __atomic_fetch_add(&guest.next_id, 1, __ATOMIC_RELAXED); }
 
-// Calls define(id) if the text is new; the definition is in the segment before anybody else can see the id.
+// Calls define(id) if the text is new; the definition is in the segment before anybody else can see
+// the id.
 template <class Define>
 uint32_t interned(uint64_t hash, Define define) {
   bool mine = false;
@@ -98,7 +102,8 @@ uint8_t* put_text(uint8_t* at, const char* text, size_t length) {
 }  // namespace
 
 bool prepare_names() {
-  slots = static_cast<Slot*>(sys_mmap(kSlots * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  slots = static_cast<Slot*>(sys_mmap(kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
   guest.next_id = 1;
   return slots != nullptr;
 }
@@ -108,20 +113,23 @@ uint32_t intern_text(const char* text, size_t length) {
   return interned(hash_bytes(1, text, length), [&](uint32_t id) {
     Writer writer(FATHOM_SOURCE_RUNTIME);
     uint8_t* at = room_for(writer, length + 32, FATHOM_SOURCE_RUNTIME);
-    if (at != nullptr) writer.commit(put_text(fathom_put_varint(put_head(at, FATHOM_KIND_STRING), id), text, length));
+    if (at != nullptr)
+      writer.commit(
+          put_text(fathom_put_varint(put_head(at, FATHOM_KIND_STRING), id), text, length));
   });
 }
 
 uint32_t intern_path(uint32_t base, const char* text, size_t length) {
   if (length > 0 && text[0] == '/') base = 0;
   length = cut(length);
-  return interned(hash_bytes(2 + (static_cast<uint64_t>(base) << 8), text, length), [&](uint32_t id) {
-    Writer writer(FATHOM_SOURCE_RUNTIME);
-    uint8_t* at = room_for(writer, length + 32, FATHOM_SOURCE_RUNTIME);
-    if (at == nullptr) return;
-    at = fathom_put_varint(put_head(at, FATHOM_KIND_PATH), id);
-    writer.commit(put_text(fathom_put_varint(at, base), text, length));
-  });
+  return interned(hash_bytes(2 + (static_cast<uint64_t>(base) << 8), text, length),
+                  [&](uint32_t id) {
+                    Writer writer(FATHOM_SOURCE_RUNTIME);
+                    uint8_t* at = room_for(writer, length + 32, FATHOM_SOURCE_RUNTIME);
+                    if (at == nullptr) return;
+                    at = fathom_put_varint(put_head(at, FATHOM_KIND_PATH), id);
+                    writer.commit(put_text(fathom_put_varint(at, base), text, length));
+                  });
 }
 
 uint32_t define_site(const char* name, const char* category, const char* file, unsigned line) {
@@ -129,13 +137,14 @@ uint32_t define_site(const char* name, const char* category, const char* file, u
   const uint32_t category_id = category != nullptr ? intern_text(category, strlen(category)) : 0;
   const uint32_t file_id = file != nullptr ? intern_text(file, strlen(file)) : 0;
   const uint64_t parts[3] = {name_id, category_id, (static_cast<uint64_t>(file_id) << 32) | line};
-  return interned(hash_bytes(3, reinterpret_cast<const char*>(parts), sizeof parts), [&](uint32_t id) {
-    Writer writer(FATHOM_SOURCE_APP);
-    if (!writer.ok()) return;
-    uint8_t* at = fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_SITE), id);
-    at = fathom_put_varint(fathom_put_varint(at, name_id), category_id);
-    writer.commit(fathom_put_varint(fathom_put_varint(at, line), file_id));
-  });
+  return interned(
+      hash_bytes(3, reinterpret_cast<const char*>(parts), sizeof parts), [&](uint32_t id) {
+        Writer writer(FATHOM_SOURCE_APP);
+        if (!writer.ok()) return;
+        uint8_t* at = fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_SITE), id);
+        at = fathom_put_varint(fathom_put_varint(at, name_id), category_id);
+        writer.commit(fathom_put_varint(fathom_put_varint(at, line), file_id));
+      });
 }
 
 namespace {
@@ -150,7 +159,9 @@ int find_module(dl_phdr_info* info, size_t, void* to) {
   auto* module = static_cast<Module*>(to);
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const auto& segment = info->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD || module->address - info->dlpi_addr - segment.p_vaddr >= segment.p_memsz) continue;
+    if (segment.p_type != PT_LOAD ||
+        module->address - info->dlpi_addr - segment.p_vaddr >= segment.p_memsz)
+      continue;
     module->base = info->dlpi_addr;
     if (info->dlpi_name[0] != 0) {
       module->path = intern_path(guest.cwd, info->dlpi_name, strlen(info->dlpi_name));
@@ -167,14 +178,17 @@ int find_module(dl_phdr_info* info, size_t, void* to) {
 }  // namespace
 
 uint32_t intern_function(const void* address) {
-  return interned(hash_bytes(4, reinterpret_cast<const char*>(&address), sizeof address), [&](uint32_t id) {
-    Module module{reinterpret_cast<uintptr_t>(address)};
-    dl_iterate_phdr(find_module, &module);
-    Writer writer(FATHOM_SOURCE_APP);
-    if (!writer.ok()) return;
-    uint8_t* at = fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_FUNCTION_SITE), id);
-    writer.commit(fathom_put_varint(fathom_put_varint(at, module.path), module.address - module.base));
-  });
+  return interned(
+      hash_bytes(4, reinterpret_cast<const char*>(&address), sizeof address), [&](uint32_t id) {
+        Module module{reinterpret_cast<uintptr_t>(address)};
+        dl_iterate_phdr(find_module, &module);
+        Writer writer(FATHOM_SOURCE_APP);
+        if (!writer.ok()) return;
+        uint8_t* at =
+            fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_FUNCTION_SITE), id);
+        writer.commit(
+            fathom_put_varint(fathom_put_varint(at, module.path), module.address - module.base));
+      });
 }
 
 }  // namespace fathom::guest

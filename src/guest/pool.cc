@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Pools and segments: where the room for records comes from (docs/formats/spool.md, "Segments").
 //
-// A process makes one pool when it attaches, while it may still open files, and later ones only when neither it nor the host has a
-// segment left. In steady state the host empties segments as fast as threads fill them, and nothing is made at all.
+// A process makes one pool when it attaches, while it may still open files, and later ones only
+// when neither it nor the host has a segment left. In steady state the host empties segments as
+// fast as threads fill them, and nothing is made at all.
 #include "guest/pool.h"
 
 #include <errno.h>
@@ -19,9 +20,9 @@ namespace fathom::guest {
 namespace {
 
 constexpr uint32_t kMaxPools = 1200;
-constexpr uint32_t kFirstPool = 16;     // segments
+constexpr uint32_t kFirstPool = 16;  // segments
 constexpr uint32_t kLaterPool = 32;
-constexpr uint32_t kSteadyPool = 128;   // from the eighth pool on
+constexpr uint32_t kSteadyPool = 128;  // from the eighth pool on
 constexpr uint32_t kSmallestPool = 2;
 
 constinit fathom_pool_header* pools[kMaxPools] = {};
@@ -36,13 +37,16 @@ fathom_segment* segment_at(fathom_pool_header* pool, uint32_t index) {
 bool claim(fathom_segment* segment) {
   uint32_t state = __atomic_load_n(&segment->state, __ATOMIC_RELAXED);
   if (state != FATHOM_SEGMENT_FREE && state != FATHOM_SEGMENT_PARTIAL) return false;
-  if (!__atomic_compare_exchange_n(&segment->state, &state, FATHOM_SEGMENT_OWNED, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+  if (!__atomic_compare_exchange_n(&segment->state, &state, FATHOM_SEGMENT_OWNED, false,
+                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
     return false;
   }
-  if (state == FATHOM_SEGMENT_FREE) __atomic_store_n(&segment->progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
+  if (state == FATHOM_SEGMENT_FREE)
+    __atomic_store_n(&segment->progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
   segment->owner_tid = static_cast<uint32_t>(tls.thread->tid);
   __atomic_store_n(&segment->owner_key, guest.process_key, __ATOMIC_RELAXED);
-  __atomic_store_n(&segment->owner_pid, static_cast<uint32_t>(guest.pid), __ATOMIC_RELEASE);  // the last: now it has an owner
+  __atomic_store_n(&segment->owner_pid, static_cast<uint32_t>(guest.pid),
+                   __ATOMIC_RELEASE);  // the last: now it has an owner
   return true;
 }
 
@@ -61,12 +65,14 @@ fathom_segment* claim_in(fathom_pool_header* pool) {
   return nullptr;
 }
 
-// The newest pool, and two of the older ones in turn: a look at all of them would cost too much when there are a thousand.
+// The newest pool, and two of the older ones in turn: a look at all of them would cost too much
+// when there are a thousand.
 fathom_segment* claim_anywhere() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
   static constinit uint32_t turn = 0;
   for (uint32_t tries = 0; tries < 3 && tries < count; tries++) {
-    const uint32_t index = tries == 0 ? count - 1 : __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % count;
+    const uint32_t index =
+        tries == 0 ? count - 1 : __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % count;
     fathom_pool_header* pool = __atomic_load_n(&pools[index], __ATOMIC_ACQUIRE);
     if (pool == nullptr) continue;
     if (fathom_segment* segment = claim_in(pool)) return segment;
@@ -74,7 +80,8 @@ fathom_segment* claim_anywhere() {
   return nullptr;
 }
 
-// RLIMIT_FSIZE: a file that would become too large costs the program a SIGXFSZ, so it is asked first.
+// RLIMIT_FSIZE: a file that would become too large costs the program a SIGXFSZ, so it is asked
+// first.
 bool allowed_size(size_t bytes) {
   rlimit limit{};
   if (raw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, as_long(&limit)) != 0) return true;
@@ -96,7 +103,12 @@ void give_back_budget(size_t bytes) {
 
 int open_pool_file(char* path, size_t room) {
   Text name(path, room);
-  name.add(guest.out).add("/").add_number(static_cast<uint64_t>(guest.pid)).add("-").add_hex(guest.process_key).add("-");
+  name.add(guest.out)
+      .add("/")
+      .add_number(static_cast<uint64_t>(guest.pid))
+      .add("-")
+      .add_hex(guest.process_key)
+      .add("-");
   name.add_number(__atomic_fetch_add(&pool_serial, 1, __ATOMIC_RELAXED)).add(FATHOM_POOL_SUFFIX);
   int fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
   if (fd == -ENOENT && raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) == 0) {
@@ -106,7 +118,8 @@ int open_pool_file(char* path, size_t room) {
 }
 
 fathom_pool_header* map_pool(uint32_t segments) {
-  const size_t bytes = FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;
+  const size_t bytes =
+      FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;
   if (!allowed_size(bytes) || !within_budget(bytes)) return nullptr;
   // Not on the stack: it may be tiny.
   static constinit char path[4200];
@@ -140,7 +153,8 @@ fathom_pool_header* map_pool(uint32_t segments) {
   return pool;
 }
 
-// One maker at a time (the path buffer is shared); a thread that finds it taken, also a handler that interrupted it, looks again.
+// One maker at a time (the path buffer is shared); a thread that finds it taken, also a handler
+// that interrupted it, looks again.
 constinit uint32_t making = 0;
 
 bool make_pool_locked() {
@@ -163,7 +177,8 @@ void nap() {
   raw_syscall(SYS_nanosleep, as_long(&millisecond), 0);
 }
 
-// After a failed attempt, the next ones fail at once for a while: asking the kernel at every event would be felt.
+// After a failed attempt, the next ones fail at once for a while: asking the kernel at every event
+// would be felt.
 constinit uint64_t refused_until = 0;
 
 bool try_make_pool() {
@@ -216,7 +231,8 @@ void write_switch(Cursor& cursor, unsigned level) {
     tls.thread->nested_depth[level - 1] = 0;
   }
   cursor.at = at;
-  __atomic_store_n(&cursor.segment->progress, static_cast<uint64_t>(at - reinterpret_cast<uint8_t*>(cursor.segment)),
+  __atomic_store_n(&cursor.segment->progress,
+                   static_cast<uint64_t>(at - reinterpret_cast<uint8_t*>(cursor.segment)),
                    __ATOMIC_RELEASE);
 }
 
@@ -231,7 +247,8 @@ void release_segment(Cursor& cursor, uint32_t state) {
   const auto used = static_cast<uint32_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   if (used > kSegmentLimit / 2) state = FATHOM_SEGMENT_FULL;
   // Nobody's, so that the host does not take the next owner for one that is dead.
-  if (state == FATHOM_SEGMENT_PARTIAL) __atomic_store_n(&cursor.segment->owner_pid, 0, __ATOMIC_RELAXED);
+  if (state == FATHOM_SEGMENT_PARTIAL)
+    __atomic_store_n(&cursor.segment->owner_pid, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&cursor.segment->state, state, __ATOMIC_RELEASE);
   cursor = {};
 }

@@ -33,11 +33,13 @@ void write_link(const char* key, const char* link) {
 // argv as the kernel keeps it, joined by spaces.
 void write_command() {
   constexpr size_t kRoom = FATHOM_TEXT_MAX;
-  auto* text = static_cast<char*>(sys_mmap(kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  auto* text =
+      static_cast<char*>(sys_mmap(kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   const int fd = sys_openat(AT_FDCWD, "/proc/self/cmdline", O_RDONLY, 0);
   size_t length = 0;
   if (text != nullptr && fd >= 0) {
-    for (long got; length < kRoom && (got = sys_read(fd, text + length, kRoom - length)) > 0;) length += static_cast<size_t>(got);
+    for (long got; length < kRoom && (got = sys_read(fd, text + length, kRoom - length)) > 0;)
+      length += static_cast<size_t>(got);
   }
   if (fd >= 0) sys_close(fd);
   if (length > 0 && text[length - 1] == 0) length--;
@@ -70,9 +72,13 @@ bool preloads_us(char* const* environment) {
   if (scratch.text() == nullptr || guest.library[0] == 0) return true;
   for (size_t i = 0; i < 20000; i++) {
     const char* variable = nullptr;
-    if (sys_copy_own(&variable, environment + i, sizeof variable) != sizeof variable || variable == nullptr) return false;
+    if (sys_copy_own(&variable, environment + i, sizeof variable) != sizeof variable ||
+        variable == nullptr)
+      return false;
     char start[sizeof kName - 1];
-    if (sys_copy_own(start, variable, sizeof start) != sizeof start || memcmp(start, kName, sizeof start) != 0) continue;
+    if (sys_copy_own(start, variable, sizeof start) != sizeof start ||
+        memcmp(start, kName, sizeof start) != 0)
+      continue;
     // It is read by the loader of the new image as far as the NUL; here, as far as memory is there.
     const long length = sys_copy_own(scratch.text(), variable, Scratch::kRoom - 1);
     if (length <= 0) return strstr(variable, guest.library) != nullptr;
@@ -89,7 +95,8 @@ void write_meta(const char* key, const char* value, size_t length) {
   const uint32_t value_id = intern_text(value, length);
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  writer.commit(fathom_put_varint(fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_META), key_id), value_id));
+  writer.commit(fathom_put_varint(
+      fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_META), key_id), value_id));
 }
 
 void write_process(uint64_t parent_key, uint32_t inherited, unsigned how) {
@@ -123,8 +130,8 @@ void watch_exit() { on_exit(process_exits, nullptr); }
 
 void prepare_fork() { all_shared(); }
 
-// The child has this thread and a copy of everything; what other threads were doing they do in the parent. It writes into segments of
-// its own, in the pools that it shares with the parent.
+// The child has this thread and a copy of everything; what other threads were doing they do in the
+// parent. It writes into segments of its own, in the pools that it shares with the parent.
 void attach_child() {
   const uint64_t parent = guest.process_key;
   const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
@@ -144,7 +151,8 @@ void attach_child() {
   switch_on();
 }
 
-// Nothing is on here: before attach, after a failed one, or in a child that was made behind our back.
+// Nothing is on here: before attach, after a failed one, or in a child that was made behind our
+// back.
 bool wake_up(fathom_source source) {
   if (tls.apart != 0 || guest.live->alive != 0) return false;
   if (guest.attached) {

@@ -16,7 +16,8 @@ inline uint8_t* put_head(uint8_t* at, unsigned kind_and_flags) {
 }
 
 // Head, depth where it changed, end relative to the record before. Returns where the fields go.
-inline uint8_t* put_timed_head(Writer& writer, unsigned kind_and_flags, uint8_t depth, uint64_t end) {
+inline uint8_t* put_timed_head(Writer& writer, unsigned kind_and_flags, uint8_t depth,
+                               uint64_t end) {
   Cursor& cursor = writer.cursor();
   uint8_t* at = cursor.at;
   uint8_t& last = writer.last_depth();
@@ -26,7 +27,8 @@ inline uint8_t* put_timed_head(Writer& writer, unsigned kind_and_flags, uint8_t 
   } else {
     at = put_head(at, kind_and_flags);
   }
-  // A nested cursor may have been given a later tick by its SWITCH than a call that began before: time never runs backwards.
+  // A nested cursor may have been given a later tick by its SWITCH than a call that began before:
+  // time never runs backwards.
   const uint64_t delta = end > cursor.last_end ? end - cursor.last_end : 0;
   cursor.last_end = cursor.last_end + delta;
   return fathom_put_varint(at, delta);

@@ -19,7 +19,8 @@ namespace {
 constinit pthread_key_t exit_key = 0;
 constinit bool exit_key_made = false;
 
-// Thread blocks come from mappings of our own and are reused; both lists are short and touched once in a thread's life.
+// Thread blocks come from mappings of our own and are reused; both lists are short and touched once
+// in a thread's life.
 constinit Thread* free_threads = nullptr;
 constinit uint32_t free_lock = 0;
 
@@ -69,7 +70,8 @@ void thread_exits(void* block) {
 
 void write_thread_name() {
   char name[16] = {};
-  if (raw_syscall(SYS_prctl, PR_GET_NAME, as_long(name)) == 0) write_id(FATHOM_KIND_THREAD_NAME, intern_text(name, strlen(name)));
+  if (raw_syscall(SYS_prctl, PR_GET_NAME, as_long(name)) == 0)
+    write_id(FATHOM_KIND_THREAD_NAME, intern_text(name, strlen(name)));
 }
 
 }  // namespace
@@ -80,7 +82,8 @@ constinit Guest guest = {};
 
 uint64_t slow_tick() { return clock_ns(CLOCK_MONOTONIC); }
 
-// The key's destructor tells the end of a thread. Keys from 32 on would make pthread_setspecific allocate from the program's heap.
+// The key's destructor tells the end of a thread. Keys from 32 on would make pthread_setspecific
+// allocate from the program's heap.
 void prepare_threads() {
   if (exit_key_made || pthread_key_create(&exit_key, thread_exits) != 0) return;
   exit_key_made = exit_key < 32;
@@ -133,7 +136,8 @@ void leave_thread() {
   give_thread_block(block);
 }
 
-// A handler came while this thread was writing a record. If the writer's frame lies below ours, longjmp left it behind.
+// A handler came while this thread was writing a record. If the writer's frame lies below ours,
+// longjmp left it behind.
 void Writer::enter_nested(fathom_source source) {
   if (tls.writing <= frame_) {
     tls.writing = frame_;
@@ -169,7 +173,8 @@ uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source) {
   }
   const auto fresh = static_cast<size_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   if (fresh + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return cursor.at;
-  // Somebody else's half full segment: a second try gets an empty one more often than not; the text is not worth a third.
+  // Somebody else's half full segment: a second try gets an empty one more often than not; the text
+  // is not worth a third.
   if (acquire_segment(cursor, writer.level())) {
     const auto again = static_cast<size_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
     if (again + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return cursor.at;

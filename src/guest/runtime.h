@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The in-process half: what a thread needs to write records, and the process-wide state behind it.
 //
-// Rules of this world (DESIGN, law 1): nothing here throws, allocates from the program's heap, waits without bound, prints, leaves a
-// descriptor open or changes errno. Whatever is missing makes a hook pass straight through, and is counted.
+// Rules of this world (DESIGN, law 1): nothing here throws, allocates from the program's heap,
+// waits without bound, prints, leaves a descriptor open or changes errno. Whatever is missing makes
+// a hook pass straight through, and is counted.
 //
-// Threads: everything in Tls belongs to its thread alone. Signals: a handler may interrupt a thread anywhere and come back here; a
-// thread that is writing a record has Tls::writing set, and the handler then writes through a cursor of its own (nested_cursor).
-// Forks: `live` lies in a page that the kernel wipes in a child, however the child was made, so that its first hook finds
+// Threads: everything in Tls belongs to its thread alone. Signals: a handler may interrupt a thread
+// anywhere and come back here; a thread that is writing a record has Tls::writing set, and the
+// handler then writes through a cursor of its own (nested_cursor). Forks: `live` lies in a page
+// that the kernel wipes in a child, however the child was made, so that its first hook finds
 // everything off and attaches anew.
 #pragma once
 
@@ -36,7 +38,8 @@ struct Cursor {
   uint64_t last_file;       // fd and file of the last record that had them, see same_file()
   int64_t last_stop;        // where that record's bytes ended in the file
 };
-// Room for a record. False where there is no segment: the difference of two null pointers lies below the header.
+// Room for a record. False where there is no segment: the difference of two null pointers lies
+// below the header.
 inline bool has_room(const Cursor& cursor) {
   const auto used = static_cast<uintptr_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   return used - FATHOM_SEGMENT_HEADER_SIZE <= kSegmentLimit - FATHOM_SEGMENT_HEADER_SIZE;
@@ -44,7 +47,8 @@ inline bool has_room(const Cursor& cursor) {
 
 struct Thread {  // cold state, from our own arena, reused by later threads
   Cursor nested[kCursors - 1];
-  uintptr_t open_frames[kMaxDepth + 1];  // stack addresses of the open calls and regions, outermost first
+  uintptr_t
+      open_frames[kMaxDepth + 1];  // stack addresses of the open calls and regions, outermost first
   uint8_t nested_depth[kCursors - 1];
   uint32_t ordinal;
   uint32_t run;
@@ -59,8 +63,8 @@ struct alignas(64) Tls {
   uintptr_t writing;  // stack address of the writer while a record is being written, 0 else
   uint8_t depth;
   uint8_t last_depth;
-  uint8_t level;      // cursor in use while writing
-  uint8_t apart;      // in a vfork child, or inside our own slow paths: pass through
+  uint8_t level;  // cursor in use while writing
+  uint8_t apart;  // in a vfork child, or inside our own slow paths: pass through
   uint32_t spare;
 };
 static_assert(sizeof(Tls) == 64, "the loader gives late libraries little static TLS");
@@ -82,15 +86,15 @@ struct Guest {
   uint64_t process_key;
   uint32_t tick_source;
   int pid;
-  uint32_t next_id;       // atomic
-  uint32_t next_thread;   // atomic
-  uint32_t cwd;           // atomic, id of the path of the working directory
+  uint32_t next_id;      // atomic
+  uint32_t next_thread;  // atomic
+  uint32_t cwd;          // atomic, id of the path of the working directory
   uint8_t wanted[FATHOM_SOURCES];
   bool attached;
-  bool late;              // hooks are bound by rewriting GOTs
-  bool filtered;          // FATHOM_CALLS leaves some calls out
-  char out[4096];         // the recording's spool directory
-  char library[4096];     // our own path, as in LD_PRELOAD
+  bool late;           // hooks are bound by rewriting GOTs
+  bool filtered;       // FATHOM_CALLS leaves some calls out
+  char out[4096];      // the recording's spool directory
+  char library[4096];  // our own path, as in LD_PRELOAD
 };
 extern Guest guest;
 
@@ -102,9 +106,11 @@ inline uint64_t tick() {
   return FATHOM_LIKELY(guest.tick_source == FATHOM_TICK_COUNTER) ? read_counter() : slow_tick();
 }
 
-// --- hot path ---------------------------------------------------------------------------------------------------------
+// --- hot path
+// ---------------------------------------------------------------------------------------------------------
 
-FATHOM_COLD bool wake_up(fathom_source source);  // attaches a forked child; whether the source is on then
+FATHOM_COLD bool wake_up(
+    fathom_source source);  // attaches a forked child; whether the source is on then
 bool acquire_segment(Cursor& cursor, unsigned level);
 
 // Whether calls of this source are recorded here and now.
@@ -115,10 +121,12 @@ inline bool recording(fathom_source source) {
 
 FATHOM_COLD void count_loss(fathom_source source, fathom_loss reason, uint64_t count = 1);
 
-// A writer of one record. Nested in signal handlers it uses another cursor; check ok() before writing.
+// A writer of one record. Nested in signal handlers it uses another cursor; check ok() before
+// writing.
 class Writer {
  public:
-  explicit Writer(fathom_source source) : frame_(reinterpret_cast<uintptr_t>(__builtin_frame_address(0))) {
+  explicit Writer(fathom_source source)
+      : frame_(reinterpret_cast<uintptr_t>(__builtin_frame_address(0))) {
     if (FATHOM_LIKELY(tls.writing == 0)) {
       tls.writing = frame_;
       __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -126,8 +134,7 @@ class Writer {
     } else {
       enter_nested(source);
     }
-    if (FATHOM_LIKELY(cursor_ != nullptr) &&
-        FATHOM_UNLIKELY(!has_room(*cursor_))) {
+    if (FATHOM_LIKELY(cursor_ != nullptr) && FATHOM_UNLIKELY(!has_room(*cursor_))) {
       refill(source);
     }
   }
@@ -146,12 +153,15 @@ class Writer {
   Cursor& cursor() { return *cursor_; }
   [[nodiscard]] unsigned level() const { return level_; }
   // The last depth that this cursor wrote.
-  uint8_t& last_depth() { return level_ == 0 ? tls.last_depth : tls.thread->nested_depth[level_ - 1]; }
+  uint8_t& last_depth() {
+    return level_ == 0 ? tls.last_depth : tls.thread->nested_depth[level_ - 1];
+  }
 
   // Makes the record that ends at `end` part of the segment, and says that no call is in flight.
   void commit(uint8_t* end) {
     cursor_->at = end;
-    const uint64_t bytes = static_cast<uint64_t>(end - reinterpret_cast<uint8_t*>(cursor_->segment));
+    const uint64_t bytes =
+        static_cast<uint64_t>(end - reinterpret_cast<uint8_t*>(cursor_->segment));
     __atomic_store_n(&cursor_->segment->progress, bytes, __ATOMIC_RELEASE);
   }
 
@@ -165,14 +175,17 @@ class Writer {
   bool entered_ = true;
 };
 
-// Room for a record with a text; takes a fresh segment when this one is nearly full. nullptr when there is none.
+// Room for a record with a text; takes a fresh segment when this one is nearly full. nullptr when
+// there is none.
 uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source);
 
-// --- depth ------------------------------------------------------------------------------------------------------------
+// --- depth
+// ------------------------------------------------------------------------------------------------------------
 
-// Opens a level of nesting and returns its depth. Levels that longjmp left behind are seen by their stack addresses: the frame of an
-// open call lies above ours. A region has no frame of its own: it is opened by a callee of the function that it lies in, as the calls
-// and regions inside it are, so equal frames nest there. Its low bit is set to tell so.
+// Opens a level of nesting and returns its depth. Levels that longjmp left behind are seen by their
+// stack addresses: the frame of an open call lies above ours. A region has no frame of its own: it
+// is opened by a callee of the function that it lies in, as the calls and regions inside it are, so
+// equal frames nest there. Its low bit is set to tell so.
 enum class Level : uintptr_t { kCall = 0, kRegion = 1 };
 FATHOM_COLD void first_record_of_thread();
 inline uint8_t open_level(uintptr_t frame, Level level = Level::kCall) {
@@ -192,26 +205,29 @@ inline void note_call(uint16_t kind, uint64_t begin) {
   if (FATHOM_UNLIKELY(segment == nullptr)) return;
   const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));
   __atomic_store_n(&segment->in_call_since, begin, __ATOMIC_RELAXED);
-  __atomic_store_n(&segment->progress, bytes | (static_cast<uint64_t>(kind) << 32), __ATOMIC_RELEASE);
+  __atomic_store_n(&segment->progress, bytes | (static_cast<uint64_t>(kind) << 32),
+                   __ATOMIC_RELEASE);
 }
 
-// --- names ------------------------------------------------------------------------------------------------------------
+// --- names
+// ------------------------------------------------------------------------------------------------------------
 
 uint32_t intern_text(const char* text, size_t length);
 uint32_t intern_path(uint32_t base, const char* text, size_t length);
 uint32_t intern_function(const void* address);
 uint32_t define_site(const char* name, const char* category, const char* file, unsigned line);
 
-// --- processes --------------------------------------------------------------------------------------------------------
+// --- processes
+// --------------------------------------------------------------------------------------------------------
 
-void prepare_fork();            // in the parent, before a child may be made
-void attach_child();            // in the child
-void vfork_begins();            // from the assembler wrapper
+void prepare_fork();  // in the parent, before a child may be made
+void attach_child();  // in the child
+void vfork_begins();  // from the assembler wrapper
 void vfork_is_over();
 void write_exec(int child, uint32_t file, char* const* environment);
 void write_exec_failed();
 void write_waited(int pid, int status);
 void write_process_end(int status, bool known);
-void leave_thread();            // hands the thread's segments over
+void leave_thread();  // hands the thread's segments over
 
 }  // namespace fathom::guest

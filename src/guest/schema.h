@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text that describes the kinds of events (docs/formats/spool.md, "Calls"), assembled by the compiler from the tables of calls.
+// The text that describes the kinds of events (docs/formats/spool.md, "Calls"), assembled by the
+// compiler from the tables of calls.
 #pragma once
 
 #include <stddef.h>

@@ -42,7 +42,8 @@ struct SchemaWriter {
       put('\t');
       put(column);
     }
-    const bool position = s.effect == Effect::kReads || s.effect == Effect::kWrites || s.effect == Effect::kSeeks;
+    const bool position =
+        s.effect == Effect::kReads || s.effect == Effect::kWrites || s.effect == Effect::kSeeks;
     put('\t');
     put(counts_bytes(s) ? (position ? "bytes,position" : "bytes") : position ? "position" : "-");
     if (has_file(s)) put("\tfd\tfile");

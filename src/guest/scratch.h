@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Room for a path that is not on the stack, which may be tiny, nor on the heap, which is the program's. A few rooms for the whole
-// process; whoever finds them all taken does without.
+// Room for a path that is not on the stack, which may be tiny, nor on the heap, which is the
+// program's. A few rooms for the whole process; whoever finds them all taken does without.
 #pragma once
 
 #include <stddef.h>

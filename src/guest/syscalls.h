@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// System calls of our own, past libc: they never meet a hook (ours or another library's), never touch errno, and are safe in
-// signal handlers. Failure is a negative errno, as the kernel gives it.
+// System calls of our own, past libc: they never meet a hook (ours or another library's), never
+// touch errno, and are safe in signal handlers. Failure is a negative errno, as the kernel gives
+// it.
 #pragma once
 
 #include <fcntl.h>
@@ -10,7 +11,8 @@
 
 namespace fathom::guest {
 
-inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                        long f = 0) {
 #if defined(__x86_64__)
   long result;
   register long r10 __asm__("r10") = d;
@@ -29,20 +31,28 @@ inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d 
   register long x3 __asm__("x3") = d;
   register long x4 __asm__("x4") = e;
   register long x5 __asm__("x5") = f;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  __asm__ volatile("svc 0"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                   : "memory");
   return x0;
 #else
 #error "Fathom records on x86_64 and aarch64"
 #endif
 }
 
-inline long as_long(const void* pointer) { return static_cast<long>(reinterpret_cast<uintptr_t>(pointer)); }
+inline long as_long(const void* pointer) {
+  return static_cast<long>(reinterpret_cast<uintptr_t>(pointer));
+}
 
 inline int sys_openat(int directory, const char* path, int flags, int mode) {
-  return static_cast<int>(raw_syscall(SYS_openat, directory, as_long(path), flags | O_CLOEXEC, mode));
+  return static_cast<int>(
+      raw_syscall(SYS_openat, directory, as_long(path), flags | O_CLOEXEC, mode));
 }
 inline void sys_close(int fd) { raw_syscall(SYS_close, fd); }
-inline long sys_read(int fd, void* to, size_t size) { return raw_syscall(SYS_read, fd, as_long(to), static_cast<long>(size)); }
+inline long sys_read(int fd, void* to, size_t size) {
+  return raw_syscall(SYS_read, fd, as_long(to), static_cast<long>(size));
+}
 inline long sys_write(int fd, const void* from, size_t size) {
   return raw_syscall(SYS_write, fd, as_long(from), static_cast<long>(size));
 }
@@ -53,14 +63,18 @@ inline int sys_gettid() { return static_cast<int>(raw_syscall(SYS_gettid)); }
 inline long sys_readlink(const char* path, char* to, size_t room) {
   return raw_syscall(SYS_readlinkat, AT_FDCWD, as_long(path), as_long(to), static_cast<long>(room));
 }
-inline long sys_getcwd(char* to, size_t room) { return raw_syscall(SYS_getcwd, as_long(to), static_cast<long>(room)); }
+inline long sys_getcwd(char* to, size_t room) {
+  return raw_syscall(SYS_getcwd, as_long(to), static_cast<long>(room));
+}
 
 // nullptr on failure.
 inline void* sys_mmap(size_t size, int protection, int flags, int fd) {
   const long at = raw_syscall(SYS_mmap, 0, static_cast<long>(size), protection, flags, fd, 0);
   return at < 0 && at > -4096 ? nullptr : reinterpret_cast<void*>(at);
 }
-inline void sys_munmap(void* at, size_t size) { raw_syscall(SYS_munmap, as_long(at), static_cast<long>(size)); }
+inline void sys_munmap(void* at, size_t size) {
+  raw_syscall(SYS_munmap, as_long(at), static_cast<long>(size));
+}
 
 // Copies memory of this process that may not be there: bytes copied, or a negative errno.
 inline long sys_copy_own(void* to, const void* from, size_t size) {
@@ -68,7 +82,8 @@ inline long sys_copy_own(void* to, const void* from, size_t size) {
     void* base;
     size_t length;
   } local{to, size}, remote{const_cast<void*>(from), size};
-  return raw_syscall(SYS_process_vm_readv, sys_getpid(), as_long(&local), 1, as_long(&remote), 1, 0);
+  return raw_syscall(SYS_process_vm_readv, sys_getpid(), as_long(&local), 1, as_long(&remote), 1,
+                     0);
 }
 
 }  // namespace fathom::guest

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds short texts in a given buffer, cut when it is full, always ended by NUL. No locale, no stdio.
+// Builds short texts in a given buffer, cut when it is full, always ended by NUL. No locale, no
+// stdio.
 #pragma once
 
 #include <stddef.h>

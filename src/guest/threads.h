@@ -7,7 +7,7 @@
 namespace fathom::guest {
 
 void prepare_threads();
-void forget_thread();         // in a forked child: this thread starts anew, its segments stay the parent's
+void forget_thread();  // in a forked child: this thread starts anew, its segments stay the parent's
 void forget_other_threads();  // in a forked child
 
 }  // namespace fathom::guest

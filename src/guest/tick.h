@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The clock of events: the CPU's counter where it can be trusted, CLOCK_MONOTONIC in ns where not. The run header says which.
+// The clock of events: the CPU's counter where it can be trusted, CLOCK_MONOTONIC in ns where not.
+// The run header says which.
 #pragma once
 
 #include <stdint.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The in-process sources: one line each below. From their tables come the schema and the bindings of the library.
+// The in-process sources: one line each below. From their tables come the schema and the bindings
+// of the library.
 #include <aio.h>
 #include <dirent.h>
 #include <signal.h>
@@ -63,7 +64,8 @@ constexpr SchemaBytes kSchema = write_schema();
 
 consteval uint64_t fnv1a(const SchemaBytes& bytes) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (const char letter : bytes.text) hash = (hash ^ static_cast<uint8_t>(letter)) * UINT64_C(0x100000001b3);
+  for (const char letter : bytes.text)
+    hash = (hash ^ static_cast<uint8_t>(letter)) * UINT64_C(0x100000001b3);
   return hash;
 }
 
@@ -92,8 +94,8 @@ extern const Bindings kProcessBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
 
-const Bindings* const kAllBindings[] = {&kLoaderBindings, &kPosixBindings, &kProcessBindings, &kStdioBindings,
-                                         &kAnnotateBindings};
+const Bindings* const kAllBindings[] = {&kLoaderBindings, &kPosixBindings, &kProcessBindings,
+                                        &kStdioBindings, &kAnnotateBindings};
 const size_t kAllBindingsCount = sizeof kAllBindings / sizeof *kAllBindings;
 
 }  // namespace fathom::guest

@@ -9,15 +9,18 @@
 #define FATHOM_KIND_MASK ((1u << FATHOM_KIND_BITS) - 1)
 enum fathom_record_flag {
   FATHOM_FLAG_DEPTH = 1u << 11, /* depth byte follows; else as the record before */
-  FATHOM_FLAG_SAME = 1u << 12,  /* fd and file as in the last record that had them: both are left out */
+  FATHOM_FLAG_SAME =
+      1u << 12, /* fd and file as in the last record that had them: both are left out */
   FATHOM_FLAG_FULL = 1u << 13,  /* ret equals size and is left out */
-  FATHOM_FLAG_ERROR = 1u << 14, /* the call failed: errno follows, ret is left out (it is the schema's failure value) */
+  FATHOM_FLAG_ERROR = 1u << 14, /* the call failed: errno follows, ret is left out (it is the
+                                   schema's failure value) */
 };
 
-/* Kinds that the format itself knows. Those of the sources start at FATHOM_KIND_FIRST and stand in the schema. */
+/* Kinds that the format itself knows. Those of the sources start at FATHOM_KIND_FIRST and stand in
+ * the schema. */
 enum fathom_kind {
   FATHOM_KIND_NONE = 0,
-  FATHOM_KIND_SWITCH = 1,  /* a thread begins to write here */
+  FATHOM_KIND_SWITCH = 1, /* a thread begins to write here */
   FATHOM_KIND_STRING = 2,
   FATHOM_KIND_PATH = 3,
   FATHOM_KIND_SITE = 4,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
-   The files of a spool: run header, pools, segments (docs/formats/spool.md). Guest and host map the same bytes, so every
-   field that both touch is read and written with __atomic builtins. Little-endian, 64-bit only. */
+   The files of a spool: run header, pools, segments (docs/formats/spool.md). Guest and host map the
+   same bytes, so every field that both touch is read and written with __atomic builtins.
+   Little-endian, 64-bit only. */
 #pragma once
 
 #include <stdint.h>
@@ -18,8 +19,8 @@ enum { FATHOM_TICK_COUNTER = 1, FATHOM_TICK_MONOTONIC_NS = 2 };
 
 enum { FATHOM_WHEN_FULL_DROP = 0, FATHOM_WHEN_FULL_BLOCK = 1 };
 
-/* spool/run.header: one for a run, 4096 bytes, mapped by every process of it. Written by `fathom run`, or by the first
-   process of an unsupervised run. */
+/* spool/run.header: one for a run, 4096 bytes, mapped by every process of it. Written by `fathom
+   run`, or by the first process of an unsupervised run. */
 struct fathom_run_header {
   uint64_t magic;
   uint32_t version;
@@ -45,14 +46,19 @@ enum fathom_pool_state { FATHOM_POOL_OPEN = 1, FATHOM_POOL_CLOSED = 2 };
 
 /* Why something is missing. Counted per source, in the pool that the thread uses. */
 enum fathom_loss {
-  FATHOM_LOSS_NO_ROOM = 0,     /* event: no segment could be had (budget, full disk, limits) */
-  FATHOM_LOSS_NESTED = 1,      /* event: more signal handlers inside each other than there are cursors */
-  FATHOM_LOSS_TEXT_CUT = 2,    /* text: longer than FATHOM_TEXT_MAX */
-  FATHOM_LOSS_UNBOUND = 3,     /* object: its calls could not be bound (late loading) */
+  FATHOM_LOSS_NO_ROOM = 0, /* event: no segment could be had (budget, full disk, limits) */
+  FATHOM_LOSS_NESTED = 1, /* event: more signal handlers inside each other than there are cursors */
+  FATHOM_LOSS_TEXT_CUT = 2, /* text: longer than FATHOM_TEXT_MAX */
+  FATHOM_LOSS_UNBOUND = 3,  /* object: its calls could not be bound (late loading) */
   FATHOM_LOSS_REASONS = 8,
 };
-enum fathom_source { FATHOM_SOURCE_RUNTIME = 0, FATHOM_SOURCE_APP = 1, FATHOM_SOURCE_STDIO = 2, FATHOM_SOURCE_POSIX = 3,
-                     FATHOM_SOURCES = 8 };
+enum fathom_source {
+  FATHOM_SOURCE_RUNTIME = 0,
+  FATHOM_SOURCE_APP = 1,
+  FATHOM_SOURCE_STDIO = 2,
+  FATHOM_SOURCE_POSIX = 3,
+  FATHOM_SOURCES = 8
+};
 
 #define FATHOM_TEXT_MAX 16384
 
@@ -60,35 +66,38 @@ enum fathom_source { FATHOM_SOURCE_RUNTIME = 0, FATHOM_SOURCE_APP = 1, FATHOM_SO
 struct fathom_pool_header {
   uint64_t magic;
   uint32_t version;
-  uint32_t state;  /* atomic enum fathom_pool_state: the host closes a pool before it removes the file */
+  uint32_t
+      state; /* atomic enum fathom_pool_state: the host closes a pool before it removes the file */
   uint32_t segment_size;
   uint32_t segment_count;
   uint64_t schema_hash;
   uint8_t run_id[16];
-  uint64_t creator_key;  /* process key of the process that made it */
+  uint64_t creator_key; /* process key of the process that made it */
   uint32_t creator_pid;
-  uint32_t next_hint;    /* atomic: where the search for a free segment starts */
+  uint32_t next_hint; /* atomic: where the search for a free segment starts */
   uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
 };
 #define FATHOM_POOL_HEADER_SIZE 4096
 
 enum fathom_segment_state {
-  FATHOM_SEGMENT_FREE = 0,     /* anybody may claim it */
-  FATHOM_SEGMENT_OWNED = 1,    /* a thread writes it */
-  FATHOM_SEGMENT_PARTIAL = 2,  /* handed over with room left: a thread may go on in it */
-  FATHOM_SEGMENT_FULL = 3,     /* for the host to take; the host makes it free */
+  FATHOM_SEGMENT_FREE = 0,    /* anybody may claim it */
+  FATHOM_SEGMENT_OWNED = 1,   /* a thread writes it */
+  FATHOM_SEGMENT_PARTIAL = 2, /* handed over with room left: a thread may go on in it */
+  FATHOM_SEGMENT_FULL = 3,    /* for the host to take; the host makes it free */
 };
 
-/* Records start behind this header. `progress` is committed (low half, bytes of the segment that are valid, header
-   included) and the kind of the call in flight (high half, 0: none), in one word so that one store ends a call. */
+/* Records start behind this header. `progress` is committed (low half, bytes of the segment that
+   are valid, header included) and the kind of the call in flight (high half, 0: none), in one word
+   so that one store ends a call. */
 struct fathom_segment {
-  uint32_t state;       /* atomic enum fathom_segment_state */
-  uint32_t generation;  /* +1 by the host each time that it frees the segment: (pool, index, generation) names a fill */
+  uint32_t state;      /* atomic enum fathom_segment_state */
+  uint32_t generation; /* +1 by the host each time that it frees the segment: (pool, index,
+                          generation) names a fill */
   uint32_t owner_pid;
   uint32_t owner_tid;
-  uint64_t progress;    /* atomic */
+  uint64_t progress;      /* atomic */
   uint64_t in_call_since; /* atomic, tick */
-  uint64_t owner_key;   /* process key of the owner */
+  uint64_t owner_key;     /* process key of the owner */
   uint64_t reserved[3];
 };
 #define FATHOM_SEGMENT_HEADER_SIZE 64

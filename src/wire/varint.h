@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
-   Numbers of 1 to 9 bytes (docs/formats/spool.md, "Numbers"). The count of trailing zero bits of the first byte tells
-   how many bytes follow, so that the writer needs one store and no loop, and the reader one load. */
+   Numbers of 1 to 9 bytes (docs/formats/spool.md, "Numbers"). The count of trailing zero bits of
+   the first byte tells how many bytes follow, so that the writer needs one store and no loop, and
+   the reader one load. */
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +10,7 @@
 /* A writer stores 8 bytes at once: this much room must exist behind the last number. */
 #define FATHOM_VARINT_SLACK 9
 
-static inline uint8_t *fathom_put_varint(uint8_t *at, uint64_t value) {
+static inline uint8_t* fathom_put_varint(uint8_t* at, uint64_t value) {
   const unsigned bits = 64u - (unsigned)__builtin_clzll(value | 1);
   const unsigned bytes = (bits + 6) / 7;
   if (__builtin_expect(bytes > 8, 0)) {
@@ -23,7 +24,8 @@ static inline uint8_t *fathom_put_varint(uint8_t *at, uint64_t value) {
 }
 
 /* Reads a number that must lie before `end`; NULL when it does not. */
-static inline const uint8_t *fathom_get_varint(const uint8_t *at, const uint8_t *end, uint64_t *value) {
+static inline const uint8_t* fathom_get_varint(const uint8_t* at, const uint8_t* end,
+                                               uint64_t* value) {
   if (at >= end) return 0;
   uint64_t word = 0;
   if (at[0] == 0) {

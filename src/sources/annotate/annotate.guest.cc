@@ -32,7 +32,8 @@ namespace {
 constexpr fathom_source kApp = FATHOM_SOURCE_APP;
 
 FATHOM_COLD uint32_t first_site_id(fathom_site* site) {
-  const uint32_t id = define_site(site->name != nullptr ? site->name : "", site->category, site->file, site->line);
+  const uint32_t id =
+      define_site(site->name != nullptr ? site->name : "", site->category, site->file, site->line);
   __atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
   return id;
 }
@@ -41,14 +42,16 @@ inline uint32_t site_id(fathom_site* site) {
   return FATHOM_LIKELY(id != 0) ? id : first_site_id(site);
 }
 
-inline __attribute__((always_inline)) void write_region(uint32_t id, uint64_t begin, uint64_t end, uint8_t depth) {
+inline __attribute__((always_inline)) void write_region(uint32_t id, uint64_t begin, uint64_t end,
+                                                        uint8_t depth) {
   Writer writer(kApp);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(writer, FATHOM_KIND_REGION, depth, end);
   writer.commit(fathom_put_varint(fathom_put_varint(at, end - begin), id));
 }
 
-// Head of an argument: the depth of the innermost open region, and its key. nullptr outside of any region.
+// Head of an argument: the depth of the innermost open region, and its key. nullptr outside of any
+// region.
 uint8_t* put_argument(Writer& writer, unsigned kind, uint32_t key, size_t extra) {
   uint8_t* at = room_for(writer, extra + 64, kApp);
   if (at == nullptr) return nullptr;
@@ -63,7 +66,8 @@ uint32_t key_id(const char* key) { return key != nullptr ? intern_text(key, strl
 FunctionStack* function_stack() {
   if (tls.thread == nullptr) return nullptr;
   if (FATHOM_LIKELY(tls.thread->functions != nullptr)) return tls.thread->functions;
-  auto* stack = static_cast<FunctionStack*>(sys_mmap(sizeof(FunctionStack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  auto* stack = static_cast<FunctionStack*>(
+      sys_mmap(sizeof(FunctionStack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   tls.thread->functions = stack;
   return stack;
 }
@@ -102,7 +106,8 @@ FATHOM_EXPORT void fathom_counter_int(fathom_site* site, int64_t value) {
   const uint32_t id = site_id(site);
   Writer writer(kApp);
   if (!writer.ok()) return;
-  uint8_t* at = fathom_put_varint(put_timed_head(writer, FATHOM_KIND_COUNTER_INT, tls.depth, now), id);
+  uint8_t* at =
+      fathom_put_varint(put_timed_head(writer, FATHOM_KIND_COUNTER_INT, tls.depth, now), id);
   writer.commit(fathom_put_varint(at, fathom_zigzag(value)));
 }
 
@@ -112,7 +117,8 @@ FATHOM_EXPORT void fathom_counter_double(fathom_site* site, double value) {
   const uint32_t id = site_id(site);
   Writer writer(kApp);
   if (!writer.ok()) return;
-  uint8_t* at = fathom_put_varint(put_timed_head(writer, FATHOM_KIND_COUNTER_DOUBLE, tls.depth, now), id);
+  uint8_t* at =
+      fathom_put_varint(put_timed_head(writer, FATHOM_KIND_COUNTER_DOUBLE, tls.depth, now), id);
   memcpy(at, &value, 8);
   writer.commit(at + 8);
 }
@@ -200,11 +206,21 @@ namespace fathom::guest {
 namespace {
 
 void* nothing_original = nullptr;
-#define ROW(symbol) {#symbol, reinterpret_cast<void*>(&symbol), &nothing_original}
+#define ROW(symbol) \
+  { #symbol, reinterpret_cast < void*>(&symbol), &nothing_original }
 const Binding kRows[] = {
-    ROW(fathom_region_begin), ROW(fathom_region_end), ROW(fathom_instant), ROW(fathom_counter_int), ROW(fathom_counter_double),
-    ROW(fathom_arg_int), ROW(fathom_arg_uint), ROW(fathom_arg_double), ROW(fathom_arg_text), ROW(fathom_metadata),
-    {"__cyg_profile_func_enter", reinterpret_cast<void*>(&fathom_function_enter), &nothing_original},
+    ROW(fathom_region_begin),
+    ROW(fathom_region_end),
+    ROW(fathom_instant),
+    ROW(fathom_counter_int),
+    ROW(fathom_counter_double),
+    ROW(fathom_arg_int),
+    ROW(fathom_arg_uint),
+    ROW(fathom_arg_double),
+    ROW(fathom_arg_text),
+    ROW(fathom_metadata),
+    {"__cyg_profile_func_enter", reinterpret_cast<void*>(&fathom_function_enter),
+     &nothing_original},
     {"__cyg_profile_func_exit", reinterpret_cast<void*>(&fathom_function_exit), &nothing_original},
 };
 #undef ROW

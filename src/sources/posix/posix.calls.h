@@ -7,6 +7,8 @@
 //
 // Fields of the Spec stand in its order (guest/call.h).
 
+// One row a line, however long: the table is read across.
+// clang-format off
 // --- opening and closing
 CALL(open, open, int, (const char* path, int flags, unsigned mode), (path, flags, mode), "open", .ret = Ret::kFd, .effect = Effect::kOpens, .path = 0, .flags = 1, .flags_key = "flags")
 CALL(open64, open, int, (const char* path, int flags, unsigned mode), (path, flags, mode), "open", .ret = Ret::kFd, .effect = Effect::kOpens, .path = 0, .flags = 1, .flags_key = "flags")
@@ -230,3 +232,5 @@ CUSTOM(wait4, wait4, int, (int pid, int* status, int options, void* usage), (pid
 CUSTOM(waitid, waitid, int, (int type, unsigned id, siginfo_t* info, int options), (type, id, info, options), "wait", .ret = Ret::kStatus)
 CALL(system, system, int, (const char* command), (command), "process", .ret = Ret::kStatus)
 CALL(sysconf, sysconf, long, (int name), (name), "metadata", .ret = Ret::kValue, .flags = 0, .flags_key = "name")
+
+// clang-format on

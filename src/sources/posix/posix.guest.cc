@@ -35,16 +35,16 @@ bool is_recording() { return recording(FATHOM_SOURCE_POSIX); }
 #define FATHOM_FRAME reinterpret_cast<uintptr_t>(__builtin_frame_address(0))
 
 // Times one call of a hand-written hook.
-#define FATHOM_TIMED(facts, spec, expression)                                        \
-  ({                                                                                 \
-    (facts).depth = open_level(FATHOM_FRAME);                                        \
-    (facts).begin = tick();                                                          \
-    note_call((spec).kind, (facts).begin);                                           \
-    const auto result_ = (expression);                                               \
-    (facts).end = tick();                                                            \
-    close_level((facts).depth);                                                      \
-    (facts).error = error_of((spec).ret, result_);                                   \
-    result_;                                                                         \
+#define FATHOM_TIMED(facts, spec, expression)      \
+  ({                                               \
+    (facts).depth = open_level(FATHOM_FRAME);      \
+    (facts).begin = tick();                        \
+    note_call((spec).kind, (facts).begin);         \
+    const auto result_ = (expression);             \
+    (facts).end = tick();                          \
+    close_level((facts).depth);                    \
+    (facts).error = error_of((spec).ret, result_); \
+    result_;                                       \
   })
 
 // --- fcntl: some commands make descriptors, one changes what a write means
@@ -71,7 +71,8 @@ int fcntl_hook(int (*&original)(int, int, long), int fd, int command, long value
   return ret;
 }
 
-// --- calls with two descriptors: the one that is read is the file of the event; both positions may have moved
+// --- calls with two descriptors: the one that is read is the file of the event; both positions may
+// have moved
 
 template <const Spec& S, class R, class... A>
 R copy_hook(R (*&original)(A...), A... a) {
@@ -146,7 +147,8 @@ int fork_hook(int (*&original)(void)) {
   return child;
 }
 
-constexpr int kNobodyReadIt = EPERM;  // an error after which path_of_call does not trust the pointer
+constexpr int kNobodyReadIt =
+    EPERM;  // an error after which path_of_call does not trust the pointer
 
 // The path of a program; a plain name that is looked up in PATH is no path.
 uint32_t program_path(const char* path, int error, bool searched) {
@@ -155,8 +157,8 @@ uint32_t program_path(const char* path, int error, bool searched) {
   return file != 0 && searched && strchr(path, '/') == nullptr ? 0 : file;
 }
 
-// A program is about to replace this one. Its record is written before, since there may be no after; where the call comes back it has
-// failed, and the record that said otherwise is taken back.
+// A program is about to replace this one. Its record is written before, since there may be no
+// after; where the call comes back it has failed, and the record that said otherwise is taken back.
 template <const Spec& S, class Call>
 int exec_hook(const char* path, char* const* environment, bool searched, Call call) {
   if (!is_recording()) return call();
@@ -165,7 +167,8 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
   facts.file = program_path(path, kNobodyReadIt, searched);
   const Tls before = tls;
   fathom_segment* segment = tls.cursor.segment;
-  const uint64_t progress = segment != nullptr ? __atomic_load_n(&segment->progress, __ATOMIC_RELAXED) & UINT32_MAX : 0;
+  const uint64_t progress =
+      segment != nullptr ? __atomic_load_n(&segment->progress, __ATOMIC_RELAXED) & UINT32_MAX : 0;
   facts.begin = facts.end = tick();
   write_call<S>(facts);
   write_exec(0, facts.file, environment);
@@ -187,14 +190,15 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
 }
 
 template <const Spec& S, class Original>
-int spawn_hook(Original& original, int* child, const char* path, const void* actions, const void* attributes, char* const* arguments,
-               char* const* environment) {
+int spawn_hook(Original& original, int* child, const char* path, const void* actions,
+               const void* attributes, char* const* arguments, char* const* environment) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
   if (!is_recording()) return original(child, path, actions, attributes, arguments, environment);
   prepare_fork();
   Facts facts;
   int pid = 0;
-  const int ret = FATHOM_TIMED(facts, S, original(&pid, path, actions, attributes, arguments, environment));
+  const int ret =
+      FATHOM_TIMED(facts, S, original(&pid, path, actions, attributes, arguments, environment));
   if (ret == 0 && child != nullptr) *child = pid;
   facts.ret = ret;
   facts.file = program_path(path, facts.error, S.kind == kind_posix_spawnp);
@@ -220,7 +224,8 @@ int wait_hook(int* status, Call call) {
   return pid;
 }
 
-// The arguments of execl and its kin, as an array. argv ends with a null pointer; `count` does not count it.
+// The arguments of execl and its kin, as an array. argv ends with a null pointer; `count` does not
+// count it.
 size_t count_arguments(va_list list) {
   size_t count = 1;
   while (va_arg(list, char*) != nullptr) count++;
@@ -235,15 +240,26 @@ void take_arguments(va_list list, const char* first, size_t count, char** to) {
 
 extern "C" {
 
-int hook_fcntl(int fd, int command, long value) { return fcntl_hook<spec_fcntl>(original_fcntl, fd, command, value); }
-int hook_fcntl64(int fd, int command, long value) { return fcntl_hook<spec_fcntl64>(original_fcntl64, fd, command, value); }
-
-ssize_t hook_sendfile(int to, int from, off_t* offset, size_t size) { return copy_hook<spec_sendfile>(original_sendfile, to, from, offset, size); }
-ssize_t hook_sendfile64(int to, int from, off_t* offset, size_t size) { return copy_hook<spec_sendfile64>(original_sendfile64, to, from, offset, size); }
-ssize_t hook_copy_file_range(int from, off_t* offset_from, int to, off_t* offset_to, size_t size, unsigned flags) {
-  return copy_hook<spec_copy_file_range>(original_copy_file_range, from, offset_from, to, offset_to, size, flags);
+int hook_fcntl(int fd, int command, long value) {
+  return fcntl_hook<spec_fcntl>(original_fcntl, fd, command, value);
 }
-ssize_t hook_splice(int from, off_t* offset_from, int to, off_t* offset_to, size_t size, unsigned flags) {
+int hook_fcntl64(int fd, int command, long value) {
+  return fcntl_hook<spec_fcntl64>(original_fcntl64, fd, command, value);
+}
+
+ssize_t hook_sendfile(int to, int from, off_t* offset, size_t size) {
+  return copy_hook<spec_sendfile>(original_sendfile, to, from, offset, size);
+}
+ssize_t hook_sendfile64(int to, int from, off_t* offset, size_t size) {
+  return copy_hook<spec_sendfile64>(original_sendfile64, to, from, offset, size);
+}
+ssize_t hook_copy_file_range(int from, off_t* offset_from, int to, off_t* offset_to, size_t size,
+                             unsigned flags) {
+  return copy_hook<spec_copy_file_range>(original_copy_file_range, from, offset_from, to, offset_to,
+                                         size, flags);
+}
+ssize_t hook_splice(int from, off_t* offset_from, int to, off_t* offset_to, size_t size,
+                    unsigned flags) {
   return copy_hook<spec_splice>(original_splice, from, offset_from, to, offset_to, size, flags);
 }
 
@@ -273,8 +289,12 @@ DIR* hook_fdopendir(int fd) {
   write_call<spec_fdopendir>(facts);
   return directory;
 }
-struct dirent* hook_readdir(DIR* directory) { return directory_hook<spec_readdir>(original_readdir, directory); }
-struct dirent* hook_readdir64(DIR* directory) { return directory_hook<spec_readdir64>(original_readdir64, directory); }
+struct dirent* hook_readdir(DIR* directory) {
+  return directory_hook<spec_readdir>(original_readdir, directory);
+}
+struct dirent* hook_readdir64(DIR* directory) {
+  return directory_hook<spec_readdir64>(original_readdir64, directory);
+}
 int hook_dirfd(DIR* directory) { return directory_hook<spec_dirfd>(original_dirfd, directory); }
 void hook_rewinddir(DIR* directory) {
   if (FATHOM_UNLIKELY(original_rewinddir == nullptr)) resolve_originals();
@@ -301,73 +321,101 @@ int hook_closedir(DIR* directory) {
   return ret;
 }
 
-int hook_aio_read(aiocb* request) { return request_hook<spec_aio_read>(original_aio_read, request, request); }
-int hook_aio_read64(aiocb* request) { return request_hook<spec_aio_read64>(original_aio_read64, request, request); }
-int hook_aio_write(aiocb* request) { return request_hook<spec_aio_write>(original_aio_write, request, request); }
-int hook_aio_write64(aiocb* request) { return request_hook<spec_aio_write64>(original_aio_write64, request, request); }
-int hook_aio_fsync(int operation, aiocb* request) { return request_hook<spec_aio_fsync>(original_aio_fsync, request, operation, request); }
-int hook_aio_fsync64(int operation, aiocb* request) { return request_hook<spec_aio_fsync64>(original_aio_fsync64, request, operation, request); }
-ssize_t hook_aio_return(aiocb* request) { return request_hook<spec_aio_return>(original_aio_return, request, request); }
-ssize_t hook_aio_return64(aiocb* request) { return request_hook<spec_aio_return64>(original_aio_return64, request, request); }
+int hook_aio_read(aiocb* request) {
+  return request_hook<spec_aio_read>(original_aio_read, request, request);
+}
+int hook_aio_read64(aiocb* request) {
+  return request_hook<spec_aio_read64>(original_aio_read64, request, request);
+}
+int hook_aio_write(aiocb* request) {
+  return request_hook<spec_aio_write>(original_aio_write, request, request);
+}
+int hook_aio_write64(aiocb* request) {
+  return request_hook<spec_aio_write64>(original_aio_write64, request, request);
+}
+int hook_aio_fsync(int operation, aiocb* request) {
+  return request_hook<spec_aio_fsync>(original_aio_fsync, request, operation, request);
+}
+int hook_aio_fsync64(int operation, aiocb* request) {
+  return request_hook<spec_aio_fsync64>(original_aio_fsync64, request, operation, request);
+}
+ssize_t hook_aio_return(aiocb* request) {
+  return request_hook<spec_aio_return>(original_aio_return, request, request);
+}
+ssize_t hook_aio_return64(aiocb* request) {
+  return request_hook<spec_aio_return64>(original_aio_return64, request, request);
+}
 
 int hook_fork() { return fork_hook<spec_fork>(original_fork); }
 int hook__Fork() { return fork_hook<spec__Fork>(original__Fork); }
 
 int hook_execve(const char* path, char* const* arguments, char* const* environment) {
   if (original_execve == nullptr) resolve_originals();
-  return exec_hook<spec_execve>(path, environment, false, [&] { return original_execve(path, arguments, environment); });
+  return exec_hook<spec_execve>(path, environment, false,
+                                [&] { return original_execve(path, arguments, environment); });
 }
 int hook_execv(const char* path, char* const* arguments) {
   if (original_execv == nullptr) resolve_originals();
-  return exec_hook<spec_execv>(path, environ, false, [&] { return original_execv(path, arguments); });
+  return exec_hook<spec_execv>(path, environ, false,
+                               [&] { return original_execv(path, arguments); });
 }
 int hook_execvp(const char* path, char* const* arguments) {
   if (original_execvp == nullptr) resolve_originals();
-  return exec_hook<spec_execvp>(path, environ, true, [&] { return original_execvp(path, arguments); });
+  return exec_hook<spec_execvp>(path, environ, true,
+                                [&] { return original_execvp(path, arguments); });
 }
 int hook_execvpe(const char* path, char* const* arguments, char* const* environment) {
   if (original_execvpe == nullptr) resolve_originals();
-  return exec_hook<spec_execvpe>(path, environment, true, [&] { return original_execvpe(path, arguments, environment); });
+  return exec_hook<spec_execvpe>(path, environment, true,
+                                 [&] { return original_execvpe(path, arguments, environment); });
 }
 int hook_fexecve(int fd, char* const* arguments, char* const* environment) {
   if (original_fexecve == nullptr) resolve_originals();
-  return exec_hook<spec_fexecve>(nullptr, environment, false, [&] { return original_fexecve(fd, arguments, environment); });
+  return exec_hook<spec_fexecve>(nullptr, environment, false,
+                                 [&] { return original_fexecve(fd, arguments, environment); });
 }
 
-#define FATHOM_LIST_OF_ARGUMENTS(array, first)               \
-  va_list counted, taken;                                    \
-  va_start(counted, first);                                  \
-  const size_t count = count_arguments(counted);             \
-  va_end(counted);                                           \
-  char* array[count + 1];                                    \
-  va_start(taken, first);                                    \
+#define FATHOM_LIST_OF_ARGUMENTS(array, first)   \
+  va_list counted, taken;                        \
+  va_start(counted, first);                      \
+  const size_t count = count_arguments(counted); \
+  va_end(counted);                               \
+  char* array[count + 1];                        \
+  va_start(taken, first);                        \
   take_arguments(taken, first, count, array)
 
 int hook_execl(const char* path, const char* first, ...) {
   if (original_execv == nullptr) resolve_originals();
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
   va_end(taken);
-  return exec_hook<spec_execl>(path, environ, false, [&] { return original_execv(path, arguments); });
+  return exec_hook<spec_execl>(path, environ, false,
+                               [&] { return original_execv(path, arguments); });
 }
 int hook_execlp(const char* path, const char* first, ...) {
   if (original_execvp == nullptr) resolve_originals();
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
   va_end(taken);
-  return exec_hook<spec_execlp>(path, environ, true, [&] { return original_execvp(path, arguments); });
+  return exec_hook<spec_execlp>(path, environ, true,
+                                [&] { return original_execvp(path, arguments); });
 }
 int hook_execle(const char* path, const char* first, ...) {
   if (original_execve == nullptr) resolve_originals();
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
   char* const* environment = va_arg(taken, char* const*);
   va_end(taken);
-  return exec_hook<spec_execle>(path, environment, false, [&] { return original_execve(path, arguments, environment); });
+  return exec_hook<spec_execle>(path, environment, false,
+                                [&] { return original_execve(path, arguments, environment); });
 }
 
-int hook_posix_spawn(int* child, const char* path, const void* actions, const void* attributes, char* const* arguments, char* const* environment) {
-  return spawn_hook<spec_posix_spawn>(original_posix_spawn, child, path, actions, attributes, arguments, environment);
+int hook_posix_spawn(int* child, const char* path, const void* actions, const void* attributes,
+                     char* const* arguments, char* const* environment) {
+  return spawn_hook<spec_posix_spawn>(original_posix_spawn, child, path, actions, attributes,
+                                      arguments, environment);
 }
-int hook_posix_spawnp(int* child, const char* path, const void* actions, const void* attributes, char* const* arguments, char* const* environment) {
-  return spawn_hook<spec_posix_spawnp>(original_posix_spawnp, child, path, actions, attributes, arguments, environment);
+int hook_posix_spawnp(int* child, const char* path, const void* actions, const void* attributes,
+                      char* const* arguments, char* const* environment) {
+  return spawn_hook<spec_posix_spawnp>(original_posix_spawnp, child, path, actions, attributes,
+                                       arguments, environment);
 }
 
 int hook_wait(int* status) {
@@ -376,7 +424,8 @@ int hook_wait(int* status) {
 }
 int hook_waitpid(int pid, int* status, int options) {
   if (original_waitpid == nullptr) resolve_originals();
-  return wait_hook<spec_waitpid>(status, [=](int* to) { return original_waitpid(pid, to, options); });
+  return wait_hook<spec_waitpid>(status,
+                                 [=](int* to) { return original_waitpid(pid, to, options); });
 }
 int hook_wait3(int* status, int options, void* usage) {
   if (original_wait3 == nullptr) resolve_originals();
@@ -384,14 +433,19 @@ int hook_wait3(int* status, int options, void* usage) {
 }
 int hook_wait4(int pid, int* status, int options, void* usage) {
   if (original_wait4 == nullptr) resolve_originals();
-  return wait_hook<spec_wait4>(status, [=](int* to) { return original_wait4(pid, to, options, usage); });
+  return wait_hook<spec_wait4>(status,
+                               [=](int* to) { return original_wait4(pid, to, options, usage); });
 }
 int hook_waitid(int type, unsigned id, siginfo_t* info, int options) {
   if (original_waitid == nullptr) resolve_originals();
-  const int ret = wait_hook<spec_waitid>(nullptr, [=](int*) { return original_waitid(type, id, info, options); });
-  if (ret != 0 || info == nullptr || info->si_pid <= 0 || (options & WNOWAIT) != 0 || !is_recording()) return ret;
+  const int ret = wait_hook<spec_waitid>(
+      nullptr, [=](int*) { return original_waitid(type, id, info, options); });
+  if (ret != 0 || info == nullptr || info->si_pid <= 0 || (options & WNOWAIT) != 0 ||
+      !is_recording())
+    return ret;
   if (info->si_code == CLD_EXITED) write_waited(info->si_pid, (info->si_status & 0xff) << 8);
-  if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED) write_waited(info->si_pid, info->si_status & 0x7f);
+  if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
+    write_waited(info->si_pid, info->si_status & 0x7f);
   return ret;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls that make no event but change what the runtime knows: closers and replacers of descriptors, ends of processes, and the ways to
-// make a child that need care.
+// Calls that make no event but change what the runtime knows: closers and replacers of descriptors,
+// ends of processes, and the ways to make a child that need care.
 #include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -26,11 +26,13 @@ FATHOM_HIDDEN void* fathom_original_syscall = nullptr;
 
 FATHOM_HIDDEN void fathom_resolve() { resolve_originals(); }
 
-// What a raw system call is about to do to descriptors. Makers need no word: an entry that is clear is asked for at its first use.
+// What a raw system call is about to do to descriptors. Makers need no word: an entry that is clear
+// is asked for at its first use.
 FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) {
   if (!guest.attached || tls.apart != 0 || guest.live->alive == 0) return nullptr;
   if (number == SYS_close) descriptor_closes(static_cast<int>(first));
-  if (number == SYS_close_range) descriptors_close(static_cast<unsigned>(first), static_cast<unsigned>(second));
+  if (number == SYS_close_range)
+    descriptors_close(static_cast<unsigned>(first), static_cast<unsigned>(second));
 #ifdef SYS_dup2
   if (number == SYS_dup2) descriptor_closes(static_cast<int>(second));
   if (number == SYS_fork) prepare_fork();
@@ -48,11 +50,13 @@ FATHOM_HIDDEN long fathom_failed_vfork(long error) {
 }
 }
 
-// syscall() is jumped to with its arguments as they came: a wrapper's frame would not survive a call that returns twice.
+// syscall() is jumped to with its arguments as they came: a wrapper's frame would not survive a
+// call that returns twice.
 FATHOM_TAIL_JUMP("syscall", "fathom_before_syscall", "fathom_original_syscall")
 
-// vfork() returns twice into the caller's frame, so its return address is kept in a register, and nothing of ours on the stack; until
-// the parent goes on, its thread passes through every hook (the child shares our memory, and is not us).
+// vfork() returns twice into the caller's frame, so its return address is kept in a register, and
+// nothing of ours on the stack; until the parent goes on, its thread passes through every hook (the
+// child shares our memory, and is not us).
 #if defined(__x86_64__)
 __asm__(
     ".text\n"
@@ -102,7 +106,8 @@ __asm__(
 extern "C" {
 FATHOM_EXPORT long hook_syscall(long number, ...) __asm__("syscall");
 FATHOM_EXPORT int hook_vfork() __asm__("vfork");
-FATHOM_EXPORT int hook_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c) __asm__("clone");
+FATHOM_EXPORT int hook_clone(int (*function)(void*), void* stack, int flags, void* argument,
+                             void* a, void* b, void* c) __asm__("clone");
 FATHOM_EXPORT int hook_close_range(unsigned first, unsigned last, int flags) __asm__("close_range");
 FATHOM_EXPORT void hook_closefrom(int first) __asm__("closefrom");
 FATHOM_EXPORT int hook_daemon(int keep_directory, int keep_streams) __asm__("daemon");
@@ -136,8 +141,10 @@ void end_process(int status) {
 
 extern "C" {
 
-// A child with memory of its own is found by its first hook; one that shares ours must not write: it would use this thread's cursor.
-int hook_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c) {
+// A child with memory of its own is found by its first hook; one that shares ours must not write:
+// it would use this thread's cursor.
+int hook_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b,
+               void* c) {
   if (original_clone == nullptr) resolve_originals();
   if (!here()) return original_clone(function, stack, flags, argument, a, b, c);
   const bool shares = (flags & CLONE_VM) != 0 && (flags & CLONE_SETTLS) == 0;
@@ -206,10 +213,21 @@ void hook_quick_exit(int status) {
 
 namespace {
 
-#define ROW(symbol) {#symbol, reinterpret_cast<void*>(&hook_##symbol), reinterpret_cast<void**>(&original_##symbol)}
+#define ROW(symbol)                                     \
+  {                                                     \
+#symbol, reinterpret_cast < void*>(&hook_##symbol), \
+        reinterpret_cast < void**>(&original_##symbol)  \
+  }
 const Binding kRows[] = {
     {"syscall", reinterpret_cast<void*>(&hook_syscall), &fathom_original_syscall},
-    ROW(vfork), ROW(clone), ROW(close_range), ROW(closefrom), ROW(daemon), ROW(_exit), ROW(_Exit), ROW(quick_exit),
+    ROW(vfork),
+    ROW(clone),
+    ROW(close_range),
+    ROW(closefrom),
+    ROW(daemon),
+    ROW(_exit),
+    ROW(_Exit),
+    ROW(quick_exit),
 };
 #undef ROW
 

@@ -2,6 +2,8 @@
 // The calls of layer stdio, one row an entry point (see sources/posix/posix.calls.h). `.fd` is the position of the stream here;
 // `.size` and `.count` are those of the sizes asked for. No include guard on purpose.
 
+// One row a line, however long: the table is read across.
+// clang-format off
 // --- streams come and go
 CUSTOM(fopen, fopen, FILE*, (const char* path, const char* mode), (path, mode), "open", .ret = Ret::kPointer, .path = 0)
 CUSTOM(fopen64, fopen, FILE*, (const char* path, const char* mode), (path, mode), "open", .ret = Ret::kPointer, .path = 0)
@@ -103,3 +105,5 @@ CALL(funlockfile, funlockfile, void, (FILE* stream), (stream), "lock", .ret = Re
 CALL(setbuf, setbuf, void, (FILE* stream, char* memory), (stream, memory), "state", .ret = Ret::kVoid, .fd = 0)
 CALL(setbuffer, setbuffer, void, (FILE* stream, char* memory, size_t size), (stream, memory, size), "state", .ret = Ret::kVoid, .fd = 0)
 CALL(setlinebuf, setlinebuf, void, (FILE* stream), (stream), "state", .ret = Ret::kVoid, .fd = 0)
+
+// clang-format on

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Layer stdio: buffered streams, as the program calls them, whatever their buffers make of it below.
+// Layer stdio: buffered streams, as the program calls them, whatever their buffers make of it
+// below.
 //
-// A stream's descriptor is read from glibc's FILE itself: fileno() would lock, and set errno for streams that have none.
+// A stream's descriptor is read from glibc's FILE itself: fileno() would lock, and set errno for
+// streams that have none.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,13 +34,15 @@ int stream_error(const FILE* stream, R ret) {
   if constexpr (S.ret == Ret::kVoid) return 0;
   if constexpr (S.measure == Measure::kItems) return 0;
   const int error = error_of(S.ret, ret);
-  return S.input && error != 0 && stream != nullptr && (stream->_flags & kErrorSeen) == 0 ? 0 : error;
+  return S.input && error != 0 && stream != nullptr && (stream->_flags & kErrorSeen) == 0 ? 0
+                                                                                          : error;
 }
 
 template <const Spec& S, class R, class... A>
 uint64_t moved(R ret, A... a) {
   if constexpr (S.measure == Measure::kLine) return ret != nullptr ? strlen(ret) : 0;
-  if constexpr (S.measure == Measure::kText) return ret >= 0 ? strlen(argument<0>(a...)) + (S.stream == Stream::kOut ? 1 : 0) : 0;
+  if constexpr (S.measure == Measure::kText)
+    return ret >= 0 ? strlen(argument<0>(a...)) + (S.stream == Stream::kOut ? 1 : 0) : 0;
   if constexpr (S.measure == Measure::kByte) return ret != EOF ? 1 : 0;
   if constexpr (S.measure == Measure::kResult) return ret > 0 ? static_cast<uint64_t>(ret) : 0;
   return 0;
@@ -52,7 +56,8 @@ struct StreamUse {
 };
 
 template <const Spec& S>
-inline __attribute__((always_inline)) void stream_begins(StreamUse& use, FILE* stream, uintptr_t frame) {
+inline __attribute__((always_inline)) void stream_begins(StreamUse& use, FILE* stream,
+                                                         uintptr_t frame) {
   use.stream = stream;
   use.facts.depth = open_level(frame);
   use.facts.fd = descriptor_of_stream(stream);
@@ -139,7 +144,8 @@ FILE* open_hook(FILE* (*&original)(const char*, const char*), const char* path, 
 }
 
 template <const Spec& S>
-FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const char* path, const char* mode, FILE* old) {
+FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const char* path,
+                  const char* mode, FILE* old) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
   if (!is_recording()) return original(path, mode, old);
   Facts facts;
@@ -154,7 +160,8 @@ FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const cha
   facts.error = error_of(S.ret, stream);
   facts.file = path_of_call(AT_FDCWD, path, facts.error);
   facts.fd = descriptor_of_stream(stream);
-  if (stream != nullptr && facts.file != 0) descriptor_opened(facts.fd, facts.file, open_flags(mode));
+  if (stream != nullptr && facts.file != 0)
+    descriptor_opened(facts.fd, facts.file, open_flags(mode));
   change_ends();
   write_call<S>(facts);
   return stream;
@@ -248,76 +255,110 @@ void resolve_if_needed(const void* original) {
 
 extern "C" {
 
-FILE* hook_fopen(const char* path, const char* mode) { return open_hook<spec_fopen>(original_fopen, path, mode); }
-FILE* hook_fopen64(const char* path, const char* mode) { return open_hook<spec_fopen64>(original_fopen64, path, mode); }
-FILE* hook_freopen(const char* path, const char* mode, FILE* stream) { return reopen_hook<spec_freopen>(original_freopen, path, mode, stream); }
-FILE* hook_freopen64(const char* path, const char* mode, FILE* stream) { return reopen_hook<spec_freopen64>(original_freopen64, path, mode, stream); }
-FILE* hook_fdopen(int fd, const char* mode) { return make_hook<spec_fdopen>(original_fdopen, fd, mode); }
+FILE* hook_fopen(const char* path, const char* mode) {
+  return open_hook<spec_fopen>(original_fopen, path, mode);
+}
+FILE* hook_fopen64(const char* path, const char* mode) {
+  return open_hook<spec_fopen64>(original_fopen64, path, mode);
+}
+FILE* hook_freopen(const char* path, const char* mode, FILE* stream) {
+  return reopen_hook<spec_freopen>(original_freopen, path, mode, stream);
+}
+FILE* hook_freopen64(const char* path, const char* mode, FILE* stream) {
+  return reopen_hook<spec_freopen64>(original_freopen64, path, mode, stream);
+}
+FILE* hook_fdopen(int fd, const char* mode) {
+  return make_hook<spec_fdopen>(original_fdopen, fd, mode);
+}
 FILE* hook_tmpfile() { return make_hook<spec_tmpfile>(original_tmpfile); }
 FILE* hook_tmpfile64() { return make_hook<spec_tmpfile64>(original_tmpfile64); }
-FILE* hook_popen(const char* command, const char* mode) { return make_hook<spec_popen>(original_popen, command, mode); }
-FILE* hook_fmemopen(void* memory, size_t size, const char* mode) { return make_hook<spec_fmemopen>(original_fmemopen, memory, size, mode); }
-FILE* hook_open_memstream(char** memory, size_t* size) { return make_hook<spec_open_memstream>(original_open_memstream, memory, size); }
+FILE* hook_popen(const char* command, const char* mode) {
+  return make_hook<spec_popen>(original_popen, command, mode);
+}
+FILE* hook_fmemopen(void* memory, size_t size, const char* mode) {
+  return make_hook<spec_fmemopen>(original_fmemopen, memory, size, mode);
+}
+FILE* hook_open_memstream(char** memory, size_t* size) {
+  return make_hook<spec_open_memstream>(original_open_memstream, memory, size);
+}
 int hook_fclose(FILE* stream) { return close_hook<spec_fclose>(original_fclose, stream); }
 int hook_pclose(FILE* stream) { return close_hook<spec_pclose>(original_pclose, stream); }
 
 int hook_fscanf(FILE* stream, const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original_vfscanf));
-  FATHOM_WITH_LIST(format, formatted_hook<spec_fscanf>(stream, [&] { return original_vfscanf(stream, format, list); }));
+  FATHOM_WITH_LIST(format, formatted_hook<spec_fscanf>(
+                               stream, [&] { return original_vfscanf(stream, format, list); }));
 }
 int hook___isoc99_fscanf(FILE* stream, const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original___isoc99_vfscanf));
-  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc99_fscanf>(stream, [&] { return original___isoc99_vfscanf(stream, format, list); }));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc99_fscanf>(stream, [&] {
+                     return original___isoc99_vfscanf(stream, format, list);
+                   }));
 }
 int hook___isoc23_fscanf(FILE* stream, const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original___isoc23_vfscanf));
-  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc23_fscanf>(stream, [&] { return original___isoc23_vfscanf(stream, format, list); }));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc23_fscanf>(stream, [&] {
+                     return original___isoc23_vfscanf(stream, format, list);
+                   }));
 }
 int hook_scanf(const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original_vscanf));
-  FATHOM_WITH_LIST(format, formatted_hook<spec_scanf>(stdin, [&] { return original_vscanf(format, list); }));
+  FATHOM_WITH_LIST(
+      format, formatted_hook<spec_scanf>(stdin, [&] { return original_vscanf(format, list); }));
 }
 int hook___isoc99_scanf(const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original___isoc99_vscanf));
-  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc99_scanf>(stdin, [&] { return original___isoc99_vscanf(format, list); }));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc99_scanf>(
+                               stdin, [&] { return original___isoc99_vscanf(format, list); }));
 }
 int hook___isoc23_scanf(const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original___isoc23_vscanf));
-  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc23_scanf>(stdin, [&] { return original___isoc23_vscanf(format, list); }));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___isoc23_scanf>(
+                               stdin, [&] { return original___isoc23_vscanf(format, list); }));
 }
 
 int hook_fprintf(FILE* stream, const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original_vfprintf));
-  FATHOM_WITH_LIST(format, formatted_hook<spec_fprintf>(stream, [&] { return original_vfprintf(stream, format, list); }));
+  FATHOM_WITH_LIST(format, formatted_hook<spec_fprintf>(
+                               stream, [&] { return original_vfprintf(stream, format, list); }));
 }
 int hook___fprintf_chk(FILE* stream, int flag, const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original___vfprintf_chk));
-  FATHOM_WITH_LIST(format, formatted_hook<spec___fprintf_chk>(stream, [&] { return original___vfprintf_chk(stream, flag, format, list); }));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___fprintf_chk>(stream, [&] {
+                     return original___vfprintf_chk(stream, flag, format, list);
+                   }));
 }
 int hook_printf(const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original_vprintf));
-  FATHOM_WITH_LIST(format, formatted_hook<spec_printf>(stdout, [&] { return original_vprintf(format, list); }));
+  FATHOM_WITH_LIST(
+      format, formatted_hook<spec_printf>(stdout, [&] { return original_vprintf(format, list); }));
 }
 int hook___printf_chk(int flag, const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original___vprintf_chk));
-  FATHOM_WITH_LIST(format, formatted_hook<spec___printf_chk>(stdout, [&] { return original___vprintf_chk(flag, format, list); }));
+  FATHOM_WITH_LIST(format, formatted_hook<spec___printf_chk>(
+                               stdout, [&] { return original___vprintf_chk(flag, format, list); }));
 }
 
 int hook_vdprintf(int fd, const char* format, va_list list) {
   resolve_if_needed(reinterpret_cast<void*>(original_vdprintf));
-  return descriptor_formatted_hook<spec_vdprintf>(fd, [&] { return original_vdprintf(fd, format, list); });
+  return descriptor_formatted_hook<spec_vdprintf>(
+      fd, [&] { return original_vdprintf(fd, format, list); });
 }
 int hook___vdprintf_chk(int fd, int flag, const char* format, va_list list) {
   resolve_if_needed(reinterpret_cast<void*>(original___vdprintf_chk));
-  return descriptor_formatted_hook<spec___vdprintf_chk>(fd, [&] { return original___vdprintf_chk(fd, flag, format, list); });
+  return descriptor_formatted_hook<spec___vdprintf_chk>(
+      fd, [&] { return original___vdprintf_chk(fd, flag, format, list); });
 }
 int hook_dprintf(int fd, const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original_vdprintf));
-  FATHOM_WITH_LIST(format, descriptor_formatted_hook<spec_dprintf>(fd, [&] { return original_vdprintf(fd, format, list); }));
+  FATHOM_WITH_LIST(format, descriptor_formatted_hook<spec_dprintf>(
+                               fd, [&] { return original_vdprintf(fd, format, list); }));
 }
 int hook___dprintf_chk(int fd, int flag, const char* format, ...) {
   resolve_if_needed(reinterpret_cast<void*>(original___vdprintf_chk));
-  FATHOM_WITH_LIST(format, descriptor_formatted_hook<spec___dprintf_chk>(fd, [&] { return original___vdprintf_chk(fd, flag, format, list); }));
+  FATHOM_WITH_LIST(format, descriptor_formatted_hook<spec___dprintf_chk>(fd, [&] {
+                     return original___vdprintf_chk(fd, flag, format, list);
+                   }));
 }
 
 void hook_perror(const char* text) {
