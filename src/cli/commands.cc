@@ -11,6 +11,11 @@
 namespace fathom::cli {
 
 extern const CommandDef kRunCommand;
+extern const CommandDef kReportCommand;
+extern const CommandDef kSqlCommand;
+extern const CommandDef kInfoCommand;
+extern const CommandDef kExportCommand;
+extern const CommandDef kImportCommand;
 extern const CommandDef kCollectCommand;
 extern const CommandDef kDoctorCommand;
 
@@ -18,6 +23,11 @@ namespace {
 
 const CommandDef* const kCommands[] = {
     &kRunCommand,
+    &kReportCommand,
+    &kSqlCommand,
+    &kInfoCommand,
+    &kExportCommand,
+    &kImportCommand,
     &kCollectCommand,
     &kDoctorCommand,
 };

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/contract.h"
+
+#include "sql/quote.h"
+
+namespace fathom::analysis {
+namespace {
+
+using enum ColumnRole;
+
+constexpr char kMap[] = "MAP(VARCHAR, VARCHAR)";
+
+constexpr ColumnSpec kEvents[] = {
+    {"ts", "BIGINT", kTime}, {"dur", "BIGINT"},     {"host", "VARCHAR"},  {"pid", "INTEGER"},
+    {"tid", "INTEGER"},      {"rank", "INTEGER"},   {"layer", "VARCHAR"}, {"name", "VARCHAR"},
+    {"category", "VARCHAR"}, {"depth", "INTEGER"},  {"file", "VARCHAR"},  {"fd", "INTEGER"},
+    {"offset", "BIGINT"},    {"size", "BIGINT"},    {"bytes", "BIGINT"},  {"ret", "BIGINT"},
+    {"error", "VARCHAR"},    {"device", "INTEGER"}, {"stream", "BIGINT"}, {"correlation", "BIGINT"},
+    {"args", kMap},          {"entry", "VARCHAR"},
+};
+
+constexpr ColumnSpec kIntervals[] = {
+    {"ts", "BIGINT", kTime}, {"width", "BIGINT"},  {"host", "VARCHAR"},  {"pid", "INTEGER"},
+    {"tid", "INTEGER"},      {"layer", "VARCHAR"}, {"name", "VARCHAR"},  {"file", "VARCHAR"},
+    {"calls", "BIGINT"},     {"errors", "BIGINT"}, {"dur", "BIGINT"},    {"dur_min", "BIGINT"},
+    {"dur_max", "BIGINT"},   {"bytes", "BIGINT"},  {"hist", "BIGINT[]"},
+};
+
+constexpr ColumnSpec kCounters[] = {
+    {"ts", "BIGINT", kTime}, {"host", "VARCHAR"}, {"pid", "INTEGER"},  {"tid", "INTEGER"},
+    {"layer", "VARCHAR"},    {"name", "VARCHAR"}, {"unit", "VARCHAR"}, {"value", "DOUBLE"},
+};
+
+constexpr ColumnSpec kSamples[] = {
+    {"ts", "BIGINT", kTime}, {"host", "VARCHAR"},  {"pid", "INTEGER"},   {"tid", "INTEGER"},
+    {"cpu", "INTEGER"},      {"event", "VARCHAR"}, {"weight", "BIGINT"}, {"stack", "BIGINT"},
+};
+
+constexpr ColumnSpec kFrames[] = {
+    {"stack", "BIGINT"},   {"depth", "INTEGER"}, {"function", "VARCHAR"},
+    {"module", "VARCHAR"}, {"file", "VARCHAR"},  {"line", "INTEGER"},
+};
+
+constexpr ColumnSpec kProcesses[] = {
+    {"host", "VARCHAR"},        {"pid", "BIGINT"},        {"ppid", "BIGINT"},
+    {"tid", "BIGINT", kAbsent}, {"name", "VARCHAR"},      {"command", "VARCHAR"},
+    {"start", "BIGINT", kTime}, {"end", "BIGINT", kTime}, {"exit", "BIGINT"},
+    {"rank", "BIGINT"},         {"container", "VARCHAR"}, {"meta", kMap},
+};
+
+constexpr ColumnSpec kThreads[] = {
+    {"host", "VARCHAR"},        {"pid", "BIGINT"},        {"ppid", "BIGINT", kAbsent},
+    {"tid", "BIGINT"},          {"name", "VARCHAR"},      {"command", "VARCHAR", kAbsent},
+    {"start", "BIGINT", kTime}, {"end", "BIGINT", kTime}, {"exit", "BIGINT", kAbsent},
+    {"rank", "BIGINT"},         {"container", "VARCHAR"},
+};
+
+constexpr ColumnSpec kSummary[] = {
+    {"host", "VARCHAR"},     {"layer", "VARCHAR"},       {"name", "VARCHAR"},
+    {"category", "VARCHAR"}, {"file", "VARCHAR"},        {"pid", "INTEGER"},
+    {"calls", "BIGINT"},     {"errors", "BIGINT"},       {"dur", "BIGINT"},
+    {"self", "BIGINT"},      {"dur_min", "BIGINT"},      {"dur_max", "BIGINT"},
+    {"bytes", "BIGINT"},     {"first", "BIGINT", kTime}, {"last", "BIGINT", kTime},
+    {"hist", "BIGINT[]"},    {"sizes", "BIGINT[]"},
+};
+
+constexpr ColumnSpec kTimeline[] = {
+    {"host", "VARCHAR"}, {"ts", "BIGINT", kTime}, {"width", "BIGINT"}, {"layer", "VARCHAR"},
+    {"busy", "BIGINT"},  {"calls", "BIGINT"},     {"bytes", "BIGINT"},
+};
+
+constexpr ViewSpec kViews[] = {
+    {"events", kEvents},   {"intervals", kIntervals}, {"counters", kCounters},
+    {"samples", kSamples}, {"frames", kFrames},       {"processes", kProcesses},
+    {"threads", kThreads}, {"summary", kSummary},     {"timeline", kTimeline},
+};
+
+constexpr std::string_view kLayers[] = {
+    "app", "python",    "stdio", "posix", "heap", "user", "syscall", "sched",    "vfs",
+    "fs",  "pagecache", "block", "net",   "cuda", "gpu",  "cpu",     "resource",
+};
+
+std::string column_sql(const ColumnSpec& column, std::int64_t shift) {
+  const std::string name = sql::quote_identifier(column.name);
+  std::string value = name;
+  if (column.role == kAbsent) value = "NULL";
+  if (column.role == kTime && shift != 0) value += " + " + std::to_string(shift);
+  return "CAST(" + value + " AS " + std::string(column.type) + ") AS " + name;
+}
+
+}  // namespace
+
+std::span<const ViewSpec> recorded_views() { return kViews; }
+std::span<const std::string_view> layer_names() { return kLayers; }
+
+std::string select_from(const ViewSpec& view, std::string_view from, std::int64_t shift) {
+  std::string text = "SELECT ";
+  for (const ColumnSpec& column : view.columns) {
+    if (&column != view.columns.data()) text += ", ";
+    text += column_sql(column, shift);
+  }
+  return text + " FROM " + std::string(from);
+}
+
+std::string select_nothing(const ViewSpec& view) {
+  std::string text = "SELECT ";
+  for (const ColumnSpec& column : view.columns) {
+    if (&column != view.columns.data()) text += ", ";
+    text +=
+        "CAST(NULL AS " + std::string(column.type) + ") AS " + sql::quote_identifier(column.name);
+  }
+  return text + " WHERE false";
+}
+
+}  // namespace fathom::analysis

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Reports: named views that answer with tables and words. To add one: a file in views/ with its
+// ViewDef, and its name twice in views.cc. Views read summary, timeline, counters and what is
+// small; none reads all events.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/store.h"
+#include "base/result.h"
+#include "base/table.h"
+
+namespace fathom::analysis {
+
+// How a table wants to be drawn where there is room for pictures. Its values are the same
+// everywhere.
+enum class Shape : std::uint8_t {
+  kTable,
+  kBars,    // the last column's numbers as bars too
+  kSeries,  // the last column's lists of numbers as lines
+};
+
+struct Section {
+  Table table;
+  Shape shape = Shape::kTable;
+};
+
+struct Report {
+  std::vector<std::string> words;  // sentences, one a line
+  std::vector<Section> sections;
+};
+
+struct ViewOptions {
+  std::vector<std::string> by;  // what to group by; empty: the view's own choice
+  std::int64_t top = -1;        // rows at most; 0: all; -1: the view's own choice
+};
+
+struct ViewDef {
+  std::string_view name;
+  std::string_view help;
+  std::span<const std::string_view> by;  // what it can be grouped by
+  Result<Report> (*run)(Store& store, const ViewOptions& options);
+};
+
+// In the order that help shows; the first is what a report without a view's name shows.
+[[nodiscard]] std::span<const ViewDef* const> views();
+
+// "overview" where the name is empty. An unknown view, or a grouping that the view does not have,
+// is a usage error.
+Result<const ViewDef*> choose_view(std::string_view name, const ViewOptions& options);
+
+}  // namespace fathom::analysis

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/store.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "analysis/facts.h"
+#include "analysis/files_view.h"
+#include "analysis/store_views.h"
+#include "base/files.h"
+#include "sql/database.h"
+
+namespace fathom::analysis {
+
+class Store::State {
+ public:
+  State(sql::Connection connection, std::vector<trace::Part> parts)
+      : connection_(std::move(connection)), parts_(std::move(parts)), shifts_(shifts_of(parts_)) {}
+
+  Status build() {
+    FATHOM_TRY(make_views(connection_, parts_, shifts_));
+    std::vector<std::string> directories;
+    for (trace::Part& part : parts_) {
+      part.tail.reset();
+      directories.push_back(part.directory + "/");
+    }
+    return connection_.lock_down(directories);
+  }
+
+  // A query about files pays for looking at them; others do not.
+  Status prepare_for(std::string_view sql) {
+    if (inodes_known_ || !mentions_files(sql)) return {};
+    inodes_known_ = true;
+    return add_inodes(connection_, parts_);
+  }
+
+  Result<std::int64_t> wall_ns() {
+    std::int64_t wall = 0;
+    bool known = true;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      const std::optional<std::int64_t> duration = parts_[i].manifest.duration_ns;
+      known = known && duration.has_value();
+      wall = std::max(wall, shifts_[i] + duration.value_or(0));
+    }
+    if (known) return wall;
+    FATHOM_ASSIGN(const Table rows,
+                  connection_.query("SELECT greatest((SELECT max(\"last\") FROM summary), (SELECT "
+                                    "max(ts) FROM counters))"));
+    const auto* last = std::get_if<std::int64_t>(&rows.rows[0][0].data);
+    return std::max(wall, last == nullptr ? 0 : *last);
+  }
+
+  sql::Connection& connection() { return connection_; }
+  [[nodiscard]] const std::vector<trace::Part>& parts() const { return parts_; }
+
+ private:
+  sql::Connection connection_;
+  std::vector<trace::Part> parts_;
+  std::vector<std::int64_t> shifts_;
+  bool inodes_known_ = false;
+};
+
+namespace {
+
+Result<std::vector<trace::Part>> open_parts(std::span<const std::string> paths,
+                                            const StoreOptions& options) {
+  std::vector<trace::Part> parts;
+  for (const std::string& path : paths) {
+    FATHOM_ASSIGN(std::string directory, absolute_path(path));
+    FATHOM_ASSIGN(trace::Recording recording,
+                  trace::Recording::open(directory, {.resolver = options.resolver, .paths = {}}));
+    std::ranges::move(recording.parts, std::back_inserter(parts));
+  }
+  if (parts.empty()) return Error{Code::kNotFound, "no recording was named", ""};
+  return parts;
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions& options) {
+  FATHOM_ASSIGN(std::vector<trace::Part> parts, open_parts(paths, options));
+  FATHOM_ASSIGN(const sql::Database database,
+                sql::Database::open_memory({.threads = options.threads}));
+  FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
+  auto state = std::make_unique<State>(std::move(connection), std::move(parts));
+  FATHOM_TRY(state->build());
+  return Store(std::move(state));
+}
+
+Result<Store> Store::open(const std::string& path, const StoreOptions& options) {
+  return open(std::span(&path, 1), options);
+}
+
+Result<Table> Store::query(const std::string& sql, const sql::Parameters& parameters) {
+  FATHOM_TRY(state_->prepare_for(sql));
+  return state_->connection().query(sql, parameters);
+}
+
+Status Store::stream(const std::string& sql, const sql::OnRows& on_rows,
+                     const sql::Parameters& parameters) {
+  FATHOM_TRY(state_->prepare_for(sql));
+  return state_->connection().stream(sql, on_rows, parameters);
+}
+
+Result<Table> Store::query_untrusted(const std::string& sql, const sql::Parameters& parameters) {
+  FATHOM_TRY(state_->prepare_for(sql));
+  return state_->connection().query_untrusted(sql, parameters);
+}
+
+Status Store::stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
+                               const sql::Parameters& parameters) {
+  FATHOM_TRY(state_->prepare_for(sql));
+  return state_->connection().stream_untrusted(sql, on_rows, parameters);
+}
+
+const std::vector<trace::Part>& Store::parts() const { return state_->parts(); }
+trace::RunState Store::state() const { return state_of(state_->parts()); }
+Result<std::int64_t> Store::wall_ns() { return state_->wall_ns(); }
+
+}  // namespace fathom::analysis

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Recordings opened for questions: an in-memory database with the views of the SQL contract
+// (contract.h, and files, layers, losses, run). Opening reads no rows of Parquet files; it decodes
+// what is not packed yet. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/table.h"
+#include "sql/connection.h"
+#include "trace/recording.h"
+
+namespace fathom::analysis {
+
+struct StoreOptions {
+  trace::NameResolver resolver;  // of functions in what is not packed yet
+  int threads = 0;               // of the database; 0: as many as the machine has
+};
+
+class Store {
+ public:
+  // A path is a recording or a directory of recordings; all of them are shown as one. Nothing is
+  // written. The database is closed against everything but these recordings before this returns.
+  static Result<Store> open(std::span<const std::string> paths, const StoreOptions& options = {});
+  static Result<Store> open(const std::string& path, const StoreOptions& options = {});
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  // Questions of ours, and somebody else's: see sql/connection.h.
+  Result<Table> query(const std::string& sql, const sql::Parameters& parameters = {});
+  Status stream(const std::string& sql, const sql::OnRows& on_rows,
+                const sql::Parameters& parameters = {});
+  Result<Table> query_untrusted(const std::string& sql, const sql::Parameters& parameters = {});
+  Status stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
+                          const sql::Parameters& parameters = {});
+
+  // What was opened. Tails are gone: their rows are in the views.
+  [[nodiscard]] const std::vector<trace::Part>& parts() const;
+  [[nodiscard]] trace::RunState state() const;  // running before partial before complete
+  // From the start of the first recording to the end of the last, as far as it is known by now.
+  [[nodiscard]] Result<std::int64_t> wall_ns();
+
+ private:
+  class State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace fathom::analysis

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/store_views.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "analysis/contract.h"
+#include "analysis/facts.h"
+#include "analysis/files_view.h"
+#include "base/files.h"
+#include "sql/parquet_writer.h"
+#include "sql/quote.h"
+#include "trace/parquet_tables.h"
+
+namespace fathom::analysis {
+namespace {
+
+using trace::Part;
+using trace::SqlBatch;
+
+std::string tail_table(std::size_t part, std::string_view view) {
+  return "tail_" + std::to_string(part) + "_" + std::string(view);
+}
+
+Status register_tail(sql::Connection& connection, std::size_t number, const Part& part) {
+  const trace::Tail& tail = *part.tail;
+  const std::string& host = part.manifest.host.hostname;
+  const auto add = [&](const char* table, const SqlBatch& rows) {
+    return sql::register_table(connection, tail_table(number, table), rows.batch());
+  };
+  FATHOM_TRY(add(trace::kEventsTable, SqlBatch::events(tail.events, tail.strings, host)));
+  FATHOM_TRY(add(trace::kCountersTable, SqlBatch::counters(tail.counters, tail.strings, host)));
+  FATHOM_TRY(add(trace::kProcessesTable, SqlBatch::processes(tail.processes)));
+  FATHOM_TRY(add(trace::kThreadsTable, SqlBatch::threads(tail.threads)));
+  FATHOM_TRY(add(trace::kSummaryTable, SqlBatch::summary(tail.summary, tail.strings, host)));
+  return add(trace::kTimelineTable, SqlBatch::timeline(tail.timeline, tail.strings, host));
+}
+
+bool tail_has(std::string_view view) {
+  constexpr std::string_view kOfTail[] = {trace::kEventsTable,    trace::kCountersTable,
+                                          trace::kProcessesTable, trace::kThreadsTable,
+                                          trace::kSummaryTable,   trace::kTimelineTable};
+  return std::ranges::find(kOfTail, view) != std::end(kOfTail);
+}
+
+std::string parquet_source(const std::vector<std::string>& files) {
+  return "read_parquet(" + sql::quote_list(files) + ")";
+}
+
+// The parts of a view that stand behind each other.
+std::vector<std::string> branches_of(const ViewSpec& view, const std::vector<Part>& parts,
+                                     const std::vector<std::int64_t>& shifts) {
+  std::map<std::int64_t, std::vector<std::string>> files_by_shift;  // few statements for many ranks
+  std::vector<std::string> branches;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto files = parts[i].files.find(std::string(view.name));
+    if (files != parts[i].files.end()) {
+      std::vector<std::string>& list = files_by_shift[shifts[i]];
+      list.insert(list.end(), files->second.begin(), files->second.end());
+    }
+    const bool in_tail = parts[i].tail != nullptr && tail_has(view.name);
+    if (in_tail) branches.push_back(select_from(view, tail_table(i, view.name), shifts[i]));
+  }
+  for (const auto& [shift, files] : files_by_shift) {
+    if (!files.empty()) branches.push_back(select_from(view, parquet_source(files), shift));
+  }
+  return branches;
+}
+
+Status create_view(sql::Connection& connection, const ViewSpec& view,
+                   const std::vector<Part>& parts, const std::vector<std::int64_t>& shifts) {
+  std::string text;
+  for (const std::string& branch : branches_of(view, parts, shifts)) {
+    text += (text.empty() ? "" : " UNION ALL ") + branch;
+  }
+  if (text.empty()) text = select_nothing(view);
+  return connection.execute("CREATE OR REPLACE VIEW " + std::string(view.name) + " AS " + text);
+}
+
+// Takes files out of the recording that the database cannot open as this table.
+void set_aside(sql::Connection& connection, const ViewSpec& view, Part& part) {
+  const auto found = part.files.find(std::string(view.name));
+  if (found == part.files.end()) return;
+  std::erase_if(found->second, [&](const std::string& file) {
+    const std::string from = "read_parquet([" + sql::quote_literal(file) + "])";
+    const Result<Table> opened = connection.query(select_from(view, from, 0) + " LIMIT 0");
+    if (!opened) part.damaged.push_back({.path = file, .reason = opened.error().message});
+    return !opened.has_value();
+  });
+}
+
+Status create_sound_view(sql::Connection& connection, const ViewSpec& view,
+                         std::vector<Part>& parts, const std::vector<std::int64_t>& shifts) {
+  if (create_view(connection, view, parts, shifts)) return {};
+  for (Part& part : parts) set_aside(connection, view, part);
+  return create_view(connection, view, parts, shifts);
+}
+
+// What was counted while recording is more than what is there when a file is damaged.
+Status recount(sql::Connection& connection, std::vector<trace::LayerState>& layers) {
+  FATHOM_ASSIGN(
+      const Table rows,
+      connection.query("SELECT layer, count(*) FROM (SELECT layer FROM events UNION ALL "
+                       "SELECT layer FROM counters UNION ALL SELECT layer FROM intervals) "
+                       "GROUP BY layer"));
+  for (trace::LayerState& layer : layers) {
+    layer.events = 0;
+    for (const auto& row : rows.rows) {
+      const auto* name = std::get_if<std::string>(&row[0].data);
+      const auto* count = std::get_if<std::int64_t>(&row[1].data);
+      if (name != nullptr && count != nullptr && *name == layer.layer) layer.events = *count;
+    }
+    if (layer.events == 0 && layer.reason.empty())
+      layer.reason = "nothing in the files that are sound";
+  }
+  return {};
+}
+
+// A small table of texts and one column of numbers, of which any may be empty.
+class SmallTable {
+ public:
+  void text(const std::string& name, std::vector<std::string> values) {
+    rows_ = values.size();
+    texts_.push_back(std::move(values));
+    names_.push_back(name);
+  }
+  Status create(sql::Connection& connection, const std::string& table, const std::string& number,
+                std::span<const std::int64_t> numbers) {
+    std::vector<std::vector<std::string_view>> views;
+    for (const auto& column : texts_) views.emplace_back(column.begin(), column.end());
+    std::vector<sql::ColumnDef> columns;
+    std::vector<sql::ColumnData> data;
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      columns.push_back({.name = names_[i], .kind = sql::ColumnKind::kText});
+      data.push_back({.texts = views[i]});
+    }
+    if (!number.empty()) {
+      columns.push_back({.name = number, .kind = sql::ColumnKind::kInt64});
+      data.push_back({.int64s = numbers});
+    }
+    return sql::register_table(connection, table,
+                               {.columns = columns, .data = data, .rows = rows_});
+  }
+
+ private:
+  std::size_t rows_ = 0;
+  std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> texts_;
+};
+
+template <class Row, class Get>
+std::vector<std::string> texts_of(const std::vector<Row>& rows, Get get) {
+  std::vector<std::string> texts;
+  for (const Row& row : rows) texts.emplace_back(get(row));
+  return texts;
+}
+
+Status make_layers(sql::Connection& connection, const std::vector<Part>& parts) {
+  std::vector<trace::LayerState> layers = layers_of(parts);
+  const bool damaged =
+      std::ranges::any_of(parts, [](const Part& part) { return !part.damaged.empty(); });
+  if (damaged) FATHOM_TRY(recount(connection, layers));
+  std::vector<std::int64_t> events;
+  for (const trace::LayerState& layer : layers) events.push_back(layer.events);
+  SmallTable table;
+  table.text("layer", texts_of(layers, [](const auto& row) { return row.layer; }));
+  table.text("state", texts_of(layers, [](const auto& row) { return row.state; }));
+  table.text("reason", texts_of(layers, [](const auto& row) { return row.reason; }));
+  return table.create(connection, "layers", "events", events);
+}
+
+Status make_losses(sql::Connection& connection, const std::vector<Part>& parts) {
+  const std::vector<trace::Loss> losses = losses_of(parts);
+  std::vector<std::int64_t> counts;
+  for (const trace::Loss& loss : losses) counts.push_back(loss.count);
+  SmallTable table;
+  table.text("layer", texts_of(losses, [](const auto& row) { return row.layer; }));
+  table.text("reason", texts_of(losses, [](const auto& row) { return row.reason; }));
+  return table.create(connection, "losses", "count", counts);
+}
+
+Status make_run(sql::Connection& connection, const std::vector<Part>& parts) {
+  const auto facts = run_facts(parts);
+  SmallTable table;
+  table.text("key", texts_of(facts, [](const auto& row) { return row.first; }));
+  table.text("value", texts_of(facts, [](const auto& row) { return row.second; }));
+  return table.create(connection, "run", "", {});
+}
+
+}  // namespace
+
+Status make_views(sql::Connection& connection, std::vector<Part>& parts,
+                  const std::vector<std::int64_t>& shifts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].tail != nullptr) FATHOM_TRY(register_tail(connection, i, parts[i]));
+  }
+  for (const ViewSpec& view : recorded_views()) {
+    FATHOM_TRY(create_sound_view(connection, view, parts, shifts));
+  }
+  FATHOM_TRY(create_files_view(connection));
+  FATHOM_TRY(make_layers(connection, parts));
+  FATHOM_TRY(make_losses(connection, parts));
+  return make_run(connection, parts);
+}
+
+}  // namespace fathom::analysis

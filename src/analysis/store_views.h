@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Makes the views of a store out of opened recordings. Used by store.cc alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sql/connection.h"
+#include "trace/recording.h"
+
+namespace fathom::analysis {
+
+// All views and tables of the contract. Registers the tails' rows. Parquet files that cannot be
+// opened go to their part's `damaged`.
+Status make_views(sql::Connection& connection, std::vector<trace::Part>& parts,
+                  const std::vector<std::int64_t>& shifts);
+
+}  // namespace fathom::analysis

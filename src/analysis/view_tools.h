@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// What the views share: columns by name, the time that shares are taken of, and groups of the
+// summary.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/report.h"
+#include "analysis/store.h"
+#include "base/result.h"
+#include "base/table.h"
+
+namespace fathom::analysis {
+
+// 0 where the cell is no integer, "" where it is no text.
+[[nodiscard]] std::int64_t int_of(const Value& cell);
+[[nodiscard]] std::string text_of(const Value& cell);
+
+// The position of a column; the table must have it.
+[[nodiscard]] std::size_t column_of(const Table& table, std::string_view name);
+
+void set_measures(Table& table,
+                  std::initializer_list<std::pair<std::string_view, Measure>> measures);
+
+// `top` of the options, or the view's own number; 0 is all.
+[[nodiscard]] std::int64_t rows_wanted(const ViewOptions& options, std::int64_t own_choice);
+// "LIMIT 10", or nothing for all.
+[[nodiscard]] std::string limit_sql(std::int64_t rows);
+// Says under the table how many rows were left out.
+void note_left_out(Table& table, std::int64_t all_rows, std::string_view what);
+
+// What 100 % is.
+struct TimeBase {
+  std::int64_t wall = 0;  // of the run
+  std::int64_t thread_time =
+      0;  // sum of the lives of all threads; at least the time in recorded calls
+  std::int64_t in_calls = 0;  // self time of everything recorded
+  std::int64_t threads = 0;
+  std::int64_t processes = 0;
+  std::int64_t events = 0;
+};
+Result<TimeBase> time_base(Store& store);
+
+[[nodiscard]] Value percent_of(std::int64_t part, std::int64_t whole);  // NULL of nothing
+
+// Columns of the summary that reports can be grouped by.
+inline constexpr std::string_view kGroups[] = {"layer", "name", "category", "file", "pid", "host"};
+
+// "a, b" as quoted identifiers, each behind `prefix`.
+[[nodiscard]] std::string columns_sql(const std::vector<std::string>& names,
+                                      std::string_view prefix = "");
+
+}  // namespace fathom::analysis

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// The list of views: the one place that names them all.
+#include <algorithm>
+
+#include "analysis/report.h"
+#include "base/text.h"
+
+namespace fathom::analysis {
+
+extern const ViewDef kOverviewView;
+extern const ViewDef kFunctionsView;
+extern const ViewDef kFilesView;
+extern const ViewDef kLayersView;
+extern const ViewDef kProcessesView;
+extern const ViewDef kThreadsView;
+extern const ViewDef kSizesView;
+extern const ViewDef kLatenciesView;
+extern const ViewDef kResourcesView;
+extern const ViewDef kTimelineView;
+extern const ViewDef kLossesView;
+
+namespace {
+
+const ViewDef* const kViews[] = {
+    &kOverviewView,  &kFunctionsView, &kFilesView,  &kLayersView,
+    &kProcessesView, &kThreadsView,   &kSizesView,  &kLatenciesView,
+    &kResourcesView, &kTimelineView,  &kLossesView,
+};
+
+Error unknown_view(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ViewDef* view : kViews) names.emplace_back(view->name);
+  return usage_error("there is no view '" + escape_control(name) + "'",
+                     "views are " + join(names, ", "));
+}
+
+Error unknown_grouping(const ViewDef& view, const std::string& by) {
+  const std::vector<std::string> known(view.by.begin(), view.by.end());
+  return usage_error(
+      "view " + std::string(view.name) + " cannot be grouped by '" + escape_control(by) + "'",
+      known.empty() ? "leave --by out" : "it can by " + join(known, ", "));
+}
+
+}  // namespace
+
+std::span<const ViewDef* const> views() { return kViews; }
+
+Result<const ViewDef*> choose_view(std::string_view name, const ViewOptions& options) {
+  if (name.empty()) name = kViews[0]->name;
+  const auto* const found =
+      std::ranges::find_if(kViews, [&](const ViewDef* view) { return view->name == name; });
+  if (found == std::end(kViews)) return unknown_view(name);
+  for (const std::string& by : options.by) {
+    if (std::ranges::find((*found)->by, by) == (*found)->by.end())
+      return unknown_grouping(**found, by);
+  }
+  return *found;
+}
+
+}  // namespace fathom::analysis

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Which files the time went to.
+#include <fmt/format.h>
+
+#include "analysis/view_tools.h"
+#include "analysis/views/tables.h"
+
+namespace fathom::analysis {
+namespace {
+
+using enum Measure;
+
+constexpr std::int64_t kRows = 30;
+constexpr std::string_view kBy[] = {"layer", "pid", "host"};
+
+std::string files_sql(const std::string& keys, std::int64_t rows) {
+  return fmt::format(
+      R"(SELECT {keys}, CAST(sum(self) AS BIGINT) AS time, NULL AS share,
+                CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
+                CAST(coalesce(sum(bytes) FILTER (category = 'read'), 0) AS BIGINT) AS read,
+                CAST(coalesce(sum(bytes) FILTER (category = 'write'), 0) AS BIGINT) AS written,
+                CAST(read // nullif(sum(calls) FILTER (category = 'read' AND bytes IS NOT NULL), 0)
+                     AS BIGINT) AS per_read,
+                CAST(written // nullif(sum(calls) FILTER (category = 'write' AND bytes IS NOT NULL), 0)
+                     AS BIGINT) AS per_write,
+                count(*) OVER () AS all_rows
+         FROM summary WHERE file IS NOT NULL GROUP BY {keys}
+         ORDER BY time DESC, calls DESC, {keys} {limit})",
+      fmt::arg("keys", keys), fmt::arg("limit", limit_sql(rows)));
+}
+
+Result<Report> run(Store& store, const ViewOptions& options) {
+  FATHOM_ASSIGN(Table table, files_table(store, options.by, rows_wanted(options, kRows)));
+  return Report{.words = {}, .sections = {{std::move(table)}}};
+}
+
+}  // namespace
+
+Result<Table> files_table(Store& store, const std::vector<std::string>& by, std::int64_t rows) {
+  std::vector<std::string> keys = by;
+  keys.emplace_back("file");
+  FATHOM_ASSIGN(const TimeBase base, time_base(store));
+  FATHOM_ASSIGN(Table table, store.query(files_sql(columns_sql(keys), rows)));
+  table.title = "Files by time";
+  const std::size_t time = column_of(table, "time");
+  const std::int64_t all = table.rows.empty() ? 0 : int_of(table.rows[0].back());
+  for (auto& row : table.rows) {
+    row[time + 1] = percent_of(int_of(row[time]), base.thread_time);
+    row.pop_back();
+  }
+  table.columns.pop_back();
+  set_measures(table, {{"time", kNanoseconds},
+                       {"share", kPercent},
+                       {"calls", kCount},
+                       {"errors", kCount},
+                       {"read", kBytes},
+                       {"written", kBytes},
+                       {"per_read", kBytes},
+                       {"per_write", kBytes}});
+  if (all == 0) table.note = "no call with a file was recorded";
+  note_left_out(table, all, "files");
+  return table;
+}
+
+extern const ViewDef kFilesView;
+const ViewDef kFilesView = {
+    .name = "files",
+    .help = "files by the time spent on them, with bytes read and written",
+    .by = kBy,
+    .run = run,
+};
+
+}  // namespace fathom::analysis

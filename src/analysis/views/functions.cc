@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Where the time went: sums of the summary by function, or by whatever else it knows.
+#include "analysis/views/functions.h"
+
+#include <fmt/format.h>
+
+#include "analysis/histogram.h"
+#include "analysis/view_tools.h"
+
+namespace fathom::analysis {
+namespace {
+
+using enum Measure;
+
+constexpr std::int64_t kRows = 30;
+
+// NULL is a group too, hence IS NOT DISTINCT FROM.
+std::string same_group(const std::vector<std::string>& by) {
+  std::string text;
+  for (const std::string& name : by) {
+    if (!text.empty()) text += " AND ";
+    text += fmt::format("s.\"{0}\" IS NOT DISTINCT FROM t.\"{0}\"", name);
+  }
+  return text;
+}
+
+// Histograms are summed bucket by bucket, and only those of the rows that are shown.
+std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows) {
+  return fmt::format(
+      R"(WITH grouped AS (
+           SELECT {keys}, sum(calls) AS calls, sum(errors) AS errors, sum(self) AS self,
+                  sum(dur) AS total, min(dur_min) AS dur_min, max(dur_max) AS dur_max,
+                  sum(bytes) AS bytes
+           FROM summary GROUP BY {keys}),
+         t AS (
+           SELECT *, row_number() OVER (ORDER BY self DESC, calls DESC, {keys}) AS r,
+                  count(*) OVER () AS all_rows
+           FROM grouped ORDER BY r {limit}),
+         buckets AS (
+           SELECT r, b - 1 AS b, CAST(sum(n) AS BIGINT) AS n FROM (
+             SELECT t.r, unnest(s.hist) AS n, generate_subscripts(s.hist, 1) AS b
+             FROM summary s JOIN t ON {same})
+           GROUP BY r, b),
+         hists AS (SELECT r, list(b ORDER BY b) AS bs, list(n ORDER BY b) AS ns FROM buckets GROUP BY r)
+         SELECT {t_keys}, CAST(self AS BIGINT) AS self, CAST(total AS BIGINT) AS total,
+                CAST(calls AS BIGINT) AS calls, CAST(errors AS BIGINT) AS errors, dur_min, dur_max,
+                CAST(bytes AS BIGINT) AS bytes, all_rows, bs, ns
+         FROM t LEFT JOIN hists USING (r) ORDER BY r)",
+      fmt::arg("keys", columns_sql(by)), fmt::arg("t_keys", columns_sql(by, "t.")),
+      fmt::arg("same", same_group(by)), fmt::arg("limit", limit_sql(rows)));
+}
+
+std::vector<Value> function_row(const Table& found, const std::vector<Value>& row, std::size_t keys,
+                                std::int64_t thread_time) {
+  const auto number = [&](std::string_view name) { return int_of(row[column_of(found, name)]); };
+  const Histogram histogram =
+      Histogram::from(row[column_of(found, "bs")], row[column_of(found, "ns")]);
+  const auto quantile = [&](double share) -> Value {
+    const auto value = histogram.quantile(share, number("dur_min"), number("dur_max"));
+    return value ? Value(*value) : Value();
+  };
+  std::vector<Value> cells(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(keys));
+  const std::int64_t calls = number("calls");
+  cells.emplace_back(number("self"));
+  cells.push_back(percent_of(number("self"), thread_time));
+  cells.emplace_back(number("total"));
+  cells.emplace_back(calls);
+  cells.push_back(calls > 0 ? Value(number("total") / calls) : Value());
+  cells.push_back(quantile(0.50));
+  cells.push_back(quantile(0.99));
+  cells.emplace_back(number("dur_max"));
+  cells.emplace_back(number("errors"));
+  cells.push_back(row[column_of(found, "bytes")]);
+  return cells;
+}
+
+Result<Report> run(Store& store, const ViewOptions& options) {
+  const std::vector<std::string> by =
+      options.by.empty() ? std::vector<std::string>{"name", "layer"} : options.by;
+  FATHOM_ASSIGN(Table table, functions_table(store, by, rows_wanted(options, kRows)));
+  table.title = "Functions by self time";
+  return Report{.words = {}, .sections = {{std::move(table)}}};
+}
+
+}  // namespace
+
+Result<Table> functions_table(Store& store, const std::vector<std::string>& by, std::int64_t rows) {
+  FATHOM_ASSIGN(const TimeBase base, time_base(store));
+  FATHOM_ASSIGN(const Table found, store.query(functions_sql(by, rows)));
+  Table table;
+  for (const std::string& name : by) table.columns.push_back({name});
+  const std::vector<Column> rest = {
+      {"self", kNanoseconds}, {"share", kPercent},   {"total", kNanoseconds}, {"calls", kCount},
+      {"mean", kNanoseconds}, {"p50", kNanoseconds}, {"p99", kNanoseconds},   {"max", kNanoseconds},
+      {"errors", kCount},     {"bytes", kBytes}};
+  table.columns.insert(table.columns.end(), rest.begin(), rest.end());
+  for (const auto& row : found.rows) {
+    table.rows.push_back(function_row(found, row, by.size(), base.thread_time));
+  }
+  if (found.rows.empty()) {
+    table.note = "no call was recorded";
+  } else {
+    note_left_out(table, int_of(found.rows[0][column_of(found, "all_rows")]), "functions");
+  }
+  return table;
+}
+
+extern const ViewDef kFunctionsView;
+const ViewDef kFunctionsView = {
+    .name = "functions",
+    .help = "functions and calls by the time spent in themselves",
+    .by = kGroups,
+    .run = run,
+};
+
+}  // namespace fathom::analysis

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The first report: where the time went, in words and in one table for each way to look at it.
+#include "analysis/view_tools.h"
+#include "analysis/views/functions.h"
+#include "analysis/views/tables.h"
+#include "analysis/words.h"
+#include "base/text.h"
+
+namespace fathom::analysis {
+namespace {
+
+constexpr std::int64_t kRows = 10;
+constexpr char kIo[] = "category IN ('read', 'write') AND bytes IS NOT NULL";
+
+// Layers that nobody recorded are told in one line.
+Table short_layers(Table layers) {
+  std::vector<std::string> absent;
+  std::erase_if(layers.rows, [&](const std::vector<Value>& row) {
+    const std::string state = text_of(row[1]);
+    const bool silent = state != "on" && state != "partial" && int_of(row[2]) == 0;
+    if (silent) absent.push_back(text_of(row[0]));
+    return silent;
+  });
+  if (!absent.empty()) {
+    layers.note = "not recorded: " + join(absent, ", ") + "; view layers says why";
+  }
+  return layers;
+}
+
+void add(Report& report, Table table, Shape shape = Shape::kTable) {
+  if (!table.rows.empty()) report.sections.push_back({std::move(table), shape});
+}
+
+Status add_calls(Store& store, Report& report, std::int64_t rows) {
+  FATHOM_ASSIGN(Table functions, functions_table(store, {"name", "layer"}, rows));
+  functions.title = "Top functions";
+  add(report, std::move(functions));
+  FATHOM_ASSIGN(Table files, files_table(store, {}, rows));
+  files.title = "Top files";
+  add(report, std::move(files));
+  FATHOM_ASSIGN(Table sizes, histogram_table(store, {.column = "sizes",
+                                                     .measure = Measure::kBytes,
+                                                     .by = {"layer", "category"},
+                                                     .where = kIo}));
+  sizes.title = "I/O sizes";
+  add(report, std::move(sizes), Shape::kBars);
+  FATHOM_ASSIGN(Table latencies, histogram_table(store, {.column = "hist",
+                                                         .measure = Measure::kNanoseconds,
+                                                         .by = {"layer", "category"},
+                                                         .where = kIo}));
+  latencies.title = "I/O latencies";
+  add(report, std::move(latencies), Shape::kBars);
+  return {};
+}
+
+Result<Report> run(Store& store, const ViewOptions& options) {
+  const std::int64_t rows = rows_wanted(options, kRows);
+  FATHOM_ASSIGN(const TimeBase base, time_base(store));
+  Report report;
+  FATHOM_ASSIGN(report.words, words_about(store, base));
+  if (base.events > 0) {
+    FATHOM_ASSIGN(Table time, layer_time_table(store));
+    add(report, std::move(time));
+    FATHOM_TRY(add_calls(store, report, rows));
+    FATHOM_ASSIGN(Section timeline, timeline_section(store));
+    report.sections.push_back(std::move(timeline));
+  }
+  FATHOM_ASSIGN(Table processes, processes_table(store, rows));
+  add(report, std::move(processes));
+  FATHOM_ASSIGN(std::vector<Section> resources, resource_sections(store, false));
+  for (Section& section : resources) report.sections.push_back(std::move(section));
+  FATHOM_ASSIGN(Table layers, layers_table(store));
+  report.sections.push_back({short_layers(std::move(layers))});
+  FATHOM_ASSIGN(Table losses, losses_table(store));
+  add(report, std::move(losses));
+  return report;
+}
+
+}  // namespace
+
+extern const ViewDef kOverviewView;
+const ViewDef kOverviewView = {
+    .name = "overview",
+    .help = "where the time went, at a glance",
+    .by = {},
+    .run = run,
+};
+
+}  // namespace fathom::analysis

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Who took part: processes and threads.
+#include <fmt/format.h>
+
+#include "analysis/view_tools.h"
+#include "analysis/views/tables.h"
+
+namespace fathom::analysis {
+namespace {
+
+using enum Measure;
+
+constexpr std::int64_t kRows = 50;
+
+// One row for a pid and program image; what the pid did as a whole stands at its first image.
+constexpr char kProcesses[] = R"(
+  WITH sums AS (
+    SELECT host, pid, CAST(sum(self) AS BIGINT) AS in_calls, CAST(sum(calls) AS BIGINT) AS calls,
+           CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS read,
+           CAST(sum(bytes) FILTER (category = 'write') AS BIGINT) AS written
+    FROM summary GROUP BY host, pid),
+  images AS (
+    SELECT *, row_number() OVER (PARTITION BY host, pid ORDER BY start) AS image FROM processes)
+  SELECT p.host, p.pid, p.ppid, p.name, p.command, p.start, coalesce(p."end", $1) - p.start AS wall,
+         p.exit, s.in_calls, s.calls, s.read, s.written, count(*) OVER () AS all_rows
+  FROM images p LEFT JOIN sums s
+    ON p.image = 1 AND s.pid = p.pid AND s.host IS NOT DISTINCT FROM p.host
+  ORDER BY p.start, p.host, p.pid)";
+
+constexpr char kThreads[] = R"(
+  SELECT host, pid, tid, name, start, coalesce("end", $1) - start AS wall, rank,
+         count(*) OVER () AS all_rows
+  FROM threads ORDER BY start, host, pid, tid)";
+
+void drop_column(Table& table, std::string_view name) {
+  const auto at = static_cast<std::ptrdiff_t>(column_of(table, name));
+  table.columns.erase(table.columns.begin() + at);
+  for (auto& row : table.rows) row.erase(row.begin() + at);
+}
+
+// One host is said once, above; several need a column.
+bool one_value(const Table& table, std::string_view name) {
+  const std::size_t at = column_of(table, name);
+  for (const auto& row : table.rows) {
+    if (text_of(row[at]) != text_of(table.rows[0][at])) return false;
+  }
+  return true;
+}
+
+Result<Table> life_table(Store& store, const std::string& sql, std::int64_t rows,
+                         std::string_view what) {
+  FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
+  FATHOM_ASSIGN(Table table, store.query(sql + limit_sql(rows), {wall}));
+  const std::int64_t all = table.rows.empty() ? 0 : int_of(table.rows[0].back());
+  drop_column(table, "all_rows");
+  if (one_value(table, "host")) drop_column(table, "host");
+  set_measures(table, {{"start", kNanoseconds},
+                       {"wall", kNanoseconds},
+                       {"in_calls", kNanoseconds},
+                       {"calls", kCount},
+                       {"read", kBytes},
+                       {"written", kBytes}});
+  if (all == 0) table.note = fmt::format("no {} was covered", what);
+  note_left_out(table, all, what);
+  return table;
+}
+
+Result<Report> run_processes(Store& store, const ViewOptions& options) {
+  FATHOM_ASSIGN(Table table, processes_table(store, rows_wanted(options, kRows)));
+  return Report{.words = {}, .sections = {{std::move(table)}}};
+}
+
+Result<Report> run_threads(Store& store, const ViewOptions& options) {
+  FATHOM_ASSIGN(Table table, threads_table(store, rows_wanted(options, kRows)));
+  return Report{.words = {}, .sections = {{std::move(table)}}};
+}
+
+}  // namespace
+
+Result<Table> processes_table(Store& store, std::int64_t rows) {
+  FATHOM_ASSIGN(Table table, life_table(store, kProcesses, rows, "processes"));
+  table.title = "Processes";
+  return table;
+}
+
+Result<Table> threads_table(Store& store, std::int64_t rows) {
+  FATHOM_ASSIGN(Table table, life_table(store, kThreads, rows, "threads"));
+  table.title = "Threads";
+  return table;
+}
+
+extern const ViewDef kProcessesView;
+const ViewDef kProcessesView = {
+    .name = "processes",
+    .help = "processes with their life, exit status, calls and bytes",
+    .by = {},
+    .run = run_processes,
+};
+
+extern const ViewDef kThreadsView;
+const ViewDef kThreadsView = {
+    .name = "threads",
+    .help = "threads with their life",
+    .by = {},
+    .run = run_threads,
+};
+
+}  // namespace fathom::analysis

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/facts.h"
+#include "base/files.h"
+#include "base/text.h"
+
+namespace fathom::analysis {
+namespace {
+
+constexpr double kWorthSaying = 1.0;  // percent
+
+std::string plural(std::int64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string ns_text(std::int64_t ns) { return human_ns(static_cast<double>(ns)); }
+
+std::string what_ran(Store& store, const TimeBase& base) {
+  const trace::Manifest& manifest = store.parts()[0].manifest;
+  std::string who = manifest.command.empty() ? "The programs" : shell_join(manifest.command);
+  if (store.parts().size() > 1) {
+    who = plural(static_cast<std::int64_t>(store.parts().size()), "recording", "recordings");
+  }
+  std::string text = fmt::format("{}: {} wall time, {}, {}, {}", who, ns_text(base.wall),
+                                 plural(base.processes, "process", "processes"),
+                                 plural(base.threads, "thread", "threads"),
+                                 plural(base.events, "event", "events"));
+  if (!manifest.host.hostname.empty() && store.parts().size() == 1) {
+    text += " on " + manifest.host.hostname;
+  }
+  if (manifest.exit_status && *manifest.exit_status != 0 && store.parts().size() == 1) {
+    text += fmt::format(", exit status {}", *manifest.exit_status);
+  }
+  return text + ".";
+}
+
+std::string whose_time(const TimeBase& base) {
+  if (base.threads <= 1) return "the main thread's time";
+  if (base.processes <= 1) return fmt::format("the time of {} threads", base.threads);
+  return fmt::format("the time of {} threads in {} processes", base.threads, base.processes);
+}
+
+struct Cause {
+  std::string layer, name, category, file;
+  std::int64_t self = 0;
+  std::int64_t calls = 0;
+  std::int64_t bytes = 0;
+  bool has_bytes = false;
+  bool has_inside = false;  // calls inside it took time too
+};
+
+Result<std::vector<Cause>> causes(Store& store) {
+  FATHOM_ASSIGN(
+      const Table rows,
+      store.query("SELECT layer, name, category, file, CAST(sum(self) AS BIGINT), "
+                  "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
+                  "sum(dur) > sum(self) FROM summary GROUP BY layer, name, category, file "
+                  "ORDER BY 5 DESC, 6 DESC, 1, 2, 4 LIMIT 3"));
+  std::vector<Cause> found;
+  for (const auto& row : rows.rows) {
+    const auto* inside = std::get_if<bool>(&row[7].data);
+    found.push_back({.layer = text_of(row[0]),
+                     .name = text_of(row[1]),
+                     .category = text_of(row[2]),
+                     .file = text_of(row[3]),
+                     .self = int_of(row[4]),
+                     .calls = int_of(row[5]),
+                     .bytes = int_of(row[6]),
+                     .has_bytes = !row[6].is_null(),
+                     .has_inside = inside != nullptr && *inside});
+  }
+  return found;
+}
+
+// "posix read of data.bin, 4.00 KiB at a time (1,000 calls)"
+std::string describe(const Cause& cause) {
+  std::string text = cause.layer + " " + cause.name;
+  if (!cause.file.empty()) text += " of " + std::string(base_name(cause.file));
+  if (cause.has_inside) text += " itself";
+  if (cause.has_bytes && cause.bytes > 0 && cause.calls > 0) {
+    const double each = static_cast<double>(cause.bytes) / static_cast<double>(cause.calls);
+    text += fmt::format(", {} at a time", human_bytes(each));
+  }
+  return text + fmt::format(" ({}, {} each)", plural(cause.calls, "call", "calls"),
+                            ns_text(cause.calls > 0 ? cause.self / cause.calls : 0));
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+Status add_causes(Store& store, const TimeBase& base, std::vector<std::string>& words) {
+  FATHOM_ASSIGN(const std::vector<Cause> found, causes(store));
+  bool first = true;
+  for (const Cause& cause : found) {
+    const double percent = share(cause.self, base.thread_time);
+    if (!first && percent < kWorthSaying) break;
+    words.push_back(fmt::format("{:.1f} % of {} went to {}.", percent,
+                                first ? whose_time(base) : "it", describe(cause)));
+    first = false;
+  }
+  const std::int64_t outside = base.thread_time - base.in_calls;
+  const double percent = share(outside, base.thread_time);
+  if (!first && percent >= kWorthSaying) {
+    words.push_back(fmt::format(
+        "{:.1f} % lies outside recorded calls: computing, or waiting for what is not recorded.",
+        percent));
+  }
+  return {};
+}
+
+// Why there is nothing: by layer that was on, and by process that could not be entered.
+void add_emptiness(Store& store, std::vector<std::string>& words) {
+  words.emplace_back("No call was recorded.");
+  for (const trace::LayerState& layer : layers_of(store.parts())) {
+    const bool asked = layer.state == "on" || layer.state == "partial";
+    if (asked && layer.events == 0)
+      words.push_back("Layer " + layer.layer + ": " + layer.reason + ".");
+  }
+}
+
+void add_gaps(Store& store, std::vector<std::string>& words) {
+  constexpr std::size_t kMostNamed = 3;
+  std::size_t uncovered = 0;
+  for (const trace::Part& part : store.parts()) {
+    for (const trace::NotCovered& one : part.manifest.not_covered) {
+      if (++uncovered <= kMostNamed) {
+        words.push_back(
+            fmt::format("Not covered: {} (process {}): {}.", one.program, one.pid, one.reason));
+      }
+    }
+    for (const trace::DamagedFile& file : part.damaged) {
+      words.push_back(fmt::format("Damaged and left out: {} ({}).", file.path, file.reason));
+    }
+  }
+  if (uncovered > kMostNamed) {
+    words.push_back(
+        fmt::format("… and {} more processes; 'fathom info' names all.", uncovered - kMostNamed));
+  }
+  std::int64_t lost = 0;
+  for (const trace::Loss& loss : losses_of(store.parts())) lost += loss.count;
+  words.push_back(lost == 0
+                      ? "Nothing was lost."
+                      : fmt::format("Lost: {}, see Losses.", plural(lost, "event", "events")));
+  if (store.state() == trace::RunState::kRunning) words.emplace_back("It is still running.");
+  if (store.state() != trace::RunState::kPartial) return;
+  const std::string& reason = store.parts()[0].manifest.state_reason;
+  words.push_back("The recording is partial" + (reason.empty() ? "." : ": " + reason + "."));
+}
+
+void add_overhead(Store& store, const TimeBase& base, std::vector<std::string>& words) {
+  std::int64_t cost = 0;
+  double each = 0;
+  for (const trace::Part& part : store.parts()) {
+    cost += part.manifest.overhead_ns.value_or(0);
+    each = std::max(each, part.manifest.overhead_ns_per_event.value_or(0));
+  }
+  if (cost <= 0) return;
+  words.push_back(
+      fmt::format("Recording cost the program about {} ({:.1f} % of its time), {} an event.",
+                  ns_text(cost), share(cost, base.thread_time), human_ns(each)));
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base) {
+  std::vector<std::string> words = {what_ran(store, base)};
+  if (base.events == 0) {
+    add_emptiness(store, words);
+  } else {
+    FATHOM_TRY(add_causes(store, base, words));
+  }
+  add_gaps(store, words);
+  add_overhead(store, base, words);
+  return words;
+}
+
+}  // namespace fathom::analysis

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// A recording in sentences: what ran, where its time went, and what is not in the recording.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/store.h"
+#include "analysis/view_tools.h"
+#include "base/result.h"
+
+namespace fathom::analysis {
+
+Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base);
+
+}  // namespace fathom::analysis

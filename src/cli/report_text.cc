@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "cli/report_text.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "render/bars.h"
+#include "render/spark.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::size_t kBarWidth = 30;
+constexpr std::size_t kLineWidth = 40;
+
+std::int64_t count_of(const Value& cell) {
+  const auto* number = std::get_if<std::int64_t>(&cell.data);
+  return number == nullptr ? 0 : *number;
+}
+
+// The fullest bar is full.
+Table with_bars(Table table) {
+  std::int64_t most = 1;
+  for (const auto& row : table.rows) most = std::max(most, count_of(row.back()));
+  for (auto& row : table.rows) {
+    const double share = static_cast<double>(count_of(row.back())) / static_cast<double>(most);
+    row.emplace_back(render::bar(share, kBarWidth));
+  }
+  table.columns.push_back({""});
+  return table;
+}
+
+double number_of(const Value& cell) {
+  if (const auto* number = std::get_if<double>(&cell.data)) return *number;
+  if (const auto* number = std::get_if<std::int64_t>(&cell.data))
+    return static_cast<double>(*number);
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+Table with_lines(Table table) {
+  for (auto& row : table.rows) {
+    const auto* list = std::get_if<List>(&row.back().data);
+    std::vector<double> values;
+    for (const Value& value : list == nullptr ? List() : *list) values.push_back(number_of(value));
+    row.back() = render::sparkline(values, kLineWidth);
+  }
+  return table;
+}
+
+Table drawn(const analysis::Section& section) {
+  switch (section.shape) {
+    case analysis::Shape::kTable:
+      return section.table;
+    case analysis::Shape::kBars:
+      return with_bars(section.table);
+    case analysis::Shape::kSeries:
+      return with_lines(section.table);
+  }
+  return section.table;
+}
+
+Table word_table(const std::vector<std::string>& words) {
+  Table table{.title = "Words", .columns = {{"text"}}, .rows = {}, .note = {}};
+  for (const std::string& sentence : words) table.rows.push_back({sentence});
+  return table;
+}
+
+}  // namespace
+
+std::string report_text(const analysis::Report& report, render::Format format,
+                        const render::Style& style) {
+  const bool for_people = format == render::Format::kTable || format == render::Format::kMarkdown;
+  std::string text;
+  std::vector<Table> tables;
+  if (for_people) {
+    const char* line_end = format == render::Format::kMarkdown ? "\n\n" : "\n";
+    for (const std::string& sentence : report.words) text += sentence + line_end;
+    if (!text.empty() && !report.sections.empty()) text += "\n";
+  } else if (!report.words.empty()) {
+    tables.push_back(word_table(report.words));
+  }
+  for (const analysis::Section& section : report.sections) {
+    tables.push_back(for_people ? drawn(section) : section.table);
+  }
+  return text + render::render_document(tables, format, style);
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// A report as text: words first, then its tables, with bars and lines where people look at them.
+#pragma once
+
+#include <string>
+
+#include "analysis/report.h"
+#include "render/render.h"
+
+namespace fathom::cli {
+
+// JSON: one object, the words under "words" and each table under its title.
+std::string report_text(const analysis::Report& report, render::Format format,
+                        const render::Style& style);
+
+}  // namespace fathom::cli
