@@ -17,7 +17,7 @@ constexpr char kFile[] =
     "[\n"
     R"({"id":1,"name":"pread","cat":"POSIX","pid":7,"tid":8,"ts":1700000000000000,"dur":11,"ph":"X","args":{"fhash":"5a","ret":4000,"offset":512,"count":4096}})"
     "\n"
-    R"({"id":2,"name":"step","cat":"APP","pid":7,"tid":8,"ts":1699999999999990,"dur":40,"ph":"X","args":{"hhash":"h"}})"
+    R"({"id":2,"name":"step","cat":"APP","pid":7,"tid":8,"ts":1699999999999990,"dur":40,"ph":"X"})"
     "\n"
     R"({"name":"FH","cat":"dftracer","pid":7,"tid":8,"ph":"M","args":{"name":"/x/y","value":"5a"}})"
     "\n]\n";
