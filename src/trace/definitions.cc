@@ -59,11 +59,11 @@ void Definitions::define(Process& process, std::uint64_t id, const Definition& d
 }
 
 void Definitions::note(Process& process, const Note& note) {
-  const bool known =
-      std::any_of(process.notes.begin(), process.notes.end(), [&note](const Note& other) {
-        return other.kind == note.kind && other.tick == note.tick && other.pid == note.pid;
-      });
-  if (!known) process.notes.push_back(note);
+  const auto what =
+      (static_cast<std::uint64_t>(note.pid) << 2) | static_cast<std::uint64_t>(note.kind);
+  const std::uint64_t hash =
+      (note.tick * UINT64_C(0x9e3779b97f4a7c15)) ^ (what * UINT64_C(0xd6e8feb86659fd93));
+  if (process.known_notes.insert(hash).second) process.notes.push_back(note);
 }
 
 const Definition* Definitions::lookup(const Process& process, std::uint64_t id) const {

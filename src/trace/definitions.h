@@ -69,6 +69,7 @@ struct Process {
   bool attached = false;                                  // its PROCESS record was seen
   std::unordered_map<std::uint64_t, std::uint64_t> meta;  // key id to value id
   std::vector<Note> notes;
+  std::unordered_set<std::uint64_t> known_notes;           // hashes; a shell may have very many
   std::unordered_map<std::uint32_t, ThreadFacts> threads;  // by ordinal
   std::uint64_t first_tick = UINT64_MAX;                   // of what was decoded
   std::uint64_t last_tick = 0;

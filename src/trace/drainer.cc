@@ -125,8 +125,13 @@ bool Drainer::owner_lives(const Pool& pool, std::uint32_t index) const {
   return liveness_.alive(pid, key, tick);
 }
 
+bool Drainer::creator_lives(const Pool& pool) const {
+  return liveness_.alive_since(load(pool.header().creator_pid), load(pool.header().creator_key),
+                               pool.made_realtime_ns());
+}
+
 bool Drainer::pool_lives(const Pool& pool) const {
-  if (liveness_.alive(load(pool.header().creator_pid), pool.header().creator_key, 0)) return true;
+  if (creator_lives(pool)) return true;
   for (std::uint32_t index = 0; index < pool.count(); index++) {
     const fathom_segment& segment = pool.segment(index);
     if (load(segment.state) == FATHOM_SEGMENT_FREE || load(segment.owner_pid) == 0) continue;
@@ -227,22 +232,20 @@ Result<DrainResult> Drainer::drain() {
   for (const auto& [path, pool] : pools_) {
     result.pools++;
     result.pool_bytes += pool.file_bytes();
-    result.owners_alive = result.owners_alive ||
-                          liveness_.alive(pool.header().creator_pid, pool.header().creator_key, 0);
+    result.owners_alive = result.owners_alive || creator_lives(pool);
   }
   return result;
 }
 
 void Drainer::remove_idle_pools() {
   for (auto& [path, pool] : pools_) {
-    if (all_free(pool) && !liveness_.alive(pool.header().creator_pid, pool.header().creator_key, 0))
-      remove_pool(pool);
+    if (all_free(pool) && !creator_lives(pool)) remove_pool(pool);
   }
   std::erase_if(pools_, [](const auto& pool) { return !path_exists(pool.first); });
 }
 
-// Closed first, then looked at again: a forked child that claimed a segment in between either sees
-// that the pool is closed and gives it back, or is seen here.
+// Closed first, then looked at again: a forked child that claimed a segment in between either
+// sees that the pool is closed and gives it back, or is seen here.
 void Drainer::remove_pool(Pool& pool) {
   __atomic_store_n(&pool.header().state, FATHOM_POOL_CLOSED, __ATOMIC_SEQ_CST);
   if (!all_free(pool)) {

@@ -67,6 +67,7 @@ class Drainer {
   Status scan_existing();
   Status refresh_pools();
   void see_owners(Pool& pool);
+  bool creator_lives(const Pool& pool) const;
   bool pool_lives(const Pool& pool) const;
   bool owner_lives(const Pool& pool, std::uint32_t index) const;
   bool may_take(Pool& pool, std::uint32_t index, DrainResult& result);

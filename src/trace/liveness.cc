@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::int64_t kStartSlack =
     200000000;  // ns: /proc rounds to 10 ms, and the clocks differ a little
+constexpr std::int64_t kDateSlack = 60000000000;  // ns: dates are set and corrected
 
 std::int64_t boottime_ahead_of_monotonic() {
   timespec now{};
@@ -77,11 +78,27 @@ const Liveness::Seen& Liveness::look(std::uint32_t pid) const {
   return seen;
 }
 
+std::uint64_t Liveness::known_tick(std::uint32_t pid, std::uint64_t key) const {
+  const auto images = images_.find(pid);
+  if (images == images_.end()) return 0;
+  const auto image = images->second.find(key);
+  return image == images->second.end() ? 0 : image->second;
+}
+
+bool Liveness::alive_since(std::uint32_t pid, std::uint64_t key, std::int64_t realtime_ns) const {
+  if (!alive(pid, key, 0)) return false;
+  if (machine_ != Machine::kThisBoot || realtime_ns == 0 || known_tick(pid, key) != 0) return true;
+  const std::int64_t now_boottime = now_monotonic_ns() + boottime_ahead_of_monotonic();
+  const std::int64_t then = now_boottime - (now_realtime_ns() - realtime_ns);
+  return look(pid).started_boottime_ns <= then + kDateSlack;
+}
+
 bool Liveness::alive(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) const {
   if (machine_ != Machine::kThisBoot) return machine_ == Machine::kAnother;
   if (pid == 0 || pid > INT32_MAX) return pid == 0;
   const Seen& seen = look(pid);
   if (!seen.there) return false;
+  if (tick == 0) tick = known_tick(pid, key);
   if (tick == 0) return true;
   const std::int64_t then = start_boottime_ns_ + clock_.ns(tick);
   if (seen.started_boottime_ns > then + kStartSlack) return false;

@@ -26,8 +26,11 @@ class Liveness {
   // More than one image of this pid is known: alive() then wants a true tick.
   [[nodiscard]] bool ambiguous(std::uint32_t pid) const;
 
-  // `tick`: some moment at which the owner lived; 0 is unknown.
+  // `tick`: some moment at which the owner lived; 0 is unknown (then what saw() was told is used).
   [[nodiscard]] bool alive(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) const;
+  // The same for one of whom only a date is known at which it lived, 0 for none.
+  [[nodiscard]] bool alive_since(std::uint32_t pid, std::uint64_t key,
+                                 std::int64_t realtime_ns) const;
 
  private:
   enum class Machine : std::uint8_t { kThisBoot, kEarlierBoot, kAnother };
@@ -36,6 +39,7 @@ class Liveness {
     std::int64_t started_boottime_ns = 0;
   };
   [[nodiscard]] const Seen& look(std::uint32_t pid) const;
+  [[nodiscard]] std::uint64_t known_tick(std::uint32_t pid, std::uint64_t key) const;
 
   Machine machine_ = Machine::kThisBoot;
   Clock clock_;

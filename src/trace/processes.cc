@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <tuple>
+#include <unordered_map>
 
 #include "base/files.h"
 #include "base/utf8.h"
@@ -56,44 +58,72 @@ Ending own_ending(const Process& process) {
   return ending;
 }
 
-// What a covered parent saw of a pid: the first wait after the image began.
-const Note* waited_for(const Definitions& definitions, const Process& process) {
-  const Note* best = nullptr;
-  for (const auto& other : definitions.processes()) {
-    for (const Note& note : other->notes) {
-      if (note.kind != NoteKind::kWaited || note.pid != process.pid ||
-          note.tick < process.start_tick)
-        continue;
-      const auto status = static_cast<int>(note.value);
-      if (!WIFEXITED(status) && !WIFSIGNALED(status)) continue;
-      if (best == nullptr || note.tick < best->tick) best = &note;
+// Who had a pid, and who waited for it: there may be very many processes.
+class PidIndex {
+ public:
+  explicit PidIndex(const Definitions& definitions) {
+    for (const auto& process : definitions.processes()) {
+      images_[process->pid].push_back(process.get());
+      for (const Note& note : process->notes) {
+        const auto status = static_cast<int>(note.value);
+        const bool ended =
+            note.kind == NoteKind::kWaited && (WIFEXITED(status) || WIFSIGNALED(status));
+        if (ended) waits_[note.pid].push_back(&note);
+      }
     }
   }
-  return best;
-}
 
-bool is_last_image(const Definitions& definitions, const Process& process) {
-  return std::none_of(definitions.processes().begin(), definitions.processes().end(),
-                      [&process](const auto& other) {
-                        return other->pid == process.pid && other->key != process.key &&
-                               other->start_tick > process.start_tick;
-                      });
-}
+  // What a covered parent saw: the first wait after the image began.
+  [[nodiscard]] const Note* waited_for(const Process& process) const {
+    const auto waits = waits_.find(process.pid);
+    const Note* best = nullptr;
+    if (waits == waits_.end()) return nullptr;
+    for (const Note* note : waits->second) {
+      if (note->tick < process.start_tick) continue;
+      if (best == nullptr || note->tick < best->tick) best = note;
+    }
+    return best;
+  }
 
-void finish_row(const Definitions& definitions, const Process& process, const Clock& clock,
+  [[nodiscard]] bool is_last_image(const Process& process) const {
+    const auto& images = images_.at(process.pid);
+    return std::none_of(images.begin(), images.end(), [&process](const Process* other) {
+      return other->key != process.key && other->start_tick > process.start_tick;
+    });
+  }
+
+  // Whether the program of an EXEC note came up with the library in it.
+  [[nodiscard]] bool attached_after(const Process& teller, const Note& exec) const {
+    const auto images = images_.find(exec.pid == 0 ? teller.pid : exec.pid);
+    if (images == images_.end()) return false;
+    // A spawned child may be up before its parent has written that it spawned it.
+    const std::uint64_t from = exec.pid == 0 ? exec.tick : teller.start_tick;
+    return std::any_of(images->second.begin(), images->second.end(), [&](const Process* image) {
+      return image->attached && image->attach != FATHOM_ATTACH_FORK && image->key != teller.key &&
+             image->start_tick >= from;
+    });
+  }
+
+ private:
+  std::unordered_map<std::int64_t, std::vector<const Process*>> images_;
+  std::unordered_map<std::int64_t, std::vector<const Note*>> waits_;
+};
+
+void finish_row(const PidIndex& index, const Process& process, const Clock& clock,
                 const KnownExits& exits, ProcessRow& row) {
   const Ending own = own_ending(process);
   if (own.tick != 0) row.end = clock.ns(own.tick);
-  if (own.became_another || !is_last_image(definitions, process)) return;
+  if (own.became_another || !index.is_last_image(process)) return;
   row.exit = own.exit;
-  if (const Note* waited = waited_for(definitions, process)) {
+  if (const Note* waited = index.waited_for(process)) {
     row.exit = exit_of_wait_status(waited->value);
     if (row.end == kNull) row.end = clock.ns(waited->tick);
   }
   const auto known = exits.find(process.pid);
   if (known != exits.end()) row.exit = known->second;
-  if (row.end == kNull && process.last_tick != 0 && row.exit != kNull)
+  if (row.end == kNull && process.last_tick != 0 && row.exit != kNull) {
     row.end = clock.ns(process.last_tick);
+  }
 }
 
 // Facts that have no column of their own.
@@ -112,18 +142,6 @@ void further_facts(const Definitions& definitions, const Process& process, Proce
                  row.meta.end());
 }
 
-bool attached_after(const Definitions& definitions, const Process& teller, const Note& exec) {
-  return std::any_of(
-      definitions.processes().begin(), definitions.processes().end(), [&](const auto& other) {
-        const Process& process = *other;
-        if (!process.attached || process.attach == FATHOM_ATTACH_FORK || process.key == teller.key)
-          return false;
-        if (exec.pid == 0) return process.pid == teller.pid && process.start_tick >= exec.tick;
-        // A spawned child may be up before its parent has written that it spawned it.
-        return process.pid == exec.pid && process.start_tick >= teller.start_tick;
-      });
-}
-
 bool pid_lives(std::int64_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
 }
@@ -138,6 +156,7 @@ std::int64_t exit_of_wait_status(std::int64_t status) {
 std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
                                      const KnownExits& exits, const std::string& host) {
   std::vector<ProcessRow> rows;
+  const PidIndex index(definitions);
   for (const auto& process : definitions.processes()) {
     ProcessRow row;
     row.host = host;
@@ -154,7 +173,7 @@ std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& cloc
     const std::int32_t rank = definitions.rank(*process);
     row.rank = rank == kNull32 ? kNull : rank;
     further_facts(definitions, *process, row);
-    finish_row(definitions, *process, clock, exits, row);
+    finish_row(index, *process, clock, exits, row);
     rows.push_back(std::move(row));
   }
   std::sort(rows.begin(), rows.end(), [](const ProcessRow& a, const ProcessRow& b) {
@@ -193,11 +212,12 @@ std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
 
 std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library) {
   std::vector<NotCovered> rows;
+  const PidIndex index(definitions);
   for (const auto& process : definitions.processes()) {
     const Note* own = own_exec(*process);
     for (const Note& note : process->notes) {
       if (note.kind != NoteKind::kExec || (note.pid == 0 && &note != own)) continue;
-      if (attached_after(definitions, *process, note)) continue;
+      if (index.attached_after(*process, note)) continue;
       bool known = false;
       const std::uint32_t file = definitions.file(*process, note.path, known);
       const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;

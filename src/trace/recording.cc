@@ -114,7 +114,14 @@ void add_tail(Part& part, const TailFacts& facts) {
   for (const Loss& loss : facts.losses) manifest.add_loss(loss);
   manifest.in_flight.insert(manifest.in_flight.end(), part.tail->in_flight.begin(),
                             part.tail->in_flight.end());
-  manifest.not_covered = facts.not_covered;
+  for (const NotCovered& program : facts.not_covered) {
+    const bool known =
+        std::any_of(manifest.not_covered.begin(), manifest.not_covered.end(),
+                    [&program](const NotCovered& other) {
+                      return other.pid == program.pid && other.program == program.program;
+                    });
+    if (!known) manifest.not_covered.push_back(program);
+  }
   if (part.recorder_lives) return;
   // Nobody packs. Unsupervised, that is how it should be: what the processes wrote is all here.
   if (manifest.state != RunState::kRunning) return;

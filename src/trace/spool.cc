@@ -86,6 +86,11 @@ Result<Pool> Pool::open(const std::string& path, bool writable) {
   FATHOM_TRY(check_pool(pool.header(), size, path));
   pool.segment_size_ = pool.header().segment_size;
   pool.count_ = pool.header().segment_count;
+  struct statx times {};
+  if (::statx(file.fd(), "", AT_EMPTY_PATH, STATX_BTIME, &times) == 0 &&
+      (times.stx_mask & STATX_BTIME) != 0) {
+    pool.made_ = times.stx_btime.tv_sec * 1000000000 + times.stx_btime.tv_nsec;
+  }
   return pool;
 }
 
@@ -98,7 +103,8 @@ Pool::Pool(Pool&& other) noexcept
       size_(other.size_),
       segment_size_(other.segment_size_),
       count_(other.count_),
-      name_hash_(other.name_hash_) {}
+      name_hash_(other.name_hash_),
+      made_(other.made_) {}
 
 Pool& Pool::operator=(Pool&& other) noexcept {
   std::swap(path_, other.path_);
@@ -107,6 +113,7 @@ Pool& Pool::operator=(Pool&& other) noexcept {
   std::swap(segment_size_, other.segment_size_);
   std::swap(count_, other.count_);
   std::swap(name_hash_, other.name_hash_);
+  std::swap(made_, other.made_);
   return *this;
 }
 

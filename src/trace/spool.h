@@ -50,6 +50,7 @@ class Pool {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t name_hash() const { return name_hash_; }
+  [[nodiscard]] std::int64_t made_realtime_ns() const { return made_; }  // 0: not known
   [[nodiscard]] std::uint64_t file_bytes() const { return size_; }
   [[nodiscard]] fathom_pool_header& header() const {
     return *static_cast<fathom_pool_header*>(memory_);
@@ -69,6 +70,7 @@ class Pool {
   std::uint32_t segment_size_ = 0;
   std::uint32_t count_ = 0;
   std::uint64_t name_hash_ = 0;
+  std::int64_t made_ = 0;
 };
 
 // What an owner was in the middle of.
