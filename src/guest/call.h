@@ -101,7 +101,7 @@ constexpr auto argument(First first, Rest... rest) {
 
 // The error's number, 0 when the call worked. errno itself stays as it is.
 template <class R>
-inline int error_of(Ret kind, R ret) {
+FATHOM_HOT int error_of(Ret kind, R ret) {
   if constexpr (std::is_pointer_v<R>) {
     return kind == Ret::kPointer && (ret == nullptr || reinterpret_cast<intptr_t>(ret) == -1)
                ? errno
@@ -137,12 +137,12 @@ uint64_t size_of_pieces(const iovec* pieces, size_t count);
 // Texts are read only when the kernel has read them before us: a bad pointer is its to refuse.
 uint32_t path_of_call(int directory, const char* path, int error);
 
-inline uint64_t file_key(int fd, uint32_t file) {
+FATHOM_HOT uint64_t file_key(int fd, uint32_t file) {
   return (static_cast<uint64_t>(static_cast<uint32_t>(fd)) << 32 | file) + 1;
 }
 
 // fd and file, unless they are those of the record before.
-inline uint8_t* put_file(uint8_t* at, Cursor& cursor, unsigned& flags, int fd, uint32_t file) {
+FATHOM_HOT uint8_t* put_file(uint8_t* at, Cursor& cursor, unsigned& flags, int fd, uint32_t file) {
   const uint64_t key = file_key(fd, file);
   if (FATHOM_LIKELY(cursor.last_file == key)) {
     flags |= FATHOM_FLAG_SAME;
@@ -153,7 +153,7 @@ inline uint8_t* put_file(uint8_t* at, Cursor& cursor, unsigned& flags, int fd, u
   return fathom_put_varint(fathom_put_varint(at, fathom_zigzag(fd)), file);
 }
 
-inline uint8_t* put_offset(uint8_t* at, Cursor& cursor, int64_t offset, int64_t moved) {
+FATHOM_HOT uint8_t* put_offset(uint8_t* at, Cursor& cursor, int64_t offset, int64_t moved) {
   if (offset < 0) return fathom_put_varint(at, 0);
   at = fathom_put_varint(at, 1 + fathom_zigzag(offset - cursor.last_stop));
   cursor.last_stop = offset + (moved > 0 ? moved : 0);
@@ -161,13 +161,13 @@ inline uint8_t* put_offset(uint8_t* at, Cursor& cursor, int64_t offset, int64_t 
 }
 
 template <const Spec& S>
-inline __attribute__((always_inline)) void write_call(const Facts& facts) {
+FATHOM_HOT void write_call(const Facts& facts) {
   if (FATHOM_UNLIKELY(guest.filtered) && !call_wanted(S.kind)) return;
   Writer writer(S.source);
   if (!writer.ok()) return;
-  Cursor& cursor = writer.cursor();
+  Cursor& cursor = tls.cursor;
   uint8_t* const head = cursor.at;
-  uint8_t* at = put_timed_head(writer, S.kind, facts.depth, facts.end);
+  uint8_t* at = put_timed_head(S.kind, facts.depth, facts.end);
   at = fathom_put_varint(at, facts.end - facts.begin);
   unsigned flags = 0;
   if (FATHOM_UNLIKELY(facts.error != 0)) {
@@ -201,7 +201,7 @@ inline __attribute__((always_inline)) void write_call(const Facts& facts) {
 // ----------------------------------------------------------------------------------
 
 template <const Spec& S, class... A>
-inline __attribute__((always_inline)) uint64_t effects_begin(A... a) {
+FATHOM_HOT uint64_t effects_begin(A... a) {
   if constexpr (S.effect == Effect::kCloses) {
     change_begins();
     descriptor_closes(argument<S.fd>(a...));
@@ -220,8 +220,7 @@ inline __attribute__((always_inline)) uint64_t effects_begin(A... a) {
 void directory_changed();
 
 template <const Spec& S, class R, class... A>
-inline __attribute__((always_inline)) void effects_end(const Facts& facts, uint64_t replaced, R ret,
-                                                       A... a) {
+FATHOM_HOT void effects_end(const Facts& facts, uint64_t replaced, R ret, A... a) {
   const bool worked = facts.error == 0;
   (void)worked;
   (void)replaced;
@@ -253,7 +252,7 @@ inline __attribute__((always_inline)) void effects_end(const Facts& facts, uint6
 void resolve_originals();
 
 template <const Spec& S, class R, class... A>
-inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
+FATHOM_HOT R traced(R (*&original)(A...), A... a) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
   if (!recording(S.source)) return original(a...);
   Facts facts;

@@ -39,13 +39,13 @@ extern Descriptor* descriptors;
 
 bool prepare_descriptors();
 
-inline Descriptor* descriptor_of(int fd) {
+FATHOM_HOT Descriptor* descriptor_of(int fd) {
   return FATHOM_LIKELY(static_cast<unsigned>(fd) < static_cast<unsigned>(kDescriptors) &&
                        descriptors != nullptr)
              ? &descriptors[fd]
              : nullptr;
 }
-inline uint64_t descriptor_word(int fd) {
+FATHOM_HOT uint64_t descriptor_word(int fd) {
   const Descriptor* entry = descriptor_of(fd);
   return entry != nullptr ? __atomic_load_n(&entry->word, __ATOMIC_ACQUIRE) : 0;
 }
@@ -75,12 +75,12 @@ void forget_changes();                     // in a forked child
 
 // Before and after a call on a descriptor: the word, asked for where it was unknown, and the file
 // if it still holds.
-uint64_t ask_for_file(int fd);
-inline uint64_t use_begins(int fd) {
+FATHOM_COLD uint64_t ask_for_file(int fd);
+FATHOM_HOT uint64_t use_begins(int fd) {
   const uint64_t word = descriptor_word(fd);
   return FATHOM_LIKELY(word != 0) || fd < 0 ? word : ask_for_file(fd);
 }
-inline uint32_t use_ends(int fd, uint64_t before) {
+FATHOM_HOT uint32_t use_ends(int fd, uint64_t before) {
   return FATHOM_LIKELY(descriptor_word(fd) == before) ? static_cast<uint32_t>(before) : 0;
 }
 
@@ -91,7 +91,7 @@ struct PositionUse {
   bool asked = false;
 };
 void position_begins_slow(PositionUse& use, int fd, uint64_t word);
-inline void position_begins(PositionUse& use, int fd, uint64_t word) {
+FATHOM_HOT void position_begins(PositionUse& use, int fd, uint64_t word) {
   if (FATHOM_LIKELY((word & (kWordShared | kWordNoFile | kWordNoSeek)) == 0 && word != 0)) {
     use.before = __atomic_exchange_n(&descriptors[fd].position, kBusy, __ATOMIC_ACQ_REL);
     use.counted = true;

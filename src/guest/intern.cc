@@ -137,14 +137,14 @@ uint32_t define_site(const char* name, const char* category, const char* file, u
   const uint32_t category_id = category != nullptr ? intern_text(category, strlen(category)) : 0;
   const uint32_t file_id = file != nullptr ? intern_text(file, strlen(file)) : 0;
   const uint64_t parts[3] = {name_id, category_id, (static_cast<uint64_t>(file_id) << 32) | line};
-  return interned(
-      hash_bytes(3, reinterpret_cast<const char*>(parts), sizeof parts), [&](uint32_t id) {
-        Writer writer(FATHOM_SOURCE_APP);
-        if (!writer.ok()) return;
-        uint8_t* at = fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_SITE), id);
-        at = fathom_put_varint(fathom_put_varint(at, name_id), category_id);
-        writer.commit(fathom_put_varint(fathom_put_varint(at, line), file_id));
-      });
+  return interned(hash_bytes(3, reinterpret_cast<const char*>(parts), sizeof parts),
+                  [&](uint32_t id) {
+                    Writer writer(FATHOM_SOURCE_APP);
+                    if (!writer.ok()) return;
+                    uint8_t* at = fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_SITE), id);
+                    at = fathom_put_varint(fathom_put_varint(at, name_id), category_id);
+                    writer.commit(fathom_put_varint(fathom_put_varint(at, line), file_id));
+                  });
 }
 
 namespace {
@@ -184,8 +184,7 @@ uint32_t intern_function(const void* address) {
         dl_iterate_phdr(find_module, &module);
         Writer writer(FATHOM_SOURCE_APP);
         if (!writer.ok()) return;
-        uint8_t* at =
-            fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_FUNCTION_SITE), id);
+        uint8_t* at = fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_FUNCTION_SITE), id);
         writer.commit(
             fathom_put_varint(fathom_put_varint(at, module.path), module.address - module.base));
       });

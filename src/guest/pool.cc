@@ -209,7 +209,8 @@ fathom_segment* find_segment() {
   return nullptr;
 }
 
-void write_switch(Cursor& cursor, unsigned level) {
+void write_switch() {
+  Cursor& cursor = tls.cursor;
   uint8_t* at = cursor.at;
   const uint64_t now = tick();
   const uint16_t head = FATHOM_KIND_SWITCH;
@@ -219,17 +220,13 @@ void write_switch(Cursor& cursor, unsigned level) {
   at = fathom_put_varint(at, static_cast<uint64_t>(tls.thread->tid));
   at = fathom_put_varint(at, tls.thread->ordinal);
   at = fathom_put_varint(at, tls.thread->run++);
-  at = fathom_put_varint(at, level);
+  at = fathom_put_varint(at, tls.level);
   memcpy(at, &now, 8);
   at += 8;
   cursor.last_end = now;
   cursor.last_file = 0;
   cursor.last_stop = 0;
-  if (level == 0) {
-    tls.last_depth = 0;
-  } else {
-    tls.thread->nested_depth[level - 1] = 0;
-  }
+  tls.last_depth = 0;
   cursor.at = at;
   __atomic_store_n(&cursor.segment->progress,
                    static_cast<uint64_t>(at - reinterpret_cast<uint8_t*>(cursor.segment)),
@@ -253,7 +250,8 @@ void release_segment(Cursor& cursor, uint32_t state) {
   cursor = {};
 }
 
-bool acquire_segment(Cursor& cursor, unsigned level) {
+bool acquire_segment() {
+  Cursor& cursor = tls.cursor;
   release_segment(cursor, FATHOM_SEGMENT_FULL);
   for (;;) {
     fathom_segment* segment = find_segment();
@@ -265,7 +263,7 @@ bool acquire_segment(Cursor& cursor, unsigned level) {
     }
     cursor.segment = segment;
     cursor.at = reinterpret_cast<uint8_t*>(segment) + used;
-    write_switch(cursor, level);
+    write_switch();
     return true;
   }
 }

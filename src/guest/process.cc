@@ -96,14 +96,14 @@ void write_meta(const char* key, const char* value, size_t length) {
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
   writer.commit(fathom_put_varint(
-      fathom_put_varint(put_head(writer.cursor().at, FATHOM_KIND_META), key_id), value_id));
+      fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_META), key_id), value_id));
 }
 
 void write_process(uint64_t parent_key, uint32_t inherited, unsigned how) {
   const uint64_t now = tick();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  uint8_t* at = put_head(writer.cursor().at, FATHOM_KIND_PROCESS);
+  uint8_t* at = put_head(tls.cursor.at, FATHOM_KIND_PROCESS);
   memcpy(at, &parent_key, 8);
   at = fathom_put_varint(at + 8, static_cast<uint64_t>(guest.pid));
   at = fathom_put_varint(at, static_cast<uint64_t>(sys_getppid()));
@@ -170,7 +170,7 @@ void write_exec(int child, uint32_t file, char* const* environment) {
   const unsigned flags = preloads_us(environment) ? 0 : FATHOM_EXEC_WITHOUT_LIBRARY;
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  uint8_t* at = put_timed_head(writer, FATHOM_KIND_EXEC, writer.last_depth(), tick());
+  uint8_t* at = put_timed_head(FATHOM_KIND_EXEC, tls.last_depth, tick());
   at = fathom_put_varint(at, static_cast<uint64_t>(child));
   writer.commit(fathom_put_varint(fathom_put_varint(at, file), flags));
 }
@@ -180,7 +180,7 @@ void write_exec_failed() { write_timed(FATHOM_KIND_EXEC_FAILED); }
 void write_waited(int pid, int status) {
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  uint8_t* at = put_timed_head(writer, FATHOM_KIND_WAITED, writer.last_depth(), tick());
+  uint8_t* at = put_timed_head(FATHOM_KIND_WAITED, tls.last_depth, tick());
   at = fathom_put_varint(at, static_cast<uint64_t>(pid));
   writer.commit(fathom_put_varint(at, static_cast<uint32_t>(status)));
 }
@@ -188,7 +188,7 @@ void write_waited(int pid, int status) {
 void write_process_end(int status, bool known) {
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  uint8_t* at = put_timed_head(writer, FATHOM_KIND_PROCESS_END, writer.last_depth(), tick());
+  uint8_t* at = put_timed_head(FATHOM_KIND_PROCESS_END, tls.last_depth, tick());
   at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
   writer.commit(fathom_put_varint(at, known ? 1 : 0));
 }

@@ -9,29 +9,27 @@
 
 namespace fathom::guest {
 
-inline uint8_t* put_head(uint8_t* at, unsigned kind_and_flags) {
+FATHOM_HOT uint8_t* put_head(uint8_t* at, unsigned kind_and_flags) {
   const auto head = static_cast<uint16_t>(kind_and_flags);
   memcpy(at, &head, 2);
   return at + 2;
 }
 
 // Head, depth where it changed, end relative to the record before. Returns where the fields go.
-inline uint8_t* put_timed_head(Writer& writer, unsigned kind_and_flags, uint8_t depth,
-                               uint64_t end) {
-  Cursor& cursor = writer.cursor();
-  uint8_t* at = cursor.at;
-  uint8_t& last = writer.last_depth();
-  if (FATHOM_UNLIKELY(depth != last)) {
+FATHOM_HOT uint8_t* put_timed_head(unsigned kind_and_flags, uint8_t depth, uint64_t end) {
+  uint8_t* at = tls.cursor.at;
+  if (FATHOM_UNLIKELY(depth != tls.last_depth)) {
     at = put_head(at, kind_and_flags | FATHOM_FLAG_DEPTH);
-    *at++ = last = depth;
+    *at++ = tls.last_depth = depth;
   } else {
     at = put_head(at, kind_and_flags);
   }
-  // A nested cursor may have been given a later tick by its SWITCH than a call that began before:
-  // time never runs backwards.
-  const uint64_t delta = end > cursor.last_end ? end - cursor.last_end : 0;
-  cursor.last_end = cursor.last_end + delta;
-  return fathom_put_varint(at, delta);
+  // A cursor may have been given a later tick by its SWITCH than a call that began before: time
+  // never runs backwards.
+  const uint64_t last = tls.cursor.last_end;
+  const uint64_t now = end > last ? end : last;
+  tls.cursor.last_end = now;
+  return fathom_put_varint(at, now - last);
 }
 
 // A record with an end and nothing else.

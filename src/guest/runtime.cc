@@ -3,6 +3,7 @@
 #include "guest/runtime.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -130,54 +131,83 @@ void leave_thread() {
   }
   tls.apart = 1;
   release_segment(tls.cursor, FATHOM_SEGMENT_PARTIAL);
-  for (Cursor& cursor : block->nested) release_segment(cursor, FATHOM_SEGMENT_PARTIAL);
+  for (Thread::Aside& aside : block->nested) release_segment(aside.cursor, FATHOM_SEGMENT_PARTIAL);
   if (exit_key_made) pthread_setspecific(exit_key, nullptr);
   tls = {};
   give_thread_block(block);
 }
 
-// A handler came while this thread was writing a record. If the writer's frame lies below ours,
-// longjmp left it behind.
-void Writer::enter_nested(fathom_source source) {
-  if (tls.writing <= frame_) {
-    tls.writing = frame_;
-    tls.level = 0;
-    cursor_ = &tls.cursor;
-    return;
-  }
-  entered_ = false;
-  if (tls.level + 1 >= kCursors || tls.thread == nullptr) {
-    count_loss(source, FATHOM_LOSS_NESTED);
-    return;
-  }
-  level_ = ++tls.level;
-  cursor_ = &tls.thread->nested[level_ - 1];
+namespace {
+
+bool on_alternate_stack() {
+  stack_t stack{};
+  return raw_syscall(SYS_sigaltstack, 0, as_long(&stack)) == 0 &&
+         (stack.ss_flags & SS_ONSTACK) != 0;
 }
 
-void Writer::refill(fathom_source source) {
-  if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
-  if (tls.thread == nullptr || !acquire_segment(*cursor_, level_)) {
-    count_loss(source, FATHOM_LOSS_NO_ROOM);
-    cursor_ = nullptr;
+void set_aside(Thread::Aside& to) { to = {tls.cursor, tls.writing, tls.last_depth}; }
+
+void take_back(const Thread::Aside& from) {
+  tls.cursor = from.cursor;
+  tls.writing = from.writing;
+  tls.last_depth = from.last_depth;
+}
+
+void leave_level() {
+  const unsigned level = tls.level--;
+  set_aside(tls.thread->nested[level - 1]);
+  take_back(tls.thread->interrupted[level - 1]);
+}
+
+}  // namespace
+
+// A handler came while this thread was writing a record. A writer whose frame lies below ours was
+// left behind by longjmp, unless we are on a handler's own stack, where addresses tell nothing.
+bool Writer::enter_nested(uintptr_t frame, fathom_source source, bool* nested) {
+  if (!on_alternate_stack()) {
+    while (tls.writing != 0 && tls.writing <= frame && tls.level > 0) leave_level();
+    if (tls.writing <= frame) {
+      tls.writing = frame;
+      return true;
+    }
   }
+  if (tls.level + 1 >= kCursors || tls.thread == nullptr) {
+    count_loss(source, FATHOM_LOSS_NESTED);
+    return false;
+  }
+  set_aside(tls.thread->interrupted[tls.level]);
+  take_back(tls.thread->nested[tls.level]);
+  tls.writing = frame;
+  tls.level++;
+  *nested = true;
+  return true;
+}
+
+// A writer that found no room has set tls.writing and has no segment; one that found no cursor has
+// taken nothing, and the segment is that of the writer which it interrupted.
+void Writer::leave(bool nested, bool ok) {
+  if (nested) {
+    leave_level();
+  } else if (ok || tls.cursor.segment == nullptr) {
+    tls.writing = 0;
+  }
+}
+
+bool Writer::refill(fathom_source source) {
+  if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
+  if (tls.thread != nullptr && acquire_segment()) return true;
+  count_loss(source, FATHOM_LOSS_NO_ROOM);
+  return false;
 }
 
 uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source) {
   if (!writer.ok()) return nullptr;
-  Cursor& cursor = writer.cursor();
-  const auto used = static_cast<size_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
-  if (used + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return cursor.at;
-  if (!acquire_segment(cursor, writer.level())) {
-    count_loss(source, FATHOM_LOSS_NO_ROOM);
-    return nullptr;
-  }
-  const auto fresh = static_cast<size_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
-  if (fresh + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return cursor.at;
-  // Somebody else's half full segment: a second try gets an empty one more often than not; the text
-  // is not worth a third.
-  if (acquire_segment(cursor, writer.level())) {
-    const auto again = static_cast<size_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
-    if (again + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return cursor.at;
+  // A fresh segment may be somebody else's half full one; the third is as good as none.
+  for (int tries = 0; tries < 3; tries++) {
+    const auto used =
+        static_cast<size_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(tls.cursor.segment));
+    if (used + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return tls.cursor.at;
+    if (!acquire_segment()) break;
   }
   count_loss(source, FATHOM_LOSS_NO_ROOM);
   return nullptr;

@@ -19,6 +19,10 @@
 #include "wire/record.h"
 #include "wire/spool.h"
 
+// Slow paths are kept out of line and cold: what they would push and save is felt in every hook.
+#define FATHOM_COLD __attribute__((noinline, cold))
+#define FATHOM_HOT inline __attribute__((always_inline))
+
 #define FATHOM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FATHOM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -40,16 +44,23 @@ struct Cursor {
 };
 // Room for a record. False where there is no segment: the difference of two null pointers lies
 // below the header.
-inline bool has_room(const Cursor& cursor) {
+FATHOM_HOT bool has_room(const Cursor& cursor) {
   const auto used = static_cast<uintptr_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   return used - FATHOM_SEGMENT_HEADER_SIZE <= kSegmentLimit - FATHOM_SEGMENT_HEADER_SIZE;
 }
 
 struct Thread {  // cold state, from our own arena, reused by later threads
-  Cursor nested[kCursors - 1];
+  // Of signal handlers that interrupted a writer, by level, while they are not in tls; and what was
+  // in tls when they came.
+  struct Aside {
+    Cursor cursor;
+    uintptr_t writing;
+    uint8_t last_depth;
+  };
+  Aside nested[kCursors - 1];
+  Aside interrupted[kCursors - 1];
   uintptr_t
       open_frames[kMaxDepth + 1];  // stack addresses of the open calls and regions, outermost first
-  uint8_t nested_depth[kCursors - 1];
   uint32_t ordinal;
   uint32_t run;
   int tid;
@@ -98,11 +109,8 @@ struct Guest {
 };
 extern Guest guest;
 
-// Slow paths are kept out of line and cold: what they would push and save is felt in every hook.
-#define FATHOM_COLD __attribute__((noinline, cold))
-
 FATHOM_COLD uint64_t slow_tick();
-inline uint64_t tick() {
+FATHOM_HOT uint64_t tick() {
   return FATHOM_LIKELY(guest.tick_source == FATHOM_TICK_COUNTER) ? read_counter() : slow_tick();
 }
 
@@ -111,68 +119,58 @@ inline uint64_t tick() {
 
 FATHOM_COLD bool wake_up(
     fathom_source source);  // attaches a forked child; whether the source is on then
-bool acquire_segment(Cursor& cursor, unsigned level);
+bool acquire_segment();     // for tls.cursor
 
 // Whether calls of this source are recorded here and now.
-inline bool recording(fathom_source source) {
+FATHOM_HOT bool recording(fathom_source source) {
   if (FATHOM_UNLIKELY(!guest.live->on[source])) return wake_up(source);
   return FATHOM_LIKELY(!tls.apart);
 }
 
 FATHOM_COLD void count_loss(fathom_source source, fathom_loss reason, uint64_t count = 1);
 
-// A writer of one record. Nested in signal handlers it uses another cursor; check ok() before
-// writing.
+// A writer of one record, through tls.cursor; check ok() before writing. Where a signal handler
+// interrupted another writer of this thread, tls.cursor is exchanged for one of its own meanwhile.
 class Writer {
  public:
-  explicit Writer(fathom_source source)
-      : frame_(reinterpret_cast<uintptr_t>(__builtin_frame_address(0))) {
+  FATHOM_HOT explicit Writer(fathom_source source) {
+    const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
     if (FATHOM_LIKELY(tls.writing == 0)) {
-      tls.writing = frame_;
-      __atomic_signal_fence(__ATOMIC_SEQ_CST);
-      cursor_ = &tls.cursor;
-    } else {
-      enter_nested(source);
+      tls.writing = frame;
+    } else if (!enter_nested(frame, source, &nested_)) {
+      ok_ = false;
+      return;
     }
-    if (FATHOM_LIKELY(cursor_ != nullptr) && FATHOM_UNLIKELY(!has_room(*cursor_))) {
-      refill(source);
-    }
-  }
-  ~Writer() {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (FATHOM_LIKELY(level_ == 0)) {
-      if (FATHOM_LIKELY(entered_)) tls.writing = 0;
+    if (FATHOM_UNLIKELY(!has_room(tls.cursor))) ok_ = refill(source);
+  }
+  FATHOM_HOT ~Writer() {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (FATHOM_UNLIKELY(nested_ || !ok_)) {
+      leave(nested_, ok_);
     } else {
-      tls.level = static_cast<uint8_t>(level_ - 1);
+      tls.writing = 0;
     }
   }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  [[nodiscard]] bool ok() const { return FATHOM_LIKELY(cursor_ != nullptr); }
-  Cursor& cursor() { return *cursor_; }
-  [[nodiscard]] unsigned level() const { return level_; }
-  // The last depth that this cursor wrote.
-  uint8_t& last_depth() {
-    return level_ == 0 ? tls.last_depth : tls.thread->nested_depth[level_ - 1];
-  }
+  [[nodiscard]] FATHOM_HOT bool ok() const { return FATHOM_LIKELY(ok_); }
 
   // Makes the record that ends at `end` part of the segment, and says that no call is in flight.
-  void commit(uint8_t* end) {
-    cursor_->at = end;
-    const uint64_t bytes =
-        static_cast<uint64_t>(end - reinterpret_cast<uint8_t*>(cursor_->segment));
-    __atomic_store_n(&cursor_->segment->progress, bytes, __ATOMIC_RELEASE);
+  FATHOM_HOT void commit(uint8_t* end) {
+    tls.cursor.at = end;
+    const auto bytes = static_cast<uint64_t>(end - reinterpret_cast<uint8_t*>(tls.cursor.segment));
+    __atomic_store_n(&tls.cursor.segment->progress, bytes, __ATOMIC_RELEASE);
   }
 
  private:
-  FATHOM_COLD void enter_nested(fathom_source source);
-  FATHOM_COLD void refill(fathom_source source);
+  FATHOM_COLD static bool enter_nested(uintptr_t frame, fathom_source source, bool* nested);
+  FATHOM_COLD static bool refill(fathom_source source);
+  FATHOM_COLD static void leave(bool nested, bool ok);
 
-  Cursor* cursor_ = nullptr;
-  uintptr_t frame_;
-  unsigned level_ = 0;
-  bool entered_ = true;
+  bool ok_ = true;
+  bool nested_ = false;
 };
 
 // Room for a record with a text; takes a fresh segment when this one is nearly full. nullptr when
@@ -188,7 +186,7 @@ uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source);
 // equal frames nest there. Its low bit is set to tell so.
 enum class Level : uintptr_t { kCall = 0, kRegion = 1 };
 FATHOM_COLD void first_record_of_thread();
-inline uint8_t open_level(uintptr_t frame, Level level = Level::kCall) {
+FATHOM_HOT uint8_t open_level(uintptr_t frame, Level level = Level::kCall) {
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) return 0;
   uint8_t depth = tls.depth;
@@ -197,10 +195,10 @@ inline uint8_t open_level(uintptr_t frame, Level level = Level::kCall) {
   if (FATHOM_LIKELY(depth < kMaxDepth)) tls.depth = static_cast<uint8_t>(depth + 1);
   return depth;
 }
-inline void close_level(uint8_t depth) { tls.depth = depth; }
+FATHOM_HOT void close_level(uint8_t depth) { tls.depth = depth; }
 
 // Notes the call in flight, for readers of a process that dies in it.
-inline void note_call(uint16_t kind, uint64_t begin) {
+FATHOM_HOT void note_call(uint16_t kind, uint64_t begin) {
   fathom_segment* segment = tls.cursor.segment;
   if (FATHOM_UNLIKELY(segment == nullptr)) return;
   const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));

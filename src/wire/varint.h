@@ -10,9 +10,11 @@
 /* A writer stores 8 bytes at once: this much room must exist behind the last number. */
 #define FATHOM_VARINT_SLACK 9
 
-static inline uint8_t* fathom_put_varint(uint8_t* at, uint64_t value) {
+#define FATHOM_VARINT_INLINE static inline __attribute__((always_inline))
+
+FATHOM_VARINT_INLINE uint8_t* fathom_put_varint(uint8_t* at, uint64_t value) {
   const unsigned bits = 64u - (unsigned)__builtin_clzll(value | 1);
-  const unsigned bytes = (bits + 6) / 7;
+  const unsigned bytes = (bits + 6) * 37 / 256; /* (bits + 6) / 7, without a division */
   if (__builtin_expect(bytes > 8, 0)) {
     at[0] = 0;
     memcpy(at + 1, &value, 8);

@@ -46,7 +46,7 @@ inline __attribute__((always_inline)) void write_region(uint32_t id, uint64_t be
                                                         uint8_t depth) {
   Writer writer(kApp);
   if (!writer.ok()) return;
-  uint8_t* at = put_timed_head(writer, FATHOM_KIND_REGION, depth, end);
+  uint8_t* at = put_timed_head(FATHOM_KIND_REGION, depth, end);
   writer.commit(fathom_put_varint(fathom_put_varint(at, end - begin), id));
 }
 
@@ -97,7 +97,7 @@ FATHOM_EXPORT void fathom_instant(fathom_site* site) {
   const uint32_t id = site_id(site);
   Writer writer(kApp);
   if (!writer.ok()) return;
-  writer.commit(fathom_put_varint(put_timed_head(writer, FATHOM_KIND_INSTANT, tls.depth, now), id));
+  writer.commit(fathom_put_varint(put_timed_head(FATHOM_KIND_INSTANT, tls.depth, now), id));
 }
 
 FATHOM_EXPORT void fathom_counter_int(fathom_site* site, int64_t value) {
@@ -107,7 +107,7 @@ FATHOM_EXPORT void fathom_counter_int(fathom_site* site, int64_t value) {
   Writer writer(kApp);
   if (!writer.ok()) return;
   uint8_t* at =
-      fathom_put_varint(put_timed_head(writer, FATHOM_KIND_COUNTER_INT, tls.depth, now), id);
+      fathom_put_varint(put_timed_head(FATHOM_KIND_COUNTER_INT, tls.depth, now), id);
   writer.commit(fathom_put_varint(at, fathom_zigzag(value)));
 }
 
@@ -118,7 +118,7 @@ FATHOM_EXPORT void fathom_counter_double(fathom_site* site, double value) {
   Writer writer(kApp);
   if (!writer.ok()) return;
   uint8_t* at =
-      fathom_put_varint(put_timed_head(writer, FATHOM_KIND_COUNTER_DOUBLE, tls.depth, now), id);
+      fathom_put_varint(put_timed_head(FATHOM_KIND_COUNTER_DOUBLE, tls.depth, now), id);
   memcpy(at, &value, 8);
   writer.commit(at + 8);
 }
