@@ -51,7 +51,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const analysis::Report report, view->run(store, arguments.options));
   std::string text = report_text(report, format, render::style_for(STDOUT_FILENO));
   if (format == render::Format::kTable && arguments.view.empty()) {
-    text += "\nNext: fathom report " + shell_quote(arguments.trace) + " functions --by file,name\n";
+    text += "\nNext: fathom report " + shell_quote(arguments.trace) + " functions --top 30\n";
   }
   std::fputs(text.c_str(), stdout);
   return 0;

@@ -129,7 +129,7 @@ Result<Table> line_table(Store& store, const Picture& picture, std::int64_t bins
   table.title = picture.title;
   table.columns = {
       {"pid"},      {"program"}, {"line"}, {"mean", picture.measure}, {"max", picture.measure},
-      {"over time"}};
+      {"over_time"}};
   for (const auto& row : found.rows) {
     std::vector<Value> cells(row.begin(), row.begin() + 5);
     cells.emplace_back(dense(row[5], row[6], bins));

@@ -64,11 +64,8 @@ Result<Section> timeline_section(Store& store) {
   Section section{.table = {}, .shape = Shape::kSeries};
   Table& table = section.table;
   table.title = "Layers over time";
-  table.columns = {{"layer"},
-                   {"busy", kNanoseconds},
-                   {"calls", kCount},
-                   {"bytes", kBytes},
-                   {"threads over time"}};
+  table.columns = {
+      {"layer"}, {"busy", kNanoseconds}, {"calls", kCount}, {"bytes", kBytes}, {"threads"}};
   const auto add = [&](const std::string& layer, Line& line) {
     table.rows.push_back({layer, line.busy, line.calls, line.bytes, std::move(line.threads)});
   };

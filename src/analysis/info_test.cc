@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/info.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "analysis/facts.h"
+#include "analysis/testing/sample_recording.h"
+
+namespace fathom::analysis {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::testing::write_sample;
+
+const Value* member(const Value& value, std::string_view key) {
+  for (const auto& [name, cell] : std::get<Object>(value.data)) {
+    if (name == key) return &cell;
+  }
+  return nullptr;
+}
+
+class InfoTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = ::testing::TempDir() + "fathom_info_" + std::to_string(getpid());
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  std::string root_;
+};
+
+TEST_F(InfoTest, OneObjectTellsStateSizeAndLayers) {
+  ASSERT_TRUE(write_sample(root_ + "/a"));
+  const Result<Info> info = read_info(root_ + "/a");
+  ASSERT_TRUE(info) << info.error().message;
+  const Value object = info_object(*info);
+  EXPECT_EQ(std::get<std::string>(member(object, "state")->data), "complete");
+  EXPECT_EQ(std::get<std::int64_t>(member(object, "events")->data), 105);
+  EXPECT_GT(std::get<std::int64_t>(member(object, "bytes")->data), 0);
+  EXPECT_EQ(std::get<List>(member(object, "command")->data).size(), 2U);
+  EXPECT_TRUE(std::get<List>(member(object, "losses")->data).empty());
+}
+
+TEST_F(InfoTest, DamageMakesItPartialAndIsNamed) {
+  ASSERT_TRUE(write_sample(root_ + "/a"));
+  for (const auto& entry : fs::directory_iterator(root_ + "/a")) {
+    if (entry.path().filename().string().starts_with("events")) fs::resize_file(entry.path(), 10);
+  }
+  const Result<Info> info = read_info(root_ + "/a");
+  ASSERT_TRUE(info) << info.error().message;
+  EXPECT_EQ(std::get<std::string>(member(info_object(*info), "state")->data), "partial");
+  const std::vector<Table> tables = info_tables(*info);
+  EXPECT_EQ(tables.back().title, "Damaged files");
+}
+
+TEST_F(InfoTest, SeveralRecordingsAreListed) {
+  ASSERT_TRUE(write_sample(root_ + "/a"));
+  ASSERT_TRUE(write_sample(root_ + "/b", {.lost = 3}));
+  const Result<Info> info = read_info(root_);
+  ASSERT_TRUE(info) << info.error().message;
+  const Value object = info_object(*info);
+  EXPECT_EQ(std::get<List>(member(object, "recordings")->data).size(), 2U);
+  EXPECT_EQ(std::get<List>(member(object, "losses")->data).size(), 1U);
+}
+
+TEST(IsoTimeTest, IsUtcToTheMillisecond) {
+  EXPECT_EQ(iso_time(0), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(iso_time(1'700'000'000'123'456'789), "2023-11-14T22:13:20.123Z");
+  EXPECT_EQ(iso_time(-1), "1969-12-31T23:59:59.999Z");
+}
+
+}  // namespace
+}  // namespace fathom::analysis
