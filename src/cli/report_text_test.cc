@@ -30,7 +30,7 @@ TEST(ReportTextTest, PeopleSeeBarsAndLines) {
             "Memory\n"
             "line  over_time\n"
             "────  ─────────\n"
-            "rss   ▄ █\n");
+            "rss   ▅ █\n");
 }
 
 TEST(ReportTextTest, ProgramsSeeNumbers) {
