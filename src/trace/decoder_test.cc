@@ -207,7 +207,7 @@ TEST_F(DecoderTest, FilterByPath) {
       .string(4, "pipe:[1]")
       .string(5, "r")
       .site(6, 5, 0);
-  for (const std::uint64_t file : {1, 2, 3, 4}) {
+  for (std::uint64_t file = 1; file <= 4; file++) {
     w.call(testing::kOpen, 0, 2000 + file * 10, 2005 + file * 10, 0,
            {fathom_zigzag(3), file, fathom_zigzag(3), 0});
   }

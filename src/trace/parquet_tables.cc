@@ -63,6 +63,7 @@ class SqlBatch::Columns {
   void lists_of(const char* name, const Rows& rows, Get get) {
     std::vector<std::int64_t>& items = int64s_.emplace_back();
     std::vector<std::uint32_t>& offsets = codes_.emplace_back(1, 0U);
+    items.reserve(rows.size());
     for (const auto& row : rows) {
       items.insert(items.end(), get(row).begin(), get(row).end());
       offsets.push_back(static_cast<std::uint32_t>(items.size()));

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -262,8 +263,8 @@ class SpoolBuilder {
         (FATHOM_SEGMENT_HEADER_SIZE + spec.bytes.size()) | (std::uint64_t{spec.in_call} << 32);
     segment.in_call_since = spec.in_call_since;
     std::memcpy(file.data() + where, &segment, sizeof segment);
-    std::memcpy(file.data() + where + FATHOM_SEGMENT_HEADER_SIZE, spec.bytes.data(),
-                spec.bytes.size());
+    std::copy(spec.bytes.begin(), spec.bytes.end(),
+              file.begin() + static_cast<std::ptrdiff_t>(where + FATHOM_SEGMENT_HEADER_SIZE));
   }
 
   std::string directory_;
