@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "guest/quiet.h"
 #include "guest/schema.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
@@ -182,6 +183,7 @@ void nap() {
 constinit uint64_t refused_until = 0;
 
 bool try_make_pool() {
+  const Quiet quiet;
   const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
   if (now < __atomic_load_n(&refused_until, __ATOMIC_RELAXED)) return false;
   if (__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE) != 0) return false;
@@ -191,10 +193,13 @@ bool try_make_pool() {
   return made;
 }
 
-fathom_segment* find_segment() {
+bool take_segment();
+
+// Whether there is a segment in tls.cursor now.
+bool find_segment() {
   constexpr int kPatience = 64;  // for another thread that is making a pool
   for (int tries = 0; tries < kPatience; tries++) {
-    if (fathom_segment* segment = claim_anywhere()) return segment;
+    if (take_segment()) return true;
     const bool somebody_makes = __atomic_load_n(&making, __ATOMIC_RELAXED) != 0;
     if (try_make_pool()) continue;
     if (guest.run != nullptr && guest.run->when_full == FATHOM_WHEN_FULL_BLOCK) {
@@ -203,10 +208,10 @@ fathom_segment* find_segment() {
     } else if (somebody_makes) {
       raw_syscall(SYS_sched_yield);
     } else {
-      return nullptr;
+      return false;
     }
   }
-  return nullptr;
+  return false;
 }
 
 void write_switch() {
@@ -233,6 +238,24 @@ void write_switch() {
                    __ATOMIC_RELEASE);
 }
 
+// Claims a segment and begins to write there, in one step for handlers and for children that they
+// fork: who owns it is never in doubt.
+bool take_segment() {
+  const Quiet quiet;
+  while (fathom_segment* segment = claim_anywhere()) {
+    const auto used = static_cast<uint32_t>(__atomic_load_n(&segment->progress, __ATOMIC_ACQUIRE));
+    if (used < FATHOM_SEGMENT_HEADER_SIZE || used > kSegmentLimit) {
+      __atomic_store_n(&segment->state, FATHOM_SEGMENT_FULL, __ATOMIC_RELEASE);
+      continue;
+    }
+    tls.cursor.segment = segment;
+    tls.cursor.at = reinterpret_cast<uint8_t*>(segment) + used;
+    write_switch();
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool make_first_pool() { return try_make_pool(); }
@@ -251,21 +274,8 @@ void release_segment(Cursor& cursor, uint32_t state) {
 }
 
 bool acquire_segment() {
-  Cursor& cursor = tls.cursor;
-  release_segment(cursor, FATHOM_SEGMENT_FULL);
-  for (;;) {
-    fathom_segment* segment = find_segment();
-    if (segment == nullptr) return false;
-    const auto used = static_cast<uint32_t>(__atomic_load_n(&segment->progress, __ATOMIC_ACQUIRE));
-    if (used < FATHOM_SEGMENT_HEADER_SIZE || used > kSegmentLimit) {
-      __atomic_store_n(&segment->state, FATHOM_SEGMENT_FULL, __ATOMIC_RELEASE);
-      continue;
-    }
-    cursor.segment = segment;
-    cursor.at = reinterpret_cast<uint8_t*>(segment) + used;
-    write_switch();
-    return true;
-  }
+  release_segment(tls.cursor, FATHOM_SEGMENT_FULL);
+  return find_segment();
 }
 
 void count_loss(fathom_source source, fathom_loss reason, uint64_t count) {

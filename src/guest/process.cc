@@ -9,6 +9,7 @@
 #include "guest/attach.h"
 #include "guest/descriptors.h"
 #include "guest/pool.h"
+#include "guest/quiet.h"
 #include "guest/records.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
@@ -133,20 +134,20 @@ void prepare_fork() { all_shared(); }
 // The child has this thread and a copy of everything; what other threads were doing they do in the
 // parent. It writes into segments of its own, in the pools that it shares with the parent.
 void attach_child() {
+  const Quiet quiet;
+  if (guest.live->alive != 0) return;  // a handler was here before
   const uint64_t parent = guest.process_key;
   const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
   forget_other_threads();
   forget_makers();
   forget_changes();
   Scratch::forget_all();
-  forget_thread();
   all_shared();
   guest.pid = sys_getpid();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   guest.next_thread = 0;
-  tls.apart = 1;
+  inherit_thread();
   first_record_of_thread();
-  tls.apart = 0;
   write_process(parent, inherited, FATHOM_ATTACH_FORK);
   switch_on();
 }

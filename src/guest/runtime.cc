@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "guest/pool.h"
+#include "guest/quiet.h"
 #include "guest/records.h"
 #include "guest/syscalls.h"
 #include "guest/threads.h"
@@ -92,37 +93,54 @@ void prepare_threads() {
 }
 
 void first_record_of_thread() {
+  const Quiet quiet;
   if (tls.thread != nullptr) return;
-  const uint8_t apart = tls.apart;
-  tls.apart = 1;
   Thread* block = take_thread_block();
-  if (block != nullptr) {
-    FunctionStack* functions = block->functions;  // kept: it is memory of ours
-    memset(block, 0, sizeof *block);
-    block->functions = functions;
-    block->tid = sys_gettid();
-    block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
-    tls.cursor = {};
-    tls.depth = tls.last_depth = 0;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    tls.thread = block;
-    if (exit_key_made) pthread_setspecific(exit_key, block);
-  }
-  tls.apart = apart;
+  if (block == nullptr) return;
+  FunctionStack* functions = block->functions;  // kept: it is memory of ours
+  memset(block, 0, sizeof *block);
+  block->functions = functions;
+  block->tid = sys_gettid();
+  block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
+  tls.thread = block;
+  if (exit_key_made) pthread_setspecific(exit_key, block);
 }
 
-void forget_thread() {
+namespace {
+
+// A writer that was interrupted by a handler which forked goes on in the child, too, and must not
+// touch the parent's segment: at its place lies memory of the child's own from now on, which nobody
+// claims, and the cursor has no room for another record.
+void cut_off(Cursor& cursor) {
+  static constinit fathom_segment nowhere = {};
+  if (cursor.segment == nullptr) return;
+  raw_syscall(SYS_mmap, as_long(cursor.segment), FATHOM_SEGMENT_SIZE, PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  cursor.segment->state = FATHOM_SEGMENT_OWNED;
+  cursor.segment = &nowhere;
+}
+
+}  // namespace
+
+void inherit_thread() {
   Thread* block = tls.thread;
-  tls = {};
-  if (block != nullptr) {
-    block->functions = nullptr;
-    give_thread_block(block);
+  if (tls.writing != 0) {
+    cut_off(tls.cursor);
+  } else {
+    tls.cursor = {};
   }
+  if (block == nullptr) return;
+  for (unsigned level = 0; level < tls.level; level++) cut_off(block->interrupted[level].cursor);
+  for (Thread::Aside& aside : block->nested) aside = {};
+  block->tid = sys_gettid();
+  block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
+  block->run = 0;
 }
 
 void forget_other_threads() { free_lock = 0; }
 
 void leave_thread() {
+  const Quiet quiet;
   Thread* block = tls.thread;
   if (block == nullptr) return;
   if (guest.live->on[FATHOM_SOURCE_RUNTIME] && tls.cursor.segment != nullptr) {
@@ -139,11 +157,21 @@ void leave_thread() {
 
 namespace {
 
-bool on_alternate_stack() {
-  stack_t stack{};
-  return raw_syscall(SYS_sigaltstack, 0, as_long(&stack)) == 0 &&
-         (stack.ss_flags & SS_ONSTACK) != 0;
-}
+// The stack for handlers that this thread is on now; empty if it is on its usual one.
+struct HandlerStack {
+  uintptr_t begin = 0, size = 0;
+
+  HandlerStack() {
+    stack_t stack{};
+    if (raw_syscall(SYS_sigaltstack, 0, as_long(&stack)) != 0 || (stack.ss_flags & SS_ONSTACK) == 0)
+      return;
+    begin = reinterpret_cast<uintptr_t>(stack.ss_sp);
+    size = stack.ss_size;
+  }
+  [[nodiscard]] bool holds(uintptr_t address) const { return address - begin < size; }
+};
+
+bool on_alternate_stack() { return HandlerStack().size != 0; }
 
 void set_aside(Thread::Aside& to) { to = {tls.cursor, tls.writing, tls.last_depth}; }
 
@@ -153,19 +181,45 @@ void take_back(const Thread::Aside& from) {
   tls.last_depth = from.last_depth;
 }
 
+// Another handler may come between any two steps here and in enter_nested: it finds a level above
+// the ones in use, and leaves everything as it found it.
 void leave_level() {
-  const unsigned level = tls.level--;
+  const unsigned level = tls.level;
   set_aside(tls.thread->nested[level - 1]);
   take_back(tls.thread->interrupted[level - 1]);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  tls.level = static_cast<uint8_t>(level - 1);
+}
+
+// Leaves a level that longjmp left behind. It may have been in the midst of an exchange: then what
+// stands in tls is not the level's own, or only half of it.
+void abandon_level() {
+  const Cursor& cursor = tls.cursor;
+  const Cursor& below = tls.thread->interrupted[tls.level - 1].cursor;
+  const auto used = static_cast<uintptr_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
+  if (cursor.segment == below.segment || used > FATHOM_SEGMENT_SIZE) tls.cursor = {};
+  leave_level();
 }
 
 }  // namespace
+
+// On a handler's own stack only frames of that stack can be compared with ours; those of the stack
+// that was interrupted are open.
+uint8_t levels_below(uintptr_t frame) {
+  const HandlerStack stack;
+  const uintptr_t* frames = tls.thread->open_frames;
+  uint8_t depth = tls.depth;
+  while (depth > 0 && frames[depth - 1] <= frame &&
+         (stack.size == 0 || stack.holds(frames[depth - 1])))
+    depth--;
+  return depth;
+}
 
 // A handler came while this thread was writing a record. A writer whose frame lies below ours was
 // left behind by longjmp, unless we are on a handler's own stack, where addresses tell nothing.
 bool Writer::enter_nested(uintptr_t frame, fathom_source source, bool* nested) {
   if (!on_alternate_stack()) {
-    while (tls.writing != 0 && tls.writing <= frame && tls.level > 0) leave_level();
+    while (tls.writing != 0 && tls.writing <= frame && tls.level > 0) abandon_level();
     if (tls.writing <= frame) {
       tls.writing = frame;
       return true;
@@ -175,10 +229,12 @@ bool Writer::enter_nested(uintptr_t frame, fathom_source source, bool* nested) {
     count_loss(source, FATHOM_LOSS_NESTED);
     return false;
   }
-  set_aside(tls.thread->interrupted[tls.level]);
-  take_back(tls.thread->nested[tls.level]);
+  const unsigned level = tls.level;
+  tls.level = static_cast<uint8_t>(level + 1);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  set_aside(tls.thread->interrupted[level]);
+  take_back(tls.thread->nested[level]);
   tls.writing = frame;
-  tls.level++;
   *nested = true;
   return true;
 }

@@ -66,6 +66,7 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   int tid;
   Thread* next_free;
   struct FunctionStack* functions;  // of -finstrument-functions, made when first needed
+  uint32_t function_count;          // may exceed its room: what is deeper is not recorded
 };
 
 struct alignas(64) Tls {
@@ -181,16 +182,19 @@ uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source);
 // ------------------------------------------------------------------------------------------------------------
 
 // Opens a level of nesting and returns its depth. Levels that longjmp left behind are seen by their
-// stack addresses: the frame of an open call lies above ours. A region has no frame of its own: it
+// stack addresses: the frame of an open call lies above ours, unless a handler runs on a stack of
+// its own. A region has no frame of its own: it
 // is opened by a callee of the function that it lies in, as the calls and regions inside it are, so
 // equal frames nest there. Its low bit is set to tell so.
 enum class Level : uintptr_t { kCall = 0, kRegion = 1 };
 FATHOM_COLD void first_record_of_thread();
+FATHOM_COLD uint8_t levels_below(uintptr_t frame);  // how many levels are still open
 FATHOM_HOT uint8_t open_level(uintptr_t frame, Level level = Level::kCall) {
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) return 0;
   uint8_t depth = tls.depth;
-  while (FATHOM_UNLIKELY(depth > 0 && tls.thread->open_frames[depth - 1] <= frame)) depth--;
+  if (FATHOM_UNLIKELY(depth > 0 && tls.thread->open_frames[depth - 1] <= frame))
+    depth = levels_below(frame);
   tls.thread->open_frames[depth] = frame | static_cast<uintptr_t>(level);
   if (FATHOM_LIKELY(depth < kMaxDepth)) tls.depth = static_cast<uint8_t>(depth + 1);
   return depth;

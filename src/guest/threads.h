@@ -7,7 +7,8 @@
 namespace fathom::guest {
 
 void prepare_threads();
-void forget_thread();  // in a forked child: this thread starts anew, its segments stay the parent's
+// In a forked child: this thread writes into segments of its own; what it has open stays open.
+void inherit_thread();
 void forget_other_threads();  // in a forked child
 
 }  // namespace fathom::guest

@@ -140,6 +140,7 @@ int fork_hook(int (*&original)(void)) {
   const int child = FATHOM_TIMED(facts, S, original());
   if (child == 0) {
     attach_child();
+    close_level(facts.depth);
     return 0;
   }
   facts.ret = child;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// While one exists, no signal handler runs in this thread: for the few steps of slow paths that a
+// handler must not see half done, nor leave by longjmp or fork. Faults of our own are not held
+// back.
+#pragma once
+
+#include <signal.h>
+#include <stdint.h>
+
+#include "guest/syscalls.h"
+
+namespace fathom::guest {
+
+class Quiet {
+ public:
+  Quiet() { raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&kAll), as_long(&before_), 8); }
+  ~Quiet() { raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&before_), 0, 8); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  static constexpr uint64_t kFaults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1) |
+                                      UINT64_C(1) << (SIGILL - 1) | UINT64_C(1) << (SIGFPE - 1) |
+                                      UINT64_C(1) << (SIGTRAP - 1);
+  static constexpr uint64_t kAll = ~kFaults;
+
+  uint64_t before_ = 0;
+};
+
+}  // namespace fathom::guest
