@@ -23,7 +23,6 @@ struct FunctionStack {
     uint64_t begin;
     uint8_t depth;
   };
-  uint32_t count;  // may exceed kRoom: what is deeper is not recorded
   Entry entries[kRoom];
 };
 
@@ -87,8 +86,10 @@ FATHOM_EXPORT fathom_region fathom_region_begin(fathom_site* site) {
 FATHOM_EXPORT void fathom_region_end(fathom_site* site, fathom_region region) {
   const uint64_t end = tick();
   if (!recording(kApp) || tls.thread == nullptr) return;
-  close_level(static_cast<uint8_t>(region.depth));
+  // Its level stays open until it is written: a handler's region that came between would be as deep
+  // as this one, and take its arguments.
   write_region(site_id(site), region.begin, end, static_cast<uint8_t>(region.depth));
+  close_level(static_cast<uint8_t>(region.depth));
 }
 
 FATHOM_EXPORT void fathom_instant(fathom_site* site) {
@@ -106,8 +107,7 @@ FATHOM_EXPORT void fathom_counter_int(fathom_site* site, int64_t value) {
   const uint32_t id = site_id(site);
   Writer writer(kApp);
   if (!writer.ok()) return;
-  uint8_t* at =
-      fathom_put_varint(put_timed_head(FATHOM_KIND_COUNTER_INT, tls.depth, now), id);
+  uint8_t* at = fathom_put_varint(put_timed_head(FATHOM_KIND_COUNTER_INT, tls.depth, now), id);
   writer.commit(fathom_put_varint(at, fathom_zigzag(value)));
 }
 
@@ -117,8 +117,7 @@ FATHOM_EXPORT void fathom_counter_double(fathom_site* site, double value) {
   const uint32_t id = site_id(site);
   Writer writer(kApp);
   if (!writer.ok()) return;
-  uint8_t* at =
-      fathom_put_varint(put_timed_head(FATHOM_KIND_COUNTER_DOUBLE, tls.depth, now), id);
+  uint8_t* at = fathom_put_varint(put_timed_head(FATHOM_KIND_COUNTER_DOUBLE, tls.depth, now), id);
   memcpy(at, &value, 8);
   writer.commit(at + 8);
 }
@@ -178,7 +177,12 @@ void fathom_function_enter(void* function, void*) {
   const uint8_t depth = open_level(FATHOM_FRAME, Level::kRegion);
   FunctionStack* stack = function_stack();
   if (stack == nullptr) return;
-  const uint32_t at = stack->count++;
+  // Functions that longjmp left behind are as deep as this one, or deeper.
+  uint32_t& count = tls.thread->function_count;
+  while (depth < kMaxDepth && count > 0 && count <= FunctionStack::kRoom &&
+         stack->entries[count - 1].depth >= depth)
+    count--;
+  const uint32_t at = count++;
   if (at < FunctionStack::kRoom) stack->entries[at] = {function, tick(), depth};
 }
 
@@ -186,20 +190,21 @@ void fathom_function_exit(void* function, void*) {
   const uint64_t end = tick();
   if (!recording(kApp)) return;
   FunctionStack* stack = function_stack();
-  if (stack == nullptr || stack->count == 0) return;
-  if (stack->count > FunctionStack::kRoom) {
-    stack->count--;
+  if (stack == nullptr || tls.thread->function_count == 0) return;
+  uint32_t& count = tls.thread->function_count;
+  if (count > FunctionStack::kRoom) {
+    count--;
     return;
   }
   // longjmp may have left functions behind: those above the one that ends now.
-  uint32_t at = stack->count;
+  uint32_t at = count;
   while (at > 0 && stack->entries[at - 1].function != function) at--;
   if (at == 0) return;
-  stack->count = at - 1;
-  const FunctionStack::Entry& entry = stack->entries[at - 1];
-  close_level(entry.depth);
+  count = at - 1;
+  const FunctionStack::Entry entry = stack->entries[at - 1];
   const uint32_t id = intern_function(function);
   write_region(id, entry.begin, end, entry.depth);
+  close_level(entry.depth);
 }
 
 namespace fathom::guest {
