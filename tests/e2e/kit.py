@@ -54,12 +54,31 @@ class Kit:
         return self.build / "libfathom.so"
 
     def victim(self, name: str, *flags: str) -> Path:
-        """A victim, compiled when first needed."""
+        """A victim, compiled when first needed; in C, or in C++ where its file is."""
         target = self.programs / "".join([name, *flags]).replace("/", "_")
         if not target.exists():
             self.programs.mkdir(parents=True, exist_ok=True)
-            command = ["cc", "-g", "-O1", "-pthread", "-Wall", "-Wno-unused-result", f"-I{INCLUDE}", *flags]
-            subprocess.run([*command, "-o", str(target), str(VICTIMS / f"{name}.c")], check=True)
+            source = VICTIMS / f"{name}.c"
+            compiler = "cc" if source.exists() else "c++"
+            command = [
+                compiler,
+                "-g",
+                "-O1",
+                "-pthread",
+                "-Wall",
+                "-Wno-unused-result",
+                f"-I{INCLUDE}",
+                *flags,
+            ]
+            subprocess.run(
+                [
+                    *command,
+                    "-o",
+                    str(target),
+                    str(source if source.exists() else source.with_suffix(".cc")),
+                ],
+                check=True,
+            )
         return target
 
 
@@ -99,14 +118,22 @@ class Box:
         except subprocess.TimeoutExpired:
             raise Failure(f"no end within {TIMEOUT_S} s: {process.args!r}") from None
         if status is not None and process.returncode != status:
-            raise Failure(f"{process.args!r} ended with {process.returncode}, wanted {status}; stderr {err[-400:]!r}")
+            raise Failure(
+                f"{process.args!r} ended with {process.returncode}, wanted {status}; stderr {err[-400:]!r}"
+            )
         return out, err
 
-    def run(self, *command: object, status: int | None = 0, env: dict[str, str] | None = None) -> bytes:
+    def run(
+        self, *command: object, status: int | None = 0, env: dict[str, str] | None = None
+    ) -> bytes:
         return self.finish(self.start(*command, env=env), status)[0]
 
-    def record(self, *command: object, options: tuple[str, ...] = (), status: int | None = 0) -> bytes:
-        return self.run(self.kit.fathom, "run", "-q", *options, "-o", self.trace, "--", *command, status=status)
+    def record(
+        self, *command: object, options: tuple[str, ...] = (), status: int | None = 0
+    ) -> bytes:
+        return self.run(
+            self.kit.fathom, "run", "-q", *options, "-o", self.trace, "--", *command, status=status
+        )
 
     def unsupervised(self) -> dict[str, str]:
         return {"LD_PRELOAD": str(self.kit.library), "FATHOM_OUT": str(self.trace)}
@@ -126,6 +153,21 @@ class Box:
 
     def losses(self) -> int:
         return int(self.value('SELECT coalesce(sum("count"), 0) FROM losses'))
+
+    def lost(self, reason: str) -> int:
+        """How much was lost for a reason that holds this word."""
+        return int(
+            self.value(
+                f"SELECT coalesce(sum(\"count\"), 0) FROM losses WHERE reason LIKE '%{reason}%'"
+            )
+        )
+
+    def told(self, output: bytes) -> dict[str, int]:
+        """What a victim printed as "key value" lines."""
+        return {
+            key: int(value)
+            for key, value in (line.split() for line in output.decode().splitlines())
+        }
 
     def info(self) -> Any:
         return json.loads(self.fathom("info", self.trace, "--format", "json"))

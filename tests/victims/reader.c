@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// reader TURNS [PATH]: reads 100 bytes at offset 0, TURNS times, and prints how often; then one regular write.
+// reader TURNS [PATH]: reads 100 bytes at offset 0, TURNS times, and prints how often; then one
+// regular write.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  const char *path = argc > 2 ? argv[2] : "data";
+  const char* path = argc > 2 ? argv[2] : "data";
   char buffer[100];
   memset(buffer, 1, sizeof buffer);
   int fd = open(path, O_RDWR | O_CREAT, 0600);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// storm PROCESSES THREADS TURNS: a tree of processes, each with threads that come and go, each thread with regions and reads, while a
-// timer's handler reads too. Every process prints what it did: "regions R reads N handled H".
+// storm PROCESSES THREADS TURNS: a tree of processes, each with threads that come and go, each
+// thread with regions and reads, while a timer's handler reads too. Every process prints what it
+// did: "regions R reads N handled H".
 #define _GNU_SOURCE
 #include <fathom/fathom.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ static void on_alarm(int unused) {
   atomic_fetch_add(&handled, 1);
 }
 
-static void *work(void *unused) {
+static void* work(void* unused) {
   char buffer[11];
   for (long i = 0; i < turns; i++) {
     FATHOM_REGION("turn");
@@ -47,11 +48,12 @@ static int one_process(int threads) {
   }
   setitimer(ITIMER_REAL, &never, NULL);
   char line[100];
-  const int length = snprintf(line, sizeof line, "%ld %ld\n", threads * turns, atomic_load(&handled));
+  const int length =
+      snprintf(line, sizeof line, "%ld %ld\n", threads * turns, atomic_load(&handled));
   return write(1, line, (size_t)length) == length ? 0 : 6;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 4) return 2;
   const int processes = atoi(argv[1]), threads = atoi(argv[2]);
   turns = atol(argv[3]);

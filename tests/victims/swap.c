@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// swap TURNS: one thread opens and closes two files that take turns on one descriptor number, another reads from that number. What was
-// read tells which file it was: the truth for the name that the recording gives.
+// swap TURNS: one thread opens and closes two files that take turns on one descriptor number,
+// another reads from that number. What was read tells which file it was: the truth for the name
+// that the recording gives.
 #define _GNU_SOURCE
 #include <fathom/fathom.h>
 #include <fcntl.h>
@@ -14,14 +15,14 @@
 static atomic_int done;
 static int number;
 
-static void make(const char *path, char letter) {
+static void make(const char* path, char letter) {
   char text[64];
   memset(text, letter, sizeof text);
   int fd = creat(path, 0600);
   if (fd < 0 || write(fd, text, sizeof text) != sizeof text || close(fd) != 0) exit(3);
 }
 
-static void *read_number(void *unused) {
+static void* read_number(void* unused) {
   while (!atomic_load(&done)) {
     char byte = 0;
     FATHOM_REGION("look");
@@ -30,7 +31,7 @@ static void *read_number(void *unused) {
   return unused;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   make("a", 'A');
   make("b", 'B');
   number = open("a", O_RDONLY);

@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: MIT
+"""Hostile programs: threads, signals, jumps, and programs that take things away from themselves."""
+
+import os
+import shutil
+from pathlib import Path
+
+from kit import Box, Skipped, check, check_true
+
+LOOKS = "name = 'pread' AND size = 13"
+
+
+def test_thread_storm(box: Box) -> None:
+    number = 20_000 if box.kit.full else 2000
+    box.record(box.kit.victim("threads"), "storm", number)
+    check("reads", number, box.count(LOOKS))
+    check("regions", number, box.count("name = 'life'"))
+    check("losses", 0, box.losses())
+
+
+def test_tiny_stacks(box: Box) -> None:
+    number = 5000 if box.kit.full else 500
+    box.record(box.kit.victim("threads"), "tiny", number)
+    check("reads", number, box.count(LOOKS))
+    check("losses", 0, box.losses())
+
+
+def test_pthread_exit_through_regions(box: Box) -> None:
+    """Regions that never end are no events; what follows in other threads is as deep as it is."""
+    box.record(box.kit.victim("threads"), "exit", 300)
+    check("reads", 300, box.count(LOOKS))
+    check(
+        "depths",
+        [(2, 300)],
+        box.rows(f"SELECT depth, count(*) FROM events WHERE {LOOKS} GROUP BY depth"),
+    )
+
+
+def test_cancelled_in_read(box: Box) -> None:
+    """A thread that is cancelled in a hook runs its clean-up, and the recording goes on."""
+    out = box.record(box.kit.victim("threads"), "cancel", 48)
+    check("cleaned", 48, box.told(out)["cleaned"])
+    check("reads", 96, box.count(LOOKS))
+
+
+def test_calls_in_thread_destructors(box: Box) -> None:
+    box.record(box.kit.victim("threads"), "keys", 2000)
+    check("reads", 4000, box.count(LOOKS))
+    check("losses", 0, box.losses())
+
+
+def test_unwinding(box: Box) -> None:
+    """Destructors of a cancelled C++ thread run, and exceptions pass through a hook."""
+    out = box.record(box.kit.victim("unwinding"), 20)
+    check("as without a recorder", box.run(box.kit.victim("unwinding"), 20), out)
+    check("as it should be", {"destroyed": 20, "caught": 20}, box.told(out))
+
+
+def test_signal_storm(box: Box) -> None:
+    """A handler with regions and reads every 100 us, inside of hooks of all kinds: every event is there, errno is untouched."""
+    number = 2_000_000 if box.kit.full else 100_000
+    told = box.told(box.record(box.kit.victim("signals"), "storm", number))
+    check("changed errno", 0, told["errors"])
+    check("regions", number, box.count("name = 'turn'"))
+    check(
+        "sum of arguments",
+        number * (number - 1) // 2,
+        box.value("SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'turn'"),
+    )
+    check("reads", number, box.count("name = 'pread' AND size = 11"))
+    check("stdio", number, box.count("name = 'fputc'"))
+    check("failed closes", number, box.count("name = 'close' AND error = 'EBADF'"))
+    check_true("handlers ran", told["handled"] > 0)
+    check("handlers", told["handled"], box.count("name = 'handler'"))
+    check("their reads", told["handled"], box.count("name = 'pread' AND size = 7"))
+    handled = told["handled"]
+    check(
+        "their arguments",
+        handled * (handled - 1) // 2,
+        box.value("SELECT sum(args['n']::BIGINT) FROM events WHERE name = 'handler'"),
+    )
+    check("losses", 0, box.losses())
+
+
+def test_handlers_on_their_own_stack(box: Box) -> None:
+    """It may lie above the thread's stack or below: neither looks like a longjmp."""
+    for mode in ("above", "below"):
+        box.trace = box.root / f"{mode}.fathom"
+        told = box.told(box.record(box.kit.victim("signals"), mode, 0))
+        check("changed errno", 0, told["errors"])
+        check("regions", 40_000, box.count("name = 'turn'"))
+        check(
+            "sum of arguments",
+            40_000 * 39_999 // 2,
+            box.value("SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'turn'"),
+        )
+        check("handlers", told["handled"], box.count("name = 'handler'"))
+        check(
+            "depth of turns",
+            [(0,)],
+            box.rows("SELECT DISTINCT depth FROM events WHERE name = 'turn'"),
+        )
+        check(
+            "depth of calls in turns",
+            [(1,)],
+            box.rows("SELECT DISTINCT depth FROM events WHERE name = 'pread' AND size = 11"),
+        )
+        check("losses", 0, box.losses())
+
+
+def test_jumps_out_of_hooks(box: Box) -> None:
+    """siglongjmp out of a handler that interrupted a hook: what was done before and after is there, at its right depth."""
+    number = 20_000 if box.kit.full else 1500
+    told = box.told(box.record(box.kit.victim("signals"), "jumps", number))
+    check_true("jumps happened", told["jumped"] > 0)
+    check("regions", number, box.count("name = 'after'"))
+    check("reads of handlers", told["handled"], box.count("name = 'pread' AND size = 7"))
+    check(
+        "depth of regions",
+        [(0,)],
+        box.rows("SELECT DISTINCT depth FROM events WHERE name = 'after'"),
+    )
+    reads = box.count("name = 'pread' AND size = 11")
+    check_true(f"reads {reads}", reads <= 50 * number)
+
+
+def test_forks_in_handlers(box: Box) -> None:
+    """A child made in a handler comes back into the hook that was interrupted, and its records are its own."""
+    number = 400_000 if box.kit.full else 60_000
+    told = box.told(box.record(box.kit.victim("signals"), "forks", number))
+    check("children that failed", 0, told["errors"])
+    check_true("children", told["children"] > 0)
+    check("regions of children", 20 * told["children"], box.count("name = 'child'"))
+    parent = box.value("SELECT pid FROM processes ORDER BY start LIMIT 1")
+    check("regions of the parent", number, box.count(f"name = 'turn' AND pid = {parent}"))
+    check(
+        "reads of the parent", number, box.count(f"name = 'pread' AND size = 11 AND pid = {parent}")
+    )
+
+
+def test_longjmp_over_regions(box: Box) -> None:
+    box.record(box.kit.victim("signals"), "regions", 500)
+    depths = box.rows(
+        "SELECT name, min(depth), max(depth), count(*) FROM events WHERE name IN ('shore', 'land') GROUP BY name ORDER BY name"
+    )
+    check("depths", [("land", 1, 1, 500), ("shore", 0, 0, 500)], depths)
+    check("regions that never ended", 0, box.count("name = 'dive'"))
+
+
+def test_coroutines(box: Box) -> None:
+    box.record(box.kit.victim("coroutines"), 2000)
+    check_true("regions", box.count("name = 'step'") >= 3 * 1999)
+    steps = box.rows(
+        "SELECT args['who'], count(*) FROM events WHERE name = 'step' GROUP BY ALL ORDER BY ALL"
+    )
+    check("each knows its arguments", ["0", "1", "2"], [str(step[0]) for step in steps])
+    check("losses", 0, box.losses())
+
+
+def rough(box: Box, mode: str, *more: object, lossless: bool = True) -> int:
+    box.record(box.kit.victim("rough"), mode, *more)
+    told = box.dir / "told"
+    reads = int(told.read_text()) if told.exists() else 2100
+    if lossless:
+        check("reads", reads, box.count(LOOKS))
+        check("losses", 0, box.losses())
+    else:
+        check_true("reads kept and lost", box.count(LOOKS) + box.losses() >= reads)
+    return reads
+
+
+def test_no_descriptor_is_kept(box: Box) -> None:
+    """The program finds as many open descriptors as it opened itself."""
+    rough(box, "nothing", 20_000)
+
+
+def test_closed_streams(box: Box) -> None:
+    rough(box, "closed", 20_000)
+
+
+def test_close_range_over_everything(box: Box) -> None:
+    rough(box, "range", 20_000)
+    check(
+        "name after it",
+        [(f"{box.dir}/data",)],
+        box.rows(f"SELECT DISTINCT file FROM events WHERE {LOOKS}"),
+    )
+
+
+def test_closefrom_over_everything(box: Box) -> None:
+    rough(box, "from", 20_000)
+    check(
+        "name after it",
+        [(f"{box.dir}/data",)],
+        box.rows(f"SELECT DISTINCT file FROM events WHERE {LOOKS}"),
+    )
+
+
+def test_limits(box: Box) -> None:
+    """Whatever the program forbids itself: it runs, and what cannot be kept is counted."""
+    for mode in ("fsize", "nofile", "as", "nproc"):
+        box.trace = box.root / f"{mode}.fathom"
+        rough(box, mode, 30_000, lossless=False)
+        (box.dir / "told").unlink(missing_ok=True)
+
+
+def test_limits_from_the_start(box: Box) -> None:
+    """Limits that were there before us: the program is never killed for them."""
+    for limit in ("-f 0", "-f 1", "-f 40", "-n 4", "-v 100000"):
+        box.trace = box.root / f"limit{limit.replace(' ', '')}.fathom"
+        victim = box.kit.victim("reader")
+        (box.dir / "data").write_bytes(b"1" * 100)
+        command = f"ulimit {limit}; exec env LD_PRELOAD={box.kit.library} FATHOM_OUT={box.trace} {victim} 100"
+        plain = f"ulimit {limit}; exec {victim} 100"
+        wanted = box.start("sh", "-c", plain)
+        box.finish(wanted, None)
+        got = box.start("sh", "-c", command)
+        box.finish(got, None)
+        check(f"exit with ulimit {limit}", wanted.returncode, got.returncode)
+
+
+def test_chroot(box: Box) -> None:
+    if os.geteuid() != 0:
+        raise Skipped("chroot needs root")
+    rough(box, "chroot", 30_000, lossless=False)
+
+
+def full_disk(box: Box, command: str) -> None:
+    """Runs a shell command in a mount namespace of its own, with a small file system over `small`."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        raise Skipped("a mount namespace needs root and unshare")
+    (box.dir / "small").mkdir()
+    box.run("unshare", "-m", "sh", "-ec", f"mount -t tmpfs -o size=1500k none small; {command}")
+
+
+def test_full_disk(box: Box) -> None:
+    """The disk fills up below the recording: no SIGBUS, the program ends well, and the loss is counted."""
+    reader = box.kit.victim("reader")
+    full_disk(
+        box,
+        f"LD_PRELOAD={box.kit.library} FATHOM_OUT=small/t FATHOM_SPOOL_MAX=0 {reader} 300000; dd if=/dev/zero of=small/filler bs=4k 2>/dev/null || true;"
+        f"LD_PRELOAD={box.kit.library} FATHOM_OUT=small/t {reader} 1000; rm -f small/filler; cp -r small/t {box.trace}",
+    )
+    kept, lost = box.count("name = 'pread'"), box.losses()
+    check_true(f"kept {kept}, lost {lost}", kept > 0 and kept + lost >= 300_000)
+
+
+def test_full_disk_from_the_start(box: Box) -> None:
+    reader = box.kit.victim("reader")
+    full_disk(
+        box,
+        f"dd if=/dev/zero of=small/filler bs=4k 2>/dev/null || true; LD_PRELOAD={box.kit.library} FATHOM_OUT=small/t {reader} 1000",
+    )
+
+
+def test_full_shared_memory(box: Box) -> None:
+    """The recording lies in a full /dev/shm, under `fathom run`."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        raise Skipped("a mount namespace needs root and unshare")
+    reader = box.kit.victim("reader")
+    script = (
+        "mount -t tmpfs -o size=1m none /dev/shm; dd if=/dev/zero of=/dev/shm/filler bs=4k count=200 2>/dev/null || true;"
+        f"{box.kit.fathom} run -q -o /dev/shm/t -- {reader} 20000"
+    )
+    box.run("unshare", "-m", "sh", "-ec", script, status=None)
+
+
+def test_descriptors_of_any_height(box: Box) -> None:
+    rough(box, "high")
+    rows = dict(box.rows("SELECT fd, file FROM events WHERE name = 'write' AND bytes = 5"))
+    for number in (1023, 1024, 65535):
+        check(f"file of {number}", f"{box.dir}/high-{number}", rows[number])
+    for number in (65536, 150000):
+        check_true(
+            f"file of {number}: {rows[number]}", rows[number] in (None, f"{box.dir}/high-{number}")
+        )
+
+
+def test_many_files(box: Box) -> None:
+    number = 100_000 if box.kit.full else 10_000
+    rough(box, "many", number)
+    for call in ("open", "write", "pread", "close", "unlink"):
+        files = box.value(
+            f"SELECT count(DISTINCT file) FROM events WHERE name = '{call}' AND file LIKE '%/many-%'"
+        )
+        check(f"files of {call}", number, files)
+
+
+def test_renamed_while_open(box: Box) -> None:
+    rough(box, "renamed")
+    files = [
+        Path(row[0]).name
+        for row in box.rows(
+            "SELECT file FROM events WHERE name = 'write' AND bytes = 1 ORDER BY ts"
+        )
+    ]
+    check("first write", "old", files[0])
+    check_true(f"second write {files}", files[1] in ("old", "new"))
+    check("after reopening", ["new", "new"], files[2:])
+
+
+def test_raw_system_calls(box: Box) -> None:
+    """Descriptors that syscall() made, closed and replaced have the right names."""
+    rough(box, "raw")
+    rows = box.rows(
+        "SELECT bytes, parse_filename(file) FROM events WHERE name = 'write' AND bytes BETWEEN 2 AND 5 ORDER BY bytes"
+    )
+    check("names", [(2, "raw-a"), (3, "raw-b"), (4, "raw-c"), (5, "raw-d")], rows)
+
+
+def test_a_name_many_times(box: Box) -> None:
+    number = 1_000_000 if box.kit.full else 100_000
+    rough(box, "interned", number)
+    check("stat", number, box.count(f"name = 'stat' AND file = '{box.dir}/data'"))
+    check("texts", number, box.count("args['text'] = 'always the same'"))
+
+
+def test_names(box: Box) -> None:
+    """Quotes, line ends, UTF-8, bytes that are not text, and a path of 4095 bytes."""
+    box.record(box.kit.victim("names"))
+    wanted = [
+        "with \"quotes\" and 'more'", "two\nlines\tand\ra tab", "gr\u00fc\u00df \u65e5\u672c", "not\\xff\\xfeUTF-8", "back\\slash",
+        "-rf", " spaces ", "percent%s%n", "\\xc3", "a,b;c", "z",
+    ]  # fmt: skip
+    for call in ("open", "write", "close"):
+        got = [
+            row[0]
+            for row in box.rows(
+                f"SELECT file FROM events WHERE name = '{call}' AND error IS NULL ORDER BY ts"
+            )
+        ]
+        check(
+            f"files of {call}",
+            [f"{box.dir}/{name}" for name in wanted],
+            [file for file in got if file and file.startswith(str(box.dir))],
+        )
+    texts = [
+        row[0]
+        for row in box.rows("SELECT args['name'] FROM events WHERE name = 'touch' ORDER BY ts")
+    ]
+    check("texts", wanted[:-1], texts[:-1])
+    check("the long text", 4095, len(texts[-1]))
+    check("the one too long", 1, box.count("error = 'ENAMETOOLONG'"))
+    check("losses", 0, box.losses())
+
+
+def plugins(box: Box, *flags: str) -> list[Path]:
+    return [
+        box.kit.victim("plugin", "-shared", "-fPIC", f"-DWHO={name}", *flags)
+        for name in ("anna", "bert", "cleo")
+    ]
+
+
+def test_plugins_come_and_go(box: Box) -> None:
+    """Libraries with annotations, loaded where another one lay before: every event bears its own name."""
+    turns = 3000 if box.kit.full else 300
+    box.record(box.kit.victim("plugins"), turns, *plugins(box))
+    rows = box.rows(
+        "SELECT name, count(*), sum(args['turn']::BIGINT) FROM events WHERE layer = 'app' GROUP BY name ORDER BY name"
+    )
+    wanted = [
+        (name, turns // 3, sum(range(start, turns, 3)))
+        for start, name in enumerate(("anna", "bert", "cleo"))
+    ]
+    check("regions", wanted, rows)
+    files = box.rows(
+        "SELECT parse_filename(file), count(*) FROM events WHERE name = 'write' GROUP BY ALL ORDER BY ALL"
+    )
+    check("files", [(f"plugin-{name}", turns // 3) for name in ("anna", "bert", "cleo")], files)
+
+
+def test_functions_of_plugins(box: Box) -> None:
+    """Functions known by address alone, at an address that belonged to another library a moment ago."""
+    box.record(box.kit.victim("plugins"), 60, *plugins(box, "-finstrument-functions"))
+    rows = box.rows(
+        "SELECT name, count(*) FROM events WHERE name LIKE 'work_of_%' GROUP BY ALL ORDER BY ALL"
+    )
+    check("functions", [(f"work_of_{name}", 20) for name in ("anna", "bert", "cleo")], rows)
+
+
+def test_no_allocation_of_ours(box: Box) -> None:
+    """A program with an allocator that counts sees the same number of calls."""
+    victim = box.kit.victim("own_malloc")
+    alone = box.run(victim)
+    check("calls of malloc", alone, box.record(victim))
+    check("reads", 7000, box.count(LOOKS))
+    check("losses", 0, box.losses())

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Processes: however they begin and end, each is recorded, and ends as it would have ended alone."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from kit import Box, check, check_true
+
+LOOKS = "name = 'pread' AND size = 13"
+
+
+def processes_with(box: Box, where: str) -> int:
+    return int(box.value(f"SELECT count(DISTINCT pid) FROM events WHERE {where}"))
+
+
+def expect_looks(box: Box, looks: int, processes: int) -> None:
+    check("reads", looks, box.count(LOOKS))
+    check("processes that read", processes, processes_with(box, LOOKS))
+    check("losses", 0, box.losses())
+
+
+def test_fork_storm(box: Box) -> None:
+    number = 3000 if box.kit.full else 150
+    box.record(box.kit.victim("lives"), "forks", number)
+    expect_looks(box, number + 1, number + 1)
+
+
+def test_fork_by_system_call(box: Box) -> None:
+    """A child that no hook saw coming is found by its first call."""
+    number = 1000 if box.kit.full else 100
+    box.record(box.kit.victim("lives"), "raw-forks", number)
+    expect_looks(box, number + 1, number + 1)
+
+
+def test_nested_forks(box: Box) -> None:
+    depth = 9 if box.kit.full else 6
+    box.record(box.kit.victim("lives"), "nested", depth)
+    expect_looks(box, 2 ** (depth + 1) - 1, 2 ** (depth + 1) - 1)
+
+
+def test_vfork_and_exec(box: Box) -> None:
+    """Children of vfork write nothing until they exec; a failed exec between is no harm."""
+    number = 300 if box.kit.full else 30
+    box.record(box.kit.victim("lives"), "vforks", number)
+    expect_looks(box, 2 * number, number + 1)
+    check("closes of fd 0 are the children's", 0, box.count("name = 'close' AND fd = 0"))
+
+
+def test_posix_spawn(box: Box) -> None:
+    """File actions work; the child that does not exist is an error of the call."""
+    number = 300 if box.kit.full else 30
+    box.record(box.kit.victim("lives"), "spawns", number)
+    expect_looks(box, number + 1, number + 1)
+    check("what they wrote", b"looked\n" * number, (box.dir / "spawned").read_bytes())
+    check("failed spawns", 1, box.count("name = 'posix_spawn' AND error = 'ENOENT'"))
+    check(
+        "writes name the file of the action",
+        number,
+        box.count(f"name = 'write' AND file = '{box.dir}/spawned' AND bytes = 7"),
+    )
+
+
+def test_system_and_popen(box: Box) -> None:
+    number = 100 if box.kit.full else 10
+    box.record(box.kit.victim("lives"), "shells", number)
+    expect_looks(box, 2 * number + 1, 2 * number + 1)
+    check("calls of system", number, box.count("name = 'system' AND ret = 0"))
+
+
+def test_daemon_outlives(box: Box) -> None:
+    """The command ends, its grandchild goes on: what it does afterwards is in the recording."""
+    box.record(box.kit.victim("lives"), "daemon", 60)
+    box.wait_for("end of the daemon", lambda: (box.dir / "daemon.done").exists())
+    time.sleep(0.1)
+    check("reads", 61, box.count(LOOKS))
+
+
+def test_exec_fails_then_works(box: Box) -> None:
+    box.record(box.kit.victim("lives"), "exec-fails")
+    check("reads", 11, box.count(LOOKS))
+    check("failures", 11, box.count("name LIKE 'exec%' AND error = 'ENOENT'"))
+    check("the one that worked", 1, box.count("name = 'execve' AND error IS NULL"))
+    images = box.rows("SELECT command FROM processes ORDER BY start")
+    check("images", 2, len(images))
+
+
+ENDS = {
+    "exit-in-atexit": 7,
+    "abort-handled": 128 + signal.SIGABRT,
+    "segv": 128 + signal.SIGSEGV,
+    "kill": 128 + signal.SIGKILL,
+    "quick": 11,
+    "raw": 12,
+    "underscore": 13,
+    "return": 14,
+}
+
+
+def test_ends(box: Box) -> None:
+    """Exit statuses and signals pass through, and stand in the recording."""
+    for mode, status in ENDS.items():
+        box.trace = box.root / f"{mode}.fathom"
+        box.record(box.kit.victim("lives"), mode, status=status)
+        check(
+            f"reads of {mode}",
+            2 if mode in ("exit-in-atexit", "abort-handled") else 1,
+            box.count(LOOKS),
+        )
+        check(f"exit of {mode}", [(status,)], box.rows('SELECT "exit" FROM processes'))
+        check(f"losses of {mode}", 0, box.losses())
+
+
+def test_not_a_program(box: Box) -> None:
+    box.record("./nowhere", status=127)
+    (box.dir / "text").write_text("not executable")
+    box.trace = box.root / "second.fathom"
+    box.record("./text", status=126)
+
+
+def test_signal_reaches_the_program(box: Box) -> None:
+    """SIGTERM to the recorder is the program's to decide about."""
+    (box.dir / "patient").write_text(
+        "trap 'echo got; exit 5' TERM\ntouch ready\nwhile :; do sleep 0.05; done\n"
+    )
+    process = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", "sh", "patient")
+    box.wait_for("program", lambda: (box.dir / "ready").exists())
+    process.send_signal(signal.SIGTERM)
+    out, _ = box.finish(process, 5)
+    check("what the program said", b"got\n", out)
+
+
+def test_killed_at_random(box: Box) -> None:
+    """SIGKILL at any moment: at most the torn last record of a thread is missing."""
+    for turn in range(30 if box.kit.full else 5):
+        box.trace = box.root / f"killed-{turn}"
+        process = box.start(box.kit.victim("progress"), env=box.unsupervised())
+        box.wait_for(
+            "progress", lambda: progress_of(box.dir)[0] > 0 and progress_of(box.dir)[1] > 0
+        )
+        time.sleep(0.013 * turn)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        for size, done in zip((5, 6), progress_of(box.dir)):
+            reads = box.count(f"name = 'pread' AND size = {size}")
+            check_true(
+                f"turn {turn}: {done} reads done, {reads} recorded", reads in (done, done + 1)
+            )
+        (box.dir / "progress").unlink()
+
+
+def progress_of(directory: Path) -> tuple[int, int]:
+    path = directory / "progress"
+    content = path.read_bytes()[:16] if path.exists() else b""
+    content = content.ljust(16, b"\0")
+    return int.from_bytes(content[:8], "little"), int.from_bytes(content[8:], "little")
