@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// cost WHAT TURNS THREADS: ns of thread CPU per turn of one kind of work. Run bare it gives the floor, run under a tracer the price.
+// cost WHAT TURNS THREADS: ns of thread CPU per turn of one kind of work. Run bare it gives the
+// floor, run under a tracer the price.
 //   floor   two counter reads and a 32-byte store into a ring: B
 //   call    an empty function
 //   region  an empty annotated region (nothing but a load and a branch when not recorded)
-//   pread   pread of 4 KiB from a hot file       read64  fread of 64 bytes     stat   stat of that file
-//   openclose  open and close of it              write   pwrite of 4 KiB
+//   pread   pread of 4 KiB from a hot file       read64  fread of 64 bytes     stat   stat of that
+//   file openclose  open and close of it              write   pwrite of 4 KiB
 #include <fathom/fathom.h>
 #include <fcntl.h>
 #include <string.h>
@@ -13,14 +14,14 @@
 
 #include "cost.h"
 
-static const char *path = "cost.data";
+static const char* path = "cost.data";
 
 __attribute__((noinline)) static void empty(void) { __asm__ volatile(""); }
 
-static void *make_ring(void) { return aligned_alloc(64, 65536); }
+static void* make_ring(void) { return aligned_alloc(64, 65536); }
 
-static void floor_loop(long turns, void *ring) {
-  uint64_t *at = (uint64_t *)ring, *end = at + 65536 / 8;
+static void floor_loop(long turns, void* ring) {
+  uint64_t *at = (uint64_t*)ring, *end = at + 65536 / 8;
   for (long i = 0; i < turns; i++) {
     const uint64_t begin = read_ticks();
     empty();
@@ -29,12 +30,12 @@ static void floor_loop(long turns, void *ring) {
     at[2] = (uint64_t)i;
     at[3] = 1;
     at += 4;
-    if (at == end) at = (uint64_t *)ring;
+    if (at == end) at = (uint64_t*)ring;
     __asm__ volatile("" ::: "memory");
   }
 }
 
-static void call_loop(long turns, void *unused) {
+static void call_loop(long turns, void* unused) {
   (void)unused;
   for (long i = 0; i < turns; i++) empty();
 }
@@ -43,19 +44,19 @@ __attribute__((noinline)) static void region(void) {
   FATHOM_REGION("region");
   __asm__ volatile("");
 }
-static void region_loop(long turns, void *unused) {
+static void region_loop(long turns, void* unused) {
   (void)unused;
   for (long i = 0; i < turns; i++) region();
 }
 
 struct file {
   int fd;
-  FILE *stream;
+  FILE* stream;
   char buffer[4096];
 };
 
-static void *open_file(void) {
-  struct file *file = (struct file *)malloc(sizeof *file);
+static void* open_file(void) {
+  struct file* file = (struct file*)malloc(sizeof *file);
   file->fd = open(path, O_RDWR | O_CREAT, 0600);
   memset(file->buffer, 1, sizeof file->buffer);
   struct stat facts;
@@ -66,41 +67,42 @@ static void *open_file(void) {
   return file;
 }
 
-static void pread_loop(long turns, void *own) {
-  struct file *file = (struct file *)own;
+static void pread_loop(long turns, void* own) {
+  struct file* file = (struct file*)own;
   for (long i = 0; i < turns; i++)
     if (pread(file->fd, file->buffer, 4096, (i & 255) * 4096) != 4096) exit(3);
 }
-static void write_loop(long turns, void *own) {
-  struct file *file = (struct file *)own;
+static void write_loop(long turns, void* own) {
+  struct file* file = (struct file*)own;
   for (long i = 0; i < turns; i++)
     if (pwrite(file->fd, file->buffer, 4096, (i & 255) * 4096) != 4096) exit(3);
 }
-static void read64_loop(long turns, void *own) {
-  struct file *file = (struct file *)own;
+static void read64_loop(long turns, void* own) {
+  struct file* file = (struct file*)own;
   for (long i = 0; i < turns; i++)
     if (fread(file->buffer, 1, 64, file->stream) != 64) rewind(file->stream);
 }
-static void stat_loop(long turns, void *unused) {
+static void stat_loop(long turns, void* unused) {
   struct stat facts;
   (void)unused;
   for (long i = 0; i < turns; i++)
     if (stat(path, &facts) != 0) exit(3);
 }
-static void openclose_loop(long turns, void *unused) {
+static void openclose_loop(long turns, void* unused) {
   (void)unused;
   for (long i = 0; i < turns; i++)
     if (close(open(path, O_RDONLY)) != 0) exit(3);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static const struct {
-    const char *name;
-    void (*loop)(long, void *);
-    void *(*prepare)(void);
+    const char* name;
+    void (*loop)(long, void*);
+    void* (*prepare)(void);
   } kinds[] = {
-      {"floor", floor_loop, make_ring}, {"call", call_loop, NULL},      {"region", region_loop, NULL},
-      {"pread", pread_loop, open_file}, {"write", write_loop, open_file}, {"read64", read64_loop, open_file},
+      {"floor", floor_loop, make_ring}, {"call", call_loop, NULL},
+      {"region", region_loop, NULL},    {"pread", pread_loop, open_file},
+      {"write", write_loop, open_file}, {"read64", read64_loop, open_file},
       {"stat", stat_loop, open_file},   {"openclose", openclose_loop, open_file},
   };
   if (argc != 4) return 2;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the cost programs share: thread CPU time of a loop, on one or several threads at once, as "ns per turn" on stdout.
+// What the cost programs share: thread CPU time of a loop, on one or several threads at once, as
+// "ns per turn" on stdout.
 //
-// Thread CPU time, because the machines are shared: wall time moves by factors, CPU time by percents.
+// Thread CPU time, because the machines are shared: wall time moves by factors, CPU time by
+// percents.
 #pragma once
 
 #ifndef _GNU_SOURCE
@@ -32,16 +34,16 @@ static inline uint64_t read_ticks(void) {
 }
 
 struct work {
-  void (*loop)(long turns, void *own);
-  void *(*prepare)(void);
+  void (*loop)(long turns, void* own);
+  void* (*prepare)(void);
   long turns;
   double ns;
-  pthread_barrier_t *start;
+  pthread_barrier_t* start;
 };
 
-static inline void *measure_thread(void *argument) {
-  struct work *work = (struct work *)argument;
-  void *own = work->prepare ? work->prepare() : NULL;
+static inline void* measure_thread(void* argument) {
+  struct work* work = (struct work*)argument;
+  void* own = work->prepare ? work->prepare() : NULL;
   work->loop(work->turns / 20 + 1, own); /* warm: pages, caches, first-use slow paths */
   pthread_barrier_wait(work->start);
   const double before = thread_cpu_ns();
@@ -51,7 +53,8 @@ static inline void *measure_thread(void *argument) {
 }
 
 /* Prints the mean over the threads of ns per turn. */
-static inline void measure(void (*loop)(long, void *), void *(*prepare)(void), long turns, int threads) {
+static inline void measure(void (*loop)(long, void*), void* (*prepare)(void), long turns,
+                           int threads) {
   pthread_t ids[64];
   struct work works[64];
   pthread_barrier_t start;

@@ -24,14 +24,32 @@ class Bench:
     @cached_property
     def cost(self) -> Path:
         program = self.folder / "cost"
-        subprocess.run(["cc", "-O2", "-pthread", f"-I{TOP / 'include'}", "-o", str(program), str(HERE / "cost.c")], check=True)
+        subprocess.run(
+            [
+                "cc",
+                "-O2",
+                "-pthread",
+                f"-I{TOP / 'include'}",
+                "-o",
+                str(program),
+                str(HERE / "cost.c"),
+            ],
+            check=True,
+        )
         return program
 
     def turns(self, number: int) -> str:
         return str(max(1000, int(number * self.scale)))
 
     def run(self, command: list[str], env: dict[str, str] | None = None) -> str:
-        done = subprocess.run(command, cwd=self.folder, env={**os.environ, **(env or {})}, check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**os.environ, **(env or {})},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         return done.stdout
 
     def bare(self, what: str, turns: int, threads: int) -> float:
@@ -41,7 +59,18 @@ class Bench:
     def recorded(self, what: str, turns: int, threads: int) -> float:
         trace = self.folder / "trace.fathom"
         shutil.rmtree(trace, ignore_errors=True)
-        command = [str(self.build / "fathom"), "run", "-q", "-o", str(trace), "--", str(self.cost), what, self.turns(turns), str(threads)]
+        command = [
+            str(self.build / "fathom"),
+            "run",
+            "-q",
+            "-o",
+            str(trace),
+            "--",
+            str(self.cost),
+            what,
+            self.turns(turns),
+            str(threads),
+        ]
         return float(self.run(command))
 
     @property
@@ -61,7 +90,18 @@ class Bench:
     def strace(self, what: str, turns: int, threads: int) -> float | None:
         if shutil.which("strace") is None:
             return None
-        command = ["strace", "-f", "-o", "/dev/null", "-e", f"trace={what}64", str(self.cost), what, self.turns(turns), str(threads)]
+        command = [
+            "strace",
+            "-f",
+            "-o",
+            "/dev/null",
+            "-e",
+            f"trace={what}64",
+            str(self.cost),
+            what,
+            self.turns(turns),
+            str(threads),
+        ]
         return float(self.run(command))
 
     @cached_property
@@ -72,7 +112,12 @@ class Bench:
         if not python.exists():
             try:
                 subprocess.run([sys.executable, "-m", "venv", str(home)], check=True, capture_output=True)
-                subprocess.run([str(python), "-m", "pip", "install", "-q", "dftracer==2.2.0"], check=True, capture_output=True, timeout=300)
+                subprocess.run(
+                    [str(python), "-m", "pip", "install", "-q", "dftracer==2.2.0"],
+                    check=True,
+                    capture_output=True,
+                    timeout=300,
+                )
             except (subprocess.SubprocessError, OSError):
                 return None
         found = sorted(home.glob("lib/python3*/site-packages/**/libdftracer_preload.so"))

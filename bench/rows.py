@@ -97,11 +97,33 @@ def row_region(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[
         ratio = samples.ratio(lambda one: one["on"], "floor", "on")
         floor, on = samples.median("floor") or 0, samples.median("on") or 0
         what = f"annotated region, {threads} thread{'s' * (threads > 1)}"
-        rows.append(Row(what, f"B {floor:.1f} ns", f"{on:.1f} ns", f"{ratio:.2f} B", "", "1.9 B", "1.15 B", judged(ratio, 1.9, 1.15)))
+        rows.append(
+            Row(
+                what,
+                f"B {floor:.1f} ns",
+                f"{on:.1f} ns",
+                f"{ratio:.2f} B",
+                "",
+                "1.9 B",
+                "1.15 B",
+                judged(ratio, 1.9, 1.15),
+            )
+        )
         if threads == 1:
             off = statistics.median([one["off"] - one["call"] for one in samples.rounds])
             verdict = judged(off, 1.0, 0.1)
-            rows.append(Row("region, not recording", "an empty call", f"{off:+.2f} ns", "", "LTTng 0.2 ns", "1 ns", "0", verdict))
+            rows.append(
+                Row(
+                    "region, not recording",
+                    "an empty call",
+                    f"{off:+.2f} ns",
+                    "",
+                    "LTTng 0.2 ns",
+                    "1 ns",
+                    "0",
+                    verdict,
+                )
+            )
     return rows
 
 
@@ -122,7 +144,17 @@ def row_intercepted(bench: Bench, rounds: int, progress: Callable[[], None]) -> 
             title = f"{name}, {threads} thread{'s' * (threads > 1)}"
             verdict = judged(ratio, enough, goal) if enough else ""
             bars = (f"{enough} B", f"{goal} B") if enough else ("", "")
-            rows.append(Row(title, f"bare {bare:.0f}, B {floor:.1f} ns", f"+{added:.1f} ns", f"{ratio:.2f} B", peers_text(samples), *bars, verdict))
+            rows.append(
+                Row(
+                    title,
+                    f"bare {bare:.0f}, B {floor:.1f} ns",
+                    f"+{added:.1f} ns",
+                    f"{ratio:.2f} B",
+                    peers_text(samples),
+                    *bars,
+                    verdict,
+                )
+            )
     return rows
 
 
@@ -137,14 +169,40 @@ def row_packing(bench: Bench, rounds: int, progress: Callable[[], None]) -> list
     each = size / events
     fathom = str(bench.build / "fathom")
     report = min(bench.seconds([fathom, "report", str(bench.trace)]) for _ in range(3))
-    group = min(bench.seconds([fathom, "sql", str(bench.trace), "SELECT name, count(*), sum(dur) FROM events GROUP BY name"]) for _ in range(3))
+    group = min(
+        bench.seconds(
+            [
+                fathom,
+                "sql",
+                str(bench.trace),
+                "SELECT name, count(*), sum(dur) FROM events GROUP BY name",
+            ]
+        )
+        for _ in range(3)
+    )
     progress()
-    rows = [
-        Row("bytes of a POSIX event at rest", "-", f"{each:.2f} B", "", "DFTracer 11.5-23", "7", "5", judged(each, 7, 5)),
-        Row(f"summary report of {events:,} events", "-", f"{report:.2f} s", "", "", "2 s (100 M)", "0.1 s (100 M)"),
+    return [
+        Row(
+            "bytes of a POSIX event at rest",
+            "-",
+            f"{each:.2f} B",
+            "",
+            "DFTracer 11.5-23",
+            "7",
+            "5",
+            judged(each, 7, 5),
+        ),
+        Row(
+            f"summary report of {events:,} events",
+            "-",
+            f"{report:.2f} s",
+            "",
+            "",
+            "2 s (100 M)",
+            "0.1 s (100 M)",
+        ),
         Row(f"GROUP BY name over {events:,} events", "-", f"{group:.2f} s", "", "", "", ""),
     ]
-    return rows
 
 
 def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progress: Callable[[], None]) -> Samples:

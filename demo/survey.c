@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// survey DIRECTORY TILES: charts a sea floor, as a small I/O-bound program does it, with the faults that such programs have.
+// survey DIRECTORY TILES: charts a sea floor, as a small I/O-bound program does it, with the faults
+// that such programs have.
 //
-// It writes tiles of soundings (stdio), makes each of them durable (fsync after every tile), reads them back in small pieces and out of
-// order (pread of 512 bytes), smooths them (compute), and keeps a log line by line. Fathom shows which of this costs what.
+// It writes tiles of soundings (stdio), makes each of them durable (fsync after every tile), reads
+// them back in small pieces and out of order (pread of 512 bytes), smooths them (compute), and
+// keeps a log line by line. Fathom shows which of this costs what.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fathom/fathom.h>
@@ -17,9 +19,9 @@
 enum { SIDE = 256, CELLS = SIDE * SIDE, PIECE = 512, PASSES = 3 };
 
 static float depths[CELLS], smooth[CELLS];
-static FILE *notes;
+static FILE* notes;
 
-static void die(const char *what) {
+static void die(const char* what) {
   fprintf(stderr, "survey: %s: %s\n", what, strerror(errno));
   exit(1);
 }
@@ -30,14 +32,15 @@ static void sound_tile(int tile) {
   for (int y = 0; y < SIDE; y++) {
     for (int x = 0; x < SIDE; x++) {
       const double east = (x + 37 * tile) / 19.0, north = (y + 11 * tile) / 23.0;
-      depths[y * SIDE + x] = (float)(3000 + 400 * sin(east) * cos(north) + 60 * sin(3 * east + north));
+      depths[y * SIDE + x] =
+          (float)(3000 + 400 * sin(east) * cos(north) + 60 * sin(3 * east + north));
     }
   }
 }
 
-static void save_tile(const char *path) {
+static void save_tile(const char* path) {
   FATHOM_FUNCTION();
-  FILE *out = fopen(path, "w");
+  FILE* out = fopen(path, "w");
   if (!out) die(path);
   for (int y = 0; y < SIDE; y++) {
     if (fwrite(depths + y * SIDE, sizeof *depths, SIDE, out) != SIDE) die(path);
@@ -45,14 +48,15 @@ static void save_tile(const char *path) {
   if (fflush(out) != 0 || fsync(fileno(out)) != 0 || fclose(out) != 0) die(path);
 }
 
-static void load_tile(const char *path) {
+static void load_tile(const char* path) {
   FATHOM_FUNCTION();
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) die(path);
   const int pieces = (int)(sizeof depths / PIECE);
   for (int i = 0; i < pieces; i++) {
-    const int piece = (int)((unsigned)i * 769u % (unsigned)pieces);  // 769 is prime: every piece once, out of order
-    if (pread(fd, (char *)depths + piece * PIECE, PIECE, (off_t)piece * PIECE) != PIECE) die(path);
+    const int piece = (int)((unsigned)i * 769u %
+                            (unsigned)pieces);  // 769 is prime: every piece once, out of order
+    if (pread(fd, (char*)depths + piece * PIECE, PIECE, (off_t)piece * PIECE) != PIECE) die(path);
   }
   close(fd);
 }
@@ -64,7 +68,7 @@ static void smooth_tile(void) {
     FATHOM_ARG("pass", pass);
     for (int y = 1; y < SIDE - 1; y++) {
       for (int x = 1; x < SIDE - 1; x++) {
-        const float *at = depths + y * SIDE + x;
+        const float* at = depths + y * SIDE + x;
         smooth[y * SIDE + x] = 0.5f * at[0] + 0.125f * (at[-1] + at[1] + at[-SIDE] + at[SIDE]);
       }
     }
@@ -78,7 +82,7 @@ static float shallowest(void) {
   return least;
 }
 
-static void chart(const char *directory, int tiles) {
+static void chart(const char* directory, int tiles) {
   FATHOM_FUNCTION();
   char path[4096];
   for (int tile = 0; tile < tiles; tile++) {
@@ -95,7 +99,7 @@ static void chart(const char *directory, int tiles) {
   FATHOM_INSTANT("charted");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc != 3 || atoi(argv[2]) <= 0) {
     fprintf(stderr, "usage: survey DIRECTORY TILES\n");
     return 2;

@@ -22,14 +22,8 @@ extern const CommandDef kDoctorCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,
-    &kReportCommand,
-    &kSqlCommand,
-    &kInfoCommand,
-    &kExportCommand,
-    &kImportCommand,
-    &kCollectCommand,
-    &kDoctorCommand,
+    &kRunCommand,    &kReportCommand, &kSqlCommand,     &kInfoCommand,
+    &kExportCommand, &kImportCommand, &kCollectCommand, &kDoctorCommand,
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The ranges of kinds that the in-process sources use: 11 bits in all, 0 to 31 are the format's own.
+// The ranges of kinds that the in-process sources use: 11 bits in all, 0 to 31 are the format's
+// own.
 #pragma once
 
 namespace fathom::guest {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What an end-to-end test works with: a folder of its own, victims compiled when first needed, and questions to Fathom."""
+"""What an end-to-end test works with: a folder of its own, victims compiled when first needed, questions to Fathom."""
 
+import contextlib
 import json
 import os
 import signal
@@ -118,22 +119,14 @@ class Box:
         except subprocess.TimeoutExpired:
             raise Failure(f"no end within {TIMEOUT_S} s: {process.args!r}") from None
         if status is not None and process.returncode != status:
-            raise Failure(
-                f"{process.args!r} ended with {process.returncode}, wanted {status}; stderr {err[-400:]!r}"
-            )
+            raise Failure(f"{process.args!r} ended with {process.returncode}, wanted {status}; stderr {err[-400:]!r}")
         return out, err
 
-    def run(
-        self, *command: object, status: int | None = 0, env: dict[str, str] | None = None
-    ) -> bytes:
+    def run(self, *command: object, status: int | None = 0, env: dict[str, str] | None = None) -> bytes:
         return self.finish(self.start(*command, env=env), status)[0]
 
-    def record(
-        self, *command: object, options: tuple[str, ...] = (), status: int | None = 0
-    ) -> bytes:
-        return self.run(
-            self.kit.fathom, "run", "-q", *options, "-o", self.trace, "--", *command, status=status
-        )
+    def record(self, *command: object, options: tuple[str, ...] = (), status: int | None = 0) -> bytes:
+        return self.run(self.kit.fathom, "run", "-q", *options, "-o", self.trace, "--", *command, status=status)
 
     def unsupervised(self) -> dict[str, str]:
         return {"LD_PRELOAD": str(self.kit.library), "FATHOM_OUT": str(self.trace)}
@@ -156,18 +149,11 @@ class Box:
 
     def lost(self, reason: str) -> int:
         """How much was lost for a reason that holds this word."""
-        return int(
-            self.value(
-                f"SELECT coalesce(sum(\"count\"), 0) FROM losses WHERE reason LIKE '%{reason}%'"
-            )
-        )
+        return int(self.value(f"SELECT coalesce(sum(\"count\"), 0) FROM losses WHERE reason LIKE '%{reason}%'"))
 
     def told(self, output: bytes) -> dict[str, int]:
         """What a victim printed as "key value" lines."""
-        return {
-            key: int(value)
-            for key, value in (line.split() for line in output.decode().splitlines())
-        }
+        return {key: int(value) for key, value in (line.split() for line in output.decode().splitlines())}
 
     def info(self) -> Any:
         return json.loads(self.fathom("info", self.trace, "--format", "json"))
@@ -181,10 +167,8 @@ class Box:
 
     def close(self) -> None:
         for process in self.started:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
             process.wait()
             for stream in (process.stdout, process.stderr):
                 if stream:

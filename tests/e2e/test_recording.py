@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Nothing is lost, nothing is wrong: counts against what the programs know of themselves."""
 
+import contextlib
 import json
 import os
 import signal
 import time
+from pathlib import Path
 
 from kit import Box, check, check_true
 
 
 def test_names_are_never_wrong(box: Box) -> None:
-    """A descriptor's number goes from file to file while another thread reads from it: the name may be unknown, never wrong."""
+    """A number goes from file to file while another thread reads from it: the name may be unknown, never wrong."""
     box.record(box.kit.victim("swap"), 200_000 if box.kit.full else 20_000)
     pairs = box.rows(
         "SELECT r.args['truth'] AS truth, parse_filename(p.file) AS file, count(*) "
@@ -34,7 +36,11 @@ def test_storm(box: Box) -> None:
     check("regions", turns, box.count("name = 'turn'"))
     check("reads", turns, box.count("name = 'pread' AND size = 11"))
     check_true("reads of handlers", box.count("name = 'pread' AND size = 7") >= handled)
-    check("sum of arguments", (size[0] + 1) * size[1] * sum(range(size[2])), box.value("SELECT sum(args['i']::BIGINT) FROM events"))
+    check(
+        "sum of arguments",
+        (size[0] + 1) * size[1] * sum(range(size[2])),
+        box.value("SELECT sum(args['i']::BIGINT) FROM events"),
+    )
     check("losses", 0, box.losses())
 
 
@@ -77,12 +83,10 @@ def test_recorder_killed_at_any_time(box: Box) -> None:
 
 def alive(name: str, box: Box) -> bool:
     """Whether a program of this test still runs."""
-    for entry in os.listdir("/proc"):
-        try:
-            if entry.isdigit() and os.readlink(f"/proc/{entry}/exe").endswith(name) and os.readlink(f"/proc/{entry}/cwd") == str(box.dir):
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if str((entry / "exe").readlink()).endswith(name) and (entry / "cwd").readlink() == box.dir:
                 return True
-        except OSError:
-            continue
     return False
 
 
@@ -93,7 +97,11 @@ def test_filters(box: Box) -> None:
     command = f"{box.kit.victim('reader')} 5 in/a; {box.kit.victim('reader')} 7 inner/b"
     box.record("sh", "-c", command, options=("--paths", "in/", "--calls", "pread,open"))
     check("reads below in/", 5, box.count("name = 'pread'"))
-    check("files", [(str(box.dir / "in/a"),)], box.rows("SELECT DISTINCT file FROM events WHERE file IS NOT NULL"))
+    check(
+        "files",
+        [(str(box.dir / "in/a"),)],
+        box.rows("SELECT DISTINCT file FROM events WHERE file IS NOT NULL"),
+    )
     check("other calls", 0, box.count("name NOT IN ('pread', 'open') AND layer = 'posix'"))
 
 
@@ -113,5 +121,9 @@ def test_many_processes(box: Box) -> None:
     number = 2000 if box.kit.full else 150
     box.record("sh", "-c", f"for i in $(seq {number}); do {box.kit.victim('reader')} 3 >/dev/null; done")
     check("reads", 3 * number, box.count("name = 'pread'"))
-    check("processes", number, box.value("SELECT count(DISTINCT pid) FROM processes WHERE command LIKE '%reader 3'"))
+    check(
+        "processes",
+        number,
+        box.value("SELECT count(DISTINCT pid) FROM processes WHERE command LIKE '%reader 3'"),
+    )
     check("losses", 0, box.losses())

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The calls of layer posix, one row an entry point of libc. Included several times with CALL and CUSTOM defined anew: for the numbers
-// of the kinds, their Specs, the originals, the hooks, the schema and the binding table. No include guard on purpose.
+// The calls of layer posix, one row an entry point of libc. Included several times with CALL and
+// CUSTOM defined anew: for the numbers of the kinds, their Specs, the originals, the hooks, the
+// schema and the binding table. No include guard on purpose.
 //
-//   CALL(entry, plain name, result, (parameters), (arguments), "category", .spec …)   the hook is written by the macro
-//   CUSTOM(…same…)                                                                    the hook is written by hand beside the table
+//   CALL(entry, plain name, result, (parameters), (arguments), "category", .spec …)
+//   CUSTOM(…)   the same, but the hook is written by hand beside the table
 //
 // Fields of the Spec stand in its order (guest/call.h).
 

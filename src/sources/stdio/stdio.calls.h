@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The calls of layer stdio, one row an entry point (see sources/posix/posix.calls.h). `.fd` is the position of the stream here;
+// The calls of layer stdio, one row an entry point (see sources/posix/posix.calls.h). `.fd` is the
+// position of the stream here;
 // `.size` and `.count` are those of the sizes asked for. No include guard on purpose.
 
 // One row a line, however long: the table is read across.
