@@ -40,6 +40,7 @@ enum class Effect : uint8_t {
   kDuplicates,  // the result is another descriptor of what `fd` means
   kReplaces,    // `fd2` is replaced by what `fd` means
   kChangesDirectory,
+  kForks,  // makes a child that inherits our descriptors
 };
 
 // What moved, where the result is not a number of bytes (stdio).
@@ -213,6 +214,8 @@ FATHOM_HOT uint64_t effects_begin(A... a) {
     return before;
   } else if constexpr (S.effect == Effect::kOpens || S.effect == Effect::kDuplicates) {
     change_begins();
+  } else if constexpr (S.effect == Effect::kForks) {
+    prepare_fork();
   }
   return 0;
 }
@@ -246,6 +249,42 @@ FATHOM_HOT void effects_end(const Facts& facts, uint64_t replaced, R ret, A... a
   }
 }
 
+// The offset of a call that was told where: not where the bytes go, if they are appended. preadv2
+// and pwritev2 take -1 for the position, and move it then.
+template <const Spec& S, class... A>
+FATHOM_HOT int64_t offset_of_call(uint64_t word, A... a) {
+  const auto offset = static_cast<int64_t>(argument<S.offset>(a...));
+  if constexpr (S.ret == Ret::kBytes && S.pieces >= 0 && sizeof...(A) == 5) {
+    constexpr int kAppends = 0x10;  // RWF_APPEND
+    if (offset == -1) position_lost(argument<S.fd>(a...));
+    if ((argument<4>(a...) & kAppends) != 0) return kUnknown;
+  }
+  if constexpr (S.category[0] == 'w') {
+    if (FATHOM_UNLIKELY((word & kWordAppend) != 0)) return kUnknown;
+  }
+  return offset;
+}
+
+// Where this source is off, its calls still say what becomes of descriptors and the working
+// directory: the other sources' names depend on it.
+template <const Spec& S, class R, class... A>
+FATHOM_COLD R unrecorded(R (*original)(A...), A... a) {
+  if (guest.live->alive == 0 || tls.apart != 0) return original(a...);
+  if constexpr (S.effect == Effect::kCloses || S.effect == Effect::kReplaces) {
+    change_begins();
+    descriptor_closes(argument < S.effect == Effect::kCloses ? S.fd : S.fd2 > (a...));
+    const R ret = original(a...);
+    change_ends();
+    return ret;
+  } else if constexpr (S.effect == Effect::kChangesDirectory) {
+    const R ret = original(a...);
+    if (ret == 0) directory_changed();
+    return ret;
+  } else {
+    return original(a...);
+  }
+}
+
 // --- the body of a hook
 // -------------------------------------------------------------------------------------------------
 
@@ -254,7 +293,7 @@ void resolve_originals();
 template <const Spec& S, class R, class... A>
 FATHOM_HOT R traced(R (*&original)(A...), A... a) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!recording(S.source)) return original(a...);
+  if (!recording(S.source)) return unrecorded<S>(original, a...);
   Facts facts;
   facts.depth = open_level(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
   uint64_t word = 0;
@@ -300,7 +339,7 @@ FATHOM_HOT R traced(R (*&original)(A...), A... a) {
       __atomic_store_n(&descriptors[facts.fd].position, facts.error == 0 ? facts.ret : kUnknown,
                        __ATOMIC_RELEASE);
   } else if constexpr (S.offset >= 0) {
-    facts.offset = static_cast<int64_t>(argument<S.offset>(a...));
+    facts.offset = offset_of_call<S>(word, a...);
   } else if constexpr (moves) {
     facts.offset = position_ends(position, facts.fd, word, facts.error == 0 ? facts.ret : -1,
                                  S.effect == Effect::kWrites);

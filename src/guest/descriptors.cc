@@ -77,7 +77,8 @@ void forget_changes() { ended = begun; }
 
 void descriptor_opened(int fd, uint32_t file, int flags) {
   const uint64_t append = (flags & O_APPEND) != 0 ? static_cast<uint64_t>(kWordAppend) : 0;
-  set_entry(fd, stamped(file | append), kUnknown);
+  // A file whose name could not be kept is asked for again.
+  set_entry(fd, file != 0 ? stamped(file | append) : 0, kUnknown);
 }
 
 void descriptor_closes(int fd) {
@@ -121,6 +122,11 @@ void position_lost(int fd) {
   }
 }
 
+void all_positions_lost() {
+  const uint32_t end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
+  for (uint32_t fd = 0; fd < end; fd++) position_lost(static_cast<int>(fd));
+}
+
 void all_shared() {
   const uint32_t end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
   for (uint32_t fd = 0; fd < end; fd++) mark_shared(static_cast<int>(fd));
@@ -159,13 +165,11 @@ uint64_t ask_for_file(int fd) {
 // Here the position is not simply counted: it is unknown, taken by another thread, or shared.
 void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
   if (word == 0 || (word & (kWordNoFile | kWordNoSeek)) != 0) return;
-  if (use.counted &&
-      use.before <=
-          kBusy) {  // another thread is between begin and end: neither can tell its offset
+  if (use.counted && use.before <= kBusy) {
+    // Another thread is between begin and end, or left by longjmp: from now on the kernel is asked.
+    mark_shared(fd);
     __atomic_store_n(&descriptors[fd].position, kContested, __ATOMIC_RELEASE);
     use.counted = false;
-    use.before = kUnknown;
-    return;
   }
   use.before = sys_tell(fd);
   use.asked = true;
@@ -192,9 +196,9 @@ int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bo
     int64_t busy = kBusy;
     const bool alone = __atomic_compare_exchange_n(&descriptors[fd].position, &busy, next, false,
                                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-    if (alone) return offset;
-    __atomic_store_n(&descriptors[fd].position, kUnknown, __ATOMIC_RELEASE);
-    return kUnknown;
+    if (!alone) __atomic_store_n(&descriptors[fd].position, kUnknown, __ATOMIC_RELEASE);
+    // Whoever shares the position since this call began said so before it moved it.
+    return alone && (descriptor_word(fd) & kWordShared) == 0 ? offset : kUnknown;
   }
   if (write && (word & kWordAppend) != 0)
     return kUnknown;  // shared and appending: where it landed is anybody's guess

@@ -8,9 +8,9 @@
 // saw.
 //
 // Positions are the process's own business while one thread at a time uses a descriptor that nobody
-// else shares; then they are counted. Everywhere else (inherited, duplicated, shared by a fork) the
-// kernel is asked before and after the call, and the offset is known only if the two differ by what
-// the call moved. NULL rather than wrong.
+// else shares; then they are counted. Everywhere else (inherited, duplicated, shared by a fork,
+// found in use by two threads at once) the kernel is asked before and after the call, and the
+// offset is known only if the two differ by what the call moved. NULL rather than wrong.
 #pragma once
 
 #include <stdint.h>
@@ -28,6 +28,8 @@ enum : uint64_t {
   kWordAppend = UINT64_C(1) << 34,  // O_APPEND
   kWordNoSeek = UINT64_C(1) << 35,
 };
+// What may change in a word while the descriptor means the same file.
+constexpr uint64_t kWordTraits = kWordShared | kWordAppend | kWordNoSeek;
 
 struct Descriptor {
   uint64_t word;     // atomic; 0: unknown
@@ -67,6 +69,7 @@ void descriptor_duplicated(int from, int to);
 void descriptor_restore(int fd, uint64_t word);
 void descriptor_flags(int fd, int flags);  // fcntl(F_SETFL)
 void position_lost(int fd);                // stdio, or anything else that moved it unseen
+void all_positions_lost();                 // fflush(NULL)
 void all_shared();                         // before a fork
 void forget_changes();                     // in a forked child
 
@@ -81,7 +84,8 @@ FATHOM_HOT uint64_t use_begins(int fd) {
   return FATHOM_LIKELY(word != 0) || fd < 0 ? word : ask_for_file(fd);
 }
 FATHOM_HOT uint32_t use_ends(int fd, uint64_t before) {
-  return FATHOM_LIKELY(descriptor_word(fd) == before) ? static_cast<uint32_t>(before) : 0;
+  const uint64_t changed = (descriptor_word(fd) ^ before) & ~kWordTraits;
+  return FATHOM_LIKELY(changed == 0) ? static_cast<uint32_t>(before) : 0;
 }
 
 // The position of a call that moves it.

@@ -164,7 +164,10 @@ bool wake_up(fathom_source source) {
   return guest.live->on[source] != 0;
 }
 
-void vfork_begins() { tls.apart++; }
+void vfork_begins() {
+  if (guest.attached && tls.apart == 0) prepare_fork();
+  tls.apart++;
+}
 void vfork_is_over() { tls.apart--; }
 
 void write_exec(int child, uint32_t file, char* const* environment) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program with an allocator of its own that counts: what main() calls is printed, and must be the same
-// with and without a recorder.
+// A program with an allocator of its own that counts: what main() calls is printed, and must be the
+// same with and without a recorder.
 #define _GNU_SOURCE
 #include <fathom/fathom.h>
 #include <fcntl.h>

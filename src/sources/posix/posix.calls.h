@@ -231,7 +231,7 @@ CUSTOM(waitpid, waitpid, int, (int pid, int* status, int options), (pid, status,
 CUSTOM(wait3, wait3, int, (int* status, int options, void* usage), (status, options, usage), "wait", .ret = Ret::kStatus)
 CUSTOM(wait4, wait4, int, (int pid, int* status, int options, void* usage), (pid, status, options, usage), "wait", .ret = Ret::kStatus)
 CUSTOM(waitid, waitid, int, (int type, unsigned id, siginfo_t* info, int options), (type, id, info, options), "wait", .ret = Ret::kStatus)
-CALL(system, system, int, (const char* command), (command), "process", .ret = Ret::kStatus)
+CALL(system, system, int, (const char* command), (command), "process", .ret = Ret::kStatus, .effect = Effect::kForks)
 CALL(sysconf, sysconf, long, (int name), (name), "metadata", .ret = Ret::kValue, .flags = 0, .flags_key = "name")
 
 // clang-format on

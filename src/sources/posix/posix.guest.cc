@@ -173,9 +173,12 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
   facts.begin = facts.end = tick();
   write_call<S>(facts);
   write_exec(0, facts.file, environment);
+  const uint8_t* const behind = tls.cursor.at;
   const int ret = call();
   facts.error = errno;
-  if (segment != nullptr && tls.cursor.segment == segment) {
+  // Not if a handler wrote something behind it meanwhile, or the segment was left.
+  if (segment != nullptr && before.cursor.segment == segment && tls.cursor.segment == segment &&
+      tls.cursor.at == behind) {
     tls.cursor = before.cursor;
     tls.last_depth = before.last_depth;
     __atomic_store_n(&segment->progress, progress, __ATOMIC_RELEASE);

@@ -38,7 +38,7 @@ FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) 
   if (number == SYS_fork) prepare_fork();
 #endif
   if (number == SYS_dup3) descriptor_closes(static_cast<int>(second));
-  if (number == SYS_clone) prepare_fork();
+  if (number == SYS_clone || number == SYS_clone3) prepare_fork();
   return nullptr;
 }
 

@@ -48,6 +48,14 @@ uint64_t moved(R ret, A... a) {
   return 0;
 }
 
+// A stream that is none means all of them: fflush(NULL).
+inline void stream_moved(const FILE* stream) {
+  if (FATHOM_UNLIKELY(stream == nullptr)) return all_positions_lost();
+  position_lost(descriptor_of_stream(stream));
+}
+
+bool is_alive() { return guest.live->alive != 0 && tls.apart == 0; }
+
 // What a call of stdio knows when it begins.
 struct StreamUse {
   FILE* stream;
@@ -73,7 +81,7 @@ inline __attribute__((always_inline)) void stream_ends(StreamUse& use, R ret, A.
   close_level(facts.depth);
   facts.error = stream_error<S>(use.stream, ret);
   facts.file = use_ends(facts.fd, use.word);
-  position_lost(facts.fd);
+  stream_moved(use.stream);
   if constexpr (S.measure == Measure::kItems) {
     facts.item = argument<S.size>(a...);
     facts.size = facts.item * argument<S.count>(a...);
@@ -94,7 +102,11 @@ bool is_recording() { return recording(FATHOM_SOURCE_STDIO); }
 template <const Spec& S, class R, class... A>
 inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(a...);
+  if (!is_recording()) {
+    FILE* const stream = stream_of<S>(a...);
+    if (is_alive()) stream_moved(stream);  // before: it may be gone after
+    return original(a...);
+  }
   StreamUse use{};
   stream_begins<S>(use, stream_of<S>(a...), FATHOM_FRAME);
   if constexpr (std::is_void_v<R>) {
@@ -147,7 +159,10 @@ template <const Spec& S>
 FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const char* path,
                   const char* mode, FILE* old) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(path, mode, old);
+  if (!is_recording()) {
+    if (is_alive()) descriptor_closes(descriptor_of_stream(old));
+    return original(path, mode, old);
+  }
   Facts facts;
   facts.depth = open_level(FATHOM_FRAME);
   change_begins();
@@ -189,7 +204,14 @@ FILE* make_hook(FILE* (*&original)(A...), A... a) {
 template <const Spec& S>
 int close_hook(int (*&original)(FILE*), FILE* stream) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(stream);
+  if (!is_recording()) {
+    if (!is_alive()) return original(stream);
+    change_begins();
+    descriptor_closes(descriptor_of_stream(stream));
+    const int ret = original(stream);
+    change_ends();
+    return ret;
+  }
   Facts facts;
   facts.depth = open_level(FATHOM_FRAME);
   facts.fd = descriptor_of_stream(stream);
@@ -211,7 +233,11 @@ int close_hook(int (*&original)(FILE*), FILE* stream) {
 // printf and scanf with their arguments as a list.
 template <const Spec& S, class Call>
 int formatted_hook(FILE* stream, Call call) {
-  if (!is_recording()) return call();
+  if (!is_recording()) {
+    const int ret = call();
+    if (is_alive()) stream_moved(stream);
+    return ret;
+  }
   StreamUse use{};
   stream_begins<S>(use, stream, FATHOM_FRAME);
   const int ret = call();
@@ -221,7 +247,11 @@ int formatted_hook(FILE* stream, Call call) {
 
 template <const Spec& S, class Call>
 int descriptor_formatted_hook(int fd, Call call) {
-  if (!is_recording()) return call();
+  if (!is_recording()) {
+    const int ret = call();
+    if (is_alive()) position_lost(fd);
+    return ret;
+  }
   Facts facts;
   facts.depth = open_level(FATHOM_FRAME);
   facts.fd = fd;
@@ -273,6 +303,7 @@ FILE* hook_fdopen(int fd, const char* mode) {
 FILE* hook_tmpfile() { return make_hook<spec_tmpfile>(original_tmpfile); }
 FILE* hook_tmpfile64() { return make_hook<spec_tmpfile64>(original_tmpfile64); }
 FILE* hook_popen(const char* command, const char* mode) {
+  if (is_alive()) prepare_fork();
   return make_hook<spec_popen>(original_popen, command, mode);
 }
 FILE* hook_fmemopen(void* memory, size_t size, const char* mode) {
