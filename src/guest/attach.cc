@@ -82,6 +82,7 @@ void fill_run_header(fathom_run_header& header) {
 // A file that appears whole or not at all, and never replaces another: several processes may try at
 // once.
 void publish(const char* path, const void* content, size_t size) {
+  if (!allowed_size(size)) return;
   static constinit char temporary[4300];
   Text(temporary, sizeof temporary)
       .add(path)

@@ -13,6 +13,7 @@
 #include <initializer_list>
 
 #include "guest/call.h"
+#include "guest/intern.h"
 #include "guest/runtime.h"
 #include "guest/syscalls.h"
 #include "guest/tail_jump.h"
@@ -29,7 +30,7 @@ constexpr uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobData = R_AARCH64_GLOB_D
                    kWord = R_AARCH64_ABS64;
 #endif
 
-constinit uint32_t resolved = 0;
+constinit uint32_t resolved = 0;  // atomic: 1 while it is done, 2 after
 
 // Names to hooks: open addressing over a table that is built once, so that an object with 80000
 // relocations binds in milliseconds.
@@ -114,8 +115,10 @@ void write_slot(void** slot, void* value, const dl_phdr_info* info) {
   bool read_only = false;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const auto& segment = info->dlpi_phdr[i];
-    if (segment.p_type == PT_GNU_RELRO &&
-        address - info->dlpi_addr - segment.p_vaddr < segment.p_memsz)
+    // As the loader does it: a last page that is not wholly inside stays writable.
+    const uintptr_t end = (info->dlpi_addr + segment.p_vaddr + segment.p_memsz) & ~(kPage - 1);
+    if (segment.p_type == PT_GNU_RELRO && address >= info->dlpi_addr + segment.p_vaddr &&
+        address < end)
       read_only = true;
   }
   void* page = reinterpret_cast<void*>(address & ~(kPage - 1));
@@ -246,13 +249,37 @@ __attribute__((visibility("hidden"), used)) void* fathom_before_dlsym(void* hand
 }
 __attribute__((visibility("default"))) void* hook_dlsym(void*, const char*) __asm__("dlsym");
 __attribute__((visibility("default"))) void* hook_dlopen(const char*, int) __asm__("dlopen");
+__attribute__((visibility("default"))) int hook_dlclose(void*) __asm__("dlclose");
 }
 
 FATHOM_TAIL_JUMP("dlsym", "fathom_before_dlsym", "fathom_original_dlsym")
 FATHOM_TAIL_JUMP("dlopen", "fathom_before_dlopen", "fathom_original_dlopen")
 
 namespace {
+
+using Dlclose = int (*)(void*);
+constinit Dlclose original_dlclose = nullptr;
+constinit uint64_t unloaded = 0;  // the loader's counter when we looked last
+
+int look_for_unloads(dl_phdr_info* info, size_t, void*) {
+  if (__atomic_exchange_n(&unloaded, info->dlpi_subs, __ATOMIC_RELAXED) != info->dlpi_subs)
+    forget_functions();
+  return 1;
+}
+
+}  // namespace
+
+int hook_dlclose(void* library) {
+  if (original_dlclose == nullptr) resolve_originals();
+  const int ret = original_dlclose(library);
+  if (guest.attached) dl_iterate_phdr(look_for_unloads, nullptr);
+  return ret;
+}
+
+namespace {
 const Binding kLoaderRows[] = {
+    {"dlclose", reinterpret_cast<void*>(&hook_dlclose),
+     reinterpret_cast<void**>(&original_dlclose)},
     {"dlsym", reinterpret_cast<void*>(&hook_dlsym), &fathom_original_dlsym},
     {"dlopen", reinterpret_cast<void*>(&hook_dlopen), &fathom_original_dlopen},
 };
@@ -260,8 +287,19 @@ const Binding kLoaderRows[] = {
 
 const Bindings kLoaderBindings{kLoaderRows, sizeof kLoaderRows / sizeof *kLoaderRows};
 
+namespace {
+
+// Another thread is looking for them, while constructors still run; or this one, if the loader
+// calls the program's own allocator.
+void wait_for_originals() {
+  for (int tries = 0; tries < 100000 && __atomic_load_n(&resolved, __ATOMIC_ACQUIRE) == 1; tries++)
+    raw_syscall(SYS_sched_yield);
+}
+
+}  // namespace
+
 void resolve_originals() {
-  if (__atomic_exchange_n(&resolved, 1, __ATOMIC_ACQ_REL) != 0) return;
+  if (__atomic_exchange_n(&resolved, 1, __ATOMIC_ACQ_REL) != 0) return wait_for_originals();
   const Dlsym find = real_dlsym();
   if (find == nullptr) return;
   fathom_original_dlsym = reinterpret_cast<void*>(find);
@@ -278,6 +316,7 @@ void resolve_originals() {
       info.dli_fname != nullptr) {
     Text(guest.library, sizeof guest.library).add(info.dli_fname);
   }
+  __atomic_store_n(&resolved, 2, __ATOMIC_RELEASE);
 }
 
 // Preloaded, the first definition of a libc function in the program's scope is ours.

@@ -26,7 +26,8 @@ constexpr uint32_t kSlots = 1u << 16;
 constexpr uint32_t kProbes = 64;
 
 constinit Slot* slots = nullptr;
-constinit uint32_t used = 0;  // atomic
+constinit uint32_t used = 0;     // atomic
+constinit uint64_t unloads = 0;  // atomic: how often libraries were unloaded
 
 uint64_t mix(uint64_t value) {
   value ^= value >> 32;
@@ -48,9 +49,8 @@ uint64_t hash_bytes(uint64_t seed, const char* text, size_t length) {
   return mix(hash ^ rest) | 1;  // never 0, which marks a free slot
 }
 
-// The slot that holds the hash, or a free one that is now ours (*mine), or nullptr.
-Slot* find_slot(uint64_t hash, bool* mine) {
-  *mine = false;
+// The slot that holds the hash, perhaps since now and with no id yet, or nullptr.
+Slot* find_slot(uint64_t hash) {
   if (slots == nullptr) return nullptr;
   const bool full = __atomic_load_n(&used, __ATOMIC_RELAXED) > kSlots / 4 * 3;
   for (uint32_t i = 0; i < kProbes; i++) {
@@ -60,7 +60,6 @@ Slot* find_slot(uint64_t hash, bool* mine) {
         __atomic_compare_exchange_n(&slot->hash, &seen, hash, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
       __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
-      *mine = true;
       return slot;
     }
     if (seen == hash) return slot;
@@ -72,18 +71,20 @@ Slot* find_slot(uint64_t hash, bool* mine) {
 uint32_t new_id() { return __atomic_fetch_add(&guest.next_id, 1, __ATOMIC_RELAXED); }
 
 // Calls define(id) if the text is new; the definition is in the segment before anybody else can see
-// the id.
+// the id. 0 when there was no room for it: then the next one tries again.
 template <class Define>
 uint32_t interned(uint64_t hash, Define define) {
-  bool mine = false;
-  Slot* slot = find_slot(hash, &mine);
-  if (slot != nullptr && !mine) {
+  Slot* slot = find_slot(hash);
+  if (slot != nullptr) {
     const uint32_t id = __atomic_load_n(&slot->id, __ATOMIC_ACQUIRE);
     if (id != 0) return id;
   }
   const uint32_t id = new_id();
-  define(id);
-  if (mine) __atomic_store_n(&slot->id, id, __ATOMIC_RELEASE);
+  if (!define(id)) return 0;
+  // Also where whoever began to fill it is gone: a handler's longjmp, a fork.
+  uint32_t none = 0;
+  if (slot != nullptr)
+    __atomic_compare_exchange_n(&slot->id, &none, id, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   return id;
 }
 
@@ -113,9 +114,9 @@ uint32_t intern_text(const char* text, size_t length) {
   return interned(hash_bytes(1, text, length), [&](uint32_t id) {
     Writer writer(FATHOM_SOURCE_RUNTIME);
     uint8_t* at = room_for(writer, length + 32, FATHOM_SOURCE_RUNTIME);
-    if (at != nullptr)
-      writer.commit(
-          put_text(fathom_put_varint(put_head(at, FATHOM_KIND_STRING), id), text, length));
+    if (at == nullptr) return false;
+    writer.commit(put_text(fathom_put_varint(put_head(at, FATHOM_KIND_STRING), id), text, length));
+    return true;
   });
 }
 
@@ -126,9 +127,10 @@ uint32_t intern_path(uint32_t base, const char* text, size_t length) {
                   [&](uint32_t id) {
                     Writer writer(FATHOM_SOURCE_RUNTIME);
                     uint8_t* at = room_for(writer, length + 32, FATHOM_SOURCE_RUNTIME);
-                    if (at == nullptr) return;
+                    if (at == nullptr) return false;
                     at = fathom_put_varint(put_head(at, FATHOM_KIND_PATH), id);
                     writer.commit(put_text(fathom_put_varint(at, base), text, length));
+                    return true;
                   });
 }
 
@@ -136,14 +138,16 @@ uint32_t define_site(const char* name, const char* category, const char* file, u
   const uint32_t name_id = intern_text(name, strlen(name));
   const uint32_t category_id = category != nullptr ? intern_text(category, strlen(category)) : 0;
   const uint32_t file_id = file != nullptr ? intern_text(file, strlen(file)) : 0;
+  if (name_id == 0) return 0;
   const uint64_t parts[3] = {name_id, category_id, (static_cast<uint64_t>(file_id) << 32) | line};
   return interned(hash_bytes(3, reinterpret_cast<const char*>(parts), sizeof parts),
                   [&](uint32_t id) {
                     Writer writer(FATHOM_SOURCE_APP);
-                    if (!writer.ok()) return;
+                    if (!writer.ok()) return false;
                     uint8_t* at = fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_SITE), id);
                     at = fathom_put_varint(fathom_put_varint(at, name_id), category_id);
                     writer.commit(fathom_put_varint(fathom_put_varint(at, line), file_id));
+                    return true;
                   });
 }
 
@@ -177,16 +181,22 @@ int find_module(dl_phdr_info* info, size_t, void* to) {
 
 }  // namespace
 
+void forget_functions() { __atomic_fetch_add(&unloads, 1, __ATOMIC_RELAXED); }
+
+// An address means another function when a library was unloaded and another one lies there.
 uint32_t intern_function(const void* address) {
+  const uint64_t parts[2] = {reinterpret_cast<uintptr_t>(address),
+                             __atomic_load_n(&unloads, __ATOMIC_RELAXED)};
   return interned(
-      hash_bytes(4, reinterpret_cast<const char*>(&address), sizeof address), [&](uint32_t id) {
+      hash_bytes(4, reinterpret_cast<const char*>(parts), sizeof parts), [&](uint32_t id) {
         Module module{reinterpret_cast<uintptr_t>(address)};
         dl_iterate_phdr(find_module, &module);
         Writer writer(FATHOM_SOURCE_APP);
-        if (!writer.ok()) return;
+        if (!writer.ok()) return false;
         uint8_t* at = fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_FUNCTION_SITE), id);
         writer.commit(
             fathom_put_varint(fathom_put_varint(at, module.path), module.address - module.base));
+        return true;
       });
 }
 

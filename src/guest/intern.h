@@ -6,5 +6,6 @@
 namespace fathom::guest {
 
 bool prepare_names();
+void forget_functions();  // a library was unloaded
 
 }  // namespace fathom::guest

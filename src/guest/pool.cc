@@ -18,6 +18,15 @@
 #include "wire/varint.h"
 
 namespace fathom::guest {
+
+// RLIMIT_FSIZE: a file that would become too large costs the program a SIGXFSZ, so it is asked
+// first.
+bool allowed_size(size_t bytes) {
+  rlimit limit{};
+  if (raw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, as_long(&limit)) != 0) return true;
+  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
 namespace {
 
 constexpr uint32_t kMaxPools = 1200;
@@ -79,14 +88,6 @@ fathom_segment* claim_anywhere() {
     if (fathom_segment* segment = claim_in(pool)) return segment;
   }
   return nullptr;
-}
-
-// RLIMIT_FSIZE: a file that would become too large costs the program a SIGXFSZ, so it is asked
-// first.
-bool allowed_size(size_t bytes) {
-  rlimit limit{};
-  if (raw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, as_long(&limit)) != 0) return true;
-  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
 // Books room in the run's budget.

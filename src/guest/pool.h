@@ -7,7 +7,8 @@
 namespace fathom::guest {
 
 bool make_first_pool();
-void forget_makers();  // in a forked child: whoever was making a pool is not here
+bool allowed_size(size_t bytes);  // of a file, by RLIMIT_FSIZE
+void forget_makers();             // in a forked child: whoever was making a pool is not here
 // Gives the cursor's segment away: full, or with room left for another thread.
 void release_segment(Cursor& cursor, uint32_t state);
 
