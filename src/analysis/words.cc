@@ -46,7 +46,8 @@ std::string whose_time(const TimeBase& base) {
 }
 
 struct Cause {
-  std::string layer, name, category, file;
+  std::string layer, name, file;
+  std::int64_t files = 0;
   std::int64_t self = 0;
   std::int64_t calls = 0;
   std::int64_t bytes = 0;
@@ -57,17 +58,17 @@ struct Cause {
 Result<std::vector<Cause>> causes(Store& store) {
   FATHOM_ASSIGN(
       const Table rows,
-      store.query("SELECT layer, name, category, file, CAST(sum(self) AS BIGINT), "
+      store.query("SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
                   "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
-                  "sum(dur) > sum(self) FROM summary GROUP BY layer, name, category, file "
-                  "ORDER BY 5 DESC, 6 DESC, 1, 2, 4 LIMIT 3"));
+                  "sum(dur) > sum(self) FROM summary GROUP BY layer, name "
+                  "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3"));
   std::vector<Cause> found;
   for (const auto& row : rows.rows) {
     const auto* inside = std::get_if<bool>(&row[7].data);
     found.push_back({.layer = text_of(row[0]),
                      .name = text_of(row[1]),
-                     .category = text_of(row[2]),
                      .file = text_of(row[3]),
+                     .files = int_of(row[2]),
                      .self = int_of(row[4]),
                      .calls = int_of(row[5]),
                      .bytes = int_of(row[6]),
@@ -80,7 +81,8 @@ Result<std::vector<Cause>> causes(Store& store) {
 // "posix read of data.bin, 4.00 KiB at a time (1,000 calls)"
 std::string describe(const Cause& cause) {
   std::string text = cause.layer + " " + cause.name;
-  if (!cause.file.empty()) text += " of " + std::string(base_name(cause.file));
+  if (cause.files == 1) text += " of " + std::string(base_name(cause.file));
+  if (cause.files > 1) text += fmt::format(" of {} files", cause.files);
   if (cause.has_inside) text += " itself";
   if (cause.has_bytes && cause.bytes > 0 && cause.calls > 0) {
     const double each = static_cast<double>(cause.bytes) / static_cast<double>(cause.calls);

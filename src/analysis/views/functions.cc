@@ -60,16 +60,13 @@ std::vector<Value> function_row(const Table& found, const std::vector<Value>& ro
     return value ? Value(*value) : Value();
   };
   std::vector<Value> cells(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(keys));
-  const std::int64_t calls = number("calls");
   cells.emplace_back(number("self"));
   cells.push_back(percent_of(number("self"), thread_time));
   cells.emplace_back(number("total"));
-  cells.emplace_back(calls);
-  cells.push_back(calls > 0 ? Value(number("total") / calls) : Value());
+  cells.emplace_back(number("calls"));
   cells.push_back(quantile(0.50));
   cells.push_back(quantile(0.99));
   cells.emplace_back(number("dur_max"));
-  cells.emplace_back(number("errors"));
   cells.push_back(row[column_of(found, "bytes")]);
   return cells;
 }
@@ -91,8 +88,7 @@ Result<Table> functions_table(Store& store, const std::vector<std::string>& by, 
   for (const std::string& name : by) table.columns.push_back({name});
   const std::vector<Column> rest = {
       {"self", kNanoseconds}, {"share", kPercent},   {"total", kNanoseconds}, {"calls", kCount},
-      {"mean", kNanoseconds}, {"p50", kNanoseconds}, {"p99", kNanoseconds},   {"max", kNanoseconds},
-      {"errors", kCount},     {"bytes", kBytes}};
+      {"p50", kNanoseconds},  {"p99", kNanoseconds}, {"max", kNanoseconds},   {"bytes", kBytes}};
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   for (const auto& row : found.rows) {
     table.rows.push_back(function_row(found, row, by.size(), base.thread_time));
