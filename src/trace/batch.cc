@@ -20,13 +20,31 @@ T sparse_at(const std::vector<T>& column, std::size_t at, T null) {
   return at < column.size() ? column[at] : null;
 }
 
-template <class T>
-void permute(std::vector<T>& column, const std::vector<std::uint32_t>& order) {
-  if (column.empty()) return;
-  std::vector<T> sorted(column.size());
-  for (std::size_t i = 0; i < order.size(); i++) sorted[i] = column[order[i]];
-  column.swap(sorted);
-}
+// Puts columns into another order, one after the other through the same spare memory: fresh pages
+// cost more than the copy.
+class Permuter {
+ public:
+  explicit Permuter(const std::vector<std::uint32_t>& order) : order_(order) {}
+
+  template <class T>
+  void apply(std::vector<T>& column) {
+    std::vector<T>& sorted = std::get<std::vector<T>>(spare_);
+    sorted.resize(order_.size());
+    for (std::size_t i = 0; i < order_.size(); i++) sorted[i] = column[order_[i]];
+    column.swap(sorted);
+  }
+  template <class T>
+  void apply_sparse(std::vector<T>& column, T null) {
+    if (column.empty()) return;
+    column.resize(order_.size(), null);
+    apply(column);
+  }
+
+ private:
+  const std::vector<std::uint32_t>& order_;
+  std::tuple<std::vector<std::int64_t>, std::vector<std::int32_t>, std::vector<std::uint32_t>>
+      spare_;
+};
 
 Args permute_args(const Args& args, const std::vector<std::uint32_t>& order) {
   Args sorted;
@@ -166,19 +184,15 @@ std::vector<std::uint32_t> EventBatch::time_order() const {
 void EventBatch::sort() {
   const std::vector<std::uint32_t> order = time_order();
   if (std::is_sorted(order.begin(), order.end())) return;
-  const auto permute_all = [&order](auto&... columns) { (permute(columns, order), ...); };
-  permute_all(ts, dur, pid, tid, depth, fd, layer, name, category, file, error, entry, offset, size,
-              bytes, ret);
-  const auto permute_sparse = [this, &order](auto& column, auto null) {
-    if (column.empty()) return;
-    column.resize(rows(), null);
-    permute(column, order);
-  };
-  permute_sparse(rank, kNull32);
-  permute_sparse(device, kNull32);
-  permute_sparse(stream, kNull);
-  permute_sparse(correlation, kNull);
-  permute_sparse(host, kNoString);
+  Permuter permuter(order);
+  const auto apply = [&permuter](auto&... columns) { (permuter.apply(columns), ...); };
+  apply(ts, dur, offset, size, bytes, ret, pid, tid, depth, fd, layer, name, category, file, error,
+        entry);
+  permuter.apply_sparse(rank, kNull32);
+  permuter.apply_sparse(device, kNull32);
+  permuter.apply_sparse(stream, kNull);
+  permuter.apply_sparse(correlation, kNull);
+  permuter.apply_sparse(host, kNoString);
   if (args.entries() > 0) args = permute_args(args, order);
 }
 

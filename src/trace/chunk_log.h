@@ -21,6 +21,7 @@ struct ChunkName {
   std::uint64_t pool = 0;  // fnv1a of the pool's file name
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): sees a 0 in what the compiler makes here
   auto operator<=>(const ChunkName&) const = default;
 };
 

@@ -22,7 +22,7 @@ std::string shown(std::string_view text) {
 std::string hex(std::uint64_t value) {
   char digits[17] = {};
   const auto end = std::to_chars(digits, digits + 16, value, 16).ptr;
-  return std::string(digits, end);
+  return {digits, end};
 }
 
 }  // namespace

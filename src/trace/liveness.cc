@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "trace/liveness.h"
 
-#include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 #include "base/clock.h"

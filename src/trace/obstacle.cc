@@ -76,7 +76,7 @@ std::string loader_of(const std::string& path, const std::string& head) {
     std::string loader(segment.p_filesz, '\0');
     const Result<std::size_t> length =
         file->pread_some(std::as_writable_bytes(std::span(loader)), segment.p_offset);
-    if (length) return std::string(loader.c_str());
+    if (length) return loader.c_str();
   }
   return "";
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "trace/packer.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "base/clock.h"
 #include "sql/database.h"
@@ -18,7 +18,7 @@ constexpr const char* kPartTables[] = {kCountersTable, kSummaryTable, kTimelineT
 
 Clock first_clock(const Manifest& manifest, const Spool& spool) {
   if (!manifest.clock.pairs().empty()) return manifest.clock;
-  const Clock clock = Clock::of(spool.header());
+  Clock clock = Clock::of(spool.header());
   if (spool.same_boot() || clock.tick_source() != FATHOM_TICK_COUNTER) return clock;
   // The machine was started anew before anybody looked: its counter runs as fast as it did.
   const ClockPair from = clock.read();

@@ -53,6 +53,7 @@ std::vector<RecordWriter> workload(std::uint64_t chunks) {
 
 std::vector<Chunk> chunks_of(const std::vector<RecordWriter>& writers, const Schema& schema) {
   std::vector<Chunk> chunks;
+  chunks.reserve(writers.size());
   for (const RecordWriter& w : writers) chunks.push_back({w.bytes(), &schema});
   return chunks;
 }

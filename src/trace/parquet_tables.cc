@@ -224,6 +224,7 @@ SqlBatch SqlBatch::counters(const CounterBatch& batch, const Strings& strings,
   const auto words = strings.views();
   const auto& rows = batch.rows;
   std::vector<std::uint32_t> hosts;
+  hosts.reserve(rows.size());
   for (const CounterRow& row : rows) hosts.push_back(row.host);
   columns->numbers_of("ts", rows, [](const CounterRow& row) { return row.ts; });
   columns->host(host, hosts, words);
@@ -242,6 +243,7 @@ SqlBatch SqlBatch::intervals(const IntervalBatch& batch, const Strings& strings,
   const auto words = strings.views();
   const auto& rows = batch.rows;
   std::vector<std::uint32_t> hosts;
+  hosts.reserve(rows.size());
   for (const IntervalRow& row : rows) hosts.push_back(row.host);
   columns->numbers_of("ts", rows, [](const IntervalRow& row) { return row.ts; });
   columns->numbers_of("width", rows, [](const IntervalRow& row) { return row.width; });

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "trace/processes.h"
 
-#include <signal.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <tuple>
 #include <unordered_map>
 

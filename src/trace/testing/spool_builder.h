@@ -244,7 +244,7 @@ class SpoolBuilder {
     std::memcpy(file.data(), &pool, sizeof pool);
     for (std::size_t i = 0; i < segments.size(); i++)
       put_segment(file, FATHOM_POOL_HEADER_SIZE + i * segment_size, segments[i]);
-    const std::string path = join_path(directory_, name + FATHOM_POOL_SUFFIX);
+    std::string path = join_path(directory_, name + FATHOM_POOL_SUFFIX);
     (void)write_file_atomic(path, file);
     return path;
   }
