@@ -96,6 +96,6 @@ extern const Bindings kAnnotateBindings;
 
 const Bindings* const kAllBindings[] = {&kLoaderBindings, &kPosixBindings, &kProcessBindings,
                                         &kStdioBindings, &kAnnotateBindings};
-const size_t kAllBindingsCount = sizeof kAllBindings / sizeof *kAllBindings;
+const size_t kAllBindingsCount = sizeof kAllBindings / sizeof(const Bindings*);
 
 }  // namespace fathom::guest
