@@ -228,6 +228,16 @@ bool attach(unsigned how) {
   return true;
 }
 
+bool remake_spool() {
+  if (raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) != 0) return false;
+  static constinit char path[sizeof guest.out + 16];
+  Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
+  // The mapping outlives its file.
+  if (guest.run != nullptr) publish(path, guest.run, FATHOM_RUN_HEADER_SIZE);
+  publish_schema();
+  return true;
+}
+
 // Once, at our constructor or, when another library's constructor calls a hook before, then.
 void arrive() {
   static constinit uint32_t arrived = 0;

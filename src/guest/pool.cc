@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "guest/attach.h"
 #include "guest/quiet.h"
 #include "guest/schema.h"
 #include "guest/syscalls.h"
@@ -113,7 +114,7 @@ int open_pool_file(char* path, size_t room) {
       .add("-");
   name.add_number(__atomic_fetch_add(&pool_serial, 1, __ATOMIC_RELAXED)).add(FATHOM_POOL_SUFFIX);
   int fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
-  if (fd == -ENOENT && raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) == 0) {
+  if (fd == -ENOENT && remake_spool()) {
     fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
   }
   return fd;
