@@ -175,6 +175,12 @@ bool make_pool_locked() {
   return false;
 }
 
+// Whoever was to make room is gone: there is nobody to wait for.
+bool deserted() {
+  return guest.run->supervised != 0 &&
+         raw_syscall(SYS_kill, static_cast<long>(guest.run->creator_pid), 0) == -ESRCH;
+}
+
 void nap() {
   const timespec millisecond{0, 1000000};
   raw_syscall(SYS_nanosleep, as_long(&millisecond), 0);
@@ -204,7 +210,7 @@ bool find_segment() {
     if (take_segment()) return true;
     const bool somebody_makes = __atomic_load_n(&making, __ATOMIC_RELAXED) != 0;
     if (try_make_pool()) continue;
-    if (guest.run != nullptr && guest.run->when_full == FATHOM_WHEN_FULL_BLOCK) {
+    if (guest.run != nullptr && guest.run->when_full == FATHOM_WHEN_FULL_BLOCK && !deserted()) {
       tries = 0;
       nap();
     } else if (somebody_makes) {

@@ -167,8 +167,12 @@ bool wake_up(fathom_source source) {
 void vfork_begins() {
   if (guest.attached && tls.apart == 0) prepare_fork();
   tls.apart++;
+  tls.vforks++;
 }
-void vfork_is_over() { tls.apart--; }
+void vfork_is_over() {
+  tls.vforks--;
+  tls.apart--;
+}
 
 void write_exec(int child, uint32_t file, char* const* environment) {
   const unsigned flags = preloads_us(environment) ? 0 : FATHOM_EXEC_WITHOUT_LIBRARY;

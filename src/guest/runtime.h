@@ -77,7 +77,7 @@ struct alignas(64) Tls {
   uint8_t last_depth;
   uint8_t level;  // cursor in use while writing
   uint8_t apart;  // in a vfork child, or inside our own slow paths: pass through
-  uint32_t spare;
+  uint32_t vforks;  // that this thread waits for: whoever runs is the child
 };
 static_assert(sizeof(Tls) == 64, "the loader gives late libraries little static TLS");
 

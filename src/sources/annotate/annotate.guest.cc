@@ -21,6 +21,7 @@ struct FunctionStack {
   struct Entry {
     void* function;
     uint64_t begin;
+    uintptr_t frame;
     uint8_t depth;
   };
   Entry entries[kRoom];
@@ -69,6 +70,27 @@ FunctionStack* function_stack() {
       sys_mmap(sizeof(FunctionStack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   tls.thread->functions = stack;
   return stack;
+}
+
+// Forgets functions that longjmp left behind, and gives the depth of the one that begins now. They
+// are as deep as it is, or deeper; or they are the same function in the same place of the stack, and
+// then they would nest as a recursion does that the compiler inlined, which ends at eight.
+uint8_t drop_functions(FunctionStack& stack, uint32_t& count, void* function, uintptr_t frame,
+                       uint8_t depth) {
+  constexpr uint32_t kMostInlined = 8;
+  if (depth < kMaxDepth) {
+    while (count > 0 && stack.entries[count - 1].depth >= depth) count--;
+  }
+  uint32_t alike = 0;
+  while (alike < count && stack.entries[count - 1 - alike].frame == frame &&
+         stack.entries[count - 1 - alike].function == function)
+    alike++;
+  if (FATHOM_LIKELY(alike <= kMostInlined)) return depth;
+  count -= alike;
+  depth = stack.entries[count].depth;
+  tls.thread->open_frames[depth] = frame | static_cast<uintptr_t>(Level::kRegion);
+  tls.depth = static_cast<uint8_t>(depth + (depth < kMaxDepth ? 1 : 0));
+  return depth;
 }
 
 }  // namespace
@@ -174,16 +196,14 @@ FATHOM_EXPORT void fathom_function_exit(void* function, void*) __asm__("__cyg_pr
 
 void fathom_function_enter(void* function, void*) {
   if (!recording(kApp)) return;
-  const uint8_t depth = open_level(FATHOM_FRAME, Level::kRegion);
+  const uintptr_t frame = FATHOM_FRAME;
+  uint8_t depth = open_level(frame, Level::kRegion);
   FunctionStack* stack = function_stack();
   if (stack == nullptr) return;
-  // Functions that longjmp left behind are as deep as this one, or deeper.
   uint32_t& count = tls.thread->function_count;
-  while (depth < kMaxDepth && count > 0 && count <= FunctionStack::kRoom &&
-         stack->entries[count - 1].depth >= depth)
-    count--;
+  if (count <= FunctionStack::kRoom) depth = drop_functions(*stack, count, function, frame, depth);
   const uint32_t at = count++;
-  if (at < FunctionStack::kRoom) stack->entries[at] = {function, tick(), depth};
+  if (at < FunctionStack::kRoom) stack->entries[at] = {function, tick(), frame, depth};
 }
 
 void fathom_function_exit(void* function, void*) {

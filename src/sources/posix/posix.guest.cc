@@ -158,21 +158,29 @@ uint32_t program_path(const char* path, int error, bool searched) {
   return file != 0 && searched && strchr(path, '/') == nullptr ? 0 : file;
 }
 
+// Programs are told of though calls of this layer are not recorded, and by a child of vfork, too: it
+// has this thread's cursor to itself until it is another program, which may be one that we cannot
+// enter.
+bool tells_of_programs() {
+  return guest.live->alive != 0 && (tls.apart == 0 || tls.vforks != 0);
+}
+
 // A program is about to replace this one. Its record is written before, since there may be no
 // after; where the call comes back it has failed, and the record that said otherwise is taken back.
 template <const Spec& S, class Call>
 int exec_hook(const char* path, char* const* environment, bool searched, Call call) {
-  if (!is_recording()) return call();
+  const bool recorded = is_recording();
+  if (!recorded && !tells_of_programs()) return call();
   Facts facts;
-  facts.depth = open_level(FATHOM_FRAME);
+  if (recorded) facts.depth = open_level(FATHOM_FRAME);
   facts.file = program_path(path, kNobodyReadIt, searched);
   const Tls before = tls;
   fathom_segment* segment = tls.cursor.segment;
   const uint64_t progress =
       segment != nullptr ? __atomic_load_n(&segment->progress, __ATOMIC_RELAXED) & UINT32_MAX : 0;
   facts.begin = facts.end = tick();
-  write_call<S>(facts);
-  write_exec(0, facts.file, environment);
+  if (recorded) write_call<S>(facts);
+  write_exec(tls.vforks != 0 ? sys_getpid() : 0, facts.file, environment);
   const uint8_t* const behind = tls.cursor.at;
   const int ret = call();
   facts.error = errno;
@@ -182,13 +190,15 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
     tls.cursor = before.cursor;
     tls.last_depth = before.last_depth;
     __atomic_store_n(&segment->progress, progress, __ATOMIC_RELEASE);
-  } else {
+  } else if (tls.vforks == 0) {
     write_exec_failed();
   }
-  facts.end = tick();
-  facts.ret = ret;
-  close_level(facts.depth);
-  write_call<S>(facts);
+  if (recorded) {
+    facts.end = tick();
+    facts.ret = ret;
+    close_level(facts.depth);
+    write_call<S>(facts);
+  }
   errno = facts.error;
   return ret;
 }
@@ -197,7 +207,9 @@ template <const Spec& S, class Original>
 int spawn_hook(Original& original, int* child, const char* path, const void* actions,
                const void* attributes, char* const* arguments, char* const* environment) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(child, path, actions, attributes, arguments, environment);
+  const bool recorded = is_recording();
+  if (!recorded && (!tells_of_programs() || tls.apart != 0))
+    return original(child, path, actions, attributes, arguments, environment);
   prepare_fork();
   Facts facts;
   int pid = 0;
@@ -206,7 +218,7 @@ int spawn_hook(Original& original, int* child, const char* path, const void* act
   if (ret == 0 && child != nullptr) *child = pid;
   facts.ret = ret;
   facts.file = program_path(path, facts.error, S.kind == kind_posix_spawnp);
-  write_call<S>(facts);
+  if (recorded) write_call<S>(facts);
   if (ret == 0) write_exec(pid, facts.file, environment);
   return ret;
 }
@@ -214,13 +226,14 @@ int spawn_hook(Original& original, int* child, const char* path, const void* act
 // A child's end, as its parent sees it.
 template <const Spec& S, class Call>
 int wait_hook(int* status, Call call) {
-  if (!is_recording()) return call(status);
+  const bool recorded = is_recording();
+  if (!recorded && (!tells_of_programs() || tls.apart != 0)) return call(status);
   int own = 0;
   int* to = status != nullptr ? status : &own;
   Facts facts;
   const int pid = FATHOM_TIMED(facts, S, call(to));
   facts.ret = pid;
-  write_call<S>(facts);
+  if (recorded) write_call<S>(facts);
   if (pid > 0) {
     if (S.kind == kind_waitid) return pid;
     if (WIFEXITED(*to) || WIFSIGNALED(*to)) write_waited(pid, *to);
