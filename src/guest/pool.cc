@@ -156,8 +156,7 @@ fathom_pool_header* map_pool(uint32_t segments) {
   return pool;
 }
 
-// One maker at a time (the path buffer is shared); a thread that finds it taken, also a handler
-// that interrupted it, looks again.
+// One maker at a time (the path buffer is shared); the others wait for it.
 constinit uint32_t making = 0;
 
 bool make_pool_locked() {
@@ -181,42 +180,45 @@ bool deserted() {
          raw_syscall(SYS_kill, static_cast<long>(guest.run->creator_pid), 0) == -ESRCH;
 }
 
-void nap() {
-  const timespec millisecond{0, 1000000};
-  raw_syscall(SYS_nanosleep, as_long(&millisecond), 0);
+void nap(long microseconds) {
+  const timespec time{0, microseconds * 1000};
+  raw_syscall(SYS_nanosleep, as_long(&time), 0);
 }
 
 // After a failed attempt, the next ones fail at once for a while: asking the kernel at every event
 // would be felt.
 constinit uint64_t refused_until = 0;
 
-bool try_make_pool() {
+enum class Making { kMade, kRefused, kBySomebodyElse };
+
+Making try_make_pool() {
   const Quiet quiet;
   const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
-  if (now < __atomic_load_n(&refused_until, __ATOMIC_RELAXED)) return false;
-  if (__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE) != 0) return false;
+  if (now < __atomic_load_n(&refused_until, __ATOMIC_RELAXED)) return Making::kRefused;
+  if (__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE) != 0) return Making::kBySomebodyElse;
   const bool made = make_pool_locked();
   if (!made) __atomic_store_n(&refused_until, now + 10000000, __ATOMIC_RELAXED);
   __atomic_store_n(&making, 0, __ATOMIC_RELEASE);
-  return made;
+  return made ? Making::kMade : Making::kRefused;
 }
 
 bool take_segment();
 
 // Whether there is a segment in tls.cursor now.
 bool find_segment() {
-  constexpr int kPatience = 64;  // for another thread that is making a pool
-  for (int tries = 0; tries < kPatience; tries++) {
+  constexpr int kPatience = 5000;  // naps of 100 us: a file system may take its time
+  for (int naps = 0; naps < kPatience;) {
     if (take_segment()) return true;
-    const bool somebody_makes = __atomic_load_n(&making, __ATOMIC_RELAXED) != 0;
-    if (try_make_pool()) continue;
-    if (guest.run != nullptr && guest.run->when_full == FATHOM_WHEN_FULL_BLOCK && !deserted()) {
-      tries = 0;
-      nap();
-    } else if (somebody_makes) {
-      raw_syscall(SYS_sched_yield);
-    } else {
-      return false;
+    const Making making_it = try_make_pool();
+    if (making_it == Making::kBySomebodyElse) {
+      nap(100);
+      naps++;
+    } else if (making_it == Making::kRefused) {
+      // Another thread may have left a segment between our look and our question.
+      if (take_segment()) return true;
+      const bool waits = guest.run != nullptr && guest.run->when_full == FATHOM_WHEN_FULL_BLOCK;
+      if (!waits || deserted()) return false;
+      nap(1000);
     }
   }
   return false;
@@ -266,7 +268,7 @@ bool take_segment() {
 
 }  // namespace
 
-bool make_first_pool() { return try_make_pool(); }
+bool make_first_pool() { return try_make_pool() == Making::kMade; }
 
 void forget_makers() { making = 0; }
 
