@@ -159,6 +159,17 @@ struct Module {
   uint32_t path = 0;
 };
 
+// Where a module begins in memory: not its bias, which is 0 for a program that is not PIE.
+uintptr_t first_byte(const dl_phdr_info* info) {
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const auto& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const uintptr_t below = segment.p_align > 1 ? segment.p_vaddr & (segment.p_align - 1) : 0;
+    return info->dlpi_addr + segment.p_vaddr - below;
+  }
+  return info->dlpi_addr;
+}
+
 int find_module(dl_phdr_info* info, size_t, void* to) {
   auto* module = static_cast<Module*>(to);
   for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -166,7 +177,7 @@ int find_module(dl_phdr_info* info, size_t, void* to) {
     if (segment.p_type != PT_LOAD ||
         module->address - info->dlpi_addr - segment.p_vaddr >= segment.p_memsz)
       continue;
-    module->base = info->dlpi_addr;
+    module->base = first_byte(info);
     if (info->dlpi_name[0] != 0) {
       module->path = intern_path(guest.cwd, info->dlpi_name, strlen(info->dlpi_name));
     } else {
