@@ -57,7 +57,7 @@ FREESTANDING = {
 }  # fmt: skip
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
-TEST = re.compile(r"_(test|bench|fuzz)\.cc$")
+TEST = re.compile(r"_(test|bench|fuzz)\.cc$|/testing/")
 GUEST_HALF = re.compile(r"(\.guest\.(cc|h)|\.bpf\.(c|h))$")
 
 

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The world of the other tests (testing/world.h), and what the runtime needs of the parts that are
+// not linked here.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "guest/attach.h"
+#include "guest/descriptors.h"
+#include "guest/intern.h"
+#include "guest/pool.h"
+#include "guest/schema.h"
+#include "guest/scratch.h"
+#include "guest/testing/world.h"
+#include "guest/threads.h"
+#include "wire/varint.h"
+
+namespace fathom::guest {
+
+uint64_t schema_hash() { return 1; }
+bool wake_up(fathom_source) { return false; }
+bool remake_spool() { return false; }
+
+namespace testing {
+namespace {
+
+constinit fathom_run_header header = {};
+constinit Live live = {};
+
+uint64_t new_key() { return (read_counter() << 22) | static_cast<uint64_t>(guest.pid); }
+
+struct Reader {
+  const uint8_t* at;
+  const uint8_t* end;
+  bool good = true;
+
+  uint64_t number() {
+    uint64_t value = 0;
+    const uint8_t* next = fathom_get_varint(at, end, &value);
+    good = good && next != nullptr;
+    at = good ? next : end;
+    return value;
+  }
+  uint64_t raw() {
+    uint64_t value = 0;
+    good = good && end - at >= 8;
+    if (good) std::memcpy(&value, at, 8);
+    at = good ? at + 8 : end;
+    return value;
+  }
+  std::string text() {
+    const uint64_t length = number();
+    good = good && length <= static_cast<uint64_t>(end - at);
+    if (!good) return "";
+    std::string found(reinterpret_cast<const char*>(at), length);
+    at += length;
+    return found;
+  }
+};
+
+void read_switch(Reader& reader, Contents& contents) {
+  Run run;
+  run.process = reader.raw();
+  reader.number();
+  reader.number();
+  run.thread = reader.number();
+  reader.number();
+  run.cursor = reader.number();
+  reader.raw();
+  contents.runs.push_back(run);
+}
+
+void read_segment(Reader reader, Contents& contents) {
+  while (reader.good && reader.end - reader.at >= 2) {
+    uint16_t head = 0;
+    std::memcpy(&head, reader.at, 2);
+    reader.at += 2;
+    switch (head & FATHOM_KIND_MASK) {
+      case FATHOM_KIND_SWITCH:
+        read_switch(reader, contents);
+        break;
+      case FATHOM_KIND_STRING: {
+        const uint64_t id = reader.number();
+        contents.texts[id] = reader.text();
+        break;
+      }
+      case FATHOM_KIND_PATH:
+        reader.number();
+        reader.number();
+        reader.text();
+        break;
+      case FATHOM_KIND_THREAD_NAME: {
+        const uint64_t id = reader.number();
+        if (!contents.runs.empty()) contents.runs.back().names.push_back(id);
+        break;
+      }
+      case FATHOM_KIND_THREAD_END:
+        if ((head & FATHOM_FLAG_DEPTH) != 0) reader.at++;
+        reader.number();
+        break;
+      default:
+        reader.good = false;
+    }
+  }
+  if (!reader.good) contents.damaged = true;
+}
+
+void read_pool(const std::filesystem::path& path, Contents& contents) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto* base = reinterpret_cast<const uint8_t*>(bytes.data());
+  for (size_t at = FATHOM_POOL_HEADER_SIZE; at + FATHOM_SEGMENT_SIZE <= bytes.size();
+       at += FATHOM_SEGMENT_SIZE) {
+    fathom_segment segment{};
+    std::memcpy(&segment, base + at, sizeof segment);
+    const auto used = static_cast<uint32_t>(segment.progress);
+    if (used <= FATHOM_SEGMENT_HEADER_SIZE) continue;
+    read_segment({base + at + FATHOM_SEGMENT_HEADER_SIZE, base + at + used}, contents);
+  }
+}
+
+class World : public ::testing::Environment {
+ public:
+  void TearDown() override {
+    if (guest.out[0] != 0 && getpid() == owner) std::filesystem::remove_all(guest.out);
+  }
+  static int owner;
+};
+int World::owner = getpid();
+const ::testing::Environment* const kWorld = ::testing::AddGlobalTestEnvironment(new World);
+
+}  // namespace
+
+void enter_world() {
+  if (guest.attached) return;
+  std::string pattern = (std::filesystem::temp_directory_path() / "guest-test-XXXXXX").string();
+  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  std::snprintf(guest.out, sizeof guest.out, "%s", pattern.c_str());
+  guest.run = &header;
+  guest.live = &live;
+  guest.tick_source = FATHOM_TICK_COUNTER;
+  guest.pid = getpid();
+  guest.process_key = new_key();
+  ASSERT_TRUE(prepare_names() && prepare_descriptors());
+  prepare_threads();
+  first_record_of_thread();
+  ASSERT_TRUE(make_first_pool());
+  guest.attached = true;
+  live.alive = 1;
+  for (uint8_t& on : live.on) on = 1;
+}
+
+void become_child() {
+  forget_other_threads();
+  forget_makers();
+  forget_changes();
+  Scratch::forget_all();
+  guest.pid = getpid();
+  guest.process_key = new_key();
+  guest.next_thread = 0;
+  inherit_thread();
+}
+
+Contents read_spool() {
+  Contents contents;
+  for (const auto& entry : std::filesystem::directory_iterator(guest.out)) {
+    if (entry.path().extension() == FATHOM_POOL_SUFFIX) read_pool(entry.path(), contents);
+  }
+  return contents;
+}
+
+uint64_t losses(unsigned source, unsigned reason) {
+  uint64_t sum = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(guest.out)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    fathom_pool_header pool{};
+    if (file.read(reinterpret_cast<char*>(&pool), sizeof pool)) sum += pool.losses[source][reason];
+  }
+  return sum;
+}
+
+NoMorePools::NoMorePools() { __atomic_store_n(&header.spool_max, 1, __ATOMIC_RELAXED); }
+NoMorePools::~NoMorePools() {
+  __atomic_store_n(&header.spool_max, 0, __ATOMIC_RELAXED);
+  usleep(20000);  // a refusal is remembered for 10 ms
+}
+
+}  // namespace testing
+}  // namespace fathom::guest
