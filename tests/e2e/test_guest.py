@@ -57,7 +57,7 @@ def test_unwinding(box: Box) -> None:
 
 
 def test_signal_storm(box: Box) -> None:
-    """A handler with regions and reads every 100 us, inside of hooks of all kinds: every event is there, errno is untouched."""
+    """A handler with regions and reads every 100 us, inside of hooks: every event is there, errno is untouched."""
     number = 2_000_000 if box.kit.full else 100_000
     told = box.told(box.record(box.kit.victim("signals"), "storm", number))
     check("changed errno", 0, told["errors"])
@@ -109,7 +109,7 @@ def test_handlers_on_their_own_stack(box: Box) -> None:
 
 
 def test_jumps_out_of_hooks(box: Box) -> None:
-    """siglongjmp out of a handler that interrupted a hook: what was done before and after is there, at its right depth."""
+    """siglongjmp out of a handler that interrupted a hook: what was done before and after is there."""
     number = 20_000 if box.kit.full else 1500
     told = box.told(box.record(box.kit.victim("signals"), "jumps", number))
     check_true("jumps happened", told["jumped"] > 0)
@@ -133,15 +133,13 @@ def test_forks_in_handlers(box: Box) -> None:
     check("regions of children", 20 * told["children"], box.count("name = 'child'"))
     parent = box.value("SELECT pid FROM processes ORDER BY start LIMIT 1")
     check("regions of the parent", number, box.count(f"name = 'turn' AND pid = {parent}"))
-    check(
-        "reads of the parent", number, box.count(f"name = 'pread' AND size = 11 AND pid = {parent}")
-    )
+    check("reads of the parent", number, box.count(f"name = 'pread' AND size = 11 AND pid = {parent}"))
 
 
 def test_longjmp_over_regions(box: Box) -> None:
     box.record(box.kit.victim("signals"), "regions", 500)
     depths = box.rows(
-        "SELECT name, min(depth), max(depth), count(*) FROM events WHERE name IN ('shore', 'land') GROUP BY name ORDER BY name"
+        "SELECT name, min(depth), max(depth), count(*) FROM events WHERE name IN ('shore', 'land') GROUP BY ALL ORDER BY ALL"
     )
     check("depths", [("land", 1, 1, 500), ("shore", 0, 0, 500)], depths)
     check("regions that never ended", 0, box.count("name = 'dive'"))
@@ -150,9 +148,7 @@ def test_longjmp_over_regions(box: Box) -> None:
 def test_coroutines(box: Box) -> None:
     box.record(box.kit.victim("coroutines"), 2000)
     check_true("regions", box.count("name = 'step'") >= 3 * 1999)
-    steps = box.rows(
-        "SELECT args['who'], count(*) FROM events WHERE name = 'step' GROUP BY ALL ORDER BY ALL"
-    )
+    steps = box.rows("SELECT args['who'], count(*) FROM events WHERE name = 'step' GROUP BY ALL ORDER BY ALL")
     check("each knows its arguments", ["0", "1", "2"], [str(step[0]) for step in steps])
     check("losses", 0, box.losses())
 
@@ -224,32 +220,28 @@ def test_chroot(box: Box) -> None:
     rough(box, "chroot", 30_000, lossless=False)
 
 
-def full_disk(box: Box, command: str) -> None:
-    """Runs a shell command in a mount namespace of its own, with a small file system over `small`."""
+FILL = "dd if=/dev/zero of=small/filler bs=4k 2>/dev/null || true"
+
+
+def full_disk(box: Box, *commands: str) -> None:
+    """Runs shell commands in a mount namespace of their own, with a small file system over `small`."""
     if os.geteuid() != 0 or shutil.which("unshare") is None:
         raise Skipped("a mount namespace needs root and unshare")
     (box.dir / "small").mkdir()
-    box.run("unshare", "-m", "sh", "-ec", f"mount -t tmpfs -o size=1500k none small; {command}")
+    mount = "mount -t tmpfs -o size=1500k none small"
+    box.run("unshare", "-m", "sh", "-ec", "; ".join((mount, *commands)))
 
 
 def test_full_disk(box: Box) -> None:
     """The disk fills up below the recording: no SIGBUS, the program ends well, and the loss is counted."""
-    reader = box.kit.victim("reader")
-    full_disk(
-        box,
-        f"LD_PRELOAD={box.kit.library} FATHOM_OUT=small/t FATHOM_SPOOL_MAX=0 {reader} 300000; dd if=/dev/zero of=small/filler bs=4k 2>/dev/null || true;"
-        f"LD_PRELOAD={box.kit.library} FATHOM_OUT=small/t {reader} 1000; rm -f small/filler; cp -r small/t {box.trace}",
-    )
+    reader = f"LD_PRELOAD={box.kit.library} FATHOM_OUT=small/t FATHOM_SPOOL_MAX=0 {box.kit.victim('reader')}"
+    full_disk(box, f"{reader} 300000", FILL, f"{reader} 1000", "rm -f small/filler", f"cp -r small/t {box.trace}")
     kept, lost = box.count("name = 'pread'"), box.losses()
     check_true(f"kept {kept}, lost {lost}", kept > 0 and kept + lost >= 300_000)
 
 
 def test_full_disk_from_the_start(box: Box) -> None:
-    reader = box.kit.victim("reader")
-    full_disk(
-        box,
-        f"dd if=/dev/zero of=small/filler bs=4k 2>/dev/null || true; LD_PRELOAD={box.kit.library} FATHOM_OUT=small/t {reader} 1000",
-    )
+    full_disk(box, FILL, f"LD_PRELOAD={box.kit.library} FATHOM_OUT=small/t {box.kit.victim('reader')} 1000")
 
 
 def test_full_shared_memory(box: Box) -> None:
@@ -258,7 +250,8 @@ def test_full_shared_memory(box: Box) -> None:
         raise Skipped("a mount namespace needs root and unshare")
     reader = box.kit.victim("reader")
     script = (
-        "mount -t tmpfs -o size=1m none /dev/shm; dd if=/dev/zero of=/dev/shm/filler bs=4k count=200 2>/dev/null || true;"
+        "mount -t tmpfs -o size=1m none /dev/shm;"
+        "dd if=/dev/zero of=/dev/shm/filler bs=4k count=200 2>/dev/null || true;"
         f"{box.kit.fathom} run -q -o /dev/shm/t -- {reader} 20000"
     )
     box.run("unshare", "-m", "sh", "-ec", script, status=None)
@@ -278,19 +271,14 @@ def test_many_files(box: Box) -> None:
     number = 100_000 if box.kit.full else 10_000
     rough(box, "many", number)
     for call in ("open", "write", "pread", "close", "unlink"):
-        files = box.value(
-            f"SELECT count(DISTINCT file) FROM events WHERE name = '{call}' AND file LIKE '%/many-%'"
-        )
+        files = box.value(f"SELECT count(DISTINCT file) FROM events WHERE name = '{call}' AND file LIKE '%/many-%'")
         check(f"files of {call}", number, files)
 
 
 def test_renamed_while_open(box: Box) -> None:
     rough(box, "renamed")
     files = [
-        Path(row[0]).name
-        for row in box.rows(
-            "SELECT file FROM events WHERE name = 'write' AND bytes = 1 ORDER BY ts"
-        )
+        Path(row[0]).name for row in box.rows("SELECT file FROM events WHERE name = 'write' AND bytes = 1 ORDER BY ts")
     ]
     check("first write", "old", files[0])
     check_true(f"second write {files}", files[1] in ("old", "new"))
@@ -317,25 +305,20 @@ def test_names(box: Box) -> None:
     """Quotes, line ends, UTF-8, bytes that are not text, and a path of 4095 bytes."""
     box.record(box.kit.victim("names"))
     wanted = [
-        "with \"quotes\" and 'more'", "two\nlines\tand\ra tab", "gr\u00fc\u00df \u65e5\u672c", "not\\xff\\xfeUTF-8", "back\\slash",
+        "with \"quotes\" and 'more'", "two\nlines\tand\ra tab", "gr\u00fc\u00df \u65e5\u672c",
+        "not\\xff\\xfeUTF-8", "back\\slash",
         "-rf", " spaces ", "percent%s%n", "\\xc3", "a,b;c", "z",
     ]  # fmt: skip
     for call in ("open", "write", "close"):
         got = [
-            row[0]
-            for row in box.rows(
-                f"SELECT file FROM events WHERE name = '{call}' AND error IS NULL ORDER BY ts"
-            )
+            row[0] for row in box.rows(f"SELECT file FROM events WHERE name = '{call}' AND error IS NULL ORDER BY ts")
         ]
         check(
             f"files of {call}",
             [f"{box.dir}/{name}" for name in wanted],
             [file for file in got if file and file.startswith(str(box.dir))],
         )
-    texts = [
-        row[0]
-        for row in box.rows("SELECT args['name'] FROM events WHERE name = 'touch' ORDER BY ts")
-    ]
+    texts = [row[0] for row in box.rows("SELECT args['name'] FROM events WHERE name = 'touch' ORDER BY ts")]
     check("texts", wanted[:-1], texts[:-1])
     check("the long text", 4095, len(texts[-1]))
     check("the one too long", 1, box.count("error = 'ENAMETOOLONG'"))
@@ -343,10 +326,7 @@ def test_names(box: Box) -> None:
 
 
 def plugins(box: Box, *flags: str) -> list[Path]:
-    return [
-        box.kit.victim("plugin", "-shared", "-fPIC", f"-DWHO={name}", *flags)
-        for name in ("anna", "bert", "cleo")
-    ]
+    return [box.kit.victim("plugin", "-shared", "-fPIC", f"-DWHO={name}", *flags) for name in ("anna", "bert", "cleo")]
 
 
 def test_plugins_come_and_go(box: Box) -> None:
@@ -356,23 +336,16 @@ def test_plugins_come_and_go(box: Box) -> None:
     rows = box.rows(
         "SELECT name, count(*), sum(args['turn']::BIGINT) FROM events WHERE layer = 'app' GROUP BY name ORDER BY name"
     )
-    wanted = [
-        (name, turns // 3, sum(range(start, turns, 3)))
-        for start, name in enumerate(("anna", "bert", "cleo"))
-    ]
+    wanted = [(name, turns // 3, sum(range(start, turns, 3))) for start, name in enumerate(("anna", "bert", "cleo"))]
     check("regions", wanted, rows)
-    files = box.rows(
-        "SELECT parse_filename(file), count(*) FROM events WHERE name = 'write' GROUP BY ALL ORDER BY ALL"
-    )
+    files = box.rows("SELECT parse_filename(file), count(*) FROM events WHERE name = 'write' GROUP BY ALL ORDER BY ALL")
     check("files", [(f"plugin-{name}", turns // 3) for name in ("anna", "bert", "cleo")], files)
 
 
 def test_functions_of_plugins(box: Box) -> None:
     """Functions known by address alone, at an address that belonged to another library a moment ago."""
     box.record(box.kit.victim("plugins"), 60, *plugins(box, "-finstrument-functions"))
-    rows = box.rows(
-        "SELECT name, count(*) FROM events WHERE name LIKE 'work_of_%' GROUP BY ALL ORDER BY ALL"
-    )
+    rows = box.rows("SELECT name, count(*) FROM events WHERE name LIKE 'work_of_%' GROUP BY ALL ORDER BY ALL")
     check("functions", [(f"work_of_{name}", 20) for name in ("anna", "bert", "cleo")], rows)
 
 

@@ -121,9 +121,7 @@ def test_not_a_program(box: Box) -> None:
 
 def test_signal_reaches_the_program(box: Box) -> None:
     """SIGTERM to the recorder is the program's to decide about."""
-    (box.dir / "patient").write_text(
-        "trap 'echo got; exit 5' TERM\ntouch ready\nwhile :; do sleep 0.05; done\n"
-    )
+    (box.dir / "patient").write_text("trap 'echo got; exit 5' TERM\ntouch ready\nwhile :; do sleep 0.05; done\n")
     process = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", "sh", "patient")
     box.wait_for("program", lambda: (box.dir / "ready").exists())
     process.send_signal(signal.SIGTERM)
@@ -136,17 +134,13 @@ def test_killed_at_random(box: Box) -> None:
     for turn in range(30 if box.kit.full else 5):
         box.trace = box.root / f"killed-{turn}"
         process = box.start(box.kit.victim("progress"), env=box.unsupervised())
-        box.wait_for(
-            "progress", lambda: progress_of(box.dir)[0] > 0 and progress_of(box.dir)[1] > 0
-        )
+        box.wait_for("progress", lambda: progress_of(box.dir)[0] > 0 and progress_of(box.dir)[1] > 0)
         time.sleep(0.013 * turn)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
         for size, done in zip((5, 6), progress_of(box.dir)):
             reads = box.count(f"name = 'pread' AND size = {size}")
-            check_true(
-                f"turn {turn}: {done} reads done, {reads} recorded", reads in (done, done + 1)
-            )
+            check_true(f"turn {turn}: {done} reads done, {reads} recorded", reads in (done, done + 1))
         (box.dir / "progress").unlink()
 
 

@@ -6,7 +6,9 @@ import shutil
 from kit import Box, Skipped, check, check_true
 
 STEPS = """
-WITH steps AS (SELECT pid, tid, ts, dur, args['truth']::BIGINT AS truth FROM events WHERE name = 'step' AND args['truth'] IS NOT NULL)
+WITH steps AS (
+  SELECT pid, tid, ts, dur, args['truth']::BIGINT AS truth FROM events
+  WHERE name = 'step' AND args['truth'] IS NOT NULL)
 SELECT c.name, s.truth, c."offset", count(*) FROM steps s JOIN events c
 ON c.pid = s.pid AND c.tid = s.tid AND c.ts >= s.ts AND c.ts + c.dur <= s.ts + s.dur
 WHERE c.category IN ('read', 'write') AND c.layer = 'posix' GROUP BY ALL"""
@@ -53,25 +55,21 @@ def test_special(box: Box) -> None:
 
 
 def test_append_by_processes(box: Box) -> None:
-    """Where several processes append, an offset is right or unknown: no two writes claim the same bytes, each lies on its own."""
+    """Where several processes append, an offset is right or unknown: what lies there is the writer's own."""
     box.record(box.kit.victim("positions"), "appenders", 6)
     content = (box.dir / "log").read_bytes()
     rows = box.rows(
         f"SELECT pid, \"offset\" FROM events WHERE name = 'write' AND file = '{box.dir}/log' AND \"offset\" IS NOT NULL"
     )
     writers = {pid: content[offset : offset + 1] for pid, offset in rows}
-    wrong = [
-        (pid, offset) for pid, offset in rows if content[offset : offset + 32] != writers[pid] * 32
-    ]
+    wrong = [(pid, offset) for pid, offset in rows if content[offset : offset + 32] != writers[pid] * 32]
     check("offsets that are another's", [], wrong[:5])
 
 
 def test_piece_sums(box: Box) -> None:
     """readv and writev: the size is the sum of the pieces."""
     box.record(box.kit.victim("positions"), "plain", 2000)
-    check(
-        "sizes of readv", [(12,)], box.rows("SELECT DISTINCT size FROM events WHERE name = 'readv'")
-    )
+    check("sizes of readv", [(12,)], box.rows("SELECT DISTINCT size FROM events WHERE name = 'readv'"))
 
 
 def known_part(box: Box, *command: object) -> None:
@@ -93,9 +91,10 @@ def test_ordinary_programs(box: Box) -> None:
     known_part(box, "python3", "-c", script)
     if shutil.which("sqlite3") is None:
         raise Skipped("there is no sqlite3")
+    numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 20000) "
     known_part(
         box,
         "sqlite3",
         "base.db",
-        "CREATE TABLE t(a); WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 20000) INSERT INTO t SELECT x FROM c; SELECT count(*) FROM t;",
+        f"CREATE TABLE t(a); {numbers} INSERT INTO t SELECT x FROM c; SELECT count(*) FROM t;",
     )
