@@ -199,9 +199,7 @@ def test_loaded_plugins_of_a_late_library(box: Box) -> None:
 def expect_sections(box: Box, program: Path) -> None:
     box.trace = box.root / f"{program.name}.fathom"
     box.record(program, 40)
-    rows = box.rows(
-        "SELECT name, depth, count(*) FROM events WHERE layer = 'app' AND name IN ('one', 'inner', 'moment') GROUP BY ALL"
-    )
+    rows = box.rows("SELECT name, depth, count(*) FROM events WHERE name IN ('one', 'inner', 'moment') GROUP BY ALL")
     names = {row[0]: (row[1], row[2]) for row in rows}
     check(f"regions of {program.name}", {"one": (0, 40), "inner": (1, 40), "moment": (1, 40)}, names)
     check("arguments", sum(range(40)), box.value("SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'one'"))

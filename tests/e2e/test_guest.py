@@ -2,6 +2,7 @@
 """Hostile programs: threads, signals, jumps, and programs that take things away from themselves."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -139,7 +140,8 @@ def test_forks_in_handlers(box: Box) -> None:
 def test_longjmp_over_regions(box: Box) -> None:
     box.record(box.kit.victim("signals"), "regions", 500)
     depths = box.rows(
-        "SELECT name, min(depth), max(depth), count(*) FROM events WHERE name IN ('shore', 'land') GROUP BY ALL ORDER BY ALL"
+        "SELECT name, min(depth), max(depth), count(*) FROM events WHERE name IN ('shore', 'land') "
+        "GROUP BY ALL ORDER BY ALL"
     )
     check("depths", [("land", 1, 1, 500), ("shore", 0, 0, 500)], depths)
     check("regions that never ended", 0, box.count("name = 'dive'"))
@@ -369,3 +371,30 @@ def test_one_layer_alone(box: Box) -> None:
         wrong = [row for row in rows if row[1] is not None and sizes.get(names.get(row[1], "")) != row[0]]
         check(f"wrong names with {layer} alone (bytes, file, times)", [], wrong)
         check_true(f"names with {layer} alone: {rows}", any(row[1] == str(box.dir / "sub" / "c") for row in rows))
+
+
+def strace_sums(path: Path, directory: Path) -> dict[tuple[str, str], tuple[int, int]]:
+    """Calls and bytes by call and file, of files below the directory, as strace saw them."""
+    sums: dict[tuple[str, str], tuple[int, int]] = {}
+    line = re.compile(rf"(read|write)\(\d+<({re.escape(str(directory))}/[^>]*)>.*\) = (\d+)$")
+    for found in filter(None, map(line.search, path.read_text(errors="replace").splitlines())):
+        calls, total = sums.get((found[1], found[2]), (0, 0))
+        sums[found[1], found[2]] = (calls + 1, total + int(found[3]))
+    return sums
+
+
+def test_as_strace_sees_it(box: Box) -> None:
+    """Reads and writes of ordinary programs, by file: calls and bytes as the kernel saw them in the same run."""
+    if shutil.which("strace") is None:
+        raise Skipped("there is no strace")
+    (box.dir / "lines").write_text("".join(f"{i}\n" for i in range(100_000)))
+    script = "tar cf all.tar lines; dd if=lines of=copy bs=777 2>/dev/null; cmp lines copy"
+    library = [word for pair in box.unsupervised().items() for word in ("-E", "=".join(pair))]
+    box.run("strace", "-f", "-y", "-e", "trace=read,write", "-o", "strace.log", *library, "sh", "-c", script)
+    seen = strace_sums(box.dir / "strace.log", box.dir)
+    check_true(f"strace saw something: {seen}", len(seen) >= 4)
+    rows = box.rows(
+        f"SELECT name, file, count(*), sum(bytes) FROM events WHERE layer = 'posix' AND name IN ('read', 'write') "
+        f"AND file LIKE '{box.dir}/%' AND error IS NULL GROUP BY ALL"
+    )
+    check("calls and bytes", seen, {(name, file): (calls, total) for name, file, calls, total in rows})
