@@ -33,6 +33,17 @@ static inline uint64_t read_ticks(void) {
 #endif
 }
 
+static inline double ticks_per_second(void) {
+  struct timespec one, two;
+  clock_gettime(CLOCK_MONOTONIC, &one);
+  const uint64_t before = read_ticks();
+  do clock_gettime(CLOCK_MONOTONIC, &two);
+  while ((two.tv_sec - one.tv_sec) * 1000 + (two.tv_nsec - one.tv_nsec) / 1000000 < 50);
+  const double seconds =
+      (double)(two.tv_sec - one.tv_sec) + (double)(two.tv_nsec - one.tv_nsec) / 1e9;
+  return (double)(read_ticks() - before) / seconds;
+}
+
 struct work {
   void (*loop)(long turns, void* own);
   void* (*prepare)(void);

@@ -2,6 +2,7 @@
 """The programs that the bench runs: the cost loop bare, under Fathom and under peers."""
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -56,22 +57,27 @@ class Bench:
         """ns of thread CPU for one turn"""
         return float(self.run([str(self.cost), what, self.turns(turns), str(threads)]))
 
+    def under_fathom(self, *arguments: str) -> str:
+        """The cost program, recorded; its output"""
+        shutil.rmtree(self.trace, ignore_errors=True)
+        return self.run(
+            [str(self.build / "fathom"), "run", "-q", "-o", str(self.trace), "--", str(self.cost), *arguments]
+        )
+
+    def unpacked(self, *arguments: str) -> None:
+        """The cost program, recorded with nobody beside it: all stays in the spool"""
+        shutil.rmtree(self.trace, ignore_errors=True)
+        environment = {"LD_PRELOAD": str(self.build / "libfathom.so"), "FATHOM_OUT": str(self.trace)}
+        self.run([str(self.cost), *arguments], environment)
+
+    def cpu_seconds(self, command: list[str]) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.run(command)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
     def recorded(self, what: str, turns: int, threads: int) -> float:
-        trace = self.folder / "trace.fathom"
-        shutil.rmtree(trace, ignore_errors=True)
-        command = [
-            str(self.build / "fathom"),
-            "run",
-            "-q",
-            "-o",
-            str(trace),
-            "--",
-            str(self.cost),
-            what,
-            self.turns(turns),
-            str(threads),
-        ]
-        return float(self.run(command))
+        return float(self.under_fathom(what, self.turns(turns), str(threads)))
 
     @property
     def trace(self) -> Path:

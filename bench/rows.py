@@ -205,6 +205,63 @@ def row_packing(bench: Bench, rounds: int, progress: Callable[[], None]) -> list
     ]
 
 
+def row_speed_of_packing(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """CPU seconds of one core from the spool to Parquet, summary and all."""
+    rates = []
+    for _ in range(min(rounds, 3)):
+        bench.unpacked("pread", bench.turns(3_000_000), "1")
+        seconds = bench.cpu_seconds([str(bench.build / "fathom"), "collect", "-q", str(bench.trace)])
+        rates.append(int(bench.sql("SELECT count(*) FROM events")) / seconds / 1e6)
+        progress()
+    rate = statistics.median(rates)
+    verdict = "goal" if rate >= 3 else "good enough" if rate >= 1.5 else "SHORT"
+    peer = "DFTracer 0.16-1.3 M in the program"
+    return [Row("spool to Parquet, one core", "-", f"{rate:.2f} M events/s", "", peer, "1.5 M", "3 M", verdict)]
+
+
+def row_stalls(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """Calls that took more than 200 us while about 20 MB/s were recorded, against the same into fresh anonymous memory."""
+    del rounds
+    seconds = str(max(3, int(60 * bench.scale)))
+    control = bench.run([str(bench.cost), "stall", seconds, "1"]).split()
+    progress()
+    ours = bench.under_fathom("stall", seconds, "0").split()
+    progress()
+    verdict = "good enough" if int(ours[0]) <= 3 * max(1, int(control[0])) and float(ours[1]) <= 5000 else "SHORT"
+    value = f"{ours[0]} calls, longest {float(ours[1]) / 1000:.2f} ms"
+    floor = f"control {control[0]}, {float(control[1]) / 1000:.2f} ms"
+    return [
+        Row(
+            f"stalls over 200 us in {seconds} s",
+            floor,
+            value,
+            "",
+            "DFTracer 148-276 ms",
+            "3 x, 5 ms",
+            "1.5 x, 1 ms",
+            verdict,
+        )
+    ]
+
+
+def row_memory(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """Peak resident memory that recording adds to the program."""
+    del rounds
+    rows = []
+    for threads in (1, 8):
+        arguments = ("memory", bench.turns(2_000_000), str(threads))
+        bare = int(bench.run([str(bench.cost), *arguments]).split()[-1])
+        ours = int(bench.under_fathom(*arguments).split()[-1])
+        progress()
+        added, bar, goal = (ours - bare) / 1024, 16 + 2 * threads, 8 + threads
+        verdict = "goal" if added <= goal else "good enough" if added <= bar else "SHORT"
+        title = f"memory of the program, {threads} thread{'s' * (threads > 1)}"
+        rows.append(
+            Row(title, f"bare {bare / 1024:.1f} MiB", f"+{added:.1f} MiB", "", "", f"{bar} MiB", f"{goal} MiB", verdict)
+        )
+    return rows
+
+
 def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progress: Callable[[], None]) -> Samples:
     done = []
     for _ in range(rounds):
@@ -214,7 +271,7 @@ def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progre
 
 
 RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
-ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing]
+ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
 
 
 def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:

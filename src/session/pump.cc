@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "session/pump.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -64,19 +67,25 @@ std::uint64_t processes_in(const trace::CounterBatch& counters) {
 
 void Pump::start(std::vector<sources::Source*> sources) {
   sources_ = std::move(sources);
-  thread_ = std::jthread([this](const std::stop_token& stop) {
-    try {
-      work(stop);
-    } catch (const std::exception& error) {
-      note({Code::kIo, std::string("recording stopped: ") + error.what(), ""});
-    }
-  });
+  const auto guarded = [this](auto member) {
+    return [this, member](const std::stop_token& stop) {
+      try {
+        (this->*member)(stop);
+      } catch (const std::exception& error) {
+        note({Code::kIo, std::string("recording stopped: ") + error.what(), ""});
+      }
+    };
+  };
+  draining_thread_ = std::jthread(guarded(&Pump::work));
+  packing_thread_ = std::jthread(guarded(&Pump::pack_when_due));
 }
 
 void Pump::stop() {
-  if (!thread_.joinable()) return;
-  thread_.request_stop();
-  thread_.join();
+  if (!draining_thread_.joinable()) return;
+  draining_thread_.request_stop();
+  packing_thread_.request_stop();
+  draining_thread_.join();
+  packing_thread_.join();
   drain_sources();
 }
 
@@ -113,15 +122,32 @@ bool Pump::pass() {
     return false;
   }
   if (drained->trouble) note(*drained->trouble);
-  drained_bytes_ += drained->bytes;
-  if (drained->bytes > 0) pack();
   const trace::PackProgress progress = packer_.progress();
   const std::scoped_lock lock(mutex_);
+  drained_bytes_ += drained->bytes;
+  if (drained->bytes > 0) {
+    due_ = true;
+    packing_is_due_.notify_one();
+  }
   flow_.events = progress.events + drained_bytes_ / kBytesPerEvent;
   flow_.bytes = progress.parquet_bytes + drained->pool_bytes;
   flow_.writers_alive = drained->owners_alive;
   ++flow_.passes;
   return drained->bytes > 0;
+}
+
+// Packing has time, the program has not: it goes first wherever both want a core.
+void Pump::pack_when_due(const std::stop_token& stop) {
+  constexpr int kNicest = 19;
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNicest);
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(mutex_);
+      if (!packing_is_due_.wait(lock, stop, [this] { return due_; })) return;
+      due_ = false;
+    }
+    pack();
+  }
 }
 
 // After a failure (a full disk) the logs stay as they are, for finish() or a later command.
@@ -132,7 +158,9 @@ void Pump::pack() {
     note(packed.error());
     packing_ = false;
   }
-  if (packer_.progress().events != before) drained_bytes_ = 0;
+  if (packer_.progress().events == before) return;
+  const std::scoped_lock lock(mutex_);
+  drained_bytes_ = 0;
 }
 
 void Pump::each_second() {

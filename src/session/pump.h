@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The thread that keeps a recording flowing: takes full segments out of the spool, samples out of
-// the sources, and packs both into Parquet, while another thread looks after the program.
+// The threads that keep a recording flowing while another looks after the program: one takes full
+// segments out of the spool and samples out of the sources, one packs both into Parquet. Two,
+// because a segment that waits for Parquet makes the program grow its pools.
 #pragma once
 
-#include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,7 @@ class Pump {
   bool pass();
   void each_second();
   void drain_sources();
+  void pack_when_due(const std::stop_token& stop);
   void pack();
   void note(const Error& error);
 
@@ -64,10 +66,13 @@ class Pump {
   mutable std::mutex mutex_;
   Flow flow_;                        // guarded by mutex_
   std::optional<Error> trouble_;     // guarded by mutex_
-  std::uint64_t drained_bytes_ = 0;  // since something was packed
-  std::int64_t next_second_ns_ = 0;
-  bool packing_ = true;
-  std::jthread thread_;
+  std::uint64_t drained_bytes_ = 0;  // guarded by mutex_: since something was packed
+  bool due_ = false;                 // guarded by mutex_: there may be a log to pack
+  std::condition_variable_any packing_is_due_;
+  std::int64_t next_second_ns_ = 0;  // the draining thread's
+  bool packing_ = true;              // the packing thread's
+  std::jthread draining_thread_;
+  std::jthread packing_thread_;
 };
 
 }  // namespace fathom::session

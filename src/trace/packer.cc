@@ -80,13 +80,29 @@ Status Packer::State::connect() {
 }
 
 Result<DrainResult> Packer::State::drain() {
+  const std::scoped_lock lock(mutex_);
   Result<DrainResult> result = drainer->drain();
   if (result) died_in_.insert(died_in_.end(), result->died_in.begin(), result->died_in.end());
   return result;
 }
 
+Status Packer::State::append(const CounterBatch& counters, const Strings& counter_strings) {
+  const std::scoped_lock lock(mutex_);
+  return drainer->append(counters, counter_strings);
+}
+
+PackProgress Packer::State::progress() const {
+  const std::scoped_lock lock(mutex_);
+  return progress_;
+}
+
+std::vector<std::uint64_t> Packer::State::complete_logs() const {
+  const std::scoped_lock lock(mutex_);
+  return drainer->complete_logs();
+}
+
 Status Packer::State::pack_complete() {
-  for (const std::uint64_t n : drainer->complete_logs()) {
+  for (const std::uint64_t n : complete_logs()) {
     const std::string packed = final_path(parquet_name(kEventsTable, n));
     if (path_exists(packed) && parquet_damage(packed).empty()) {
       // Killed between publishing and removing.
@@ -106,7 +122,8 @@ Status Packer::State::pack(std::uint64_t n) {
   FATHOM_TRY(read_log(n, rows));
   FATHOM_TRY(write_rows(n, rows));
   FATHOM_TRY(publish(n, rows.sums));
-  progress.events += rows.events.rows();
+  const std::scoped_lock lock(mutex_);
+  progress_.events += rows.events.rows();
   return {};
 }
 
@@ -114,12 +131,16 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   FATHOM_ASSIGN(const MappedFile log, MappedFile::open(spool_.log_path(n)));
   std::vector<Chunk> chunks;
   std::set<ChunkName> names;
-  drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
+  {
+    const std::scoped_lock lock(mutex_);
+    drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
+  }
   bool sound = true;
   const LogScan scan = scan_log(as_bytes(log), [&](const LogEntry& entry, std::uint64_t) {
     if (entry.kind == EntryKind::kCounters)
       sound &= decode_counters(entry.bytes, rows.counters, strings);
     if (entry.kind != EntryKind::kChunk || !names.insert(entry.name).second) return;
+    const std::scoped_lock lock(mutex_);
     chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
   });
   std::map<std::string, std::int64_t> measured;
@@ -163,7 +184,10 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
     const std::string name = parquet_name(table, n);
     if (!path_exists(unpublished_path(name))) continue;
     const Result<File> file = File::open(unpublished_path(name), 0);
-    if (file) progress.parquet_bytes += file->size() ? *file->size() : 0;
+    if (file && file->size()) {
+      const std::scoped_lock lock(mutex_);
+      progress_.parquet_bytes += *file->size();
+    }
     FATHOM_TRY(rename_path(unpublished_path(name), final_path(name)));
   }
   own_parts_.insert(n);
@@ -201,10 +225,10 @@ Manifest& Packer::manifest() { return state_->manifest; }
 const Clock& Packer::clock() const { return state_->clock; }
 Result<DrainResult> Packer::drain() { return state_->drain(); }
 Status Packer::append(const CounterBatch& counters, const Strings& strings) {
-  return state_->drainer->append(counters, strings);
+  return state_->append(counters, strings);
 }
 Status Packer::pack_complete() { return state_->pack_complete(); }
-PackProgress Packer::progress() const { return state_->progress; }
+PackProgress Packer::progress() const { return state_->progress(); }
 void Packer::process_exited(std::int64_t pid, std::int64_t exit) { state_->exits[pid] = exit; }
 const SummaryTable& Packer::summary() const { return state_->summary; }
 const Strings& Packer::strings() const { return state_->strings; }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Logs into Parquet. Needs spool/lock (exclusive), which it takes and holds. The same code packs
-// while a program runs, and afterwards what a killed recorder or an unsupervised run left. One
-// thread at a time.
+// while a program runs, and afterwards what a killed recorder or an unsupervised run left.
+//
+// Threads: drain(), append() and progress() may run beside pack_complete(), so that segments are
+// emptied while Parquet is written; everything else is for one thread, when no other is here.
 //
 //   Packer::open → { drain(); pack_complete(); } while it runs → finish()
 #pragma once
@@ -49,7 +51,7 @@ class Packer {
   ~Packer();
 
   [[nodiscard]] Manifest& manifest();
-  [[nodiscard]] const Clock& clock() const;  // to stamp counters
+  [[nodiscard]] const Clock& clock() const;
 
   Result<DrainResult> drain();
   Status append(const CounterBatch& counters, const Strings& strings);

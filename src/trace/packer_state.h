@@ -2,6 +2,7 @@
 // What a Packer holds. Included by packer.cc and finish.cc only.
 #pragma once
 
+#include <mutex>
 #include <set>
 
 #include "sql/connection.h"
@@ -18,7 +19,9 @@ class Packer::State {
   Status start();
 
   Result<DrainResult> drain();
+  Status append(const CounterBatch& counters, const Strings& counter_strings);
   Status pack_complete();
+  [[nodiscard]] PackProgress progress() const;
   Result<FinishResult> finish(const std::string& partial_reason);
 
   Manifest manifest;
@@ -26,8 +29,7 @@ class Packer::State {
   Strings strings;
   SummaryTable summary;
   KnownExits exits;
-  PackProgress progress;
-  std::optional<Drainer> drainer;
+  std::optional<Drainer> drainer;  // guarded by mutex_ while packing goes on
 
  private:
   struct Rows {
@@ -60,14 +62,19 @@ class Packer::State {
   Status write_finals();
   Status publish_finals();
 
+  std::vector<std::uint64_t> complete_logs() const;
+
+  // Held for moments: what draining and packing share. Decoding and Parquet are packing's alone.
+  mutable std::mutex mutex_;
+  PackProgress progress_;  // guarded by mutex_
   std::string directory_;
-  Spool spool_;
+  Spool spool_;  // its schemas are guarded by mutex_
   FileLock lock_;
   PackerOptions options_;
   Decoder decoder_;
   Timeline timeline_;
   std::set<std::uint64_t> own_parts_;
-  std::vector<CallInFlight> died_in_;
+  std::vector<CallInFlight> died_in_;  // guarded by mutex_
   std::optional<sql::Connection> connection_;
   EventBatch events_;  // kept, since its memory costs more than its rows
 };
