@@ -57,30 +57,30 @@ def test_unwinding(box: Box) -> None:
     check("as it should be", {"destroyed": 20, "caught": 20}, box.told(out))
 
 
-def test_signal_storm(box: Box) -> None:
-    """A handler with regions and reads every 100 us, inside of hooks: every event is there, errno is untouched."""
-    number = 2_000_000 if box.kit.full else 100_000
-    told = box.told(box.record(box.kit.victim("signals"), "storm", number))
+def signal_storm(box: Box, mode: str, number: int) -> None:
+    told = box.told(box.record(box.kit.victim("signals"), mode, number))
+    turns, handled = sum(range(number)), told["handled"]
     check("changed errno", 0, told["errors"])
     check("regions", number, box.count("name = 'turn'"))
-    check(
-        "sum of arguments",
-        number * (number - 1) // 2,
-        box.value("SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'turn'"),
-    )
+    check("arguments", turns, box.value("SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'turn'"))
     check("reads", number, box.count("name = 'pread' AND size = 11"))
     check("stdio", number, box.count("name = 'fputc'"))
     check("failed closes", number, box.count("name = 'close' AND error = 'EBADF'"))
-    check_true("handlers ran", told["handled"] > 0)
-    check("handlers", told["handled"], box.count("name = 'handler'"))
-    check("their reads", told["handled"], box.count("name = 'pread' AND size = 7"))
-    handled = told["handled"]
-    check(
-        "their arguments",
-        handled * (handled - 1) // 2,
-        box.value("SELECT sum(args['n']::BIGINT) FROM events WHERE name = 'handler'"),
-    )
+    check_true("handlers ran", handled > 0)
+    check("handlers", handled, box.count("name = 'handler'"))
+    check("their reads", handled, box.count("name = 'pread' AND size = 7"))
+    numbers = box.value("SELECT sum(args['n']::BIGINT) FROM events WHERE name = 'handler'")
+    check("their arguments", sum(range(handled)), numbers)
     check("losses", 0, box.losses())
+
+
+def test_signal_storm(box: Box) -> None:
+    """A handler with regions and reads every 100 us, inside of hooks: every event is there, errno is untouched."""
+    signal_storm(box, "storm", 2_000_000 if box.kit.full else 100_000)
+
+
+def test_handlers_in_handlers(box: Box) -> None:
+    signal_storm(box, "crossing", 2_000_000 if box.kit.full else 150_000)
 
 
 def test_handlers_on_their_own_stack(box: Box) -> None:

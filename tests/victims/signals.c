@@ -99,6 +99,30 @@ static void storm(long number) {
   quiet();
 }
 
+// Three timers, whose handlers interrupt each other and themselves.
+static void crossing(long number) {
+  const int signals[] = {SIGALRM, SIGVTALRM, SIGPROF};
+  const int timers[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = busy_handler;
+  action.sa_flags = SA_RESTART;
+  for (int i = 0; i < 3; i++) {
+    const struct itimerval timer = {{0, 150 + 40 * i}, {0, 150 + 40 * i}};
+    sigaction(signals[i], &action, NULL);
+    setitimer(timers[i], &timer, NULL);
+  }
+  for (long i = 0; i < number; i++) {
+    one_turn(i);
+    if (i % 64 == 0) raise(SIGPROF);
+  }
+  const struct itimerval never = {{0, 0}, {0, 0}};
+  for (int i = 0; i < 3; i++) {
+    setitimer(timers[i], &never, NULL);
+    signal(signals[i], SIG_IGN);
+  }
+}
+
 static void jumps(long number) {
   every(300, jump_handler, SA_NODEFER);
   for (volatile long i = 0; i < number; i++) {
@@ -190,6 +214,7 @@ int main(int argc, char** argv) {
   stream = fopen("stream", "w");
   if (data < 0 || !stream || pwrite(data, "twenty bytes of data", 20, 0) != 20) return 3;
   if (strcmp(mode, "storm") == 0) storm(number);
+  if (strcmp(mode, "crossing") == 0) crossing(number);
   if (strcmp(mode, "jumps") == 0) jumps(number);
   if (strcmp(mode, "forks") == 0) forks(number);
   if (strcmp(mode, "above") == 0) alternate(1);
