@@ -111,7 +111,7 @@ void add_part(std::vector<std::pair<std::string, std::string>>& rows, const Part
   }
   add_optional(rows, prefix + "overhead.ns", number_text(manifest.overhead_ns));
   for (const auto& [key, value] : manifest.environment) {
-    rows.emplace_back(prefix + "environment." + key, value);
+    rows.emplace_back(fmt::format("{}environment.{}", prefix, key), value);
   }
   for (const auto& [key, value] : manifest.facts) rows.emplace_back(prefix + key, value);
 }

@@ -98,9 +98,8 @@ Status add_inodes(sql::Connection& connection, const std::vector<trace::Part>& p
 
 bool mentions_files(std::string_view sql) {
   constexpr std::string_view kWord = "files";
-  const auto found = std::ranges::search(
-      sql, kWord, [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
-  return !found.empty();
+  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  return std::search(sql.begin(), sql.end(), kWord.begin(), kWord.end(), same) != sql.end();
 }
 
 }  // namespace fathom::analysis

@@ -237,7 +237,7 @@ Table table_of(const char* title, const std::vector<Value>& lists) {
   Table table{.title = title, .columns = {}, .rows = {}, .note = {}};
   for (const Value& value : lists) {
     for (const Value& item : std::get<List>(value.data)) {
-      const Object& object = std::get<Object>(item.data);
+      const auto& object = std::get<Object>(item.data);
       std::vector<Value> row;
       for (const auto& [key, cell] : object) row.push_back(cell);
       if (table.rows.empty()) {

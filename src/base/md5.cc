@@ -50,13 +50,13 @@ Step step_of(std::size_t i, const State& s) {
 }
 
 void add_block(State& state, const char* block) {
-  static const std::array<std::uint32_t, 64> kSines = make_sines();
+  static const std::array<std::uint32_t, 64> sines = make_sines();
   static constexpr int kTurns[4][4] = {
       {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
   State s = state;
   for (std::size_t i = 0; i < 64; ++i) {
     const Step step = step_of(i, s);
-    const std::uint32_t sum = s[0] + step.mixed + kSines[i] + word_at(block + 4 * step.word);
+    const std::uint32_t sum = s[0] + step.mixed + sines[i] + word_at(block + 4 * step.word);
     s = {s[3], s[1] + std::rotl(sum, kTurns[i / 16][i % 4]), s[1], s[2]};
   }
   for (std::size_t i = 0; i < s.size(); ++i) state[i] += s[i];

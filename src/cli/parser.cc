@@ -64,23 +64,23 @@ void Parser::flag(const std::string& names, bool& value, std::string help) {
   declared_->finish(declared_->app.add_flag(names, value), names, "", std::move(help));
 }
 
-void Parser::option(const std::string& names, std::string& value, std::string metavar,
+void Parser::option(const std::string& names, std::string& value, const std::string& metavar,
                     std::string help) {
   declared_->finish(declared_->app.add_option(names, value), names, metavar, std::move(help));
 }
 
-void Parser::option(const std::string& names, std::int64_t& value, std::string metavar,
+void Parser::option(const std::string& names, std::int64_t& value, const std::string& metavar,
                     std::string help) {
   declared_->finish(declared_->app.add_option(names, value), names, metavar, std::move(help));
 }
 
-void Parser::option(const std::string& names, double& value, std::string metavar,
+void Parser::option(const std::string& names, double& value, const std::string& metavar,
                     std::string help) {
   declared_->finish(declared_->app.add_option(names, value), names, metavar, std::move(help));
 }
 
-void Parser::option(const std::string& names, std::vector<std::string>& value, std::string metavar,
-                    std::string help) {
+void Parser::option(const std::string& names, std::vector<std::string>& value,
+                    const std::string& metavar, std::string help) {
   CLI::Option* option = declared_->app.add_option(names, value);
   option->delimiter(',')->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   declared_->finish(option, names, metavar, std::move(help));

@@ -29,11 +29,14 @@ class Parser {
 
   // `names` as "-q,--quiet". The variables must outlive parse() and hold the defaults before it.
   void flag(const std::string& names, bool& value, std::string help);
-  void option(const std::string& names, std::string& value, std::string metavar, std::string help);
-  void option(const std::string& names, std::int64_t& value, std::string metavar, std::string help);
-  void option(const std::string& names, double& value, std::string metavar, std::string help);
+  void option(const std::string& names, std::string& value, const std::string& metavar,
+              std::string help);
+  void option(const std::string& names, std::int64_t& value, const std::string& metavar,
+              std::string help);
+  void option(const std::string& names, double& value, const std::string& metavar,
+              std::string help);
   // May be given several times, and each time as a comma list.
-  void option(const std::string& names, std::vector<std::string>& value, std::string metavar,
+  void option(const std::string& names, std::vector<std::string>& value, const std::string& metavar,
               std::string help);
   void positional(const std::string& name, std::string& value, std::string help);
   void optional_positional(const std::string& name, std::string& value, std::string help);

@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, Sum>> top(const Sums& sums) {
 
 // The end of a long path tells more than its start.
 std::string shortened(const std::string& text) {
-  const std::string plain = escape_control(text);
+  std::string plain = escape_control(text);
   if (plain.size() <= kNameWidth) return plain;
   std::size_t cut = plain.size() - kNameWidth + 1;
   while (cut < plain.size() && (static_cast<unsigned char>(plain[cut]) & 0xc0U) == 0x80U) ++cut;

@@ -28,7 +28,7 @@ class Permuter {
 
   template <class T>
   void apply(std::vector<T>& column) {
-    std::vector<T>& sorted = std::get<std::vector<T>>(spare_);
+    auto& sorted = std::get<std::vector<T>>(spare_);
     sorted.resize(order_.size());
     for (std::size_t i = 0; i < order_.size(); i++) sorted[i] = column[order_[i]];
     column.swap(sorted);

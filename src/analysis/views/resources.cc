@@ -33,7 +33,7 @@ struct Picture {
 };
 
 const std::vector<Picture>& pictures() {
-  static const std::vector<Picture> kPictures = {
+  static const std::vector<Picture> pictures = {
       {"CPU over time",
        kPercent,
        true,
@@ -63,7 +63,7 @@ const std::vector<Picture>& pictures() {
         {"voluntary_switches", "voluntary switches", true, 1},
         {"involuntary_switches", "involuntary switches", true, 1}}},
   };
-  return kPictures;
+  return pictures;
 }
 
 std::string values_sql(const std::vector<Source>& sources) {

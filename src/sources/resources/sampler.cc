@@ -96,7 +96,7 @@ void Sampler::sample_switches(pid_t pid) {
 void Sampler::sample_machine() {
   const auto cpu = parse_machine_cpu(read_or_empty(join_path(proc_, "stat")));
   if (cpu && last_cpu_ && cpu->total > last_cpu_->total && cpu->busy >= last_cpu_->busy) {
-    const double busy = static_cast<double>(cpu->busy - last_cpu_->busy);
+    const auto busy = static_cast<double>(cpu->busy - last_cpu_->busy);
     add("cpu_busy", "percent", 100 * busy / static_cast<double>(cpu->total - last_cpu_->total));
   }
   last_cpu_ = cpu;
