@@ -170,6 +170,7 @@ TEST_F(Descriptors, ThreadsAtOnePositionAreNotToldWrongOffsets) {
     }
   };
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; i++) threads.emplace_back(reader);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);

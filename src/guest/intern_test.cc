@@ -34,7 +34,7 @@ TEST_F(Intern, PathsDependOnTheirDirectoryUnlessTheyAreAbsolute) {
 }
 
 TEST_F(Intern, AnyBytesAndLengthsComeBack) {
-  for (const size_t length : {0, 1, 7, 8, 9, 4095, 4096, 16384}) {
+  for (const size_t length : std::initializer_list<size_t>{0, 1, 7, 8, 9, 4095, 4096, 16384}) {
     std::string text(length, '\0');
     for (size_t i = 0; i < length; i++) text[i] = static_cast<char>(i * 37 + length);
     const uint32_t id = intern(text);
@@ -54,6 +54,7 @@ TEST_F(Intern, ThreadsNeverGetAWrongDefinition) {
   constexpr int kThreads = 6, kTexts = 3000;
   std::vector<std::vector<uint32_t>> ids(kThreads);
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int who = 0; who < kThreads; who++) {
     threads.emplace_back([&ids, who] {
       for (int i = 0; i < kTexts; i++)

@@ -143,6 +143,7 @@ void write_marks(uint32_t who) {
 TEST_F(Runtime, NoSegmentHasTwoOwners) {
   constexpr uint32_t kThreads = 24, kChildren = 12;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (uint32_t i = 1; i <= kThreads; i++) threads.emplace_back([i] { write_marks(i); });
   for (std::thread& thread : threads) thread.join();
   for (uint32_t i = 1; i <= kChildren; i++) {
