@@ -111,6 +111,42 @@ class Bench:
         return float(self.run(command))
 
     @cached_property
+    def lttng_program(self) -> Path | None:
+        """LTTng's region, where lttng-tools and liblttng-ust-dev are installed."""
+        program = self.folder / "lttng_region"
+        source = HERE / "peers" / "lttng_region.c"
+        command = [
+            "cc",
+            "-O2",
+            "-pthread",
+            f"-I{source.parent}",
+            "-o",
+            str(program),
+            str(source),
+            "-llttng-ust",
+            "-ldl",
+        ]
+        if shutil.which("lttng") is None or subprocess.run(command, capture_output=True).returncode != 0:
+            return None
+        return program
+
+    def under_lttng(self, turns: int, threads: int) -> float | None:
+        if self.lttng_program is None:
+            return None
+        session, output = f"fathom-bench-{os.getpid()}", self.folder / "lttng"
+        try:
+            self.run(["lttng", "create", session, f"--output={output}"])
+            self.run(["lttng", "enable-channel", "-u", "-s", session, "--subbuf-size=4M", "--num-subbuf=8", "c"])
+            self.run(["lttng", "enable-event", "-u", "-s", session, "-c", "c", "fathom_bench:*"])
+            self.run(["lttng", "start", session])
+            return float(self.run([str(self.lttng_program), self.turns(turns), str(threads)]))
+        except subprocess.CalledProcessError:
+            return None
+        finally:
+            subprocess.run(["lttng", "destroy", session], capture_output=True)
+            shutil.rmtree(output, ignore_errors=True)
+
+    @cached_property
     def dftracer(self) -> Path | None:
         """A Python environment with DFTracer 2.2.0, as PyPI has it for x86_64."""
         home = TOP / ".cache" / "peers"

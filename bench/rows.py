@@ -55,12 +55,14 @@ def add(sample: Sample, key: str, value: float | None) -> None:
 
 def region(threads: int) -> Callable[[Bench], Sample]:
     def sample(bench: Bench) -> Sample:
-        return {
+        one = {
             "floor": bench.bare("floor", 3_000_000, threads),
             "off": bench.bare("region", 3_000_000, threads),
             "call": bench.bare("call", 3_000_000, threads),
             "on": bench.recorded("region", 3_000_000, threads),
         }
+        add(one, "lttng", bench.under_lttng(1_000_000, threads))
+        return one
 
     return sample
 
@@ -97,18 +99,10 @@ def row_region(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[
         ratio = samples.ratio(lambda one: one["on"], "floor", "on")
         floor, on = samples.median("floor") or 0, samples.median("on") or 0
         what = f"annotated region, {threads} thread{'s' * (threads > 1)}"
-        rows.append(
-            Row(
-                what,
-                f"B {floor:.1f} ns",
-                f"{on:.1f} ns",
-                f"{ratio:.2f} B",
-                "",
-                "1.9 B",
-                "1.15 B",
-                judged(ratio, 1.9, 1.15),
-            )
-        )
+        lttng = samples.ratio(lambda one: one["lttng"], "floor", "lttng")
+        peer = f"LTTng {lttng:.1f} B" if lttng is not None else "LTTng not installed"
+        texts = (f"B {floor:.1f} ns", f"{on:.1f} ns", f"{ratio:.2f} B", peer)
+        rows.append(Row(what, *texts, "1.9 B", "1.15 B", judged(ratio, 1.9, 1.15)))
         if threads == 1:
             off = statistics.median([one["off"] - one["call"] for one in samples.rounds])
             verdict = judged(off, 1.0, 0.1)
@@ -220,7 +214,7 @@ def row_speed_of_packing(bench: Bench, rounds: int, progress: Callable[[], None]
 
 
 def row_stalls(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
-    """Calls that took more than 200 us while about 20 MB/s were recorded, against the same into fresh anonymous memory."""
+    """Calls over 200 us while about 20 MB/s were recorded, against the same into fresh anonymous memory."""
     del rounds
     seconds = str(max(3, int(60 * bench.scale)))
     control = bench.run([str(bench.cost), "stall", seconds, "1"]).split()
