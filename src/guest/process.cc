@@ -135,7 +135,8 @@ void prepare_fork() { all_shared(); }
 // parent. It writes into segments of its own, in the pools that it shares with the parent.
 void attach_child() {
   const Quiet quiet;
-  if (guest.live->alive != 0) return;  // a handler was here before
+  // A handler may have been here before. Its pid tells where the kernel wipes nothing (emulators).
+  if (guest.live->alive != 0 && guest.pid == sys_getpid()) return;
   const uint64_t parent = guest.process_key;
   const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
   forget_other_threads();
