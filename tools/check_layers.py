@@ -96,9 +96,7 @@ def rule_for(name: str) -> Set[str]:
 
 
 def is_guest(name: str) -> bool:
-    return not TEST.search(name) and (
-        room_of(name) in {"guest", "wire"} or bool(GUEST_HALF.search(name))
-    )
+    return not TEST.search(name) and (room_of(name) in {"guest", "wire"} or bool(GUEST_HALF.search(name)))
 
 
 def quoted_problem(name: str, include: Include) -> str:

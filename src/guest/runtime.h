@@ -75,8 +75,8 @@ struct alignas(64) Tls {
   uintptr_t writing;  // stack address of the writer while a record is being written, 0 else
   uint8_t depth;
   uint8_t last_depth;
-  uint8_t level;  // cursor in use while writing
-  uint8_t apart;  // in a vfork child, or inside our own slow paths: pass through
+  uint8_t level;    // cursor in use while writing
+  uint8_t apart;    // in a vfork child, or inside our own slow paths: pass through
   uint32_t vforks;  // that this thread waits for: whoever runs is the child
 };
 static_assert(sizeof(Tls) == 64, "the loader gives late libraries little static TLS");

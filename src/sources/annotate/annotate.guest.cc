@@ -73,8 +73,8 @@ FunctionStack* function_stack() {
 }
 
 // Forgets functions that longjmp left behind, and gives the depth of the one that begins now. They
-// are as deep as it is, or deeper; or they are the same function in the same place of the stack, and
-// then they would nest as a recursion does that the compiler inlined, which ends at eight.
+// are as deep as it is, or deeper; or they are the same function in the same place of the stack,
+// and then they would nest as a recursion does that the compiler inlined, which ends at eight.
 uint8_t drop_functions(FunctionStack& stack, uint32_t& count, void* function, uintptr_t frame,
                        uint8_t depth) {
   constexpr uint32_t kMostInlined = 8;

@@ -158,12 +158,10 @@ uint32_t program_path(const char* path, int error, bool searched) {
   return file != 0 && searched && strchr(path, '/') == nullptr ? 0 : file;
 }
 
-// Programs are told of though calls of this layer are not recorded, and by a child of vfork, too: it
-// has this thread's cursor to itself until it is another program, which may be one that we cannot
-// enter.
-bool tells_of_programs() {
-  return guest.live->alive != 0 && (tls.apart == 0 || tls.vforks != 0);
-}
+// Programs are told of though calls of this layer are not recorded, and by a child of vfork, too:
+// it has this thread's cursor to itself until it is another program, which may be one that we
+// cannot enter.
+bool tells_of_programs() { return guest.live->alive != 0 && (tls.apart == 0 || tls.vforks != 0); }
 
 // A program is about to replace this one. Its record is written before, since there may be no
 // after; where the call comes back it has failed, and the record that said otherwise is taken back.
