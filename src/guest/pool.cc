@@ -35,6 +35,7 @@ constexpr uint32_t kFirstPool = 16;  // segments
 constexpr uint32_t kLaterPool = 32;
 constexpr uint32_t kSteadyPool = 128;  // from the eighth pool on
 constexpr uint32_t kSmallestPool = 2;
+constexpr uint32_t kResidentPools = 8;  // about 7.5 MiB; see drop_views
 
 constinit fathom_pool_header* pools[kMaxPools] = {};
 constinit uint32_t pool_count = 0;  // atomic; grows only
@@ -61,19 +62,45 @@ bool claim(fathom_segment* segment) {
   return true;
 }
 
-fathom_segment* claim_in(fathom_pool_header* pool) {
-  if (__atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != FATHOM_POOL_OPEN) return nullptr;
+// What this process knows of its pools: how many offers each had made when nothing was found there.
+// A pool is searched again only when it has made another: a look at every segment's header would
+// bring all of their pages back into our memory.
+constinit uint64_t offers_in_vain[kMaxPools] = {};  // atomic; 0: never searched in vain
+
+fathom_segment* claim_in(uint32_t number) {
+  fathom_pool_header* pool = __atomic_load_n(&pools[number], __ATOMIC_ACQUIRE);
+  if (pool == nullptr || __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != FATHOM_POOL_OPEN) {
+    return nullptr;
+  }
+  const uint64_t offers = __atomic_load_n(&pool->offers, __ATOMIC_ACQUIRE) + 1;
+  if (__atomic_load_n(&offers_in_vain[number], __ATOMIC_RELAXED) == offers) return nullptr;
   const uint32_t count = pool->segment_count;
   const uint32_t hint = __atomic_fetch_add(&pool->next_hint, 1, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < count; i++) {
     fathom_segment* segment = segment_at(pool, (hint + i) % count);
     if (!claim(segment)) continue;
-    // The host may have closed the pool in between: then nobody would ever read what we write here.
+    // The host may have closed the pool in between: then nobody would ever read what we write
+    // here.
     if (__atomic_load_n(&pool->state, __ATOMIC_SEQ_CST) == FATHOM_POOL_OPEN) return segment;
     __atomic_store_n(&segment->state, FATHOM_SEGMENT_FREE, __ATOMIC_RELEASE);
     return nullptr;
   }
+  __atomic_store_n(&offers_in_vain[number], offers, __ATOMIC_RELAXED);
   return nullptr;
+}
+
+// The pool of a segment that is handed over half full has made an offer.
+void offer(const fathom_segment* segment) {
+  const auto* address = reinterpret_cast<const uint8_t*>(segment);
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++) {
+    fathom_pool_header* pool = __atomic_load_n(&pools[i], __ATOMIC_ACQUIRE);
+    const auto* begin = reinterpret_cast<const uint8_t*>(pool);
+    const auto* end = reinterpret_cast<const uint8_t*>(segment_at(pool, pool->segment_count));
+    if (address < begin || address >= end) continue;
+    __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELEASE);
+    return;
+  }
 }
 
 // The newest pool, and two of the older ones in turn: a look at all of them would cost too much
@@ -84,9 +111,7 @@ fathom_segment* claim_anywhere() {
   for (uint32_t tries = 0; tries < 3 && tries < count; tries++) {
     const uint32_t index =
         tries == 0 ? count - 1 : __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % count;
-    fathom_pool_header* pool = __atomic_load_n(&pools[index], __ATOMIC_ACQUIRE);
-    if (pool == nullptr) continue;
-    if (fathom_segment* segment = claim_in(pool)) return segment;
+    if (fathom_segment* segment = claim_in(index)) return segment;
   }
   return nullptr;
 }
@@ -159,6 +184,18 @@ fathom_pool_header* map_pool(uint32_t segments) {
 // One maker at a time (the path buffer is shared); the others wait for it.
 constinit uint32_t making = 0;
 
+// A program that is faster than its recorder fills many pools. What it has written stays in the
+// page cache; only its own view of the pools before the newest goes, so that its memory does not
+// grow with the backlog. A thread that still writes there gets its page back at the next touch.
+void drop_views(uint32_t newest) {
+  constexpr uint32_t kDropped = 3;  // a thread may take a while to leave its segment
+  for (uint32_t i = 1; i <= kDropped && newest >= kResidentPools + i; i++) {
+    fathom_pool_header* pool = pools[newest - i];
+    const size_t bytes = static_cast<size_t>(pool->segment_count) * FATHOM_SEGMENT_SIZE;
+    raw_syscall(SYS_madvise, as_long(segment_at(pool, 0)), static_cast<long>(bytes), MADV_DONTNEED);
+  }
+}
+
 bool make_pool_locked() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
   if (count >= kMaxPools) return false;
@@ -168,6 +205,7 @@ bool make_pool_locked() {
     if (pool == nullptr) continue;
     __atomic_store_n(&pools[count], pool, __ATOMIC_RELEASE);
     __atomic_store_n(&pool_count, count + 1, __ATOMIC_RELEASE);
+    drop_views(count);
     return true;
   }
   if (guest.run != nullptr) __atomic_fetch_add(&guest.run->refused, 1, __ATOMIC_RELAXED);
@@ -279,8 +317,10 @@ void release_segment(Cursor& cursor, uint32_t state) {
   // Nobody's, so that the host does not take the next owner for one that is dead.
   if (state == FATHOM_SEGMENT_PARTIAL)
     __atomic_store_n(&cursor.segment->owner_pid, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&cursor.segment->state, state, __ATOMIC_RELEASE);
+  fathom_segment* const segment = cursor.segment;
   cursor = {};
+  __atomic_store_n(&segment->state, state, __ATOMIC_RELEASE);
+  if (state == FATHOM_SEGMENT_PARTIAL) offer(segment);
 }
 
 bool acquire_segment() {

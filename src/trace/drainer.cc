@@ -210,6 +210,7 @@ Status Drainer::take(const Work& work) {
       FATHOM_TRY(definitions_->append({EntryKind::kChunk, name, 0, as_bytes(definitions)}));
   }
   free_segment(work.pool->segment(work.index));
+  __atomic_fetch_add(&work.pool->header().offers, 1, __ATOMIC_RELEASE);
   logged_.erase(name);
   return {};
 }

@@ -76,6 +76,8 @@ struct fathom_pool_header {
   uint32_t creator_pid;
   uint32_t next_hint; /* atomic: where the search for a free segment starts */
   uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
+  uint64_t
+      offers; /* atomic: +1 whenever a segment becomes free or partial: a reason to look again */
 };
 #define FATHOM_POOL_HEADER_SIZE 4096
 
