@@ -142,7 +142,7 @@ def row_intercepted(bench: Bench, rounds: int, progress: Callable[[], None]) -> 
                 Row(
                     title,
                     f"bare {bare:.0f}, B {floor:.1f} ns",
-                    f"+{added:.1f} ns",
+                    f"{added:+.1f} ns",
                     f"{ratio:.2f} B",
                     peers_text(samples),
                     *bars,
