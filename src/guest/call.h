@@ -285,6 +285,19 @@ FATHOM_COLD R unrecorded(R (*original)(A...), A... a) {
   }
 }
 
+// Times one call of a hand-written hook.
+#define FATHOM_TIMED(facts, spec, expression)      \
+  ({                                               \
+    (facts).depth = open_level(FATHOM_FRAME);      \
+    (facts).begin = tick();                        \
+    note_call((spec).kind, (facts).begin);         \
+    const auto result_ = (expression);             \
+    (facts).end = tick();                          \
+    close_level((facts).depth);                    \
+    (facts).error = error_of((spec).ret, result_); \
+    result_;                                       \
+  })
+
 // --- the body of a hook
 // -------------------------------------------------------------------------------------------------
 
@@ -295,7 +308,7 @@ FATHOM_HOT R traced(R (*&original)(A...), A... a) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
   if (!recording(S.source)) return unrecorded<S>(original, a...);
   Facts facts;
-  facts.depth = open_level(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
+  facts.depth = open_level(FATHOM_FRAME);
   uint64_t word = 0;
   PositionUse position;
   constexpr bool moves =

@@ -23,6 +23,9 @@
 #define FATHOM_COLD __attribute__((noinline, cold))
 #define FATHOM_HOT inline __attribute__((always_inline))
 
+// The frame of the hook that this stands in.
+#define FATHOM_FRAME reinterpret_cast<uintptr_t>(__builtin_frame_address(0))
+
 #define FATHOM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FATHOM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -135,7 +138,7 @@ FATHOM_COLD void count_loss(fathom_source source, fathom_loss reason, uint64_t c
 class Writer {
  public:
   FATHOM_HOT explicit Writer(fathom_source source) {
-    const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+    const auto frame = FATHOM_FRAME;
     if (FATHOM_LIKELY(tls.writing == 0)) {
       tls.writing = frame;
     } else if (!enter_nested(frame, source, &nested_)) {

@@ -41,6 +41,4 @@ class Text {
   size_t length_ = 0;
 };
 
-inline bool same_text(const char* a, const char* b) { return strcmp(a, b) == 0; }
-
 }  // namespace fathom::guest

@@ -218,14 +218,24 @@ SqlBatch SqlBatch::events(const EventBatch& batch, const Strings& strings,
   return SqlBatch(std::move(columns));
 }
 
+namespace {
+
+template <class Row>
+std::vector<std::uint32_t> hosts_of(const std::vector<Row>& rows) {
+  std::vector<std::uint32_t> hosts;
+  hosts.reserve(rows.size());
+  for (const Row& row : rows) hosts.push_back(row.host);
+  return hosts;
+}
+
+}  // namespace
+
 SqlBatch SqlBatch::counters(const CounterBatch& batch, const Strings& strings,
                             const std::string& host) {
   auto columns = std::make_unique<Columns>(batch.rows.size());
   const auto words = strings.views();
   const auto& rows = batch.rows;
-  std::vector<std::uint32_t> hosts;
-  hosts.reserve(rows.size());
-  for (const CounterRow& row : rows) hosts.push_back(row.host);
+  const std::vector<std::uint32_t> hosts = hosts_of(rows);
   columns->numbers_of("ts", rows, [](const CounterRow& row) { return row.ts; });
   columns->host(host, hosts, words);
   columns->numbers_of("pid", rows, [](const CounterRow& row) { return row.pid; });
@@ -242,9 +252,7 @@ SqlBatch SqlBatch::intervals(const IntervalBatch& batch, const Strings& strings,
   auto columns = std::make_unique<Columns>(batch.rows.size());
   const auto words = strings.views();
   const auto& rows = batch.rows;
-  std::vector<std::uint32_t> hosts;
-  hosts.reserve(rows.size());
-  for (const IntervalRow& row : rows) hosts.push_back(row.host);
+  const std::vector<std::uint32_t> hosts = hosts_of(rows);
   columns->numbers_of("ts", rows, [](const IntervalRow& row) { return row.ts; });
   columns->numbers_of("width", rows, [](const IntervalRow& row) { return row.width; });
   columns->host(host, hosts, words);

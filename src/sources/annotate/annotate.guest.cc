@@ -11,7 +11,6 @@
 #include "guest/syscalls.h"
 
 #define FATHOM_EXPORT extern "C" __attribute__((visibility("default")))
-#define FATHOM_FRAME reinterpret_cast<uintptr_t>(__builtin_frame_address(0))
 
 namespace fathom::guest {
 

@@ -32,21 +32,6 @@ namespace {
 
 bool is_recording() { return recording(FATHOM_SOURCE_POSIX); }
 
-#define FATHOM_FRAME reinterpret_cast<uintptr_t>(__builtin_frame_address(0))
-
-// Times one call of a hand-written hook.
-#define FATHOM_TIMED(facts, spec, expression)      \
-  ({                                               \
-    (facts).depth = open_level(FATHOM_FRAME);      \
-    (facts).begin = tick();                        \
-    note_call((spec).kind, (facts).begin);         \
-    const auto result_ = (expression);             \
-    (facts).end = tick();                          \
-    close_level((facts).depth);                    \
-    (facts).error = error_of((spec).ret, result_); \
-    result_;                                       \
-  })
-
 // --- fcntl: some commands make descriptors, one changes what a write means
 
 template <const Spec& S>

@@ -97,8 +97,6 @@ inline __attribute__((always_inline)) void stream_ends(StreamUse& use, R ret, A.
 
 bool is_recording() { return recording(FATHOM_SOURCE_STDIO); }
 
-#define FATHOM_FRAME reinterpret_cast<uintptr_t>(__builtin_frame_address(0))
-
 template <const Spec& S, class R, class... A>
 inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
@@ -137,14 +135,8 @@ FILE* open_hook(FILE* (*&original)(const char*, const char*), const char* path, 
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
   if (!is_recording()) return original(path, mode);
   Facts facts;
-  facts.depth = open_level(FATHOM_FRAME);
   change_begins();
-  facts.begin = tick();
-  note_call(S.kind, facts.begin);
-  FILE* const stream = original(path, mode);
-  facts.end = tick();
-  close_level(facts.depth);
-  facts.error = error_of(S.ret, stream);
+  FILE* const stream = FATHOM_TIMED(facts, S, original(path, mode));
   facts.file = path_of_call(AT_FDCWD, path, facts.error);
   if (stream != nullptr) {
     facts.fd = stream->_fileno;
@@ -164,15 +156,9 @@ FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const cha
     return original(path, mode, old);
   }
   Facts facts;
-  facts.depth = open_level(FATHOM_FRAME);
   change_begins();
   if (path != nullptr) descriptor_closes(descriptor_of_stream(old));
-  facts.begin = tick();
-  note_call(S.kind, facts.begin);
-  FILE* const stream = original(path, mode, old);
-  facts.end = tick();
-  close_level(facts.depth);
-  facts.error = error_of(S.ret, stream);
+  FILE* const stream = FATHOM_TIMED(facts, S, original(path, mode, old));
   facts.file = path_of_call(AT_FDCWD, path, facts.error);
   facts.fd = descriptor_of_stream(stream);
   if (stream != nullptr && facts.file != 0)
@@ -188,13 +174,7 @@ FILE* make_hook(FILE* (*&original)(A...), A... a) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
   if (!is_recording()) return original(a...);
   Facts facts;
-  facts.depth = open_level(FATHOM_FRAME);
-  facts.begin = tick();
-  note_call(S.kind, facts.begin);
-  FILE* const stream = original(a...);
-  facts.end = tick();
-  close_level(facts.depth);
-  facts.error = error_of(S.ret, stream);
+  FILE* const stream = FATHOM_TIMED(facts, S, original(a...));
   facts.fd = descriptor_of_stream(stream);
   facts.file = static_cast<uint32_t>(use_begins(facts.fd));
   write_call<S>(facts);
@@ -213,18 +193,12 @@ int close_hook(int (*&original)(FILE*), FILE* stream) {
     return ret;
   }
   Facts facts;
-  facts.depth = open_level(FATHOM_FRAME);
   facts.fd = descriptor_of_stream(stream);
   facts.file = static_cast<uint32_t>(use_begins(facts.fd));
   change_begins();
   if (facts.fd >= 0) descriptor_closes(facts.fd);
-  facts.begin = tick();
-  note_call(S.kind, facts.begin);
-  const int ret = original(stream);
-  facts.end = tick();
-  close_level(facts.depth);
+  const int ret = FATHOM_TIMED(facts, S, original(stream));
   change_ends();
-  facts.error = error_of(S.ret, ret);
   facts.ret = ret;
   write_call<S>(facts);
   return ret;
@@ -253,15 +227,9 @@ int descriptor_formatted_hook(int fd, Call call) {
     return ret;
   }
   Facts facts;
-  facts.depth = open_level(FATHOM_FRAME);
   facts.fd = fd;
   const uint64_t word = use_begins(fd);
-  facts.begin = tick();
-  note_call(S.kind, facts.begin);
-  const int ret = call();
-  facts.end = tick();
-  close_level(facts.depth);
-  facts.error = error_of(S.ret, ret);
+  const int ret = FATHOM_TIMED(facts, S, call());
   facts.ret = ret;
   facts.bytes = ret > 0 ? static_cast<uint64_t>(ret) : 0;
   facts.file = use_ends(fd, word);
