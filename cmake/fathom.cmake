@@ -32,6 +32,11 @@ function(fathom_room name)
   fathom_room_fuzzers(${name} "${files}" "${arg_LIBS}")
 endfunction()
 
+# All fuzz programs and what they need, and nothing else.
+if(FATHOM_FUZZ)
+  add_custom_target(fuzzers)
+endif()
+
 # fathom_program(<name> <main.cc>... DEPS <room>... [LIBS <cmake library>...]): <build>/<name>.
 function(fathom_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;LIBS")
@@ -74,6 +79,7 @@ function(fathom_room_fuzzers name files libs)
     set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
     target_link_libraries(${target} PRIVATE fathom_${name} ${libs} fathom_flags)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzzers ${target})
   endforeach()
   if(files)
     file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs every *_fuzz program of the fuzz preset for some seconds, from the corpus in tests/fuzz/corpus/<name> where
-# there is one. A finding is left as build-fuzz/found/<name>-*. Ends with `N passed, N failed`.
+# Runs every *_fuzz program of the fuzz preset for some seconds, from the seeds in tests/fuzz/corpus/<name> and what
+# earlier runs found worth keeping (build-fuzz/corpus/<name>). A finding is left as build-fuzz/found/<name>-*.
+# Ends with `N passed, N failed`, or with `1 skipped` where there is no clang.
 # usage: tools/fuzz.sh [SECONDS]   (default 20)
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
@@ -10,26 +11,37 @@ seconds=${1:-20}
 passed=0 failed=0
 
 fuzz_one() {
-  local program=$1 name corpus
+  local program=$1 name seeds log
   name=$(basename "$program" _fuzz)
+  seeds=tests/fuzz/corpus/$name
+  log=build-fuzz/found/$name.log
   mkdir -p "build-fuzz/corpus/$name" build-fuzz/found
   local -a folders=("build-fuzz/corpus/$name")
-  corpus=tests/fuzz/corpus/$name
-  if [[ -d $corpus ]]; then folders+=("$corpus"); fi
-  echo "== fuzz: $name for $seconds s"
-  if "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0 \
-    -artifact_prefix="build-fuzz/found/$name-" "${folders[@]}"; then
+  if [[ -d $seeds ]]; then folders+=("$seeds"); fi
+  if "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -print_funcs=0 \
+    -artifact_prefix="build-fuzz/found/$name-" "${folders[@]}" >"$log" 2>&1; then
     passed=$((passed + 1))
+    echo "fuzz: $name ok, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs in $seconds s"
   else
     failed=$((failed + 1))
+    grep -avE 'NEW|REDUCE|pulse|^INFO' "$log" | head -40
     echo "fuzz: $name FAILED; the input is build-fuzz/found/$name-*"
   fi
 }
 
 main() {
   local program
+  if ! command -v clang++ >/dev/null; then
+    echo "fuzz: skipped: clang++ is missing; ./dev setup installs it"
+    echo "0 passed, 0 failed, 1 skipped"
+    return
+  fi
   tools/setup.sh || exit
-  cmake --preset fuzz >/dev/null && cmake --build --preset fuzz || exit 1
+  cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzzers || exit 1
+  # Targets that make files are quicker in memory.
+  TMPDIR=$(mktemp -d -p "$(if [[ -w /dev/shm ]]; then echo /dev/shm; else echo "${TMPDIR:-/tmp}"; fi)" fathom-fuzz-XXXXXX)
+  export TMPDIR
+  trap 'rm -rf "$TMPDIR"' EXIT
   for program in build-fuzz/fuzz/*_fuzz; do
     if [[ -x $program ]]; then fuzz_one "$program"; fi
   done

@@ -88,6 +88,13 @@ TEST(Render, MarkdownEscapesItsMarks) {
             "\ntwo rows\n");
 }
 
+TEST(Render, NotesAreValidUtf8InEveryFormat) {
+  Table table = calls();
+  table.note = "caf\xe9";
+  for (const Format format : {Format::kTable, Format::kMarkdown})
+    EXPECT_NE(render(table, format).find("caf\\xe9"), std::string::npos);
+}
+
 TEST(Render, LongTextsGiveWayAndNumbersDoNot) {
   Table table;
   table.columns = {{"file"}, {"bytes"}, {"who"}};

@@ -100,7 +100,7 @@ std::string markdown_table(const Table& table) {
     }
     out += "\n";
   }
-  if (!table.note.empty()) out += "\n" + markdown_cell(table.note) + "\n";
+  if (!table.note.empty()) out += "\n" + markdown_cell(escape_invalid_utf8(table.note)) + "\n";
   return out;
 }
 
