@@ -93,8 +93,9 @@ Result<std::string> find_program(const std::string& word) {
 
 int shell_status(const Error& error) { return error.code == Code::kNotFound ? 127 : 126; }
 
-Result<pid_t> start_program(const ProgramSpec& spec, const SignalQueue& signals) {
+Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals) {
   Prepared prepared(spec);
+  signals.witness().start();
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return os_error(errno, "make a pipe");
   const Fd read_end(ends[0]);

@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
+#include "session/group_witness.h"
 
 namespace fathom::session {
 
@@ -30,6 +31,8 @@ class SignalQueue {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // The next signal that waits; false when there is none.
   bool next(siginfo_t& info);
+  // Tells signals to our process group from those to us alone, once it is started.
+  GroupWitness& witness() { return witness_; }
   // In the child, before exec: mask and dispositions as they were.
   void restore_in_child() const;
   // From now on such signals end us as they end anybody. Those that wait are dropped: they came
@@ -41,6 +44,7 @@ class SignalQueue {
   Fd fd_;
   sigset_t original_mask_{};
   struct sigaction original_child_ {};
+  GroupWitness witness_;
 };
 
 struct ProgramSpec {
@@ -50,7 +54,7 @@ struct ProgramSpec {
 };
 
 // Returns when the program has begun (exec succeeded). Call before any thread is started.
-Result<pid_t> start_program(const ProgramSpec& spec, const SignalQueue& signals);
+Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals);
 
 // Waits for the program's end, forwards what is meant for it, and stops and goes on with it under a
 // terminal's job control. `tick` is called now and then. On return the program has ended and is not

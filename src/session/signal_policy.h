@@ -5,20 +5,27 @@
 
 #include <sys/types.h>
 
+#include <csignal>
+
 namespace fathom::session {
 
 // The signals that a user or a batch system sends to end or to tell something: they are the
 // program's.
-inline constexpr int kForwardedSignals[] = {1 /*HUP*/, 2 /*INT*/, 3 /*QUIT*/, 15 /*TERM*/};
+inline constexpr int kForwardedSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1,
+                                            SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
 
 struct ReceivedSignal {
   int number = 0;
-  int code = 0;      // si_code: SI_KERNEL for those of the terminal
-  pid_t sender = 0;  // for those of processes
+  int code = 0;           // si_code: SI_KERNEL for those of the terminal
+  pid_t sender = 0;       // for those of processes
+  bool to_group = false;  // our whole process group got it, not we alone
 };
 
-// Whether the program must still be told. One that the terminal sent reached its whole process
-// group, and one that the program itself sent around is known to it.
+[[nodiscard]] bool is_forwarded(int number);  // one of kForwardedSignals
+
+// Whether the program must still be told. One that the terminal or a process sent to our process
+// group reached it by itself (or does not concern it: it has left the group), and one that the
+// program itself sent is known to it.
 [[nodiscard]] bool should_forward(const ReceivedSignal& signal, pid_t program, pid_t self);
 
 // 128 + N for signal N, else the program's own status. `code` and `status` as in siginfo_t of

@@ -25,8 +25,10 @@ TEST(SignalPolicy, ForwardsWhatTheProgramHasNotGot) {
       {"hang-up of the terminal", {SIGHUP, SI_KERNEL, 0}, false},
       {"the program signals its group", {SIGTERM, SI_USER, kProgram}, false},
       {"our own", {SIGTERM, SI_USER, kSelf}, false},
+      {"kill of the whole group", {SIGTERM, SI_USER, 7, true}, false},
+      {"a batch system's warning", {SIGUSR1, SI_USER, 7}, true},
       {"a child changed state", {SIGCHLD, CLD_EXITED, kProgram}, false},
-      {"not one of the program's", {SIGUSR1, SI_USER, 7}, false},
+      {"not one of the program's", {SIGPIPE, SI_USER, 7}, false},
   };
   for (const Case& c : cases)
     EXPECT_EQ(should_forward(c.signal, kProgram, kSelf), c.forward) << c.name;

@@ -6,7 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <vector>
 
 #include "base/os_error.h"
 #include "session/program.h"
@@ -46,6 +49,43 @@ void stop_with(pid_t program) {
   if (!is_stopped(program)) return;
   raise(SIGSTOP);
   if (is_stopped(program)) kill(program, SIGCONT);
+}
+
+std::vector<ReceivedSignal> take_all(SignalQueue& signals) {
+  std::vector<ReceivedSignal> taken;
+  siginfo_t info;
+  while (signals.next(info)) {
+    if (is_forwarded(info.si_signo)) {
+      taken.push_back({.number = info.si_signo, .code = info.si_code, .sender = info.si_pid});
+    }
+  }
+  return taken;
+}
+
+// Whether the group got this one; what has been matched is used up.
+bool take_match(std::vector<ReceivedSignal>& of_group, const ReceivedSignal& signal) {
+  const auto found = std::ranges::find_if(of_group, [&](const ReceivedSignal& other) {
+    return other.number == signal.number && other.sender == signal.sender;
+  });
+  if (found == of_group.end()) return false;
+  of_group.erase(found);
+  return true;
+}
+
+// Each round asks the witness about signals that were in our queue before. What else it saw is in
+// our queue when it has answered, so that it is matched in the next round, or never: a signal that
+// waits swallows its like.
+void forward_signals(pid_t program, SignalQueue& signals) {
+  std::vector<ReceivedSignal> of_group;
+  for (std::vector<ReceivedSignal> own = take_all(signals); !own.empty();) {
+    std::ranges::copy(signals.witness().ask(), std::back_inserter(of_group));
+    std::vector<ReceivedSignal> later = take_all(signals);
+    for (ReceivedSignal& signal : own) {
+      signal.to_group = take_match(of_group, signal);
+      if (should_forward(signal, program, getpid())) kill(program, signal.number);
+    }
+    own = std::move(later);
+  }
 }
 
 bool has_ended(pid_t program) {
@@ -101,15 +141,11 @@ void supervise(pid_t program, SignalQueue& signals, const std::function<void()>&
   while (!has_ended(program)) {
     pollfd waiting{signals.fd(), POLLIN, 0};
     poll(&waiting, 1, kTickMs);
-    siginfo_t info;
-    while (signals.next(info)) {
-      if (should_forward({info.si_signo, info.si_code, info.si_pid}, program, getpid())) {
-        kill(program, info.si_signo);
-      }
-    }
+    forward_signals(program, signals);
     stop_with(program);
     tick();
   }
+  signals.witness().stop();
 }
 
 int reap(pid_t program) {

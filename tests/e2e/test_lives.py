@@ -4,9 +4,10 @@
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from kit import Box, check, check_true
+from kit import Box, Process, check, check_true
 
 LOOKS = "name = 'pread' AND size = 13"
 
@@ -127,6 +128,58 @@ def test_signal_reaches_the_program(box: Box) -> None:
     process.send_signal(signal.SIGTERM)
     out, _ = box.finish(process, 5)
     check("what the program said", b"got\n", out)
+
+
+def expect_told(box: Box, send: Callable[[Process], None]) -> None:
+    """The victim gets what was sent once, as without us. SIGUSR1 to the recorder alone marks the end of all before."""
+    process = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", box.kit.victim("told"))
+    box.wait_for("program", lambda: (box.dir / "ready").exists())
+    send(process)
+    process.send_signal(signal.SIGUSR1)
+    box.wait_for("mark", lambda: (box.dir / f"told-{signal.SIGUSR1:02}").exists())
+    process.send_signal(signal.SIGUSR2)
+    told = box.told(box.finish(process)[0])
+    check("signals", {"1": 0, "2": 1, "3": 1, "10": 1, "12": 1, "15": 3}, told)
+
+
+def test_signals_to_the_group_come_once(box: Box) -> None:
+    """A signal that kill sends to the whole process group has reached the program: it is not forwarded. One to the
+    recorder alone is, whoever sent it and whatever was sent before."""
+
+    def each(number: int, send: Callable[[], None]) -> None:
+        told = box.dir / f"told-{number:02}"
+        told.unlink(missing_ok=True)
+        send()
+        box.wait_for(f"signal {number}", told.exists)
+
+    def send(process: Process) -> None:
+        each(signal.SIGTERM, lambda: os.killpg(process.pid, signal.SIGTERM))
+        each(signal.SIGTERM, lambda: os.kill(process.pid, signal.SIGTERM))
+        each(signal.SIGTERM, lambda: os.killpg(process.pid, signal.SIGTERM))
+        each(signal.SIGINT, lambda: box.run("kill", "-INT", "--", f"-{process.pid}"))
+        each(signal.SIGQUIT, lambda: box.run("kill", "-QUIT", "--", str(process.pid)))
+
+    expect_told(box, send)
+
+
+def test_stopped_group_goes_on(box: Box) -> None:
+    """The whole group is stopped and the recorder alone goes on: signals still come once, and nothing waits."""
+
+    def send(process: Process) -> None:
+        os.killpg(process.pid, signal.SIGSTOP)
+        os.kill(process.pid, signal.SIGCONT)
+        os.killpg(process.pid, signal.SIGTERM)
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGCONT)
+        for number in (signal.SIGTERM, signal.SIGTERM, signal.SIGQUIT):
+            told = box.dir / f"told-{number:02}"
+            box.wait_for("signal before", (box.dir / f"told-{signal.SIGTERM:02}").exists)
+            told.unlink(missing_ok=True)
+            os.killpg(process.pid, number)
+            box.wait_for(f"signal {number}", told.exists)
+
+    expect_told(box, send)
 
 
 def test_killed_at_random(box: Box) -> None:
