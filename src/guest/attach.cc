@@ -238,9 +238,12 @@ bool remake_spool() {
   return true;
 }
 
-// Once, at our constructor or, when another library's constructor calls a hook before, then.
+// Once, at our constructor or, when another library's constructor calls a hook before, then. Not
+// before libc is ready, though: the initializers of a program itself (the run-time libraries of
+// sanitizers have such) come first of all, when there is no environment yet.
 void arrive() {
   static constinit uint32_t arrived = 0;
+  if (environ == nullptr) return resolve_originals();
   if (__atomic_exchange_n(&arrived, 1, __ATOMIC_ACQ_REL) != 0) return;
   const int error = errno;
   resolve_originals();

@@ -18,34 +18,89 @@ constinit uint32_t Scratch::taken[Scratch::kRooms] = {};
 namespace {
 
 constinit uint32_t begun = 0, ended = 0;  // atomic: changes of descriptors
-constinit uint32_t highest = 0;           // atomic: above it no entry was ever set
 constinit uint16_t serial = 0;            // atomic
+
+// A block of the table: the first is `descriptors`.
+struct Block {
+  Descriptor* entries;  // atomic; nullptr: none of its descriptors was ever used
+  uint32_t end;         // atomic: from here on no entry was ever set
+};
+constexpr unsigned kBlocks = kMostDescriptors / kDescriptors;
+constinit Block blocks[kBlocks] = {};
+constinit uint32_t blocks_end = 1;  // atomic: from here on no block is there
 
 uint64_t stamped(uint64_t word) {
   const uint64_t number = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
   return word | (number << 48);
 }
 
-void raise_highest(int fd) {
-  uint32_t seen = __atomic_load_n(&highest, __ATOMIC_RELAXED);
-  while (static_cast<uint32_t>(fd) >= seen &&
-         !__atomic_compare_exchange_n(&highest, &seen, static_cast<uint32_t>(fd) + 1, false,
-                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+void raise(uint32_t* end, uint32_t to) {
+  uint32_t seen = __atomic_load_n(end, __ATOMIC_RELAXED);
+  while (to > seen &&
+         !__atomic_compare_exchange_n(end, &seen, to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
 }
 
+Descriptor* map_block() {
+  return static_cast<Descriptor*>(sys_mmap(kDescriptors * sizeof(Descriptor),
+                                           PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+}
+
+FATHOM_COLD Descriptor* make_block(Block& block) {
+  Descriptor* fresh = map_block();
+  Descriptor* found = nullptr;
+  if (fresh == nullptr || __atomic_compare_exchange_n(&block.entries, &found, fresh, false,
+                                                      __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return fresh;
+  sys_munmap(fresh, kDescriptors * sizeof(Descriptor));
+  return found;
+}
+
+// The entry that is about to be set.
+Descriptor* entry_for(int fd) {
+  if (fd < 0 || fd >= kMostDescriptors || descriptors == nullptr) return nullptr;
+  const unsigned number = static_cast<unsigned>(fd) / kDescriptors;
+  Block& block = blocks[number];
+  Descriptor* entries = __atomic_load_n(&block.entries, __ATOMIC_ACQUIRE);
+  if (entries == nullptr) entries = make_block(block);
+  if (entries == nullptr) return nullptr;
+  raise(&block.end, static_cast<uint32_t>(fd) % kDescriptors + 1);
+  raise(&blocks_end, number + 1);
+  return &entries[static_cast<unsigned>(fd) % kDescriptors];
+}
+
 void set_entry(int fd, uint64_t word, int64_t position) {
-  Descriptor* entry = descriptor_of(fd);
+  Descriptor* entry = entry_for(fd);
   if (entry == nullptr) return;
-  raise_highest(fd);
+  if (fd >= kDescriptors && word != 0) word |= kWordShared;
   __atomic_store_n(&entry->position, position, __ATOMIC_RELAXED);
   __atomic_store_n(&entry->word, word, __ATOMIC_RELEASE);
 }
 
-void mark_shared(int fd) {
-  Descriptor* entry = descriptor_of(fd);
-  if (entry != nullptr && __atomic_load_n(&entry->word, __ATOMIC_RELAXED) != 0) {
-    __atomic_fetch_or(&entry->word, kWordShared, __ATOMIC_ACQ_REL);
+void mark_shared(Descriptor& entry) {
+  if (__atomic_load_n(&entry.word, __ATOMIC_RELAXED) != 0) {
+    __atomic_fetch_or(&entry.word, kWordShared, __ATOMIC_ACQ_REL);
+  }
+}
+
+void lose_position(Descriptor& entry) {
+  if (__atomic_load_n(&entry.position, __ATOMIC_RELAXED) != kUnknown) {
+    __atomic_store_n(&entry.position, kUnknown, __ATOMIC_RELEASE);
+  }
+}
+
+// Every entry from `first` to `last` that was ever set.
+template <class Action>
+void for_entries(uint64_t first, uint64_t last, Action action) {
+  const uint32_t number_end = __atomic_load_n(&blocks_end, __ATOMIC_ACQUIRE);
+  for (uint64_t number = first / kDescriptors; number < number_end; number++) {
+    Descriptor* entries = __atomic_load_n(&blocks[number].entries, __ATOMIC_ACQUIRE);
+    if (entries == nullptr) continue;
+    const uint64_t base = number * kDescriptors;
+    const uint64_t end = base + __atomic_load_n(&blocks[number].end, __ATOMIC_RELAXED);
+    for (uint64_t fd = first > base ? first : base; fd <= last && fd < end; fd++)
+      action(entries[fd - base]);
   }
 }
 
@@ -65,10 +120,16 @@ uint64_t changes_now() {
 }  // namespace
 
 bool prepare_descriptors() {
-  descriptors =
-      static_cast<Descriptor*>(sys_mmap(kDescriptors * sizeof(Descriptor), PROT_READ | PROT_WRITE,
-                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  blocks[0].entries = map_block();
+  descriptors = blocks[0].entries;
   return descriptors != nullptr;
+}
+
+Descriptor* far_descriptor(int fd) {
+  if (fd < kDescriptors || fd >= kMostDescriptors) return nullptr;
+  const unsigned number = static_cast<unsigned>(fd) / kDescriptors;
+  Descriptor* entries = __atomic_load_n(&blocks[number].entries, __ATOMIC_ACQUIRE);
+  return entries != nullptr ? &entries[static_cast<unsigned>(fd) % kDescriptors] : nullptr;
 }
 
 void change_begins() { __atomic_fetch_add(&begun, 1, __ATOMIC_SEQ_CST); }
@@ -87,12 +148,12 @@ void descriptor_closes(int fd) {
 }
 
 void descriptors_close(unsigned first, unsigned last) {
-  const uint32_t end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
-  for (uint64_t fd = first; fd <= last && fd < end; fd++) descriptor_closes(static_cast<int>(fd));
+  for_entries(first, last,
+              [](Descriptor& entry) { __atomic_store_n(&entry.word, 0, __ATOMIC_SEQ_CST); });
 }
 
 void descriptor_duplicated(int from, int to) {
-  mark_shared(from);
+  descriptor_shared(from);
   const uint64_t word = descriptor_word(from);
   if (word != 0) set_entry(to, stamped(word & UINT64_C(0xffffffffffff)), kUnknown);
 }
@@ -115,27 +176,30 @@ void descriptor_flags(int fd, int flags) {
   }
 }
 
+void descriptor_without_rights(int fd, uint64_t word) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry != nullptr && word != 0)
+    __atomic_compare_exchange_n(&entry->word, &word, word | kWordNoRights, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_RELAXED);
+}
+
 void position_lost(int fd) {
   Descriptor* entry = descriptor_of(fd);
-  if (entry != nullptr && __atomic_load_n(&entry->position, __ATOMIC_RELAXED) != kUnknown) {
-    __atomic_store_n(&entry->position, kUnknown, __ATOMIC_RELEASE);
-  }
+  if (entry != nullptr) lose_position(*entry);
 }
 
-void all_positions_lost() {
-  const uint32_t end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
-  for (uint32_t fd = 0; fd < end; fd++) position_lost(static_cast<int>(fd));
+void descriptor_shared(int fd) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry != nullptr) mark_shared(*entry);
 }
 
-void all_shared() {
-  const uint32_t end = __atomic_load_n(&highest, __ATOMIC_RELAXED);
-  for (uint32_t fd = 0; fd < end; fd++) mark_shared(static_cast<int>(fd));
-}
+void all_positions_lost() { for_entries(0, UINT64_MAX, lose_position); }
+void all_shared() { for_entries(0, UINT64_MAX, mark_shared); }
 
 // Nobody may change descriptors while we ask: else the name could be that of the next file with
 // this number.
 uint64_t ask_for_file(int fd) {
-  Descriptor* entry = descriptor_of(fd);
+  Descriptor* entry = entry_for(fd);
   const uint64_t changes = changes_now();
   const Scratch scratch;
   if (entry == nullptr || scratch.text() == nullptr ||
@@ -152,7 +216,6 @@ uint64_t ask_for_file(int fd) {
   word = stamped(word);
   uint64_t nothing = 0;
   if (changes_now() != changes) return 0;
-  raise_highest(fd);
   __atomic_store_n(&entry->position, kUnknown, __ATOMIC_RELAXED);
   if (!__atomic_compare_exchange_n(&entry->word, &nothing, word, false, __ATOMIC_SEQ_CST,
                                    __ATOMIC_RELAXED))
@@ -167,7 +230,7 @@ void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
   if (word == 0 || (word & (kWordNoFile | kWordNoSeek)) != 0) return;
   if (use.counted && use.before <= kBusy) {
     // Another thread is between begin and end, or left by longjmp: from now on the kernel is asked.
-    mark_shared(fd);
+    mark_shared(descriptors[fd]);
     __atomic_store_n(&descriptors[fd].position, kContested, __ATOMIC_RELEASE);
     use.counted = false;
   }

@@ -19,7 +19,10 @@
 
 namespace fathom::guest {
 
+// Those below are in a table that is always there; for those above one is mapped when first needed,
+// as many again at a time.
 constexpr int kDescriptors = 1 << 16;
+constexpr int kMostDescriptors = kDescriptors * 1024;
 
 // Flags of a word; the file id is its low half, a serial number its top 16 bits.
 enum : uint64_t {
@@ -27,9 +30,10 @@ enum : uint64_t {
   kWordShared = UINT64_C(1) << 33,  // somebody else may move the position
   kWordAppend = UINT64_C(1) << 34,  // O_APPEND
   kWordNoSeek = UINT64_C(1) << 35,
+  kWordNoRights = UINT64_C(1) << 36,  // a socket that carries no descriptors
 };
 // What may change in a word while the descriptor means the same file.
-constexpr uint64_t kWordTraits = kWordShared | kWordAppend | kWordNoSeek;
+constexpr uint64_t kWordTraits = kWordShared | kWordAppend | kWordNoSeek | kWordNoRights;
 
 struct Descriptor {
   uint64_t word;     // atomic; 0: unknown
@@ -41,11 +45,14 @@ extern Descriptor* descriptors;
 
 bool prepare_descriptors();
 
+// nullptr where nothing is known of the descriptor. One above kDescriptors counts as shared always,
+// so that the hot paths need not know of it.
+FATHOM_COLD Descriptor* far_descriptor(int fd);
 FATHOM_HOT Descriptor* descriptor_of(int fd) {
   return FATHOM_LIKELY(static_cast<unsigned>(fd) < static_cast<unsigned>(kDescriptors) &&
                        descriptors != nullptr)
              ? &descriptors[fd]
-             : nullptr;
+             : far_descriptor(fd);
 }
 FATHOM_HOT uint64_t descriptor_word(int fd) {
   const Descriptor* entry = descriptor_of(fd);
@@ -67,11 +74,13 @@ void descriptors_close(unsigned first, unsigned last);
 // the call failed.
 void descriptor_duplicated(int from, int to);
 void descriptor_restore(int fd, uint64_t word);
-void descriptor_flags(int fd, int flags);  // fcntl(F_SETFL)
-void position_lost(int fd);                // stdio, or anything else that moved it unseen
-void all_positions_lost();                 // fflush(NULL)
-void all_shared();                         // before a fork
-void forget_changes();                     // in a forked child
+void descriptor_flags(int fd, int flags);               // fcntl(F_SETFL)
+void descriptor_without_rights(int fd, uint64_t word);  // unless it is another by now
+void position_lost(int fd);      // stdio, or anything else that moved it unseen
+void all_positions_lost();       // fflush(NULL)
+void all_shared();               // before a fork
+void descriptor_shared(int fd);  // somebody else gets it, too
+void forget_changes();           // in a forked child
 
 // --- lookups
 // ----------------------------------------------------------------------------------------------------------

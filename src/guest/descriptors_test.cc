@@ -72,12 +72,44 @@ TEST_F(Descriptors, BecomingSharedKeepsTheName) {
 }
 
 TEST_F(Descriptors, OutOfTheTableThereIsNoName) {
-  for (const int fd : {-1, kDescriptors, 1 << 30}) {
+  for (const int fd : {-1, kMostDescriptors, 1 << 30}) {
     descriptor_opened(fd, 7, 0);
     EXPECT_EQ(use_begins(fd), 0U);
     position_lost(fd);
     descriptor_closes(fd);
   }
+}
+
+TEST_F(Descriptors, FarOnesHaveNames) {
+  for (const int fd : {kDescriptors - 1, kDescriptors, 1'048'575, kMostDescriptors - 1}) {
+    EXPECT_EQ(descriptor_word(fd), 0U) << fd;
+    descriptor_opened(fd, 7, 0);
+    const uint64_t word = use_begins(fd);
+    EXPECT_EQ(static_cast<uint32_t>(word), 7U) << fd;
+    EXPECT_EQ((word & kWordShared) != 0, fd >= kDescriptors) << fd;
+    all_shared();
+    EXPECT_EQ(use_ends(fd, word), 7U) << fd;
+    descriptors_close(static_cast<unsigned>(fd), ~0U);
+    EXPECT_EQ(use_ends(fd, word), 0U) << fd;
+  }
+}
+
+TEST_F(Descriptors, ARangeEndsWhereItWasTold) {
+  for (const int fd : {kDescriptors - 1, kDescriptors, kDescriptors + 1})
+    descriptor_opened(fd, 7, 0);
+  descriptors_close(kDescriptors - 1, kDescriptors);
+  EXPECT_EQ(descriptor_word(kDescriptors - 1), 0U);
+  EXPECT_EQ(descriptor_word(kDescriptors), 0U);
+  EXPECT_NE(descriptor_word(kDescriptors + 1), 0U);
+  descriptor_closes(kDescriptors + 1);
+}
+
+TEST_F(Descriptors, WhoeverGetsItMayMoveIt) {
+  descriptor_opened(fd_, 7, 0);
+  EXPECT_EQ(write_now(fd_, 10), 0);
+  descriptor_shared(fd_);
+  EXPECT_EQ(::write(fd_, "12345", 5), 5);  // another process, as far as we know
+  EXPECT_EQ(write_now(fd_, 10), 15);
 }
 
 TEST_F(Descriptors, WhileDescriptorsChangeNobodyAsks) {

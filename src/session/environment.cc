@@ -55,6 +55,16 @@ std::string preload_list(const std::string& library, const std::string& others) 
   return list;
 }
 
+// AddressSanitizer refuses to run where another library was loaded before its own. That check is
+// about libraries that replace malloc, which ours does not: its run-time library comes right behind
+// ours, and sees every call. The word stands last, so that the program's own options hold; programs
+// without AddressSanitizer do not read it.
+std::string sanitizer_options(const std::string& own) {
+  constexpr std::string_view kWord = "verify_asan_link_order=0";
+  if (own.empty()) return std::string(kWord);
+  return own.ends_with(kWord) ? own : own + ":" + std::string(kWord);
+}
+
 bool tells(std::string_view name) {
   if (std::ranges::find(kTelling, name) != std::end(kTelling)) return true;
   return std::ranges::any_of(kTellingPrefixes,
@@ -73,6 +83,7 @@ std::vector<std::string> guest_environment(std::vector<std::string> base,
   base = plain_environment(std::move(base));
   const std::string others = take(base, "LD_PRELOAD");
   base.push_back("LD_PRELOAD=" + preload_list(settings.library, others));
+  base.push_back("ASAN_OPTIONS=" + sanitizer_options(take(base, "ASAN_OPTIONS")));
   base.push_back("FATHOM_OUT=" + settings.directory);
   base.push_back("FATHOM_LAYERS=" + join(settings.layers, ","));
   if (!settings.calls.empty()) base.push_back("FATHOM_CALLS=" + join(settings.calls, ","));

@@ -16,7 +16,7 @@ struct GuestSettings {
 };
 
 // `base` (NAME=value each) with what libfathom.so needs; the caller's own LD_PRELOAD stays, behind
-// ours.
+// ours, and programs built with AddressSanitizer are told that this is meant to be so.
 [[nodiscard]] std::vector<std::string> guest_environment(std::vector<std::string> base,
                                                          const GuestSettings& settings);
 

@@ -16,7 +16,8 @@ const GuestSettings kSettings{
 
 TEST(GuestEnvironment, KeepsWhatIsThere) {
   EXPECT_THAT(guest_environment({"A=1", "ODD", "FATHOM_OUT=/old", "B=x=y"}, kSettings),
-              ElementsAre("A=1", "ODD", "B=x=y", "LD_PRELOAD=/l/libfathom.so", "FATHOM_OUT=/d",
+              ElementsAre("A=1", "ODD", "B=x=y", "LD_PRELOAD=/l/libfathom.so",
+                          "ASAN_OPTIONS=verify_asan_link_order=0", "FATHOM_OUT=/d",
                           "FATHOM_LAYERS=app,posix"));
 }
 
@@ -34,6 +35,12 @@ TEST(GuestEnvironment, OthersPreloadsFollowOurs) {
     EXPECT_THAT(guest_environment({c.before}, kSettings), Contains(c.after)) << c.before;
     EXPECT_THAT(guest_environment({c.before}, kSettings), Not(Contains(c.before))) << c.before;
   }
+}
+
+TEST(GuestEnvironment, OptionsOfAddressSanitizerAreAddedTo) {
+  const std::string with = "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0";
+  EXPECT_THAT(guest_environment({"ASAN_OPTIONS=detect_leaks=0"}, kSettings), Contains(with));
+  EXPECT_THAT(guest_environment({with}, kSettings), Contains(with)) << "a run inside a run";
 }
 
 TEST(GuestEnvironment, TheCallFilterIsHandedOn) {

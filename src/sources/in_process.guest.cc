@@ -9,6 +9,8 @@
 #include <sys/statvfs.h>
 #include <sys/types.h>
 
+#include <type_traits>
+
 #include "guest/binding.h"
 #include "guest/schema.h"
 #include "guest/schema_text.h"
@@ -91,11 +93,12 @@ const char* name_of_kind(uint16_t kind) {
 
 extern const Bindings kPosixBindings;
 extern const Bindings kProcessBindings;
+extern const Bindings kRightsBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
 
 const Bindings* const kAllBindings[] = {&kLoaderBindings, &kPosixBindings, &kProcessBindings,
-                                        &kStdioBindings, &kAnnotateBindings};
-const size_t kAllBindingsCount = sizeof kAllBindings / sizeof(const Bindings*);
+                                        &kRightsBindings, &kStdioBindings, &kAnnotateBindings};
+const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 }  // namespace fathom::guest

@@ -19,6 +19,8 @@ std::string reason_text(std::size_t reason) {
       return "text cut short";
     case FATHOM_LOSS_UNBOUND:
       return "calls of an object could not be bound";
+    case FATHOM_LOSS_TOO_DEEP:
+      return "functions nested too deep";
     default:
       return "reason " + std::to_string(reason);
   }

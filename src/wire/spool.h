@@ -50,6 +50,7 @@ enum fathom_loss {
   FATHOM_LOSS_NESTED = 1, /* event: more signal handlers inside each other than there are cursors */
   FATHOM_LOSS_TEXT_CUT = 2, /* text: longer than FATHOM_TEXT_MAX */
   FATHOM_LOSS_UNBOUND = 3,  /* object: its calls could not be bound (late loading) */
+  FATHOM_LOSS_TOO_DEEP = 4, /* event: a function inside more others than can be kept */
   FATHOM_LOSS_REASONS = 8,
 };
 enum fathom_source {

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -54,15 +55,14 @@ class Kit:
     def library(self) -> Path:
         return self.build / "libfathom.so"
 
-    def victim(self, name: str, *flags: str) -> Path:
+    def victim(self, name: str, *flags: str, compiler: str | None = None) -> Path:
         """A victim, compiled when first needed; in C, or in C++ where its file is."""
-        target = self.programs / "".join([name, *flags]).replace("/", "_")
+        target = self.programs / "".join([name, compiler or "", *flags]).replace("/", "_")
         if not target.exists():
             self.programs.mkdir(parents=True, exist_ok=True)
             source = VICTIMS / f"{name}.c"
-            compiler = "cc" if source.exists() else "c++"
             command = [
-                compiler,
+                compiler or ("cc" if source.exists() else "c++"),
                 "-g",
                 "-O1",
                 "-pthread",
@@ -91,6 +91,7 @@ class Box:
     root: Path
     verbose: bool = False
     started: list[Process] = field(default_factory=list)
+    remove: list[Path] = field(default_factory=list)  # folders beyond this one
 
     def __post_init__(self) -> None:
         self.dir = self.root / "work"
@@ -173,3 +174,5 @@ class Box:
             for stream in (process.stdout, process.stderr):
                 if stream:
                     stream.close()
+        for place in self.remove:
+            shutil.rmtree(place, ignore_errors=True)

@@ -2,6 +2,7 @@
 """Where the library comes into a program, by which way, and where it cannot: then info says why."""
 
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -235,9 +236,60 @@ def test_instrumented_functions(box: Box) -> None:
         box.trace = box.root / f"functions{len(flags)}.fathom"
         box.record(box.kit.victim("functions", "-finstrument-functions", "-rdynamic", *flags), number)
         counts = dict(box.rows("SELECT name, count(*) FROM events WHERE category = 'function' GROUP BY name"))
-        wanted = {"main": 1, "middle": number, "leaf": 4 * number, "deep": 301}
+        wanted = {"main": 1, "middle": number, "leaf": 4 * number + 2, "deep": 301}
         check("functions", wanted, counts)
         depths = box.rows(
             "SELECT name, min(depth), max(depth) FROM events WHERE name IN ('main', 'middle') GROUP BY ALL ORDER BY ALL"
         )
         check("depths", [("main", 0, 0), ("middle", 1, 1)], depths)
+
+
+def test_functions_too_deep(box: Box) -> None:
+    """Beyond what can be kept, functions are counted as lost; when longjmp has left them, all is as before."""
+    levels = 20_000
+    box.record(box.kit.victim("functions", "-finstrument-functions", "-rdynamic"), 1, levels)
+    counts = dict(box.rows("SELECT name, count(*) FROM events WHERE category = 'function' GROUP BY name"))
+    lost = box.lost("too deep")
+    check_true(f"something is lost: {lost}", lost > 0)
+    check("deep ones and the leaf at the cliff, recorded or lost", levels + 2, counts["deep"] + lost)
+    check("others", (1, 1, 5), (counts["main"], counts["middle"], counts["leaf"]))
+    check("nothing else is lost", lost, box.losses())
+
+
+SANITIZERS = {"address": ("heap", "stack"), "thread": ("race",), "undefined": ("number",)}
+
+
+def report_of(error: bytes) -> list[str]:
+    """What a sanitizer complained about, without numbers that differ from run to run."""
+    lines = error.decode(errors="replace").splitlines()
+    words = ("ERROR: AddressSanitizer", "WARNING: ThreadSanitizer", "runtime error", "ASan runtime")
+    return [re.sub(r"0x[0-9a-f]+|\d+", "N", line) for line in lines if any(word in line for word in words)]
+
+
+def expect_as_bare(box: Box, program: Path, bug: str) -> None:
+    """The same output, status and complaints as without us; and by a shell's child, too."""
+    alone = box.start(program, bug)
+    alone_out, alone_err = box.finish(alone, None)
+    if b"unexpected memory mapping" in alone_err:
+        raise Skipped("this kernel's address space is none that ThreadSanitizer knows")
+    for number, command in enumerate(((program, bug), ("sh", "-c", f"{program} {bug}; exit $?"))):
+        box.trace = box.root / f"{program.name}-{bug}-{number}.fathom"
+        process = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", *command)
+        out, err = box.finish(process, None)
+        check(f"output of {command}", alone_out, out)
+        check(f"status of {command}", alone.returncode, process.returncode)
+        check(f"complaints of {command}", report_of(alone_err), report_of(err))
+        check(f"reads of {command}", 201, box.count("name = 'pread' AND file LIKE '%/data' AND bytes = 7"))
+        check(f"reads by stdio of {command}", 1, box.count("name = 'fread' AND bytes = 50"))
+        check(f"losses of {command}", 0, box.losses())
+
+
+def test_sanitizers(box: Box) -> None:
+    """Programs built with sanitizers run and complain as without us, and are recorded: gcc's run-time libraries are
+    shared, clang's are part of the program."""
+    compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
+    for compiler in compilers:
+        for sanitizer, bugs in SANITIZERS.items():
+            program = box.kit.victim("sanitized", f"-fsanitize={sanitizer}", compiler=compiler)
+            for bug in ("none", *bugs):
+                expect_as_bare(box, program, bug)

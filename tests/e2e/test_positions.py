@@ -49,6 +49,11 @@ def test_read_by_processes(box: Box) -> None:
     steps(box, "processes", 4, 0)
 
 
+def test_moved_by_whom_it_was_sent_to(box: Box) -> None:
+    """sendmsg, sendmmsg and the raw system call with SCM_RIGHTS: the receiver moves the position, too."""
+    steps(box, "rights", 60, 0.99)
+
+
 def test_special(box: Box) -> None:
     """preadv2 from the position, pwrite to O_APPEND, RWF_APPEND, beyond 4 GiB."""
     steps(box, "special", 100, 0.5)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// functions NUMBER: compiled with -finstrument-functions. Functions that return, that longjmp
-// leaves, and threads that end in the midst.
+// functions NUMBER [LEVELS]: compiled with -finstrument-functions. Functions that return, that
+// longjmp leaves, and threads that end in the midst; then some LEVELS deep (300), and as deep again
+// with a longjmp from there.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -22,6 +23,11 @@ __attribute__((noinline)) void* ending(void* unused) {
 }
 __attribute__((noinline)) int deep(int left) { return left == 0 ? 0 : 1 + deep(left - 1); }
 
+__attribute__((noinline)) int cliff(int left) {
+  if (left == 0) thrower(left);
+  return left < 0 ? 0 : 1 + cliff(left - 1);
+}
+
 int main(int argc, char** argv) {
   const int number = argc > 1 ? atoi(argv[1]) : 1;
   for (int i = 0; i < number; i++) middle(i);
@@ -32,5 +38,8 @@ int main(int argc, char** argv) {
     if (pthread_create(&thread, NULL, ending, NULL) != 0) return 3;
     pthread_join(thread, NULL);
   }
-  return deep(300) != 300;
+  const int levels = argc > 2 ? atoi(argv[2]) : 300;
+  if (deep(levels) != levels) return 4;
+  if (setjmp(back) == 0) cliff(levels);
+  return leaf(1) != 2;
 }

@@ -3,6 +3,7 @@
 // lies in a region "step" with the truth as an argument. The files hold their own offsets as 8-byte
 // words, so that what was read tells where it lay.
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fathom/fathom.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -199,6 +201,60 @@ static void processes(long number) {
   }
 }
 
+// A process that was there before gets the descriptor by a message, and moves its position.
+static void send_descriptor(int line, int fd, int how) {
+  char byte = 'x', control[CMSG_SPACE(sizeof(int))] = {0};
+  struct iovec piece = {&byte, 1};
+  struct mmsghdr both = {.msg_hdr = {.msg_iov = &piece,
+                                     .msg_iovlen = 1,
+                                     .msg_control = control,
+                                     .msg_controllen = sizeof control}};
+  struct cmsghdr* head = CMSG_FIRSTHDR(&both.msg_hdr);
+  *head = (struct cmsghdr){
+      .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
+  memcpy(CMSG_DATA(head), &fd, sizeof fd);
+  const long sent = how == 0   ? sendmsg(line, &both.msg_hdr, 0)
+                    : how == 1 ? sendmmsg(line, &both, 1, 0)
+                               : syscall(SYS_sendmsg, line, &both.msg_hdr, 0);
+  if (sent != 1) exit(8);
+}
+static int receive_descriptor(int line) {
+  char byte, control[CMSG_SPACE(sizeof(int))];
+  struct iovec piece = {&byte, 1};
+  struct msghdr message = {
+      .msg_iov = &piece, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+  int fd = -1;
+  if (recvmsg(line, &message, 0) != 1) return -1;
+  memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof fd);
+  return fd;
+}
+static void rights(long number) {
+  int line[2];
+  char byte = 0;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, line) != 0) exit(8);
+  if (fork() == 0) {
+    close(line[0]);
+    for (int fd; (fd = receive_descriptor(line[1])) >= 0; close(fd)) {
+      for (int i = 0; i < 3; i++) read_step(fd, 8);
+      if (write(line[1], &byte, 1) != 1) exit(9);
+    }
+    _exit(0);
+  }
+  close(line[1]);
+  for (long i = 0; i < number; i++) {
+    const int fd = numbered("first");
+    for (int k = 0; k < 3; k++) read_step(fd, 8);
+    send_descriptor(line[0], fd, (int)(i % 3));
+    if (read(line[0], &byte, 1) != 1) exit(9);
+    for (int k = 0; k < 3; k++) read_step(fd, 8);
+    close(fd);
+  }
+  // What the kernel refuses is refused.
+  if (sendmsg(line[0], (struct msghdr*)8, 0) != -1 || errno != EFAULT) exit(10);
+  close(line[0]);
+  wait(NULL);
+}
+
 static void appenders(long number) {
   const int fd = open("log", O_WRONLY | O_CREAT | O_APPEND, 0600);
   for (long i = 0; i < number; i++)
@@ -251,6 +307,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "threads") == 0) threads(number);
   if (strcmp(mode, "processes") == 0) processes(number);
   if (strcmp(mode, "appenders") == 0) appenders(number);
+  if (strcmp(mode, "rights") == 0) rights(number);
   if (strcmp(mode, "special") == 0) special(number);
   return 0;
 }

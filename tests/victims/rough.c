@@ -49,13 +49,16 @@ static void high_descriptors(void) {
   getrlimit(RLIMIT_NOFILE, &most);
   most.rlim_cur = most.rlim_max;
   setrlimit(RLIMIT_NOFILE, &most);
-  const rlim_t numbers[] = {1023, 1024, 65535, 65536, 150000};
-  for (int i = 0; i < 5 && numbers[i] < most.rlim_cur; i++) {
+  const struct rlimit million = {1048576, 1048576};  // root may
+  if (most.rlim_cur < million.rlim_cur && setrlimit(RLIMIT_NOFILE, &million) == 0) most = million;
+  const rlim_t numbers[] = {1023, 1024, 65535, 65536, 150000, 1048575};
+  for (int i = 0; i < 6 && numbers[i] < most.rlim_cur; i++) {
     char name[32];
     snprintf(name, sizeof name, "high-%d", (int)numbers[i]);
     const int fd = open(name, O_RDWR | O_CREAT, 0600);
     const int number = (int)numbers[i];
     if (dup2(fd, number) != number || write(number, name, 5) != 5) _exit(5);
+    if (lseek(number, 2, SEEK_SET) != 2 || read(number, name, 2) != 2) _exit(5);
     close(fd);
     close(number);
   }

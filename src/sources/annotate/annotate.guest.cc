@@ -16,7 +16,7 @@ namespace fathom::guest {
 
 // What a function of -finstrument-functions left when it was entered.
 struct FunctionStack {
-  static constexpr uint32_t kRoom = 2000;
+  static constexpr uint32_t kRoom = 1 << 14;  // mapped; touched as far as the program goes
   struct Entry {
     void* function;
     uint64_t begin;
@@ -65,21 +65,24 @@ uint32_t key_id(const char* key) { return key != nullptr ? intern_text(key, strl
 FunctionStack* function_stack() {
   if (tls.thread == nullptr) return nullptr;
   if (FATHOM_LIKELY(tls.thread->functions != nullptr)) return tls.thread->functions;
-  auto* stack = static_cast<FunctionStack*>(
-      sys_mmap(sizeof(FunctionStack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  auto* stack =
+      static_cast<FunctionStack*>(sys_mmap(sizeof(FunctionStack), PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
   tls.thread->functions = stack;
   return stack;
 }
 
 // Forgets functions that longjmp left behind, and gives the depth of the one that begins now. They
-// are as deep as it is, or deeper; or they are the same function in the same place of the stack,
-// and then they would nest as a recursion does that the compiler inlined, which ends at eight.
+// are as deep as it is, or deeper (beyond kMaxDepth, by their place on the stack); or they are the
+// same function in the same place of the stack, and then they would nest as a recursion does that
+// the compiler inlined, which ends at eight.
 uint8_t drop_functions(FunctionStack& stack, uint32_t& count, void* function, uintptr_t frame,
                        uint8_t depth) {
   constexpr uint32_t kMostInlined = 8;
-  if (depth < kMaxDepth) {
-    while (count > 0 && stack.entries[count - 1].depth >= depth) count--;
-  }
+  const auto left = [&](const FunctionStack::Entry& entry) {
+    return entry.depth >= depth && (depth < kMaxDepth || entry.frame < frame);
+  };
+  while (count > 0 && left(stack.entries[count - 1])) count--;
   uint32_t alike = 0;
   while (alike < count && stack.entries[count - 1 - alike].frame == frame &&
          stack.entries[count - 1 - alike].function == function)
@@ -90,6 +93,12 @@ uint8_t drop_functions(FunctionStack& stack, uint32_t& count, void* function, ui
   tls.thread->open_frames[depth] = frame | static_cast<uintptr_t>(Level::kRegion);
   tls.depth = static_cast<uint8_t>(depth + (depth < kMaxDepth ? 1 : 0));
   return depth;
+}
+
+// Beyond the room functions are only counted, until longjmp leaves the last one inside.
+inline void leave_unrecorded(const FunctionStack& stack, uint32_t& count, uintptr_t frame) {
+  constexpr uint32_t kRoom = FunctionStack::kRoom;
+  if (FATHOM_UNLIKELY(count > kRoom) && stack.entries[kRoom - 1].frame < frame) count = kRoom;
 }
 
 }  // namespace
@@ -200,9 +209,11 @@ void fathom_function_enter(void* function, void*) {
   FunctionStack* stack = function_stack();
   if (stack == nullptr) return;
   uint32_t& count = tls.thread->function_count;
-  if (count <= FunctionStack::kRoom) depth = drop_functions(*stack, count, function, frame, depth);
+  constexpr uint32_t kRoom = FunctionStack::kRoom;
+  leave_unrecorded(*stack, count, frame);
+  if (FATHOM_LIKELY(count <= kRoom)) depth = drop_functions(*stack, count, function, frame, depth);
   const uint32_t at = count++;
-  if (at < FunctionStack::kRoom) stack->entries[at] = {function, tick(), frame, depth};
+  if (FATHOM_LIKELY(at < kRoom)) stack->entries[at] = {function, tick(), frame, depth};
 }
 
 void fathom_function_exit(void* function, void*) {
@@ -211,9 +222,10 @@ void fathom_function_exit(void* function, void*) {
   FunctionStack* stack = function_stack();
   if (stack == nullptr || tls.thread->function_count == 0) return;
   uint32_t& count = tls.thread->function_count;
-  if (count > FunctionStack::kRoom) {
+  leave_unrecorded(*stack, count, FATHOM_FRAME);
+  if (FATHOM_UNLIKELY(count > FunctionStack::kRoom)) {
     count--;
-    return;
+    return count_loss(kApp, FATHOM_LOSS_TOO_DEEP);
   }
   // longjmp may have left functions behind: those above the one that ends now.
   uint32_t at = count;

@@ -15,7 +15,16 @@
 
 #define FATHOM_EXPORT __attribute__((visibility("default")))
 
+// Sanitizers have a vfork of their own, and ours stands before it. AddressSanitizer's forgets what
+// the child left on the stack that it shared, by this function; ThreadSanitizer's, told by the
+// other, is a fork.
+extern "C" void __asan_handle_vfork(void* stack) __attribute__((weak));
+extern "C" void __tsan_init() __attribute__((weak));
+
 namespace fathom::guest {
+
+void rights_leave(int socket, const void* message);  // rights.guest.cc
+
 namespace process {
 
 // Originals that assembler jumps to, and what it calls before, have C names.
@@ -39,11 +48,26 @@ FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) 
 #endif
   if (number == SYS_dup3) descriptor_closes(static_cast<int>(second));
   if (number == SYS_clone || number == SYS_clone3) prepare_fork();
+  if (number == SYS_sendmsg)
+    rights_leave(static_cast<int>(first), reinterpret_cast<const void*>(second));
   return nullptr;
 }
 
-FATHOM_HIDDEN void fathom_before_vfork() { vfork_begins(); }
-FATHOM_HIDDEN void fathom_after_vfork() { vfork_is_over(); }
+FATHOM_HIDDEN void* fathom_original_vfork = nullptr;
+// Whom to jump to instead; nullptr: nobody.
+FATHOM_HIDDEN void* fathom_before_vfork() {
+  if (__tsan_init != nullptr) {
+    if (fathom_original_vfork == nullptr) resolve_originals();
+    if (guest.attached && tls.apart == 0) prepare_fork();
+    return fathom_original_vfork;
+  }
+  vfork_begins();
+  return nullptr;
+}
+FATHOM_HIDDEN void fathom_after_vfork(void* stack) {
+  vfork_is_over();
+  if (__asan_handle_vfork != nullptr) __asan_handle_vfork(stack);
+}
 FATHOM_HIDDEN long fathom_failed_vfork(long error) {
   errno = static_cast<int>(-error);
   return -1;
@@ -64,6 +88,8 @@ __asm__(
     "  subq $8, %rsp\n"
     "  call fathom_before_vfork\n"
     "  addq $8, %rsp\n"
+    "  testq %rax, %rax\n"
+    "  jnz 4f\n"
     "  popq %rdi\n"
     "  movl $58, %eax\n"
     "  syscall\n"
@@ -72,6 +98,7 @@ __asm__(
     "  jnz 2f\n"
     "  ret\n"
     "2: pushq %rax\n"
+    "  leaq 16(%rsp), %rdi\n"  // the caller's stack
     "  call fathom_after_vfork\n"
     "  popq %rax\n"
     "  cmpq $-4095, %rax\n"
@@ -79,6 +106,7 @@ __asm__(
     "  ret\n"
     "3: movq %rax, %rdi\n"
     "  jmp fathom_failed_vfork\n"
+    "4: jmp *%rax\n"
     ".size vfork, .-vfork\n");
 #elif defined(__aarch64__)
 __asm__(
@@ -87,6 +115,7 @@ __asm__(
     "  stp x29, x30, [sp, #-16]!\n"
     "  bl fathom_before_vfork\n"
     "  ldp x29, x30, [sp], #16\n"
+    "  cbnz x0, 4f\n"
     "  mov x0, #0x4111\n"  // CLONE_VM | CLONE_VFORK | SIGCHLD
     "  mov x1, #0\n  mov x2, #0\n  mov x3, #0\n  mov x4, #0\n"
     "  mov x8, #220\n"
@@ -94,12 +123,14 @@ __asm__(
     "  cbnz x0, 2f\n"
     "  ret\n"
     "2: stp x29, x30, [sp, #-32]!\n  str x0, [sp, #16]\n"
+    "  add x0, sp, #32\n"  // the caller's stack
     "  bl fathom_after_vfork\n"
     "  ldr x0, [sp, #16]\n  ldp x29, x30, [sp], #32\n"
     "  cmn x0, #4095\n"
     "  b.cs 3f\n"
     "  ret\n"
     "3: b fathom_failed_vfork\n"
+    "4: br x0\n"
     ".size vfork, .-vfork\n");
 #endif
 
@@ -125,7 +156,6 @@ int (*original_daemon)(int, int) = nullptr;
 void (*original__exit)(int) __attribute__((noreturn)) = nullptr;
 void (*original__Exit)(int) __attribute__((noreturn)) = nullptr;
 void (*original_quick_exit)(int) __attribute__((noreturn)) = nullptr;
-void* original_vfork = nullptr;
 
 bool here() { return guest.attached && guest.live->alive != 0 && tls.apart == 0; }
 
@@ -220,7 +250,7 @@ namespace {
   }
 const Binding kRows[] = {
     {"syscall", reinterpret_cast<void*>(&hook_syscall), &fathom_original_syscall},
-    ROW(vfork),
+    {"vfork", reinterpret_cast<void*>(&hook_vfork), &fathom_original_vfork},
     ROW(clone),
     ROW(close_range),
     ROW(closefrom),
