@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "cli/machine.h"
 
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
 #include "base/host.h"
+#include "base/privilege.h"
 #include "base/text.h"
 #include "session/run_header.h"
 #include "sources/library.h"
@@ -16,6 +21,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::uint64_t kLittleSpace = std::uint64_t{1} << 30;
+constexpr std::uint64_t kLittleMemory = std::uint64_t{32} << 20;
 
 Value text_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
@@ -24,35 +30,82 @@ std::vector<Value> fact(const char* name, const char* state, const std::string& 
   return {Value(std::string(name)), Value(std::string(state)), Value(found), text_or_null(fix)};
 }
 
+// Loading it is tried once: the layers and the machine tell the same.
+const sources::Availability& library_state() {
+  static const sources::Availability state = sources::try_library();
+  return state;
+}
+
 std::vector<Value> library_fact() {
+  const sources::Availability& state = library_state();
   const Result<std::string> library = sources::find_library();
-  if (library) return fact("library", "ok", *library);
-  return fact("library", "missing", library.error().message, "");
+  if (state.available && library) return fact("library", "ok", *library);
+  return fact("library", library ? "broken" : "missing", state.reason, state.fix);
 }
 
 std::vector<Value> duckdb_fact() {
   const Result<std::string> version = sql::engine_version();
   if (version) return fact("duckdb", "ok", *version);
-  return fact("duckdb", "missing", version.error().message, version.error().hint);
+  const std::string found = sources::find_elsewhere("libduckdb.so");
+  return fact("duckdb", "missing", version.error().message,
+              found.empty() ? version.error().hint : "export FATHOM_DUCKDB=" + found);
+}
+
+std::vector<Value> proc_fact() {
+  if (path_exists("/proc/self/stat")) return fact("/proc", "ok", "mounted");
+  return fact("/proc", "missing",
+              "not mounted: no resources, no command lines, no names of inherited descriptors",
+              as_root("mount -t proc proc /proc"));
 }
 
 // Shared memory is not needed by the library; small ones of containers break many programs that are
 // recorded.
 std::vector<Value> shared_memory_fact() {
-  const Result<std::uint64_t> room = free_space("/dev/shm");
-  if (!room)
-    return fact("/dev/shm", "note", "not mounted; Fathom does without",
-                "mount -t tmpfs tmpfs /dev/shm");
-  return fact("/dev/shm", "ok", human_bytes(static_cast<double>(*room)) + " free");
+  constexpr char kPlace[] = "/dev/shm";
+  struct statvfs status {};
+  if (statvfs(kPlace, &status) != 0) {
+    return fact(kPlace, "note", "not there; Fathom does without, some programs do not",
+                as_root("mkdir -p /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm"));
+  }
+  if ((status.f_flag & ST_RDONLY) != 0) {
+    return fact(kPlace, "note", "read-only; Fathom does without, some programs do not",
+                as_root("mount -o remount,rw /dev/shm"));
+  }
+  const std::uint64_t room = std::uint64_t{status.f_bavail} * status.f_frsize;
+  const std::string found = human_bytes(static_cast<double>(room)) + " free";
+  if (room >= kLittleMemory) return fact(kPlace, "ok", found);
+  return fact(kPlace, "note", found + "; some programs need more",
+              as_root("mount -o remount,size=1g /dev/shm"));
 }
 
+bool is_roomy(const std::string& place) {
+  const Result<std::uint64_t> room = free_space(place);
+  return access(place.c_str(), W_OK) == 0 && room && *room >= kLittleSpace;
+}
+
+// The line that leads to where a recording fits; "" where there is no such place.
+std::string way_to_room() {
+  for (const char* name : {"TMPDIR", "HOME"}) {
+    const char* place = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody sets variables
+    if (place != nullptr && *place == '/' && is_roomy(place)) return std::string("cd ") + place;
+  }
+  for (const char* place : {"/var/tmp", "/tmp"}) {
+    if (is_roomy(place)) return std::string("cd ") + place;
+  }
+  return "";
+}
+
+// Recordings are made in the working directory unless -o says otherwise.
 std::vector<Value> disk_fact() {
+  if (access(".", W_OK) != 0) {
+    return fact("disk", "missing", "no recording can be made here: this directory is not writable",
+                way_to_room());
+  }
   const Result<std::uint64_t> room = free_space(".");
-  if (!room) return fact("disk", "missing", room.error().message);
+  if (!room) return fact("disk", "missing", room.error().message, way_to_room());
   const std::string found = human_bytes(static_cast<double>(*room)) + " free here";
   if (*room >= kLittleSpace) return fact("disk", "ok", found);
-  return fact("disk", "note", found + "; recordings may lose events",
-              "fathom run -o DIR -- … with DIR on a larger disk");
+  return fact("disk", "note", found + "; recordings may lose events", way_to_room());
 }
 
 }  // namespace
@@ -63,9 +116,13 @@ Table layer_table() {
               .rows = {},
               .note = ""};
   for (const sources::LayerDef& layer : sources::layers()) {
-    const sources::Availability found = sources::probe_layer(layer.name);
-    const bool built = sources::source_of(layer.name) != nullptr;
-    const char* state = found.available ? "available" : built ? "unavailable" : "not built";
+    const sources::SourceDef* source = sources::source_of(layer.name);
+    const bool in_process = source != nullptr && source->in_process;
+    const sources::Availability found =
+        in_process ? library_state() : sources::probe_layer(layer.name);
+    const char* state = found.available     ? "available"
+                        : source != nullptr ? "unavailable"
+                                            : "not built";
     table.rows.push_back({Value(std::string(layer.name)), Value(std::string(state)),
                           Value(std::string(layer.what)), text_or_null(found.reason),
                           text_or_null(found.fix)});
@@ -86,6 +143,7 @@ Table machine_table() {
       library_fact(),
       duckdb_fact(),
       disk_fact(),
+      proc_fact(),
       shared_memory_fact(),
   };
   return table;

@@ -10,7 +10,7 @@ namespace fathom::cli {
 // design.
 [[nodiscard]] Table layer_table();
 
-// fact, state (ok, missing, note), what was found, fix.
+// fact, state (ok, missing, broken, note), what was found, fix.
 [[nodiscard]] Table machine_table();
 
 }  // namespace fathom::cli

@@ -16,4 +16,11 @@ Result<std::string> find_library();
 // What find_library says, as the availability of an in-process source.
 [[nodiscard]] Availability probe_library();
 
+// The same by trying: a child loads the library. Call before any thread is started.
+[[nodiscard]] Availability try_library();
+
+// A file of that name that a package or another build left in one of the usual places (PATH, its
+// lib folders, /usr/local/lib, /usr/lib); "" where there is none.
+[[nodiscard]] std::string find_elsewhere(const std::string& name);
+
 }  // namespace fathom::sources

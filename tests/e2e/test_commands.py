@@ -5,42 +5,137 @@ import json
 import os
 import shutil
 import signal
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from kit import Box, Skipped, check, check_true
 
+Rows = dict[str, dict[str, Any]]
 
-def doctor(output: bytes) -> dict[str, Any]:
-    """The machine's facts by name."""
+
+def doctor(output: bytes) -> Rows:
+    """The facts and layers by name."""
     answer = json.loads(output)
-    rows = answer["machine"] if isinstance(answer, dict) and "machine" in answer else answer
-    return {row["fact"]: row for row in rows if "fact" in row}
+    return {row.get("fact", row.get("layer")): row for table in answer.values() for row in table}
+
+
+def in_namespace(box: Box, prepare: str, as_user: str = "", fathom: Path | None = None) -> tuple[Rows, Rows, str]:
+    """What doctor says after `prepare`, and after the line that it then names for `{row}` has been typed."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        raise Skipped("a mount namespace needs root and unshare")
+    tell = f"{as_user} {fathom or box.kit.fathom} doctor --format json"
+    script = f"""
+        {prepare}
+        {tell} > "$ROOT/before"
+        fix=$(python3 -c '{FIND_FIX}' "$ROOT/before" "$ROW")
+        printf %s "$fix" > "$ROOT/fix"
+        eval "$fix"
+        {tell} > "$ROOT/after"
+    """
+    row = prepare.split()[1]
+    box.run("unshare", "-m", "sh", "-ec", script, env={"ROOT": str(box.root), "ROW": row})
+    texts = [(box.root / name).read_bytes() for name in ("before", "after")]
+    return doctor(texts[0]), doctor(texts[1]), (box.root / "fix").read_text()
+
+
+FIND_FIX = """
+import json, sys
+tables = json.load(open(sys.argv[1]))
+rows = {row.get("fact", row.get("layer")): row for table in tables.values() for row in table}
+print(rows[sys.argv[2]]["fix"])
+"""
+
+
+def expect_fixed(box: Box, row: str, states: tuple[str, str], prepare: str, **how: Any) -> tuple[Rows, Rows, str]:
+    """The state of a row before and after its own fix line was typed."""
+    before, after, fix = in_namespace(box, f": {row}\n{prepare}", **how)
+    check(f"{row} before and after '{fix}'", states, (before[row]["state"], after[row]["state"]))
+    check_true(f"a reason: {before[row]}", bool(before[row].get("found") or before[row].get("reason")))
+    check(f"fix of {row} when all is well", None, after[row]["fix"])
+    return before, after, fix
 
 
 def test_doctor_fix_of_shared_memory(box: Box) -> None:
-    """Where /dev/shm is not there, the line that doctor names brings it."""
-    if os.geteuid() != 0 or shutil.which("unshare") is None:
-        raise Skipped("a mount namespace needs root and unshare")
-    # doctor sees the folder's file system: without /dev there is no /dev/shm either.
-    hide = "mount -t tmpfs none /dev && mkdir -p /dev/shm && rmdir /dev/shm"
-    tell = f"{box.kit.fathom} doctor --format json"
-    before = doctor(box.run("unshare", "-m", "sh", "-ec", f"{hide}; {tell}"))
-    fix = before["/dev/shm"]["fix"]
-    check_true(f"doctor names a line: {before}", bool(fix))
-    after = doctor(box.run("unshare", "-m", "sh", "-ec", f"{hide}; mkdir /dev/shm; {fix}; {tell}"))
-    check("state with the fix", "ok", after["/dev/shm"]["state"])
+    """Where /dev/shm is missing, read-only or tiny, the line that doctor names changes that."""
+    expect_fixed(box, "/dev/shm", ("note", "ok"), "mount -t tmpfs none /dev")
+    expect_fixed(box, "/dev/shm", ("note", "ok"), "mount -t tmpfs -o ro none /dev/shm")
+    expect_fixed(box, "/dev/shm", ("note", "ok"), "mount -t tmpfs -o size=1m none /dev/shm")
 
 
 def test_doctor_fix_of_a_small_disk(box: Box) -> None:
-    if os.geteuid() != 0 or shutil.which("unshare") is None:
-        raise Skipped("a mount namespace needs root and unshare")
     (box.dir / "small").mkdir()
-    script = f"mount -t tmpfs -o size=1m none small; cd small; {box.kit.fathom} doctor --format json"
-    state = doctor(box.run("unshare", "-m", "sh", "-ec", script))["disk"]
-    check("state", "note", state["state"])
-    check_true(f"fix {state['fix']}", "-o DIR" in state["fix"])
+    _, _, fix = expect_fixed(box, "disk", ("note", "ok"), "mount -t tmpfs -o size=1m none small; cd small")
+    check_true(fix, fix.startswith("cd /"))
+
+
+NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups"
+
+
+def for_everybody(box: Box) -> Path:
+    """A copy of the program that every user may run."""
+    place = Path(tempfile.mkdtemp(prefix="fathom-doctor-"))
+    box.remove.append(place)
+    place.chmod(0o755)
+    for name in ("fathom", "libfathom.so", "libduckdb.so"):
+        shutil.copy(box.kit.build / name, place / name)
+    return place
+
+
+def test_doctor_as_another_user(box: Box) -> None:
+    """A directory that may not be written; lines that need root say so."""
+    fathom = for_everybody(box) / "fathom"
+    prepare = "cd /usr; export HOME=/nonexistent; unset TMPDIR"
+    before, _, _ = expect_fixed(box, "disk", ("missing", "ok"), prepare, as_user=NOBODY, fathom=fathom)
+    for layer in ("app", "stdio", "posix", "resource"):
+        check(layer, "available", before[layer]["state"])
+    hide = f"mount -t tmpfs none /dev; {NOBODY} {fathom} doctor --format json"
+    fix = doctor(box.run("unshare", "-m", "sh", "-ec", hide))["/dev/shm"]["fix"]
+    check_true(fix, fix.startswith("sudo sh -c 'mkdir"))
+
+
+def test_doctor_without_proc(box: Box) -> None:
+    """No /proc: no resources, and the library is found all the same."""
+    prepare = "mount -t tmpfs none /proc"
+    before, after, _ = expect_fixed(box, "resource", ("unavailable", "available"), prepare)
+    check("/proc", ("missing", "ok"), (before["/proc"]["state"], after["/proc"]["state"]))
+    check("posix", "available", before["posix"]["state"])
+    check("the other line is the same", before["resource"]["fix"], before["/proc"]["fix"])
+
+
+def test_doctor_fix_of_the_library(box: Box) -> None:
+    """Missing, unreadable, damaged, or where nothing may be executed: the layers and the machine tell the same."""
+    path = f"export PATH={box.kit.build}:$PATH"
+    place = for_everybody(box)
+    fathom, library = place / "fathom", place / "libfathom.so"
+    library.unlink()
+    before, after, _ = expect_fixed(box, "library", ("missing", "ok"), path, fathom=fathom)
+    for layer in ("app", "stdio", "posix"):
+        check(layer, ("unavailable", "available"), (before[layer]["state"], after[layer]["state"]))
+        check(f"fix of {layer}", before["library"]["fix"], before[layer]["fix"])
+    library.unlink()
+    library.write_bytes(box.kit.library.read_bytes()[:100])
+    expect_fixed(box, "posix", ("unavailable", "available"), path, fathom=fathom)
+    library.unlink()
+    noexec = f"mkdir -p {place}/n; mount -t tmpfs -o noexec none {place}/n; cp {box.kit.library} {place}/n/"
+    library.symlink_to(place / "n" / "libfathom.so")
+    expect_fixed(box, "library", ("broken", "ok"), noexec, fathom=fathom)
+    library.unlink()
+    shutil.copy(box.kit.library, library)
+    library.chmod(0o600)
+    state = doctor(box.run(*NOBODY.split(), fathom, "doctor", "--format", "json"))["app"]
+    check("unreadable", ("unavailable", f"sudo chmod a+r {library}"), (state["state"], state["fix"]))
+    box.run(*state["fix"].split()[1:])
+    state = doctor(box.run(*NOBODY.split(), fathom, "doctor", "--format", "json"))["app"]
+    check("readable", "available", state["state"])
+
+
+def test_doctor_fix_of_duckdb(box: Box) -> None:
+    place = for_everybody(box)
+    (place / "libduckdb.so").unlink()
+    path = f"export PATH={box.kit.build}:$PATH"
+    expect_fixed(box, "duckdb", ("missing", "ok"), path, fathom=place / "fathom")
 
 
 def test_recorder_dies_while_the_program_waits(box: Box) -> None:

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/privilege.h"
 #include "sources/resources/sampler.h"
 #include "sources/source.h"
 #include "wire/spool.h"
@@ -119,7 +120,9 @@ class ResourcesSource final : public Source {
 
 Availability probe() {
   if (path_exists("/proc/self/stat")) return {};
-  return {.available = false, .reason = "/proc is not mounted", .fix = "mount -t proc proc /proc"};
+  return {.available = false,
+          .reason = "/proc is not mounted",
+          .fix = as_root("mount -t proc proc /proc")};
 }
 
 std::unique_ptr<Source> make() { return std::make_unique<ResourcesSource>(); }
