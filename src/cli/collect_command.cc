@@ -17,6 +17,7 @@ Result<int> run(Parser& parser) {
   parser.positional("DIR", options.directory,
                     "the recording's directory (FATHOM_OUT of the programs)");
   parser.flag("--follow", options.follow, "wait for programs to come, until Ctrl-C");
+  parser.option("--sample-resources,--hz", options.hz, "HZ", "samples of resources a second (10)");
   parser.flag("-q,--quiet", quiet, "no word of ours on stderr");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;

@@ -4,6 +4,8 @@
 #include <poll.h>
 
 #include "base/files.h"
+#include "session/host_sources.h"
+#include "session/layer_plan.h"
 #include "session/program.h"
 #include "sources/function_names.h"
 #include "sources/library.h"
@@ -33,8 +35,7 @@ bool has_spool(const std::string& directory) {
   return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
 }
 
-Result<trace::Packer> open_packer(const std::string& directory) {
-  FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(directory)));
+Result<trace::Packer> open_packer(const std::string& directory, const trace::Spool& spool) {
   Result<trace::Manifest> manifest = trace::read_manifest(directory);
   if (!manifest && manifest.error().code != Code::kNotFound) return std::move(manifest).error();
   const Result<std::string> library = sources::find_library();
@@ -43,12 +44,44 @@ Result<trace::Packer> open_packer(const std::string& directory) {
       {.resolver = sources::function_names(), .library = library ? *library : ""});
 }
 
+// Looks at the programs from beside, where that can be: processes of another machine, or that have
+// ended, cannot be seen.
+Status start_sources(const CollectOptions& options, const trace::Spool& spool,
+                     trace::Packer& packer, HostSources& hosts) {
+  FATHOM_ASSIGN(const LayerPlan plan, plan_layers("default"));
+  trace::Manifest& manifest = packer.manifest();
+  for (const trace::LayerState& layer : plan.states) {
+    const sources::SourceDef* source = sources::source_of(layer.layer);
+    if (source == nullptr || source->in_process || layer.state == "on") continue;
+    mark_unavailable({source}, layer.reason, manifest);
+  }
+  if (!spool.same_boot()) {
+    mark_unavailable(plan.hosts, "the programs run on another machine", manifest);
+    return {};
+  }
+  FATHOM_ASSIGN(const trace::DrainResult drained, packer.drain());
+  if (!drained.owners_alive && !options.follow) {
+    mark_unavailable(plan.hosts, "the programs had ended when they were collected", manifest);
+    return {};
+  }
+  hosts.start(plan.hosts,
+              {.directory = options.directory,
+               .root_pid = 0,
+               .start_monotonic_ns = static_cast<std::int64_t>(spool.header().start_monotonic_ns),
+               .hz = options.hz},
+              manifest);
+  return {};
+}
+
 // One recording from its spool to its end; `interrupted` when a signal came first.
 Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& signals,
                                     const std::function<void(const Flow&)>& live) {
-  FATHOM_ASSIGN(trace::Packer packer, open_packer(options.directory));
+  FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(options.directory)));
+  FATHOM_ASSIGN(trace::Packer packer, open_packer(options.directory, spool));
+  HostSources hosts;
+  FATHOM_TRY(start_sources(options, spool, packer, hosts));
   Pump pump(std::move(packer), options.directory);
-  pump.start({});
+  pump.start(hosts.pointers());
   CollectOutcome outcome;
   for (;;) {
     const Flow flow = pump.flow();
@@ -60,6 +93,7 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
     outcome.interrupted = told_to_end(signals);
     if (outcome.interrupted) break;
   }
+  hosts.stop();
   pump.stop();
   FATHOM_ASSIGN(const trace::FinishResult finished, pump.packer().finish());
   outcome.writers_alive = finished.owners_alive;

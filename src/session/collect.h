@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Packs what unsupervised programs record, while they run: what `fathom collect` does.
+// Packs what unsupervised programs record, while they run, and adds what they use: what `fathom
+// collect` does.
 #pragma once
 
 #include <functional>
@@ -15,6 +16,7 @@ namespace fathom::session {
 struct CollectOptions {
   std::string directory;
   bool follow = false;  // wait for a recording to appear, and for further programs, until a signal
+  double hz = 10;       // samples of resources a second
 };
 
 struct CollectOutcome {

@@ -26,8 +26,9 @@ struct Availability {
 };
 
 struct SourceContext {
-  std::string directory;                // of the recording
-  pid_t root_pid = 0;                   // the program; its descendants belong to the recording too
+  std::string directory;  // of the recording
+  pid_t root_pid = 0;  // the program; its descendants belong to the recording too. 0: none, those
+                       // that write into the spool are all there is
   std::int64_t start_monotonic_ns = 0;  // where ts is 0
   double hz = 10;                       // samples a second
 };

@@ -160,6 +160,34 @@ def alive(box: Box) -> bool:
     return False
 
 
+def resource_layer(box: Box) -> tuple[str, str | None]:
+    return box.rows("SELECT state, reason FROM layers WHERE layer = 'resource'")[0]
+
+
+def test_collect_samples_resources(box: Box) -> None:
+    """What unsupervised programs and their children use is sampled while they are collected."""
+    script = "sleep 2 & env -i sleep 2 & sleep 2; wait"
+    process = box.start("sh", "-c", script, env=box.unsupervised())
+    box.wait_for("pool", lambda: any((box.trace / "spool").glob("*.pool")))
+    box.fathom("collect", "-q", "--hz", 20, box.trace)
+    box.finish(process)
+    commands = dict(box.rows("SELECT pid, max(command) FROM processes GROUP BY pid"))
+    sampled = [row[0] for row in box.rows("SELECT DISTINCT pid FROM counters WHERE name = 'rss' AND pid IS NOT NULL")]
+    check_true(f"the shell is sampled: {sampled}", process.pid in sampled)
+    check("all are, and no other", (4, set()), (len(sampled), set(sampled) - set(commands)))
+    samples = box.value(f"SELECT count(*) FROM counters WHERE name = 'rss' AND pid = {process.pid}")
+    check_true(f"samples of 2 s: {samples}", samples >= 5)
+    check("layer", "on", resource_layer(box)[0])
+
+
+def test_collect_too_late_for_resources(box: Box) -> None:
+    box.run(box.kit.victim("reader"), 100, env=box.unsupervised())
+    box.fathom("collect", "-q", box.trace)
+    state, reason = resource_layer(box)
+    check("state", "unavailable", state)
+    check_true(f"reason: {reason}", "had ended" in str(reason))
+
+
 def test_existing_preload_is_kept(box: Box) -> None:
     """Another preloaded library stays, behind ours."""
     other = box.kit.victim("plugin", "-shared", "-fPIC", "-DWHO=anna")

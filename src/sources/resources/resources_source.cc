@@ -59,7 +59,8 @@ class ResourcesSource final : public Source {
  private:
   // Samples until stop, and once more then: the program's last state.
   void work(const std::stop_token& stop) {
-    Sampler sampler(context_.root_pid);
+    Sampler sampler;
+    if (context_.root_pid > 0) sampler.add(context_.root_pid);
     const auto period = static_cast<std::int64_t>(1e9 / context_.hz);
     std::int64_t next_thorough = 0;
     for (bool last = false; !last;) {
@@ -68,7 +69,7 @@ class ResourcesSource final : public Source {
       const bool thorough = begin >= next_thorough;
       if (thorough) {
         next_thorough = begin + kThoroughEveryNs;
-        add_recorded_processes(sampler.tree());
+        add_recorded_processes(sampler);
       }
       take(sampler, begin, thorough);
       const std::int64_t spent = now_monotonic_ns() - begin;
@@ -90,9 +91,10 @@ class ResourcesSource final : public Source {
     }
   }
 
-  // Processes that left the tree (daemons) are known by the pools that they write:
-  // <pid>-<tick>.pool.
-  void add_recorded_processes(ProcessTree& tree) const {
+  // Processes that left the tree (daemons), or that nobody started for us, are known by the pools
+  // that they write: <pid>-<tick>.pool. The number may be another's by now, or that of another pid
+  // namespace: whoever has the pool mapped is meant.
+  void add_recorded_processes(Sampler& sampler) const {
     const auto names = list_dir(join_path(context_.directory, "spool"));
     if (!names) return;
     for (const std::string& name : *names) {
@@ -100,9 +102,14 @@ class ResourcesSource final : public Source {
       pid_t pid = 0;
       const char* end = name.data() + name.size();
       const auto parsed = std::from_chars(name.data(), end, pid);
-      if (parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-' && pid > 0)
-        tree.add(pid);
+      const bool named = parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-';
+      if (named && pid > 0 && !sampler.knows(pid) && maps(pid, name)) sampler.add(pid);
     }
+  }
+
+  static bool maps(pid_t pid, const std::string& file) {
+    const Result<std::string> mappings = read_file("/proc/" + std::to_string(pid) + "/maps");
+    return mappings && mappings->find("/" + file) != std::string::npos;
   }
 
   void rest(const std::stop_token& stop, std::int64_t ns) {

@@ -17,15 +17,18 @@ std::string read_or_empty(const std::string& path) {
 
 }  // namespace
 
-Sampler::Sampler(pid_t root_pid, std::string proc)
+Sampler::Sampler(std::string proc)
     : proc_(std::move(proc)),
       tree_(proc_),
       tick_seconds_(1.0 / static_cast<double>(sysconf(_SC_CLK_TCK))),
-      page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {
-  const std::string who = join_path(proc_, root_pid > 0 ? std::to_string(root_pid) : "self");
-  cgroup_ = find_cgroup(read_or_empty(join_path(who, "cgroup")),
-                        read_or_empty(join_path(who, "mountinfo")));
-  if (root_pid > 0) tree_.add(root_pid);
+      page_bytes_(static_cast<double>(sysconf(_SC_PAGESIZE))) {}
+
+void Sampler::add(pid_t pid) {
+  tree_.add(pid);
+  if (cgroup_known_) return;
+  const std::string groups = read(pid, "cgroup");
+  cgroup_known_ = !groups.empty();
+  if (cgroup_known_) cgroup_ = find_cgroup(groups, read(pid, "mountinfo"));
 }
 
 void Sampler::sample(std::int64_t ts, bool thorough, CounterRows& rows) {

@@ -22,10 +22,11 @@ struct CounterRows {
 // One thread.
 class Sampler {
  public:
-  // `root_pid` names the control group; 0: our own.
-  explicit Sampler(pid_t root_pid, std::string proc = "/proc");
+  explicit Sampler(std::string proc = "/proc");
 
-  ProcessTree& tree() { return tree_; }
+  // Takes a process in, and its descendants. The first one names the control group.
+  void add(pid_t pid);
+  [[nodiscard]] bool knows(pid_t pid) const { return tree_.knows(pid); }
 
   // One row per series at time `ts`. `thorough` adds what is dear to read: PSS, and context
   // switches of all threads.
@@ -44,6 +45,7 @@ class Sampler {
   std::string proc_;
   ProcessTree tree_;
   CgroupPaths cgroup_;
+  bool cgroup_known_ = false;
   std::optional<MachineCpu> last_cpu_;
   double tick_seconds_;
   double page_bytes_;

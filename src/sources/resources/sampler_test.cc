@@ -99,7 +99,8 @@ TEST(ProcessTree, WhatDoesNotExistIsForgotten) {
 }
 
 TEST(Sampler, GivesEverySeriesOfAProcessAndOfTheMachine) {
-  Sampler sampler(getpid());
+  Sampler sampler;
+  sampler.add(getpid());
   CounterRows rows;
   sampler.sample(5, true, rows);
   auto own = values_of(rows, getpid());
@@ -120,7 +121,8 @@ TEST(Sampler, GivesEverySeriesOfAProcessAndOfTheMachine) {
 }
 
 TEST(Sampler, DearSeriesAreLeftOutUnlessThorough) {
-  Sampler sampler(getpid());
+  Sampler sampler;
+  sampler.add(getpid());
   CounterRows rows;
   sampler.sample(0, false, rows);
   const auto own = values_of(rows, getpid());
@@ -131,7 +133,8 @@ TEST(Sampler, DearSeriesAreLeftOutUnlessThorough) {
 
 TEST(Sampler, AnEndedProcessTellsItsCpuTimeButNoMemory) {
   Waiting program(false);
-  Sampler sampler(program.pid());
+  Sampler sampler;
+  sampler.add(program.pid());
   program.let_end();
   CounterRows rows;
   sampler.sample(0, true, rows);
