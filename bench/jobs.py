@@ -5,11 +5,12 @@ import os
 import resource
 import shutil
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+import dftracer
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent
@@ -24,19 +25,13 @@ class Bench:
 
     @cached_property
     def cost(self) -> Path:
-        program = self.folder / "cost"
-        subprocess.run(
-            [
-                "cc",
-                "-O2",
-                "-pthread",
-                f"-I{TOP / 'include'}",
-                "-o",
-                str(program),
-                str(HERE / "cost.c"),
-            ],
-            check=True,
-        )
+        return self.compiled("cost")
+
+    def compiled(self, name: str) -> Path:
+        """bench/NAME.c as a program"""
+        program, source = self.folder / name, HERE / f"{name}.c"
+        command = ["cc", "-O2", "-pthread", f"-I{TOP / 'include'}", "-o", str(program), str(source)]
+        subprocess.run(command, check=True)
         return program
 
     def turns(self, number: int) -> str:
@@ -146,36 +141,10 @@ class Bench:
             subprocess.run(["lttng", "destroy", session], capture_output=True)
             shutil.rmtree(output, ignore_errors=True)
 
-    @cached_property
-    def dftracer(self) -> Path | None:
-        """A Python environment with DFTracer 2.2.0, as PyPI has it for x86_64."""
-        home = TOP / ".cache" / "peers"
-        python = home / "bin" / "python3"
-        if not python.exists():
-            try:
-                subprocess.run([sys.executable, "-m", "venv", str(home)], check=True, capture_output=True)
-                subprocess.run(
-                    [str(python), "-m", "pip", "install", "-q", "dftracer==2.2.0"],
-                    check=True,
-                    capture_output=True,
-                    timeout=300,
-                )
-            except (subprocess.SubprocessError, OSError):
-                return None
-        found = sorted(home.glob("lib/python3*/site-packages/**/libdftracer_preload.so"))
-        return found[0] if found else None
-
-    def under_dftracer(self, what: str, turns: int, threads: int) -> float | None:
-        if self.dftracer is None:
+    def under_dftracer(self, version: str, what: str, turns: int, threads: int) -> float | None:
+        environment = dftracer.environment(version, self.folder / "dft")
+        if environment is None:
             return None
-        environment = {
-            "LD_PRELOAD": str(self.dftracer),
-            "DFTRACER_ENABLE": "1",
-            "DFTRACER_INIT": "PRELOAD",
-            "DFTRACER_LOG_FILE": str(self.folder / "dft"),
-            "DFTRACER_DATA_DIR": "all",
-            "DFTRACER_INC_METADATA": "1",
-        }
         try:
             answer = self.run([str(self.cost), what, self.turns(turns), str(threads)], environment)
         except subprocess.CalledProcessError:

@@ -4,53 +4,12 @@
 import statistics
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 
+import dftracer
+from big import row_big
 from jobs import Bench
-
-
-@dataclass
-class Row:
-    what: str
-    floor: str
-    value: str
-    ratio: str = ""
-    peer: str = ""
-    good_enough: str = ""
-    goal: str = ""
-    verdict: str = ""
-
-    def as_dict(self) -> dict[str, str]:
-        return asdict(self)
-
-
-Sample = dict[str, float]
-
-
-class Samples:
-    """What the rounds of one row gave."""
-
-    def __init__(self, rounds: list[Sample]) -> None:
-        self.rounds = rounds
-
-    def median(self, key: str) -> float | None:
-        values = [one[key] for one in self.rounds if key in one]
-        return statistics.median(values) if values else None
-
-    def ratio(self, top: Callable[[Sample], float], floor: str, key: str) -> float | None:
-        values = [top(one) / one[floor] for one in self.rounds if key in one]
-        return statistics.median(values) if values else None
-
-
-def judged(ratio: float | None, good_enough: float, goal: float) -> str:
-    if ratio is None:
-        return "not measured"
-    return "goal" if ratio <= goal else "good enough" if ratio <= good_enough else "SHORT"
-
-
-def add(sample: Sample, key: str, value: float | None) -> None:
-    if value is not None:
-        sample[key] = value
+from kept import row_kept
+from row import Row, Sample, Samples, add, judged
 
 
 def region(threads: int) -> Callable[[Bench], Sample]:
@@ -75,7 +34,8 @@ def intercepted(what: str, turns: int, threads: int, peers: bool) -> Callable[[B
             "on": bench.recorded(what, turns, threads),
         }
         if peers:
-            add(one, "dftracer", bench.under_dftracer(what, turns // 10, threads))
+            for version in dftracer.VERSIONS:
+                add(one, f"DFTracer {version}", bench.under_dftracer(version, what, turns // 10, threads))
             if what == "pread":
                 add(one, "strace", bench.strace(what, turns // 50, threads))
         return one
@@ -85,7 +45,7 @@ def intercepted(what: str, turns: int, threads: int, peers: bool) -> Callable[[B
 
 def peers_text(samples: Samples) -> str:
     texts = []
-    for name in ("dftracer", "strace"):
+    for name in (*(f"DFTracer {version}" for version in dftracer.VERSIONS), "strace"):
         ratio = samples.ratio(lambda one, name=name: one[name] - one["bare"], "floor", name)  # type: ignore[misc]
         if ratio is not None:
             texts.append(f"{name} {ratio:.0f} B")
@@ -153,7 +113,7 @@ def row_intercepted(bench: Bench, rounds: int, progress: Callable[[], None]) -> 
 
 
 def row_packing(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
-    """Bytes at rest, and how soon the answers come, on a recording of preads."""
+    """Bytes at rest of a recording of preads."""
     del rounds
     turns = 3_000_000
     bench.recorded("pread", turns, 1)
@@ -161,20 +121,6 @@ def row_packing(bench: Bench, rounds: int, progress: Callable[[], None]) -> list
     events = int(bench.sql("SELECT count(*) FROM events"))
     size = sum(file.stat().st_size for file in bench.trace.glob("events*.parquet"))
     each = size / events
-    fathom = str(bench.build / "fathom")
-    report = min(bench.seconds([fathom, "report", str(bench.trace)]) for _ in range(3))
-    group = min(
-        bench.seconds(
-            [
-                fathom,
-                "sql",
-                str(bench.trace),
-                "SELECT name, count(*), sum(dur) FROM events GROUP BY name",
-            ]
-        )
-        for _ in range(3)
-    )
-    progress()
     return [
         Row(
             "bytes of a POSIX event at rest",
@@ -185,17 +131,7 @@ def row_packing(bench: Bench, rounds: int, progress: Callable[[], None]) -> list
             "7",
             "5",
             judged(each, 7, 5),
-        ),
-        Row(
-            f"summary report of {events:,} events",
-            "-",
-            f"{report:.2f} s",
-            "",
-            "",
-            "2 s (100 M)",
-            "0.1 s (100 M)",
-        ),
-        Row(f"GROUP BY name over {events:,} events", "-", f"{group:.2f} s", "", "", "", ""),
+        )
     ]
 
 
@@ -266,6 +202,7 @@ def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progre
 
 RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
+ROWS += [row_kept, row_big]
 
 
 def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:
