@@ -66,41 +66,57 @@ const std::vector<Picture>& pictures() {
   return pictures;
 }
 
-std::string values_sql(const std::vector<Source>& sources) {
+std::string values_sql(const std::vector<Picture>& wanted) {
   std::string text;
-  for (const Source& source : sources) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("('{}', '{}', {}, {})", source.counter, source.line, source.grows,
-                        source.scale);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    for (const Source& source : wanted[i].sources) {
+      if (!text.empty()) text += ", ";
+      text += fmt::format("({}, '{}', '{}', {}, {})", i, source.counter, source.line, source.grows,
+                          source.scale);
+    }
   }
   return text;
 }
 
-std::string lines_sql(const Picture& picture, std::int64_t rows) {
+// The lines of all pictures at once: the samples of a long run lie in many files, which are read
+// once.
+std::string lines_sql(const std::vector<Picture>& wanted, std::int64_t rows) {
   return fmt::format(
-      R"(WITH sources(name, line, grows, scale) AS (VALUES {sources}),
+      R"(WITH sources(picture, name, line, grows, scale) AS (VALUES {sources}),
+         used AS MATERIALIZED (
+           SELECT host, pid, ts, name, value FROM counters WHERE layer = 'resource'),
+         bins_of AS (
+           SELECT greatest(least(count(DISTINCT ts), {most_bins}), 1) AS bins FROM used),
          raw AS (
-           SELECT host, pid, line, grows, ts, sum(value * scale) AS value
-           FROM counters JOIN sources USING (name) WHERE layer = 'resource' GROUP BY ALL),
+           SELECT picture, host, pid, line, grows, ts, sum(value * scale) AS value
+           FROM used JOIN sources USING (name) GROUP BY ALL),
          stepped AS (
-           SELECT host, pid, line, ts, CASE WHEN grows
+           SELECT picture, host, pid, line, ts, CASE WHEN grows
                THEN 1e9 * greatest(value - lag(value) OVER w, 0) / nullif(ts - lag(ts) OVER w, 0)
                ELSE value END AS value
-           FROM raw WINDOW w AS (PARTITION BY host, pid, line ORDER BY ts)),
-         bins AS (
-           SELECT host, pid, line, greatest(least(ts * $1 // $2, $1 - 1), 0) AS b, avg(value) AS value,
+           FROM raw WINDOW w AS (PARTITION BY picture, host, pid, line ORDER BY ts)),
+         binned AS (
+           SELECT picture, host, pid, line, bins,
+                  greatest(least(ts * bins // $1, bins - 1), 0) AS b, avg(value) AS value,
                   max(value) AS most, sum(value) AS total, count(value) AS n
-           FROM stepped WHERE value IS NOT NULL GROUP BY ALL),
+           FROM stepped, bins_of WHERE value IS NOT NULL GROUP BY ALL),
          lines AS (
-           SELECT host, pid, line, sum(total) / sum(n) AS mean, max(most) AS max,
+           SELECT picture, host, pid, line, bins, sum(total) / sum(n) AS mean, max(most) AS max,
                   list(b ORDER BY b) AS bs, list(value ORDER BY b) AS vs
-           FROM bins GROUP BY host, pid, line),
-         names AS (SELECT host, pid, arg_max(name, start) AS program FROM processes GROUP BY host, pid)
-         SELECT l.pid, coalesce(n.program, '') AS program, l.line, l.mean, l.max, l.bs, l.vs,
-                count(*) OVER () AS all_rows
-         FROM lines l LEFT JOIN names n ON n.pid = l.pid AND n.host IS NOT DISTINCT FROM l.host
-         ORDER BY l.pid IS NULL DESC, l.max DESC, l.pid, l.line {limit})",
-      fmt::arg("sources", values_sql(picture.sources)), fmt::arg("limit", limit_sql(rows)));
+           FROM binned GROUP BY picture, host, pid, line, bins),
+         names AS (
+           SELECT host, pid, arg_max(name, start) AS program FROM processes GROUP BY host, pid),
+         ranked AS (
+           SELECT l.*, coalesce(n.program, '') AS program,
+                  count(*) OVER (PARTITION BY picture) AS all_rows,
+                  row_number() OVER (PARTITION BY picture
+                    ORDER BY l.pid IS NULL DESC, l.max DESC, l.pid, l.line) AS place
+           FROM lines l
+           LEFT JOIN names n ON n.pid = l.pid AND n.host IS NOT DISTINCT FROM l.host)
+         SELECT pid, program, line, mean, max, bs, vs, bins, all_rows, picture
+         FROM ranked WHERE place <= {rows} ORDER BY picture, place)",
+      fmt::arg("sources", values_sql(wanted)), fmt::arg("most_bins", kMostBins),
+      fmt::arg("rows", rows));
 }
 
 // Values at their bins; NULL between them.
@@ -114,29 +130,19 @@ List dense(const Value& bins, const Value& values, std::int64_t count) {
   return line;
 }
 
-Result<std::int64_t> bins_of(Store& store) {
-  FATHOM_ASSIGN(const Table times,
-                store.query("SELECT count(DISTINCT ts) FROM counters WHERE layer = 'resource'"));
-  return std::clamp<std::int64_t>(int_of(times.rows[0][0]), 1, kMostBins);
-}
-
-Result<Table> line_table(Store& store, const Picture& picture, std::int64_t bins,
-                         std::int64_t rows) {
-  FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
-  FATHOM_ASSIGN(const Table found,
-                store.query(lines_sql(picture, rows), {bins, std::max<std::int64_t>(wall, 1)}));
+Table empty_table(const Picture& picture) {
   Table table;
   table.title = picture.title;
   table.columns = {
       {"pid"},      {"program"}, {"line"}, {"mean", picture.measure}, {"max", picture.measure},
       {"over_time"}};
-  for (const auto& row : found.rows) {
-    std::vector<Value> cells(row.begin(), row.begin() + 5);
-    cells.emplace_back(dense(row[5], row[6], bins));
-    table.rows.push_back(std::move(cells));
-  }
-  if (!found.rows.empty()) note_left_out(table, int_of(found.rows[0][7]), "lines");
   return table;
+}
+
+void add_line(Table& table, const std::vector<Value>& row) {
+  std::vector<Value> cells(row.begin(), row.begin() + 5);
+  cells.emplace_back(dense(row[5], row[6], int_of(row[7])));
+  table.rows.push_back(std::move(cells));
 }
 
 Result<Report> run(Store& store, const ViewOptions&) {
@@ -151,12 +157,23 @@ Result<Report> run(Store& store, const ViewOptions&) {
 }  // namespace
 
 Result<std::vector<Section>> resource_sections(Store& store, bool all) {
-  FATHOM_ASSIGN(const std::int64_t bins, bins_of(store));
+  std::vector<Picture> wanted = pictures();
+  if (!all) std::erase_if(wanted, [](const Picture& picture) { return !picture.in_overview; });
+  FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
+  FATHOM_ASSIGN(const Table found, store.query(lines_sql(wanted, all ? kManyLines : kFewLines),
+                                               {std::max<std::int64_t>(wall, 1)}));
   std::vector<Section> sections;
-  for (const Picture& picture : pictures()) {
-    if (!all && !picture.in_overview) continue;
-    FATHOM_ASSIGN(Table table, line_table(store, picture, bins, all ? kManyLines : kFewLines));
-    if (!table.rows.empty()) sections.push_back({std::move(table), Shape::kSeries});
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    Table table = empty_table(wanted[i]);
+    std::int64_t all_rows = 0;
+    for (const auto& row : found.rows) {
+      if (int_of(row[9]) != static_cast<std::int64_t>(i)) continue;
+      add_line(table, row);
+      all_rows = int_of(row[8]);
+    }
+    if (table.rows.empty()) continue;
+    note_left_out(table, all_rows, "lines");
+    sections.push_back({std::move(table), Shape::kSeries});
   }
   return sections;
 }
