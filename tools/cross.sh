@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds for the other architecture (aarch64 from x86_64, x86_64 from aarch64) and runs its unit tests, and a program
-# with the in-process library, under qemu-user. Where the packages cannot be had it says so and is skipped.
+# Builds for the other architecture (aarch64 from x86_64, x86_64 from aarch64) and runs its unit tests, and the victims
+# of tests/ with the in-process library in them, under qemu-user; what qemu-user cannot do is skipped, with the reason.
+# Where the packages cannot be had it says so and is skipped.
 # usage: tools/cross.sh [NINJA ARGUMENT...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -56,6 +57,17 @@ check_recording() {
   fi
 }
 
+# The programs of tests/victims, built for the other architecture, with the same oracles. Their recordings are asked by
+# the program of this machine.
+try_victims() {
+  if [[ ! -x build/fathom ]]; then
+    echo "cross: there is no build/fathom to ask the recordings of victims; ./dev build makes it"
+    return
+  fi
+  echo "== cross: victims under ${emulator[0]}"
+  tests/run --cross "$cpu"
+}
+
 install_packages
 tools/setup.sh
 tools/fetch_duckdb.sh "$duckdb"
@@ -69,3 +81,4 @@ cmake --build build-cross -- "$@"
 echo "== cross: unit tests under ${emulator[0]}"
 ctest --test-dir build-cross --output-on-failure -j "$(nproc)"
 try_guest
+try_victims

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Build, lint, unit tests, end-to-end tests; the last line counts them all.
 # usage: tools/test.sh [--full] [ARGUMENT of tests/run...]
-#   --full: clang-tidy on every file, unit tests under ASan+UBSan and TSan, and the fuzzers for longer
+#   --full: clang-tidy on every file, unit tests under ASan+UBSan and TSan, the other architecture, and the fuzzers for longer
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
@@ -44,6 +44,7 @@ main() {
   unit_tests release
   if [[ -n $full ]]; then
     counted build-sanitized sanitized
+    counted cross tools/cross.sh
   fi
   counted fuzz tools/fuzz.sh "$([[ -n $full ]] && echo 20 || echo 2)"
   if [[ -x tests/run ]]; then counted end-to-end tests/run ${full:+"$full"} "$@"; fi

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import time
 from collections.abc import Callable
@@ -40,12 +41,23 @@ def check_true(what: str, condition: bool) -> None:
 
 
 @dataclass
+class Emulator:
+    """Victims of the other architecture, with the library of a cross build in them. They are not started by `fathom
+    run`, whose exec the emulator does not follow; the recording is asked and packed by the programs of this machine."""
+
+    command: list[str]
+    prefix: str  # of the compiler's name
+    library: Path
+
+
+@dataclass
 class Kit:
     """What all tests share."""
 
     build: Path
     programs: Path
     full: bool
+    emulator: Emulator | None = None
 
     @property
     def fathom(self) -> Path:
@@ -53,7 +65,7 @@ class Kit:
 
     @property
     def library(self) -> Path:
-        return self.build / "libfathom.so"
+        return self.emulator.library if self.emulator else self.build / "libfathom.so"
 
     def victim(self, name: str, *flags: str, compiler: str | None = None) -> Path:
         """A victim, compiled when first needed; in C, or in C++ where its file is."""
@@ -61,8 +73,11 @@ class Kit:
         if not target.exists():
             self.programs.mkdir(parents=True, exist_ok=True)
             source = VICTIMS / f"{name}.c"
+            if self.emulator and compiler:
+                raise Skipped(f"{compiler} of this machine compiles for no other")
+            usual = ("gcc" if source.exists() else "g++") if self.emulator else "cc" if source.exists() else "c++"
             command = [
-                compiler or ("cc" if source.exists() else "c++"),
+                compiler or (self.emulator.prefix if self.emulator else "") + usual,
                 "-g",
                 "-O1",
                 "-pthread",
@@ -83,6 +98,19 @@ class Kit:
         return target
 
 
+def write_run_header(spool: Path) -> None:
+    """The first file of a spool (docs/formats/spool.md), with the one clock that both architectures read alike."""
+    if (spool / "run.header").exists():
+        return
+    spool.mkdir(parents=True, exist_ok=True)
+    now, boot = time.monotonic_ns(), Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
+    magic, version, monotonic, budget = b"FTHRUN01"[::-1], 1, 2, 1 << 30
+    fields = (int.from_bytes(magic, "big"), version, monotonic, os.urandom(16), now, now, time.time_ns(), budget, 0)
+    owner = (0, 0, os.getpid(), os.geteuid(), boot, os.uname().nodename.encode(), 0)
+    header = struct.pack("<QII16sQQQQQ", *fields) + struct.pack("<IIII40s64sQ", *owner)
+    (spool / "run.header").write_bytes(header.ljust(4096, b"\0"))
+
+
 @dataclass
 class Box:
     """The place of one test."""
@@ -99,7 +127,7 @@ class Box:
         self.trace = self.root / "trace.fathom"
 
     def start(self, *command: object, env: dict[str, str] | None = None) -> Process:
-        words = [str(word) for word in command]
+        words = self.emulated([str(word) for word in command])
         if self.verbose:
             print("   ", " ".join(words), flush=True)
         process = subprocess.Popen(
@@ -114,6 +142,21 @@ class Box:
         self.started.append(process)
         return process
 
+    def not_emulated(self, reason: str) -> None:
+        if self.kit.emulator:
+            raise Skipped(f"under an emulator: {reason}")
+
+    def emulated(self, words: list[str]) -> list[str]:
+        """The words that start a victim of the other architecture; skipped where they start something else."""
+        asks = words[:1] == [str(self.kit.fathom)] and words[1:2] != ["run"]
+        if self.kit.emulator is None or asks:
+            return words
+        if Path(words[0]).parent != self.kit.programs:
+            raise Skipped(
+                f"{Path(words[0]).name} is of this machine, and the emulator follows no exec into another program"
+            )
+        return [*self.kit.emulator.command, *words]
+
     def finish(self, process: Process, status: int | None = 0) -> tuple[bytes, bytes]:
         try:
             out, err = process.communicate(timeout=TIMEOUT_S)
@@ -127,9 +170,23 @@ class Box:
         return self.finish(self.start(*command, env=env), status)[0]
 
     def record(self, *command: object, options: tuple[str, ...] = (), status: int | None = 0) -> bytes:
+        if self.kit.emulator:
+            return self.record_emulated(command, options, status)
         return self.run(self.kit.fathom, "run", "-q", *options, "-o", self.trace, "--", *command, status=status)
 
+    def record_emulated(self, command: tuple[object, ...], options: tuple[str, ...], status: int | None) -> bytes:
+        if options:
+            raise Skipped(f"{options[0]} is an option of the recorder")
+        process = self.start(*command, env=self.unsupervised())
+        out, err = self.finish(process, None)
+        got = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        if status not in (None, got):
+            raise Failure(f"{process.args!r} ended with {got}, wanted {status}; stderr {err[-400:]!r}")
+        return out
+
     def unsupervised(self) -> dict[str, str]:
+        if self.kit.emulator:
+            write_run_header(self.trace / "spool")
         return {"LD_PRELOAD": str(self.kit.library), "FATHOM_OUT": str(self.trace)}
 
     def fathom(self, *arguments: object, status: int = 0) -> bytes:

@@ -144,7 +144,7 @@ def late(box: Box) -> dict[str, str]:
 
 def test_linked(box: Box) -> None:
     """A program that is linked with the library needs no LD_PRELOAD."""
-    flags = ("-Wl,--no-as-needed", f"-L{box.kit.build}", "-lfathom", f"-Wl,-rpath,{box.kit.build}")
+    flags = ("-Wl,--no-as-needed", f"-L{box.kit.library.parent}", "-lfathom", f"-Wl,-rpath,{box.kit.library.parent}")
     box.run(box.kit.victim("reader", *flags), 700, env=late(box))
     check("reads", 700, box.count("name = 'pread'"))
     check("losses", 0, box.losses())
@@ -152,7 +152,7 @@ def test_linked(box: Box) -> None:
 
 
 def test_linked_and_preloaded(box: Box) -> None:
-    flags = ("-Wl,--no-as-needed", f"-L{box.kit.build}", "-lfathom", f"-Wl,-rpath,{box.kit.build}")
+    flags = ("-Wl,--no-as-needed", f"-L{box.kit.library.parent}", "-lfathom", f"-Wl,-rpath,{box.kit.library.parent}")
     box.record(box.kit.victim("reader", *flags), 700)
     check("reads", 700, box.count("name = 'pread'"))
 
@@ -191,7 +191,7 @@ def test_loaded_by_python(box: Box) -> None:
 def test_loaded_plugins_of_a_late_library(box: Box) -> None:
     """What is dlopen'ed after us is bound, too."""
     plugin = box.kit.victim("plugin", "-shared", "-fPIC", "-DWHO=anna")
-    flags = ("-Wl,--no-as-needed", f"-L{box.kit.build}", "-lfathom", f"-Wl,-rpath,{box.kit.build}")
+    flags = ("-Wl,--no-as-needed", f"-L{box.kit.library.parent}", "-lfathom", f"-Wl,-rpath,{box.kit.library.parent}")
     box.run(box.kit.victim("plugins", *flags), 30, plugin, env=late(box))
     check("writes", 30, box.count("name = 'write' AND file LIKE '%/plugin-anna'"))
     check("regions", 30, box.count("name = 'anna'"))

@@ -115,7 +115,8 @@ def test_jumps_out_of_hooks(box: Box) -> None:
     told = box.told(box.record(box.kit.victim("signals"), "jumps", number))
     check_true("jumps happened", told["jumped"] > 0)
     check("regions", number, box.count("name = 'after'"))
-    check("reads of handlers", told["handled"], box.count("name = 'pread' AND size = 7"))
+    reads = box.count("name = 'pread' AND size = 7")
+    check_true(f"reads of handlers: {reads} of {told}", told["finished"] <= reads <= told["handled"])
     check(
         "depth of regions",
         [(0,)],

@@ -30,6 +30,7 @@ def test_fork_storm(box: Box) -> None:
 
 def test_fork_by_system_call(box: Box) -> None:
     """A child that no hook saw coming is found by its first call."""
+    box.not_emulated("qemu-user wipes no pages (MADV_WIPEONFORK), by which such a child is found")
     number = 1000 if box.kit.full else 100
     box.record(box.kit.victim("lives"), "raw-forks", number)
     expect_looks(box, number + 1, number + 1)
@@ -43,6 +44,7 @@ def test_nested_forks(box: Box) -> None:
 
 def test_vfork_and_exec(box: Box) -> None:
     """Children of vfork write nothing until they exec; a failed exec between is no harm."""
+    box.not_emulated("qemu-user follows no exec")
     number = 300 if box.kit.full else 30
     box.record(box.kit.victim("lives"), "vforks", number)
     expect_looks(box, 2 * number, number + 1)
@@ -51,6 +53,7 @@ def test_vfork_and_exec(box: Box) -> None:
 
 def test_posix_spawn(box: Box) -> None:
     """File actions work; the child that does not exist is an error of the call."""
+    box.not_emulated("qemu-user follows no exec")
     number = 300 if box.kit.full else 30
     box.record(box.kit.victim("lives"), "spawns", number)
     expect_looks(box, number + 1, number + 1)
@@ -64,6 +67,7 @@ def test_posix_spawn(box: Box) -> None:
 
 
 def test_system_and_popen(box: Box) -> None:
+    box.not_emulated("qemu-user follows no exec")
     number = 100 if box.kit.full else 10
     box.record(box.kit.victim("lives"), "shells", number)
     expect_looks(box, 2 * number + 1, 2 * number + 1)
@@ -79,6 +83,7 @@ def test_daemon_outlives(box: Box) -> None:
 
 
 def test_exec_fails_then_works(box: Box) -> None:
+    box.not_emulated("qemu-user follows no exec")
     box.record(box.kit.victim("lives"), "exec-fails")
     check("reads", 11, box.count(LOOKS))
     check("failures", 11, box.count("name LIKE 'exec%' AND error = 'ENOENT'"))
@@ -101,6 +106,7 @@ ENDS = {
 
 def test_ends(box: Box) -> None:
     """Exit statuses and signals pass through, and stand in the recording."""
+    box.not_emulated("no recorder waits for the program")
     for mode, status in ENDS.items():
         box.trace = box.root / f"{mode}.fathom"
         box.record(box.kit.victim("lives"), mode, status=status)

@@ -19,7 +19,7 @@
 
 static int data;
 static FILE* stream;
-static atomic_long handled, jumped, children, errors;
+static atomic_long handled, finished, jumped, children, errors;
 static sigjmp_buf back;
 static volatile sig_atomic_t armed;
 
@@ -42,8 +42,9 @@ static void busy_handler(int unused) {
 static void jump_handler(int unused) {
   (void)unused;
   char buffer[7];
-  atomic_fetch_add(&handled, 1);
+  atomic_fetch_add(&handled, 1);  // another handler may come now, and jump over this one
   if (pread(data, buffer, sizeof buffer, 0) != sizeof buffer) _exit(9);
+  atomic_fetch_add(&finished, 1);
   if (armed) {
     armed = 0;
     siglongjmp(back, 1);
@@ -220,7 +221,8 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "above") == 0) alternate(1);
   if (strcmp(mode, "below") == 0) alternate(0);
   if (strcmp(mode, "regions") == 0) over_regions(number);
-  printf("handled %ld\njumped %ld\nchildren %ld\nerrors %ld\n", atomic_load(&handled),
-         atomic_load(&jumped), atomic_load(&children), atomic_load(&errors));
+  printf("handled %ld\nfinished %ld\njumped %ld\nchildren %ld\nerrors %ld\n", atomic_load(&handled),
+         atomic_load(&finished), atomic_load(&jumped), atomic_load(&children),
+         atomic_load(&errors));
   return 0;
 }

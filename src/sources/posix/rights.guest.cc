@@ -58,16 +58,27 @@ void share_all_in(const char* control, size_t size) {
   }
 }
 
-// The message may lie anywhere, or nowhere: a bad pointer is the kernel's to refuse.
-void share(const msghdr* where) {
+// The message may lie anywhere, or nowhere: a bad pointer is the kernel's to refuse. False where
+// the kernel copies nothing for us (emulators, strict sandboxes).
+bool share(const msghdr* where) {
   msghdr message;
-  if (sys_copy_own(&message, where, sizeof message) != sizeof message ||
-      message.msg_control == nullptr || message.msg_controllen == 0)
-    return;
+  const long got = sys_copy_own(&message, where, sizeof message);
+  if (got != sizeof message) return got == -EFAULT;
+  if (message.msg_control == nullptr || message.msg_controllen == 0) return true;
   const Scratch scratch;
-  if (scratch.text() == nullptr || message.msg_controllen > Scratch::kRoom) return all_shared();
+  if (scratch.text() == nullptr || message.msg_controllen > Scratch::kRoom) {
+    all_shared();
+    return true;
+  }
   const long copied = sys_copy_own(scratch.text(), message.msg_control, message.msg_controllen);
   if (copied > 0) share_all_in(scratch.text(), static_cast<size_t>(copied));
+  return true;
+}
+
+// The kernel has read the message, so it is there.
+void share_sent(const msghdr& message) {
+  if (message.msg_control != nullptr)
+    share_all_in(static_cast<const char*>(message.msg_control), message.msg_controllen);
 }
 
 bool here() { return guest.attached && guest.live->alive != 0 && tls.apart == 0; }
@@ -78,16 +89,25 @@ extern "C" {
 
 ssize_t hook_sendmsg(int socket, const msghdr* message, int flags) {
   if (FATHOM_UNLIKELY(original_sendmsg == nullptr)) resolve_originals();
-  if (here() && carries_rights(socket)) share(message);
-  return original_sendmsg(socket, message, flags);
+  const bool unseen = here() && carries_rights(socket) && !share(message);
+  const ssize_t ret = original_sendmsg(socket, message, flags);
+  if (FATHOM_UNLIKELY(unseen) && ret >= 0) share_sent(*message);
+  return ret;
 }
 
 int hook_sendmmsg(int socket, mmsghdr* messages, unsigned count, int flags) {
   if (FATHOM_UNLIKELY(original_sendmmsg == nullptr)) resolve_originals();
+  constexpr unsigned kMost = 1024;  // as many go at once
+  bool unseen = false;
   if (here() && carries_rights(socket)) {
-    for (unsigned i = 0; i < count && i < 1024; i++) share(&messages[i].msg_hdr);
+    for (unsigned i = 0; i < count && i < kMost && !unseen; i++)
+      unseen = !share(&messages[i].msg_hdr);
   }
-  return original_sendmmsg(socket, messages, count, flags);
+  const int sent = original_sendmmsg(socket, messages, count, flags);
+  if (FATHOM_UNLIKELY(unseen)) {
+    for (int i = 0; i < sent; i++) share_sent(messages[i].msg_hdr);
+  }
+  return sent;
 }
 
 }  // extern "C"
@@ -106,7 +126,8 @@ const Binding kRows[] = {
 
 // A raw system call that sends a message is about to be made.
 void rights_leave(int socket, const void* message) {
-  if (rights::carries_rights(socket)) rights::share(static_cast<const msghdr*>(message));
+  if (rights::carries_rights(socket) && !rights::share(static_cast<const msghdr*>(message)))
+    all_shared();
 }
 
 extern const Bindings kRightsBindings;
