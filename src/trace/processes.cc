@@ -74,12 +74,12 @@ class PidIndex {
   }
 
   // What a covered parent saw: the first wait after the image began.
-  [[nodiscard]] const Note* waited_for(const Process& process) const {
-    const auto waits = waits_.find(process.pid);
+  [[nodiscard]] const Note* waited_for(std::int64_t pid, std::uint64_t start_tick) const {
+    const auto waits = waits_.find(pid);
     const Note* best = nullptr;
     if (waits == waits_.end()) return nullptr;
     for (const Note* note : waits->second) {
-      if (note->tick < process.start_tick) continue;
+      if (note->tick < start_tick) continue;
       if (best == nullptr || note->tick < best->tick) best = note;
     }
     return best;
@@ -115,7 +115,7 @@ void finish_row(const PidIndex& index, const Process& process, const Clock& cloc
   if (own.tick != 0) row.end = clock.ns(own.tick);
   if (own.became_another || !index.is_last_image(process)) return;
   row.exit = own.exit;
-  if (const Note* waited = index.waited_for(process)) {
+  if (const Note* waited = index.waited_for(process.pid, process.start_tick)) {
     row.exit = exit_of_wait_status(waited->value);
     if (row.end == kNull) row.end = clock.ns(waited->tick);
   }
@@ -144,6 +144,56 @@ void further_facts(const Definitions& definitions, const Process& process, Proce
 
 bool pid_lives(std::int64_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
+}
+
+// A program that was started and never attached.
+struct Stranger {
+  const Process* teller;
+  const Note* exec;
+  std::int64_t pid;
+  std::string program;  // path; "" where it is not known
+  std::string reason;
+};
+
+std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
+                                const std::string& library) {
+  std::vector<Stranger> found;
+  for (const auto& process : definitions.processes()) {
+    const Note* own = own_exec(*process);
+    for (const Note& note : process->notes) {
+      if (note.kind != NoteKind::kExec || (note.pid == 0 && &note != own)) continue;
+      if (index.attached_after(*process, note)) continue;
+      bool known = false;
+      const std::uint32_t file = definitions.file(*process, note.path, known);
+      const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;
+      const std::string program(definitions.strings().view(file));
+      std::string reason = obstacle_of(program, library);
+      if (reason.empty() && (note.value & FATHOM_EXEC_WITHOUT_LIBRARY) != 0)
+        reason = "environment cleared";
+      if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
+      if (reason.empty()) reason = "ended before it attached";
+      found.push_back({process.get(), &note, pid, program, std::move(reason)});
+    }
+  }
+  return found;
+}
+
+// What others know of a program that told nothing itself: of its arguments, nothing.
+ProcessRow row_of(const Stranger& stranger, const PidIndex& index, const Clock& clock,
+                  const KnownExits& exits) {
+  ProcessRow row;
+  row.pid = stranger.pid;
+  row.ppid = stranger.exec->pid == 0 ? stranger.teller->ppid : stranger.teller->pid;
+  row.name = shown(base_name(stranger.program));
+  row.command = shown(stranger.program);
+  row.start = clock.ns(stranger.exec->tick);
+  if (const Note* waited = index.waited_for(stranger.pid, stranger.exec->tick)) {
+    row.exit = exit_of_wait_status(waited->value);
+    row.end = clock.ns(waited->tick);
+  }
+  const auto known = exits.find(stranger.pid);
+  if (known != exits.end()) row.exit = known->second;
+  return row;
 }
 
 }  // namespace
@@ -175,6 +225,10 @@ std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& cloc
     further_facts(definitions, *process, row);
     finish_row(index, *process, clock, exits, row);
     rows.push_back(std::move(row));
+  }
+  for (const Stranger& stranger : strangers(definitions, index, "")) {
+    rows.push_back(row_of(stranger, index, clock, exits));
+    rows.back().host = host;
   }
   std::sort(rows.begin(), rows.end(), [](const ProcessRow& a, const ProcessRow& b) {
     return std::tie(a.start, a.pid) < std::tie(b.start, b.pid);
@@ -213,23 +267,8 @@ std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
 std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library) {
   std::vector<NotCovered> rows;
   const PidIndex index(definitions);
-  for (const auto& process : definitions.processes()) {
-    const Note* own = own_exec(*process);
-    for (const Note& note : process->notes) {
-      if (note.kind != NoteKind::kExec || (note.pid == 0 && &note != own)) continue;
-      if (index.attached_after(*process, note)) continue;
-      bool known = false;
-      const std::uint32_t file = definitions.file(*process, note.path, known);
-      const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;
-      const std::string program(definitions.strings().view(file));
-      std::string reason = obstacle_of(program, library);
-      if (reason.empty() && (note.value & FATHOM_EXEC_WITHOUT_LIBRARY) != 0)
-        reason = "environment cleared";
-      if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
-      if (reason.empty()) reason = "ended before it attached";
-      rows.push_back({pid, program, reason});
-    }
-  }
+  for (const Stranger& stranger : strangers(definitions, index, library))
+    rows.push_back({stranger.pid, stranger.program, stranger.reason});
   return rows;
 }
 

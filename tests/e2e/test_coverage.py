@@ -24,9 +24,20 @@ def expect_not_covered(box: Box, program: Path, reason: str, command: str, statu
     box.trace = box.root / f"child-{program.name}.fathom"
     box.record("sh", "-c", f"{command}; exit $?", status=status)
     check_true(f"{program.name} in a shell: {not_covered(box)}", reason in not_covered(box).get(program.name, ""))
+    expect_row(box, program, status, "SELECT pid FROM processes WHERE name IN ('dash', 'bash') ORDER BY start LIMIT 1")
     box.trace = box.root / f"alone-{program.name}.fathom"
     box.record("sh", "-c", f"exec {command}", status=status)
     check_true(f"{program.name} by exec: {not_covered(box)}", reason in not_covered(box).get(program.name, ""))
+    expect_row(box, program, status, "SELECT ppid FROM processes WHERE name IN ('dash', 'bash')")
+
+
+def expect_row(box: Box, program: Path, status: int, parent: str) -> None:
+    """What its parent and the recorder know of it stands in `processes`."""
+    rows = box.rows(
+        f'SELECT ppid = ({parent}), "exit", command, start > 0 AND coalesce("end" > start, true) FROM processes '
+        f"WHERE name = '{program.name}'"
+    )
+    check(f"row of {program.name}", [(True, status, str(program), True)], rows)
 
 
 def test_static(box: Box) -> None:
