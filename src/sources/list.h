@@ -7,18 +7,15 @@
 #include <string_view>
 
 #include "sources/source.h"
+#include "trace/layers.h"
 
 namespace fathom::sources {
 
 [[nodiscard]] std::span<const SourceDef* const> sources();
 
-struct LayerDef {
-  std::string_view name;
-  std::string_view what;
-  bool by_default;
-};
+using trace::LayerDef;
 
-// Top down, as DESIGN section 4 orders them.
+// trace/layers.h: top down.
 [[nodiscard]] std::span<const LayerDef> layers();
 [[nodiscard]] const LayerDef* find_layer(std::string_view name);  // nullptr: no such layer
 
