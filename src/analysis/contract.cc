@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/contract.h"
 
+#include <array>
+#include <iterator>
+
 #include "sql/quote.h"
+#include "trace/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -69,16 +73,24 @@ constexpr ColumnSpec kTimeline[] = {
     {"busy", "BIGINT"},  {"calls", "BIGINT"},     {"bytes", "BIGINT"},
 };
 
+constexpr ColumnSpec kInodes[] = {
+    {"path", "VARCHAR"},
+    {"device", "BIGINT"},
+    {"inode", "BIGINT"},
+};
+
 constexpr ViewSpec kViews[] = {
     {"events", kEvents},   {"intervals", kIntervals}, {"counters", kCounters},
     {"samples", kSamples}, {"frames", kFrames},       {"processes", kProcesses},
     {"threads", kThreads}, {"summary", kSummary},     {"timeline", kTimeline},
+    {"inodes", kInodes},
 };
 
-constexpr std::string_view kLayers[] = {
-    "app", "python",    "stdio", "posix", "heap", "user", "syscall", "sched",    "vfs",
-    "fs",  "pagecache", "block", "net",   "cuda", "gpu",  "cpu",     "resource",
-};
+constexpr auto kLayerNames = [] {
+  std::array<std::string_view, std::size(trace::kLayers)> names;
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = trace::kLayers[i].name;
+  return names;
+}();
 
 std::string column_sql(const ColumnSpec& column, std::int64_t shift) {
   const std::string name = sql::quote_identifier(column.name);
@@ -91,7 +103,7 @@ std::string column_sql(const ColumnSpec& column, std::int64_t shift) {
 }  // namespace
 
 std::span<const ViewSpec> recorded_views() { return kViews; }
-std::span<const std::string_view> layer_names() { return kLayers; }
+std::span<const std::string_view> layer_names() { return kLayerNames; }
 
 std::string select_from(const ViewSpec& view, std::string_view from, std::int64_t shift) {
   std::string text = "SELECT ";

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "analysis/facts.h"
-#include "analysis/files_view.h"
 #include "analysis/store_views.h"
 #include "base/files.h"
 #include "sql/database.h"
@@ -17,21 +16,14 @@ class Store::State {
   State(sql::Connection connection, std::vector<trace::Part> parts)
       : connection_(std::move(connection)), parts_(std::move(parts)), shifts_(shifts_of(parts_)) {}
 
-  Status build() {
-    FATHOM_TRY(make_views(connection_, parts_, shifts_));
+  Status build(trace::Need need) {
+    FATHOM_TRY(make_views(connection_, parts_, shifts_, need));
     std::vector<std::string> directories;
     for (trace::Part& part : parts_) {
       part.tail.reset();
       directories.push_back(part.directory + "/");
     }
     return connection_.lock_down(directories);
-  }
-
-  // A query about files pays for looking at them; others do not.
-  Status prepare_for(std::string_view sql) {
-    if (inodes_known_ || !mentions_files(sql)) return {};
-    inodes_known_ = true;
-    return add_inodes(connection_, parts_);
   }
 
   Result<std::int64_t> wall_ns() {
@@ -57,7 +49,6 @@ class Store::State {
   sql::Connection connection_;
   std::vector<trace::Part> parts_;
   std::vector<std::int64_t> shifts_;
-  bool inodes_known_ = false;
 };
 
 namespace {
@@ -68,7 +59,8 @@ Result<std::vector<trace::Part>> open_parts(std::span<const std::string> paths,
   for (const std::string& path : paths) {
     FATHOM_ASSIGN(std::string directory, absolute_path(path));
     FATHOM_ASSIGN(trace::Recording recording,
-                  trace::Recording::open(directory, {.resolver = options.resolver, .paths = {}}));
+                  trace::Recording::open(directory, {.resolver = options.resolver, .paths = {}},
+                                         options.need));
     std::ranges::move(recording.parts, std::back_inserter(parts));
   }
   if (parts.empty()) return Error{Code::kNotFound, "no recording was named", ""};
@@ -88,7 +80,7 @@ Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions
                 sql::Database::open_memory({.threads = options.threads}));
   FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
   auto state = std::make_unique<State>(std::move(connection), std::move(parts));
-  FATHOM_TRY(state->build());
+  FATHOM_TRY(state->build(options.need));
   return Store(std::move(state));
 }
 
@@ -97,24 +89,20 @@ Result<Store> Store::open(const std::string& path, const StoreOptions& options) 
 }
 
 Result<Table> Store::query(const std::string& sql, const sql::Parameters& parameters) {
-  FATHOM_TRY(state_->prepare_for(sql));
   return state_->connection().query(sql, parameters);
 }
 
 Status Store::stream(const std::string& sql, const sql::OnRows& on_rows,
                      const sql::Parameters& parameters) {
-  FATHOM_TRY(state_->prepare_for(sql));
   return state_->connection().stream(sql, on_rows, parameters);
 }
 
 Result<Table> Store::query_untrusted(const std::string& sql, const sql::Parameters& parameters) {
-  FATHOM_TRY(state_->prepare_for(sql));
   return state_->connection().query_untrusted(sql, parameters);
 }
 
 Status Store::stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
                                const sql::Parameters& parameters) {
-  FATHOM_TRY(state_->prepare_for(sql));
   return state_->connection().stream_untrusted(sql, on_rows, parameters);
 }
 

@@ -19,7 +19,9 @@ namespace fathom::analysis {
 
 struct StoreOptions {
   trace::NameResolver resolver;  // of functions in what is not packed yet
-  int threads = 0;               // of the database; 0: as many as the machine has
+  // kSums: there is no view `events` where something is not packed yet.
+  trace::Need need = trace::Need::kEvents;
+  int threads = 0;  // of the database; 0: as many as the machine has
 };
 
 class Store {

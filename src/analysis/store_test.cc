@@ -108,7 +108,7 @@ TEST_F(StoreTest, FilesSumUpAndLossesAreKept) {
   EXPECT_EQ(number(store, "SELECT calls FROM files WHERE path = '/data/in'"), 100);
   EXPECT_EQ(number(store, "SELECT bytes_read FROM files WHERE path = '/data/in'"), 409'600);
   EXPECT_EQ(number(store, "SELECT bytes_written FROM files WHERE path = '/data/out'"), 100);
-  EXPECT_EQ(number(store, "SELECT count(inode) FROM files"), 0);  // another machine's
+  EXPECT_EQ(number(store, "SELECT count(inode) FROM files"), 0);  // nobody looked at them
   EXPECT_EQ(number(store, "SELECT \"count\" FROM losses WHERE layer = 'posix'"), 7);
   EXPECT_EQ(
       number(store, "SELECT count(*) FROM run WHERE key = 'command' AND value = 'work --fast'"), 1);

@@ -97,13 +97,19 @@ Status create_sound_view(sql::Connection& connection, const ViewSpec& view,
   return create_view(connection, view, parts, shifts);
 }
 
-// What was counted while recording is more than what is there when a file is damaged.
-Status recount(sql::Connection& connection, std::vector<trace::LayerState>& layers) {
-  FATHOM_ASSIGN(
-      const Table rows,
-      connection.query("SELECT layer, count(*) FROM (SELECT layer FROM events UNION ALL "
-                       "SELECT layer FROM counters UNION ALL SELECT layer FROM intervals) "
-                       "GROUP BY layer"));
+// What was counted while recording is more than what is there when a file is damaged. Tails have
+// their events in `events`, or only in their sums.
+Status recount(sql::Connection& connection, const std::vector<Part>& parts, trace::Need need,
+               std::vector<trace::LayerState>& layers) {
+  std::string counts =
+      "SELECT layer, 1 AS n FROM events UNION ALL SELECT layer, 1 FROM counters "
+      "UNION ALL SELECT layer, 1 FROM intervals";
+  for (std::size_t i = 0; i < parts.size() && need == trace::Need::kSums; ++i) {
+    if (parts[i].tail == nullptr) continue;
+    counts += " UNION ALL SELECT layer, calls FROM " + tail_table(i, trace::kSummaryTable);
+  }
+  FATHOM_ASSIGN(const Table rows, connection.query("SELECT layer, CAST(sum(n) AS BIGINT) FROM (" +
+                                                   counts + ") GROUP BY layer"));
   for (trace::LayerState& layer : layers) {
     layer.events = 0;
     for (const auto& row : rows.rows) {
@@ -156,11 +162,11 @@ std::vector<std::string> texts_of(const std::vector<Row>& rows, Get get) {
   return texts;
 }
 
-Status make_layers(sql::Connection& connection, const std::vector<Part>& parts) {
+Status make_layers(sql::Connection& connection, const std::vector<Part>& parts, trace::Need need) {
   std::vector<trace::LayerState> layers = layers_of(parts);
   const bool damaged =
       std::ranges::any_of(parts, [](const Part& part) { return !part.damaged.empty(); });
-  if (damaged) FATHOM_TRY(recount(connection, layers));
+  if (damaged) FATHOM_TRY(recount(connection, parts, need, layers));
   std::vector<std::int64_t> events;
   for (const trace::LayerState& layer : layers) events.push_back(layer.events);
   SmallTable table;
@@ -191,7 +197,7 @@ Status make_run(sql::Connection& connection, const std::vector<Part>& parts) {
 }  // namespace
 
 Status make_views(sql::Connection& connection, std::vector<Part>& parts,
-                  const std::vector<std::int64_t>& shifts) {
+                  const std::vector<std::int64_t>& shifts, trace::Need need) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].tail != nullptr) FATHOM_TRY(register_tail(connection, i, parts[i]));
   }
@@ -199,7 +205,11 @@ Status make_views(sql::Connection& connection, std::vector<Part>& parts,
     FATHOM_TRY(create_sound_view(connection, view, parts, shifts));
   }
   FATHOM_TRY(create_files_view(connection));
-  FATHOM_TRY(make_layers(connection, parts));
+  FATHOM_TRY(make_layers(connection, parts, need));
+  // A view that shows only some of the events would lie.
+  const bool unpacked =
+      std::ranges::any_of(parts, [](const Part& part) { return part.tail != nullptr; });
+  if (need == trace::Need::kSums && unpacked) FATHOM_TRY(connection.execute("DROP VIEW events"));
   FATHOM_TRY(make_losses(connection, parts));
   return make_run(connection, parts);
 }

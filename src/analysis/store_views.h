@@ -12,9 +12,10 @@
 
 namespace fathom::analysis {
 
-// All views and tables of the contract. Registers the tails' rows. Parquet files that cannot be
+// All views and tables of the contract; without `events` where they are not needed and tails have
+// only sums. Registers the tails' rows. Parquet files that cannot be
 // opened go to their part's `damaged`.
 Status make_views(sql::Connection& connection, std::vector<trace::Part>& parts,
-                  const std::vector<std::int64_t>& shifts);
+                  const std::vector<std::int64_t>& shifts, trace::Need need);
 
 }  // namespace fathom::analysis

@@ -24,6 +24,11 @@ Result<analysis::Store> open_store(const std::string& path) {
   return analysis::Store::open(path, {.resolver = resolver});
 }
 
+Result<analysis::Store> open_sums(const std::string& path) {
+  return analysis::Store::open(path,
+                               {.resolver = sources::function_names(), .need = trace::Need::kSums});
+}
+
 Result<analysis::Info> open_info(const std::string& path) {
   const trace::NameResolver resolver = sources::function_names();
   pack_leftovers(path, resolver);

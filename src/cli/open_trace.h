@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How commands open recordings: first what a killed recorder or an unsupervised run left is packed,
-// where we may; then the recording is read, as it is.
+// How commands open recordings. Reports are made of sums, which are decoded where nothing is packed
+// yet: they do not wait for Parquet. For the others what a killed recorder or an unsupervised run
+// left is packed first, where we may.
 #pragma once
 
 #include <string>
@@ -12,6 +13,7 @@
 namespace fathom::cli {
 
 Result<analysis::Store> open_store(const std::string& path);
+Result<analysis::Store> open_sums(const std::string& path);
 Result<analysis::Info> open_info(const std::string& path);
 
 }  // namespace fathom::cli

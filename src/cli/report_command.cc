@@ -47,7 +47,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const render::Format format, render::parse_format(arguments.format));
   FATHOM_ASSIGN(const analysis::ViewDef* view,
                 analysis::choose_view(arguments.view, arguments.options));
-  FATHOM_ASSIGN(analysis::Store store, open_store(arguments.trace));
+  FATHOM_ASSIGN(analysis::Store store, open_sums(arguments.trace));
   FATHOM_ASSIGN(const analysis::Report report, view->run(store, arguments.options));
   std::string text = report_text(report, format, render::style_for(STDOUT_FILENO));
   if (format == render::Format::kTable && arguments.view.empty()) {

@@ -89,27 +89,53 @@ class LiveLine {
   double rate_ = 0;
 };
 
+std::string packing_line(const session::PackingState& state) {
+  return fmt::format("fathom: packing, {} of {} events",
+                     human_count(static_cast<double>(state.packed)),
+                     human_count(static_cast<double>(state.all)));
+}
+
+// What is left to say when everything is over.
+void tell_outcome(const session::RunOutcome& outcome) {
+  if (outcome.trouble) {
+    Error error = *outcome.trouble;
+    error.hint = "what was recorded is kept in " + outcome.directory;
+    tell(error);
+  } else if (outcome.interrupted) {
+    tell({Code::kIo, "packing was interrupted, and nothing is lost",
+          "the next command that reads the recording goes on with it"});
+  }
+}
+
+session::RunHooks hooks_for(LiveLine& line, Progress& packing) {
+  return {.live = [&line](const session::LiveState& state) { line.show(state); },
+          .ended =
+              [&line](const session::Ended& ended) {
+                line.clear();
+                std::fputs(run_summary(ended).c_str(), stderr);
+              },
+          .packing =
+              [&line, &packing](const session::PackingState& state) {
+                line.clear();
+                if (packing.due()) packing.show(packing_line(state));
+              }};
+}
+
 Result<int> run(Parser& parser) {
   Arguments arguments;
   FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
   if (!go_on) return 0;
   LiveLine line;
+  Progress packing;
   FATHOM_ASSIGN(const session::RunOutcome outcome,
-                session::run(arguments.options, [&](const session::LiveState& state) {
-                  if (!arguments.quiet) line.show(state);
-                }));
+                session::run(arguments.options,
+                             arguments.quiet ? session::RunHooks{} : hooks_for(line, packing)));
   line.clear();
+  packing.clear();
   if (outcome.not_started) {
     tell(*outcome.not_started);
-    return outcome.exit_status;
-  }
-  if (arguments.quiet) return outcome.exit_status;
-  if (outcome.trouble) {
-    Error error = *outcome.trouble;
-    error.hint = "what was recorded is kept in " + outcome.directory;
-    tell(error);
-  } else {
-    std::fputs(run_summary(outcome).c_str(), stderr);
+  } else if (!arguments.quiet) {
+    tell_outcome(outcome);
   }
   return outcome.exit_status;
 }

@@ -95,9 +95,9 @@ std::string remarks(const trace::Manifest& manifest) {
 
 }  // namespace
 
-std::string run_summary(const session::RunOutcome& outcome) {
-  const trace::Manifest& manifest = outcome.packer->manifest();
-  const Overview overview = overview_of(outcome.packer->summary(), outcome.packer->strings());
+std::string run_summary(const session::Ended& ended) {
+  const trace::Manifest& manifest = ended.totals.manifest;
+  const Overview overview = overview_of(ended.totals.summary, ended.strings);
   const std::size_t processes = std::max<std::size_t>(1, overview.pids.size());
   std::string text = fmt::format(
       "fathom: {} wall time, {} {}, {} events, {}\n",
@@ -108,8 +108,8 @@ std::string run_summary(const session::RunOutcome& outcome) {
   text += section("function", overview.functions);
   text += section("file", overview.files);
   text += remarks(manifest);
-  text += fmt::format("\n  recorded in {}\n  next: fathom report {}\n", outcome.directory,
-                      shell_quote(outcome.directory));
+  text += fmt::format("\n  recorded in {}\n  next: fathom report {}\n", ended.directory,
+                      shell_quote(ended.directory));
   return text;
 }
 

@@ -9,6 +9,6 @@
 
 namespace fathom::cli {
 
-[[nodiscard]] std::string run_summary(const session::RunOutcome& outcome);
+[[nodiscard]] std::string run_summary(const session::Ended& ended);
 
 }  // namespace fathom::cli

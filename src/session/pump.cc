@@ -146,15 +146,16 @@ void Pump::pack_when_due(const std::stop_token& stop) {
       if (!packing_is_due_.wait(lock, stop, [this] { return due_; })) return;
       due_ = false;
     }
-    pack();
+    pack(stop);
   }
 }
 
 // After a failure (a full disk) the logs stay as they are, for finish() or a later command.
-void Pump::pack() {
+void Pump::pack(const std::stop_token& stop) {
   if (!packing_) return;
   const std::uint64_t before = packer_.progress().events;
-  if (const Status packed = packer_.pack_complete(); !packed) {
+  const auto go_on = [&stop] { return !stop.stop_requested(); };
+  if (const Status packed = packer_.pack_complete(go_on); !packed) {
     note(packed.error());
     packing_ = false;
   }

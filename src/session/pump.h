@@ -40,7 +40,8 @@ class Pump {
 
   // The sources are running; they are drained from the pump's thread until stop().
   void start(std::vector<sources::Source*> sources);
-  // Ends the thread after a last look at the sources. Idempotent.
+  // Ends the threads after a last look at the sources; waits for one Parquet file at most.
+  // Idempotent.
   void stop();
 
   [[nodiscard]] Flow flow() const;
@@ -57,7 +58,7 @@ class Pump {
   void each_second();
   void drain_sources();
   void pack_when_due(const std::stop_token& stop);
-  void pack();
+  void pack(const std::stop_token& stop);
   void note(const Error& error);
 
   trace::Packer packer_;

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/clock.h"
@@ -15,6 +17,7 @@
 #include "session/place.h"
 #include "session/program.h"
 #include "session/run_header.h"
+#include "session/signal_policy.h"
 #include "sources/function_names.h"
 #include "sources/library.h"
 #include "trace/obstacle.h"
@@ -148,13 +151,46 @@ void complete_manifest(const Prepared& prepared, trace::Manifest& manifest) {
   }
 }
 
-Status finish(const Prepared& prepared, pid_t program, Pump& pump) {
-  trace::Packer& packer = pump.packer();
+// Sums, and all that the manifest says about the run: packing may be interrupted, or be left to a
+// later command.
+Result<trace::Totals> sum_up(const Prepared& prepared, pid_t program, trace::Packer& packer) {
+  FATHOM_ASSIGN(trace::Totals totals, packer.sum_up());
+  note_uncovered(prepared, program, totals.manifest);
+  complete_manifest(prepared, totals.manifest);
   trace::Manifest& manifest = packer.manifest();
-  FATHOM_TRY(packer.finish());
-  note_uncovered(prepared, program, manifest);
-  complete_manifest(prepared, manifest);
-  return trace::write_manifest(prepared.directory, manifest);
+  manifest.not_covered = totals.manifest.not_covered;
+  manifest.overhead_ns = totals.manifest.overhead_ns;
+  manifest.overhead_ns_per_event = totals.manifest.overhead_ns_per_event;
+  for (const trace::LayerState& layer : totals.manifest.layers)
+    manifest.layer(layer.layer).reason = layer.reason;
+  FATHOM_TRY(trace::write_manifest(prepared.directory, manifest));
+  return totals;
+}
+
+// Whether somebody wants us to end.
+bool told_to_end(SignalQueue& signals) {
+  siginfo_t info;
+  bool told = false;
+  while (signals.next(info)) {
+    told |= std::ranges::find(kForwardedSignals, info.si_signo) != std::end(kForwardedSignals);
+  }
+  return told;
+}
+
+Status finish(const Prepared& prepared, pid_t program, SignalQueue& signals, trace::Packer& packer,
+              const RunHooks& hooks, RunOutcome& outcome) {
+  FATHOM_ASSIGN(const trace::Totals totals, sum_up(prepared, program, packer));
+  if (hooks.ended && !outcome.trouble)
+    hooks.ended({.directory = prepared.directory, .totals = totals, .strings = packer.strings()});
+  const std::uint64_t before = packer.progress().events;
+  const auto go_on = [&] {
+    if (hooks.packing)
+      hooks.packing({.packed = packer.progress().events - before, .all = totals.waiting});
+    return !told_to_end(signals);
+  };
+  FATHOM_ASSIGN(const trace::FinishResult finished, packer.finish("", go_on));
+  outcome.interrupted = finished.interrupted;
+  return {};
 }
 
 // Everything that can be wrong with the command line, before anything is made.
@@ -188,7 +224,7 @@ Result<trace::Packer> open_recording(Prepared& prepared, const RunOptions& optio
 
 // From the program's first instruction to the end of the recording.
 RunOutcome record(const Prepared& prepared, pid_t program, SignalQueue& signals, double hz,
-                  Pump& pump, const std::function<void(const LiveState&)>& live) {
+                  Pump& pump, const RunHooks& hooks) {
   const auto start = static_cast<std::int64_t>(prepared.header.start_monotonic_ns);
   HostSources hosts;
   hosts.start(
@@ -196,29 +232,30 @@ RunOutcome record(const Prepared& prepared, pid_t program, SignalQueue& signals,
       {.directory = prepared.directory, .root_pid = program, .start_monotonic_ns = start, .hz = hz},
       pump.packer().manifest());
   pump.start(hosts.pointers());
-  supervise(program, signals,
-            [&] { live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()}); });
+  supervise(program, signals, [&] {
+    if (hooks.live) hooks.live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()});
+  });
   const std::int64_t end = now_monotonic_ns();
   hosts.stop();  // before reap: an ended process still tells what it used
   RunOutcome outcome;
   outcome.exit_status = reap(program);
+  outcome.directory = prepared.directory;
+  told_to_end(signals);  // what waits came before the program ended, and was meant for it
   pump.stop();
-  signals.release();
   trace::Manifest& manifest = pump.packer().manifest();
   manifest.duration_ns = end - start;
+  manifest.pid = program;
   manifest.exit_status = outcome.exit_status;
-  pump.packer().process_exited(program, outcome.exit_status);
-  const Status finished = finish(prepared, program, pump);
   outcome.trouble = pump.trouble();
+  const Status finished = finish(prepared, program, signals, pump.packer(), hooks, outcome);
   if (!finished && !outcome.trouble) outcome.trouble = finished.error();
-  outcome.directory = prepared.directory;
+  signals.release();
   return outcome;
 }
 
 }  // namespace
 
-Result<RunOutcome> run(const RunOptions& options,
-                       const std::function<void(const LiveState&)>& live) {
+Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
   FATHOM_ASSIGN(Prepared prepared, prepare(options));
   Result<std::string> path = find_program(options.command.at(0));
   if (!path) return not_started(path.error());
@@ -236,9 +273,7 @@ Result<RunOutcome> run(const RunOptions& options,
     return not_started(program.error());
   }
   Pump pump(std::move(packer).value(), prepared.directory);
-  RunOutcome outcome = record(prepared, *program, *signals, options.hz, pump, live);
-  outcome.packer = std::make_unique<trace::Packer>(std::move(pump.packer()));
-  return outcome;
+  return record(prepared, *program, *signals, options.hz, pump, hooks);
 }
 
 }  // namespace fathom::session

@@ -29,10 +29,10 @@ struct RunOptions {
 };
 
 struct RunOutcome {
-  int exit_status = 0;                    // the program's; 126 or 127 when it could not be started
-  std::optional<Error> not_started;       // then nothing was recorded and nothing is left behind
-  std::string directory;                  // of the recording, absolute
-  std::unique_ptr<trace::Packer> packer;  // manifest and sums of what was recorded
+  int exit_status = 0;               // the program's; 126 or 127 when it could not be started
+  std::optional<Error> not_started;  // then nothing was recorded and nothing is left behind
+  std::string directory;             // of the recording, absolute
+  bool interrupted = false;      // a signal ended the packing: the rest waits in the spool, sound
   std::optional<Error> trouble;  // what of the recording went wrong; the program was not affected
 };
 
@@ -41,9 +41,28 @@ struct LiveState {
   Flow flow;
 };
 
-// Runs the program to its end. An Error means that it was not started. `live` is called about ten
-// times a second from the calling thread. Call before any other thread of this process is started.
-Result<RunOutcome> run(const RunOptions& options,
-                       const std::function<void(const LiveState&)>& live);
+// All that was recorded, known before it is packed.
+struct Ended {
+  const std::string& directory;
+  const trace::Totals& totals;
+  const trace::Strings& strings;  // of the totals
+};
+
+struct PackingState {
+  std::uint64_t packed = 0;  // events
+  std::uint64_t all = 0;
+};
+
+// What the caller wants to hear of; all are called from the calling thread, and any may be empty.
+struct RunHooks {
+  std::function<void(const LiveState&)> live;        // about ten times a second
+  std::function<void(const Ended&)> ended;           // once, where nothing went wrong so far
+  std::function<void(const PackingState&)> packing;  // before each Parquet file
+};
+
+// Runs the program to its end and packs what is not packed then, unless SIGINT, SIGTERM, SIGHUP or
+// SIGQUIT comes while it does. An Error means that the program was not started. Call before any
+// other thread of this process is started.
+Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks);
 
 }  // namespace fathom::session

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "trace/byte_writer.h"
 #include "trace/record_walker.h"
 
 namespace fathom::trace {
@@ -51,18 +52,6 @@ bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader
            header.schema,
            payload};
   return true;
-}
-
-void put_number(std::string& out, std::uint64_t value) {
-  std::uint8_t buffer[FATHOM_VARINT_SLACK + 8];
-  const std::uint8_t* end = fathom_put_varint(buffer, value);
-  out.append(reinterpret_cast<const char*>(buffer), static_cast<std::size_t>(end - buffer));
-}
-
-void put_text(std::string& out, const Strings& strings, std::uint32_t code) {
-  const std::string_view text = strings.view(code).substr(0, FATHOM_TEXT_MAX);
-  put_number(out, text.size());
-  out.append(text);
 }
 
 bool get_text(ByteReader& reader, Strings& strings, std::uint32_t& code) {
@@ -151,12 +140,12 @@ LogScan scan_log(std::span<const std::uint8_t> bytes,
 std::string encode_counters(const CounterBatch& counters, const Strings& strings) {
   std::string out;
   for (const CounterRow& row : counters.rows) {
-    put_number(out, fathom_zigzag(row.ts));
-    put_number(out, fathom_zigzag(row.pid));
-    put_number(out, fathom_zigzag(row.tid));
+    put_signed(out, row.ts);
+    put_signed(out, row.pid);
+    put_signed(out, row.tid);
     for (const std::uint32_t code : {row.layer, row.name, row.unit, row.host})
-      put_text(out, strings, code);
-    out.append(reinterpret_cast<const char*>(&row.value), sizeof row.value);
+      put_text(out, strings.view(code));
+    put_raw(out, row.value);
   }
   return out;
 }

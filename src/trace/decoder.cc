@@ -23,15 +23,26 @@ void Decoder::set_clock(Clock clock) { clock_ = std::move(clock); }
 void Decoder::define(const Chunk& chunk) { define_chunk(chunk, definitions_, *strings_, nullptr); }
 
 void Decoder::decode(std::span<const Chunk> chunks, EventBatch& events, CounterBatch& counters) {
+  decode_runs(chunks, &events, counters);
+}
+
+void Decoder::sum(std::span<const Chunk> chunks, CounterBatch& counters) {
+  decode_runs(chunks, nullptr, counters);
+}
+
+void Decoder::decode_runs(std::span<const Chunk> chunks, EventBatch* events,
+                          CounterBatch& counters) {
   std::vector<Run> runs;
   for (const Chunk& chunk : chunks) {
     if (!define_chunk(chunk, definitions_, *strings_, &runs)) count_loss("damaged chunk");
   }
-  // Records take eight bytes and more: room for them at once costs less than growing.
-  constexpr std::size_t kBytesPerRow = 10;
-  std::size_t bytes = 0;
-  for (const Run& run : runs) bytes += run.bytes.size();
-  events.reserve(events.rows() + bytes / kBytesPerRow);
+  if (events != nullptr) {
+    // Records take eight bytes and more: room for them at once costs less than growing.
+    constexpr std::size_t kBytesPerRow = 10;
+    std::size_t bytes = 0;
+    for (const Run& run : runs) bytes += run.bytes.size();
+    events->reserve(events->rows() + bytes / kBytesPerRow);
+  }
   const auto order = [](const Run& run) {
     return std::tie(run.head.pid, run.head.key, run.head.thread, run.head.cursor, run.head.run);
   };
@@ -41,7 +52,7 @@ void Decoder::decode(std::span<const Chunk> chunks, EventBatch& events, CounterB
     Thread& owner = thread(run.head.key, static_cast<std::uint32_t>(run.head.thread),
                            static_cast<std::uint32_t>(run.head.cursor));
     if (rows_->decode(run, owner, events, counters)) continue;
-    events.args.drop_open();
+    if (events != nullptr) events->args.drop_open();
     count_loss("damaged chunk");
   }
   if (rows_->unknown_names > 0)

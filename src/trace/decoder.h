@@ -2,8 +2,8 @@
 // Records of chunks into rows. Reading never trusts a byte: a damaged chunk costs what follows the
 // damage in it, and counts as a loss.
 //
-//   for (chunk : all known chunks) decoder.define(chunk);      // names and facts, in any order,
-//   repeatable decoder.decode(chunks, events, counters);                  // rows, each chunk once
+//   for (chunk : all known chunks) decoder.define(chunk);  // names and facts, in any order,
+//   repeatable decoder.decode(chunks, events, counters);              // rows, each chunk once
 //
 // One thread at a time.
 #pragma once
@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -60,6 +61,15 @@ class Decoder {
   // Appends the rows of all chunks, thread by thread, each thread's runs in their order. Arguments
   // of a region that is still open wait for the next call.
   void decode(std::span<const Chunk> chunks, EventBatch& events, CounterBatch& counters);
+  // The same for the sums, counters and facts alone: no row of events is made, which is what costs
+  // most. Leaves the arguments that wait as they are.
+  void sum(std::span<const Chunk> chunks, CounterBatch& counters);
+
+  // What threads carry from one decode() to the next (time inside open regions, arguments that
+  // wait), as bytes that another decoder can go on from; "" for nothing. restore() forgets what was
+  // carried before; damaged bytes carry nothing, and count as a loss.
+  [[nodiscard]] std::string carry() const;
+  void restore(std::string_view carried);
 
   [[nodiscard]] Definitions& definitions() { return definitions_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
@@ -77,6 +87,7 @@ class Decoder {
   class Rows;
   struct Thread;
 
+  void decode_runs(std::span<const Chunk> chunks, EventBatch* events, CounterBatch& counters);
   Thread& thread(std::uint64_t process_key, std::uint32_t ordinal, std::uint32_t cursor);
   void count_loss(const std::string& reason, std::int64_t count = 1);
 

@@ -99,6 +99,74 @@ TEST_F(DecoderTest, CallsBecomeRows) {
   EXPECT_EQ(text(events_.row(4).file), "/data/a.bin");
 }
 
+TEST_F(DecoderTest, WhatThreadsCarryGoesOnInAnotherDecoder) {
+  RecordWriter first = begin();
+  first.string(1, "outer").site(2, 1, 0).string(3, "epoch").string(4, "text");
+  first.arg_int(0, 3, 1).arg_int(0, 3, 7).arg_text(0, 4, std::string("a\0b", 3));
+  first.region(1, 2000, 2400, 2);
+  decode({&first});
+  const std::string carried = decoder().carry();
+  EXPECT_FALSE(carried.empty());
+  events_.clear();
+  Decoder other(strings_, Clock(FATHOM_TICK_MONOTONIC_NS, {1000, 1000}), {});
+  other.define(chunk(first));
+  RecordWriter second = begin(kKey, 10, 0, 1);
+  second.region(0, 1500, 3000, 2);
+  const std::vector<Chunk> chunks = {chunk(second)};
+  for (std::size_t at = 0; at < carried.size(); at++) {
+    std::string damaged = carried;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    other.restore(damaged);
+    EXPECT_TRUE(other.carry().empty()) << at;
+    other.restore(carried.substr(0, at));
+    EXPECT_TRUE(other.carry().empty()) << at;
+  }
+  (void)other.take_sums();
+  other.restore(carried);
+  EXPECT_EQ(other.carry(), carried);
+  other.decode(chunks, events_, counters_);
+  ASSERT_EQ(events_.rows(), 1U);
+  EXPECT_EQ(args(0),
+            (std::map<std::string, std::string>{{"epoch", "7"}, {"text", std::string("a\0b", 3)}}));
+  EXPECT_EQ(other.take_sums().summary.rows().at(0).self, 1100);
+  EXPECT_TRUE(other.carry().empty()) << "the region has ended";
+}
+
+TEST_F(DecoderTest, SumsAloneAreTheSame) {
+  RecordWriter w = begin();
+  w.path(5, 0, "/data/a").string(1, "load").site(2, 1, 0).string(3, "k");
+  w.call(testing::kOpen, 1, 2000, 3000, 0, {fathom_zigzag(3), 5, fathom_zigzag(3), 0});
+  w.call(testing::kRead, 1, 3500, 4000, FATHOM_FLAG_SAME | FATHOM_FLAG_FULL, {1, 4096});
+  w.call(testing::kRead, 1, 4200, 4300, FATHOM_FLAG_SAME | FATHOM_FLAG_ERROR, {5, 0, 10});
+  w.call(testing::kRead, 1, 4400, 4500, 0, {fathom_zigzag(4), 99, 0, 1, fathom_zigzag(1)});
+  w.arg_int(0, 3, 1).arg_int(0, 77, 1).region(0, 1500, 5000, 2).counter(5100, 2, 3);
+  RecordWriter torn = begin(kKey, 10, 1);
+  torn.region(0, 1500, 1600, 2).note(77, 1700);
+  decode({&w, &torn});
+  const Decoder::Sums with_rows = decoder().take_sums();
+  CounterBatch counters;
+  const std::vector<Chunk> chunks = {chunk(w), chunk(torn)};
+  decoder().restore("");
+  decoder().sum(chunks, counters);
+  const Decoder::Sums alone = decoder().take_sums();
+  EXPECT_EQ(events_.rows(), 6U);
+  EXPECT_EQ(counters.rows.size(), 1U);
+  ASSERT_EQ(alone.summary.rows().size(), with_rows.summary.rows().size());
+  for (std::size_t i = 0; i < alone.summary.rows().size(); i++) {
+    const SummaryRow& a = alone.summary.rows()[i];
+    const SummaryRow& b = with_rows.summary.rows()[i];
+    EXPECT_EQ(std::tie(a.calls, a.errors, a.dur, a.self, a.bytes, a.first, a.last, a.hist, a.sizes),
+              std::tie(b.calls, b.errors, b.dur, b.self, b.bytes, b.first, b.last, b.hist, b.sizes))
+        << text(a.key.name);
+    EXPECT_TRUE(a.key == b.key);
+  }
+  EXPECT_EQ(alone.events_by_layer, with_rows.events_by_layer);
+  ASSERT_EQ(alone.losses.size(), with_rows.losses.size());
+  for (std::size_t i = 0; i < alone.losses.size(); i++)
+    EXPECT_EQ(alone.losses[i].count, with_rows.losses[i].count) << alone.losses[i].reason;
+  EXPECT_EQ(alone.timeline.rows().size(), with_rows.timeline.rows().size());
+}
+
 TEST_F(DecoderTest, ItemsOfStdio) {
   RecordWriter w = begin();
   w.path(6, 0, "/f");

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "trace/byte_writer.h"
+
 namespace fathom::trace {
 namespace {
 
@@ -150,23 +152,12 @@ class Definer {
   std::uint32_t thread_ = 0;
 };
 
-template <class T>
-void append_raw(std::string& out, const T& value) {
-  out.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-void append_number(std::string& out, std::uint64_t value) {
-  std::uint8_t buffer[FATHOM_VARINT_SLACK + 8];
-  const std::uint8_t* end = fathom_put_varint(buffer, value);
-  out.append(reinterpret_cast<const char*>(buffer), static_cast<std::size_t>(end - buffer));
-}
-
 void append_switch(std::string& out, const RunHead& run, std::uint64_t tick) {
-  append_raw(out, static_cast<std::uint16_t>(FATHOM_KIND_SWITCH));
-  append_raw(out, run.key);
+  put_raw(out, static_cast<std::uint16_t>(FATHOM_KIND_SWITCH));
+  put_raw(out, run.key);
   for (const std::uint64_t number : {run.pid, run.tid, run.thread, run.run, run.cursor})
-    append_number(out, number);
-  append_raw(out, tick);
+    put_number(out, number);
+  put_raw(out, tick);
 }
 
 void close_run(std::vector<Run>* runs, const Chunk& chunk, std::size_t begin, std::size_t end,
@@ -228,12 +219,20 @@ std::string extract_definitions(const Chunk& chunk) {
       copy(walker.record_offset());
     } else if (is_note(head.kind)) {
       append_switch(out, walker.run(), head.end);
-      append_raw(out, static_cast<std::uint16_t>(head.kind));
-      append_number(out, 0);
+      put_raw(out, static_cast<std::uint16_t>(head.kind));
+      put_number(out, 0);
       copy(fields);
     }
   }
   return out;
+}
+
+RunHead first_switch(const Chunk& chunk) {
+  RecordWalker walker(chunk.bytes);
+  RecordHead head;
+  const bool found =
+      walker.next(head) == RecordWalker::Step::kRecord && head.kind == FATHOM_KIND_SWITCH;
+  return found ? walker.run() : RunHead();
 }
 
 bool last_switch(const Chunk& chunk, RunHead& head) {

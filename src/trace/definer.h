@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "trace/decoder.h"
@@ -28,7 +29,15 @@ bool define_chunk(const Chunk& chunk, Definitions& definitions, Strings& strings
 // relative to are gone.
 std::string extract_definitions(const Chunk& chunk);
 
+// The SWITCH that a chunk begins with; all zero where there is none.
+RunHead first_switch(const Chunk& chunk);
+
 // The last SWITCH of a chunk; false where there is none.
 bool last_switch(const Chunk& chunk, RunHead& head);
+
+// Chunks are drained in this order of their first SWITCH, thread by thread.
+inline auto drain_order(const RunHead& head) {
+  return std::tie(head.key, head.thread, head.cursor, head.run);
+}
 
 }  // namespace fathom::trace

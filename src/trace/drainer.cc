@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "trace/definer.h"
 
@@ -40,14 +39,6 @@ void free_segment(fathom_segment& segment) {
   __atomic_store_n(&segment.progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
   __atomic_store_n(&segment.generation, segment.generation + 1, __ATOMIC_RELEASE);
   __atomic_store_n(&segment.state, FATHOM_SEGMENT_FREE, __ATOMIC_RELEASE);
-}
-
-RunHead first_switch(const Chunk& chunk) {
-  RecordWalker walker(chunk.bytes);
-  RecordHead head;
-  const bool found =
-      walker.next(head) == RecordWalker::Step::kRecord && head.kind == FATHOM_KIND_SWITCH;
-  return found ? walker.run() : RunHead();
 }
 
 }  // namespace
@@ -176,11 +167,9 @@ void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
       }
     }
   }
-  const auto order = [](const Work& item) {
-    return std::tie(item.first.key, item.first.thread, item.first.cursor, item.first.run);
-  };
-  std::sort(work.begin(), work.end(),
-            [&](const Work& a, const Work& b) { return order(a) < order(b); });
+  std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) {
+    return drain_order(a.first) < drain_order(b.first);
+  });
 }
 
 Status Drainer::ensure_log(std::uint64_t room) {

@@ -48,24 +48,56 @@ SummaryRow summary_row(const std::vector<Value>& cells, Strings& strings) {
   return row;
 }
 
+void add_counts(const Decoder::Sums& sums, Manifest& manifest) {
+  for (const auto& [layer, count] : sums.events_by_layer) manifest.layer(layer).events += count;
+  for (const Loss& loss : sums.losses) manifest.add_loss(loss);
+}
+
 std::string from_file(const std::string& columns, const std::string& path) {
   return "SELECT " + columns + " FROM read_parquet(" + sql::quote_literal(path) + ")";
 }
 
 }  // namespace
 
-Result<FinishResult> Packer::State::finish(const std::string& partial_reason) {
+Result<Totals> Packer::State::sum_up() {
   FinishResult result;
   std::string trouble;
   FATHOM_TRY(drain_all(result, trouble));
   drainer->roll();
-  FATHOM_TRY(pack_complete());
+  tick();
+  settle_facts(result.owners_alive);
+  settle_state(result, "", trouble);
+  Totals totals{manifest, summary_, 0};
+  const std::string carried = decoder_.carry();  // packing goes on from here
+  for (const std::uint64_t n : complete_logs()) {
+    if (is_packed(n)) continue;
+    Rows rows;
+    FATHOM_TRY(read_log(n, rows));
+    for (const SummaryRow& row : rows.sums.summary.rows()) {
+      totals.summary.add(row);
+      totals.waiting += static_cast<std::uint64_t>(row.calls);
+    }
+    add_counts(rows.sums, totals.manifest);
+  }
+  decoder_.restore(carried);
+  add_losses_of_pools(totals.manifest);
+  return totals;
+}
+
+Result<FinishResult> Packer::State::finish(const std::string& partial_reason, const GoOn& go_on) {
+  FinishResult result;
+  std::string trouble;
+  FATHOM_TRY(drain_all(result, trouble));
+  drainer->roll();
+  FATHOM_TRY(pack_complete(go_on));
   tick();
   settle_facts(result.owners_alive);
   if (!result.owners_alive) remove_unready_pools();
   const Result<std::vector<std::string>> pools = spool_.pool_paths();
-  const bool empty = pools && pools->empty() && spool_.logs().empty();
-  if (!result.owners_alive && !empty && trouble.empty())
+  const bool packed = spool_.logs().empty();
+  const bool empty = pools && pools->empty() && packed;
+  result.interrupted = !packed && go_on;
+  if (!result.owners_alive && !empty && !result.interrupted && trouble.empty())
     trouble = "something in the spool is damaged";
   settle_state(result, partial_reason, trouble);
   result.state = manifest.state;
@@ -105,7 +137,8 @@ void Packer::State::remove_unready_pools() {
 
 void Packer::State::settle_facts(bool owners_alive) {
   drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
-  manifest.not_covered = not_covered(decoder_.definitions(), options_.library);
+  for (const NotCovered& one : not_covered(decoder_.definitions(), options_.library))
+    manifest.add_not_covered(one);
   for (const CallInFlight& call : died_in_) {
     const Process* process = decoder_.definitions().find(call.key);
     if (process != nullptr && ended_in_order(*process)) continue;
@@ -155,7 +188,7 @@ Status Packer::State::load_summary(const std::string& path) {
                     "layer, name, category, file, pid, calls, errors, dur, self, dur_min, dur_max, "
                     "bytes, first, last, hist, sizes",
                     path)));
-  for (const auto& cells : table.rows) summary.add(summary_row(cells, strings));
+  for (const auto& cells : table.rows) summary_.add(summary_row(cells, strings));
   return {};
 }
 
@@ -175,7 +208,7 @@ Status Packer::State::load_timeline(const std::string& path) {
 // An earlier packer may have died between publishing rows and counting them.
 Status Packer::State::recount_layers() {
   for (LayerState& layer : manifest.layers) layer.events = 0;
-  for (const SummaryRow& row : summary.rows())
+  for (const SummaryRow& row : summary_.rows())
     manifest.layer(strings.view(row.key.layer)).events += row.calls;
   for (const std::uint64_t n : parquet_parts(directory_, kCountersTable)) {
     const std::string path = final_path(parquet_name(kCountersTable, n));
@@ -193,13 +226,22 @@ Status Packer::State::write_finals() {
   const std::string& host = manifest.host.hostname;
   Definitions& definitions = decoder_.definitions();
   FATHOM_TRY(
-      write_unpublished(parquet_name(kSummaryTable), SqlBatch::summary(summary, strings, host)));
+      write_unpublished(parquet_name(kSummaryTable), SqlBatch::summary(summary_, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable),
                                SqlBatch::timeline(timeline_, strings, host)));
-  const std::vector<ProcessRow> processes = process_rows(definitions, clock, exits, host);
+  const std::vector<ProcessRow> processes =
+      process_rows(definitions, clock, known_exits(manifest), host);
   FATHOM_TRY(write_unpublished(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
   const std::vector<ThreadRow> threads = thread_rows(definitions, clock, host);
   return write_unpublished(parquet_name(kThreadsTable), SqlBatch::threads(threads));
+}
+
+void Packer::State::add_losses_of_pools(Manifest& to) const {
+  for (const Loss& loss : drainer->losses()) to.add_loss(loss);
+  if (const Result<Spool> now = Spool::open(spool_.directory()); now && now->header().refused > 0) {
+    to.add_loss({"", "a process found no room for its pool",
+                 static_cast<std::int64_t>(now->header().refused & INT64_MAX)});
+  }
 }
 
 // summary.parquet makes the parts superfluous; the manifest is final only now.
@@ -209,11 +251,7 @@ Status Packer::State::publish_finals() {
   for (const char* table : {kProcessesTable, kThreadsTable, kTimelineTable, kSummaryTable}) {
     FATHOM_TRY(rename_path(unpublished_path(parquet_name(table)), final_path(parquet_name(table))));
   }
-  for (const Loss& loss : drainer->losses()) manifest.add_loss(loss);
-  if (const Result<Spool> now = Spool::open(spool_.directory()); now && now->header().refused > 0) {
-    manifest.add_loss({"", "a process found no room for its pool",
-                       static_cast<std::int64_t>(now->header().refused & INT64_MAX)});
-  }
+  add_losses_of_pools(manifest);
   FATHOM_TRY(write_manifest(directory_, manifest));
   // The spool goes at one stroke: half of it would look like a recording that has to be recovered.
   FATHOM_TRY(rename_path(spool_.directory(), final_path(kSpentSpool)));

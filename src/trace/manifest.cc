@@ -231,6 +231,13 @@ void Manifest::add_loss(const Loss& loss) {
   losses.push_back(loss);
 }
 
+void Manifest::add_not_covered(const NotCovered& program) {
+  const bool known = std::ranges::any_of(not_covered, [&program](const NotCovered& other) {
+    return other.pid == program.pid && other.program == program.program;
+  });
+  if (!known) not_covered.push_back(program);
+}
+
 Result<Manifest> parse_manifest(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return corrupt("it is not JSON, or cut off");
@@ -248,6 +255,7 @@ Result<Manifest> parse_manifest(std::string_view text) {
   manifest.clock = clock_of(json);
   manifest.state_reason = text_of(json, "state_reason");
   manifest.path_filter = list_of(json, "path_filter");
+  manifest.pid = integer_of(json, "pid");
   manifest.exit_status = integer_of(json, "exit_status");
   manifest.overhead_ns = integer_of(json, "overhead_ns");
   const auto overhead = json.find("overhead_ns_per_event");
@@ -273,6 +281,7 @@ std::string format_manifest(const Manifest& manifest) {
   json["state"] = to_text(manifest.state);
   if (!manifest.state_reason.empty()) json["state_reason"] = valid(manifest.state_reason);
   if (!manifest.path_filter.empty()) json["path_filter"] = valid_list(manifest.path_filter);
+  if (manifest.pid) json["pid"] = *manifest.pid;
   if (manifest.exit_status) json["exit_status"] = *manifest.exit_status;
   if (manifest.overhead_ns) json["overhead_ns"] = *manifest.overhead_ns;
   if (manifest.overhead_ns_per_event)

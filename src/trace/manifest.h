@@ -61,11 +61,13 @@ struct Manifest {
   std::vector<std::string> path_filter;  // prefixes; empty: all
   std::optional<double> overhead_ns_per_event;
   std::optional<std::int64_t> overhead_ns;  // estimate for the whole run
+  std::optional<std::int64_t> pid;          // of the program that the recorder started
   std::optional<std::int64_t> exit_status;
   std::map<std::string, std::string> facts;  // further facts for view `run`
 
-  LayerState& layer(std::string_view name);  // adds it, state "on", if it is missing
-  void add_loss(const Loss& loss);           // sums up by (layer, reason)
+  LayerState& layer(std::string_view name);         // adds it, state "on", if it is missing
+  void add_loss(const Loss& loss);                  // sums up by (layer, reason)
+  void add_not_covered(const NotCovered& program);  // once by (pid, program)
 };
 
 // kCorrupt where the text is not a manifest, kUnsupported where it is of a later schema. Unknown

@@ -27,6 +27,7 @@ Manifest sample() {
   manifest.losses = {{"posix", "no room", 3}};
   manifest.not_covered = {{5, "/bin/x", "static binary"}};
   manifest.in_flight = {{6, 7, "read", 123}};
+  manifest.pid = 4711;
   manifest.exit_status = 139;
   return manifest;
 }
@@ -44,6 +45,7 @@ TEST(ManifestTest, RoundTrip) {
   EXPECT_EQ(read->losses[0].count, 3);
   EXPECT_EQ(read->not_covered[0].reason, "static binary");
   EXPECT_EQ(read->in_flight[0].since_ns, 123);
+  EXPECT_EQ(read->pid, 4711);
   EXPECT_EQ(read->exit_status, 139);
   EXPECT_FALSE(read->overhead_ns.has_value());
   EXPECT_EQ(format_manifest(*read),

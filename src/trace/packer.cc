@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "base/clock.h"
 #include "sql/database.h"
@@ -14,7 +15,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr const char* kPartTables[] = {kCountersTable, kSummaryTable, kTimelineTable, kEventsTable};
+constexpr const char* kPartTables[] = {kCountersTable, kSummaryTable, kTimelineTable, kInodesTable,
+                                       kEventsTable};
 
 Clock first_clock(const Manifest& manifest, const Spool& spool) {
   if (!manifest.clock.pairs().empty()) return manifest.clock;
@@ -49,8 +51,11 @@ Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest
 Status Packer::State::start() {
   std::uint64_t first = 0;
   for (const std::uint64_t n : spool_.logs()) first = std::max(first, n + 1);
-  for (const std::uint64_t n : parquet_parts(directory_, kEventsTable))
+  for (const std::uint64_t n : parquet_parts(directory_, kEventsTable)) {
     first = std::max(first, n + 1);
+    if (is_packed(n)) last_packed_ = n;
+  }
+  if (last_packed_) spool_.restore_carried(*last_packed_, decoder_);
   tick();
   FATHOM_ASSIGN(drainer, Drainer::open(spool_, clock, first));
   if (!path_exists(spool_.definitions_path())) return {};
@@ -101,14 +106,20 @@ std::vector<std::uint64_t> Packer::State::complete_logs() const {
   return drainer->complete_logs();
 }
 
-Status Packer::State::pack_complete() {
+bool Packer::State::is_packed(std::uint64_t n) const {
+  const std::string path = final_path(parquet_name(kEventsTable, n));
+  return path_exists(path) && parquet_damage(path).empty();
+}
+
+Status Packer::State::pack_complete(const GoOn& go_on) {
   for (const std::uint64_t n : complete_logs()) {
-    const std::string packed = final_path(parquet_name(kEventsTable, n));
-    if (path_exists(packed) && parquet_damage(packed).empty()) {
+    if (is_packed(n)) {
       // Killed between publishing and removing.
       ::unlink(spool_.log_path(n).c_str());
-    } else {
+    } else if (!go_on || go_on()) {
       FATHOM_TRY(pack(n));
+    } else {
+      return {};
     }
   }
   return {};
@@ -116,14 +127,14 @@ Status Packer::State::pack_complete() {
 
 Status Packer::State::pack(std::uint64_t n) {
   events_.clear();
-  Rows rows{events_, {}, {}};
+  Rows rows{&events_, {}, {}};
   FATHOM_TRY(connect());
   tick();
   FATHOM_TRY(read_log(n, rows));
   FATHOM_TRY(write_rows(n, rows));
   FATHOM_TRY(publish(n, rows.sums));
   const std::scoped_lock lock(mutex_);
-  progress_.events += rows.events.rows();
+  progress_.events += events_.rows();
   return {};
 }
 
@@ -145,7 +156,11 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   });
   std::map<std::string, std::int64_t> measured;
   for (const CounterRow& row : rows.counters.rows) measured[std::string(strings.view(row.layer))]++;
-  decoder_.decode(chunks, rows.events, rows.counters);
+  if (rows.events != nullptr) {
+    decoder_.decode(chunks, *rows.events, rows.counters);
+  } else {
+    decoder_.sum(chunks, rows.counters);
+  }
   rows.sums = decoder_.take_sums();
   for (const auto& [layer, count] : measured) rows.sums.events_by_layer[layer] += count;
   if (!sound || scan.damaged_bytes > as_bytes(log).size() - scan.sound_bytes) {
@@ -162,21 +177,33 @@ Status Packer::State::write_unpublished(const std::string& name, const SqlBatch&
 
 Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
   const std::string& host = manifest.host.hostname;
-  rows.events.sort();
+  rows.events->sort();
   rows.counters.sort();
   FATHOM_TRY(write_unpublished(parquet_name(kEventsTable, n),
-                               SqlBatch::events(rows.events, strings, host)));
+                               SqlBatch::events(*rows.events, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kSummaryTable, n),
                                SqlBatch::summary(rows.sums.summary, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable, n),
                                SqlBatch::timeline(rows.sums.timeline, strings, host)));
+  FATHOM_TRY(write_inodes(n, rows.sums.summary));
   if (rows.counters.rows.empty()) return {};
   return write_unpublished(parquet_name(kCountersTable, n),
                            SqlBatch::counters(rows.counters, strings, host));
 }
 
-// The events file is renamed last: it is what makes the log superfluous.
+// Only the machine that recorded knows what its paths mean.
+Status Packer::State::write_inodes(std::uint64_t n, const SummaryTable& sums) {
+  if (!spool_.same_boot()) return {};
+  const std::vector<InodeRow> found = inodes_.look_at(sums, strings);
+  if (found.empty()) return {};
+  return write_unpublished(parquet_name(kInodesTable, n), SqlBatch::inodes(found, strings));
+}
+
+// The events file is renamed last: it is what makes the log superfluous, and what the log's carry
+// belongs to.
 Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
+  const std::string carried = decoder_.carry();
+  if (!carried.empty()) FATHOM_TRY(write_file_atomic(spool_.carry_path(n), carried));
   FATHOM_TRY(write_manifest(directory_, manifest));  // with the clock that the rows were made with
   FATHOM_ASSIGN(const FileLock exclusive,
                 FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
@@ -191,7 +218,9 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
     FATHOM_TRY(rename_path(unpublished_path(name), final_path(name)));
   }
   own_parts_.insert(n);
-  for (const SummaryRow& row : sums.summary.rows()) summary.add(row);
+  const std::optional<std::uint64_t> before = std::exchange(last_packed_, n);
+  if (before) ::unlink(spool_.carry_path(*before).c_str());
+  for (const SummaryRow& row : sums.summary.rows()) summary_.add(row);
   for (const Timeline::Row& row : sums.timeline.rows()) timeline_.add(row);
   for (const auto& [layer, count] : sums.events_by_layer) manifest.layer(layer).events += count;
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
@@ -227,13 +256,12 @@ Result<DrainResult> Packer::drain() { return state_->drain(); }
 Status Packer::append(const CounterBatch& counters, const Strings& strings) {
   return state_->append(counters, strings);
 }
-Status Packer::pack_complete() { return state_->pack_complete(); }
+Status Packer::pack_complete(const GoOn& go_on) { return state_->pack_complete(go_on); }
 PackProgress Packer::progress() const { return state_->progress(); }
-void Packer::process_exited(std::int64_t pid, std::int64_t exit) { state_->exits[pid] = exit; }
-const SummaryTable& Packer::summary() const { return state_->summary; }
 const Strings& Packer::strings() const { return state_->strings; }
-Result<FinishResult> Packer::finish(const std::string& partial_reason) {
-  return state_->finish(partial_reason);
+Result<Totals> Packer::sum_up() { return state_->sum_up(); }
+Result<FinishResult> Packer::finish(const std::string& partial_reason, const GoOn& go_on) {
+  return state_->finish(partial_reason, go_on);
 }
 
 }  // namespace fathom::trace

@@ -5,10 +5,11 @@
 // Threads: drain(), append() and progress() may run beside pack_complete(), so that segments are
 // emptied while Parquet is written; everything else is for one thread, when no other is here.
 //
-//   Packer::open → { drain(); pack_complete(); } while it runs → finish()
+//   Packer::open → { drain(); pack_complete(); } while it runs → [sum_up()] → finish()
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,8 +35,19 @@ struct PackProgress {
   std::uint64_t parquet_bytes = 0;
 };
 
+// Asked before each log that is to be packed; false leaves the rest in the spool.
+using GoOn = std::function<bool()>;
+
+// All that was recorded, packed or not.
+struct Totals {
+  Manifest manifest;          // with layers' events and losses of all
+  SummaryTable summary;       // the codes are those of the packer's strings()
+  std::uint64_t waiting = 0;  // events that are not packed yet
+};
+
 struct FinishResult {
   bool owners_alive = false;  // processes still write: their segments, and the spool, were left
+  bool interrupted = false;   // not everything was to be packed: the rest is in the spool
   RunState state = RunState::kComplete;
 };
 
@@ -56,19 +68,20 @@ class Packer {
   Result<DrainResult> drain();
   Status append(const CounterBatch& counters, const Strings& strings);
   // Packs the logs that are complete. Loads DuckDB.
-  Status pack_complete();
+  Status pack_complete(const GoOn& go_on = {});
   [[nodiscard]] PackProgress progress() const;
 
-  void process_exited(std::int64_t pid, std::int64_t exit);
-
-  // Sums of what this packer has packed. The codes are those of strings().
-  [[nodiscard]] const SummaryTable& summary() const;
   [[nodiscard]] const Strings& strings() const;
+
+  // Takes all that may be taken, and adds the sums of what is not packed to those of what this
+  // packer has packed: a decoding pass, which needs no DuckDB. The manifest says from now on how
+  // the run ended; the caller writes it.
+  Result<Totals> sum_up();
 
   // Takes all that may be taken, packs it, writes summary, timeline, processes, threads and the
   // manifest, and removes the spool if nobody writes there any more. `partial_reason`: why the
   // recording is partial whatever is found; may be empty.
-  Result<FinishResult> finish(const std::string& partial_reason = "");
+  Result<FinishResult> finish(const std::string& partial_reason = "", const GoOn& go_on = {});
 
  private:
   class State;

@@ -76,6 +76,22 @@ void decode(benchmark::State& state) {
 }
 BENCHMARK(decode)->Unit(benchmark::kMillisecond);
 
+void sums_alone(benchmark::State& state) {
+  const Schema schema = Schema::parse(testing::kSchemaText).value();
+  const std::vector<RecordWriter> writers = workload(500);
+  const std::vector<Chunk> chunks = chunks_of(writers, schema);
+  std::int64_t events = 0;
+  for (auto _ : state) {
+    Strings strings;
+    Decoder decoder(strings, Clock(FATHOM_TICK_COUNTER, {1000, 1000}, 0.4));
+    CounterBatch counters;
+    decoder.sum(chunks, counters);
+    for (const auto& [layer, count] : decoder.take_sums().events_by_layer) events += count;
+  }
+  state.SetItemsProcessed(events);
+}
+BENCHMARK(sums_alone)->Unit(benchmark::kMillisecond);
+
 void decode_and_pack(benchmark::State& state) {
   const testing::TempDir directory;
   const Schema schema = Schema::parse(testing::kSchemaText).value();

@@ -20,27 +20,28 @@ class Packer::State {
 
   Result<DrainResult> drain();
   Status append(const CounterBatch& counters, const Strings& counter_strings);
-  Status pack_complete();
+  Status pack_complete(const GoOn& go_on);
   [[nodiscard]] PackProgress progress() const;
-  Result<FinishResult> finish(const std::string& partial_reason);
+  Result<Totals> sum_up();
+  Result<FinishResult> finish(const std::string& partial_reason, const GoOn& go_on);
 
   Manifest manifest;
   Clock clock;
   Strings strings;
-  SummaryTable summary;
-  KnownExits exits;
   std::optional<Drainer> drainer;  // guarded by mutex_ while packing goes on
 
  private:
   struct Rows {
-    EventBatch& events;
+    EventBatch* events = nullptr;  // nullptr: only sums are wanted
     CounterBatch counters;
     Decoder::Sums sums;
   };
 
+  [[nodiscard]] bool is_packed(std::uint64_t n) const;
   Status pack(std::uint64_t n);
   Status read_log(std::uint64_t n, Rows& rows);
   Status write_rows(std::uint64_t n, Rows& rows);
+  Status write_inodes(std::uint64_t n, const SummaryTable& sums);
   Status publish(std::uint64_t n, const Decoder::Sums& sums);
   Status write_unpublished(const std::string& name, const SqlBatch& batch);
   Status connect();
@@ -55,6 +56,7 @@ class Packer::State {
   void settle_facts(bool owners_alive);
   void settle_state(const FinishResult& result, const std::string& partial_reason,
                     const std::string& trouble);
+  void add_losses_of_pools(Manifest& to) const;
   Status load_foreign_parts();
   Status load_summary(const std::string& path);
   Status load_timeline(const std::string& path);
@@ -72,7 +74,10 @@ class Packer::State {
   FileLock lock_;
   PackerOptions options_;
   Decoder decoder_;
+  SummaryTable summary_;
   Timeline timeline_;
+  Inodes inodes_;
+  std::optional<std::uint64_t> last_packed_;
   std::set<std::uint64_t> own_parts_;
   std::vector<CallInFlight> died_in_;  // guarded by mutex_
   std::optional<sql::Connection> connection_;

@@ -347,4 +347,12 @@ SqlBatch SqlBatch::timeline(const Timeline& timeline, const Strings& strings,
   return SqlBatch(std::move(columns));
 }
 
+SqlBatch SqlBatch::inodes(const std::vector<InodeRow>& rows, const Strings& strings) {
+  auto columns = std::make_unique<Columns>(rows.size());
+  columns->codes_of("path", rows, strings.views(), [](const InodeRow& row) { return row.path; });
+  columns->numbers_of("device", rows, [](const InodeRow& row) { return row.device; });
+  columns->numbers_of("inode", rows, [](const InodeRow& row) { return row.inode; });
+  return SqlBatch(std::move(columns));
+}
+
 }  // namespace fathom::trace

@@ -13,6 +13,7 @@
 #include "sql/columns.h"
 #include "sql/connection.h"
 #include "trace/batch.h"
+#include "trace/inodes.h"
 #include "trace/summary.h"
 
 namespace fathom::trace {
@@ -25,6 +26,7 @@ inline constexpr char kProcessesTable[] = "processes";
 inline constexpr char kThreadsTable[] = "threads";
 inline constexpr char kSummaryTable[] = "summary";
 inline constexpr char kTimelineTable[] = "timeline";
+inline constexpr char kInodesTable[] = "inodes";
 
 // A batch dressed for sql::write_parquet and sql::register_table. Refers to the batch and the
 // strings, which must stay.
@@ -42,6 +44,7 @@ class SqlBatch {
                           const std::string& host);
   static SqlBatch timeline(const Timeline& timeline, const Strings& strings,
                            const std::string& host);
+  static SqlBatch inodes(const std::vector<InodeRow>& rows, const Strings& strings);
 
   SqlBatch(SqlBatch&&) noexcept;
   SqlBatch& operator=(SqlBatch&&) noexcept;

@@ -203,6 +203,11 @@ std::int64_t exit_of_wait_status(std::int64_t status) {
   return WIFSIGNALED(word) ? 128 + WTERMSIG(word) : WEXITSTATUS(word);
 }
 
+KnownExits known_exits(const Manifest& manifest) {
+  if (!manifest.pid || !manifest.exit_status) return {};
+  return {{*manifest.pid, *manifest.exit_status}};
+}
+
 std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
                                      const KnownExits& exits, const std::string& host) {
   std::vector<ProcessRow> rows;

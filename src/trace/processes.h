@@ -16,6 +16,7 @@ namespace fathom::trace {
 
 // Exit statuses that the recorder itself waited for: pid to status as in `processes.exit`.
 using KnownExits = std::map<std::int64_t, std::int64_t>;
+KnownExits known_exits(const Manifest& manifest);
 
 std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
                                      const KnownExits& exits, const std::string& host);

@@ -4,6 +4,7 @@
 // only.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -48,9 +49,11 @@ class ByteReader {
     return true;
   }
   bool skip_numbers(unsigned count) {
-    std::uint64_t ignored = 0;
     for (; count > 0; count--) {
-      if (!number(ignored)) return false;
+      if (at_ >= end_) return false;
+      const auto bytes = *at_ == 0 ? 9 : std::countr_zero(*at_) + 1;
+      if (end_ - at_ < bytes) return false;
+      at_ += bytes;
     }
     return true;
   }

@@ -75,6 +75,7 @@ void drop_summed_parts(std::map<std::string, std::vector<std::string>>& files,
 struct Replaced {
   std::vector<std::uint64_t> logs;
   std::vector<std::uint64_t> unfinished;
+  std::optional<std::uint64_t> last;  // of all parts that were packed
 };
 
 Replaced replaced_logs(const std::string& directory, const Spool* spool) {
@@ -84,6 +85,9 @@ Replaced replaced_logs(const std::string& directory, const Spool* spool) {
     const std::string packed = join_path(directory, parquet_name(kEventsTable, n));
     const bool done = path_exists(packed) && parquet_damage(packed).empty();
     (done ? replaced.logs : replaced.unfinished).push_back(n);
+  }
+  for (const std::uint64_t n : parquet_parts(directory, kEventsTable)) {
+    if (std::ranges::find(replaced.unfinished, n) == replaced.unfinished.end()) replaced.last = n;
   }
   return replaced;
 }
@@ -114,18 +118,11 @@ void add_tail(Part& part, const TailFacts& facts) {
   for (const Loss& loss : facts.losses) manifest.add_loss(loss);
   manifest.in_flight.insert(manifest.in_flight.end(), part.tail->in_flight.begin(),
                             part.tail->in_flight.end());
-  for (const NotCovered& program : facts.not_covered) {
-    const bool known =
-        std::any_of(manifest.not_covered.begin(), manifest.not_covered.end(),
-                    [&program](const NotCovered& other) {
-                      return other.pid == program.pid && other.program == program.program;
-                    });
-    if (!known) manifest.not_covered.push_back(program);
-  }
+  for (const NotCovered& program : facts.not_covered) manifest.add_not_covered(program);
   if (part.recorder_lives) return;
   // Nobody packs. Unsupervised, that is how it should be: what the processes wrote is all here.
   if (manifest.state != RunState::kRunning) return;
-  if (manifest.origin != "unsupervised") {
+  if (manifest.origin != "unsupervised" && !manifest.duration_ns) {
     manifest.state = RunState::kPartial;
     manifest.state_reason = "the recorder was killed";
   } else if (!facts.owners_alive) {
@@ -135,7 +132,7 @@ void add_tail(Part& part, const TailFacts& facts) {
   }
 }
 
-Status read_spool(Part& part, const DecoderOptions& options) {
+Status read_spool(Part& part, const DecoderOptions& options, Need need) {
   const Result<FileLock> publish =
       FileLock::wait(join_path(spool_of(part.directory), "publish.lock"), FileLock::Mode::kShared);
   Result<Spool> spool = Spool::open(spool_of(part.directory));
@@ -157,12 +154,18 @@ Status read_spool(Part& part, const DecoderOptions& options) {
   part.files.erase(kProcessesTable);
   part.files.erase(kThreadsTable);
   TailFacts facts;
-  FATHOM_ASSIGN(part.tail, read_tail(*spool, part.manifest, options, replaced.logs, facts));
+  FATHOM_ASSIGN(part.tail, read_tail(*spool, part.manifest,
+                                     {.decoder = options,
+                                      .need = need,
+                                      .replaced_logs = replaced.logs,
+                                      .last_packed = replaced.last,
+                                      .undisturbed = lock && lock->has_value()},
+                                     facts));
   add_tail(part, facts);
   return {};
 }
 
-Result<Part> open_part(const std::string& directory, const DecoderOptions& options) {
+Result<Part> open_part(const std::string& directory, const DecoderOptions& options, Need need) {
   Part part;
   part.directory = directory;
   const bool spooled = has_spool(directory);
@@ -175,7 +178,7 @@ Result<Part> open_part(const std::string& directory, const DecoderOptions& optio
   } else {
     return std::move(manifest).error();
   }
-  FATHOM_TRY(spooled ? read_spool(part, options) : list_files(part, {}));
+  FATHOM_TRY(spooled ? read_spool(part, options, need) : list_files(part, {}));
   if (!spooled && part.manifest.state == RunState::kRunning) {
     part.manifest.state = RunState::kPartial;
     part.manifest.state_reason = "the recorder was killed and its spool is gone";
@@ -208,12 +211,13 @@ Manifest unsupervised_manifest(const Spool& spool) {
   return manifest;
 }
 
-Result<Recording> Recording::open(const std::string& directory, const DecoderOptions& options) {
+Result<Recording> Recording::open(const std::string& directory, const DecoderOptions& options,
+                                  Need need) {
   const std::vector<std::string> found = find_recordings(directory);
   if (found.empty()) return no_recording(directory);
   Recording recording;
   for (const std::string& path : found) {
-    FATHOM_ASSIGN(Part part, open_part(path, options));
+    FATHOM_ASSIGN(Part part, open_part(path, options, need));
     recording.parts.push_back(std::move(part));
   }
   return recording;

@@ -3,6 +3,7 @@
 // file holds yet.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,11 +17,18 @@
 
 namespace fathom::trace {
 
+// What a reader is going to ask about what is not packed yet. Sums are decoded many times faster
+// than events, and in little memory.
+enum class Need : std::uint8_t {
+  kSums,    // summary, timeline, counters, processes and threads
+  kEvents,  // everything
+};
+
 // Rows in memory. Processes and threads are complete here while the spool exists, not only those of
 // the tail.
 struct Tail {
   Strings strings;
-  EventBatch events;
+  EventBatch events;  // none where only sums are needed
   CounterBatch counters;
   std::vector<ProcessRow> processes;
   std::vector<ThreadRow> threads;
@@ -50,7 +58,8 @@ struct Recording {
   std::vector<Part> parts;  // at least one; several when a directory above recordings was opened
 
   // Nothing is written. Errors are one line: what is missing, empty, no recording or damaged.
-  static Result<Recording> open(const std::string& directory, const DecoderOptions& options = {});
+  static Result<Recording> open(const std::string& directory, const DecoderOptions& options = {},
+                                Need need = Need::kEvents);
 };
 
 struct RecoverOptions {

@@ -23,7 +23,8 @@ Status recover_one(const std::string& directory, const RecoverOptions& options) 
   const std::string spool = join_path(directory, kSpoolDirectory);
   if (!may_write(directory, spool)) return {};
   FATHOM_ASSIGN(Manifest manifest, manifest_of(directory, spool));
-  const bool supervised = manifest.origin != "unsupervised";
+  // A recorder that saw the end of its run may have left the packing of it to us.
+  const bool killed = manifest.origin != "unsupervised" && !manifest.duration_ns;
   Result<Packer> packer = Packer::open(directory, std::move(manifest),
                                        {.resolver = options.resolver, .library = options.library});
   if (!packer) {
@@ -32,7 +33,7 @@ Status recover_one(const std::string& directory, const RecoverOptions& options) 
     if (code == Code::kDenied || code == Code::kNotFound) return {};
     return std::move(packer).error();
   }
-  Result<FinishResult> result = packer->finish(supervised ? "the recorder was killed" : "");
+  Result<FinishResult> result = packer->finish(killed ? "the recorder was killed" : "");
   if (!result) return std::move(result).error();
   return {};
 }

@@ -55,12 +55,12 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
   return plans;
 }
 
-bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch& events,
+bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch* events,
                            CounterBatch& counters) {
   run_plans_ = &plans(run.schema);
   process_ = &decoder_.definitions_.process(run.head.key);
   thread_ = &thread;
-  events_ = &events;
+  events_ = events;
   counters_ = &counters;
   pid_ = static_cast<std::int32_t>(run.head.pid);
   tid_ = static_cast<std::int32_t>(run.head.tid);
@@ -113,36 +113,47 @@ bool Decoder::Rows::times(const RecordHead& head, std::int64_t& ts, std::int64_t
 bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
   const Plan& plan = (*run_plans_)[head.kind];
   if (!plan.known) return false;
-  EventRow row;
-  std::uint64_t error = 0;
-  if (!times(head, row.ts, row.dur)) return false;
-  if ((head.flags & FATHOM_FLAG_ERROR) != 0 && !fields.number(error)) return false;
   Call call;
+  std::uint64_t error = 0;
+  if (!times(head, call.ts, call.dur)) return false;
+  const bool failed = (head.flags & FATHOM_FLAG_ERROR) != 0;
+  if (failed && !fields.number(error)) return false;
   if (!read_call(plan, head.flags, fields, call)) return false;
-  if (call.has_file) {
-    row.file = file_;
-    row.fd = as_fd(fd_);
-  }
-  if (plan.filtered && !keeps(plan, row.file)) {
-    events_->args.drop_open();
+  if (call.has_file) call.file = file_;
+  if (plan.filtered && !keeps(plan, call.file)) {
+    if (events_ != nullptr) events_->args.drop_open();
     return true;
   }
+  if (failed) call.error = error_code(error);
+  if (events_ != nullptr) push_call(plan, head.depth, call);
+  sum({plan.layer, plan.name, plan.category, call.file, pid_}, head.depth, call);
+  return true;
+}
+
+void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call) {
+  EventRow row;
+  row.ts = call.ts;
+  row.dur = call.dur;
   row.pid = pid_;
   row.tid = tid_;
   row.rank = rank_;
-  row.depth = head.depth;
+  row.depth = static_cast<std::int32_t>(depth);
   row.layer = plan.layer;
   row.name = plan.name;
   row.category = plan.category;
+  row.file = call.file;
+  row.error = call.error;
   row.entry = plan.entry;
+  if (call.has_file) row.fd = as_fd(fd_);
   row.offset = call.offset;
   row.size = call.size;
-  row.ret = call.ret;
   row.bytes = call.bytes;
-  if ((head.flags & FATHOM_FLAG_ERROR) != 0) row.error = error_code(error);
+  row.ret = call.ret;
   events_->push(row);
-  sum({plan.layer, plan.name, plan.category, row.file, pid_}, row);
-  return true;
+}
+
+void Decoder::Rows::add_arg(std::uint32_t key, std::string_view value) {
+  if (events_ != nullptr) events_->args.add(key, value);
 }
 
 bool Decoder::Rows::read_call(const Plan& plan, unsigned flags, ByteReader& fields, Call& call) {
@@ -212,8 +223,9 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
     case FieldKind::kArgInt: {
       std::int64_t value = 0;
       if (!fields.signed_number(value)) return false;
+      if (events_ == nullptr) return true;
       char digits[24];
-      events_->args.add(op.key, {digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
+      add_arg(op.key, {digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
       return true;
     }
     case FieldKind::kArgPath:
@@ -238,7 +250,7 @@ bool Decoder::Rows::read_path_arg(std::uint32_t key, ByteReader& fields) {
   bool known = true;
   const std::uint32_t file = id == 0 ? kNoString : decoder_.definitions_.file(*process_, id, known);
   if (!known) unknown_names++;
-  if (file != kNoString) events_->args.add(key, strings_.view(file));
+  if (file != kNoString) add_arg(key, strings_.view(file));
   return true;
 }
 
@@ -250,21 +262,29 @@ const Site* Decoder::Rows::find_site(std::uint64_t id) {
 
 bool Decoder::Rows::region(const RecordHead& head, ByteReader& fields) {
   std::uint64_t id = 0;
+  Call call;
+  if (!fields.number(id) || !times(head, call.ts, call.dur)) return false;
+  const Site* known = find_site(id);
+  const Site site = known != nullptr ? *known : Site();
+  if (events_ != nullptr) push_region(head, site, call.ts, call.dur);
+  sum({app_layer_, site.name, site.category, kNoString, pid_}, head.depth, call);
+  return true;
+}
+
+void Decoder::Rows::push_region(const RecordHead& head, const Site& site, std::int64_t ts,
+                                std::int64_t dur) {
   EventRow row;
-  if (!fields.number(id) || !times(head, row.ts, row.dur)) return false;
-  if (const Site* site = find_site(id)) {
-    row.name = site->name;
-    row.category = site->category;
-  }
+  row.ts = ts;
+  row.dur = dur;
   row.pid = pid_;
   row.tid = tid_;
   row.rank = rank_;
   row.depth = head.depth;
   row.layer = app_layer_;
+  row.name = site.name;
+  row.category = site.category;
   if (head.kind == FATHOM_KIND_REGION && !thread_->pending.empty()) take_arguments(head.depth);
   events_->push(row);
-  sum({app_layer_, row.name, row.category, kNoString, pid_}, row);
-  return true;
 }
 
 bool Decoder::Rows::counter(const RecordHead& head, ByteReader& fields) {
@@ -324,6 +344,7 @@ bool Decoder::Rows::argument(unsigned kind, ByteReader& fields) {
 void Decoder::Rows::hold(std::uint64_t depth, std::uint64_t key, std::string_view value) {
   const std::string_view name = decoder_.definitions_.text(*process_, key);
   if (name.empty()) unknown_names++;
+  if (events_ == nullptr) return;
   const std::uint32_t code =
       is_valid_utf8(name) ? strings_.code(name) : strings_.code(escape_invalid_utf8(name));
   // The last value of a key holds.
@@ -339,8 +360,7 @@ void Decoder::Rows::take_arguments(unsigned depth) {
   auto& pending = thread_->pending;
   for (const Thread::PendingArg& held : pending) {
     if (held.depth != depth) continue;
-    events_->args.add(held.key,
-                      std::string_view(thread_->pending_text).substr(held.begin, held.length));
+    add_arg(held.key, std::string_view(thread_->pending_text).substr(held.begin, held.length));
   }
   std::erase_if(pending, [depth](const Thread::PendingArg& held) { return held.depth >= depth; });
   if (pending.empty()) thread_->pending_text.clear();
@@ -360,16 +380,15 @@ bool Decoder::Rows::keeps(const Plan&, std::uint32_t file) {
   return kept_[file] == 2;
 }
 
-void Decoder::Rows::sum(const SummaryKey& key, const EventRow& row) {
-  const unsigned depth = std::min<unsigned>(static_cast<unsigned>(row.depth), kDeepest);
-  const std::int64_t self = thread_->self_time(depth, row.dur);
+void Decoder::Rows::sum(const SummaryKey& key, unsigned depth, const Call& call) {
+  const std::int64_t self = thread_->self_time(std::min(depth, kDeepest), call.dur);
   if (!last_known_ || !(key == last_key_)) {
     last_row_ = summary.find(key);
     last_key_ = key;
     last_known_ = true;
   }
-  summary.at(last_row_).add(row.ts, row.dur, self, row.bytes, row.error != kNoString);
-  timeline.add(row.layer, row.ts, row.dur, self, row.bytes);
+  summary.at(last_row_).add(call.ts, call.dur, self, call.bytes, call.error != kNoString);
+  timeline.add(key.layer, call.ts, call.dur, self, call.bytes);
 }
 
 }  // namespace fathom::trace

@@ -42,14 +42,21 @@ struct Decoder::Thread {
     inside[depth] = std::min(inside[depth] + dur, std::int64_t{1} << 60);
     return inner < dur ? dur - inner : 0;
   }
+
+  // For Decoder::carry() and restore().
+  [[nodiscard]] bool carries() const;
+  void write(std::string& out, const Strings& strings) const;
+  bool read_inside(ByteReader& reader);
+  bool read_pending(ByteReader& reader, Strings& strings);
 };
 
 class Decoder::Rows {
  public:
   Rows(Decoder& decoder, Strings& strings);
 
-  // False where the run turned out damaged half way.
-  bool decode(const Run& run, Thread& thread, EventBatch& events, CounterBatch& counters);
+  // False where the run turned out damaged half way. `events` is nullptr where only sums are
+  // wanted.
+  bool decode(const Run& run, Thread& thread, EventBatch* events, CounterBatch& counters);
 
   // After `summary` was taken away.
   void forget_last() { last_known_ = false; }
@@ -78,15 +85,18 @@ class Decoder::Rows {
   };
   using Plans = std::vector<Plan>;
 
-  // Fields of a call while they are read; `args` go to the batch at once.
+  // Fields of a call while they are read; args go to the batch at once.
   struct Call {
+    std::int64_t ts = 0;
+    std::int64_t dur = 0;
+    std::uint32_t file = kNoString;
+    std::uint32_t error = kNoString;
     std::int64_t offset = kNull;
     std::int64_t size = kNull;
     std::int64_t item = 1;
     std::int64_t ret = kNull;
     std::int64_t bytes = kNull;
     bool has_file = false;
-    std::size_t args = 0;
   };
 
   const Plans& plans(const Schema* schema);
@@ -100,7 +110,10 @@ class Decoder::Rows {
   bool counter(const RecordHead& head, ByteReader& fields);
   bool argument(unsigned kind, ByteReader& fields);
   bool times(const RecordHead& head, std::int64_t& ts, std::int64_t& dur);
-  void sum(const SummaryKey& key, const EventRow& row);
+  void push_call(const Plan& plan, unsigned depth, const Call& call);
+  void push_region(const RecordHead& head, const Site& site, std::int64_t ts, std::int64_t dur);
+  void add_arg(std::uint32_t key, std::string_view value);
+  void sum(const SummaryKey& key, unsigned depth, const Call& call);
   void take_arguments(unsigned depth);
   void hold(std::uint64_t depth, std::uint64_t key, std::string_view value);
   std::uint32_t error_code(std::uint64_t number);

@@ -4,39 +4,49 @@
 // whatever it refers to was written before and is found in the second. A segment that is drained in
 // between is found in the log by its name.
 #include <algorithm>
-#include <map>
-#include <set>
+#include <tuple>
+#include <utility>
 
 #include "trace/definer.h"
+#include "trace/drainer.h"
 #include "trace/liveness.h"
 #include "trace/spool.h"
 
 namespace fathom::trace {
 namespace {
 
+template <class T>
+T load(const T& word) {
+  return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+}
+
+std::span<const std::uint8_t> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+bool damaged_inside(const LogScan& scan, std::uint64_t size) {
+  return scan.damaged_bytes > size - scan.sound_bytes;
+}
+
+}  // namespace
+
 class SnapshotTaker {
  public:
-  SnapshotTaker(Spool& spool, const Clock& clock)
-      : spool_(spool), liveness_(spool.header(), clock) {}
+  SnapshotTaker(Spool& spool, const Clock& clock, bool undisturbed)
+      : spool_(spool), liveness_(spool.header(), clock), undisturbed_(undisturbed), taken_(spool) {}
 
   Result<Snapshot> take(const std::vector<std::uint64_t>& replaced) {
     measure_logs(replaced);
     FATHOM_TRY(measure_pools());
-    copy_segments();
-    read_logs();
-    read_definitions();
-    for (auto& [name, piece] : copied_) {
-      if (!logged_.contains(name)) snapshot_.pieces.push_back(std::move(piece));
-    }
-    for (const Loss& loss : losses_.losses()) snapshot_.losses.push_back(loss);
-    if (damage_ > 0) snapshot_.losses.push_back({"", "damaged file in the spool", damage_});
-    return std::move(snapshot_);
+    for (const Measured& measured : measured_) take_segment(measured);
+    return std::move(taken_);
   }
 
  private:
   struct Measured {
     std::size_t pool;
     std::uint32_t index;
+    std::uint32_t state;
     ChunkName name;
     std::uint64_t progress;
   };
@@ -47,7 +57,7 @@ class SnapshotTaker {
       const Result<File> file = File::open(spool_.log_path(n), 0);
       const Result<std::uint64_t> size =
           file ? file->size() : Result<std::uint64_t>(std::uint64_t{0});
-      logs_.emplace_back(n, size ? *size : 0);
+      taken_.logs_.push_back({n, size ? *size : 0});
     }
   }
 
@@ -56,132 +66,164 @@ class SnapshotTaker {
     for (const std::string& path : paths) {
       Result<Pool> pool = Pool::open(path, false);
       if (pool) {
-        losses_.add(pool->header());
-        pools_.push_back(std::move(pool).value());
+        taken_.losses_.add(pool->header());
+        taken_.pools_.push_back(std::move(pool).value());
       } else if (pool.error().code == Code::kCorrupt || pool.error().code == Code::kUnsupported) {
-        damage_++;
+        taken_.damage_++;
       }
     }
-    for (std::size_t at = 0; at < pools_.size(); at++) measure_pool(at);
+    for (std::size_t at = 0; at < taken_.pools_.size(); at++) measure_pool(at);
     return {};
   }
 
   void measure_pool(std::size_t at) {
-    const Pool& pool = pools_[at];
+    const Pool& pool = taken_.pools_[at];
     for (std::uint32_t index = 0; index < pool.count(); index++) {
       const fathom_segment& segment = pool.segment(index);
-      if (__atomic_load_n(&segment.state, __ATOMIC_ACQUIRE) == FATHOM_SEGMENT_FREE) continue;
-      const std::uint32_t generation = __atomic_load_n(&segment.generation, __ATOMIC_ACQUIRE);
-      const std::uint64_t progress = __atomic_load_n(&segment.progress, __ATOMIC_ACQUIRE);
-      const Measured measured{at, index, {pool.name_hash(), index, generation}, progress};
+      const std::uint32_t state = load(segment.state);
+      if (state == FATHOM_SEGMENT_FREE) continue;
+      const std::uint32_t generation = load(segment.generation);
+      const std::uint64_t progress = load(segment.progress);
+      const Measured measured{at, index, state, {pool.name_hash(), index, generation}, progress};
       measured_.push_back(measured);
-      limits_[measured.name] = pool.records(index, progress).size();
+      taken_.limits_[measured.name] = pool.records(index, progress).size();
     }
   }
 
-  void copy_segments() {
-    for (const Measured& measured : measured_) {
-      const Pool& pool = pools_[measured.pool];
-      const fathom_segment& segment = pool.segment(measured.index);
-      const std::uint64_t later = __atomic_load_n(&segment.progress, __ATOMIC_ACQUIRE);
-      const auto bytes = pool.records(measured.index,
-                                      std::max(later & UINT32_MAX, measured.progress & UINT32_MAX));
-      Snapshot::Piece piece{measured.name,
-                            pool.header().schema_hash,
-                            limits_[measured.name],
-                            {bytes.begin(), bytes.end()}};
+  void take_segment(const Measured& measured) {
+    const Pool& pool = taken_.pools_[measured.pool];
+    const fathom_segment& segment = pool.segment(measured.index);
+    const std::uint64_t later = load(segment.progress);
+    const auto bytes =
+        pool.records(measured.index, std::max(later & UINT32_MAX, measured.progress & UINT32_MAX));
+    Snapshot::Piece piece{measured.name,
+                          spool_.schema(pool.header().schema_hash),
+                          taken_.limits_[measured.name],
+                          bytes,
+                          {}};
+    if (!undisturbed_) {
+      keep_copy(piece);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       // Recycled in between: the log has it.
       if (__atomic_load_n(&segment.generation, __ATOMIC_RELAXED) != measured.name.generation)
-        continue;
-      look_at_owner(pool, measured, piece);
-      copied_.emplace(measured.name, std::move(piece));
+        return;
     }
+    const bool written = look_at_owner(pool, measured, piece.bytes);
+    if (undisturbed_ && written) keep_copy(piece);
+    taken_.pieces_.push_back(std::move(piece));
   }
 
-  void look_at_owner(const Pool& pool, const Measured& measured, const Snapshot::Piece& piece) {
+  static void keep_copy(Snapshot::Piece& piece) {
+    piece.copy.assign(piece.bytes.begin(), piece.bytes.end());
+    piece.bytes = piece.copy;
+  }
+
+  // Whether somebody may still write there.
+  bool look_at_owner(const Pool& pool, const Measured& measured,
+                     std::span<const std::uint8_t> bytes) {
+    if (measured.state == FATHOM_SEGMENT_FULL) return false;
     const fathom_segment& segment = pool.segment(measured.index);
-    if (__atomic_load_n(&segment.state, __ATOMIC_ACQUIRE) == FATHOM_SEGMENT_FULL) return;
     const std::uint32_t pid = __atomic_load_n(&segment.owner_pid, __ATOMIC_RELAXED);
     const std::uint64_t key = __atomic_load_n(&segment.owner_key, __ATOMIC_RELAXED);
     RunHead head;
-    const bool known = last_switch({piece.bytes, spool_.schema(piece.schema)}, head);
+    const bool known = last_switch({bytes, spool_.schema(pool.header().schema_hash)}, head);
     const bool alive =
         pid != 0 && liveness_.alive(pid, key, known && head.key == key ? head.tick : 0);
-    snapshot_.owners_alive |= alive;
+    taken_.owners_alive |= alive;
     const auto kind = static_cast<std::uint32_t>(measured.progress >> 32);
-    if (kind == 0) return;
-    snapshot_.in_flight.push_back({pid, __atomic_load_n(&segment.owner_tid, __ATOMIC_RELAXED), key,
-                                   kind, __atomic_load_n(&segment.in_call_since, __ATOMIC_RELAXED),
-                                   piece.schema, alive});
-  }
-
-  void read_logs() {
-    for (const auto& [n, size] : logs_) {
-      const Result<std::string> content = read_file(spool_.log_path(n));
-      if (!content) {
-        damage_++;
-        continue;
-      }
-      const LogScan scan =
-          scan_log({reinterpret_cast<const std::uint8_t*>(content->data()), content->size()},
-                   [&, known = size](const LogEntry& entry, std::uint64_t offset) {
-                     take_entry(entry, offset < known);
-                   });
-      // A torn end is a write that is going on, or was when the recorder died; the segment still
-      // holds it then.
-      if (scan.sound_bytes + scan.damaged_bytes < content->size() ||
-          damaged_inside(scan, content->size()))
-        damage_++;
+    if (kind != 0) {
+      taken_.in_flight.push_back({pid, __atomic_load_n(&segment.owner_tid, __ATOMIC_RELAXED), key,
+                                  kind, __atomic_load_n(&segment.in_call_since, __ATOMIC_RELAXED),
+                                  pool.header().schema_hash, alive});
     }
-  }
-
-  static bool damaged_inside(const LogScan& scan, std::uint64_t size) {
-    return scan.damaged_bytes > size - scan.sound_bytes;
-  }
-
-  void take_entry(const LogEntry& entry, bool known) {
-    if (entry.kind == EntryKind::kCounters && known) {
-      snapshot_.counters.emplace_back(entry.bytes.begin(), entry.bytes.end());
-    }
-    if (entry.kind != EntryKind::kChunk || !logged_.insert(entry.name).second) return;
-    const auto limit = limits_.find(entry.name);
-    std::uint64_t rows = entry.bytes.size();
-    if (!known) rows = limit == limits_.end() ? 0 : std::min<std::uint64_t>(rows, limit->second);
-    snapshot_.pieces.push_back(
-        {entry.name, entry.schema, rows, {entry.bytes.begin(), entry.bytes.end()}});
-  }
-
-  void read_definitions() {
-    const Result<std::string> content = read_file(spool_.definitions_path());
-    if (!content) return;
-    scan_log({reinterpret_cast<const std::uint8_t*>(content->data()), content->size()},
-             [&](const LogEntry& entry, std::uint64_t) {
-               if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
-               if (entry.kind == EntryKind::kChunk) {
-                 snapshot_.definitions.emplace_back(entry.bytes.begin(), entry.bytes.end());
-               }
-             });
+    return alive || pid == 0;
   }
 
   Spool& spool_;
   Liveness liveness_;
-  Snapshot snapshot_;
-  PoolLosses losses_;
-  std::int64_t damage_ = 0;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> logs_;  // n, bytes
-  std::vector<Pool> pools_;
+  bool undisturbed_;
+  Snapshot taken_;
   std::vector<Measured> measured_;
-  std::map<ChunkName, std::uint64_t> limits_;
-  std::map<ChunkName, Snapshot::Piece> copied_;
-  std::set<ChunkName> logged_;
 };
 
-}  // namespace
-
 Result<Snapshot> Spool::snapshot(const Clock& clock,
-                                 const std::vector<std::uint64_t>& replaced_logs) {
-  return SnapshotTaker(*this, clock).take(replaced_logs);
+                                 const std::vector<std::uint64_t>& replaced_logs,
+                                 bool undisturbed) {
+  return SnapshotTaker(*this, clock, undisturbed).take(replaced_logs);
+}
+
+// Segments first: one that was drained before it could be taken has left its definitions in the
+// file.
+void Snapshot::visit_definitions(const std::function<void(const Chunk&)>& visit) {
+  for (const Piece& piece : pieces_) visit({piece.bytes, piece.schema});
+  const Result<std::string> content = read_file(spool_->definitions_path());
+  if (!content) return;
+  scan_log(as_bytes(*content), [&](const LogEntry& entry, std::uint64_t) {
+    if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
+    if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
+  });
+}
+
+void Snapshot::visit_rows(const std::function<void(const Batch&)>& visit) {
+  for (const Log& log : logs_) visit_log(log, visit);
+  visit_segments(visit);
+}
+
+void Snapshot::visit_log(const Log& log, const std::function<void(const Batch&)>& visit) {
+  if (log.bytes == 0) return;
+  // Read and not mapped: a recorder that finds no room cuts its log back.
+  const Result<std::string> text = read_file(spool_->log_path(log.n));
+  if (!text) {
+    damage_++;
+    return;
+  }
+  Batch batch;
+  const auto content = as_bytes(*text);
+  const LogScan scan = scan_log(content, [&](const LogEntry& entry, std::uint64_t offset) {
+    take_entry(entry, offset < log.bytes, batch);
+  });
+  // A torn end is a write that is going on, or was when the recorder died; the segment still holds
+  // it then.
+  if (damaged_inside(scan, content.size())) damage_++;
+  visit(batch);
+}
+
+void Snapshot::take_entry(const LogEntry& entry, bool known, Batch& batch) {
+  if (entry.kind == EntryKind::kCounters && known) batch.counters.push_back(entry.bytes);
+  if (entry.kind != EntryKind::kChunk || !logged_.insert(entry.name).second) return;
+  const auto limit = limits_.find(entry.name);
+  std::size_t rows = entry.bytes.size();
+  if (!known) rows = limit == limits_.end() ? 0 : std::min<std::size_t>(rows, limit->second);
+  if (rows > 0) batch.chunks.push_back({entry.bytes.first(rows), spool_->schema(entry.schema)});
+}
+
+void Snapshot::visit_segments(const std::function<void(const Batch&)>& visit) {
+  std::vector<std::pair<RunHead, const Piece*>> order;
+  for (const Piece& piece : pieces_) {
+    if (piece.rows_bytes > 0 && !logged_.contains(piece.name))
+      order.emplace_back(first_switch({piece.bytes, piece.schema}), &piece);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    return drain_order(a.first) < drain_order(b.first);
+  });
+  Batch batch;
+  std::size_t bytes = 0;
+  for (const auto& [head, piece] : order) {
+    if (bytes > 0 && bytes + piece->rows_bytes > kLogBytes) {
+      visit(batch);
+      batch.chunks.clear();
+      bytes = 0;
+    }
+    bytes += piece->rows_bytes;
+    batch.chunks.push_back({piece->bytes.first(piece->rows_bytes), piece->schema});
+  }
+  if (!batch.chunks.empty()) visit(batch);
+}
+
+std::vector<Loss> Snapshot::losses() const {
+  std::vector<Loss> losses = losses_.losses();
+  if (damage_ > 0) losses.push_back({"", "damaged file in the spool", damage_});
+  return losses;
 }
 
 }  // namespace fathom::trace

@@ -198,6 +198,14 @@ std::string Spool::log_path(std::uint64_t n) const {
   return join_path(directory_, kLogPrefix + std::to_string(n) + kLogSuffix);
 }
 std::string Spool::definitions_path() const { return join_path(directory_, "definitions.log"); }
+std::string Spool::carry_path(std::uint64_t n) const {
+  return join_path(directory_, "carry-" + std::to_string(n));
+}
+void Spool::restore_carried(std::uint64_t n, Decoder& decoder) const {
+  if (!path_exists(carry_path(n))) return;
+  const Result<std::string> carried = read_file(carry_path(n));
+  decoder.restore(carried ? *carried : "unreadable");
+}
 std::string Spool::lock_path() const { return join_path(directory_, "lock"); }
 std::string Spool::publish_lock_path() const { return join_path(directory_, "publish.lock"); }
 

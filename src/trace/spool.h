@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -84,23 +86,20 @@ struct CallInFlight {
   bool alive = false;
 };
 
-// Everything of the spool at one moment, copied: chunks of logs that no Parquet file replaced and
-// of segments.
-struct Snapshot {
-  struct Piece {
-    ChunkName name;
-    std::uint64_t schema = 0;
-    std::uint64_t rows_bytes = 0;  // decode rows up to here; definitions from all of it
-    std::vector<std::uint8_t> bytes;
-  };
-  std::vector<Piece> pieces;
-  std::vector<std::vector<std::uint8_t>>
-      definitions;  // chunks of definitions.log; they need no schema
-  std::vector<std::vector<std::uint8_t>> counters;  // entries of EntryKind::kCounters
-  std::vector<CallInFlight> in_flight;
-  std::vector<Loss> losses;  // of all pools, and damage met on the way
-  bool owners_alive = false;
+// Loss counters of pools, summed.
+class PoolLosses {
+ public:
+  void add(const fathom_pool_header& header);
+  void add(std::span<const std::uint8_t> entry);  // of EntryKind::kLosses
+  static std::string encode(const fathom_pool_header& header);
+  [[nodiscard]] static bool any(const fathom_pool_header& header);
+  [[nodiscard]] std::vector<Loss> losses() const;
+
+ private:
+  std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCES> counts_{};
 };
+
+class Snapshot;
 
 class Spool {
  public:
@@ -117,6 +116,9 @@ class Spool {
   [[nodiscard]] std::vector<std::uint64_t> logs() const;  // the n of drained-<n>.log, ascending
   [[nodiscard]] std::string log_path(std::uint64_t n) const;
   [[nodiscard]] std::string definitions_path() const;
+  [[nodiscard]] std::string carry_path(std::uint64_t n) const;
+  // Has the decoder go on where log n, which is packed, ended; from nothing where it carried none.
+  void restore_carried(std::uint64_t n, Decoder& decoder) const;
   [[nodiscard]] std::string lock_path() const;
   [[nodiscard]] std::string publish_lock_path() const;
 
@@ -127,7 +129,10 @@ class Spool {
   void give_back(std::uint64_t bytes) const;
 
   // The caller holds publish.lock shared and names the logs that Parquet files have replaced.
-  Result<Snapshot> snapshot(const Clock& clock, const std::vector<std::uint64_t>& replaced_logs);
+  // `undisturbed`: it holds lock too, so that nobody drains: what nobody writes any more is then
+  // read where it lies and not copied.
+  Result<Snapshot> snapshot(const Clock& clock, const std::vector<std::uint64_t>& replaced_logs,
+                            bool undisturbed = false);
 
  private:
   Spool(std::string directory, const fathom_run_header& header);
@@ -136,20 +141,55 @@ class Spool {
   std::map<std::uint64_t, std::unique_ptr<Schema>> schemas_;
 };
 
-// Name of a call in flight by its schema: "read"; "kind 77" where that is not known.
-std::string call_name(Spool& spool, const CallInFlight& call);
-
-// Loss counters of pools, summed.
-class PoolLosses {
+// Everything of the spool at one moment: chunks of logs that no Parquet file replaced, and of
+// segments. Logs are read one at a time, when they are visited; the spool must stay.
+class Snapshot {
  public:
-  void add(const fathom_pool_header& header);
-  void add(std::span<const std::uint8_t> entry);  // of EntryKind::kLosses
-  static std::string encode(const fathom_pool_header& header);
-  [[nodiscard]] static bool any(const fathom_pool_header& header);
+  // What a packer would pack into one file. Refers to memory that goes when the visit ends.
+  struct Batch {
+    std::vector<Chunk> chunks;
+    std::vector<std::span<const std::uint8_t>> counters;  // entries of EntryKind::kCounters
+  };
+
+  // All definitions that rows may refer to: of what was drained, and of segments.
+  void visit_definitions(const std::function<void(const Chunk&)>& visit);
+  // All rows, in the order in which a packer takes them. Once.
+  void visit_rows(const std::function<void(const Batch&)>& visit);
+  // Of all pools, and damage met on the way: complete when both visits are over.
   [[nodiscard]] std::vector<Loss> losses() const;
 
+  std::vector<CallInFlight> in_flight;
+  bool owners_alive = false;
+
  private:
-  std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCES> counts_{};
+  friend class SnapshotTaker;
+  struct Piece {
+    ChunkName name;
+    const Schema* schema = nullptr;
+    std::size_t rows_bytes = 0;  // rows up to here; definitions from all of it
+    std::span<const std::uint8_t> bytes;
+    std::vector<std::uint8_t> copy;  // what bytes refer to, where it is not the pool
+  };
+  struct Log {
+    std::uint64_t n = 0;
+    std::uint64_t bytes = 0;  // when it was measured
+  };
+  explicit Snapshot(Spool& spool) : spool_(&spool) {}
+  void visit_log(const Log& log, const std::function<void(const Batch&)>& visit);
+  void take_entry(const LogEntry& entry, bool known, Batch& batch);
+  void visit_segments(const std::function<void(const Batch&)>& visit);
+
+  Spool* spool_;
+  PoolLosses losses_;
+  std::int64_t damage_ = 0;
+  std::vector<Log> logs_;
+  std::vector<Pool> pools_;
+  std::vector<Piece> pieces_;
+  std::map<ChunkName, std::uint64_t> limits_;  // of all segments, also those drained since
+  std::set<ChunkName> logged_;
 };
+
+// Name of a call in flight by its schema: "read"; "kind 77" where that is not known.
+std::string call_name(Spool& spool, const CallInFlight& call);
 
 }  // namespace fathom::trace

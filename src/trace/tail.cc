@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "trace/tail.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "trace/processes.h"
 
 namespace fathom::trace {
@@ -22,44 +25,65 @@ void list_calls(Spool& spool, const Clock& clock, const Snapshot& snapshot, Deco
   }
 }
 
+// Rows, batch by batch; sums and losses in between.
+class TailReader {
+ public:
+  TailReader(Need need, Decoder& decoder, Tail& tail, TailFacts& facts)
+      : need_(need), decoder_(decoder), tail_(tail), facts_(facts) {}
+
+  void read(const Snapshot::Batch& batch) {
+    const std::size_t before = tail_.counters.rows.size();
+    for (const auto& entry : batch.counters)
+      sound_ &= decode_counters(entry, tail_.counters, tail_.strings);
+    for (std::size_t at = before; at < tail_.counters.rows.size(); at++) {
+      facts_.events_by_layer[std::string(tail_.strings.view(tail_.counters.rows[at].layer))]++;
+    }
+    if (need_ == Need::kEvents) {
+      decoder_.decode(batch.chunks, tail_.events, tail_.counters);
+    } else {
+      decoder_.sum(batch.chunks, tail_.counters);
+    }
+  }
+
+  void finish(std::vector<Loss> losses_of_spool) {
+    Decoder::Sums sums = decoder_.take_sums();
+    for (const auto& [layer, count] : sums.events_by_layer) facts_.events_by_layer[layer] += count;
+    facts_.losses = std::move(sums.losses);
+    std::ranges::move(losses_of_spool, std::back_inserter(facts_.losses));
+    if (!sound_) facts_.losses.push_back({"", "damaged log", 1});
+    tail_.summary = std::move(sums.summary);
+    tail_.timeline = std::move(sums.timeline);
+  }
+
+ private:
+  Need need_;
+  Decoder& decoder_;
+  Tail& tail_;
+  TailFacts& facts_;
+  bool sound_ = true;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
-                                        const DecoderOptions& options,
-                                        const std::vector<std::uint64_t>& replaced_logs,
-                                        TailFacts& facts) {
+                                        const TailOptions& options, TailFacts& facts) {
   auto tail = std::make_unique<Tail>();
   Clock clock = clock_of(spool, manifest);
-  FATHOM_ASSIGN(const Snapshot snapshot, spool.snapshot(clock, replaced_logs));
+  FATHOM_ASSIGN(Snapshot snapshot,
+                spool.snapshot(clock, options.replaced_logs, options.undisturbed));
   if (spool.same_boot()) clock.add(clock.read());
-  DecoderOptions chosen = options;
+  DecoderOptions chosen = options.decoder;
   if (chosen.paths.keeps_all()) chosen.paths = PathFilter(manifest.path_filter);
   Decoder decoder(tail->strings, clock, chosen);
-  for (const auto& chunk : snapshot.definitions) decoder.define({chunk, nullptr});
-  std::vector<Chunk> chunks;
-  for (const Snapshot::Piece& piece : snapshot.pieces) {
-    const Schema* schema = spool.schema(piece.schema);
-    decoder.define({piece.bytes, schema});
-    if (piece.rows_bytes > 0)
-      chunks.push_back({std::span(piece.bytes).first(piece.rows_bytes), schema});
-  }
-  bool sound = true;
-  for (const auto& entry : snapshot.counters)
-    sound &= decode_counters(entry, tail->counters, tail->strings);
-  for (const CounterRow& row : tail->counters.rows) {
-    facts.events_by_layer[std::string(tail->strings.view(row.layer))]++;
-  }
-  decoder.decode(chunks, tail->events, tail->counters);
-  Decoder::Sums sums = decoder.take_sums();
-  for (const auto& [layer, count] : sums.events_by_layer) facts.events_by_layer[layer] += count;
-  facts.losses = std::move(sums.losses);
-  facts.losses.insert(facts.losses.end(), snapshot.losses.begin(), snapshot.losses.end());
-  if (!sound) facts.losses.push_back({"", "damaged log", 1});
+  if (options.last_packed) spool.restore_carried(*options.last_packed, decoder);
+  snapshot.visit_definitions([&decoder](const Chunk& chunk) { decoder.define(chunk); });
+  TailReader reader(options.need, decoder, *tail, facts);
+  snapshot.visit_rows([&reader](const Snapshot::Batch& batch) { reader.read(batch); });
+  reader.finish(snapshot.losses());
   facts.owners_alive = snapshot.owners_alive;
   facts.not_covered = not_covered(decoder.definitions(), "");
-  tail->summary = std::move(sums.summary);
-  tail->timeline = std::move(sums.timeline);
-  tail->processes = process_rows(decoder.definitions(), clock, {}, manifest.host.hostname);
+  tail->processes =
+      process_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
   tail->threads = thread_rows(decoder.definitions(), clock, manifest.host.hostname);
   list_calls(spool, clock, snapshot, decoder, *tail);
   return tail;

@@ -17,10 +17,16 @@ struct TailFacts {
   bool owners_alive = false;
 };
 
+struct TailOptions {
+  DecoderOptions decoder;
+  Need need = Need::kEvents;
+  std::vector<std::uint64_t> replaced_logs;  // that Parquet files hold
+  std::optional<std::uint64_t> last_packed;  // what its log carried on is to be gone on from
+  bool undisturbed = false;                  // the caller holds spool/lock: nobody drains
+};
+
 // The caller holds publish.lock shared.
 Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
-                                        const DecoderOptions& options,
-                                        const std::vector<std::uint64_t>& replaced_logs,
-                                        TailFacts& facts);
+                                        const TailOptions& options, TailFacts& facts);
 
 }  // namespace fathom::trace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Which file a path meant: device and inode, asked of the file system when what the program did
+// with the path is packed. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/strings.h"
+#include "trace/summary.h"
+
+namespace fathom::trace {
+
+struct InodeRow {
+  std::uint32_t path = kNoString;
+  std::int64_t device = 0;
+  std::int64_t inode = 0;
+};
+
+class Inodes {
+ public:
+  // Files of the summary that exist now and were not found before; a path that was missing is asked
+  // for again when it comes again.
+  std::vector<InodeRow> look_at(const SummaryTable& summary, const Strings& strings);
+
+ private:
+  std::vector<std::uint8_t> found_;  // by code
+};
+
+}  // namespace fathom::trace
