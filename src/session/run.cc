@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "session/environment.h"
+#include "session/host_sources.h"
 #include "session/layer_plan.h"
 #include "session/place.h"
 #include "session/program.h"
@@ -81,46 +82,16 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
       .path = prepared.program, .words = options.command, .environment = std::move(environment)};
 }
 
-// Sources that run beside the program.
-class HostSources {
- public:
-  void start(const std::vector<const sources::SourceDef*>& defs,
-             const sources::SourceContext& context, trace::Manifest& manifest) {
-    for (const sources::SourceDef* def : defs) {
-      std::unique_ptr<sources::Source> source = def->make();
-      const Status started = source->start(context);
-      if (started) {
-        running_.push_back(std::move(source));
-        continue;
-      }
-      for (const std::string_view layer : def->layers) {
-        manifest.layer(layer).state = "unavailable";
-        manifest.layer(layer).reason = started.error().message;
-      }
-    }
-  }
-  void stop() {
-    for (const auto& source : running_) source->stop();
-  }
-  [[nodiscard]] std::vector<sources::Source*> pointers() const {
-    std::vector<sources::Source*> result;
-    for (const auto& source : running_) result.push_back(source.get());
-    return result;
-  }
-
- private:
-  std::vector<std::unique_ptr<sources::Source>> running_;
-};
-
 // A program that the library cannot enter ran all the same; the recording says why it holds nothing
 // of it.
-void note_uncovered(const Prepared& prepared, pid_t program, trace::Manifest& manifest) {
+void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& totals) {
   if (prepared.library.empty()) return;
   const Result<std::string> path = real_path(prepared.program);
   if (!path) return;
-  const std::string reason = trace::obstacle_of(*path, prepared.library);
+  std::string reason = trace::obstacle_of(*path, prepared.library);
+  if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
   if (reason.empty()) return;
-  manifest.not_covered.push_back(
+  totals.manifest.not_covered.push_back(
       {.pid = program, .program = escape_invalid_utf8(*path), .reason = reason});
 }
 
@@ -155,7 +126,7 @@ void complete_manifest(const Prepared& prepared, trace::Manifest& manifest) {
 // later command.
 Result<trace::Totals> sum_up(const Prepared& prepared, pid_t program, trace::Packer& packer) {
   FATHOM_ASSIGN(trace::Totals totals, packer.sum_up());
-  note_uncovered(prepared, program, totals.manifest);
+  note_uncovered(prepared, program, totals);
   complete_manifest(prepared, totals.manifest);
   trace::Manifest& manifest = packer.manifest();
   manifest.not_covered = totals.manifest.not_covered;

@@ -81,6 +81,7 @@ Result<Totals> Packer::State::sum_up() {
   }
   decoder_.restore(carried);
   add_losses_of_pools(totals.manifest);
+  totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;
 }
 
@@ -229,8 +230,8 @@ Status Packer::State::write_finals() {
       write_unpublished(parquet_name(kSummaryTable), SqlBatch::summary(summary_, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable),
                                SqlBatch::timeline(timeline_, strings, host)));
-  const std::vector<ProcessRow> processes =
-      process_rows(definitions, clock, known_exits(manifest), host);
+  std::vector<ProcessRow> processes = process_rows(definitions, clock, known_exits(manifest), host);
+  add_program(manifest, spool_.header().creator_pid, processes);
   FATHOM_TRY(write_unpublished(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
   const std::vector<ThreadRow> threads = thread_rows(definitions, clock, host);
   return write_unpublished(parquet_name(kThreadsTable), SqlBatch::threads(threads));

@@ -40,9 +40,10 @@ using GoOn = std::function<bool()>;
 
 // All that was recorded, packed or not.
 struct Totals {
-  Manifest manifest;          // with layers' events and losses of all
-  SummaryTable summary;       // the codes are those of the packer's strings()
-  std::uint64_t waiting = 0;  // events that are not packed yet
+  Manifest manifest;              // with layers' events and losses of all
+  SummaryTable summary;           // the codes are those of the packer's strings()
+  std::uint64_t waiting = 0;      // events that are not packed yet
+  bool program_attached = false;  // the program that was run told of itself
 };
 
 struct FinishResult {

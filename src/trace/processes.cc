@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "trace/obstacle.h"
 #include "wire/record.h"
@@ -239,6 +240,28 @@ std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& cloc
     return std::tie(a.start, a.pid) < std::tie(b.start, b.pid);
   });
   return rows;
+}
+
+void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<ProcessRow>& rows) {
+  if (!manifest.pid || !manifest.duration_ns || manifest.command.empty()) return;
+  const auto is_it = [&](const ProcessRow& row) { return row.pid == *manifest.pid; };
+  if (std::any_of(rows.begin(), rows.end(), is_it)) return;
+  ProcessRow row;
+  row.host = manifest.host.hostname;
+  row.pid = *manifest.pid;
+  row.ppid = recorder;
+  row.name = base_name(manifest.command[0]);
+  row.command = join(manifest.command, " ");
+  row.start = 0;  // the run begins with it
+  row.end = *manifest.duration_ns;
+  row.exit = manifest.exit_status.value_or(kNull);
+  rows.insert(rows.begin(), std::move(row));
+}
+
+bool has_process(const Definitions& definitions, std::int64_t pid) {
+  return std::any_of(
+      definitions.processes().begin(), definitions.processes().end(),
+      [pid](const auto& process) { return process->attached && process->pid == pid; });
 }
 
 std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,

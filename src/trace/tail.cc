@@ -84,6 +84,7 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   facts.not_covered = not_covered(decoder.definitions(), "");
   tail->processes =
       process_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
+  add_program(manifest, spool.header().creator_pid, tail->processes);
   tail->threads = thread_rows(decoder.definitions(), clock, manifest.host.hostname);
   list_calls(spool, clock, snapshot, decoder, *tail);
   return tail;

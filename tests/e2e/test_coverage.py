@@ -46,6 +46,8 @@ def test_static(box: Box) -> None:
     box.trace = box.root / "direct.fathom"
     box.record(program, 5)
     check("reason", ["static binary"], list(not_covered(box).values()))
+    rows = box.rows('SELECT name, command, "exit", start, "end" > 0, ppid > 0 AND ppid <> pid FROM processes')
+    check("row", [(program.name, f"{program} 5", 0, 0, True, True)], rows)
 
 
 def test_environment_cleared(box: Box) -> None:
