@@ -265,20 +265,32 @@ FATHOM_HOT int64_t offset_of_call(uint64_t word, A... a) {
   return offset;
 }
 
-// Where this source is off, its calls still say what becomes of descriptors and the working
-// directory: the other sources' names depend on it.
+// Where a source is off, its calls still say what becomes of descriptors, positions and the working
+// directory: the other sources' names depend on it. Not before attach, nor in a child that shares
+// our memory and is not us.
+FATHOM_HOT bool keeps_descriptors() { return guest.live->alive != 0 && tls.apart == 0; }
+
+// A call that closes or replaces a descriptor, of a source that is off.
+template <class Call>
+FATHOM_HOT auto unrecorded_close(int fd, Call call) {
+  const bool keeps = keeps_descriptors();
+  if (keeps) {
+    change_begins();
+    descriptor_closes(fd);
+  }
+  const auto ret = call();
+  if (keeps) change_ends();
+  return ret;
+}
+
 template <const Spec& S, class R, class... A>
 FATHOM_COLD R unrecorded(R (*original)(A...), A... a) {
-  if (guest.live->alive == 0 || tls.apart != 0) return original(a...);
   if constexpr (S.effect == Effect::kCloses || S.effect == Effect::kReplaces) {
-    change_begins();
-    descriptor_closes(argument < S.effect == Effect::kCloses ? S.fd : S.fd2 > (a...));
-    const R ret = original(a...);
-    change_ends();
-    return ret;
+    constexpr int kGoes = S.effect == Effect::kCloses ? S.fd : S.fd2;
+    return unrecorded_close(argument<kGoes>(a...), [&] { return original(a...); });
   } else if constexpr (S.effect == Effect::kChangesDirectory) {
     const R ret = original(a...);
-    if (ret == 0) directory_changed();
+    if (ret == 0 && keeps_descriptors()) directory_changed();
     return ret;
   } else {
     return original(a...);
@@ -303,10 +315,16 @@ FATHOM_COLD R unrecorded(R (*original)(A...), A... a) {
 
 void resolve_originals();
 
+// How every hook begins: its original is known, and whether it is recorded.
+template <class Original>
+FATHOM_HOT bool begins(Original& original, fathom_source source) {
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  return recording(source);
+}
+
 template <const Spec& S, class R, class... A>
 FATHOM_HOT R traced(R (*&original)(A...), A... a) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!recording(S.source)) return unrecorded<S>(original, a...);
+  if (!begins(original, S.source)) return unrecorded<S>(original, a...);
   Facts facts;
   facts.depth = open_level(FATHOM_FRAME);
   uint64_t word = 0;

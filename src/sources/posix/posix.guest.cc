@@ -36,8 +36,7 @@ bool is_recording() { return recording(FATHOM_SOURCE_POSIX); }
 
 template <const Spec& S>
 int fcntl_hook(int (*&original)(int, int, long), int fd, int command, long value) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(fd, command, value);
+  if (!begins(original, FATHOM_SOURCE_POSIX)) return original(fd, command, value);
   const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
   Facts facts;
   facts.fd = fd;
@@ -61,8 +60,7 @@ int fcntl_hook(int (*&original)(int, int, long), int fd, int command, long value
 
 template <const Spec& S, class R, class... A>
 R copy_hook(R (*&original)(A...), A... a) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(a...);
+  if (!begins(original, FATHOM_SOURCE_POSIX)) return original(a...);
   Facts facts;
   facts.fd = argument<S.fd>(a...);
   facts.size = static_cast<uint64_t>(argument<S.size>(a...));
@@ -78,12 +76,16 @@ R copy_hook(R (*&original)(A...), A... a) {
 
 // --- directories
 
+// closedir(NULL) is an error, and no crash.
+int descriptor_of_directory(DIR* directory) {
+  return directory != nullptr ? original_dirfd(directory) : -1;
+}
+
 template <const Spec& S, class R>
 R directory_hook(R (*&original)(DIR*), DIR* directory) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(directory);
+  if (!begins(original, FATHOM_SOURCE_POSIX)) return original(directory);
   Facts facts;
-  facts.fd = original_dirfd(directory);
+  facts.fd = descriptor_of_directory(directory);
   const uint64_t word = use_begins(facts.fd);
   const R ret = FATHOM_TIMED(facts, S, original(directory));
   if constexpr (has_ret(S)) facts.ret = static_cast<int64_t>(ret);
@@ -96,8 +98,7 @@ R directory_hook(R (*&original)(DIR*), DIR* directory) {
 
 template <const Spec& S, class R, class... A>
 R request_hook(R (*&original)(A...), const aiocb* request, A... a) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(a...);
+  if (!begins(original, FATHOM_SOURCE_POSIX)) return original(a...);
   Facts facts;
   facts.fd = request->aio_fildes;
   if constexpr (S.size >= 0) facts.size = request->aio_nbytes;
@@ -189,8 +190,7 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
 template <const Spec& S, class Original>
 int spawn_hook(Original& original, int* child, const char* path, const void* actions,
                const void* attributes, char* const* arguments, char* const* environment) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  const bool recorded = is_recording();
+  const bool recorded = begins(original, FATHOM_SOURCE_POSIX);
   if (!recorded && (!tells_of_programs() || tls.apart != 0))
     return original(child, path, actions, attributes, arguments, environment);
   prepare_fork();
@@ -264,14 +264,13 @@ ssize_t hook_splice(int from, off_t* offset_from, int to, off_t* offset_to, size
 }
 
 DIR* hook_opendir(const char* path) {
-  if (FATHOM_UNLIKELY(original_opendir == nullptr)) resolve_originals();
-  if (!is_recording()) return original_opendir(path);
+  if (!begins(original_opendir, FATHOM_SOURCE_POSIX)) return original_opendir(path);
   Facts facts;
   change_begins();
   DIR* const directory = FATHOM_TIMED(facts, spec_opendir, original_opendir(path));
   facts.file = path_of_call(AT_FDCWD, path, facts.error);
   if (directory != nullptr) {
-    facts.fd = original_dirfd(directory);
+    facts.fd = descriptor_of_directory(directory);
     descriptor_opened(facts.fd, facts.file, 0);
   }
   change_ends();
@@ -279,8 +278,7 @@ DIR* hook_opendir(const char* path) {
   return directory;
 }
 DIR* hook_fdopendir(int fd) {
-  if (FATHOM_UNLIKELY(original_fdopendir == nullptr)) resolve_originals();
-  if (!is_recording()) return original_fdopendir(fd);
+  if (!begins(original_fdopendir, FATHOM_SOURCE_POSIX)) return original_fdopendir(fd);
   Facts facts;
   facts.fd = fd;
   const uint64_t word = use_begins(fd);
@@ -297,20 +295,21 @@ struct dirent* hook_readdir64(DIR* directory) {
 }
 int hook_dirfd(DIR* directory) { return directory_hook<spec_dirfd>(original_dirfd, directory); }
 void hook_rewinddir(DIR* directory) {
-  if (FATHOM_UNLIKELY(original_rewinddir == nullptr)) resolve_originals();
-  if (!is_recording()) return original_rewinddir(directory);
+  if (!begins(original_rewinddir, FATHOM_SOURCE_POSIX)) return original_rewinddir(directory);
   Facts facts;
-  facts.fd = original_dirfd(directory);
+  facts.fd = descriptor_of_directory(directory);
   const uint64_t word = use_begins(facts.fd);
   FATHOM_TIMED(facts, spec_rewinddir, (original_rewinddir(directory), 0));
   facts.file = use_ends(facts.fd, word);
   write_call<spec_rewinddir>(facts);
 }
 int hook_closedir(DIR* directory) {
-  if (FATHOM_UNLIKELY(original_closedir == nullptr)) resolve_originals();
-  if (!is_recording()) return original_closedir(directory);
+  if (!begins(original_closedir, FATHOM_SOURCE_POSIX)) {
+    return unrecorded_close(descriptor_of_directory(directory),
+                            [&] { return original_closedir(directory); });
+  }
   Facts facts;
-  facts.fd = original_dirfd(directory);
+  facts.fd = descriptor_of_directory(directory);
   facts.file = static_cast<uint32_t>(use_begins(facts.fd));
   change_begins();
   descriptor_closes(facts.fd);

@@ -54,8 +54,6 @@ inline void stream_moved(const FILE* stream) {
   position_lost(descriptor_of_stream(stream));
 }
 
-bool is_alive() { return guest.live->alive != 0 && tls.apart == 0; }
-
 // What a call of stdio knows when it begins.
 struct StreamUse {
   FILE* stream;
@@ -95,14 +93,15 @@ inline __attribute__((always_inline)) void stream_ends(StreamUse& use, R ret, A.
   write_call<S>(facts);
 }
 
-bool is_recording() { return recording(FATHOM_SOURCE_STDIO); }
+template <class Original>
+FATHOM_HOT bool begins(Original& original) {
+  return guest::begins(original, FATHOM_SOURCE_STDIO);
+}
 
 template <const Spec& S, class R, class... A>
 inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) {
-    FILE* const stream = stream_of<S>(a...);
-    if (is_alive()) stream_moved(stream);  // before: it may be gone after
+  if (!begins(original)) {
+    if (keeps_descriptors()) stream_moved(stream_of<S>(a...));  // before: it may be gone after
     return original(a...);
   }
   StreamUse use{};
@@ -132,8 +131,7 @@ int open_flags(const char* mode) { return mode != nullptr && mode[0] == 'a' ? O_
 
 template <const Spec& S>
 FILE* open_hook(FILE* (*&original)(const char*, const char*), const char* path, const char* mode) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(path, mode);
+  if (!begins(original)) return original(path, mode);
   Facts facts;
   change_begins();
   FILE* const stream = FATHOM_TIMED(facts, S, original(path, mode));
@@ -150,10 +148,8 @@ FILE* open_hook(FILE* (*&original)(const char*, const char*), const char* path, 
 template <const Spec& S>
 FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const char* path,
                   const char* mode, FILE* old) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) {
-    if (is_alive()) descriptor_closes(descriptor_of_stream(old));
-    return original(path, mode, old);
+  if (!begins(original)) {
+    return unrecorded_close(descriptor_of_stream(old), [&] { return original(path, mode, old); });
   }
   Facts facts;
   change_begins();
@@ -171,8 +167,7 @@ FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const cha
 // Streams that are made of something else than a path: a descriptor, a pipe, memory.
 template <const Spec& S, class... A>
 FILE* make_hook(FILE* (*&original)(A...), A... a) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) return original(a...);
+  if (!begins(original)) return original(a...);
   Facts facts;
   FILE* const stream = FATHOM_TIMED(facts, S, original(a...));
   facts.fd = descriptor_of_stream(stream);
@@ -183,15 +178,8 @@ FILE* make_hook(FILE* (*&original)(A...), A... a) {
 
 template <const Spec& S>
 int close_hook(int (*&original)(FILE*), FILE* stream) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (!is_recording()) {
-    if (!is_alive()) return original(stream);
-    change_begins();
-    descriptor_closes(descriptor_of_stream(stream));
-    const int ret = original(stream);
-    change_ends();
-    return ret;
-  }
+  if (!begins(original))
+    return unrecorded_close(descriptor_of_stream(stream), [&] { return original(stream); });
   Facts facts;
   facts.fd = descriptor_of_stream(stream);
   facts.file = static_cast<uint32_t>(use_begins(facts.fd));
@@ -207,9 +195,9 @@ int close_hook(int (*&original)(FILE*), FILE* stream) {
 // printf and scanf with their arguments as a list.
 template <const Spec& S, class Call>
 int formatted_hook(FILE* stream, Call call) {
-  if (!is_recording()) {
+  if (!recording(FATHOM_SOURCE_STDIO)) {
     const int ret = call();
-    if (is_alive()) stream_moved(stream);
+    if (keeps_descriptors()) stream_moved(stream);
     return ret;
   }
   StreamUse use{};
@@ -221,9 +209,9 @@ int formatted_hook(FILE* stream, Call call) {
 
 template <const Spec& S, class Call>
 int descriptor_formatted_hook(int fd, Call call) {
-  if (!is_recording()) {
+  if (!recording(FATHOM_SOURCE_STDIO)) {
     const int ret = call();
-    if (is_alive()) position_lost(fd);
+    if (keeps_descriptors()) position_lost(fd);
     return ret;
   }
   Facts facts;
@@ -271,7 +259,7 @@ FILE* hook_fdopen(int fd, const char* mode) {
 FILE* hook_tmpfile() { return make_hook<spec_tmpfile>(original_tmpfile); }
 FILE* hook_tmpfile64() { return make_hook<spec_tmpfile64>(original_tmpfile64); }
 FILE* hook_popen(const char* command, const char* mode) {
-  if (is_alive()) prepare_fork();
+  if (keeps_descriptors()) prepare_fork();
   return make_hook<spec_popen>(original_popen, command, mode);
 }
 FILE* hook_fmemopen(void* memory, size_t size, const char* mode) {
