@@ -49,10 +49,12 @@ class RecordingWriter::State {
   Status add_events(EventBatch& events);
   Status add_counters(CounterBatch& counters);
   Status add_intervals(IntervalBatch& intervals);
+  Status add_samples(SampleBatch& samples);
   Status finish();
 
   Manifest manifest;
   Strings strings;
+  StackTable stacks;
   std::vector<ProcessRow> processes;
   std::vector<ThreadRow> threads;
 
@@ -63,6 +65,8 @@ class RecordingWriter::State {
   Status flush_events();
   Status flush_counters();
   Status flush_intervals();
+  Status flush_samples();
+  [[nodiscard]] std::vector<std::int64_t> self_times() const;
   void summarise();
 
   std::string directory_;
@@ -72,9 +76,11 @@ class RecordingWriter::State {
   EventBatch events_;
   CounterBatch counters_;
   IntervalBatch intervals_;
+  SampleBatch samples_;
   std::map<std::string, std::uint64_t> next_part_;
   SummaryTable summary_;
   Timeline timeline_;
+  LayerCoverage coverage_;
   std::unordered_map<std::uint32_t, std::int64_t> layer_events_;
 };
 
@@ -103,9 +109,15 @@ Status RecordingWriter::State::add_intervals(IntervalBatch& intervals) {
   return intervals_.rows.size() >= kRowsPerFile ? flush_intervals() : Status();
 }
 
+Status RecordingWriter::State::add_samples(SampleBatch& samples) {
+  samples_.rows.insert(samples_.rows.end(), samples.rows.begin(), samples.rows.end());
+  samples.rows.clear();
+  return samples_.rows.size() >= kRowsPerFile ? flush_samples() : Status();
+}
+
 // Time inside: rows are in order of their begin here, outer before inner, so a stack of open events
 // tells the parent.
-void RecordingWriter::State::summarise() {
+std::vector<std::int64_t> RecordingWriter::State::self_times() const {
   struct Open {
     std::int64_t end;
     std::size_t row;
@@ -124,15 +136,32 @@ void RecordingWriter::State::summarise() {
     }
     if (events_.dur[at] > 0) open.push_back({end, at});
   }
+  return self;
+}
+
+void RecordingWriter::State::summarise() {
+  std::vector<std::int64_t> self = self_times();
+  LayerCoverage thread_coverage;
   for (std::size_t at = 0; at < events_.rows(); at++) {
+    if (at > 0 &&
+        (events_.pid[at] != events_.pid[at - 1] || events_.tid[at] != events_.tid[at - 1])) {
+      coverage_.add(thread_coverage);
+      thread_coverage.clear();
+    }
     const SummaryKey key{events_.layer[at], events_.name[at], events_.category[at],
                          events_.file[at], events_.pid[at]};
-    summary_.at(summary_.find(key))
-        .add(events_.ts[at], events_.dur[at], self[at], events_.bytes[at],
-             events_.error[at] != kNoString);
+    SummaryRow& row = summary_.at(summary_.find(key));
+    row.add(events_.ts[at], events_.dur[at], self[at], events_.bytes[at],
+            events_.error[at] != kNoString);
+    if (events_.offset[at] >= 0 && events_.bytes[at] > 0)
+      row.access.add(events_.offset[at], events_.bytes[at]);
+    thread_coverage.of(events_.layer[at]).extend(events_.ts[at], events_.ts[at] + events_.dur[at]);
     timeline_.add(events_.layer[at], events_.ts[at], events_.dur[at], self[at], events_.bytes[at]);
     if (events_.layer[at] != kNoString) layer_events_[events_.layer[at]]++;
+    if (self[at] == events_.dur[at]) self[at] = kNull;
   }
+  coverage_.add(thread_coverage);
+  events_.self = std::move(self);
 }
 
 Status RecordingWriter::State::flush_events() {
@@ -164,14 +193,32 @@ Status RecordingWriter::State::flush_intervals() {
   return {};
 }
 
+Status RecordingWriter::State::flush_samples() {
+  if (samples_.rows.empty()) return {};
+  samples_.sort();
+  layer_events_[strings.code("cpu")] += static_cast<std::int64_t>(samples_.rows.size());
+  const std::string name = parquet_name(kSamplesTable, next_part_[kSamplesTable]++);
+  FATHOM_TRY(write_samples(*connection_, join_path(unfinished_, name), samples_, strings,
+                           manifest.host.hostname));
+  samples_.rows.clear();
+  return {};
+}
+
 Status RecordingWriter::State::finish() {
   FATHOM_TRY(flush_events());
   FATHOM_TRY(flush_counters());
   FATHOM_TRY(flush_intervals());
+  FATHOM_TRY(flush_samples());
+  if (!stacks.empty()) {
+    FATHOM_TRY(write_frames(*connection_, join_path(unfinished_, parquet_name(kFramesTable)),
+                            stacks, strings));
+  }
   FATHOM_TRY(write(parquet_name(kSummaryTable),
                    SqlBatch::summary(summary_, strings, manifest.host.hostname)));
   FATHOM_TRY(write(parquet_name(kTimelineTable),
                    SqlBatch::timeline(timeline_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write(parquet_name(kCoverageTable),
+                   SqlBatch::coverage(coverage_, strings, manifest.host.hostname)));
   FATHOM_TRY(write(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
   FATHOM_TRY(write(parquet_name(kThreadsTable), SqlBatch::threads(threads)));
   for (const auto& [layer, count] : layer_events_)
@@ -197,12 +244,14 @@ RecordingWriter& RecordingWriter::operator=(RecordingWriter&&) noexcept = defaul
 RecordingWriter::~RecordingWriter() = default;
 
 Strings& RecordingWriter::strings() { return state_->strings; }
+StackTable& RecordingWriter::stacks() { return state_->stacks; }
 Manifest& RecordingWriter::manifest() { return state_->manifest; }
 Status RecordingWriter::append(EventBatch& events) { return state_->add_events(events); }
 Status RecordingWriter::append(CounterBatch& counters) { return state_->add_counters(counters); }
 Status RecordingWriter::append(IntervalBatch& intervals) {
   return state_->add_intervals(intervals);
 }
+Status RecordingWriter::append(SampleBatch& samples) { return state_->add_samples(samples); }
 void RecordingWriter::append(ProcessRow process) {
   state_->processes.push_back(std::move(process));
 }

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "trace/batch.h"
 #include "trace/manifest.h"
+#include "trace/sample_batch.h"
 
 namespace fathom::trace {
 
@@ -24,12 +25,15 @@ class RecordingWriter {
 
   // The pool of all batches that are appended.
   [[nodiscard]] Strings& strings();
+  // The stacks of all samples that are appended.
+  [[nodiscard]] StackTable& stacks();
   [[nodiscard]] Manifest& manifest();
 
   // Takes the rows; the batch is empty afterwards. Files are written as enough rows have gathered.
   Status append(EventBatch& events);
   Status append(CounterBatch& counters);
   Status append(IntervalBatch& intervals);
+  Status append(SampleBatch& samples);
   void append(ProcessRow process);
   void append(ThreadRow thread);
 
