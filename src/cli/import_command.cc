@@ -21,7 +21,14 @@ void tell_damage(const analysis::ImportOutcome& outcome) {
   add(outcome.damaged_lines, "damaged lines left out");
   add(outcome.damaged_parts, "damaged or cut parts of compressed files");
   add(outcome.unknown_files, "rows whose file no line names");
+  for (const auto& [reason, count] : outcome.left_out) add(count, reason.c_str());
   if (!words.empty()) std::fprintf(stderr, "fathom: imported with %s\n", join(words, ", ").c_str());
+}
+
+std::string format_help() {
+  std::vector<std::string> words;
+  for (const analysis::ImporterDef* def : analysis::importers()) words.emplace_back(def->name);
+  return join(words, ", ");
 }
 
 Result<int> run(Parser& parser) {
@@ -29,8 +36,10 @@ Result<int> run(Parser& parser) {
   std::string output;
   analysis::ImportOptions options;
   parser.positionals("FILE", files,
-                     ".pfw or .pfw.gz files of DFTracer or DataCrumbs; they become one recording");
+                     "traces of one format, plain or gzip; they become one recording");
   parser.option("-o,--output", output, "TRACE", "the recording to make");
+  parser.option("--format", options.format, "FORMAT",
+                format_help() + " (told by the content of the first file)");
   parser.flag("--force", options.replace, "replace a recording that exists");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
@@ -42,7 +51,7 @@ Result<int> run(Parser& parser) {
       progress.show("importing: " + human_count(static_cast<double>(lines)) + " lines read");
   };
   FATHOM_ASSIGN(const analysis::ImportOutcome outcome,
-                analysis::import_pfw(files, output, options));
+                analysis::import_files(files, output, options));
   progress.clear();
   tell_damage(outcome);
   return 0;
@@ -53,9 +62,11 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kImportCommand;
 const CommandDef kImportCommand = {
     .name = "import",
-    .summary = "Makes a recording out of traces of DFTracer or DataCrumbs",
-    .usage = "FILE… -o TRACE [--force]",
-    .example = "fathom import trace-*.pfw.gz -o run.fathom",
+    .summary = "Makes a recording out of traces of other tools",
+    .usage = "FILE… -o TRACE [--format FORMAT] [--force]",
+    .example =
+        "fathom import trace-*.pfw.gz -o run.fathom\n"
+        "fathom import rank0.pt.trace.json.gz -o kineto.fathom",
     .run = run,
 };
 

@@ -1,150 +1,65 @@
 // SPDX-License-Identifier: MIT
+// The list of importers, and what they have in common: the format told by its content, and a target
+// that is replaced only when asked.
 #include "analysis/import/import.h"
 
 #include <unistd.h>
 
-#include <optional>
-#include <utility>
+#include <algorithm>
 
-#include "analysis/import/line_reader.h"
-#include "analysis/import/pfw_facts.h"
-#include "analysis/import/pfw_line.h"
-#include "analysis/import/pfw_rows.h"
+#include "analysis/import/byte_source.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "trace/manifest.h"
-#include "trace/recording_writer.h"
 
 namespace fathom::analysis {
+
+extern const ImporterDef kTextImporter;
+extern const ImporterDef kPfwImporter;
+extern const ImporterDef kChromeImporter;
+extern const ImporterDef kCollapsedImporter;
+extern const ImporterDef kPerfScriptImporter;
+
 namespace {
 
-constexpr std::size_t kRowsPerAppend = 1 << 16;
-constexpr std::int64_t kLinesPerProgress = 1 << 14;
-
-struct FileCounts {
-  std::int64_t sound = 0;
-  std::int64_t damaged = 0;
-  std::int64_t damaged_parts = 0;
+const ImporterDef* const kImporters[] = {
+    &kTextImporter, &kPfwImporter, &kChromeImporter, &kCollapsedImporter, &kPerfScriptImporter,
 };
 
-class PfwImport {
- public:
-  PfwImport(std::span<const std::string> files, const ImportOptions& options)
-      : files_(files), options_(&options) {}
+constexpr std::size_t kHeadSize = std::size_t{1} << 16;
 
-  // The first pass.
-  Status gather() {
-    for (const std::string& path : files_) {
-      FATHOM_ASSIGN(const FileCounts counts,
-                    each_line(path, [&](const PfwLine& line, PfwUnit unit) {
-                      return facts_.add(line, unit);
-                    }));
-      total_.damaged_lines += counts.damaged;
-      total_.damaged_parts += counts.damaged_parts;
-      if (counts.sound == 0 && counts.damaged + counts.damaged_parts > 0) return refusal(path);
-    }
-    if (facts_.rows == 0) return refusal(files_.size() == 1 ? files_[0] : "the files");
-    facts_.finish();
-    total_.rows = facts_.rows;
-    return {};
+std::string names() {
+  std::vector<std::string> words;
+  for (const ImporterDef* def : kImporters) words.emplace_back(def->name);
+  return join(words, ", ");
+}
+
+Result<std::string> head_of(const std::string& path) {
+  FATHOM_ASSIGN(ByteSource source, ByteSource::open(path));
+  std::string head(kHeadSize, '\0');
+  std::size_t used = 0;
+  bool gap = false;
+  while (used < head.size()) {
+    FATHOM_ASSIGN(const std::size_t got, source.read(std::span(head).subspan(used), gap));
+    if (got == 0) break;
+    used += got;
   }
+  head.resize(used);
+  return head;
+}
 
-  // The second.
-  Status write(const std::string& directory) {
-    FATHOM_ASSIGN(trace::RecordingWriter writer,
-                  trace::RecordingWriter::create(directory, manifest()));
-    PfwRows rows(facts_, writer.strings());
-    for (const std::string& path : files_) FATHOM_TRY(write_file(path, rows, writer));
-    for (trace::ProcessRow& row : rows.processes()) writer.append(std::move(row));
-    for (trace::ThreadRow& row : rows.threads()) writer.append(std::move(row));
-    total_.unknown_files = rows.unknown_files();
-    add_losses(writer.manifest());
-    return writer.finish();
+Result<const ImporterDef*> choose(std::span<const std::string> files, const std::string& format) {
+  if (!format.empty()) {
+    const auto found = std::ranges::find(kImporters, format, &ImporterDef::name);
+    if (found != std::end(kImporters)) return *found;
+    return usage_error("no format '" + escape_control(format) + "'", "there are " + names());
   }
-
-  [[nodiscard]] const ImportOutcome& total() const { return total_; }
-
- private:
-  static Error refusal(const std::string& path) {
-    return {Code::kInvalid, path + ": no event of a trace was found",
-            "fathom reads .pfw and .pfw.gz files of DFTracer and DataCrumbs"};
+  FATHOM_ASSIGN(const std::string head, head_of(files.front()));
+  for (const ImporterDef* def : kImporters) {
+    if (def->matches(head)) return def;
   }
-
-  // Calls `use` with each line that is an object; it says whether the line is sound.
-  template <class Use>
-  Result<FileCounts> each_line(const std::string& path, Use use) {
-    FATHOM_ASSIGN(LineReader reader, LineReader::open(path));
-    FileCounts counts;
-    PfwUnit unit;
-    while (true) {
-      FATHOM_ASSIGN(const std::optional<std::string_view> text, reader.next());
-      if (!text) break;
-      if (++lines_ % kLinesPerProgress == 0 && options_->on_progress) options_->on_progress(lines_);
-      const PfwParser::Outcome outcome = parser_.parse(*text, line_);
-      if (outcome == PfwParser::Outcome::kNothing) continue;
-      unit.learn(line_);
-      const bool sound = outcome == PfwParser::Outcome::kLine && use(line_, unit);
-      ++(sound ? counts.sound : counts.damaged);
-    }
-    counts.damaged_parts = reader.damage();
-    return counts;
-  }
-
-  Status write_file(const std::string& path, PfwRows& rows, trace::RecordingWriter& writer) {
-    PfwBatches batches;
-    Status status;
-    FATHOM_TRY(each_line(path, [&](const PfwLine& line, PfwUnit unit) {
-      rows.add(line, unit, batches);
-      if (status.has_value() && batches.events.rows() >= kRowsPerAppend)
-        status = append(batches, writer);
-      return true;
-    }));
-    FATHOM_TRY(std::move(status));
-    return append(batches, writer);
-  }
-
-  static Status append(PfwBatches& batches, trace::RecordingWriter& writer) {
-    FATHOM_TRY(writer.append(batches.events));
-    FATHOM_TRY(writer.append(batches.counters));
-    return writer.append(batches.intervals);
-  }
-
-  trace::Manifest manifest() {
-    trace::Manifest manifest;
-    manifest.origin = "import";
-    manifest.host.hostname = facts_.host_name(facts_.main_host);
-    manifest.start_realtime_ns = facts_.span.start;
-    manifest.duration_ns = facts_.span.end - facts_.span.start;
-    for (const auto& [key, process] : facts_.processes) {
-      if (process.command.empty()) continue;
-      for (const std::string_view word : split(process.command, ' '))
-        manifest.command.emplace_back(word);
-      break;
-    }
-    manifest.facts["imported_from"] = join({files_.begin(), files_.end()}, " ");
-    return manifest;
-  }
-
-  void add_losses(trace::Manifest& manifest) const {
-    const auto add = [&](const char* reason, std::int64_t count) {
-      if (count > 0) manifest.add_loss({.layer = "", .reason = reason, .count = count});
-    };
-    add("damaged line", total_.damaged_lines);
-    add("damaged part of a compressed file", total_.damaged_parts);
-    add("file name that no line explains", total_.unknown_files);
-    if (total_.damaged_parts == 0) return;
-    manifest.state = trace::RunState::kPartial;
-    manifest.state_reason = "an imported file was cut or damaged";
-  }
-
-  std::span<const std::string> files_;
-  const ImportOptions* options_;
-  PfwParser parser_;
-  PfwLine line_;
-  PfwFacts facts_;
-  ImportOutcome total_;
-  std::int64_t lines_ = 0;
-};
+  return Error{Code::kInvalid, files.front() + ": no trace that we know",
+               "fathom reads " + names() + "; --format names one"};
+}
 
 // Only a recording is ever replaced.
 Status check_target(const std::string& directory, bool replace) {
@@ -156,21 +71,36 @@ Status check_target(const std::string& directory, bool replace) {
 
 }  // namespace
 
-Result<ImportOutcome> import_pfw(std::span<const std::string> files, const std::string& directory,
-                                 const ImportOptions& options) {
+std::span<const ImporterDef* const> importers() { return kImporters; }
+
+Result<ImportOutcome> import_files(std::span<const std::string> files, const std::string& directory,
+                                   const ImportOptions& options) {
   FATHOM_ASSIGN(const std::string target, absolute_path(directory));
   FATHOM_TRY(check_target(target, options.replace));
-  PfwImport import(files, options);
-  FATHOM_TRY(import.gather());
-  if (!path_exists(target)) {
-    FATHOM_TRY(import.write(target));
-    return import.total();
-  }
+  FATHOM_ASSIGN(const ImporterDef* const importer, choose(files, options.format));
+  if (!path_exists(target)) return importer->write(files, target, options);
   const std::string fresh = target + ".import-" + std::to_string(::getpid());
-  FATHOM_TRY(import.write(fresh));
+  FATHOM_ASSIGN(ImportOutcome outcome, importer->write(files, fresh, options));
   FATHOM_TRY(remove_tree(target));
   FATHOM_TRY(rename_path(fresh, target));
-  return import.total();
+  return outcome;
+}
+
+void tell_losses(const ImportOutcome& outcome, trace::Manifest& manifest) {
+  const auto add = [&](const std::string& reason, std::int64_t count) {
+    if (count > 0) manifest.add_loss({.layer = "", .reason = reason, .count = count});
+  };
+  add("damaged line", outcome.damaged_lines);
+  add("damaged part of a compressed file", outcome.damaged_parts);
+  add("file name that no line explains", outcome.unknown_files);
+  for (const auto& [reason, count] : outcome.left_out) add(reason, count);
+  if (outcome.damaged_parts == 0) return;
+  manifest.state = trace::RunState::kPartial;
+  manifest.state_reason = "an imported file was cut or damaged";
+}
+
+Error nothing_found(const std::string& path) {
+  return {Code::kInvalid, path + ": no event of a trace was found", "fathom reads " + names()};
 }
 
 }  // namespace fathom::analysis

@@ -38,7 +38,7 @@ class ImportTest : public testing::Test {
   }
   std::string trace() const { return join_path(root_, "trace"); }
   Result<ImportOutcome> import(const std::vector<std::string>& files, bool replace = false) {
-    return import_pfw(files, trace(), {.replace = replace, .on_progress = {}});
+    return import_files(files, trace(), {.replace = replace, .on_progress = {}});
   }
   std::int64_t number(const std::string& sql) {
     Result<Store> store = Store::open(trace());

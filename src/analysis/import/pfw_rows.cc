@@ -246,6 +246,7 @@ void PfwRows::add_interval(const PfwLine& line, const PfwTimes& times, PfwUnit u
   row.layer = strings_->code(layer);
   row.name = strings_->code(name.plain);
   row.calls = first_number(line, {"dft_cnt", "freq", "frequency", "count"}, 0);
+  row.errors = first_number(line, {"errors"}, 0);
   row.dur = interval_dur(line, unit);
   row.dur_min = scaled_or_null(line, "dur_min", unit);
   row.dur_max = scaled_or_null(line, "dur_max", unit);

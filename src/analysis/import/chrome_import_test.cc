@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "analysis/import/chrome_event.h"
+#include "analysis/import/import.h"
+#include "analysis/import/json_events.h"
+#include "analysis/store.h"
+#include "base/files.h"
+
+namespace fathom::analysis {
+namespace {
+
+class ChromeImportTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/fathom-chrome-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { (void)remove_tree(root_).has_value(); }
+
+  Result<ImportOutcome> import(std::string_view content) {
+    const std::string path = join_path(root_, "x.json");
+    EXPECT_TRUE(write_file_atomic(path, content).has_value());
+    const std::vector<std::string> files = {path};
+    return import_files(files, trace(), {.replace = true, .on_progress = {}});
+  }
+  std::string trace() const { return join_path(root_, "trace"); }
+  void expect_one(const std::vector<std::pair<const char*, const char*>>& cases) {
+    Result<Store> store = Store::open(trace());
+    ASSERT_TRUE(store.has_value());
+    for (const auto& [view, where] : cases) {
+      const Result<Table> found =
+          store->query(std::string("SELECT count(*) FROM ") + view + " WHERE " + where);
+      ASSERT_TRUE(found.has_value()) << found.error().message;
+      EXPECT_EQ(std::get<std::int64_t>(found->rows[0][0].data), 1) << view << ": " << where;
+    }
+  }
+
+  std::string root_;
+};
+
+constexpr char kKineto[] = R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"GPU {x}"}],
+"baseTimeNanoseconds":1700000000000000000,"traceEvents":[
+{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":1000.001,"dur":50.25,"args":{"Ev Idx":3}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":8,"ts":1010,"dur":5,"args":{"correlation":12}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1020,"dur":30,"args":{"stream":7,"device":0,"correlation":12,"grid":[1,2]}},
+{"ph":"s","id":12,"pid":7,"tid":8,"ts":1010,"cat":"ac2g","name":"ac2g"},
+{"ph":"X","cat":"Trace","name":"span","pid":"Spans","tid":"Profiler","ts":1000,"dur":100},
+{"ph":"M","name":"process_name","pid":7,"tid":0,"ts":0,"args":{"name":"python"}},
+{"ph":"M","name":"thread_name","pid":7,"tid":8,"args":{"name":"main"}},
+{"ph":"C","name":"mem","pid":7,"ts":1001,"args":{"bytes":42}}
+],"traceName":"x.json"})";
+
+TEST_F(ChromeImportTest, Kineto) {
+  const Result<ImportOutcome> outcome = import(kKineto);
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+  EXPECT_EQ(outcome->rows, 5);
+  EXPECT_EQ(outcome->damaged_lines, 0);
+  EXPECT_EQ(outcome->left_out, (std::map<std::string, std::int64_t>{{"event of phase s", 1}}));
+  expect_one({{"events",
+               "name = 'aten::mm' AND layer = 'app' AND category = 'cpu_op' AND ts = 1 AND dur = "
+               "50250 AND depth = 0 AND args['Ev Idx'] = '3'"},
+              {"events",
+               "name = 'cudaLaunchKernel' AND layer = 'cuda' AND depth = 1 AND correlation = 12"},
+              {"events",
+               "name = 'gemm' AND layer = 'gpu' AND stream = 7 AND device = 0 AND depth IS NULL "
+               "AND args['grid'] = '[1,2]'"},
+              {"events", "name = 'span' AND pid IS NULL AND args['pid'] = 'Spans'"},
+              {"counters", "name = 'mem' AND unit = 'bytes' AND value = 42 AND ts = 1000"},
+              {"processes", "pid = 7 AND name = 'python'"},
+              {"threads", "tid = 8 AND name = 'main'"},
+              {"losses", "reason = 'event of phase s' AND count = 1"},
+              {"run", "key = 'start' AND value LIKE '2023-11-14T22:13:20.001%'"}});
+}
+
+TEST_F(ChromeImportTest, BeginsAndEndsAndTasks) {
+  const Result<ImportOutcome> outcome = import(R"([
+{"ph":"B","name":"a","cat":"x","pid":1,"tid":1,"ts":10,"args":{"k":"v"}},
+{"ph":"B","name":"b","cat":"x","pid":1,"tid":1,"ts":11},
+{"ph":"E","pid":1,"tid":1,"ts":12,"args":{"r":1}},
+{"ph":"E","pid":1,"tid":1,"ts":20},
+{"ph":"E","pid":1,"tid":1,"ts":21},
+{"ph":"B","name":"never ends","pid":1,"tid":1,"ts":22},
+{"ph":"b","name":"task","cat":"t","id":"0x1","pid":1,"tid":1,"ts":5},
+{"ph":"b","name":"task","cat":"t","id":"0x2","pid":1,"tid":1,"ts":6},
+{"ph":"e","name":"task","cat":"t","id":"0x1","pid":1,"tid":2,"ts":9},
+{"ph":"i","name":"mark","pid":1,"tid":1,"ts":13,"s":"t"},
+{"ph":"C","name":"two","pid":1,"ts":13,"args":{"x":1,"y":2.5,"z":"no"}},
+{"ph":"X","name":"no time","pid":1,"tid":1},
+)");
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+  EXPECT_EQ(outcome->damaged_lines, 1);
+  EXPECT_EQ(outcome->left_out, (std::map<std::string, std::int64_t>{{"begin without an end", 2},
+                                                                    {"end without a begin", 1}}));
+  expect_one({{"events", "name = 'a' AND dur = 10000 AND depth = 0 AND args['k'] = 'v'"},
+              {"events", "name = 'b' AND dur = 1000 AND depth = 1 AND args['r'] = '1'"},
+              {"events",
+               "name = 'task' AND ts = 0 AND dur = 4000 AND depth IS NULL AND args['id'] = '0x1'"},
+              {"events", "name = 'mark' AND dur = 0 AND depth = 1"},
+              {"counters", "name = 'two.x' AND value = 1"},
+              {"counters", "name = 'two.y' AND value = 2.5"}});
+}
+
+TEST_F(ChromeImportTest, DamageCostsItsObject) {
+  const Result<ImportOutcome> outcome = import(
+      "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":1},"
+      "{\"ph\":\"X\",\"name\":\"b\" \"ts\":1}, rubbish ,"
+      "{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1,\"pid\":1,\"tid\":1},"
+      "{\"ph\":\"X\",\"name\":\"cut");
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+  EXPECT_EQ(outcome->rows, 2);
+  EXPECT_EQ(outcome->damaged_lines, 3);
+  EXPECT_FALSE(import("{\"traceEvents\":[]}").has_value());
+}
+
+TEST_F(ChromeImportTest, OurOwnExportComesBack) {
+  ASSERT_TRUE(import(R"({"displayTimeUnit":"ns","traceEvents":[
+{"ph":"X","name":"read","cat":"posix,read","ts":1.234,"dur":0.500,"pid":7,"tid":8,"args":{"file":"/x","bytes":10,"error":"EIO","key":"v"}}
+]})")
+                  .has_value());
+  expect_one({{"events",
+               "name = 'read' AND layer = 'posix' AND category = 'read' AND dur = 500 AND file = "
+               "'/x' AND bytes = 10 AND error = 'EIO' AND args['key'] = 'v'"}});
+}
+
+TEST(JsonEvents, ObjectsOfEveryShapeOfFile) {
+  struct Case {
+    const char* text;
+    std::vector<std::string> objects;
+    std::int64_t damaged;
+  };
+  const Case cases[] = {
+      {"[{\"a\":1},{\"b\":\"]}\\\"\"}]", {"{\"a\":1}", "{\"b\":\"]}\\\"\"}"}, 0},
+      {"[\n{\"a\":[{}]}\n,", {"{\"a\":[{}]}"}, 0},
+      {"{\"x\":{\"traceEvents\":[{}]},\"y\":\"[{\",\"traceEvents\" : [ {\"a\":1} ],\"z\":2}",
+       {"{\"a\":1}"},
+       0},
+      {"{\"traceEvents\":[{\"a\":1}],\"other\":[{\"no\":1}]}", {"{\"a\":1}"}, 0},
+      {"[1,2,{\"a\":1}]", {"{\"a\":1}"}, 1},
+      {"[{\"a\":", {}, 1},
+      {"hello", {}, 0},
+      {"", {}, 0},
+  };
+  for (const auto& [text, wanted, damaged] : cases) {
+    JsonEvents reader = JsonEvents::of(text);
+    std::vector<std::string> got;
+    while (true) {
+      const auto object = reader.next();
+      ASSERT_TRUE(object.has_value());
+      if (!*object) break;
+      got.emplace_back(**object);
+    }
+    EXPECT_EQ(got, wanted) << text;
+    EXPECT_EQ(reader.damaged(), damaged) << text;
+  }
+}
+
+TEST(JsonEvents, TimesKeepAllTheirDigits) {
+  const RawTimes times = raw_times(
+      R"({"args":{"ts":1,"dur":2},"name":"\"ts\":3","ts": 1700000000000000.123,"dur":"4.5"})");
+  EXPECT_EQ(times.ts, "1700000000000000.123");
+  EXPECT_EQ(times.dur, "4.5");
+  EXPECT_EQ(raw_times("{\"ts\"").ts, "");
+  EXPECT_EQ(raw_times("{\"ts\":").ts, "");
+}
+
+TEST(ChromePlaces, LayersFromCategories) {
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"posix,read", "posix", "read"},
+      {"app", "app", ""},
+      {"cpu_op", "app", "cpu_op"},
+      {"kernel", "gpu", "kernel"},
+      {"python_function", "python", "python_function"},
+      {"", "app", ""}};
+  for (const auto& [category, layer, rest] : cases) {
+    EXPECT_EQ(place_of(category).layer, layer) << category;
+    EXPECT_EQ(place_of(category).category, rest) << category;
+  }
+}
+
+}  // namespace
+}  // namespace fathom::analysis

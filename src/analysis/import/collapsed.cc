@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/import/collapsed.h"
+
+#include <algorithm>
+
+#include "analysis/import/import.h"
+#include "analysis/import/line_reader.h"
+#include "analysis/import/sample_import.h"
+#include "base/text.h"
+
+namespace fathom::analysis {
+
+std::optional<CollapsedStack> parse_collapsed(std::string_view line) {
+  line = trim(line);
+  const std::size_t blank = line.rfind(' ');
+  if (blank == std::string_view::npos) return {};
+  const Result<std::int64_t> weight = parse_int(line.substr(blank + 1));
+  const std::string_view stack = trim(line.substr(0, blank));
+  if (!weight || *weight < 0 || stack.empty()) return {};
+  return CollapsedStack{split(stack, ';'), *weight};
+}
+
+namespace {
+
+Result<ImportOutcome> write(std::span<const std::string> files, const std::string& directory,
+                            const ImportOptions& options) {
+  FATHOM_ASSIGN(SampleImport import, SampleImport::create(files, directory));
+  ImportOutcome outcome;
+  std::int64_t lines = 0;
+  std::vector<ImportedFrame> frames;
+  for (const std::string& path : files) {
+    FATHOM_ASSIGN(LineReader reader, LineReader::open(path));
+    while (true) {
+      FATHOM_ASSIGN(const std::optional<std::string_view> line, reader.next());
+      if (!line) break;
+      if (++lines % (1 << 14) == 0 && options.on_progress) options.on_progress(lines);
+      if (trim(*line).empty() || line->starts_with('#')) continue;
+      const std::optional<CollapsedStack> stack = parse_collapsed(*line);
+      if (!stack) {
+        ++outcome.damaged_lines;
+        continue;
+      }
+      frames.clear();
+      for (const std::string_view function : stack->functions) frames.push_back({function, {}, {}});
+      ImportedSample sample;
+      sample.event = "samples";
+      sample.weight = stack->weight;
+      sample.frames = frames;
+      FATHOM_TRY(import.add(sample));
+    }
+    outcome.damaged_parts += reader.damage();
+  }
+  outcome.rows = import.rows();
+  if (outcome.rows == 0) return nothing_found(files.front());
+  FATHOM_TRY(import.finish(outcome));
+  return outcome;
+}
+
+// Every whole line among the first is a stack, and one has an inner function.
+bool matches(std::string_view head) {
+  constexpr std::size_t kLines = 50;
+  std::size_t stacks = 0;
+  bool deep = false;
+  const bool cut = !head.empty() && head.back() != '\n';
+  std::vector<std::string_view> lines = split(head, '\n');
+  if (cut && lines.size() > 1) lines.pop_back();
+  for (const std::string_view line : lines) {
+    if (trim(line).empty() || line.starts_with('#')) continue;
+    const std::optional<CollapsedStack> stack = parse_collapsed(line);
+    if (!stack) return false;
+    deep = deep || stack->functions.size() > 1;
+    if (++stacks == kLines) break;
+  }
+  return deep;
+}
+
+}  // namespace
+
+extern const ImporterDef kCollapsedImporter;
+const ImporterDef kCollapsedImporter = {
+    .name = "collapsed",
+    .summary = "collapsed stacks, a line each, as flame graph tools take them",
+    .matches = matches,
+    .write = write,
+};
+
+}  // namespace fathom::analysis

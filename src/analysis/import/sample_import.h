@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What importers of sampled stacks share: rows of samples and frames on their way into a recording,
+// and processes and threads as the samples show them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/import/import.h"
+#include "base/result.h"
+#include "trace/recording_writer.h"
+
+namespace fathom::analysis {
+
+// Texts are valid during the call.
+struct ImportedFrame {
+  std::string_view function, module, file;
+  std::int32_t line = trace::kNull32;
+};
+struct ImportedSample {
+  std::int64_t ts = 0;
+  std::int32_t pid = trace::kNull32;
+  std::int32_t tid = trace::kNull32;
+  std::int32_t cpu = trace::kNull32;
+  std::string_view event;
+  std::string_view comm;  // the thread's name; the process's too where it is its main thread
+  std::int64_t weight = 1;
+  std::span<const ImportedFrame> frames;  // outermost first
+};
+
+class SampleImport {
+ public:
+  static Result<SampleImport> create(std::span<const std::string> files,
+                                     const std::string& directory);
+  // `sample.ts` counts from anywhere: the first becomes 0 at finish().
+  Status add(const ImportedSample& sample);
+  [[nodiscard]] std::int64_t rows() const { return rows_; }
+  // Puts the recording in place; what `outcome` says is lost stands in it.
+  Status finish(const ImportOutcome& outcome);
+
+ private:
+  struct Life {
+    std::string name;
+    std::int64_t start = std::numeric_limits<std::int64_t>::max();
+    std::int64_t end = std::numeric_limits<std::int64_t>::min();
+  };
+
+  explicit SampleImport(trace::RecordingWriter writer) : writer_(std::move(writer)) {}
+  void note(const ImportedSample& sample);
+
+  trace::RecordingWriter writer_;
+  trace::SampleBatch samples_;
+  std::int64_t rows_ = 0;
+  std::int64_t first_ = 0;
+  std::int64_t last_ = 0;
+  std::map<std::int32_t, Life> processes_;
+  std::map<std::pair<std::int32_t, std::int32_t>, Life> threads_;
+};
+
+}  // namespace fathom::analysis
