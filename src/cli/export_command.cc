@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/contract.h"
+#include "base/ids.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
 #include "cli/parser.h"
 #include "cli/store_stream.h"
+#include "render/export/anonymous_stream.h"
 #include "render/export/exporter.h"
 
 namespace fathom::cli {
@@ -42,16 +46,22 @@ Result<render::ExportNumber> bound_of(const Parser& parser, const char* name, do
 }
 
 struct Options {
-  std::string trace, format, output;
-  std::vector<std::string> layers, pids;
+  std::string trace, format, output, split, key, table;
+  std::vector<std::string> layers, pids, names;
   double from = 0;
   double to = 0;
+  bool anonymize = false;
 };
 
 Result<RowFilter> filter_of(const Parser& parser, const Options& options) {
   RowFilter filter;
   FATHOM_TRY(check_layers(options.layers));
   filter.layers = options.layers;
+  filter.names = options.names;
+  if (!options.table.empty()) {
+    FATHOM_TRY(find_filtered_view(options.table));
+    filter.table = options.table;
+  }
   for (const std::string& text : options.pids) {
     const Result<std::int64_t> pid = parse_int(text);
     if (!pid)
@@ -63,34 +73,112 @@ Result<RowFilter> filter_of(const Parser& parser, const Options& options) {
   return filter;
 }
 
-Result<int> run(Parser& parser) {
-  Options options;
+void declare(Parser& parser, Options& options) {
   parser.positional("TRACE", options.trace, "the recording");
   parser.option("--format", options.format, "FORMAT", format_help());
   parser.option("-o,--output", options.output, "OUT",
-                "the file to write; '-' is stdout; NAME.gz compresses chrome and pfw");
-  parser.option("--layers", options.layers, "LAYER,…", "only events and counters of these layers");
+                "the file to write; '-' is stdout; NAME.gz compresses what is text");
+  parser.option("--layers", options.layers, "LAYER,…", "only what these layers recorded");
   parser.option("--pid", options.pids, "PID,…", "only these processes");
+  parser.option("--name", options.names, "NAME,…",
+                "only events, counters and intervals of these names; * and ? stand for others");
   parser.option("--from", options.from, "SECONDS",
                 "only what ends at or after this time since the start");
   parser.option("--to", options.to, "SECONDS", "only what begins before this time since the start");
+  parser.option("--table", options.table, "VIEW", "csv, parquet: this view's rows (events)");
+  parser.option("--split", options.split, "process", "a file for each process: OUT with its pid");
+  parser.flag("--anonymize", options.anonymize,
+              "hashes in place of paths, hosts, programs and command lines");
+  parser.option("--anonymize-key", options.key, "TEXT",
+                "makes hashes of several exports alike; whoever knows it can test guesses");
+}
+
+// "run.pfw.gz" with "-7" before the first of its extensions.
+std::string name_for(const std::string& output, const std::string& part) {
+  const std::size_t slash = output.rfind('/');
+  const std::size_t from = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t dot = std::min(output.find('.', from + 1), output.size());
+  return output.substr(0, dot) + "-" + part + output.substr(dot);
+}
+
+class Export {
+ public:
+  Export(analysis::Store& store, const render::ExporterDef& exporter, const Options& options)
+      : store_(store), exporter_(exporter), options_(options) {}
+
+  Status write(const std::string& output, RowFilter filter) {
+    const bool by_name = exporter_.gzip == render::Gzip::kByName && output.ends_with(".gz");
+    const bool gzip = by_name || exporter_.gzip == render::Gzip::kAlways;
+    FATHOM_ASSIGN(render::ByteSink sink, render::ByteSink::open(output, gzip));
+    StoreStream stream(store_, std::move(filter));
+    if (options_.anonymize) {
+      render::AnonymousStream anonymous(stream, options_.key);
+      FATHOM_TRY(exporter_.write(anonymous, sink));
+    } else {
+      FATHOM_TRY(exporter_.write(stream, sink));
+    }
+    return sink.finish();
+  }
+
+  Status write_each(const RowFilter& filter) {
+    FATHOM_ASSIGN(const auto processes, processes_of(store_, filter));
+    std::set<std::string> hosts;
+    for (const auto& [host, pid] : processes) hosts.insert(host);
+    for (const auto& [host, pid] : processes) {
+      RowFilter one = filter;
+      one.host = host;
+      one.pids = {pid};
+      const std::string part = (hosts.size() > 1 ? host + "-" : "") + std::to_string(pid);
+      FATHOM_TRY(write(name_for(options_.output, part), std::move(one)));
+    }
+    FATHOM_ASSIGN(const bool others, has_rows_without_process(store_, filter));
+    if (!others) return {};
+    RowFilter rest = filter;
+    rest.without_process = true;
+    return write(name_for(options_.output, "machine"), std::move(rest));
+  }
+
+ private:
+  analysis::Store& store_;
+  const render::ExporterDef& exporter_;
+  const Options& options_;
+};
+
+Status check(const render::ExporterDef& exporter, const Options& options) {
+  if (options.output.ends_with(".gz") && exporter.gzip == render::Gzip::kNever)
+    return usage_error("format " + options.format + " is not compressed",
+                       "choose a name without .gz");
+  if (!options.split.empty() && options.split != "process")
+    return usage_error("cannot split by '" + escape_control(options.split) + "'",
+                       "--split takes process");
+  if (!options.split.empty() && options.output == "-")
+    return usage_error("several files do not fit into stdout", "name a file with -o");
+  const bool of_rows = exporter.of_rows;
+  if (!of_rows && (options.anonymize || !options.split.empty()))
+    return usage_error("format " + options.format + " can be neither anonymous nor split",
+                       "leave --anonymize and --split out");
+  return {};
+}
+
+Result<int> run(Parser& parser) {
+  Options options;
+  declare(parser, options);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   if (options.format.empty())
     return usage_error("no format was named", "--format takes " + format_help());
   if (options.output.empty()) return usage_error("no file was named", "say where with -o OUT");
   FATHOM_ASSIGN(const render::ExporterDef* const exporter, render::find_exporter(options.format));
+  FATHOM_TRY(check(*exporter, options));
   FATHOM_ASSIGN(RowFilter filter, filter_of(parser, options));
-  const bool gzip = options.output.ends_with(".gz");
-  if (gzip && !exporter->gzip) {
-    return usage_error("format " + options.format + " is not compressed",
-                       "choose a name without .gz");
-  }
+  if (options.key.empty()) options.key = random_id();
   FATHOM_ASSIGN(analysis::Store store, open_store(options.trace));
-  FATHOM_ASSIGN(render::ByteSink sink, render::ByteSink::open(options.output, gzip));
-  StoreStream stream(store, std::move(filter));
-  FATHOM_TRY(exporter->write(stream, sink));
-  FATHOM_TRY(sink.finish());
+  Export work(store, *exporter, options);
+  if (options.split.empty()) {
+    FATHOM_TRY(work.write(options.output, std::move(filter)));
+  } else {
+    FATHOM_TRY(work.write_each(filter));
+  }
   return 0;
 }
 
@@ -103,7 +191,8 @@ const CommandDef kExportCommand = {
     .usage = "TRACE --format FORMAT -o OUT [OPTION…]",
     .example =
         "fathom export run.fathom --format perfetto -o run.pftrace\n"
-        "fathom export run.fathom --format pfw -o run.pfw.gz --layers posix,stdio",
+        "fathom export run.fathom --format pfw -o run.pfw.gz --layers posix,stdio\n"
+        "fathom export run.fathom --format html -o run.html",
     .run = run,
 };
 

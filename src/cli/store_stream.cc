@@ -3,53 +3,74 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
-#include "sql/quote.h"
+#include "cli/row_cells.h"
+#include "cli/thread_slices.h"
 
 namespace fathom::cli {
 namespace {
 
-using Row = std::vector<Value>;
+constexpr char kEventColumns[] =
+    "SELECT ts, dur, host, pid, tid, rank, depth, fd, \"offset\", size, bytes, ret, device, "
+    "stream, correlation, layer, name, entry, category, file, error, args FROM events";
 
-// Cells of a row, one after the other, in the order of the SELECT.
-class Cells {
+render::ExportEvent event_of(RowCells cells, std::vector<render::ExportArg>& args) {
+  render::ExportEvent event;
+  event.ts = cells.number_or_0();
+  event.dur = cells.number_or_0();
+  event.host = cells.text();
+  for (render::ExportNumber* number :
+       {&event.pid, &event.tid, &event.rank, &event.depth, &event.fd, &event.offset, &event.size,
+        &event.bytes, &event.ret, &event.device, &event.stream, &event.correlation})
+    *number = cells.number();
+  for (std::string_view* text :
+       {&event.layer, &event.name, &event.entry, &event.category, &event.file, &event.error})
+    *text = cells.text();
+  cells.map(args);
+  event.args = args;
+  return event;
+}
+
+// The frames of all stacks, each text once.
+class Stacks {
  public:
-  explicit Cells(const Row& row) : next_(row.data()) {}
+  Status load(analysis::Store& store) {
+    // Recordings that are shown as one may hold the same stack, under the same number.
+    return each_row(store,
+                    "SELECT DISTINCT stack, depth, \"function\", module, file, line FROM frames "
+                    "WHERE stack IS NOT NULL ORDER BY stack, depth",
+                    [&](RowCells cells) -> Status {
+                      std::vector<render::ExportFrame>& frames = stacks_[cells.number_or_0()];
+                      (void)cells.number();
+                      render::ExportFrame frame;
+                      frame.function = keep(cells.text());
+                      frame.module = keep(cells.text());
+                      frame.file = keep(cells.text());
+                      frame.line = cells.number();
+                      frames.push_back(frame);
+                      return {};
+                    });
+  }
 
-  render::ExportNumber number() {
-    const auto* const value = std::get_if<std::int64_t>(&(next_++)->data);
-    return value == nullptr ? render::ExportNumber() : *value;
-  }
-  std::string_view text() {
-    const auto* const value = std::get_if<std::string>(&(next_++)->data);
-    return value == nullptr ? std::string_view() : *value;
-  }
-  double real() {
-    const auto* const value = std::get_if<double>(&(next_++)->data);
-    return value == nullptr ? 0 : *value;
-  }
-  void map(std::vector<render::ExportArg>& into) {
-    into.clear();
-    const auto* const object = std::get_if<Object>(&(next_++)->data);
-    if (object == nullptr) return;
-    for (const auto& [key, value] : *object) {
-      const auto* const text = std::get_if<std::string>(&value.data);
-      if (text != nullptr) into.emplace_back(key, *text);
-    }
+  [[nodiscard]] std::span<const render::ExportFrame> frames(
+      const render::ExportNumber& stack) const {
+    const auto found = stacks_.find(stack.value_or(-1));
+    if (found == stacks_.end()) return {};
+    return found->second;
   }
 
  private:
-  const Value* next_;
-};
+  std::string_view keep(std::string_view text) {
+    return text.empty() ? std::string_view() : *texts_.emplace(text).first;
+  }
 
-template <class Use>
-Status each_row(analysis::Store& store, const std::string& sql, Use use) {
-  return store.stream(sql, [&](const Table& rows) -> Status {
-    for (const Row& row : rows.rows) FATHOM_TRY(use(Cells(row)));
-    return {};
-  });
-}
+  std::unordered_set<std::string> texts_;  // nodes do not move
+  std::unordered_map<std::int64_t, std::vector<render::ExportFrame>> stacks_;
+};
 
 }  // namespace
 
@@ -64,33 +85,17 @@ std::int64_t StoreStream::start_realtime_ns() const {
   return start;
 }
 
-std::string StoreStream::where(bool with_layers, const std::string& begin,
-                               const std::string& end) const {
-  std::string sql = " WHERE true";
-  if (with_layers && !filter_.layers.empty()) {
-    sql += " AND layer IN (";
-    for (const std::string& layer : filter_.layers) sql += sql::quote_literal(layer) + ", ";
-    sql += "NULL)";
-  }
-  if (!filter_.pids.empty()) {
-    sql += " AND pid IN (";
-    for (const std::int64_t pid : filter_.pids) sql += std::to_string(pid) + ", ";
-    sql += "NULL)";
-  }
-  if (filter_.from_ns && !end.empty())
-    sql += " AND " + end + " >= " + std::to_string(*filter_.from_ns);
-  if (filter_.to_ns && !begin.empty())
-    sql += " AND " + begin + " < " + std::to_string(*filter_.to_ns);
-  return sql;
+std::string StoreStream::where(std::string_view view) const {
+  return where_sql(*find_filtered_view(view), filter_);
 }
 
 Status StoreStream::processes(const std::function<Status(const render::ExportProcess&)>& use) {
   const std::string sql = "SELECT host, pid, ppid, rank, name, command FROM processes" +
-                          where(false, "", "") + " AND pid IS NOT NULL ORDER BY host, pid, start";
-  return each_row(*store_, sql, [&](Cells cells) {
+                          where("processes") + " AND pid IS NOT NULL ORDER BY host, pid, start";
+  return each_row(*store_, sql, [&](RowCells cells) {
     render::ExportProcess process;
     process.host = cells.text();
-    process.pid = cells.number().value_or(0);
+    process.pid = cells.number_or_0();
     process.ppid = cells.number();
     process.rank = cells.number();
     process.name = cells.text();
@@ -100,13 +105,13 @@ Status StoreStream::processes(const std::function<Status(const render::ExportPro
 }
 
 Status StoreStream::threads(const std::function<Status(const render::ExportThread&)>& use) {
-  const std::string sql = "SELECT host, pid, tid, name FROM threads" + where(false, "", "") +
+  const std::string sql = "SELECT host, pid, tid, name FROM threads" + where("threads") +
                           " AND pid IS NOT NULL AND tid IS NOT NULL ORDER BY host, pid, tid";
-  return each_row(*store_, sql, [&](Cells cells) {
+  return each_row(*store_, sql, [&](RowCells cells) {
     render::ExportThread thread;
     thread.host = cells.text();
-    thread.pid = cells.number().value_or(0);
-    thread.tid = cells.number().value_or(0);
+    thread.pid = cells.number_or_0();
+    thread.tid = cells.number_or_0();
     thread.name = cells.text();
     return use(thread);
   });
@@ -114,39 +119,24 @@ Status StoreStream::threads(const std::function<Status(const render::ExportThrea
 
 Status StoreStream::events(render::EventOrder order,
                            const std::function<Status(const render::ExportEvent&)>& use) {
-  std::string sql =
-      "SELECT ts, dur, host, pid, tid, depth, fd, \"offset\", size, bytes, ret, layer, name, "
-      "entry, category, file, error, "
-      "args FROM events" +
-      where(true, "ts", "ts + dur");
-  if (order == render::EventOrder::kByThread)
-    sql += " ORDER BY host, pid, tid, ts, dur DESC, depth";
   std::vector<render::ExportArg> args;
-  return each_row(*store_, sql, [&](Cells cells) {
-    render::ExportEvent event;
-    event.ts = cells.number().value_or(0);
-    event.dur = cells.number().value_or(0);
-    event.host = cells.text();
-    for (render::ExportNumber* number : {&event.pid, &event.tid, &event.depth, &event.fd,
-                                         &event.offset, &event.size, &event.bytes, &event.ret}) {
-      *number = cells.number();
-    }
-    for (std::string_view* text :
-         {&event.layer, &event.name, &event.entry, &event.category, &event.file, &event.error}) {
-      *text = cells.text();
-    }
-    cells.map(args);
-    event.args = args;
-    return use(event);
+  const auto each = [&](const std::string& sql) {
+    return each_row(*store_, sql, [&](RowCells cells) { return use(event_of(cells, args)); });
+  };
+  if (order == render::EventOrder::kAny) return each(kEventColumns + where("events"));
+  return each_slice(*store_, where("events"), [&](const std::string& condition) {
+    return each(
+        kEventColumns + condition +
+        " ORDER BY host NULLS FIRST, pid NULLS FIRST, tid NULLS FIRST, ts, dur DESC, depth");
   });
 }
 
 Status StoreStream::counters(const std::function<Status(const render::ExportCounter&)>& use) {
   const std::string sql =
-      "SELECT ts, host, pid, tid, layer, name, unit, value FROM counters" + where(true, "ts", "ts");
-  return each_row(*store_, sql, [&](Cells cells) {
+      "SELECT ts, host, pid, tid, layer, name, unit, value FROM counters" + where("counters");
+  return each_row(*store_, sql, [&](RowCells cells) {
     render::ExportCounter counter;
-    counter.ts = cells.number().value_or(0);
+    counter.ts = cells.number_or_0();
     counter.host = cells.text();
     counter.pid = cells.number();
     counter.tid = cells.number();
@@ -156,6 +146,68 @@ Status StoreStream::counters(const std::function<Status(const render::ExportCoun
     counter.value = cells.real();
     return use(counter);
   });
+}
+
+Status StoreStream::intervals(render::IntervalDetail detail,
+                              const std::function<Status(const render::ExportInterval&)>& use) {
+  std::string sql =
+      "SELECT ts, width, host, pid, tid, layer, name, file, calls, errors, dur, dur_min, dur_max, "
+      "bytes FROM intervals" +
+      where("intervals");
+  if (detail == render::IntervalDetail::kByName) {
+    sql =
+        "SELECT ts, max(width), host, pid, NULL, layer, name, NULL, CAST(sum(calls) AS BIGINT), "
+        "CAST(sum(errors) AS BIGINT), CAST(sum(dur) AS BIGINT), min(dur_min), max(dur_max), "
+        "CAST(sum(bytes) AS BIGINT) FROM intervals" +
+        where("intervals") +
+        " GROUP BY host, pid, layer, name, ts ORDER BY host NULLS FIRST, pid NULLS FIRST, layer, "
+        "name, ts";
+  }
+  return each_row(*store_, sql, [&](RowCells cells) {
+    render::ExportInterval row;
+    row.ts = cells.number_or_0();
+    row.width = cells.number_or_0();
+    row.host = cells.text();
+    row.pid = cells.number();
+    row.tid = cells.number();
+    row.layer = cells.text();
+    row.name = cells.text();
+    row.file = cells.text();
+    row.calls = cells.number_or_0();
+    row.errors = cells.number_or_0();
+    row.dur = cells.number_or_0();
+    row.dur_min = cells.number();
+    row.dur_max = cells.number();
+    row.bytes = cells.number();
+    return use(row);
+  });
+}
+
+Status StoreStream::samples(const std::function<Status(const render::ExportSample&)>& use) {
+  FATHOM_ASSIGN(const Table any, store_->query("SELECT stack FROM samples LIMIT 1"));
+  if (any.rows.empty()) return {};
+  Stacks stacks;
+  FATHOM_TRY(stacks.load(*store_));
+  const std::string sql = "SELECT ts, host, pid, tid, cpu, event, weight, stack FROM samples" +
+                          where("samples") +
+                          " ORDER BY host NULLS FIRST, pid NULLS FIRST, tid NULLS FIRST, event, ts";
+  return each_row(*store_, sql, [&](RowCells cells) {
+    render::ExportSample sample;
+    sample.ts = cells.number_or_0();
+    sample.host = cells.text();
+    sample.pid = cells.number();
+    sample.tid = cells.number();
+    sample.cpu = cells.number();
+    sample.event = cells.text();
+    sample.weight = cells.number_or_0();
+    sample.frames = stacks.frames(cells.number());
+    return use(sample);
+  });
+}
+
+Status StoreStream::table(const std::function<Status(const Table&)>& use) {
+  FATHOM_ASSIGN(const FilteredView view, find_filtered_view(filter_.table));
+  return store_->stream("SELECT * FROM " + std::string(view.name) + where_sql(view, filter_), use);
 }
 
 }  // namespace fathom::cli

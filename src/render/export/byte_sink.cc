@@ -98,13 +98,21 @@ class ByteSink::State {
     return write_out(packed_);
   }
 
+  Result<std::string> hand_over() {
+    if (part_.empty()) return usage_error("this format needs a file", "name one with -o");
+    file_.reset();
+    handed_over_ = true;
+    return part_;
+  }
+
   Status finish() {
     if (compressor_ != nullptr && (compressor_->in_member() || !written_)) {
       packed_.clear();
       compressor_->add({}, true, packed_);
       FATHOM_TRY(write_out(packed_));
     }
-    if (!file_ && std::fflush(stdout) != 0) return Error{Code::kIo, "cannot write to stdout", ""};
+    if (!file_ && !handed_over_ && std::fflush(stdout) != 0)
+      return Error{Code::kIo, "cannot write to stdout", ""};
     file_.reset();
     if (part_.empty()) return {};
     FATHOM_TRY(rename_path(part_, path_));
@@ -125,6 +133,7 @@ class ByteSink::State {
   std::unique_ptr<Compressor> compressor_;
   std::string packed_;
   bool written_ = false;
+  bool handed_over_ = false;  // somebody else writes the file
 };
 
 ByteSink::ByteSink(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -140,5 +149,6 @@ Result<ByteSink> ByteSink::open(const std::string& path, bool gzip) {
 
 Status ByteSink::write(std::string_view bytes) { return state_->write(bytes); }
 Status ByteSink::finish() { return state_->finish(); }
+Result<std::string> ByteSink::hand_over() { return state_->hand_over(); }
 
 }  // namespace fathom::render

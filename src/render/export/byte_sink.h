@@ -22,6 +22,9 @@ class ByteSink {
 
   Status write(std::string_view bytes);
   Status finish();
+  // For writers that need a path instead of a sink: what they put there becomes the file at
+  // finish(). kUsage where the output is no file.
+  Result<std::string> hand_over();
 
  private:
   class State;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "render/export/exporter.h"
+#include "render/export/interval_counters.h"
 #include "render/export/json_fields.h"
 
 namespace fathom::render {
@@ -19,6 +20,7 @@ class ChromeWriter {
     FATHOM_TRY(from.threads([&](const ExportThread& thread) { return add(thread); }));
     FATHOM_TRY(from.events(EventOrder::kAny, [&](const ExportEvent& event) { return add(event); }));
     FATHOM_TRY(from.counters([&](const ExportCounter& counter) { return add(counter); }));
+    FATHOM_TRY(interval_counters(from, [&](const ExportCounter& counter) { return add(counter); }));
     buffer_.text() += "\n]}\n";
     return buffer_.flush();
   }
@@ -88,11 +90,11 @@ class ChromeWriter {
   static void append_args(std::string& out, const ExportEvent& event) {
     JsonFields fields(out);
     if (!event.file.empty()) fields.text("file", event.file);
-    const std::pair<std::string_view, const ExportNumber*> numbers[] = {{"fd", &event.fd},
-                                                                        {"offset", &event.offset},
-                                                                        {"size", &event.size},
-                                                                        {"bytes", &event.bytes},
-                                                                        {"ret", &event.ret}};
+    const std::pair<std::string_view, const ExportNumber*> numbers[] = {
+        {"fd", &event.fd},         {"offset", &event.offset},
+        {"size", &event.size},     {"bytes", &event.bytes},
+        {"ret", &event.ret},       {"device", &event.device},
+        {"stream", &event.stream}, {"correlation", &event.correlation}};
     for (const auto& [name, value] : numbers) {
       if (value->has_value()) fields.number(name, **value);
     }
@@ -124,7 +126,7 @@ extern const ExporterDef kChromeExporter;
 const ExporterDef kChromeExporter = {
     .name = "chrome",
     .summary = "JSON for chrome://tracing, Perfetto's page, speedscope",
-    .gzip = true,
+    .gzip = Gzip::kByName,
     .write = write,
 };
 

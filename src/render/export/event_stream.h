@@ -10,8 +10,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
+#include "base/table.h"
 
 namespace fathom::render {
 
@@ -23,7 +25,7 @@ struct ExportEvent {
   std::int64_t ts = 0;
   std::int64_t dur = 0;
   std::string_view host;
-  ExportNumber pid, tid, depth, fd, offset, size, bytes, ret;
+  ExportNumber pid, tid, rank, depth, fd, offset, size, bytes, ret, device, stream, correlation;
   std::string_view layer, name, entry, category, file, error;
   std::span<const ExportArg> args;
 };
@@ -34,6 +36,34 @@ struct ExportCounter {
   ExportNumber pid, tid;
   std::string_view layer, name, unit;
   double value = 0;
+};
+
+// Calls counted over a stretch of time.
+struct ExportInterval {
+  std::int64_t ts = 0;
+  std::int64_t width = 0;
+  std::string_view host;
+  ExportNumber pid, tid;
+  std::string_view layer, name, file;
+  std::int64_t calls = 0;
+  std::int64_t errors = 0;
+  std::int64_t dur = 0;
+  ExportNumber dur_min, dur_max, bytes;
+};
+
+struct ExportFrame {
+  std::string_view function, module, file;
+  ExportNumber line;
+};
+
+// A call stack that somebody took.
+struct ExportSample {
+  std::int64_t ts = 0;
+  std::string_view host;
+  ExportNumber pid, tid, cpu;
+  std::string_view event;
+  std::int64_t weight = 0;
+  std::span<const ExportFrame> frames;  // outermost first
 };
 
 struct ExportProcess {
@@ -55,6 +85,33 @@ enum class EventOrder : std::uint8_t {
   kByThread,  // by host, pid, tid; within a thread by begin, outer events before inner ones
 };
 
+enum class IntervalDetail : std::uint8_t {
+  kAll,     // as recorded
+  kByName,  // summed over threads and files; by host, pid, layer, name, ts
+};
+
+// A part of a report: a table and how it wants to be drawn.
+struct ExportSection {
+  enum class Shape : std::uint8_t {
+    kTable,
+    kSplit,   // the first two columns as parts of a whole
+    kBars,    // the last column's numbers as bars
+    kSeries,  // the last column's lists of numbers as lines
+    kHeat,    // the last column's lists of numbers as cells
+  };
+  Table table;
+  Shape shape = Shape::kTable;
+};
+
+// What a report says: words, facts about the run, tables.
+struct ExportReport {
+  std::string title;
+  std::int64_t wall_ns = 0;
+  std::vector<std::string> words;
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<ExportSection> sections;
+};
+
 // One thread at a time; one of these calls after the other. An Error from the callee ends the call
 // and is returned.
 class EventStream {
@@ -67,6 +124,16 @@ class EventStream {
   virtual Status threads(const std::function<Status(const ExportThread&)>& use) = 0;
   virtual Status events(EventOrder order, const std::function<Status(const ExportEvent&)>& use) = 0;
   virtual Status counters(const std::function<Status(const ExportCounter&)>& use) = 0;
+  virtual Status intervals(IntervalDetail detail,
+                           const std::function<Status(const ExportInterval&)>& use) = 0;
+  // By host, pid, tid, event, ts.
+  virtual Status samples(const std::function<Status(const ExportSample&)>& use) = 0;
+
+  // The rows as they are, with all columns: what formats of tables write. Called at least once.
+  virtual Status table(const std::function<Status(const Table&)>& use) = 0;
+  // The same into a Parquet file. Only the recording's own engine can write one.
+  virtual Status write_parquet(const std::string& path) = 0;
+  virtual Result<ExportReport> report() = 0;
 };
 
 }  // namespace fathom::render

@@ -34,6 +34,21 @@ class FakeStream : public EventStream {
     return each(counter_rows, use);
   }
 
+  Status intervals(IntervalDetail /*detail*/,
+                   const std::function<Status(const ExportInterval&)>& use) override {
+    return each(interval_rows, use);
+  }
+  Status samples(const std::function<Status(const ExportSample&)>& use) override {
+    return each(sample_rows, use);
+  }
+  Status table(const std::function<Status(const Table&)>& use) override { return use(rows); }
+  Status write_parquet(const std::string& path) override { return write_file_atomic(path, "PAR1"); }
+  Result<ExportReport> report() override { return page; }
+
+  Table rows;
+  ExportReport page;
+  std::vector<ExportInterval> interval_rows;
+  std::vector<ExportSample> sample_rows;
   std::vector<ExportProcess> process_rows;
   std::vector<ExportThread> thread_rows;
   std::vector<ExportEvent> event_rows;

@@ -12,13 +12,19 @@ namespace fathom::render {
 extern const ExporterDef kChromeExporter;
 extern const ExporterDef kPerfettoExporter;
 extern const ExporterDef kPfwExporter;
+extern const ExporterDef kSpeedscopeExporter;
+extern const ExporterDef kPprofExporter;
+extern const ExporterDef kCollapsedExporter;
+extern const ExporterDef kFirefoxExporter;
+extern const ExporterDef kCsvExporter;
+extern const ExporterDef kParquetExporter;
+extern const ExporterDef kHtmlExporter;
 
 namespace {
 
 const ExporterDef* const kExporters[] = {
-    &kChromeExporter,
-    &kPerfettoExporter,
-    &kPfwExporter,
+    &kChromeExporter,    &kPerfettoExporter, &kPfwExporter, &kSpeedscopeExporter, &kPprofExporter,
+    &kCollapsedExporter, &kFirefoxExporter,  &kCsvExporter, &kParquetExporter,    &kHtmlExporter,
 };
 
 }  // namespace

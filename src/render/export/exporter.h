@@ -3,6 +3,7 @@
 // and its name twice in exporter.cc.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -12,10 +13,17 @@
 
 namespace fathom::render {
 
+enum class Gzip : std::uint8_t {
+  kNever,
+  kByName,  // its readers take it compressed: a name that ends in .gz does that
+  kAlways,
+};
+
 struct ExporterDef {
   std::string_view name;
   std::string_view summary;  // what it is and what reads it, one line
-  bool gzip = false;         // its readers take it compressed: a name that ends in .gz does that
+  Gzip gzip = Gzip::kNever;
+  bool of_rows = true;  // made of rows one by one: they can be anonymous, and split by process
   // Writes everything into the sink, but does not finish it.
   Status (*write)(EventStream& from, ByteSink& to);
 };

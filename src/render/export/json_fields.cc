@@ -28,4 +28,19 @@ void append_us(std::string& out, std::int64_t ns) {
   out += static_cast<char>('0' + rest % 10);
 }
 
+void append_ms(std::string& out, std::int64_t ns) {
+  constexpr std::uint64_t kPerMs = 1'000'000;
+  if (ns < 0) out += '-';
+  const std::uint64_t size =
+      ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
+  append_number(out, static_cast<std::int64_t>(size / kPerMs));
+  std::uint64_t rest = size % kPerMs;
+  if (rest == 0) return;
+  out += '.';
+  for (std::uint64_t digit = kPerMs / 10; rest > 0; digit /= 10) {
+    out += static_cast<char>('0' + rest / digit);
+    rest %= digit;
+  }
+}
+
 }  // namespace fathom::render

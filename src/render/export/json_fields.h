@@ -23,6 +23,9 @@ void append_real(std::string& out, double number);
 // Nanoseconds as microseconds with all their digits: 1234 is 1.234.
 void append_us(std::string& out, std::int64_t ns);
 
+// The same as milliseconds, without zeros at the end: 1234000 is 1.234.
+void append_ms(std::string& out, std::int64_t ns);
+
 inline void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   append_json_text(out, text);

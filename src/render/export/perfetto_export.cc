@@ -4,6 +4,7 @@
 // readers sort packets by time, and within a track and a time they keep the file's order.
 #include <protozero/pbf_writer.hpp>
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "render/export/exporter.h"
+#include "render/export/interval_counters.h"
 
 namespace fathom::render {
 namespace {
@@ -31,7 +33,8 @@ constexpr protozero::pbf_tag_type kPid = 1, kCommandLine = 2, kProcessName = 6, 
                                   kThreadName = 5, kUnitName = 6;
 // TrackEvent
 constexpr protozero::pbf_tag_type kCategoryIids = 3, kDebugAnnotations = 4, kType = 9,
-                                  kNameIid = 10, kTrackUuid = 11, kDoubleCounterValue = 44;
+                                  kNameIid = 10, kTrackUuid = 11, kDoubleCounterValue = 44,
+                                  kFlowIds = 47;
 // DebugAnnotation
 constexpr protozero::pbf_tag_type kAnnotationNameIid = 1, kIntValue = 4, kStringValue = 6;
 // InternedData, and what is in it
@@ -68,6 +71,14 @@ class Interned {
   std::unordered_map<std::string, std::uint64_t> ids_;
 };
 
+// Events with one correlation in one process belong together: an arrow joins them.
+std::uint64_t flow_of(const ExportEvent& event) {
+  std::uint64_t id = std::hash<std::string_view>()(event.host);
+  for (const ExportNumber* part : {&event.pid, &event.correlation})
+    id = (id ^ static_cast<std::uint64_t>(part->value_or(-1))) * 0x9e3779b97f4a7c15;
+  return id == 0 ? 1 : id;
+}
+
 // Events of a thread that overlap without nesting (another layer's, an asynchronous one) go to
 // further tracks of it.
 struct Lane {
@@ -87,6 +98,7 @@ class PerfettoWriter {
         from.events(EventOrder::kByThread, [&](const ExportEvent& event) { return add(event); }));
     close_lanes();
     FATHOM_TRY(from.counters([&](const ExportCounter& counter) { return add(counter); }));
+    FATHOM_TRY(interval_counters(from, [&](const ExportCounter& counter) { return add(counter); }));
     return buffer_.flush();
   }
 
@@ -230,6 +242,7 @@ class PerfettoWriter {
     writer.add_uint64(field::kCategoryIids, categories_.id(event.layer, interned_));
     if (!event.category.empty())
       writer.add_uint64(field::kCategoryIids, categories_.id(event.category, interned_));
+    if (event.correlation) writer.add_fixed64(field::kFlowIds, flow_of(event));
     add_annotations(writer, event);
     add_packet([&](protozero::pbf_writer& packet) {
       packet.add_uint64(field::kTimestamp, time(event.ts));
@@ -259,6 +272,9 @@ class PerfettoWriter {
     number("size", event.size);
     number("bytes", event.bytes);
     number("ret", event.ret);
+    number("device", event.device);
+    number("stream", event.stream);
+    number("correlation", event.correlation);
     if (!event.error.empty()) text("error", event.error);
     for (const auto& [key, value] : event.args) text(key, value);
   }
@@ -313,7 +329,7 @@ extern const ExporterDef kPerfettoExporter;
 const ExporterDef kPerfettoExporter = {
     .name = "perfetto",
     .summary = "Perfetto's own format, for ui.perfetto.dev and its SQL tools",
-    .gzip = false,
+    .gzip = Gzip::kNever,
     .write = write,
 };
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Firefox Profiler's processed format (preprocessedProfileVersion 47), for profiler.firefox.com:
+// every event is a marker of its thread, and the stacks that they make are samples, a sample for
+// each stretch of time in which the stack stays the same. What samplers took becomes threads of
+// their own.
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "render/export/exporter.h"
+#include "render/export/firefox_thread.h"
+#include "render/export/json_fields.h"
+#include "render/export/spans.h"
+#include "render/export/stacks.h"
+
+namespace fathom::render {
+namespace {
+
+class FirefoxWriter : public SpanListener {
+ public:
+  explicit FirefoxWriter(ByteSink& sink) : buffer_(sink) {}
+
+  Status write(EventStream& from) {
+    FATHOM_TRY(names_.load(from));
+    add_meta(from.start_realtime_ns());
+    FATHOM_TRY(walk_spans(from, *this));
+    FATHOM_TRY(from.samples([&](const ExportSample& sample) { return add(sample); }));
+    FATHOM_TRY(close_thread());
+    buffer_.text() += "\n]}\n";
+    return buffer_.flush();
+  }
+
+  Status thread_begins(const ExportEvent& first) override {
+    name_thread(first.host, first.pid, first.tid, "");
+    open_.clear();
+    return {};
+  }
+  Status begin(std::size_t lane, const ExportEvent& event) override {
+    FATHOM_TRY(thread_.add_marker(event));
+    if (lane > 0) return {};  // stacks are made of what nests; the marker tells the rest
+    FATHOM_TRY(pass_time(event.ts));
+    const std::uint32_t parent = open_.empty() ? StackTree::kRoot : open_.back();
+    open_.push_back(thread_.stack(parent, thread_.frame(event)));
+    return {};
+  }
+  Status end(std::size_t lane, std::int64_t ts, std::int64_t /*self*/) override {
+    if (lane > 0) return {};
+    FATHOM_TRY(pass_time(ts));
+    open_.pop_back();
+    return {};
+  }
+  Status thread_ends() override { return close_thread(); }
+
+ private:
+  using SampleKey = std::tuple<std::string, std::int64_t, std::int64_t, std::string>;
+
+  void add_meta(std::int64_t start_ns) {
+    std::string& out = buffer_.text();
+    out += "{\"meta\":{\"interval\":1,\"startTime\":";
+    append_ms(out, start_ns);
+    out +=
+        ",\"processType\":0,\"product\":\"fathom\",\"stackwalk\":1,\"debug\":false,\"version\":27,"
+        "\"preprocessedProfileVersion\":47,\"symbolicated\":true,\"physicalCPUs\":0,"
+        "\"logicalCPUs\":0,\"usesOnlyOneStackType\":true,\"doesNotUseFrameImplementation\":true,"
+        "\"sourceCodeIsNotOnSearchfox\":true,\"extensions\":{\"id\":[],\"name\":[],"
+        "\"baseURL\":[],\"length\":0},\"categories\":";
+    out += FirefoxThread::categories();
+    out += ",\"markerSchema\":";
+    out += FirefoxThread::marker_schema();
+    out += "},\"libs\":[],\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\"threads\":[";
+  }
+
+  void name_thread(std::string_view host, const ExportNumber& pid, const ExportNumber& tid,
+                   std::string_view event) {
+    now_ = {names_.program(host, pid), names_.thread(host, pid, tid), pid, tid};
+    if (event.empty()) return;
+    now_.thread += ", " + std::string(event);
+    now_.tid.reset();  // beside the thread that its calls make
+  }
+
+  // The stack stayed as it is from `since_` until now.
+  Status pass_time(std::int64_t ts) {
+    const std::int64_t since = since_;
+    since_ = ts;
+    if (open_.empty() || ts <= since) return {};
+    return thread_.add_sample(since, open_.back(), ts - since, true);
+  }
+
+  Status add(const ExportSample& sample) {
+    SampleKey key{std::string(sample.host), sample.pid.value_or(-1), sample.tid.value_or(-1),
+                  std::string(sample.event)};
+    if (thread_.empty() || key != key_) {
+      FATHOM_TRY(close_thread());
+      key_ = std::move(key);
+      name_thread(sample.host, sample.pid, sample.tid, sample.event);
+    }
+    std::uint32_t stack = StackTree::kRoot;
+    for (const ExportFrame& frame : sample.frames)
+      stack = thread_.stack(stack, thread_.frame(frame));
+    const bool time =
+        sample.event.starts_with("cpu-clock") || sample.event.starts_with("task-clock");
+    return thread_.add_sample(sample.ts, stack, sample.weight, time);
+  }
+
+  Status close_thread() {
+    if (thread_.empty()) return {};
+    buffer_.text() += any_thread_ ? ",\n" : "\n";
+    any_thread_ = true;
+    FATHOM_TRY(thread_.move_to(buffer_, now_));
+    thread_ = FirefoxThread();
+    return {};
+  }
+
+  SinkBuffer buffer_;
+  ThreadNames names_;
+  FirefoxNames now_;
+  FirefoxThread thread_;
+  std::vector<std::uint32_t> open_;  // stacks of open calls
+  std::int64_t since_ = 0;
+  SampleKey key_;
+  bool any_thread_ = false;
+};
+
+Status write(EventStream& from, ByteSink& to) { return FirefoxWriter(to).write(from); }
+
+}  // namespace
+
+extern const ExporterDef kFirefoxExporter;
+const ExporterDef kFirefoxExporter = {
+    .name = "firefox",
+    .summary = "JSON for profiler.firefox.com: markers and stacks for each thread",
+    .gzip = Gzip::kByName,
+    .write = write,
+};
+
+}  // namespace fathom::render

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// One thread of a Firefox profile: columns of samples and markers, and the tables that they point
+// into. Columns are long and stand one behind the other, so they are spilled; tables grow with
+// distinct functions and stacks alone.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "render/export/event_stream.h"
+#include "render/export/stacks.h"
+#include "render/export/text_spill.h"
+
+namespace fathom::render {
+
+struct FirefoxNames {
+  std::string program;
+  std::string thread;
+  ExportNumber pid;
+  ExportNumber tid;
+};
+
+class FirefoxThread {
+ public:
+  // A stack by its innermost function.
+  std::uint32_t stack(std::uint32_t parent, std::uint32_t frame) {
+    return tree_.child(parent, frame);
+  }
+  std::uint32_t frame(const ExportEvent& event) { return frames_.id(event); }
+  std::uint32_t frame(const ExportFrame& frame) { return frames_.id(frame); }
+
+  // `weight` as the thread's samples count: ns of calls, or what a sample weighs.
+  Status add_sample(std::int64_t ts, std::uint32_t stack, std::int64_t weight, bool is_time);
+  Status add_marker(const ExportEvent& event);
+
+  [[nodiscard]] bool empty() const { return times_.size() == 0 && marker_names_.size() == 0; }
+  // The JSON object; the thread is empty afterwards.
+  Status move_to(SinkBuffer& out, const FirefoxNames& names);
+
+  // Index of a layer in categories(): what the profile's meta object lists.
+  static std::size_t category_of(std::string_view layer);
+  static std::string categories();
+  static std::string marker_schema();
+
+ private:
+  std::int64_t text(const std::string& text);
+  static void add_data(std::string& out, const ExportEvent& event);
+  Status write_samples(SinkBuffer& out);
+  Status write_markers(SinkBuffer& out);
+  Status write_stacks(SinkBuffer& out);
+  Status write_functions(SinkBuffer& out);
+
+  ArraySpill stacks_, times_, weights_;
+  ArraySpill marker_names_, marker_starts_, marker_ends_, marker_phases_, marker_categories_,
+      marker_data_;
+  bool in_time_ = true;
+  StackTree tree_;
+  FrameTable frames_;
+  std::vector<std::string> texts_;
+  std::unordered_map<std::string, std::int64_t> text_ids_;
+};
+
+}  // namespace fathom::render

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+#include "render/export/html_charts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "base/text.h"
+#include "render/cell_text.h"
+#include "render/export/json_fields.h"
+
+namespace fathom::render {
+namespace {
+
+constexpr double kWidth = 720;
+constexpr std::size_t kColors = 10;  // of the style sheet: --c0 to --c9
+
+std::optional<double> number_of(const Value& cell) {
+  if (const auto* number = std::get_if<std::int64_t>(&cell.data))
+    return static_cast<double>(*number);
+  if (const auto* number = std::get_if<double>(&cell.data)) return *number;
+  return {};
+}
+
+std::vector<std::optional<double>> numbers_of(const Value& cell) {
+  std::vector<std::optional<double>> numbers;
+  const auto* const list = std::get_if<List>(&cell.data);
+  for (const Value& value : list == nullptr ? List() : *list) numbers.push_back(number_of(value));
+  return numbers;
+}
+
+// One decimal: pixels need no more.
+std::string px(double value) {
+  std::string out;
+  append_real(out, std::round(value * 10) / 10);
+  return out;
+}
+
+// All digits, and no exponent where the number is whole.
+std::string exact(double value) {
+  constexpr double kWhole = 9e15;
+  std::string out;
+  if (std::floor(value) == value && std::abs(value) < kWhole) {
+    append_number(out, static_cast<std::int64_t>(value));
+  } else {
+    append_real(out, value);
+  }
+  return out;
+}
+
+std::string color(std::size_t index) { return "var(--c" + std::to_string(index % kColors) + ")"; }
+
+std::string open_svg(double height, const std::string& label) {
+  return "<svg viewBox=\"0 0 " + px(kWidth) + " " + px(height) + "\" role=\"img\" aria-label=\"" +
+         html_text(label) + "\">";
+}
+
+std::string text_at(double x, double y, std::string_view anchor, const std::string& text) {
+  return "<text x=\"" + px(x) + "\" y=\"" + px(y) + "\" text-anchor=\"" + std::string(anchor) +
+         "\">" + html_text(text) + "</text>";
+}
+
+struct Rect {
+  double x = 0, y = 0, width = 0, height = 0;
+};
+
+std::string rect(const Rect& place, const std::string& style, double value,
+                 const std::string& title) {
+  return "<rect x=\"" + px(place.x) + "\" y=\"" + px(place.y) + "\" width=\"" + px(place.width) +
+         "\" height=\"" + px(place.height) + "\" style=\"" + style + "\" data-value=\"" +
+         exact(value) + "\"><title>" + html_text(title) + "</title></rect>";
+}
+
+std::string legend(const std::vector<std::string>& names) {
+  std::string out = "<ul class=\"legend\">";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    out +=
+        "<li><span style=\"background:" + color(i) + "\"></span>" + html_text(names[i]) + "</li>";
+  }
+  return out + "</ul>";
+}
+
+// What stands before the columns that are drawn: "posix read".
+std::string label_of(const Table& table, const std::vector<Value>& row, std::size_t columns) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < columns; ++i) {
+    if (row[i].is_null() || plain_text(row[i]).empty()) continue;
+    words.push_back(human_text(row[i], table.columns[i].measure));
+  }
+  return words.empty() ? "machine" : join(words, " ");
+}
+
+// Columns that name a line: those in front whose values are no measures.
+std::size_t naming_columns(const Table& table) {
+  std::size_t count = 0;
+  while (count + 1 < table.columns.size() && table.columns[count].measure == Measure::kNone)
+    ++count;
+  return std::max<std::size_t>(count, 1);
+}
+
+std::string time_axis(double y, double left, std::int64_t wall_ns) {
+  std::string out;
+  constexpr int kTicks = 4;
+  for (int i = 0; i <= kTicks; ++i) {
+    const double share = static_cast<double>(i) / kTicks;
+    const char* const anchor = i == 0 ? "start" : i == kTicks ? "end" : "middle";
+    const std::string text = i == 0 ? "0" : human_ns(share * static_cast<double>(wall_ns));
+    out += text_at(left + share * (kWidth - left), y, anchor, text);
+  }
+  return out;
+}
+
+Measure measure_before_last(const Table& table) {
+  return table.columns.size() < 2 ? Measure::kNone
+                                  : table.columns[table.columns.size() - 2].measure;
+}
+
+// One histogram: rows [from, to) of the table.
+std::string histogram(const Table& table, std::size_t from, std::size_t to,
+                      const std::string& label) {
+  constexpr double kHeight = 130, kTop = 14, kBottom = 108;
+  const std::size_t value = table.columns.size() - 1;
+  double most = 1;
+  for (std::size_t i = from; i < to; ++i)
+    most = std::max(most, number_of(table.rows[i][value]).value_or(0));
+  const double step = kWidth / static_cast<double>(std::max<std::size_t>(to - from, 12));
+  std::string out = "<figure><figcaption>" + html_text(label) + "</figcaption>" +
+                    open_svg(kHeight, table.title + " of " + label);
+  for (std::size_t i = from; i < to; ++i) {
+    const double count = number_of(table.rows[i][value]).value_or(0);
+    const std::string bound =
+        human_text(table.rows[i][value - 1], table.columns[value - 1].measure);
+    const std::string calls = human_text(table.rows[i][value], table.columns[value].measure);
+    const double height = std::max(1.0, count / most * (kBottom - kTop));
+    const double x = static_cast<double>(i - from) * step;
+    out += rect({x + 1, kBottom - height, step - 2, height}, "fill:" + color(0), count,
+                join({"from", bound, "on:", calls, table.columns[value].name}, " "));
+    out += text_at(x + step / 2, kHeight - 8, "middle", bound);
+  }
+  return out + "</svg></figure>";
+}
+
+}  // namespace
+
+std::string html_text(std::string_view text) {
+  std::string out;
+  for (const char c : escape_control(text)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+std::string html_table(const Table& table) {
+  std::string out = "<div class=\"scroll\"><table><thead><tr>";
+  for (const Column& column : table.columns)
+    out += "<th scope=\"col\">" + html_text(column.name) + "</th>";
+  out += "</tr></thead><tbody>";
+  for (const std::vector<Value>& row : table.rows) {
+    out += "<tr>";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::optional<double> number = number_of(row[i]);
+      const std::string text = row[i].is_null() ? "" : human_text(row[i], table.columns[i].measure);
+      out += number ? "<td class=\"n\" data-value=\"" + plain_text(row[i]) + "\">" : "<td>";
+      out += html_text(text) + "</td>";
+    }
+    out += "</tr>\n";
+  }
+  out += "</tbody></table></div>";
+  if (!table.note.empty()) out += "<p class=\"note\">" + html_text(table.note) + "</p>";
+  return out;
+}
+
+std::string split_chart(const Table& table) {
+  double whole = 0;
+  for (const auto& row : table.rows) whole += std::max(0.0, number_of(row[1]).value_or(0));
+  if (whole <= 0) return "";
+  constexpr double kHeight = 36;
+  std::string out = open_svg(kHeight, table.title);
+  std::vector<std::string> names;
+  double x = 0;
+  for (const auto& row : table.rows) {
+    const double part = std::max(0.0, number_of(row[1]).value_or(0));
+    const double width = part / whole * kWidth;
+    const std::string name = human_text(row[0], Measure::kNone);
+    out += rect({x, 0, width, kHeight}, "fill:" + color(names.size()), part,
+                name + ": " + human_text(row[1], table.columns[1].measure));
+    names.push_back(name);
+    x += width;
+  }
+  return out + "</svg>" + legend(names);
+}
+
+std::string bar_charts(const Table& table) {
+  if (table.columns.size() < 2) return "";
+  const std::size_t names = table.columns.size() - 2;
+  std::string out;
+  for (std::size_t from = 0; from < table.rows.size();) {
+    const std::string label = label_of(table, table.rows[from], names);
+    std::size_t to = from + 1;
+    while (to < table.rows.size() && label_of(table, table.rows[to], names) == label) ++to;
+    out += histogram(table, from, to, label);
+    from = to;
+  }
+  return out;
+}
+
+std::string line_chart(const Table& table, std::int64_t wall_ns) {
+  constexpr double kHeight = 190, kTop = 16, kBottom = 168;
+  double most = 0;
+  for (const auto& row : table.rows) {
+    for (const auto& value : numbers_of(row.back())) most = std::max(most, value.value_or(0));
+  }
+  const Measure measure = measure_before_last(table);
+  std::string out = open_svg(kHeight, table.title + " over the run");
+  out += "<line x1=\"0\" y1=\"" + px(kBottom) + "\" x2=\"" + px(kWidth) + "\" y2=\"" + px(kBottom) +
+         "\"/>";
+  std::vector<std::string> names;
+  for (const auto& row : table.rows) {
+    const std::vector<std::optional<double>> values = numbers_of(row.back());
+    std::vector<std::string> points, exact_values;
+    const double step = kWidth / static_cast<double>(std::max<std::size_t>(values.size(), 1));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      exact_values.push_back(values[i] ? exact(*values[i]) : "");
+      if (!values[i]) continue;
+      const double height = most > 0 ? *values[i] / most * (kBottom - kTop) : 0;
+      points.push_back(px((static_cast<double>(i) + 0.5) * step) + "," + px(kBottom - height));
+    }
+    const std::string name = label_of(table, row, naming_columns(table));
+    out += "<polyline points=\"" + join(points, " ") + "\" style=\"stroke:" + color(names.size()) +
+           "\" data-value=\"" + join(exact_values, ",") + "\"><title>" + html_text(name) +
+           "</title></polyline>";
+    names.push_back(name);
+  }
+  out += text_at(0, kTop - 4, "start", "up to " + human_text(most, measure));
+  return out + time_axis(kHeight - 6, 0, wall_ns) + "</svg>" + legend(names);
+}
+
+std::string heat_chart(const Table& table, std::int64_t wall_ns) {
+  constexpr double kRow = 18, kLeft = 150;
+  double most = 0;
+  for (const auto& row : table.rows) {
+    for (const auto& value : numbers_of(row.back())) most = std::max(most, value.value_or(0));
+  }
+  const double height = kRow * static_cast<double>(table.rows.size()) + 20;
+  const Measure measure = measure_before_last(table);
+  std::string out = open_svg(height, table.title);
+  for (std::size_t at = 0; at < table.rows.size(); ++at) {
+    const auto& row = table.rows[at];
+    const std::vector<std::optional<double>> values = numbers_of(row.back());
+    const double y = kRow * static_cast<double>(at);
+    const double step =
+        (kWidth - kLeft) / static_cast<double>(std::max<std::size_t>(values.size(), 1));
+    const std::string name = label_of(table, row, naming_columns(table));
+    out += text_at(0, y + kRow - 5, "start", name);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double value = values[i].value_or(0);
+      if (value <= 0) continue;
+      // The square root: small cells stay visible beside a large one.
+      const double strength = std::sqrt(value / most);
+      out += rect({kLeft + static_cast<double>(i) * step, y + 1, step, kRow - 2},
+                  "fill:var(--c0);fill-opacity:" + exact(std::round(strength * 100) / 100), value,
+                  name + ": " + human_text(value, measure));
+    }
+  }
+  return out + time_axis(height - 5, kLeft, wall_ns) + "</svg>";
+}
+
+}  // namespace fathom::render

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Rows of a view as one Parquet file.
+#include "render/export/exporter.h"
+
+namespace fathom::render {
+namespace {
+
+Status write(EventStream& from, ByteSink& to) {
+  FATHOM_ASSIGN(const std::string path, to.hand_over());
+  return from.write_parquet(path);
+}
+
+}  // namespace
+
+extern const ExporterDef kParquetExporter;
+const ExporterDef kParquetExporter = {
+    .name = "parquet",
+    .summary = "rows of a view as one file, by default events",
+    .gzip = Gzip::kNever,
+    .of_rows = false,
+    .write = write,
+};
+
+}  // namespace fathom::render

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "render/export/stacks.h"
+
+#include <algorithm>
+
+#include "render/export/spans.h"
+
+namespace fathom::render {
+namespace {
+
+// Self times of calls into the tree of their process.
+class CallSums : public SpanListener {
+ public:
+  explicit CallSums(StackProfile& profile) : profile_(profile) {}
+
+  Status thread_begins(const ExportEvent& first) override {
+    stacks_ = &profile_.stacks[{std::string(first.host), first.pid.value_or(-1), ""}];
+    lanes_.clear();
+    return {};
+  }
+  Status begin(std::size_t lane, const ExportEvent& event) override {
+    if (lane >= lanes_.size()) lanes_.resize(lane + 1);
+    std::vector<std::uint32_t>& open = lanes_[lane];
+    const std::uint32_t parent = open.empty() ? StackTree::kRoot : open.back();
+    open.push_back(stacks_->tree.child(parent, profile_.frames.id(event)));
+    return {};
+  }
+  Status end(std::size_t lane, std::int64_t ts, std::int64_t self) override {
+    stacks_->add(lanes_[lane].back(), 1, self);
+    lanes_[lane].pop_back();
+    profile_.end = std::max(profile_.end, ts);
+    return {};
+  }
+  Status thread_ends() override { return {}; }
+
+ private:
+  StackProfile& profile_;
+  StackSums* stacks_ = nullptr;
+  std::vector<std::vector<std::uint32_t>> lanes_;  // nodes of open calls
+};
+
+}  // namespace
+
+std::string frame_text(const ExportEvent& event) {
+  std::string text(event.name);
+  if (event.layer != "app" && event.layer != "python") {
+    text += " [";
+    text += event.layer;
+    text += ']';
+  }
+  return text;
+}
+
+std::string frame_text(const ExportFrame& frame) {
+  if (!frame.function.empty()) return std::string(frame.function);
+  return "[" + std::string(frame.module.empty() ? "unknown" : frame.module) + "]";
+}
+
+Status ThreadNames::load(EventStream& from) {
+  FATHOM_TRY(from.processes([&](const ExportProcess& process) -> Status {
+    ++hosts_[std::string(process.host)];
+    programs_[{std::string(process.host), process.pid}] = process.name;
+    return {};
+  }));
+  return from.threads([&](const ExportThread& thread) -> Status {
+    threads_[{std::string(thread.host), thread.pid, thread.tid}] = thread.name;
+    return {};
+  });
+}
+
+std::string ThreadNames::program(std::string_view host, const ExportNumber& pid) const {
+  const auto found = programs_.find({std::string(host), pid.value_or(-1)});
+  if (found != programs_.end() && !found->second.empty()) return found->second;
+  return pid ? "pid " + std::to_string(*pid) : "no process";
+}
+
+std::string ThreadNames::thread(std::string_view host, const ExportNumber& pid,
+                                const ExportNumber& tid) const {
+  std::string text = program(host, pid);
+  if (pid) text += " (" + std::to_string(*pid) + ")";
+  if (hosts_.size() > 1) text += " on " + std::string(host);
+  if (!tid) return text;
+  text += ", thread " + std::to_string(*tid);
+  const auto found = threads_.find({std::string(host), pid.value_or(-1), *tid});
+  if (found != threads_.end() && !found->second.empty()) text += " " + found->second;
+  return text;
+}
+
+std::uint32_t FrameTable::id(FrameInfo frame) {
+  std::string key = frame.text + '\n' + frame.file + '\n' + std::to_string(frame.line);
+  const auto [found, is_new] =
+      ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size()));
+  if (is_new) frames_.push_back(std::move(frame));
+  return found->second;
+}
+
+std::uint32_t FrameTable::id(const ExportEvent& event) {
+  return id(FrameInfo{frame_text(event), "", 0});
+}
+
+std::uint32_t FrameTable::id(const ExportFrame& frame) {
+  return id(FrameInfo{frame_text(frame),
+                      std::string(frame.file.empty() ? frame.module : frame.file),
+                      frame.line.value_or(0)});
+}
+
+std::uint32_t StackTree::child(std::uint32_t parent, std::uint32_t frame) {
+  const std::uint64_t key = std::uint64_t{parent} << 32 | frame;
+  const auto [found, is_new] = children_.try_emplace(key, size());
+  if (is_new) nodes_.push_back({parent, frame});
+  return found->second;
+}
+
+std::vector<std::uint32_t> StackTree::path(std::uint32_t id) const {
+  std::vector<std::uint32_t> frames;
+  for (; id != kRoot; id = nodes_[id].parent) frames.push_back(nodes_[id].frame);
+  return frames;
+}
+
+void StackSums::add(std::uint32_t node, std::int64_t count, std::int64_t amount) {
+  if (node >= sums.size()) sums.resize(tree.size());
+  sums[node].count += count;
+  sums[node].amount += amount;
+}
+
+Status StackProfile::load(EventStream& from) {
+  FATHOM_TRY(names.load(from));
+  CallSums calls(*this);
+  FATHOM_TRY(walk_spans(from, calls));
+  return from.samples([&](const ExportSample& sample) -> Status {
+    StackSums& sums =
+        stacks[{std::string(sample.host), sample.pid.value_or(-1), std::string(sample.event)}];
+    std::uint32_t node = StackTree::kRoot;
+    for (const ExportFrame& frame : sample.frames) node = sums.tree.child(node, frames.id(frame));
+    sums.add(node, 1, sample.weight);
+    end = std::max(end, sample.ts);
+    return {};
+  });
+}
+
+}  // namespace fathom::render

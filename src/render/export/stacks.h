@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// What formats of call stacks share: names of programs and threads, functions that are named once,
+// and trees of stacks with sums. Memory is that of distinct functions and stacks, not of events.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "render/export/event_stream.h"
+
+namespace fathom::render {
+
+// "read [posix]"; functions of the program itself bear their plain name.
+[[nodiscard]] std::string frame_text(const ExportEvent& event);
+// The function; its address's module where nobody knows its name.
+[[nodiscard]] std::string frame_text(const ExportFrame& frame);
+
+// Names of processes and threads, which come before the events.
+class ThreadNames {
+ public:
+  Status load(EventStream& from);
+  // "pid 7" where it has no name.
+  [[nodiscard]] std::string program(std::string_view host, const ExportNumber& pid) const;
+  // "work (7), thread 8 reader"; the host too where there are several.
+  [[nodiscard]] std::string thread(std::string_view host, const ExportNumber& pid,
+                                   const ExportNumber& tid) const;
+
+ private:
+  using Process = std::pair<std::string, std::int64_t>;
+  using Thread = std::tuple<std::string, std::int64_t, std::int64_t>;
+  std::map<Process, std::string> programs_;
+  std::map<Thread, std::string> threads_;
+  std::map<std::string, int> hosts_;
+};
+
+struct FrameInfo {
+  std::string text;
+  std::string file;  // of the source, or the module
+  std::int64_t line = 0;
+};
+
+class FrameTable {
+ public:
+  std::uint32_t id(const ExportEvent& event);
+  std::uint32_t id(const ExportFrame& frame);
+  [[nodiscard]] const std::vector<FrameInfo>& frames() const { return frames_; }
+
+ private:
+  std::uint32_t id(FrameInfo frame);
+  std::unordered_map<std::string, std::uint32_t> ids_;
+  std::vector<FrameInfo> frames_;
+};
+
+class StackTree {
+ public:
+  static constexpr std::uint32_t kRoot = 0;
+  struct Node {
+    std::uint32_t parent = kRoot;
+    std::uint32_t frame = 0;
+  };
+
+  StackTree() : nodes_(1) {}
+  // The node of that frame under `parent`, made when it is new.
+  std::uint32_t child(std::uint32_t parent, std::uint32_t frame);
+  // Nodes 1 to size() - 1; parents stand before their children.
+  [[nodiscard]] const Node& node(std::uint32_t id) const { return nodes_[id]; }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
+  // Frames from the innermost to the outermost.
+  [[nodiscard]] std::vector<std::uint32_t> path(std::uint32_t id) const;
+
+ private:
+  std::vector<Node> nodes_;
+  std::unordered_map<std::uint64_t, std::uint32_t> children_;
+};
+
+// One process's stacks with two sums each: how often, and how much.
+struct StackSums {
+  struct Sum {
+    std::int64_t count = 0;
+    std::int64_t amount = 0;
+  };
+  StackTree tree;
+  std::vector<Sum> sums;  // by node
+
+  void add(std::uint32_t node, std::int64_t count, std::int64_t amount);
+};
+
+struct ProfileKey {
+  std::string host;
+  std::int64_t pid = -1;
+  std::string event;  // of samples; "" for calls
+  bool operator<(const ProfileKey& other) const {
+    return std::tie(host, pid, event) < std::tie(other.host, other.pid, other.event);
+  }
+};
+
+// All stacks of a recording, by process: calls with self time, samples with weight.
+struct StackProfile {
+  ThreadNames names;
+  FrameTable frames;
+  std::map<ProfileKey, StackSums> stacks;
+  std::int64_t end = 0;  // the last time that occurs
+
+  Status load(EventStream& from);
+};
+
+}  // namespace fathom::render
