@@ -286,7 +286,7 @@ FATHOM_HOT auto unrecorded_close(int fd, Call call) {
 template <const Spec& S, class R, class... A>
 FATHOM_COLD R unrecorded(R (*original)(A...), A... a) {
   if constexpr (S.effect == Effect::kCloses || S.effect == Effect::kReplaces) {
-    constexpr int kGoes = S.effect == Effect::kCloses ? S.fd : S.fd2;
+    constexpr int8_t kGoes = S.effect == Effect::kCloses ? S.fd : S.fd2;
     return unrecorded_close(argument<kGoes>(a...), [&] { return original(a...); });
   } else if constexpr (S.effect == Effect::kChangesDirectory) {
     const R ret = original(a...);
