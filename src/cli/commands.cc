@@ -14,6 +14,7 @@ extern const CommandDef kRunCommand;
 extern const CommandDef kReportCommand;
 extern const CommandDef kSqlCommand;
 extern const CommandDef kInfoCommand;
+extern const CommandDef kDiffCommand;
 extern const CommandDef kExportCommand;
 extern const CommandDef kImportCommand;
 extern const CommandDef kCollectCommand;
@@ -22,7 +23,7 @@ extern const CommandDef kDoctorCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,    &kReportCommand, &kSqlCommand,     &kInfoCommand,
+    &kRunCommand,    &kReportCommand, &kSqlCommand,     &kInfoCommand,   &kDiffCommand,
     &kExportCommand, &kImportCommand, &kCollectCommand, &kDoctorCommand,
 };
 

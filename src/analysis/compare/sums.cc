@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/compare/sums.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace fathom::analysis {
+
+// Work of devices and of the scheduler goes on beside the threads, or while they wait.
+std::string sums_sql() {
+  return R"(sums AS (
+      SELECT host, layer, name, category, file, pid, calls, errors, dur, self, dur_min, dur_max,
+             bytes, hist, layer NOT IN ('gpu', 'block', 'net', 'sched') AS in_threads
+      FROM summary
+      UNION ALL
+      SELECT host, layer, name, NULL, file, pid, calls, errors, dur, dur, dur_min, dur_max, bytes,
+             hist, false
+      FROM intervals i
+      WHERE NOT EXISTS (SELECT 1 FROM summary s WHERE s.layer = i.layer)))";
+}
+
+std::optional<double> number_in(const Value& cell) {
+  std::optional<double> number;
+  if (const auto* whole = std::get_if<std::int64_t>(&cell.data)) {
+    number = static_cast<double>(*whole);
+  } else if (const auto* large = std::get_if<std::uint64_t>(&cell.data)) {
+    number = static_cast<double>(*large);
+  } else if (const auto* real = std::get_if<double>(&cell.data)) {
+    if (std::isfinite(*real)) number = *real;
+  }
+  return number;
+}
+
+double number_or_zero(const Value& cell) { return number_in(cell).value_or(0); }
+
+Value value_of(const std::optional<double>& number) { return number ? Value(*number) : Value(); }
+
+}  // namespace fathom::analysis

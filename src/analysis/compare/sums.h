@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What comparisons and budgets read in place of events: one set of rows for calls that were
+// recorded each and for calls that were only counted.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/table.h"
+
+namespace fathom::analysis {
+
+// A table expression of one name, `sums`, to stand behind WITH: host, layer, name, category, file,
+// pid, calls, errors, dur, self, dur_min, dur_max, bytes, hist, in_threads.
+// Rows are those of `summary`, and those of `intervals` for layers that have no summary; these have
+// no self time of their own, so that `self` is their whole duration. in_threads: the self time is
+// part of the threads' time, and of no other row's.
+[[nodiscard]] std::string sums_sql();
+
+// Of any number; nothing for NULL and for what is none.
+[[nodiscard]] std::optional<double> number_in(const Value& cell);
+[[nodiscard]] double number_or_zero(const Value& cell);
+
+// NULL where there is nothing.
+[[nodiscard]] Value value_of(const std::optional<double>& number);
+
+}  // namespace fathom::analysis

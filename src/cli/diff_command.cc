@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "analysis/compare/compare.h"
+#include "analysis/compare/repetitions.h"
+#include "cli/command.h"
+#include "cli/open_trace.h"
+#include "cli/parser.h"
+#include "cli/report_text.h"
+#include "render/render.h"
+
+namespace fathom::cli {
+namespace {
+
+struct Arguments {
+  std::string first, second;
+  std::vector<std::string> before, after;
+  double threshold = 0;
+  std::string format = "table";
+  analysis::CompareOptions options;
+};
+
+Result<bool> parse(Parser& parser, Arguments& a) {
+  parser.optional_positional(
+      "A", a.first,
+      "a recording; or a directory of recordings, which are repetitions where they follow each "
+      "other in time, and hosts or ranks of one run where they overlap");
+  parser.optional_positional("B", a.second, "what it is compared with");
+  parser.option("--before", a.before, "A,…", "repeated recordings, or directories of them");
+  parser.option("--after", a.after, "B,…", "repeated recordings, or directories of them");
+  parser.option("--by", a.options.by, "COLUMN,…",
+                "layer, name, file, counter, pid or category (layer,name,file,counter)");
+  parser.option("--top", a.options.top, "N", "rows of a table at most (15); 0: all");
+  parser.option("--min", a.options.min_percent, "PERCENT",
+                "leave out rows that changed by less than this");
+  parser.option("--threshold", a.threshold, "PERCENT",
+                "what wall time must change by to count (5; with repetitions 0: a t-test decides)");
+  parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
+  return parser.parse();
+}
+
+Status set_sides(const Parser& parser, Arguments& a) {
+  if (parser.given("--threshold")) a.options.threshold = a.threshold;
+  if (a.threshold < 0 || a.options.min_percent < 0) {
+    return usage_error("--threshold and --min are percentages, not negative");
+  }
+  const bool sets = !a.before.empty() || !a.after.empty();
+  const bool pair = !a.second.empty();
+  if (sets && (!a.first.empty() || a.before.empty() || a.after.empty())) {
+    return usage_error("--before and --after belong together, and with nothing else",
+                       "fathom diff --before A1,A2 --after B1,B2");
+  }
+  if (!sets && !pair) {
+    return usage_error("name two recordings, or sets with --before and --after",
+                       "fathom diff A B, or fathom diff --before A1,A2 --after B1,B2");
+  }
+  if (pair) {
+    a.before = {a.first};
+    a.after = {a.second};
+  }
+  return analysis::check_options(a.options);
+}
+
+// One recording is open at a time: its numbers stay.
+Result<std::vector<analysis::RunSums>> read_side(const std::vector<std::string>& paths) {
+  std::vector<analysis::RunSums> runs;
+  for (const std::string& path : paths) {
+    for (const std::string& run : analysis::runs_in(path)) {
+      FATHOM_ASSIGN(analysis::Store store, open_sums(run));
+      FATHOM_ASSIGN(analysis::RunSums sums, analysis::read_run(store, run));
+      runs.push_back(std::move(sums));
+    }
+  }
+  return runs;
+}
+
+Result<int> run(Parser& parser) {
+  Arguments a;
+  FATHOM_ASSIGN(const bool go_on, parse(parser, a));
+  if (!go_on) return 0;
+  FATHOM_TRY(set_sides(parser, a));
+  FATHOM_ASSIGN(const render::Format format, render::parse_format(a.format));
+  a.options.for_people = format == render::Format::kTable || format == render::Format::kMarkdown;
+  FATHOM_ASSIGN(const std::vector<analysis::RunSums> before, read_side(a.before));
+  FATHOM_ASSIGN(const std::vector<analysis::RunSums> after, read_side(a.after));
+  const analysis::Comparison comparison = analysis::compare(before, after);
+  const analysis::Report report = analysis::compare_report(comparison, a.options);
+  std::fputs(report_text(report, format, render::style_for(STDOUT_FILENO)).c_str(), stdout);
+  return analysis::wall_changed(comparison, a.options) ? 1 : 0;
+}
+
+}  // namespace
+
+extern const CommandDef kDiffCommand;
+const CommandDef kDiffCommand = {
+    .name = "diff",
+    .summary =
+        "Compares two recordings, or two sets of repeated ones, and says what explains the "
+        "change",
+    .usage = "[OPTION…] A B",
+    .example =
+        "fathom diff old.fathom new.fathom\n"
+        "fathom diff --before old1.fathom,old2.fathom --after new1.fathom,new2.fathom\n"
+        "fathom diff old/ new/ --by file --top 30",
+    .run = run,
+};
+
+}  // namespace fathom::cli
