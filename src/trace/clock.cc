@@ -13,6 +13,16 @@ constexpr std::int64_t kSmallestStep =
     1000000;  // ns: closer pairs say more about the reading than about the clock
 constexpr double kTolerance = 0.10;
 
+// Wraps where a damaged manifest makes it.
+std::int64_t ns_between(const ClockPair& from, const ClockPair& to) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(to.monotonic_ns) -
+                                   static_cast<std::uint64_t>(from.monotonic_ns));
+}
+
+double rate_between(const ClockPair& from, const ClockPair& to) {
+  return static_cast<double>(ns_between(from, to)) / static_cast<double>(to.tick - from.tick);
+}
+
 std::uint64_t read_counter() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -44,9 +54,8 @@ Clock Clock::of(const fathom_run_header& header) {
 void Clock::add(ClockPair pair) {
   if (pairs_.empty() || pair.tick <= pairs_.back().tick) return;
   const ClockPair& last = pairs_.back();
-  const std::int64_t step = pair.monotonic_ns - last.monotonic_ns;
-  if (step < kSmallestStep) return;
-  const double rate = static_cast<double>(step) / static_cast<double>(pair.tick - last.tick);
+  if (ns_between(last, pair) < kSmallestStep) return;
+  const double rate = rate_between(last, pair);
   if (pairs_.size() > 1 && std::abs(rate / ns_per_tick() - 1) > kTolerance) return;
   pairs_.push_back(pair);
   span_ = 0;
@@ -73,8 +82,7 @@ ClockPair Clock::read() const {
 
 double Clock::ns_per_tick() const {
   if (pairs_.size() < 2) return first_rate_;
-  return static_cast<double>(pairs_.back().monotonic_ns - pairs_.front().monotonic_ns) /
-         static_cast<double>(pairs_.back().tick - pairs_.front().tick);
+  return rate_between(pairs_.front(), pairs_.back());
 }
 
 void Clock::seek(std::uint64_t tick) const {
@@ -88,13 +96,10 @@ void Clock::seek(std::uint64_t tick) const {
   const std::size_t slope =
       piece == last && last > 0 ? last - 1 : piece;  // goes on behind the last pair as before it
   double rate = first_rate_;
-  if (pairs_.size() > 1) {
-    rate = static_cast<double>(pairs_[slope + 1].monotonic_ns - pairs_[slope].monotonic_ns) /
-           static_cast<double>(pairs_[slope + 1].tick - pairs_[slope].tick);
-  }
+  if (pairs_.size() > 1) rate = rate_between(pairs_[slope], pairs_[slope + 1]);
   from_tick_ = pairs_[piece].tick;
   span_ = piece < last ? pairs_[piece + 1].tick - from_tick_ : UINT64_MAX / 2;
-  from_ns_ = pairs_[piece].monotonic_ns - pairs_.front().monotonic_ns;
+  from_ns_ = ns_between(pairs_.front(), pairs_[piece]);
   rate_ = static_cast<std::int64_t>(std::clamp(rate, 1e-6, 1e6) * 4294967296.0);
 }
 

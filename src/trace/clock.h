@@ -33,7 +33,9 @@ class Clock {
   // ns since the run's start; negative before it.
   [[nodiscard]] std::int64_t ns(std::uint64_t tick) const {
     if (tick - from_tick_ >= span_) seek(tick);
-    return from_ns_ + scale(tick);
+    // Damaged clocks may overflow; they do it without undefined behaviour.
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(from_ns_) +
+                                     static_cast<std::uint64_t>(scale(tick)));
   }
 
   [[nodiscard]] std::uint32_t tick_source() const { return tick_source_; }

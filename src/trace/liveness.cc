@@ -87,7 +87,7 @@ std::uint64_t Liveness::known_tick(std::uint32_t pid, std::uint64_t key) const {
 
 bool Liveness::alive_since(std::uint32_t pid, std::uint64_t key, std::int64_t realtime_ns) const {
   if (!alive(pid, key, 0)) return false;
-  if (machine_ != Machine::kThisBoot || realtime_ns == 0 || known_tick(pid, key) != 0) return true;
+  if (machine_ != Machine::kThisBoot || realtime_ns <= 0 || known_tick(pid, key) != 0) return true;
   const std::int64_t now_boottime = now_monotonic_ns() + boottime_ahead_of_monotonic();
   const std::int64_t then = now_boottime - (now_realtime_ns() - realtime_ns);
   return look(pid).started_boottime_ns <= then + kDateSlack;
@@ -100,7 +100,7 @@ bool Liveness::alive(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) c
   if (!seen.there) return false;
   if (tick == 0) tick = known_tick(pid, key);
   if (tick == 0) return true;
-  const std::int64_t then = start_boottime_ns_ + clock_.ns(tick);
+  const __int128 then = static_cast<__int128>(start_boottime_ns_) + clock_.ns(tick);
   if (seen.started_boottime_ns > then + kStartSlack) return false;
   const auto images = images_.find(pid);
   if (images == images_.end()) return true;
