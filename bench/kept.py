@@ -23,6 +23,7 @@ class Victim:
     """The counting program in a session of its own, perhaps under a recorder."""
 
     def __init__(self, bench: Bench, program: Path, before: list[str], environment: dict[str, str]) -> None:
+        self.path = program
         self.counter = bench.folder / "kept.counter"
         self.counter.unlink(missing_ok=True)
         command = [*before, str(program), str(self.counter), str(bench.folder / "kept.data")]
@@ -41,9 +42,10 @@ class Victim:
             return 0
 
     def program(self) -> int:
-        """Its pid: a child of the recorder, where there is one."""
+        """Its pid: one of the recorder's children, where there is a recorder."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return int(children[0]) if children else self.process.pid
+        runs_it = (int(pid) for pid in children if Path(f"/proc/{pid}/exe").resolve() == self.path)
+        return next(runs_it, self.process.pid)
 
     def live(self, seconds: float) -> None:
         while self.done() == 0 and self.process.poll() is None:
