@@ -15,12 +15,14 @@ using enum ColumnRole;
 constexpr char kMap[] = "MAP(VARCHAR, VARCHAR)";
 
 constexpr ColumnSpec kEvents[] = {
-    {"ts", "BIGINT", kTime}, {"dur", "BIGINT"},     {"host", "VARCHAR"},  {"pid", "INTEGER"},
-    {"tid", "INTEGER"},      {"rank", "INTEGER"},   {"layer", "VARCHAR"}, {"name", "VARCHAR"},
-    {"category", "VARCHAR"}, {"depth", "INTEGER"},  {"file", "VARCHAR"},  {"fd", "INTEGER"},
-    {"offset", "BIGINT"},    {"size", "BIGINT"},    {"bytes", "BIGINT"},  {"ret", "BIGINT"},
-    {"error", "VARCHAR"},    {"device", "INTEGER"}, {"stream", "BIGINT"}, {"correlation", "BIGINT"},
-    {"args", kMap},          {"entry", "VARCHAR"},
+    {"ts", "BIGINT", kTime}, {"dur", "BIGINT"},         {"host", "VARCHAR"},
+    {"pid", "INTEGER"},      {"tid", "INTEGER"},        {"rank", "INTEGER"},
+    {"layer", "VARCHAR"},    {"name", "VARCHAR"},       {"category", "VARCHAR"},
+    {"depth", "INTEGER"},    {"file", "VARCHAR"},       {"fd", "INTEGER"},
+    {"offset", "BIGINT"},    {"size", "BIGINT"},        {"bytes", "BIGINT"},
+    {"ret", "BIGINT"},       {"error", "VARCHAR"},      {"device", "INTEGER"},
+    {"stream", "BIGINT"},    {"correlation", "BIGINT"}, {"args", kMap},
+    {"entry", "VARCHAR"},    {"self", "BIGINT", kSelf},
 };
 
 constexpr ColumnSpec kIntervals[] = {
@@ -60,12 +62,14 @@ constexpr ColumnSpec kThreads[] = {
 };
 
 constexpr ColumnSpec kSummary[] = {
-    {"host", "VARCHAR"},     {"layer", "VARCHAR"},       {"name", "VARCHAR"},
-    {"category", "VARCHAR"}, {"file", "VARCHAR"},        {"pid", "INTEGER"},
-    {"calls", "BIGINT"},     {"errors", "BIGINT"},       {"dur", "BIGINT"},
-    {"self", "BIGINT"},      {"dur_min", "BIGINT"},      {"dur_max", "BIGINT"},
-    {"bytes", "BIGINT"},     {"first", "BIGINT", kTime}, {"last", "BIGINT", kTime},
-    {"hist", "BIGINT[]"},    {"sizes", "BIGINT[]"},
+    {"host", "VARCHAR"},       {"layer", "VARCHAR"},       {"name", "VARCHAR"},
+    {"category", "VARCHAR"},   {"file", "VARCHAR"},        {"pid", "INTEGER"},
+    {"calls", "BIGINT"},       {"errors", "BIGINT"},       {"dur", "BIGINT"},
+    {"self", "BIGINT"},        {"dur_min", "BIGINT"},      {"dur_max", "BIGINT"},
+    {"bytes", "BIGINT"},       {"first", "BIGINT", kTime}, {"last", "BIGINT", kTime},
+    {"hist", "BIGINT[]"},      {"sizes", "BIGINT[]"},      {"positioned", "BIGINT"},
+    {"consecutive", "BIGINT"}, {"forward", "BIGINT"},      {"strided", "BIGINT"},
+    {"misaligned", "BIGINT"},  {"extent", "BIGINT"},
 };
 
 constexpr ColumnSpec kTimeline[] = {
@@ -79,11 +83,16 @@ constexpr ColumnSpec kInodes[] = {
     {"inode", "BIGINT"},
 };
 
+constexpr ColumnSpec kCoverage[] = {
+    {"host", "VARCHAR"}, {"layer", "VARCHAR"},  {"ts", "BIGINT", kTime},
+    {"dur", "BIGINT"},   {"covered", "BIGINT"},
+};
+
 constexpr ViewSpec kViews[] = {
-    {"events", kEvents},   {"intervals", kIntervals}, {"counters", kCounters},
-    {"samples", kSamples}, {"frames", kFrames},       {"processes", kProcesses},
-    {"threads", kThreads}, {"summary", kSummary},     {"timeline", kTimeline},
-    {"inodes", kInodes},
+    {"events", kEvents},     {"intervals", kIntervals}, {"counters", kCounters},
+    {"samples", kSamples},   {"frames", kFrames},       {"processes", kProcesses},
+    {"threads", kThreads},   {"summary", kSummary},     {"timeline", kTimeline},
+    {"coverage", kCoverage}, {"inodes", kInodes},
 };
 
 constexpr auto kLayerNames = [] {
@@ -96,6 +105,7 @@ std::string column_sql(const ColumnSpec& column, std::int64_t shift) {
   const std::string name = sql::quote_identifier(column.name);
   std::string value = name;
   if (column.role == kAbsent) value = "NULL";
+  if (column.role == kSelf) value = "coalesce(" + name + ", dur)";
   if (column.role == kTime && shift != 0) value += " + " + std::to_string(shift);
   return "CAST(" + value + " AS " + std::string(column.type) + ") AS " + name;
 }

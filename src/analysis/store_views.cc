@@ -8,6 +8,7 @@
 #include "analysis/contract.h"
 #include "analysis/facts.h"
 #include "analysis/files_view.h"
+#include "analysis/insights/rule_views.h"
 #include "base/files.h"
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"
@@ -34,13 +35,14 @@ Status register_tail(sql::Connection& connection, std::size_t number, const Part
   FATHOM_TRY(add(trace::kProcessesTable, SqlBatch::processes(tail.processes)));
   FATHOM_TRY(add(trace::kThreadsTable, SqlBatch::threads(tail.threads)));
   FATHOM_TRY(add(trace::kSummaryTable, SqlBatch::summary(tail.summary, tail.strings, host)));
+  FATHOM_TRY(add(trace::kCoverageTable, SqlBatch::coverage(tail.coverage, tail.strings, host)));
   return add(trace::kTimelineTable, SqlBatch::timeline(tail.timeline, tail.strings, host));
 }
 
 bool tail_has(std::string_view view) {
-  constexpr std::string_view kOfTail[] = {trace::kEventsTable,    trace::kCountersTable,
-                                          trace::kProcessesTable, trace::kThreadsTable,
-                                          trace::kSummaryTable,   trace::kTimelineTable};
+  constexpr std::string_view kOfTail[] = {
+      trace::kEventsTable,  trace::kCountersTable, trace::kProcessesTable, trace::kThreadsTable,
+      trace::kSummaryTable, trace::kTimelineTable, trace::kCoverageTable};
   return std::ranges::find(kOfTail, view) != std::end(kOfTail);
 }
 
@@ -205,6 +207,7 @@ Status make_views(sql::Connection& connection, std::vector<Part>& parts,
     FATHOM_TRY(create_sound_view(connection, view, parts, shifts));
   }
   FATHOM_TRY(create_files_view(connection));
+  FATHOM_TRY(create_rule_views(connection, known_wall_ns(parts, shifts)));
   FATHOM_TRY(make_layers(connection, parts, need));
   // A view that shows only some of the events would lie.
   const bool unpacked =

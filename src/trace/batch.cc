@@ -129,6 +129,7 @@ void EventBatch::push(const EventRow& row) {
   push_sparse(device, before, row.device, kNull32);
   push_sparse(stream, before, row.stream, kNull);
   push_sparse(correlation, before, row.correlation, kNull);
+  push_sparse(self, before, row.self, kNull);
   push_sparse(host, before, row.host, kNoString);
   args.end_row();
 }
@@ -155,6 +156,7 @@ EventRow EventBatch::row(std::size_t at) const {
   row.device = sparse_at(device, at, kNull32);
   row.stream = sparse_at(stream, at, kNull);
   row.correlation = sparse_at(correlation, at, kNull);
+  row.self = sparse_at(self, at, kNull);
   row.host = sparse_at(host, at, kNoString);
   return row;
 }
@@ -162,7 +164,7 @@ EventRow EventBatch::row(std::size_t at) const {
 void EventBatch::clear() {
   const auto clear_all = [](auto&... columns) { (columns.clear(), ...); };
   clear_all(ts, dur, pid, tid, depth, fd, layer, name, category, file, error, entry, offset, size,
-            bytes, ret, rank, device, stream, correlation, host, args);
+            bytes, ret, rank, device, stream, correlation, self, host, args);
 }
 
 void EventBatch::reserve(std::size_t count) {
@@ -212,6 +214,7 @@ void EventBatch::sort() {
   permuter.apply_sparse(device, kNull32);
   permuter.apply_sparse(stream, kNull);
   permuter.apply_sparse(correlation, kNull);
+  permuter.apply_sparse(self, kNull);
   permuter.apply_sparse(host, kNoString);
   if (args.entries() > 0) args = permute_args(args, order);
 }

@@ -71,17 +71,19 @@ struct EventRow {
   std::int32_t device = kNull32;
   std::int64_t stream = kNull;
   std::int64_t correlation = kNull;
+  std::int64_t self = kNull;  // dur without the events inside; kNull: there are none, it is dur
 };
 
-// The columns of `events`. All have rows() values but `host`, `rank`, `device`, `stream` and
-// `correlation`, which may be empty: then every row is NULL there (and host is the manifest's).
+// The columns of `events`. All have rows() values but `host`, `rank`, `device`, `stream`,
+// `correlation` and `self`, which may be empty: then every row is NULL there (and host is the
+// manifest's).
 struct EventBatch {
   std::vector<std::int64_t> ts, dur;
   std::vector<std::int32_t> pid, tid, depth, fd;
   std::vector<std::uint32_t> layer, name, category, file, error, entry;
   std::vector<std::int64_t> offset, size, bytes, ret;
   std::vector<std::int32_t> rank, device;
-  std::vector<std::int64_t> stream, correlation;
+  std::vector<std::int64_t> stream, correlation, self;
   std::vector<std::uint32_t> host;
   Args args;
 

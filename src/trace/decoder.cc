@@ -82,6 +82,7 @@ Decoder::Sums Decoder::take_sums() {
   sums.summary = std::exchange(rows_->summary, {});
   sums.timeline = std::exchange(rows_->timeline, {});
   rows_->forget_last();
+  sums.coverage = std::exchange(rows_->coverage, {});
   for (const SummaryRow& row : sums.summary.rows()) {
     sums.events_by_layer[std::string(strings_->view(row.key.layer))] += row.calls;
   }

@@ -20,6 +20,7 @@
 
 #include "trace/batch.h"
 #include "trace/clock.h"
+#include "trace/coverage.h"
 #include "trace/definitions.h"
 #include "trace/paths.h"
 #include "trace/schema.h"
@@ -78,6 +79,7 @@ class Decoder {
   struct Sums {
     SummaryTable summary;
     Timeline timeline;
+    LayerCoverage coverage;
     std::map<std::string, std::int64_t> events_by_layer;
     std::vector<Loss> losses;
   };

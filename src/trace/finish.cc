@@ -45,6 +45,12 @@ SummaryRow summary_row(const std::vector<Value>& cells, Strings& strings) {
   row.last = integer_of(cells[13]);
   row.hist = list_of(cells[14]);
   row.sizes = list_of(cells[15]);
+  row.access.positioned = integer_of(cells[16]);
+  row.access.consecutive = integer_of(cells[17]);
+  row.access.forward = integer_of(cells[18]);
+  row.access.strided = integer_of(cells[19]);
+  row.access.misaligned = integer_of(cells[20]);
+  row.access.extent = integer_of(cells[21]);
   return row;
 }
 
@@ -178,6 +184,7 @@ Status Packer::State::load_foreign_parts() {
     foreign = true;
     FATHOM_TRY(load_summary(final_path(parquet_name(kSummaryTable, n))));
     FATHOM_TRY(load_timeline(final_path(parquet_name(kTimelineTable, n))));
+    FATHOM_TRY(load_coverage(final_path(parquet_name(kCoverageTable, n))));
   }
   return foreign ? recount_layers() : Status();
 }
@@ -187,7 +194,8 @@ Status Packer::State::load_summary(const std::string& path) {
   FATHOM_ASSIGN(const Table table,
                 connection_->query(from_file(
                     "layer, name, category, file, pid, calls, errors, dur, self, dur_min, dur_max, "
-                    "bytes, first, last, hist, sizes",
+                    "bytes, first, last, hist, sizes, positioned, consecutive, forward, strided, "
+                    "misaligned, extent",
                     path)));
   for (const auto& cells : table.rows) summary_.add(summary_row(cells, strings));
   return {};
@@ -202,6 +210,17 @@ Status Packer::State::load_timeline(const std::string& path) {
                    integer_of(cells[1]),
                    code_of(cells[2], strings),
                    {integer_of(cells[3]), integer_of(cells[4]), integer_of(cells[5])}});
+  }
+  return {};
+}
+
+Status Packer::State::load_coverage(const std::string& path) {
+  if (!parquet_damage(path).empty()) return {};
+  FATHOM_ASSIGN(const Table table,
+                connection_->query(from_file("layer, ts, ts + dur, covered", path)));
+  for (const auto& cells : table.rows) {
+    coverage_.of(code_of(cells[0], strings))
+        .add({integer_of(cells[1]), integer_of(cells[2]), integer_of(cells[3])});
   }
   return {};
 }
@@ -230,6 +249,8 @@ Status Packer::State::write_finals() {
       write_unpublished(parquet_name(kSummaryTable), SqlBatch::summary(summary_, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable),
                                SqlBatch::timeline(timeline_, strings, host)));
+  FATHOM_TRY(write_unpublished(parquet_name(kCoverageTable),
+                               SqlBatch::coverage(coverage_, strings, host)));
   std::vector<ProcessRow> processes = process_rows(definitions, clock, known_exits(manifest), host);
   add_program(manifest, spool_.header().creator_pid, processes);
   FATHOM_TRY(write_unpublished(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
@@ -249,14 +270,15 @@ void Packer::State::add_losses_of_pools(Manifest& to) const {
 Status Packer::State::publish_finals() {
   FATHOM_ASSIGN(const FileLock exclusive,
                 FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
-  for (const char* table : {kProcessesTable, kThreadsTable, kTimelineTable, kSummaryTable}) {
+  for (const char* table :
+       {kProcessesTable, kThreadsTable, kTimelineTable, kCoverageTable, kSummaryTable}) {
     FATHOM_TRY(rename_path(unpublished_path(parquet_name(table)), final_path(parquet_name(table))));
   }
   add_losses_of_pools(manifest);
   FATHOM_TRY(write_manifest(directory_, manifest));
   // The spool goes at one stroke: half of it would look like a recording that has to be recovered.
   FATHOM_TRY(rename_path(spool_.directory(), final_path(kSpentSpool)));
-  for (const char* table : {kSummaryTable, kTimelineTable}) {
+  for (const char* table : kSummedTables) {
     for (const std::uint64_t n : parquet_parts(directory_, table))
       ::unlink(final_path(parquet_name(table, n)).c_str());
   }

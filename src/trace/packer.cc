@@ -15,8 +15,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr const char* kPartTables[] = {kCountersTable, kSummaryTable, kTimelineTable, kInodesTable,
-                                       kEventsTable};
+constexpr const char* kPartTables[] = {kCountersTable, kSummaryTable, kTimelineTable,
+                                       kCoverageTable, kInodesTable,  kEventsTable};
 
 Clock first_clock(const Manifest& manifest, const Spool& spool) {
   if (!manifest.clock.pairs().empty()) return manifest.clock;
@@ -185,6 +185,8 @@ Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
                                SqlBatch::summary(rows.sums.summary, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable, n),
                                SqlBatch::timeline(rows.sums.timeline, strings, host)));
+  FATHOM_TRY(write_unpublished(parquet_name(kCoverageTable, n),
+                               SqlBatch::coverage(rows.sums.coverage, strings, host)));
   FATHOM_TRY(write_inodes(n, rows.sums.summary));
   if (rows.counters.rows.empty()) return {};
   return write_unpublished(parquet_name(kCountersTable, n),
@@ -222,6 +224,7 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
   if (before) ::unlink(spool_.carry_path(*before).c_str());
   for (const SummaryRow& row : sums.summary.rows()) summary_.add(row);
   for (const Timeline::Row& row : sums.timeline.rows()) timeline_.add(row);
+  coverage_.add(sums.coverage);
   for (const auto& [layer, count] : sums.events_by_layer) manifest.layer(layer).events += count;
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
   FATHOM_TRY(write_manifest(directory_, manifest));

@@ -60,6 +60,7 @@ class Packer::State {
   Status load_foreign_parts();
   Status load_summary(const std::string& path);
   Status load_timeline(const std::string& path);
+  Status load_coverage(const std::string& path);
   Status recount_layers();
   Status write_finals();
   Status publish_finals();
@@ -76,6 +77,7 @@ class Packer::State {
   Decoder decoder_;
   SummaryTable summary_;
   Timeline timeline_;
+  LayerCoverage coverage_;
   Inodes inodes_;
   std::optional<std::uint64_t> last_packed_;
   std::set<std::uint64_t> own_parts_;

@@ -215,6 +215,7 @@ SqlBatch SqlBatch::events(const EventBatch& batch, const Strings& strings,
   columns->numbers("correlation", batch.correlation);
   columns->args(batch.args, words);
   columns->codes("entry", batch.entry, words);
+  columns->numbers("self", batch.self);
   return SqlBatch(std::move(columns));
 }
 
@@ -329,6 +330,29 @@ SqlBatch SqlBatch::summary(const SummaryTable& table, const Strings& strings,
       "hist", rows, [](const SummaryRow& row) -> const auto& { return row.hist; });
   columns->lists_of(
       "sizes", rows, [](const SummaryRow& row) -> const auto& { return row.sizes; });
+  const auto access = [&](const char* name, std::int64_t AccessPattern::*count) {
+    columns->numbers_of(name, rows, [count](const SummaryRow& row) { return row.access.*count; });
+  };
+  access("positioned", &AccessPattern::positioned);
+  access("consecutive", &AccessPattern::consecutive);
+  access("forward", &AccessPattern::forward);
+  access("strided", &AccessPattern::strided);
+  access("misaligned", &AccessPattern::misaligned);
+  access("extent", &AccessPattern::extent);
+  return SqlBatch(std::move(columns));
+}
+
+SqlBatch SqlBatch::coverage(const LayerCoverage& coverage, const Strings& strings,
+                            const std::string& host) {
+  const std::vector<LayerCoverage::Row> rows = coverage.rows();
+  auto columns = std::make_unique<Columns>(rows.size());
+  const auto words = strings.views();
+  using Row = LayerCoverage::Row;
+  columns->host(host, {}, words);
+  columns->codes_of("layer", rows, words, [](const Row& row) { return row.layer; });
+  columns->numbers_of("ts", rows, [](const Row& row) { return row.span.begin; });
+  columns->numbers_of("dur", rows, [](const Row& row) { return row.span.end - row.span.begin; });
+  columns->numbers_of("covered", rows, [](const Row& row) { return row.span.covered; });
   return SqlBatch(std::move(columns));
 }
 

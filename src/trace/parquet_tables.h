@@ -13,6 +13,7 @@
 #include "sql/columns.h"
 #include "sql/connection.h"
 #include "trace/batch.h"
+#include "trace/coverage.h"
 #include "trace/inodes.h"
 #include "trace/summary.h"
 
@@ -26,6 +27,9 @@ inline constexpr char kProcessesTable[] = "processes";
 inline constexpr char kThreadsTable[] = "threads";
 inline constexpr char kSummaryTable[] = "summary";
 inline constexpr char kTimelineTable[] = "timeline";
+inline constexpr char kCoverageTable[] = "coverage";
+// Those whose parts are summed up at the end of a recording.
+inline constexpr const char* kSummedTables[] = {kTimelineTable, kCoverageTable, kSummaryTable};
 inline constexpr char kInodesTable[] = "inodes";
 
 // A batch dressed for sql::write_parquet and sql::register_table. Refers to the batch and the
@@ -43,6 +47,8 @@ class SqlBatch {
   static SqlBatch summary(const SummaryTable& table, const Strings& strings,
                           const std::string& host);
   static SqlBatch timeline(const Timeline& timeline, const Strings& strings,
+                           const std::string& host);
+  static SqlBatch coverage(const LayerCoverage& coverage, const Strings& strings,
                            const std::string& host);
   static SqlBatch inodes(const std::vector<InodeRow>& rows, const Strings& strings);
 

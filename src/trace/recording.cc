@@ -60,10 +60,10 @@ Error no_recording(const std::string& path) {
   return {Code::kNotFound, path + what, "give the directory that fathom run -o named"};
 }
 
-// summary.parquet and timeline.parquet hold the sum of their parts, which may not be gone yet.
+// summary.parquet and its like hold the sum of their parts, which may not be gone yet.
 void drop_summed_parts(std::map<std::string, std::vector<std::string>>& files,
                        const std::string& directory) {
-  for (const char* table : {kSummaryTable, kTimelineTable}) {
+  for (const char* table : kSummedTables) {
     const std::string whole = join_path(directory, parquet_name(table));
     auto& list = files[table];
     if (std::find(list.begin(), list.end(), whole) != list.end() && !has_spool(directory))

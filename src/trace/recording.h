@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "trace/batch.h"
+#include "trace/coverage.h"
 #include "trace/manifest.h"
 #include "trace/summary.h"
 
@@ -34,6 +35,7 @@ struct Tail {
   std::vector<ThreadRow> threads;
   SummaryTable summary;
   Timeline timeline;
+  LayerCoverage coverage;
   std::vector<InFlight> in_flight;
 };
 

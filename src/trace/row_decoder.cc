@@ -59,6 +59,7 @@ bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch* events,
                            CounterBatch& counters) {
   run_plans_ = &plans(run.schema);
   process_ = &decoder_.definitions_.process(run.head.key);
+  if (thread_ != &thread) settle_coverage();
   thread_ = &thread;
   events_ = events;
   counters_ = &counters;
@@ -125,8 +126,9 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     return true;
   }
   if (failed) call.error = error_code(error);
+  call.self = thread_->self_time(std::min<unsigned>(head.depth, kDeepest), call.dur);
   if (events_ != nullptr) push_call(plan, head.depth, call);
-  sum({plan.layer, plan.name, plan.category, call.file, pid_}, head.depth, call);
+  sum({plan.layer, plan.name, plan.category, call.file, pid_}, call);
   return true;
 }
 
@@ -149,6 +151,7 @@ void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call
   row.size = call.size;
   row.bytes = call.bytes;
   row.ret = call.ret;
+  if (call.self != call.dur) row.self = call.self;
   events_->push(row);
 }
 
@@ -266,16 +269,17 @@ bool Decoder::Rows::region(const RecordHead& head, ByteReader& fields) {
   if (!fields.number(id) || !times(head, call.ts, call.dur)) return false;
   const Site* known = find_site(id);
   const Site site = known != nullptr ? *known : Site();
-  if (events_ != nullptr) push_region(head, site, call.ts, call.dur);
-  sum({app_layer_, site.name, site.category, kNoString, pid_}, head.depth, call);
+  call.self = thread_->self_time(std::min<unsigned>(head.depth, kDeepest), call.dur);
+  if (events_ != nullptr) push_region(head, site, call);
+  sum({app_layer_, site.name, site.category, kNoString, pid_}, call);
   return true;
 }
 
-void Decoder::Rows::push_region(const RecordHead& head, const Site& site, std::int64_t ts,
-                                std::int64_t dur) {
+void Decoder::Rows::push_region(const RecordHead& head, const Site& site, const Call& call) {
   EventRow row;
-  row.ts = ts;
-  row.dur = dur;
+  row.ts = call.ts;
+  row.dur = call.dur;
+  if (call.self != call.dur) row.self = call.self;
   row.pid = pid_;
   row.tid = tid_;
   row.rank = rank_;
@@ -380,15 +384,22 @@ bool Decoder::Rows::keeps(const Plan&, std::uint32_t file) {
   return kept_[file] == 2;
 }
 
-void Decoder::Rows::sum(const SummaryKey& key, unsigned depth, const Call& call) {
-  const std::int64_t self = thread_->self_time(std::min(depth, kDeepest), call.dur);
+void Decoder::Rows::sum(const SummaryKey& key, const Call& call) {
   if (!last_known_ || !(key == last_key_)) {
     last_row_ = summary.find(key);
     last_key_ = key;
     last_known_ = true;
   }
-  summary.at(last_row_).add(call.ts, call.dur, self, call.bytes, call.error != kNoString);
-  timeline.add(key.layer, call.ts, call.dur, self, call.bytes);
+  SummaryRow& row = summary.at(last_row_);
+  row.add(call.ts, call.dur, call.self, call.bytes, call.error != kNoString);
+  if (call.offset != kNull && call.bytes > 0) row.access.add(call.offset, call.bytes);
+  timeline.add(key.layer, call.ts, call.dur, call.self, call.bytes);
+  thread_coverage_.of(key.layer).append(call.ts, call.ts + call.dur);
+}
+
+void Decoder::Rows::settle_coverage() {
+  coverage.add(thread_coverage_);
+  thread_coverage_.clear();
 }
 
 }  // namespace fathom::trace

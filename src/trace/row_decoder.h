@@ -59,10 +59,14 @@ class Decoder::Rows {
   bool decode(const Run& run, Thread& thread, EventBatch* events, CounterBatch& counters);
 
   // After `summary` was taken away.
-  void forget_last() { last_known_ = false; }
+  void forget_last() {
+    last_known_ = false;
+    settle_coverage();
+  }
 
   SummaryTable summary;
   Timeline timeline;
+  LayerCoverage coverage;
   std::int64_t app_counters = 0;
   std::int64_t unknown_names = 0;
 
@@ -89,6 +93,7 @@ class Decoder::Rows {
   struct Call {
     std::int64_t ts = 0;
     std::int64_t dur = 0;
+    std::int64_t self = 0;
     std::uint32_t file = kNoString;
     std::uint32_t error = kNoString;
     std::int64_t offset = kNull;
@@ -111,9 +116,10 @@ class Decoder::Rows {
   bool argument(unsigned kind, ByteReader& fields);
   bool times(const RecordHead& head, std::int64_t& ts, std::int64_t& dur);
   void push_call(const Plan& plan, unsigned depth, const Call& call);
-  void push_region(const RecordHead& head, const Site& site, std::int64_t ts, std::int64_t dur);
+  void push_region(const RecordHead& head, const Site& site, const Call& call);
   void add_arg(std::uint32_t key, std::string_view value);
-  void sum(const SummaryKey& key, unsigned depth, const Call& call);
+  void sum(const SummaryKey& key, const Call& call);
+  void settle_coverage();
   void take_arguments(unsigned depth);
   void hold(std::uint64_t depth, std::uint64_t key, std::string_view value);
   std::uint32_t error_code(std::uint64_t number);
@@ -129,6 +135,7 @@ class Decoder::Rows {
   SummaryKey last_key_;
   std::size_t last_row_ = 0;
   bool last_known_ = false;
+  LayerCoverage thread_coverage_;  // of the thread whose runs are being decoded
 
   // Of the run that is being decoded.
   const Plans* run_plans_ = nullptr;

@@ -85,6 +85,7 @@ void SummaryRow::merge(const SummaryRow& other) {
   if (other.bytes != kNull) bytes = bytes == kNull ? other.bytes : plus(bytes, other.bytes);
   sum(hist, other.hist);
   sum(sizes, other.sizes);
+  access.merge(other.access);
 }
 
 std::size_t SummaryTable::find(const SummaryKey& key) {

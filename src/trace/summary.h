@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "trace/access_pattern.h"
 #include "trace/batch.h"
 #include "trace/strings.h"
 
@@ -39,6 +40,7 @@ struct SummaryRow {
   std::vector<std::int64_t>
       hist;  // hist[i] counts 2^i <= dur < 2^(i+1) ns; 0 ns is in hist[0]; no zeros at the end
   std::vector<std::int64_t> sizes;  // the same of bytes, where there are any
+  AccessPattern access;
 
   void add(std::int64_t ts, std::int64_t duration, std::int64_t self_time, std::int64_t moved,
            bool failed);

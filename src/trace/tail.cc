@@ -53,6 +53,7 @@ class TailReader {
     if (!sound_) facts_.losses.push_back({"", "damaged log", 1});
     tail_.summary = std::move(sums.summary);
     tail_.timeline = std::move(sums.timeline);
+    tail_.coverage = std::move(sums.coverage);
   }
 
  private:
