@@ -174,6 +174,17 @@ std::vector<std::int64_t> shifts_of(const std::vector<Part>& parts) {
   return shifts;
 }
 
+std::optional<std::int64_t> known_wall_ns(const std::vector<Part>& parts,
+                                          const std::vector<std::int64_t>& shifts) {
+  std::int64_t wall = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::optional<std::int64_t> duration = parts[i].manifest.duration_ns;
+    if (!duration) return std::nullopt;
+    wall = std::max(wall, shifts[i] + *duration);
+  }
+  return wall;
+}
+
 RunState state_of(const Part& part) {
   if (part.manifest.state == RunState::kRunning) return RunState::kRunning;
   return part.damaged.empty() ? part.manifest.state : RunState::kPartial;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,10 @@ std::vector<std::pair<std::string, std::string>> run_facts(const std::vector<tra
 
 // How far each recording's start lies behind the earliest, in ns; 0 where it cannot be known.
 std::vector<std::int64_t> shifts_of(const std::vector<trace::Part>& parts);
+
+// From the start of the first recording to the end of the last; nothing where one has not ended.
+std::optional<std::int64_t> known_wall_ns(const std::vector<trace::Part>& parts,
+                                          const std::vector<std::int64_t>& shifts);
 
 // Running if one is; else partial if one is or has damaged files; else complete.
 trace::RunState state_of(const std::vector<trace::Part>& parts);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/insights/insights.h"
 #include "analysis/store.h"
 #include "base/result.h"
 #include "base/table.h"
@@ -32,12 +33,14 @@ struct Section {
 
 struct Report {
   std::vector<std::string> words;  // sentences, one a line
+  std::vector<Insight> insights;   // the gravest first
   std::vector<Section> sections;
 };
 
 struct ViewOptions {
   std::vector<std::string> by;  // what to group by; empty: the view's own choice
   std::int64_t top = -1;        // rows at most; 0: all; -1: the view's own choice
+  std::span<const Rule> rules;  // what the overview asks for advice
 };
 
 struct ViewDef {

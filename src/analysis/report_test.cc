@@ -110,10 +110,10 @@ TEST_F(ReportTest, FilesByTime) {
 TEST_F(ReportTest, LayersWithWhatLiesOutside) {
   const Report made = report("layers");
   EXPECT_EQ(lines(table_of(made, "Time by layer")),
-            "layer|self|share|total|calls|errors|bytes\n"
-            "app|400000|400/10|500000|1|0|-\n"
-            "posix|105000|105/10|105000|102|1|409700\n"
-            "(outside recorded calls)|495000|495/10|-|-|-|-");
+            "layer|wall|self|share|total|calls|errors|bytes\n"
+            "app|500000|400000|400/10|500000|1|0|-\n"
+            "posix|105000|105000|105/10|105000|102|1|409700\n"
+            "(outside recorded calls)|-|495000|495/10|-|-|-|-");
 }
 
 TEST_F(ReportTest, HistogramsOfPowersOfTwo) {

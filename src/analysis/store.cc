@@ -27,19 +27,10 @@ class Store::State {
   }
 
   Result<std::int64_t> wall_ns() {
-    std::int64_t wall = 0;
-    bool known = true;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const std::optional<std::int64_t> duration = parts_[i].manifest.duration_ns;
-      known = known && duration.has_value();
-      wall = std::max(wall, shifts_[i] + duration.value_or(0));
-    }
-    if (known) return wall;
-    FATHOM_ASSIGN(const Table rows,
-                  connection_.query("SELECT greatest((SELECT max(\"last\") FROM summary), (SELECT "
-                                    "max(ts) FROM counters))"));
-    const auto* last = std::get_if<std::int64_t>(&rows.rows[0][0].data);
-    return std::max(wall, last == nullptr ? 0 : *last);
+    if (const auto known = known_wall_ns(parts_, shifts_)) return *known;
+    FATHOM_ASSIGN(const Table rows, connection_.query("SELECT wall FROM totals"));
+    const auto* wall = std::get_if<std::int64_t>(&rows.rows[0][0].data);
+    return wall == nullptr ? 0 : *wall;
   }
 
   sql::Connection& connection() { return connection_; }

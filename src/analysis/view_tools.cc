@@ -47,26 +47,16 @@ void note_left_out(Table& table, std::int64_t all_rows, std::string_view what) {
 }
 
 Result<TimeBase> time_base(Store& store) {
-  TimeBase base;
-  FATHOM_ASSIGN(base.wall, store.wall_ns());
   FATHOM_ASSIGN(
-      const Table threads,
-      store.query("SELECT count(*), CAST(coalesce(sum(greatest(coalesce(\"end\", $1) - start, 0)), "
-                  "0) AS BIGINT) FROM threads WHERE start IS NOT NULL",
-                  {base.wall}));
-  FATHOM_ASSIGN(const Table processes,
-                store.query("SELECT count(*) FROM (SELECT DISTINCT host, pid FROM processes)"));
-  FATHOM_ASSIGN(const Table sums,
-                store.query("SELECT CAST(coalesce(sum(self), 0) AS BIGINT), "
-                            "CAST(coalesce(sum(calls), 0) AS BIGINT) FROM summary"));
-  base.threads = int_of(threads.rows[0][0]);
-  base.processes = int_of(processes.rows[0][0]);
-  base.in_calls = int_of(sums.rows[0][0]);
-  base.events = int_of(sums.rows[0][1]);
-  base.thread_time = int_of(threads.rows[0][1]);
-  if (base.threads == 0) base.thread_time = base.wall;
-  base.thread_time = std::max(base.thread_time, base.in_calls);
-  return base;
+      const Table rows,
+      store.query("SELECT wall, thread_time, in_calls, threads, processes, events FROM totals"));
+  const std::vector<Value>& row = rows.rows[0];
+  return TimeBase{.wall = int_of(row[0]),
+                  .thread_time = int_of(row[1]),
+                  .in_calls = int_of(row[2]),
+                  .threads = int_of(row[3]),
+                  .processes = int_of(row[4]),
+                  .events = int_of(row[5])};
 }
 
 Value percent_of(std::int64_t part, std::int64_t whole) {

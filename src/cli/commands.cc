@@ -12,9 +12,11 @@ namespace fathom::cli {
 
 extern const CommandDef kRunCommand;
 extern const CommandDef kReportCommand;
+extern const CommandDef kShowCommand;
 extern const CommandDef kSqlCommand;
 extern const CommandDef kInfoCommand;
 extern const CommandDef kDiffCommand;
+extern const CommandDef kCheckCommand;
 extern const CommandDef kExportCommand;
 extern const CommandDef kImportCommand;
 extern const CommandDef kCollectCommand;
@@ -23,8 +25,9 @@ extern const CommandDef kDoctorCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,    &kReportCommand, &kSqlCommand,     &kInfoCommand,   &kDiffCommand,
-    &kExportCommand, &kImportCommand, &kCollectCommand, &kDoctorCommand,
+    &kRunCommand,    &kReportCommand,  &kShowCommand,   &kSqlCommand,
+    &kInfoCommand,   &kDiffCommand,    &kCheckCommand,  &kExportCommand,
+    &kImportCommand, &kCollectCommand, &kDoctorCommand,
 };
 
 }  // namespace

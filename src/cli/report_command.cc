@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "analysis/report.h"
 #include "base/text.h"
@@ -10,6 +11,7 @@
 #include "cli/open_trace.h"
 #include "cli/parser.h"
 #include "cli/report_text.h"
+#include "cli/rules.h"
 #include "render/render.h"
 
 namespace fathom::cli {
@@ -20,6 +22,7 @@ struct Arguments {
   std::string view;
   std::string format = "table";
   analysis::ViewOptions options;
+  std::vector<std::string> rules;
 };
 
 std::string view_help() {
@@ -36,6 +39,8 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--by", a.options.by, "COLUMN,…",
                 "group by layer, name, category, file, pid or host, where the view can");
   parser.option("--top", a.options.top, "N", "rows of a table at most; 0: all");
+  parser.option("--rules", a.rules, "DIR,…",
+                "rules of your own for the overview: every *.sql in there");
   parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
   return parser.parse();
 }
@@ -47,6 +52,8 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const render::Format format, render::parse_format(arguments.format));
   FATHOM_ASSIGN(const analysis::ViewDef* view,
                 analysis::choose_view(arguments.view, arguments.options));
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, rules_for(arguments.rules));
+  arguments.options.rules = rules;
   FATHOM_ASSIGN(analysis::Store store, open_sums(arguments.trace));
   FATHOM_ASSIGN(const analysis::Report report, view->run(store, arguments.options));
   std::string text = report_text(report, format, render::style_for(STDOUT_FILENO));

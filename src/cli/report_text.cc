@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "cli/rules.h"
 #include "render/bars.h"
 #include "render/spark.h"
 
@@ -66,6 +67,31 @@ Table word_table(const std::vector<std::string>& words) {
   return table;
 }
 
+// For people the gravest few; programs get them all.
+constexpr std::size_t kMostInsights = 5;
+
+std::string insights_for_people(const std::vector<analysis::Insight>& all,
+                                const render::Style& style) {
+  std::vector<analysis::Insight> top;
+  for (const analysis::Insight& one : all) {
+    if (one.severity != analysis::Severity::kGood && top.size() < kMostInsights) top.push_back(one);
+  }
+  return insight_text(top, style);
+}
+
+Table insight_table(const std::vector<analysis::Insight>& all) {
+  Table table{.title = "Insights",
+              .columns = {{"rule"}, {"severity"}, {"title"}, {"says"}, {"gain"}, {"why"}, {"try"}},
+              .rows = {},
+              .note = {}};
+  for (const analysis::Insight& one : all) {
+    table.rows.push_back({one.rule, std::string(analysis::severity_name(one.severity)), one.title,
+                          one.says, one.gain_ns ? Value(*one.gain_ns) : Value(), one.gain,
+                          one.advice});
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string report_text(const analysis::Report& report, render::Format format,
@@ -77,8 +103,10 @@ std::string report_text(const analysis::Report& report, render::Format format,
     const char* line_end = format == render::Format::kMarkdown ? "\n\n" : "\n";
     for (const std::string& sentence : report.words) text += sentence + line_end;
     if (!text.empty() && !report.sections.empty()) text += "\n";
+    text += insights_for_people(report.insights, style);
   } else if (!report.words.empty()) {
     tables.push_back(word_table(report.words));
+    tables.push_back(insight_table(report.insights));
   }
   for (const analysis::Section& section : report.sections) {
     tables.push_back(for_people ? drawn(section) : section.table);

@@ -39,27 +39,31 @@ Result<Table> layer_time_table(Store& store) {
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
   FATHOM_ASSIGN(
       Table table,
-      store.query("SELECT layer, CAST(sum(self) AS BIGINT) AS self, NULL AS share, "
+      store.query("WITH walls AS (SELECT layer, sum(covered) AS wall FROM coverage GROUP BY layer) "
+                  "SELECT layer, CAST(any_value(wall) AS BIGINT) AS wall, "
+                  "CAST(sum(self) AS BIGINT) AS self, NULL AS share, "
                   "CAST(sum(dur) AS BIGINT) AS total, CAST(sum(calls) AS BIGINT) AS calls, "
-                  "CAST(sum(errors) AS BIGINT) AS errors, "
-                  "CAST(sum(bytes) AS BIGINT) AS bytes FROM summary GROUP BY layer "
-                  "ORDER BY " +
+                  "CAST(sum(errors) AS BIGINT) AS errors, CAST(sum(bytes) AS BIGINT) AS bytes "
+                  "FROM summary LEFT JOIN walls USING (layer) GROUP BY layer ORDER BY " +
                   layer_order()));
   table.title = "Time by layer";
-  set_measures(table, {{"self", kNanoseconds},
+  set_measures(table, {{"wall", kNanoseconds},
+                       {"self", kNanoseconds},
                        {"share", kPercent},
                        {"total", kNanoseconds},
                        {"calls", kCount},
                        {"errors", kCount},
                        {"bytes", kBytes}});
-  for (auto& row : table.rows) row[2] = percent_of(int_of(row[1]), base.thread_time);
+  for (auto& row : table.rows) row[3] = percent_of(int_of(row[2]), base.thread_time);
   const std::int64_t outside = base.thread_time - base.in_calls;
-  table.rows.push_back({std::string("(outside recorded calls)"), outside,
+  table.rows.push_back({std::string("(outside recorded calls)"), Value(), outside,
                         percent_of(outside, base.thread_time), Value(), Value(), Value(), Value()});
   table.note = fmt::format(
-      "self is without the calls inside a call, total with them; 100 % is {}, the life of {} {}",
-      human_ns(static_cast<double>(base.thread_time)), base.threads,
-      base.threads == 1 ? "thread" : "threads");
+      "wall: of {}, some thread was in it; self: all threads' time in it without the calls inside "
+      "a "
+      "call, total: with them; 100 % is {}, the life of {} {}",
+      human_ns(static_cast<double>(base.wall)), human_ns(static_cast<double>(base.thread_time)),
+      base.threads, base.threads == 1 ? "thread" : "threads");
   return table;
 }
 

@@ -58,6 +58,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
   Report report;
   FATHOM_ASSIGN(report.words, words_about(store, base));
+  FATHOM_ASSIGN(report.insights, find_insights(store, options.rules));
   if (base.events > 0) {
     FATHOM_ASSIGN(Table time, layer_time_table(store));
     add(report, std::move(time));

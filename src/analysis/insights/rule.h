@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// A rule: a question to a recording whose answer is advice. Rules are data, one text file each;
+// ours are in insights/rules and part of the program, a user's are read from a directory. The form,
+// for both:
+//
+//   -- id: small-reads
+//   -- severity: high                  (high, medium, low or good)
+//   -- title: Many small reads
+//   -- says: {calls:count} reads of {each:bytes} take {time:ns}, {share:percent} of all threads'
+//   time
+//   -- gain: the time that they take beyond what as many bytes take in large reads
+//   -- try: read larger blocks, or many at once
+//   --   (a line that begins with more blanks goes on)
+//   SELECT … AS calls, … AS each, …, … AS gain     at most one row; no row: nothing to say
+//   -- evidence:
+//   SELECT …                           the rows behind it, for `fathom show`
+//
+// {column:form} stands for a column of the row, shown as count, bytes, ns, percent or text. The
+// column `gain` is the time that could be saved, in ns, of the run's wall time or of threads' time
+// as the rule's words say; NULL or absent where it cannot be told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/table.h"
+
+namespace fathom::analysis {
+
+enum class Severity : std::uint8_t { kHigh, kMedium, kLow, kGood };  // in the order of reports
+
+struct Rule {
+  std::string id;
+  Severity severity = Severity::kMedium;
+  std::string title;
+  std::string says;
+  std::string gain;  // how the gain was computed; "" where the rule has none
+  std::string advice;
+  std::string query;
+  std::string evidence;
+};
+
+[[nodiscard]] std::string_view severity_name(Severity severity);
+
+// `where` names the text in errors.
+Result<Rule> parse_rule(std::string_view text, const std::string& where);
+
+// The words with the row's values in place. A column that the table does not have is an error.
+Result<std::string> fill_in(std::string_view words, const Table& table,
+                            const std::vector<Value>& row);
+
+}  // namespace fathom::analysis

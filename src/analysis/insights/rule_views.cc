@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/insights/rule_views.h"
+
+#include <string>
+
+namespace fathom::analysis {
+namespace {
+
+// Pipes, sockets, terminals and what the kernel makes up are no files that advice is about.
+constexpr char kIo[] = R"(
+  CREATE OR REPLACE VIEW io AS
+  SELECT *, category AS direction FROM summary
+  WHERE layer IN ('stdio', 'posix') AND category IN ('read', 'write') AND file LIKE '/%'
+    AND NOT starts_with(file, '/proc/') AND NOT starts_with(file, '/sys/') AND NOT starts_with(file, '/dev/'))";
+
+std::string totals_sql(std::optional<std::int64_t> wall) {
+  const std::string known =
+      wall ? std::to_string(*wall) : R"(greatest(coalesce((SELECT max("last") FROM summary), 0),
+                         coalesce((SELECT max(ts) FROM counters), 0)))";
+  return R"(
+  CREATE OR REPLACE VIEW totals AS
+  WITH runs AS (SELECT CAST()" +
+         known + R"( AS BIGINT) AS wall),
+  calls AS (SELECT coalesce(sum(self), 0) AS in_calls, coalesce(sum(calls), 0) AS events FROM summary),
+  lives AS (
+    SELECT count(*) AS threads, coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life
+    FROM threads, runs WHERE start IS NOT NULL),
+  who AS (SELECT count(*) AS processes FROM (SELECT DISTINCT host, pid FROM processes))
+  SELECT wall,
+         CAST(greatest(CASE threads WHEN 0 THEN wall ELSE life END, in_calls) AS BIGINT) AS thread_time,
+         CAST(in_calls AS BIGINT) AS in_calls, threads, processes, CAST(events AS BIGINT) AS events
+  FROM runs, calls, lives, who)";
+}
+
+}  // namespace
+
+Status create_rule_views(sql::Connection& connection, std::optional<std::int64_t> wall) {
+  FATHOM_TRY(connection.execute(totals_sql(wall)));
+  return connection.execute(kIo);
+}
+
+}  // namespace fathom::analysis

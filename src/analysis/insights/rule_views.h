@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Views that rules (and anybody's SQL) start from:
+//   totals   one row: wall, thread_time (the lives of all threads), in_calls, threads, processes,
+//            events
+//   io       the summary's rows of reads and writes of real files by stdio and posix, with
+//            `direction` read or write
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/result.h"
+#include "sql/connection.h"
+
+namespace fathom::analysis {
+
+// `wall`: of the run, where it is known already.
+Status create_rule_views(sql::Connection& connection, std::optional<std::int64_t> wall);
+
+}  // namespace fathom::analysis

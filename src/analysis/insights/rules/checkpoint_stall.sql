@@ -1,0 +1,19 @@
+-- id: checkpoint-stalls
+-- severity: high
+-- title: Everything stops while a checkpoint is written
+-- says: for {time:ns} ({share:percent} of the run) the program does little but write, at {rate:bytes} a second, in {times:count} stretches
+-- gain: that time, if it were written beside the computing
+-- try: write checkpoints from another thread or process, from a copy; write less often, or fewer bytes
+WITH cells AS (
+  SELECT ts, any_value(width) AS width, sum(busy) FILTER (layer = 'posix' OR layer = 'stdio') AS io, sum(bytes) FILTER (layer = 'posix' OR layer = 'stdio') AS bytes
+  FROM timeline GROUP BY ts),
+writing AS (
+  SELECT ts, width, bytes, ts - lag(ts) OVER (ORDER BY ts) > width OR lag(ts) OVER (ORDER BY ts) IS NULL AS starts FROM cells
+  WHERE io > 0.7 * width AND bytes > 0),
+sums AS (SELECT sum(width) AS time, sum(bytes) AS bytes, count(*) FILTER (starts) AS times FROM writing),
+kinds AS (SELECT coalesce(sum(bytes) FILTER (direction = 'write'), 0) AS written, sum(bytes) AS every FROM io)
+SELECT CAST(s.time AS BIGINT) AS time, 100 * s.time / t.wall AS share, s.bytes * 1e9 / s.time AS rate, s.times AS times, CAST(s.time AS BIGINT) AS gain
+FROM sums s, kinds k, totals t
+WHERE s.times >= 2 AND s.time / s.times >= 50000000 AND s.time > 0.05 * t.wall AND s.time < 0.6 * t.wall AND s.bytes >= 16777216 AND k.written > 0.7 * k.every
+-- evidence:
+SELECT ts, width, layer, busy, calls, bytes FROM timeline WHERE layer IN ('posix', 'stdio') AND busy > 0.7 * width AND bytes > 0 ORDER BY ts LIMIT 50

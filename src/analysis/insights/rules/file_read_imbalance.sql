@@ -1,0 +1,15 @@
+-- id: shared-file-read-imbalance
+-- severity: low
+-- title: One process does most of the reading of a shared file
+-- says: of {bytes:bytes} that {processes:count} processes read of {file:text}, process {pid:text} reads {share:percent}
+-- try: let each process read its own part
+WITH per_process AS (SELECT file, host, pid, sum(bytes) AS bytes FROM io WHERE direction = 'read' GROUP BY ALL),
+per_file AS (
+  SELECT file, count(*) AS processes, sum(bytes) AS bytes, max(bytes) AS most, arg_max(pid, bytes) AS pid, avg(bytes) AS mean
+  FROM per_process GROUP BY file)
+SELECT file, pid, CAST(bytes AS BIGINT) AS bytes, processes, 100 * most / bytes AS share FROM per_file
+WHERE processes >= 2 AND bytes >= 1048576 AND most - mean > 0.3 * most ORDER BY most - mean DESC LIMIT 1
+-- evidence:
+SELECT file, host, pid, CAST(sum(bytes) AS BIGINT) AS bytes, CAST(sum(self) AS BIGINT) AS self FROM io WHERE direction = 'read'
+AND file IN (SELECT file FROM io WHERE direction = 'read' GROUP BY file HAVING count(DISTINCT (host, pid)) > 1)
+GROUP BY ALL ORDER BY file, bytes DESC LIMIT 50

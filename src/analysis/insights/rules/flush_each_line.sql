@@ -1,0 +1,15 @@
+-- id: flush-each-line
+-- severity: low
+-- title: A flush after nearly every print
+-- says: {flushes:count} calls of fflush for {writes:count} stdio writes take {time:ns}
+-- gain: the time of the flushes
+-- try: flush once after a block of output, or let the buffer (setvbuf) decide; file: {worst:text}
+WITH sums AS (
+  SELECT sum(calls) FILTER (name = 'fflush') AS flushes, sum(self) FILTER (name = 'fflush') AS time,
+         sum(calls) FILTER (category = 'write') AS writes, arg_max(file, self) FILTER (name = 'fflush') AS worst
+  FROM summary WHERE layer = 'stdio')
+SELECT CAST(flushes AS BIGINT) AS flushes, CAST(writes AS BIGINT) AS writes, CAST(time AS BIGINT) AS time, worst, CAST(time AS BIGINT) AS gain FROM sums, totals t
+WHERE flushes >= 1000 AND flushes > 0.5 * writes AND time > 0.01 * t.thread_time
+-- evidence:
+SELECT file, name, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(self) AS BIGINT) AS self FROM summary WHERE layer = 'stdio'
+GROUP BY ALL ORDER BY self DESC LIMIT 50

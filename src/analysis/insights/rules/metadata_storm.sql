@@ -1,0 +1,14 @@
+-- id: metadata-storm
+-- severity: medium
+-- title: A storm of metadata calls
+-- says: {rate:count} calls a second about files (open, stat, directories) at most, {calls:count} in all, for {data:count} data calls
+-- try: cache the answers of stat, list directories once, keep files open; a shared file system serves all its users from one metadata server
+WITH about AS (
+  SELECT sum(calls) AS calls, max("last") - min("first") AS span FROM summary
+  WHERE layer = 'posix' AND category IN ('open', 'metadata', 'directory')),
+data AS (SELECT coalesce(sum(calls), 0) AS calls FROM io)
+SELECT CAST(a.calls AS BIGINT) AS calls, CAST(d.calls AS BIGINT) AS data, a.calls * 1e9 / greatest(a.span, 1e8) AS rate
+FROM about a, data d WHERE a.calls >= 20000 AND a.calls > 3 * d.calls AND a.calls * 1e9 / greatest(a.span, 1e8) > 10000
+-- evidence:
+SELECT name, regexp_replace(file, '/[^/]*$', '') AS directory, count(DISTINCT file) AS files, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(self) AS BIGINT) AS self
+FROM summary WHERE layer = 'posix' AND category IN ('open', 'metadata', 'directory') GROUP BY ALL ORDER BY calls DESC LIMIT 50

@@ -1,0 +1,20 @@
+-- id: read-by-every-worker
+-- severity: medium
+-- title: Several processes read the same files whole
+-- says: {files:count} files are each read by up to {processes:count} processes: {bytes:bytes} read where {extent:bytes} are there
+-- gain: the share of the read time that went to bytes another process read too
+-- try: read once and share (shared memory, a cache on the node), or give each worker files of its own; worst file: {worst:text}
+WITH per_file AS (
+  SELECT file, count(DISTINCT (host, pid)) AS processes, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io
+  WHERE direction = 'read' AND extent > 0 GROUP BY file),
+sums AS (
+  SELECT count(*) AS files, max(processes) AS processes, sum(bytes) AS bytes, sum(extent) AS extent,
+         sum(time * (bytes - extent) / bytes) AS time, arg_max(file, bytes - extent) AS worst
+  FROM per_file WHERE processes >= 2 AND bytes >= 1.8 * extent)
+SELECT s.files AS files, s.processes AS processes, CAST(s.bytes AS BIGINT) AS bytes, CAST(s.extent AS BIGINT) AS extent, s.worst AS worst,
+       CAST(s.time AS BIGINT) AS gain
+FROM sums s, totals t WHERE s.bytes >= 16777216 AND s.time > 0.02 * t.thread_time
+-- evidence:
+SELECT file, count(DISTINCT (host, pid)) AS processes, CAST(sum(bytes) AS BIGINT) AS bytes, max(extent) AS extent, CAST(sum(self) AS BIGINT) AS self FROM io
+WHERE direction = 'read' AND extent > 0 GROUP BY file HAVING count(DISTINCT (host, pid)) >= 2 AND sum(bytes) >= 1.8 * max(extent)
+ORDER BY sum(bytes) - max(extent) DESC LIMIT 50

@@ -1,0 +1,20 @@
+-- id: read-again
+-- severity: high
+-- title: The same bytes are read again
+-- says: {files:count} files are read {times:text} times over: {again:bytes} of {bytes:bytes} were read before by the same process
+-- gain: the share of those files' read time that went to bytes read before
+-- try: keep what was read (a cache, a memory map), or read each file once per process; worst file: {worst:text}
+WITH per_file AS (
+  SELECT file, pid, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io
+  WHERE direction = 'read' AND extent > 0 GROUP BY file, pid),
+sums AS (
+  SELECT count(DISTINCT file) AS files, sum(bytes) AS bytes, sum(bytes - extent) AS again, sum(extent) AS extent,
+         sum(time * (bytes - extent) / bytes) AS time, arg_max(file, bytes - extent) AS worst
+  FROM per_file WHERE bytes >= 1.5 * extent)
+SELECT s.files AS files, printf('%.1f', s.bytes / s.extent) AS times, CAST(s.again AS BIGINT) AS again, CAST(s.bytes AS BIGINT) AS bytes,
+       s.worst AS worst, CAST(s.time AS BIGINT) AS gain
+FROM sums s, totals t WHERE s.again >= 1048576 AND s.time > 0.02 * t.thread_time
+-- evidence:
+SELECT file, pid, CAST(sum(bytes) AS BIGINT) AS bytes, max(extent) AS extent, sum(bytes) / max(extent) AS times, CAST(sum(self) AS BIGINT) AS self
+FROM io WHERE direction = 'read' AND extent > 0 GROUP BY file, pid HAVING sum(bytes) >= 1.5 * max(extent)
+ORDER BY sum(bytes) - max(extent) DESC LIMIT 50

@@ -1,0 +1,20 @@
+-- id: written-again
+-- severity: medium
+-- title: The same bytes are written again
+-- says: {files:count} files are written {times:text} times over: {again:bytes} of {bytes:bytes} overwrite what the same process wrote before
+-- gain: the share of those files' write time that went to bytes written before
+-- try: gather changes in memory and write them once; worst file: {worst:text}
+WITH per_file AS (
+  SELECT file, pid, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io
+  WHERE direction = 'write' AND extent > 0 GROUP BY file, pid),
+sums AS (
+  SELECT count(DISTINCT file) AS files, sum(bytes) AS bytes, sum(bytes - extent) AS again, sum(extent) AS extent,
+         sum(time * (bytes - extent) / bytes) AS time, arg_max(file, bytes - extent) AS worst
+  FROM per_file WHERE bytes >= 1.5 * extent)
+SELECT s.files AS files, printf('%.1f', s.bytes / s.extent) AS times, CAST(s.again AS BIGINT) AS again, CAST(s.bytes AS BIGINT) AS bytes,
+       s.worst AS worst, CAST(s.time AS BIGINT) AS gain
+FROM sums s, totals t WHERE s.again >= 1048576 AND s.time > 0.02 * t.thread_time
+-- evidence:
+SELECT file, pid, CAST(sum(bytes) AS BIGINT) AS bytes, max(extent) AS extent, sum(bytes) / max(extent) AS times, CAST(sum(self) AS BIGINT) AS self
+FROM io WHERE direction = 'write' AND extent > 0 GROUP BY file, pid HAVING sum(bytes) >= 1.5 * max(extent)
+ORDER BY sum(bytes) - max(extent) DESC LIMIT 50

@@ -1,0 +1,13 @@
+-- id: seek-before-each-call
+-- severity: low
+-- title: A seek before nearly every call
+-- says: {seeks:count} seeks for {calls:count} reads and writes take {time:ns}
+-- gain: the time of the seeks
+-- try: pread and pwrite take the offset along and save the call
+WITH seeks AS (SELECT sum(calls) AS calls, sum(self) AS time FROM summary WHERE category = 'seek' AND name IN ('lseek', 'fseek', 'fseeko')),
+data AS (SELECT sum(calls) AS calls FROM io)
+SELECT CAST(s.calls AS BIGINT) AS seeks, CAST(d.calls AS BIGINT) AS calls, CAST(s.time AS BIGINT) AS time, CAST(s.time AS BIGINT) AS gain
+FROM seeks s, data d, totals t WHERE s.calls >= 1000 AND s.calls > 0.5 * d.calls AND s.time > 0.01 * t.thread_time
+-- evidence:
+SELECT layer, name, file, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(self) AS BIGINT) AS self FROM summary WHERE category = 'seek'
+GROUP BY ALL ORDER BY calls DESC LIMIT 50

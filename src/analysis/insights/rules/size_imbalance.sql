@@ -1,0 +1,14 @@
+-- id: process-bytes-imbalance
+-- severity: medium
+-- title: Processes move very different amounts
+-- says: process {pid:text} moves {most:bytes}, the median of {processes:count} processes {median:bytes}
+-- try: spread the files or blocks evenly over the workers
+WITH per_process AS (SELECT host, pid, sum(bytes) AS bytes FROM io GROUP BY host, pid),
+sums AS (
+  SELECT count(*) AS processes, max(bytes) AS most, median(bytes) AS median, arg_max(pid, bytes) AS pid, sum(bytes) AS every
+  FROM per_process WHERE bytes > 0)
+SELECT pid, CAST(most AS BIGINT) AS most, median, processes FROM sums
+WHERE processes >= 2 AND every >= 16777216 AND median >= 1048576 AND most > 1.3 * median AND most - median > 0.15 * most
+-- evidence:
+SELECT host, pid, CAST(sum(bytes) AS BIGINT) AS bytes, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(self) AS BIGINT) AS self FROM io
+GROUP BY host, pid ORDER BY bytes DESC LIMIT 50

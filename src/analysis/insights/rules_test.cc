@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: MIT
+// Each rule has a recording that fires it and a near miss that does not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analysis/insights/insights.h"
+#include "analysis/insights/scene_test.h"
+#include "trace/testing/spool_builder.h"
+
+namespace fathom::analysis {
+namespace {
+
+using testing::Calls;
+using testing::kMiB;
+using testing::kMicrosecond;
+using testing::kMillisecond;
+using testing::kSecond;
+using testing::Scene;
+
+struct Case {
+  std::string rule;
+  Scene fires;
+  Scene near_miss;
+};
+
+Calls reads(std::int64_t count, std::int64_t bytes, std::int64_t dur) {
+  return {.count = count, .dur = dur, .bytes = bytes, .offset = 0};
+}
+
+Calls writes(std::int64_t count, std::int64_t bytes, std::int64_t dur) {
+  return {.name = "write",
+          .category = "write",
+          .file = "/data/out",
+          .count = count,
+          .dur = dur,
+          .bytes = bytes,
+          .offset = 0};
+}
+
+Calls of(Calls calls, const std::function<void(Calls&)>& change) {
+  change(calls);
+  return calls;
+}
+
+Calls by(Calls calls, std::int32_t pid) {
+  calls.pid = pid;
+  return calls;
+}
+
+Calls backwards(Calls calls) {
+  calls.offset = calls.count * calls.bytes;
+  calls.step = -calls.bytes;
+  return calls;
+}
+
+Calls at(Calls calls, const std::string& file) {
+  calls.file = file;
+  return calls;
+}
+
+Calls named(const std::string& layer, const std::string& name, const std::string& category,
+            std::int64_t count, std::int64_t dur) {
+  return {.layer = layer, .name = name, .category = category, .count = count, .dur = dur};
+}
+
+// The same file read from its start again and again.
+Scene over_and_over(Calls calls, int times) {
+  Scene scene;
+  for (int i = 0; i < times; ++i) scene.calls(calls);
+  return scene;
+}
+
+Scene growing(double each) {
+  Scene scene(10 * kSecond);
+  for (int i = 0; i < 100; ++i) scene.counter("rss", 10, i * 100 * kMillisecond, 100e6 + each * i);
+  return scene;
+}
+
+// Two stretches that only write, with computing between them.
+Scene checkpoints(std::int64_t idle) {
+  Scene scene(8 * kSecond);
+  for (int i = 0; i < 3; ++i) {
+    scene.idle(idle);
+    scene.calls(at(writes(400, kMiB / 4, kMillisecond), "/data/checkpoint" + std::to_string(i)));
+  }
+  return scene;
+}
+
+Scene many_files(int files, std::int64_t bytes) {
+  Scene scene;
+  for (int i = 0; i < files; ++i) {
+    const std::string file = "/data/sample" + std::to_string(i);
+    scene.calls(at(named("posix", "open", "open", 1, 30 * kMicrosecond), file));
+    scene.calls(at(reads(1, bytes, 10 * kMicrosecond), file));
+    scene.calls(at(named("posix", "close", "close", 1, kMicrosecond), file));
+  }
+  return scene;
+}
+
+Scene opened_again(int files, int times) {
+  Scene scene;
+  for (int i = 0; i < files; ++i) {
+    const std::string file = "/data/log" + std::to_string(i);
+    scene.calls(at(named("posix", "open", "open", times, 20 * kMicrosecond), file));
+    scene.calls(at(named("posix", "close", "close", times, kMicrosecond), file));
+  }
+  return scene;
+}
+
+Scene short_processes(std::int32_t count) {
+  Scene scene;
+  for (std::int32_t i = 0; i < count; ++i) scene.short_process(1000 + i, 5 * kMillisecond);
+  return scene;
+}
+
+std::vector<Case> cases() {
+  const auto two = [](const Calls& calls) {
+    return Scene().calls(by(calls, 10)).calls(by(calls, 11));
+  };
+  const auto ranks = [](std::int64_t slow) {
+    Scene scene;
+    for (std::int32_t pid = 10; pid < 14; ++pid) {
+      scene.rank(pid, pid - 10);
+      scene.calls({.layer = "app",
+                   .name = "step",
+                   .category = "train",
+                   .file = "",
+                   .dur = pid == 13 ? slow : 500 * kMillisecond,
+                   .pid = pid});
+    }
+    return scene;
+  };
+  const auto cpu = [](Scene scene, double seconds) {
+    return scene.counter("cpu_user", 10, 0, 0).counter("cpu_user", 10, 2 * kSecond, seconds);
+  };
+  const auto slow_ones = [](std::int64_t slow) {
+    return Scene()
+        .calls(reads(4000, 4096, 5 * kMicrosecond))
+        .calls(at(reads(5, 4096, slow), "/data/other"));
+  };
+  const auto flushes = [](std::int64_t count) {
+    return Scene()
+        .calls(at(
+            {.layer = "stdio", .name = "fprintf", .category = "write", .count = 2000, .bytes = 80},
+            "/data/log"))
+        .calls(at(named("stdio", "fflush", "sync", count, 10 * kMicrosecond), "/data/log"));
+  };
+  const auto syncs = [](std::int64_t count, std::int64_t bytes) {
+    return Scene()
+        .calls(writes(count, bytes, kMicrosecond))
+        .calls(at(named("posix", "fsync", "sync", count, kMillisecond), "/data/out"));
+  };
+  const auto seeks = [](std::int64_t count) {
+    return Scene()
+        .calls(reads(2000, 65536, 10 * kMicrosecond))
+        .calls(named("posix", "lseek", "seek", count, 20 * kMicrosecond));
+  };
+  const auto failing = [](std::int64_t count) {
+    return Scene()
+        .calls(of(named("posix", "open", "open", count, 20 * kMicrosecond),
+                  [](Calls& calls) { calls.failed = true; }))
+        .calls(named("posix", "open", "open", 2000, kMicrosecond));
+  };
+  const auto refused = [](std::int64_t count) {
+    return Scene().calls(of(reads(count, 4096, kMicrosecond), [](Calls& calls) {
+      calls.failed = true;
+      calls.error = "EINVAL";
+      calls.bytes = 0;
+    }));
+  };
+  const auto stdio = [](Calls calls) {
+    calls.layer = "stdio";
+    return calls;
+  };
+  const auto shared_part = [](std::int64_t first, std::int64_t second) {
+    return Scene()
+        .calls(by(reads(first, kMiB, kMicrosecond), 10))
+        .calls(by(reads(second, kMiB, kMicrosecond), 11));
+  };
+  const auto shared_out = [](std::int64_t first, std::int64_t second) {
+    return Scene()
+        .calls(by(writes(first, kMiB, kMicrosecond), 10))
+        .calls(by(writes(second, kMiB, kMicrosecond), 11));
+  };
+  return {
+      {"small-reads", Scene().calls(reads(2000, 4096, 50 * kMicrosecond)),
+       Scene().calls(reads(900, 4096, 50 * kMicrosecond))},
+      {"small-writes", Scene().calls(writes(2000, 4096, 50 * kMicrosecond)),
+       Scene().calls(writes(2000, 128 * 1024, 50 * kMicrosecond))},
+      {"stdio-bytes", Scene().calls(stdio(reads(32, kMiB, kMillisecond))),
+       Scene().calls(stdio(reads(8, kMiB, kMillisecond)))},
+      {"random-reads", Scene().calls(backwards(reads(2000, 4096, 50 * kMicrosecond))),
+       Scene().calls(reads(2000, 4096, 50 * kMicrosecond))},
+      {"random-writes", Scene().calls(backwards(writes(2000, 4096, 50 * kMicrosecond))),
+       Scene().calls(writes(2000, 4096, 50 * kMicrosecond))},
+      {"sequential-reads", Scene().calls(reads(2000, 4096, kMicrosecond)),
+       Scene().calls(backwards(reads(2000, 4096, kMicrosecond)))},
+      {"sequential-writes", Scene().calls(writes(2000, 4096, kMicrosecond)),
+       Scene().calls(backwards(writes(2000, 4096, kMicrosecond)))},
+      {"misaligned-offsets", Scene().calls(reads(2000, 1000, 50 * kMicrosecond)),
+       Scene().calls(reads(2000, 4096, 50 * kMicrosecond))},
+      {"direct-io-refused", refused(20), refused(9)},
+      {"read-again", over_and_over(reads(100, 65536, 100 * kMicrosecond), 4),
+       over_and_over(reads(100, 65536, 100 * kMicrosecond), 1)},
+      {"written-again", over_and_over(writes(100, 65536, 100 * kMicrosecond), 4),
+       over_and_over(writes(100, 65536, 100 * kMicrosecond), 1)},
+      {"shared-file-small-reads", two(reads(1000, 4096, 100 * kMicrosecond)),
+       Scene().calls(reads(2000, 4096, 100 * kMicrosecond))},
+      {"shared-file-small-writes", two(writes(1000, 4096, 100 * kMicrosecond)),
+       Scene().calls(writes(2000, 4096, 100 * kMicrosecond))},
+      {"more-reads-than-writes", Scene().calls(reads(1500, 10, 1000)),
+       Scene().calls(reads(1000, 10, 1000)).calls(writes(1000, 10, 1000))},
+      {"more-writes-than-reads", Scene().calls(writes(1500, 10, 1000)),
+       Scene().calls(reads(1000, 10, 1000)).calls(writes(1000, 10, 1000))},
+      {"more-bytes-read", Scene().calls(reads(32, kMiB, 1000)),
+       Scene().calls(reads(32, kMiB, 1000)).calls(writes(32, kMiB, 1000))},
+      {"more-bytes-written", Scene().calls(writes(32, kMiB, 1000)),
+       Scene().calls(reads(32, kMiB, 1000)).calls(writes(32, kMiB, 1000))},
+      {"metadata-time", Scene().calls(named("posix", "stat", "metadata", 2000, 100 * kMicrosecond)),
+       Scene().calls(named("posix", "stat", "metadata", 2000, 20 * kMicrosecond))},
+      {"metadata-storm", Scene().calls(named("posix", "stat", "metadata", 30000, kMicrosecond)),
+       Scene()
+           .calls(named("posix", "stat", "metadata", 30000, kMicrosecond))
+           .calls(reads(20000, 4096, kMicrosecond))},
+      {"process-bytes-imbalance", shared_part(30, 10), shared_part(20, 20)},
+      {"process-time-imbalance",
+       Scene()
+           .calls(by(reads(100, 4096, 5 * kMillisecond), 10))
+           .calls(by(reads(100, 4096, kMillisecond), 11)),
+       Scene()
+           .calls(by(reads(100, 4096, kMillisecond), 10))
+           .calls(by(reads(100, 4096, kMillisecond), 11))},
+      {"shared-file-read-imbalance", shared_part(30, 1), shared_part(16, 15)},
+      {"shared-file-write-imbalance", shared_out(30, 1), shared_out(16, 15)},
+      {"sync-in-a-loop", syncs(200, 4096), syncs(50, 4096)},
+      {"read-by-every-worker", two(reads(20, kMiB, 5 * kMillisecond)),
+       Scene()
+           .calls(by(reads(20, kMiB, 5 * kMillisecond), 10))
+           .calls(at(by(reads(20, kMiB, 5 * kMillisecond), 11), "/data/b"))},
+      {"failed-opens", failing(2000), failing(500)},
+      {"open-close-churn", opened_again(10, 200), opened_again(200, 9)},
+      {"many-small-files", many_files(1200, 4096), many_files(1200, kMiB)},
+      {"seek-before-each-call", seeks(2000), seeks(900)},
+      {"io-bound", Scene().calls(reads(100, kMiB, 6 * kMillisecond)),
+       Scene().calls(reads(100, kMiB, 4 * kMillisecond))},
+      {"slow-outliers", slow_ones(100 * kMillisecond), slow_ones(kMillisecond)},
+      {"checkpoint-stalls", checkpoints(2 * kSecond), checkpoints(0)},
+      {"memory-growth", growing(5e6), growing(1e5)},
+      {"slow-rank", ranks(900 * kMillisecond), ranks(520 * kMillisecond)},
+      {"computing-waits-for-reads",
+       cpu(Scene(2 * kSecond).calls(reads(2000, 4096, 500 * kMicrosecond)), 0.5),
+       cpu(Scene(2 * kSecond).calls(reads(2000, 4096, 500 * kMicrosecond)), 1.9)},
+      {"process-storm", short_processes(300), short_processes(100)},
+      {"flush-each-line", flushes(1500), flushes(500)},
+      {"events-lost", Scene().loss("no room", 3), Scene()},
+  };
+}
+
+Result<std::vector<Insight>> asked(const Scene& scene, const Rule& rule) {
+  const trace::testing::TempDir directory;
+  FATHOM_ASSIGN(Store store, scene.open(directory.path() + "/scene.fathom"));
+  FATHOM_ASSIGN(std::vector<Insight> found, find_insights(store, std::span(&rule, 1)));
+  FATHOM_ASSIGN(const Table rows, evidence_of(store, rule));
+  if (!found.empty() && rows.rows.empty())
+    return Error{Code::kCorrupt, "it fires without evidence", ""};
+  return found;
+}
+
+TEST(Rules, FireOnTheirTroubleAndNotOnANearMiss) {
+  const Result<std::vector<Rule>> rules = own_rules();
+  ASSERT_TRUE(rules) << rules.error().message;
+  for (const Case& one : cases()) {
+    SCOPED_TRACE(one.rule);
+    const auto rule = std::ranges::find(*rules, one.rule, &Rule::id);
+    ASSERT_NE(rule, rules->end());
+    const auto fires = asked(one.fires, *rule);
+    ASSERT_TRUE(fires) << fires.error().message;
+    ASSERT_EQ(fires->size(), 1U) << "it does not fire";
+    EXPECT_EQ(fires->front().says.find('?'), std::string::npos) << fires->front().says;
+    EXPECT_TRUE(!fires->front().gain_ns || !rule->gain.empty()) << "a gain without its why";
+    const auto near = asked(one.near_miss, *rule);
+    ASSERT_TRUE(near) << near.error().message;
+    EXPECT_TRUE(near->empty()) << "fires on a near miss: " << near->front().says;
+  }
+}
+
+TEST(Rules, EveryOneHasItsCase) {
+  const Result<std::vector<Rule>> rules = own_rules();
+  ASSERT_TRUE(rules) << rules.error().message;
+  const std::vector<Case> all = cases();
+  for (const Rule& rule : *rules)
+    EXPECT_NE(std::ranges::find(all, rule.id, &Case::rule), all.end()) << rule.id;
+  EXPECT_EQ(all.size(), rules->size());
+}
+
+TEST(Rules, SayNothingAboutAnEmptyRecording) {
+  const trace::testing::TempDir directory;
+  Result<Store> store = Scene().open(directory.path() + "/empty.fathom");
+  ASSERT_TRUE(store) << store.error().message;
+  const auto found = find_insights(*store, *own_rules());
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_TRUE(found->empty()) << found->front().rule;
+}
+
+}  // namespace
+}  // namespace fathom::analysis

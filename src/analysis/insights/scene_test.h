@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// A recording made of a few lines, for the tests of rules: calls stand behind each other in their
+// process's main thread, which lives as long as the run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analysis/store.h"
+#include "base/result.h"
+
+namespace fathom::analysis::testing {
+
+inline constexpr std::int64_t kMicrosecond = 1'000;
+inline constexpr std::int64_t kMillisecond = 1'000'000;
+inline constexpr std::int64_t kSecond = 1'000'000'000;
+inline constexpr std::int64_t kMiB = 1 << 20;
+inline constexpr std::int64_t kNothing = -1;
+
+struct Calls {
+  std::string layer = "posix";
+  std::string name = "read";
+  std::string category = "read";
+  std::string file = "/data/in";
+  std::int64_t count = 1;
+  std::int64_t dur = kMicrosecond;
+  std::int64_t bytes = kNothing;
+  std::int64_t offset = kNothing;  // of the first call
+  std::int64_t step = kNothing;    // to the next one's offset; kNothing: as many bytes
+  bool failed = false;
+  std::string error = "ENOENT";
+  std::int32_t pid = 10;
+};
+
+class Scene {
+ public:
+  explicit Scene(std::int64_t wall = kSecond) : wall_(wall) {}
+
+  Scene& calls(const Calls& calls);
+  Scene& idle(std::int64_t ns, std::int32_t pid = 10);
+  Scene& rank(std::int32_t pid, std::int64_t rank);
+  Scene& short_process(std::int32_t pid, std::int64_t life);
+  Scene& counter(const std::string& name, std::int32_t pid, std::int64_t ts, double value);
+  Scene& loss(const std::string& reason, std::int64_t count);
+
+  // The recording, opened.
+  [[nodiscard]] Result<Store> open(const std::string& directory) const;
+
+ private:
+  struct Counter {
+    std::string name;
+    std::int32_t pid;
+    std::int64_t ts;
+    double value;
+  };
+  std::int64_t wall_;
+  std::vector<std::pair<std::int64_t, Calls>> calls_;  // with the time of the first
+  std::map<std::int32_t, std::int64_t> now_;
+  std::map<std::int32_t, std::int64_t> ranks_;
+  std::map<std::int32_t, std::int64_t> lives_;
+  std::vector<Counter> counters_;
+  std::vector<std::pair<std::string, std::int64_t>> losses_;
+};
+
+}  // namespace fathom::analysis::testing

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "cli/rules.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "base/files.h"
+#include "base/text.h"
+
+namespace fathom::cli {
+namespace {
+
+std::vector<std::string> standing_directories() {
+  std::vector<std::string> found;
+  if (const char* named = std::getenv("FATHOM_RULES"); named != nullptr) {
+    for (const std::string_view directory : split(named, ':')) {
+      if (!directory.empty()) found.emplace_back(directory);
+    }
+    return found;
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr) return found;
+  const std::string usual = join_path(home, ".config/fathom/rules");
+  if (is_directory(usual)) found.push_back(usual);
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<analysis::Rule>> rules_for(const std::vector<std::string>& directories) {
+  std::vector<std::string> all = standing_directories();
+  all.insert(all.end(), directories.begin(), directories.end());
+  return analysis::all_rules(all);
+}
+
+std::string insight_text(const std::vector<analysis::Insight>& insights,
+                         const render::Style& style) {
+  const auto strong = [&](const std::string& text) {
+    return style.color ? "\x1b[1m" + text + "\x1b[0m" : text;
+  };
+  std::string text;
+  for (const analysis::Insight& one : insights) {
+    const bool good = one.severity == analysis::Severity::kGood;
+    text += fmt::format("{} {} ({}, {})\n    {}.\n", good ? "+" : "!", strong(one.title),
+                        analysis::severity_name(one.severity), one.rule, one.says);
+    if (one.gain_ns) {
+      text += fmt::format("    Could save up to {}: {}.\n",
+                          human_ns(static_cast<double>(*one.gain_ns)), one.gain);
+    }
+    if (!good) text += fmt::format("    Try: {}.\n", one.advice);
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "analysis/insights/insights.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/open_trace.h"
+#include "cli/parser.h"
+#include "cli/rules.h"
+#include "cli/suggest.h"
+#include "render/render.h"
+
+namespace fathom::cli {
+namespace {
+
+struct Arguments {
+  std::string trace, rule, format = "table";
+  std::vector<std::string> rules;
+};
+
+Result<bool> parse(Parser& parser, Arguments& a) {
+  parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
+  parser.optional_positional("RULE", a.rule, "whose rows to show; none: what every rule says");
+  parser.option("--rules", a.rules, "DIR,…", "rules of your own: every *.sql in there");
+  parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
+  return parser.parse();
+}
+
+Error unknown_rule(const std::string& name, const std::vector<analysis::Rule>& rules) {
+  std::vector<std::string_view> names;
+  for (const analysis::Rule& rule : rules) names.push_back(rule.id);
+  const std::string_view near = nearest(name, names);
+  return usage_error("there is no rule '" + escape_control(name) + "'",
+                     near.empty() ? "'fathom show TRACE' lists them"
+                                  : "did you mean '" + std::string(near) + "'?");
+}
+
+// Every rule, those that have something to say first.
+Table overview_of(const std::vector<analysis::Rule>& rules,
+                  const std::vector<analysis::Insight>& found) {
+  Table table{.title = "Rules",
+              .columns = {{"rule"}, {"severity"}, {"gain", Measure::kNanoseconds}, {"says"}},
+              .rows = {},
+              .note = {}};
+  for (const analysis::Insight& one : found) {
+    table.rows.push_back({one.rule, std::string(analysis::severity_name(one.severity)),
+                          one.gain_ns ? Value(*one.gain_ns) : Value(), one.says});
+  }
+  for (const analysis::Rule& rule : rules) {
+    if (std::ranges::find(found, rule.id, &analysis::Insight::rule) != found.end()) continue;
+    table.rows.push_back(
+        {rule.id, std::string(analysis::severity_name(rule.severity)), Value(), Value()});
+  }
+  table.note = fmt::format("{} of {} rules have something to say", found.size(), rules.size());
+  return table;
+}
+
+void print(const Table& table, render::Format format, const render::Style& style) {
+  std::fputs(render::render(table, format, style).c_str(), stdout);
+}
+
+Result<int> run(Parser& parser) {
+  Arguments a;
+  FATHOM_ASSIGN(const bool go_on, parse(parser, a));
+  if (!go_on) return 0;
+  FATHOM_ASSIGN(const render::Format format, render::parse_format(a.format));
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, rules_for(a.rules));
+  const auto chosen = std::ranges::find(rules, a.rule, &analysis::Rule::id);
+  if (!a.rule.empty() && chosen == rules.end()) return unknown_rule(a.rule, rules);
+  FATHOM_ASSIGN(analysis::Store store, open_store(a.trace));
+  const render::Style style = render::style_for(STDOUT_FILENO);
+  if (a.rule.empty()) {
+    FATHOM_ASSIGN(const std::vector<analysis::Insight> found,
+                  analysis::find_insights(store, rules));
+    print(overview_of(rules, found), format, style);
+    return 0;
+  }
+  FATHOM_ASSIGN(const std::vector<analysis::Insight> found,
+                analysis::find_insights(store, std::span(&*chosen, 1)));
+  FATHOM_ASSIGN(const Table rows, analysis::evidence_of(store, *chosen));
+  if (format == render::Format::kTable) std::fputs(insight_text(found, style).c_str(), stdout);
+  print(rows, format, style);
+  return 0;
+}
+
+}  // namespace
+
+extern const CommandDef kShowCommand;
+const CommandDef kShowCommand = {
+    .name = "show",
+    .summary = "Shows what the rules found in a recording, and the rows behind a rule",
+    .usage = "TRACE [RULE] [OPTION…]",
+    .example = "fathom show sort.fathom\nfathom show sort.fathom small-reads",
+    .run = run,
+};
+
+}  // namespace fathom::cli
