@@ -9,6 +9,7 @@ find_package(fmt REQUIRED)             # fmt::fmt
 find_package(CLI11 REQUIRED)           # CLI11::CLI11
 find_package(nlohmann_json REQUIRED)   # nlohmann_json::nlohmann_json
 find_package(simdjson REQUIRED)        # simdjson::simdjson
+find_package(yaml-cpp REQUIRED)        # yaml-cpp
 pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)      # PkgConfig::libdw
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)  # PkgConfig::libzstd
 if(FATHOM_TESTS)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// A recording held against its budgets.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/check/budget.h"
+#include "analysis/store.h"
+#include "base/result.h"
+#include "base/table.h"
+
+namespace fathom::analysis {
+
+enum class Verdict : std::uint8_t {
+  kOk,
+  kBroken,
+  kMissing,  // what it should measure is not in the recording, or in the baseline
+  kSkipped,  // the same, and the budget says that this may be
+};
+
+struct Outcome {
+  Budget budget;
+  Verdict verdict = Verdict::kOk;
+  Measure unit = Measure::kNone;
+  std::optional<double> value;
+  std::optional<double> baseline;
+  std::optional<double> max;  // in the value's unit, baseline worked in
+  std::optional<double> min;
+  std::string detail;
+};
+
+struct CheckInputs {
+  Store& store;
+  Store* baseline = nullptr;
+  std::span<const Rule> rules;  // for budgets of insights
+};
+
+// One outcome for each budget, in their order. A relative limit without a baseline is a usage
+// error.
+Result<std::vector<Outcome>> check_budgets(std::span<const Budget> budgets,
+                                           const CheckInputs& inputs);
+
+// Whether questions are asked that the sums of a recording do not answer.
+[[nodiscard]] bool needs_events(std::span<const Budget> budgets);
+
+[[nodiscard]] std::size_t count_of(std::span<const Outcome> outcomes, Verdict verdict);
+[[nodiscard]] std::string_view verdict_name(Verdict verdict);  // ok, broken, missing, skipped
+
+// For people: numbers with units. For programs: a column for each number, times in ns.
+[[nodiscard]] Table outcome_table(std::span<const Outcome> outcomes);
+[[nodiscard]] Table outcome_rows(std::span<const Outcome> outcomes);
+
+// JUnit's XML: a test case a budget; broken ones fail, missing ones are errors.
+[[nodiscard]] std::string outcome_junit(std::span<const Outcome> outcomes);
+
+}  // namespace fathom::analysis

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Takes the value of a budget from a recording.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/check/budget.h"
+#include "analysis/compare/counter_sums.h"
+#include "analysis/store.h"
+#include "base/result.h"
+
+namespace fathom::analysis {
+
+struct Reading {
+  std::optional<double> value;
+  Measure unit = Measure::kNone;
+  std::string detail;  // why there is no value, or what it is made of
+};
+
+class Meter {
+ public:
+  // Both must outlive it. Rules are those that budgets of insights ask.
+  Meter(Store& store, std::span<const Rule> rules) : store_(store), rules_(rules) {}
+
+  // What the recording does not hold is a reading without a value. An error is one of the
+  // recording.
+  Result<Reading> read(const Budget& budget);
+
+ private:
+  Result<Reading> run(const Budget& budget);
+  Result<Reading> calls(const Budget& budget);
+  Result<Reading> counter(const Budget& budget);
+  Result<Reading> losses(const Budget& budget);
+  Result<Reading> insights(const Budget& budget);
+  Result<Reading> query(const Budget& budget);
+  Result<const CounterSums*> counters();
+
+  Store& store_;
+  std::span<const Rule> rules_;
+  std::optional<CounterSums> counters_;
+};
+
+}  // namespace fathom::analysis

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/check/check.h"
+#include "base/files.h"
+#include "cli/command.h"
+#include "cli/open_trace.h"
+#include "cli/parser.h"
+#include "cli/rules.h"
+#include "render/render.h"
+#include "trace/manifest.h"
+
+namespace fathom::cli {
+namespace {
+
+using analysis::Verdict;
+
+struct Arguments {
+  std::string trace, budget, baseline, junit, markdown, format = "table";
+  std::vector<std::string> rules;
+  bool partial = false;
+};
+
+Result<bool> parse(Parser& parser, Arguments& a) {
+  parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
+  parser.option("--budget", a.budget, "FILE", "the limits, in YAML; docs/budget.md explains them");
+  parser.option("--baseline", a.baseline, "TRACE", "what limits such as +5% are relative to");
+  parser.option("--junit", a.junit, "FILE", "write the outcome as JUnit's XML too");
+  parser.option("--markdown", a.markdown, "FILE", "write the table as Markdown too");
+  parser.option("--rules", a.rules, "DIR,…", "rules of your own, for budgets of insights");
+  parser.flag("--partial", a.partial, "check a recording that is not complete");
+  parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
+  FATHOM_ASSIGN(const bool go_on, parser.parse());
+  if (go_on && a.budget.empty()) {
+    return usage_error("no budget was named", "fathom check TRACE --budget FILE");
+  }
+  return go_on;
+}
+
+// A sum that is too small keeps a limit that the run broke.
+Result<analysis::Store> open_whole(const std::string& path, bool events, bool partial) {
+  FATHOM_ASSIGN(analysis::Store store, events ? open_store(path) : open_sums(path));
+  if (store.state() == trace::RunState::kComplete || partial) return store;
+  return Error{Code::kInvalid,
+               fmt::format("{} is {}: its sums are not the whole run's", path,
+                           trace::to_text(store.state())),
+               "--partial checks what is there"};
+}
+
+bool for_people(render::Format format) {
+  return format == render::Format::kTable || format == render::Format::kMarkdown;
+}
+
+Status write_files(const Arguments& a, const std::vector<analysis::Outcome>& outcomes) {
+  if (!a.junit.empty()) {
+    FATHOM_TRY(write_file_atomic(a.junit, analysis::outcome_junit(outcomes)));
+  }
+  if (a.markdown.empty()) return {};
+  return write_file_atomic(
+      a.markdown, render::render(analysis::outcome_table(outcomes), render::Format::kMarkdown));
+}
+
+Result<int> verdict_on(const std::vector<analysis::Outcome>& outcomes) {
+  for (const analysis::Outcome& outcome : outcomes) {
+    if (outcome.verdict != Verdict::kMissing) continue;
+    return Error{
+        Code::kNotFound,
+        fmt::format("budget '{}' cannot be checked: {}", outcome.budget.name, outcome.detail),
+        "a budget with 'optional: true' is skipped then"};
+  }
+  return analysis::count_of(outcomes, Verdict::kBroken) > 0 ? 1 : 0;
+}
+
+Result<int> run(Parser& parser) {
+  Arguments a;
+  FATHOM_ASSIGN(const bool go_on, parse(parser, a));
+  if (!go_on) return 0;
+  FATHOM_ASSIGN(const render::Format format, render::parse_format(a.format));
+  FATHOM_ASSIGN(const std::string text, read_file(a.budget));
+  FATHOM_ASSIGN(const std::vector<analysis::Budget> budgets,
+                analysis::parse_budgets(text, a.budget));
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, rules_for(a.rules));
+  const bool events = analysis::needs_events(budgets);
+  FATHOM_ASSIGN(analysis::Store store, open_whole(a.trace, events, a.partial));
+  std::optional<analysis::Store> baseline;
+  if (!a.baseline.empty()) {
+    FATHOM_ASSIGN(analysis::Store opened, open_whole(a.baseline, events, a.partial));
+    baseline.emplace(std::move(opened));
+  }
+  FATHOM_ASSIGN(
+      const std::vector<analysis::Outcome> outcomes,
+      analysis::check_budgets(
+          budgets, {.store = store, .baseline = baseline ? &*baseline : nullptr, .rules = rules}));
+  const Table table =
+      for_people(format) ? analysis::outcome_table(outcomes) : analysis::outcome_rows(outcomes);
+  std::fputs(render::render(table, format, render::style_for(STDOUT_FILENO)).c_str(), stdout);
+  FATHOM_TRY(write_files(a, outcomes));
+  return verdict_on(outcomes);
+}
+
+}  // namespace
+
+extern const CommandDef kCheckCommand;
+const CommandDef kCheckCommand = {
+    .name = "check",
+    .summary = "Holds a recording against a budget, for CI: exit status 1 when it is broken",
+    .usage = "TRACE --budget FILE [OPTION…]",
+    .example =
+        "fathom check sort.fathom --budget budget.yaml --junit budget.xml\n"
+        "fathom check new.fathom --budget budget.yaml --baseline main.fathom",
+    .run = run,
+};
+
+}  // namespace fathom::cli
