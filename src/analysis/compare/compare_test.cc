@@ -236,8 +236,16 @@ TEST_F(CompareTest, UnlikeRecordingsAreWarnedOf) {
   after.more += "layer stdio on\nloss posix full 7\n";
   const std::string text = words(compared({kBefore}, {after}));
   EXPECT_THAT(text, HasSubstr("not every recording of 'before' has layer stdio"));
-  EXPECT_THAT(text, HasSubstr("lost 7 events"));
+  EXPECT_THAT(text, HasSubstr("events were lost, so that sums are too small: "));
   EXPECT_THAT(text, HasSubstr("Before: work (1 run). After: other (1 run)."));
+}
+
+TEST_F(CompareTest, ATroubleIsToldOnce) {
+  Work partial = kAfter;
+  partial.more += "loss posix full 7\n";
+  const std::string text = words(compared({kBefore}, {partial, partial, partial}));
+  EXPECT_THAT(text, HasSubstr("/2 and 2 more (7)."));
+  EXPECT_THAT(text, HasSubstr("One side has a single run"));
 }
 
 TEST_F(CompareTest, UnknownGroupingIsAUsageError) {

@@ -9,6 +9,7 @@
 #include "analysis/compare/sums.h"
 #include "analysis/facts.h"
 #include "analysis/view_tools.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -123,6 +124,10 @@ std::string trouble_of(const Store& store) {
   const trace::RunState state = store.state();
   if (state == trace::RunState::kComplete) return "";
   for (const Part& part : store.parts()) {
+    if (!part.damaged.empty()) {
+      const trace::DamagedFile& file = part.damaged.front();
+      return fmt::format("{}: {}", base_name(file.path), file.reason);
+    }
     if (!part.manifest.state_reason.empty()) return part.manifest.state_reason;
   }
   return std::string(trace::to_text(state));

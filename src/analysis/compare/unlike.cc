@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 
@@ -43,21 +45,34 @@ void add_layers(Runs before, Runs after, std::vector<std::string>& words) {
   }
 }
 
+// One sentence for a trouble, however many recordings have it: "a.fathom and 3 more".
+template <class Has>
+std::optional<std::pair<const RunSums*, std::string>> first_with(Runs runs, Has has) {
+  const auto first = std::ranges::find_if(runs, has);
+  if (first == runs.end()) return std::nullopt;
+  const auto more = std::ranges::count_if(runs, has) - 1;
+  return std::pair(&*first,
+                   more > 0 ? fmt::format("{} and {} more", first->path, more) : first->path);
+}
+
 void add_incomplete(Runs runs, std::vector<std::string>& words) {
-  for (const RunSums& run : runs) {
-    if (!run.nature.trouble.empty()) {
-      words.push_back(fmt::format("Warning: {} is not complete ({}), so its sums are too small.",
-                                  run.path, run.nature.trouble));
-    }
-    if (run.nature.lost > 0) {
-      words.push_back(fmt::format("Warning: {} lost {} {}, so its sums are too small.", run.path,
-                                  human_count(static_cast<double>(run.nature.lost)),
-                                  run.nature.lost == 1 ? "event" : "events"));
-    }
-    if (run.nature.exit_status.value_or(0) != 0) {
-      words.push_back(fmt::format("Warning: the program of {} ended with status {}.", run.path,
-                                  *run.nature.exit_status));
-    }
+  const auto broken =
+      first_with(runs, [](const RunSums& run) { return !run.nature.trouble.empty(); });
+  if (broken) {
+    words.push_back(fmt::format("Warning: not complete, so that sums are too small: {} ({}).",
+                                broken->second, broken->first->nature.trouble));
+  }
+  const auto lossy = first_with(runs, [](const RunSums& run) { return run.nature.lost > 0; });
+  if (lossy) {
+    words.push_back(fmt::format("Warning: events were lost, so that sums are too small: {} ({}).",
+                                lossy->second,
+                                human_count(static_cast<double>(lossy->first->nature.lost))));
+  }
+  const auto failed =
+      first_with(runs, [](const RunSums& run) { return run.nature.exit_status.value_or(0) != 0; });
+  if (failed) {
+    words.push_back(fmt::format("Warning: the program failed: {} (exit status {}).", failed->second,
+                                *failed->first->nature.exit_status));
   }
 }
 
