@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Exports read back by readers that we did not write, and imports of what other tools print."""
+
+import base64
+import csv
+import gzip
+import html.parser
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+from kit import (
+    FATHOM,
+    Failure,
+    Skip,
+    count,
+    environment,
+    expect,
+    exported,
+    npm_package,
+    page_in_browser,
+    ran,
+    rows,
+)
+
+SPEEDSCOPE = "1.25.0"
+
+
+def text_of(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+def strict_json(content: bytes) -> Any:
+    """Neither NaN nor infinities, and no key twice in an object."""
+
+    def refuse(word: str) -> None:
+        raise Failure(f"{word} is no JSON")
+
+    def once(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+        if len(dict(pairs)) != len(pairs):
+            raise Failure(f"a key stands twice in {[key for key, _ in pairs]}")
+        return dict(pairs)
+
+    return json.loads(content.decode(), parse_constant=refuse, object_pairs_hook=once)
+
+
+def self_time(trace: Path) -> int:
+    return rows(trace, "SELECT CAST(sum(self) AS BIGINT) AS n FROM summary")[0]["n"]
+
+
+def test_chrome_is_strict_json(root: Path) -> None:
+    for name in ("out.json", "out.json.gz"):
+        trace, out = exported(root, "chrome", name)
+        events = strict_json(text_of(out))["traceEvents"]
+        expect("events", count(trace), sum(event["ph"] == "X" for event in events))
+        wanted = rows(trace, "SELECT sum(dur)::BIGINT AS dur FROM events")[0]["dur"]
+        got = sum(round(1000 * event["dur"]) for event in events if event["ph"] == "X")
+        expect("time", wanted, got)
+
+
+def test_chrome_comes_back(root: Path) -> None:
+    trace, out = exported(root, "chrome", "out.json.gz")
+    back = root / "back.fathom"
+    ran(FATHOM, "import", out, "-o", back)
+    sql = (
+        "SELECT layer, name, depth, count(*) AS n, sum(dur)::BIGINT AS dur, sum(bytes)::BIGINT AS bytes, "
+        "count(DISTINCT file) AS files FROM events GROUP BY ALL ORDER BY ALL"
+    )
+    expect("events", rows(trace, sql), rows(back, sql))
+    sql = "SELECT name, unit, count(*) AS n, sum(value) AS sum FROM counters GROUP BY ALL ORDER BY ALL"
+    expect("counters", rows(trace, sql), rows(back, sql))
+
+
+def test_firefox_is_strict_json(root: Path) -> None:
+    trace, out = exported(root, "firefox", "out.json.gz")
+    profile = strict_json(text_of(out))
+    expect("markers", count(trace), sum(thread["markers"]["length"] for thread in profile["threads"]))
+    for thread in profile["threads"]:
+        for table in (value for value in thread.values() if isinstance(value, dict)):
+            lengths = {len(column) for column in table.values() if isinstance(column, list)}
+            expect("lengths of columns", {table["length"]}, lengths)
+        texts = len(thread["stringArray"])
+        expect("names beyond the table", [], [i for i in thread["funcTable"]["name"] if i >= texts])
+    ns = sum(round(1e6 * weight) for thread in profile["threads"] for weight in thread["samples"]["weight"])
+    expect("time", self_time(trace), ns)
+
+
+def test_speedscopes_schema(root: Path) -> None:
+    python = environment("readers", "requirements-readers.txt") / "python"
+    schema = npm_package("speedscope", SPEEDSCOPE) / "dist" / "release" / "file-format-schema.json"
+    trace, out = exported(root, "speedscope", "out.json")
+    judge = "import json, sys, jsonschema\njsonschema.validate(*(json.load(open(path)) for path in sys.argv[1:]))\n"
+    ran(python, "-c", judge, out, schema)
+    profile = strict_json(text_of(out))
+    opened = sum(event["type"] == "O" for one in profile["profiles"] for event in one["events"])
+    expect("calls", count(trace), opened)
+
+
+def opened_by_speedscope(path: Path) -> str:
+    """The title of its page, which names the profile once it is loaded."""
+    page = npm_package("speedscope", SPEEDSCOPE) / "dist" / "release" / "index.html"
+    script = path.with_name(path.name + ".js")
+    content = base64.b64encode(path.read_bytes()).decode()
+    script.write_text(f"speedscope.loadFileFromBase64({json.dumps(path.name)}, '{content}')")
+    text, _ = page_in_browser(f"file://{page}#localProfilePath={script}")
+    found = re.search("<title>(.*?)</title>", text)
+    return found[1] if found else ""
+
+
+def test_speedscopes_page_opens_our_files(root: Path) -> None:
+    for form, name in (("speedscope", "out.speedscope.json"), ("collapsed", "out.collapsed"), ("pprof", "out.pb.gz")):
+        _, out = exported(root, form, name)
+        title = opened_by_speedscope(out)
+        if title in ("", "speedscope"):
+            raise Failure(f"speedscope does not open {name}")
+
+
+def test_go_tool_pprof(root: Path) -> None:
+    go = shutil.which("go")
+    if go is None:
+        raise Skip("Go is not installed")
+    trace, out = exported(root, "pprof", "out.pb.gz")
+    raw = ran(go, "tool", "pprof", "-raw", out)
+    body = raw.split("Samples:\n", 1)[1]
+    kinds = body.splitlines()[0].replace("[dflt]", "").split()
+    expect("values", ["calls/count", "time/nanoseconds"], kinds)
+    values = [line.split(":")[0].split() for line in re.findall(r"^ +\d+ +\d+: .*$", body, re.M)]
+    expect("calls", count(trace), sum(int(calls) for calls, _ in values))
+    expect("time", self_time(trace), sum(int(ns) for _, ns in values))
+
+
+def test_collapsed_sums(root: Path) -> None:
+    trace, out = exported(root, "collapsed", "out.txt")
+    lines = out.read_text().splitlines()
+    expect("time", self_time(trace), sum(int(line.rsplit(" ", 1)[1]) for line in lines))
+    back = root / "back.fathom"
+    ran(FATHOM, "import", out, "-o", back)
+    got = rows(back, "SELECT count(*) AS n, sum(weight)::BIGINT AS weight FROM samples")[0]
+    expect("stacks that come back", {"n": len(lines), "weight": self_time(trace)}, got)
+
+
+READ_PARQUET = """
+import sys, duckdb, pandas, pyarrow.parquet
+path = sys.argv[1]
+frame = pandas.read_parquet(path)
+table = pyarrow.parquet.read_table(path)
+row = duckdb.sql(f"SELECT count(*), sum(dur)::BIGINT, sum(bytes)::BIGINT, count(args) FROM '{path}'").fetchall()[0]
+print(len(frame), int(frame.dur.sum()), int(frame.bytes.sum()))
+print(table.num_rows, sum(table["dur"].to_pylist()), sum(n or 0 for n in table["bytes"].to_pylist()))
+print(*row)
+"""
+
+
+def test_parquet_readers(root: Path) -> None:
+    python = environment("readers", "requirements-readers.txt") / "python"
+    trace, out = exported(root, "parquet", "out.parquet")
+    sql = "SELECT count(*) AS n, sum(dur)::BIGINT AS dur, sum(bytes)::BIGINT AS bytes, count(args) AS args FROM events"
+    wanted = [str(number) for number in rows(trace, sql)[0].values()]
+    lines = ran(python, "-c", READ_PARQUET, out).splitlines()
+    for reader, line in zip(("pandas", "pyarrow", "duckdb"), lines):
+        expect(reader, wanted[: len(line.split())], line.split())
+    part = root / "part.parquet"
+    ran(FATHOM, "export", trace, "--format", "parquet", "-o", part, "--name", "read", "--layers", "posix")
+    wanted = rows(trace, "SELECT count(*) AS n FROM events WHERE name = 'read' AND layer = 'posix'")[0]["n"]
+    lines = ran(python, "-c", READ_PARQUET, part).splitlines()
+    expect("rows of a part", str(wanted), lines[0].split()[0])
+
+
+def test_csv(root: Path) -> None:
+    trace, out = exported(root, "csv", "out.csv.gz")
+    table = list(csv.DictReader(text_of(out).decode().splitlines()))
+    expect("rows", count(trace), len(table))
+    wanted = rows(trace, "SELECT sum(dur)::BIGINT AS n FROM events")[0]["n"]
+    expect("time", wanted, sum(int(row["dur"]) for row in table))
+
+
+class Page(html.parser.HTMLParser):
+    """Numbers that the marks of each section carry."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.section = ""
+        self.marks: Dict[str, List[str]] = {}
+        self.links: List[str] = []
+
+    def handle_starttag(self, tag: str, attrs: List[Tuple[str, Optional[str]]]) -> None:
+        facts = dict(attrs)
+        if tag == "section":
+            self.section = facts.get("id") or ""
+        if tag in ("rect", "polyline") and facts.get("data-value") is not None:
+            self.marks.setdefault(self.section, []).append(facts["data-value"] or "")
+        self.links += [value or "" for key, value in attrs if key in ("src", "href")]
+
+
+def test_numbers_of_the_page_are_those_of_sql(root: Path) -> None:
+    trace, out = exported(root, "html", "out.html")
+    text = out.read_text()
+    page = Page()
+    page.feed(text)
+    expect("references to elsewhere", [], page.links + re.findall(r"https?://|url\(|@import", text))
+    layers = json.loads(ran(FATHOM, "report", trace, "layers", "--format", "json"))["time_by_layer"]
+    split = [int(value) for value in page.marks["time_by_layer"]]
+    expect("time by layer", [row["self"] for row in layers], split)
+    where = "category IN ('read', 'write') AND bytes IS NOT NULL"
+    calls = rows(trace, f"SELECT CAST(sum(calls) AS BIGINT) AS n FROM summary WHERE {where}")[0]["n"]
+    for chart in ("i_o_sizes", "i_o_latencies"):
+        expect(chart, calls, sum(int(value) for value in page.marks[chart]))
+    moves = "category IN ('read', 'write', 'copy') AND bytes > 0 AND layer IN ('posix', 'stdio')"
+    lowest = f"layer = (SELECT min(layer) FROM events WHERE {moves})"
+    moved = rows(trace, f"SELECT sum(bytes)::BIGINT AS n FROM events WHERE {moves} AND {lowest}")[0]["n"]
+    expect("heat map", moved, sum(int(value) for value in page.marks["i_o_over_processes_and_time"]))
+
+
+def test_the_page_in_a_browser(root: Path) -> None:
+    _, out = exported(root, "html", "out.html")
+    text, said = page_in_browser(f"file://{out}")
+    if "Uncaught" in said or "Refused" in said:
+        raise Failure(f"the browser says {said[-300:]}")
+    expect("heads of tables that the script makes buttons of", 0, len(re.findall(r"<th[^>]*>[^<]", text)))
+
+
+def test_import_of_perf_script(root: Path) -> None:
+    perf = shutil.which("perf")
+    if perf is None:
+        raise Skip("perf is not installed")
+    data = root / "perf.data"
+    work = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+    words = [perf, "record", "-q", "-e", "cpu-clock", "-F", "499", "-g", "-o", str(data), "--", "sh", "-c", work]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0 or not data.exists():
+        raise Skip(f"perf cannot record here: {(done.stderr.strip() or 'no reason')[-100:]}")
+    text = ran(perf, "script", "-i", data)
+    heads = re.findall(r"^\S.*?\s(\d+)(?:/\d+)?\s.*?\d+\.\d+:\s+(\d+)\s+cpu-clock", text, re.M)
+    frames = re.findall(r"^\s+[0-9a-f]+ .*\)$", text, re.M)
+    path, trace = root / "perf.txt", root / "perf.fathom"
+    path.write_text(text)
+    ran(FATHOM, "import", path, "-o", trace)
+    got = rows(trace, "SELECT count(*) AS n, CAST(sum(weight) AS BIGINT) AS weight FROM samples")[0]
+    expect("samples", {"n": len(heads), "weight": sum(int(period) for _, period in heads)}, got)
+    got = rows(trace, "SELECT count(*) AS n FROM samples JOIN frames USING (stack)")[0]["n"]
+    expect("frames", len(frames), got)
+    expect("losses", [], rows(trace, "SELECT * FROM losses"))
