@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/contract.h"
 #include "base/text.h"
+#include "sql/quote.h"
 
 namespace fathom::cli {
 namespace {
@@ -42,27 +44,46 @@ constexpr char kSelfSql[] = R"(
       ON child.h = parent.h AND child.p = parent.p AND child.t = parent.t
      AND child.depth - 1 = parent.depth AND child.ts >= parent.ts
     WHERE child.ts + child.dur <= parent.ts + parent.dur GROUP BY parent.id)
-  SELECT e.*, greatest(e.dur - coalesce(i.dur, 0), 0) AS self
+  SELECT e.*, greatest(e.dur - coalesce(i.dur, 0), 0) AS own_time
   FROM (SELECT row_number() OVER () AS id, * FROM events) e LEFT JOIN inside i USING (id))";
 
 std::string summary_sql() {
-  return "CREATE OR REPLACE TEMP TABLE summary AS "
+  return "CREATE OR REPLACE TEMP TABLE own_summary AS "
          "WITH own AS (SELECT *, " +
          bucket_sql("dur") + " AS dur_bucket, " + bucket_sql("bytes") +
          " AS bytes_bucket FROM own_events) "
          "SELECT host, layer, name, category, file, pid, count(*) AS calls, "
-         "count(error) AS errors, CAST(sum(dur) AS BIGINT) AS dur, CAST(sum(self) AS BIGINT) AS "
+         "count(error) AS errors, CAST(sum(dur) AS BIGINT) AS dur, CAST(sum(own_time) AS BIGINT) "
+         "AS "
          "self, min(dur) AS dur_min, max(dur) AS dur_max, CAST(sum(bytes) AS BIGINT) AS bytes, "
          "min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "true") + " AS hist, " + buckets_sql("bytes", "bytes IS NOT NULL") +
          " AS sizes FROM own GROUP BY host, layer, name, category, file, pid";
 }
 
+// All columns of the contract; those that cannot be told of a part are NULL.
+std::string summary_view_sql() {
+  constexpr std::string_view kTold[] = {"host",  "layer",  "name", "category", "file",    "pid",
+                                        "calls", "errors", "dur",  "self",     "dur_min", "dur_max",
+                                        "bytes", "first",  "last", "hist",     "sizes"};
+  std::vector<std::string> columns;
+  for (const analysis::ViewSpec& view : analysis::recorded_views()) {
+    if (view.name != "summary") continue;
+    for (const analysis::ColumnSpec& column : view.columns) {
+      const bool told = std::ranges::find(kTold, column.name) != std::end(kTold);
+      const std::string name = sql::quote_identifier(column.name);
+      columns.push_back(told ? name : "CAST(NULL AS " + std::string(column.type) + ") AS " + name);
+    }
+  }
+  return "CREATE OR REPLACE TEMP VIEW summary AS SELECT " + join(columns, ", ") +
+         " FROM own_summary";
+}
+
 std::string timeline_sql(std::int64_t wall) {
   const std::string width = std::to_string(std::max<std::int64_t>(wall / kBins, 1));
   return "CREATE OR REPLACE TEMP TABLE timeline AS SELECT host, ts // " + width + " * " + width +
          " AS ts, CAST(" + width +
-         " AS BIGINT) AS width, layer, CAST(sum(self) AS BIGINT) AS busy, count(*) AS calls, "
+         " AS BIGINT) AS width, layer, CAST(sum(own_time) AS BIGINT) AS busy, count(*) AS calls, "
          "CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes FROM own_events GROUP BY ALL";
 }
 
@@ -78,6 +99,7 @@ Status show_only(analysis::Store& store, const RowFilter& filter) {
   FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
   FATHOM_TRY(store.query(kSelfSql));
   FATHOM_TRY(store.query(summary_sql()));
+  FATHOM_TRY(store.query(summary_view_sql()));
   FATHOM_TRY(store.query(timeline_sql(wall)));
   return {};
 }

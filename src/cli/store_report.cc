@@ -33,7 +33,7 @@ Shape shape_of(analysis::Shape shape) {
 constexpr char kHeatSql[] = R"(
   WITH moved AS (
     SELECT coalesce(host, '') AS host, pid, layer, ts, bytes FROM events
-    WHERE category IN ('read', 'write') AND bytes > 0 AND layer IN ('posix', 'stdio')),
+    WHERE category IN ('read', 'write', 'copy') AND bytes > 0 AND layer IN ('posix', 'stdio')),
   lowest AS (SELECT min(layer) AS layer FROM moved)
   SELECT m.host, m.pid, greatest(least(ts * $1 // $2, $1 - 1), 0) AS b,
          CAST(sum(bytes) AS BIGINT) AS bytes

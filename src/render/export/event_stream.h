@@ -94,7 +94,7 @@ enum class IntervalDetail : std::uint8_t {
 struct ExportSection {
   enum class Shape : std::uint8_t {
     kTable,
-    kSplit,   // the first two columns as parts of a whole
+    kSplit,   // rows as parts of a whole
     kBars,    // the last column's numbers as bars
     kSeries,  // the last column's lists of numbers as lines
     kHeat,    // the last column's lists of numbers as cells

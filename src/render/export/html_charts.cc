@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "render/cell_text.h"
 #include "render/export/json_fields.h"
+#include "render/row_text.h"
 
 namespace fathom::render {
 namespace {
@@ -111,9 +112,11 @@ std::string time_axis(double y, double left, std::int64_t wall_ns) {
   return out;
 }
 
-Measure measure_before_last(const Table& table) {
-  return table.columns.size() < 2 ? Measure::kNone
-                                  : table.columns[table.columns.size() - 2].measure;
+// What the lists of the last column hold: `over_time` is of the kind of the number before it.
+Measure measure_of_lists(const Table& table) {
+  const std::size_t last = table.columns.size() - 1;
+  const bool like_before = last > 0 && table.columns[last].name == "over_time";
+  return table.columns[like_before ? last - 1 : last].measure;
 }
 
 // One histogram: rows [from, to) of the table.
@@ -168,8 +171,11 @@ std::string html_text(std::string_view text) {
 
 std::string html_table(const Table& table) {
   std::string out = "<div class=\"scroll\"><table><thead><tr>";
-  for (const Column& column : table.columns)
-    out += "<th scope=\"col\">" + html_text(column.name) + "</th>";
+  const std::vector<bool> numeric = numeric_columns(table);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    out += numeric[i] ? "<th scope=\"col\" class=\"n\">" : "<th scope=\"col\">";
+    out += html_text(table.columns[i].name) + "</th>";
+  }
   out += "</tr></thead><tbody>";
   for (const std::vector<Value>& row : table.rows) {
     out += "<tr>";
@@ -187,19 +193,22 @@ std::string html_table(const Table& table) {
 }
 
 std::string split_chart(const Table& table) {
+  const auto self = std::ranges::find(table.columns, "self", &Column::name);
+  const std::size_t at =
+      self == table.columns.end() ? 1 : static_cast<std::size_t>(self - table.columns.begin());
   double whole = 0;
-  for (const auto& row : table.rows) whole += std::max(0.0, number_of(row[1]).value_or(0));
+  for (const auto& row : table.rows) whole += std::max(0.0, number_of(row[at]).value_or(0));
   if (whole <= 0) return "";
   constexpr double kHeight = 36;
   std::string out = open_svg(kHeight, table.title);
   std::vector<std::string> names;
   double x = 0;
   for (const auto& row : table.rows) {
-    const double part = std::max(0.0, number_of(row[1]).value_or(0));
+    const double part = std::max(0.0, number_of(row[at]).value_or(0));
     const double width = part / whole * kWidth;
     const std::string name = human_text(row[0], Measure::kNone);
     out += rect({x, 0, width, kHeight}, "fill:" + color(names.size()), part,
-                name + ": " + human_text(row[1], table.columns[1].measure));
+                name + ": " + human_text(row[at], table.columns[at].measure));
     names.push_back(name);
     x += width;
   }
@@ -226,7 +235,7 @@ std::string line_chart(const Table& table, std::int64_t wall_ns) {
   for (const auto& row : table.rows) {
     for (const auto& value : numbers_of(row.back())) most = std::max(most, value.value_or(0));
   }
-  const Measure measure = measure_before_last(table);
+  const Measure measure = measure_of_lists(table);
   std::string out = open_svg(kHeight, table.title + " over the run");
   out += "<line x1=\"0\" y1=\"" + px(kBottom) + "\" x2=\"" + px(kWidth) + "\" y2=\"" + px(kBottom) +
          "\"/>";
@@ -239,7 +248,10 @@ std::string line_chart(const Table& table, std::int64_t wall_ns) {
       exact_values.push_back(values[i] ? exact(*values[i]) : "");
       if (!values[i]) continue;
       const double height = most > 0 ? *values[i] / most * (kBottom - kTop) : 0;
-      points.push_back(px((static_cast<double>(i) + 0.5) * step) + "," + px(kBottom - height));
+      // Level over the whole bin: even a single one can be seen.
+      const double x = static_cast<double>(i) * step;
+      points.push_back(px(x) + "," + px(kBottom - height));
+      points.push_back(px(x + step) + "," + px(kBottom - height));
     }
     const std::string name = label_of(table, row, naming_columns(table));
     out += "<polyline points=\"" + join(points, " ") + "\" style=\"stroke:" + color(names.size()) +
@@ -258,7 +270,7 @@ std::string heat_chart(const Table& table, std::int64_t wall_ns) {
     for (const auto& value : numbers_of(row.back())) most = std::max(most, value.value_or(0));
   }
   const double height = kRow * static_cast<double>(table.rows.size()) + 20;
-  const Measure measure = measure_before_last(table);
+  const Measure measure = measure_of_lists(table);
   std::string out = open_svg(height, table.title);
   for (std::size_t at = 0; at < table.rows.size(); ++at) {
     const auto& row = table.rows[at];

@@ -18,7 +18,8 @@ namespace fathom::render {
 // <table> with header, rows and note; numbers are sortable by data-value.
 [[nodiscard]] std::string html_table(const Table& table);
 
-// The parts of a whole as one bar: first column the name, second the number.
+// The parts of a whole as one bar: first column the name; the number is column `self`, or the
+// second.
 [[nodiscard]] std::string split_chart(const Table& table);
 // A histogram for each group of rows: the last two columns are the lower bound and the number.
 [[nodiscard]] std::string bar_charts(const Table& table);

@@ -31,7 +31,7 @@ svg line{stroke:var(--line)}polyline{fill:none;stroke-width:1.6}
 figure{margin:0 0 12px}figcaption{color:var(--dim);font-size:13px}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:13px;margin-top:8px}
 th,td{padding:4px 10px 4px 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}
-td{overflow-wrap:anywhere}td.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+td{overflow-wrap:anywhere}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid var(--c0)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:2px 16px;margin:0}dt{color:var(--dim)}dd{margin:0;overflow-wrap:anywhere}
 .legend{list-style:none;display:flex;flex-wrap:wrap;gap:4px 16px;padding:0;margin:8px 0 0;font-size:13px}
