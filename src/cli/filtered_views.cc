@@ -17,11 +17,9 @@ constexpr std::int64_t kBins = 120;
 
 // A list of 64 counts: bucket i holds values of 2^i up to the next power, bucket 0 also 0.
 std::string buckets_sql(const std::string& value, const std::string& where) {
+  const std::string start = "count(*) FILTER (WHERE " + where + " AND " + value + "_bucket = ";
   std::vector<std::string> counts;
-  for (int i = 0; i < kBuckets; ++i) {
-    counts.push_back("count(*) FILTER (WHERE " + where + " AND " + value +
-                     "_bucket = " + std::to_string(i) + ")");
-  }
+  for (int i = 0; i < kBuckets; ++i) counts.push_back(start + std::to_string(i) + ")");
   return "[" + join(counts, ", ") + "]";
 }
 

@@ -174,9 +174,10 @@ Status PerfScript::finish() {
   if (!open_) return {};
   open_ = false;
   const std::optional<PerfHead> head = parse_perf_head(head_);
+  std::ranges::reverse(frames_);  // perf begins with the innermost
   std::vector<ImportedFrame> frames;
-  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame)
-    frames.push_back({frame->function, frame->module, frame->file, frame->line});
+  for (const Kept& frame : frames_)
+    frames.push_back({frame.function, frame.module, frame.file, frame.line});
   ImportedSample sample;
   sample.ts = head->ts;
   sample.pid = head->pid.value_or(head->tid);
@@ -188,7 +189,7 @@ Status PerfScript::finish() {
   sample.comm = head->comm;
   sample.weight = head->period;
   sample.frames = frames;
-  const Status status = on_sample_(sample);
+  Status status = on_sample_(sample);
   frames_.clear();
   return status;
 }
