@@ -32,15 +32,15 @@ struct Section {
 };
 
 struct Report {
-  std::vector<std::string> words;  // sentences, one a line
-  std::vector<Insight> insights;   // the gravest first
+  std::vector<std::string> words;      // sentences, one a line
+  std::vector<Insight> insights = {};  // the gravest first
   std::vector<Section> sections;
 };
 
 struct ViewOptions {
-  std::vector<std::string> by;  // what to group by; empty: the view's own choice
-  std::int64_t top = -1;        // rows at most; 0: all; -1: the view's own choice
-  std::span<const Rule> rules;  // what the overview asks for advice
+  std::vector<std::string> by;       // what to group by; empty: the view's own choice
+  std::int64_t top = -1;             // rows at most; 0: all; -1: the view's own choice
+  std::span<const Rule> rules = {};  // what the overview asks for advice
 };
 
 struct ViewDef {

@@ -186,9 +186,10 @@ uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source);
 
 // Opens a level of nesting and returns its depth. Levels that longjmp left behind are seen by their
 // stack addresses: the frame of an open call lies above ours, unless a handler runs on a stack of
-// its own. A region has no frame of its own: it
-// is opened by a callee of the function that it lies in, as the calls and regions inside it are, so
-// equal frames nest there. Its low bit is set to tell so.
+// its own. A region has no frame of its own: it is opened by a callee of the function that it lies
+// in, as the calls and regions inside it are, so equal frames nest there. Its low bit is set to
+// tell so. A handler between the two stores uses the same place for its own levels: then both are
+// stored again.
 enum class Level : uintptr_t { kCall = 0, kRegion = 1 };
 FATHOM_COLD void first_record_of_thread();
 FATHOM_COLD uint8_t levels_below(uintptr_t frame);  // how many levels are still open
@@ -198,8 +199,15 @@ FATHOM_HOT uint8_t open_level(uintptr_t frame, Level level = Level::kCall) {
   uint8_t depth = tls.depth;
   if (FATHOM_UNLIKELY(depth > 0 && tls.thread->open_frames[depth - 1] <= frame))
     depth = levels_below(frame);
-  tls.thread->open_frames[depth] = frame | static_cast<uintptr_t>(level);
-  if (FATHOM_LIKELY(depth < kMaxDepth)) tls.depth = static_cast<uint8_t>(depth + 1);
+  const uintptr_t mark = frame | static_cast<uintptr_t>(level);
+  const auto inside = static_cast<uint8_t>(depth < kMaxDepth ? depth + 1 : depth);
+  uintptr_t& place = tls.thread->open_frames[depth];
+  do {
+    place = mark;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    tls.depth = inside;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  } while (FATHOM_UNLIKELY(place != mark || tls.depth != inside));
   return depth;
 }
 FATHOM_HOT void close_level(uint8_t depth) { tls.depth = depth; }
