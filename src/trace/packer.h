@@ -27,7 +27,7 @@ namespace fathom::trace {
 struct PackerOptions {
   NameResolver resolver;
   std::string library;  // libfathom.so, for the reasons of not_covered; may be empty
-  int zstd_level = 3;
+  int zstd_level = 1;   // 3 takes longer and saves nothing: dictionaries and deltas have done it
 };
 
 struct PackProgress {
