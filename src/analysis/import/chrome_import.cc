@@ -87,7 +87,7 @@ class ChromeImport {
     const ChromeSpans::Outcome outcome = spans.add(event);
     if (outcome == ChromeSpans::Outcome::kOther)
       ++total_.left_out[std::string("event of phase ") +
-                          escape_control(std::string_view(&event.phase, 1))];
+                        escape_control(std::string_view(&event.phase, 1))];
     return outcome != ChromeSpans::Outcome::kDamaged;
   }
 
