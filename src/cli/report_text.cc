@@ -79,19 +79,6 @@ std::string insights_for_people(const std::vector<analysis::Insight>& all,
   return insight_text(top, style);
 }
 
-Table insight_table(const std::vector<analysis::Insight>& all) {
-  Table table{.title = "Insights",
-              .columns = {{"rule"}, {"severity"}, {"title"}, {"says"}, {"gain"}, {"why"}, {"try"}},
-              .rows = {},
-              .note = {}};
-  for (const analysis::Insight& one : all) {
-    table.rows.push_back({one.rule, std::string(analysis::severity_name(one.severity)), one.title,
-                          one.says, one.gain_ns ? Value(*one.gain_ns) : Value(), one.gain,
-                          one.advice});
-  }
-  return table;
-}
-
 }  // namespace
 
 std::string report_text(const analysis::Report& report, render::Format format,

@@ -53,4 +53,23 @@ std::string insight_text(const std::vector<analysis::Insight>& insights,
   return text.empty() ? text : text + "\n";
 }
 
+Table insight_table(const std::vector<analysis::Insight>& insights) {
+  Table table{.title = "Insights",
+              .columns = {{"rule"},
+                          {"severity"},
+                          {"title"},
+                          {"says"},
+                          {"gain", Measure::kNanoseconds},
+                          {"why"},
+                          {"try"}},
+              .rows = {},
+              .note = {}};
+  for (const analysis::Insight& one : insights) {
+    table.rows.push_back({one.rule, std::string(analysis::severity_name(one.severity)), one.title,
+                          one.says, one.gain_ns ? Value(*one.gain_ns) : Value(), one.gain,
+                          one.advice});
+  }
+  return table;
+}
+
 }  // namespace fathom::cli

@@ -7,6 +7,7 @@
 
 #include "analysis/insights/insights.h"
 #include "base/result.h"
+#include "base/table.h"
 #include "render/render.h"
 
 namespace fathom::cli {
@@ -18,5 +19,8 @@ Result<std::vector<analysis::Rule>> rules_for(const std::vector<std::string>& di
 // A paragraph for each: what, how much could be gained and why so, what to try.
 std::string insight_text(const std::vector<analysis::Insight>& insights,
                          const render::Style& style);
+
+// The same as rows.
+Table insight_table(const std::vector<analysis::Insight>& insights);
 
 }  // namespace fathom::cli

@@ -7,6 +7,7 @@
 #include "analysis/report.h"
 #include "cli/filtered_views.h"
 #include "cli/row_cells.h"
+#include "cli/rules.h"
 #include "cli/store_stream.h"
 
 namespace fathom::cli {
@@ -94,7 +95,12 @@ std::string title_of(const std::vector<std::pair<std::string, std::string>>& fac
 Result<render::ExportReport> StoreStream::report() {
   FATHOM_TRY(show_only(*store_, filter_));
   FATHOM_ASSIGN(const analysis::ViewDef* const overview, analysis::choose_view("overview", {}));
-  FATHOM_ASSIGN(analysis::Report found, overview->run(*store_, {}));
+  // Rules speak of whole runs.
+  std::vector<analysis::Rule> rules;
+  if (!filter_.any()) {
+    FATHOM_ASSIGN(rules, rules_for({}));
+  }
+  FATHOM_ASSIGN(analysis::Report found, overview->run(*store_, {.by = {}, .rules = rules}));
   render::ExportReport report;
   FATHOM_ASSIGN(report.wall_ns, store_->wall_ns());
   FATHOM_ASSIGN(report.facts, facts_of(*store_));
@@ -102,6 +108,8 @@ Result<render::ExportReport> StoreStream::report() {
   report.words = std::move(found.words);
   if (filter_.any())
     report.words.insert(report.words.begin(), "This page shows a part of the run.");
+  if (!found.insights.empty())
+    report.sections.push_back({insight_table(found.insights), Shape::kTable});
   FATHOM_ASSIGN(Table heat, heat_table(*store_, report.wall_ns));
   for (analysis::Section& section : found.sections) {
     const bool split = section.table.title == "Time by layer";
