@@ -9,7 +9,8 @@ namespace {
 // Pipes, sockets, terminals and what the kernel makes up are no files that advice is about.
 constexpr char kIo[] = R"(
   CREATE OR REPLACE VIEW io AS
-  SELECT *, category AS direction FROM summary
+  SELECT *, category AS direction, CAST(list_sum(sizes[1:16]) AS BIGINT) AS small,
+         positioned - consecutive - forward AS random FROM summary
   WHERE layer IN ('stdio', 'posix') AND category IN ('read', 'write') AND file LIKE '/%'
     AND NOT starts_with(file, '/proc/') AND NOT starts_with(file, '/sys/') AND NOT starts_with(file, '/dev/'))";
 

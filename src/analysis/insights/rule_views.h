@@ -3,7 +3,8 @@
 //   totals   one row: wall, thread_time (the lives of all threads), in_calls, threads, processes,
 //            events
 //   io       the summary's rows of reads and writes of real files by stdio and posix, with
-//            `direction` read or write
+//            `direction` read or write, `small` calls of less than 64 KiB, and `random` ones that
+//            neither go on where the one before ended nor farther forward
 #pragma once
 
 #include <cstdint>

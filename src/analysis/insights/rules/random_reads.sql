@@ -5,11 +5,11 @@
 -- gain: on a disk the seeks; from the page cache little
 -- try: sort the accesses by offset, use a format that is read in order, or load the file into memory; worst file: {worst:text}
 WITH sums AS (
-  SELECT sum(positioned) AS calls, sum(positioned - consecutive - forward) AS random, sum(self) AS time,
-         count(DISTINCT file) AS files, arg_max(file, positioned - consecutive - forward) AS worst
+  SELECT sum(positioned) AS calls, sum(random) AS random, sum(self) AS time,
+         count(DISTINCT file) AS files, arg_max(file, random) AS worst
   FROM io WHERE direction = 'read')
 SELECT CAST(s.random AS BIGINT) AS random, CAST(s.calls AS BIGINT) AS calls, 100 * s.random / s.calls AS share, s.files AS files, s.worst AS worst
 FROM sums s, totals t WHERE s.random >= 1000 AND s.random > 0.2 * s.calls AND s.time > 0.03 * t.thread_time
 -- evidence:
-SELECT file, name, positioned, consecutive, forward, positioned - consecutive - forward AS random, bytes, self
-FROM io WHERE direction = 'read' AND positioned > consecutive + forward ORDER BY random DESC LIMIT 50
+SELECT file, name, positioned, consecutive, forward, random, bytes, self
+FROM io WHERE direction = 'read' AND random > 0 ORDER BY random DESC LIMIT 50

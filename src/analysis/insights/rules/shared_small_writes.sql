@@ -4,7 +4,7 @@
 -- says: {calls:count} writes of less than 64 KiB go to {files:count} files that up to {processes:count} processes write, and wait for each other's locks
 -- try: a file per process, or one writer that gathers; worst file: {worst:text}
 WITH shared AS (
-  SELECT file, count(DISTINCT (host, pid)) AS processes, sum(list_sum(sizes[1:16])) AS few, sum(calls) AS calls,
+  SELECT file, count(DISTINCT (host, pid)) AS processes, sum(small) AS few, sum(calls) AS calls,
          sum(self) AS time FROM io
   WHERE direction = 'write' GROUP BY file HAVING count(DISTINCT (host, pid)) > 1),
 sums AS (
@@ -14,5 +14,5 @@ SELECT CAST(s.calls AS BIGINT) AS calls, s.files AS files, s.processes AS proces
 FROM sums s, totals t WHERE s.calls >= 1000 AND s.calls > 0.1 * s.all_calls AND s.time > 0.03 * t.thread_time
 -- evidence:
 SELECT file, count(DISTINCT (host, pid)) AS processes, CAST(sum(calls) AS BIGINT) AS calls,
-       CAST(sum(list_sum(sizes[1:16])) AS BIGINT) AS small, CAST(sum(self) AS BIGINT) AS self
+       CAST(sum(small) AS BIGINT) AS small, CAST(sum(self) AS BIGINT) AS self
 FROM io WHERE direction = 'write' GROUP BY file HAVING count(DISTINCT (host, pid)) > 1 ORDER BY small DESC LIMIT 50

@@ -5,7 +5,7 @@
 -- gain: calls that 1 MiB writes would save, each at the price of the fastest write seen
 -- try: gather output in a buffer and write it in large blocks, or use writev; worst file: {worst:text}
 WITH small AS (
-  SELECT file, self, calls, bytes, dur_min, list_sum(sizes[1:16]) AS few FROM io
+  SELECT file, self, calls, bytes, dur_min, small AS few FROM io
   WHERE direction = 'write' AND sizes IS NOT NULL),
 sums AS (
   SELECT sum(few) AS calls, sum(calls) AS all_calls, sum(bytes) AS bytes, sum(self) AS self,
@@ -17,5 +17,5 @@ SELECT CAST(s.calls AS BIGINT) AS calls, s.bytes / s.all_calls AS each, s.time A
 FROM sums s, totals t
 WHERE s.calls >= 1000 AND s.calls > 0.1 * s.all_calls AND s.time > 0.03 * t.thread_time
 -- evidence:
-SELECT file, layer, name, calls, CAST(list_sum(sizes[1:16]) AS BIGINT) AS small, bytes // calls AS bytes_per_call, self
-FROM io WHERE direction = 'write' AND list_sum(sizes[1:16]) > 0 ORDER BY self DESC LIMIT 50
+SELECT file, layer, name, calls, small, bytes // calls AS bytes_per_call, self
+FROM io WHERE direction = 'write' AND small > 0 ORDER BY self DESC LIMIT 50
