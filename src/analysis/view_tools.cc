@@ -9,16 +9,6 @@
 
 namespace fathom::analysis {
 
-std::int64_t int_of(const Value& cell) {
-  const auto* number = std::get_if<std::int64_t>(&cell.data);
-  return number == nullptr ? 0 : *number;
-}
-
-std::string text_of(const Value& cell) {
-  const auto* text = std::get_if<std::string>(&cell.data);
-  return text == nullptr ? "" : *text;
-}
-
 std::size_t column_of(const Table& table, std::string_view name) {
   const auto found = std::ranges::find(table.columns, name, &Column::name);
   return static_cast<std::size_t>(found - table.columns.begin());

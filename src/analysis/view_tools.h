@@ -13,14 +13,11 @@
 
 #include "analysis/report.h"
 #include "analysis/store.h"
+#include "base/cell.h"
 #include "base/result.h"
 #include "base/table.h"
 
 namespace fathom::analysis {
-
-// 0 where the cell is no integer, "" where it is no text.
-[[nodiscard]] std::int64_t int_of(const Value& cell);
-[[nodiscard]] std::string text_of(const Value& cell);
 
 // The position of a column; the table must have it.
 [[nodiscard]] std::size_t column_of(const Table& table, std::string_view name);

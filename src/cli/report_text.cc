@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/cell.h"
 #include "cli/rules.h"
 #include "render/bars.h"
 #include "render/spark.h"
@@ -14,36 +15,26 @@ namespace {
 
 constexpr std::size_t kBarWidth = 30;
 constexpr std::size_t kLineWidth = 40;
-
-std::int64_t count_of(const Value& cell) {
-  const auto* number = std::get_if<std::int64_t>(&cell.data);
-  return number == nullptr ? 0 : *number;
-}
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();  // in a line
 
 // The fullest bar is full.
 Table with_bars(Table table) {
   std::int64_t most = 1;
-  for (const auto& row : table.rows) most = std::max(most, count_of(row.back()));
+  for (const auto& row : table.rows) most = std::max(most, int_of(row.back()));
   for (auto& row : table.rows) {
-    const double share = static_cast<double>(count_of(row.back())) / static_cast<double>(most);
+    const double share = static_cast<double>(int_of(row.back())) / static_cast<double>(most);
     row.emplace_back(render::bar(share, kBarWidth));
   }
   table.columns.push_back({""});
   return table;
 }
 
-double number_of(const Value& cell) {
-  if (const auto* number = std::get_if<double>(&cell.data)) return *number;
-  if (const auto* number = std::get_if<std::int64_t>(&cell.data))
-    return static_cast<double>(*number);
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
 Table with_lines(Table table) {
   for (auto& row : table.rows) {
     const auto* list = std::get_if<List>(&row.back().data);
     std::vector<double> values;
-    for (const Value& value : list == nullptr ? List() : *list) values.push_back(number_of(value));
+    for (const Value& value : list == nullptr ? List() : *list)
+      values.push_back(number_in(value).value_or(kGap));
     row.back() = render::sparkline(values, kLineWidth);
   }
   return table;

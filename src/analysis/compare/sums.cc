@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/compare/sums.h"
 
-#include <cmath>
 #include <cstdint>
 
 namespace fathom::analysis {
@@ -17,18 +16,6 @@ std::string sums_sql() {
              hist, false
       FROM intervals i
       WHERE NOT EXISTS (SELECT 1 FROM summary s WHERE s.layer = i.layer)))";
-}
-
-std::optional<double> number_in(const Value& cell) {
-  std::optional<double> number;
-  if (const auto* whole = std::get_if<std::int64_t>(&cell.data)) {
-    number = static_cast<double>(*whole);
-  } else if (const auto* large = std::get_if<std::uint64_t>(&cell.data)) {
-    number = static_cast<double>(*large);
-  } else if (const auto* real = std::get_if<double>(&cell.data)) {
-    if (std::isfinite(*real)) number = *real;
-  }
-  return number;
 }
 
 double number_or_zero(const Value& cell) { return number_in(cell).value_or(0); }

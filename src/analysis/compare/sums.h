@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/cell.h"
 #include "base/table.h"
 
 namespace fathom::analysis {
@@ -17,8 +18,6 @@ namespace fathom::analysis {
 // part of the threads' time, and of no other row's.
 [[nodiscard]] std::string sums_sql();
 
-// Of any number; nothing for NULL and for what is none.
-[[nodiscard]] std::optional<double> number_in(const Value& cell);
 [[nodiscard]] double number_or_zero(const Value& cell);
 
 // NULL where there is nothing.

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "base/cell.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -72,14 +73,6 @@ std::string without_semicolon(std::string_view sql) {
   sql = trim(sql);
   while (sql.ends_with(';')) sql = trim(sql.substr(0, sql.size() - 1));
   return std::string(sql);
-}
-
-std::optional<double> number_in(const Value& cell) {
-  if (const auto* whole = std::get_if<std::int64_t>(&cell.data)) return static_cast<double>(*whole);
-  if (const auto* whole = std::get_if<std::uint64_t>(&cell.data))
-    return static_cast<double>(*whole);
-  if (const auto* real = std::get_if<double>(&cell.data)) return *real;
-  return std::nullopt;
 }
 
 std::string plain_text(const Value& cell) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/cell.h"
 #include "base/text.h"
 #include "render/cell_text.h"
 #include "render/export/json_fields.h"
@@ -17,17 +18,10 @@ namespace {
 constexpr double kWidth = 720;
 constexpr std::size_t kColors = 10;  // of the style sheet: --c0 to --c9
 
-std::optional<double> number_of(const Value& cell) {
-  if (const auto* number = std::get_if<std::int64_t>(&cell.data))
-    return static_cast<double>(*number);
-  if (const auto* number = std::get_if<double>(&cell.data)) return *number;
-  return {};
-}
-
 std::vector<std::optional<double>> numbers_of(const Value& cell) {
   std::vector<std::optional<double>> numbers;
   const auto* const list = std::get_if<List>(&cell.data);
-  for (const Value& value : list == nullptr ? List() : *list) numbers.push_back(number_of(value));
+  for (const Value& value : list == nullptr ? List() : *list) numbers.push_back(number_in(value));
   return numbers;
 }
 
@@ -126,12 +120,12 @@ std::string histogram(const Table& table, std::size_t from, std::size_t to,
   const std::size_t value = table.columns.size() - 1;
   double most = 1;
   for (std::size_t i = from; i < to; ++i)
-    most = std::max(most, number_of(table.rows[i][value]).value_or(0));
+    most = std::max(most, number_in(table.rows[i][value]).value_or(0));
   const double step = kWidth / static_cast<double>(std::max<std::size_t>(to - from, 12));
   std::string out = "<figure><figcaption>" + html_text(label) + "</figcaption>" +
                     open_svg(kHeight, table.title + " of " + label);
   for (std::size_t i = from; i < to; ++i) {
-    const double count = number_of(table.rows[i][value]).value_or(0);
+    const double count = number_in(table.rows[i][value]).value_or(0);
     const std::string bound =
         human_text(table.rows[i][value - 1], table.columns[value - 1].measure);
     const std::string calls = human_text(table.rows[i][value], table.columns[value].measure);
@@ -180,7 +174,7 @@ std::string html_table(const Table& table) {
   for (const std::vector<Value>& row : table.rows) {
     out += "<tr>";
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::optional<double> number = number_of(row[i]);
+      const std::optional<double> number = number_in(row[i]);
       const std::string text = row[i].is_null() ? "" : human_text(row[i], table.columns[i].measure);
       out += number ? "<td class=\"n\" data-value=\"" + plain_text(row[i]) + "\">" : "<td>";
       out += html_text(text) + "</td>";
@@ -197,14 +191,14 @@ std::string split_chart(const Table& table) {
   const std::size_t at =
       self == table.columns.end() ? 1 : static_cast<std::size_t>(self - table.columns.begin());
   double whole = 0;
-  for (const auto& row : table.rows) whole += std::max(0.0, number_of(row[at]).value_or(0));
+  for (const auto& row : table.rows) whole += std::max(0.0, number_in(row[at]).value_or(0));
   if (whole <= 0) return "";
   constexpr double kHeight = 36;
   std::string out = open_svg(kHeight, table.title);
   std::vector<std::string> names;
   double x = 0;
   for (const auto& row : table.rows) {
-    const double part = std::max(0.0, number_of(row[at]).value_or(0));
+    const double part = std::max(0.0, number_in(row[at]).value_or(0));
     const double width = part / whole * kWidth;
     const std::string name = human_text(row[0], Measure::kNone);
     out += rect({x, 0, width, kHeight}, "fill:" + color(names.size()), part,
