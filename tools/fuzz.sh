@@ -3,10 +3,16 @@
 # Runs every *_fuzz program of the fuzz preset for some seconds, from the seeds in tests/fuzz/corpus/<name> and what
 # earlier runs found worth keeping (build-fuzz/corpus/<name>). A finding is left as build-fuzz/found/<name>-*.
 # Ends with `N passed, N failed`, or with `1 skipped` where there is no clang.
-# usage: tools/fuzz.sh [SECONDS]   (default 20)
+# usage: tools/fuzz.sh [--repeatable] [SECONDS]   (default 20)
+#   --repeatable: from the seeds alone and with the same dice every time, so that a commit is judged alike on each run
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
 
+repeatable=
+if [[ ${1:-} == --repeatable ]]; then
+  repeatable=yes
+  shift
+fi
 seconds=${1:-20}
 passed=0 failed=0
 
@@ -15,10 +21,16 @@ fuzz_one() {
   name=$(basename "$program" _fuzz)
   seeds=tests/fuzz/corpus/$name
   log=build-fuzz/found/$name.log
-  mkdir -p "build-fuzz/corpus/$name" build-fuzz/found
-  local -a folders=("build-fuzz/corpus/$name")
+  local kept=build-fuzz/corpus/$name
+  local -a dice=()
+  if [[ -n $repeatable ]]; then
+    kept=$TMPDIR/corpus/$name
+    dice=(-seed=1)
+  fi
+  mkdir -p "$kept" build-fuzz/found
+  local -a folders=("$kept")
   if [[ -d $seeds ]]; then folders+=("$seeds"); fi
-  if "$program" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -print_funcs=0 \
+  if "$program" "${dice[@]}" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -print_funcs=0 \
     -artifact_prefix="build-fuzz/found/$name-" "${folders[@]}" >"$log" 2>&1; then
     passed=$((passed + 1))
     echo "fuzz: $name ok, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs in $seconds s"

@@ -46,7 +46,7 @@ main() {
     counted build-sanitized sanitized
     counted cross tools/cross.sh
   fi
-  counted fuzz tools/fuzz.sh "$([[ -n $full ]] && echo 20 || echo 2)"
+  if [[ -n $full ]]; then counted fuzz tools/fuzz.sh 20; else counted fuzz tools/fuzz.sh --repeatable 2; fi
   if [[ -x tests/run ]]; then counted end-to-end tests/run ${full:+"$full"} "$@"; fi
   python3 tools/tally.py "$results"
 }

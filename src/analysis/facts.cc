@@ -9,6 +9,7 @@
 
 #include "analysis/contract.h"
 #include "base/files.h"
+#include "base/sum.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -40,7 +41,7 @@ LayerState merged_layer(const std::vector<Part>& parts, std::string_view name) {
     const LayerState layer = layer_of(parts[i].manifest, name);
     on += layer.state == "on" ? 1U : 0U;
     if (i == 0) continue;
-    merged.events += layer.events;
+    add_to(merged.events, layer.events);
     if (merged.reason.empty()) merged.reason = layer.reason;
   }
   if (on > 0 && on < parts.size()) {

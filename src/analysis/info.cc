@@ -9,6 +9,7 @@
 
 #include "analysis/facts.h"
 #include "base/files.h"
+#include "base/sum.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -45,7 +46,7 @@ Disk disk_of(const Info& info) {
 std::int64_t events_of(const std::vector<Part>& parts) {
   std::int64_t events = 0;
   for (const Part& part : parts) {
-    for (const trace::LayerState& layer : part.manifest.layers) events += layer.events;
+    for (const trace::LayerState& layer : part.manifest.layers) add_to(events, layer.events);
   }
   return events;
 }

@@ -7,6 +7,7 @@
 
 #include "analysis/facts.h"
 #include "base/files.h"
+#include "base/sum.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -145,7 +146,7 @@ void add_gaps(Store& store, std::vector<std::string>& words) {
         fmt::format("… and {} more processes; 'fathom info' names all.", uncovered - kMostNamed));
   }
   std::int64_t lost = 0;
-  for (const trace::Loss& loss : losses_of(store.parts())) lost += loss.count;
+  for (const trace::Loss& loss : losses_of(store.parts())) add_to(lost, loss.count);
   words.push_back(lost == 0
                       ? "Nothing was lost."
                       : fmt::format("Lost: {}, see Losses.", plural(lost, "event", "events")));

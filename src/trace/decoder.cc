@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/sum.h"
 #include "trace/definer.h"
 #include "trace/row_decoder.h"
 
@@ -74,7 +75,7 @@ Decoder::Thread& Decoder::thread(std::uint64_t process_key, std::uint32_t ordina
 }
 
 void Decoder::count_loss(const std::string& reason, std::int64_t count) {
-  losses_[reason] += count;
+  add_to(losses_[reason], count);
 }
 
 Decoder::Sums Decoder::take_sums() {

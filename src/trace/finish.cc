@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/sum.h"
 #include "sql/quote.h"
 #include "trace/packer_state.h"
 
@@ -55,7 +56,8 @@ SummaryRow summary_row(const std::vector<Value>& cells, Strings& strings) {
 }
 
 void add_counts(const Decoder::Sums& sums, Manifest& manifest) {
-  for (const auto& [layer, count] : sums.events_by_layer) manifest.layer(layer).events += count;
+  for (const auto& [layer, count] : sums.events_by_layer)
+    add_to(manifest.layer(layer).events, count);
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
 }
 
@@ -229,14 +231,14 @@ Status Packer::State::load_coverage(const std::string& path) {
 Status Packer::State::recount_layers() {
   for (LayerState& layer : manifest.layers) layer.events = 0;
   for (const SummaryRow& row : summary_.rows())
-    manifest.layer(strings.view(row.key.layer)).events += row.calls;
+    add_to(manifest.layer(strings.view(row.key.layer)).events, row.calls);
   for (const std::uint64_t n : parquet_parts(directory_, kCountersTable)) {
     const std::string path = final_path(parquet_name(kCountersTable, n));
     if (!parquet_damage(path).empty()) continue;
     FATHOM_ASSIGN(const Table table,
                   connection_->query(from_file("layer, count(*)", path) + " GROUP BY layer"));
     for (const auto& cells : table.rows) {
-      manifest.layer(strings.view(code_of(cells[0], strings))).events += integer_of(cells[1]);
+      add_to(manifest.layer(strings.view(code_of(cells[0], strings))).events, integer_of(cells[1]));
     }
   }
   return {};

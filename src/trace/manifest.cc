@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/sum.h"
 #include "base/utf8.h"
 
 namespace fathom::trace {
@@ -225,7 +226,7 @@ void Manifest::add_loss(const Loss& loss) {
   if (loss.count == 0) return;
   for (Loss& known : losses) {
     if (known.layer != loss.layer || known.reason != loss.reason) continue;
-    known.count += loss.count;
+    add_to(known.count, loss.count);
     return;
   }
   losses.push_back(loss);

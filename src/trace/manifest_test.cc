@@ -104,6 +104,8 @@ TEST(ManifestTest, LossesSumUp) {
   manifest.add_loss({"stdio", "none", 0});
   ASSERT_EQ(manifest.losses.size(), 2U);
   EXPECT_EQ(manifest.losses[0].count, 5);
+  manifest.add_loss({"posix", "r", INT64_MAX});
+  EXPECT_EQ(manifest.losses[0].count, INT64_MAX);
 }
 
 TEST(SchemaTest, ParsesAndRefuses) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/sum.h"
 #include "sql/database.h"
 #include "sql/parquet_writer.h"
 #include "trace/packer_state.h"
@@ -225,7 +226,8 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
   for (const SummaryRow& row : sums.summary.rows()) summary_.add(row);
   for (const Timeline::Row& row : sums.timeline.rows()) timeline_.add(row);
   coverage_.add(sums.coverage);
-  for (const auto& [layer, count] : sums.events_by_layer) manifest.layer(layer).events += count;
+  for (const auto& [layer, count] : sums.events_by_layer)
+    add_to(manifest.layer(layer).events, count);
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
   FATHOM_TRY(write_manifest(directory_, manifest));
   ::unlink(spool_.log_path(n).c_str());

@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/os_error.h"
+#include "base/sum.h"
 #include "trace/parquet_file.h"
 #include "trace/parquet_tables.h"
 #include "trace/spool.h"
@@ -114,7 +115,8 @@ Status list_files(Part& part, const std::vector<std::uint64_t>& unfinished) {
 
 void add_tail(Part& part, const TailFacts& facts) {
   Manifest& manifest = part.manifest;
-  for (const auto& [layer, count] : facts.events_by_layer) manifest.layer(layer).events += count;
+  for (const auto& [layer, count] : facts.events_by_layer)
+    add_to(manifest.layer(layer).events, count);
   for (const Loss& loss : facts.losses) manifest.add_loss(loss);
   manifest.in_flight.insert(manifest.in_flight.end(), part.tail->in_flight.begin(),
                             part.tail->in_flight.end());

@@ -5,15 +5,10 @@
 #include <bit>
 #include <tuple>
 
+#include "base/sum.h"
+
 namespace fathom::trace {
 namespace {
-
-// Saturates: a damaged record may claim any duration.
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  std::int64_t result = 0;
-  if (__builtin_add_overflow(a, b, &result)) return b > 0 ? INT64_MAX : INT64_MIN + 1;
-  return result;
-}
 
 std::size_t log2_bucket(std::int64_t value) {
   return value <= 1

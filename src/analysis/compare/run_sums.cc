@@ -10,6 +10,7 @@
 #include "analysis/facts.h"
 #include "analysis/view_tools.h"
 #include "base/files.h"
+#include "base/sum.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -143,7 +144,7 @@ RunNature nature_of(const Store& store) {
     if (layer.state == "on" || layer.state == "partial") nature.layers.push_back(layer.layer);
   }
   nature.trouble = trouble_of(store);
-  for (const trace::Loss& loss : losses_of(store.parts())) nature.lost += loss.count;
+  for (const trace::Loss& loss : losses_of(store.parts())) add_to(nature.lost, loss.count);
   nature.exit_status = first.exit_status;
   return nature;
 }
