@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "analysis/import/import.h"
-#include "analysis/import/line_reader.h"
 #include "analysis/import/sample_import.h"
 #include "base/text.h"
 
@@ -22,38 +21,26 @@ std::optional<CollapsedStack> parse_collapsed(std::string_view line) {
 
 namespace {
 
+// Lines of stacks as samples; empty ones and comments are passed over.
+Result<bool> take(std::string_view line, SampleImport& import) {
+  if (trim(line).empty() || line.starts_with('#')) return true;
+  const std::optional<CollapsedStack> stack = parse_collapsed(line);
+  if (!stack) return false;
+  std::vector<ImportedFrame> frames;
+  for (const std::string_view function : stack->functions) frames.push_back({function, {}, {}});
+  ImportedSample sample;
+  sample.event = "samples";
+  sample.weight = stack->weight;
+  sample.frames = frames;
+  FATHOM_TRY(import.add(sample));
+  return true;
+}
+
 Result<ImportOutcome> write(std::span<const std::string> files, const std::string& directory,
                             const ImportOptions& options) {
   FATHOM_ASSIGN(SampleImport import, SampleImport::create(files, directory));
-  ImportOutcome outcome;
-  std::int64_t lines = 0;
-  std::vector<ImportedFrame> frames;
-  for (const std::string& path : files) {
-    FATHOM_ASSIGN(LineReader reader, LineReader::open(path));
-    while (true) {
-      FATHOM_ASSIGN(const std::optional<std::string_view> line, reader.next());
-      if (!line) break;
-      if (++lines % (1 << 14) == 0 && options.on_progress) options.on_progress(lines);
-      if (trim(*line).empty() || line->starts_with('#')) continue;
-      const std::optional<CollapsedStack> stack = parse_collapsed(*line);
-      if (!stack) {
-        ++outcome.damaged_lines;
-        continue;
-      }
-      frames.clear();
-      for (const std::string_view function : stack->functions) frames.push_back({function, {}, {}});
-      ImportedSample sample;
-      sample.event = "samples";
-      sample.weight = stack->weight;
-      sample.frames = frames;
-      FATHOM_TRY(import.add(sample));
-    }
-    outcome.damaged_parts += reader.damage();
-  }
-  outcome.rows = import.rows();
-  if (outcome.rows == 0) return nothing_found(files.front());
-  FATHOM_TRY(import.finish(outcome));
-  return outcome;
+  return import.read(files, options,
+                     {.line = [&](std::string_view line) { return take(line, import); }});
 }
 
 // Every whole line among the first is a stack, and one has an inner function.

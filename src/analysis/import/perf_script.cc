@@ -5,7 +5,6 @@
 #include <charconv>
 #include <limits>
 
-#include "analysis/import/line_reader.h"
 #include "analysis/import/pfw_facts.h"
 #include "base/text.h"
 
@@ -199,25 +198,10 @@ namespace {
 Result<ImportOutcome> write(std::span<const std::string> files, const std::string& directory,
                             const ImportOptions& options) {
   FATHOM_ASSIGN(SampleImport import, SampleImport::create(files, directory));
-  ImportOutcome outcome;
-  std::int64_t lines = 0;
-  for (const std::string& path : files) {
-    FATHOM_ASSIGN(LineReader reader, LineReader::open(path));
-    PerfScript script([&](const ImportedSample& sample) { return import.add(sample); });
-    while (true) {
-      FATHOM_ASSIGN(const std::optional<std::string_view> line, reader.next());
-      if (!line) break;
-      if (++lines % (1 << 14) == 0 && options.on_progress) options.on_progress(lines);
-      FATHOM_ASSIGN(const bool known, script.add(*line));
-      if (!known) ++outcome.damaged_lines;
-    }
-    FATHOM_TRY(script.finish());
-    outcome.damaged_parts += reader.damage();
-  }
-  outcome.rows = import.rows();
-  if (outcome.rows == 0) return nothing_found(files.front());
-  FATHOM_TRY(import.finish(outcome));
-  return outcome;
+  PerfScript script([&](const ImportedSample& sample) { return import.add(sample); });
+  return import.read(files, options,
+                     {.line = [&](std::string_view line) { return script.add(line); },
+                      .file_ends = [&] { return script.finish(); }});
 }
 
 // A head among the first lines.

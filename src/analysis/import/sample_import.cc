@@ -63,6 +63,16 @@ Status SampleImport::add(const ImportedSample& sample) {
   return samples_.rows.size() >= kRowsPerAppend ? writer_.append(samples_) : Status();
 }
 
+Result<ImportOutcome> SampleImport::read(std::span<const std::string> files,
+                                         const ImportOptions& options, const LineTaker& taker) {
+  ImportOutcome outcome;
+  FATHOM_TRY(import_lines(files, options, taker, outcome));
+  if (rows_ == 0) return nothing_found(files.front());
+  outcome.rows = rows_;
+  FATHOM_TRY(finish(outcome));
+  return outcome;
+}
+
 Status SampleImport::finish(const ImportOutcome& outcome) {
   FATHOM_TRY(writer_.append(samples_));
   for (const auto& [pid, life] : processes_) {

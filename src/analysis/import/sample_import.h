@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/import/import.h"
+#include "analysis/import/import_lines.h"
 #include "base/result.h"
 #include "trace/recording_writer.h"
 
@@ -40,9 +41,10 @@ class SampleImport {
                                      const std::string& directory);
   // `sample.ts` counts from anywhere: the first becomes 0 at finish().
   Status add(const ImportedSample& sample);
-  [[nodiscard]] std::int64_t rows() const { return rows_; }
-  // Puts the recording in place; what `outcome` says is lost stands in it.
-  Status finish(const ImportOutcome& outcome);
+  // All lines of the files through `taker`, which adds samples; then the recording is put in place,
+  // with what was lost. An error where no sample was found.
+  Result<ImportOutcome> read(std::span<const std::string> files, const ImportOptions& options,
+                             const LineTaker& taker);
 
  private:
   struct Life {
@@ -53,6 +55,7 @@ class SampleImport {
 
   explicit SampleImport(trace::RecordingWriter writer) : writer_(std::move(writer)) {}
   void note(const ImportedSample& sample);
+  Status finish(const ImportOutcome& outcome);
 
   trace::RecordingWriter writer_;
   trace::SampleBatch samples_;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/import/import_lines.h"
+
+#include <optional>
+
+#include "analysis/import/line_reader.h"
+
+namespace fathom::analysis {
+namespace {
+
+constexpr std::int64_t kLinesPerProgress = 1 << 14;
+
+}  // namespace
+
+Status import_lines(std::span<const std::string> files, const ImportOptions& options,
+                    const LineTaker& taker, ImportOutcome& outcome) {
+  std::int64_t lines = 0;
+  for (const std::string& path : files) {
+    FATHOM_ASSIGN(LineReader reader, LineReader::open(path));
+    while (true) {
+      FATHOM_ASSIGN(const std::optional<std::string_view> line, reader.next());
+      if (!line) break;
+      if (++lines % kLinesPerProgress == 0 && options.on_progress) options.on_progress(lines);
+      FATHOM_ASSIGN(const bool known, taker.line(*line));
+      if (!known) ++outcome.damaged_lines;
+    }
+    if (taker.file_ends) FATHOM_TRY(taker.file_ends());
+    outcome.damaged_parts += reader.damage();
+  }
+  return {};
+}
+
+}  // namespace fathom::analysis
