@@ -22,6 +22,14 @@ OnRows into(Table& table) {
   };
 }
 
+Result<std::unique_ptr<ConnectionState>> connect(const std::shared_ptr<DatabaseState>& database) {
+  auto state = std::make_unique<ConnectionState>(database);
+  if (state->api.connect(database->handle, &state->handle) != DuckDBSuccess) {
+    return Error{Code::kIo, "DuckDB refuses a connection", ""};
+  }
+  return state;
+}
+
 }  // namespace
 
 Connection::Connection(std::unique_ptr<ConnectionState> state) : state_(std::move(state)) {}
@@ -30,12 +38,16 @@ Connection& Connection::operator=(Connection&& other) noexcept = default;
 Connection::~Connection() = default;
 
 Result<Connection> Connection::open(const Database& database) {
-  auto state = std::make_unique<ConnectionState>(database.state_);
-  if (state->api.connect(database.state_->handle, &state->handle) != DuckDBSuccess) {
-    return Error{Code::kIo, "DuckDB refuses a connection", ""};
-  }
+  FATHOM_ASSIGN(auto state, connect(database.state_));
   return Connection(std::move(state));
 }
+
+Result<Connection> Connection::another() const {
+  FATHOM_ASSIGN(auto state, connect(state_->database));
+  return Connection(std::move(state));
+}
+
+std::unique_ptr<ConnectionState> Connection::release() && { return std::move(state_); }
 
 Status Connection::execute(const std::string& sql) {
   duckdb_result result{};

@@ -30,6 +30,8 @@ using OnRows = std::function<Status(const Table& rows)>;
 class Connection {
  public:
   static Result<Connection> open(const Database& database);
+  // Another one to the same database, without this one's temporary views.
+  [[nodiscard]] Result<Connection> another() const;
   Connection(Connection&& other) noexcept;
   Connection& operator=(Connection&& other) noexcept;
   ~Connection();
@@ -58,7 +60,9 @@ class Connection {
   Status with_rows(RowSource& source, const std::function<Status(const std::string& from)>& use);
 
  private:
+  friend class Cursor;
   explicit Connection(std::unique_ptr<ConnectionState> state);
+  std::unique_ptr<ConnectionState> release() &&;
   std::unique_ptr<ConnectionState> state_;
 };
 

@@ -22,6 +22,17 @@ std::string loader_message() {
   return text.substr(0, text.find('\n'));
 }
 
+// The program, or the library of ours that it loaded. The loader knows a program by the name that
+// it was called by, which may lead nowhere by now.
+std::filesystem::path own_file() {
+  std::error_code failed;
+  Dl_info here{};
+  const bool known = dladdr(reinterpret_cast<const void*>(&own_file), &here) != 0;
+  const std::string name = known && here.dli_fname != nullptr ? here.dli_fname : "";
+  const bool library = name.find(".so") != std::string::npos;
+  return std::filesystem::canonical(library ? name : "/proc/self/exe", failed);
+}
+
 Result<DuckdbApi> bind_functions(void* library, const std::string& path) {
   DuckdbApi api;
   const char* missing = nullptr;
@@ -42,9 +53,9 @@ std::vector<std::string> duckdb_candidates() {
       std::getenv("FATHOM_DUCKDB");  // NOLINT(concurrency-mt-unsafe): nobody sets variables
   if (chosen != nullptr && *chosen != '\0') return {chosen};
   std::vector<std::string> candidates;
-  std::error_code failed;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (!failed) candidates.push_back(program.parent_path() / kLibrary);
+  if (const std::filesystem::path own = own_file(); !own.empty()) {
+    candidates.push_back(own.parent_path() / kLibrary);
+  }
   candidates.emplace_back(kLibrary);
   return candidates;
 }

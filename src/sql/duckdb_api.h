@@ -37,7 +37,10 @@
   X(table_function_add_parameter) X(table_function_set_extra_info) X(table_function_set_bind)     \
   X(table_function_set_init) X(table_function_set_function) X(register_table_function)            \
   X(bind_get_extra_info) X(bind_get_parameter) X(bind_add_result_column) X(bind_set_bind_data)    \
-  X(bind_set_error) X(init_set_max_threads) X(function_get_bind_data) X(function_set_error)
+  X(bind_set_error) X(init_set_max_threads) X(function_get_bind_data) X(function_set_error)       \
+  X(prepared_statement_column_count) X(prepared_statement_column_name)                            \
+  X(result_get_arrow_options) X(destroy_arrow_options) X(to_arrow_schema) X(data_chunk_to_arrow)  \
+  X(error_data_has_error) X(error_data_message) X(destroy_error_data)
 // clang-format on
 
 namespace fathom::sql {
@@ -52,8 +55,8 @@ struct DuckdbApi {
 // ends.
 Result<DuckdbApi> load_duckdb(std::span<const std::string> candidates);
 
-// Where the library is looked for: $FATHOM_DUCKDB alone if set, else beside our own program, then
-// the loader's path.
+// Where the library is looked for: $FATHOM_DUCKDB alone if set, else beside the file that this code
+// is in (our program, or a library of ours), then the loader's path.
 std::vector<std::string> duckdb_candidates();
 
 // The process's one binding, made at the first call, by whichever thread comes first. A failure is

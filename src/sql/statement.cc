@@ -10,70 +10,6 @@ namespace fathom::sql {
 
 namespace {
 
-// Owns a result while its chunks are read.
-class ResultSet {
- public:
-  explicit ResultSet(const DuckdbApi& api) : api_(api) {}
-  ~ResultSet() { api_.destroy_result(&handle_); }
-  ResultSet(const ResultSet&) = delete;
-  ResultSet& operator=(const ResultSet&) = delete;
-
-  duckdb_result* handle() { return &handle_; }
-  Status open_columns();
-  Status read_all(const OnRows& on_rows);
-  [[nodiscard]] Error failure() {
-    const char* text = api_.result_error(&handle_);
-    return engine_error(text != nullptr ? text : "");
-  }
-
- private:
-  void read_chunk(duckdb_data_chunk chunk);
-
-  const DuckdbApi& api_;
-  duckdb_result handle_{};
-  std::vector<ValueReader> readers_;
-  Table rows_;
-};
-
-Status ResultSet::open_columns() {
-  const idx_t count = api_.column_count(&handle_);
-  for (idx_t i = 0; i < count; ++i) {
-    const std::string name = api_.column_name(&handle_, i);
-    auto reader = ValueReader::make(api_, LogicalType(api_, api_.column_logical_type(&handle_, i)));
-    if (!reader) return std::move(reader).error().with(name);
-    readers_.push_back(std::move(reader).value());
-    rows_.columns.push_back({name, Measure::kNone});
-  }
-  return {};
-}
-
-Status ResultSet::read_all(const OnRows& on_rows) {
-  bool told = false;
-  while (duckdb_data_chunk chunk = api_.fetch_chunk(handle_)) {
-    read_chunk(chunk);
-    api_.destroy_data_chunk(&chunk);
-    if (rows_.rows.empty()) continue;
-    told = true;
-    FATHOM_TRY(on_rows(rows_));
-  }
-  if (const char* text = api_.result_error(&handle_); text != nullptr && *text != '\0') {
-    return engine_error(text);
-  }
-  rows_.rows.clear();
-  return told ? Status() : on_rows(rows_);
-}
-
-void ResultSet::read_chunk(duckdb_data_chunk chunk) {
-  const idx_t count = api_.data_chunk_get_size(chunk);
-  rows_.rows.resize(count);
-  for (auto& row : rows_.rows) row.resize(readers_.size());
-  for (std::size_t column = 0; column < readers_.size(); ++column) {
-    ValueReader& reader = readers_[column];
-    reader.attach(api_.data_chunk_get_vector(chunk, column));
-    for (idx_t row = 0; row < count; ++row) rows_.rows[row][column] = reader.read(row);
-  }
-}
-
 // The statements of a text, freed with the scope.
 class Extracted {
  public:
@@ -175,14 +111,30 @@ Status Statement::bind(const Parameters& parameters) {
   return {};
 }
 
+std::vector<std::string> Statement::columns() const {
+  std::vector<std::string> names;
+  const idx_t count = api_->prepared_statement_column_count(handle_);
+  for (idx_t i = 0; i < count; ++i) {
+    const char* name = api_->prepared_statement_column_name(handle_, i);
+    names.push_back(take_text(*api_, const_cast<char*>(name)));
+  }
+  return names;
+}
+
 Status Statement::run(const Parameters& parameters, const OnRows& on_rows) {
   FATHOM_TRY(bind(parameters));
   ResultSet result(*api_);
-  if (api_->execute_prepared_streaming(handle_, result.handle()) != DuckDBSuccess) {
-    return result.failure();
-  }
-  FATHOM_TRY(result.open_columns());
-  return result.read_all(on_rows);
+  FATHOM_TRY(execute(result));
+  Table rows;
+  FATHOM_TRY(result.open_columns(rows));
+  bool told = false;
+  do {
+    FATHOM_TRY(result.next(rows));
+    if (told && rows.rows.empty()) break;
+    told = true;
+    FATHOM_TRY(on_rows(rows));
+  } while (!rows.rows.empty());
+  return {};
 }
 
 }  // namespace fathom::sql

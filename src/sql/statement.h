@@ -7,7 +7,7 @@
 
 #include "sql/connection.h"
 #include "sql/duckdb_api.h"
-#include "sql/value_reader.h"
+#include "sql/result_set.h"
 
 namespace fathom::sql {
 
@@ -25,9 +25,13 @@ class Statement {
 
   Status run(const Parameters& parameters, const OnRows& on_rows);
 
+  // The same in steps. The rows may be taken as long as the statement lives.
+  [[nodiscard]] std::vector<std::string> columns() const;
+  Status bind(const Parameters& parameters);
+  Status execute(ResultSet& rows) { return rows.execute(handle_); }
+
  private:
   explicit Statement(const DuckdbApi& api) : api_(&api) {}
-  Status bind(const Parameters& parameters);
   [[nodiscard]] Error prepare_failure() const;
 
   const DuckdbApi* api_;
