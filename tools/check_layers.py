@@ -26,6 +26,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "render": {"analysis", "base"},
     "fleet": {"session", "analysis", "render", "trace", "base"},
     "serve": {"session", "analysis", "render", "trace", "base"},
+    "capi": {"sources", "analysis", "render", "trace", "sql", "base"},
     "cli": {
         "base", "sql", "symbols", "wire", "trace", "sources",
         "session", "analysis", "render", "fleet", "serve",

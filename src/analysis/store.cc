@@ -20,6 +20,7 @@ class Store::State {
     FATHOM_TRY(make_views(connection_, parts_, shifts_, need));
     std::vector<std::string> directories;
     for (trace::Part& part : parts_) {
+      packed_ = packed_ && part.tail == nullptr;
       part.tail.reset();
       directories.push_back(part.directory + "/");
     }
@@ -35,11 +36,13 @@ class Store::State {
 
   sql::Connection& connection() { return connection_; }
   [[nodiscard]] const std::vector<trace::Part>& parts() const { return parts_; }
+  [[nodiscard]] bool packed() const { return packed_; }
 
  private:
   sql::Connection connection_;
   std::vector<trace::Part> parts_;
   std::vector<std::int64_t> shifts_;
+  bool packed_ = true;
 };
 
 namespace {
@@ -97,7 +100,13 @@ Status Store::stream_untrusted(const std::string& sql, const sql::OnRows& on_row
   return state_->connection().stream_untrusted(sql, on_rows, parameters);
 }
 
+Result<sql::Cursor> Store::ask(const std::string& sql, const sql::Parameters& parameters) {
+  FATHOM_ASSIGN(sql::Connection connection, state_->connection().another());
+  return sql::Cursor::open(std::move(connection), sql, parameters);
+}
+
 const std::vector<trace::Part>& Store::parts() const { return state_->parts(); }
+bool Store::packed() const { return state_->packed(); }
 trace::RunState Store::state() const { return state_of(state_->parts()); }
 Result<std::int64_t> Store::wall_ns() { return state_->wall_ns(); }
 

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/table.h"
 #include "sql/connection.h"
+#include "sql/cursor.h"
 #include "trace/recording.h"
 
 namespace fathom::analysis {
@@ -42,8 +43,13 @@ class Store {
   Status stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
                           const sql::Parameters& parameters = {});
 
+  // Somebody else's question, whose rows are taken when they are wanted. It outlives the store, and
+  // another thread may have it.
+  Result<sql::Cursor> ask(const std::string& sql, const sql::Parameters& parameters = {});
+
   // What was opened. Tails are gone: their rows are in the views.
   [[nodiscard]] const std::vector<trace::Part>& parts() const;
+  [[nodiscard]] bool packed() const;  // there was no tail: the Parquet files hold every row
   [[nodiscard]] trace::RunState state() const;  // running before partial before complete
   // From the start of the first recording to the end of the last, as far as it is known by now.
   [[nodiscard]] Result<std::int64_t> wall_ns();

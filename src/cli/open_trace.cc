@@ -2,25 +2,14 @@
 #include "cli/open_trace.h"
 
 #include "sources/function_names.h"
-#include "sources/library.h"
+#include "sources/leftovers.h"
 #include "trace/recording.h"
 
 namespace fathom::cli {
-namespace {
-
-// What cannot be packed (a full disk, a damaged spool) is still read from where it is: the answer
-// comes from memory then.
-void pack_leftovers(const std::string& path, const trace::NameResolver& resolver) {
-  const Result<std::string> library = sources::find_library();
-  (void)trace::recover(path, {.resolver = resolver, .library = library ? *library : ""})
-      .has_value();
-}
-
-}  // namespace
 
 Result<analysis::Store> open_store(const std::string& path) {
   const trace::NameResolver resolver = sources::function_names();
-  pack_leftovers(path, resolver);
+  sources::pack_leftovers(path, resolver);
   return analysis::Store::open(path, {.resolver = resolver});
 }
 
@@ -31,7 +20,7 @@ Result<analysis::Store> open_sums(const std::string& path) {
 
 Result<analysis::Info> open_info(const std::string& path) {
   const trace::NameResolver resolver = sources::function_names();
-  pack_leftovers(path, resolver);
+  sources::pack_leftovers(path, resolver);
   return analysis::read_info(path, resolver);
 }
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "capi/json.h"
+
+#include <optional>
+
+#include "analysis/contract.h"
+#include "analysis/facts.h"
+#include "render/json_writer.h"
+#include "render/render.h"
+#include "trace/manifest.h"
+
+namespace fathom::capi {
+namespace {
+
+using render::JsonWriter;
+
+void write_texts(JsonWriter& json, const std::vector<std::string>& texts) {
+  json.begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
+}
+
+void write_rows(JsonWriter& json, const Table& table) {
+  json.begin_array();
+  for (const auto& row : table.rows) {
+    json.begin_array();
+    for (const Value& cell : row) json.value(cell);
+    json.end_array();
+  }
+  json.end_array();
+}
+
+void write_part(JsonWriter& json, const trace::Part& part, std::int64_t shift) {
+  json.begin_object();
+  json.key("directory").value(part.directory);
+  json.key("state").value(trace::to_text(analysis::state_of(part)));
+  json.key("shift").value(shift);
+  json.key("manifest").value(trace::format_manifest(part.manifest));
+  json.key("files").begin_object();
+  for (const auto& [table, files] : part.files) write_texts(json.key(table), files);
+  json.end_object();
+  json.key("damaged").begin_array();
+  for (const trace::DamagedFile& file : part.damaged) {
+    json.begin_object().key("path").value(file.path).key("reason").value(file.reason).end_object();
+  }
+  json.end_array().end_object();
+}
+
+void write_contract(JsonWriter& json) {
+  json.begin_object();
+  for (const analysis::ViewSpec& view : analysis::recorded_views()) {
+    json.key(view.name).begin_array();
+    for (const analysis::ColumnSpec& column : view.columns) {
+      json.begin_array().value(column.name).value(column.type).end_array();
+    }
+    json.end_array();
+  }
+  json.end_object();
+}
+
+void write_insight(JsonWriter& json, const analysis::Insight& insight) {
+  json.begin_object();
+  json.key("rule").value(insight.rule);
+  json.key("severity").value(analysis::severity_name(insight.severity));
+  json.key("title").value(insight.title);
+  json.key("says").value(insight.says);
+  json.key("gain_ns").value(insight.gain_ns ? Value(*insight.gain_ns) : Value());
+  json.key("gain").value(insight.gain);
+  json.key("advice").value(insight.advice);
+  json.end_object();
+}
+
+const char* measure_name(Measure measure) {
+  switch (measure) {
+    case Measure::kNone:
+      return "";
+    case Measure::kNanoseconds:
+      return "ns";
+    case Measure::kBytes:
+      return "bytes";
+    case Measure::kCount:
+      return "count";
+    case Measure::kPercent:
+      return "percent";
+  }
+  return "";
+}
+
+void write_table(JsonWriter& json, const Table& table) {
+  json.begin_object();
+  json.key("title").value(table.title);
+  json.key("columns").begin_array();
+  for (const Column& column : table.columns) json.value(column.name);
+  json.end_array();
+  json.key("measures").begin_array();
+  for (const Column& column : table.columns) json.value(measure_name(column.measure));
+  json.end_array();
+  write_rows(json.key("rows"), table);
+  json.key("note").value(table.note);
+  json.key("text").value(render::render(table, render::Format::kTable));
+  json.end_object();
+}
+
+}  // namespace
+
+std::string description_json(analysis::Store& store) {
+  std::string out;
+  JsonWriter json(out);
+  const std::vector<trace::Part>& parts = store.parts();
+  const std::vector<std::int64_t> shifts = analysis::shifts_of(parts);
+  json.begin_object();
+  json.key("state").value(trace::to_text(store.state()));
+  json.key("packed").value(store.packed());
+  json.key("parts").begin_array();
+  for (std::size_t i = 0; i < parts.size(); ++i) write_part(json, parts[i], shifts[i]);
+  json.end_array();
+  write_contract(json.key("tables"));
+  json.end_object();
+  return out;
+}
+
+std::string views_json() {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_array();
+  for (const analysis::ViewDef* view : analysis::views()) {
+    json.begin_object().key("name").value(view->name).key("help").value(view->help);
+    json.key("by").begin_array();
+    for (const std::string_view by : view->by) json.value(by);
+    json.end_array().end_object();
+  }
+  json.end_array();
+  return out;
+}
+
+std::string report_json(const analysis::Report& report) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object();
+  write_texts(json.key("words"), report.words);
+  json.key("insights").begin_array();
+  for (const analysis::Insight& insight : report.insights) write_insight(json, insight);
+  json.end_array();
+  json.key("tables").begin_array();
+  for (const analysis::Section& section : report.sections) write_table(json, section.table);
+  json.end_array().end_object();
+  return out;
+}
+
+std::string columns_json(const std::vector<std::string>& columns) {
+  std::string out;
+  JsonWriter json(out);
+  write_texts(json, columns);
+  return out;
+}
+
+std::string rows_json(const Table& rows) {
+  std::string out;
+  JsonWriter json(out);
+  write_rows(json, rows);
+  return out;
+}
+
+}  // namespace fathom::capi

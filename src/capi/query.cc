@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// The functions of <fathom/query.h>. Each is a few lines between two worlds: C's values in, ours
+// asked, C's values out, and nothing thrown through.
+#include <fathom/query.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "analysis/report.h"
+#include "analysis/store.h"
+#include "base/version.h"
+#include "capi/json.h"
+#include "sources/function_names.h"
+#include "sources/leftovers.h"
+#include "sql/arrow.h"
+#include "sql/cursor.h"
+
+struct fathom_recording {
+  std::mutex mutex;  // the store is one thread's at a time
+  fathom::analysis::Store store;
+};
+
+struct fathom_rows {
+  std::optional<fathom::sql::Cursor> cursor;  // nothing once an Arrow stream has it
+};
+
+namespace {
+
+using namespace fathom;
+
+const char* code_name(Code code) {
+  switch (code) {
+    case Code::kUsage:
+      return "usage";
+    case Code::kInvalid:
+      return "invalid";
+    case Code::kNotFound:
+      return "not_found";
+    case Code::kIo:
+      return "io";
+    case Code::kCorrupt:
+      return "corrupt";
+    case Code::kUnsupported:
+      return "unsupported";
+    case Code::kDenied:
+      return "denied";
+  }
+  return "invalid";
+}
+
+// By malloc, as whoever frees it expects. Where there is no memory left for it, NULL.
+char* copy_of(const std::string& text) { return strdup(text.c_str()); }
+
+void store_error(fathom_error** place, const Error& error) {
+  if (place == nullptr) return;
+  auto* made = static_cast<fathom_error*>(std::calloc(1, sizeof(fathom_error)));
+  *place = made;
+  if (made == nullptr) return;
+  *made = {code_name(error.code), copy_of(error.message), copy_of(error.hint)};
+}
+
+// Runs what gives a Result<T>, and gives T or `failed`.
+template <class T, class Work>
+T guarded(fathom_error** error, T failed, const Work& work) noexcept {
+  if (error != nullptr) *error = nullptr;
+  try {
+    Result<T> outcome = work();
+    if (outcome) return std::move(outcome).value();
+    store_error(error, outcome.error());
+  } catch (const std::exception& thrown) {  // the standard library's: no memory
+    store_error(error, {Code::kIo, thrown.what(), ""});
+  } catch (...) {
+    store_error(error, {Code::kIo, "unknown failure", ""});
+  }
+  return failed;
+}
+
+// Members behind the caller's size did not exist when it was compiled.
+template <class Options>
+Options known_options(const Options* given, const Options& defaults) {
+  Options options = defaults;
+  if (given != nullptr) std::memcpy(&options, given, std::min(given->size, sizeof options));
+  return options;
+}
+
+Error missing(const char* what) { return {Code::kUsage, std::string(what) + " is NULL", ""}; }
+
+Result<sql::Parameters> parameters_of(const fathom_value* values, size_t count) {
+  sql::Parameters parameters;
+  for (size_t i = 0; i < count; ++i) {
+    const fathom_value& value = values[i];
+    switch (static_cast<fathom_value_kind>(value.kind)) {
+      case FATHOM_NULL:
+        parameters.emplace_back();
+        continue;
+      case FATHOM_BOOL:
+        parameters.emplace_back(value.integer != 0);
+        continue;
+      case FATHOM_INTEGER:
+        parameters.emplace_back(value.integer);
+        continue;
+      case FATHOM_REAL:
+        parameters.emplace_back(value.real);
+        continue;
+      case FATHOM_TEXT:
+        if (value.text == nullptr) return missing("the text of a parameter");
+        parameters.emplace_back(std::string(value.text));
+        continue;
+    }
+    return usage_error("there is no such kind of parameter", "see fathom_value_kind");
+  }
+  return parameters;
+}
+
+Result<analysis::Store> open_store(const char* const* paths, size_t count, int threads) {
+  const trace::NameResolver resolver = sources::function_names();
+  std::vector<std::string> names(paths, paths + count);
+  for (const std::string& name : names) sources::pack_leftovers(name, resolver);
+  return analysis::Store::open(names, {.resolver = resolver, .threads = threads});
+}
+
+Result<analysis::Report> report_of(fathom_recording& recording, const char* view,
+                                   const fathom_report_options& given) {
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::all_rules({}));
+  const analysis::ViewOptions options{
+      .by = {given.by, given.by + given.by_count}, .top = given.top, .rules = rules};
+  FATHOM_ASSIGN(const analysis::ViewDef* def,
+                analysis::choose_view(view == nullptr ? "" : view, options));
+  const std::lock_guard lock(recording.mutex);
+  return def->run(recording.store, options);
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* fathom_query_version(void) { return version().data(); }  // a literal
+
+fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
+                                        const fathom_open_options* options, fathom_error** error) {
+  return guarded<fathom_recording*>(error, nullptr, [&]() -> Result<fathom_recording*> {
+    const fathom_open_options known = known_options(options, {.size = sizeof known, .threads = 0});
+    FATHOM_ASSIGN(analysis::Store store, open_store(paths, count, known.threads));
+    return new fathom_recording{{}, std::move(store)};
+  });
+}
+
+void fathom_recording_close(fathom_recording* recording) { delete recording; }
+
+char* fathom_recording_describe(fathom_recording* recording, fathom_error** error) {
+  return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
+    const std::lock_guard lock(recording->mutex);
+    return copy_of(capi::description_json(recording->store));
+  });
+}
+
+char* fathom_views(fathom_error** error) {
+  return guarded<char*>(error, nullptr,
+                        []() -> Result<char*> { return copy_of(capi::views_json()); });
+}
+
+char* fathom_recording_report(fathom_recording* recording, const char* view,
+                              const fathom_report_options* options, fathom_error** error) {
+  return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
+    const fathom_report_options known =
+        known_options(options, {.size = sizeof known, .by = nullptr, .by_count = 0, .top = -1});
+    FATHOM_ASSIGN(const analysis::Report report, report_of(*recording, view, known));
+    return copy_of(capi::report_json(report));
+  });
+}
+
+fathom_rows* fathom_recording_query(fathom_recording* recording, const char* sql,
+                                    const fathom_value* parameters, size_t count,
+                                    fathom_error** error) {
+  return guarded<fathom_rows*>(error, nullptr, [&]() -> Result<fathom_rows*> {
+    if (sql == nullptr) return missing("the query");
+    FATHOM_ASSIGN(const sql::Parameters values, parameters_of(parameters, count));
+    const std::lock_guard lock(recording->mutex);
+    FATHOM_ASSIGN(sql::Cursor cursor, recording->store.ask(sql, values));
+    return new fathom_rows{std::move(cursor)};
+  });
+}
+
+char* fathom_rows_columns(fathom_rows* rows, fathom_error** error) {
+  return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
+    if (!rows->cursor) return usage_error("the rows went into an Arrow stream", "");
+    FATHOM_ASSIGN(const std::vector<std::string> columns, rows->cursor->columns());
+    return copy_of(capi::columns_json(columns));
+  });
+}
+
+char* fathom_rows_next(fathom_rows* rows, fathom_error** error) {
+  return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
+    if (!rows->cursor) return usage_error("the rows went into an Arrow stream", "");
+    FATHOM_ASSIGN(const Table part, rows->cursor->next());
+    return part.rows.empty() ? nullptr : copy_of(capi::rows_json(part));
+  });
+}
+
+int fathom_rows_arrow(fathom_rows* rows, struct ArrowArrayStream* out, fathom_error** error) {
+  return guarded<int>(error, 1, [&]() -> Result<int> {
+    if (!rows->cursor) return usage_error("the rows went into an Arrow stream", "");
+    sql::Cursor::into_arrow(std::move(*rows->cursor), *out);
+    rows->cursor.reset();
+    return 0;
+  });
+}
+
+void fathom_rows_close(fathom_rows* rows) { delete rows; }
+
+void fathom_text_free(char* text) { std::free(text); }
+
+void fathom_error_free(fathom_error* error) {
+  if (error == nullptr) return;
+  std::free(error->message);
+  std::free(error->hint);
+  std::free(error);
+}
+
+}  // extern "C"
