@@ -9,14 +9,14 @@ namespace {
 
 // A column that may be left out while every row is NULL.
 template <class T>
-void push_sparse(std::vector<T>& column, std::size_t rows_before, T value, T null) {
+void push_sparse(Column<T>& column, std::size_t rows_before, T value, T null) {
   if (value == null && column.empty()) return;
   column.resize(rows_before, null);
   column.push_back(value);
 }
 
 template <class T>
-T sparse_at(const std::vector<T>& column, std::size_t at, T null) {
+T sparse_at(const Column<T>& column, std::size_t at, T null) {
   return at < column.size() ? column[at] : null;
 }
 
@@ -24,26 +24,25 @@ T sparse_at(const std::vector<T>& column, std::size_t at, T null) {
 // cost more than the copy.
 class Permuter {
  public:
-  explicit Permuter(const std::vector<std::uint32_t>& order) : order_(order) {}
+  explicit Permuter(const Column<std::uint32_t>& order) : order_(order) {}
 
   template <class T>
-  void apply(std::vector<T>& column) {
-    auto& sorted = std::get<std::vector<T>>(spare_);
+  void apply(Column<T>& column) {
+    auto& sorted = std::get<Column<T>>(spare_);
     sorted.resize(order_.size());
     for (std::size_t i = 0; i < order_.size(); i++) sorted[i] = column[order_[i]];
     column.swap(sorted);
   }
   template <class T>
-  void apply_sparse(std::vector<T>& column, T null) {
+  void apply_sparse(Column<T>& column, T null) {
     if (column.empty()) return;
     column.resize(order_.size(), null);
     apply(column);
   }
 
  private:
-  const std::vector<std::uint32_t>& order_;
-  std::tuple<std::vector<std::int64_t>, std::vector<std::int32_t>, std::vector<std::uint32_t>>
-      spare_;
+  const Column<std::uint32_t>& order_;
+  std::tuple<Column<std::int64_t>, Column<std::int32_t>, Column<std::uint32_t>> spare_;
 };
 
 struct TimeKey {
@@ -59,7 +58,7 @@ bool comes_before(const TimeKey& a, const TimeKey& b) {
 // Events are recorded when they end, so each stands behind what happened inside it and has to go
 // before that: insertion costs as many steps as events are deep on average. Whatever is in less
 // order than that is left to a sort that does not mind.
-void sort_keys(std::vector<TimeKey>& keys) {
+void sort_keys(Column<TimeKey>& keys) {
   constexpr std::size_t kStepsPerKey = 16;
   std::size_t steps = keys.size() * kStepsPerKey;
   for (std::size_t next = 1; next < keys.size(); next++) {
@@ -75,8 +74,9 @@ void sort_keys(std::vector<TimeKey>& keys) {
   }
 }
 
-Args permute_args(const Args& args, const std::vector<std::uint32_t>& order) {
+Args permute_args(const Args& args, const Column<std::uint32_t>& order) {
   Args sorted;
+  sorted.reserve(order.size());
   for (const std::uint32_t row : order) {
     for (std::size_t entry = args.begin(row); entry < args.end(row); entry++) {
       sorted.add(args.key(entry), args.value(entry));
@@ -170,12 +170,22 @@ void EventBatch::clear() {
 void EventBatch::reserve(std::size_t count) {
   const auto reserve_all = [count](auto&... columns) { (columns.reserve(count), ...); };
   reserve_all(ts, dur, pid, tid, depth, fd, layer, name, category, file, error, entry, offset, size,
-              bytes, ret);
+              bytes, ret, args);
+}
+
+bool EventBatch::is_in_order() const {
+  const auto key = [this](std::size_t row) {
+    return std::tie(pid[row], tid[row], ts[row], depth[row]);
+  };
+  for (std::size_t row = 1; row < rows(); row++) {
+    if (key(row) < key(row - 1)) return false;
+  }
+  return true;
 }
 
 // Rows come thread by thread as a rule, so stretches of one thread are put in order first, and the
 // rows of a thread then: keys of 16 bytes that sort in cache.
-std::vector<std::uint32_t> EventBatch::time_order() const {
+Column<std::uint32_t> EventBatch::time_order() const {
   struct Stretch {
     std::uint32_t begin, end;
   };
@@ -189,9 +199,9 @@ std::vector<std::uint32_t> EventBatch::time_order() const {
     return std::tie(pid[a.begin], tid[a.begin]) < std::tie(pid[b.begin], tid[b.begin]);
   };
   std::stable_sort(stretches.begin(), stretches.end(), thread_before);
-  std::vector<std::uint32_t> order;
+  Column<std::uint32_t> order;
   order.reserve(rows());
-  std::vector<TimeKey> keys;
+  Column<TimeKey> keys;
   for (std::size_t at = 0; at < stretches.size(); at++) {
     for (std::uint32_t row = stretches[at].begin; row < stretches[at].end; row++)
       keys.push_back({ts[row], depth[row], row});
@@ -204,8 +214,8 @@ std::vector<std::uint32_t> EventBatch::time_order() const {
 }
 
 void EventBatch::sort() {
-  const std::vector<std::uint32_t> order = time_order();
-  if (std::is_sorted(order.begin(), order.end())) return;
+  if (is_in_order()) return;
+  const Column<std::uint32_t> order = time_order();
   Permuter permuter(order);
   const auto apply = [&permuter](auto&... columns) { (permuter.apply(columns), ...); };
   apply(ts, dur, offset, size, bytes, ret, pid, tid, depth, fd, layer, name, category, file, error,

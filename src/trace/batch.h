@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trace/column.h"
 #include "trace/strings.h"
 
 namespace fathom::trace {
@@ -25,6 +26,7 @@ class Args {
   void add(std::uint32_t key, std::string_view value);
   void end_row() { row_ends_.push_back(static_cast<std::uint32_t>(keys_.size())); }
 
+  void reserve(std::size_t rows) { row_ends_.reserve(rows); }
   void drop_open();  // forgets entries added since the last end_row()
 
   [[nodiscard]] std::size_t rows() const { return row_ends_.size(); }
@@ -41,7 +43,7 @@ class Args {
   void clear();
 
  private:
-  std::vector<std::uint32_t> row_ends_;
+  Column<std::uint32_t> row_ends_;
   std::vector<std::uint32_t> keys_;
   std::vector<std::size_t> text_ends_;
   std::string text_;
@@ -78,13 +80,13 @@ struct EventRow {
 // `correlation` and `self`, which may be empty: then every row is NULL there (and host is the
 // manifest's).
 struct EventBatch {
-  std::vector<std::int64_t> ts, dur;
-  std::vector<std::int32_t> pid, tid, depth, fd;
-  std::vector<std::uint32_t> layer, name, category, file, error, entry;
-  std::vector<std::int64_t> offset, size, bytes, ret;
-  std::vector<std::int32_t> rank, device;
-  std::vector<std::int64_t> stream, correlation, self;
-  std::vector<std::uint32_t> host;
+  Column<std::int64_t> ts, dur;
+  Column<std::int32_t> pid, tid, depth, fd;
+  Column<std::uint32_t> layer, name, category, file, error, entry;
+  Column<std::int64_t> offset, size, bytes, ret;
+  Column<std::int32_t> rank, device;
+  Column<std::int64_t> stream, correlation, self;
+  Column<std::uint32_t> host;
   Args args;
 
   [[nodiscard]] std::size_t rows() const { return ts.size(); }
@@ -96,7 +98,8 @@ struct EventBatch {
   void sort();
 
  private:
-  [[nodiscard]] std::vector<std::uint32_t> time_order() const;
+  [[nodiscard]] bool is_in_order() const;
+  [[nodiscard]] Column<std::uint32_t> time_order() const;
 };
 
 struct CounterRow {

@@ -16,6 +16,10 @@ bool skip_call(ByteReader& fields, unsigned flags, const EventKind& kind) {
 
 bool skip_fields(RecordWalker& walker, const RecordHead& head, const Schema* schema) {
   ByteReader& fields = walker.fields();
+  if (head.kind >= FATHOM_KIND_FIRST) {
+    const EventKind* kind = schema != nullptr ? schema->find(head.kind) : nullptr;
+    return kind != nullptr && skip_call(fields, head.flags, *kind);
+  }
   std::string_view text;
   std::uint64_t word = 0;
   switch (head.kind) {
@@ -55,10 +59,8 @@ bool skip_fields(RecordWalker& walker, const RecordHead& head, const Schema* sch
     case FATHOM_KIND_EXEC_FAILED:
       return true;
     default:
-      break;
+      return false;
   }
-  const EventKind* kind = schema != nullptr ? schema->find(head.kind) : nullptr;
-  return kind != nullptr && skip_call(fields, head.flags, *kind);
 }
 
 }  // namespace fathom::trace

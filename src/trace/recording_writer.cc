@@ -66,7 +66,7 @@ class RecordingWriter::State {
   Status flush_counters();
   Status flush_intervals();
   Status flush_samples();
-  [[nodiscard]] std::vector<std::int64_t> self_times() const;
+  [[nodiscard]] Column<std::int64_t> self_times() const;
   void summarise();
 
   std::string directory_;
@@ -117,12 +117,12 @@ Status RecordingWriter::State::add_samples(SampleBatch& samples) {
 
 // Time inside: rows are in order of their begin here, outer before inner, so a stack of open events
 // tells the parent.
-std::vector<std::int64_t> RecordingWriter::State::self_times() const {
+Column<std::int64_t> RecordingWriter::State::self_times() const {
   struct Open {
     std::int64_t end;
     std::size_t row;
   };
-  std::vector<std::int64_t> self(events_.dur);
+  Column<std::int64_t> self(events_.dur);
   std::vector<Open> open;
   for (std::size_t at = 0; at < events_.rows(); at++) {
     const bool same =
@@ -140,7 +140,7 @@ std::vector<std::int64_t> RecordingWriter::State::self_times() const {
 }
 
 void RecordingWriter::State::summarise() {
-  std::vector<std::int64_t> self = self_times();
+  Column<std::int64_t> self = self_times();
   LayerCoverage thread_coverage;
   for (std::size_t at = 0; at < events_.rows(); at++) {
     if (at > 0 &&

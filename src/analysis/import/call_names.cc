@@ -68,6 +68,7 @@ constexpr std::array<std::string_view, 2> kIrregular[] = {
 };
 
 std::string_view category_of(std::span<const Group> groups, std::string_view plain) {
+  if (plain.empty()) return {};  // a bare prefix, `_IO_`
   for (const Group& group : groups) {
     for (std::size_t at = group.names.find(plain); at != std::string_view::npos;
          at = group.names.find(plain, at + 1)) {

@@ -38,6 +38,7 @@ TEST(CallName, PlainNamesCategoriesAndResults) {
       {"posix", "rea", "rea", "", CallResult::kOther},
       {"posix", "read write", "read write", "", CallResult::kOther},
       {"posix", "", "", "", CallResult::kOther},
+      {"stdio", "_IO_", "_IO_", "", CallResult::kOther},
   };
   for (const Case& c : cases) {
     const CallName got = call_name(c.layer, c.name);
