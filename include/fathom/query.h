@@ -68,9 +68,11 @@ fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
                                         const fathom_open_options* options, fathom_error** error);
 void fathom_recording_close(fathom_recording* recording);  // rows and streams of it live on
 
-// JSON: {"state", "packed", "parts": [{"directory", "state", "shift", "manifest" (the text of
-// manifest.json), "files": {table: [path]}, "damaged": [{"path", "reason"}]}], "tables": {name:
-// [[column, type]]}}
+// JSON: {"state", "packed" (the Parquet files hold every row), "parts": [{"directory", "state",
+// "shift", "manifest" (the text of manifest.json), "files": {table: [path]}, "damaged": [{"path",
+// "reason"}]}], "tables": {name: [[column, type, role]]}}. In the files of a table, columns of role
+// time lie `shift` ns before the view's, those of role absent are missing, and NULL in one of role
+// self means dur.
 char* fathom_recording_describe(fathom_recording* recording, fathom_error** error);
 
 // JSON: [{"name", "help", "by": [column]}], the first is the default.

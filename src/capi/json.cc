@@ -46,12 +46,27 @@ void write_part(JsonWriter& json, const trace::Part& part, std::int64_t shift) {
   json.end_array().end_object();
 }
 
+const char* role_name(analysis::ColumnRole role) {
+  switch (role) {
+    case analysis::ColumnRole::kPlain:
+      return "";
+    case analysis::ColumnRole::kTime:
+      return "time";
+    case analysis::ColumnRole::kAbsent:
+      return "absent";
+    case analysis::ColumnRole::kSelf:
+      return "self";
+  }
+  return "";
+}
+
 void write_contract(JsonWriter& json) {
   json.begin_object();
   for (const analysis::ViewSpec& view : analysis::recorded_views()) {
     json.key(view.name).begin_array();
     for (const analysis::ColumnSpec& column : view.columns) {
-      json.begin_array().value(column.name).value(column.type).end_array();
+      json.begin_array().value(column.name).value(column.type).value(role_name(column.role));
+      json.end_array();
     }
     json.end_array();
   }

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Fathom in Python: recordings opened for questions.
+
+>>> import fathom
+>>> with fathom.open("sort.fathom") as recording:
+...     recording.sql("SELECT name, sum(dur) AS time FROM events GROUP BY name").df()
+
+Importing this loads nothing but the standard library; the engine comes with the first recording that is opened.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence, Union
+
+from fathom._error import Error
+
+if TYPE_CHECKING:
+    import os
+
+    from fathom.recording import Recording
+
+    Path = Union[str, "os.PathLike[str]"]
+
+__all__ = ["Error", "open"]
+__version__ = "0.1.0"
+
+
+def open(paths: Path | Sequence[Path], *, threads: int | None = None) -> Recording:
+    """A recording, a directory of recordings, or several of either, opened as one.
+
+    What is not packed into Parquet yet is packed first. `threads` are those of the database, by default one a core.
+    """
+    from fathom.recording import Recording
+
+    return Recording(paths, threads=threads)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "dask":
+        import importlib
+
+        return importlib.import_module("fathom.dask")
+    raise AttributeError(f"module 'fathom' has no attribute {name!r}")

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""The program `fathom`, as the package brings it: `fathom run …` and `python -m fathom run …`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NoReturn
+
+from fathom._error import Error
+from fathom._native import find
+
+
+def main() -> NoReturn:
+    try:
+        program = str(find("fathom"))
+    except Error as error:
+        print(f"fathom: {error}", file=sys.stderr)
+        sys.exit(3)
+    os.execv(program, [program, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()

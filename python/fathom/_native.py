@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""libfathom_query.so (include/fathom/query.h) by ctypes: plain values in and out, failures as fathom.Error."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import json
+import os
+import weakref
+from pathlib import Path
+from typing import Any, Sequence
+
+from fathom._error import Error
+
+_LIBRARY = "libfathom_query.so"
+_PACKAGE = Path(__file__).resolve().parent
+_NULL, _BOOL, _INTEGER, _REAL, _TEXT = range(5)
+
+
+class _Error(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_char_p), ("message", ctypes.c_char_p), ("hint", ctypes.c_char_p)]
+
+
+class _OpenOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_int)]
+
+
+class _Value(ctypes.Structure):
+    _fields_ = [
+        ("kind", ctypes.c_int),
+        ("integer", ctypes.c_int64),
+        ("real", ctypes.c_double),
+        ("text", ctypes.c_char_p),
+    ]
+
+
+class _ReportOptions(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("by", ctypes.POINTER(ctypes.c_char_p)),
+        ("by_count", ctypes.c_size_t),
+        ("top", ctypes.c_int64),
+    ]
+
+
+class ArrowStream(ctypes.Structure):
+    """Arrow's C stream. Whoever takes it over leaves `release` empty."""
+
+    _fields_ = [
+        ("get_schema", ctypes.c_void_p),
+        ("get_next", ctypes.c_void_p),
+        ("get_last_error", ctypes.c_void_p),
+        ("release", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+        ("private_data", ctypes.c_void_p),
+    ]
+
+    def end(self) -> None:
+        if self.release:
+            self.release(ctypes.addressof(self))
+
+
+def folders() -> list[Path]:
+    """Where the libraries and the program may lie: a build that was named, the installed package, the tree's build."""
+    named = os.environ.get("FATHOM_BUILD")
+    if named:
+        return [Path(named)]
+    return [_PACKAGE / "lib", _PACKAGE.parent.parent / "build"]
+
+
+def find(name: str) -> Path:
+    for folder in folders():
+        if (folder / name).exists():
+            return folder / name
+    looked = " or ".join(str(folder) for folder in folders())
+    raise Error(f"there is no {name} in {looked}", "install the package, or name a build in FATHOM_BUILD", "not_found")
+
+
+_POINTER = ctypes.c_void_p
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    # The error comes last in each of these.
+    "recording_open": (_POINTER, [ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.POINTER(_OpenOptions)]),
+    "recording_describe": (_POINTER, [_POINTER]),
+    "recording_report": (_POINTER, [_POINTER, ctypes.c_char_p, ctypes.POINTER(_ReportOptions)]),
+    "recording_query": (_POINTER, [_POINTER, ctypes.c_char_p, ctypes.POINTER(_Value), ctypes.c_size_t]),
+    "views": (_POINTER, []),
+    "rows_columns": (_POINTER, [_POINTER]),
+    "rows_next": (_POINTER, [_POINTER]),
+    "rows_arrow": (ctypes.c_int, [_POINTER, ctypes.POINTER(ArrowStream)]),
+}
+
+
+@functools.lru_cache(maxsize=None)
+def _library() -> ctypes.CDLL:
+    path = find(_LIBRARY)
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as failure:
+        raise Error(f"{path} cannot be loaded: {failure}", "", "unsupported") from None
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, f"fathom_{name}")
+        function.restype, function.argtypes = result, [*arguments, ctypes.POINTER(ctypes.POINTER(_Error))]
+    for name in ("recording_close", "rows_close", "text_free"):
+        function = getattr(library, f"fathom_{name}")
+        function.restype, function.argtypes = None, [_POINTER]
+    library.fathom_error_free.restype = None
+    library.fathom_error_free.argtypes = [ctypes.POINTER(_Error)]
+    return library
+
+
+def _text(raw: bytes | None) -> str:
+    return (raw or b"").decode("utf-8", "replace")
+
+
+def _call(name: str, *arguments: Any) -> Any:
+    library = _library()
+    error = ctypes.POINTER(_Error)()
+    result = getattr(library, f"fathom_{name}")(*arguments, ctypes.byref(error))
+    if not error:
+        return result
+    told = Error(_text(error.contents.message), _text(error.contents.hint), _text(error.contents.code))
+    library.fathom_error_free(error)
+    raise told
+
+
+def _json(name: str, *arguments: Any) -> Any:
+    text = _call(name, *arguments)
+    if text is None:
+        return None
+    try:
+        return json.loads(ctypes.string_at(text))
+    finally:
+        _library().fathom_text_free(text)
+
+
+def _texts(values: Sequence[str]) -> Any:
+    return (ctypes.c_char_p * len(values))(*(os.fsencode(value) for value in values))
+
+
+def _bytes(text: str) -> bytes:
+    if "\0" in text:
+        raise Error("a text holds a NUL character")
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _value(value: Any) -> _Value:
+    if value is None:
+        return _Value(_NULL)
+    if isinstance(value, bool):
+        return _Value(_BOOL, integer=value)
+    if isinstance(value, (str, os.PathLike)):
+        return _Value(_TEXT, text=_bytes(os.fspath(value)))
+    if isinstance(value, float):
+        return _Value(_REAL, real=value)
+    if hasattr(value, "__index__"):  # NumPy's integers too
+        number = value.__index__()
+        if -(2**63) <= number < 2**63:
+            return _Value(_INTEGER, integer=number)
+        raise Error(f"{number} does not fit into 64 bits")
+    if hasattr(value, "__float__"):
+        return _Value(_REAL, real=float(value))
+    raise Error(f"a parameter cannot be a {type(value).__name__}", "use None, bool, int, float or str")
+
+
+def views() -> Any:
+    return _json("views")
+
+
+class Rows:
+    """A query that was prepared; its rows can be taken once."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._close = weakref.finalize(self, _library().fathom_rows_close, handle)
+
+    def columns(self) -> list[str]:
+        names: list[str] = _json("rows_columns", self._handle)
+        return names
+
+    def next(self) -> list[list[Any]] | None:
+        """A few thousand rows; None at the end."""
+        rows: list[list[Any]] | None = _json("rows_next", self._handle)
+        return rows
+
+    def arrow(self) -> ArrowStream:
+        stream = ArrowStream()
+        _call("rows_arrow", self._handle, ctypes.byref(stream))
+        return stream
+
+
+class Store:
+    """Opened recordings."""
+
+    def __init__(self, paths: Sequence[str], threads: int) -> None:
+        options = _OpenOptions(ctypes.sizeof(_OpenOptions), threads)
+        self._handle: int = _call("recording_open", _texts(paths), len(paths), ctypes.byref(options))
+        self._close = weakref.finalize(self, _library().fathom_recording_close, self._handle)
+
+    def close(self) -> None:
+        self._close()
+
+    def _open(self) -> int:
+        if not self._close.alive:
+            raise Error("the recording is closed", "open it again")
+        return self._handle
+
+    def describe(self) -> Any:
+        return _json("recording_describe", self._open())
+
+    def report(self, view: str, by: Sequence[str], top: int) -> Any:
+        options = _ReportOptions(ctypes.sizeof(_ReportOptions), _texts(by), len(by), top)
+        return _json("recording_report", self._open(), _bytes(view), ctypes.byref(options))
+
+    def query(self, sql: str, parameters: Sequence[Any]) -> Rows:
+        values = (_Value * len(parameters))(*(_value(parameter) for parameter in parameters))
+        return Rows(_call("recording_query", self._open(), _bytes(sql), values, len(parameters)))
