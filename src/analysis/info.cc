@@ -160,12 +160,21 @@ Object part_object(const Part& part) {
   return object;
 }
 
+Object parts_object(const std::vector<Part>& parts) {
+  if (parts.size() == 1) return part_object(parts[0]);
+  List recordings;
+  for (const Part& part : parts) recordings.emplace_back(part_object(part));
+  return {{"state", std::string(trace::to_text(state_of(parts)))},
+          {"recordings", std::move(recordings)}};
+}
+
 }  // namespace
 
 Result<Info> read_info(const std::string& path, const trace::NameResolver& resolver) {
   FATHOM_ASSIGN(const std::string directory, absolute_path(path));
-  FATHOM_ASSIGN(trace::Recording recording,
-                trace::Recording::open(directory, {.resolver = resolver, .paths = {}}));
+  FATHOM_ASSIGN(
+      trace::Recording recording,
+      trace::Recording::open(directory, {.resolver = resolver, .paths = {}}, trace::Need::kSums));
   Info info;
   info.parts = std::move(recording.parts);
   for (Part& part : info.parts) part.tail.reset();
@@ -173,15 +182,7 @@ Result<Info> read_info(const std::string& path, const trace::NameResolver& resol
 }
 
 Value info_object(const Info& info) {
-  Object object;
-  if (info.parts.size() == 1) {
-    object = part_object(info.parts[0]);
-  } else {
-    object.emplace_back("state", std::string(trace::to_text(state_of(info.parts))));
-    List recordings;
-    for (const Part& part : info.parts) recordings.emplace_back(part_object(part));
-    object.emplace_back("recordings", std::move(recordings));
-  }
+  Object object = parts_object(info.parts);
   object.emplace_back("layers", layer_list(info.parts));
   object.emplace_back("losses", loss_list(info.parts));
   add_disk(object, disk_of(info), events_of(info.parts));

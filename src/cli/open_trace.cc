@@ -19,9 +19,7 @@ Result<analysis::Store> open_sums(const std::string& path) {
 }
 
 Result<analysis::Info> open_info(const std::string& path) {
-  const trace::NameResolver resolver = sources::function_names();
-  sources::pack_leftovers(path, resolver);
-  return analysis::read_info(path, resolver);
+  return analysis::read_info(path, sources::function_names());
 }
 
 }  // namespace fathom::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How commands open recordings. Reports are made of sums, which are decoded where nothing is packed
-// yet: they do not wait for Parquet. For the others what a killed recorder or an unsupervised run
-// left is packed first, where we may.
+// How commands open recordings. Reports and info are made of sums, which are decoded where nothing
+// is packed yet: they do not wait for Parquet. For the others what a killed recorder or an
+// unsupervised run left is packed first, where we may.
 #pragma once
 
 #include <string>
