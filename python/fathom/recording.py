@@ -24,6 +24,19 @@ def path_list(paths: Path | Sequence[Path]) -> list[str]:
     return [os.fspath(path) for path in several]
 
 
+class _Table:
+    """A table of the recording as an attribute of it."""
+
+    def __init__(self, about: str) -> None:
+        self.__doc__ = about
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, recording: Recording, _: type) -> Query:
+        return recording.table(self._name)
+
+
 class Recording:
     """One recording, or several as one. May be used by several threads.
 
@@ -70,18 +83,18 @@ class Recording:
         """A table to choose from, as `recording.events` is."""
         return Query(self.sql, name)
 
-    events = property(lambda self: self.table("events"), doc="what happened, an event a row")
-    intervals = property(lambda self: self.table("intervals"), doc="calls counted in intervals of time")
-    counters = property(lambda self: self.table("counters"), doc="numbers over time")
-    samples = property(lambda self: self.table("samples"), doc="samples of stacks")
-    frames = property(lambda self: self.table("frames"), doc="the frames of sampled stacks")
-    processes = property(lambda self: self.table("processes"), doc="the processes")
-    threads = property(lambda self: self.table("threads"), doc="the threads")
-    files = property(lambda self: self.table("files"), doc="the files, with what was read and written")
-    layers = property(lambda self: self.table("layers"), doc="what was recorded, or why it was not")
-    losses = property(lambda self: self.table("losses"), doc="what was dropped, cut or skipped")
-    run = property(lambda self: self.table("run"), doc="facts about the run")
-    summary = property(lambda self: self.table("summary"), doc="sums by layer, name, file and process")
+    events = _Table("what happened, an event a row")
+    intervals = _Table("calls counted in intervals of time")
+    counters = _Table("numbers over time")
+    samples = _Table("samples of stacks")
+    frames = _Table("the frames of sampled stacks")
+    processes = _Table("the processes")
+    threads = _Table("the threads")
+    files = _Table("the files, with what was read and written")
+    layers = _Table("what was recorded, or why it was not")
+    losses = _Table("what was dropped, cut or skipped")
+    run = _Table("facts about the run")
+    summary = _Table("sums by layer, name, file and process")
 
     # Reports
 
