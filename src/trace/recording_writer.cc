@@ -14,7 +14,6 @@
 #include "sql/parquet_writer.h"
 #include "trace/parquet_file.h"
 #include "trace/parquet_tables.h"
-#include "trace/summary.h"
 
 namespace fathom::trace {
 namespace {
@@ -50,6 +49,10 @@ class RecordingWriter::State {
   Status add_counters(CounterBatch& counters);
   Status add_intervals(IntervalBatch& intervals);
   Status add_samples(SampleBatch& samples);
+  void add_sums(const SummaryRow& sums) {
+    summary_.add(sums);
+    layer_events_[sums.key.layer]++;
+  }
   Status finish();
 
   Manifest manifest;
@@ -246,6 +249,7 @@ RecordingWriter::~RecordingWriter() = default;
 Strings& RecordingWriter::strings() { return state_->strings; }
 StackTable& RecordingWriter::stacks() { return state_->stacks; }
 Manifest& RecordingWriter::manifest() { return state_->manifest; }
+const Manifest& RecordingWriter::manifest() const { return state_->manifest; }
 Status RecordingWriter::append(EventBatch& events) { return state_->add_events(events); }
 Status RecordingWriter::append(CounterBatch& counters) { return state_->add_counters(counters); }
 Status RecordingWriter::append(IntervalBatch& intervals) {
@@ -256,6 +260,7 @@ void RecordingWriter::append(ProcessRow process) {
   state_->processes.push_back(std::move(process));
 }
 void RecordingWriter::append(ThreadRow thread) { state_->threads.push_back(std::move(thread)); }
+void RecordingWriter::append(const SummaryRow& sums) { state_->add_sums(sums); }
 Status RecordingWriter::finish() { return state_->finish(); }
 
 }  // namespace fathom::trace

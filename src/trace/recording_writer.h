@@ -12,6 +12,7 @@
 #include "trace/batch.h"
 #include "trace/manifest.h"
 #include "trace/sample_batch.h"
+#include "trace/summary.h"
 
 namespace fathom::trace {
 
@@ -28,6 +29,7 @@ class RecordingWriter {
   // The stacks of all samples that are appended.
   [[nodiscard]] StackTable& stacks();
   [[nodiscard]] Manifest& manifest();
+  [[nodiscard]] const Manifest& manifest() const;
 
   // Takes the rows; the batch is empty afterwards. Files are written as enough rows have gathered.
   Status append(EventBatch& events);
@@ -36,6 +38,8 @@ class RecordingWriter {
   Status append(SampleBatch& samples);
   void append(ProcessRow process);
   void append(ThreadRow thread);
+  // Sums of calls whose events nobody has; those of events come by themselves.
+  void append(const SummaryRow& sums);
 
   // Writes the rest and the manifest (state as set there; kRunning becomes kComplete), and puts the
   // recording in place.

@@ -44,8 +44,8 @@ def ran(*command: Any, env: Optional[Dict[str, str]] = None) -> str:
     return done.stdout
 
 
-def environment(name: str, requirements: str) -> Path:
-    """The bin folder of a virtual environment with these packages, made when it is missing."""
+def environment(name: str, requirements: str, *options: str) -> Path:
+    """The bin folder of a virtual environment with these packages, made when it is missing. `options` are pip's."""
     folder = CACHE / name
     wanted = (HERE / requirements).read_text()
     stamp = folder / "installed.txt"
@@ -56,6 +56,7 @@ def environment(name: str, requirements: str) -> Path:
             "install",
             "-q",
             "--disable-pip-version-check",
+            *options,
             "-r",
             HERE / requirements,
         ]

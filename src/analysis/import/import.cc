@@ -16,13 +16,16 @@ namespace fathom::analysis {
 extern const ImporterDef kTextImporter;
 extern const ImporterDef kPfwImporter;
 extern const ImporterDef kChromeImporter;
+extern const ImporterDef kDarshanDxtImporter;
+extern const ImporterDef kDarshanImporter;
 extern const ImporterDef kCollapsedImporter;
 extern const ImporterDef kPerfScriptImporter;
 
 namespace {
 
 const ImporterDef* const kImporters[] = {
-    &kTextImporter, &kPfwImporter, &kChromeImporter, &kCollapsedImporter, &kPerfScriptImporter,
+    &kTextImporter,    &kPfwImporter,       &kChromeImporter,     &kDarshanDxtImporter,
+    &kDarshanImporter, &kCollapsedImporter, &kPerfScriptImporter,
 };
 
 constexpr std::size_t kHeadSize = std::size_t{1} << 16;

@@ -5,34 +5,14 @@
 #include <charconv>
 #include <limits>
 
+#include "analysis/import/line_words.h"
 #include "analysis/import/pfw_facts.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
 namespace {
 
-constexpr std::string_view kBlank = " \t\r";
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-
-// Words with where they stand.
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  std::size_t at = 0;
-  while ((at = line.find_first_not_of(kBlank, at)) != std::string_view::npos) {
-    const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
-std::optional<std::int32_t> small_number(std::string_view text) {
-  std::int32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc() || at != end || text.empty()) return {};
-  return number;
-}
 
 // "12345.678901:"
 std::optional<std::int64_t> time_of(std::string_view word) {
@@ -46,17 +26,17 @@ std::optional<std::int64_t> time_of(std::string_view word) {
 bool read_ids(std::string_view word, PerfHead& head) {
   const std::size_t slash = word.find('/');
   const std::optional<std::int32_t> last =
-      small_number(slash == std::string_view::npos ? word : word.substr(slash + 1));
+      number_in<std::int32_t>(slash == std::string_view::npos ? word : word.substr(slash + 1));
   if (!last) return false;
   head.tid = *last;
   if (slash == std::string_view::npos) return true;
-  head.pid = small_number(word.substr(0, slash));
+  head.pid = number_in<std::int32_t>(word.substr(0, slash));
   return head.pid.has_value();
 }
 
 bool read_front(std::string_view line, std::span<const std::string_view> words, PerfHead& head) {
   if (!words.empty() && words.back().starts_with('[') && words.back().ends_with(']')) {
-    head.cpu = small_number(words.back().substr(1, words.back().size() - 2));
+    head.cpu = number_in<std::int32_t>(words.back().substr(1, words.back().size() - 2));
     if (!head.cpu) return false;
     words = words.first(words.size() - 1);
   }
@@ -140,7 +120,7 @@ bool PerfScript::add_source_line(std::string_view line) {
   line = trim(line);
   const std::size_t colon = line.rfind(':');
   if (frames_.empty() || colon == std::string_view::npos || colon == 0) return false;
-  const std::optional<std::int32_t> number = small_number(line.substr(colon + 1));
+  const std::optional<std::int32_t> number = number_in<std::int32_t>(line.substr(colon + 1));
   if (!number || line.find_first_of(kBlank) != std::string_view::npos) return false;
   frames_.back().file = line.substr(0, colon);
   frames_.back().line = *number;
