@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Path = Union[str, "os.PathLike[str]"]
 
 __all__ = ["Error", "open"]
-__version__ = "0.1.0"
 
 
 def open(paths: Path | Sequence[Path], *, threads: int | None = None) -> Recording:
@@ -40,4 +39,8 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module("fathom.dask")
+    if name == "__version__":
+        from fathom._native import version
+
+        return version()
     raise AttributeError(f"module 'fathom' has no attribute {name!r}")

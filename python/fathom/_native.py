@@ -103,6 +103,7 @@ def _library() -> ctypes.CDLL:
     for name in ("recording_close", "rows_close", "text_free"):
         function = getattr(library, f"fathom_{name}")
         function.restype, function.argtypes = None, [_POINTER]
+    library.fathom_query_version.restype, library.fathom_query_version.argtypes = ctypes.c_char_p, []
     library.fathom_error_free.restype = None
     library.fathom_error_free.argtypes = [ctypes.POINTER(_Error)]
     return library
@@ -160,6 +161,10 @@ def _value(value: Any) -> _Value:
     if hasattr(value, "__float__"):
         return _Value(_REAL, real=float(value))
     raise Error(f"a parameter cannot be a {type(value).__name__}", "use None, bool, int, float or str")
+
+
+def version() -> str:
+    return _text(_library().fathom_query_version())
 
 
 def views() -> Any:
