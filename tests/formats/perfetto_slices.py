@@ -14,6 +14,28 @@ from pathlib import Path
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
 
 
+def samples_of(trace: Trace) -> list:
+    """Event, pid, tid, cpu, weight and functions of each sample, as its sequence of packets explains them."""
+    tables: dict = defaultdict(lambda: {"names": {}, "frames": {}, "stacks": {}, "event": "", "before": {}})
+    samples = []
+    for packet in trace.packet:
+        table, new = tables[packet.trusted_packet_sequence_id], packet.interned_data
+        if packet.HasField("trace_packet_defaults"):
+            table["event"] = packet.trace_packet_defaults.perf_sample_defaults.timebase.name
+        table["names"].update({entry.iid: entry.str.decode() for entry in new.function_names})
+        table["frames"].update({entry.iid: table["names"][entry.function_name_id] for entry in new.frames})
+        table["stacks"].update({entry.iid: [table["frames"][i] for i in entry.frame_ids] for entry in new.callstacks})
+        if not packet.HasField("perf_sample"):
+            continue
+        one = packet.perf_sample
+        weight = one.timebase_count - table["before"].get(one.tid, 0)
+        table["before"][one.tid] = one.timebase_count
+        cpu = one.cpu if one.HasField("cpu") else None
+        stack = table["stacks"].get(one.callstack_iid, [])
+        samples.append([packet.timestamp, table["event"], one.pid, one.tid, cpu, weight, stack])
+    return samples
+
+
 def main() -> None:
     trace = Trace()
     trace.ParseFromString(Path(sys.argv[1]).read_bytes())
@@ -49,7 +71,7 @@ def main() -> None:
             args = {keys[note.name_iid]: note.string_value or note.int_value for note in notes}
             slices.append([names[event.name_iid], time - begin, thread.pid, thread.tid, args])
     bad += sum(len(stack) for stack in stacks.values())
-    json.dump({"slices": slices, "counters": counters, "bad": bad}, sys.stdout)
+    json.dump({"slices": slices, "counters": counters, "bad": bad, "samples": samples_of(trace)}, sys.stdout)
 
 
 if __name__ == "__main__":

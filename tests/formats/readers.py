@@ -14,6 +14,8 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from kit import (
     FATHOM,
+    HERE,
+    TOP,
     Failure,
     Skip,
     count,
@@ -86,6 +88,92 @@ def test_firefox_is_strict_json(root: Path) -> None:
         expect("names beyond the table", [], [i for i in thread["funcTable"]["name"] if i >= texts])
     ns = sum(round(1e6 * weight) for thread in profile["threads"] for weight in thread["samples"]["weight"])
     expect("time", self_time(trace), ns)
+
+
+def small(root: Path, form: str) -> Tuple[Path, Path]:
+    """The recording of the golden tests, which has samples, intervals and correlations, exported."""
+    trace, out = root / "small.fathom", root / f"small.{form}"
+    if not trace.exists():
+        ran(FATHOM, "import", TOP / "tests" / "golden" / "small.txt", "-o", trace)
+    ran(FATHOM, "export", trace, "--format", form, "-o", out)
+    return trace, out
+
+
+FILTERS = (
+    (("--name", "fwrite"), (b"fwrite",), (b"cuLaunchKernel", b"load")),
+    (("--pid", "20"), (b"cuLaunchKernel",), (b"fwrite", b"load")),
+    (("--from", "0.00039", "--layers", "cuda,gpu"), (b"cuLaunchKernel", b"kernel"), (b"fwrite", b"load")),
+    (("--to", "0.0001"), (b"pread", b"step"), (b"fwrite", b"load", b"cuLaunchKernel")),
+)
+
+
+def test_filters_in_every_format(root: Path) -> None:
+    trace, _ = small(root, "csv")
+    for form in ("chrome", "perfetto", "pfw", "speedscope", "pprof", "collapsed", "firefox", "csv", "html"):
+        for options, kept, left in FILTERS:
+            out = root / "part"
+            ran(FATHOM, "export", trace, "--format", form, "-o", out, *options)
+            content = out.read_bytes()
+            content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+            expect(f"{form} {options}: kept", [], [word for word in kept if word not in content])
+            expect(f"{form} {options}: left out", [], [word for word in left if word in content])
+
+
+def samples_in(trace: Path) -> List[List[Any]]:
+    """ts, event, pid, tid, cpu, weight, functions"""
+    sql = (
+        'SELECT ts, event, pid, tid, cpu, weight, list("function" ORDER BY depth) AS stack '
+        "FROM samples JOIN frames USING (stack) GROUP BY ALL ORDER BY ts"
+    )
+    return [list(row.values()) for row in rows(trace, sql)]
+
+
+def test_samples_in_perfetto(root: Path) -> None:
+    python = environment("v2", "requirements.txt") / "python"
+    trace, out = small(root, "perfetto")
+    read = json.loads(ran(python, HERE / "perfetto_slices.py", out))["samples"]
+    start = min(ts for ts, *_ in read) - 10000  # the first sample's own time
+    expect("samples", samples_in(trace), sorted([ts - start, *rest] for ts, *rest in read))
+
+
+def test_samples_and_flows_in_chrome(root: Path) -> None:
+    trace, out = small(root, "chrome")
+    content = strict_json(text_of(out))
+    frames = content["stackFrames"]
+
+    def functions(place: Optional[int]) -> List[str]:
+        if place is None:
+            return []
+        frame = frames[str(place)]
+        return [*functions(frame.get("parent")), frame["name"]]
+
+    keys = ("name", "pid", "tid")
+    got = [
+        [round(1000 * one["ts"]), *(one[key] for key in keys), one.get("cpu"), one["weight"], functions(one["sf"])]
+        for one in content["samples"]
+    ]
+    expect("samples", samples_in(trace), got)
+    arrows = [(event["ph"], event["id"]) for event in content["traceEvents"] if event["ph"] in "sf"]
+    expect("arrows", [("s", "alpha:20:7"), ("f", "alpha:20:7")], arrows)
+
+
+def test_counters_in_firefox(root: Path) -> None:
+    trace, out = small(root, "firefox")
+    profile = strict_json(text_of(out))
+    sums = {}
+    for counter in profile["counters"]:
+        thread = profile["threads"][counter["mainThreadIndex"]]
+        expect("process of the thread", True, counter["pid"] in ("0", thread["pid"]))
+        (group,) = counter["sampleGroups"]
+        expect(
+            "lengths of columns",
+            {group["samples"]["length"]},
+            {len(group["samples"][key]) for key in ("time", "count")},
+        )
+        sums[counter["name"]] = sum(group["samples"]["count"])
+    for row in rows(trace, "SELECT name, arg_max(value, ts) AS last FROM counters GROUP BY name"):
+        expect(row["name"], row["last"], sums[row["name"]])
+    expect("intervals end at 0", 0, sums["read bytes [syscall]"])
 
 
 def test_speedscopes_schema(root: Path) -> None:

@@ -84,6 +84,8 @@ class ChromeImport {
       if (event.ts && !event.name.empty()) facts_.add_counter(event);
       return event.ts && !event.name.empty();
     }
+    // Arrows of our own exports: the events that they join say the same in `correlation`.
+    if ((event.phase == 's' || event.phase == 'f') && event.category == "correlation") return true;
     const ChromeSpans::Outcome outcome = spans.add(event);
     if (outcome == ChromeSpans::Outcome::kOther)
       ++total_.left_out[std::string("event of phase ") +

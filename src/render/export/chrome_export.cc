@@ -6,6 +6,7 @@
 #include "render/export/exporter.h"
 #include "render/export/interval_counters.h"
 #include "render/export/json_fields.h"
+#include "render/export/stacks.h"
 
 namespace fathom::render {
 namespace {
@@ -21,16 +22,27 @@ class ChromeWriter {
     FATHOM_TRY(from.events(EventOrder::kAny, [&](const ExportEvent& event) { return add(event); }));
     FATHOM_TRY(from.counters([&](const ExportCounter& counter) { return add(counter); }));
     FATHOM_TRY(interval_counters(from, [&](const ExportCounter& counter) { return add(counter); }));
-    buffer_.text() += "\n]}\n";
+    buffer_.text() += "\n],\"samples\":[";
+    first_ = true;
+    FATHOM_TRY(from.samples([&](const ExportSample& sample) { return add(sample); }));
+    buffer_.text() += "\n],\"stackFrames\":{";
+    FATHOM_TRY(add_stacks());
+    buffer_.text() += "\n}}\n";
     return buffer_.flush();
   }
 
  private:
   // Each event on a line of its own: still strict JSON, and kind to grep.
-  std::string& open(std::string_view phase) {
+  std::string& next_line() {
     std::string& out = buffer_.text();
-    out += first_ ? "\n{\"ph\":\"" : ",\n{\"ph\":\"";
+    out += first_ ? "\n" : ",\n";
     first_ = false;
+    return out;
+  }
+
+  std::string& open(std::string_view phase) {
+    std::string& out = next_line();
+    out += "{\"ph\":\"";
     out += phase;
     out += "\",\"name\":";
     return out;
@@ -84,6 +96,22 @@ class ChromeWriter {
     append_us(out, event.dur);
     append_ids(out, event.pid, event.tid);
     append_args(out, event);
+    FATHOM_TRY(close());
+    return event.correlation ? add_flow(event) : Status();
+  }
+
+  // An arrow from the call to the work of a device that it started: what bears one correlation in a
+  // process belongs together.
+  Status add_flow(const ExportEvent& event) {
+    const bool ends = event.layer == "gpu";
+    std::string& out = open(ends ? "f" : "s");
+    out += R"("correlation","cat":"correlation","id":)";
+    append_quoted(out, std::string(event.host) + ':' + std::to_string(event.pid.value_or(-1)) +
+                           ':' + std::to_string(*event.correlation));
+    if (ends) out += R"(,"bp":"e")";
+    out += ",\"ts\":";
+    append_us(out, event.ts);
+    append_ids(out, event.pid, event.tid);
     return close();
   }
 
@@ -114,8 +142,45 @@ class ChromeWriter {
     return close();
   }
 
+  // `sf` is the stack by its innermost frame, which knows the one that holds it.
+  Status add(const ExportSample& sample) {
+    std::string& out = next_line() += '{';
+    JsonFields fields(out);
+    if (sample.cpu) fields.number("cpu", *sample.cpu);
+    fields.number("pid", sample.pid.value_or(0));
+    fields.number("tid", sample.tid.value_or(0));
+    append_us(fields.key("ts"), sample.ts);
+    fields.text("name", sample.event);
+    std::uint32_t stack = StackTree::kRoot;
+    for (const ExportFrame& frame : sample.frames) stack = stacks_.child(stack, frames_.id(frame));
+    if (stack != StackTree::kRoot) fields.number("sf", stack);
+    fields.number("weight", sample.weight);
+    out += '}';
+    return buffer_.flush_if_large();
+  }
+
+  Status add_stacks() {
+    first_ = true;
+    for (std::uint32_t id = 1; id < stacks_.size(); ++id) {
+      const StackTree::Node& node = stacks_.node(id);
+      const FrameInfo& frame = frames_.frames()[node.frame];
+      std::string& out = next_line();
+      append_quoted(out, std::to_string(id));
+      out += ":{";
+      JsonFields fields(out);
+      fields.text("category", frame.file);
+      fields.text("name", frame.text);
+      if (node.parent != StackTree::kRoot) fields.number("parent", node.parent);
+      out += '}';
+      FATHOM_TRY(buffer_.flush_if_large());
+    }
+    return {};
+  }
+
   SinkBuffer buffer_;
   bool first_ = true;
+  FrameTable frames_;
+  StackTree stacks_;
 };
 
 Status write(EventStream& from, ByteSink& to) { return ChromeWriter(to).write(from); }

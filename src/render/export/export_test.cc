@@ -132,12 +132,14 @@ TEST_F(ExportTest, Chrome) {
       R"({"ph":"X","name":"mark","cat":"app","ts":2,"dur":0,"pid":7,"tid":8,"args":{}},)"
       "\n"
       R"({"ph":"C","name":"rss","cat":"resource","ts":1,"pid":7,"tid":0,"args":{"bytes":4096}})"
-      "\n]}\n");
+      "\n],\"samples\":[\n],\"stackFrames\":{\n}}\n");
 }
 
 TEST_F(ExportTest, EmptyChromeIsStillJson) {
   FakeStream stream;
-  EXPECT_EQ(exported("chrome", stream), "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n");
+  EXPECT_EQ(
+      exported("chrome", stream),
+      "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n],\"samples\":[\n],\"stackFrames\":{\n}}\n");
 }
 
 TEST_F(ExportTest, PfwInTheLayoutOfDftracer) {

@@ -3,12 +3,15 @@
 // every event is a marker of its thread, and the stacks that they make are samples, a sample for
 // each stretch of time in which the stack stays the same. What samplers took becomes threads of
 // their own.
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "render/export/exporter.h"
+#include "render/export/firefox_counters.h"
 #include "render/export/firefox_thread.h"
+#include "render/export/interval_counters.h"
 #include "render/export/json_fields.h"
 #include "render/export/spans.h"
 #include "render/export/stacks.h"
@@ -26,6 +29,8 @@ class FirefoxWriter : public SpanListener {
     FATHOM_TRY(walk_spans(from, *this));
     FATHOM_TRY(from.samples([&](const ExportSample& sample) { return add(sample); }));
     FATHOM_TRY(close_thread());
+    buffer_.text() += "\n],\"counters\":[";
+    FATHOM_TRY(add_counters(from));
     buffer_.text() += "\n]}\n";
     return buffer_.flush();
   }
@@ -67,7 +72,7 @@ class FirefoxWriter : public SpanListener {
     out += FirefoxThread::categories();
     out += ",\"markerSchema\":";
     out += FirefoxThread::marker_schema();
-    out += "},\"libs\":[],\"pages\":[],\"counters\":[],\"profilerOverhead\":[],\"threads\":[";
+    out += "},\"libs\":[],\"pages\":[],\"profilerOverhead\":[],\"threads\":[";
   }
 
   void name_thread(std::string_view host, const ExportNumber& pid, const ExportNumber& tid,
@@ -102,10 +107,21 @@ class FirefoxWriter : public SpanListener {
     return thread_.add_sample(sample.ts, stack, sample.weight, time);
   }
 
+  // A counter needs a thread beside which it is shown.
+  Status add_counters(EventStream& from) {
+    if (threads_ == 0) return {};
+    FirefoxCounters counters;
+    const auto add = [&](const ExportCounter& counter) { return counters.add(counter); };
+    FATHOM_TRY(from.counters(add));
+    FATHOM_TRY(interval_counters(from, add));
+    return counters.move_to(buffer_, first_threads_);
+  }
+
   Status close_thread() {
     if (thread_.empty()) return {};
-    buffer_.text() += any_thread_ ? ",\n" : "\n";
-    any_thread_ = true;
+    buffer_.text() += threads_ > 0 ? ",\n" : "\n";
+    if (now_.pid) first_threads_.try_emplace(*now_.pid, threads_);
+    ++threads_;
     FATHOM_TRY(thread_.move_to(buffer_, now_));
     thread_ = FirefoxThread();
     return {};
@@ -118,7 +134,8 @@ class FirefoxWriter : public SpanListener {
   std::vector<std::uint32_t> open_;  // stacks of open calls
   std::int64_t since_ = 0;
   SampleKey key_;
-  bool any_thread_ = false;
+  std::size_t threads_ = 0;
+  std::map<std::int64_t, std::size_t> first_threads_;  // by pid
 };
 
 Status write(EventStream& from, ByteSink& to) { return FirefoxWriter(to).write(from); }

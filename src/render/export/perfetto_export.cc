@@ -9,11 +9,12 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "render/export/exporter.h"
 #include "render/export/interval_counters.h"
+#include "render/export/perfetto_interned.h"
+#include "render/export/perfetto_samples.h"
 
 namespace fathom::render {
 namespace {
@@ -37,9 +38,8 @@ constexpr protozero::pbf_tag_type kCategoryIids = 3, kDebugAnnotations = 4, kTyp
                                   kFlowIds = 47;
 // DebugAnnotation
 constexpr protozero::pbf_tag_type kAnnotationNameIid = 1, kIntValue = 4, kStringValue = 6;
-// InternedData, and what is in it
-constexpr protozero::pbf_tag_type kEventCategories = 1, kEventNames = 2, kAnnotationNames = 3,
-                                  kIid = 1, kText = 2;
+// InternedData
+constexpr protozero::pbf_tag_type kEventCategories = 1, kEventNames = 2, kAnnotationNames = 3;
 // ClockSnapshot
 constexpr protozero::pbf_tag_type kClocks = 1, kPrimaryClock = 2, kClockId = 1, kClockTime = 2;
 }  // namespace field
@@ -48,28 +48,6 @@ enum EventType : std::int32_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kC
 constexpr std::uint32_t kCleared = 1, kNeedsState = 2;  // sequence_flags
 constexpr std::uint32_t kSequence = 1;
 constexpr std::uint32_t kRealtime = 1, kBoottime = 6;  // clock ids
-
-// Texts that are written once and then named by a number.
-class Interned {
- public:
-  explicit Interned(protozero::pbf_tag_type list) : list_(list) {}
-
-  // A text that is new is added to `data`, an InternedData.
-  std::uint64_t id(std::string_view text, std::string& data) {
-    const auto [found, is_new] = ids_.try_emplace(std::string(text), ids_.size() + 1);
-    if (is_new) {
-      protozero::pbf_writer writer(data);
-      protozero::pbf_writer entry(writer, list_);
-      entry.add_uint64(field::kIid, found->second);
-      entry.add_string(field::kText, found->first);
-    }
-    return found->second;
-  }
-
- private:
-  protozero::pbf_tag_type list_;
-  std::unordered_map<std::string, std::uint64_t> ids_;
-};
 
 // Events with one correlation in one process belong together: an arrow joins them.
 std::uint64_t flow_of(const ExportEvent& event) {
@@ -88,7 +66,8 @@ struct Lane {
 
 class PerfettoWriter {
  public:
-  PerfettoWriter(ByteSink& sink, std::int64_t start_ns) : buffer_(sink), start_ns_(start_ns) {}
+  PerfettoWriter(ByteSink& sink, std::int64_t start_ns)
+      : buffer_(sink), start_ns_(start_ns), samples_(start_ns, kSequence + 1) {}
 
   Status write(EventStream& from) {
     add_clock();
@@ -99,6 +78,10 @@ class PerfettoWriter {
     close_lanes();
     FATHOM_TRY(from.counters([&](const ExportCounter& counter) { return add(counter); }));
     FATHOM_TRY(interval_counters(from, [&](const ExportCounter& counter) { return add(counter); }));
+    FATHOM_TRY(from.samples([&](const ExportSample& sample) {
+      samples_.add(sample, buffer_.text());
+      return buffer_.flush_if_large();
+    }));
     return buffer_.flush();
   }
 
@@ -317,6 +300,7 @@ class PerfettoWriter {
   std::map<std::tuple<std::string, std::int64_t, std::string>, std::uint64_t> counters_;
   ThreadKey thread_{"", -2, -2};
   std::vector<Lane> lanes_;  // of thread_
+  PerfettoSamples samples_;
 };
 
 Status write(EventStream& from, ByteSink& to) {

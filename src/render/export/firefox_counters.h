@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Counters of a Firefox profile. They stand behind the threads, since each names a thread of its
+// process. Columns are spilled; memory grows with the number of series.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "base/result.h"
+#include "render/export/event_stream.h"
+#include "render/export/text_spill.h"
+
+namespace fathom::render {
+
+class FirefoxCounters {
+ public:
+  // Values of a series come in order of time. The profile wants their changes.
+  Status add(const ExportCounter& counter);
+  // The inside of the JSON array. `threads` are places in the profile's list by pid; counters of
+  // no process, or of one without a thread, are shown with the first.
+  Status move_to(SinkBuffer& out, const std::map<std::int64_t, std::size_t>& threads);
+
+ private:
+  using Key = std::tuple<std::string, std::int64_t, std::string>;  // host, pid or -1, name
+  struct Series {
+    std::string unit, layer;
+    double last = 0;
+    ArraySpill times, changes;
+  };
+  static Status write(SinkBuffer& out, const Key& key, Series& series, std::size_t thread);
+  std::map<Key, Series> series_;
+};
+
+}  // namespace fathom::render
