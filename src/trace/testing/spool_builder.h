@@ -198,19 +198,20 @@ struct SegmentSpec {
   std::uint64_t in_call_since = 0;
 };
 
-// The spool of a run; its clock is CLOCK_MONOTONIC, its start ten seconds ago, so that ticks of
-// `at(ns)` lie in the past.
+// The spool of a run; its clock is CLOCK_MONOTONIC, its start ten seconds ago or `age_ns`, so that
+// ticks of `at(ns)` lie in the past.
 class SpoolBuilder {
  public:
-  explicit SpoolBuilder(const std::string& recording, bool supervised = false)
+  explicit SpoolBuilder(const std::string& recording, bool supervised = false,
+                        std::int64_t age_ns = 10'000'000'000)
       : directory_(join_path(recording, "spool")) {
     (void)make_dirs(directory_);
     header_.magic = FATHOM_RUN_MAGIC;
     header_.version = FATHOM_WIRE_VERSION;
     header_.tick_source = FATHOM_TICK_MONOTONIC_NS;
-    header_.start_monotonic_ns = static_cast<std::uint64_t>(now_monotonic_ns() - 10000000000);
+    header_.start_monotonic_ns = static_cast<std::uint64_t>(now_monotonic_ns() - age_ns);
     header_.start_tick = header_.start_monotonic_ns;
-    header_.start_realtime_ns = static_cast<std::uint64_t>(now_realtime_ns() - 10000000000);
+    header_.start_realtime_ns = static_cast<std::uint64_t>(now_realtime_ns() - age_ns);
     header_.supervised = supervised ? 1 : 0;
     const HostFacts here = read_host_facts();
     std::strncpy(header_.boot_id, here.boot_id.c_str(), sizeof header_.boot_id - 1);
