@@ -42,6 +42,9 @@ if(FATHOM_SANITIZE)
   target_compile_options(fathom_flags INTERFACE
     -fsanitize=${FATHOM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(fathom_flags INTERFACE -fsanitize=${FATHOM_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(fathom_flags INTERFACE -Wno-maybe-uninitialized)  # false alarms, as GCC's manual says of sanitizers
+  endif()
   if(FATHOM_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # gcc says that TSan does not see fences; those that we have stand between processes.
     target_compile_options(fathom_flags INTERFACE -Wno-tsan)
