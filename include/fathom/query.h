@@ -11,7 +11,7 @@
 // A function that fails returns NULL (or a number that is not 0) and stores an error where it is
 // asked to; nothing is thrown, printed or aborted. All texts are UTF-8 with a NUL behind them;
 // those returned belong to the caller, who frees them. A recording may be used by several threads;
-// rows and streams by one at a time.
+// rows and streams by one at a time, but for what interrupts.
 #pragma once
 
 #include <stddef.h>
@@ -84,6 +84,9 @@ char* fathom_views(fathom_error** error);
 char* fathom_recording_report(fathom_recording* recording, const char* view,
                               const fathom_report_options* options, fathom_error** error);
 
+// Ends a report that another thread waits for: it fails.
+void fathom_recording_interrupt(fathom_recording* recording);
+
 // One SELECT, under the guard of `fathom sql`: nothing is written, nothing beyond the recording is
 // read. It runs when rows are taken.
 fathom_rows* fathom_recording_query(fathom_recording* recording, const char* sql,
@@ -95,6 +98,8 @@ char* fathom_rows_next(fathom_rows* rows, fathom_error** error);
 // All rows as a stream of Arrow columns, which takes over what stands behind `rows`: call it first,
 // and only fathom_rows_close after it.
 int fathom_rows_arrow(fathom_rows* rows, struct ArrowArrayStream* out, fathom_error** error);
+// Ends the query, also while another thread waits for its rows or reads its stream: that fails.
+void fathom_rows_interrupt(fathom_rows* rows);
 void fathom_rows_close(fathom_rows* rows);
 
 void fathom_text_free(char* text);

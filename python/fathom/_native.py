@@ -7,12 +7,14 @@ import ctypes
 import functools
 import json
 import os
+import threading
 import weakref
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence, TypeVar, cast
 
 from fathom._error import Error
 
+T = TypeVar("T")
 _LIBRARY = "libfathom_query.so"
 _PACKAGE = Path(__file__).resolve().parent
 _NULL, _BOOL, _INTEGER, _REAL, _TEXT = range(5)
@@ -100,7 +102,7 @@ def _library() -> ctypes.CDLL:
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, f"fathom_{name}")
         function.restype, function.argtypes = result, [*arguments, ctypes.POINTER(ctypes.POINTER(_Error))]
-    for name in ("recording_close", "rows_close", "text_free"):
+    for name in ("recording_close", "recording_interrupt", "rows_close", "rows_interrupt", "text_free"):
         function = getattr(library, f"fathom_{name}")
         function.restype, function.argtypes = None, [_POINTER]
     library.fathom_query_version.restype, library.fathom_query_version.argtypes = ctypes.c_char_p, []
@@ -132,6 +134,32 @@ def _json(name: str, *arguments: Any) -> Any:
         return json.loads(ctypes.string_at(text))
     finally:
         _library().fathom_text_free(text)
+
+
+def _waiting(work: Callable[[], T], interrupt: Callable[[], None]) -> T:
+    """Runs what may take long such that Ctrl-C ends it: a main thread inside C would not hear of it."""
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    outcome: list[tuple[T | None, BaseException | None]] = []
+
+    def run() -> None:
+        try:
+            outcome.append((work(), None))
+        except BaseException as failure:
+            outcome.append((None, failure))
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        interrupt()
+        thread.join()
+        raise
+    value, failure = outcome[0]
+    if failure is not None:
+        raise failure
+    return cast(T, value)
 
 
 def _texts(values: Sequence[str]) -> Any:
@@ -184,8 +212,12 @@ class Rows:
 
     def next(self) -> list[list[Any]] | None:
         """A few thousand rows; None at the end."""
-        rows: list[list[Any]] | None = _json("rows_next", self._handle)
+        rows: list[list[Any]] | None = self.waiting(lambda: _json("rows_next", self._handle))
         return rows
+
+    def waiting(self, work: Callable[[], T]) -> T:
+        """What takes rows of this query, such that Ctrl-C ends both."""
+        return _waiting(work, lambda: _library().fathom_rows_interrupt(self._handle))
 
     def arrow(self) -> ArrowStream:
         stream = ArrowStream()
@@ -214,7 +246,11 @@ class Store:
 
     def report(self, view: str, by: Sequence[str], top: int) -> Any:
         options = _ReportOptions(ctypes.sizeof(_ReportOptions), _texts(by), len(by), top)
-        return _json("recording_report", self._open(), _bytes(view), ctypes.byref(options))
+        handle = self._open()
+        return _waiting(
+            lambda: _json("recording_report", handle, _bytes(view), ctypes.byref(options)),
+            lambda: _library().fathom_recording_interrupt(handle),
+        )
 
     def query(self, sql: str, parameters: Sequence[Any]) -> Rows:
         values = (_Value * len(parameters))(*(_value(parameter) for parameter in parameters))

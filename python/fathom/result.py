@@ -127,6 +127,19 @@ def _cell(value: Any) -> str:
     return "" if value is None else html.escape(str(value))
 
 
+def _told(arrow: Any, work: Callable[[], Any]) -> Any:
+    """Arrow's exceptions are of many kinds and lines; the engine's own words are in the first."""
+    try:
+        return work()
+    except (OSError, arrow.ArrowException) as failure:
+        raise Error(str(failure).split("\n")[0]) from None
+
+
+def _reader(arrow: Any, rows: Rows) -> Any:
+    stream = rows.arrow()
+    return arrow.RecordBatchReader._import_from_c(ctypes.addressof(stream))
+
+
 class Result(Table):
     """The answer to a query. It runs when rows are asked for, and again when they are asked for again."""
 
@@ -153,21 +166,12 @@ class Result(Table):
 
     def batches(self) -> pyarrow.RecordBatchReader:
         """As a reader of pyarrow's, for results that do not fit into memory."""
-        return self._reader(_pyarrow())
+        arrow, rows = _pyarrow(), self._rows()
+        return _told(arrow, lambda: _reader(arrow, rows))
 
     def arrow(self) -> pyarrow.Table:
-        arrow = _pyarrow()
-        try:
-            return _plain(self._reader(arrow).read_all())
-        except arrow.ArrowException as failure:
-            raise Error(str(failure).split("\n")[0]) from None
-
-    def _reader(self, arrow: Any) -> Any:
-        stream = self._rows().arrow()
-        try:
-            return arrow.RecordBatchReader._import_from_c(ctypes.addressof(stream))
-        except (OSError, arrow.ArrowException) as failure:
-            raise Error(str(failure).split("\n")[0]) from None
+        arrow, rows = _pyarrow(), self._rows()
+        return _plain(rows.waiting(lambda: _told(arrow, lambda: _reader(arrow, rows).read_all())))
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """What polars, DuckDB, pyarrow and others take a table by."""

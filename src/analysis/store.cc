@@ -105,6 +105,8 @@ Result<sql::Cursor> Store::ask(const std::string& sql, const sql::Parameters& pa
   return sql::Cursor::open(std::move(connection), sql, parameters);
 }
 
+sql::Interrupter Store::interrupter() const { return state_->connection().interrupter(); }
+
 const std::vector<trace::Part>& Store::parts() const { return state_->parts(); }
 bool Store::packed() const { return state_->packed(); }
 trace::RunState Store::state() const { return state_of(state_->parts()); }

@@ -47,6 +47,9 @@ class Store {
   // another thread may have it.
   Result<sql::Cursor> ask(const std::string& sql, const sql::Parameters& parameters = {});
 
+  // Ends the question that is being answered, but for those that ask() gave away.
+  [[nodiscard]] sql::Interrupter interrupter() const;
+
   // What was opened. Tails are gone: their rows are in the views.
   [[nodiscard]] const std::vector<trace::Part>& parts() const;
   [[nodiscard]] bool packed() const;  // there was no tail: the Parquet files hold every row

@@ -22,10 +22,12 @@
 struct fathom_recording {
   std::mutex mutex;  // the store is one thread's at a time
   fathom::analysis::Store store;
+  fathom::sql::Interrupter interrupter;
 };
 
 struct fathom_rows {
   std::optional<fathom::sql::Cursor> cursor;  // nothing once an Arrow stream has it
+  fathom::sql::Interrupter interrupter;
 };
 
 namespace {
@@ -145,11 +147,14 @@ fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
   return guarded<fathom_recording*>(error, nullptr, [&]() -> Result<fathom_recording*> {
     const fathom_open_options known = known_options(options, {.size = sizeof known, .threads = 0});
     FATHOM_ASSIGN(analysis::Store store, open_store(paths, count, known.threads));
-    return new fathom_recording{{}, std::move(store)};
+    const sql::Interrupter interrupter = store.interrupter();
+    return new fathom_recording{{}, std::move(store), interrupter};
   });
 }
 
 void fathom_recording_close(fathom_recording* recording) { delete recording; }
+
+void fathom_recording_interrupt(fathom_recording* recording) { recording->interrupter.interrupt(); }
 
 char* fathom_recording_describe(fathom_recording* recording, fathom_error** error) {
   return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
@@ -181,7 +186,8 @@ fathom_rows* fathom_recording_query(fathom_recording* recording, const char* sql
     FATHOM_ASSIGN(const sql::Parameters values, parameters_of(parameters, count));
     const std::lock_guard lock(recording->mutex);
     FATHOM_ASSIGN(sql::Cursor cursor, recording->store.ask(sql, values));
-    return new fathom_rows{std::move(cursor)};
+    const sql::Interrupter interrupter = cursor.interrupter();
+    return new fathom_rows{std::move(cursor), interrupter};
   });
 }
 
@@ -210,6 +216,7 @@ int fathom_rows_arrow(fathom_rows* rows, struct ArrowArrayStream* out, fathom_er
   });
 }
 
+void fathom_rows_interrupt(fathom_rows* rows) { rows->interrupter.interrupt(); }
 void fathom_rows_close(fathom_rows* rows) { delete rows; }
 
 void fathom_text_free(char* text) { std::free(text); }

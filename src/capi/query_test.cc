@@ -2,6 +2,8 @@
 #include <fathom/query.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -139,6 +141,26 @@ TEST_F(QueryTest, ThreadsShareARecording) {
     }
   }
   for (const std::string& one : answers) EXPECT_EQ(one, R"(["n"][[3]])");
+}
+
+TEST_F(QueryTest, ALongQueryIsInterruptedFromAnotherThread) {
+  fathom_rows* rows = fathom_recording_query(
+      recording_, "SELECT sum(a.range % 7) FROM range(100000000) a, range(1000000) b", nullptr, 0,
+      &error_);
+  ASSERT_NE(rows, nullptr) << error_->message;
+  std::atomic<bool> ended = false;
+  std::jthread other([&] {
+    while (!ended) {  // it may not have begun yet
+      fathom_rows_interrupt(rows);
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
+  EXPECT_EQ(fathom_rows_next(rows, &error_), nullptr);
+  ended = true;
+  other.join();
+  EXPECT_NE(error_, nullptr);
+  fathom_rows_close(rows);
+  EXPECT_EQ(answer("SELECT 1 AS one"), R"(["one"][[1]])");
 }
 
 TEST(Query, WhatIsNoRecordingIsNotOpened) {

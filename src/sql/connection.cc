@@ -22,8 +22,8 @@ OnRows into(Table& table) {
   };
 }
 
-Result<std::unique_ptr<ConnectionState>> connect(const std::shared_ptr<DatabaseState>& database) {
-  auto state = std::make_unique<ConnectionState>(database);
+Result<std::shared_ptr<ConnectionState>> connect(const std::shared_ptr<DatabaseState>& database) {
+  auto state = std::make_shared<ConnectionState>(database);
   if (state->api.connect(database->handle, &state->handle) != DuckDBSuccess) {
     return Error{Code::kIo, "DuckDB refuses a connection", ""};
   }
@@ -32,7 +32,7 @@ Result<std::unique_ptr<ConnectionState>> connect(const std::shared_ptr<DatabaseS
 
 }  // namespace
 
-Connection::Connection(std::unique_ptr<ConnectionState> state) : state_(std::move(state)) {}
+Connection::Connection(std::shared_ptr<ConnectionState> state) : state_(std::move(state)) {}
 Connection::Connection(Connection&& other) noexcept = default;
 Connection& Connection::operator=(Connection&& other) noexcept = default;
 Connection::~Connection() = default;
@@ -47,7 +47,9 @@ Result<Connection> Connection::another() const {
   return Connection(std::move(state));
 }
 
-std::unique_ptr<ConnectionState> Connection::release() && { return std::move(state_); }
+void Interrupter::interrupt() const {
+  if (const auto state = state_.lock()) state->api.interrupt(state->handle);
+}
 
 Status Connection::execute(const std::string& sql) {
   duckdb_result result{};

@@ -27,11 +27,23 @@ using Parameters = std::vector<Value>;
 // streaming.
 using OnRows = std::function<Status(const Table& rows)>;
 
+// Ends whatever a connection is doing, from any thread; that fails then. Does nothing once the
+// connection is gone.
+class Interrupter {
+ public:
+  explicit Interrupter(std::weak_ptr<ConnectionState> state) : state_(std::move(state)) {}
+  void interrupt() const;
+
+ private:
+  std::weak_ptr<ConnectionState> state_;
+};
+
 class Connection {
  public:
   static Result<Connection> open(const Database& database);
   // Another one to the same database, without this one's temporary views.
   [[nodiscard]] Result<Connection> another() const;
+  [[nodiscard]] Interrupter interrupter() const { return Interrupter(state_); }
   Connection(Connection&& other) noexcept;
   Connection& operator=(Connection&& other) noexcept;
   ~Connection();
@@ -61,9 +73,8 @@ class Connection {
 
  private:
   friend class Cursor;
-  explicit Connection(std::unique_ptr<ConnectionState> state);
-  std::unique_ptr<ConnectionState> release() &&;
-  std::unique_ptr<ConnectionState> state_;
+  explicit Connection(std::shared_ptr<ConnectionState> state);
+  std::shared_ptr<ConnectionState> state_;
 };
 
 }  // namespace fathom::sql

@@ -15,7 +15,7 @@ namespace fathom::sql {
 // Members end in the reverse order: the rows before the statement before the connection.
 class CursorState {
  public:
-  CursorState(std::unique_ptr<ConnectionState> connection, Statement statement)
+  CursorState(std::shared_ptr<ConnectionState> connection, Statement statement)
       : connection_(std::move(connection)),
         statement_(std::move(statement)),
         rows_(connection_->api) {}
@@ -24,6 +24,8 @@ class CursorState {
     parameters_ = !parameters.empty();
     return statement_.bind(parameters);
   }
+
+  [[nodiscard]] Interrupter interrupter() const { return Interrupter(connection_); }
 
   Result<std::vector<std::string>> columns() {
     if (!parameters_) return statement_.columns();
@@ -49,7 +51,7 @@ class CursorState {
   std::string stream_error;  // what the last call of the Arrow stream failed with
 
  private:
-  std::unique_ptr<ConnectionState> connection_;
+  std::shared_ptr<ConnectionState> connection_;
   Statement statement_;
   ResultSet rows_;
   Table values_;
@@ -103,7 +105,7 @@ Cursor::~Cursor() = default;
 
 Result<Cursor> Cursor::open(Connection connection, const std::string& sql,
                             const Parameters& parameters) {
-  std::unique_ptr<ConnectionState> own = std::move(connection).release();
+  std::shared_ptr<ConnectionState> own = std::move(connection.state_);
   FATHOM_ASSIGN(Statement statement, Statement::prepare_select(own->api, own->handle, sql));
   auto state = std::make_unique<CursorState>(std::move(own), std::move(statement));
   FATHOM_TRY(state->bind(parameters));
@@ -111,6 +113,7 @@ Result<Cursor> Cursor::open(Connection connection, const std::string& sql,
 }
 
 Result<std::vector<std::string>> Cursor::columns() { return state_->columns(); }
+Interrupter Cursor::interrupter() const { return state_->interrupter(); }
 Result<Table> Cursor::next() { return state_->next(); }
 
 void Cursor::into_arrow(Cursor cursor, ArrowArrayStream& out) {

@@ -34,6 +34,9 @@ class Cursor {
   // Connection::query.
   Result<Table> next();
 
+  // Ends the query; also when an Arrow stream has it.
+  [[nodiscard]] Interrupter interrupter() const;
+
   // All rows as batches of Arrow columns, made while they are taken. The stream takes the cursor's
   // place: it owns the query, and its errors are one line, with the hint behind a semicolon.
   static void into_arrow(Cursor cursor, ArrowArrayStream& out);

@@ -14,7 +14,7 @@
 // clang-format off
 #define FATHOM_DUCKDB_FUNCTIONS(X)                                                                \
   X(library_version) X(create_config) X(set_config) X(destroy_config) X(open_ext) X(close)        \
-  X(connect) X(disconnect) X(free) X(query) X(prepare) X(prepare_error) X(destroy_prepare)        \
+  X(connect) X(disconnect) X(interrupt) X(free) X(query) X(prepare) X(prepare_error) X(destroy_prepare)        \
   X(prepared_statement_type) X(nparams) X(extract_statements) X(extract_statements_error)         \
   X(prepare_extracted_statement) X(destroy_extracted) X(bind_boolean) X(bind_int64)               \
   X(bind_uint64) X(bind_double) X(bind_varchar_length) X(bind_null)                               \

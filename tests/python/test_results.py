@@ -3,6 +3,7 @@
 
 import json
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -210,3 +211,23 @@ def test_asking_leaks_nothing(root: Path) -> None:
         after = ask(60)
         if after - before > 30e6:
             raise Failure(f"60 queries more took {(after - before) / 1e6:.0f} MB more")
+
+
+LONG = """
+import os, signal, sys, threading
+import fathom
+recording = fathom.open(sys.argv[1])
+threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    recording.sql("SELECT sum(a.range % 7 + b.range % 5) FROM range(10000000) a, range(1000000) b").{how}()
+except KeyboardInterrupt:
+    print("interrupted;", recording.sql("SELECT 41 + 1").value())
+"""
+
+
+def test_a_long_query_can_be_interrupted(root: Path) -> None:
+    trace = small(root)
+    for how in ("rows", "arrow"):
+        if how == "arrow":
+            need("pyarrow")
+        expect(how, "interrupted; 42\n", ran(sys.executable, "-c", LONG.format(how=how), trace))
