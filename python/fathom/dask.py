@@ -134,6 +134,47 @@ def _answer(path: str, query: str, parameters: tuple[Any, ...]) -> pyarrow.Table
         return recording.sql(query, *parameters).arrow()
 
 
+class Gathered:
+    """The sums of many recordings, which answer every view that is made of sums. Ends with `with`, or close()."""
+
+    def __init__(self, parts: Sequence[Sums]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="fathom-sums-")
+        root = Path(self._folder.name)
+        self._together = fathom.open([_write(root / f"{number}.fathom", part) for number, part in enumerate(parts)])
+
+    def report(
+        self, view: str = "functions", *, by: str | Sequence[str] | None = None, top: int | None = None
+    ) -> Report:
+        """What `fathom.open(paths).report(view)` says, to the last digit."""
+        _check_view(view)
+        return self._together.report(view, by=by, top=top)
+
+    def close(self) -> None:
+        self._together.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Gathered:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _check_view(view: str) -> None:
+    if view not in VIEWS:
+        raise Error(f"view '{view}' is not made of sums", f"those that are: {', '.join(VIEWS)}", "usage")
+
+
+def gather(client: distributed.Client, paths: Paths) -> Gathered:
+    """The sums of the recordings, for several reports.
+
+    Workers decode and pack what is not packed, and send the sums of each recording: integers, which the engine here
+    adds up as it does those of recordings that lie beside it.
+    """
+    parts = client.gather([client.submit(_sums, name, pure=False) for name in path_list(paths)])
+    return Gathered([one for several in parts for one in several])
+
+
 def report(
     client: distributed.Client,
     paths: Paths,
@@ -142,19 +183,10 @@ def report(
     by: str | Sequence[str] | None = None,
     top: int | None = None,
 ) -> Report:
-    """What `fathom.open(paths).report(view)` says, to the last digit. See VIEWS for the views that are sums.
-
-    Workers decode and pack what is not packed, and send the sums of each recording: integers, which the engine here
-    adds up as it does those of recordings that lie beside it.
-    """
-    if view not in VIEWS:
-        raise Error(f"view '{view}' is not made of sums", f"those that are: {', '.join(VIEWS)}", "usage")
-    names = path_list(paths)
-    parts = client.gather([client.submit(_sums, name, pure=False) for name in names])
-    with tempfile.TemporaryDirectory(prefix="fathom-sums-") as root:
-        places = [_write(Path(root), part) for part in (one for several in parts for one in several)]
-        with fathom.open(places) as together:
-            return together.report(view, by=by, top=top)
+    """One report over many recordings, see gather(); VIEWS names the views that are sums."""
+    _check_view(view)
+    with gather(client, paths) as gathered:
+        return gathered.report(view, by=by, top=top)
 
 
 class Sums(NamedTuple):
@@ -188,8 +220,7 @@ def _parquet(recording: Recording, table: str) -> bytes:
     return out.getvalue()
 
 
-def _write(root: Path, sums: Sums) -> Path:
-    place = root / f"{len(list(root.iterdir()))}.fathom"
+def _write(place: Path, sums: Sums) -> Path:
     place.mkdir()
     (place / "manifest.json").write_text(sums.manifest, encoding="utf-8")
     for table, content in sums.tables.items():

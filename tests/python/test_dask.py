@@ -88,11 +88,12 @@ def test_sums_are_equal_to_the_last_digit_though_a_worker_dies(root: Path) -> No
             raise Failure("the report did not come")
         with fathom.open(paths) as together:
             expect("functions", tables_of(together.report("functions")), tables_of(reports[0]))
-            for view in cluster_of.VIEWS:
-                expect(view, tables_of(together.report(view)), tables_of(cluster_of.report(client, paths, view)))
-            by = {"by": ["host", "file"], "top": 0}
-            wanted = tables_of(together.report("functions", **by))
-            expect("by host and file", wanted, tables_of(cluster_of.report(client, paths, **by)))
+            with cluster_of.gather(client, paths) as gathered:
+                for view in cluster_of.VIEWS:
+                    expect(view, tables_of(together.report(view)), tables_of(gathered.report(view)))
+                by = {"by": ["host", "file"], "top": 0}
+                wanted = tables_of(together.report("functions", **by))
+                expect("by host and file", wanted, tables_of(gathered.report("functions", **by)))
             sums = {}
             for name, calls, moved in zip(*cluster_of.sql(client, paths, BY_NAME).to_pydict().values()):
                 before = sums.get(name, (0, None))

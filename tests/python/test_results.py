@@ -177,7 +177,7 @@ def test_threads_may_ask_at_a_time(root: Path) -> None:
         def ask() -> None:
             for _ in range(5):
                 answers.append(recording.sql(BY_NAME).rows())
-                recording.report("functions")
+            recording.report("functions")
 
         threads = [threading.Thread(target=ask) for _ in range(4)]
         for thread in threads:
