@@ -21,7 +21,7 @@ def test_pip_installs_it_into_an_environment(root: Path) -> None:
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", TOP]
     bare = {name: value for name, value in os.environ.items() if name not in ("FATHOM_BUILD", "PYTHONPATH")}
     done = subprocess.run(pip, env=bare, capture_output=True, text=True, check=False)
-    if done.returncode != 0 and "scikit-build-core" in done.stderr:
+    if "No matching distribution found for scikit-build-core" in done.stderr:
         raise Skip("scikit-build-core cannot be had")
     expect("pip", (0, ""), (done.returncode, done.stderr[-2000:] if done.returncode else ""))
     said = ran("env", "-u", "FATHOM_BUILD", "-u", "PYTHONPATH", python, "-c", ASK, trace).split()
