@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reports: named views that answer with tables and words. To add one: a file in views/ with its
 // ViewDef, and its name twice in views.cc. Views read summary, timeline, counters and what is
-// small; none reads all events.
+// small, where those hold the answer; what only events can tell is left to SQL that can spill.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,7 @@ enum class Shape : std::uint8_t {
   kTable,
   kBars,    // the last column's numbers as bars too
   kSeries,  // the last column's lists of numbers as lines
+  kTree,    // the column behind `depth` indented by it
 };
 
 struct Section {
@@ -38,8 +39,9 @@ struct Report {
 };
 
 struct ViewOptions {
-  std::vector<std::string> by;       // what to group by; empty: the view's own choice
-  std::int64_t top = -1;             // rows at most; 0: all; -1: the view's own choice
+  std::vector<std::string> by;  // what to group by; empty: the view's own choice
+  std::int64_t top = -1;        // rows at most; 0: all; -1: the view's own choice
+  std::int64_t depth = -1;      // levels of a tree or of directories; -1: the view's own choice
   std::span<const Rule> rules = {};  // what the overview asks for advice
 };
 
@@ -48,6 +50,15 @@ struct ViewDef {
   std::string_view help;
   std::span<const std::string_view> by;  // what it can be grouped by
   Result<Report> (*run)(Store& store, const ViewOptions& options);
+  // The SELECT behind the SQL view of the same name, or of another where the contract has that one.
+  // None where the contract's view is the answer, or words are.
+  std::string (*sql)() = nullptr;
+  std::string_view sql_name = {};
+  bool of_events = false;      // its SQL reads events; else sums
+  bool plain_of_sums = false;  // and without `by` it reads sums all the same
+  bool of_positions = false;   // asks how calls moved through files, which a part of a run has to
+                               // find out anew
+  bool has_depth = false;      // knows `depth`
 };
 
 // In the order that help shows; the first is what a report without a view's name shows.

@@ -162,6 +162,55 @@ TEST_F(ReportTest, TheOverviewSaysWhereTheTimeWent) {
   EXPECT_THAT(table_of(made, "Layers").note, HasSubstr("not recorded: python, heap"));
 }
 
+// 100 reads of 1000 ns inside the region, a write and an open outside it.
+TEST_F(ReportTest, OverlapOfOneThreadIsNone) {
+  EXPECT_EQ(lines(report("overlap").sections[0].table),
+            "busy|app_io|unoverlapped_app_io|posix_io|unoverlapped_posix_io|compute|"
+            "unoverlapped_compute\n505000|105000|105000|105000|105000|400000|400000");
+}
+
+TEST_F(ReportTest, TheTreeHasTheHottestFirst) {
+  const Report made = report("tree");
+  EXPECT_EQ(lines(table_of(made, "Call tree")),
+            "depth|call|layer|calls|total|share|self\n"
+            "0|step|app|1|500000|500/10|400000\n"
+            "1|pread|posix|100|100000|100/10|100000\n"
+            "0|open|posix|1|3000|3/10|3000\n"
+            "0|write|posix|1|2000|2/10|2000");
+  EXPECT_EQ(report("tree", {.by = {}, .depth = 1}).sections[0].table.rows.size(), 3U);
+}
+
+TEST_F(ReportTest, EveryViewAnswersInSqlToo) {
+  const std::string path = root_ + "/sql";
+  ASSERT_TRUE(write_sample(path));
+  Result<Store> store = Store::open(path, {.resolver = {}, .threads = 1});
+  ASSERT_TRUE(store) << store.error().message;
+  for (const ViewDef* view : views()) {
+    if (view->name == "overview") continue;  // words
+    const std::string_view name = view->sql_name.empty() ? view->name : view->sql_name;
+    const Result<Table> found = store->query_untrusted("SELECT * FROM " + std::string(name));
+    ASSERT_TRUE(found) << name << ": " << found.error().message;
+    EXPECT_FALSE(found->columns.empty()) << name;
+  }
+}
+
+// Percentiles in SQL are those of the report.
+TEST_F(ReportTest, FunctionsInSqlAreThoseOfTheReport) {
+  const std::string path = root_ + "/functions";
+  ASSERT_TRUE(write_sample(path));
+  Result<Store> store = Store::open(path, {.resolver = {}, .threads = 1});
+  ASSERT_TRUE(store) << store.error().message;
+  const Result<Table> found = store->query(
+      "SELECT name, layer, self, total, calls, p50, p99, max FROM functions ORDER BY self DESC");
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(lines(*found),
+            "name|layer|self|total|calls|p50|p99|max\n"
+            "step|app|400000|500000|1|500000|500000|500000\n"
+            "pread|posix|100000|100000|100|1000|1000|1000\n"
+            "open|posix|3000|3000|1|3000|3000|3000\n"
+            "write|posix|2000|2000|1|2000|2000|2000");
+}
+
 TEST_F(ReportTest, UnknownViewsAndGroupingsAreUsageErrors) {
   const auto no_view = choose_view("sound", {});
   ASSERT_FALSE(no_view);
@@ -170,6 +219,9 @@ TEST_F(ReportTest, UnknownViewsAndGroupingsAreUsageErrors) {
   const auto no_grouping = choose_view("functions", {.by = {"colour"}, .top = -1});
   ASSERT_FALSE(no_grouping);
   EXPECT_EQ(no_grouping.error().code, Code::kUsage);
+  const auto no_depth = choose_view("functions", {.by = {}, .depth = 2});
+  ASSERT_FALSE(no_depth);
+  EXPECT_EQ(no_depth.error().code, Code::kUsage);
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 #include "analysis/store.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "analysis/facts.h"
 #include "analysis/store_views.h"
 #include "base/files.h"
+#include "base/ids.h"
 #include "sql/database.h"
 
 namespace fathom::analysis {
@@ -61,6 +63,13 @@ Result<std::vector<trace::Part>> open_parts(std::span<const std::string> paths,
   return parts;
 }
 
+// The database makes it when it is needed, and removes it. /tmp may be memory itself.
+std::string spill_directory() {
+  const char* wanted = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  const std::string above = wanted != nullptr && *wanted == '/' ? wanted : "/var/tmp";
+  return join_path(above, "fathom-" + random_id());
+}
+
 }  // namespace
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -71,7 +80,9 @@ Store::~Store() = default;
 Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions& options) {
   FATHOM_ASSIGN(std::vector<trace::Part> parts, open_parts(paths, options));
   FATHOM_ASSIGN(const sql::Database database,
-                sql::Database::open_memory({.threads = options.threads}));
+                sql::Database::open_memory({.threads = options.threads,
+                                            .memory_limit = options.memory,
+                                            .temp_directory = spill_directory()}));
   FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
   auto state = std::make_unique<State>(std::move(connection), std::move(parts));
   FATHOM_TRY(state->build(options.need));

@@ -22,7 +22,8 @@ struct StoreOptions {
   trace::NameResolver resolver;  // of functions in what is not packed yet
   // kSums: there is no view `events` where something is not packed yet.
   trace::Need need = trace::Need::kEvents;
-  int threads = 0;  // of the database; 0: as many as the machine has
+  int threads = 0;          // of the database; 0: as many as the machine has
+  std::string memory = {};  // of the database, "2GB"; what needs more goes to a temporary directory
 };
 
 class Store {

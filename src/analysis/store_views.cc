@@ -9,6 +9,8 @@
 #include "analysis/facts.h"
 #include "analysis/files_view.h"
 #include "analysis/insights/rule_views.h"
+#include "analysis/report.h"
+#include "analysis/views/kinds.h"
 #include "base/files.h"
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"
@@ -196,6 +198,17 @@ Status make_run(sql::Connection& connection, const std::vector<Part>& parts) {
   return table.create(connection, "run", "", {});
 }
 
+// The views of reports, for anybody's SQL. Those of events only where there are events.
+Status make_report_views(sql::Connection& connection, bool with_events) {
+  if (with_events) FATHOM_TRY(create_turns_view(connection));
+  for (const ViewDef* view : views()) {
+    if (view->sql == nullptr || (view->of_events && !with_events)) continue;
+    const std::string name(view->sql_name.empty() ? view->name : view->sql_name);
+    FATHOM_TRY(connection.execute("CREATE OR REPLACE VIEW " + name + " AS " + view->sql()));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status make_views(sql::Connection& connection, std::vector<Part>& parts,
@@ -212,7 +225,9 @@ Status make_views(sql::Connection& connection, std::vector<Part>& parts,
   // A view that shows only some of the events would lie.
   const bool unpacked =
       std::ranges::any_of(parts, [](const Part& part) { return part.tail != nullptr; });
-  if (need == trace::Need::kSums && unpacked) FATHOM_TRY(connection.execute("DROP VIEW events"));
+  const bool with_events = need != trace::Need::kSums || !unpacked;
+  if (!with_events) FATHOM_TRY(connection.execute("DROP VIEW events"));
+  FATHOM_TRY(make_report_views(connection, with_events));
   FATHOM_TRY(make_losses(connection, parts));
   return make_run(connection, parts);
 }

@@ -29,29 +29,49 @@ std::int64_t rows_wanted(const ViewOptions& options, std::int64_t own_choice) {
 
 std::string limit_sql(std::int64_t rows) { return rows > 0 ? fmt::format(" LIMIT {}", rows) : ""; }
 
+std::int64_t take_row_count(Table& table) {
+  const std::int64_t all = table.rows.empty() ? 0 : int_of(table.rows[0].back());
+  for (auto& row : table.rows) row.pop_back();
+  table.columns.pop_back();
+  return all;
+}
+
 void note_left_out(Table& table, std::int64_t all_rows, std::string_view what) {
   const auto shown = static_cast<std::int64_t>(table.rows.size());
   if (all_rows > shown) {
-    table.note = fmt::format("{} of {} {}; --top 0 shows all", shown, all_rows, what);
+    const std::string before = table.note.empty() ? "" : table.note + "; ";
+    table.note = fmt::format("{}{} of {} {}; --top 0 shows all", before, shown, all_rows, what);
   }
 }
 
 Result<TimeBase> time_base(Store& store) {
   FATHOM_ASSIGN(
       const Table rows,
-      store.query("SELECT wall, thread_time, in_calls, threads, processes, events FROM totals"));
+      store.query(
+          "SELECT \"begin\", wall, thread_time, in_calls, threads, processes, events FROM totals"));
   const std::vector<Value>& row = rows.rows[0];
-  return TimeBase{.wall = int_of(row[0]),
-                  .thread_time = int_of(row[1]),
-                  .in_calls = int_of(row[2]),
-                  .threads = int_of(row[3]),
-                  .processes = int_of(row[4]),
-                  .events = int_of(row[5])};
+  return TimeBase{.begin = int_of(row[0]),
+                  .wall = int_of(row[1]),
+                  .thread_time = int_of(row[2]),
+                  .in_calls = int_of(row[3]),
+                  .threads = int_of(row[4]),
+                  .processes = int_of(row[5]),
+                  .events = int_of(row[6])};
 }
 
 Value percent_of(std::int64_t part, std::int64_t whole) {
   if (whole <= 0) return {};
   return 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+List dense(const Value& places, const Value& values, std::int64_t count, const Value& between) {
+  List line(static_cast<std::size_t>(count), between);
+  const auto* where = std::get_if<List>(&places.data);
+  const auto* what = std::get_if<List>(&values.data);
+  for (std::size_t i = 0; where != nullptr && what != nullptr && i < where->size(); ++i) {
+    line[static_cast<std::size_t>(int_of((*where)[i]))] = (*what)[i];
+  }
+  return line;
 }
 
 std::string columns_sql(const std::vector<std::string>& names, std::string_view prefix) {

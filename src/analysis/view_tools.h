@@ -29,12 +29,15 @@ void set_measures(Table& table,
 [[nodiscard]] std::int64_t rows_wanted(const ViewOptions& options, std::int64_t own_choice);
 // "LIMIT 10", or nothing for all.
 [[nodiscard]] std::string limit_sql(std::int64_t rows);
+// Takes the last column, `all_rows`, away and gives its value.
+std::int64_t take_row_count(Table& table);
 // Says under the table how many rows were left out.
 void note_left_out(Table& table, std::int64_t all_rows, std::string_view what);
 
 // What 100 % is.
 struct TimeBase {
-  std::int64_t wall = 0;  // of the run
+  std::int64_t begin = 0;  // of what is looked at; 0 but for a part of the run
+  std::int64_t wall = 0;   // of the run
   std::int64_t thread_time =
       0;  // sum of the lives of all threads; at least the time in recorded calls
   std::int64_t in_calls = 0;  // self time of everything recorded
@@ -48,6 +51,10 @@ Result<TimeBase> time_base(Store& store);
 
 // Columns of the summary that reports can be grouped by.
 inline constexpr std::string_view kGroups[] = {"layer", "name", "category", "file", "pid", "host"};
+
+// A line of `count` points: values at their places, and `between` where there is none.
+[[nodiscard]] List dense(const Value& places, const Value& values, std::int64_t count,
+                         const Value& between);
 
 // "a, b" as quoted identifiers, each behind `prefix`.
 [[nodiscard]] std::string columns_sql(const std::vector<std::string>& names,

@@ -9,22 +9,31 @@ namespace fathom::analysis {
 
 extern const ViewDef kOverviewView;
 extern const ViewDef kFunctionsView;
+extern const ViewDef kTreeView;
 extern const ViewDef kFilesView;
+extern const ViewDef kDirectoriesView;
+extern const ViewDef kPatternsView;
 extern const ViewDef kLayersView;
+extern const ViewDef kOverlapView;
+extern const ViewDef kPhasesView;
+extern const ViewDef kRanksView;
 extern const ViewDef kProcessesView;
 extern const ViewDef kThreadsView;
 extern const ViewDef kSizesView;
 extern const ViewDef kLatenciesView;
-extern const ViewDef kResourcesView;
+extern const ViewDef kBandwidthView;
+extern const ViewDef kConcurrencyView;
 extern const ViewDef kTimelineView;
+extern const ViewDef kResourcesView;
 extern const ViewDef kLossesView;
 
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,  &kFunctionsView, &kFilesView,  &kLayersView,
-    &kProcessesView, &kThreadsView,   &kSizesView,  &kLatenciesView,
-    &kResourcesView, &kTimelineView,  &kLossesView,
+    &kOverviewView,    &kFunctionsView, &kTreeView,      &kFilesView,     &kDirectoriesView,
+    &kPatternsView,    &kLayersView,    &kOverlapView,   &kPhasesView,    &kRanksView,
+    &kProcessesView,   &kThreadsView,   &kSizesView,     &kLatenciesView, &kBandwidthView,
+    &kConcurrencyView, &kTimelineView,  &kResourcesView, &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {
@@ -41,6 +50,15 @@ Error unknown_grouping(const ViewDef& view, const std::string& by) {
       known.empty() ? "leave --by out" : "it can by " + join(known, ", "));
 }
 
+Error no_depth(const ViewDef& view) {
+  std::vector<std::string> known;
+  for (const ViewDef* other : kViews) {
+    if (other->has_depth) known.emplace_back(other->name);
+  }
+  return usage_error("view " + std::string(view.name) + " has no depth",
+                     "--depth is for " + join(known, " and "));
+}
+
 }  // namespace
 
 std::span<const ViewDef* const> views() { return kViews; }
@@ -54,6 +72,7 @@ Result<const ViewDef*> choose_view(std::string_view name, const ViewOptions& opt
     if (std::ranges::find((*found)->by, by) == (*found)->by.end())
       return unknown_grouping(**found, by);
   }
+  if (options.depth >= 0 && !(*found)->has_depth) return no_depth(**found);
   return *found;
 }
 

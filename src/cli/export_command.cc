@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analysis/contract.h"
 #include "base/ids.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/filter_options.h"
 #include "cli/open_trace.h"
 #include "cli/parser.h"
 #include "cli/store_stream.h"
@@ -25,51 +24,18 @@ std::string format_help() {
   return join(words, ", ");
 }
 
-Status check_layers(const std::vector<std::string>& layers) {
-  const auto known = analysis::layer_names();
-  for (const std::string& layer : layers) {
-    if (std::ranges::find(known, layer) != known.end()) continue;
-    return usage_error("no layer '" + escape_control(layer) + "'",
-                       "'fathom doctor' lists the layers");
-  }
-  return {};
-}
-
-// Seconds since the start of the recording.
-Result<render::ExportNumber> bound_of(const Parser& parser, const char* name, double seconds) {
-  if (!parser.given(name)) return render::ExportNumber();
-  constexpr double kMost = 9e9;
-  if (!std::isfinite(seconds) || std::abs(seconds) > kMost) {
-    return usage_error(std::string(name) + " is not a time", "give seconds since the start");
-  }
-  return render::ExportNumber(std::llround(seconds * 1e9));
-}
-
 struct Options {
   std::string trace, format, output, split, key, table;
-  std::vector<std::string> layers, pids, names;
-  double from = 0;
-  double to = 0;
+  FilterOptions filters;
   bool anonymize = false;
 };
 
-Result<RowFilter> filter_of(const Parser& parser, const Options& options) {
-  RowFilter filter;
-  FATHOM_TRY(check_layers(options.layers));
-  filter.layers = options.layers;
-  filter.names = options.names;
+Result<RowFilter> filter_for(const Parser& parser, const Options& options) {
+  FATHOM_ASSIGN(RowFilter filter, filter_of(parser, options.filters));
   if (!options.table.empty()) {
     FATHOM_TRY(find_filtered_view(options.table));
     filter.table = options.table;
   }
-  for (const std::string& text : options.pids) {
-    const Result<std::int64_t> pid = parse_int(text);
-    if (!pid)
-      return usage_error("'" + escape_control(text) + "' is not a pid", "--pid takes numbers");
-    filter.pids.push_back(*pid);
-  }
-  FATHOM_ASSIGN(filter.from_ns, bound_of(parser, "--from", options.from));
-  FATHOM_ASSIGN(filter.to_ns, bound_of(parser, "--to", options.to));
   return filter;
 }
 
@@ -78,13 +44,7 @@ void declare(Parser& parser, Options& options) {
   parser.option("--format", options.format, "FORMAT", format_help());
   parser.option("-o,--output", options.output, "OUT",
                 "the file to write; '-' is stdout; NAME.gz compresses what is text");
-  parser.option("--layers", options.layers, "LAYER,…", "only what these layers recorded");
-  parser.option("--pid", options.pids, "PID,…", "only these processes");
-  parser.option("--name", options.names, "NAME,…",
-                "only events, counters and intervals of these names; * and ? stand for others");
-  parser.option("--from", options.from, "SECONDS",
-                "only what ends at or after this time since the start");
-  parser.option("--to", options.to, "SECONDS", "only what begins before this time since the start");
+  declare_filters(parser, options.filters);
   parser.option("--table", options.table, "VIEW", "csv, parquet: this view's rows (events)");
   parser.option("--split", options.split, "process", "a file for each process: OUT with its pid");
   parser.flag("--anonymize", options.anonymize,
@@ -170,7 +130,7 @@ Result<int> run(Parser& parser) {
   if (options.output.empty()) return usage_error("no file was named", "say where with -o OUT");
   FATHOM_ASSIGN(const render::ExporterDef* const exporter, render::find_exporter(options.format));
   FATHOM_TRY(check(*exporter, options));
-  FATHOM_ASSIGN(RowFilter filter, filter_of(parser, options));
+  FATHOM_ASSIGN(RowFilter filter, filter_for(parser, options));
   if (options.key.empty()) options.key = random_id();
   FATHOM_ASSIGN(analysis::Store store, open_store(options.trace));
   Export work(store, *exporter, options);

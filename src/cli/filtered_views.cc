@@ -1,104 +1,229 @@
 // SPDX-License-Identifier: MIT
 #include "cli/filtered_views.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "analysis/contract.h"
+#include "analysis/insights/rule_views.h"
 #include "base/text.h"
 #include "sql/quote.h"
 
 namespace fathom::cli {
 namespace {
 
-constexpr int kBuckets = 64;
 constexpr std::int64_t kBins = 120;
 
-// A list of 64 counts: bucket i holds values of 2^i up to the next power, bucket 0 also 0.
-std::string buckets_sql(const std::string& value, const std::string& where) {
-  const std::string start = "count(*) FILTER (WHERE " + where + " AND " + value + "_bucket = ";
-  std::vector<std::string> counts;
-  for (int i = 0; i < kBuckets; ++i) counts.push_back(start + std::to_string(i) + ")");
-  return "[" + join(counts, ", ") + "]";
+// What is looked at, in ns since the start.
+struct Window {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  bool cuts = false;  // the run is longer
+};
+
+Result<Window> window_of(analysis::Store& store, const RowFilter& filter) {
+  FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
+  Window window{.begin = std::max<std::int64_t>(filter.from_ns.value_or(0), 0),
+                .end = std::min(filter.to_ns.value_or(wall), wall),
+                .cuts = filter.from_ns || filter.to_ns};
+  window.end = std::max(window.end, window.begin);
+  return window;
 }
 
-// The bucket of a value: the place of its highest bit.
-std::string bucket_sql(const std::string& value) {
-  return "CASE WHEN " + value + " < 2 THEN 0 ELSE CAST(length(bin(" + value +
-         ")) AS INTEGER) - 1 END";
+// Passes a condition that somebody else's SELECT may have, and nothing but a condition.
+Status judge(analysis::Store& store, const std::string& condition) {
+  if (condition.empty()) return {};
+  FATHOM_TRY(store.query_untrusted("SELECT (" + condition + "\n) FROM events LIMIT 0"));
+  FATHOM_TRY(store.query_untrusted("SELECT 1 FROM events WHERE (" + condition + "\n) LIMIT 0"));
+  return {};
 }
 
-// Events with the time that belongs to them alone: their duration without that of the events
-// directly inside. The parent of an event is the last one a level higher that began before it.
-constexpr char kSelfSql[] = R"(
-  CREATE OR REPLACE TEMP TABLE own_events AS
-  WITH numbered AS (
-    SELECT row_number() OVER () AS id, coalesce(host, '') AS h, coalesce(pid, -1) AS p,
-           coalesce(tid, -1) AS t, depth, ts, dur FROM events),
-  inside AS (
-    SELECT parent.id, CAST(sum(child.dur) AS BIGINT) AS dur
-    FROM numbered child ASOF JOIN numbered parent
-      ON child.h = parent.h AND child.p = parent.p AND child.t = parent.t
-     AND child.depth - 1 = parent.depth AND child.ts >= parent.ts
-    WHERE child.ts + child.dur <= parent.ts + parent.dur GROUP BY parent.id)
-  SELECT e.*, greatest(e.dur - coalesce(i.dur, 0), 0) AS own_time
-  FROM (SELECT row_number() OVER () AS id, * FROM events) e LEFT JOIN inside i USING (id))";
-
-std::string summary_sql() {
-  return "CREATE OR REPLACE TEMP TABLE own_summary AS "
-         "WITH own AS (SELECT *, " +
-         bucket_sql("dur") + " AS dur_bucket, " + bucket_sql("bytes") +
-         " AS bytes_bucket FROM own_events) "
-         "SELECT host, layer, name, category, file, pid, count(*) AS calls, "
-         "count(error) AS errors, CAST(sum(dur) AS BIGINT) AS dur, CAST(sum(own_time) AS BIGINT) "
-         "AS "
-         "self, min(dur) AS dur_min, max(dur) AS dur_max, CAST(sum(bytes) AS BIGINT) AS bytes, "
-         "min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
-         buckets_sql("dur", "true") + " AS hist, " + buckets_sql("bytes", "bytes IS NOT NULL") +
-         " AS sizes FROM own GROUP BY host, layer, name, category, file, pid";
+// Those that lie within the window as they are, and those that reach beyond it cut. What lies
+// directly inside one of these is cut alike, and is not its own time. Only few reach beyond.
+std::string cut_events_sql(const std::string& where, const Window& window) {
+  return fmt::format(
+      R"(CREATE OR REPLACE TEMP TABLE cut_events AS
+         WITH cut AS (
+           SELECT row_number() OVER () AS id, *, greatest(ts, {begin}) AS b,
+                  least(ts + dur, {end}) AS e
+           FROM memory.main.events {where} AND dur > 0
+             AND ((ts < {begin} AND ts + dur > {begin}) OR (ts < {end} AND ts + dur > {end}))),
+         inside AS (
+           SELECT cut.id, sum(least(i.ts + i.dur, {end}) - greatest(i.ts, {begin})) AS time
+           FROM cut JOIN memory.main.events i
+             ON i.depth = cut.depth + 1 AND i.tid IS NOT DISTINCT FROM cut.tid
+            AND i.pid IS NOT DISTINCT FROM cut.pid AND i.host IS NOT DISTINCT FROM cut.host
+           WHERE i.ts >= cut.ts AND i.ts + i.dur <= cut.ts + cut.dur AND i.ts < {end}
+             AND i.ts + i.dur > {begin} GROUP BY cut.id)
+         SELECT cut.* EXCLUDE (id, b, e) REPLACE (
+                  b AS ts, e - b AS dur,
+                  CAST(greatest(e - b - coalesce(inside.time, 0), 0) AS BIGINT) AS self)
+         FROM cut LEFT JOIN inside USING (id))",
+      fmt::arg("begin", window.begin), fmt::arg("end", window.end), fmt::arg("where", where));
 }
 
-// All columns of the contract; those that cannot be told of a part are NULL.
-std::string summary_view_sql() {
-  constexpr std::string_view kTold[] = {"host",  "layer",  "name", "category", "file",    "pid",
-                                        "calls", "errors", "dur",  "self",     "dur_min", "dur_max",
-                                        "bytes", "first",  "last", "hist",     "sizes"};
-  std::vector<std::string> columns;
-  for (const analysis::ViewSpec& view : analysis::recorded_views()) {
-    if (view.name != "summary") continue;
-    for (const analysis::ColumnSpec& column : view.columns) {
-      const bool told = std::ranges::find(kTold, column.name) != std::end(kTold);
-      const std::string name = sql::quote_identifier(column.name);
-      columns.push_back(told ? name : "CAST(NULL AS " + std::string(column.type) + ") AS " + name);
-    }
+Status show_events(analysis::Store& store, RowFilter filter, const Window& window) {
+  filter.from_ns.reset();
+  filter.to_ns.reset();
+  FATHOM_ASSIGN(const FilteredView view, find_filtered_view("events"));
+  const std::string where = where_sql(view, filter);
+  std::string sql =
+      "CREATE OR REPLACE TEMP VIEW events AS SELECT * FROM memory.main.events" + where;
+  if (window.cuts) {
+    FATHOM_TRY(store.query(cut_events_sql(where, window)));
+    sql +=
+        fmt::format(" AND ts >= {} AND ts + dur <= {} UNION ALL BY NAME SELECT * FROM cut_events",
+                    window.begin, window.end);
   }
-  return "CREATE OR REPLACE TEMP VIEW summary AS SELECT " + join(columns, ", ") +
-         " FROM own_summary";
+  FATHOM_TRY(store.query(sql));
+  return {};
 }
 
-std::string timeline_sql(std::int64_t wall) {
-  const std::string width = std::to_string(std::max<std::int64_t>(wall / kBins, 1));
-  return "CREATE OR REPLACE TEMP TABLE timeline AS SELECT host, ts // " + width + " * " + width +
-         " AS ts, CAST(" + width +
-         " AS BIGINT) AS width, layer, CAST(sum(own_time) AS BIGINT) AS busy, count(*) AS calls, "
-         "CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes FROM own_events GROUP BY ALL";
-}
-
-}  // namespace
-
-Status show_only(analysis::Store& store, const RowFilter& filter) {
-  if (!filter.any()) return {};
-  for (const char* name : {"events", "counters", "intervals", "samples", "processes", "threads"}) {
+Status show_others(analysis::Store& store, const RowFilter& filter, const Window& window) {
+  for (const char* name : {"counters", "intervals", "samples"}) {
     FATHOM_ASSIGN(const FilteredView view, find_filtered_view(name));
     FATHOM_TRY(store.query("CREATE OR REPLACE TEMP VIEW " + std::string(name) +
                            " AS SELECT * FROM memory.main." + name + where_sql(view, filter)));
   }
-  FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
-  FATHOM_TRY(store.query(kSelfSql));
+  for (const char* name : {"processes", "threads"}) {
+    FATHOM_ASSIGN(const FilteredView view, find_filtered_view(name));
+    std::string sql = "CREATE OR REPLACE TEMP VIEW " + std::string(name) + " AS SELECT *";
+    if (window.cuts) {
+      sql += fmt::format(
+          " REPLACE (greatest(start, {}) AS start, least(coalesce(\"end\", {}), {}) AS \"end\")",
+          window.begin, window.end, window.end);
+    }
+    sql += fmt::format(" FROM memory.main.{}", name) + where_sql(view, filter);
+    if (window.cuts) {
+      sql += fmt::format(" AND start < {} AND coalesce(\"end\" > {}, true)",
+                         std::max(window.end, window.begin + 1), window.begin);
+    }
+    FATHOM_TRY(store.query(sql));
+  }
+  return {};
+}
+
+// A histogram of powers of two; bucket 0 also has 0.
+std::string buckets_sql(const std::string& value, const std::string& where) {
+  return fmt::format(
+      "histogram(CASE WHEN {0} < 2 THEN 0 ELSE length(bin({0})) - 1 END) FILTER (WHERE {1})", value,
+      where);
+}
+
+std::string list_sql(const std::string& map) {
+  return fmt::format(
+      "[CAST(coalesce({0}[i], 0) AS BIGINT) FOR i IN range(coalesce(list_max(map_keys({0})) + 1, "
+      "0))]",
+      map);
+}
+
+std::string summary_sql() {
+  return "CREATE OR REPLACE TEMP TABLE own_summary AS SELECT * REPLACE (" + list_sql("hist") +
+         " AS hist, " + list_sql("sizes") +
+         " AS sizes) FROM (SELECT host, layer, name, category, file, pid, count(*) AS calls, "
+         "count(error) AS errors, CAST(sum(dur) AS BIGINT) AS dur, CAST(sum(self) AS BIGINT) AS "
+         "self, min(dur) AS dur_min, max(dur) AS dur_max, CAST(sum(bytes) AS BIGINT) AS bytes, "
+         "min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
+         buckets_sql("dur", "true") + " AS hist, " +
+         buckets_sql("bytes", "bytes IS NOT NULL AND error IS NULL") +
+         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid)";
+}
+
+// As trace/access_pattern.h has it.
+constexpr char kAccess[] = R"(
+  CREATE OR REPLACE TEMP TABLE own_access AS
+  WITH moves AS (
+    SELECT host, layer, name, category, file, pid, tid, ts, "offset", "offset" + bytes AS stop,
+           lag("offset" + bytes) OVER w AS before, "offset" - coalesce(before, 0) AS gap
+    FROM events WHERE "offset" >= 0 AND bytes > 0
+    WINDOW w AS (PARTITION BY host, layer, name, category, file, pid ORDER BY tid, ts)),
+  steps AS (
+    SELECT *, before IS NOT NULL AND gap <> 0 AND gap = lag(gap) OVER w AS stride FROM moves
+    WINDOW w AS (PARTITION BY host, layer, name, category, file, pid ORDER BY tid, ts))
+  SELECT host, layer, name, category, file, pid, count(*) AS positioned,
+         count(*) FILTER (before IS NULL OR gap = 0) AS consecutive,
+         count(*) FILTER (before IS NOT NULL AND gap > 0) AS forward,
+         count(*) FILTER (stride) AS strided, count(*) FILTER ("offset" % 4096 <> 0) AS misaligned,
+         max(stop) AS extent
+  FROM steps GROUP BY ALL)";
+
+// All columns of the contract; how calls moved through files is NULL where nobody asked.
+std::string summary_view_sql(bool positions) {
+  constexpr std::string_view kOfPositions[] = {"positioned", "consecutive", "forward",
+                                               "strided",    "misaligned",  "extent"};
+  std::vector<std::string> columns;
+  for (const analysis::ViewSpec& view : analysis::recorded_views()) {
+    if (view.name != "summary") continue;
+    for (const analysis::ColumnSpec& column : view.columns) {
+      const std::string name = sql::quote_identifier(column.name);
+      const bool moved = std::ranges::find(kOfPositions, column.name) != std::end(kOfPositions);
+      if (!moved) columns.push_back("s." + name);
+      if (moved && positions) columns.push_back("coalesce(a." + name + ", 0) AS " + name);
+      if (moved && !positions) {
+        columns.push_back("CAST(NULL AS " + std::string(column.type) + ") AS " + name);
+      }
+    }
+  }
+  std::string sql = "CREATE OR REPLACE TEMP VIEW summary AS SELECT " + join(columns, ", ") +
+                    " FROM own_summary s";
+  if (!positions) return sql;
+  sql += " LEFT JOIN own_access a ON true";
+  for (const char* key : {"host", "layer", "name", "category", "file", "pid"})
+    sql += fmt::format(" AND a.{0} IS NOT DISTINCT FROM s.{0}", key);
+  return sql;
+}
+
+// The own time of an event is spread evenly; calls and bytes count where it began.
+std::string timeline_sql(const Window& window) {
+  return fmt::format(
+      R"(CREATE OR REPLACE TEMP TABLE timeline AS
+         WITH placed AS (
+           SELECT host, layer, ts, dur, self, coalesce(bytes, 0) AS bytes, (ts - {begin}) // {width} AS first,
+                  (greatest(ts + dur - 1, ts) - {begin}) // {width} AS last FROM events),
+         parts AS (
+           SELECT host, layer, first AS b, CAST(self AS DOUBLE) AS busy, 1 AS calls, bytes
+           FROM placed WHERE first = last
+           UNION ALL
+           SELECT host, layer, b,
+                  self / dur * (least(ts + dur, {begin} + (b + 1) * {width}) -
+                                greatest(ts, {begin} + b * {width})),
+                  CASE WHEN b = first THEN 1 ELSE 0 END, CASE WHEN b = first THEN bytes ELSE 0 END
+           FROM (SELECT *, unnest(range(first, last + 1)) AS b FROM placed WHERE first < last))
+         SELECT host, {begin} + b * {width} AS ts, CAST({width} AS BIGINT) AS width, layer,
+                CAST(round(sum(busy)) AS BIGINT) AS busy, CAST(sum(calls) AS BIGINT) AS calls,
+                CAST(sum(bytes) AS BIGINT) AS bytes
+         FROM parts GROUP BY host, b, layer)",
+      fmt::arg("begin", window.begin), fmt::arg("width", (window.end - window.begin) / kBins + 1));
+}
+
+// When a layer was in use: how many of its calls are open after every begin and end.
+constexpr char kCoverage[] = R"(
+  CREATE OR REPLACE TEMP VIEW coverage AS
+  SELECT host, layer, ts, dur, dur AS covered FROM (
+    SELECT host, layer, ts, lead(ts) OVER later - ts AS dur, sum(opens) OVER later AS open
+    FROM (SELECT host, layer, ts, 1 AS opens FROM events
+          UNION ALL SELECT host, layer, ts + dur, -1 FROM events)
+    WINDOW later AS (PARTITION BY host, layer ORDER BY ts, opens DESC ROWS UNBOUNDED PRECEDING))
+  WHERE open > 0 AND dur > 0)";
+
+}  // namespace
+
+Status show_only(analysis::Store& store, const RowFilter& filter, bool positions) {
+  if (!filter.any()) return {};
+  FATHOM_TRY(judge(store, filter.condition));
+  FATHOM_ASSIGN(const Window window, window_of(store, filter));
+  FATHOM_TRY(show_events(store, filter, window));
+  FATHOM_TRY(show_others(store, filter, window));
   FATHOM_TRY(store.query(summary_sql()));
-  FATHOM_TRY(store.query(summary_view_sql()));
-  FATHOM_TRY(store.query(timeline_sql(wall)));
+  if (positions) FATHOM_TRY(store.query(kAccess));
+  FATHOM_TRY(store.query(summary_view_sql(positions)));
+  FATHOM_TRY(store.query(timeline_sql(window)));
+  FATHOM_TRY(store.query(kCoverage));
+  FATHOM_TRY(store.query("CREATE OR REPLACE TEMP VIEW totals AS " +
+                         analysis::totals_sql(window.end - window.begin, window.begin)));
   return {};
 }
 

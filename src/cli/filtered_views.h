@@ -9,8 +9,11 @@
 
 namespace fathom::cli {
 
-// Nothing happens where the filter lets all pass. Sums are made anew from the events that are left:
-// a pass over them.
-Status show_only(analysis::Store& store, const RowFilter& filter);
+// Nothing happens where the filter lets all pass. Sums are made anew from the events that are left,
+// which is a pass over them; how calls moved through files only with `positions`, which takes a
+// sort. Events, processes and threads that reach beyond --from and --to are cut there; an event
+// keeps the time that is its own, whatever lies inside it and is left out. A condition is judged as
+// somebody else's SQL.
+Status show_only(analysis::Store& store, const RowFilter& filter, bool positions = false);
 
 }  // namespace fathom::cli

@@ -7,15 +7,15 @@
 
 namespace fathom::cli {
 
-Result<analysis::Store> open_store(const std::string& path) {
+Result<analysis::Store> open_store(const std::string& path, const std::string& memory) {
   const trace::NameResolver resolver = sources::function_names();
   sources::pack_leftovers(path, resolver);
-  return analysis::Store::open(path, {.resolver = resolver});
+  return analysis::Store::open(path, {.resolver = resolver, .memory = memory});
 }
 
-Result<analysis::Store> open_sums(const std::string& path) {
-  return analysis::Store::open(path,
-                               {.resolver = sources::function_names(), .need = trace::Need::kSums});
+Result<analysis::Store> open_sums(const std::string& path, const std::string& memory) {
+  return analysis::Store::open(
+      path, {.resolver = sources::function_names(), .need = trace::Need::kSums, .memory = memory});
 }
 
 Result<analysis::Info> open_info(const std::string& path) {

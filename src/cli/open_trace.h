@@ -12,8 +12,9 @@
 
 namespace fathom::cli {
 
-Result<analysis::Store> open_store(const std::string& path);
-Result<analysis::Store> open_sums(const std::string& path);
+// `memory`: what the database may use, "2GB"; empty: most of the machine's. The rest goes to disk.
+Result<analysis::Store> open_store(const std::string& path, const std::string& memory = {});
+Result<analysis::Store> open_sums(const std::string& path, const std::string& memory = {});
 Result<analysis::Info> open_info(const std::string& path);
 
 }  // namespace fathom::cli

@@ -8,6 +8,8 @@
 #include "analysis/report.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/filter_options.h"
+#include "cli/filtered_views.h"
 #include "cli/open_trace.h"
 #include "cli/parser.h"
 #include "cli/report_text.h"
@@ -23,6 +25,9 @@ struct Arguments {
   std::string format = "table";
   analysis::ViewOptions options;
   std::vector<std::string> rules;
+  FilterOptions filters;
+  std::string condition;
+  std::string memory;
 };
 
 std::string view_help() {
@@ -33,12 +38,40 @@ std::string view_help() {
   return text + " (overview)";
 }
 
+std::string grouping_help() {
+  std::vector<std::string> views;
+  for (const analysis::ViewDef* view : analysis::views()) {
+    if (view->by.empty()) continue;
+    const std::vector<std::string> names(view->by.begin(), view->by.end());
+    views.push_back(std::string(view->name) + " " + join(names, " "));
+  }
+  return join(views, "; ");
+}
+
+// Sums are enough for most views, and do not wait for what has to be packed first.
+Result<analysis::Store> open_for(const Arguments& arguments, const analysis::ViewDef& view,
+                                 const RowFilter& filter) {
+  const bool sums = !view.of_events || (view.plain_of_sums && arguments.options.by.empty());
+  FATHOM_ASSIGN(analysis::Store store, sums && !filter.any()
+                                           ? open_sums(arguments.trace, arguments.memory)
+                                           : open_store(arguments.trace, arguments.memory));
+  FATHOM_TRY(show_only(store, filter, view.of_positions));
+  return store;
+}
+
 Result<bool> parse(Parser& parser, Arguments& a) {
   parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
   parser.optional_positional("VIEW", a.view, view_help());
-  parser.option("--by", a.options.by, "COLUMN,…",
-                "group by layer, name, category, file, pid or host, where the view can");
+  parser.option("--by", a.options.by, "COLUMN,…", "group by these columns: " + grouping_help());
   parser.option("--top", a.options.top, "N", "rows of a table at most; 0: all");
+  parser.option("--depth", a.options.depth, "N",
+                "tree: so many levels; directories: of this level");
+  declare_filters(parser, a.filters);
+  parser.option("--where", a.condition, "SQL",
+                "only events for which this holds, e.g. \"bytes < 4096 AND file LIKE '/data/%'\"");
+  parser.option(
+      "--memory", a.memory, "SIZE",
+      "memory for questions at most, e.g. 2GB; what needs more goes to $TMPDIR or /var/tmp");
   parser.option("--rules", a.rules, "DIR,…",
                 "rules of your own for the overview: every *.sql in there");
   parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
@@ -52,11 +85,16 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const render::Format format, render::parse_format(arguments.format));
   FATHOM_ASSIGN(const analysis::ViewDef* view,
                 analysis::choose_view(arguments.view, arguments.options));
-  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, rules_for(arguments.rules));
+  FATHOM_ASSIGN(RowFilter filter, filter_of(parser, arguments.filters));
+  filter.condition = arguments.condition;
+  FATHOM_ASSIGN(std::vector<analysis::Rule> rules, rules_for(arguments.rules));
+  if (filter.any()) rules.clear();  // they speak of whole runs
   arguments.options.rules = rules;
-  FATHOM_ASSIGN(analysis::Store store, open_sums(arguments.trace));
+  FATHOM_ASSIGN(analysis::Store store, open_for(arguments, *view, filter));
   FATHOM_ASSIGN(const analysis::Report report, view->run(store, arguments.options));
-  std::string text = report_text(report, format, render::style_for(STDOUT_FILENO));
+  const bool for_people = format == render::Format::kTable || format == render::Format::kMarkdown;
+  std::string text = filter.any() && for_people ? "A part of the run.\n\n" : "";
+  text += report_text(report, format, render::style_for(STDOUT_FILENO));
   if (format == render::Format::kTable && arguments.view.empty()) {
     text += "\nNext: fathom report " + shell_quote(arguments.trace) + " functions --top 30\n";
   }
@@ -72,7 +110,8 @@ const CommandDef kReportCommand = {
     .summary = "Explains where the time of a recorded run went",
     .usage = "[OPTION…] TRACE [VIEW]",
     .example =
-        "fathom report sort.fathom\nfathom report sort.fathom functions --by file,name --top 20",
+        "fathom report sort.fathom\nfathom report sort.fathom functions --by file,name --top 20\n"
+        "fathom report sort.fathom overlap --by pid --from 1.5 --to 2 --where \"name <> 'fsync'\"",
     .run = run,
 };
 

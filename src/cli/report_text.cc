@@ -40,6 +40,21 @@ Table with_lines(Table table) {
   return table;
 }
 
+// Indents the column behind `depth` by it, and leaves `depth` out.
+Table with_tree(Table table) {
+  const auto depth = std::ranges::find(table.columns, "depth", &Column::name);
+  const auto at = depth - table.columns.begin();
+  if (depth == table.columns.end() || depth + 1 == table.columns.end()) return table;
+  for (auto& row : table.rows) {
+    const auto cell = row.begin() + at;
+    const auto indent = static_cast<std::size_t>(std::max<std::int64_t>(int_of(*cell), 0));
+    *(cell + 1) = std::string(2 * indent, ' ') + text_of(*(cell + 1));
+    row.erase(cell);
+  }
+  table.columns.erase(depth);
+  return table;
+}
+
 Table drawn(const analysis::Section& section) {
   switch (section.shape) {
     case analysis::Shape::kTable:
@@ -48,6 +63,8 @@ Table drawn(const analysis::Section& section) {
       return with_bars(section.table);
     case analysis::Shape::kSeries:
       return with_lines(section.table);
+    case analysis::Shape::kTree:
+      return with_tree(section.table);
   }
   return section.table;
 }

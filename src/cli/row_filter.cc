@@ -44,7 +44,8 @@ std::string everything_sql(const RowFilter& filter) {
 }  // namespace
 
 bool RowFilter::any() const {
-  return !layers.empty() || !names.empty() || !pids.empty() || from_ns || to_ns;
+  return !layers.empty() || !names.empty() || !pids.empty() || from_ns || to_ns ||
+         !condition.empty();
 }
 
 Result<FilteredView> find_filtered_view(std::string_view name) {
@@ -71,6 +72,9 @@ std::string where_sql(const FilteredView& view, const RowFilter& filter) {
     sql += " AND " + std::string(view.end) + " >= " + std::to_string(*filter.from_ns);
   if (filter.to_ns && !view.begin.empty())
     sql += " AND " + std::string(view.begin) + " < " + std::to_string(*filter.to_ns);
+  // On a line of its own: it may end in a comment.
+  if (view.name == "events" && !filter.condition.empty())
+    sql += " AND (" + filter.condition + "\n)";
   return sql;
 }
 

@@ -21,6 +21,7 @@ constexpr std::size_t kMostProcesses = 40;
 Shape shape_of(analysis::Shape shape) {
   switch (shape) {
     case analysis::Shape::kTable:
+    case analysis::Shape::kTree:
       return Shape::kTable;
     case analysis::Shape::kBars:
       return Shape::kBars;

@@ -25,6 +25,7 @@ struct RowFilter {
   std::optional<std::string> host = {};  // of one process: see --split
   bool without_process = false;          // only what belongs to no process
   std::string table = "events";          // of formats of tables
+  std::string condition = {};            // of events, in SQL; judged before it is used
 
   [[nodiscard]] bool any() const;
 };

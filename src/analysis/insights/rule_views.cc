@@ -14,12 +14,13 @@ constexpr char kIo[] = R"(
   WHERE layer IN ('stdio', 'posix') AND category IN ('read', 'write') AND file LIKE '/%'
     AND NOT starts_with(file, '/proc/') AND NOT starts_with(file, '/sys/') AND NOT starts_with(file, '/dev/'))";
 
-std::string totals_sql(std::optional<std::int64_t> wall) {
+}  // namespace
+
+std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
   const std::string known =
       wall ? std::to_string(*wall) : R"(greatest(coalesce((SELECT max("last") FROM summary), 0),
                          coalesce((SELECT max(ts) FROM counters), 0)))";
   return R"(
-  CREATE OR REPLACE VIEW totals AS
   WITH runs AS (SELECT CAST()" +
          known + R"( AS BIGINT) AS wall),
   calls AS (SELECT coalesce(sum(self), 0) AS in_calls, coalesce(sum(calls), 0) AS events FROM summary),
@@ -29,14 +30,14 @@ std::string totals_sql(std::optional<std::int64_t> wall) {
   who AS (SELECT count(*) AS processes FROM (SELECT DISTINCT host, pid FROM processes))
   SELECT wall,
          CAST(greatest(CASE threads WHEN 0 THEN wall ELSE life END, in_calls) AS BIGINT) AS thread_time,
-         CAST(in_calls AS BIGINT) AS in_calls, threads, processes, CAST(events AS BIGINT) AS events
+         CAST(in_calls AS BIGINT) AS in_calls, threads, processes, CAST(events AS BIGINT) AS events,
+         CAST()" +
+         std::to_string(begin) + R"( AS BIGINT) AS "begin"
   FROM runs, calls, lives, who)";
 }
 
-}  // namespace
-
 Status create_rule_views(sql::Connection& connection, std::optional<std::int64_t> wall) {
-  FATHOM_TRY(connection.execute(totals_sql(wall)));
+  FATHOM_TRY(connection.execute("CREATE OR REPLACE VIEW totals AS" + totals_sql(wall, 0)));
   return connection.execute(kIo);
 }
 

@@ -43,12 +43,8 @@ Result<Table> files_table(Store& store, const std::vector<std::string>& by, std:
   FATHOM_ASSIGN(Table table, store.query(files_sql(columns_sql(keys), rows)));
   table.title = "Files by time";
   const std::size_t time = column_of(table, "time");
-  const std::int64_t all = table.rows.empty() ? 0 : int_of(table.rows[0].back());
-  for (auto& row : table.rows) {
-    row[time + 1] = percent_of(int_of(row[time]), base.thread_time);
-    row.pop_back();
-  }
-  table.columns.pop_back();
+  const std::int64_t all = take_row_count(table);
+  for (auto& row : table.rows) row[time + 1] = percent_of(int_of(row[time]), base.thread_time);
   set_measures(table, {{"time", kNanoseconds},
                        {"share", kPercent},
                        {"calls", kCount},

@@ -50,6 +50,33 @@ std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows)
       fmt::arg("same", same_group(by)), fmt::arg("limit", limit_sql(rows)));
 }
 
+// Percentiles as Histogram::quantile finds them.
+std::string sql() {
+  return R"(
+    WITH sums AS (
+      SELECT name, layer, CAST(sum(self) AS BIGINT) AS self, CAST(sum(dur) AS BIGINT) AS total,
+             CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
+             min(dur_min) AS least, max(dur_max) AS most, CAST(sum(bytes) AS BIGINT) AS bytes
+      FROM summary GROUP BY name, layer),
+    buckets AS (
+      SELECT name, layer, b - 1 AS b, sum(n) AS n FROM (
+        SELECT name, layer, unnest(hist) AS n, generate_subscripts(hist, 1) AS b FROM summary)
+      WHERE n > 0 GROUP BY name, layer, b),
+    running AS (
+      SELECT *, sum(n) OVER (PARTITION BY name, layer ORDER BY b) AS upto,
+             sum(n) OVER (PARTITION BY name, layer) AS every FROM buckets),
+    quantiles AS (
+      SELECT name, layer,
+             arg_min(pow(2, b + (0.50 * every - upto + n) / n), b) FILTER (upto >= 0.50 * every) AS p50,
+             arg_min(pow(2, b + (0.99 * every - upto + n) / n), b) FILTER (upto >= 0.99 * every) AS p99
+      FROM running GROUP BY name, layer)
+    SELECT s.name, s.layer, self, total, calls, errors,
+           CAST(trunc(least(greatest(p50, least), most)) AS BIGINT) AS p50,
+           CAST(trunc(least(greatest(p99, least), most)) AS BIGINT) AS p99, most AS max, bytes
+    FROM sums s LEFT JOIN quantiles q
+      ON q.name IS NOT DISTINCT FROM s.name AND q.layer IS NOT DISTINCT FROM s.layer)";
+}
+
 std::vector<Value> function_row(const Table& found, const std::vector<Value>& row, std::size_t keys,
                                 std::int64_t thread_time) {
   const auto number = [&](std::string_view name) { return int_of(row[column_of(found, name)]); };
@@ -107,6 +134,7 @@ const ViewDef kFunctionsView = {
     .help = "functions and calls by the time spent in themselves",
     .by = kGroups,
     .run = run,
+    .sql = sql,
 };
 
 }  // namespace fathom::analysis

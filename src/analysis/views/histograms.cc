@@ -24,22 +24,43 @@ std::vector<std::string> grouping(const ViewOptions& options) {
   return options.by.empty() ? std::vector<std::string>{"layer", "category"} : options.by;
 }
 
+HistogramRequest sizes_of(std::vector<std::string> by) {
+  return {.column = "sizes",
+          .measure = Measure::kBytes,
+          .by = std::move(by),
+          .where = "bytes IS NOT NULL"};
+}
+
+HistogramRequest latencies_of(std::vector<std::string> by) {
+  return {.column = "hist", .measure = Measure::kNanoseconds, .by = std::move(by), .where = ""};
+}
+
+// The histogram's SQL with lower bounds instead of buckets.
+std::string view_sql(const HistogramRequest& request) {
+  return "SELECT * EXCLUDE (bucket, calls), CASE bucket WHEN 0 THEN 0 ELSE 1::BIGINT << "
+         "least(bucket, 62)::INT END AS \"from\", calls FROM (" +
+         histogram_sql(request) + ")";
+}
+
+std::string sizes_sql() { return view_sql(sizes_of({"layer", "category"})); }
+std::string latencies_sql() { return view_sql(latencies_of({"layer", "category"})); }
+
+Result<Report> bars(Store& store, const HistogramRequest& request, std::string_view of) {
+  FATHOM_ASSIGN(Table table, histogram_table(store, request));
+  table.title = fmt::format("{} of calls", of);
+  Report report{.words = {}, .sections = {{std::move(table), Shape::kBars}}};
+  FATHOM_ASSIGN(Table percentiles, percentiles_table(store, request));
+  percentiles.title = fmt::format("{}: percentiles", of);
+  if (!percentiles.rows.empty()) report.sections.push_back({std::move(percentiles)});
+  return report;
+}
+
 Result<Report> run_sizes(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Table table, histogram_table(store, {.column = "sizes",
-                                                     .measure = Measure::kBytes,
-                                                     .by = grouping(options),
-                                                     .where = "bytes IS NOT NULL"}));
-  table.title = "Sizes of calls";
-  return Report{.words = {}, .sections = {{std::move(table), Shape::kBars}}};
+  return bars(store, sizes_of(grouping(options)), "Sizes");
 }
 
 Result<Report> run_latencies(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Table table, histogram_table(store, {.column = "hist",
-                                                     .measure = Measure::kNanoseconds,
-                                                     .by = grouping(options),
-                                                     .where = ""}));
-  table.title = "Latencies of calls";
-  return Report{.words = {}, .sections = {{std::move(table), Shape::kBars}}};
+  return bars(store, latencies_of(grouping(options)), "Latencies");
 }
 
 }  // namespace
@@ -56,12 +77,37 @@ Result<Table> histogram_table(Store& store, const HistogramRequest& request) {
   return table;
 }
 
+Result<Table> percentiles_table(Store& store, const HistogramRequest& request) {
+  const std::string keys = columns_sql(request.by);
+  FATHOM_ASSIGN(const Table found,
+                store.query(fmt::format("SELECT {0}, list(bucket ORDER BY bucket), "
+                                        "list(calls ORDER BY bucket), CAST(sum(calls) AS BIGINT) "
+                                        "FROM ({1}) GROUP BY {0} ORDER BY {0}",
+                                        keys, histogram_sql(request))));
+  Table table;
+  for (const std::string& key : request.by) table.columns.push_back({key});
+  table.columns.push_back({"calls", Measure::kCount});
+  for (const char* name : {"p50", "p95", "p99"}) table.columns.push_back({name, request.measure});
+  for (const auto& row : found.rows) {
+    const std::size_t keys_end = request.by.size();
+    const Histogram histogram = Histogram::from(row[keys_end], row[keys_end + 1]);
+    std::vector<Value> cells(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(keys_end));
+    cells.push_back(row[keys_end + 2]);
+    for (const double share : {0.50, 0.95, 0.99})
+      cells.emplace_back(histogram.quantile(share, 0, INT64_MAX).value_or(0));
+    table.rows.push_back(std::move(cells));
+  }
+  table.note = "to the power of two";
+  return table;
+}
+
 extern const ViewDef kSizesView;
 const ViewDef kSizesView = {
     .name = "sizes",
     .help = "how many bytes calls moved, as histograms of powers of two",
     .by = kGroups,
     .run = run_sizes,
+    .sql = sizes_sql,
 };
 
 extern const ViewDef kLatenciesView;
@@ -70,6 +116,7 @@ const ViewDef kLatenciesView = {
     .help = "how long calls took, as histograms of powers of two",
     .by = kGroups,
     .run = run_latencies,
+    .sql = latencies_sql,
 };
 
 }  // namespace fathom::analysis

@@ -4,6 +4,7 @@
 
 #include "analysis/contract.h"
 #include "analysis/view_tools.h"
+#include "analysis/views/kinds.h"
 #include "analysis/views/tables.h"
 #include "base/text.h"
 
@@ -22,10 +23,85 @@ std::string layer_order() {
   return text + fmt::format(" ELSE {} END", number);
 }
 
-Result<Report> run_layers(Store& store, const ViewOptions&) {
+constexpr std::int64_t kRows = 50;
+constexpr std::string_view kBy[] = {"host", "pid", "tid"};
+
+void set_layer_measures(Table& table) {
+  set_measures(table, {{"wall", kNanoseconds},
+                       {"self", kNanoseconds},
+                       {"share", kPercent},
+                       {"total", kNanoseconds},
+                       {"calls", kCount},
+                       {"errors", kCount},
+                       {"bytes", kBytes}});
+}
+
+constexpr char kSums[] =
+    R"(CAST(sum(self) AS BIGINT) AS self, CAST(sum(dur) AS BIGINT) AS total,
+       CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
+       CAST(sum(bytes) AS BIGINT) AS bytes)";
+
+// Of the run and of hosts, from what was summed while decoding.
+std::string layers_of_sums(const Scope& scope) {
+  const std::string host = scope.keys.empty() ? "CAST(NULL AS VARCHAR)" : "host";
+  return fmt::format(
+      R"(SELECT {scope}, s.layer, wall, self, total, calls, errors, bytes
+         FROM (SELECT {host} AS host, layer, {sums} FROM summary GROUP BY ALL) s
+         LEFT JOIN (SELECT {host} AS h, layer, CAST(sum(covered) AS BIGINT) AS wall FROM coverage
+                    GROUP BY ALL) w ON w.layer = s.layer AND w.h IS NOT DISTINCT FROM s.host)",
+      fmt::arg("scope", scope_columns_sql(scope)), fmt::arg("host", host), fmt::arg("sums", kSums));
+}
+
+// Of processes and threads: how many calls of a layer are open after every begin and end.
+std::string layers_of_events(const Scope& scope) {
+  return fmt::format(
+      R"(SELECT {scope}, layer, wall, self, total, calls, errors, bytes
+         FROM (SELECT {keys}, layer, {sums} FROM (
+                 SELECT host, pid, tid, layer, self, dur, 1 AS calls, error IS NOT NULL AS errors, bytes
+                 FROM events) GROUP BY {keys}, layer)
+         JOIN (SELECT {keys}, layer,
+                      CAST(coalesce(sum(dur) FILTER (open > 0), 0) AS BIGINT) AS wall FROM (
+                 SELECT {keys}, layer, lead(ts) OVER later - ts AS dur, sum(opens) OVER later AS open
+                 FROM (SELECT {keys}, layer, ts, 1 AS opens FROM events
+                       UNION ALL SELECT {keys}, layer, ts + dur, -1 FROM events)
+                 WINDOW later AS (PARTITION BY {keys}, layer ORDER BY ts, opens DESC
+                                  ROWS UNBOUNDED PRECEDING))
+               GROUP BY {keys}, layer)
+           USING ({keys}, layer))",
+      fmt::arg("scope", scope_columns_sql(scope)), fmt::arg("keys", columns_sql(scope.keys)),
+      fmt::arg("sums", kSums));
+}
+
+Result<Table> layers_by(Store& store, const ViewOptions& options) {
+  const Scope& scope = scope_of(options.by);
+  const std::int64_t rows = rows_wanted(options, kRows);
+  const std::string sums = scope.keys.size() < 2 ? layers_of_sums(scope) : layers_of_events(scope);
+  FATHOM_ASSIGN(Table table, store.query(fmt::format(
+                                 "SELECT {}, layer, wall, self, total, calls, errors, bytes, "
+                                 "count(*) OVER () AS all_rows FROM ({}) ORDER BY {}, {} {}",
+                                 columns_sql(scope.keys), sums, columns_sql(scope.keys),
+                                 layer_order(), limit_sql(rows))));
+  const std::int64_t all = take_row_count(table);
+  table.title = fmt::format("Time by layer and {}", scope.name);
+  set_layer_measures(table);
+  note_left_out(table, all, "rows");
+  return table;
+}
+
+Result<Report> run_layers(Store& store, const ViewOptions& options) {
+  if (!options.by.empty()) {
+    FATHOM_ASSIGN(Table time, layers_by(store, options));
+    return Report{.words = {}, .sections = {{std::move(time)}}};
+  }
   FATHOM_ASSIGN(Table time, layer_time_table(store));
   FATHOM_ASSIGN(Table layers, layers_table(store));
   return Report{.words = {}, .sections = {{std::move(time)}, {std::move(layers)}}};
+}
+
+std::string layer_time_sql() {
+  const std::vector<Scope>& all = scopes();
+  return layers_of_sums(all[0]) + " UNION ALL " + layers_of_sums(all[1]) + " UNION ALL " +
+         layers_of_events(all[2]) + " UNION ALL " + layers_of_events(all[3]);
 }
 
 Result<Report> run_losses(Store& store, const ViewOptions&) {
@@ -37,23 +113,12 @@ Result<Report> run_losses(Store& store, const ViewOptions&) {
 
 Result<Table> layer_time_table(Store& store) {
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
-  FATHOM_ASSIGN(
-      Table table,
-      store.query("WITH walls AS (SELECT layer, sum(covered) AS wall FROM coverage GROUP BY layer) "
-                  "SELECT layer, CAST(any_value(wall) AS BIGINT) AS wall, "
-                  "CAST(sum(self) AS BIGINT) AS self, NULL AS share, "
-                  "CAST(sum(dur) AS BIGINT) AS total, CAST(sum(calls) AS BIGINT) AS calls, "
-                  "CAST(sum(errors) AS BIGINT) AS errors, CAST(sum(bytes) AS BIGINT) AS bytes "
-                  "FROM summary LEFT JOIN walls USING (layer) GROUP BY layer ORDER BY " +
-                  layer_order()));
+  FATHOM_ASSIGN(Table table,
+                store.query(fmt::format("SELECT layer, wall, self, NULL AS share, total, calls, "
+                                        "errors, bytes FROM ({}) ORDER BY {}",
+                                        layers_of_sums(scopes()[0]), layer_order())));
   table.title = "Time by layer";
-  set_measures(table, {{"wall", kNanoseconds},
-                       {"self", kNanoseconds},
-                       {"share", kPercent},
-                       {"total", kNanoseconds},
-                       {"calls", kCount},
-                       {"errors", kCount},
-                       {"bytes", kBytes}});
+  set_layer_measures(table);
   for (auto& row : table.rows) row[3] = percent_of(int_of(row[2]), base.thread_time);
   const std::int64_t outside = base.thread_time - base.in_calls;
   table.rows.push_back({std::string("(outside recorded calls)"), Value(), outside,
@@ -86,9 +151,13 @@ Result<Table> losses_table(Store& store) {
 extern const ViewDef kLayersView;
 const ViewDef kLayersView = {
     .name = "layers",
-    .help = "time in each layer, and what was recorded or why not",
-    .by = {},
+    .help = "time in each layer with what overlaps counted once, and what was recorded or why not",
+    .by = kBy,
     .run = run_layers,
+    .sql = layer_time_sql,
+    .sql_name = "layer_time",
+    .of_events = true,
+    .plain_of_sums = true,
 };
 
 extern const ViewDef kLossesView;

@@ -49,10 +49,9 @@ bool one_value(const Table& table, std::string_view name) {
 
 Result<Table> life_table(Store& store, const std::string& sql, std::int64_t rows,
                          std::string_view what) {
-  FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
-  FATHOM_ASSIGN(Table table, store.query(sql + limit_sql(rows), {wall}));
-  const std::int64_t all = table.rows.empty() ? 0 : int_of(table.rows[0].back());
-  drop_column(table, "all_rows");
+  FATHOM_ASSIGN(const TimeBase base, time_base(store));
+  FATHOM_ASSIGN(Table table, store.query(sql + limit_sql(rows), {base.begin + base.wall}));
+  const std::int64_t all = take_row_count(table);
   if (one_value(table, "host")) drop_column(table, "host");
   set_measures(table, {{"start", kNanoseconds},
                        {"wall", kNanoseconds},
@@ -67,7 +66,13 @@ Result<Table> life_table(Store& store, const std::string& sql, std::int64_t rows
 
 Result<Report> run_processes(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(Table table, processes_table(store, rows_wanted(options, kRows)));
-  return Report{.words = {}, .sections = {{std::move(table)}}};
+  const bool several = table.rows.size() > 1;
+  Report report{.words = {}, .sections = {{std::move(table)}}};
+  if (several) {
+    FATHOM_ASSIGN(std::vector<Section> imbalance, imbalance_sections(store));
+    for (Section& section : imbalance) report.sections.push_back(std::move(section));
+  }
+  return report;
 }
 
 Result<Report> run_threads(Store& store, const ViewOptions& options) {

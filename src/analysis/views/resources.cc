@@ -97,7 +97,7 @@ std::string lines_sql(const std::vector<Picture>& wanted, std::int64_t rows) {
            FROM raw WINDOW w AS (PARTITION BY picture, host, pid, line ORDER BY ts)),
          binned AS (
            SELECT picture, host, pid, line, bins,
-                  greatest(least(ts * bins // $1, bins - 1), 0) AS b, avg(value) AS value,
+                  greatest(least((ts - $2) * bins // $1, bins - 1), 0) AS b, avg(value) AS value,
                   max(value) AS most, sum(value) AS total, count(value) AS n
            FROM stepped, bins_of WHERE value IS NOT NULL GROUP BY ALL),
          lines AS (
@@ -119,17 +119,6 @@ std::string lines_sql(const std::vector<Picture>& wanted, std::int64_t rows) {
       fmt::arg("rows", rows));
 }
 
-// Values at their bins; NULL between them.
-List dense(const Value& bins, const Value& values, std::int64_t count) {
-  List line(static_cast<std::size_t>(count));
-  const auto* where = std::get_if<List>(&bins.data);
-  const auto* what = std::get_if<List>(&values.data);
-  for (std::size_t i = 0; where != nullptr && what != nullptr && i < where->size(); ++i) {
-    line[static_cast<std::size_t>(int_of((*where)[i]))] = (*what)[i];
-  }
-  return line;
-}
-
 Table empty_table(const Picture& picture) {
   Table table;
   table.title = picture.title;
@@ -141,8 +130,12 @@ Table empty_table(const Picture& picture) {
 
 void add_line(Table& table, const std::vector<Value>& row) {
   std::vector<Value> cells(row.begin(), row.begin() + 5);
-  cells.emplace_back(dense(row[5], row[6], int_of(row[7])));
+  cells.emplace_back(dense(row[5], row[6], int_of(row[7]), Value()));
   table.rows.push_back(std::move(cells));
+}
+
+std::string sql() {
+  return "SELECT ts, host, pid, name, unit, value FROM counters WHERE layer = 'resource'";
 }
 
 Result<Report> run(Store& store, const ViewOptions&) {
@@ -159,9 +152,9 @@ Result<Report> run(Store& store, const ViewOptions&) {
 Result<std::vector<Section>> resource_sections(Store& store, bool all) {
   std::vector<Picture> wanted = pictures();
   if (!all) std::erase_if(wanted, [](const Picture& picture) { return !picture.in_overview; });
-  FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
+  FATHOM_ASSIGN(const TimeBase base, time_base(store));
   FATHOM_ASSIGN(const Table found, store.query(lines_sql(wanted, all ? kManyLines : kFewLines),
-                                               {std::max<std::int64_t>(wall, 1)}));
+                                               {std::max<std::int64_t>(base.wall, 1), base.begin}));
   std::vector<Section> sections;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     Table table = empty_table(wanted[i]);
@@ -184,6 +177,7 @@ const ViewDef kResourcesView = {
     .help = "CPU, memory, I/O and faults of processes and machine over time",
     .by = {},
     .run = run,
+    .sql = sql,
 };
 
 }  // namespace fathom::analysis

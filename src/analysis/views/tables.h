@@ -26,6 +26,8 @@ Result<Table> losses_table(Store& store);
 
 Result<Table> processes_table(Store& store, std::int64_t rows);
 Result<Table> threads_table(Store& store, std::int64_t rows);
+// How evenly time and bytes are spread over ranks, or over processes where there are none.
+Result<std::vector<Section>> imbalance_sections(Store& store);
 
 // Bars: the columns of `by`, lower bound of a power of two, calls. `where` filters the summary.
 struct HistogramRequest {
@@ -35,6 +37,8 @@ struct HistogramRequest {
   std::string where;
 };
 Result<Table> histogram_table(Store& store, const HistogramRequest& request);
+// The columns of `by`, calls, p50, p95, p99, as far as powers of two tell.
+Result<Table> percentiles_table(Store& store, const HistogramRequest& request);
 
 // Lines over time; each with a table of its own, for units differ. Tables without rows are left
 // out.

@@ -52,14 +52,14 @@ Result<Report> run(Store& store, const ViewOptions&) {
 }  // namespace
 
 Result<Section> timeline_section(Store& store) {
-  FATHOM_ASSIGN(const std::int64_t known, store.wall_ns());
-  const std::int64_t wall = std::max<std::int64_t>(known, 1);
+  FATHOM_ASSIGN(const TimeBase base, time_base(store));
+  const std::int64_t wall = std::max<std::int64_t>(base.wall, 1);
   FATHOM_ASSIGN(const std::int64_t bins, bins_of(store, wall));
   FATHOM_ASSIGN(const Table found,
-                store.query("SELECT layer, greatest(least(ts * $1 // $2, $1 - 1), 0) AS b, "
+                store.query("SELECT layer, greatest(least((ts - $3) * $1 // $2, $1 - 1), 0) AS b, "
                             "CAST(sum(busy) AS BIGINT), CAST(sum(calls) AS BIGINT), "
                             "CAST(sum(bytes) AS BIGINT) FROM timeline GROUP BY layer, b",
-                            {bins, wall}));
+                            {bins, wall, base.begin}));
   std::map<std::string, Line> lines = lines_of(found, bins, wall);
   Section section{.table = {}, .shape = Shape::kSeries};
   Table& table = section.table;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Files rolled up by directory.
+#include <fmt/format.h>
+
+#include "analysis/view_tools.h"
+
+namespace fathom::analysis {
+namespace {
+
+using enum Measure;
+
+constexpr std::int64_t kRows = 30;
+constexpr std::string_view kBy[] = {"layer", "pid", "host"};
+
+// Every directory above a file has the file's sums; `direct` counts the files that lie in it.
+std::string directories_sql(const std::string& keys) {
+  return fmt::format(
+      R"(SELECT {keys} CASE depth WHEN 0 THEN '/' ELSE array_to_string(parts[1:depth + 1], '/') END
+                AS directory, depth, count(DISTINCT file) AS files,
+                count(DISTINCT CASE WHEN depth = len(parts) - 2 THEN file END) AS direct,
+                CAST(sum(self) AS BIGINT) AS time, CAST(sum(calls) AS BIGINT) AS calls,
+                CAST(sum(errors) AS BIGINT) AS errors,
+                CAST(coalesce(sum(bytes) FILTER (category = 'read'), 0) AS BIGINT) AS read,
+                CAST(coalesce(sum(bytes) FILTER (category = 'write'), 0) AS BIGINT) AS written
+         FROM (SELECT *, unnest(range(len(parts) - 1)) AS depth
+               FROM (SELECT *, string_split(file, '/') AS parts FROM summary WHERE file LIKE '/%'))
+         GROUP BY {keys} directory, depth)",
+      fmt::arg("keys", keys));
+}
+
+std::string sql() { return directories_sql(""); }
+
+Result<Report> run(Store& store, const ViewOptions& options) {
+  const std::string keys = options.by.empty() ? "" : columns_sql(options.by) + ", ";
+  const std::string level =
+      options.depth < 0 ? "direct > 0" : fmt::format("depth = {}", options.depth);
+  FATHOM_ASSIGN(const TimeBase base, time_base(store));
+  FATHOM_ASSIGN(
+      Table table,
+      store.query(fmt::format(
+          "SELECT {0} directory, files, time, NULL AS share, calls, errors, read, written, "
+          "count(*) OVER () AS all_rows FROM ({1}) WHERE {2} "
+          "ORDER BY time DESC, calls DESC, {0} directory {3}",
+          keys, directories_sql(keys), level, limit_sql(rows_wanted(options, kRows)))));
+  const std::int64_t all = take_row_count(table);
+  table.title = "Directories by time";
+  const std::size_t time = column_of(table, "time");
+  for (auto& row : table.rows) row[time + 1] = percent_of(int_of(row[time]), base.thread_time);
+  set_measures(table, {{"files", kCount},
+                       {"time", kNanoseconds},
+                       {"share", kPercent},
+                       {"calls", kCount},
+                       {"errors", kCount},
+                       {"read", kBytes},
+                       {"written", kBytes}});
+  if (all == 0) table.note = "no call with a file was recorded";
+  note_left_out(table, all, "directories");
+  return Report{.words = {}, .sections = {{std::move(table)}}};
+}
+
+}  // namespace
+
+extern const ViewDef kDirectoriesView;
+const ViewDef kDirectoriesView = {
+    .name = "directories",
+    .help = "directories with all that lies under them; --depth 1 shows the top ones",
+    .by = kBy,
+    .run = run,
+    .sql = sql,
+    .has_depth = true,
+};
+
+}  // namespace fathom::analysis

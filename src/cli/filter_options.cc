@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#include "cli/filter_options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/contract.h"
+#include "base/text.h"
+
+namespace fathom::cli {
+namespace {
+
+Status check_layers(const std::vector<std::string>& layers) {
+  const auto known = analysis::layer_names();
+  for (const std::string& layer : layers) {
+    if (std::ranges::find(known, layer) != known.end()) continue;
+    return usage_error("no layer '" + escape_control(layer) + "'",
+                       "'fathom doctor' lists the layers");
+  }
+  return {};
+}
+
+// Seconds since the start of the recording.
+Result<render::ExportNumber> bound_of(const Parser& parser, const char* name, double seconds) {
+  if (!parser.given(name)) return render::ExportNumber();
+  constexpr double kMost = 9e9;
+  if (!std::isfinite(seconds) || std::abs(seconds) > kMost) {
+    return usage_error(std::string(name) + " is not a time", "give seconds since the start");
+  }
+  return render::ExportNumber(std::llround(seconds * 1e9));
+}
+
+}  // namespace
+
+void declare_filters(Parser& parser, FilterOptions& options) {
+  parser.option("--layers", options.layers, "LAYER,…", "only what these layers recorded");
+  parser.option("--pid", options.pids, "PID,…", "only these processes");
+  parser.option("--name", options.names, "NAME,…",
+                "only events, counters and intervals of these names; * and ? stand for others");
+  parser.option("--from", options.from, "SECONDS",
+                "only what ends at or after this time since the start");
+  parser.option("--to", options.to, "SECONDS", "only what begins before this time since the start");
+}
+
+Result<RowFilter> filter_of(const Parser& parser, const FilterOptions& options) {
+  RowFilter filter;
+  FATHOM_TRY(check_layers(options.layers));
+  filter.layers = options.layers;
+  filter.names = options.names;
+  for (const std::string& text : options.pids) {
+    const Result<std::int64_t> pid = parse_int(text);
+    if (!pid)
+      return usage_error("'" + escape_control(text) + "' is not a pid", "--pid takes numbers");
+    filter.pids.push_back(*pid);
+  }
+  FATHOM_ASSIGN(filter.from_ns, bound_of(parser, "--from", options.from));
+  FATHOM_ASSIGN(filter.to_ns, bound_of(parser, "--to", options.to));
+  return filter;
+}
+
+}  // namespace fathom::cli
