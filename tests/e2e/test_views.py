@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The views of reports: they agree with each other, with SQL, and with their parts."""
+
+import json
+from typing import Any
+
+from kit import Box, check, check_true
+
+VIEWS = (
+    *("functions", "tree", "files", "directories", "patterns", "layers", "overlap", "phases", "ranks", "processes"),
+    *("threads", "sizes", "latencies", "bandwidth", "concurrency", "timeline", "resources", "losses"),
+)
+
+
+def tables(box: Box, *options: object) -> dict[str, list[dict[str, Any]]]:
+    """The tables of a report by their titles; a single one has no title around it."""
+    answer = json.loads(box.fathom("report", box.trace, *options, "--top", "0", "--format", "json"))
+    return {"": answer} if isinstance(answer, list) else answer
+
+
+def first_table(box: Box, *options: object) -> list[dict[str, Any]]:
+    return next(iter(tables(box, *options).values()))
+
+
+def test_every_view(box: Box) -> None:
+    """Of what nobody packed yet, and as SQL views; what events and sums tell is the same."""
+    box.run(box.kit.victim("storm"), 2, 3, 200, env=box.unsupervised())
+    for view in VIEWS:
+        tables(box, view)
+        box.rows(f"SELECT count(*) FROM {view}")
+    own = box.value("SELECT CAST(sum(self) AS BIGINT) FROM events")
+    calls = box.value("SELECT count(*) FROM events")
+    check("the tree has all time", own, sum(row["self"] for row in first_table(box, "tree")))
+    check("the tree has all calls", calls, sum(row["calls"] for row in first_table(box, "tree")))
+    check("threads have all time", own, sum(row["self"] for row in first_table(box, "layers", "--by", "tid")))
+    check("functions have all time", own, sum(row["self"] for row in first_table(box, "functions")))
+    for by in ("host", "pid", "tid"):
+        for row in first_table(box, "overlap", "--by", by):
+            parts = row["app_io"] + row["unoverlapped_compute"]
+            check(f"I/O, and compute without it, by {by}", row["busy"], parts)
+
+
+def test_parts_make_the_whole(box: Box) -> None:
+    """Events are cut at --from and --to, so that two parts of a run have all of its time."""
+    box.record(box.kit.victim("storm"), 2, 3, 200)
+    middle = box.value("SELECT (min(ts) + max(ts + dur)) // 2 FROM events") / 1e9
+    end = box.value("SELECT wall FROM totals") / 1e9
+    ways = {"before": ("--to", f"{middle:.9f}"), "after": ("--from", f"{middle:.9f}", "--to", f"{end + 1:.9f}")}
+    for view, column in (("functions", "self"), ("layers", "self"), ("overlap", "busy"), ("tree", "self")):
+        whole = sum(row[column] for row in first_table(box, view) if not str(row.get("layer")).startswith("("))
+        got = 0
+        for options in ways.values():
+            rows = first_table(box, view, *options)
+            got += sum(row[column] for row in rows if not str(row.get("layer")).startswith("("))
+        check(f"{column} of {view}", whole, got)
+
+
+def test_conditions(box: Box) -> None:
+    """--where is SQL of somebody else's: it filters, and may not do more."""
+    box.record(box.kit.victim("storm"), 2, 3, 200)
+    wanted = box.value("SELECT count(*) FROM events WHERE layer = 'posix' AND dur > 1000")
+    rows = first_table(box, "functions", "--where", "layer = 'posix' AND dur > 1000 -- long ones")
+    check("calls for which it holds", wanted, sum(row["calls"] for row in rows))
+    for bad in ("dur >", "nothing = 1", "1) UNION SELECT 1 FROM enable_logging() WHERE (1", "1); DROP VIEW events; --"):
+        process = box.start(box.kit.fathom, "report", box.trace, "functions", "--where", bad)
+        _, err = box.finish(process, 3)
+        check_true(f"one line about {bad!r}: {err!r}", err.startswith(b"fathom: ") and err.count(b"\n") == 1)
+    process = box.start(box.kit.fathom, "report", box.trace, "functions", "--depth", "1")
+    box.finish(process, 2)
