@@ -19,6 +19,10 @@ std::span<const std::uint8_t> as_bytes(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
+// What nobody drained for long may be more than fits into memory.
+constexpr std::uint64_t kMostMapped = std::uint64_t{64} << 20;
+constexpr std::uint64_t kChunksPerRest = 256;  // the kernel maps the neighbours too: some 16 MiB
+
 bool all_free(const Pool& pool) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
     if (__atomic_load_n(&pool.segment(index).state, __ATOMIC_SEQ_CST) != FATHOM_SEGMENT_FREE)
@@ -82,8 +86,14 @@ Status Drainer::refresh_pools() {
   std::erase_if(pools_, [&paths](const auto& pool) {
     return !std::binary_search(paths.begin(), paths.end(), pool.first);
   });
+  std::uint64_t bytes = 0;
+  for (const auto& [path, pool] : pools_) bytes += pool.file_bytes();
+  many_ = bytes > kMostMapped;
   liveness_.begin_pass();
-  for (auto& [path, pool] : pools_) see_owners(pool);
+  for (auto& [path, pool] : pools_) {
+    see_owners(pool);
+    rest(pool);
+  }
   return {};
 }
 
@@ -165,6 +175,7 @@ void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
         if (!may_take(pool, index, result) || !taken.insert({&pool, index}).second) continue;
         work.push_back({&pool, index, first_switch(chunk_of(pool, index))});
       }
+      rest(pool);
     }
   }
   std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) {
@@ -217,6 +228,8 @@ Result<DrainResult> Drainer::drain() {
     }
     result.chunks++;
     result.bytes += bytes;
+    if (result.chunks % kChunksPerRest != 0) continue;
+    for (const auto& [path, pool] : pools_) rest(pool);
   }
   remove_idle_pools();
   for (const auto& [path, pool] : pools_) {
@@ -230,6 +243,7 @@ Result<DrainResult> Drainer::drain() {
 void Drainer::remove_idle_pools() {
   for (auto& [path, pool] : pools_) {
     if (all_free(pool) && !creator_lives(pool)) remove_pool(pool);
+    rest(pool);
   }
   std::erase_if(pools_, [](const auto& pool) { return !path_exists(pool.first); });
 }

@@ -77,10 +77,14 @@ class Drainer {
   void remove_pool(Pool& pool);
   Status ensure_log(std::uint64_t room);
   [[nodiscard]] Chunk chunk_of(const Pool& pool, std::uint32_t index) const;
+  void rest(const Pool& pool) const {
+    if (many_) pool.rest();
+  }
 
   Spool* spool_;
   Liveness liveness_;
   std::map<std::string, Pool> pools_;  // by path
+  bool many_ = false;                  // more bytes than should be in memory at a time
   std::set<ChunkName> logged_;         // in a log, but not yet freed
   std::set<std::string> unreadable_;   // pools that are damaged
   PoolLosses gone_losses_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/sum.h"
 #include "sql/database.h"
 #include "sql/parquet_writer.h"
@@ -15,6 +16,9 @@
 
 namespace fathom::trace {
 namespace {
+
+// What may lie idle between two logs: without a bound it was seen to grow with their number.
+constexpr std::size_t kIdleHeap = std::size_t{64} << 20;
 
 constexpr const char* kPartTables[] = {kCountersTable, kSummaryTable, kTimelineTable,
                                        kCoverageTable, kInodesTable,  kEventsTable};
@@ -134,6 +138,7 @@ Status Packer::State::pack(std::uint64_t n) {
   FATHOM_TRY(read_log(n, rows));
   FATHOM_TRY(write_rows(n, rows));
   FATHOM_TRY(publish(n, rows.sums));
+  trim_heap(kIdleHeap);
   const std::scoped_lock lock(mutex_);
   progress_.events += events_.rows();
   return {};

@@ -121,6 +121,8 @@ Pool::~Pool() {
   if (memory_ != nullptr) ::munmap(memory_, size_);
 }
 
+void Pool::rest() const { (void)::madvise(memory_, size_, MADV_DONTNEED); }
+
 fathom_segment& Pool::segment(std::uint32_t index) const {
   auto* base = static_cast<std::uint8_t*>(memory_) + FATHOM_POOL_HEADER_SIZE;
   return *reinterpret_cast<fathom_segment*>(base + std::size_t{index} * segment_size_);

@@ -63,6 +63,8 @@ class Pool {
   // segment.
   [[nodiscard]] std::span<const std::uint8_t> records(std::uint32_t index,
                                                       std::uint64_t committed) const;
+  // Pages that were looked at are no longer part of this process's memory, until they are again.
+  void rest() const;
 
  private:
   Pool(std::string path, void* memory, std::size_t size);
