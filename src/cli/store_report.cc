@@ -33,13 +33,13 @@ Shape shape_of(analysis::Shape shape) {
 
 // Bytes are counted where they reach the kernel, and in the C library where that was not recorded.
 constexpr char kHeatSql[] = R"(
-  WITH moved AS (
-    SELECT coalesce(host, '') AS host, pid, layer, ts, bytes FROM events
-    WHERE category IN ('read', 'write', 'copy') AND bytes > 0 AND layer IN ('posix', 'stdio')),
-  lowest AS (SELECT min(layer) AS layer FROM moved)
-  SELECT m.host, m.pid, greatest(least(ts * $1 // $2, $1 - 1), 0) AS b,
+  SELECT coalesce(host, '') AS host, pid, greatest(least(ts * $1 // $2, $1 - 1), 0) AS b,
          CAST(sum(bytes) AS BIGINT) AS bytes
-  FROM moved m JOIN lowest USING (layer) GROUP BY ALL ORDER BY ALL)";
+  FROM events
+  WHERE category IN ('read', 'write', 'copy') AND bytes > 0
+    AND layer = (SELECT min(layer) FROM summary WHERE category IN ('read', 'write', 'copy')
+                 AND bytes > 0 AND layer IN ('posix', 'stdio'))
+  GROUP BY ALL ORDER BY ALL)";
 
 struct HeatRow {
   std::int64_t bytes = 0;
@@ -108,7 +108,9 @@ Result<render::ExportReport> StoreStream::report() {
   report.title = title_of(report.facts);
   report.words = std::move(found.words);
   if (filter_.any())
-    report.words.insert(report.words.begin(), "This page shows a part of the run.");
+    report.words.insert(
+        report.words.begin(),
+        "This page shows a part of the run, and no advice: rules judge whole runs.");
   if (!found.insights.empty())
     report.sections.push_back({insight_table(found.insights), Shape::kTable});
   FATHOM_ASSIGN(Table heat, heat_table(*store_, report.wall_ns));
