@@ -57,7 +57,8 @@ typedef struct fathom_report_options {
   size_t size;            // sizeof(fathom_report_options)
   const char* const* by;  // what to group by; none: the view's own choice
   size_t by_count;
-  int64_t top;  // rows of a table at most; 0: all; -1: the view's own choice
+  int64_t top;    // rows of a table at most; 0: all; -1: the view's own choice
+  int64_t depth;  // levels of a tree or of directories; -1: the view's own choice
 } fathom_report_options;
 
 const char* fathom_query_version(void);  // of Fathom; not to be freed
@@ -75,7 +76,8 @@ void fathom_recording_close(fathom_recording* recording);  // rows and streams o
 // self means dur.
 char* fathom_recording_describe(fathom_recording* recording, fathom_error** error);
 
-// JSON: [{"name", "help", "by": [column]}], the first is the default.
+// JSON: [{"name", "help", "by": [column], "of_events", "plain_of_sums"}], the first is the default.
+// One that is of_events reads events, but for plain_of_sums only when it is grouped.
 char* fathom_views(fathom_error** error);
 
 // JSON: {"words", "insights": [{"rule", "severity", "title", "says", "gain_ns", "gain", "advice"}],

@@ -43,6 +43,7 @@ class _ReportOptions(ctypes.Structure):
         ("by", ctypes.POINTER(ctypes.c_char_p)),
         ("by_count", ctypes.c_size_t),
         ("top", ctypes.c_int64),
+        ("depth", ctypes.c_int64),
     ]
 
 
@@ -244,8 +245,8 @@ class Store:
     def describe(self) -> Any:
         return _json("recording_describe", self._open())
 
-    def report(self, view: str, by: Sequence[str], top: int) -> Any:
-        options = _ReportOptions(ctypes.sizeof(_ReportOptions), _texts(by), len(by), top)
+    def report(self, view: str, by: Sequence[str], top: int, depth: int) -> Any:
+        options = _ReportOptions(ctypes.sizeof(_ReportOptions), _texts(by), len(by), top, depth)
         handle = self._open()
         return _waiting(
             lambda: _json("recording_report", handle, _bytes(view), ctypes.byref(options)),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, Union
 
 import fathom
+from fathom import _native
 from fathom._error import Error, missing_package
 from fathom.recording import Recording, path_list
 
@@ -42,9 +43,9 @@ _TYPES = {
 }
 _PARTITION_ROWS = 1_000_000
 
-# What is summed up while events are decoded, and the views that ask for nothing else.
+# What is summed up while events are decoded.
 _SUMS = ("summary", "timeline", "coverage", "processes", "threads", "inodes")
-VIEWS = ("functions", "files", "layers", "processes", "threads", "sizes", "latencies", "timeline", "losses")
+_OF_COUNTERS = ("overview", "resources")  # they show curves, which are no sums
 
 
 class Column(NamedTuple):
@@ -146,7 +147,7 @@ class Gathered:
         self, view: str = "functions", *, by: str | Sequence[str] | None = None, top: int | None = None
     ) -> Report:
         """What `fathom.open(paths).report(view)` says, to the last digit."""
-        _check_view(view)
+        _check_view(view, by)
         return self._together.report(view, by=by, top=top)
 
     def close(self) -> None:
@@ -160,9 +161,22 @@ class Gathered:
         self.close()
 
 
-def _check_view(view: str) -> None:
-    if view not in VIEWS:
-        raise Error(f"view '{view}' is not made of sums", f"those that are: {', '.join(VIEWS)}", "usage")
+def sum_views() -> list[str]:
+    """The views that are made of sums; some of them only as long as they are not grouped."""
+    return [name for name in (view["name"] for view in _native.views()) if _is_of_sums(name, None)]
+
+
+def _is_of_sums(name: str, by: str | Sequence[str] | None) -> bool:
+    for view in _native.views():
+        if view["name"] == name and name not in _OF_COUNTERS:
+            return not view["of_events"] or (view["plain_of_sums"] and not by)
+    return False
+
+
+def _check_view(view: str, by: str | Sequence[str] | None) -> None:
+    if not _is_of_sums(view, by):
+        grouped = f" by {by}" if by else ""
+        raise Error(f"view '{view}'{grouped} is not made of sums", f"those that are: {', '.join(sum_views())}", "usage")
 
 
 def gather(client: distributed.Client, paths: Paths) -> Gathered:
@@ -183,8 +197,8 @@ def report(
     by: str | Sequence[str] | None = None,
     top: int | None = None,
 ) -> Report:
-    """One report over many recordings, see gather(); VIEWS names the views that are sums."""
-    _check_view(view)
+    """One report over many recordings, see gather(); sum_views() names the views that are sums."""
+    _check_view(view, by)
     with gather(client, paths) as gathered:
         return gathered.report(view, by=by, top=top)
 

@@ -39,21 +39,12 @@ class Plots:
         """The recording's length in ns."""
         return max(int(self._recording.sql("SELECT coalesce(max(wall), 0) FROM totals").value()), 1)
 
-    def bandwidth(self, *, layers: Sequence[str] | None = None, bins: int = 100, ax: Axes | None = None) -> Axes:
-        """Bytes that calls moved per second over time, a line for each layer that moved some."""
-        wall = self._wall()
-        bins = self._bins("timeline", bins, wall)
-        rows = self._recording.sql(
-            "SELECT layer, greatest(least(ts * $1 // $2, $1 - 1), 0) AS bin, sum(bytes) AS bytes FROM timeline "
-            "GROUP BY layer, bin HAVING sum(bytes) > 0",
-            bins,
-            wall,
-        ).rows()
-        lines: dict[str, list[float]] = {}
-        for layer, place, moved in rows:
-            if layers is None or layer in layers:
-                lines.setdefault(layer, [0.0] * bins)[int(place)] = moved / (wall / bins / _SECOND)
-        axes = _steps(_axes(ax), lines, wall)
+    def bandwidth(self, *, by: str | Sequence[str] = "layer", ax: Axes | None = None) -> Axes:
+        """Bytes read and written per second over time: view `bandwidth`, a line for each group and direction."""
+        table = self._recording.report("bandwidth", by=by).table
+        keys = table.columns.index("direction") + 1
+        lines = {" ".join(str(key) for key in row[:keys]): row[-1] for row in table}
+        axes = _steps(_axes(ax), lines, self._wall())
         axes.set_ylabel("bytes/s")
         axes.set_title("Bandwidth")
         return axes
@@ -132,11 +123,6 @@ class Plots:
         for key, place, number in rows:
             cells.setdefault(key, [0] * bins)[int(place)] = number
         return list(cells), list(cells.values())
-
-    def _bins(self, table: str, most: int, wall: int) -> int:
-        """No finer than what was summed up."""
-        widest = self._recording.sql(f"SELECT coalesce(max(width), 1) FROM {table}").value()
-        return max(min(most, wall // max(int(widest), 1)), 1)
 
 
 def _steps(axes: Axes, lines: dict[str, list[float]], wall: int) -> Axes:

@@ -104,11 +104,17 @@ class Recording:
         return {view["name"]: view["help"] for view in _native.views()}
 
     def report(
-        self, view: str = "overview", *, by: str | Sequence[str] | None = None, top: int | None = None
+        self,
+        view: str = "overview",
+        *,
+        by: str | Sequence[str] | None = None,
+        top: int | None = None,
+        depth: int | None = None,
     ) -> Report:
-        """What `fathom report` says: a view, grouped by columns, with `top` rows at most (0: all)."""
+        """What `fathom report` says: a view, grouped by columns; `top` rows (0: all) and `depth` levels at most."""
         groups = [by] if isinstance(by, str) else list(by or ())
-        return Report(view, self._store.report(view, groups, -1 if top is None else top))
+        most = [-1 if number is None else number for number in (top, depth)]
+        return Report(view, self._store.report(view, groups, *most))
 
     def io_summary(self) -> dict[str, Any]:
         """The run in a few numbers, by the names that DFAnalyzer's users know; times in ns.

@@ -142,7 +142,9 @@ std::string views_json() {
     json.begin_object().key("name").value(view->name).key("help").value(view->help);
     json.key("by").begin_array();
     for (const std::string_view by : view->by) json.value(by);
-    json.end_array().end_object();
+    json.end_array();
+    json.key("of_events").value(view->of_events);
+    json.key("plain_of_sums").value(view->plain_of_sums).end_object();
   }
   json.end_array();
   return out;

@@ -128,8 +128,10 @@ Result<analysis::Store> open_store(const char* const* paths, size_t count, int t
 Result<analysis::Report> report_of(fathom_recording& recording, const char* view,
                                    const fathom_report_options& given) {
   FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::all_rules({}));
-  const analysis::ViewOptions options{
-      .by = {given.by, given.by + given.by_count}, .top = given.top, .rules = rules};
+  const analysis::ViewOptions options{.by = {given.by, given.by + given.by_count},
+                                      .top = given.top,
+                                      .depth = given.depth,
+                                      .rules = rules};
   FATHOM_ASSIGN(const analysis::ViewDef* def,
                 analysis::choose_view(view == nullptr ? "" : view, options));
   const std::lock_guard lock(recording.mutex);
@@ -171,8 +173,8 @@ char* fathom_views(fathom_error** error) {
 char* fathom_recording_report(fathom_recording* recording, const char* view,
                               const fathom_report_options* options, fathom_error** error) {
   return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
-    const fathom_report_options known =
-        known_options(options, {.size = sizeof known, .by = nullptr, .by_count = 0, .top = -1});
+    const fathom_report_options known = known_options(
+        options, {.size = sizeof known, .by = nullptr, .by_count = 0, .top = -1, .depth = -1});
     FATHOM_ASSIGN(const analysis::Report report, report_of(*recording, view, known));
     return copy_of(capi::report_json(report));
   });

@@ -116,7 +116,7 @@ TEST_F(QueryTest, TheRecordingMayCloseBeforeItsStream) {
 
 TEST_F(QueryTest, ReportsAreTables) {
   const char* by[] = {"name"};
-  const fathom_report_options options{sizeof options, by, 1, -1};
+  const fathom_report_options options{sizeof options, by, 1, -1, -1};
   const std::string report =
       taken(fathom_recording_report(recording_, "functions", &options, &error_));
   EXPECT_NE(report.find(R"("columns":["name","self",)"), std::string::npos) << report;

@@ -89,7 +89,7 @@ def test_sums_are_equal_to_the_last_digit_though_a_worker_dies(root: Path) -> No
         with fathom.open(paths) as together:
             expect("functions", tables_of(together.report("functions")), tables_of(reports[0]))
             with cluster_of.gather(client, paths) as gathered:
-                for view in cluster_of.VIEWS:
+                for view in cluster_of.sum_views():
                     expect(view, tables_of(together.report(view)), tables_of(gathered.report(view)))
                 by = {"by": ["host", "file"], "top": 0}
                 wanted = tables_of(together.report("functions", **by))
@@ -101,6 +101,9 @@ def test_sums_are_equal_to_the_last_digit_though_a_worker_dies(root: Path) -> No
             asked = sorted((name, *numbers) for name, numbers in sums.items())
             expect("asked apart", sorted(together.sql(BY_NAME).rows()), asked)
         expect("not a sum", "usage", refused(cluster_of.report, client, paths, "resources").code)
+        expect("grouped by events", "usage", refused(cluster_of.report, client, paths, "layers", by="tid").code)
+        sums = {"functions", "files", "directories", "patterns", "layers", "ranks", "sizes", "latencies", "timeline"}
+        expect("the views that are sums", set(), sums - set(cluster_of.sum_views()))
         expect("no recording", "not_found", refused(cluster_of.report, client, [root / "none"]).code)
 
 

@@ -231,3 +231,15 @@ def test_a_long_query_can_be_interrupted(root: Path) -> None:
         if how == "arrow":
             need("pyarrow")
         expect(how, "interrupted; 42\n", ran(sys.executable, "-c", LONG.format(how=how), trace))
+
+
+def test_the_summary_has_dfanalyzers_names(root: Path) -> None:
+    with fathom.open(small(root)) as recording:
+        summary = recording.io_summary()
+        counts = {"processes": 2, "threads": 3, "files": 4, "events": 12}
+        expect("counts", counts, {name: summary[name] for name in counts})
+        # Three preads, an fwrite with its write, an open; a read in another thread at another time.
+        expect("application I/O", 3 * 1000 + 20000 + 3000 + 100000, summary["app_io"])
+        view = recording.report("overlap").dicts()[0]
+        names = {"posix_io", "compute", "unoverlapped_app_io", "unoverlapped_posix_io", "unoverlapped_compute"}
+        expect("what nothing hides", {name: view[name] for name in names}, {name: summary[name] for name in names})
