@@ -161,9 +161,9 @@ std::string summary_view_sql(bool positions) {
       const std::string name = sql::quote_identifier(column.name);
       const bool moved = std::ranges::find(kOfPositions, column.name) != std::end(kOfPositions);
       if (!moved) columns.push_back("s." + name);
-      if (moved && positions) columns.push_back("coalesce(a." + name + ", 0) AS " + name);
+      if (moved && positions) columns.push_back(fmt::format("coalesce(a.{0}, 0) AS {0}", name));
       if (moved && !positions) {
-        columns.push_back("CAST(NULL AS " + std::string(column.type) + ") AS " + name);
+        columns.push_back(fmt::format("CAST(NULL AS {}) AS {}", column.type, name));
       }
     }
   }
