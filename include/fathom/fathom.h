@@ -57,6 +57,17 @@ FATHOM_API void fathom_arg_double(const char* key, double value);
 FATHOM_API void fathom_arg_text(const char* key, const char* value);
 FATHOM_API void fathom_metadata(const char* key, const char* value);
 
+/* For interpreters and coroutines, whose regions do not end in the order of the C stack. A level is
+ * what an open region, or call, is deep; one that these functions open lasts until it is closed. */
+FATHOM_API struct fathom_region fathom_span_begin(void); /* opens a level, too */
+/* Writes the region; of the levels that are open, `level` stay open at most. */
+FATHOM_API void fathom_span_end(struct fathom_site* site, struct fathom_region region,
+                                uint64_t level);
+/* Opens levels, and returns how many were open before; 0 opens none. */
+FATHOM_API uint64_t fathom_levels_open(uint64_t more);
+/* Sets how many are open. fathom_arg_* then belong to the last one of them. */
+FATHOM_API void fathom_levels_set(uint64_t open);
+
 #ifdef __cplusplus
 }
 #endif

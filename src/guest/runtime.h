@@ -188,9 +188,10 @@ uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source);
 // stack addresses: the frame of an open call lies above ours, unless a handler runs on a stack of
 // its own. A region has no frame of its own: it is opened by a callee of the function that it lies
 // in, as the calls and regions inside it are, so equal frames nest there. Its low bit is set to
-// tell so. A handler between the two stores uses the same place for its own levels: then both are
-// stored again.
-enum class Level : uintptr_t { kCall = 0, kRegion = 1 };
+// tell so. A span does not follow the stack at all (an interpreter's region): it lies above every
+// address, and stays until it is closed. A handler between the two stores uses the same place for
+// its own levels: then both are stored again.
+enum class Level : uintptr_t { kCall = 0, kRegion = 1, kSpan = UINTPTR_MAX };
 FATHOM_COLD void first_record_of_thread();
 FATHOM_COLD uint8_t levels_below(uintptr_t frame);  // how many levels are still open
 FATHOM_HOT uint8_t open_level(uintptr_t frame, Level level = Level::kCall) {

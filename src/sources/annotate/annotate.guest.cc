@@ -122,6 +122,31 @@ FATHOM_EXPORT void fathom_region_end(fathom_site* site, fathom_region region) {
   close_level(static_cast<uint8_t>(region.depth));
 }
 
+FATHOM_EXPORT fathom_region fathom_span_begin() {
+  if (!recording(kApp)) return {0, 0};
+  const uint8_t depth = open_level(FATHOM_FRAME, Level::kSpan);
+  return {tick(), depth};
+}
+
+FATHOM_EXPORT void fathom_span_end(fathom_site* site, fathom_region region, uint64_t level) {
+  const uint64_t end = tick();
+  if (!recording(kApp) || tls.thread == nullptr) return;
+  write_region(site_id(site), region.begin, end, static_cast<uint8_t>(region.depth));
+  if (tls.depth > level) close_level(static_cast<uint8_t>(level));
+}
+
+FATHOM_EXPORT uint64_t fathom_levels_open(uint64_t more) {
+  if (more == 0) return tls.depth;
+  const uint64_t before = open_level(FATHOM_FRAME, Level::kSpan);
+  for (uint64_t i = 1; i < more && tls.depth < kMaxDepth; i++)
+    open_level(FATHOM_FRAME, Level::kSpan);
+  return before;
+}
+
+FATHOM_EXPORT void fathom_levels_set(uint64_t open) {
+  close_level(static_cast<uint8_t>(open < kMaxDepth ? open : kMaxDepth));
+}
+
 FATHOM_EXPORT void fathom_instant(fathom_site* site) {
   if (!recording(kApp)) return;
   const uint64_t now = tick();
@@ -247,6 +272,10 @@ void* nothing_original = nullptr;
 const Binding kRows[] = {
     ROW(fathom_region_begin),
     ROW(fathom_region_end),
+    ROW(fathom_span_begin),
+    ROW(fathom_span_end),
+    ROW(fathom_levels_open),
+    ROW(fathom_levels_set),
     ROW(fathom_instant),
     ROW(fathom_counter_int),
     ROW(fathom_counter_double),
