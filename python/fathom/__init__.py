@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Fathom in Python: recordings opened for questions.
+"""Fathom in Python: what a program tells about itself, and recordings opened for questions.
 
 >>> import fathom
+>>> @fathom.trace
+... def load(path):
+...     with fathom.region("decode", file=path):
+...         ...
 >>> with fathom.open("sort.fathom") as recording:
 ...     recording.sql("SELECT name, sum(dur) AS time FROM events GROUP BY name").df()
 
-Importing this loads nothing but the standard library; the engine comes with the first recording that is opened.
+Importing this loads nothing but the standard library and, for the annotations, one small extension; what records comes
+where FATHOM_OUT is set, the engine of questions with the first recording that is opened.
 """
 
 from __future__ import annotations
@@ -13,6 +18,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
 from fathom._error import Error
+from fathom._places import folders
+
+__path__ += [f"{folder}/python" for folder in folders()]  # the extension is built for one Python, and lies apart
+
+from fathom.annotate import arg, counter, instant, iter, metadata, region, trace  # noqa: E402
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +31,7 @@ if TYPE_CHECKING:
 
     Path = Union[str, "os.PathLike[str]"]
 
-__all__ = ["Error", "open"]
+__all__ = ["Error", "arg", "counter", "instant", "iter", "metadata", "open", "region", "trace"]
 
 
 def open(paths: Path | Sequence[Path], *, threads: int | None = None) -> Recording:

@@ -8,12 +8,12 @@ import sys
 from typing import NoReturn
 
 from fathom._error import Error
-from fathom._native import find
+from fathom._places import find
 
 
 def main() -> NoReturn:
     try:
-        program = str(find("fathom"))
+        program = find("fathom")
     except Error as error:
         print(f"fathom: {error}", file=sys.stderr)
         sys.exit(3)

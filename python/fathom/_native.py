@@ -9,14 +9,13 @@ import json
 import os
 import threading
 import weakref
-from pathlib import Path
 from typing import Any, Callable, Sequence, TypeVar, cast
 
 from fathom._error import Error
+from fathom._places import find
 
 T = TypeVar("T")
 _LIBRARY = "libfathom_query.so"
-_PACKAGE = Path(__file__).resolve().parent
 _NULL, _BOOL, _INTEGER, _REAL, _TEXT = range(5)
 
 
@@ -63,22 +62,6 @@ class ArrowStream(ctypes.Structure):
             self.release(ctypes.addressof(self))
 
 
-def folders() -> list[Path]:
-    """Where the libraries and the program may lie: a build that was named, the installed package, the tree's build."""
-    named = os.environ.get("FATHOM_BUILD")
-    if named:
-        return [Path(named)]
-    return [_PACKAGE / "lib", _PACKAGE.parent.parent / "build"]
-
-
-def find(name: str) -> Path:
-    for folder in folders():
-        if (folder / name).exists():
-            return folder / name
-    looked = " or ".join(str(folder) for folder in folders())
-    raise Error(f"there is no {name} in {looked}", "install the package, or name a build in FATHOM_BUILD", "not_found")
-
-
 _POINTER = ctypes.c_void_p
 _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     # The error comes last in each of these.
@@ -97,7 +80,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
 def _library() -> ctypes.CDLL:
     path = find(_LIBRARY)
     try:
-        library = ctypes.CDLL(str(path))
+        library = ctypes.CDLL(path)
     except OSError as failure:
         raise Error(f"{path} cannot be loaded: {failure}", "", "unsupported") from None
     for name, (result, arguments) in _FUNCTIONS.items():

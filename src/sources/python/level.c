@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+#include "sources/python/level.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sources/python/text.h"
+
+struct chain {
+  struct level* innermost;
+  uint64_t excess;  // levels of this thread that another one has ended
+};
+
+// Initial-exec, as in the library itself: one load instead of a call.
+static __thread struct chain* own_chain __attribute__((tls_model("initial-exec")));
+static const char kChainKey[] = "fathom.chain";
+
+static void forget(struct level* level) {
+  level->link = NULL;
+  level->chain = NULL;
+}
+
+// With the thread's state in Python goes its chain; what is open there may live on elsewhere.
+static void chain_ends(PyObject* capsule) {
+  struct chain* chain = PyCapsule_GetPointer(capsule, kChainKey);
+  if (chain == NULL) return PyErr_Clear();
+  for (struct level* level = chain->innermost; level != NULL; level = level->outer) forget(level);
+  if (own_chain == chain) own_chain = NULL;
+  free(chain);
+}
+
+static struct chain* make_chain(void) {
+  PyObject* state = PyThreadState_GetDict();
+  struct chain* chain = state != NULL ? calloc(1, sizeof *chain) : NULL;
+  if (chain == NULL) return NULL;
+  PyObject* capsule = PyCapsule_New(chain, kChainKey, chain_ends);
+  if (capsule == NULL) {
+    free(chain);
+  } else {
+    if (PyDict_SetItemString(state, kChainKey, capsule) == 0) own_chain = chain;
+    Py_DECREF(capsule);
+  }
+  PyErr_Clear();
+  return own_chain;
+}
+
+static inline struct chain* this_chain(void) {
+  return own_chain != NULL ? own_chain : make_chain();
+}
+
+static void push(struct chain* chain, struct level* level) {
+  level->outer = chain->innermost;
+  level->link = &chain->innermost;
+  level->chain = chain;
+  if (level->outer != NULL) level->outer->link = &level->outer;
+  chain->innermost = level;
+}
+
+static void take_out(struct level* level) {
+  if (level->link == NULL) return;
+  *level->link = level->outer;
+  if (level->outer != NULL) level->outer->link = level->link;
+  forget(level);
+}
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// Takes it out of its chain, and gives how many levels are open in this thread afterwards. Tasks
+// end their blocks in any order: those inside this one then come one level nearer, unless a call
+// that is running lies inside as well, whose level cannot be moved.
+static uint64_t close_in_chain(struct level* level) {
+  struct chain* chain = level->chain;
+  if (chain == NULL || chain != own_chain) {  // suspended, or of another thread
+    if (chain != NULL) chain->excess++;
+    take_out(level);
+    return UINT64_MAX;
+  }
+  uint64_t until = level->depth;
+  const struct level* top = chain->innermost;
+  if (top != level && abi.levels_open(0) == top->depth + 1) {
+    for (struct level* one = chain->innermost; one != level; one = one->outer) one->depth--;
+    until = top->depth + 1;
+  }
+  take_out(level);
+  return until;
+}
+
+static void send_argument(PyObject* key, PyObject* value) {
+  const char* name = PyUnicode_AsUTF8(key);
+  if (name == NULL) return PyErr_Clear();
+  if (PyFloat_CheckExact(value)) return abi.arg_double(name, PyFloat_AS_DOUBLE(value));
+  if (PyLong_CheckExact(value)) {
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow == 0) return abi.arg_int(name, number);
+    return abi.arg_uint(name, PyLong_AsUnsignedLongLong(value));  // text.h lets no other through
+  }
+  const char* text = PyUnicode_AsUTF8(value);
+  if (text == NULL) return PyErr_Clear();
+  abi.arg_text(name, text);
+}
+
+static void send_arguments(PyObject* arguments, PyObject* exception) {
+  PyObject *key, *value;
+  Py_ssize_t at = 0;
+  while (arguments != NULL && PyDict_Next(arguments, &at, &key, &value)) send_argument(key, value);
+  if (exception != NULL) abi.arg_text("exception", text_of_type(exception));
+}
+
+// The arguments of a record are those that were sent at its depth since the last one. A generator
+// that is closed from outside has not failed.
+static void write_record(struct level* level, struct fathom_site* site, PyObject* exception,
+                         uint64_t until) {
+  if (exception == PyExc_GeneratorExit) exception = NULL;
+  if (level->arguments == NULL && exception == NULL)
+    return abi.span_end(site, level->region, until);
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  const uint64_t open = abi.levels_open(0);
+  abi.levels_set(level->region.depth + 1);
+  send_arguments(level->arguments, exception);
+  abi.span_end(site, level->region, until);
+  abi.levels_set(least(open, until));
+  Py_CLEAR(level->arguments);
+  PyErr_Restore(type, value, trace);
+}
+
+static bool open_level(struct level* level) {
+  memset(level, 0, sizeof *level);
+  level->region = abi.span_begin();
+  level->depth = level->region.depth;
+  return level->region.begin != 0;
+}
+
+static void heal(struct chain* chain) {
+  const uint64_t open = abi.levels_open(0);
+  abi.levels_set(open - least(open, chain->excess));
+  chain->excess = 0;
+}
+
+bool level_begin(struct level* level) {
+  struct chain* chain = this_chain();
+  if (chain != NULL && chain->excess != 0) heal(chain);
+  if (!open_level(level)) return false;
+  level->context = PyThreadState_Get()->context;
+  if (chain != NULL) push(chain, level);
+  return true;
+}
+
+void level_end(struct level* level, struct fathom_site* site, PyObject* exception) {
+  const uint64_t until = close_in_chain(level);
+  write_record(level, site, exception, until);
+  level->region.begin = 0;
+}
+
+void level_drop(struct level* level) {
+  const uint64_t until = close_in_chain(level);
+  abi.levels_set(least(abi.levels_open(0), until));
+  Py_CLEAR(level->arguments);
+  level->region.begin = 0;
+}
+
+bool steps_first(struct steps* steps) {
+  memset(steps, 0, sizeof *steps);
+  if (!open_level(&steps->level)) return false;
+  steps->before = steps->level.depth;
+  struct chain* chain = this_chain();
+  if (chain != NULL) push(chain, &steps->level);
+  return true;
+}
+
+// What was open inside lies as deep below the step as before, wherever the step lies now.
+static void take_held_along(struct steps* steps, struct chain* chain, uint64_t moved) {
+  struct level* outermost = steps->held;
+  for (struct level* one = steps->held; one != NULL; one = one->outer) {
+    one->depth += moved;
+    one->chain = chain;
+    outermost = one;
+  }
+  if (outermost == NULL) return;
+  outermost->outer = &steps->level;
+  steps->level.link = &outermost->outer;
+  chain->innermost = steps->held;
+  steps->held->link = &chain->innermost;
+  steps->held = NULL;
+}
+
+void steps_resume(struct steps* steps) {
+  steps->before = abi.levels_open(1 + steps->inside);
+  const uint64_t moved = steps->before - steps->level.depth;
+  steps->level.depth = steps->before;
+  struct chain* chain = this_chain();
+  if (chain == NULL) return;
+  push(chain, &steps->level);
+  take_held_along(steps, chain, moved);
+}
+
+// Cuts the step and what lies inside it off the chain.
+static void hold_inside(struct steps* steps) {
+  struct level* level = &steps->level;
+  struct chain* chain = level->chain;
+  if (chain == NULL) return;
+  if (level->link != &chain->innermost) {
+    *level->link = NULL;
+    steps->held = chain->innermost;
+    steps->held->link = &steps->held;
+    for (struct level* one = steps->held; one != NULL; one = one->outer) one->chain = NULL;
+  }
+  chain->innermost = level->outer;
+  if (level->outer != NULL) level->outer->link = &chain->innermost;
+  forget(level);
+}
+
+void steps_suspend(struct steps* steps) {
+  const uint64_t open = abi.levels_open(0), own = steps->before + 1;
+  steps->inside = open > own ? open - own : 0;
+  hold_inside(steps);
+  abi.levels_set(steps->before);
+}
+
+void steps_end(struct steps* steps, struct fathom_site* site, PyObject* exception) {
+  hold_inside(steps);
+  struct level* inside = steps->held;
+  while (inside != NULL) {
+    struct level* next = inside->outer;
+    forget(inside);
+    inside = next;
+  }
+  steps->held = NULL;
+  write_record(&steps->level, site, exception, steps->before);
+}
+
+static int keep_argument(struct level* level, PyObject* key, PyObject* value) {
+  if (level->arguments == NULL) {
+    level->arguments = PyDict_New();
+  } else if (Py_REFCNT(level->arguments) > 1) {  // those that a block was made with
+    PyObject* shared = level->arguments;
+    level->arguments = PyDict_Copy(shared);
+    Py_DECREF(shared);
+  }
+  return level->arguments != NULL ? PyDict_SetItem(level->arguments, key, value) : -1;
+}
+
+// Calls that lie inside the innermost of the chain have levels that the chain knows nothing of:
+// then one of them is the innermost of all. Else it is that of the running task; blocks opened
+// before there was any context are everybody's.
+int level_argument(PyObject* key, PyObject* value) {
+  struct level* level = own_chain != NULL ? own_chain->innermost : NULL;
+  if (level == NULL || abi.levels_open(0) > level->depth + 1) {
+    send_argument(key, value);
+    return 0;
+  }
+  const void* context = PyThreadState_Get()->context;
+  while (level != NULL && level->context != NULL && level->context != context) level = level->outer;
+  return level != NULL ? keep_argument(level, key, value) : 0;
+}

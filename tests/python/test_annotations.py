@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""What a Python program tells about itself, on every Python that is here."""
+
+import functools
+import json
+import subprocess
+from pathlib import Path
+from typing import Any, Dict, List
+
+from kit import BUILD, FATHOM, TOP, Failure, Skip, expect, ran, rows
+from test_plain import interpreters
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+STRICT = ["-X", "dev", "-W", "error"]
+
+
+@functools.lru_cache(maxsize=None)
+def pythons() -> Dict[str, str]:
+    """Interpreters for which the extension could be built."""
+    found = interpreters()
+    if not found:
+        raise Skip("no Python from 3.8 to 3.13 is here by its name")
+    lines = [f"-DFATHOM_PYTHON={';'.join(found.values())}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={BUILD}"]
+    ran("cmake", "-S", TOP / "python", "-B", BUILD / "extensions", "-G", "Ninja", *lines)
+    ran("ninja", "-C", BUILD / "extensions")
+    suffix = "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"
+    built = {version: ran(python, "-c", suffix).strip() for version, python in found.items()}
+    usable = {version: found[version] for version in built if (BUILD / "python" / f"_record{built[version]}").exists()}
+    if not usable:
+        raise Skip("no Python that is here has its headers")
+    print(f"   with Python {', '.join(usable)}")
+    return usable
+
+
+def recorded(root: Path, *command: Any) -> Path:
+    trace = root / "own.fathom"
+    ran(FATHOM, "run", "-q", "--force", "-o", trace, "--layers", "app,posix", "--", *command)
+    return trace
+
+
+def counts(trace: Path, names: str) -> Dict[str, int]:
+    sql = f"SELECT name, count(*) AS n FROM events WHERE layer = 'app' AND name IN ({names}) GROUP BY name"
+    return {row["name"]: row["n"] for row in rows(trace, sql)}
+
+
+def one_column(trace: Path, sql: str) -> List[Any]:
+    return [next(iter(row.values())) for row in rows(trace, sql)]
+
+
+def test_decorated_is_as_undecorated(root: Path) -> None:
+    for version, python in pythons().items():
+        command = [python, *STRICT, PROGRAMS / "facts.py"]
+        expect(f"Python {version}, alone", "same\n", ran(*command))
+        output = root / "said"
+        recorded(root, "sh", "-c", f'"$@" > {output}', "sh", *command)
+        expect(f"Python {version}, recorded", "same\n", output.read_text())
+
+
+def test_tasks_and_generators_keep_apart(root: Path) -> None:
+    for version, python in pythons().items():
+        trace = recorded(root, python, *STRICT, PROGRAMS / "tasks.py")
+        wanted = {
+            "fetch": 25,
+            "decode": 25,
+            "step": 26,
+            "plain": 20,
+            "within": 20,
+            "outer": 5,
+            "around": 5,
+            "stream": 5,
+        }
+        wanted.update(
+            {"sleeps": 1, "numbers": 6, "delegates": 1, "moved": 2, "one": 1, "two": 2, "three": 1, "last": 1}
+        )
+        expect(f"Python {version}", wanted, counts(trace, ", ".join(f"'{name}'" for name in wanted)))
+        mixed = """SELECT count(*) FROM events WHERE (name = 'fetch' AND args['number'] <> args['done'])
+            OR (name = 'decode' AND args['number'] <> args['again'])
+            OR (name = 'plain' AND args['number'] <> args['late'])
+            OR (name = 'stream' AND args['last'] <> '2')
+            OR (name IN ('fetch', 'decode', 'step', 'within', 'around', 'plain') AND args['number'] IS NULL)"""
+        expect(f"Python {version}, arguments of others", [0], one_column(trace, mixed))
+        told = """SELECT name || ' ' || CAST(args AS VARCHAR) AS told FROM events
+            WHERE name IN ('one', 'two', 'three', 'sleeps') ORDER BY 1"""
+        wanted_arguments = ["one {}", "sleeps {exception=CancelledError}", "three {of=three, still=three}"]
+        wanted_arguments += ["two {k=1, of=two}", "two {k=1}"]
+        got = [
+            text.replace("'", "") for text in one_column(trace, told.replace("args AS", "coalesce(args, MAP {}) AS"))
+        ]
+        expect(f"Python {version}, arguments", sorted(wanted_arguments), sorted(got))
+        expect(
+            f"Python {version}, depth at the end",
+            [0],
+            one_column(trace, "SELECT depth FROM events WHERE name = 'last'"),
+        )
+        healed = "SELECT depth FROM events WHERE name = 'healed'"
+        expect(f"Python {version}, depth after another thread's end", [0], one_column(trace, healed))
+
+
+def test_nothing_grows(root: Path) -> None:
+    version, python = list(pythons().items())[-1]
+    output = root / "said"
+    trace = recorded(root, "sh", "-c", f'"$@" > {output}', "sh", python, PROGRAMS / "grows.py", "40000")
+    wanted = {
+        "turn": 40000,
+        "call": 40000,
+        "numbers": 40000,
+        "waits": 40000,
+        "block": 40000,
+        "streams": 40000,
+        "fails": 40000,
+    }
+    expect(f"Python {version}", wanted, counts(trace, ", ".join(f"'{name}'" for name in wanted)))
+    grown = int(output.read_text())
+    if grown > 4096:
+        raise Failure(f"{grown} KiB more after 20000 further turns")
+
+
+def test_off_nothing_is_loaded_and_nothing_is_written(root: Path) -> None:
+    program = """import fathom, json
+def f(): pass
+with fathom.region("r", k=1), fathom.region("s"):
+    fathom.arg("k", 1); fathom.counter("c", 1); fathom.instant("i"); fathom.metadata("k", "v")
+print(json.dumps([fathom.trace(f) is f, fathom.trace(name="x")(f) is f, list(fathom.iter([1, 2], "l")),
+                  "libfathom" in open("/proc/self/maps").read()]))"""
+    for version, python in pythons().items():
+        said = subprocess.run([python, "-c", program], cwd=root, capture_output=True, text=True, check=True).stdout
+        expect(f"Python {version}", [True, True, [1, 2], False], json.loads(said))
+    expect("files", [], list(root.iterdir()))
+
+
+def test_an_import_is_enough(root: Path) -> None:
+    program = """import fathom, sys
+@fathom.trace
+def job(): open("/etc/passwd").close()
+job(); fathom.metadata("model", "resnet"); fathom.instant("checkpoint"); fathom.counter("loss", 0.5)"""
+    trace = root / "late.fathom"
+    for version, python in pythons().items():
+        ran("rm", "-rf", trace)
+        ran(python, "-c", program, env={"FATHOM_OUT": str(trace)})
+        expect(f"Python {version}", {"job": 1, "checkpoint": 1}, counts(trace, "'job', 'checkpoint'"))
+        inside = """SELECT count(*) FROM events AS job JOIN events AS inside USING (tid) WHERE job.name = 'job'
+            AND inside.layer = 'posix' AND inside.ts BETWEEN job.ts AND job.ts + job.dur AND inside.depth = 1"""
+        if one_column(trace, inside)[0] < 2:
+            raise Failure(f"Python {version}: the calls inside job are missing")
