@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How time and memory grow with the number of events (`./dev bench scale`).
 
-usage: bench/run scale [--millions 1,10,100] [--only PART] [--format table|json|md] [--no-peer] [--folder DIR]
+usage: bench/run scale [--millions 1,10,100] [--only PART] [--format table|json|md] [--no-peer] [--limit S]
+       [--folder DIR]
 
 A generator writes the spool of a training job (four processes, two threads each, a thousand files); then each command
 runs once for each size: packing, every view of `report`, a GROUP BY, every format of `export` (into /dev/null where the
@@ -50,11 +51,11 @@ class Job:
     most: int = 1 << 30  # million events
 
 
-def cost_of(command: list[str], folder: Path) -> Cost:
-    """Of one run. Its output goes nowhere, what it says on stderr into the error."""
+def cost_of(command: list[str], folder: Path, limit: int = 3600) -> Cost:
+    """Of one run of at most `limit` seconds. Its output goes nowhere, what it says on stderr into the error."""
     begin = time.monotonic()
     with tempfile.TemporaryFile() as said:
-        child = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=said)
+        child = subprocess.Popen(["timeout", str(limit), *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=said)
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
@@ -103,7 +104,7 @@ def peer_jobs(folder: Path) -> list[Job]:
 
 
 class Scale:
-    def __init__(self, build: Path, folder: Path, only: str, peer: bool) -> None:
+    def __init__(self, build: Path, folder: Path, only: str, peer: bool, limit: int) -> None:
         self.fathom, self.folder, self.only = build / "fathom", folder, only
         self.spool = build / "bench" / "scale_spool"
         subprocess.run(
@@ -111,6 +112,8 @@ class Scale:
         )
         self.jobs = [*jobs(self.fathom, folder), *(peer_jobs(folder) if peer else [])]
         self.costs: dict[str, dict[int, Cost]] = {job.name: {} for job in self.jobs}
+        self.failed: dict[str, list[int]] = {job.name: [] for job in self.jobs}
+        self.limit = limit
 
     def run(self, millions: int, progress: bool) -> None:
         trace = self.folder / f"scale-{millions}.fathom"
@@ -121,7 +124,12 @@ class Scale:
                 continue
             if job.name.startswith("dftracer-utils"):
                 self.export_for_peer(trace)
-            cost = cost_of(job.command(trace), self.folder)
+            try:
+                cost = cost_of(job.command(trace), self.folder, self.limit)
+            except subprocess.CalledProcessError as error:
+                self.failed[job.name].append(millions)
+                print(f"{millions} M, {job.name}: exit {error.returncode}: {error.stderr.strip()}", file=sys.stderr)
+                continue
             self.costs[job.name][millions] = cost
             if progress:
                 print(
@@ -157,13 +165,16 @@ def factors(costs: dict[int, Cost]) -> str:
     return ", ".join(f"{large.seconds / max(small.seconds, 0.001):.1f}" for large, small in pairs)
 
 
-def lines_of(costs: dict[str, dict[int, Cost]], sizes: list[int]) -> list[list[str]]:
+def lines_of(scale: Scale, sizes: list[int]) -> list[list[str]]:
     lines = [["what", *(f"{size} M events" for size in sizes), "time x", "verdict"]]
-    for name, by_size in costs.items():
-        if not by_size:
+    for name, by_size in scale.costs.items():
+        if not by_size and not scale.failed[name]:
             continue
         cells = [f"{by_size[n].seconds:.2f} s, {by_size[n].mib:.0f} MiB" if n in by_size else "" for n in sizes]
-        lines.append([name, *cells, factors(by_size), "" if name.startswith("dftracer") else verdict(by_size)])
+        judged = "" if name.startswith("dftracer") else verdict(by_size)
+        if scale.failed[name]:
+            judged = f"FAILED at {', '.join(f'{size} M' for size in scale.failed[name])}"
+        lines.append([name, *cells, factors(by_size), judged])
     return lines
 
 
@@ -176,19 +187,24 @@ def main(words: list[str], machine: str) -> int:
     )
     parser.add_argument("--only", default="", help="commands whose name holds this; packing is always there")
     parser.add_argument("--format", choices=("table", "json", "md"), default="table")
+    parser.add_argument("--limit", type=int, default=3600, help="seconds that a command may take (3600)")
     parser.add_argument("--no-peer", action="store_true", help="without DFTracer's tools")
     parser.add_argument("--folder", default=None, help="where recordings are made (a temporary folder)")
     options = parser.parse_args(words)
     sizes = [int(word) for word in options.millions.split(",")]
     build = Path(os.environ.get("FATHOM_BUILD", TOP / "build")).resolve()
     with tempfile.TemporaryDirectory(prefix="fathom-scale-", dir=options.folder, ignore_cleanup_errors=True) as folder:
-        scale = Scale(build, Path(folder), options.only, not options.no_peer)
+        scale = Scale(build, Path(folder), options.only, not options.no_peer, options.limit)
         for millions in sizes:
             scale.run(millions, progress=options.format == "table")
     if options.format == "json":
         by_name = {name: {n: vars(cost) for n, cost in costs.items()} for name, costs in scale.costs.items() if costs}
-        print(json.dumps({"machine": machine, "costs": by_name}, indent=1))
+        print(
+            json.dumps(
+                {"machine": machine, "costs": by_name, "failed": {k: v for k, v in scale.failed.items() if v}}, indent=1
+            )
+        )
     else:
-        lines = lines_of(scale.costs, sizes)
+        lines = lines_of(scale, sizes)
         print(f"{machine}\n\n{tables.markdown(lines) if options.format == 'md' else tables.text(lines)}")
     return 0
