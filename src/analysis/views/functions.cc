@@ -93,7 +93,7 @@ std::vector<Value> function_row(const Table& found, const std::vector<Value>& ro
   cells.emplace_back(number("calls"));
   cells.push_back(quantile(0.50));
   cells.push_back(quantile(0.99));
-  cells.emplace_back(number("dur_max"));
+  cells.push_back(row[column_of(found, "dur_max")]);
   cells.push_back(row[column_of(found, "bytes")]);
   return cells;
 }

@@ -136,7 +136,7 @@ FATHOM_EXPORT void fathom_span_end(fathom_site* site, fathom_region region, uint
 }
 
 FATHOM_EXPORT uint64_t fathom_levels_open(uint64_t more) {
-  if (more == 0) return tls.depth;
+  if (more == 0 || !recording(kApp)) return tls.depth;
   const uint64_t before = open_level(FATHOM_FRAME, Level::kSpan);
   for (uint64_t i = 1; i < more && tls.depth < kMaxDepth; i++)
     open_level(FATHOM_FRAME, Level::kSpan);
