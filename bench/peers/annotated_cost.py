@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""annotated_cost TRACER TURNS: ns of thread CPU that a bare call and annotated code take, as a JSON object.
+
+TRACER is fathom, or a version of DFTracer.
+"""
+
+import contextlib
+import json
+import os
+import sys
+import time
+from typing import Any, Callable, Dict
+
+
+def bare(value: int) -> int:
+    return value
+
+
+async def coroutine(value: int) -> int:
+    return value
+
+
+def finished(function: Callable[[int], Any]) -> Callable[[int], None]:
+    def call(value: int) -> None:
+        with contextlib.suppress(StopIteration):
+            function(value).send(None)
+
+    return call
+
+
+def cost(call: Callable[[int], Any], turns: int) -> float:
+    begin = time.thread_time()
+    for turn in range(turns):
+        call(turn)
+    return (time.thread_time() - begin) / turns * 1e9
+
+
+def by_fathom() -> Dict[str, Callable[[int], Any]]:
+    import fathom
+
+    def block(value: int) -> None:
+        with fathom.region("block"):
+            pass
+
+    def block_with_argument(value: int) -> None:
+        with fathom.region("block", value=value):
+            pass
+
+    kinds: Dict[str, Callable[[int], Any]] = {"decorated": fathom.trace(bare), "block": block}
+    kinds.update(argument=block_with_argument, coroutine=finished(fathom.trace(coroutine)))
+    return kinds
+
+
+def by_dftracer(version: str) -> Dict[str, Callable[[int], Any]]:
+    if version.startswith("1."):
+        from dftracer.logger import dft_fn, dftracer
+    else:
+        from dftracer.python import dft_fn, dftracer
+    dftracer.initialize_log(os.environ["DFTRACER_LOG_FILE"], None, -1)
+    return {"decorated": dft_fn("bench").log(bare)}
+
+
+def main() -> None:
+    tracer, turns = sys.argv[1], int(sys.argv[2])
+    kinds = by_fathom() if tracer == "fathom" else by_dftracer(tracer)
+    told = {"bare": cost(bare, turns), "bare coroutine": cost(finished(coroutine), turns)}
+    for name, call in kinds.items():
+        call(0)
+        told[name] = cost(call, turns)
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
