@@ -144,7 +144,11 @@ FATHOM_EXPORT uint64_t fathom_levels_open(uint64_t more) {
 }
 
 FATHOM_EXPORT void fathom_levels_set(uint64_t open) {
-  close_level(static_cast<uint8_t>(open < kMaxDepth ? open : kMaxDepth));
+  if (tls.thread == nullptr) return;
+  const auto depth = static_cast<uint8_t>(open < kMaxDepth ? open : kMaxDepth);
+  for (uint8_t level = tls.depth; level < depth; level++)
+    tls.thread->open_frames[level] = static_cast<uintptr_t>(Level::kSpan);
+  close_level(depth);
 }
 
 FATHOM_EXPORT void fathom_instant(fathom_site* site) {

@@ -6,13 +6,7 @@
 
 #include "sources/python/text.h"
 
-struct chain {
-  struct level* innermost;
-  uint64_t excess;  // levels of this thread that another one has ended
-};
-
-// Initial-exec, as in the library itself: one load instead of a call.
-static __thread struct chain* own_chain __attribute__((tls_model("initial-exec")));
+__thread struct chain* own_chain __attribute__((tls_model("initial-exec")));
 static const char kChainKey[] = "fathom.chain";
 
 static void forget(struct level* level) {
@@ -65,21 +59,45 @@ static void take_out(struct level* level) {
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-// Takes it out of its chain, and gives how many levels are open in this thread afterwards. Tasks
-// end their blocks in any order: those inside this one then come one level nearer, unless a call
-// that is running lies inside as well, whose level cannot be moved.
+// Where nothing of a suspended task lies inside, more levels may be open than the chain knows of:
+// those of calls that are running.
+void chain_arrange(struct chain* chain) {
+  void* now = context_now();
+  struct level *level = chain->innermost, *suspended = NULL;
+  while (level != NULL && !context_is_entered(level->context, now)) {
+    suspended = level;
+    level = level->outer;
+  }
+  const uint64_t open = level != NULL ? level->depth + 1 : suspended->depth;
+  if (suspended != NULL || abi.levels_open(0) < open) abi.levels_set(open);
+  chain->context = now;
+}
+
+// Blocks may end in any order: those of this task that lie inside come one level nearer, unless a
+// call that is running lies inside as well, whose level cannot be moved. Gives how many stay open.
+static uint64_t close_inside_out(struct chain* chain, const struct level* level) {
+  const void* now = context_now();
+  uint64_t until = level->depth;
+  for (struct level* one = chain->innermost; one != level; one = one->outer) {
+    if (!context_is_entered(one->context, now)) continue;
+    if (until == level->depth) {
+      if (abi.levels_open(0) != one->depth + 1) break;
+      until = one->depth;
+    }
+    one->depth--;
+  }
+  return until;
+}
+
+// Takes it out of its chain, and gives how many levels are open in this thread afterwards.
 static uint64_t close_in_chain(struct level* level) {
   struct chain* chain = level->chain;
-  if (chain == NULL || chain != own_chain) {  // suspended, or of another thread
-    if (chain != NULL) chain->excess++;
-    take_out(level);
-    return UINT64_MAX;
-  }
-  uint64_t until = level->depth;
-  const struct level* top = chain->innermost;
-  if (top != level && abi.levels_open(0) == top->depth + 1) {
-    for (struct level* one = chain->innermost; one != level; one = one->outer) one->depth--;
-    until = top->depth + 1;
+  uint64_t until = UINT64_MAX;  // suspended, or of another thread
+  if (chain != NULL && chain == own_chain) {
+    levels_arrange();
+    until = close_inside_out(chain, level);
+  } else if (chain != NULL) {
+    chain->excess++;
   }
   take_out(level);
   return until;
@@ -138,12 +156,19 @@ static void heal(struct chain* chain) {
   chain->excess = 0;
 }
 
+static void push_if(struct chain* chain, struct level* level) {
+  if (chain == NULL) return;  // no memory: arguments are lost, the region is not
+  if (chain->innermost == NULL) chain->context = context_now();
+  push(chain, level);
+}
+
 bool level_begin(struct level* level) {
   struct chain* chain = this_chain();
   if (chain != NULL && chain->excess != 0) heal(chain);
+  levels_arrange();
   if (!open_level(level)) return false;
-  level->context = PyThreadState_Get()->context;
-  if (chain != NULL) push(chain, level);
+  level->context = context_now();
+  push_if(chain, level);
   return true;
 }
 
@@ -162,10 +187,10 @@ void level_drop(struct level* level) {
 
 bool steps_first(struct steps* steps) {
   memset(steps, 0, sizeof *steps);
+  levels_arrange();
   if (!open_level(&steps->level)) return false;
   steps->before = steps->level.depth;
-  struct chain* chain = this_chain();
-  if (chain != NULL) push(chain, &steps->level);
+  push_if(this_chain(), &steps->level);
   return true;
 }
 
@@ -186,13 +211,13 @@ static void take_held_along(struct steps* steps, struct chain* chain, uint64_t m
 }
 
 void steps_resume(struct steps* steps) {
+  levels_arrange();
   steps->before = abi.levels_open(1 + steps->inside);
   const uint64_t moved = steps->before - steps->level.depth;
   steps->level.depth = steps->before;
   struct chain* chain = this_chain();
-  if (chain == NULL) return;
-  push(chain, &steps->level);
-  take_held_along(steps, chain, moved);
+  push_if(chain, &steps->level);
+  if (chain != NULL) take_held_along(steps, chain, moved);
 }
 
 // Cuts the step and what lies inside it off the chain.
@@ -241,16 +266,15 @@ static int keep_argument(struct level* level, PyObject* key, PyObject* value) {
   return level->arguments != NULL ? PyDict_SetItem(level->arguments, key, value) : -1;
 }
 
-// Calls that lie inside the innermost of the chain have levels that the chain knows nothing of:
-// then one of them is the innermost of all. Else it is that of the running task; blocks opened
-// before there was any context are everybody's.
+// Calls that lie inside the innermost block of this task have levels that the chain knows nothing
+// of: then one of them is the innermost of all.
 int level_argument(PyObject* key, PyObject* value) {
+  levels_arrange();
+  const void* now = context_now();
   struct level* level = own_chain != NULL ? own_chain->innermost : NULL;
-  if (level == NULL || abi.levels_open(0) > level->depth + 1) {
-    send_argument(key, value);
-    return 0;
-  }
-  const void* context = PyThreadState_Get()->context;
-  while (level != NULL && level->context != NULL && level->context != context) level = level->outer;
-  return level != NULL ? keep_argument(level, key, value) : 0;
+  const uint64_t open = abi.levels_open(0);
+  while (level != NULL && !context_is_entered(level->context, now)) level = level->outer;
+  if (level != NULL && open <= level->depth + 1) return keep_argument(level, key, value);
+  if (open > 0) send_argument(key, value);
+  return 0;
 }

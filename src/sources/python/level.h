@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The open regions of a thread that arguments can be given to.
+// The open regions of a thread that arguments can be given to, and how deep they lie.
 //
 // A decorated function that runs is not among them: it lasts as long as a call of C, and its
 // arguments go straight into the recording. What may be suspended is: blocks (`with`, loops) and
@@ -12,8 +12,15 @@
 
 #include "sources/python/abi.h"
 #include "sources/python/compat.h"
+#include "sources/python/context.h"
 
-struct chain;
+struct level;
+
+struct chain {
+  struct level* innermost;
+  void* context;    // the one whose levels are open in the library, of all that are in the chain
+  uint64_t excess;  // levels of this thread that another one has ended
+};
 
 struct level {
   struct level* outer;
@@ -24,6 +31,19 @@ struct level {
   uint64_t depth;       // of its level now; region.depth is where it began
   struct fathom_region region;
 };
+
+// Initial-exec, as in the library itself: one load instead of a call.
+extern __thread struct chain* own_chain __attribute__((tls_model("initial-exec")));
+
+// Tasks of one thread take turns. The levels of those that are suspended are not open: before
+// anything is opened, or ended, the library is told how many are.
+void chain_arrange(struct chain* chain);
+static inline void levels_arrange(void) {
+  struct chain* chain = own_chain;
+  if (__builtin_expect(chain != NULL && chain->innermost != NULL, 0) &&
+      chain->context != context_now())
+    chain_arrange(chain);
+}
 
 // Opens one that lies in `level`; false when nothing is recorded.
 bool level_begin(struct level* level);
@@ -46,6 +66,10 @@ void steps_resume(struct steps* steps);
 void steps_suspend(struct steps* steps);
 void steps_end(struct steps* steps, struct fathom_site* site, PyObject* exception);
 
+// Whether anything is open in this thread that an argument may belong to.
+static inline bool level_is_open(void) {
+  return abi.levels_open(0) > 0 || (own_chain != NULL && own_chain->innermost != NULL);
+}
 // Gives an argument to the innermost open region; -1 with an exception set, where there is no
 // memory.
 int level_argument(PyObject* key, PyObject* value);

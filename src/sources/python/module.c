@@ -22,7 +22,7 @@ static PyObject* nothing_or(bool failed) {
 static PyObject* tell_argument(PyObject* module, PyObject* const* args, Py_ssize_t count) {
   (void)module;
   if (!takes("arg", count, 2)) return NULL;
-  if (!abi_is_bound() || abi.levels_open(0) == 0) Py_RETURN_NONE;
+  if (!abi_is_bound() || !level_is_open()) Py_RETURN_NONE;
   PyObject *key = text_of(args[0]), *value = key != NULL ? value_of(args[1]) : NULL;
   const bool failed = value == NULL || level_argument(key, value) != 0;
   Py_XDECREF(key);

@@ -2,6 +2,7 @@
 #include "sources/python/traced.h"
 
 #include "sources/python/abi.h"
+#include "sources/python/level.h"
 #include "sources/python/proxy.h"
 #include "sources/python/stepped.h"
 #include "sources/python/text.h"
@@ -17,6 +18,7 @@ static void tell_exception(struct fathom_region region) {
 static PyObject* call_traced(PyObject* object, PyObject* const* args, size_t count,
                              PyObject* names) {
   struct traced* self = (struct traced*)object;
+  levels_arrange();
   const struct fathom_region region = abi.span_begin();
   PyObject* result = PyObject_Vectorcall(self->wrapped, args, count, names);
   if (region.begin == 0) return result;
