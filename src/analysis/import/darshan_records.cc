@@ -225,7 +225,7 @@ trace::CounterBatch DarshanRecords::counters(const DarshanFrame& frame,
     row.value = value;
   }
   for (const auto& [key, heat] : heat_) {
-    for (const std::size_t kind : {0, 1}) {
+    for (const std::size_t kind : {std::size_t{0}, std::size_t{1}}) {
       for (const auto& [bin, bytes] : heat.bins[kind]) {
         trace::CounterRow& row = batch.rows.emplace_back();
         const double at = heat.width * static_cast<double>(bin) * kNsPerSecond;
