@@ -1,47 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "analysis/import/chrome_event.h"
 #include "analysis/import/import.h"
 #include "analysis/import/json_events.h"
-#include "analysis/store.h"
-#include "base/files.h"
+#include "analysis/testing/import_box.h"
 
 namespace fathom::analysis {
 namespace {
 
-class ChromeImportTest : public testing::Test {
+class ChromeImportTest : public testing::ImportBox {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/fathom-chrome-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { (void)remove_tree(root_).has_value(); }
-
   Result<ImportOutcome> import(std::string_view content) {
-    const std::string path = join_path(root_, "x.json");
-    EXPECT_TRUE(write_file_atomic(path, content).has_value());
-    const std::vector<std::string> files = {path};
-    return import_files(files, trace(), {.replace = true, .on_progress = {}});
+    return import_into_trace({file("x.json", content)});
   }
-  std::string trace() const { return join_path(root_, "trace"); }
-  void expect_one(const std::vector<std::pair<const char*, const char*>>& cases) {
-    Result<Store> store = Store::open(trace());
-    ASSERT_TRUE(store.has_value());
-    for (const auto& [view, where] : cases) {
-      const Result<Table> found =
-          store->query(std::string("SELECT count(*) FROM ") + view + " WHERE " + where);
-      ASSERT_TRUE(found.has_value()) << found.error().message;
-      EXPECT_EQ(std::get<std::int64_t>(found->rows[0][0].data), 1) << view << ": " << where;
-    }
-  }
-
-  std::string root_;
 };
 
 constexpr char kKineto[] = R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"GPU {x}"}],

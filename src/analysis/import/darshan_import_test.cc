@@ -1,46 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "analysis/import/darshan_line.h"
 #include "analysis/import/import.h"
-#include "analysis/store.h"
-#include "base/files.h"
+#include "analysis/testing/import_box.h"
 
 namespace fathom::analysis {
 namespace {
 
-class DarshanImportTest : public testing::Test {
+class DarshanImportTest : public testing::ImportBox {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/fathom-darshan-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { (void)remove_tree(root_).has_value(); }
-
   Result<ImportOutcome> import(const std::vector<std::string>& contents,
                                const std::string& format = "") {
     std::vector<std::string> files;
-    for (const std::string& content : contents) {
-      files.push_back(join_path(root_, std::to_string(files.size()) + ".txt"));
-      EXPECT_TRUE(write_file_atomic(files.back(), content).has_value());
-    }
-    return import_files(files, join_path(root_, "trace"),
-                        {.replace = true, .on_progress = {}, .format = format});
+    for (const std::string& content : contents)
+      files.push_back(file(std::to_string(files.size()) + ".txt", content));
+    return import_into_trace(files, true, format);
   }
-  void expect_count(const std::string& sql, std::int64_t wanted) {
-    Result<Store> store = Store::open(join_path(root_, "trace"));
-    ASSERT_TRUE(store.has_value());
-    const Result<Table> found = store->query("SELECT CAST(count(*) AS BIGINT) FROM " + sql);
-    ASSERT_TRUE(found.has_value()) << found.error().message;
-    EXPECT_EQ(std::get<std::int64_t>(found->rows[0][0].data), wanted) << sql;
-  }
-
-  std::string root_;
 };
 
 constexpr char kHead[] =

@@ -2,13 +2,11 @@
 #include "analysis/import/import.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <string>
 #include <vector>
 
-#include "analysis/store.h"
-#include "base/files.h"
+#include "analysis/testing/import_box.h"
 
 namespace fathom::analysis {
 namespace {
@@ -22,34 +20,11 @@ constexpr char kFile[] =
     R"({"name":"FH","cat":"dftracer","pid":7,"tid":8,"ph":"M","args":{"name":"/x/y","value":"5a"}})"
     "\n]\n";
 
-class ImportTest : public testing::Test {
+class ImportTest : public testing::ImportBox {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/fathom-import-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { (void)remove_tree(root_).has_value(); }
-
-  std::string file(const std::string& name, std::string_view content) {
-    std::string path = join_path(root_, name);
-    EXPECT_TRUE(write_file_atomic(path, content).has_value());
-    return path;
-  }
-  std::string trace() const { return join_path(root_, "trace"); }
   Result<ImportOutcome> import(const std::vector<std::string>& files, bool replace = false) {
-    return import_files(files, trace(), {.replace = replace, .on_progress = {}});
+    return import_into_trace(files, replace);
   }
-  std::int64_t number(const std::string& sql) {
-    Result<Store> store = Store::open(trace());
-    EXPECT_TRUE(store.has_value()) << (store ? "" : store.error().message);
-    if (!store) return -1;
-    const Result<Table> rows = store->query(sql);
-    EXPECT_TRUE(rows.has_value()) << (rows ? "" : rows.error().message);
-    return rows ? std::get<std::int64_t>(rows->rows.at(0).at(0).data) : -1;
-  }
-
-  std::string root_;
 };
 
 TEST_F(ImportTest, OneFile) {

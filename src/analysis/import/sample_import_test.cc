@@ -3,42 +3,21 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "analysis/import/collapsed.h"
 #include "analysis/import/perf_script.h"
-#include "analysis/store.h"
-#include "base/files.h"
+#include "analysis/testing/import_box.h"
 
 namespace fathom::analysis {
 namespace {
 
-class SampleImportTest : public testing::Test {
+class SampleImportTest : public testing::ImportBox {
  protected:
-  void SetUp() override {
-    char name[] = "/tmp/fathom-samples-XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    root_ = name;
-  }
-  void TearDown() override { (void)remove_tree(root_).has_value(); }
-
   Result<ImportOutcome> import(std::string_view content) {
-    const std::string path = join_path(root_, "x.txt");
-    EXPECT_TRUE(write_file_atomic(path, content).has_value());
-    const std::vector<std::string> files = {path};
-    return import_files(files, join_path(root_, "trace"), {.replace = true, .on_progress = {}});
+    return import_into_trace({file("x.txt", content)});
   }
-  void expect_count(const std::string& sql, std::int64_t wanted) {
-    Result<Store> store = Store::open(join_path(root_, "trace"));
-    ASSERT_TRUE(store.has_value());
-    const Result<Table> found = store->query("SELECT CAST(count(*) AS BIGINT) FROM " + sql);
-    ASSERT_TRUE(found.has_value()) << found.error().message;
-    EXPECT_EQ(std::get<std::int64_t>(found->rows[0][0].data), wanted) << sql;
-  }
-
-  std::string root_;
 };
 
 constexpr char kPerf[] = R"(# captured on: today

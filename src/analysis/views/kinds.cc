@@ -45,8 +45,6 @@ constexpr char kTurns[] = R"(
   UNION ALL
   SELECT host, pid, tid, stop, -io, -region_io, -compute FROM changes)";
 
-constexpr std::string_view kKeys[] = {"host", "pid", "tid"};
-
 }  // namespace
 
 std::string kind_sql() {
@@ -78,7 +76,7 @@ const Scope& scope_of(const std::vector<std::string>& by) {
 
 std::string scope_columns_sql(const Scope& scope) {
   std::string text = fmt::format("'{}' AS scope", scope.name);
-  for (const std::string_view key : kKeys) {
+  for (const std::string& key : scopes().back().keys) {
     const bool has = std::ranges::find(scope.keys, key) != scope.keys.end();
     const char* type = key == "host" ? "VARCHAR" : "INTEGER";
     text += has ? fmt::format(", {}", key) : fmt::format(", CAST(NULL AS {}) AS {}", type, key);
