@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows on their way into DuckDB, as columns. The caller keeps the memory; DuckDB gets it 2048 rows
-// at a time.
+// Rows on their way into DuckDB or into a Parquet file, as columns. The caller keeps the memory.
 #pragma once
 
 #include <cstddef>
@@ -53,6 +52,18 @@ struct Batch {
   std::span<const ColumnData> data;
   std::size_t rows = 0;
 };
+
+// Whether the column has values at all in a run of rows; one that has none is NULL.
+[[nodiscard]] bool has_values(ColumnKind kind, const ColumnData& data);
+
+// Fails where data does not fit its column: too few values, a code outside the dictionary, offsets
+// that go back.
+Status check_fit(const ColumnDef& column, const ColumnData& data, std::size_t rows);
+
+// Rows [begin, begin + count) of a column. Items of lists and maps stay whole: offsets point into
+// all of them.
+[[nodiscard]] ColumnData rows_of(ColumnKind kind, const ColumnData& all, std::size_t begin,
+                                 std::size_t count);
 
 // Rows that are made while they are taken: points data[i] at up to `most` next rows and returns how
 // many, 0 at the end. What the spans point at must stay until the next call. `data` comes empty.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "sql/parquet_writer.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
+#include "sql/parquet/file_writer.h"
 #include "sql/quote.h"
 #include "sql/row_source.h"
 
@@ -15,100 +17,70 @@ namespace fathom::sql {
 namespace {
 
 Status check(const Batch& batch) {
-  if (batch.columns.size() == batch.data.size()) return {};
-  return Error{Code::kInvalid, "a batch has a column without data", ""};
+  if (batch.columns.size() != batch.data.size())
+    return Error{Code::kInvalid, "a batch has a column without data", ""};
+  for (std::size_t i = 0; i < batch.columns.size(); ++i)
+    FATHOM_TRY(check_fit(batch.columns[i], batch.data[i], batch.rows));
+  return {};
 }
 
-bool is_all_null(const ColumnDef& column, const ColumnData& data) {
-  const bool given = !data.int64s.empty() || !data.int32s.empty() || !data.doubles.empty() ||
-                     !data.codes.empty() || !data.texts.empty() || !data.offsets.empty();
-  if (!given) return true;
-  if (!data.valid.empty() && std::ranges::all_of(data.valid, [](auto one) { return one == 0; }))
-    return true;
-  return column.kind == ColumnKind::kDictionary &&
-         std::ranges::all_of(data.codes, [](auto code) { return code == kNullCode; });
-}
-
-std::string null_of(ColumnKind kind) {
-  switch (kind) {
-    case ColumnKind::kInt64:
-      return "CAST(NULL AS BIGINT)";
-    case ColumnKind::kInt32:
-      return "CAST(NULL AS INTEGER)";
-    case ColumnKind::kDouble:
-      return "CAST(NULL AS DOUBLE)";
-    case ColumnKind::kDictionary:
-    case ColumnKind::kText:
-      return "CAST(NULL AS VARCHAR)";
-    case ColumnKind::kInt64List:
-      return "CAST(NULL AS BIGINT[])";
-    case ColumnKind::kTextMap:
-      return "CAST(NULL AS MAP(VARCHAR, VARCHAR))";
-  }
-  return "NULL";
-}
-
-// The columns that have values, and the list that selects them all. DuckDB writes a constant in a
-// fraction of the time that it takes for a column in which every row happens to be NULL.
-struct Thinned {
-  std::vector<ColumnDef> columns;
-  std::vector<ColumnData> data;
-  std::string list;
-
-  explicit Thinned(const Batch& batch) {
-    for (std::size_t i = 0; i < batch.columns.size(); ++i) {
-      const ColumnDef& column = batch.columns[i];
-      const std::string name = quote_identifier(column.name);
-      if (!list.empty()) list += ", ";
-      if (is_all_null(column, batch.data[i])) {
-        list += null_of(column.kind) + " AS " + name;
-        continue;
-      }
-      list += name;
-      columns.push_back(column);
-      data.push_back(batch.data[i]);
-    }
-  }
-};
-
-std::string copy_statement(const std::string& list, const std::string& from,
-                           const std::string& path, const ParquetOptions& options) {
-  return "COPY (SELECT " + list + " FROM " + from + ") TO " + quote_literal(path) +
+std::string copy_statement(const std::string& from, const std::string& path,
+                           const ParquetOptions& options) {
+  return "COPY (SELECT * FROM " + from + ") TO " + quote_literal(path) +
          " (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL " +
          std::to_string(options.zstd_level) + ", PARQUET_VERSION v2, ROW_GROUP_SIZE " +
          std::to_string(options.row_group_size) + ", USE_TMP_FILE false)";
 }
 
-Status write_source(Connection& connection, const std::string& path, RowSource& source,
-                    const ParquetOptions& options, const std::string& list = "*") {
+// `write` makes the file that it is given the name of.
+template <class Write>
+Status write_whole(const std::string& path, Write write) {
   const std::string unfinished = path + ".tmp";
-  std::error_code failed;
-  Status written = connection.with_rows(source, [&](const std::string& from) {
-    return connection.execute(copy_statement(list, from, unfinished, options));
-  });
-  if (written) {
-    std::filesystem::rename(unfinished, path, failed);
-    if (!failed) return {};
-    written = Error{Code::kIo, "rename to " + path + ": " + failed.message(), ""};
-  }
-  std::filesystem::remove(unfinished, failed);
+  Status written = write(unfinished);
+  if (written) written = rename_path(unfinished, path);
+  if (written) return {};
+  ::unlink(unfinished.c_str());
   return std::move(written).error().with("write " + path);
+}
+
+// Pages have sizes of 32 bits, and are made in memory: where texts are long, row groups are short.
+std::size_t rows_of_group(const Batch& batch, std::size_t begin, std::size_t most) {
+  constexpr std::size_t kMostText = std::size_t{64} << 20;
+  std::size_t count = std::min(most, batch.rows - begin);
+  for (std::size_t i = 0; i < batch.columns.size(); ++i) {
+    const ColumnData& data = batch.data[i];
+    const bool is_map = batch.columns[i].kind == ColumnKind::kTextMap;
+    std::size_t bytes = 0;
+    for (std::size_t row = 0; row < count && !data.texts.empty(); ++row) {
+      const std::size_t from = is_map ? data.offsets[begin + row] : begin + row;
+      const std::size_t to = is_map ? data.offsets[begin + row + 1] : from + 1;
+      for (std::size_t text = from; text < to; ++text) bytes += data.texts[text].size();
+      if (bytes > kMostText) count = std::max<std::size_t>(row, 1);
+    }
+  }
+  return count;
+}
+
+Status write_batch(const std::string& path, const Batch& batch, const ParquetOptions& options) {
+  FATHOM_ASSIGN(parquet::FileWriter writer,
+                parquet::FileWriter::create(path, batch.columns, options.zstd_level));
+  std::vector<ColumnData> group(batch.columns.size());
+  for (std::size_t begin = 0; begin < batch.rows;) {
+    const std::size_t rows = rows_of_group(batch, begin, options.row_group_size);
+    for (std::size_t i = 0; i < group.size(); ++i)
+      group[i] = rows_of(batch.columns[i].kind, batch.data[i], begin, rows);
+    FATHOM_TRY(writer.add_row_group(group, rows));
+    begin += rows;
+  }
+  return writer.finish();
 }
 
 }  // namespace
 
-Status write_parquet(Connection& connection, const std::string& path, const Batch& batch,
-                     const ParquetOptions& options) {
+Status write_parquet(const std::string& path, const Batch& batch, const ParquetOptions& options) {
   FATHOM_TRY(check(batch));
-  FATHOM_ASSIGN(const DuckdbApi* api, duckdb_api());
-  const Thinned thinned(batch);
-  if (batch.rows == 0 || thinned.columns.empty()) {
-    RowSource source(*api, batch);
-    return write_source(connection, path, source, options);
-  }
-  const Batch kept{.columns = thinned.columns, .data = thinned.data, .rows = batch.rows};
-  RowSource source(*api, kept);
-  return write_source(connection, path, source, options, thinned.list);
+  return write_whole(
+      path, [&](const std::string& unfinished) { return write_batch(unfinished, batch, options); });
 }
 
 Status write_parquet(Connection& connection, const std::string& path,
@@ -116,7 +88,11 @@ Status write_parquet(Connection& connection, const std::string& path,
                      const ParquetOptions& options) {
   FATHOM_ASSIGN(const DuckdbApi* api, duckdb_api());
   RowSource source(*api, columns, std::move(next));
-  return write_source(connection, path, source, options);
+  return write_whole(path, [&](const std::string& unfinished) {
+    return connection.with_rows(source, [&](const std::string& from) {
+      return connection.execute(copy_statement(from, unfinished, options));
+    });
+  });
 }
 
 Status register_table(Connection& connection, const std::string& name, const Batch& batch) {

@@ -97,15 +97,13 @@ class Events {
 
 // Arguments: how many paths, whether every row has an argument, zstd level.
 void write_events(benchmark::State& state) {
-  auto database = Database::open_memory({.threads = 1});
-  Connection connection = Connection::open(*database).value();
   Events events(static_cast<std::size_t>(state.range(0)));
   const Batch batch = events.batch(state.range(1) != 0);
   const std::string path =
       std::filesystem::temp_directory_path() / "fathom_parquet_writer_bench.parquet";
   for (auto _ : state) {
     const Status written =
-        write_parquet(connection, path, batch, {.zstd_level = static_cast<int>(state.range(2))});
+        write_parquet(path, batch, {.zstd_level = static_cast<int>(state.range(2))});
     if (!written) state.SkipWithError(written.error().message.c_str());
   }
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRows));

@@ -8,35 +8,12 @@ namespace fathom::sql {
 
 namespace {
 
-bool codes_are_per_row(ColumnKind kind) { return kind != ColumnKind::kTextMap; }
-
-template <class T>
-std::span<const T> part(std::span<const T> values, std::size_t begin, std::size_t count) {
-  if (values.empty()) return values;
-  return values.subspan(std::min(begin, values.size()),
-                        std::min(count, values.size() - std::min(begin, values.size())));
-}
-
-// Rows [begin, begin + count) of a column. Items of lists and maps stay whole: offsets point into
-// all of them.
-ColumnData slice(ColumnKind kind, const ColumnData& all, std::size_t begin, std::size_t count) {
-  ColumnData data = all;
-  if (kind != ColumnKind::kInt64List) data.int64s = part(all.int64s, begin, count);
-  data.int32s = part(all.int32s, begin, count);
-  data.doubles = part(all.doubles, begin, count);
-  if (codes_are_per_row(kind)) data.codes = part(all.codes, begin, count);
-  if (codes_are_per_row(kind)) data.texts = part(all.texts, begin, count);
-  data.offsets = part(all.offsets, begin, count + 1);
-  data.valid = part(all.valid, begin, count);
-  return data;
-}
-
 NextRows batch_reader(const Batch& batch) {
   return [batch, at = std::size_t{0}](std::span<ColumnData> data,
                                       std::size_t most) mutable -> Result<std::size_t> {
     const std::size_t count = std::min(most, batch.rows - at);
     for (std::size_t i = 0; i < data.size() && count > 0; ++i) {
-      data[i] = slice(batch.columns[i].kind, batch.data[i], at, count);
+      data[i] = rows_of(batch.columns[i].kind, batch.data[i], at, count);
     }
     at += count;
     return count;

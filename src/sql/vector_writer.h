@@ -21,23 +21,20 @@ class VectorWriter {
   [[nodiscard]] const std::string& name() const { return def_.name; }
   [[nodiscard]] duckdb_logical_type type() const { return type_.get(); }
 
-  // Fails where the data does not fit the column: too few values, a code outside the dictionary,
-  // offsets that go back.
+  // Fails where the data does not fit the column.
   Status write(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
 
  private:
   [[nodiscard]] LogicalType make_type() const;
   [[nodiscard]] LogicalType dictionary_type() const;
-  [[nodiscard]] Error misfit(const std::string& what) const;
 
   template <class T>
-  Status write_numbers(std::span<const T> values, std::size_t rows, duckdb_vector vector) const;
-  Status write_texts(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
+  void write_numbers(std::span<const T> values, duckdb_vector vector) const;
+  void write_texts(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
   void write_text(std::string_view text, std::size_t row, duckdb_vector vector) const;
-  Status write_dictionary(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
-  Status write_codes(std::span<const std::uint32_t> codes, duckdb_vector vector) const;
-  Status write_entries(const ColumnData& data, std::size_t items, std::size_t rows,
-                       duckdb_vector vector) const;
+  void write_dictionary(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
+  void write_codes(std::span<const std::uint32_t> codes, duckdb_vector vector) const;
+  Status write_entries(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
   Status write_list(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
   Status write_map(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
   void write_validity(std::span<const std::uint8_t> valid, duckdb_vector vector) const;

@@ -114,7 +114,6 @@ Result<FinishResult> Packer::State::finish(const std::string& partial_reason, co
     FATHOM_TRY(write_manifest(directory_, manifest));
     return result;
   }
-  FATHOM_TRY(connect());
   FATHOM_TRY(load_foreign_parts());
   FATHOM_TRY(write_finals());
   FATHOM_TRY(publish_finals());
@@ -184,6 +183,7 @@ Status Packer::State::load_foreign_parts() {
   for (const std::uint64_t n : parquet_parts(directory_, kSummaryTable)) {
     if (own_parts_.contains(n)) continue;
     foreign = true;
+    FATHOM_TRY(connect());
     FATHOM_TRY(load_summary(final_path(parquet_name(kSummaryTable, n))));
     FATHOM_TRY(load_timeline(final_path(parquet_name(kTimelineTable, n))));
     FATHOM_TRY(load_coverage(final_path(parquet_name(kCoverageTable, n))));

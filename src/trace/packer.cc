@@ -133,7 +133,6 @@ Status Packer::State::pack_complete(const GoOn& go_on) {
 Status Packer::State::pack(std::uint64_t n) {
   events_.clear();
   Rows rows{&events_, {}, {}};
-  FATHOM_TRY(connect());
   tick();
   FATHOM_TRY(read_log(n, rows));
   FATHOM_TRY(write_rows(n, rows));
@@ -177,7 +176,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
 
 Status Packer::State::write_unpublished(const std::string& name, const SqlBatch& batch) {
   const std::string path = unpublished_path(name);
-  return sql::write_parquet(*connection_, path, batch.batch(),
+  return sql::write_parquet(path, batch.batch(),
                             {.row_group_size = 122880, .zstd_level = options_.zstd_level});
 }
 

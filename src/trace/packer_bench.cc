@@ -2,8 +2,6 @@
 // Records into rows, and rows into Parquet: events a second on one core.
 #include <benchmark/benchmark.h>
 
-#include "sql/connection.h"
-#include "sql/database.h"
 #include "sql/parquet_writer.h"
 #include "trace/decoder.h"
 #include "trace/parquet_tables.h"
@@ -97,9 +95,6 @@ void decode_and_pack(benchmark::State& state) {
   const Schema schema = Schema::parse(testing::kSchemaText).value();
   const std::vector<RecordWriter> writers = workload(500);
   const std::vector<Chunk> chunks = chunks_of(writers, schema);
-  auto database =
-      sql::Database::open_memory({.threads = 1, .memory_limit = "", .temp_directory = ""});
-  auto connection = sql::Connection::open(database.value());
   std::int64_t rows = 0;
   EventBatch events;  // the packer keeps it too
   for (auto _ : state) {
@@ -111,7 +106,7 @@ void decode_and_pack(benchmark::State& state) {
     events.sort();
     const std::string path = join_path(directory.path(), "events.parquet");
     const Status written =
-        sql::write_parquet(*connection, path, SqlBatch::events(events, strings, "host").batch());
+        sql::write_parquet(path, SqlBatch::events(events, strings, "host").batch());
     if (!written) state.SkipWithError(written.error().message.c_str());
     rows += static_cast<std::int64_t>(events.rows());
     state.counters["bytes_per_event"] =

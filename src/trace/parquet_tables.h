@@ -11,7 +11,6 @@
 
 #include "base/result.h"
 #include "sql/columns.h"
-#include "sql/connection.h"
 #include "trace/batch.h"
 #include "trace/coverage.h"
 #include "trace/inodes.h"

@@ -50,10 +50,10 @@ std::string ask(const Recording& recording, const std::string& table, const std:
   }
   if (files.empty()) return "no files";
   auto connection = sql::Connection::open(sql::Database::open_memory().value()).value();
-  const Result<Table> table_ =
+  const Result<Table> answer =
       connection.query("SELECT (" + what + ")::VARCHAR FROM read_parquet([" + files + "])");
-  if (!table_) return table_.error().message;
-  const auto* text = std::get_if<std::string>(&table_->rows.at(0).at(0).data);
+  if (!answer) return answer.error().message;
+  const auto* text = std::get_if<std::string>(&answer->rows.at(0).at(0).data);
   return text != nullptr ? *text : "NULL";
 }
 

@@ -9,8 +9,6 @@
 
 #include "base/files.h"
 #include "base/ids.h"
-#include "sql/connection.h"
-#include "sql/database.h"
 #include "sql/parquet_writer.h"
 #include "trace/parquet_file.h"
 #include "trace/parquet_tables.h"
@@ -40,8 +38,6 @@ class RecordingWriter::State {
     FATHOM_TRY(remove_tree(unfinished_));
     FATHOM_TRY(make_dirs(unfinished_));
     made_ = true;
-    FATHOM_ASSIGN(const sql::Database database, sql::Database::open_memory());
-    FATHOM_ASSIGN(connection_, sql::Connection::open(database));
     return {};
   }
 
@@ -63,7 +59,7 @@ class RecordingWriter::State {
 
  private:
   Status write(const std::string& name, const SqlBatch& batch) {
-    return sql::write_parquet(*connection_, join_path(unfinished_, name), batch.batch());
+    return sql::write_parquet(join_path(unfinished_, name), batch.batch());
   }
   Status flush_events();
   Status flush_counters();
@@ -75,7 +71,6 @@ class RecordingWriter::State {
   std::string directory_;
   std::string unfinished_;
   bool made_ = false;
-  std::optional<sql::Connection> connection_;
   EventBatch events_;
   CounterBatch counters_;
   IntervalBatch intervals_;
@@ -201,8 +196,8 @@ Status RecordingWriter::State::flush_samples() {
   samples_.sort();
   layer_events_[strings.code("cpu")] += static_cast<std::int64_t>(samples_.rows.size());
   const std::string name = parquet_name(kSamplesTable, next_part_[kSamplesTable]++);
-  FATHOM_TRY(write_samples(*connection_, join_path(unfinished_, name), samples_, strings,
-                           manifest.host.hostname));
+  FATHOM_TRY(
+      write_samples(join_path(unfinished_, name), samples_, strings, manifest.host.hostname));
   samples_.rows.clear();
   return {};
 }
@@ -213,8 +208,7 @@ Status RecordingWriter::State::finish() {
   FATHOM_TRY(flush_intervals());
   FATHOM_TRY(flush_samples());
   if (!stacks.empty()) {
-    FATHOM_TRY(write_frames(*connection_, join_path(unfinished_, parquet_name(kFramesTable)),
-                            stacks, strings));
+    FATHOM_TRY(write_frames(join_path(unfinished_, parquet_name(kFramesTable)), stacks, strings));
   }
   FATHOM_TRY(write(parquet_name(kSummaryTable),
                    SqlBatch::summary(summary_, strings, manifest.host.hostname)));

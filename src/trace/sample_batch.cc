@@ -68,8 +68,8 @@ std::int64_t StackTable::stack(std::span<const Frame> frames, const Strings& str
   return id;
 }
 
-Status write_samples(sql::Connection& connection, const std::string& path,
-                     const SampleBatch& samples, const Strings& strings, const std::string& host) {
+Status write_samples(const std::string& path, const SampleBatch& samples, const Strings& strings,
+                     const std::string& host) {
   Numbers ts, weight, stack;
   SmallNumbers pid, tid, cpu;
   Codes hosts, event;
@@ -92,12 +92,10 @@ Status write_samples(sql::Connection& connection, const std::string& path,
       {"cpu", kInt32}, {"event", kDictionary, words}, {"weight", kInt64}, {"stack", kInt64}};
   const sql::ColumnData data[] = {ts.data(),  hosts.data(), pid.data(),    tid.data(),
                                   cpu.data(), event.data(), weight.data(), stack.data()};
-  return sql::write_parquet(connection, path,
-                            {.columns = columns, .data = data, .rows = samples.rows.size()});
+  return sql::write_parquet(path, {.columns = columns, .data = data, .rows = samples.rows.size()});
 }
 
-Status write_frames(sql::Connection& connection, const std::string& path, const StackTable& stacks,
-                    const Strings& strings) {
+Status write_frames(const std::string& path, const StackTable& stacks, const Strings& strings) {
   Numbers stack;
   SmallNumbers depth, line;
   Codes function, module, file;
@@ -119,8 +117,7 @@ Status write_frames(sql::Connection& connection, const std::string& path, const 
                                     {"line", kInt32}};
   const sql::ColumnData data[] = {stack.data(),  depth.data(), function.data(),
                                   module.data(), file.data(),  line.data()};
-  return sql::write_parquet(connection, path,
-                            {.columns = columns, .data = data, .rows = stacks.rows_.size()});
+  return sql::write_parquet(path, {.columns = columns, .data = data, .rows = stacks.rows_.size()});
 }
 
 }  // namespace fathom::trace

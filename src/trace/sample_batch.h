@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sql/connection.h"
 #include "trace/batch.h"
 #include "trace/strings.h"
 
@@ -51,8 +50,8 @@ class StackTable {
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
  private:
-  friend Status write_frames(sql::Connection& connection, const std::string& path,
-                             const StackTable& stacks, const Strings& strings);
+  friend Status write_frames(const std::string& path, const StackTable& stacks,
+                             const Strings& strings);
   struct Row {
     std::int64_t stack;
     std::int32_t depth;
@@ -63,9 +62,8 @@ class StackTable {
 };
 
 // Parquet files with the columns of the contract.
-Status write_samples(sql::Connection& connection, const std::string& path,
-                     const SampleBatch& samples, const Strings& strings, const std::string& host);
-Status write_frames(sql::Connection& connection, const std::string& path, const StackTable& stacks,
-                    const Strings& strings);
+Status write_samples(const std::string& path, const SampleBatch& samples, const Strings& strings,
+                     const std::string& host);
+Status write_frames(const std::string& path, const StackTable& stacks, const Strings& strings);
 
 }  // namespace fathom::trace

@@ -120,6 +120,27 @@ def test_arrow_and_polars(root: Path) -> None:
         expect("beyond 64 bits", str(2**127 - 1), str(huge["n"][0].as_py()))
 
 
+def test_readers_of_parquet_find_what_sql_finds(root: Path) -> None:
+    need("polars", "pyarrow")
+    import polars
+    import pyarrow.parquet
+
+    trace = invented(root, 1)
+    with fathom.open(trace) as recording:
+        for table in ("events", "summary"):
+            for file in sorted(trace.glob(f"{table}*.parquet")):
+                read = pyarrow.parquet.read_table(file).drop(["self"])  # NULL in files where it equals dur
+                columns = ", ".join(f'"{name}"' for name in read.column_names)
+                wanted = recording.sql(f"SELECT {columns} FROM {table}").arrow()
+                for name in read.column_names:
+                    expect(f"{file.name}: {name} by pyarrow", wanted[name].to_pylist(), read[name].to_pylist())
+                expect(f"{file.name} by polars", wanted.num_rows, polars.read_parquet(file).height)
+                footer = pyarrow.parquet.read_metadata(file)
+                expect("written by", True, footer.created_by.startswith("fathom "))
+                bounds = footer.row_group(0).column(0).statistics
+                expect("bounds", (0, True), (bounds.null_count, bounds.has_min_max))
+
+
 def test_reports_are_those_of_the_command(root: Path) -> None:
     trace = small(root)
     with fathom.open(trace) as recording:
