@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "analysis/testing/sample_recording.h"
@@ -51,7 +52,7 @@ std::string cell_text(const Value& cell) {
   if (const auto* number = std::get_if<std::int64_t>(&cell.data)) return std::to_string(*number);
   if (const auto* text = std::get_if<std::string>(&cell.data)) return *text;
   if (const auto* real = std::get_if<double>(&cell.data)) {
-    return std::to_string(static_cast<std::int64_t>(*real * 10 + 0.5)) + "/10";
+    return std::to_string(std::lround(*real * 10)) + "/10";
   }
   if (const auto* list = std::get_if<List>(&cell.data)) {
     std::vector<std::string> items;
@@ -77,8 +78,8 @@ const Table& table_of(const Report& report, std::string_view title) {
     if (section.table.title == title) return section.table;
   }
   ADD_FAILURE() << "no table " << title;
-  static const Table kNone;
-  return kNone;
+  static const Table none;
+  return none;
 }
 
 TEST_F(ReportTest, FunctionsBySelfTime) {

@@ -24,7 +24,7 @@ class Program : public testing::Test {
     (void)remove_tree(root_).has_value();
   }
   std::string file(const std::string& name, const std::string& text, mode_t mode) const {
-    const std::string path = join_path(root_, name);
+    std::string path = join_path(root_, name);
     EXPECT_TRUE(write_file_atomic(path, text, mode));
     EXPECT_EQ(chmod(path.c_str(), mode), 0);
     return path;

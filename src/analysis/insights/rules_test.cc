@@ -68,7 +68,7 @@ Calls named(const std::string& layer, const std::string& name, const std::string
 }
 
 // The same file read from its start again and again.
-Scene over_and_over(Calls calls, int times) {
+Scene over_and_over(const Calls& calls, int times) {
   Scene scene;
   for (int i = 0; i < times; ++i) scene.calls(calls);
   return scene;
@@ -76,7 +76,8 @@ Scene over_and_over(Calls calls, int times) {
 
 Scene growing(double each) {
   Scene scene(10 * kSecond);
-  for (int i = 0; i < 100; ++i) scene.counter("rss", 10, i * 100 * kMillisecond, 100e6 + each * i);
+  for (int i = 0; i < 100; ++i)
+    scene.counter("rss", 10, std::int64_t{i} * 100 * kMillisecond, 100e6 + each * i);
   return scene;
 }
 
@@ -117,80 +118,90 @@ Scene short_processes(std::int32_t count) {
   return scene;
 }
 
-std::vector<Case> cases() {
-  const auto two = [](const Calls& calls) {
-    return Scene().calls(by(calls, 10)).calls(by(calls, 11));
-  };
-  const auto ranks = [](std::int64_t slow) {
-    Scene scene;
-    for (std::int32_t pid = 10; pid < 14; ++pid) {
-      scene.rank(pid, pid - 10);
-      scene.calls({.layer = "app",
-                   .name = "step",
-                   .category = "train",
-                   .file = "",
-                   .dur = pid == 13 ? slow : 500 * kMillisecond,
-                   .pid = pid});
-    }
-    return scene;
-  };
-  const auto cpu = [](Scene scene, double seconds) {
-    return scene.counter("cpu_user", 10, 0, 0).counter("cpu_user", 10, 2 * kSecond, seconds);
-  };
-  const auto slow_ones = [](std::int64_t slow) {
-    return Scene()
-        .calls(reads(4000, 4096, 5 * kMicrosecond))
-        .calls(at(reads(5, 4096, slow), "/data/other"));
-  };
-  const auto flushes = [](std::int64_t count) {
-    return Scene()
-        .calls(at(
-            {.layer = "stdio", .name = "fprintf", .category = "write", .count = 2000, .bytes = 80},
-            "/data/log"))
-        .calls(at(named("stdio", "fflush", "sync", count, 10 * kMicrosecond), "/data/log"));
-  };
-  const auto syncs = [](std::int64_t count, std::int64_t bytes) {
-    return Scene()
-        .calls(writes(count, bytes, kMicrosecond))
-        .calls(at(named("posix", "fsync", "sync", count, kMillisecond), "/data/out"));
-  };
-  const auto seeks = [](std::int64_t count) {
-    return Scene()
-        .calls(reads(2000, 65536, 10 * kMicrosecond))
-        .calls(named("posix", "lseek", "seek", count, 20 * kMicrosecond));
-  };
-  const auto failing = [](std::int64_t count) {
-    return Scene()
-        .calls(of(named("posix", "open", "open", count, 20 * kMicrosecond),
-                  [](Calls& calls) { calls.failed = true; }))
-        .calls(named("posix", "open", "open", 2000, kMicrosecond));
-  };
-  const auto refused = [](std::int64_t count) {
-    return Scene().calls(of(reads(count, 4096, kMicrosecond), [](Calls& calls) {
-      calls.failed = true;
-      calls.error = "EINVAL";
-      calls.bytes = 0;
-    }));
-  };
-  const auto stdio = [](Calls calls) {
-    calls.layer = "stdio";
-    return calls;
-  };
-  const auto shared_part = [](std::int64_t first, std::int64_t second) {
-    return Scene()
-        .calls(by(reads(first, kMiB, kMicrosecond), 10))
-        .calls(by(reads(second, kMiB, kMicrosecond), 11));
-  };
-  const auto shared_out = [](std::int64_t first, std::int64_t second) {
-    return Scene()
-        .calls(by(writes(first, kMiB, kMicrosecond), 10))
-        .calls(by(writes(second, kMiB, kMicrosecond), 11));
-  };
+Scene two(const Calls& calls) { return Scene().calls(by(calls, 10)).calls(by(calls, 11)); }
+
+Scene ranks(std::int64_t slow) {
+  Scene scene;
+  for (std::int32_t pid = 10; pid < 14; ++pid) {
+    scene.rank(pid, pid - 10);
+    scene.calls({.layer = "app",
+                 .name = "step",
+                 .category = "train",
+                 .file = "",
+                 .dur = pid == 13 ? slow : 500 * kMillisecond,
+                 .pid = pid});
+  }
+  return scene;
+}
+
+Scene cpu(Scene scene, double seconds) {
+  return scene.counter("cpu_user", 10, 0, 0).counter("cpu_user", 10, 2 * kSecond, seconds);
+}
+
+Scene slow_ones(std::int64_t slow) {
+  return Scene()
+      .calls(reads(4000, 4096, 5 * kMicrosecond))
+      .calls(at(reads(5, 4096, slow), "/data/other"));
+}
+
+Scene flushes(std::int64_t count) {
+  return Scene()
+      .calls(
+          at({.layer = "stdio", .name = "fprintf", .category = "write", .count = 2000, .bytes = 80},
+             "/data/log"))
+      .calls(at(named("stdio", "fflush", "sync", count, 10 * kMicrosecond), "/data/log"));
+}
+
+Scene syncs(std::int64_t count, std::int64_t bytes) {
+  return Scene()
+      .calls(writes(count, bytes, kMicrosecond))
+      .calls(at(named("posix", "fsync", "sync", count, kMillisecond), "/data/out"));
+}
+
+Scene seeks(std::int64_t count) {
+  return Scene()
+      .calls(reads(2000, 65536, 10 * kMicrosecond))
+      .calls(named("posix", "lseek", "seek", count, 20 * kMicrosecond));
+}
+
+Scene failing(std::int64_t count) {
+  return Scene()
+      .calls(of(named("posix", "open", "open", count, 20 * kMicrosecond),
+                [](Calls& calls) { calls.failed = true; }))
+      .calls(named("posix", "open", "open", 2000, kMicrosecond));
+}
+
+Scene refused(std::int64_t count) {
+  return Scene().calls(of(reads(count, 4096, kMicrosecond), [](Calls& calls) {
+    calls.failed = true;
+    calls.error = "EINVAL";
+    calls.bytes = 0;
+  }));
+}
+
+Calls stdio(Calls calls) {
+  calls.layer = "stdio";
+  return calls;
+}
+
+Scene shared_part(std::int64_t first, std::int64_t second) {
+  return Scene()
+      .calls(by(reads(first, kMiB, kMicrosecond), 10))
+      .calls(by(reads(second, kMiB, kMicrosecond), 11));
+}
+
+Scene shared_out(std::int64_t first, std::int64_t second) {
+  return Scene()
+      .calls(by(writes(first, kMiB, kMicrosecond), 10))
+      .calls(by(writes(second, kMiB, kMicrosecond), 11));
+}
+
+std::vector<Case> cases_of_access() {
   return {
       {"small-reads", Scene().calls(reads(2000, 4096, 50 * kMicrosecond)),
        Scene().calls(reads(900, 4096, 50 * kMicrosecond))},
       {"small-writes", Scene().calls(writes(2000, 4096, 50 * kMicrosecond)),
-       Scene().calls(writes(2000, 128 * 1024, 50 * kMicrosecond))},
+       Scene().calls(writes(2000, kMiB / 8, 50 * kMicrosecond))},
       {"stdio-bytes", Scene().calls(stdio(reads(32, kMiB, kMillisecond))),
        Scene().calls(stdio(reads(8, kMiB, kMillisecond)))},
       {"random-reads", Scene().calls(backwards(reads(2000, 4096, 50 * kMicrosecond))),
@@ -212,6 +223,11 @@ std::vector<Case> cases() {
        Scene().calls(reads(2000, 4096, 100 * kMicrosecond))},
       {"shared-file-small-writes", two(writes(1000, 4096, 100 * kMicrosecond)),
        Scene().calls(writes(2000, 4096, 100 * kMicrosecond))},
+  };
+}
+
+std::vector<Case> cases_of_balance() {
+  return {
       {"more-reads-than-writes", Scene().calls(reads(1500, 10, 1000)),
        Scene().calls(reads(1000, 10, 1000)).calls(writes(1000, 10, 1000))},
       {"more-writes-than-reads", Scene().calls(writes(1500, 10, 1000)),
@@ -236,6 +252,11 @@ std::vector<Case> cases() {
            .calls(by(reads(100, 4096, kMillisecond), 11))},
       {"shared-file-read-imbalance", shared_part(30, 1), shared_part(16, 15)},
       {"shared-file-write-imbalance", shared_out(30, 1), shared_out(16, 15)},
+  };
+}
+
+std::vector<Case> cases_across_layers() {
+  return {
       {"sync-in-a-loop", syncs(200, 4096), syncs(50, 4096)},
       {"read-by-every-worker", two(reads(20, kMiB, 5 * kMillisecond)),
        Scene()
@@ -258,6 +279,13 @@ std::vector<Case> cases() {
       {"flush-each-line", flushes(1500), flushes(500)},
       {"events-lost", Scene().loss("no room", 3), Scene()},
   };
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = cases_of_access();
+  for (const auto& more : {cases_of_balance(), cases_across_layers()})
+    all.insert(all.end(), more.begin(), more.end());
+  return all;
 }
 
 Result<std::vector<Insight>> asked(const Scene& scene, const Rule& rule) {

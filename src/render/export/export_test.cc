@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include <cstdlib>
 #include <limits>
 #include <protozero/pbf_reader.hpp>
 #include <string>

@@ -28,7 +28,7 @@ class TextStores : public ::testing::Test {
   // The directory of a new recording of these lines.
   std::string record(const std::string& lines, std::string name = "") {
     if (name.empty()) name = std::to_string(++made_);
-    const std::string path = root_ + "/" + name;
+    std::string path = root_ + "/" + name;
     const std::string text = std::string(kTextRecordingMark) + "\n" + lines;
     const Result<std::int64_t> rows = write_text_recording(text, path);
     EXPECT_TRUE(rows) << rows.error().message;
