@@ -5,57 +5,26 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 
-#include "sql/connection.h"
-#include "sql/database.h"
-#include "sql/quote.h"
 #include "trace/packer.h"
 #include "trace/parquet_file.h"
 #include "trace/parquet_tables.h"
 #include "trace/recording_writer.h"
-#include "trace/testing/spool_builder.h"
+#include "trace/testing/recordings.h"
 
 namespace fathom::trace {
 namespace {
 
+using testing::ask;
+using testing::dead_segment;
+using testing::kDead;
+using testing::kKey;
+using testing::live_segment;
 using testing::RecordWriter;
 using testing::SegmentSpec;
 using testing::SpoolBuilder;
 using testing::TempDir;
-
-constexpr std::uint64_t kKey = 0x77;
-constexpr std::uint32_t kDead = SpoolBuilder::kDeadPid;
-
-SegmentSpec dead_segment(const SpoolBuilder& spool) {
-  return {testing::small_program(spool, kKey, kDead).bytes(), FATHOM_SEGMENT_OWNED, kDead, kKey};
-}
-SegmentSpec live_segment(const SpoolBuilder& spool) {
-  RecordWriter w;
-  const auto pid = static_cast<std::uint64_t>(::getpid());
-  w.switch_to({0x99, pid, pid, 0, 0, 0, spool.at(9999000000)});
-  w.string(1, "step").site(2, 1, 0).region(0, spool.at(9999000100), spool.at(9999000200), 2);
-  return {w.bytes(), FATHOM_SEGMENT_OWNED, static_cast<std::uint32_t>(pid), 0x99};
-}
-
-// One value out of a recording's Parquet files.
-std::string ask(const Recording& recording, const std::string& table, const std::string& what) {
-  std::string files;
-  for (const Part& part : recording.parts) {
-    const auto found = part.files.find(table);
-    if (found == part.files.end()) continue;
-    for (const std::string& path : found->second)
-      files += (files.empty() ? "" : ", ") + sql::quote_literal(path);
-  }
-  if (files.empty()) return "no files";
-  auto connection = sql::Connection::open(sql::Database::open_memory().value()).value();
-  const Result<Table> answer =
-      connection.query("SELECT (" + what + ")::VARCHAR FROM read_parquet([" + files + "])");
-  if (!answer) return answer.error().message;
-  const auto* text = std::get_if<std::string>(&answer->rows.at(0).at(0).data);
-  return text != nullptr ? *text : "NULL";
-}
 
 TEST(RecordingTest, UnsupervisedIsReadInMemory) {
   const TempDir directory;
@@ -273,143 +242,6 @@ TEST(RecordingTest, APublishedLogIsNotReadAgain) {
   EXPECT_EQ(ask(*recording, kEventsTable, "count(*)"), "6");
 }
 
-// Rows of the summary as lines, in order.
-std::string sums_of(const SummaryTable& summary, const Strings& strings) {
-  std::vector<std::string> lines;
-  for (const SummaryRow& row : summary.rows()) {
-    std::string line(strings.view(row.key.layer));
-    line.append(" ").append(strings.view(row.key.name)).append(" ");
-    line += strings.view(row.key.file);
-    for (const std::int64_t number : {row.calls, row.errors, row.dur, row.self, row.dur_min,
-                                      row.dur_max, row.bytes, row.first, row.last})
-      line += " " + (number == kNull ? "-" : std::to_string(number));
-    lines.push_back(line);
-  }
-  std::sort(lines.begin(), lines.end());
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
-  return text;
-}
-std::string packed_sums(const Recording& recording) {
-  const std::string line =
-      "layer || ' ' || name || ' ' || coalesce(file, '') || ' ' || calls || ' ' || errors || ' ' ||"
-      " dur || ' ' || self || ' ' || dur_min || ' ' || dur_max || ' ' || "
-      "coalesce(bytes::VARCHAR, '-') || ' ' || \"first\" || ' ' || \"last\"";
-  return ask(recording, kSummaryTable, "string_agg(" + line + ", chr(10) ORDER BY " + line + ")");
-}
-
-// Region "outer" with an argument and a read inside; its end is in the second half.
-SegmentSpec first_half(const SpoolBuilder& builder) {
-  RecordWriter w;
-  w.switch_to({kKey, kDead, kDead, 0, 0, 0, builder.at(1000)});
-  w.string(1, "outer").site(2, 1, 0).string(3, "epoch").path(4, 0, "/data/a");
-  w.arg_int(0, 3, 7);
-  w.call(testing::kRead, 1, builder.at(2000), builder.at(2400), 0,
-         {fathom_zigzag(3), 4, 0, 100, fathom_zigzag(60)});
-  return {w.bytes(), FATHOM_SEGMENT_FULL, kDead, kKey};
-}
-SegmentSpec second_half(const SpoolBuilder& builder) {
-  RecordWriter w;
-  w.switch_to({kKey, kDead, kDead, 0, 1, 0, builder.at(3000)});
-  w.call(testing::kRead, 1, builder.at(3000), builder.at(3100), 0,
-         {fathom_zigzag(3), 4, 0, 100, fathom_zigzag(100)});
-  w.region(0, builder.at(1500), builder.at(4000), 2);
-  return {w.bytes(), FATHOM_SEGMENT_OWNED, kDead, kKey};
-}
-constexpr char kBothHalves[] =
-    "app outer  1 0 2500 2000 2500 2500 - 1500 4000\n"
-    "posix read /data/a 2 0 500 500 100 400 160 2000 3100";
-
-TEST(RecordingTest, SumsAloneAreThoseOfPacking) {
-  const TempDir directory;
-  SpoolBuilder builder(directory.path());
-  builder.add_pool("1-a-0", {first_half(builder)});
-  { ASSERT_EQ(Packer::open(directory.path(), Manifest{}, {})->drain()->chunks, 1U); }
-  builder.add_pool("1-a-1", {second_half(builder)});
-  const Result<Recording> sums = Recording::open(directory.path(), {}, Need::kSums);
-  ASSERT_TRUE(sums.has_value()) << sums.error().message;
-  const Part& part = sums->parts.at(0);
-  EXPECT_EQ(part.tail->events.rows(), 0U);
-  const std::string all = sums_of(part.tail->summary, part.tail->strings);
-  EXPECT_EQ(all, kBothHalves);
-  const Result<Recording> rows = Recording::open(directory.path());
-  EXPECT_EQ(rows->parts[0].tail->events.rows(), 3U);
-  EXPECT_EQ(sums_of(rows->parts[0].tail->summary, rows->parts[0].tail->strings), all);
-  EXPECT_TRUE(path_exists(join_path(builder.directory(), "drained-0.log"))) << "nothing was packed";
-  ASSERT_TRUE(recover(directory.path()).has_value());
-  const Result<Recording> packed = Recording::open(directory.path());
-  EXPECT_EQ(packed_sums(*packed), kBothHalves);
-  EXPECT_EQ(part.manifest.layers.size(), packed->parts[0].manifest.layers.size());
-}
-
-TEST(RecordingTest, ARegionThatSpansTheLastPackKeepsItsArguments) {
-  const TempDir directory;
-  SpoolBuilder builder(directory.path());
-  builder.add_pool("1-a-0", {first_half(builder)});
-  { ASSERT_EQ(Packer::open(directory.path(), Manifest{}, {})->drain()->chunks, 1U); }
-  // The log of a recorder that is gone is complete. This one is gone after it was packed.
-  { ASSERT_TRUE(Packer::open(directory.path(), Manifest{}, {})->pack_complete().has_value()); }
-  EXPECT_FALSE(path_exists(join_path(builder.directory(), "drained-0.log")));
-  builder.add_pool("1-a-1", {second_half(builder)});
-  const Result<Recording> read = Recording::open(directory.path());
-  ASSERT_EQ(read->parts[0].tail->events.rows(), 2U);
-  EXPECT_EQ(read->parts[0].tail->events.args.entries(), 1U);
-  ASSERT_TRUE(recover(directory.path()).has_value());
-  const Result<Recording> packed = Recording::open(directory.path());
-  EXPECT_EQ(ask(*packed, kEventsTable, "max(args['epoch']) FILTER (name = 'outer')"), "7");
-  EXPECT_EQ(packed_sums(*packed), kBothHalves) << "time inside is known across the packs";
-}
-
-TEST(RecordingTest, TotalsAreKnownBeforeAnythingIsPacked) {
-  const TempDir directory;
-  SpoolBuilder builder(directory.path(), true);
-  Manifest manifest;
-  manifest.origin = "run";
-  manifest.duration_ns = 5000;  // the recorder saw the end
-  builder.add_pool("1-a-0", {first_half(builder), second_half(builder)}, kDead, 2);
-  {
-    Packer packer = Packer::open(directory.path(), manifest, {}).value();
-    Result<Totals> totals = packer.sum_up();
-    ASSERT_TRUE(totals.has_value()) << totals.error().message;
-    EXPECT_EQ(totals->waiting, 3U);
-    EXPECT_EQ(totals->manifest.layer("posix").events, 2);
-    EXPECT_EQ(totals->manifest.losses.at(0).count, 2);
-    EXPECT_EQ(sums_of(totals->summary, packer.strings()), kBothHalves);
-    const Result<FinishResult> finished = packer.finish("", [] { return false; });
-    ASSERT_TRUE(finished.has_value()) << finished.error().message;
-    EXPECT_TRUE(finished->interrupted);
-  }
-  Result<Recording> waiting = Recording::open(directory.path());
-  EXPECT_EQ(waiting->parts[0].tail->events.rows(), 3U);
-  EXPECT_EQ(waiting->parts[0].manifest.state, RunState::kComplete) << "it is only not packed";
-  EXPECT_EQ(waiting->parts[0].manifest.layer("posix").events, 2);
-  ASSERT_TRUE(recover(directory.path()).has_value());
-  Result<Recording> packed = Recording::open(directory.path());
-  EXPECT_EQ(packed->parts[0].manifest.state, RunState::kComplete);
-  EXPECT_EQ(packed->parts[0].manifest.layer("posix").events, 2);
-  EXPECT_EQ(packed_sums(*packed), kBothHalves);
-  EXPECT_EQ(ask(*packed, kEventsTable, "max(args['epoch'])"), "7");
-}
-
-TEST(RecordingTest, SummingUpDoesNotDisturbPacking) {
-  const TempDir directory;
-  SpoolBuilder builder(directory.path());
-  builder.add_pool("1-a-0", {first_half(builder)});
-  { ASSERT_EQ(Packer::open(directory.path(), Manifest{}, {})->drain()->chunks, 1U); }
-  Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
-  ASSERT_TRUE(packer.pack_complete().has_value());
-  builder.add_pool("1-a-1", {second_half(builder)});
-  for (int round = 0; round < 2; round++) {
-    Result<Totals> totals = packer.sum_up();
-    ASSERT_TRUE(totals.has_value());
-    EXPECT_EQ(sums_of(totals->summary, packer.strings()), kBothHalves) << round;
-  }
-  ASSERT_TRUE(packer.finish().has_value());
-  const Result<Recording> packed = Recording::open(directory.path());
-  EXPECT_EQ(packed_sums(*packed), kBothHalves);
-  EXPECT_EQ(ask(*packed, kEventsTable, "max(args['epoch'])"), "7");
-}
-
 TEST(RecordingTest, FilesAreLookedAtWhenTheyArePacked) {
   const TempDir directory;
   const TempDir data;
@@ -467,39 +299,6 @@ TEST(RecordingTest, DamagedPoolsAndLogsNeverHurt) {
   }
 }
 
-TEST(ChunkLogTest, SoundEntriesSurviveDamage) {
-  const TempDir directory;
-  const std::string path = join_path(directory.path(), "log");
-  const std::vector<std::uint8_t> payload(50, 7);
-  {
-    ChunkLog log = ChunkLog::open(path).value();
-    for (std::uint32_t i = 0; i < 3; i++)
-      ASSERT_TRUE(log.append({EntryKind::kChunk, {1, i, 0}, 9, payload}).has_value());
-  }
-  const std::string sound = read_file(path).value();
-  const auto count = [](const std::string& content) {
-    int entries = 0;
-    scan_log({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
-             [&](const LogEntry& entry, std::uint64_t) {
-               entries += entry.bytes.size() == 50 && entry.schema == 9 ? 1 : 0;
-             });
-    return entries;
-  };
-  EXPECT_EQ(count(sound), 3);
-  for (std::size_t at = 0; at < sound.size(); at++) {
-    std::string flipped = sound;
-    flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
-    EXPECT_EQ(count(flipped), 2) << at;
-    EXPECT_EQ(count(sound.substr(0, at)), static_cast<int>(at / 90)) << at;
-  }
-  // A torn end is cut away before more is written.
-  ASSERT_TRUE(write_file_atomic(path, sound.substr(0, 200)).has_value());
-  ChunkLog log = ChunkLog::open(path).value();
-  EXPECT_EQ(log.size(), 180U);
-  ASSERT_TRUE(log.append({EntryKind::kChunk, {1, 9, 0}, 9, payload}).has_value());
-  EXPECT_EQ(count(read_file(path).value()), 3);
-}
-
 TEST(RecordingTest, ErrorsSayWhatIsWrong) {
   const TempDir directory;
   EXPECT_EQ(Recording::open(directory.path() + "/none").error().code, Code::kNotFound);
@@ -514,58 +313,6 @@ TEST(RecordingTest, ErrorsSayWhatIsWrong) {
   ASSERT_TRUE(
       write_file_atomic(directory.path() + "/manifest.json", R"({"schema": 7})").has_value());
   EXPECT_EQ(Recording::open(directory.path()).error().code, Code::kUnsupported);
-}
-
-TEST(RecordingTest, WriterPutsAWholeRecordingInPlace) {
-  const TempDir directory;
-  const std::string path = directory.path() + "/x/trace";
-  ASSERT_TRUE(make_dirs(directory.path() + "/x").has_value());
-  {
-    Result<RecordingWriter> abandoned = RecordingWriter::create(path, Manifest{});
-    ASSERT_TRUE(abandoned.has_value()) << abandoned.error().message;
-  }
-  EXPECT_TRUE(list_dir(directory.path() + "/x")->empty());
-  Manifest manifest;
-  manifest.origin = "import";
-  manifest.host.hostname = "h1";
-  RecordingWriter writer = RecordingWriter::create(path, manifest).value();
-  EventBatch events;
-  EventRow row;
-  row.pid = row.tid = 1;
-  row.layer = writer.strings().code("posix");
-  row.name = writer.strings().code("outer");
-  row.ts = 0;
-  row.dur = 100;
-  row.depth = 0;
-  events.args.add(writer.strings().code("k"), "v");
-  events.push(row);
-  row.name = writer.strings().code("inner");
-  row.ts = 10;
-  row.dur = 30;
-  row.host = writer.strings().code("h2");
-  events.push(row);
-  ASSERT_TRUE(writer.append(events).has_value());
-  IntervalBatch intervals;
-  IntervalRow interval;
-  interval.layer = row.layer;
-  interval.name = row.name;
-  interval.calls = 5;
-  interval.hist = {0, 2, 3};
-  intervals.rows.push_back(interval);
-  ASSERT_TRUE(writer.append(intervals).has_value());
-  EXPECT_FALSE(path_exists(path));
-  const Status finished = writer.finish();
-  ASSERT_TRUE(finished.has_value()) << finished.error().message;
-  EXPECT_FALSE(RecordingWriter::create(path, manifest).has_value()) << "never overwrites";
-  const Result<Recording> recording = Recording::open(directory.path());  // the directory above
-  ASSERT_TRUE(recording.has_value());
-  EXPECT_EQ(recording->parts[0].manifest.state, RunState::kComplete);
-  EXPECT_EQ(recording->parts[0].manifest.layers[0].events, 3);
-  EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(host || ':' || name, ' ' ORDER BY ts)"),
-            "h1:outer h2:inner");
-  EXPECT_EQ(ask(*recording, kEventsTable, "max(args['k'])"), "v");
-  EXPECT_EQ(ask(*recording, kSummaryTable, "max(self) FILTER (name = 'outer')"), "70");
-  EXPECT_EQ(ask(*recording, kIntervalsTable, "max(hist)"), "[0, 2, 3]");
 }
 
 TEST(RecordingTest, ADamagedParquetFileIsSetAside) {
