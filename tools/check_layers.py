@@ -40,7 +40,7 @@ WRAPPED_BY: Dict[str, Set[str]] = {
     r"CLI/.*": {"cli"},
     r"bpf/.*": {"sources/ebpf"},
     r"perfmon/.*": {"sources/perf"},
-    r"Python\.h": {"sources/python"},
+    r"Python\.h": {"sources/python", "sources/dftracer"},
     r"protozero/.*": {"render"},
     r"librsvg/.*": {"render"},
     r"(boost|openssl)/.*": {"fleet", "serve"},

@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/dftracer_files.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
 #include "session/collect.h"
 
 namespace fathom::cli {
 namespace {
+
+// Programs that were annotated for DFTracer want its files. A recording that nobody named has done
+// its work with them.
+Result<bool> is_done_with_files(const std::string& directory) {
+  if (!session::wants_stream(directory)) return false;
+  FATHOM_ASSIGN(const session::StreamOutcome outcome, write_dftracer_files(directory));
+  return outcome.interrupted || !path_exists(directory);
+}
 
 Result<int> run(Parser& parser) {
   session::CollectOptions options;
@@ -21,6 +31,8 @@ Result<int> run(Parser& parser) {
   parser.flag("-q,--quiet", quiet, "no word of ours on stderr");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
+  FATHOM_ASSIGN(const bool done, is_done_with_files(options.directory));
+  if (done) return 0;
   Progress progress;
   const auto live = [&](const session::Flow& flow) {
     if (quiet || !progress.due()) return;

@@ -173,18 +173,15 @@ bool map_live() {
   return true;
 }
 
-bool take_directory() {
-  const char* out = setting("FATHOM_OUT");
-  if (out == nullptr || *out == 0) return false;
-  Text path(guest.out, sizeof guest.out);
-  if (*out != '/') {
-    if (sys_getcwd(guest.out, sizeof guest.out) <= 0) return false;
-    static constinit char relative[sizeof guest.out];
-    Text(relative, sizeof relative).add(guest.out).add("/").add(out).add("/spool");
-    Text(guest.out, sizeof guest.out).add(relative);
-  } else {
-    path.add(out).add("/spool");
+bool set_directory(const char* directory) {
+  if (*directory == '/') {
+    Text(guest.out, sizeof guest.out).add(directory).add("/spool");
+    return true;
   }
+  if (sys_getcwd(guest.out, sizeof guest.out) <= 0) return false;
+  static constinit char absolute[sizeof guest.out];
+  Text(absolute, sizeof absolute).add(guest.out).add("/").add(directory).add("/spool");
+  Text(guest.out, sizeof guest.out).add(absolute);
   return true;
 }
 
@@ -205,8 +202,14 @@ void switch_on() {
     guest.live->on[source] = guest.wanted[source];
 }
 
-bool attach(unsigned how) {
-  if (guest.attached || !take_directory() || !map_run_header()) return false;
+bool make_spool_of(const char* directory) {
+  if (!set_directory(directory)) return false;
+  make_directories();
+  return raw_syscall(SYS_faccessat, AT_FDCWD, as_long(guest.out), 0) == 0;
+}
+
+bool attach_to(const char* directory, unsigned how) {
+  if (guest.attached || !set_directory(directory) || !map_run_header()) return false;
   guest.pid = sys_getpid();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
@@ -226,6 +229,17 @@ bool attach(unsigned how) {
   write_process_facts();
   switch_on();
   return true;
+}
+
+bool attach(unsigned how) {
+  const char* out = setting("FATHOM_OUT");
+  return out != nullptr && *out != 0 ? attach_to(out, how) : attach_elsewhere(how);
+}
+
+void attached_now() {
+  watch_exit();
+  if (guest.late) bind_new_objects();
+  run_joined();
 }
 
 bool remake_spool() {
@@ -248,10 +262,7 @@ void arrive() {
   const int error = errno;
   resolve_originals();
   guest.late = loaded_late();
-  if (attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD)) {
-    watch_exit();
-    if (guest.late) bind_new_objects();
-  }
+  if (attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD)) attached_now();
   errno = error;
 }
 

@@ -8,9 +8,18 @@ namespace fathom::guest {
 const char* setting(const char* name);  // an environment variable, or nullptr
 void switch_on();                       // recording begins
 bool attach(unsigned how);
+bool attach_to(const char* directory, unsigned how);  // a recording's
+void attached_now();  // after an attach that worked: the exit is watched, hooks are bound
+bool make_spool_of(const char* directory);
 void arrive();
 // The run has ended without this process, and its spool was removed: makes it anew, so that what
 // comes now is a recording too. Whether there is a directory then.
 bool remake_spool();
+
+// Drop-ins (sources/dftracer): attaches to a run of their own where FATHOM_OUT names none; what a
+// process tells that has attached; a process that ends waits for what was promised to it.
+bool attach_elsewhere(unsigned how);
+void run_joined();
+void run_left();
 
 }  // namespace fathom::guest

@@ -195,11 +195,14 @@ void write_waited(int pid, int status) {
 }
 
 void write_process_end(int status, bool known) {
-  Writer writer(FATHOM_SOURCE_RUNTIME);
-  if (!writer.ok()) return;
-  uint8_t* at = put_timed_head(FATHOM_KIND_PROCESS_END, tls.last_depth, tick());
-  at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
-  writer.commit(fathom_put_varint(at, known ? 1 : 0));
+  {
+    Writer writer(FATHOM_SOURCE_RUNTIME);
+    if (!writer.ok()) return;
+    uint8_t* at = put_timed_head(FATHOM_KIND_PROCESS_END, tls.last_depth, tick());
+    at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
+    writer.commit(fathom_put_varint(at, known ? 1 : 0));
+  }
+  run_left();
 }
 
 }  // namespace fathom::guest

@@ -96,9 +96,11 @@ extern const Bindings kProcessBindings;
 extern const Bindings kRightsBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
+extern const Bindings kDftracerBindings;
 
-const Bindings* const kAllBindings[] = {&kLoaderBindings, &kPosixBindings, &kProcessBindings,
-                                        &kRightsBindings, &kStdioBindings, &kAnnotateBindings};
+const Bindings* const kAllBindings[] = {&kLoaderBindings,  &kPosixBindings, &kProcessBindings,
+                                        &kRightsBindings,  &kStdioBindings, &kAnnotateBindings,
+                                        &kDftracerBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 }  // namespace fathom::guest

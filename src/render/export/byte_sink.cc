@@ -90,6 +90,12 @@ class ByteSink::State {
     return {};
   }
 
+  Status open_to_append() {
+    written_ = true;
+    FATHOM_ASSIGN(file_, File::open(path_, O_WRONLY | O_CREAT | O_APPEND));
+    return {};
+  }
+
   Status write(std::string_view bytes) {
     written_ = written_ || !bytes.empty();
     if (compressor_ == nullptr) return write_out(bytes);
@@ -140,6 +146,12 @@ ByteSink::ByteSink(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ByteSink::ByteSink(ByteSink&&) noexcept = default;
 ByteSink& ByteSink::operator=(ByteSink&&) noexcept = default;
 ByteSink::~ByteSink() = default;
+
+Result<ByteSink> ByteSink::append(const std::string& path, bool gzip) {
+  auto state = std::make_unique<State>(path, gzip);
+  FATHOM_TRY(state->open_to_append());
+  return ByteSink(std::move(state));
+}
 
 Result<ByteSink> ByteSink::open(const std::string& path, bool gzip) {
   auto state = std::make_unique<State>(path, gzip);

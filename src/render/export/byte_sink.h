@@ -16,6 +16,8 @@ class ByteSink {
  public:
   // "-" is standard output. Devices and pipes are written to as they are.
   static Result<ByteSink> open(const std::string& path, bool gzip);
+  // Goes on at the end of a file, which is there at once; compressed, in a member of its own.
+  static Result<ByteSink> append(const std::string& path, bool gzip);
   ByteSink(ByteSink&&) noexcept;
   ByteSink& operator=(ByteSink&&) noexcept;
   ~ByteSink();  // without finish() nothing is left of a file

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""DFTracer's Python package, on top of Fathom: programs that were annotated for DFTracer run unchanged.
+
+`dftracer.logger` is what version 1 offers, `dftracer.python` what version 2 does, `dftracer.dftracer` the native module
+of both. Which one a program imports decides in which layout its files are written. docs/dftracer.md has the rest.
+"""
+
+from __future__ import annotations
+
+from fathom._places import folders
+
+__path__ += [f"{folder}/dftracer" for folder in folders()]  # the native module is built for one Python
+
+__version__ = "2.2.0"  # whose interface this is

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "cli/dftracer_files.h"
+
+#include <fcntl.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "render/export/dftracer_log.h"
+#include "trace/spool.h"
+
+namespace fathom::cli {
+namespace {
+
+render::ExportNumber number_or_null(std::int64_t value) {
+  return value == trace::kNull ? render::ExportNumber() : render::ExportNumber(value);
+}
+render::ExportNumber number_or_null32(std::int32_t value) {
+  return value == trace::kNull32 ? render::ExportNumber() : render::ExportNumber(value);
+}
+
+render::ExportEvent event_of(const trace::EventBatch& events, std::size_t row,
+                             const trace::Strings& strings, std::vector<render::ExportArg>& args) {
+  render::ExportEvent event;
+  event.ts = events.ts[row];
+  event.dur = events.dur[row];
+  event.pid = number_or_null32(events.pid[row]);
+  event.tid = number_or_null32(events.tid[row]);
+  event.depth = number_or_null32(events.depth[row]);
+  event.fd = number_or_null32(events.fd[row]);
+  event.offset = number_or_null(events.offset[row]);
+  event.size = number_or_null(events.size[row]);
+  event.bytes = number_or_null(events.bytes[row]);
+  event.ret = number_or_null(events.ret[row]);
+  event.layer = strings.view(events.layer[row]);
+  event.name = strings.view(events.name[row]);
+  event.entry = strings.view(events.entry[row]);
+  event.category = strings.view(events.category[row]);
+  event.file = strings.view(events.file[row]);
+  event.error = strings.view(events.error[row]);
+  args.clear();
+  for (std::size_t at = events.args.begin(row); at < events.args.end(row); at++)
+    args.emplace_back(strings.view(events.args.key(at)), events.args.value(at));
+  event.args = args;
+  return event;
+}
+
+class DftracerFiles : public session::StreamTaker {
+ public:
+  DftracerFiles(std::string begun_path, std::int64_t start_ns)
+      : begun_path_(std::move(begun_path)), start_ns_(start_ns) {
+    const Result<std::string> lines = read_file(begun_path_);
+    if (!lines) return;
+    for (const std::string_view line : split(*lines, '\n')) begun_.emplace(line);
+  }
+
+  Status take(const session::StreamProcess& process, const trace::EventBatch& events,
+              const std::vector<std::size_t>& rows, const trace::Strings& strings) override {
+    render::DftracerLog& log = log_of(process);
+    std::vector<render::ExportArg> args;
+    for (const std::size_t row : rows) FATHOM_TRY(log.add(event_of(events, row, strings, args)));
+    return note_begun(log);
+  }
+
+  // A process may have begun anew under another name: its files before are complete, too.
+  Status complete(const session::StreamProcess& process, bool in_order) override {
+    (void)log_of(process);
+    for (auto& [key, log] : logs_) {
+      if (key.first != process.key) continue;
+      if (key.second == process.settings && !process.forked) {
+        for (const auto& [name, value] : process.facts) log->add_fact(name, value);
+      }
+      FATHOM_TRY(note_begun(*log));
+      FATHOM_TRY(log->complete(in_order));
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool keeps_recording() const override { return keeps_; }
+
+ private:
+  render::DftracerLog& log_of(const session::StreamProcess& process) {
+    std::unique_ptr<render::DftracerLog>& log = logs_[{process.key, process.settings}];
+    if (log != nullptr) return *log;
+    render::DftracerSettings settings = render::parse_dftracer_settings(process.settings);
+    keeps_ = settings.keeps_recording;
+    render::DftracerProcess facts{
+        .host = process.host,
+        .pid = process.pid,
+        .ppid = process.ppid,
+        .forked = process.forked,
+        .start_us = (start_ns_ + process.start) / 1000,
+        .command = process.command,
+        .cwd = process.cwd,
+    };
+    const std::string path = render::dftracer_log_path(settings, facts);
+    const bool goes_on = begun_.contains(path) && path_exists(path);
+    log = std::make_unique<render::DftracerLog>(std::move(settings), std::move(facts), start_ns_,
+                                                goes_on);
+    return *log;
+  }
+
+  // Another collector that goes on after this one must not take the file for one of a run before.
+  Status note_begun(const render::DftracerLog& log) {
+    if (!log.has_file() || !begun_.insert(log.path()).second) return {};
+    FATHOM_ASSIGN(File file, File::open(begun_path_, O_WRONLY | O_CREAT | O_APPEND, 0600));
+    return file.write_all(log.path() + "\n");
+  }
+
+  std::string begun_path_;
+  std::int64_t start_ns_;
+  bool keeps_ = true;  // until somebody says that the recording is for the files alone
+  std::set<std::string, std::less<>> begun_;
+  std::map<std::pair<std::uint64_t, std::string>, std::unique_ptr<render::DftracerLog>> logs_;
+};
+
+}  // namespace
+
+Result<session::StreamOutcome> write_dftracer_files(const std::string& directory) {
+  FATHOM_ASSIGN(const std::int64_t start_ns, session::stream_start(directory));
+  const std::string spool = join_path(directory, trace::kSpoolDirectory);
+  DftracerFiles files(join_path(spool, "dftracer-files"), start_ns);
+  return session::stream_rows(directory, files);
+}
+
+}  // namespace fathom::cli

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: MIT
+#include "render/export/dftracer_log.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <ctime>
+#include <optional>
+#include <set>
+
+#include "base/files.h"
+#include "base/md5.h"
+#include "base/text.h"
+#include "render/export/byte_sink.h"
+#include "render/export/json_fields.h"
+
+namespace fathom::render {
+namespace {
+
+constexpr std::size_t kLarge = std::size_t{4} << 20;  // text that goes into the file at once
+constexpr std::string_view kTimeKey = "dftracer.ts";
+constexpr std::string_view kDurationKey = "dftracer.dur";
+
+// Whose event it is, in generation 2.
+enum Type { kOfDftracer = 1, kOfC = 2, kOfLibc = 3, kOfPython = 6, kOfCompiler = 8, kOfCpp = 9 };
+
+constexpr std::string_view kLeftOut[] = {"/pipe",   "/socket",    "/proc",  "/sys",
+                                         "/collab", "anon_inode", "socket", "/var/tmp"};
+constexpr std::string_view kLeftOutEnds[] = {".pfw", ".py", ".pfw.gz"};
+
+std::string hash_of(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  const std::array<std::uint8_t, 16> digest = md5(text);
+  std::string hash;
+  for (std::size_t i = 0; i < digest.size(); i += 2) {
+    hash += kHex[digest[i] >> 4];
+    hash += kHex[digest[i] & 15];
+  }
+  return hash;
+}
+
+std::int64_t us_of(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000); }
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return std::to_string(number) == text ? std::optional(number) : std::nullopt;
+}
+
+// A number as JSON writes it, with a point or an exponent.
+bool is_real_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  if (digits.find_first_of(".e") == std::string_view::npos) return false;
+  if (digits.empty() || digits[0] < '0' || digits[0] > '9') return false;
+  if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') return false;
+  if (digits.back() < '0' || digits.back() > '9') return false;
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end && digits.find(".e") == std::string_view::npos;
+}
+
+// A day as ctime() writes it, in the local time zone.
+std::string date_of(std::int64_t us) {
+  const std::time_t seconds = us / 1000000;
+  std::tm parts{};
+  char text[64] = {};
+  if (localtime_r(&seconds, &parts) == nullptr) return "";
+  const std::size_t length = std::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y", &parts);
+  return {text, length};
+}
+
+bool is_python(std::string_view program) { return base_name(program).starts_with("python"); }
+
+// Which word of the command line names the program, by the rules of each generation.
+std::string program_of(int generation, std::string_view command) {
+  const std::vector<std::string_view> words = split(command, ' ');
+  if (words.empty() || words[0].empty()) return "unknown";
+  if (!is_python(words[0])) return std::string(base_name(words[0]));
+  if (generation == 1)
+    return words.size() > 1 ? std::string(base_name(words[1])) : std::string(base_name(words[0]));
+  if (command.find("multiprocessing.spawn") != std::string_view::npos) return "DEFAULT-spawn";
+  for (std::size_t i = 1; i < words.size(); i++) {
+    if (words[i] == "-m" && i + 1 < words.size()) return std::string(words[i + 1]);
+    if (words[i].ends_with(".py")) return std::string(base_name(words[i]));
+  }
+  return "DEFAULT";
+}
+
+std::string absolute_prefix(std::string_view directory, const std::string& cwd) {
+  std::string path(directory);
+  if (!path.starts_with('/')) path = cwd + "/" + path;
+  const Result<std::string> plain = absolute_path(path);
+  return plain ? *plain : path;
+}
+
+int type_of(const ExportEvent& event) {
+  if (event.layer != "app") return kOfLibc;
+  if (event.category == "C_APP") return kOfC;
+  if (event.category == "CPP_APP") return kOfCpp;
+  return event.category == "function" ? kOfCompiler : kOfPython;
+}
+
+std::string_view category_of(const ExportEvent& event) {
+  if (event.layer == "posix") return "POSIX";
+  if (event.layer == "stdio") return "STDIO";
+  return event.category.empty() ? std::string_view("app") : event.category;
+}
+
+std::string_view argument(const ExportEvent& event, std::string_view key) {
+  for (const auto& [name, value] : event.args) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
+}  // namespace
+
+DftracerSettings parse_dftracer_settings(std::string_view text) {
+  DftracerSettings settings;
+  std::optional<bool> compression;
+  for (const std::string_view line : split(text, '\n')) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = line.substr(0, equals);
+    const std::string_view value = line.substr(equals + 1);
+    if (key == "generation") settings.generation = value == "1" ? 1 : 2;
+    if (key == "log") settings.log = value;
+    if (key == "named") settings.named = value == "1";
+    if (key == "asked") settings.asked = value == "1";
+    if (key == "mode") settings.preloaded = value == "preload";
+    if (key == "metadata") settings.metadata = value == "1";
+    if (key == "compression") compression = value == "1";
+    if (key == "keep") settings.keeps_recording = value != "0";
+    if (key == "pid") settings.pid = whole_number(value);
+    if (key != "data_dirs") continue;
+    for (const std::string_view directory : split(value, ':')) {
+      if (!directory.empty()) settings.data_dirs.emplace_back(directory);
+    }
+  }
+  settings.compression = compression.value_or(settings.generation == 2);
+  if (std::ranges::find(settings.data_dirs, "all") != settings.data_dirs.end())
+    settings.data_dirs.clear();
+  return settings;
+}
+
+std::string dftracer_log_path(const DftracerSettings& settings, const DftracerProcess& process) {
+  const std::string pid = std::to_string(process.pid);
+  const std::string program = program_of(settings.generation, process.command);
+  const bool exact = settings.generation == 1 && settings.named;
+  std::string path = settings.log;
+  if (exact && process.forked) path += "-" + pid;
+  if (!exact && settings.generation == 1)
+    path += "-" + program + "-" + pid + (settings.preloaded ? "" : "-app") + ".pfw";
+  if (settings.generation == 2) {
+    const char* const kind = process.forked ? "fork" : settings.preloaded ? "preload" : "app";
+    path += "-" + hash_of(program + "-" + process.host + "-" + pid) + "-" + kind + ".pfw";
+  }
+  if (settings.compression && !path.ends_with(".gz")) path += ".gz";
+  return path;
+}
+
+DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std::int64_t start_ns,
+                         bool goes_on)
+    : settings_(std::move(settings)),
+      process_(std::move(process)),
+      start_ns_(start_ns),
+      path_(dftracer_log_path(settings_, process_)),
+      host_hash_(hash_of(process_.host)),
+      begun_(goes_on),
+      written_(goes_on),
+      last_us_(process_.start_us) {
+  for (std::string& directory : settings_.data_dirs)
+    directory = absolute_prefix(directory, process_.cwd);
+}
+
+bool DftracerLog::has_file() const { return begun_ || (settings_.asked && !process_.forked); }
+
+bool DftracerLog::wants_file(std::string_view file) const {
+  if (!settings_.data_dirs.empty()) {
+    return std::ranges::any_of(settings_.data_dirs, [&](const std::string& directory) {
+      return file.starts_with(directory);
+    });
+  }
+  return std::ranges::none_of(kLeftOut, [&](auto start) { return file.starts_with(start); }) &&
+         std::ranges::none_of(kLeftOutEnds, [&](auto end) { return file.ends_with(end); });
+}
+
+// Calls that concern no file are those of processes, which generation 2 tells.
+bool DftracerLog::wants(const ExportEvent& event) const {
+  if (event.layer == "app") return true;
+  if (event.layer != "posix" && event.layer != "stdio") return false;
+  if (event.file.empty()) return settings_.generation == 2 && event.category == "process";
+  return wants_file(event.file);
+}
+
+void DftracerLog::add_metadata(std::string_view kind, std::string_view name, std::string_view value,
+                               std::int64_t tid) {
+  text_ += '{';
+  JsonFields fields(text_);
+  fields.text("name", kind);
+  fields.text("cat", "dftracer");
+  fields.number("type", kOfDftracer);
+  fields.number("pid", settings_.pid.value_or(process_.pid));
+  fields.number("tid", tid);
+  fields.number("ph", 4);
+  fields.key("args") += '{';
+  JsonFields args(text_);
+  args.text("hhash", host_hash_);
+  args.text("name", name);
+  args.text("value", value);
+  text_ += "}}\n";
+}
+
+// The line that explains it goes out before its first use.
+const std::string& DftracerLog::hash(std::string_view kind, std::string_view name,
+                                     std::int64_t tid) {
+  std::string key(kind);
+  key += name;
+  const auto [found, fresh] = hashes_.try_emplace(std::move(key));
+  if (fresh) {
+    found->second = hash_of(name);
+    add_metadata(kind, name, found->second, tid);
+  }
+  return found->second;
+}
+
+// Up to the arguments.
+void DftracerLog::begin_line(std::string_view name, std::string_view category, int type,
+                             std::int64_t tid, std::int64_t ts, std::int64_t dur) {
+  text_ += '{';
+  JsonFields fields(text_);
+  const std::int64_t pid = settings_.pid.value_or(process_.pid);
+  if (settings_.generation == 1) {
+    fields.text("id", std::to_string(++id_));
+    fields.text("name", name);
+    fields.text("cat", category);
+    fields.text("pid", std::to_string(pid));
+    fields.text("tid", std::to_string(tid));
+    fields.text("ts", std::to_string(ts));
+    fields.text("dur", std::to_string(dur));
+    fields.text("ph", "X");
+    return;
+  }
+  fields.number("id", ++id_);
+  fields.text("name", name);
+  fields.text("cat", category);
+  fields.number("type", type);
+  fields.number("pid", pid);
+  fields.number("tid", tid);
+  fields.number("ts", ts);
+  fields.number("dur", dur);
+  fields.number("ph", 1);
+}
+
+void DftracerLog::begin() {
+  if (begun_) return;
+  begun_ = true;
+  if (settings_.generation == 1) {
+    text_ += "[\n";
+  } else {
+    add_metadata("HH", process_.host, host_hash_, process_.pid);
+    add_metadata("thread_name", std::to_string(process_.pid), "thread_name", process_.pid);
+    add_metadata("CM", "time_metric", "US", process_.pid);
+  }
+  add_start();
+}
+
+void DftracerLog::add_start() {
+  const std::string program = program_of(settings_.generation, process_.command);
+  const bool first = settings_.generation == 1;
+  std::string cwd, command, hashed_program;
+  if (!first && settings_.metadata) {
+    cwd = hash("FH", process_.cwd, process_.pid);
+    command = hash("SH", process_.command, process_.pid);
+    hashed_program = hash("SH", program, process_.pid);
+  }
+  begin_line("start", "dftracer", kOfDftracer, process_.pid, process_.start_us, 0);
+  if (!settings_.metadata) {
+    text_ += first ? ",\"args\":{}}\n" : "}\n";
+    return;
+  }
+  text_ += ",\"args\":{";
+  JsonFields args(text_);
+  if (first) {
+    args.text("hostname", process_.host);
+    args.number("level", 1);
+    args.text("date", date_of(process_.start_us));
+    args.text("cmd", process_.command);
+    args.text("exec", program);
+    args.number("version", 100003);
+  } else {
+    args.text("hhash", host_hash_);
+    args.number("ppid", process_.ppid);
+    args.text("cmd_hash", command);
+    args.text("exec_hash", hashed_program);
+    args.number("version", 20003);
+    args.text("date", date_of(process_.start_us));
+    args.text("cwd", cwd);
+  }
+  text_ += "}}\n";
+}
+
+void DftracerLog::add_end() {
+  const std::int64_t events = id_;
+  begin_line("end", "dftracer", kOfDftracer, process_.pid, last_us_, 0);
+  const bool first = settings_.generation == 1;
+  if (!settings_.metadata) {
+    text_ += first ? ",\"args\":{}}\n" : "}\n";
+    return;
+  }
+  text_ += ",\"args\":{";
+  JsonFields args(text_);
+  if (first) {
+    args.text("hostname", process_.host);
+    args.number("level", 1);
+  } else {
+    args.text("hhash", host_hash_);
+  }
+  args.number("num_events", events);
+  text_ += "}}\n";
+}
+
+// Sizes and offsets are texts in generation 1, other numbers are not.
+void DftracerLog::add_call(const ExportEvent& event) {
+  JsonFields args(text_);
+  const bool first = settings_.generation == 1;
+  const auto size = [&](std::string_view key, const ExportNumber& value) {
+    if (!value) return;
+    if (first) {
+      args.text(key, std::to_string(*value));
+    } else {
+      args.number(key, *value);
+    }
+  };
+  if (first) {
+    args.text("hostname", process_.host);
+    if (event.depth) args.number("level", *event.depth + 1);
+  } else {
+    args.text("hhash", host_hash_);
+  }
+  if (event.bytes) {
+    size("ret", event.layer == "posix" && event.ret ? event.ret : event.bytes);
+  } else if (event.ret) {
+    args.number("ret", *event.ret);
+  }
+  if (event.category != "seek") size("offset", event.offset);
+  size("count", event.size);
+  for (const auto& [key, value] : event.args) {
+    if (const auto number = whole_number(value)) {
+      args.number(key, *number);
+    } else {
+      args.text(key, value);
+    }
+  }
+  if (first && event.fd && *event.fd >= 0 && event.category != "open") args.number("fd", *event.fd);
+  if (event.file.empty()) return;
+  if (first) {
+    args.text("fname", event.file);
+  } else {
+    args.text("fhash", hashes_.find("FH" + std::string(event.file))->second);
+  }
+}
+
+void DftracerLog::add_args(const ExportEvent& event) {
+  text_ += ",\"args\":{";
+  if (event.layer != "app") {
+    add_call(event);
+    text_ += '}';
+    return;
+  }
+  JsonFields args(text_);
+  const bool first = settings_.generation == 1;
+  if (first) {
+    args.text("hostname", process_.host);
+    if (event.depth) args.number("level", *event.depth + 1);
+  } else {
+    args.text("hhash", host_hash_);
+  }
+  for (const auto& [key, value] : event.args) {
+    if (key == kTimeKey || key == kDurationKey) continue;
+    const bool number = !first && (whole_number(value) || is_real_number(value));
+    if (number) {
+      args.key(key) += value;
+    } else {
+      args.text(key, value);
+    }
+  }
+  text_ += '}';
+}
+
+Status DftracerLog::add(const ExportEvent& event) {
+  if (!wants(event)) return {};
+  begin();
+  changed_ = true;
+  const std::int64_t tid = event.tid.value_or(process_.pid);
+  if (settings_.generation == 2 && !event.file.empty()) hash("FH", event.file, tid);
+  std::int64_t begin_us = us_of(start_ns_ + event.ts);
+  std::int64_t dur = us_of(start_ns_ + event.ts + event.dur) - begin_us;
+  if (const auto given = whole_number(argument(event, kTimeKey))) begin_us = *given;
+  if (const auto given = whole_number(argument(event, kDurationKey))) dur = *given;
+  last_us_ = std::max(last_us_, begin_us + dur);
+  begin_line(event.entry.empty() ? event.name : event.entry, category_of(event), type_of(event),
+             tid, begin_us, dur);
+  if (settings_.metadata) {
+    add_args(event);
+  } else if (settings_.generation == 1) {
+    text_ += ",\"args\":{}";
+  }
+  text_ += "}\n";
+  return text_.size() < kLarge ? Status() : flush();
+}
+
+// Generation 1 has no word for it.
+void DftracerLog::add_fact(std::string_view key, std::string_view value) {
+  if (settings_.generation == 1) return;
+  std::pair<std::string, std::string> fact(key, value);
+  if (std::ranges::find(facts_, fact) != facts_.end()) return;
+  begin();
+  changed_ = true;
+  add_metadata("CM", key, value, process_.pid);
+  facts_.push_back(std::move(fact));
+}
+
+Status DftracerLog::complete(bool in_order) {
+  if (!has_file()) return {};
+  const bool fresh = !begun_;
+  begin();
+  if (in_order && (changed_ || fresh)) add_end();
+  changed_ = false;
+  return flush();
+}
+
+// The file of an earlier run goes; what this one wrote stays.
+Status DftracerLog::flush() {
+  if (text_.empty()) return {};
+  if (!written_) (void)::unlink(path_.c_str());
+  written_ = true;
+  FATHOM_ASSIGN(ByteSink sink, ByteSink::append(path_, settings_.compression));
+  FATHOM_TRY(sink.write(text_));
+  FATHOM_TRY(sink.finish());
+  text_.clear();
+  return {};
+}
+
+}  // namespace fathom::render

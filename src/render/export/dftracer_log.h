@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// The file that DFTracer writes for one process, in the layout of its generations 1 (1.0.3: numbers
+// as texts, names as they are) and 2 (2.2.0: numbers, names behind hashes), byte for byte where
+// scripts look (docs/dftracer.md). `fathom export --format pfw` writes that of 2.0.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "render/export/event_stream.h"
+
+namespace fathom::render {
+
+// What a process asked for: lines `key=value`, as the drop-in's in-process half writes them.
+struct DftracerSettings {
+  int generation = 2;
+  std::string log;     // the prefix of the file's name, or with `named` in generation 1 all of it
+  bool named = false;  // by the program itself
+  bool asked = false;  // the program began it, not a variable alone
+  bool preloaded = false;
+  bool metadata = false;
+  bool compression = true;
+  bool keeps_recording = true;
+  std::vector<std::string> data_dirs;  // prefixes; empty: all files
+  ExportNumber pid;                    // the program's own number instead of its pid
+};
+[[nodiscard]] DftracerSettings parse_dftracer_settings(std::string_view text);
+
+struct DftracerProcess {
+  std::string host;
+  std::int64_t pid = 0;
+  std::int64_t ppid = 0;
+  bool forked = false;
+  std::int64_t start_us = 0;  // since 1970
+  std::string command;        // argv joined by spaces
+  std::string cwd;
+};
+
+[[nodiscard]] std::string dftracer_log_path(const DftracerSettings& settings,
+                                            const DftracerProcess& process);
+
+class DftracerLog {
+ public:
+  // `start_ns` is the date of ts 0. `goes_on`: an earlier writer of this run has begun the file.
+  DftracerLog(DftracerSettings settings, DftracerProcess process, std::int64_t start_ns,
+              bool goes_on);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const DftracerSettings& settings() const { return settings_; }
+  // Whether there is, or will be, a file: not of a process that did nothing that was asked for.
+  [[nodiscard]] bool has_file() const;
+
+  // Events on files that nobody asked for are left out.
+  Status add(const ExportEvent& event);
+  // A fact that the program told; told again it is not written again.
+  void add_fact(std::string_view key, std::string_view value);
+  // The file holds everything afterwards. `in_order`: the process said that it ends.
+  Status complete(bool in_order);
+
+ private:
+  [[nodiscard]] bool wants(const ExportEvent& event) const;
+  [[nodiscard]] bool wants_file(std::string_view file) const;
+  void begin();
+  void add_start();
+  void add_end();
+  void begin_line(std::string_view name, std::string_view category, int type, std::int64_t tid,
+                  std::int64_t ts, std::int64_t dur);
+  void add_metadata(std::string_view kind, std::string_view name, std::string_view value,
+                    std::int64_t tid);
+  const std::string& hash(std::string_view kind, std::string_view name, std::int64_t tid);
+  void add_args(const ExportEvent& event);
+  void add_call(const ExportEvent& event);
+  Status flush();
+
+  DftracerSettings settings_;
+  DftracerProcess process_;
+  std::int64_t start_ns_;
+  std::string path_;
+  std::string text_;
+  std::string host_hash_;
+  bool begun_ = false;    // there is something in the text or in the file
+  bool written_ = false;  // this process's file was opened
+  bool changed_ = false;  // since the last complete()
+  std::int64_t id_ = 0;
+  std::int64_t last_us_ = 0;
+  std::unordered_map<std::string, std::string> hashes_;  // by kind and name
+  std::vector<std::pair<std::string, std::string>> facts_;
+};
+
+}  // namespace fathom::render

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: MIT
+#include "session/row_stream.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/os_error.h"
+#include "base/text.h"
+#include "session/program.h"
+#include "trace/decoder.h"
+#include "trace/drainer.h"
+#include "trace/liveness.h"
+#include "trace/spool.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr char kWanted[] = "wanted-";
+constexpr char kToldKey[] = "dftracer.";
+constexpr int kLongestRestMs = 100;
+constexpr std::int64_t kNsPerMs = 1'000'000;
+// Rows that are not asked for go on when this much lies in logs, or after this long.
+constexpr std::uint64_t kEnoughBytes = std::uint64_t{1} << 20;
+constexpr std::int64_t kLongEnoughNs = 500 * kNsPerMs;
+
+std::span<const std::uint8_t> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// Two looks at the same event: one in a segment that its process still owned, one in a log.
+std::size_t hash_of_row(const trace::EventBatch& events, std::size_t row) {
+  std::size_t hash = 0;
+  const auto mix = [&hash](std::int64_t value) {
+    hash ^= std::hash<std::int64_t>()(value) + 0x9e3779b97f4a7c15U + (hash << 6U) + (hash >> 2U);
+  };
+  for (const std::int64_t value : {events.ts[row], events.dur[row], std::int64_t{events.pid[row]},
+                                   std::int64_t{events.tid[row]}, std::int64_t{events.depth[row]},
+                                   std::int64_t{events.name[row]}, std::int64_t{events.file[row]}})
+    mix(value);
+  return hash;
+}
+
+std::string spool_of(const std::string& directory) {
+  return join_path(directory, trace::kSpoolDirectory);
+}
+
+// Facts of the runtime itself, which StreamProcess has fields for or nobody needs.
+bool is_own_fact(std::string_view key) {
+  for (const std::string_view own : {"exe", "command", "cwd", "rank"}) {
+    if (key == own) return true;
+  }
+  return key.starts_with(kToldKey);
+}
+
+class RowStream {
+ public:
+  static Result<std::unique_ptr<RowStream>> open(const std::string& directory, StreamTaker& taker);
+  Result<StreamOutcome> run();
+
+ private:
+  RowStream(std::string directory, trace::Spool spool, trace::FileLock lock, StreamTaker& taker)
+      : directory_(std::move(directory)),
+        spool_(std::move(spool)),
+        lock_(std::move(lock)),
+        taker_(&taker),
+        clock_(trace::Clock::of(spool_.header())),
+        decoder_(strings_, clock_),
+        liveness_(spool_.header(), clock_) {}
+
+  Status start();
+  Result<bool> pass();  // whether somebody may still write
+  bool rest();          // whether somebody wants us to end
+  void tick();
+  Status define_drained(trace::Decoder& decoder) const;
+  Status decode_logs();
+  Status decode_log(std::uint64_t n);
+  Status take_living(const std::set<std::int64_t>& pids);
+  void learn(trace::Decoder& decoder);
+  void learn_one(trace::Decoder& decoder, trace::Process& process);
+  using Rows = std::vector<std::size_t>;
+  Status hand_on(const trace::EventBatch& events, const Rows& rows);
+  [[nodiscard]] const StreamProcess* owner(std::int64_t pid, std::int64_t ts) const;
+  [[nodiscard]] std::set<std::int64_t> wanted() const;
+  [[nodiscard]] std::vector<std::uint64_t> newly_dead();
+  Status complete(std::uint64_t key, bool in_order);
+  Status complete_wanted(const std::set<std::int64_t>& pids);
+  Result<bool> end_run();
+
+  std::string directory_;
+  trace::Spool spool_;
+  trace::FileLock lock_;
+  StreamTaker* taker_;
+  trace::Strings strings_;
+  trace::Clock clock_;
+  trace::Decoder decoder_;
+  trace::Liveness liveness_;
+  std::optional<trace::Drainer> drainer_;
+  std::optional<SignalQueue> signals_;
+  Fd news_;  // inotify: entries that appear in the spool
+  int rest_ms_ = 1;
+  std::uint64_t waiting_bytes_ = 0;                   // in logs, not decoded yet
+  std::uint64_t next_log_ = 0;                        // the first that is not
+  std::int64_t decoded_ns_ = 0;                       // when rows were handed on last
+  std::map<std::uint64_t, StreamProcess> processes_;  // by key
+  std::unordered_map<std::int64_t, std::map<std::int64_t, std::uint64_t>> images_;  // pid: start
+  std::unordered_set<std::uint64_t> ended_;     // keys of processes that are over
+  std::unordered_multiset<std::size_t> taken_;  // rows of living ones that logs will bring again
+};
+
+Result<std::unique_ptr<RowStream>> RowStream::open(const std::string& directory,
+                                                   StreamTaker& taker) {
+  FATHOM_ASSIGN(trace::Spool spool, trace::Spool::open(spool_of(directory)));
+  FATHOM_ASSIGN(std::optional<trace::FileLock> lock,
+                trace::FileLock::attempt(spool.lock_path(), trace::FileLock::Mode::kExclusive));
+  if (!lock)
+    return Error{Code::kDenied, "somebody else collects " + directory, "wait until that has ended"};
+  std::unique_ptr<RowStream> stream(
+      new RowStream(directory, std::move(spool), std::move(*lock), taker));
+  FATHOM_TRY(stream->start());
+  return stream;
+}
+
+Status RowStream::start() {
+  FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
+  signals_.emplace(std::move(signals));
+  news_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (news_.valid()) ::inotify_add_watch(news_.get(), spool_.directory().c_str(), IN_CREATE);
+  std::uint64_t first = 0;
+  for (const std::uint64_t n : spool_.logs()) first = std::max(first, n + 1);
+  tick();
+  FATHOM_ASSIGN(trace::Drainer drainer, trace::Drainer::open(spool_, clock_, first));
+  drainer_.emplace(std::move(drainer));
+  waiting_bytes_ = first;  // what an earlier collector left is due
+  return define_drained(decoder_);
+}
+
+// What is decoded from now on was written before this moment: its times are final.
+void RowStream::tick() {
+  const std::int64_t last = clock_.pairs().empty() ? 0 : clock_.pairs().back().monotonic_ns;
+  if (now_monotonic_ns() - last < 2 * kNsPerMs) {
+    const timespec nap{0, 2 * kNsPerMs};
+    ::nanosleep(&nap, nullptr);
+  }
+  if (spool_.same_boot()) clock_.add(clock_.read());
+  decoder_.set_clock(clock_);
+}
+
+Status RowStream::define_drained(trace::Decoder& decoder) const {
+  if (!path_exists(spool_.definitions_path())) return {};
+  FATHOM_ASSIGN(const std::string content, read_file(spool_.definitions_path()));
+  trace::scan_log(as_bytes(content), [&decoder](const trace::LogEntry& entry, std::uint64_t) {
+    if (entry.kind == trace::EntryKind::kChunk) decoder.define({entry.bytes, nullptr});
+  });
+  return {};
+}
+
+Status RowStream::decode_log(std::uint64_t n) {
+  trace::EventBatch events;
+  trace::CounterBatch counters;
+  {
+    FATHOM_ASSIGN(const MappedFile log, MappedFile::open(spool_.log_path(n)));
+    std::vector<trace::Chunk> chunks;
+    trace::scan_log(as_bytes(log.text()), [&](const trace::LogEntry& entry, std::uint64_t) {
+      if (entry.kind == trace::EntryKind::kChunk)
+        chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
+    });
+    decoder_.decode(chunks, events, counters);
+    (void)decoder_.take_sums();
+  }
+  learn(decoder_);
+  Rows rows;
+  for (std::size_t row = 0; row < events.rows(); row++) {
+    const auto again = taken_.empty() ? taken_.end() : taken_.find(hash_of_row(events, row));
+    if (again == taken_.end()) {
+      rows.push_back(row);
+    } else {
+      taken_.erase(again);
+    }
+  }
+  FATHOM_TRY(hand_on(events, rows));
+  if (!taker_->keeps_recording()) ::unlink(spool_.log_path(n).c_str());
+  return {};
+}
+
+Status RowStream::decode_logs() {
+  drainer_->roll();
+  tick();
+  drainer_->visit_live([this](const trace::Chunk& chunk) { decoder_.define(chunk); });
+  for (const std::uint64_t n : drainer_->complete_logs()) {
+    if (n < next_log_) continue;
+    FATHOM_TRY(decode_log(n));
+    next_log_ = n + 1;
+  }
+  waiting_bytes_ = 0;
+  decoded_ns_ = now_monotonic_ns();
+  return {};
+}
+
+// What lies in segments that their processes still own. A decoder of its own reads it, from where
+// the other stands: that one will meet the same rows in a log.
+Status RowStream::take_living(const std::set<std::int64_t>& pids) {
+  trace::Decoder living(strings_, clock_);
+  FATHOM_TRY(define_drained(living));
+  std::vector<std::pair<std::vector<std::uint8_t>, const trace::Schema*>> copies;
+  drainer_->visit_live([&copies](const trace::Chunk& chunk) {
+    copies.emplace_back(std::vector<std::uint8_t>(chunk.bytes.begin(), chunk.bytes.end()),
+                        chunk.schema);
+  });
+  std::vector<trace::Chunk> chunks;
+  for (const auto& [bytes, schema] : copies) chunks.push_back({bytes, schema});
+  for (const trace::Chunk& chunk : chunks) living.define(chunk);
+  living.restore(decoder_.carry());
+  trace::EventBatch events;
+  trace::CounterBatch counters;
+  living.decode(chunks, events, counters);
+  learn(living);
+  Rows rows;
+  std::unordered_multiset<std::size_t> before = taken_;
+  for (std::size_t row = 0; row < events.rows(); row++) {
+    if (!pids.contains(events.pid[row])) continue;
+    const std::size_t hash = hash_of_row(events, row);
+    if (const auto again = before.find(hash); again != before.end()) {
+      before.erase(again);
+      continue;
+    }
+    taken_.insert(hash);
+    rows.push_back(row);
+  }
+  return hand_on(events, rows);
+}
+
+void RowStream::learn(trace::Decoder& decoder) {
+  for (const auto& process : decoder.definitions().processes()) {
+    if (process->attached) learn_one(decoder, *process);
+  }
+}
+
+void RowStream::learn_one(trace::Decoder& decoder, trace::Process& from) {
+  const trace::Definitions& definitions = decoder.definitions();
+  const auto [found, fresh] = processes_.try_emplace(from.key);
+  StreamProcess& process = found->second;
+  if (fresh) {
+    process.key = from.key;
+    process.pid = from.pid;
+    process.ppid = from.ppid;
+    process.forked = from.attach == FATHOM_ATTACH_FORK;
+    process.start = clock_.ns(from.start_tick);
+    process.host = std::string(spool_.header().host,
+                               strnlen(spool_.header().host, sizeof spool_.header().host));
+    images_[from.pid][process.start] = from.key;
+    liveness_.saw(static_cast<std::uint32_t>(from.pid), from.key, from.start_tick);
+  }
+  process.command = definitions.meta(from, "command");
+  process.cwd = definitions.meta(from, "cwd");
+  for (int n = 0;; n++) {
+    const std::string_view told = definitions.meta(from, kToldKey + std::to_string(n));
+    if (told.empty()) break;
+    process.settings = told;
+  }
+  std::map<std::uint64_t, std::uint64_t> meta(from.meta.begin(), from.meta.end());
+  process.facts.clear();
+  for (const auto& [key, value] : meta) {
+    const std::string_view name = definitions.text(from, key);
+    if (!is_own_fact(name)) process.facts.emplace_back(name, definitions.text(from, value));
+  }
+}
+
+// The image of the pid that ran then.
+const StreamProcess* RowStream::owner(std::int64_t pid, std::int64_t ts) const {
+  const auto images = images_.find(pid);
+  if (images == images_.end()) return nullptr;
+  auto image = images->second.upper_bound(ts);
+  if (image != images->second.begin()) --image;
+  return &processes_.at(image->second);
+}
+
+Status RowStream::hand_on(const trace::EventBatch& events, const Rows& rows) {
+  std::map<const StreamProcess*, Rows> by_process;
+  for (const std::size_t row : rows) {
+    const StreamProcess* process = owner(events.pid[row], events.ts[row]);
+    if (process != nullptr && !process->settings.empty()) by_process[process].push_back(row);
+  }
+  for (const auto& [process, of_process] : by_process)
+    FATHOM_TRY(taker_->take(*process, events, of_process, strings_));
+  return {};
+}
+
+std::set<std::int64_t> RowStream::wanted() const {
+  std::set<std::int64_t> pids;
+  const Result<std::vector<std::string>> names = list_dir(spool_.directory());
+  if (!names) return pids;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(kWanted)) continue;
+    const Result<std::int64_t> pid = parse_int(name.substr(sizeof kWanted - 1));
+    if (pid) pids.insert(*pid);
+  }
+  return pids;
+}
+
+std::vector<std::uint64_t> RowStream::newly_dead() {
+  std::vector<std::uint64_t> dead;
+  liveness_.begin_pass();
+  for (const auto& [key, process] : processes_) {
+    if (ended_.contains(key)) continue;
+    if (!liveness_.alive(static_cast<std::uint32_t>(process.pid), key, 0)) dead.push_back(key);
+  }
+  return dead;
+}
+
+Status RowStream::complete(std::uint64_t key, bool in_order) {
+  const StreamProcess& process = processes_.at(key);
+  return process.settings.empty() ? Status() : taker_->complete(process, in_order);
+}
+
+// The file is there when the entry is gone.
+Status RowStream::complete_wanted(const std::set<std::int64_t>& pids) {
+  FATHOM_TRY(take_living(pids));
+  for (const std::int64_t pid : pids) {
+    if (const StreamProcess* process = owner(pid, INT64_MAX))
+      FATHOM_TRY(complete(process->key, true));
+    ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
+  }
+  return {};
+}
+
+// The dead are counted before their segments are taken: what they wrote is in the logs then.
+Result<bool> RowStream::pass() {
+  const std::vector<std::uint64_t> dead = newly_dead();
+  const std::set<std::int64_t> asked = wanted();
+  FATHOM_ASSIGN(const trace::DrainResult drained, drainer_->drain());
+  if (drained.trouble) return *drained.trouble;
+  waiting_bytes_ += drained.bytes;
+  const bool due = waiting_bytes_ >= kEnoughBytes || !dead.empty() || !asked.empty() ||
+                   !drained.owners_alive ||
+                   (waiting_bytes_ > 0 && now_monotonic_ns() - decoded_ns_ > kLongEnoughNs);
+  rest_ms_ = due || drained.bytes > 0 ? 1 : std::min(rest_ms_ * 2, kLongestRestMs);
+  if (due) FATHOM_TRY(decode_logs());
+  if (!asked.empty()) FATHOM_TRY(complete_wanted(asked));
+  for (const std::uint64_t key : dead) {
+    FATHOM_TRY(complete(key, false));
+    ended_.insert(key);
+  }
+  return drained.owners_alive;
+}
+
+bool RowStream::rest() {
+  pollfd waiting[] = {{signals_->fd(), POLLIN, 0}, {news_.get(), POLLIN, 0}};
+  ::poll(waiting, 2, rest_ms_);
+  char events[4096];
+  while (news_.valid() && ::read(news_.get(), events, sizeof events) > 0) {
+  }
+  siginfo_t info;
+  bool told = false;
+  while (signals_->next(info)) told |= info.si_signo != SIGCHLD && info.si_signo != SIGPIPE;
+  return told;
+}
+
+// Nobody may join while we look for the last time: guests hold this lock shared until they can be
+// seen. With another name the directory is nobody's any more; the next one makes its own.
+Result<bool> RowStream::end_run() {
+  const Fd gate(::open(spool_.directory().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  FATHOM_ASSIGN(const bool alive, pass());
+  if (alive) return false;
+  for (const std::uint64_t key : newly_dead()) FATHOM_TRY(complete(key, false));
+  if (taker_->keeps_recording()) return true;
+  const std::string spent = directory_ + "." + std::to_string(::getpid());
+  FATHOM_TRY(rename_path(directory_, spent));
+  FATHOM_TRY(remove_tree(spent));
+  return true;
+}
+
+Result<StreamOutcome> RowStream::run() {
+  StreamOutcome outcome;
+  for (;;) {
+    FATHOM_ASSIGN(outcome.writers_alive, pass());
+    if (!outcome.writers_alive) {
+      FATHOM_ASSIGN(const bool ended, end_run());
+      if (ended) return outcome;
+    }
+    if (!rest()) continue;
+    FATHOM_TRY(decode_logs());
+    outcome.interrupted = true;
+    return outcome;
+  }
+}
+
+}  // namespace
+
+bool wants_stream(const std::string& directory) {
+  return path_exists(join_path(spool_of(directory), "collector.lock")) ||
+         path_exists(join_path(spool_of(directory), "nobody-collects"));
+}
+
+Result<std::int64_t> stream_start(const std::string& directory) {
+  FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(directory)));
+  return static_cast<std::int64_t>(spool.header().start_realtime_ns);
+}
+
+Result<StreamOutcome> stream_rows(const std::string& directory, StreamTaker& taker) {
+  FATHOM_ASSIGN(const std::unique_ptr<RowStream> stream, RowStream::open(directory, taker));
+  return stream->run();
+}
+
+}  // namespace fathom::session

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The events of a run that nobody supervises, handed on while its programs run: what writes files
+// that somebody else's scripts expect. No database is involved.
+//
+// A process whose file is asked for (`wanted-<pid>` in the spool, docs/formats/spool.md) or that
+// has ended gets complete(); the run ends with its last process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/batch.h"
+
+namespace fathom::session {
+
+// A process of the run: one program image.
+struct StreamProcess {
+  std::uint64_t key = 0;
+  std::int64_t pid = 0;
+  std::int64_t ppid = 0;
+  bool forked = false;     // has what its parent told
+  std::int64_t start = 0;  // ts
+  std::string host;
+  std::string command;
+  std::string cwd;
+  std::string settings;  // what it told last under "dftracer.<n>"; "" for nothing
+  // What the program told about itself, in the order of its telling.
+  std::vector<std::pair<std::string, std::string>> facts;
+};
+
+// Whoever takes them. The calls come from one thread.
+class StreamTaker {
+ public:
+  virtual ~StreamTaker() = default;
+  // Rows of this process, in the order of their threads. Views of texts hold during the call.
+  virtual Status take(const StreamProcess& process, const trace::EventBatch& events,
+                      const std::vector<std::size_t>& rows, const trace::Strings& strings) = 0;
+  // Everything so far is with you. `in_order`: the process said so itself, it was not killed.
+  virtual Status complete(const StreamProcess& process, bool in_order) = 0;
+  // Whether the recording is somebody's: it stays then.
+  [[nodiscard]] virtual bool keeps_recording() const = 0;
+};
+
+struct StreamOutcome {
+  bool interrupted = false;    // by a signal: what was there is with the taker
+  bool writers_alive = false;  // programs still record
+};
+
+// Whether the recording in this directory has processes that ask for such files.
+[[nodiscard]] bool wants_stream(const std::string& directory);
+
+// ns since 1970 at which ts is 0.
+[[nodiscard]] Result<std::int64_t> stream_start(const std::string& directory);
+
+// Returns when the last process has ended and the taker has everything, or on SIGINT, SIGTERM,
+// SIGHUP. The directory is gone then, unless the taker keeps it: its spool holds everything still.
+Result<StreamOutcome> stream_rows(const std::string& directory, StreamTaker& taker);
+
+}  // namespace fathom::session

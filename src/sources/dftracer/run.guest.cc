@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// A run that DFTracer's settings ask for: where it lies, who joins it, and what its processes tell
+// the collector. It has a hidden directory beside the log file, the same for all processes that
+// write such files on this machine, unless FATHOM_OUT names a recording that is to be kept.
+#include <errno.h>
+#include <fathom/dftracer.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "guest/attach.h"
+#include "guest/binding.h"
+#include "guest/process.h"
+#include "guest/quiet.h"
+#include "guest/scratch.h"
+#include "guest/syscalls.h"
+#include "guest/text.h"
+#include "sources/dftracer/collector.guest.h"
+#include "sources/dftracer/settings.guest.h"
+
+#define FATHOM_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace fathom::guest {
+namespace dftracer {
+namespace {
+
+struct Run {
+  uint32_t busy;     // atomic: somebody joins or leaves
+  bool joined;       // this process told the collector what it wants
+  bool ended;        // finalize was called
+  uint32_t told;     // how often
+  char log[4096];    // absolute
+  char place[4096];  // the directory that was made up
+};
+constinit Run run = {};
+
+constexpr fathom_dftracer_start kNobodyAsked = {nullptr, nullptr, -1, 0, 0};
+
+class OneAtATime {
+ public:
+  OneAtATime() : first_(__atomic_exchange_n(&run.busy, 1, __ATOMIC_ACQUIRE) == 0) {}
+  ~OneAtATime() {
+    if (first_) __atomic_store_n(&run.busy, 0, __ATOMIC_RELEASE);
+  }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+  [[nodiscard]] bool first() const { return first_; }
+
+ private:
+  bool first_;
+};
+
+bool given(const char* text) { return text != nullptr && *text != 0; }
+
+bool recording_named() { return given(setting("FATHOM_OUT")); }
+
+int default_generation() {
+  const char* asked = setting("FATHOM_DFTRACER");
+  return asked != nullptr && *asked == '1' ? 1 : 2;
+}
+
+void set_log(const char* asked) {
+  const char* log = given(asked)                  ? asked
+                    : settings().log_file[0] != 0 ? settings().log_file
+                                                  : "trace";
+  if (*log == '/') {
+    Text(run.log, sizeof run.log).add(log);
+    return;
+  }
+  const Scratch scratch;
+  if (scratch.text() == nullptr || sys_getcwd(scratch.text(), Scratch::kRoom) <= 0) return;
+  if (strncmp(log, "./", 2) == 0) log += 2;
+  Text(run.log, sizeof run.log).add(scratch.text()).add("/").add(log);
+}
+
+void add_host(Text& to) {
+  char host[65] = {};
+  const int fd = sys_openat(AT_FDCWD, "/proc/sys/kernel/hostname", O_RDONLY, 0);
+  const long length = fd >= 0 ? sys_read(fd, host, sizeof host - 1) : 0;
+  if (fd >= 0) sys_close(fd);
+  for (long i = 0; i < length; i++) {
+    if (host[i] == '\n' || host[i] == '/') host[i] = 0;
+  }
+  to.add(host);
+}
+
+// `dir/.log-host-uid.fathom` for the log `dir/log`.
+void set_place() {
+  const char* base = run.log;
+  for (const char* at = run.log; *at != 0; at++) {
+    if (*at == '/') base = at + 1;
+  }
+  Text place(run.place, sizeof run.place);
+  place.add(run.log, static_cast<size_t>(base - run.log)).add(".").add(base).add("-");
+  add_host(place);
+  place.add("-").add_number(static_cast<uint64_t>(raw_syscall(SYS_geteuid))).add(".fathom");
+}
+
+// --- what the collector is told
+// -----------------------------------------------------------------------------------------
+
+void add_line(Text& to, const char* key, const char* value) {
+  to.add(key).add("=").add(value).add("\n");
+}
+void add_switch(Text& to, const char* key, Switch value) {
+  if (value != Switch::kUnset) add_line(to, key, value == Switch::kOn ? "1" : "0");
+}
+
+void add_directories(Text& to, const char* more) {
+  to.add("data_dirs=").add(settings().data_dirs);
+  if (given(more)) to.add(settings().data_dirs[0] != 0 ? ":" : "").add(more);
+  to.add("\n");
+}
+
+void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
+  static constinit char text[FATHOM_TEXT_MAX];
+  const int generation = start.generation != 0 ? start.generation : default_generation();
+  Text lines(text, sizeof text);
+  add_line(lines, "generation", generation == 1 ? "1" : "2");
+  add_line(lines, "log", run.log);
+  if (given(start.log_file)) add_line(lines, "named", "1");
+  if (asked) add_line(lines, "asked", "1");
+  add_line(lines, "mode", preloaded ? "preload" : "app");
+  add_switch(lines, "metadata", settings().metadata);
+  add_switch(lines, "compression", settings().compression);
+  add_directories(lines, start.data_dirs);
+  if (start.process_id >= 0)
+    lines.add("pid=").add_number(static_cast<uint64_t>(start.process_id)).add("\n");
+  if (!recording_named()) add_line(lines, "keep", "0");
+  char key[32];
+  Text(key, sizeof key).add("dftracer.").add_number(run.told++);
+  write_meta(key, text, lines.length());
+}
+
+void choose_sources(bool binds_nothing) {
+  const Settings& asked = settings();
+  const bool io = asked.io != Switch::kOff && !binds_nothing;
+  guest.wanted[FATHOM_SOURCE_RUNTIME] = guest.wanted[FATHOM_SOURCE_APP] = 1;
+  guest.wanted[FATHOM_SOURCE_STDIO] = io && asked.stdio != Switch::kOff;
+  guest.wanted[FATHOM_SOURCE_POSIX] = io && asked.posix != Switch::kOff;
+  switch_on();
+}
+
+bool supervised() { return guest.run != nullptr && guest.run->supervised != 0; }
+
+// Of an attached process: from now on its file is somebody's work.
+void join(const fathom_dftracer_start& start, bool asked) {
+  if (supervised()) return;
+  if (run.log[0] == 0 || given(start.log_file)) set_log(start.log_file);
+  tell(start, asked, !asked && !guest.late);
+  run.joined = true;
+  run.ended = false;
+  if (!recording_named()) choose_sources(start.binds_nothing != 0);
+  start_collector();
+}
+
+// The directory is made before the gate can be: attach finds it there.
+bool attach_in_place(const fathom_dftracer_start& start, bool asked, unsigned how) {
+  set_log(start.log_file);
+  if (run.log[0] == 0) return false;
+  set_place();
+  for (int tries = 0; tries < 3; tries++) {
+    const Scratch spool;
+    if (spool.text() == nullptr || !make_spool_of(run.place)) return false;
+    Text(spool.text(), Scratch::kRoom).add(run.place).add("/spool");
+    const Gate gate(spool.text());
+    if (!gate.open()) continue;  // taken away under our hands
+    if (!attach_to(run.place, how)) return false;
+    join(start, asked);
+    return true;
+  }
+  return false;
+}
+
+uint64_t ticks_of(int64_t microseconds) {
+  if (microseconds <= 0 || guest.run == nullptr) return 0;
+  const auto ns = static_cast<unsigned __int128>(microseconds) * 1000;
+  if (guest.tick_source == FATHOM_TICK_MONOTONIC_NS) return static_cast<uint64_t>(ns);
+  const uint64_t ticks = tick() - guest.run->start_tick;
+  const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - guest.run->start_monotonic_ns;
+  return elapsed == 0 ? 0 : static_cast<uint64_t>(ns * ticks / elapsed);
+}
+
+}  // namespace
+}  // namespace dftracer
+
+using namespace dftracer;
+
+// Preloaded, or linked with DFTRACER_INIT=PRELOAD: recording begins before main().
+bool attach_elsewhere(unsigned how) {
+  if (!enabled() || settings().mode == Mode::kFunction) return false;
+  return attach_in_place(kNobodyAsked, false, how);
+}
+
+void run_joined() {
+  if (run.joined || !enabled() || settings().mode == Mode::kFunction) return;
+  join(kNobodyAsked, false);
+}
+
+void run_left() {
+  if (!run.joined || run.ended) return;
+  run.ended = true;
+  wait_for_file();
+}
+
+}  // namespace fathom::guest
+
+using namespace fathom::guest;
+using namespace fathom::guest::dftracer;
+
+FATHOM_EXPORT int fathom_dftracer_enabled() { return enabled() ? 1 : 0; }
+
+FATHOM_EXPORT int fathom_dftracer_takes_args() {
+  return settings().metadata == Switch::kOn || recording_named() ? 1 : 0;
+}
+
+FATHOM_EXPORT const char* fathom_dftracer_config(const char* variable) {
+  const Settings& now = settings();
+  const auto is = [&](const char* name) { return strcmp(variable, name) == 0; };
+  const auto word = [](Switch value) { return value == Switch::kOn ? "1" : "0"; };
+  if (is("DFTRACER_ENABLE")) return word(now.enable);
+  if (is("DFTRACER_INC_METADATA")) return word(now.metadata);
+  if (is("DFTRACER_TRACE_COMPRESSION")) return now.compression == Switch::kOff ? "0" : "1";
+  if (is("DFTRACER_LOG_FILE")) return run.log[0] != 0 ? run.log : now.log_file;
+  if (is("DFTRACER_DATA_DIR")) return now.data_dirs;
+  if (is("DFTRACER_TIME_METRIC")) return "US";
+  if (is("DFTRACER_INIT"))
+    return now.mode == Mode::kFunction  ? "FUNCTION"
+           : now.mode == Mode::kPreload ? "PRELOAD"
+                                        : "HYBRID";
+  return nullptr;
+}
+
+FATHOM_EXPORT int fathom_dftracer_initialize(const fathom_dftracer_start* start) {
+  const OneAtATime one;
+  if (!one.first() || !enabled()) return 0;
+  const int error = errno;
+  bool recorded = guest.attached;
+  if (guest.attached) {
+    join(*start, true);
+  } else {
+    resolve_originals();
+    guest.late = loaded_late();
+    const unsigned how = guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD;
+    recorded = attach_in_place(*start, true, how);
+    if (recorded) attached_now();
+  }
+  errno = error;
+  return recorded ? 1 : 0;
+}
+
+FATHOM_EXPORT void fathom_dftracer_finalize() {
+  const OneAtATime one;
+  if (!one.first() || !run.joined || run.ended) return;
+  const int error = errno;
+  run.ended = true;
+  if (!recording_named()) {
+    for (int source = FATHOM_SOURCE_RUNTIME + 1; source < FATHOM_SOURCES; source++)
+      guest.wanted[source] = guest.live->on[source] = 0;
+  }
+  wait_for_file();
+  errno = error;
+}
+
+FATHOM_EXPORT fathom_region fathom_dftracer_event_begin() { return fathom_span_begin(); }
+
+// The exact times go along as arguments: those of the record are ticks.
+FATHOM_EXPORT void fathom_dftracer_event_end(fathom_site* site, fathom_region region,
+                                             int64_t start_us, int64_t duration_us) {
+  if (region.begin == 0) return;
+  fathom_arg_int("dftracer.ts", start_us);
+  fathom_arg_int("dftracer.dur", duration_us);
+  const uint64_t ticks = ticks_of(duration_us);
+  if (ticks < region.begin) region.begin -= ticks;
+  fathom_span_end(site, region, region.depth);
+}
+
+namespace fathom::guest {
+namespace {
+
+void* nothing_original = nullptr;
+#define ROW(symbol) \
+  { #symbol, reinterpret_cast < void*>(&symbol), &nothing_original }
+const Binding kRows[] = {
+    ROW(fathom_dftracer_enabled),   ROW(fathom_dftracer_takes_args),
+    ROW(fathom_dftracer_config),    ROW(fathom_dftracer_initialize),
+    ROW(fathom_dftracer_finalize),  ROW(fathom_dftracer_event_begin),
+    ROW(fathom_dftracer_event_end),
+};
+#undef ROW
+
+}  // namespace
+
+extern const Bindings kDftracerBindings;
+const Bindings kDftracerBindings{kRows, sizeof kRows / sizeof *kRows};
+
+}  // namespace fathom::guest
