@@ -16,6 +16,7 @@ extern const ViewDef kPatternsView;
 extern const ViewDef kLayersView;
 extern const ViewDef kOverlapView;
 extern const ViewDef kPhasesView;
+extern const ViewDef kTrainingView;
 extern const ViewDef kRanksView;
 extern const ViewDef kProcessesView;
 extern const ViewDef kThreadsView;
@@ -30,10 +31,10 @@ extern const ViewDef kLossesView;
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,    &kFunctionsView, &kTreeView,      &kFilesView,     &kDirectoriesView,
-    &kPatternsView,    &kLayersView,    &kOverlapView,   &kPhasesView,    &kRanksView,
-    &kProcessesView,   &kThreadsView,   &kSizesView,     &kLatenciesView, &kBandwidthView,
-    &kConcurrencyView, &kTimelineView,  &kResourcesView, &kLossesView,
+    &kOverviewView,  &kFunctionsView,   &kTreeView,     &kFilesView,     &kDirectoriesView,
+    &kPatternsView,  &kLayersView,      &kOverlapView,  &kPhasesView,    &kTrainingView,
+    &kRanksView,     &kProcessesView,   &kThreadsView,  &kSizesView,     &kLatenciesView,
+    &kBandwidthView, &kConcurrencyView, &kTimelineView, &kResourcesView, &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {

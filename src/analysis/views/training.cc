@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// A training: how long a step takes, and how much of the time waits for data, computes, or saves.
+// Phases are regions, told apart by name and category: those of fathom.torch, of DFTracer's `ai`,
+// of PyTorch's profiler, and those that people annotate by these words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analysis/view_tools.h"
+#include "base/text.h"
+
+namespace fathom::analysis {
+namespace {
+
+using enum Measure;
+
+constexpr std::int64_t kRows = 50;
+constexpr std::string_view kBy[] = {"rank", "pid"};
+
+// The first that fits. DFTracer calls the optimizer compute/step, and what a loop does between two
+// fetches fetch.block, or fetch.yield in its first version.
+constexpr char kKinds[] = R"(
+    WITH named AS (
+      SELECT DISTINCT name, category, lower(name) AS n, lower(coalesce(category, '')) AS c
+      FROM summary WHERE layer = 'app'),
+    kinds AS (
+      SELECT name, category, CASE
+        WHEN n = 'step' AND c = 'compute'
+          OR regexp_matches(n, '^optimi[sz]er([._]step.*)?$') THEN 'optimizer'
+        WHEN n IN ('fetch.block', 'fetch.yield') OR regexp_matches(
+          n, '^(profiler|train(ing)?[ ._-]?)?(step|iteration)([ ._#:-]?[0-9]+|[.](block|yield))?$')
+          THEN 'step'
+        WHEN n IN ('evaluate', 'evaluation', 'validate', 'validation')
+          OR c = 'pipeline' AND NOT suffix(n, '.iter') OR regexp_matches(
+          n, '^((train|training|test)[ ._-]?)?epoch([ ._#:-]?[0-9]+|[.](block|yield))?$')
+          THEN 'epoch'
+        WHEN c = 'checkpoint' OR contains(n, 'checkpoint') THEN 'checkpoint'
+        WHEN regexp_matches(n, '(^|[.])forward$') THEN 'forward'
+        WHEN regexp_matches(n, '(^|[.])backward$') THEN 'backward'
+        WHEN c IN ('dataloader', 'data_loader', 'data', 'fetch', 'reader', 'read', 'io', 'i/o')
+          OR n IN ('fetch', 'fetch.iter', 'dataloader', 'data_loader', 'data_loading', 'load_data',
+                   'load_batch', 'next_batch')
+          OR starts_with(n, 'enumerate(dataloader)') THEN 'data'
+        WHEN c = 'compute' OR n = 'compute' THEN 'compute' END AS kind
+      FROM named WHERE kind IS NOT NULL),)";
+
+// What a phase adds to the time of its thread that those before it have not covered: in all; in
+// data, compute and checkpoints; and in those of them that have a name of their own, where the
+// outer one counts.
+constexpr char kLaid[] = R"(
+    phases AS (
+      SELECT host, pid, tid, kind, ts, dur, ts + dur AS till, kind NOT IN ('step', 'epoch') AS work,
+             kind NOT IN ('step', 'epoch', 'compute') AS leaf
+      FROM events e JOIN kinds k ON e.name = k.name AND e.category IS NOT DISTINCT FROM k.category
+      WHERE layer = 'app' AND dur IS NOT NULL),
+    laid AS MATERIALIZED (
+      SELECT host, pid, tid, kind, ts, dur,
+             till - least(till, greatest(ts, coalesce(max(till) OVER before, ts))) AS time,
+             CASE WHEN work THEN till - least(till, greatest(ts, coalesce(
+               max(till) FILTER (work) OVER before, ts))) END AS busy,
+             CASE WHEN leaf THEN till - least(till, greatest(ts, coalesce(
+               max(till) FILTER (leaf) OVER before, ts))) END AS own,
+             kind = 'step' AND ts >= coalesce(
+               max(till) FILTER (kind = 'step') OVER before, ts) AS is_step
+      FROM phases WINDOW before AS (PARTITION BY host, pid, tid ORDER BY ts, dur DESC
+                                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),)";
+
+// A thread trains when it does more than load and save. What others load, in the same process or in
+// its children, is for it, and no wait. Percentiles are exact up to a million steps, and beyond
+// those of a sample, so that they take no more memory.
+constexpr char kPieces[] = R"(
+    tasks AS (
+      SELECT host, pid, tid, bool_or(kind NOT IN ('data', 'checkpoint')) AS trains,
+             sum(time) AS time, sum(busy) AS busy, count(*) FILTER (is_step) AS steps,
+             sum(own) FILTER (kind = 'data') AS data, sum(own) FILTER (kind = 'forward') AS forward,
+             sum(own) FILTER (kind = 'backward') AS backward,
+             sum(own) FILTER (kind = 'optimizer') AS optimizer,
+             sum(own) FILTER (kind = 'checkpoint') AS checkpoint
+      FROM laid GROUP BY host, pid, tid),
+    trainers AS (SELECT DISTINCT host, pid FROM tasks WHERE trains),
+    lives AS (
+      SELECT host, pid, any_value(ppid) AS ppid, any_value(rank) AS rank FROM processes
+      GROUP BY host, pid),
+    homes AS (
+      SELECT t.host, t.pid, coalesce(own.pid, parent.pid) AS home
+      FROM (SELECT DISTINCT host, pid FROM tasks) t
+      LEFT JOIN lives l ON l.pid = t.pid AND l.host IS NOT DISTINCT FROM t.host
+      LEFT JOIN trainers own ON own.pid = t.pid AND own.host IS NOT DISTINCT FROM t.host
+      LEFT JOIN trainers parent ON parent.pid = l.ppid AND parent.host IS NOT DISTINCT FROM t.host),
+    pieces AS (
+      SELECT t.host, home AS pid, CAST(NULL AS BIGINT) AS step, * EXCLUDE (host, pid, tid, home),
+             CAST(NULL AS HUGEINT) AS loading
+      FROM tasks t JOIN homes h ON h.pid = t.pid AND h.host IS NOT DISTINCT FROM t.host WHERE trains
+      UNION ALL BY NAME
+      SELECT t.host, home AS pid, data AS loading
+      FROM tasks t JOIN homes h ON h.pid = t.pid AND h.host IS NOT DISTINCT FROM t.host
+      WHERE NOT trains AND home IS NOT NULL
+      UNION ALL BY NAME
+      SELECT host, pid, dur AS step
+      FROM laid, (SELECT CAST(1 + sum(steps) // 1000000 AS UBIGINT) AS every FROM tasks)
+      WHERE is_step AND hash(ts) % every = 0),)";
+
+constexpr char kGrouped[] = R"(
+    grouped AS (
+      SELECT CASE grouping(rank, pid) WHEN 0 THEN 'process' WHEN 1 THEN 'rank' ELSE 'run' END
+               AS scope, host, pid, rank, sum(steps) AS steps,
+             quantile_cont(step, [0.5, 0.95, 0.99]) AS step, max(step) AS longest,
+             sum(time) AS time, sum(busy) AS busy, sum(data) AS data, sum(loading) AS loading,
+             sum(forward) AS forward, sum(backward) AS backward, sum(optimizer) AS optimizer,
+             sum(checkpoint) AS checkpoint
+      FROM pieces LEFT JOIN (SELECT host AS there, pid AS who, rank FROM lives)
+        ON who = pid AND there IS NOT DISTINCT FROM host
+      GROUP BY GROUPING SETS ((), (rank), (host, pid, rank)) HAVING sum(time) > 0))";
+
+std::string sql() {
+  const auto whole = [](std::string_view what, std::string_view name) {
+    return fmt::format(", CAST(coalesce({}, 0) AS BIGINT) AS {}", what, name);
+  };
+  std::string columns = "scope, host, pid, rank" + whole("steps", "steps");
+  columns += ", CAST(step[1] AS BIGINT) AS step_p50, CAST(step[2] AS BIGINT) AS step_p95, ";
+  columns += "CAST(step[3] AS BIGINT) AS step_p99, longest AS step_max";
+  columns += whole("time", "time") + whole("data", "data");
+  columns += whole("coalesce(busy, 0) - coalesce(data, 0) - coalesce(checkpoint, 0)", "compute");
+  for (const std::string_view one : {"forward", "backward", "optimizer", "checkpoint"})
+    columns += whole(one, one);
+  columns += whole("time - coalesce(busy, 0)", "other") + whole("loading", "loading");
+  return fmt::format("{}{}{}{} SELECT {}, 100.0 * coalesce(data, 0) / time AS stall FROM grouped",
+                     kKinds, kLaid, kPieces, kGrouped, columns);
+}
+
+// A row for the run, which the words are about, and one for each rank or process.
+struct Rows {
+  std::optional<std::vector<Value>> run;
+  Table table;
+};
+
+bool has_rank(const Table& all) {
+  const std::size_t rank = column_of(all, "rank");
+  return std::ranges::any_of(all.rows, [&](const auto& row) { return !row[rank].is_null(); });
+}
+
+Rows split(Table all, std::string_view scope) {
+  const std::size_t at = column_of(all, "scope");
+  Rows rows;
+  for (std::vector<Value>& row : all.rows) {
+    if (text_of(row[at]) == "run") rows.run = row;
+    if (text_of(row[at]) == scope) rows.table.rows.push_back(std::move(row));
+  }
+  rows.table.columns = std::move(all.columns);
+  return rows;
+}
+
+void drop_column(Table& table, std::string_view name) {
+  const auto at = static_cast<std::ptrdiff_t>(column_of(table, name));
+  table.columns.erase(table.columns.begin() + at);
+  for (std::vector<Value>& row : table.rows) row.erase(row.begin() + at);
+}
+
+std::string words_of(const Table& table, const std::vector<Value>& run) {
+  const auto number = [&](std::string_view name) { return int_of(run[column_of(table, name)]); };
+  const auto share = [&](std::string_view name) {
+    return 100.0 * static_cast<double>(number(name)) / static_cast<double>(number("time"));
+  };
+  std::string text = fmt::format(
+      "Of the training time {:.1f} % waited for data, {:.1f} % computed and {:.1f} % went to "
+      "checkpoints.",
+      share("data"), share("compute"), share("checkpoint"));
+  const auto time = [&](std::string_view name) {
+    return human_ns(static_cast<double>(number(name)));
+  };
+  if (number("steps") == 0) return text + " No step was told.";
+  if (number("steps") == 1) return fmt::format("1 step took {}. {}", time("step_max"), text);
+  return fmt::format("{} steps took {} each (the median), the slowest {}. {}", number("steps"),
+                     time("step_p50"), time("step_max"), text);
+}
+
+// The run's time by what it went to.
+Table parts_of(const Table& table, const std::vector<Value>& run) {
+  const auto number = [&](std::string_view name) { return int_of(run[column_of(table, name)]); };
+  Table parts;
+  parts.title = "Where the time of training goes";
+  parts.columns = {{"phase"}, {"time", kNanoseconds}, {"share", kPercent}};
+  const auto add = [&](std::string_view phase, std::int64_t time) {
+    if (time > 0)
+      parts.rows.push_back({std::string(phase), time, percent_of(time, number("time"))});
+  };
+  std::int64_t compute = number("compute");
+  add("data", number("data"));
+  for (const std::string_view phase : {"forward", "backward", "optimizer"}) {
+    add(phase, number(phase));
+    compute -= number(phase);
+  }
+  add("other compute", compute);
+  add("checkpoint", number("checkpoint"));
+  add("other", number("other"));
+  return parts;
+}
+
+void dress(Table& table, std::string_view scope, std::int64_t wanted) {
+  table.title = scope == "rank" ? "Training by rank" : "Training by process";
+  for (const char* name : {"scope", "step_max", "forward", "backward", "optimizer"})
+    drop_column(table, name);
+  if (scope == "rank") {
+    drop_column(table, "host");
+    drop_column(table, "pid");
+  }
+  const auto all = static_cast<std::int64_t>(table.rows.size());
+  if (wanted > 0 && all > wanted) table.rows.resize(static_cast<std::size_t>(wanted));
+  set_measures(table, {{"steps", kCount},
+                       {"step_p50", kNanoseconds},
+                       {"step_p95", kNanoseconds},
+                       {"step_p99", kNanoseconds},
+                       {"time", kNanoseconds},
+                       {"data", kNanoseconds},
+                       {"compute", kNanoseconds},
+                       {"checkpoint", kNanoseconds},
+                       {"other", kNanoseconds},
+                       {"loading", kNanoseconds},
+                       {"stall", kPercent}});
+  table.note = all == 0 ? "no step, epoch or forward pass was told; fathom run -- python3 -m "
+                          "fathom.torch train.py tells those of PyTorch, regions of these names "
+                          "those of any program (docs/python.md)"
+                        : "data: waits for it, stall: their share of time; loading: what other "
+                          "threads and processes load meanwhile";
+  note_left_out(table, all, scope == "rank" ? "ranks" : "processes");
+}
+
+Result<Report> run(Store& store, const ViewOptions& options) {
+  FATHOM_ASSIGN(Table all, store.query("FROM training ORDER BY rank, time DESC, host, pid"));
+  std::string scope = has_rank(all) ? "rank" : "process";
+  Report report;
+  if (!options.by.empty() && options.by.back() == "pid") scope = "process";
+  if (!options.by.empty() && options.by.back() == "rank" && scope != "rank" && !all.rows.empty())
+    report.words.emplace_back("No process has a rank: processes are told apart instead.");
+  Rows rows = split(std::move(all), scope);
+  Table parts;
+  if (rows.run) {
+    report.words.push_back(words_of(rows.table, *rows.run));
+    parts = parts_of(rows.table, *rows.run);
+  }
+  dress(rows.table, scope, rows_wanted(options, kRows));
+  report.sections.push_back({std::move(rows.table)});
+  if (!parts.rows.empty()) report.sections.push_back({std::move(parts)});
+  return report;
+}
+
+}  // namespace
+
+extern const ViewDef kTrainingView;
+const ViewDef kTrainingView = {
+    .name = "training",
+    .help = "steps of a training: how long, waits for data, compute, checkpoints, --by rank or pid",
+    .by = kBy,
+    .run = run,
+    .sql = sql,
+    .of_events = true,
+};
+
+}  // namespace fathom::analysis
