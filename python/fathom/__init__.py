@@ -45,10 +45,10 @@ def open(paths: Path | Sequence[Path], *, threads: int | None = None) -> Recordi
 
 
 def __getattr__(name: str) -> Any:
-    if name == "dask":
+    if name in ("dask", "torch"):
         import importlib
 
-        return importlib.import_module("fathom.dask")
+        return importlib.import_module(f"fathom.{name}")
     if name == "__version__":
         from fathom._native import version
 
