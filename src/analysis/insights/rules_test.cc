@@ -81,6 +81,15 @@ Scene growing(double each) {
   return scene;
 }
 
+// 40 waits for data, and twice as many calls of 8 ms that compute.
+Scene training(std::int64_t wait) {
+  Scene scene(2 * kSecond);
+  scene.calls(named("app", "fetch", "dataloader", 40, wait));
+  for (const char* name : {"forward", "backward"})
+    scene.calls(named("app", name, "compute", 40, 8 * kMillisecond));
+  return scene;
+}
+
 // Two stretches that only write, with computing between them.
 Scene checkpoints(std::int64_t idle) {
   Scene scene(8 * kSecond);
@@ -275,6 +284,7 @@ std::vector<Case> cases_across_layers() {
       {"computing-waits-for-reads",
        cpu(Scene(2 * kSecond).calls(reads(2000, 4096, 500 * kMicrosecond)), 0.5),
        cpu(Scene(2 * kSecond).calls(reads(2000, 4096, 500 * kMicrosecond)), 1.9)},
+      {"training-waits-for-data", training(8 * kMillisecond), training(3 * kMillisecond)},
       {"process-storm", short_processes(300), short_processes(100)},
       {"flush-each-line", flushes(1500), flushes(500)},
       {"events-lost", Scene().loss("no room", 3), Scene()},

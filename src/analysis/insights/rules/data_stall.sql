@@ -1,0 +1,21 @@
+-- id: training-waits-for-data
+-- severity: high
+-- title: The training waits for its data
+-- says: {waits:count} waits for the DataLoader take {time:ns}, {share:percent} of the time of training
+-- gain: the waits of the process that waits longest, if its data were ready
+-- try: more workers (num_workers), workers that stay (persistent_workers), a larger prefetch_factor; fathom report TRACE training tells it by rank
+WITH sums AS (
+  SELECT host, pid, sum(dur) FILTER (name IN ('fetch', 'fetch.iter') OR name LIKE 'enumerate(DataLoader)%') AS waited,
+         sum(calls) FILTER (name IN ('fetch', 'fetch.iter') OR name LIKE 'enumerate(DataLoader)%') AS waits,
+         coalesce(sum(dur) FILTER (category = 'compute' AND name IN ('forward', 'loss', 'backward', 'optimizer', 'step')), 0) AS compute,
+         coalesce(sum(dur) FILTER (name = 'step' AND category IS DISTINCT FROM 'compute'), 0) AS steps,
+         coalesce(sum(dur) FILTER (name IN ('epoch', 'epoch.block', 'evaluate')), 0) AS epochs
+  FROM summary WHERE layer = 'app' GROUP BY host, pid),
+trained AS (SELECT *, greatest(epochs, steps, waited + compute) AS time FROM sums WHERE waited > 0 AND compute + steps + epochs > 0),
+whole AS (SELECT sum(waits) AS waits, sum(waited) AS waited, max(waited) AS gain, sum(time) AS time FROM trained)
+SELECT CAST(w.waits AS BIGINT) AS waits, CAST(w.waited AS BIGINT) AS time, 100 * w.waited / w.time AS share, CAST(w.gain AS BIGINT) AS gain
+FROM whole w, totals t WHERE w.waits >= 20 AND w.waited > 0.2 * w.time AND w.gain > 0.05 * t.wall
+-- evidence:
+SELECT host, pid, name, category, calls, dur, dur_max FROM summary
+WHERE layer = 'app' AND (category IN ('dataloader', 'data', 'compute') OR name IN ('step', 'epoch', 'evaluate') OR name LIKE 'enumerate(DataLoader)%')
+ORDER BY dur DESC LIMIT 50
