@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Annotations where the extension was not built for this Python: they do nothing."""
+"""Annotations where the extension was not built for this Python: they do nothing, and a recording says why."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Callable, Iterable, Iterator, TypeVar
 
 _Item = TypeVar("_Item")
@@ -24,7 +25,18 @@ def is_bound() -> bool:
 
 
 def load(path: str) -> bool:
-    del path
+    """The library records the program's I/O all the same, and hears why layer app is empty."""
+    try:
+        import ctypes
+
+        library = ctypes.CDLL(None)
+        if not hasattr(library, "fathom_metadata"):
+            library = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+    except (ImportError, OSError):
+        return False
+    version = sys.version.split()[0]
+    text = f"Python {version}: there is no extension of Fathom for it, and annotations do nothing"
+    library.fathom_metadata(b"reason:app", text.encode())
     return False
 
 

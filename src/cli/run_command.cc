@@ -22,6 +22,19 @@ struct Arguments {
   bool quiet = false;
 };
 
+void parse_python(Parser& parser, session::PythonOptions& python) {
+  parser.option("--python-modules", python.modules, "M,…",
+                "of layer python, only functions of these modules; -M leaves one out");
+  parser.option("--python-paths", python.paths, "P,…",
+                "only functions of source files at or below these paths; -P leaves one out");
+  parser.option("--python-depth", python.depth, "N", "only the N outermost functions");
+  parser.option("--python-min", python.min, "TIME", "only functions that took this long (10us)");
+  parser.flag("--python-c", python.c_calls, "functions of C that Python calls, too");
+  parser.option("--python-loops", python.loops, "M,…",
+                "loops of these modules as events ('*': all); Python 3.12 and later");
+  parser.option("--python-turns", python.turns, "N", "and the first N turns of each loop");
+}
+
 Result<bool> parse(Parser& parser, Arguments& a) {
   parser.tail("COMMAND", a.options.command, "the program and its arguments");
   parser.option("-o,--output", a.options.output, "DIR",
@@ -32,6 +45,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
                 "just these layers; +L,… adds to app,stdio,posix,resource");
   parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
   parser.option("--calls", a.options.calls, "C,…", "only these calls; -C leaves one out");
+  parse_python(parser, a.options.python);
   parser.option("--spool-max", a.spool_max, "SIZE",
                 "most bytes that wait to be packed (4G, or half of what is free)");
   parser.option("--when-full", a.when_full, "HOW",
@@ -149,7 +163,7 @@ const CommandDef kRunCommand = {
     .usage = "[OPTION…] [--] COMMAND [ARGUMENT…]",
     .example =
         "fathom run -- ./simulate input.dat\nfathom run -o sort.fathom --layers posix,resource -- "
-        "sort big.txt",
+        "sort big.txt\nfathom run --layers +python --python-modules train -- python3 train.py",
     .run = run,
 };
 

@@ -161,6 +161,7 @@ void choose_layers() {
   guest.wanted[FATHOM_SOURCE_APP] = in_list(layers, "app");
   guest.wanted[FATHOM_SOURCE_STDIO] = in_list(layers, "stdio");
   guest.wanted[FATHOM_SOURCE_POSIX] = in_list(layers, "posix");
+  guest.wanted[FATHOM_SOURCE_PYTHON] = in_list(layers, "python");
 }
 
 // The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks
@@ -239,7 +240,7 @@ bool attach(unsigned how) {
 void attached_now() {
   watch_exit();
   if (guest.late) bind_new_objects();
-  run_joined();
+  for (size_t i = 0; i < kAllArrivalsCount; i++) kAllArrivals[i]();
 }
 
 bool remake_spool() {

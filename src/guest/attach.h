@@ -12,6 +12,9 @@ bool attach_to(const char* directory, unsigned how);  // a recording's
 void attached_now();  // after an attach that worked: the exit is watched, hooks are bound
 bool make_spool_of(const char* directory);
 void arrive();
+// From sources/in_process.guest.cc: what a source does once, when the process has attached.
+extern void (*const kAllArrivals[])();
+extern const size_t kAllArrivalsCount;
 // The run has ended without this process, and its spool was removed: makes it anew, so that what
 // comes now is a recording too. Whether there is a directory then.
 bool remake_spool();

@@ -98,8 +98,10 @@ void first_record_of_thread() {
   Thread* block = take_thread_block();
   if (block == nullptr) return;
   FunctionStack* functions = block->functions;  // kept: it is memory of ours
+  FrameStack* frames = block->frames;
   memset(block, 0, sizeof *block);
   block->functions = functions;
+  block->frames = frames;
   block->tid = sys_gettid();
   block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
   tls.thread = block;

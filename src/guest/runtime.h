@@ -70,6 +70,9 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   Thread* next_free;
   struct FunctionStack* functions;  // of -finstrument-functions, made when first needed
   uint32_t function_count;          // may exceed its room: what is deeper is not recorded
+  struct FrameStack* frames;        // of an interpreter, made when first needed
+  uint32_t frame_count;             // may exceed its room, too
+  uint8_t frame_level;              // levels that are open for frames which run
 };
 
 struct alignas(64) Tls {

@@ -34,6 +34,19 @@ struct SchemaWriter {
     put(type);
   }
 
+  // A kind whose name and category are those of a site: of an interpreter's functions.
+  constexpr void put_named(unsigned kind, unsigned source, const char* layer, const char* entry,
+                           const char* fields) {
+    put_number(kind);
+    put('\t');
+    put_number(source);
+    for (const char* column : {layer, "-", entry, "-", "-", fields}) {
+      put('\t');
+      put(column);
+    }
+    put('\n');
+  }
+
   constexpr void put_call(const Spec& s) {
     put_number(s.kind);
     put('\t');

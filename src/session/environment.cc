@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "session/python_options.h"
 
 namespace fathom::session {
 namespace {
@@ -75,6 +76,7 @@ bool tells(std::string_view name) {
 
 std::vector<std::string> plain_environment(std::vector<std::string> base) {
   for (const std::string_view name : kOwn) take(base, name);
+  for (const std::string_view name : python_variable_names()) take(base, name);
   return base;
 }
 
@@ -87,6 +89,7 @@ std::vector<std::string> guest_environment(std::vector<std::string> base,
   base.push_back("FATHOM_OUT=" + settings.directory);
   base.push_back("FATHOM_LAYERS=" + join(settings.layers, ","));
   if (!settings.calls.empty()) base.push_back("FATHOM_CALLS=" + join(settings.calls, ","));
+  base.insert(base.end(), settings.further.begin(), settings.further.end());
   return base;
 }
 

@@ -12,7 +12,8 @@ struct GuestSettings {
   std::string library;  // absolute path of libfathom.so
   std::string directory;
   std::vector<std::string> layers;
-  std::vector<std::string> calls;  // filter; empty: all
+  std::vector<std::string> calls;    // filter; empty: all
+  std::vector<std::string> further;  // NAME=value: settings of single layers
 };
 
 // `base` (NAME=value each) with what libfathom.so needs; the caller's own LD_PRELOAD stays, behind

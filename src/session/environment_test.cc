@@ -11,8 +11,11 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
 
-const GuestSettings kSettings{
-    .library = "/l/libfathom.so", .directory = "/d", .layers = {"app", "posix"}, .calls = {}};
+const GuestSettings kSettings{.library = "/l/libfathom.so",
+                              .directory = "/d",
+                              .layers = {"app", "posix"},
+                              .calls = {},
+                              .further = {}};
 
 TEST(GuestEnvironment, KeepsWhatIsThere) {
   EXPECT_THAT(guest_environment({"A=1", "ODD", "FATHOM_OUT=/old", "B=x=y"}, kSettings),

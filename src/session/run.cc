@@ -29,9 +29,10 @@ namespace {
 // All that is fixed before the program starts.
 struct Prepared {
   LayerPlan plan;
-  std::string program;             // path
-  std::string library;             // "" where nothing is recorded in the process
-  std::vector<std::string> paths;  // filter, absolute
+  std::string program;               // path
+  std::string library;               // "" where nothing is recorded in the process
+  std::vector<std::string> paths;    // filter, absolute
+  std::vector<std::string> further;  // variables of single layers
   std::string directory;
   fathom_run_header header{};
 };
@@ -76,7 +77,8 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
     environment = guest_environment(std::move(environment), {.library = prepared.library,
                                                              .directory = prepared.directory,
                                                              .layers = prepared.plan.in_process,
-                                                             .calls = options.calls});
+                                                             .calls = options.calls,
+                                                             .further = prepared.further});
   }
   return {
       .path = prepared.program, .words = options.command, .environment = std::move(environment)};
@@ -169,6 +171,9 @@ Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
   FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers));
   FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
+  FATHOM_ASSIGN(prepared.further, python_variables(options.python));
+  if (options.python.any() && !prepared.plan.has("python"))
+    return usage_error("options of layer python, which is not recorded", "add --layers +python");
   FATHOM_TRY(check_place(options.output, options.force));
   if (!prepared.plan.in_process.empty()) {
     FATHOM_ASSIGN(prepared.library, sources::find_library());

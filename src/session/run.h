@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "session/pump.h"
+#include "session/python_options.h"
 #include "trace/manifest.h"
 #include "trace/packer.h"
 
@@ -23,6 +24,7 @@ struct RunOptions {
   std::string layers;                // as --layers
   std::vector<std::string> paths;    // only I/O on files below these
   std::vector<std::string> calls;    // only these calls; "-name" leaves one out
+  PythonOptions python;              // of layer python
   std::uint64_t spool_max = 0;       // bytes; 0: by what is free
   bool block_when_full = false;
   double hz = 10;  // samples of resources a second

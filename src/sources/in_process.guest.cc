@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "guest/attach.h"
 #include "guest/binding.h"
 #include "guest/schema.h"
 #include "guest/schema_text.h"
@@ -43,6 +44,8 @@ namespace {
 constexpr void put_all(SchemaWriter& writer) {
   for (const Spec* spec : posix::kSpecs) writer.put_call(*spec);
   for (const Spec* spec : stdio::kSpecs) writer.put_call(*spec);
+  for (const NamedKind& kind : kPythonKinds)
+    writer.put_named(kind.kind, FATHOM_SOURCE_PYTHON, "python", kind.entry, kind.fields);
 }
 
 consteval size_t length_of_schema() {
@@ -102,5 +105,10 @@ const Bindings* const kAllBindings[] = {&kLoaderBindings,  &kPosixBindings, &kPr
                                         &kRightsBindings,  &kStdioBindings, &kAnnotateBindings,
                                         &kDftracerBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
+
+void look_for_python();  // python/interpreter.guest.cc
+
+void (*const kAllArrivals[])() = {look_for_python, run_joined};
+const size_t kAllArrivalsCount = std::extent_v<decltype(kAllArrivals)>;
 
 }  // namespace fathom::guest

@@ -5,6 +5,21 @@
 
 namespace fathom::guest {
 
-enum : unsigned { kFirstPosixKind = 32, kFirstStdioKind = 512 };
+enum : unsigned { kFirstPosixKind = 32, kFirstStdioKind = 512, kFirstPythonKind = 768 };
+
+// Kinds whose name stands in the record, as a site.
+struct NamedKind {
+  unsigned kind;
+  const char* entry;
+  const char* fields;
+};
+
+enum : unsigned { kPythonFunction = kFirstPythonKind, kPythonLoop, kPythonTurn };
+
+inline constexpr NamedKind kPythonKinds[] = {
+    {kPythonFunction, "-", "site"},
+    {kPythonLoop, "loop", "site arg:iterations:int"},
+    {kPythonTurn, "turn", "site arg:turn:int"},
+};
 
 }  // namespace fathom::guest

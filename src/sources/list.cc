@@ -6,6 +6,7 @@
 namespace fathom::sources {
 
 extern const SourceDef kAnnotate;
+extern const SourceDef kPython;
 extern const SourceDef kStdio;
 extern const SourceDef kPosix;
 extern const SourceDef kResources;
@@ -13,10 +14,7 @@ extern const SourceDef kResources;
 namespace {
 
 const SourceDef* const kSources[] = {
-    &kAnnotate,
-    &kStdio,
-    &kPosix,
-    &kResources,
+    &kAnnotate, &kPython, &kStdio, &kPosix, &kResources,
 };
 
 }  // namespace

@@ -106,7 +106,7 @@ class Definer {
     Definition definition{.kind = DefinitionKind::kSite};
     if (!fields.number(id) || !fields.number(definition.a) || !fields.number(definition.b))
       return false;
-    if (!fields.skip_numbers(2)) return false;
+    if (!fields.number(definition.line) || !fields.number(definition.file)) return false;
     definitions_.define(*process_, id, definition);
     return true;
   }

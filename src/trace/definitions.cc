@@ -108,8 +108,11 @@ std::uint32_t Definitions::file(Process& process, std::uint64_t id, bool& known)
 
 Site Definitions::resolve_site(const Process& process, const Definition& definition) {
   if (definition.kind == DefinitionKind::kSite) {
-    return {strings_->code_or_null(shown(text(process, definition.a))),
-            strings_->code_or_null(shown(text(process, definition.b)))};
+    return {
+        .name = strings_->code_or_null(shown(text(process, definition.a))),
+        .category = strings_->code_or_null(shown(text(process, definition.b))),
+        .file = strings_->code_or_null(shown(text(process, definition.file))),
+        .line = definition.line != 0 ? strings_->code(std::to_string(definition.line)) : kNoString};
   }
   if (definition.kind == DefinitionKind::kFunctionSite) {
     const std::string module = path_text(process, definition.a, 0);
@@ -118,9 +121,9 @@ Site Definitions::resolve_site(const Process& process, const Definition& definit
       const std::size_t slash = module.rfind('/');
       name = module.substr(slash == std::string::npos ? 0 : slash + 1) + "+0x" + hex(definition.b);
     }
-    return {strings_->code(name), function_category_};
+    return {.name = strings_->code(name), .category = function_category_};
   }
-  return {strings_->code_or_null(shown(strings_->view(definition.text))), kNoString};
+  return {.name = strings_->code_or_null(shown(strings_->view(definition.text)))};
 }
 
 const Site* Definitions::site(Process& process, std::uint64_t id) {

@@ -28,12 +28,16 @@ struct Definition {
   std::uint32_t text = kNoString;  // raw text (string, path)
   std::uint64_t a = 0;             // path: base id; site: name id; function: module id
   std::uint64_t b = 0;             // site: category id; function: offset
+  std::uint64_t file = 0;          // site: id of the source file
+  std::uint64_t line = 0;          // site
 };
 
-// A region's or counter's place.
+// A region's or counter's place. `line` is a text, too: it is shown as one.
 struct Site {
   std::uint32_t name = kNoString;
   std::uint32_t category = kNoString;
+  std::uint32_t file = kNoString;
+  std::uint32_t line = kNoString;
 };
 
 enum class NoteKind : std::uint8_t { kProcessEnd, kExec, kExecFailed, kWaited };

@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "base/sum.h"
+#include "base/utf8.h"
 #include "sql/quote.h"
+#include "trace/layers.h"
 #include "trace/packer_state.h"
 
 namespace fathom::trace {
@@ -61,6 +63,20 @@ void add_counts(const Decoder::Sums& sums, Manifest& manifest) {
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
 }
 
+// What a process told about a layer that it could not record: META `reason:<layer>`.
+void take_reasons(const Definitions& definitions, const Process& process, Manifest& to) {
+  constexpr std::string_view kPrefix = "reason:";
+  for (const auto& [key_id, value_id] : process.meta) {
+    const std::string_view key = definitions.text(process, key_id);
+    if (!key.starts_with(kPrefix) || key.size() == kPrefix.size()) continue;
+    const std::string name = escape_invalid_utf8(key.substr(kPrefix.size()));
+    if (std::ranges::find(kLayers, name, &LayerDef::name) == std::end(kLayers)) continue;
+    LayerState& layer = to.layer(name);
+    if (layer.reason.empty())
+      layer.reason = escape_invalid_utf8(definitions.text(process, value_id));
+  }
+}
+
 std::string from_file(const std::string& columns, const std::string& path) {
   return "SELECT " + columns + " FROM read_parquet(" + sql::quote_literal(path) + ")";
 }
@@ -88,6 +104,8 @@ Result<Totals> Packer::State::sum_up() {
     add_counts(rows.sums, totals.manifest);
   }
   decoder_.restore(carried);
+  for (const auto& process : decoder_.definitions().processes())
+    take_reasons(decoder_.definitions(), *process, totals.manifest);
   add_losses_of_pools(totals.manifest);
   totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;
@@ -157,6 +175,7 @@ void Packer::State::settle_facts(bool owners_alive) {
   std::uint64_t last = 0;
   for (const auto& process : decoder_.definitions().processes()) {
     last = std::max(last, process->last_tick);
+    take_reasons(decoder_.definitions(), *process, manifest);
     for (const Note& note : process->notes) last = std::max(last, note.tick);
   }
   if (!owners_alive && !manifest.duration_ns && last != 0) manifest.duration_ns = clock.ns(last);

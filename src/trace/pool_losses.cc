@@ -6,10 +6,10 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"", "app", "stdio", "posix",
-                                                             "", "",    "",      ""};
+constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"",       "app", "stdio", "posix",
+                                                             "python", "",    "",      ""};
 
-std::string reason_text(std::size_t reason) {
+std::string reason_text(std::size_t source, std::size_t reason) {
   switch (reason) {
     case FATHOM_LOSS_NO_ROOM:
       return "no room in the spool";
@@ -18,9 +18,17 @@ std::string reason_text(std::size_t reason) {
     case FATHOM_LOSS_TEXT_CUT:
       return "text cut short";
     case FATHOM_LOSS_UNBOUND:
-      return "calls of an object could not be bound";
+      return source == FATHOM_SOURCE_PYTHON
+                 ? "not told by this Python: loops before 3.12, C calls while the program profiles"
+                 : "calls of an object could not be bound";
     case FATHOM_LOSS_TOO_DEEP:
       return "functions nested too deep";
+    case FATHOM_LOSS_UNMATCHED:
+      return "functions whose end was not seen";
+    case FATHOM_LOSS_NOT_TRACED:
+      return "interpreters that could not be traced";
+    case FATHOM_LOSS_CAPPED:
+      return "beyond the number asked for";
     default:
       return "reason " + std::to_string(reason);
   }
@@ -59,8 +67,8 @@ std::vector<Loss> PoolLosses::losses() const {
     for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++) {
       const std::uint64_t count = counts_[source][reason];
       if (count == 0) continue;
-      losses.push_back(
-          {kLayers[source], reason_text(reason), static_cast<std::int64_t>(count & INT64_MAX)});
+      losses.push_back({kLayers[source], reason_text(source, reason),
+                        static_cast<std::int64_t>(count & INT64_MAX)});
     }
   }
   return losses;

@@ -29,7 +29,9 @@ Decoder::Rows::Rows(Decoder& decoder, Strings& strings)
     : decoder_(decoder),
       strings_(strings),
       errors_(kErrnos, kNoString),
-      app_layer_(strings.code("app")) {}
+      app_layer_(strings.code("app")),
+      file_key_(strings.code("file")),
+      line_key_(strings.code("line")) {}
 
 const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
   const auto known = plans_.find(schema);
@@ -49,6 +51,7 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     plan.entry = strings_.code_or_null(kind.entry);
     for (const Field& field : kind.fields) {
       if (field.kind == FieldKind::kRet) plan.has_ret = true;
+      if (field.kind == FieldKind::kSite) plan.named_by_site = true;
       plan.ops.push_back({field.kind, strings_.code_or_null(field.key)});
     }
   }
@@ -128,7 +131,11 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
   if (failed) call.error = error_code(error);
   call.self = thread_->self_time(std::min<unsigned>(head.depth, kDeepest), call.dur);
   if (events_ != nullptr) push_call(plan, head.depth, call);
-  sum({plan.layer, plan.name, plan.category, call.file, pid_}, call);
+  if (plan.named_by_site) {
+    sum({plan.layer, call.site.name, call.site.category, call.file, pid_}, call);
+  } else {
+    sum({plan.layer, plan.name, plan.category, call.file, pid_}, call);
+  }
   return true;
 }
 
@@ -141,8 +148,8 @@ void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call
   row.rank = rank_;
   row.depth = static_cast<std::int32_t>(depth);
   row.layer = plan.layer;
-  row.name = plan.name;
-  row.category = plan.category;
+  row.name = plan.named_by_site ? call.site.name : plan.name;
+  row.category = plan.named_by_site ? call.site.category : plan.category;
   row.file = call.file;
   row.error = call.error;
   row.entry = plan.entry;
@@ -233,6 +240,8 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
     }
     case FieldKind::kArgPath:
       return read_path_arg(op.key, fields);
+    case FieldKind::kSite:
+      return read_site(fields, call);
   }
   return false;
 }
@@ -254,6 +263,17 @@ bool Decoder::Rows::read_path_arg(std::uint32_t key, ByteReader& fields) {
   const std::uint32_t file = id == 0 ? kNoString : decoder_.definitions_.file(*process_, id, known);
   if (!known) unknown_names++;
   if (file != kNoString) add_arg(key, strings_.view(file));
+  return true;
+}
+
+bool Decoder::Rows::read_site(ByteReader& fields, Call& call) {
+  std::uint64_t id = 0;
+  if (!fields.number(id)) return false;
+  const Site* site = find_site(id);
+  if (site == nullptr) return true;
+  call.site = *site;
+  if (site->file != kNoString) add_arg(file_key_, strings_.view(site->file));
+  if (site->line != kNoString) add_arg(line_key_, strings_.view(site->line));
   return true;
 }
 

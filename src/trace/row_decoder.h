@@ -77,6 +77,7 @@ class Decoder::Rows {
     bool ret_is_bytes = false;
     bool has_ret = false;
     bool filtered = false;
+    bool named_by_site = false;
     std::uint32_t layer = kNoString;
     std::uint32_t name = kNoString;
     std::uint32_t category = kNoString;
@@ -102,6 +103,7 @@ class Decoder::Rows {
     std::int64_t ret = kNull;
     std::int64_t bytes = kNull;
     bool has_file = false;
+    Site site;  // of a kind whose name stands in its record
   };
 
   const Plans& plans(const Schema* schema);
@@ -111,6 +113,7 @@ class Decoder::Rows {
   bool read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call);
   bool read_offset(ByteReader& fields, Call& call);
   bool read_path_arg(std::uint32_t key, ByteReader& fields);
+  bool read_site(ByteReader& fields, Call& call);
   bool region(const RecordHead& head, ByteReader& fields);
   bool counter(const RecordHead& head, ByteReader& fields);
   bool argument(unsigned kind, ByteReader& fields);
@@ -132,6 +135,8 @@ class Decoder::Rows {
   std::vector<std::uint32_t> errors_;  // codes by errno
   std::vector<std::uint8_t> kept_;     // by file code: 0 not asked yet, 1 no, 2 yes
   std::uint32_t app_layer_;
+  std::uint32_t file_key_;
+  std::uint32_t line_key_;
   SummaryKey last_key_;
   std::size_t last_row_ = 0;
   bool last_known_ = false;

@@ -22,9 +22,9 @@ bool parse_number(std::string_view text, std::uint32_t most, std::uint32_t& valu
 
 bool parse_field(std::string_view text, Field& field) {
   constexpr std::pair<std::string_view, FieldKind> kPlain[] = {
-      {"fd", FieldKind::kFd},      {"file", FieldKind::kFile}, {"offset", FieldKind::kOffset},
-      {"size", FieldKind::kSize},  {"item", FieldKind::kItem}, {"ret", FieldKind::kRet},
-      {"bytes", FieldKind::kBytes}};
+      {"fd", FieldKind::kFd},       {"file", FieldKind::kFile}, {"offset", FieldKind::kOffset},
+      {"size", FieldKind::kSize},   {"item", FieldKind::kItem}, {"ret", FieldKind::kRet},
+      {"bytes", FieldKind::kBytes}, {"site", FieldKind::kSite}};
   for (const auto& [name, kind] : kPlain) {
     if (text != name) continue;
     field.kind = kind;

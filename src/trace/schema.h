@@ -23,7 +23,8 @@ enum class FieldKind : std::uint8_t {
   kRet,
   kBytes,
   kArgInt,
-  kArgPath
+  kArgPath,
+  kSite
 };
 
 struct Field {

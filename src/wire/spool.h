@@ -48,9 +48,12 @@ enum fathom_pool_state { FATHOM_POOL_OPEN = 1, FATHOM_POOL_CLOSED = 2 };
 enum fathom_loss {
   FATHOM_LOSS_NO_ROOM = 0, /* event: no segment could be had (budget, full disk, limits) */
   FATHOM_LOSS_NESTED = 1, /* event: more signal handlers inside each other than there are cursors */
-  FATHOM_LOSS_TEXT_CUT = 2, /* text: longer than FATHOM_TEXT_MAX */
-  FATHOM_LOSS_UNBOUND = 3,  /* object: its calls could not be bound (late loading) */
-  FATHOM_LOSS_TOO_DEEP = 4, /* event: a function inside more others than can be kept */
+  FATHOM_LOSS_TEXT_CUT = 2,   /* text: longer than FATHOM_TEXT_MAX */
+  FATHOM_LOSS_UNBOUND = 3,    /* object: its calls could not be bound (late loading) */
+  FATHOM_LOSS_TOO_DEEP = 4,   /* event: a function inside more others than can be kept */
+  FATHOM_LOSS_UNMATCHED = 5,  /* event: a frame that others were left inside of (switched stacks) */
+  FATHOM_LOSS_NOT_TRACED = 6, /* interpreter: its functions could not be traced */
+  FATHOM_LOSS_CAPPED = 7,     /* event: beyond the number that was asked for */
   FATHOM_LOSS_REASONS = 8,
 };
 enum fathom_source {
@@ -58,6 +61,7 @@ enum fathom_source {
   FATHOM_SOURCE_APP = 1,
   FATHOM_SOURCE_STDIO = 2,
   FATHOM_SOURCE_POSIX = 3,
+  FATHOM_SOURCE_PYTHON = 4,
   FATHOM_SOURCES = 8
 };
 

@@ -58,6 +58,11 @@ uint8_t* put_argument(Writer& writer, unsigned kind, uint32_t key, size_t extra)
   return fathom_put_varint(at, key);
 }
 
+// Levels of an interpreter's frames that run stay open, whatever a region inside them says.
+uint64_t above_frames(uint64_t level) {
+  return level > tls.thread->frame_level ? level : tls.thread->frame_level;
+}
+
 bool in_region() { return recording(kApp) && tls.depth > 0; }
 
 uint32_t key_id(const char* key) { return key != nullptr ? intern_text(key, strlen(key)) : 0; }
@@ -132,7 +137,8 @@ FATHOM_EXPORT void fathom_span_end(fathom_site* site, fathom_region region, uint
   const uint64_t end = tick();
   if (!recording(kApp) || tls.thread == nullptr) return;
   write_region(site_id(site), region.begin, end, static_cast<uint8_t>(region.depth));
-  if (tls.depth > level) close_level(static_cast<uint8_t>(level));
+  const uint64_t open = above_frames(level);
+  if (tls.depth > open) close_level(static_cast<uint8_t>(open));
 }
 
 FATHOM_EXPORT uint64_t fathom_levels_open(uint64_t more) {
@@ -145,6 +151,7 @@ FATHOM_EXPORT uint64_t fathom_levels_open(uint64_t more) {
 
 FATHOM_EXPORT void fathom_levels_set(uint64_t open) {
   if (tls.thread == nullptr) return;
+  open = above_frames(open);
   const auto depth = static_cast<uint8_t>(open < kMaxDepth ? open : kMaxDepth);
   for (uint8_t level = tls.depth; level < depth; level++)
     tls.thread->open_frames[level] = static_cast<uintptr_t>(Level::kSpan);

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// How Python's functions come to be traced. Python has a hook for auditors, which a program that
+// embeds it may set before the interpreter is made (PySys_AddAuditHook, from 3.8 on): it needs no
+// file on sys.path, no variable and no module. At the first event of an interpreter that is ready
+// (the import of site, or the program itself) the extension for its version, which lies beside this
+// library, is loaded and told to begin. Nothing the program can see of its interpreter changes.
+#include <dlfcn.h>
+#include <string.h>
+
+#include "guest/attach.h"
+#include "guest/binding.h"
+#include "guest/process.h"
+#include "guest/text.h"
+#include "sources/python/guest_frames.h"
+
+extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlsym;
+extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlopen;
+
+namespace fathom::guest {
+namespace {
+
+using Dlsym = void* (*)(void*, const char*);
+using Dlopen = void* (*)(const char*, int);
+using AuditHook = int (*)(const char* event, void* args, void* data);
+
+#if defined(__x86_64__)
+constexpr char kPlatform[] = "x86_64-linux-gnu";
+#else
+constexpr char kPlatform[] = "aarch64-linux-gnu";
+#endif
+
+using IsInitialized = int (*)();
+constinit IsInitialized is_initialized = nullptr;
+constinit fathom_trace_start_function start = nullptr;
+
+// As in Python.h. Domain 0 is the one that hooks lie in.
+struct Allocator {
+  void* context;
+  void* (*malloc)(void* context, size_t size);
+  void* (*calloc)(void* context, size_t count, size_t size);
+  void* (*realloc)(void* context, void* block, size_t size);
+  void (*free)(void* context, void* block);
+};
+using ExchangeAllocator = void (*)(int domain, Allocator* allocator);
+constexpr int kRaw = 0;
+constinit ExchangeAllocator set_allocator = nullptr;
+constinit Allocator usual = {};
+alignas(16) constinit char hook_entry[64] = {};
+enum class State : uint8_t { kWaiting, kBusy, kOver };
+constinit State state = State::kWaiting;  // guarded by the interpreter's lock
+
+template <class Function>
+Function symbol(void* library, const char* name) {
+  const auto find = reinterpret_cast<Dlsym>(fathom_original_dlsym);
+  return find != nullptr ? reinterpret_cast<Function>(find(library, name)) : nullptr;
+}
+
+void cannot_trace(const char* version, const char* why) {
+  char text[512];
+  Text(text, sizeof text).add("Python ").add(version).add(": ").add(why);
+  write_meta("reason:python", text, strlen(text));
+  count_loss(FATHOM_SOURCE_PYTHON, FATHOM_LOSS_NOT_TRACED);
+}
+
+// As in "3.12.1 (main, …) [GCC …]": what stands before the first blank.
+struct Version {
+  char text[24];
+  char tag[16];  // "312", "313t"
+  bool readable;
+
+  Version() {
+    const auto told = symbol<const char* (*)()>(RTLD_DEFAULT, "Py_GetVersion");
+    const char* words = told != nullptr ? told() : "?";
+    const char* blank = strchr(words, ' ');
+    Text(text, sizeof text)
+        .add(words, blank != nullptr ? static_cast<size_t>(blank - words) : strlen(words));
+    const char* minor = strchr(text, '.');
+    const char* end = minor != nullptr ? strchr(minor + 1, '.') : nullptr;
+    readable = end != nullptr;
+    if (!readable) return;
+    Text tag_text(tag, sizeof tag);
+    tag_text.add(text, static_cast<size_t>(minor - text));
+    tag_text.add(minor + 1, static_cast<size_t>(end - minor - 1));
+    if (strstr(words, "free-threading") != nullptr) tag_text.add("t");
+    if (symbol<void*>(RTLD_DEFAULT, "_Py_NegativeRefcount") != nullptr) tag_text.add("d");
+  }
+};
+
+bool load_from(const char* folder, size_t length, const char* below, const Version& version) {
+  char path[4300];
+  Text(path, sizeof path)
+      .add(folder, length)
+      .add(below)
+      .add("python/_record.cpython-")
+      .add(version.tag)
+      .add("-")
+      .add(kPlatform)
+      .add(".so");
+  const auto open = reinterpret_cast<Dlopen>(fathom_original_dlopen);
+  void* extension = open != nullptr ? open(path, RTLD_NOW) : nullptr;
+  if (extension == nullptr) return false;
+  start = symbol<fathom_trace_start_function>(extension, FATHOM_TRACE_START);
+  return start != nullptr;
+}
+
+// <folder of this library>/python/_record.cpython-312-x86_64-linux-gnu.so
+bool load_beside(const Version& version) {
+  size_t folder = strlen(guest.library);
+  while (folder > 0 && guest.library[folder - 1] != '/') folder--;
+  return folder > 0 && load_from(guest.library, folder, "", version);
+}
+
+// The package that the interpreter itself would import, on sys.path. Nothing is imported.
+bool load_from_package(const Version& version) {
+  using Object = void*;
+  const auto of_sys = symbol<Object (*)(const char*)>(RTLD_DEFAULT, "PySys_GetObject");
+  const auto size = symbol<long (*)(Object)>(RTLD_DEFAULT, "PyList_Size");
+  const auto item = symbol<Object (*)(Object, long)>(RTLD_DEFAULT, "PyList_GetItem");
+  const auto text = symbol<const char* (*)(Object)>(RTLD_DEFAULT, "PyUnicode_AsUTF8");
+  const auto clear = symbol<void (*)()>(RTLD_DEFAULT, "PyErr_Clear");
+  if (of_sys == nullptr || size == nullptr || item == nullptr || text == nullptr) return false;
+  Object path = of_sys("path");
+  const long count = path != nullptr ? size(path) : 0;
+  bool found = false;
+  for (long i = 0; i < count && !found; i++) {
+    const char* folder = text(item(path, i));
+    if (folder != nullptr) found = load_from(folder, strlen(folder), "/fathom/lib/", version);
+  }
+  if (clear != nullptr) clear();
+  return found;
+}
+
+void give_up(const Version& version) {
+  state = State::kOver;
+  char why[200];
+  Text(why, sizeof why)
+      .add("there is no extension of Fathom for it (python/_record.cpython-")
+      .add(version.tag)
+      .add(" beside libfathom.so), and no package");
+  cannot_trace(version.text, why);
+}
+
+void start_tracing(const Version& version) {
+  const char* why = start(python::prepare_frames());
+  if (why != nullptr && *why == 0) {
+    state = State::kWaiting;
+    return;
+  }
+  state = State::kOver;
+  if (why != nullptr) cannot_trace(version.text, why);
+}
+
+// Packages are on sys.path when site was imported: the program itself comes next.
+void begin(const char* event) {
+  constexpr char kRuns[] = "cpython.run_";
+  static constinit bool looked_beside = false;
+  const bool runs = strncmp(event, kRuns, sizeof kRuns - 1) == 0;
+  if (looked_beside && start == nullptr && !runs) return;
+  state = State::kBusy;
+  const Version version;
+  if (!version.readable) return give_up(version);
+  if (start == nullptr && (looked_beside || !load_beside(version))) {
+    looked_beside = true;
+    if (!runs) {
+      state = State::kWaiting;
+      return;
+    }
+    if (!load_from_package(version)) return give_up(version);
+  }
+  start_tracing(version);
+}
+
+// Python allocates the entry of a hook before it knows which allocator its options ask for, and
+// frees it with that one at its end: with -X dev this ends in an abort. So the entry is memory of
+// ours, and is not freed.
+void* give_entry(void*, size_t size) {
+  return size <= sizeof hook_entry ? hook_entry : usual.malloc(usual.context, size);
+}
+
+void keep_entry(void*, void* block) {
+  if (block != hook_entry) usual.free(usual.context, block);
+}
+
+int audited(const char* event, void* args, void* data);
+
+void add_hook(int (*add)(AuditHook, void*), ExchangeAllocator get_allocator) {
+  get_allocator(kRaw, &usual);
+  Allocator ours = usual;
+  ours.malloc = give_entry;
+  set_allocator(kRaw, &ours);
+  add(audited, nullptr);
+  set_allocator(kRaw, &usual);
+}
+
+void before_hooks_go() {
+  const auto get_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_GetAllocator");
+  static constinit Allocator ours = {};
+  Allocator now = {};
+  get_allocator(kRaw, &now);
+  if (now.free == keep_entry) return;  // the second end of an embedded interpreter
+  usual = now;
+  ours = {nullptr, [](void*, size_t size) { return usual.malloc(usual.context, size); },
+          [](void*, size_t count, size_t size) { return usual.calloc(usual.context, count, size); },
+          [](void*, void* block, size_t size) { return usual.realloc(usual.context, block, size); },
+          keep_entry};
+  set_allocator(kRaw, &ours);
+}
+
+// Called for every event of every interpreter of the process, with its lock held.
+int audited(const char* event, void*, void*) {
+  if (state == State::kWaiting) {
+    if (is_initialized() == 0 || !recording(FATHOM_SOURCE_PYTHON)) return 0;
+    begin(event);
+  } else if (*event == 'c' && strcmp(event, "cpython.PyInterpreterState_New") == 0 &&
+             recording(FATHOM_SOURCE_PYTHON)) {
+    count_loss(FATHOM_SOURCE_PYTHON, FATHOM_LOSS_NOT_TRACED);  // a further interpreter
+  }
+  if (*event == 'c' && strcmp(event, "cpython._PySys_ClearAuditHooks") == 0) before_hooks_go();
+  return 0;
+}
+
+}  // namespace
+
+void look_for_python() {
+  if (!guest.wanted[FATHOM_SOURCE_PYTHON]) return;
+  const auto get_version = symbol<const char* (*)()>(RTLD_DEFAULT, "Py_GetVersion");
+  if (get_version == nullptr) return;
+  const auto add = symbol<int (*)(AuditHook, void*)>(RTLD_DEFAULT, "PySys_AddAuditHook");
+  const auto get_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_GetAllocator");
+  set_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_SetAllocator");
+  is_initialized = symbol<IsInitialized>(RTLD_DEFAULT, "Py_IsInitialized");
+  if (add == nullptr || is_initialized == nullptr || get_allocator == nullptr ||
+      set_allocator == nullptr)
+    return cannot_trace(Version().text, "functions are traced from 3.8 on");
+  add_hook(add, get_allocator);
+}
+
+}  // namespace fathom::guest

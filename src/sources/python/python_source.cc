@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The host half of `python`: what it gives. The recording happens inside the program, by
+// libfathom.so and the extension that lies beside it, one for each version of Python.
+#include "sources/library.h"
+#include "sources/source.h"
+
+namespace fathom::sources {
+namespace {
+
+constexpr std::string_view kLayers[] = {"python"};
+
+}  // namespace
+
+extern const SourceDef kPython;
+const SourceDef kPython = {
+    .name = "python",
+    .layers = kLayers,
+    .help = "functions of Python, with no change to the program",
+    .in_process = true,
+    .probe = probe_library,
+    .make = nullptr,
+};
+
+}  // namespace fathom::sources

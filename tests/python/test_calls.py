@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Every function of a Python program that was not changed, on every Python that is here."""
+
+import shutil
+from pathlib import Path
+from typing import Any, Dict, List
+
+from kit import BUILD, FATHOM, TOP, Failure, Skip, expect, ran, rows
+from test_annotations import PROGRAMS, STRICT, one_column, pythons
+
+CALLS = {"leaf": 1 + 1 + 5 + 1, "numbers": 5 + 2 + 2, "sail": 1, "fails": 1, "catches": 1, "deep": 601, "stopped": 1}
+CALLS.update({"waits": 16, "threads": 1, "main": 1, "tasks": 2})
+LOOPS = {"nested.<for 9>": (3, 24), "nested.<for 10>": (24, 96), "nested.<while 14>": (3, 15)}
+LOOPS.update({"nested.<while 16>": (3, 24), "nested.<for 20>": (3, 18), "yields.<for 24>": (6, 5)})
+LOOPS.update({"reads.<async for 34>": (1, 3), "stream.<for 29>": (4, 3), "returns.<for 39>": (1, 4)})
+LOOPS.update({"raises.<for 46>": (1, 5), "raises.<for 51>": (1, 2), "retries.<while 57>": (1, 3)})
+LOOPS.update({"<module>.<for 67>": (1, 3)})
+
+
+def traced(root: Path, *command: Any, options: Any = ()) -> Path:
+    trace = root / "calls.fathom"
+    ran(FATHOM, "run", "-q", "--force", "-o", trace, "--layers", "python", *options, "--", *command)
+    return trace
+
+
+def counts(trace: Path, where: str) -> Dict[str, int]:
+    sql = f"SELECT split_part(name, '.', -1) AS name, count(*) AS n FROM events WHERE {where} GROUP BY 1"
+    return {row["name"]: row["n"] for row in rows(trace, sql)}
+
+
+def newest() -> str:
+    return list(pythons().values())[-1]
+
+
+def monitored() -> Dict[str, str]:
+    """From 3.12 on."""
+    found = {version: python for version, python in pythons().items() if int(version.split(".")[1]) >= 12}
+    if not found:
+        raise Skip("no Python from 3.12 on is here")
+    return found
+
+
+def names_of(trace: Path) -> List[str]:
+    return one_column(trace, "SELECT DISTINCT name FROM events ORDER BY 1")
+
+
+def test_every_call_is_there_once(root: Path) -> None:
+    for version, python in pythons().items():
+        trace = traced(root, python, *STRICT, PROGRAMS / "calls.py")
+        names = ", ".join(f"'{name}'" for name in CALLS)
+        own = f"category = '__main__' AND split_part(name, '.', -1) IN ({names})"
+        wanted = {**CALLS, "numbers": 8} if version == "3.13" else CALLS  # close() no longer runs it there
+        expect(f"Python {version}", wanted, counts(trace, own))
+        expect(f"Python {version}, losses", [], rows(trace, "SELECT * FROM losses"))
+        inside = """SELECT count(*) FROM events c WHERE c.category = '__main__' AND c.name = 'fails' AND EXISTS (
+            SELECT 1 FROM events p WHERE p.name = 'catches' AND p.tid = c.tid AND p.depth + 1 = c.depth
+            AND p.ts <= c.ts AND p.ts + p.dur >= c.ts + c.dur)"""
+        expect(f"Python {version}, nested", [1], one_column(trace, inside))
+        place = "SELECT args['file'] || ':' || args['line'] FROM events WHERE name = 'main' AND category = '__main__'"
+        expect(f"Python {version}, place", [f"{PROGRAMS / 'calls.py'}:68"], one_column(trace, place))
+
+
+def test_filters(root: Path) -> None:
+    for version, python in pythons().items():
+        program = [python, PROGRAMS / "calls.py"]
+        trace = traced(root, *program, options=["--python-modules", "__main__"])
+        modules = one_column(trace, "SELECT DISTINCT category FROM events")
+        expect(f"Python {version}, modules", ["__main__"], modules)
+        trace = traced(root, *program, options=["--python-modules", "-__main__,-importlib*,-site"])
+        expect(f"Python {version}, left out", 0, sum(counts(trace, "category IN ('__main__', 'site')").values()))
+        trace = traced(root, *program, options=["--python-paths", PROGRAMS, "--python-depth", "2"])
+        expect(f"Python {version}, depth", ["<module>", "main"], names_of(trace)[:1] + names_of(trace)[-1:])
+        deepest = "SELECT max(depth) FROM events WHERE pid = (SELECT min(pid) FROM processes)"
+        expect(f"Python {version}, depth", [1], one_column(trace, deepest))
+        trace = traced(root, *program, options=["--python-min", "1s"])
+        expect(f"Python {version}, long ones", [], names_of(trace))
+
+
+def test_calls_of_c(root: Path) -> None:
+    program = "def f(x):\n    for _ in range(10): x.append(len('four'))\nf([])"
+    for version, python in pythons().items():
+        trace = traced(root, python, "-c", program, options=["--python-modules", "__main__", "--python-c"])
+        got = {row["name"]: row["n"] for row in rows(trace, "SELECT name, count(*) AS n FROM events GROUP BY 1")}
+        wanted = {"<module>": 1, "f": 1, "list.append": 10, "len": 10}
+        expect(f"Python {version}", wanted, {name: got.get(name) for name in wanted})
+        sides = "SELECT DISTINCT category FROM events WHERE name IN ('len', 'list.append')"
+        expect(f"Python {version}", ["builtins"], one_column(trace, sides))
+
+
+def test_loops(root: Path) -> None:
+    for version, python in monitored().items():
+        options = ["--python-modules", "__main__", "--python-loops", "__main__"]
+        trace = traced(root, python, *STRICT, PROGRAMS / "loops.py", options=options)
+        sql = """SELECT name, count(*) AS runs, sum(CAST(args['iterations'] AS INT)) AS turns FROM events
+            WHERE args['iterations'] IS NOT NULL GROUP BY 1"""
+        expect(f"Python {version}", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in rows(trace, sql)})
+        longer = """SELECT count(*) FROM events o JOIN events i ON i.name = 'nested.<for 10>' AND o.name =
+            'nested.<for 9>' AND i.ts >= o.ts AND i.ts + i.dur <= o.ts + o.dur AND i.depth = o.depth + 1"""
+        expect(f"Python {version}, nested", [24], one_column(trace, longer))
+        trace = traced(root, python, PROGRAMS / "loops.py", options=[*options, "--python-turns", "2"])
+        turns = "SELECT count(*) FROM events WHERE args['turn'] IS NOT NULL AND name = 'returns.<for 39>'"
+        expect(f"Python {version}, turns", [2], one_column(trace, turns))
+        capped = "SELECT count FROM losses WHERE reason = 'beyond the number asked for'"
+        if one_column(trace, capped)[0] < 100:
+            raise Failure(f"Python {version}: turns that were not recorded are not counted")
+
+
+def test_before_3_12_loops_are_missing_and_counted(root: Path) -> None:
+    old = [python for version, python in pythons().items() if int(version.split(".")[1]) < 12]
+    if not old:
+        raise Skip("no Python before 3.12 is here")
+    trace = traced(root, old[-1], PROGRAMS / "calls.py", options=["--python-loops", "*"])
+    expect("losses", 1, len(rows(trace, "SELECT * FROM losses WHERE layer = 'python' AND reason LIKE '%loops%'")))
+
+
+def test_a_recursion_deeper_than_the_c_stack(root: Path) -> None:
+    program = "import sys; sys.setrecursionlimit(10**6)\ndef f(n): return f(n - 1) if n else 0\nprint(f(N))"
+    for version, python in pythons().items():
+        deep = "3000" if int(version.split(".")[1]) < 11 else "50000"  # before 3.11 Python itself would crash
+        output = root / "said"
+        trace = traced(root, "sh", "-c", f'"$@" > {output}', "sh", python, "-c", program.replace("N", deep))
+        expect(f"Python {version}", "0\n", output.read_text())
+        counted = one_column(trace, "SELECT coalesce(sum(count), 0) FROM losses WHERE reason LIKE '%too deep%'")[0]
+        calls = counts(trace, "name = 'f'").get("f", 0)
+        if calls + counted < 3000:
+            raise Failure(f"Python {version}: {calls} calls, {counted} counted as too deep")
+
+
+def test_a_python_without_the_extension_says_so(root: Path) -> None:
+    folder = root / "apart"
+    folder.mkdir()
+    for name in ("fathom", "libfathom.so", "libduckdb.so"):
+        if (BUILD / name).exists():
+            shutil.copy(BUILD / name, folder / name)
+    program = "import fathom\n@fathom.trace\ndef f(): pass\nf(); print('ran')"
+    trace = root / "none.fathom"
+    for package, wanted in ((root, "ran"), (TOP / "python", "ran")):
+        text = program if package != root else "print('ran')"
+        variables = {"PYTHONPATH": str(package), "FATHOM_BUILD": str(folder)}
+        command = [folder / "fathom", "run", "-q", "--force", "-o", trace, "--layers", "app,python", "--", newest()]
+        expect("said", f"{wanted}\n", ran(*command, "-c", text, env=variables))
+        reasons = {row["layer"]: row["reason"] for row in rows(trace, "SELECT layer, reason FROM layers")}
+        if "no extension of Fathom" not in reasons["python"]:
+            raise Failure(f"the reason of layer python: {reasons['python']}")
+    if "no extension of Fathom" not in reasons["app"]:
+        raise Failure(f"the reason of layer app: {reasons['app']}")
+
+
+def test_options_without_the_layer_are_refused(root: Path) -> None:
+    try:
+        ran(FATHOM, "run", "-o", root / "x", "--layers", "posix", "--python-depth", "2", "--", "true")
+    except Failure as failure:
+        expect("status", True, "exit 2" in str(failure) and "+python" in str(failure))
+        return
+    raise Failure("was not refused")
