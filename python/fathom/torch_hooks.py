@@ -216,7 +216,9 @@ def _hook_models() -> None:
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def __call__(self: Any, *arguments: Any, **named: Any) -> Any:  # noqa: N807
-            if is_compiling() or here.data or here.open or not _watched("model", self):
+            if is_compiling():  # before all else: the compiler follows us no farther
+                return original(self, *arguments, **named)
+            if here.open or here.data or not _watched("model", self):
                 return original(self, *arguments, **named)
             name = "loss" if isinstance(self, loss) else "forward"
             with _Phase(name, "compute", {"module": type(self).__name__}):

@@ -73,6 +73,7 @@ constexpr char kPieces[] = R"(
     tasks AS (
       SELECT host, pid, tid, bool_or(kind NOT IN ('data', 'checkpoint')) AS trains,
              sum(time) AS time, sum(busy) AS busy, count(*) FILTER (is_step) AS steps,
+             max(dur) FILTER (is_step) AS longest,
              sum(own) FILTER (kind = 'data') AS data, sum(own) FILTER (kind = 'forward') AS forward,
              sum(own) FILTER (kind = 'backward') AS backward,
              sum(own) FILTER (kind = 'optimizer') AS optimizer,
@@ -105,7 +106,7 @@ constexpr char kGrouped[] = R"(
     grouped AS (
       SELECT CASE grouping(rank, pid) WHEN 0 THEN 'process' WHEN 1 THEN 'rank' ELSE 'run' END
                AS scope, host, pid, rank, sum(steps) AS steps,
-             quantile_cont(step, [0.5, 0.95, 0.99]) AS step, max(step) AS longest,
+             quantile_cont(step, [0.5, 0.95, 0.99]) AS step, max(longest) AS longest,
              sum(time) AS time, sum(busy) AS busy, sum(data) AS data, sum(loading) AS loading,
              sum(forward) AS forward, sum(backward) AS backward, sum(optimizer) AS optimizer,
              sum(checkpoint) AS checkpoint

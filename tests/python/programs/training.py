@@ -46,7 +46,8 @@ def main(workers, how, epochs):
         torch.save(model, path)
         digest = hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in torch.load(path).parameters()))
         whole = torch.load(path)
-    print(digest.hexdigest(), type(loader).__iter__.__qualname__, sorted(vars(whole)), pickled(torch.save))
+        file = hashlib.sha256(path.read_bytes()).hexdigest()
+    print(digest.hexdigest(), file, type(loader).__iter__.__qualname__, sorted(vars(whole)), pickled(torch.save))
 
 
 def pickled(function):
