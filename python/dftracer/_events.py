@@ -107,7 +107,7 @@ def _text(value: Any) -> str | None:
 def _warn(words: str) -> None:
     import logging
 
-    logging.getLogger("DFTRACER").warning("%s", words)
+    logging.getLogger("DFTRACER").warning("dftracer: %s", words)
 
 
 def open_block(whose: object, name: str, category: str) -> None:

@@ -18,7 +18,7 @@ namespace {
 Result<bool> is_done_with_files(const std::string& directory) {
   if (!session::wants_stream(directory)) return false;
   FATHOM_ASSIGN(const session::StreamOutcome outcome, write_dftracer_files(directory));
-  return outcome.interrupted || !path_exists(directory);
+  return outcome.interrupted || outcome.writers_alive || !path_exists(directory);
 }
 
 Result<int> run(Parser& parser) {

@@ -2,6 +2,7 @@
 #include "cli/dftracer_files.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <map>
@@ -52,11 +53,22 @@ render::ExportEvent event_of(const trace::EventBatch& events, std::size_t row,
 
 class DftracerFiles : public session::StreamTaker {
  public:
-  DftracerFiles(std::string begun_path, std::int64_t start_ns)
-      : begun_path_(std::move(begun_path)), start_ns_(start_ns) {
-    const Result<std::string> lines = read_file(begun_path_);
-    if (!lines) return;
-    for (const std::string_view line : split(*lines, '\n')) begun_.emplace(line);
+  // What a collector that was killed had settled: the files, each with its size then, behind the
+  // number of the first log that is not in them.
+  DftracerFiles(std::string state_path, std::int64_t start_ns)
+      : state_path_(std::move(state_path)), start_ns_(start_ns) {
+    const Result<std::string> state = read_file(state_path_);
+    if (!state) return;
+    for (const std::string_view line : split(*state, '\n')) {
+      const std::size_t space = line.find(' ');
+      const Result<std::int64_t> number = parse_int(line.substr(0, space));
+      if (!number) continue;
+      if (space == std::string_view::npos) {
+        first_log_ = static_cast<std::uint64_t>(*number);
+      } else if (::truncate(std::string(line.substr(space + 1)).c_str(), *number) == 0) {
+        begun_.emplace(line.substr(space + 1));
+      }
+    }
   }
 
   Status take(const session::StreamProcess& process, const trace::EventBatch& events,
@@ -64,8 +76,21 @@ class DftracerFiles : public session::StreamTaker {
     render::DftracerLog& log = log_of(process);
     std::vector<render::ExportArg> args;
     for (const std::size_t row : rows) FATHOM_TRY(log.add(event_of(events, row, strings, args)));
-    return note_begun(log);
+    return {};
   }
+
+  Status settle(std::uint64_t n) override {
+    std::string state = std::to_string(n + 1) + "\n";
+    for (auto& [key, log] : logs_) {
+      FATHOM_TRY(log->flush());
+      const Result<File> file = File::open(log->path(), O_RDONLY);
+      if (!file) continue;  // nothing of it was asked for yet
+      FATHOM_ASSIGN(const std::uint64_t size, file->size());
+      state += std::to_string(size) + " " + log->path() + "\n";
+    }
+    return write_file_atomic(state_path_, state, 0600);
+  }
+  [[nodiscard]] std::uint64_t first_log() const override { return first_log_; }
 
   // A process may have begun anew under another name: its files before are complete, too.
   Status complete(const session::StreamProcess& process, bool in_order) override {
@@ -75,7 +100,6 @@ class DftracerFiles : public session::StreamTaker {
       if (key.second == process.settings && !process.forked) {
         for (const auto& [name, value] : process.facts) log->add_fact(name, value);
       }
-      FATHOM_TRY(note_begun(*log));
       FATHOM_TRY(log->complete(in_order));
     }
     return {};
@@ -105,17 +129,11 @@ class DftracerFiles : public session::StreamTaker {
     return *log;
   }
 
-  // Another collector that goes on after this one must not take the file for one of a run before.
-  Status note_begun(const render::DftracerLog& log) {
-    if (!log.has_file() || !begun_.insert(log.path()).second) return {};
-    FATHOM_ASSIGN(File file, File::open(begun_path_, O_WRONLY | O_CREAT | O_APPEND, 0600));
-    return file.write_all(log.path() + "\n");
-  }
-
-  std::string begun_path_;
+  std::string state_path_;
+  std::uint64_t first_log_ = 0;
   std::int64_t start_ns_;
   bool keeps_ = true;  // until somebody says that the recording is for the files alone
-  std::set<std::string, std::less<>> begun_;
+  std::set<std::string, std::less<>> begun_;  // by a collector before
   std::map<std::pair<std::uint64_t, std::string>, std::unique_ptr<render::DftracerLog>> logs_;
 };
 

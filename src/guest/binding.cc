@@ -206,11 +206,14 @@ int bind_object(dl_phdr_info* info, size_t, void* data) {
   return 0;
 }
 
-// dlsym itself is hooked: the original is found by its version.
+// dlsym itself is hooked: the original is found by its version. Where a library that was linked
+// brought us along, libc may stand before us, and nothing behind.
 using Dlsym = void* (*)(void*, const char*);
 Dlsym real_dlsym() {
-  for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
-    if (void* found = dlvsym(RTLD_NEXT, "dlsym", version)) return reinterpret_cast<Dlsym>(found);
+  for (void* where : {RTLD_NEXT, RTLD_DEFAULT}) {
+    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
+      if (void* found = dlvsym(where, "dlsym", version)) return reinterpret_cast<Dlsym>(found);
+    }
   }
   return nullptr;
 }
@@ -308,7 +311,9 @@ void resolve_originals() {
     for (size_t row = 0; row < kAllBindings[table]->count; row++) {
       const Binding& binding = kAllBindings[table]->rows[row];
       void* original = find(RTLD_NEXT, binding.symbol);
-      if (original != nullptr) __atomic_store_n(binding.original, original, __ATOMIC_RELEASE);
+      if (original == nullptr) original = find(RTLD_DEFAULT, binding.symbol);
+      if (original != nullptr && original != binding.hook)
+        __atomic_store_n(binding.original, original, __ATOMIC_RELEASE);
     }
   }
   Dl_info info{};

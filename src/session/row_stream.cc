@@ -29,6 +29,7 @@
 #include "trace/decoder.h"
 #include "trace/drainer.h"
 #include "trace/liveness.h"
+#include "trace/processes.h"
 #include "trace/spool.h"
 
 namespace fathom::session {
@@ -57,6 +58,20 @@ std::size_t hash_of_row(const trace::EventBatch& events, std::size_t row) {
                                    std::int64_t{events.name[row]}, std::int64_t{events.file[row]}})
     mix(value);
   return hash;
+}
+
+// Which processes share our numbers; "" where /proc does not tell.
+std::string own_namespace() {
+  char link[64] = {};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", link, sizeof link);
+  return {link, length > 0 ? static_cast<std::size_t>(length) : 0};
+}
+
+bool is_foreign(std::string_view settings, const std::string& here) {
+  constexpr std::string_view kKey = "\npidns=";
+  const std::size_t at = settings.find(kKey);
+  if (at == std::string_view::npos || here.empty()) return false;
+  return !settings.substr(at + kKey.size()).starts_with(here + "\n");
 }
 
 std::string spool_of(const std::string& directory) {
@@ -104,6 +119,8 @@ class RowStream {
   Status complete(std::uint64_t key, bool in_order);
   Status complete_wanted(const std::set<std::int64_t>& pids);
   Result<bool> end_run();
+  [[nodiscard]] bool only_foreign() const;
+  Result<StreamOutcome> end_of_foreign();
 
   std::string directory_;
   trace::Spool spool_;
@@ -116,6 +133,7 @@ class RowStream {
   std::optional<trace::Drainer> drainer_;
   std::optional<SignalQueue> signals_;
   Fd news_;  // inotify: entries that appear in the spool
+  const std::string namespace_ = own_namespace();
   int rest_ms_ = 1;
   std::uint64_t waiting_bytes_ = 0;                   // in logs, not decoded yet
   std::uint64_t next_log_ = 0;                        // the first that is not
@@ -144,7 +162,8 @@ Status RowStream::start() {
   signals_.emplace(std::move(signals));
   news_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (news_.valid()) ::inotify_add_watch(news_.get(), spool_.directory().c_str(), IN_CREATE);
-  std::uint64_t first = 0;
+  next_log_ = taker_->first_log();
+  std::uint64_t first = next_log_;
   for (const std::uint64_t n : spool_.logs()) first = std::max(first, n + 1);
   tick();
   FATHOM_ASSIGN(trace::Drainer drainer, trace::Drainer::open(spool_, clock_, first));
@@ -197,7 +216,9 @@ Status RowStream::decode_log(std::uint64_t n) {
     }
   }
   FATHOM_TRY(hand_on(events, rows));
-  if (!taker_->keeps_recording()) ::unlink(spool_.log_path(n).c_str());
+  if (taker_->keeps_recording()) return {};
+  FATHOM_TRY(taker_->settle(n));
+  ::unlink(spool_.log_path(n).c_str());
   return {};
 }
 
@@ -269,6 +290,7 @@ void RowStream::learn_one(trace::Decoder& decoder, trace::Process& from) {
     images_[from.pid][process.start] = from.key;
     liveness_.saw(static_cast<std::uint32_t>(from.pid), from.key, from.start_tick);
   }
+  process.ended = trace::ended_in_order(from);
   process.command = definitions.meta(from, "command");
   process.cwd = definitions.meta(from, "cwd");
   for (int n = 0;; n++) {
@@ -276,6 +298,7 @@ void RowStream::learn_one(trace::Decoder& decoder, trace::Process& from) {
     if (told.empty()) break;
     process.settings = told;
   }
+  process.foreign = is_foreign(process.settings, namespace_);
   std::map<std::uint64_t, std::uint64_t> meta(from.meta.begin(), from.meta.end());
   process.facts.clear();
   for (const auto& [key, value] : meta) {
@@ -389,8 +412,31 @@ Result<bool> RowStream::end_run() {
   return true;
 }
 
+// A process of another container: its pid may be somebody else's here.
+bool RowStream::only_foreign() const {
+  return !processes_.empty() &&
+         std::ranges::all_of(processes_, [](const auto& entry) { return entry.second.foreign; });
+}
+
+// What they have written is all that can be had; whether more will come, they alone know.
+Result<StreamOutcome> RowStream::end_of_foreign() {
+  std::set<std::int64_t> pids;
+  StreamOutcome outcome;
+  for (const auto& [key, process] : processes_) {
+    pids.insert(process.pid);
+    outcome.writers_alive |= !process.ended;
+  }
+  FATHOM_TRY(take_living(pids));
+  for (const auto& [key, process] : processes_) FATHOM_TRY(complete(key, process.ended));
+  if (!outcome.writers_alive && !taker_->keeps_recording()) FATHOM_TRY(remove_tree(directory_));
+  return outcome;
+}
+
 Result<StreamOutcome> RowStream::run() {
   StreamOutcome outcome;
+  FATHOM_ASSIGN(outcome.writers_alive, pass());
+  FATHOM_TRY(take_living({}));  // who is there
+  if (outcome.writers_alive && only_foreign()) return end_of_foreign();
   for (;;) {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
     if (!outcome.writers_alive) {

@@ -23,6 +23,8 @@ struct StreamProcess {
   std::int64_t pid = 0;
   std::int64_t ppid = 0;
   bool forked = false;     // has what its parent told
+  bool ended = false;      // by its own words
+  bool foreign = false;    // of another container: whether it lives cannot be told by its pid
   std::int64_t start = 0;  // ts
   std::string host;
   std::string command;
@@ -39,6 +41,10 @@ class StreamTaker {
   // Rows of this process, in the order of their threads. Views of texts hold during the call.
   virtual Status take(const StreamProcess& process, const trace::EventBatch& events,
                       const std::vector<std::size_t>& rows, const trace::Strings& strings) = 0;
+  // The rows of log n are all with you; the log goes when this returns. A taker that goes on after
+  // one that was killed says where: at the log behind that one's last.
+  virtual Status settle(std::uint64_t n) = 0;
+  [[nodiscard]] virtual std::uint64_t first_log() const = 0;
   // Everything so far is with you. `in_order`: the process said so itself, it was not killed.
   virtual Status complete(const StreamProcess& process, bool in_order) = 0;
   // Whether the recording is somebody's: it stays then.
@@ -47,7 +53,7 @@ class StreamTaker {
 
 struct StreamOutcome {
   bool interrupted = false;    // by a signal: what was there is with the taker
-  bool writers_alive = false;  // programs still record
+  bool writers_alive = false;  // programs still record, or may
 };
 
 // Whether the recording in this directory has processes that ask for such files.

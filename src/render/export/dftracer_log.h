@@ -59,7 +59,9 @@ class DftracerLog {
   Status add(const ExportEvent& event);
   // A fact that the program told; told again it is not written again.
   void add_fact(std::string_view key, std::string_view value);
-  // The file holds everything afterwards. `in_order`: the process said that it ends.
+  // What was added is in the file afterwards.
+  Status flush();
+  // The file is complete afterwards. `in_order`: the process said that it ends.
   Status complete(bool in_order);
 
  private:
@@ -75,7 +77,6 @@ class DftracerLog {
   const std::string& hash(std::string_view kind, std::string_view name, std::int64_t tid);
   void add_args(const ExportEvent& event);
   void add_call(const ExportEvent& event);
-  Status flush();
 
   DftracerSettings settings_;
   DftracerProcess process_;

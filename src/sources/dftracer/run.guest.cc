@@ -111,6 +111,12 @@ void add_directories(Text& to, const char* more) {
   to.add("\n");
 }
 
+// Numbers of processes mean something to a collector only where they are counted alike.
+void add_namespace(Text& to) {
+  char link[64] = {};
+  if (sys_readlink("/proc/self/ns/pid", link, sizeof link - 1) > 0) add_line(to, "pidns", link);
+}
+
 void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
   static constinit char text[FATHOM_TEXT_MAX];
   const int generation = start.generation != 0 ? start.generation : default_generation();
@@ -126,6 +132,7 @@ void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
   if (start.process_id >= 0)
     lines.add("pid=").add_number(static_cast<uint64_t>(start.process_id)).add("\n");
   if (!recording_named()) add_line(lines, "keep", "0");
+  add_namespace(lines);
   char key[32];
   Text(key, sizeof key).add("dftracer.").add_number(run.told++);
   write_meta(key, text, lines.length());
@@ -238,8 +245,6 @@ FATHOM_EXPORT int fathom_dftracer_initialize(const fathom_dftracer_start* start)
   if (guest.attached) {
     join(*start, true);
   } else {
-    resolve_originals();
-    guest.late = loaded_late();
     const unsigned how = guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD;
     recorded = attach_in_place(*start, true, how);
     if (recorded) attached_now();

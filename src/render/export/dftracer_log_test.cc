@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "render/export/dftracer_log.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace fathom::render {
+namespace {
+
+constexpr std::int64_t kStartNs = 1700000000000000000;
+
+class DftracerLogTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/fathom-dftracer-XXXXXX";
+    directory_ = mkdtemp(name);
+    process_ = {.host = "vm",
+                .pid = 31139,
+                .ppid = 1,
+                .forked = false,
+                .start_us = 1700000000000000,
+                .command = "/usr/bin/python3 /home/me/dft_program.py 2.x",
+                .cwd = "/home/me"};
+  }
+  void TearDown() override { ASSERT_TRUE(remove_tree(directory_)); }
+
+  [[nodiscard]] DftracerSettings settings(const std::string& more) const {
+    return parse_dftracer_settings("log=" + directory_ + "/log\n" + more);
+  }
+
+  // The lines of the file after these events.
+  std::string written(const DftracerSettings& settings, const std::vector<ExportEvent>& events) {
+    DftracerLog log(settings, process_, kStartNs, false);
+    for (const ExportEvent& event : events) EXPECT_TRUE(log.add(event));
+    EXPECT_TRUE(log.complete(true));
+    return read(log.path());
+  }
+
+  static std::string read(const std::string& path) {
+    gzFile file = gzopen(path.c_str(), "rb");
+    std::string text;
+    char piece[4096];
+    for (int got = 0; file != nullptr && (got = gzread(file, piece, sizeof piece)) > 0;)
+      text.append(piece, static_cast<std::size_t>(got));
+    if (file != nullptr) gzclose(file);
+    return text;
+  }
+
+  static ExportEvent call(std::string_view file) {
+    ExportEvent event;
+    event.ts = 5500;
+    event.dur = 2000;
+    event.tid = 7;
+    event.depth = 1;
+    event.layer = "posix";
+    event.name = "pread";
+    event.entry = "pread64";
+    event.category = "read";
+    event.file = file;
+    event.fd = 4;
+    event.offset = 16;
+    event.size = 8;
+    event.bytes = 8;
+    event.ret = 8;
+    return event;
+  }
+
+  std::string directory_;
+  DftracerProcess process_;
+};
+
+TEST_F(DftracerLogTest, NamesFilesAsEachGenerationDoes) {
+  EXPECT_EQ(dftracer_log_path(settings("generation=2\n"), process_),
+            directory_ + "/log-f266e8d505a5c1ea-app.pfw.gz");
+  EXPECT_EQ(dftracer_log_path(settings("generation=2\nmode=preload\ncompression=0\n"), process_),
+            directory_ + "/log-f266e8d505a5c1ea-preload.pfw");
+  EXPECT_EQ(dftracer_log_path(settings("generation=1\n"), process_),
+            directory_ + "/log-dft_program.py-31139-app.pfw");
+  EXPECT_EQ(dftracer_log_path(settings("generation=1\nnamed=1\n"), process_), directory_ + "/log");
+  process_.forked = true;
+  EXPECT_EQ(dftracer_log_path(settings("generation=2\n"), process_),
+            directory_ + "/log-f266e8d505a5c1ea-fork.pfw.gz");
+  EXPECT_EQ(dftracer_log_path(settings("generation=1\nnamed=1\n"), process_),
+            directory_ + "/log-31139");
+}
+
+TEST_F(DftracerLogTest, WritesTheLinesOfGeneration1) {
+  const std::string text =
+      written(settings("generation=1\nmetadata=1\ndata_dirs=/data\n"), {call("/data/a")});
+  EXPECT_TRUE(text.starts_with("[\n{\"id\":\"1\",\"name\":\"start\",\"cat\":\"dftracer\","));
+  EXPECT_NE(
+      text.find(R"({"id":"2","name":"pread64","cat":"POSIX","pid":"31139","tid":"7",)"
+                R"("ts":"1700000000000005","dur":"2","ph":"X","args":{"hostname":"vm","level":2,)"
+                R"("ret":"8","offset":"16","count":"8","fd":4,"fname":"/data/a"}})"
+                "\n"),
+      std::string::npos)
+      << text;
+}
+
+TEST_F(DftracerLogTest, WritesTheLinesOfGeneration2) {
+  const std::string text = written(settings("metadata=1\ndata_dirs=/data\n"), {call("/data/a")});
+  EXPECT_TRUE(text.starts_with(R"({"name":"HH","cat":"dftracer","type":1,"pid":31139,)")) << text;
+  EXPECT_NE(text.find(R"({"id":2,"name":"pread64","cat":"POSIX","type":3,"pid":31139,"tid":7,)"
+                      R"("ts":1700000000000005,"dur":2,"ph":1,"args":{"hhash":"6882804a826580cd",)"
+                      R"("ret":8,"offset":16,"count":8,"fhash":)"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(DftracerLogTest, LeavesOutWhatWasNotAskedFor) {
+  const std::vector<ExportEvent> events = {call("/data/a"), call("/other/a"), call("")};
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+  const std::string some = written(settings("generation=1\ndata_dirs=/data:/nowhere\n"), events);
+  EXPECT_EQ(lines(some), 4) << some;  // the bracket, start, one call, end
+  EXPECT_EQ(some.find("\"args\":{\""), std::string::npos) << some;
+  const std::string all = written(settings("generation=1\ndata_dirs=all\n"), events);
+  EXPECT_EQ(lines(all), 5) << all;
+  EXPECT_EQ(written(settings("data_dirs=/nowhere\n"), events), "");
+}
+
+TEST_F(DftracerLogTest, TakesTimesThatTheProgramTook) {
+  ExportEvent event;
+  event.layer = "app";
+  event.name = "a \"quoted\"\nname";
+  event.category = "C";
+  const std::vector<ExportArg> args = {
+      {"dftracer.ts", "1700000000000123"}, {"dftracer.dur", "77"}, {"f", "0.25"}, {"t", "1e"}};
+  event.args = args;
+  const std::string text = written(settings("metadata=1\n"), {event});
+  EXPECT_NE(text.find(R"("name":"a \"quoted\"\nname","cat":"C","type":6,)"), std::string::npos);
+  EXPECT_NE(text.find(R"("ts":1700000000000123,"dur":77,)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("f":0.25,"t":"1e"})"), std::string::npos) << text;
+}
+
+TEST_F(DftracerLogTest, GoesOnAfterItsEnd) {
+  DftracerLog log(settings("compression=1\n"), process_, kStartNs, false);
+  ASSERT_TRUE(log.add(call("/data/a")));
+  ASSERT_TRUE(log.complete(true));
+  const std::string before = read(log.path());
+  ASSERT_TRUE(log.complete(true));
+  EXPECT_EQ(read(log.path()), before);
+  ASSERT_TRUE(log.add(call("/data/b")));
+  ASSERT_TRUE(log.complete(false));
+  EXPECT_TRUE(read(log.path()).starts_with(before));
+  EXPECT_GT(read(log.path()).size(), before.size());
+}
+
+}  // namespace
+}  // namespace fathom::render
