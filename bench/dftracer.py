@@ -15,7 +15,7 @@ VERSIONS = {"1.0.3": "pydftracer==1.0.3", "2.2.0": "dftracer==2.2.0"}
 
 
 @functools.lru_cache(maxsize=None)
-def python_with(name: str, package: str) -> Path | None:
+def python_with(name: str, package: str, base: str = sys.executable) -> Path | None:
     """The interpreter of an environment that has this package; None where it cannot be had."""
     home = PEERS / name
     python, stamp = home / "bin" / "python3", home / "installed.txt"
@@ -23,7 +23,7 @@ def python_with(name: str, package: str) -> Path | None:
         return python
     install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", package]
     try:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", str(home)], check=True, capture_output=True)
+        subprocess.run([base, "-m", "venv", "--clear", str(home)], check=True, capture_output=True)
         subprocess.run(install, check=True, capture_output=True, timeout=300)
     except (subprocess.SubprocessError, OSError):
         return None

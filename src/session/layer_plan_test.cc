@@ -34,7 +34,9 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
       {" posix , app ", "app posix", "app posix"},
       {"resource", "resource", ""},
       {"+resource", "app stdio posix resource", "app stdio posix"},
-      {"all", "app stdio posix resource", "app stdio posix"},
+      {"all", "app python stdio posix resource", "app python stdio posix"},
+      {"+python", "app python stdio posix resource", "app python stdio posix"},
+      {"python", "python", "python"},
       {"app,app", "app", "app"},
   };
   for (const Case& c : cases) {

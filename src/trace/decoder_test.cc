@@ -60,6 +60,22 @@ class DecoderTest : public ::testing::Test {
   CounterBatch counters_;
 };
 
+TEST_F(DecoderTest, AKindMayBeNamedByItsSite) {
+  RecordWriter w = begin();
+  w.string(1, "train.<for 7>").string(2, "model").string(3, "/src/train.py").site(4, 1, 2, 3);
+  w.call(testing::kNamed, 1, 2000, 3000, 0, {4, fathom_zigzag(12)});
+  w.call(testing::kNamed, 0, 3000, 4000, 0, {99, fathom_zigzag(1)});
+  decode({&w});
+  ASSERT_EQ(events_.ts.size(), 2U);
+  EXPECT_EQ(text(events_.layer[0]), "python");
+  EXPECT_EQ(text(events_.name[0]), "train.<for 7>");
+  EXPECT_EQ(text(events_.category[0]), "model");
+  EXPECT_EQ(args(0), (std::map<std::string, std::string>{
+                         {"file", "/src/train.py"}, {"line", "7"}, {"iterations", "12"}}));
+  EXPECT_EQ(text(events_.name[1]), "NULL") << "its definition is lost";
+  EXPECT_EQ(lost("name not found"), 1);
+}
+
 TEST_F(DecoderTest, CallsBecomeRows) {
   RecordWriter w = begin();
   w.path(5, 0, "/data").path(6, 5, "a.bin");

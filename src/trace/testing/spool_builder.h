@@ -31,12 +31,14 @@ inline constexpr unsigned kRead = 33;
 inline constexpr unsigned kPread = 34;
 inline constexpr unsigned kFread = 35;
 inline constexpr unsigned kRename = 36;
+inline constexpr unsigned kNamed = 37;  // by its site
 inline constexpr char kSchemaText[] =
     "32\t3\tposix\topen\topen64\topen\t-\tfd file ret arg:flags:int\n"
     "33\t3\tposix\tread\tread\tread\tbytes,position\tfd file offset size ret\n"
     "34\t3\tposix\tpread\tpread64\tread\tbytes\tfd file offset size ret\n"
     "35\t2\tstdio\tfread\tfread\tread\tbytes,position\tfd file offset size item ret\n"
-    "36\t3\tposix\trename\trename\tmetadata\t-\tfd file ret arg:to:path\n";
+    "36\t3\tposix\trename\trename\tmetadata\t-\tfd file ret arg:to:path\n"
+    "37\t4\tpython\t-\tloop\t-\t-\tsite arg:iterations:int\n";
 
 // A directory that goes with the object.
 class TempDir {
@@ -78,10 +80,10 @@ class RecordWriter {
     number(base);
     return text(value);
   }
-  RecordWriter& site(std::uint64_t id, std::uint64_t name, std::uint64_t category) {
+  RecordWriter& site(std::uint64_t id, std::uint64_t name, std::uint64_t category,
+                     std::uint64_t file = 0) {
     put_head(FATHOM_KIND_SITE);
-    for (const std::uint64_t value : {id, name, category, std::uint64_t{7}, std::uint64_t{0}})
-      number(value);
+    for (const std::uint64_t value : {id, name, category, std::uint64_t{7}, file}) number(value);
     return *this;
   }
   RecordWriter& function_site(std::uint64_t id, std::uint64_t module, std::uint64_t offset) {
