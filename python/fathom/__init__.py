@@ -44,6 +44,13 @@ def open(paths: Path | Sequence[Path], *, threads: int | None = None) -> Recordi
     return Recording(paths, threads=threads)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext fathom` brings the magic `%%fathom`."""
+    from fathom.notebook import register
+
+    register(shell)
+
+
 def __getattr__(name: str) -> Any:
     if name in ("dask", "torch"):
         import importlib

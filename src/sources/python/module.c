@@ -2,11 +2,13 @@
 // fathom._record: the recording half of the Python package, on top of libfathom.so. Where that is
 // not in the process, nothing is recorded and every call returns at once.
 #include "sources/python/block.h"
+#include "sources/python/code.h"
 #include "sources/python/level.h"
 #include "sources/python/site.h"
 #include "sources/python/stepped.h"
 #include "sources/python/text.h"
 #include "sources/python/traced.h"
+#include "sources/python/tracer.h"
 
 static bool takes(const char* function, Py_ssize_t given, Py_ssize_t wanted) {
   if (given == wanted) return true;
@@ -92,10 +94,23 @@ static PyObject* is_bound(PyObject* module, PyObject* unused) {
   return PyBool_FromLong(abi_is_bound());
 }
 
+// Tracing of functions goes on or pauses, where libfathom.so has begun it. Whether it is on then.
+static PyObject* set_tracing(PyObject* module, PyObject* wanted) {
+  (void)module;
+  const int on = PyObject_IsTrue(wanted);
+  if (on < 0) return NULL;
+  if (frames == NULL) Py_RETURN_FALSE;
+  if (!on) tracer_stop();
+  const bool traces = on && tracer_start() == NULL;
+  PyErr_Clear();
+  return PyBool_FromLong(traces);
+}
+
 static PyMethodDef functions[] = {
     {"wrap", make_traced, METH_VARARGS, NULL},
     {"load", load, METH_O, NULL},
     {"is_bound", is_bound, METH_NOARGS, NULL},
+    {"tracing", set_tracing, METH_O, NULL},
     {"region", FATHOM_METHOD(make_block), METH_FASTCALL | METH_KEYWORDS,
      "region(name, /, *, category=None, **arguments)\n--\n\n"
      "A block as an event: with region('load', file=path): …"},
