@@ -23,4 +23,5 @@ set(ENV{PKG_CONFIG_LIBDIR} ${fathom_libraries}/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${FATHOM_CROSS_ROOT})
 
 set(CMAKE_CROSSCOMPILING_EMULATOR
-  qemu-${FATHOM_CROSS}-static -L /usr/${fathom_triplet} -E LD_LIBRARY_PATH=${fathom_libraries})
+  qemu-${FATHOM_CROSS}-static -L /usr/${fathom_triplet} -E LD_LIBRARY_PATH=${fathom_libraries}
+  -E FATHOM_EMULATED=1)

@@ -54,7 +54,11 @@ function(fathom_room_tests name files libs)
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   target_link_libraries(${name}_test PRIVATE fathom_${name} ${libs} GTest::gtest_main GTest::gmock fathom_flags)
   add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+  set(limit 300)
+  if(CMAKE_CROSSCOMPILING)
+    set(limit 1800)  # an emulated machine is slow
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit} ENVIRONMENT
     "FATHOM_BUILD=${CMAKE_BINARY_DIR};TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/tsan.supp")
 endfunction()
 

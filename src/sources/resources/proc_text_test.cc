@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
+#include "base/testing/emulation.h"
 
 namespace fathom::sources {
 namespace {
@@ -55,6 +56,7 @@ TEST(ProcessStat, CutTextsAreRefused) {
 }
 
 TEST(ProcessStat, ReadsThisProcess) {
+  FATHOM_SKIP_UNDER_EMULATION("/proc/self/stat is invented");
   const auto stat = parse_process_stat(read_file("/proc/self/stat").value());
   ASSERT_TRUE(stat);
   EXPECT_EQ(stat->pid, getpid());

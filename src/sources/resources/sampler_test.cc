@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/files.h"
+#include "base/testing/emulation.h"
 
 namespace fathom::sources {
 namespace {
@@ -99,6 +100,7 @@ TEST(ProcessTree, WhatDoesNotExistIsForgotten) {
 }
 
 TEST(Sampler, GivesEverySeriesOfAProcessAndOfTheMachine) {
+  FATHOM_SKIP_UNDER_EMULATION("/proc/self/stat is invented");
   Sampler sampler;
   sampler.add(getpid());
   CounterRows rows;
