@@ -18,6 +18,30 @@ namespace {
 
 constexpr std::size_t kRowsPerFile = 2000000;
 
+// Time inside: rows are in order of their begin here, outer before inner, so a stack of open events
+// tells the parent.
+Column<std::int64_t> self_times(const EventBatch& events) {
+  struct Open {
+    std::int64_t end;
+    std::size_t row;
+  };
+  Column<std::int64_t> self(events.dur);
+  std::vector<Open> open;
+  for (std::size_t at = 0; at < events.rows(); at++) {
+    const bool same =
+        at > 0 && events.pid[at] == events.pid[at - 1] && events.tid[at] == events.tid[at - 1];
+    if (!same) open.clear();
+    while (!open.empty() && open.back().end <= events.ts[at]) open.pop_back();
+    const std::int64_t end = events.ts[at] + events.dur[at];
+    if (!open.empty() && end <= open.back().end) {
+      std::int64_t& parent = self[open.back().row];
+      parent = std::max<std::int64_t>(0, parent - events.dur[at]);
+    }
+    if (events.dur[at] > 0) open.push_back({end, at});
+  }
+  return self;
+}
+
 }  // namespace
 
 class RecordingWriter::State {
@@ -46,7 +70,7 @@ class RecordingWriter::State {
   Status add_intervals(IntervalBatch& intervals);
   Status add_samples(SampleBatch& samples);
   void add_sums(const SummaryRow& sums) {
-    summary_.add(sums);
+    hosts_[kNoString].summary.add(sums);
     layer_events_[sums.key.layer]++;
   }
   Status finish();
@@ -61,34 +85,47 @@ class RecordingWriter::State {
   Status write(const std::string& name, const SqlBatch& batch) {
     return sql::write_parquet(join_path(unfinished_, name), batch.batch());
   }
+  // What belongs to one host: pids and tids tell threads apart on it alone.
+  struct Host {
+    EventBatch events;
+    SummaryTable summary;
+    Timeline timeline;
+    LayerCoverage coverage;
+  };
+
   Status flush_events();
+  Status flush_events(std::uint32_t code, Host& host);
+  Status write_sums();
   Status flush_counters();
   Status flush_intervals();
   Status flush_samples();
-  [[nodiscard]] Column<std::int64_t> self_times() const;
-  void summarise();
+  void summarise(Host& host);
+  // A row of host kNoString is the manifest's.
+  [[nodiscard]] std::string host_name(std::uint32_t code) const {
+    return code == kNoString ? manifest.host.hostname : std::string(strings.view(code));
+  }
 
   std::string directory_;
   std::string unfinished_;
   bool made_ = false;
-  EventBatch events_;
+  std::map<std::uint32_t, Host> hosts_;
+  std::size_t event_rows_ = 0;  // of all hosts
   CounterBatch counters_;
   IntervalBatch intervals_;
   SampleBatch samples_;
   std::map<std::string, std::uint64_t> next_part_;
-  SummaryTable summary_;
-  Timeline timeline_;
-  LayerCoverage coverage_;
   std::unordered_map<std::uint32_t, std::int64_t> layer_events_;
 };
 
 Status RecordingWriter::State::add_events(EventBatch& events) {
   for (std::size_t at = 0; at < events.rows(); at++) {
+    const EventRow row = events.row(at);
+    EventBatch& to = hosts_[row.host].events;
     for (std::size_t entry = events.args.begin(at); entry < events.args.end(at); entry++) {
-      events_.args.add(events.args.key(entry), events.args.value(entry));
+      to.args.add(events.args.key(entry), events.args.value(entry));
     }
-    events_.push(events.row(at));
-    if (events_.rows() >= kRowsPerFile) FATHOM_TRY(flush_events());
+    to.push(row);
+    if (++event_rows_ >= kRowsPerFile) FATHOM_TRY(flush_events());
   }
   events.clear();
   return {};
@@ -113,62 +150,61 @@ Status RecordingWriter::State::add_samples(SampleBatch& samples) {
   return samples_.rows.size() >= kRowsPerFile ? flush_samples() : Status();
 }
 
-// Time inside: rows are in order of their begin here, outer before inner, so a stack of open events
-// tells the parent.
-Column<std::int64_t> RecordingWriter::State::self_times() const {
-  struct Open {
-    std::int64_t end;
-    std::size_t row;
-  };
-  Column<std::int64_t> self(events_.dur);
-  std::vector<Open> open;
-  for (std::size_t at = 0; at < events_.rows(); at++) {
-    const bool same =
-        at > 0 && events_.pid[at] == events_.pid[at - 1] && events_.tid[at] == events_.tid[at - 1];
-    if (!same) open.clear();
-    while (!open.empty() && open.back().end <= events_.ts[at]) open.pop_back();
-    const std::int64_t end = events_.ts[at] + events_.dur[at];
-    if (!open.empty() && end <= open.back().end) {
-      std::int64_t& parent = self[open.back().row];
-      parent = std::max<std::int64_t>(0, parent - events_.dur[at]);
-    }
-    if (events_.dur[at] > 0) open.push_back({end, at});
-  }
-  return self;
-}
-
-void RecordingWriter::State::summarise() {
-  Column<std::int64_t> self = self_times();
+void RecordingWriter::State::summarise(Host& host) {
+  EventBatch& events = host.events;
+  Column<std::int64_t> self = self_times(events);
   LayerCoverage thread_coverage;
-  for (std::size_t at = 0; at < events_.rows(); at++) {
-    if (at > 0 &&
-        (events_.pid[at] != events_.pid[at - 1] || events_.tid[at] != events_.tid[at - 1])) {
-      coverage_.add(thread_coverage);
+  for (std::size_t at = 0; at < events.rows(); at++) {
+    if (at > 0 && (events.pid[at] != events.pid[at - 1] || events.tid[at] != events.tid[at - 1])) {
+      host.coverage.add(thread_coverage);
       thread_coverage.clear();
     }
-    const SummaryKey key{events_.layer[at], events_.name[at], events_.category[at],
-                         events_.file[at], events_.pid[at]};
-    SummaryRow& row = summary_.at(summary_.find(key));
-    row.add(events_.ts[at], events_.dur[at], self[at], events_.bytes[at],
-            events_.error[at] != kNoString);
-    if (events_.offset[at] >= 0 && events_.bytes[at] > 0)
-      row.access.add(events_.offset[at], events_.bytes[at]);
-    thread_coverage.of(events_.layer[at]).extend(events_.ts[at], events_.ts[at] + events_.dur[at]);
-    timeline_.add(events_.layer[at], events_.ts[at], events_.dur[at], self[at], events_.bytes[at]);
-    if (events_.layer[at] != kNoString) layer_events_[events_.layer[at]]++;
-    if (self[at] == events_.dur[at]) self[at] = kNull;
+    const SummaryKey key{events.layer[at], events.name[at], events.category[at], events.file[at],
+                         events.pid[at]};
+    SummaryRow& row = host.summary.at(host.summary.find(key));
+    row.add(events.ts[at], events.dur[at], self[at], events.bytes[at],
+            events.error[at] != kNoString);
+    if (events.offset[at] >= 0 && events.bytes[at] > 0)
+      row.access.add(events.offset[at], events.bytes[at]);
+    thread_coverage.of(events.layer[at]).extend(events.ts[at], events.ts[at] + events.dur[at]);
+    host.timeline.add(events.layer[at], events.ts[at], events.dur[at], self[at], events.bytes[at]);
+    if (events.layer[at] != kNoString) layer_events_[events.layer[at]]++;
+    if (self[at] == events.dur[at]) self[at] = kNull;
   }
-  coverage_.add(thread_coverage);
-  events_.self = std::move(self);
+  host.coverage.add(thread_coverage);
+  events.self = std::move(self);
 }
 
 Status RecordingWriter::State::flush_events() {
-  if (events_.rows() == 0) return {};
-  events_.sort();
-  summarise();
+  for (auto& [code, host] : hosts_) FATHOM_TRY(flush_events(code, host));
+  event_rows_ = 0;
+  return {};
+}
+
+Status RecordingWriter::State::flush_events(std::uint32_t code, Host& host) {
+  if (host.events.rows() == 0) return {};
+  host.events.sort();
+  summarise(host);
   FATHOM_TRY(write(parquet_name(kEventsTable, next_part_[kEventsTable]++),
-                   SqlBatch::events(events_, strings, manifest.host.hostname)));
-  events_.clear();
+                   SqlBatch::events(host.events, strings, host_name(code))));
+  host.events.clear();
+  return {};
+}
+
+// A file of each kind for a host; where there is but one, under the plain name.
+Status RecordingWriter::State::write_sums() {
+  if (hosts_.empty()) hosts_.try_emplace(kNoString);
+  std::uint64_t next = 0;
+  for (const auto& [code, host] : hosts_) {
+    const std::uint64_t n = next++;
+    const std::string name = host_name(code);
+    const auto file = [&](const char* table) {
+      return hosts_.size() == 1 ? parquet_name(table) : parquet_name(table, n);
+    };
+    FATHOM_TRY(write(file(kSummaryTable), SqlBatch::summary(host.summary, strings, name)));
+    FATHOM_TRY(write(file(kTimelineTable), SqlBatch::timeline(host.timeline, strings, name)));
+    FATHOM_TRY(write(file(kCoverageTable), SqlBatch::coverage(host.coverage, strings, name)));
+  }
   return {};
 }
 
@@ -210,12 +246,7 @@ Status RecordingWriter::State::finish() {
   if (!stacks.empty()) {
     FATHOM_TRY(write_frames(join_path(unfinished_, parquet_name(kFramesTable)), stacks, strings));
   }
-  FATHOM_TRY(write(parquet_name(kSummaryTable),
-                   SqlBatch::summary(summary_, strings, manifest.host.hostname)));
-  FATHOM_TRY(write(parquet_name(kTimelineTable),
-                   SqlBatch::timeline(timeline_, strings, manifest.host.hostname)));
-  FATHOM_TRY(write(parquet_name(kCoverageTable),
-                   SqlBatch::coverage(coverage_, strings, manifest.host.hostname)));
+  FATHOM_TRY(write_sums());
   FATHOM_TRY(write(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
   FATHOM_TRY(write(parquet_name(kThreadsTable), SqlBatch::threads(threads)));
   for (const auto& [layer, count] : layer_events_)

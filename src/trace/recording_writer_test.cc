@@ -60,7 +60,15 @@ TEST(RecordingWriterTest, PutsAWholeRecordingInPlace) {
   EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(host || ':' || name, ' ' ORDER BY ts)"),
             "h1:outer h2:inner");
   EXPECT_EQ(ask(*recording, kEventsTable, "max(args['k'])"), "v");
-  EXPECT_EQ(ask(*recording, kSummaryTable, "max(self) FILTER (name = 'outer')"), "70");
+  // Another host's thread of the same number is another thread.
+  EXPECT_EQ(ask(*recording, kSummaryTable, "max(self) FILTER (name = 'outer')"), "100");
+  EXPECT_EQ(ask(*recording, kSummaryTable, "string_agg(host || ':' || name, ' ' ORDER BY host)"),
+            "h1:outer h2:inner");
+  EXPECT_EQ(ask(*recording, kTimelineTable, "string_agg(host || ':' || busy, ' ' ORDER BY host)"),
+            "h1:100 h2:30");
+  EXPECT_EQ(
+      ask(*recording, kCoverageTable, "string_agg(host || ':' || covered, ' ' ORDER BY host)"),
+      "h1:100 h2:30");
   EXPECT_EQ(ask(*recording, kIntervalsTable, "max(hist)"), "[0, 2, 3]");
 }
 
