@@ -243,3 +243,30 @@ def test_arrays_of_numpy_and_h5py_are_seen_by_the_layers_below(root: Path) -> No
         read, size = got[(file, "read")], (root / file).stat().st_size
         if not least <= read <= size + array // 2 or got[(file, "write")] < least:
             raise Failure(f"{file} of {size} bytes: {got}")
+
+
+ANNOTATED = """
+from dftracer.python import ai, dftracer
+log = dftracer.initialize_log(logfile=None, data_dir=None, process_id=-1)
+for _ in ai.pipeline.epoch.iter(range(2)):
+    for _ in ai.dataloader.fetch.iter(range(5)):
+        with ai.compute.forward: pass
+        with ai.compute.backward: pass
+        with ai.compute.step: pass
+    with ai.checkpoint.capture: pass
+log.finalize()
+"""
+
+
+def test_annotations_for_dftracer_are_the_same_phases(root: Path) -> None:
+    (root / "program.py").write_text(ANNOTATED)
+    trace = root / "ai.fathom"
+    env = {"DFTRACER_ENABLE": "1"}
+    ran(FATHOM, "run", "-q", "-o", trace, "--", sys.executable, root / "program.py", env=env)
+    got = rows(trace, "FROM training WHERE scope = 'run'")[0]
+    expect("steps", 10, got["steps"])
+    names = {"data": "fetch.iter", "forward": "forward", "optimizer": "step", "checkpoint": "capture"}
+    columns = [f"CAST(sum(dur) FILTER (name = '{name}') AS BIGINT) AS {phase}" for phase, name in names.items()]
+    sums = f"SELECT {', '.join(columns)} FROM events WHERE layer = 'app'"
+    wanted = rows(trace, sums)[0]
+    expect("times", wanted, {name: got[name] for name in wanted})
