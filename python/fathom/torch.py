@@ -88,25 +88,31 @@ class _Loader:
 
     def __iter__(self) -> Iterator[Any]:
         one = Pass(self._training)
-        iterator = one.start(self._iterable.__iter__)
+        iterator = one.start(lambda: iter(self._iterable))
         one.goes_over(iterator.__next__)
         return one
 
     def __len__(self) -> int:
         return len(self._iterable)  # type: ignore[arg-type]
 
+    def __bool__(self) -> bool:
+        return bool(self._iterable)
+
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # those are its own, and may be missing while it is copied
+            raise AttributeError(name)
         return getattr(self._iterable, name)
 
 
 def loader(iterable: Iterable[_Item], *, training: bool = True) -> Iterable[_Item]:
     """Each pass an epoch, each turn a step that begins with the wait for its item.
 
-    With `training` False a pass is an evaluation, and has no steps.
+    With `training` False a pass is an evaluation, and has no steps. An iterator gives one, which begins here.
     """
     if not recording():
         return iterable
-    return _Loader(iterable, training)
+    one = _Loader(iterable, training)
+    return iter(one) if hasattr(iterable, "__next__") else one
 
 
 def epoch(**arguments: Any) -> Region:

@@ -233,7 +233,7 @@ def _told(name: str, category: str) -> Callable[[Any], Any]:
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def phase(*arguments: Any, **named: Any) -> Any:
-            if here.data or name in here.open:
+            if here.data or name in here.open or not _chosen:  # removed, but somebody holds it
                 return original(*arguments, **named)
             with _Phase(name, category, {}):
                 return original(*arguments, **named)

@@ -114,7 +114,7 @@ def test_what_is_watched_and_what_goes_wrong(root: Path) -> None:
 
 def test_annotations_need_no_pytorch(root: Path) -> None:
     program = """
-import sys
+import copy, sys
 sys.modules["torch"] = None  # as if it were not installed
 import fathom
 try: fathom.torch.auto()
@@ -129,11 +129,13 @@ for item in one:
 with fathom.torch.epoch(n=7), fathom.torch.step(), fathom.torch.fetch(), fathom.torch.batch(): pass
 with fathom.torch.checkpoint(), fathom.torch.evaluate(): pass
 assert list(fathom.torch.loader(items, training=False)) == items
+assert next(fathom.torch.loader(n for n in items)) == 1 and not fathom.torch.loader([])
+assert list(copy.deepcopy(one)._iterable) == items
 """
     for version, python in pythons().items():
         (root / "program.py").write_text(program)
         trace = recorded(root, python, "-X", "dev", "-W", "error", root / "program.py")
-        wanted = {"epoch": 4, "step": 8, "fetch": 14, "start": 4, "forward": 1, "backward": 1, "optimizer": 1}
+        wanted = {"epoch": 5, "step": 9, "fetch": 15, "start": 5, "forward": 1, "backward": 1, "optimizer": 1}
         wanted.update({"batch": 1, "checkpoint": 1, "evaluate": 2})
         expect(f"Python {version}", wanted, counts(trace))
 
