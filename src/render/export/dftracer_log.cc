@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "render/export/byte_sink.h"
 #include "render/export/json_fields.h"
+#include "render/export/stdio_items.h"
 
 namespace fathom::render {
 namespace {
@@ -344,13 +345,20 @@ void DftracerLog::add_call(const ExportEvent& event) {
   } else {
     args.text("hhash", host_hash_);
   }
-  if (event.bytes) {
-    size("ret", event.layer == "posix" && event.ret ? event.ret : event.bytes);
-  } else if (event.ret) {
-    args.number("ret", *event.ret);
+  if (counts_items(event)) {
+    const StdioItems items = items_of(event);
+    size("ret", items.ret);
+    size("count", items.count);
+    size("size", items.count ? ExportNumber(items.size) : ExportNumber());
+  } else {
+    if (event.bytes) {
+      size("ret", event.layer == "posix" && event.ret ? event.ret : event.bytes);
+    } else if (event.ret) {
+      args.number("ret", *event.ret);
+    }
+    if (event.category != "seek") size("offset", event.offset);
+    size("count", event.size);
   }
-  if (event.category != "seek") size("offset", event.offset);
-  size("count", event.size);
   for (const auto& [key, value] : event.args) {
     if (const auto number = whole_number(value)) {
       args.number(key, *number);

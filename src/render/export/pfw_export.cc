@@ -11,6 +11,7 @@
 #include "base/md5.h"
 #include "render/export/exporter.h"
 #include "render/export/json_fields.h"
+#include "render/export/stdio_items.h"
 
 namespace fathom::render {
 namespace {
@@ -56,24 +57,6 @@ struct HashOfText {
   }
 };
 using Hashes = std::unordered_map<std::string, std::string, HashOfText, std::equal_to<>>;
-
-// What the calls of stdio moved: items and their size where these say the same, else single bytes.
-struct Items {
-  std::int64_t size = 1;
-  ExportNumber count, ret;
-};
-
-Items items_of(const ExportEvent& event) {
-  const std::int64_t bytes = event.bytes.value_or(0);
-  const std::int64_t ret = event.ret.value_or(0);
-  Items items{.size = 1, .count = event.size, .ret = event.bytes ? event.bytes : event.ret};
-  if (!event.bytes || ret <= 0 || bytes <= 0 || bytes % ret != 0) return items;
-  const std::int64_t size = bytes / ret;
-  if (event.size && *event.size % size != 0) return items;
-  items = {.size = size, .count = event.size, .ret = event.ret};
-  if (event.size) items.count = *event.size / size;
-  return items;
-}
 
 class PfwWriter {
  public:
@@ -199,9 +182,8 @@ class PfwWriter {
       args.text("layer", event.layer);
       if (!event.category.empty()) args.text("category", event.category);
     }
-    if (event.layer == "stdio" &&
-        (event.name.starts_with("fread") || event.name.starts_with("fwrite"))) {
-      const Items items = items_of(event);
+    if (counts_items(event)) {
+      const StdioItems items = items_of(event);
       add_number(args, "ret", items.ret);
       add_number(args, "count", items.count);
       if (items.count) args.number("size", items.size);
