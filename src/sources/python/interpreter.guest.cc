@@ -206,16 +206,27 @@ void before_hooks_go() {
   set_allocator(kRaw, &ours);
 }
 
+// Further interpreters are not traced. They are met when they import something, as they begin with.
+void look_at_interpreter() {
+  static constinit void* last = nullptr;
+  auto now = symbol<void* (*)()>(RTLD_DEFAULT, "PyInterpreterState_Get");
+  if (now == nullptr) now = symbol<void* (*)()>(RTLD_DEFAULT, "_PyInterpreterState_Get");  // 3.8
+  const auto main = symbol<void* (*)()>(RTLD_DEFAULT, "PyInterpreterState_Main");
+  if (now == nullptr || main == nullptr || now() == main() || now() == last) return;
+  last = now();
+  if (recording(FATHOM_SOURCE_PYTHON)) count_loss(FATHOM_SOURCE_PYTHON, FATHOM_LOSS_NOT_TRACED);
+}
+
 // Called for every event of every interpreter of the process, with its lock held.
 int audited(const char* event, void*, void*) {
-  if (state == State::kWaiting) {
-    if (is_initialized() == 0 || !recording(FATHOM_SOURCE_PYTHON)) return 0;
-    begin(event);
-  } else if (*event == 'c' && strcmp(event, "cpython.PyInterpreterState_New") == 0 &&
-             recording(FATHOM_SOURCE_PYTHON)) {
-    count_loss(FATHOM_SOURCE_PYTHON, FATHOM_LOSS_NOT_TRACED);  // a further interpreter
+  if (*event == 'c' && strcmp(event, "cpython._PySys_ClearAuditHooks") == 0) {
+    before_hooks_go();
+    if (state == State::kWaiting && recording(FATHOM_SOURCE_PYTHON)) give_up(Version());
+  } else if (state == State::kWaiting) {
+    if (is_initialized() != 0 && recording(FATHOM_SOURCE_PYTHON)) begin(event);
+  } else if (*event == 'i' && strcmp(event, "import") == 0) {
+    look_at_interpreter();
   }
-  if (*event == 'c' && strcmp(event, "cpython._PySys_ClearAuditHooks") == 0) before_hooks_go();
   return 0;
 }
 
