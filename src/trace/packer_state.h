@@ -45,6 +45,7 @@ class Packer::State {
   Status publish(std::uint64_t n, const Decoder::Sums& sums);
   Status write_unpublished(const std::string& name, const SqlBatch& batch);
   Status connect();
+  Status define_drained();
   void tick();
   std::string final_path(const std::string& name) const { return join_path(directory_, name); }
   std::string unpublished_path(const std::string& name) const {
@@ -81,7 +82,8 @@ class Packer::State {
   Inodes inodes_;
   std::optional<std::uint64_t> last_packed_;
   std::set<std::uint64_t> own_parts_;
-  std::vector<CallInFlight> died_in_;  // guarded by mutex_
+  std::uint64_t definitions_read_ = 0;  // bytes of definitions.log
+  std::vector<CallInFlight> died_in_;   // guarded by mutex_
   std::optional<sql::Connection> connection_;
   EventBatch events_;  // kept, since its memory costs more than its rows
 };

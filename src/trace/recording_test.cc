@@ -262,6 +262,28 @@ TEST(RecordingTest, FilesAreLookedAtWhenTheyArePacked) {
   EXPECT_EQ(ask(*recording, kInodesTable, "min(inode) > 0 AND min(device) >= 0"), "true");
 }
 
+// A name may stand in another segment than its use (a handler's, of the same thread), and be
+// drained later.
+TEST(RecordingTest, ANameMayBeDrainedAfterItsUse) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  RecordWriter use;
+  use.switch_to({kKey, kDead, kDead, 0, 0, 0, builder.at(1000)});
+  use.region(0, builder.at(1500), builder.at(4000), 2);
+  RecordWriter name;
+  name.switch_to({kKey, kDead, kDead, 0, 0, 1, builder.at(900)});
+  name.string(1, "outer").site(2, 1, 0);
+  builder.add_pool("1-a-0", {{use.bytes(), FATHOM_SEGMENT_FULL, kDead, kKey}});
+  { ASSERT_EQ(Packer::open(directory.path(), Manifest{}, {})->drain()->chunks, 1U); }
+  Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+  builder.add_pool("1-a-1", {{name.bytes(), FATHOM_SEGMENT_FULL, kDead, kKey}});
+  ASSERT_EQ(packer.drain()->chunks, 1U);
+  ASSERT_TRUE(packer.pack_complete().has_value());
+  ASSERT_TRUE(packer.finish().has_value());
+  const Result<Recording> recording = Recording::open(directory.path());
+  EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(name, ',')"), "outer");
+}
+
 TEST(RecordingTest, PoolsOfTheDeadAreRemovedAndGivenBack) {
   const TempDir directory;
   SpoolBuilder builder(directory.path());
