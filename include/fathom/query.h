@@ -59,6 +59,16 @@ typedef struct fathom_report_options {
   size_t by_count;
   int64_t top;    // rows of a table at most; 0: all; -1: the view's own choice
   int64_t depth;  // levels of a tree or of directories; -1: the view's own choice
+  // What leaves a part of the run, as the options of `fathom report` of these names do; none: all.
+  const char* const* layers;
+  size_t layer_count;
+  const char* const* names;  // * and ? stand for others
+  size_t name_count;
+  const int64_t* pids;
+  size_t pid_count;
+  const int64_t* from;  // ns since the start; NULL: none
+  const int64_t* to;
+  const char* where;  // a condition on the columns of events, in SQL; NULL: none
 } fathom_report_options;
 
 const char* fathom_query_version(void);  // of Fathom; not to be freed
@@ -81,8 +91,9 @@ char* fathom_recording_describe(fathom_recording* recording, fathom_error** erro
 char* fathom_views(fathom_error** error);
 
 // JSON: {"words", "insights": [{"rule", "severity", "title", "says", "gain_ns", "gain", "advice"}],
-// "tables": [{"title", "columns", "measures", "rows", "note", "text"}]}. A table's text is for
-// people. view and options may be NULL.
+// "tables": [{"title", "columns", "measures", "rows", "note", "text"}], "of_part"}. A table's text
+// is for people. Rules judge whole runs: a part gets no insights. Rules of one's own are those in
+// FATHOM_RULES, or else in ~/.config/fathom/rules. view and options may be NULL.
 char* fathom_recording_report(fathom_recording* recording, const char* view,
                               const fathom_report_options* options, fathom_error** error);
 

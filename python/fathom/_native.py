@@ -9,7 +9,7 @@ import json
 import os
 import threading
 import weakref
-from typing import Any, Callable, Sequence, TypeVar, cast
+from typing import Any, Callable, NamedTuple, Sequence, TypeVar, cast
 
 from fathom._error import Error
 from fathom._places import find
@@ -43,6 +43,15 @@ class _ReportOptions(ctypes.Structure):
         ("by_count", ctypes.c_size_t),
         ("top", ctypes.c_int64),
         ("depth", ctypes.c_int64),
+        ("layers", ctypes.POINTER(ctypes.c_char_p)),
+        ("layer_count", ctypes.c_size_t),
+        ("names", ctypes.POINTER(ctypes.c_char_p)),
+        ("name_count", ctypes.c_size_t),
+        ("pids", ctypes.POINTER(ctypes.c_int64)),
+        ("pid_count", ctypes.c_size_t),
+        ("begin", ctypes.POINTER(ctypes.c_int64)),
+        ("end", ctypes.POINTER(ctypes.c_int64)),
+        ("where", ctypes.c_char_p),
     ]
 
 
@@ -175,6 +184,26 @@ def _value(value: Any) -> _Value:
     raise Error(f"a parameter cannot be a {type(value).__name__}", "use None, bool, int, float or str")
 
 
+def _time(seconds: float | None) -> Any:
+    """Seconds since the start as a pointer to ns; None is NULL."""
+    if seconds is None:
+        return None
+    if not abs(seconds) <= 9e9:
+        raise Error(f"{seconds} is not a time", "give seconds since the start")
+    return ctypes.pointer(ctypes.c_int64(round(seconds * 1e9)))
+
+
+class Part(NamedTuple):
+    """What is left of a run; empty: all."""
+
+    layers: Sequence[str] = ()
+    names: Sequence[str] = ()
+    pids: Sequence[int] = ()
+    begin: float | None = None  # in seconds
+    end: float | None = None
+    where: str | None = None
+
+
 def version() -> str:
     return _text(_library().fathom_query_version())
 
@@ -228,8 +257,14 @@ class Store:
     def describe(self) -> Any:
         return _json("recording_describe", self._open())
 
-    def report(self, view: str, by: Sequence[str], top: int, depth: int) -> Any:
-        options = _ReportOptions(ctypes.sizeof(_ReportOptions), _texts(by), len(by), top, depth)
+    def report(self, view: str, by: Sequence[str], top: int, depth: int, part: Part) -> Any:
+        options = _ReportOptions(
+            ctypes.sizeof(_ReportOptions),
+            *(_texts(by), len(by), top, depth),
+            *(_texts(part.layers), len(part.layers), _texts(part.names), len(part.names)),
+            *((ctypes.c_int64 * len(part.pids))(*part.pids), len(part.pids)),
+            *(_time(part.begin), _time(part.end), None if part.where is None else _bytes(part.where)),
+        )
         handle = self._open()
         return _waiting(
             lambda: _json("recording_report", handle, _bytes(view), ctypes.byref(options)),

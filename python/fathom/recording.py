@@ -24,6 +24,10 @@ def path_list(paths: Path | Sequence[Path]) -> list[str]:
     return [os.fspath(path) for path in several]
 
 
+def _several(texts: str | Sequence[str] | None) -> list[str]:
+    return [texts] if isinstance(texts, str) else list(texts or ())
+
+
 class _Table:
     """A table of the recording as an attribute of it."""
 
@@ -110,11 +114,22 @@ class Recording:
         by: str | Sequence[str] | None = None,
         top: int | None = None,
         depth: int | None = None,
+        from_: float | None = None,
+        to: float | None = None,
+        layers: str | Sequence[str] | None = None,
+        pid: int | Sequence[int] | None = None,
+        name: str | Sequence[str] | None = None,
+        where: str | None = None,
     ) -> Report:
-        """What `fathom report` says: a view, grouped by columns; `top` rows (0: all) and `depth` levels at most."""
-        groups = [by] if isinstance(by, str) else list(by or ())
+        """What `fathom report` says: a view, grouped by columns; `top` rows (0: all) and `depth` levels at most.
+
+        The rest makes it tell of a part of the run: `from_` and `to` in seconds since the start, some layers,
+        processes, names (`*` and `?` stand for others), or a condition on the columns of `events` in SQL.
+        """
+        pids = [pid] if isinstance(pid, int) else list(pid or ())
+        part = _native.Part(_several(layers), _several(name), pids, from_, to, where)
         most = [-1 if number is None else number for number in (top, depth)]
-        return Report(view, self._store.report(view, groups, *most))
+        return Report(view, self._store.report(view, _several(by), *most, part))
 
     def io_summary(self) -> dict[str, Any]:
         """The run in a few numbers, by the names that DFAnalyzer's users know; times in ns.

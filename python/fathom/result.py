@@ -223,6 +223,7 @@ class Report:
         self.view = view
         self.words: list[str] = made["words"]
         self.insights: list[dict[str, Any]] = made["insights"]
+        self.of_part: bool = made["of_part"]  # rules judge whole runs: no insights then
         self.tables = [ReportTable(table) for table in made["tables"]]
 
     @property

@@ -36,7 +36,11 @@ struct Report {
   std::vector<std::string> words;      // sentences, one a line
   std::vector<Insight> insights = {};  // the gravest first
   std::vector<Section> sections;
+  bool of_part = false;  // of the run; see report_part in filtered_views.h
 };
+
+// What to say of such a report.
+inline constexpr char kOfPart[] = "A part of the run, without advice: rules judge whole runs.";
 
 struct ViewOptions {
   std::vector<std::string> by;  // what to group by; empty: the view's own choice
@@ -54,6 +58,7 @@ struct ViewDef {
   // None where the contract's view is the answer, or words are.
   std::string (*sql)() = nullptr;
   std::string_view sql_name = {};
+  Store::Make make = nullptr;  // makes the tables that `sql` reads; see Store::ensure
   bool of_events = false;      // its SQL reads events; else sums
   bool plain_of_sums = false;  // and without `by` it reads sums all the same
   bool of_positions = false;   // asks how calls moved through files, which a part of a run has to

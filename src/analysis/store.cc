@@ -2,14 +2,17 @@
 #include "analysis/store.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 
 #include "analysis/facts.h"
+#include "analysis/report.h"
 #include "analysis/store_views.h"
+#include "analysis/walk/run_file.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "sql/database.h"
+#include "sql/parquet_writer.h"
+#include "sql/quote.h"
 
 namespace fathom::analysis {
 
@@ -18,9 +21,13 @@ class Store::State {
   State(sql::Connection connection, std::vector<trace::Part> parts)
       : connection_(std::move(connection)), parts_(std::move(parts)), shifts_(shifts_of(parts_)) {}
 
-  Status build(trace::Need need) {
+  Status build(trace::Need need, const std::string& output) {
     FATHOM_TRY(make_views(connection_, parts_, shifts_, need));
     std::vector<std::string> directories;
+    if (!output.empty()) {
+      FATHOM_ASSIGN(const std::string absolute, absolute_path(output));
+      directories.push_back(absolute + "/");
+    }
     for (trace::Part& part : parts_) {
       packed_ = packed_ && part.tail == nullptr;
       part.tail.reset();
@@ -39,12 +46,14 @@ class Store::State {
   sql::Connection& connection() { return connection_; }
   [[nodiscard]] const std::vector<trace::Part>& parts() const { return parts_; }
   [[nodiscard]] bool packed() const { return packed_; }
+  std::vector<Make>& made() { return made_; }
 
  private:
   sql::Connection connection_;
   std::vector<trace::Part> parts_;
   std::vector<std::int64_t> shifts_;
   bool packed_ = true;
+  std::vector<Make> made_;
 };
 
 namespace {
@@ -63,12 +72,8 @@ Result<std::vector<trace::Part>> open_parts(std::span<const std::string> paths,
   return parts;
 }
 
-// The database makes it when it is needed, and removes it. /tmp may be memory itself.
-std::string spill_directory() {
-  const char* wanted = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  const std::string above = wanted != nullptr && *wanted == '/' ? wanted : "/var/tmp";
-  return join_path(above, "fathom-" + random_id());
-}
+// The database makes it when it is needed, and removes it.
+std::string own_spill_directory() { return join_path(spill_directory(), "fathom-" + random_id()); }
 
 }  // namespace
 
@@ -82,10 +87,10 @@ Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions
   FATHOM_ASSIGN(const sql::Database database,
                 sql::Database::open_memory({.threads = options.threads,
                                             .memory_limit = options.memory,
-                                            .temp_directory = spill_directory()}));
+                                            .temp_directory = own_spill_directory()}));
   FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
   auto state = std::make_unique<State>(std::move(connection), std::move(parts));
-  FATHOM_TRY(state->build(options.need));
+  FATHOM_TRY(state->build(options.need, options.output));
   return Store(std::move(state));
 }
 
@@ -102,16 +107,48 @@ Status Store::stream(const std::string& sql, const sql::OnRows& on_rows,
   return state_->connection().stream(sql, on_rows, parameters);
 }
 
+Status Store::stream_chunks(const std::string& sql, const sql::OnChunk& on_chunk) {
+  return state_->connection().stream_chunks(sql, on_chunk);
+}
+
+Status Store::ensure(Make make) {
+  if (std::ranges::find(state_->made(), make) != state_->made().end()) return {};
+  FATHOM_TRY(make(*this));
+  state_->made().push_back(make);
+  return {};
+}
+
+bool Store::has_made() const { return !state_->made().empty(); }
+
+Status Store::put_table(const std::string& name, const sql::Batch& rows) {
+  sql::Connection& connection = state_->connection();
+  FATHOM_TRY(connection.execute("DROP VIEW IF EXISTS " + sql::quote_identifier(name)));
+  return sql::register_table(connection, name, rows);
+}
+
+Status Store::make_what_is_named(const std::string& sql) {
+  const std::vector<std::string> names = state_->connection().table_names(sql);
+  for (const ViewDef* view : views()) {
+    if (view->make == nullptr) continue;
+    const std::string_view name = view->sql_name.empty() ? view->name : view->sql_name;
+    if (std::ranges::find(names, name) != names.end()) FATHOM_TRY(ensure(view->make));
+  }
+  return {};
+}
+
 Result<Table> Store::query_untrusted(const std::string& sql, const sql::Parameters& parameters) {
+  FATHOM_TRY(make_what_is_named(sql));
   return state_->connection().query_untrusted(sql, parameters);
 }
 
 Status Store::stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
                                const sql::Parameters& parameters) {
+  FATHOM_TRY(make_what_is_named(sql));
   return state_->connection().stream_untrusted(sql, on_rows, parameters);
 }
 
 Result<sql::Cursor> Store::ask(const std::string& sql, const sql::Parameters& parameters) {
+  FATHOM_TRY(make_what_is_named(sql));
   FATHOM_ASSIGN(sql::Connection connection, state_->connection().another());
   return sql::Cursor::open(std::move(connection), sql, parameters);
 }

@@ -12,6 +12,8 @@
 
 #include "base/result.h"
 #include "base/table.h"
+#include "sql/chunk.h"
+#include "sql/columns.h"
 #include "sql/connection.h"
 #include "sql/cursor.h"
 #include "trace/recording.h"
@@ -24,6 +26,7 @@ struct StoreOptions {
   trace::Need need = trace::Need::kEvents;
   int threads = 0;          // of the database; 0: as many as the machine has
   std::string memory = {};  // of the database, "2GB"; what needs more goes to a temporary directory
+  std::string output = {};  // a directory that statements of ours may write to
 };
 
 class Store {
@@ -40,9 +43,18 @@ class Store {
   Result<Table> query(const std::string& sql, const sql::Parameters& parameters = {});
   Status stream(const std::string& sql, const sql::OnRows& on_rows,
                 const sql::Parameters& parameters = {});
+  Status stream_chunks(const std::string& sql, const sql::OnChunk& on_chunk);
   Result<Table> query_untrusted(const std::string& sql, const sql::Parameters& parameters = {});
   Status stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
                           const sql::Parameters& parameters = {});
+
+  // Tables of the views that take a pass over all events (ViewDef::make), made at the first call.
+  // Somebody else's question has them made by naming such a view.
+  using Make = Status (*)(Store& store);
+  Status ensure(Make make);
+  [[nodiscard]] bool has_made() const;  // any of them
+  // A table for all questions to come, in place of a view of that name.
+  Status put_table(const std::string& name, const sql::Batch& rows);
 
   // Somebody else's question, whose rows are taken when they are wanted. It outlives the store, and
   // another thread may have it.
@@ -61,6 +73,7 @@ class Store {
  private:
   class State;
   explicit Store(std::unique_ptr<State> state);
+  Status make_what_is_named(const std::string& sql);
   std::unique_ptr<State> state_;
 };
 

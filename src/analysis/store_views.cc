@@ -9,8 +9,9 @@
 #include "analysis/facts.h"
 #include "analysis/files_view.h"
 #include "analysis/insights/rule_views.h"
+#include "analysis/moved_view.h"
 #include "analysis/report.h"
-#include "analysis/views/kinds.h"
+#include "analysis/walk/unmade.h"
 #include "base/files.h"
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"
@@ -57,6 +58,7 @@ std::vector<std::string> branches_of(const ViewSpec& view, const std::vector<Par
                                      const std::vector<std::int64_t>& shifts) {
   std::map<std::int64_t, std::vector<std::string>> files_by_shift;  // few statements for many ranks
   std::vector<std::string> branches;
+  std::vector<std::string> tails;  // behind what was packed before, as time goes
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto files = parts[i].files.find(std::string(view.name));
     if (files != parts[i].files.end()) {
@@ -64,11 +66,12 @@ std::vector<std::string> branches_of(const ViewSpec& view, const std::vector<Par
       list.insert(list.end(), files->second.begin(), files->second.end());
     }
     const bool in_tail = parts[i].tail != nullptr && tail_has(view.name);
-    if (in_tail) branches.push_back(select_from(view, tail_table(i, view.name), shifts[i]));
+    if (in_tail) tails.push_back(select_from(view, tail_table(i, view.name), shifts[i]));
   }
   for (const auto& [shift, files] : files_by_shift) {
     if (!files.empty()) branches.push_back(select_from(view, parquet_source(files), shift));
   }
+  branches.insert(branches.end(), tails.begin(), tails.end());
   return branches;
 }
 
@@ -200,7 +203,10 @@ Status make_run(sql::Connection& connection, const std::vector<Part>& parts) {
 
 // The views of reports, for anybody's SQL. Those of events only where there are events.
 Status make_report_views(sql::Connection& connection, bool with_events) {
-  if (with_events) FATHOM_TRY(create_turns_view(connection));
+  if (with_events) {
+    FATHOM_TRY(create_unmade_tables(connection));
+    FATHOM_TRY(create_moved_view(connection));
+  }
   for (const ViewDef* view : views()) {
     if (view->sql == nullptr || (view->of_events && !with_events)) continue;
     const std::string name(view->sql_name.empty() ? view->name : view->sql_name);

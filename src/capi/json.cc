@@ -160,7 +160,8 @@ std::string report_json(const analysis::Report& report) {
   json.end_array();
   json.key("tables").begin_array();
   for (const analysis::Section& section : report.sections) write_table(json, section.table);
-  json.end_array().end_object();
+  json.end_array();
+  json.key("of_part").value(report.of_part).end_object();
   return out;
 }
 

@@ -6,10 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <utility>
 
+#include "analysis/filtered_views.h"
 #include "analysis/report.h"
 #include "analysis/store.h"
 #include "base/version.h"
@@ -23,6 +25,10 @@ struct fathom_recording {
   std::mutex mutex;  // the store is one thread's at a time
   fathom::analysis::Store store;
   fathom::sql::Interrupter interrupter;
+  std::vector<std::string> paths;
+  int threads;
+  std::mutex parts_mutex;
+  std::list<fathom::sql::Interrupter> parts = {};  // of reports on parts that are being made
 };
 
 struct fathom_rows {
@@ -118,22 +124,53 @@ Result<sql::Parameters> parameters_of(const fathom_value* values, size_t count) 
   return parameters;
 }
 
-Result<analysis::Store> open_store(const char* const* paths, size_t count, int threads) {
+Result<analysis::Store> open_store(const std::vector<std::string>& names, int threads) {
   const trace::NameResolver resolver = sources::function_names();
-  std::vector<std::string> names(paths, paths + count);
   for (const std::string& name : names) sources::pack_leftovers(name, resolver);
   return analysis::Store::open(names, {.resolver = resolver, .threads = threads});
 }
 
+Result<analysis::RowFilter> filter_of(const fathom_report_options& given) {
+  analysis::RowFilter filter;
+  filter.layers = {given.layers, given.layers + given.layer_count};
+  filter.names = {given.names, given.names + given.name_count};
+  filter.pids = {given.pids, given.pids + given.pid_count};
+  if (given.from != nullptr) filter.from_ns = *given.from;
+  if (given.to != nullptr) filter.to_ns = *given.to;
+  if (given.where != nullptr) filter.condition = given.where;
+  FATHOM_TRY(analysis::check_layers(filter.layers));
+  return filter;
+}
+
+// In a store of its own: the recording's goes on to show the whole run.
+Result<analysis::Report> report_of_part(fathom_recording& recording, const analysis::ViewDef& view,
+                                        const analysis::ViewOptions& options,
+                                        const analysis::RowFilter& filter) {
+  FATHOM_ASSIGN(analysis::Store store, open_store(recording.paths, recording.threads));
+  std::list<sql::Interrupter> mine{store.interrupter()};
+  const auto place = mine.begin();
+  const auto enter = [&] {
+    const std::lock_guard lock(recording.parts_mutex);
+    recording.parts.splice(recording.parts.end(), mine);
+  };
+  enter();
+  Result<analysis::Report> report = analysis::report_part(store, view, options, filter);
+  const std::lock_guard lock(recording.parts_mutex);
+  recording.parts.erase(place);
+  return report;
+}
+
 Result<analysis::Report> report_of(fathom_recording& recording, const char* view,
                                    const fathom_report_options& given) {
-  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::all_rules({}));
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for({}));
+  FATHOM_ASSIGN(const analysis::RowFilter filter, filter_of(given));
   const analysis::ViewOptions options{.by = {given.by, given.by + given.by_count},
                                       .top = given.top,
                                       .depth = given.depth,
                                       .rules = rules};
   FATHOM_ASSIGN(const analysis::ViewDef* def,
                 analysis::choose_view(view == nullptr ? "" : view, options));
+  if (filter.any()) return report_of_part(recording, *def, options, filter);
   const std::lock_guard lock(recording.mutex);
   return def->run(recording.store, options);
 }
@@ -148,15 +185,20 @@ fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
                                         const fathom_open_options* options, fathom_error** error) {
   return guarded<fathom_recording*>(error, nullptr, [&]() -> Result<fathom_recording*> {
     const fathom_open_options known = known_options(options, {.size = sizeof known, .threads = 0});
-    FATHOM_ASSIGN(analysis::Store store, open_store(paths, count, known.threads));
+    const std::vector<std::string> names(paths, paths + count);
+    FATHOM_ASSIGN(analysis::Store store, open_store(names, known.threads));
     const sql::Interrupter interrupter = store.interrupter();
-    return new fathom_recording{{}, std::move(store), interrupter};
+    return new fathom_recording{{}, std::move(store), interrupter, names, known.threads, {}};
   });
 }
 
 void fathom_recording_close(fathom_recording* recording) { delete recording; }
 
-void fathom_recording_interrupt(fathom_recording* recording) { recording->interrupter.interrupt(); }
+void fathom_recording_interrupt(fathom_recording* recording) {
+  recording->interrupter.interrupt();
+  const std::lock_guard lock(recording->parts_mutex);
+  for (const sql::Interrupter& part : recording->parts) part.interrupt();
+}
 
 char* fathom_recording_describe(fathom_recording* recording, fathom_error** error) {
   return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
@@ -173,8 +215,20 @@ char* fathom_views(fathom_error** error) {
 char* fathom_recording_report(fathom_recording* recording, const char* view,
                               const fathom_report_options* options, fathom_error** error) {
   return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
-    const fathom_report_options known = known_options(
-        options, {.size = sizeof known, .by = nullptr, .by_count = 0, .top = -1, .depth = -1});
+    const fathom_report_options known = known_options(options, {.size = sizeof known,
+                                                                .by = nullptr,
+                                                                .by_count = 0,
+                                                                .top = -1,
+                                                                .depth = -1,
+                                                                .layers = nullptr,
+                                                                .layer_count = 0,
+                                                                .names = nullptr,
+                                                                .name_count = 0,
+                                                                .pids = nullptr,
+                                                                .pid_count = 0,
+                                                                .from = nullptr,
+                                                                .to = nullptr,
+                                                                .where = nullptr});
     FATHOM_ASSIGN(const analysis::Report report, report_of(*recording, view, known));
     return copy_of(capi::report_json(report));
   });

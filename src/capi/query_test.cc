@@ -116,7 +116,11 @@ TEST_F(QueryTest, TheRecordingMayCloseBeforeItsStream) {
 
 TEST_F(QueryTest, ReportsAreTables) {
   const char* by[] = {"name"};
-  const fathom_report_options options{sizeof options, by, 1, -1, -1};
+  fathom_report_options options{};
+  options.size = sizeof options;
+  options.by = by;
+  options.by_count = 1;
+  options.top = options.depth = -1;
   const std::string report =
       taken(fathom_recording_report(recording_, "functions", &options, &error_));
   EXPECT_NE(report.find(R"("columns":["name","self",)"), std::string::npos) << report;
@@ -124,6 +128,30 @@ TEST_F(QueryTest, ReportsAreTables) {
   EXPECT_EQ(fathom_recording_report(recording_, "nonsense", nullptr, &error_), nullptr);
   EXPECT_STREQ(error_->code, "usage");
   EXPECT_NE(taken(fathom_views(nullptr)).find(R"({"name":"overview",)"), std::string::npos);
+}
+
+TEST_F(QueryTest, ReportsTellOfAPart) {
+  fathom_report_options options{};
+  options.size = sizeof options;
+  options.top = options.depth = -1;
+  options.where = "name = 'outer'";
+  const std::string part =
+      taken(fathom_recording_report(recording_, "functions", &options, &error_));
+  EXPECT_NE(part.find(R"(["outer",)"), std::string::npos) << part;
+  EXPECT_NE(part.find(R"("of_part":true)"), std::string::npos) << part;
+  EXPECT_EQ(part.find(R"(["read",)"), std::string::npos) << part;
+  EXPECT_NE(taken(fathom_recording_report(recording_, "functions", nullptr, &error_))
+                .find(R"("of_part":false)"),
+            std::string::npos);
+  options.where = "1; DROP VIEW events";
+  EXPECT_EQ(fathom_recording_report(recording_, "functions", &options, &error_), nullptr);
+  fathom_error_free(std::exchange(error_, nullptr));
+  const char* layers[] = {"nonsense"};
+  options.where = nullptr;
+  options.layers = layers;
+  options.layer_count = 1;
+  EXPECT_EQ(fathom_recording_report(recording_, "functions", &options, &error_), nullptr);
+  EXPECT_STREQ(error_->code, "usage");
 }
 
 TEST_F(QueryTest, TheDescriptionNamesTheFiles) {

@@ -85,7 +85,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const std::string text, read_file(a.budget));
   FATHOM_ASSIGN(const std::vector<analysis::Budget> budgets,
                 analysis::parse_budgets(text, a.budget));
-  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, rules_for(a.rules));
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(a.rules));
   const bool events = analysis::needs_events(budgets);
   FATHOM_ASSIGN(analysis::Store store, open_whole(a.trace, events, a.partial));
   std::optional<analysis::Store> baseline;

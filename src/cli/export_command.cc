@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <utility>
@@ -33,7 +34,7 @@ struct Options {
 Result<RowFilter> filter_for(const Parser& parser, const Options& options) {
   FATHOM_ASSIGN(RowFilter filter, filter_of(parser, options.filters));
   if (!options.table.empty()) {
-    FATHOM_TRY(find_filtered_view(options.table));
+    FATHOM_TRY(analysis::find_filtered_view(options.table));
     filter.table = options.table;
   }
   return filter;
@@ -51,6 +52,11 @@ void declare(Parser& parser, Options& options) {
               "hashes in place of paths, hosts, programs and command lines");
   parser.option("--anonymize-key", options.key, "TEXT",
                 "makes hashes of several exports alike; whoever knows it can test guesses");
+}
+
+std::string directory_of(const std::string& output) {
+  const std::string above = std::filesystem::path(output).parent_path();
+  return above.empty() ? "." : above;
 }
 
 // "run.pfw.gz" with "-7" before the first of its extensions.
@@ -132,7 +138,7 @@ Result<int> run(Parser& parser) {
   FATHOM_TRY(check(*exporter, options));
   FATHOM_ASSIGN(RowFilter filter, filter_for(parser, options));
   if (options.key.empty()) options.key = random_id();
-  FATHOM_ASSIGN(analysis::Store store, open_store(options.trace));
+  FATHOM_ASSIGN(analysis::Store store, open_store(options.trace, {}, directory_of(options.output)));
   Export work(store, *exporter, options);
   if (options.split.empty()) {
     FATHOM_TRY(work.write(options.output, std::move(filter)));

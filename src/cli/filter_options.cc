@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "cli/filter_options.h"
 
-#include <algorithm>
 #include <cmath>
 
-#include "analysis/contract.h"
+#include "analysis/row_filter.h"
 #include "base/text.h"
 
 namespace fathom::cli {
 namespace {
-
-Status check_layers(const std::vector<std::string>& layers) {
-  const auto known = analysis::layer_names();
-  for (const std::string& layer : layers) {
-    if (std::ranges::find(known, layer) != known.end()) continue;
-    return usage_error("no layer '" + escape_control(layer) + "'",
-                       "'fathom doctor' lists the layers");
-  }
-  return {};
-}
 
 // Seconds since the start of the recording.
 Result<render::ExportNumber> bound_of(const Parser& parser, const char* name, double seconds) {
@@ -44,7 +33,7 @@ void declare_filters(Parser& parser, FilterOptions& options) {
 
 Result<RowFilter> filter_of(const Parser& parser, const FilterOptions& options) {
   RowFilter filter;
-  FATHOM_TRY(check_layers(options.layers));
+  FATHOM_TRY(analysis::check_layers(options.layers));
   filter.layers = options.layers;
   filter.names = options.names;
   for (const std::string& text : options.pids) {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/filtered_views.h"
 #include "analysis/report.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/filter_options.h"
-#include "cli/filtered_views.h"
 #include "cli/open_trace.h"
 #include "cli/parser.h"
 #include "cli/report_text.h"
@@ -52,11 +52,8 @@ std::string grouping_help() {
 Result<analysis::Store> open_for(const Arguments& arguments, const analysis::ViewDef& view,
                                  const RowFilter& filter) {
   const bool sums = !view.of_events || (view.plain_of_sums && arguments.options.by.empty());
-  FATHOM_ASSIGN(analysis::Store store, sums && !filter.any()
-                                           ? open_sums(arguments.trace, arguments.memory)
-                                           : open_store(arguments.trace, arguments.memory));
-  FATHOM_TRY(show_only(store, filter, view.of_positions));
-  return store;
+  return sums && !filter.any() ? open_sums(arguments.trace, arguments.memory)
+                               : open_store(arguments.trace, arguments.memory);
 }
 
 Result<bool> parse(Parser& parser, Arguments& a) {
@@ -87,14 +84,12 @@ Result<int> run(Parser& parser) {
                 analysis::choose_view(arguments.view, arguments.options));
   FATHOM_ASSIGN(RowFilter filter, filter_of(parser, arguments.filters));
   filter.condition = arguments.condition;
-  FATHOM_ASSIGN(std::vector<analysis::Rule> rules, rules_for(arguments.rules));
-  if (filter.any()) rules.clear();  // they speak of whole runs
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(arguments.rules));
   arguments.options.rules = rules;
   FATHOM_ASSIGN(analysis::Store store, open_for(arguments, *view, filter));
-  FATHOM_ASSIGN(const analysis::Report report, view->run(store, arguments.options));
-  const bool for_people = format == render::Format::kTable || format == render::Format::kMarkdown;
-  std::string text = filter.any() && for_people ? "A part of the run.\n\n" : "";
-  text += report_text(report, format, render::style_for(STDOUT_FILENO));
+  FATHOM_ASSIGN(const analysis::Report report,
+                analysis::report_part(store, *view, arguments.options, filter));
+  std::string text = report_text(report, format, render::style_for(STDOUT_FILENO));
   if (format == render::Format::kTable && arguments.view.empty()) {
     text += "\nNext: fathom report " + shell_quote(arguments.trace) + " functions --top 30\n";
   }

@@ -96,8 +96,9 @@ std::string report_text(const analysis::Report& report, render::Format format,
   std::vector<Table> tables;
   if (for_people) {
     const char* line_end = format == render::Format::kMarkdown ? "\n\n" : "\n";
+    if (report.of_part) text += analysis::kOfPart + std::string("\n\n");
     for (const std::string& sentence : report.words) text += sentence + line_end;
-    if (!text.empty() && !report.sections.empty()) text += "\n";
+    if (!report.words.empty() && !report.sections.empty()) text += "\n";
     text += insights_for_people(report.insights, style);
   } else if (!report.words.empty()) {
     tables.push_back(word_table(report.words));

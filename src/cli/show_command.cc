@@ -70,7 +70,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const bool go_on, parse(parser, a));
   if (!go_on) return 0;
   FATHOM_ASSIGN(const render::Format format, render::parse_format(a.format));
-  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, rules_for(a.rules));
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(a.rules));
   const auto chosen = std::ranges::find(rules, a.rule, &analysis::Rule::id);
   if (!a.rule.empty() && chosen == rules.end()) return unknown_rule(a.rule, rules);
   FATHOM_ASSIGN(analysis::Store store, open_store(a.trace));

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/filtered_views.h"
 #include "analysis/report.h"
-#include "cli/filtered_views.h"
 #include "cli/row_cells.h"
 #include "cli/rules.h"
 #include "cli/store_stream.h"
@@ -31,15 +31,10 @@ Shape shape_of(analysis::Shape shape) {
   return Shape::kTable;
 }
 
-// Bytes are counted where they reach the kernel, and in the C library where that was not recorded.
 constexpr char kHeatSql[] = R"(
   SELECT coalesce(host, '') AS host, pid, greatest(least(ts * $1 // $2, $1 - 1), 0) AS b,
          CAST(sum(bytes) AS BIGINT) AS bytes
-  FROM events
-  WHERE category IN ('read', 'write', 'copy') AND bytes > 0
-    AND layer = (SELECT min(layer) FROM summary WHERE category IN ('read', 'write', 'copy')
-                 AND bytes > 0 AND layer IN ('posix', 'stdio'))
-  GROUP BY ALL ORDER BY ALL)";
+  FROM moved GROUP BY ALL ORDER BY ALL)";
 
 struct HeatRow {
   std::int64_t bytes = 0;
@@ -94,23 +89,16 @@ std::string title_of(const std::vector<std::pair<std::string, std::string>>& fac
 }  // namespace
 
 Result<render::ExportReport> StoreStream::report() {
-  FATHOM_TRY(show_only(*store_, filter_));
   FATHOM_ASSIGN(const analysis::ViewDef* const overview, analysis::choose_view("overview", {}));
-  // Rules speak of whole runs.
-  std::vector<analysis::Rule> rules;
-  if (!filter_.any()) {
-    FATHOM_ASSIGN(rules, rules_for({}));
-  }
-  FATHOM_ASSIGN(analysis::Report found, overview->run(*store_, {.by = {}, .rules = rules}));
+  FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for({}));
+  FATHOM_ASSIGN(analysis::Report found,
+                analysis::report_part(*store_, *overview, {.by = {}, .rules = rules}, filter_));
   render::ExportReport report;
   FATHOM_ASSIGN(report.wall_ns, store_->wall_ns());
   FATHOM_ASSIGN(report.facts, facts_of(*store_));
   report.title = title_of(report.facts);
   report.words = std::move(found.words);
-  if (filter_.any())
-    report.words.insert(
-        report.words.begin(),
-        "This page shows a part of the run, and no advice: rules judge whole runs.");
+  if (found.of_part) report.words.insert(report.words.begin(), analysis::kOfPart);
   if (!found.insights.empty())
     report.sections.push_back({insight_table(found.insights), Shape::kTable});
   FATHOM_ASSIGN(Table heat, heat_table(*store_, report.wall_ns));

@@ -10,6 +10,7 @@
 
 #include "cli/row_cells.h"
 #include "cli/thread_slices.h"
+#include "sql/quote.h"
 
 namespace fathom::cli {
 namespace {
@@ -86,7 +87,7 @@ std::int64_t StoreStream::start_realtime_ns() const {
 }
 
 std::string StoreStream::where(std::string_view view) const {
-  return where_sql(*find_filtered_view(view), filter_);
+  return analysis::where_sql(*analysis::find_filtered_view(view), filter_);
 }
 
 Status StoreStream::processes(const std::function<Status(const render::ExportProcess&)>& use) {
@@ -206,8 +207,22 @@ Status StoreStream::samples(const std::function<Status(const render::ExportSampl
 }
 
 Status StoreStream::table(const std::function<Status(const Table&)>& use) {
-  FATHOM_ASSIGN(const FilteredView view, find_filtered_view(filter_.table));
-  return store_->stream("SELECT * FROM " + std::string(view.name) + where_sql(view, filter_), use);
+  FATHOM_ASSIGN(const std::string sql, table_sql());
+  return store_->stream(sql, use);
+}
+
+Status StoreStream::write_parquet(const std::string& path) {
+  FATHOM_ASSIGN(const std::string sql, table_sql());
+  FATHOM_TRY(
+      store_->query("COPY (" + sql + ") TO " + sql::quote_literal(path) +
+                    " (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARQUET_VERSION v2, "
+                    "USE_TMP_FILE false)"));
+  return {};
+}
+
+Result<std::string> StoreStream::table_sql() const {
+  FATHOM_ASSIGN(const analysis::FilteredView view, analysis::find_filtered_view(filter_.table));
+  return "SELECT * FROM " + std::string(view.name) + analysis::where_sql(view, filter_);
 }
 
 }  // namespace fathom::cli

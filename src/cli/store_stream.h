@@ -5,43 +5,18 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analysis/row_filter.h"
 #include "analysis/store.h"
 #include "render/export/event_stream.h"
 
 namespace fathom::cli {
 
-// Empty lists and no bounds mean all.
-struct RowFilter {
-  std::vector<std::string> layers;
-  std::vector<std::string> names;  // of events, counters, intervals, samples; * and ? as in a shell
-  std::vector<std::int64_t> pids;
-  render::ExportNumber from_ns, to_ns;   // what touches [from, to)
-  std::optional<std::string> host = {};  // of one process: see --split
-  bool without_process = false;          // only what belongs to no process
-  std::string table = "events";          // of formats of tables
-  std::string condition = {};            // of events, in SQL; judged before it is used
-
-  [[nodiscard]] bool any() const;
-};
-
-// A view with the columns that filters look at; "" where it has none.
-struct FilteredView {
-  std::string_view name;
-  std::string_view layer;
-  std::string_view called;  // what `names` means
-  std::string_view begin;
-  std::string_view end;
-};
-// kUsage for a view that cannot be exported as a table.
-Result<FilteredView> find_filtered_view(std::string_view name);
-// " WHERE …"
-[[nodiscard]] std::string where_sql(const FilteredView& view, const RowFilter& filter);
+using analysis::RowFilter;
 
 class StoreStream : public render::EventStream {
  public:
@@ -63,6 +38,7 @@ class StoreStream : public render::EventStream {
 
  private:
   [[nodiscard]] std::string where(std::string_view view) const;
+  [[nodiscard]] Result<std::string> table_sql() const;
 
   analysis::Store* store_;
   RowFilter filter_;

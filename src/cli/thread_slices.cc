@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/heap.h"
 #include "cli/row_cells.h"
 #include "sql/quote.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::int64_t kMostRows = 500'000;
 constexpr std::int64_t kBins = 4096;
+// What may lie idle between two slices: without a bound it was seen to grow with their number.
+constexpr std::size_t kIdleHeap = std::size_t{64} << 20U;
 
 struct Thread {
   std::string host;
@@ -105,7 +108,11 @@ Status cut(analysis::Store& store, const std::string& where, const Thread& threa
 
 Status each_slice(analysis::Store& store, const std::string& where,
                   const std::function<Status(const std::string& condition)>& use) {
-  return each_slice(store, where, kMostRows, use);
+  return each_slice(store, where, kMostRows, [&](const std::string& condition) {
+    Status used = use(condition);
+    trim_heap(kIdleHeap);
+    return used;
+  });
 }
 
 Status each_slice(analysis::Store& store, const std::string& where, std::int64_t most_rows,

@@ -9,9 +9,9 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/filtered_views.h"
 #include "analysis/import/text_recording.h"
 #include "base/files.h"
-#include "cli/filtered_views.h"
 #include "cli/row_cells.h"
 #include "cli/store_stream.h"
 
@@ -144,7 +144,7 @@ TEST_F(StreamTest, SumsOfAPart) {
       "event 2/2 500 +10 posix read bytes=9 category=read\n");
   RowFilter filter;
   filter.pids = {1};
-  ASSERT_TRUE(show_only(store, filter).has_value());
+  ASSERT_TRUE(analysis::show_only(store, filter).has_value());
   const std::pair<const char*, std::int64_t> cases[] = {
       {"SELECT count(*) FROM events", 3},
       {"SELECT self FROM summary WHERE name = 'step'", 78},
@@ -174,8 +174,8 @@ TEST_F(StreamTest, ProcessesToSplitBy) {
 }
 
 TEST(ExportedTables, UnknownOnesAreUsageErrors) {
-  EXPECT_TRUE(find_filtered_view("samples").has_value());
-  const Result<FilteredView> view = find_filtered_view("secrets");
+  EXPECT_TRUE(analysis::find_filtered_view("samples").has_value());
+  const Result<analysis::FilteredView> view = analysis::find_filtered_view("secrets");
   ASSERT_FALSE(view.has_value());
   EXPECT_EQ(view.error().code, Code::kUsage);
 }

@@ -68,6 +68,26 @@ Status Connection::stream(const std::string& sql, const OnRows& on_rows,
   return statement.run(parameters, on_rows);
 }
 
+Status Connection::stream_chunks(const std::string& sql, const OnChunk& on_chunk) {
+  FATHOM_ASSIGN(Statement statement, Statement::prepare(state_->api, state_->handle, sql));
+  FATHOM_TRY(statement.bind({}));
+  ResultSet rows(state_->api);
+  FATHOM_TRY(statement.execute(rows));
+  return rows.each_chunk(on_chunk);
+}
+
+// By the parser alone: nothing of the statement is bound or run.
+std::vector<std::string> Connection::table_names(const std::string& sql) {
+  std::vector<std::string> names;
+  const Result<Table> found =
+      query("SELECT lower(unnest(json_serialize_sql($1::VARCHAR)::JSON->>'$..table_name'))", {sql});
+  if (!found) return names;
+  for (const auto& row : found->rows) {
+    if (const auto* name = std::get_if<std::string>(&row[0].data)) names.push_back(*name);
+  }
+  return names;
+}
+
 Status Connection::stream_untrusted(const std::string& sql, const OnRows& on_rows,
                                     const Parameters& parameters) {
   FATHOM_ASSIGN(Statement statement, Statement::prepare_select(state_->api, state_->handle, sql));

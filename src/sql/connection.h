@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/table.h"
+#include "sql/chunk.h"
 #include "sql/database.h"
 
 namespace fathom::sql {
@@ -56,6 +57,13 @@ class Connection {
   // times and UUIDs their text.
   Result<Table> query(const std::string& sql, const Parameters& parameters = {});
   Status stream(const std::string& sql, const OnRows& on_rows, const Parameters& parameters = {});
+
+  // The same for passes over very many rows.
+  Status stream_chunks(const std::string& sql, const OnChunk& on_chunk);
+
+  // The tables and views that somebody else's statement names, in lower case and without those
+  // behind a view; none where it is no query.
+  std::vector<std::string> table_names(const std::string& sql);
 
   // One statement of somebody else's: refused unless it only selects. Safe after lock_down() only.
   Result<Table> query_untrusted(const std::string& sql, const Parameters& parameters = {});

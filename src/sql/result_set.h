@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/table.h"
 #include "sql/arrow.h"
+#include "sql/chunk.h"
 #include "sql/duckdb_api.h"
 #include "sql/value_reader.h"
 
@@ -29,6 +30,9 @@ class ResultSet {
   // first.
   Status open_columns(Table& rows);
   Status next(Table& rows);
+
+  // As columns where they lie: all rows that are left.
+  Status each_chunk(const OnChunk& use);
 
   // As columns. An array whose `release` is NULL is the end.
   Status arrow_schema(ArrowSchema& out);

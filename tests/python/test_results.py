@@ -158,6 +158,41 @@ def test_reports_are_those_of_the_command(root: Path) -> None:
         expect("no group", "usage", refused(recording.report, "functions", by="nonsense").code)
 
 
+def test_reports_of_a_part_are_those_of_the_command(root: Path) -> None:
+    trace = small(root)
+    parts = (
+        ({"from_": 0.0001, "to": 0.0003}, ["--from", "0.0001", "--to", "0.0003"]),
+        ({"layers": "posix", "name": ["p*", "open"]}, ["--layers", "posix", "--name", "p*,open"]),
+        ({"pid": 10, "where": "bytes > 0"}, ["--pid", "10", "--where", "bytes > 0"]),
+    )
+    with fathom.open(trace) as recording:
+        whole = recording.report("functions")
+        for asked, options in parts:
+            told = json.loads(ran(FATHOM, "report", trace, "functions", *options, "--format", "json"))
+            report = recording.report("functions", **asked)
+            expect(f"rows of {asked}", told["functions_by_self_time"], report.dicts())
+            expect("says so", (True, []), (report.of_part, recording.report(**asked).insights))
+        expect("the whole run again", whole.dicts(), recording.report("functions").dicts())
+        expect("no layer", "usage", refused(recording.report, "functions", layers="nonsense").code)
+        expect("no time", True, bool(refused(recording.report, "functions", to=float("nan"))))
+        refused(recording.report, "functions", where="true); DROP VIEW events; --")
+
+
+def test_rules_of_ones_own_give_advice(root: Path) -> None:
+    (root / "rules").mkdir()
+    (root / "rules" / "always.sql").write_text(
+        "-- id: always\n-- severity: low\n-- title: Always so\n-- says: {n} calls\n-- try: nothing\n"
+        "SELECT sum(calls) AS n FROM summary\n-- evidence:\nFROM summary\n"
+    )
+    os.environ["FATHOM_RULES"] = str(root / "rules")
+    try:
+        with fathom.open(small(root)) as recording:
+            said = [one["rule"] for one in recording.report().insights]
+    finally:
+        del os.environ["FATHOM_RULES"]
+    expect("the rule", True, "always" in said)
+
+
 def test_report_tables_are_frames(root: Path) -> None:
     need("pandas", "pyarrow", "polars")
     with fathom.open(small(root)) as recording:

@@ -32,6 +32,9 @@ Result<std::vector<Rule>> own_rules();
 Result<std::vector<Rule>> rules_in(const std::string& directory);
 // Ours, and those of the directories; a later rule replaces one with the same id.
 Result<std::vector<Rule>> all_rules(std::span<const std::string> directories);
+// Ours; those in FATHOM_RULES (directories, by colons), or else in ~/.config/fathom/rules where
+// that exists; and those in the directories.
+Result<std::vector<Rule>> rules_for(const std::vector<std::string>& directories);
 
 // What the rules have to say, the gravest first. A rule whose query fails is an error that names
 // it.

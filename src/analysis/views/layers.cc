@@ -4,8 +4,9 @@
 
 #include "analysis/contract.h"
 #include "analysis/view_tools.h"
-#include "analysis/views/kinds.h"
+#include "analysis/views/scopes.h"
 #include "analysis/views/tables.h"
+#include "analysis/walk/layer_walls.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -41,40 +42,43 @@ constexpr char kSums[] =
        CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
        CAST(sum(bytes) AS BIGINT) AS bytes)";
 
-// Of the run and of hosts, from what was summed while decoding.
+// Of the run and of hosts, from what was summed while decoding. Several recordings may have covered
+// the same time: of a stretch counts what lies behind the end of those that began before.
 std::string layers_of_sums(const Scope& scope) {
   const std::string host = scope.keys.empty() ? "CAST(NULL AS VARCHAR)" : "host";
   return fmt::format(
       R"(SELECT {scope}, s.layer, wall, self, total, calls, errors, bytes
          FROM (SELECT {host} AS host, layer, {sums} FROM summary GROUP BY ALL) s
-         LEFT JOIN (SELECT {host} AS h, layer, CAST(sum(covered) AS BIGINT) AS wall FROM coverage
-                    GROUP BY ALL) w ON w.layer = s.layer AND w.h IS NOT DISTINCT FROM s.host)",
+         LEFT JOIN (
+           SELECT h, layer, CAST(sum(CASE WHEN dur > 0 THEN covered * (
+                    greatest(stop - greatest(ts, coalesce(before, ts)), 0) / dur) ELSE 0 END)
+                    AS BIGINT) AS wall
+           FROM (SELECT {host} AS h, layer, ts, dur, ts + dur AS stop, covered,
+                        max(ts + dur) OVER (PARTITION BY {host}, layer ORDER BY ts, dur ROWS BETWEEN
+                          UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM coverage)
+           GROUP BY ALL) w ON w.layer = s.layer AND w.h IS NOT DISTINCT FROM s.host)",
       fmt::arg("scope", scope_columns_sql(scope)), fmt::arg("host", host), fmt::arg("sums", kSums));
 }
 
-// Of processes and threads: how many calls of a layer are open after every begin and end.
+// Of processes and threads.
 std::string layers_of_events(const Scope& scope) {
+  std::string same = fmt::format("w.scope = '{}' AND w.layer = s.layer", scope.name);
+  for (const std::string& key : scope.keys)
+    same += fmt::format(" AND w.{0} IS NOT DISTINCT FROM s.{0}", key);
   return fmt::format(
-      R"(SELECT {scope}, layer, wall, self, total, calls, errors, bytes
+      R"(SELECT {scope}, s.layer, coalesce(wall, 0) AS wall, self, total, calls, errors, bytes
          FROM (SELECT {keys}, layer, {sums} FROM (
                  SELECT host, pid, tid, layer, self, dur, 1 AS calls, error IS NOT NULL AS errors, bytes
-                 FROM events) GROUP BY {keys}, layer)
-         JOIN (SELECT {keys}, layer,
-                      CAST(coalesce(sum(dur) FILTER (open > 0), 0) AS BIGINT) AS wall FROM (
-                 SELECT {keys}, layer, lead(ts) OVER later - ts AS dur, sum(opens) OVER later AS open
-                 FROM (SELECT {keys}, layer, ts, 1 AS opens FROM events
-                       UNION ALL SELECT {keys}, layer, ts + dur, -1 FROM events)
-                 WINDOW later AS (PARTITION BY {keys}, layer ORDER BY ts, opens DESC
-                                  ROWS UNBOUNDED PRECEDING))
-               GROUP BY {keys}, layer)
-           USING ({keys}, layer))",
-      fmt::arg("scope", scope_columns_sql(scope)), fmt::arg("keys", columns_sql(scope.keys)),
-      fmt::arg("sums", kSums));
+                 FROM events) GROUP BY {keys}, layer) s
+         LEFT JOIN (SELECT scope, host, pid, tid, layer, wall FROM layer_walls) w ON {same})",
+      fmt::arg("scope", scope_columns_sql(scope, "s.")), fmt::arg("keys", columns_sql(scope.keys)),
+      fmt::arg("sums", kSums), fmt::arg("same", same));
 }
 
 Result<Table> layers_by(Store& store, const ViewOptions& options) {
   const Scope& scope = scope_of(options.by);
   const std::int64_t rows = rows_wanted(options, kRows);
+  if (scope.keys.size() >= 2) FATHOM_TRY(store.ensure(make_layer_walls));
   const std::string sums = scope.keys.size() < 2 ? layers_of_sums(scope) : layers_of_events(scope);
   FATHOM_ASSIGN(Table table, store.query(fmt::format(
                                  "SELECT {}, layer, wall, self, total, calls, errors, bytes, "
@@ -156,6 +160,7 @@ const ViewDef kLayersView = {
     .run = run_layers,
     .sql = layer_time_sql,
     .sql_name = "layer_time",
+    .make = make_layer_walls,
     .of_events = true,
     .plain_of_sums = true,
 };

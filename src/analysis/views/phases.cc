@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/view_tools.h"
+#include "analysis/walk/tree_pass.h"
 
 namespace fathom::analysis {
 namespace {
@@ -11,35 +12,20 @@ using enum Measure;
 
 constexpr std::int64_t kRows = 20;
 
-// What comes more than a million times is a function rather than a phase; leaving it out bounds the
-// memory that exact percentiles take. What lies inside, in the same thread, comes from the tree.
+// What lies inside, in the same thread, comes from the tree.
 std::string sql() {
   return R"(
-    WITH often AS (
-      SELECT name FROM summary WHERE layer = 'app' GROUP BY name
-      HAVING sum(calls) BETWEEN 2 AND 1000000),
-    rounds AS (
-      SELECT name, host, pid, tid, dur,
-             row_number() OVER (PARTITION BY name, host, pid, tid ORDER BY ts) AS n
-      FROM events JOIN often USING (name) WHERE layer = 'app' AND dur > 0),
-    phases AS (
-      SELECT name AS phase, count(*) AS calls, count(*) FILTER (n = 1) AS threads,
-             CAST(sum(dur) AS BIGINT) AS total, CAST(median(dur) AS BIGINT) AS median,
-             CAST(quantile_cont(dur, 0.95) AS BIGINT) AS p95,
-             CAST(avg(dur) FILTER (n = 1) AS BIGINT) AS first,
-             CAST(median(dur) FILTER (n > 1) AS BIGINT) AS rest,
-             round(100 * regr_slope(dur, n) / avg(dur), 3) AS trend
-      FROM rounds GROUP BY name HAVING max(n) > 1),
-    inside AS (
+    WITH inside AS (
       SELECT phase, CAST(coalesce(sum(self) FILTER (layer IN ('app', 'python')), 0) AS BIGINT) AS app,
              CAST(coalesce(sum(self) FILTER (layer IN ('stdio', 'posix')), 0) AS BIGINT) AS io,
              CAST(coalesce(sum(self) FILTER (layer NOT IN ('app', 'python', 'stdio', 'posix')), 0)
                   AS BIGINT) AS other
       FROM (SELECT layer, self, unnest(list_distinct(path)) AS phase FROM tree) GROUP BY phase)
-    SELECT phases.*, app, io, other FROM phases JOIN inside USING (phase))";
+    SELECT phase_times.*, app, io, other FROM phase_times JOIN inside USING (phase))";
 }
 
 Result<Report> run(Store& store, const ViewOptions& options) {
+  FATHOM_TRY(store.ensure(make_tree));
   FATHOM_ASSIGN(Table table, store.query("SELECT *, count(*) OVER () AS all_rows FROM phases "
                                          "ORDER BY total DESC, calls, phase" +
                                          limit_sql(rows_wanted(options, kRows))));
@@ -72,6 +58,7 @@ const ViewDef kPhasesView = {
     .by = {},
     .run = run,
     .sql = sql,
+    .make = make_tree,
     .of_events = true,
 };
 

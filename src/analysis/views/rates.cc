@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/view_tools.h"
+#include "analysis/views/stretches.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -14,6 +15,7 @@ using enum Measure;
 
 constexpr std::int64_t kBins = 60;
 constexpr std::int64_t kRows = 40;
+constexpr char kWhatMoved[] = "what moved in posix, and in stdio where posix shows none of a file";
 constexpr std::string_view kBandwidthBy[] = {"layer", "pid", "host", "file"};
 constexpr std::string_view kConcurrencyBy[] = {"host"};
 
@@ -27,30 +29,24 @@ std::string bandwidth_sql(const std::string& keys) {
                 sum(bytes) * 1e9 * bins / wall AS rate
          FROM (SELECT {keys} category AS direction, bytes, stretches.*,
                       greatest(least((ts - "begin") * bins // wall, bins - 1), 0) AS b
-               FROM events, stretches
-               WHERE layer IN ('stdio', 'posix') AND category IN ('read', 'write') AND bytes > 0)
+               FROM moved, stretches WHERE category IN ('read', 'write'))
          GROUP BY {keys} b, "begin", wall, bins, direction)",
       fmt::arg("bins", kBins), fmt::arg("keys", keys));
 }
 
 // Threads in calls of the I/O layers, in regions and functions of the program and not in a call
-// inside, and in any call: on average over a stretch of time, which is no shorter than those of the
-// timeline.
+// inside, and in any call: on average over a stretch of time.
 std::string concurrency_sql(const std::string& keys) {
+  const auto threads = [](std::string_view where) {
+    return fmt::format("round(coalesce(sum(busy) FILTER ({}), 0) * bins / wall, 6)", where);
+  };
   return fmt::format(
-      R"(WITH stretches AS (
-           SELECT "begin", greatest(wall, 1) AS wall, greatest(least(wall // greatest(
-                    (SELECT max(width) FROM timeline), 1), {bins}), 1) AS bins FROM totals),
-         cut AS (
-           SELECT {keys} layer, busy, calls, stretches.*,
-                  greatest(least((ts - "begin") * bins // wall, bins - 1), 0) AS b
-           FROM timeline, stretches)
-         SELECT {keys} b AS bin, bins, "begin" + b * wall // bins AS ts, wall // bins AS width,
-                coalesce(sum(busy) FILTER (layer IN ('stdio', 'posix')), 0) * bins / wall AS io,
-                coalesce(sum(busy) FILTER (layer IN ('app', 'python')), 0) * bins / wall AS app,
-                sum(busy) * bins / wall AS "all", CAST(sum(calls) AS BIGINT) AS calls
-         FROM cut GROUP BY {keys} b, "begin", wall, bins)",
-      fmt::arg("bins", kBins), fmt::arg("keys", keys));
+      R"(SELECT {keys} b AS bin, bins, "begin" + b * wall // bins AS ts, wall // bins AS width,
+                {io} AS io, {app} AS app, {any} AS "all", CAST(sum(calls) AS BIGINT) AS calls
+         FROM ({cut}) GROUP BY {keys} b, "begin", wall, bins)",
+      fmt::arg("keys", keys), fmt::arg("io", threads("layer IN ('stdio', 'posix')")),
+      fmt::arg("app", threads("layer IN ('app', 'python')")), fmt::arg("any", threads("true")),
+      fmt::arg("cut", stretches_sql(keys, kBins)));
 }
 
 std::string bandwidth_view() { return bandwidth_sql(""); }
@@ -92,7 +88,7 @@ Result<Report> run_bandwidth(Store& store, const ViewOptions& options) {
   set_measures(table, {{"bytes", kBytes}, {"mean", kBytes}, {"peak", kBytes}});
   table.note = all == 0 ? "no bytes were read or written"
                         : "mean, peak and lines: bytes a second, over stretches of " +
-                              stretch_text(base, table);
+                              stretch_text(base, table) + "; " + kWhatMoved;
   note_left_out(table, all, "lines");
   return Report{.words = {}, .sections = {{std::move(table), Shape::kSeries}}};
 }

@@ -2,11 +2,11 @@
 // When each layer was busy.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "analysis/contract.h"
 #include "analysis/view_tools.h"
+#include "analysis/views/stretches.h"
 #include "analysis/views/tables.h"
 
 namespace fathom::analysis {
@@ -23,23 +23,14 @@ struct Line {
   List threads;
 };
 
-Result<std::int64_t> bins_of(Store& store, std::int64_t wall) {
-  FATHOM_ASSIGN(const Table widest, store.query("SELECT max(width) FROM timeline"));
-  const std::int64_t width = std::max<std::int64_t>(int_of(widest.rows[0][0]), 1);
-  return std::clamp<std::int64_t>(wall / width, 1, kMostBins);
-}
-
-std::map<std::string, Line> lines_of(const Table& found, std::int64_t bins, std::int64_t wall) {
+std::map<std::string, Line> lines_of(const Table& found) {
   std::map<std::string, Line> lines;
-  const double bin_width = static_cast<double>(wall) / static_cast<double>(bins);
   for (const auto& row : found.rows) {
     Line& line = lines[text_of(row[0])];
-    line.threads.resize(static_cast<std::size_t>(bins), Value(0.0));
-    line.busy += int_of(row[2]);
-    line.calls += int_of(row[3]);
-    line.bytes += int_of(row[4]);
-    line.threads[static_cast<std::size_t>(int_of(row[1]))] =
-        static_cast<double>(int_of(row[2])) / bin_width;
+    line.busy = int_of(row[1]);
+    line.calls = int_of(row[2]);
+    line.bytes = int_of(row[3]);
+    line.threads = dense(row[4], row[5], int_of(row[6]), Value(0.0));
   }
   return lines;
 }
@@ -52,15 +43,16 @@ Result<Report> run(Store& store, const ViewOptions&) {
 }  // namespace
 
 Result<Section> timeline_section(Store& store) {
-  FATHOM_ASSIGN(const TimeBase base, time_base(store));
-  const std::int64_t wall = std::max<std::int64_t>(base.wall, 1);
-  FATHOM_ASSIGN(const std::int64_t bins, bins_of(store, wall));
   FATHOM_ASSIGN(const Table found,
-                store.query("SELECT layer, greatest(least((ts - $3) * $1 // $2, $1 - 1), 0) AS b, "
-                            "CAST(sum(busy) AS BIGINT), CAST(sum(calls) AS BIGINT), "
-                            "CAST(sum(bytes) AS BIGINT) FROM timeline GROUP BY layer, b",
-                            {bins, wall, base.begin}));
-  std::map<std::string, Line> lines = lines_of(found, bins, wall);
+                store.query(fmt::format(
+                    R"(SELECT layer, CAST(round(sum(busy)) AS BIGINT), CAST(sum(calls) AS BIGINT),
+                    CAST(sum(bytes) AS BIGINT), list(b ORDER BY b),
+                    list(round(busy * bins / wall, 6) ORDER BY b), any_value(bins)
+             FROM (SELECT layer, b, sum(busy) AS busy, sum(calls) AS calls, sum(bytes) AS bytes,
+                          bins, wall FROM ({}) GROUP BY layer, b, bins, wall)
+             GROUP BY layer)",
+                    stretches_sql("", kMostBins))));
+  std::map<std::string, Line> lines = lines_of(found);
   Section section{.table = {}, .shape = Shape::kSeries};
   Table& table = section.table;
   table.title = "Layers over time";

@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "analysis/view_tools.h"
-#include "analysis/views/kinds.h"
+#include "analysis/views/scopes.h"
+#include "analysis/walk/tree_pass.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -21,43 +22,20 @@ constexpr std::int64_t kRows = 40;
 constexpr std::int64_t kPaths = 10;
 constexpr std::string_view kBy[] = {"host", "pid", "tid"};
 
-// An event lies in the last one a level higher that began before it and does not end earlier. Only
-// events with something inside are looked for, and only they need a number of their own: the others
-// are summed at once. A node is known by a hash of its way.
+// What threads have in common is summed. A node is known by a hash of its way.
 constexpr char kTree[] = R"(
-  WITH RECURSIVE calls AS (
-    SELECT coalesce(host, '') AS host, coalesce(pid, -1) AS pid, coalesce(tid, -1) AS tid,
-           coalesce(depth, 0) AS depth, ts, ts + dur AS stop, layer, name, dur, self,
-           CASE WHEN self < dur THEN hash(host, pid, tid, depth, ts) END AS id
-    FROM events),
-  outers AS MATERIALIZED (SELECT id, host, pid, tid, depth, ts, stop FROM calls WHERE id IS NOT NULL),
-  placed AS MATERIALIZED (
-    SELECT {c_keys} c.id, CASE WHEN o.stop >= c.stop THEN o.id END AS outside, c.layer, c.name,
-           count(*) AS calls, sum(c.dur) AS total, sum(c.self) AS self
-    FROM calls c ASOF LEFT JOIN outers o
-      ON o.host = c.host AND o.pid = c.pid AND o.tid = c.tid AND o.depth = c.depth - 1
-     AND o.ts <= c.ts
-    GROUP BY ALL),
-  named AS (
-    SELECT id, hash({keys} layer, name) AS node, 0 AS depth
-    FROM placed WHERE outside IS NULL AND id IS NOT NULL
-    UNION ALL
-    SELECT p.id, hash(n.node, p.layer, p.name), n.depth + 1
-    FROM named n JOIN placed p ON p.outside = n.id WHERE p.id IS NOT NULL),
-  nodes AS MATERIALIZED (
-    SELECT {keys} CASE WHEN n.node IS NULL THEN hash({keys} layer, name)
-                  ELSE hash(n.node, layer, name) END AS node,
-           n.node AS parent, coalesce(n.depth + 1, 0) AS depth, layer, name,
+  WITH RECURSIVE nodes AS MATERIALIZED (
+    SELECT {keys} {node} AS node, {parent} AS parent, depth, layer, name,
            CASE WHEN layer IN ('app', 'python') THEN name
                 ELSE concat(name, ' [', layer, ']') END AS step,
            CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(total) AS BIGINT) AS total,
            CAST(sum(self) AS BIGINT) AS self
-    FROM placed p LEFT JOIN named n ON n.id = p.outside GROUP BY ALL),
+    FROM tree_nodes GROUP BY ALL),
   paths AS (
     SELECT node, [step] AS path FROM nodes WHERE parent IS NULL
     UNION ALL
     SELECT n.node, list_append(p.path, n.step) FROM paths p JOIN nodes n ON n.parent = p.node)
-  SELECT {shown} depth, name, layer, calls, total, self, node, parent, path
+  SELECT {keys} depth, name, layer, calls, total, self, node, parent, path
   FROM nodes JOIN paths USING (node))";
 
 std::string sql() { return tree_sql({}); }
@@ -153,6 +131,7 @@ Result<Table> paths_table(Store& store, const std::string& all, const TimeBase& 
 Result<Report> run(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
   const std::vector<std::string>& keys = scope_of(options.by).keys;
+  FATHOM_TRY(store.ensure(make_tree));
   FATHOM_TRY(store.query("CREATE OR REPLACE TEMP TABLE the_tree AS " + tree_sql(keys)));
   const std::string depth =
       options.depth >= 0 ? fmt::format(" WHERE depth < {}", options.depth) : "";
@@ -174,15 +153,13 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 
 std::string tree_sql(const std::vector<std::string>& by) {
   std::string keys;
-  std::string c_keys;
-  std::string shown;
-  for (const std::string& key : by) {
-    keys += key + ", ";
-    c_keys += "c." + key + ", ";
-    shown += fmt::format("nullif({0}, {1}) AS {0}, ", key, key == "host" ? "''" : "-1");
-  }
-  return fmt::format(kTree, fmt::arg("keys", keys), fmt::arg("c_keys", c_keys),
-                     fmt::arg("shown", shown));
+  for (const std::string& key : by) keys += key + ", ";
+  const auto own = [&](const char* node) {
+    return by.empty() ? std::string(node)
+                      : fmt::format("CASE WHEN {0} IS NOT NULL THEN hash({1}{0}) END", node, keys);
+  };
+  return fmt::format(kTree, fmt::arg("keys", keys), fmt::arg("node", own("node")),
+                     fmt::arg("parent", own("parent")));
 }
 
 extern const ViewDef kTreeView;
@@ -192,6 +169,7 @@ const ViewDef kTreeView = {
     .by = kBy,
     .run = run,
     .sql = sql,
+    .make = make_tree,
     .of_events = true,
     .has_depth = true,
 };

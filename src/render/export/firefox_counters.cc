@@ -9,8 +9,8 @@ namespace fathom::render {
 
 Status FirefoxCounters::add(const ExportCounter& counter) {
   if (!std::isfinite(counter.value)) return {};
-  Series& series =
-      series_[{std::string(counter.host), counter.pid.value_or(-1), std::string(counter.name)}];
+  Series& series = series_[{std::string(counter.host), counter.pid.value_or(kNoProcess),
+                            std::string(counter.name)}];
   if (series.times.size() == 0) {
     series.unit = counter.unit;
     series.layer = counter.layer;
@@ -20,6 +20,12 @@ Status FirefoxCounters::add(const ExportCounter& counter) {
   series.last = counter.value;
   FATHOM_TRY(series.times.spill_if_large());
   return series.changes.spill_if_large();
+}
+
+std::set<std::pair<std::string, std::int64_t>> FirefoxCounters::owners() const {
+  std::set<std::pair<std::string, std::int64_t>> owners;
+  for (const auto& [key, series] : series_) owners.emplace(std::get<0>(key), std::get<1>(key));
+  return owners;
 }
 
 // Firefox's page draws category Memory as the sum of all changes so far, which is our value.
@@ -48,8 +54,7 @@ Status FirefoxCounters::move_to(SinkBuffer& out,
   for (auto& [key, series] : series_) {
     out.text() += first ? "\n" : ",\n";
     first = false;
-    const auto thread = threads.find(std::get<1>(key));
-    FATHOM_TRY(write(out, key, series, thread == threads.end() ? 0 : thread->second));
+    FATHOM_TRY(write(out, key, series, threads.at(std::get<1>(key))));
   }
   series_.clear();
   return {};

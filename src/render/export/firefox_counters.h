@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/result.h"
 #include "render/export/event_stream.h"
@@ -18,12 +20,15 @@ class FirefoxCounters {
  public:
   // Values of a series come in order of time. The profile wants their changes.
   Status add(const ExportCounter& counter);
-  // The inside of the JSON array. `threads` are places in the profile's list by pid; counters of
-  // no process, or of one without a thread, are shown with the first.
+  // Host and pid of every counter so far.
+  static constexpr std::int64_t kNoProcess = -1;
+  [[nodiscard]] std::set<std::pair<std::string, std::int64_t>> owners() const;
+  // The inside of the JSON array. `threads` are places in the profile's list by pid, for all
+  // owners.
   Status move_to(SinkBuffer& out, const std::map<std::int64_t, std::size_t>& threads);
 
  private:
-  using Key = std::tuple<std::string, std::int64_t, std::string>;  // host, pid or -1, name
+  using Key = std::tuple<std::string, std::int64_t, std::string>;  // host, pid, name
   struct Series {
     std::string unit, layer;
     double last = 0;

@@ -29,7 +29,6 @@ class FirefoxWriter : public SpanListener {
     FATHOM_TRY(walk_spans(from, *this));
     FATHOM_TRY(from.samples([&](const ExportSample& sample) { return add(sample); }));
     FATHOM_TRY(close_thread());
-    buffer_.text() += "\n],\"counters\":[";
     FATHOM_TRY(add_counters(from));
     buffer_.text() += "\n]}\n";
     return buffer_.flush();
@@ -107,20 +106,31 @@ class FirefoxWriter : public SpanListener {
     return thread_.add_sample(sample.ts, stack, sample.weight, time);
   }
 
-  // A counter needs a thread beside which it is shown.
+  // A counter is shown beside a thread of its process: one without calls where there is none.
   Status add_counters(EventStream& from) {
-    if (threads_ == 0) return {};
     FirefoxCounters counters;
     const auto add = [&](const ExportCounter& counter) { return counters.add(counter); };
     FATHOM_TRY(from.counters(add));
     FATHOM_TRY(interval_counters(from, add));
+    for (const auto& [host, pid] : counters.owners()) {
+      if (first_threads_.contains(pid)) continue;
+      const bool machine = pid == FirefoxCounters::kNoProcess;
+      now_ = {machine ? "machine" : names_.program(host, pid), "counters", machine ? 0 : pid, {}};
+      first_threads_.try_emplace(pid, threads_);
+      FATHOM_TRY(put_thread());
+    }
+    buffer_.text() += "\n],\"counters\":[";
     return counters.move_to(buffer_, first_threads_);
   }
 
   Status close_thread() {
     if (thread_.empty()) return {};
-    buffer_.text() += threads_ > 0 ? ",\n" : "\n";
     if (now_.pid) first_threads_.try_emplace(*now_.pid, threads_);
+    return put_thread();
+  }
+
+  Status put_thread() {
+    buffer_.text() += threads_ > 0 ? ",\n" : "\n";
     ++threads_;
     FATHOM_TRY(thread_.move_to(buffer_, now_));
     thread_ = FirefoxThread();

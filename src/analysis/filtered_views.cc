@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/filtered_views.h"
+#include "analysis/filtered_views.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "sql/quote.h"
 
-namespace fathom::cli {
+namespace fathom::analysis {
 namespace {
 
 constexpr std::int64_t kBins = 120;
@@ -24,7 +24,7 @@ struct Window {
   bool cuts = false;  // the run is longer
 };
 
-Result<Window> window_of(analysis::Store& store, const RowFilter& filter) {
+Result<Window> window_of(Store& store, const RowFilter& filter) {
   FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
   Window window{.begin = std::max<std::int64_t>(filter.from_ns.value_or(0), 0),
                 .end = std::min(filter.to_ns.value_or(wall), wall),
@@ -34,7 +34,7 @@ Result<Window> window_of(analysis::Store& store, const RowFilter& filter) {
 }
 
 // Passes a condition that somebody else's SELECT may have, and nothing but a condition.
-Status judge(analysis::Store& store, const std::string& condition) {
+Status judge(Store& store, const std::string& condition) {
   if (condition.empty()) return {};
   FATHOM_TRY(store.query_untrusted("SELECT (" + condition + "\n) FROM events LIMIT 0"));
   FATHOM_TRY(store.query_untrusted("SELECT 1 FROM events WHERE (" + condition + "\n) LIMIT 0"));
@@ -65,7 +65,7 @@ std::string cut_events_sql(const std::string& where, const Window& window) {
       fmt::arg("begin", window.begin), fmt::arg("end", window.end), fmt::arg("where", where));
 }
 
-Status show_events(analysis::Store& store, RowFilter filter, const Window& window) {
+Status show_events(Store& store, RowFilter filter, const Window& window) {
   filter.from_ns.reset();
   filter.to_ns.reset();
   FATHOM_ASSIGN(const FilteredView view, find_filtered_view("events"));
@@ -82,7 +82,7 @@ Status show_events(analysis::Store& store, RowFilter filter, const Window& windo
   return {};
 }
 
-Status show_others(analysis::Store& store, const RowFilter& filter, const Window& window) {
+Status show_others(Store& store, const RowFilter& filter, const Window& window) {
   for (const char* name : {"counters", "intervals", "samples"}) {
     FATHOM_ASSIGN(const FilteredView view, find_filtered_view(name));
     FATHOM_TRY(store.query("CREATE OR REPLACE TEMP VIEW " + std::string(name) +
@@ -155,9 +155,9 @@ std::string summary_view_sql(bool positions) {
   constexpr std::string_view kOfPositions[] = {"positioned", "consecutive", "forward",
                                                "strided",    "misaligned",  "extent"};
   std::vector<std::string> columns;
-  for (const analysis::ViewSpec& view : analysis::recorded_views()) {
+  for (const ViewSpec& view : recorded_views()) {
     if (view.name != "summary") continue;
-    for (const analysis::ColumnSpec& column : view.columns) {
+    for (const ColumnSpec& column : view.columns) {
       const std::string name = sql::quote_identifier(column.name);
       const bool moved = std::ranges::find(kOfPositions, column.name) != std::end(kOfPositions);
       if (!moved) columns.push_back("s." + name);
@@ -211,9 +211,13 @@ constexpr char kCoverage[] = R"(
 
 }  // namespace
 
-Status show_only(analysis::Store& store, const RowFilter& filter, bool positions) {
+Status show_only(Store& store, const RowFilter& filter, bool positions) {
   if (!filter.any()) return {};
   FATHOM_TRY(judge(store, filter.condition));
+  if (store.has_made()) {  // of all events, and not to be made again of those that are left
+    return usage_error("the condition asks a view that is made of the events",
+                       "ask columns of events, or tables such as files");
+  }
   FATHOM_ASSIGN(const Window window, window_of(store, filter));
   FATHOM_TRY(show_events(store, filter, window));
   FATHOM_TRY(show_others(store, filter, window));
@@ -223,8 +227,17 @@ Status show_only(analysis::Store& store, const RowFilter& filter, bool positions
   FATHOM_TRY(store.query(timeline_sql(window)));
   FATHOM_TRY(store.query(kCoverage));
   FATHOM_TRY(store.query("CREATE OR REPLACE TEMP VIEW totals AS " +
-                         analysis::totals_sql(window.end - window.begin, window.begin)));
+                         totals_sql(window.end - window.begin, window.begin)));
   return {};
 }
 
-}  // namespace fathom::cli
+Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions options,
+                           const RowFilter& filter) {
+  FATHOM_TRY(show_only(store, filter, view.of_positions));
+  if (filter.any()) options.rules = {};
+  FATHOM_ASSIGN(Report report, view.run(store, options));
+  report.of_part = filter.any();
+  return report;
+}
+
+}  // namespace fathom::analysis

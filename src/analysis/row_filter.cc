@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
+#include "analysis/row_filter.h"
+
 #include <algorithm>
 
+#include "analysis/contract.h"
 #include "base/text.h"
-#include "cli/row_cells.h"
-#include "cli/store_stream.h"
 #include "sql/quote.h"
 
-namespace fathom::cli {
+namespace fathom::analysis {
 namespace {
 
 constexpr FilteredView kViews[] = {
@@ -31,22 +32,14 @@ std::string like_one_of(std::string_view column, const std::vector<std::string>&
   return sql + ")";
 }
 
-// Rows of all views that belong to a process or to none.
-std::string everything_sql(const RowFilter& filter) {
-  std::string sql;
-  for (const FilteredView& view : kViews) {
-    sql += (sql.empty() ? "SELECT host, pid FROM " : " UNION ALL SELECT host, pid FROM ") +
-           std::string(view.name) + where_sql(view, filter);
-  }
-  return sql;
-}
-
 }  // namespace
 
 bool RowFilter::any() const {
   return !layers.empty() || !names.empty() || !pids.empty() || from_ns || to_ns ||
          !condition.empty();
 }
+
+std::span<const FilteredView> filtered_views() { return kViews; }
 
 Result<FilteredView> find_filtered_view(std::string_view name) {
   std::vector<std::string> names;
@@ -78,30 +71,14 @@ std::string where_sql(const FilteredView& view, const RowFilter& filter) {
   return sql;
 }
 
-Result<std::vector<std::pair<std::string, std::int64_t>>> processes_of(analysis::Store& store,
-                                                                       const RowFilter& filter) {
-  std::vector<std::pair<std::string, std::int64_t>> found;
-  FATHOM_TRY(each_row(store,
-                      "SELECT DISTINCT coalesce(host, ''), CAST(pid AS BIGINT) FROM (" +
-                          everything_sql(filter) + ") WHERE pid IS NOT NULL ORDER BY ALL",
-                      [&](RowCells cells) -> Status {
-                        std::string host(cells.text());
-                        found.emplace_back(std::move(host), cells.number_or_0());
-                        return {};
-                      }));
-  return found;
+Status check_layers(const std::vector<std::string>& layers) {
+  const auto known = layer_names();
+  for (const std::string& layer : layers) {
+    if (std::ranges::find(known, layer) != known.end()) continue;
+    return usage_error("no layer '" + escape_control(layer) + "'",
+                       "'fathom doctor' lists the layers");
+  }
+  return {};
 }
 
-Result<bool> has_rows_without_process(analysis::Store& store, const RowFilter& filter) {
-  if (!filter.pids.empty()) return false;
-  bool found = false;
-  FATHOM_TRY(each_row(store,
-                      "SELECT pid FROM (" + everything_sql(filter) + ") WHERE pid IS NULL LIMIT 1",
-                      [&](RowCells) -> Status {
-                        found = true;
-                        return {};
-                      }));
-  return found;
-}
-
-}  // namespace fathom::cli
+}  // namespace fathom::analysis
