@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,9 +63,5 @@ Status check_fit(const ColumnDef& column, const ColumnData& data, std::size_t ro
 // all of them.
 [[nodiscard]] ColumnData rows_of(ColumnKind kind, const ColumnData& all, std::size_t begin,
                                  std::size_t count);
-
-// Rows that are made while they are taken: points data[i] at up to `most` next rows and returns how
-// many, 0 at the end. What the spans point at must stay until the next call. `data` comes empty.
-using NextRows = std::function<Result<std::size_t>(std::span<ColumnData> data, std::size_t most)>;
 
 }  // namespace fathom::sql

@@ -24,25 +24,6 @@ Status check(const Batch& batch) {
   return {};
 }
 
-std::string copy_statement(const std::string& from, const std::string& path,
-                           const ParquetOptions& options) {
-  return "COPY (SELECT * FROM " + from + ") TO " + quote_literal(path) +
-         " (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL " +
-         std::to_string(options.zstd_level) + ", PARQUET_VERSION v2, ROW_GROUP_SIZE " +
-         std::to_string(options.row_group_size) + ", USE_TMP_FILE false)";
-}
-
-// `write` makes the file that it is given the name of.
-template <class Write>
-Status write_whole(const std::string& path, Write write) {
-  const std::string unfinished = path + ".tmp";
-  Status written = write(unfinished);
-  if (written) written = rename_path(unfinished, path);
-  if (written) return {};
-  ::unlink(unfinished.c_str());
-  return std::move(written).error().with("write " + path);
-}
-
 // Pages have sizes of 32 bits, and are made in memory: where texts are long, row groups are short.
 std::size_t rows_of_group(const Batch& batch, std::size_t begin, std::size_t most) {
   constexpr std::size_t kMostText = std::size_t{64} << 20;
@@ -79,20 +60,12 @@ Status write_batch(const std::string& path, const Batch& batch, const ParquetOpt
 
 Status write_parquet(const std::string& path, const Batch& batch, const ParquetOptions& options) {
   FATHOM_TRY(check(batch));
-  return write_whole(
-      path, [&](const std::string& unfinished) { return write_batch(unfinished, batch, options); });
-}
-
-Status write_parquet(Connection& connection, const std::string& path,
-                     std::span<const ColumnDef> columns, NextRows next,
-                     const ParquetOptions& options) {
-  FATHOM_ASSIGN(const DuckdbApi* api, duckdb_api());
-  RowSource source(*api, columns, std::move(next));
-  return write_whole(path, [&](const std::string& unfinished) {
-    return connection.with_rows(source, [&](const std::string& from) {
-      return connection.execute(copy_statement(from, unfinished, options));
-    });
-  });
+  const std::string unfinished = path + ".tmp";
+  Status written = write_batch(unfinished, batch, options);
+  if (written) written = rename_path(unfinished, path);
+  if (written) return {};
+  ::unlink(unfinished.c_str());
+  return std::move(written).error().with("write " + path);
 }
 
 Status register_table(Connection& connection, const std::string& name, const Batch& batch) {

@@ -22,12 +22,6 @@ struct ParquetOptions {
 Status write_parquet(const std::string& path, const Batch& batch,
                      const ParquetOptions& options = {});
 
-// The same from rows made on the way, by COPY from a table function. Every row group holds the
-// whole dictionary here: give none that is mostly unused.
-Status write_parquet(Connection& connection, const std::string& path,
-                     std::span<const ColumnDef> columns, NextRows next,
-                     const ParquetOptions& options = {});
-
 // The batch as a table of the in-memory database, replacing one of that name: rows that are not in
 // a file yet.
 Status register_table(Connection& connection, const std::string& name, const Batch& batch);

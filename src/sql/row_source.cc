@@ -8,18 +8,6 @@ namespace fathom::sql {
 
 namespace {
 
-NextRows batch_reader(const Batch& batch) {
-  return [batch, at = std::size_t{0}](std::span<ColumnData> data,
-                                      std::size_t most) mutable -> Result<std::size_t> {
-    const std::size_t count = std::min(most, batch.rows - at);
-    for (std::size_t i = 0; i < data.size() && count > 0; ++i) {
-      data[i] = rows_of(batch.columns[i].kind, batch.data[i], at, count);
-    }
-    at += count;
-    return count;
-  };
-}
-
 // A callback gets no pointer of ours before it calls DuckDB for it; so it asks for the process's
 // one binding, which exists since somebody registered the callback.
 const DuckdbApi& api_in_callback() { return *duckdb_api().value(); }
@@ -53,15 +41,7 @@ void produce_rows(duckdb_function_info info, duckdb_data_chunk chunk) {
 
 }  // namespace
 
-RowSource::RowSource(const DuckdbApi& api, std::span<const ColumnDef> columns, NextRows next)
-    : api_(&api), data_(columns.size()), next_(std::move(next)) {
-  for (const ColumnDef& column : columns) {
-    columns_.emplace_back(api, column, Dictionary(column.dictionary));
-  }
-}
-
-RowSource::RowSource(const DuckdbApi& api, const Batch& batch)
-    : api_(&api), data_(batch.columns.size()), next_(batch_reader(batch)) {
+RowSource::RowSource(const DuckdbApi& api, const Batch& batch) : api_(&api), batch_(batch) {
   for (std::size_t i = 0; i < batch.columns.size(); ++i) {
     const ColumnDef& column = batch.columns[i];
     columns_.emplace_back(api, column, Dictionary(column.dictionary, batch.data[i].codes));
@@ -78,13 +58,12 @@ Status RowSource::fill(duckdb_data_chunk chunk) {
 }
 
 Status RowSource::try_fill(duckdb_data_chunk chunk) {
-  std::fill(data_.begin(), data_.end(), ColumnData{});
-  const std::size_t most = api_->vector_size();
-  FATHOM_ASSIGN(const std::size_t rows, next_(data_, most));
-  if (rows > most) return Error{Code::kInvalid, "more rows than asked for", ""};
+  const std::size_t rows = std::min<std::size_t>(api_->vector_size(), batch_.rows - at_);
   for (std::size_t i = 0; rows > 0 && i < columns_.size(); ++i) {
-    FATHOM_TRY(columns_[i].write(data_[i], rows, api_->data_chunk_get_vector(chunk, i)));
+    const ColumnData data = rows_of(batch_.columns[i].kind, batch_.data[i], at_, rows);
+    FATHOM_TRY(columns_[i].write(data, rows, api_->data_chunk_get_vector(chunk, i)));
   }
+  at_ += rows;
   api_->data_chunk_set_size(chunk, rows);
   return {};
 }

@@ -20,7 +20,6 @@ namespace fathom::sql {
 // Can be read once. Belongs to one thread; DuckDB calls it from one thread at a time.
 class RowSource {
  public:
-  RowSource(const DuckdbApi& api, std::span<const ColumnDef> columns, NextRows next);
   // The batch's memory must outlive the source.
   RowSource(const DuckdbApi& api, const Batch& batch);
 
@@ -36,8 +35,8 @@ class RowSource {
 
   const DuckdbApi* api_;
   std::vector<VectorWriter> columns_;
-  std::vector<ColumnData> data_;
-  NextRows next_;
+  Batch batch_;
+  std::size_t at_ = 0;
   std::optional<Error> failure_;
 };
 
