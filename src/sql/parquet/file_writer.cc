@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::string_view kMark = "PAR1";
 
-// Packed pages cost their readers time: they must be a tenth smaller, and not tiny to begin with.
-bool packing_pays(std::size_t raw, std::size_t packed) { return packed + packed / 8 < raw; }
-constexpr std::size_t kTooSmallToPack = 64;
-
 }  // namespace
 
 void FileWriter::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
@@ -76,25 +72,30 @@ Status FileWriter::put_leaf(Leaf leaf, std::vector<std::string> path, RowGroupIn
   pages.push_back({{.values = leaf.entries, .encoding = values.encoding},
                    std::move(leaf.levels) + values.bytes,
                    {}});
-  std::size_t raw = 0;
-  std::size_t packed = 0;
-  for (Page& page : pages) {
-    pack(page);
-    raw += page.raw.size();
-    packed += page.packed.size();
-  }
-  const bool pays = packing_pays(raw, packed);
+  const bool pays = pack(pages);
   if (pays) chunk.codec = Codec::kZstd;
   for (const Page& page : pages) FATHOM_TRY(put_page(page, pays, chunk));
   group.chunks.push_back(std::move(chunk));
   return {};
 }
 
-void FileWriter::pack(Page& page) {
-  page.packed.resize(ZSTD_compressBound(page.raw.size()));
-  const std::size_t size = ZSTD_compressCCtx(context_.get(), page.packed.data(), page.packed.size(),
-                                             page.raw.data(), page.raw.size(), zstd_level_);
-  page.packed.resize(ZSTD_isError(size) != 0 ? 0 : size);
+// Packed pages cost their readers time: they must be a tenth smaller, and not tiny to begin with.
+bool FileWriter::pack(std::vector<Page>& pages) {
+  constexpr std::size_t kTooSmall = 64;
+  std::size_t raw = 0;
+  for (const Page& page : pages) raw += page.raw.size();
+  if (raw < kTooSmall) return false;
+  std::size_t packed = 0;
+  for (Page& page : pages) {
+    page.packed.resize(ZSTD_compressBound(page.raw.size()));
+    const std::size_t size =
+        ZSTD_compressCCtx(context_.get(), page.packed.data(), page.packed.size(), page.raw.data(),
+                          page.raw.size(), zstd_level_);
+    if (ZSTD_isError(size) != 0) return false;
+    page.packed.resize(size);
+    packed += size;
+  }
+  return packed + packed / 8 < raw;
 }
 
 Status FileWriter::put_page(const Page& page, bool packed, ChunkInfo& chunk) {

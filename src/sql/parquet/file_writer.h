@@ -44,7 +44,8 @@ class FileWriter {
   Status put(std::string_view bytes);
   Status put_leaf(Leaf leaf, std::vector<std::string> path, RowGroupInfo& group);
   Status put_page(const Page& page, bool packed, ChunkInfo& chunk);
-  void pack(Page& page);
+  // Whether the pages are to be written packed.
+  bool pack(std::vector<Page>& pages);
 
   File file_;
   std::int64_t written_ = 0;
