@@ -12,13 +12,13 @@
 namespace fathom::session {
 
 struct PythonOptions {
-  std::vector<std::string> modules;  // only functions of these; "-name" leaves out; * and ?
-  std::vector<std::string> paths;    // only of source files at or below these; "-path" leaves out
-  std::int64_t depth = 0;            // frames inside each other; 0: all
-  std::string min;                   // the shortest function: "10us"; "": all
-  bool c_calls = false;              // functions of C, too
-  std::vector<std::string> loops;    // modules whose loops are timed
-  std::int64_t turns = 0;            // of a loop, that are events of their own
+  std::vector<std::string> modules = {};  // only functions of these; "-name" leaves out; * and ?
+  std::vector<std::string> paths = {};    // only of files at or below these; "-path" leaves out
+  std::int64_t depth = 0;                 // frames inside each other; 0: all
+  std::string min = {};                   // the shortest function: "10us"; "": all
+  bool c_calls = false;                   // functions of C, too
+  std::vector<std::string> loops = {};    // modules whose loops are timed
+  std::int64_t turns = 0;                 // of a loop, that are events of their own
 
   [[nodiscard]] bool any() const;
 };

@@ -27,6 +27,7 @@
 #include "base/text.h"
 #include "session/program.h"
 #include "trace/decoder.h"
+#include "trace/drained_definitions.h"
 #include "trace/drainer.h"
 #include "trace/liveness.h"
 #include "trace/processes.h"
@@ -98,6 +99,7 @@ class RowStream {
         lock_(std::move(lock)),
         taker_(&taker),
         clock_(trace::Clock::of(spool_.header())),
+        definitions_(spool_),
         decoder_(strings_, clock_),
         liveness_(spool_.header(), clock_) {}
 
@@ -105,7 +107,6 @@ class RowStream {
   Result<bool> pass();  // whether somebody may still write
   bool rest();          // whether somebody wants us to end
   void tick();
-  Status define_drained(trace::Decoder& decoder) const;
   Status decode_logs();
   Status decode_log(std::uint64_t n);
   Status take_living(const std::set<std::int64_t>& pids);
@@ -128,6 +129,7 @@ class RowStream {
   StreamTaker* taker_;
   trace::Strings strings_;
   trace::Clock clock_;
+  trace::DrainedDefinitions definitions_;
   trace::Decoder decoder_;
   trace::Liveness liveness_;
   std::optional<trace::Drainer> drainer_;
@@ -169,7 +171,7 @@ Status RowStream::start() {
   FATHOM_ASSIGN(trace::Drainer drainer, trace::Drainer::open(spool_, clock_, first));
   drainer_.emplace(std::move(drainer));
   waiting_bytes_ = first;  // what an earlier collector left is due
-  return define_drained(decoder_);
+  return definitions_.into(decoder_);
 }
 
 // What is decoded from now on was written before this moment: its times are final.
@@ -181,15 +183,6 @@ void RowStream::tick() {
   }
   if (spool_.same_boot()) clock_.add(clock_.read());
   decoder_.set_clock(clock_);
-}
-
-Status RowStream::define_drained(trace::Decoder& decoder) const {
-  if (!path_exists(spool_.definitions_path())) return {};
-  FATHOM_ASSIGN(const std::string content, read_file(spool_.definitions_path()));
-  trace::scan_log(as_bytes(content), [&decoder](const trace::LogEntry& entry, std::uint64_t) {
-    if (entry.kind == trace::EntryKind::kChunk) decoder.define({entry.bytes, nullptr});
-  });
-  return {};
 }
 
 Status RowStream::decode_log(std::uint64_t n) {
@@ -225,6 +218,7 @@ Status RowStream::decode_log(std::uint64_t n) {
 Status RowStream::decode_logs() {
   drainer_->roll();
   tick();
+  FATHOM_TRY(definitions_.into(decoder_));
   drainer_->visit_live([this](const trace::Chunk& chunk) { decoder_.define(chunk); });
   for (const std::uint64_t n : drainer_->complete_logs()) {
     if (n < next_log_) continue;
@@ -240,7 +234,7 @@ Status RowStream::decode_logs() {
 // the other stands: that one will meet the same rows in a log.
 Status RowStream::take_living(const std::set<std::int64_t>& pids) {
   trace::Decoder living(strings_, clock_);
-  FATHOM_TRY(define_drained(living));
+  FATHOM_TRY(trace::DrainedDefinitions(spool_).into(living));
   std::vector<std::pair<std::vector<std::uint8_t>, const trace::Schema*>> copies;
   drainer_->visit_live([&copies](const trace::Chunk& chunk) {
     copies.emplace_back(std::vector<std::uint8_t>(chunk.bytes.begin(), chunk.bytes.end()),

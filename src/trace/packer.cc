@@ -51,6 +51,7 @@ Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest
       spool_(std::move(spool)),
       lock_(std::move(lock)),
       options_(std::move(options)),
+      definitions_(spool_),
       decoder_(strings, clock, {options_.resolver, PathFilter(manifest.path_filter)}) {}
 
 Status Packer::State::start() {
@@ -63,23 +64,7 @@ Status Packer::State::start() {
   if (last_packed_) spool_.restore_carried(*last_packed_, decoder_);
   tick();
   FATHOM_ASSIGN(drainer, Drainer::open(spool_, clock, first));
-  return define_drained();
-}
-
-// Definitions that have left their segments since the last time: rows that were drained before may
-// need one that went into a later log.
-Status Packer::State::define_drained() {
-  if (!path_exists(spool_.definitions_path())) return {};
-  FATHOM_ASSIGN(const std::string content, read_file(spool_.definitions_path()));
-  const std::string_view fresh =
-      std::string_view(content).substr(std::min<std::size_t>(definitions_read_, content.size()));
-  const LogScan scan = scan_log({reinterpret_cast<const std::uint8_t*>(fresh.data()), fresh.size()},
-                                [this](const LogEntry& entry, std::uint64_t) {
-                                  if (entry.kind == EntryKind::kChunk)
-                                    decoder_.define({entry.bytes, nullptr});
-                                });
-  definitions_read_ += scan.sound_bytes;
-  return {};
+  return definitions_.into(decoder_);
 }
 
 // Whatever is packed from now on was written before this moment, so the clock's pieces that it lies
@@ -159,7 +144,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   std::set<ChunkName> names;
   {
     const std::scoped_lock lock(mutex_);
-    FATHOM_TRY(define_drained());
+    FATHOM_TRY(definitions_.into(decoder_));
     drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
   }
   bool sound = true;

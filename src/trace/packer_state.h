@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sql/connection.h"
+#include "trace/drained_definitions.h"
 #include "trace/packer.h"
 #include "trace/parquet_file.h"
 #include "trace/parquet_tables.h"
@@ -45,7 +46,6 @@ class Packer::State {
   Status publish(std::uint64_t n, const Decoder::Sums& sums);
   Status write_unpublished(const std::string& name, const SqlBatch& batch);
   Status connect();
-  Status define_drained();
   void tick();
   std::string final_path(const std::string& name) const { return join_path(directory_, name); }
   std::string unpublished_path(const std::string& name) const {
@@ -75,6 +75,7 @@ class Packer::State {
   Spool spool_;  // its schemas are guarded by mutex_
   FileLock lock_;
   PackerOptions options_;
+  DrainedDefinitions definitions_;  // read while mutex_ is held: draining appends
   Decoder decoder_;
   SummaryTable summary_;
   Timeline timeline_;
@@ -82,8 +83,7 @@ class Packer::State {
   Inodes inodes_;
   std::optional<std::uint64_t> last_packed_;
   std::set<std::uint64_t> own_parts_;
-  std::uint64_t definitions_read_ = 0;  // bytes of definitions.log
-  std::vector<CallInFlight> died_in_;   // guarded by mutex_
+  std::vector<CallInFlight> died_in_;  // guarded by mutex_
   std::optional<sql::Connection> connection_;
   EventBatch events_;  // kept, since its memory costs more than its rows
 };

@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, SortedRunsTest,
                                            Case{"full", 4, 4, 0}, Case{"two_runs", 5, 4, 2},
                                            Case{"many_runs", 1000, 10, 100},
                                            Case{"long_runs", 60'000, 20'000, 3}),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& test) { return test.param.name; });
 
 TEST(SortedRuns, SaysThatItCannotWrite) {
   ASSERT_EQ(setenv("TMPDIR", "/nowhere/at/all", 1), 0);

@@ -4,17 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <ctime>
 #include <optional>
 #include <set>
 
 #include "base/files.h"
-#include "base/md5.h"
 #include "base/text.h"
 #include "render/export/byte_sink.h"
 #include "render/export/json_fields.h"
+#include "render/export/pfw_words.h"
 #include "render/export/stdio_items.h"
 
 namespace fathom::render {
@@ -30,27 +29,6 @@ enum Type { kOfDftracer = 1, kOfC = 2, kOfLibc = 3, kOfPython = 6, kOfCompiler =
 constexpr std::string_view kLeftOut[] = {"/pipe",   "/socket",    "/proc",  "/sys",
                                          "/collab", "anon_inode", "socket", "/var/tmp"};
 constexpr std::string_view kLeftOutEnds[] = {".pfw", ".py", ".pfw.gz"};
-
-std::string hash_of(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  const std::array<std::uint8_t, 16> digest = md5(text);
-  std::string hash;
-  for (std::size_t i = 0; i < digest.size(); i += 2) {
-    hash += kHex[digest[i] >> 4];
-    hash += kHex[digest[i] & 15];
-  }
-  return hash;
-}
-
-std::int64_t us_of(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000); }
-
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
-  return std::to_string(number) == text ? std::optional(number) : std::nullopt;
-}
 
 // A number as JSON writes it, with a point or an exponent.
 bool is_real_number(std::string_view text) {
@@ -160,7 +138,7 @@ std::string dftracer_log_path(const DftracerSettings& settings, const DftracerPr
     path += "-" + program + "-" + pid + (settings.preloaded ? "" : "-app") + ".pfw";
   if (settings.generation == 2) {
     const char* const kind = process.forked ? "fork" : settings.preloaded ? "preload" : "app";
-    path += "-" + hash_of(program + "-" + process.host + "-" + pid) + "-" + kind + ".pfw";
+    path += "-" + pfw_hash(program + "-" + process.host + "-" + pid) + "-" + kind + ".pfw";
   }
   if (settings.compression && !path.ends_with(".gz")) path += ".gz";
   return path;
@@ -172,7 +150,7 @@ DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std
       process_(std::move(process)),
       start_ns_(start_ns),
       path_(dftracer_log_path(settings_, process_)),
-      host_hash_(hash_of(process_.host)),
+      host_hash_(pfw_hash(process_.host)),
       begun_(goes_on),
       written_(goes_on),
       last_us_(process_.start_us) {
@@ -225,7 +203,7 @@ const std::string& DftracerLog::hash(std::string_view kind, std::string_view nam
   key += name;
   const auto [found, fresh] = hashes_.try_emplace(std::move(key));
   if (fresh) {
-    found->second = hash_of(name);
+    found->second = pfw_hash(name);
     add_metadata(kind, name, found->second, tid);
   }
   return found->second;
@@ -259,6 +237,16 @@ void DftracerLog::begin_line(std::string_view name, std::string_view category, i
   fields.number("ph", 1);
 }
 
+// Of an event without arguments.
+void DftracerLog::end_line() { text_ += settings_.generation == 1 ? ",\"args\":{}}\n" : "}\n"; }
+
+// What the arguments of every event begin with.
+void DftracerLog::add_origin(JsonFields& args, const ExportNumber& depth) const {
+  if (settings_.generation == 2) return args.text("hhash", host_hash_);
+  args.text("hostname", process_.host);
+  if (depth) args.number("level", *depth + 1);
+}
+
 void DftracerLog::begin() {
   if (begun_) return;
   begun_ = true;
@@ -282,21 +270,16 @@ void DftracerLog::add_start() {
     hashed_program = hash("SH", program, process_.pid);
   }
   begin_line("start", "dftracer", kOfDftracer, process_.pid, process_.start_us, 0);
-  if (!settings_.metadata) {
-    text_ += first ? ",\"args\":{}}\n" : "}\n";
-    return;
-  }
+  if (!settings_.metadata) return end_line();
   text_ += ",\"args\":{";
   JsonFields args(text_);
+  add_origin(args, 0);
   if (first) {
-    args.text("hostname", process_.host);
-    args.number("level", 1);
     args.text("date", date_of(process_.start_us));
     args.text("cmd", process_.command);
     args.text("exec", program);
     args.number("version", 100003);
   } else {
-    args.text("hhash", host_hash_);
     args.number("ppid", process_.ppid);
     args.text("cmd_hash", command);
     args.text("exec_hash", hashed_program);
@@ -310,19 +293,10 @@ void DftracerLog::add_start() {
 void DftracerLog::add_end() {
   const std::int64_t events = id_;
   begin_line("end", "dftracer", kOfDftracer, process_.pid, last_us_, 0);
-  const bool first = settings_.generation == 1;
-  if (!settings_.metadata) {
-    text_ += first ? ",\"args\":{}}\n" : "}\n";
-    return;
-  }
+  if (!settings_.metadata) return end_line();
   text_ += ",\"args\":{";
   JsonFields args(text_);
-  if (first) {
-    args.text("hostname", process_.host);
-    args.number("level", 1);
-  } else {
-    args.text("hhash", host_hash_);
-  }
+  add_origin(args, 0);
   args.number("num_events", events);
   text_ += "}}\n";
 }
@@ -339,12 +313,7 @@ void DftracerLog::add_call(const ExportEvent& event) {
       args.number(key, *value);
     }
   };
-  if (first) {
-    args.text("hostname", process_.host);
-    if (event.depth) args.number("level", *event.depth + 1);
-  } else {
-    args.text("hhash", host_hash_);
-  }
+  add_origin(args, event.depth);
   if (counts_items(event)) {
     const StdioItems items = items_of(event);
     size("ret", items.ret);
@@ -384,12 +353,7 @@ void DftracerLog::add_args(const ExportEvent& event) {
   }
   JsonFields args(text_);
   const bool first = settings_.generation == 1;
-  if (first) {
-    args.text("hostname", process_.host);
-    if (event.depth) args.number("level", *event.depth + 1);
-  } else {
-    args.text("hhash", host_hash_);
-  }
+  add_origin(args, event.depth);
   for (const auto& [key, value] : event.args) {
     if (key == kTimeKey || key == kDurationKey) continue;
     const bool number = !first && (whole_number(value) || is_real_number(value));
@@ -408,8 +372,8 @@ Status DftracerLog::add(const ExportEvent& event) {
   changed_ = true;
   const std::int64_t tid = event.tid.value_or(process_.pid);
   if (settings_.generation == 2 && !event.file.empty()) hash("FH", event.file, tid);
-  std::int64_t begin_us = us_of(start_ns_ + event.ts);
-  std::int64_t dur = us_of(start_ns_ + event.ts + event.dur) - begin_us;
+  std::int64_t begin_us = pfw_us(start_ns_ + event.ts);
+  std::int64_t dur = pfw_us(start_ns_ + event.ts + event.dur) - begin_us;
   if (const auto given = whole_number(argument(event, kTimeKey))) begin_us = *given;
   if (const auto given = whole_number(argument(event, kDurationKey))) dur = *given;
   last_us_ = std::max(last_us_, begin_us + dur);
@@ -417,10 +381,10 @@ Status DftracerLog::add(const ExportEvent& event) {
              tid, begin_us, dur);
   if (settings_.metadata) {
     add_args(event);
-  } else if (settings_.generation == 1) {
-    text_ += ",\"args\":{}";
+    text_ += "}\n";
+  } else {
+    end_line();
   }
-  text_ += "}\n";
   return text_.size() < kLarge ? Status() : flush();
 }
 

@@ -44,6 +44,8 @@ struct DftracerProcess {
 [[nodiscard]] std::string dftracer_log_path(const DftracerSettings& settings,
                                             const DftracerProcess& process);
 
+class JsonFields;
+
 class DftracerLog {
  public:
   // `start_ns` is the date of ts 0. `goes_on`: an earlier writer of this run has begun the file.
@@ -72,6 +74,8 @@ class DftracerLog {
   void add_end();
   void begin_line(std::string_view name, std::string_view category, int type, std::int64_t tid,
                   std::int64_t ts, std::int64_t dur);
+  void end_line();
+  void add_origin(JsonFields& args, const ExportNumber& depth) const;
   void add_metadata(std::string_view kind, std::string_view name, std::string_view value,
                     std::int64_t tid);
   const std::string& hash(std::string_view kind, std::string_view name, std::int64_t tid);

@@ -3,43 +3,20 @@
 // Names of files and hosts stand behind hashes that lines of metadata explain. The format's unit is
 // the microsecond: begin and end are both cut to it, so that events nest as before, a duration is
 // off by less than 1 us, and the errors of many calls cancel out.
-#include <array>
-#include <charconv>
 #include <string>
 #include <unordered_map>
 
-#include "base/md5.h"
 #include "render/export/exporter.h"
 #include "render/export/json_fields.h"
+#include "render/export/pfw_words.h"
 #include "render/export/stdio_items.h"
 
 namespace fathom::render {
 namespace {
 
-// Every second byte of the MD5.
-std::string hash_of(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  const std::array<std::uint8_t, 16> digest = md5(text);
-  std::string hash;
-  for (std::size_t i = 0; i < digest.size(); i += 2) {
-    hash += kHex[digest[i] >> 4];
-    hash += kHex[digest[i] & 15];
-  }
-  return hash;
-}
-
-std::int64_t us_of(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000); }
-
 // A text that is a whole number as people write it is written as a number.
-bool is_plain_number(std::string_view text) {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  if (std::from_chars(text.data(), end, number).ptr != end || text.empty()) return false;
-  return text == std::to_string(number);
-}
-
 void add_arg(JsonFields& fields, std::string_view key, std::string_view value) {
-  if (is_plain_number(value)) {
+  if (whole_number(value)) {
     fields.key(key) += value;
   } else {
     fields.text(key, value);
@@ -86,7 +63,7 @@ class PfwWriter {
                           const Ids& ids) {
     const auto found = known.find(name);
     if (found != known.end()) return found->second;
-    const std::string& made = known.emplace(name, hash_of(name)).first->second;
+    const std::string& made = known.emplace(name, pfw_hash(name)).first->second;
     add_metadata(kind, ids, name, made, false);
     return made;
   }
@@ -140,7 +117,7 @@ class PfwWriter {
     const std::string* const host = event.host.empty() ? nullptr : &host_hash(ids);
     const std::string* const file =
         event.file.empty() ? nullptr : &hash("FH", files_, event.file, ids);
-    const std::int64_t begin = us_of(start_ns_ + event.ts);
+    const std::int64_t begin = pfw_us(start_ns_ + event.ts);
     std::string& out = buffer_.text();
     out += '{';
     JsonFields fields(out);
@@ -150,7 +127,7 @@ class PfwWriter {
     fields.number("pid", ids.pid);
     fields.number("tid", ids.tid);
     fields.number("ts", begin);
-    fields.number("dur", us_of(start_ns_ + event.ts + event.dur) - begin);
+    fields.number("dur", pfw_us(start_ns_ + event.ts + event.dur) - begin);
     fields.text("ph", "X");
     fields.key("args") += '{';
     JsonFields args(out);
@@ -205,7 +182,7 @@ class PfwWriter {
     JsonFields fields(out);
     fields.text("name", counter.name);
     fields.text("cat", counter.layer);
-    fields.number("ts", us_of(start_ns_ + counter.ts));
+    fields.number("ts", pfw_us(start_ns_ + counter.ts));
     fields.text("ph", "C");
     if (counter.pid) fields.number("pid", *counter.pid);
     if (counter.tid) fields.number("tid", *counter.tid);
@@ -230,7 +207,7 @@ class PfwWriter {
     JsonFields fields(out);
     fields.text("name", interval.name);
     fields.text("cat", category_of(interval.layer, {}));
-    fields.number("ts", us_of(start_ns_ + interval.ts));
+    fields.number("ts", pfw_us(start_ns_ + interval.ts));
     fields.text("ph", "C");
     if (interval.pid) fields.number("pid", *interval.pid);
     if (interval.tid) fields.number("tid", *interval.tid);

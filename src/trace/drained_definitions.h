@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Definitions that have left their segments, as definitions.log keeps them. Rows that were drained
+// before may need one that went into a later log.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "trace/decoder.h"
+#include "trace/spool.h"
+
+namespace fathom::trace {
+
+class DrainedDefinitions {
+ public:
+  explicit DrainedDefinitions(const Spool& spool) : path_(spool.definitions_path()) {}
+  // Those since the last time. Not while somebody appends.
+  Status into(Decoder& decoder);
+
+ private:
+  std::string path_;
+  std::uint64_t read_ = 0;  // bytes
+};
+
+}  // namespace fathom::trace
