@@ -324,7 +324,10 @@ void release_segment(Cursor& cursor, uint32_t state) {
 }
 
 bool acquire_segment() {
-  release_segment(tls.cursor, FATHOM_SEGMENT_FULL);
+  {
+    const Quiet quiet;  // a child that is forked in between must not hand over its parent's
+    release_segment(tls.cursor, FATHOM_SEGMENT_FULL);
+  }
   return find_segment();
 }
 

@@ -216,14 +216,22 @@ FATHOM_HOT uint8_t open_level(uintptr_t frame, Level level = Level::kCall) {
 }
 FATHOM_HOT void close_level(uint8_t depth) { tls.depth = depth; }
 
-// Notes the call in flight, for readers of a process that dies in it.
+// Notes the call in flight, for readers of a process that dies in it. It writes to the segment, so
+// it is a writer: a handler that comes now, and may leave the segment or fork, takes it for one. A
+// call in a handler that interrupted a writer is not noted: the segment is not its own.
 FATHOM_HOT void note_call(uint16_t kind, uint64_t begin) {
+  if (FATHOM_UNLIKELY(tls.writing != 0)) return;
+  tls.writing = FATHOM_FRAME;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   fathom_segment* segment = tls.cursor.segment;
-  if (FATHOM_UNLIKELY(segment == nullptr)) return;
-  const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));
-  __atomic_store_n(&segment->in_call_since, begin, __ATOMIC_RELAXED);
-  __atomic_store_n(&segment->progress, bytes | (static_cast<uint64_t>(kind) << 32),
-                   __ATOMIC_RELEASE);
+  if (FATHOM_LIKELY(segment != nullptr)) {
+    const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));
+    __atomic_store_n(&segment->in_call_since, begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&segment->progress, bytes | (static_cast<uint64_t>(kind) << 32),
+                     __ATOMIC_RELEASE);
+  }
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  tls.writing = 0;
 }
 
 // --- names

@@ -2,6 +2,7 @@
 """Hostile programs: threads, signals, jumps, and programs that take things away from themselves."""
 
 import os
+import platform
 import re
 import shutil
 from pathlib import Path
@@ -136,6 +137,32 @@ def test_forks_in_handlers(box: Box) -> None:
     parent = box.value("SELECT pid FROM processes ORDER BY start LIMIT 1")
     check("regions of the parent", number, box.count(f"name = 'turn' AND pid = {parent}"))
     check("reads of the parent", number, box.count(f"name = 'pread' AND size = 11 AND pid = {parent}"))
+
+
+def stepping(box: Box, act: str) -> None:
+    """Nobody packs meanwhile: what is written to the wrong segment stays there."""
+    if platform.machine() != "x86_64":
+        raise Skipped("the trap flag is one of x86_64")
+    box.not_emulated("it has no trap flag")
+    for subject in ("pread", "fputc", *(("exec", "name") if box.kit.full else ())):
+        box.trace = box.root / f"{subject}.fathom"
+        told = box.told(box.run(box.kit.victim("stepping"), act, subject, env=box.unsupervised()))
+        check(f"{subject}: what was done", True, told["children" if act == "fork" else "fills"] > 50)
+        of_parent = "pid = (SELECT pid FROM processes ORDER BY start LIMIT 1)"
+        check(f"{subject}: rounds", told["rounds"], box.count("name = 'round'"))
+        check(f"{subject}: regions of a segment", 4000 * told["fills"], box.count("name = 'fill'"))
+        check(f"{subject}: regions of children", 20 * told["children"], box.count("name = 'child'"))
+        name = {"name": "subject", "exec": "execl"}.get(subject, subject)
+        check(f"{subject}: calls", told["rounds"], box.count(f"name = '{name}' AND {of_parent}"))
+        check(f"{subject}: losses", 0, box.losses())
+
+
+def test_forks_at_every_instruction(box: Box) -> None:
+    stepping(box, "fork")
+
+
+def test_records_at_every_instruction(box: Box) -> None:
+    stepping(box, "write")
 
 
 def test_longjmp_over_regions(box: Box) -> None:

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "guest/call.h"
+#include "guest/quiet.h"
 #include "guest/syscalls.h"
 
 namespace fathom::guest::posix {
@@ -53,8 +54,41 @@ uint32_t program_path(const char* path, int error, bool searched) {
 // cannot enter.
 bool tells_of_programs() { return guest.live->alive != 0 && (tls.apart == 0 || tls.vforks != 0); }
 
+// Records that can be taken back: no handler writes between them.
+class Written {
+ public:
+  template <class Write>
+  explicit Written(Write write) {
+    const Quiet quiet;
+    before_ = tls;
+    write();
+    behind_ = tls.cursor.at;
+  }
+
+  // Whether the thread is where it was before them. Not if a handler wrote something behind them
+  // meanwhile, or the segment was left, or they lie in that of a handler which interrupted a
+  // writer.
+  [[nodiscard]] bool taken_back() const {
+    const Quiet quiet;
+    fathom_segment* const segment = tls.cursor.segment;
+    if (segment == nullptr || before_.cursor.segment != segment || tls.cursor.at != behind_ ||
+        before_.cursor.at == behind_)
+      return false;
+    tls.cursor = before_.cursor;
+    tls.last_depth = before_.last_depth;
+    const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));
+    __atomic_store_n(&segment->progress, bytes, __ATOMIC_RELEASE);
+    return true;
+  }
+
+ private:
+  Tls before_;
+  const uint8_t* behind_;
+};
+
 // A program is about to replace this one. Its record is written before, since there may be no
-// after; where the call comes back it has failed, and the record that said otherwise is taken back.
+// after; where the call comes back it has failed, and the record that said otherwise is taken back;
+// where it cannot be, another one says that it failed.
 template <const Spec& S, class Call>
 int exec_hook(const char* path, char* const* environment, bool searched, Call call) {
   const bool recorded = is_recording();
@@ -62,29 +96,19 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
   Facts facts;
   if (recorded) facts.depth = open_level(FATHOM_FRAME);
   facts.file = program_path(path, kNobodyReadIt, searched);
-  const Tls before = tls;
-  fathom_segment* segment = tls.cursor.segment;
-  const uint64_t progress =
-      segment != nullptr ? __atomic_load_n(&segment->progress, __ATOMIC_RELAXED) & UINT32_MAX : 0;
   facts.begin = facts.end = tick();
-  if (recorded) write_call<S>(facts);
-  write_exec(tls.vforks != 0 ? sys_getpid() : 0, facts.file, environment);
-  const uint8_t* const behind = tls.cursor.at;
+  const Written written([&] {
+    if (recorded) write_call<S>(facts);
+    write_exec(tls.vforks != 0 ? sys_getpid() : 0, facts.file, environment);
+  });
   const int ret = call();
   facts.error = errno;
-  // Not if a handler wrote something behind it meanwhile, or the segment was left.
-  if (segment != nullptr && before.cursor.segment == segment && tls.cursor.segment == segment &&
-      tls.cursor.at == behind) {
-    tls.cursor = before.cursor;
-    tls.last_depth = before.last_depth;
-    __atomic_store_n(&segment->progress, progress, __ATOMIC_RELEASE);
-  } else if (tls.vforks == 0) {
-    write_exec_failed();
-  }
-  if (recorded) {
+  if (recorded) close_level(facts.depth);
+  if (!written.taken_back()) {
+    if (tls.vforks == 0) write_exec_failed();
+  } else if (recorded) {
     facts.end = tick();
     facts.ret = ret;
-    close_level(facts.depth);
     write_call<S>(facts);
   }
   errno = facts.error;
