@@ -259,6 +259,27 @@ def test_parquet_readers(root: Path) -> None:
     expect("rows of a part", str(wanted), lines[0].split()[0])
 
 
+PARQUET_TEXT = """
+import sys, duckdb
+for question in ("DESCRIBE FROM '{}'", "FROM '{}' ORDER BY ALL"):
+    for row in duckdb.sql(question.format(sys.argv[1])).fetchall():
+        print(*row, sep="|")
+"""
+
+
+def test_parquet_as_expected(root: Path) -> None:
+    """The columns, their types and the rows of a small recording, exactly."""
+    python = environment("readers", "requirements-readers.txt") / "python"
+    golden = TOP / "tests" / "golden"
+    trace = root / "small.fathom"
+    ran(FATHOM, "import", golden / "small.txt", "-o", trace)
+    for table in ("events", "counters", "intervals"):
+        out = root / f"{table}.parquet"
+        ran(FATHOM, "export", trace, "--format", "parquet", "--table", table, "-o", out)
+        wanted = (golden / "small" / f"{table}.parquet.txt").read_text().splitlines()
+        expect(table, wanted, ran(python, "-c", PARQUET_TEXT, out).splitlines())
+
+
 def test_csv(root: Path) -> None:
     trace, out = exported(root, "csv", "out.csv.gz")
     table = list(csv.DictReader(text_of(out).decode().splitlines()))
