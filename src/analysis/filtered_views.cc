@@ -176,7 +176,8 @@ std::string summary_view_sql(bool positions) {
   return sql;
 }
 
-// The own time of an event is spread evenly; calls and bytes count where it began.
+// The own time of an event is spread evenly, since what was inside it may not be among these;
+// calls and bytes count where it began.
 std::string timeline_sql(const Window& window) {
   return fmt::format(
       R"(CREATE OR REPLACE TEMP TABLE timeline AS

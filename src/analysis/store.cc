@@ -87,6 +87,7 @@ Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions
   FATHOM_ASSIGN(const sql::Database database,
                 sql::Database::open_memory({.threads = options.threads,
                                             .memory_limit = options.memory,
+                                            .any_order = !options.output.empty(),
                                             .temp_directory = own_spill_directory()}));
   FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
   auto state = std::make_unique<State>(std::move(connection), std::move(parts));

@@ -26,7 +26,9 @@ struct StoreOptions {
   trace::Need need = trace::Need::kEvents;
   int threads = 0;          // of the database; 0: as many as the machine has
   std::string memory = {};  // of the database, "2GB"; what needs more goes to a temporary directory
-  std::string output = {};  // a directory that statements of ours may write to
+  // A directory that statements of ours may write to. What they write is in any order: to keep it,
+  // the database holds back what its threads made too early, a gigabyte for ten million rows.
+  std::string output = {};
 };
 
 class Store {

@@ -138,7 +138,8 @@ Result<int> run(Parser& parser) {
   FATHOM_TRY(check(*exporter, options));
   FATHOM_ASSIGN(RowFilter filter, filter_for(parser, options));
   if (options.key.empty()) options.key = random_id();
-  FATHOM_ASSIGN(analysis::Store store, open_store(options.trace, {}, directory_of(options.output)));
+  const std::string written = exporter->by_database ? directory_of(options.output) : "";
+  FATHOM_ASSIGN(analysis::Store store, open_store(options.trace, {}, written));
   Export work(store, *exporter, options);
   if (options.split.empty()) {
     FATHOM_TRY(work.write(options.output, std::move(filter)));

@@ -33,7 +33,9 @@ TEST(PythonOptions, BecomeVariables) {
 }
 
 TEST(PythonOptions, WhatCannotBeMeantIsRefused) {
-  const auto refused = [](PythonOptions options) { return !python_variables(options).has_value(); };
+  const auto refused = [](const PythonOptions& options) {
+    return !python_variables(options).has_value();
+  };
   EXPECT_TRUE(refused({.modules = {""}}));
   EXPECT_TRUE(refused({.modules = {"-"}}));
   EXPECT_TRUE(refused({.modules = {std::string(5000, 'x')}}));

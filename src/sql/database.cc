@@ -36,6 +36,7 @@ Status apply(const DatabaseOptions& options, Config& config) {
   if (!options.memory_limit.empty()) {
     FATHOM_TRY(config.set("memory_limit", options.memory_limit));
   }
+  if (options.any_order) FATHOM_TRY(config.set("preserve_insertion_order", "false"));
   // DuckDB's own default is .tmp in the user's directory; empty means none.
   FATHOM_TRY(config.set("temp_directory", options.temp_directory));
   FATHOM_TRY(config.set("autoinstall_known_extensions", "false"));

@@ -15,6 +15,7 @@ class DatabaseState;
 struct DatabaseOptions {
   int threads = 0;                  // 0: as many as the machine has
   std::string memory_limit = {};    // "2GB"; empty: DuckDB's own default
+  bool any_order = false;           // rows may change places: what is large takes less memory
   std::string temp_directory = {};  // where large sorts may spill; empty: they may not
 };
 

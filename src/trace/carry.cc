@@ -19,15 +19,21 @@ bool get_code(ByteReader& reader, Strings& strings, std::uint32_t& code) {
 
 }  // namespace
 
-// The time at depth 0 has no region around it that could want to know it.
-bool Decoder::Thread::carries() const { return inside.size() > 1 || !pending.empty(); }
+bool Decoder::Thread::carries() const { return inside.carries() || !pending.empty(); }
 
 void Decoder::Thread::write(std::string& out, const Strings& strings) const {
   put_raw(out, process_key);
   put_number(out, ordinal);
   put_number(out, cursor);
-  put_number(out, inside.size());
-  for (const std::int64_t time : inside) put_signed(out, time);
+  put_number(out, inside.levels().size());
+  for (const Inside::Level& level : inside.levels()) {
+    put_signed(out, level.time);
+    put_number(out, level.places.size());
+    for (const Place& place : level.places) {
+      put_signed(out, place.ts);
+      put_signed(out, place.time);
+    }
+  }
   put_number(out, pending.size());
   for (const PendingArg& held : pending) {
     put_number(out, held.depth);
@@ -40,7 +46,15 @@ bool Decoder::Thread::read_inside(ByteReader& reader) {
   std::uint64_t count = 0;
   if (!reader.number(count) || count > kMostItems) return false;
   for (; count > 0; count--) {
-    if (!reader.signed_number(inside.emplace_back())) return false;
+    Inside::Level level;
+    std::uint64_t places = 0;
+    if (!reader.signed_number(level.time) || !reader.number(places) || places > kMostItems)
+      return false;
+    for (; places > 0; places--) {
+      Place& place = level.places.emplace_back();
+      if (!reader.signed_number(place.ts) || !reader.signed_number(place.time)) return false;
+    }
+    inside.restore(std::move(level));
   }
   return true;
 }

@@ -257,6 +257,23 @@ TEST_F(DecoderTest, SelfTimeIsWhatChildrenLeave) {
   EXPECT_EQ(busy, 1000);
 }
 
+// What is inside an event takes from it when it runs, not evenly: a thread is never busy twice.
+TEST_F(DecoderTest, BusyTimeIsWhereItWas) {
+  constexpr std::int64_t kWidth = std::int64_t{1} << Timeline::kFirstShift;
+  RecordWriter w = begin();
+  const auto at = [](std::int64_t buckets) { return static_cast<std::uint64_t>(1000 + buckets); };
+  w.string(1, "outer").string(2, "inner").site(11, 1, 0).site(12, 2, 0);
+  w.region(2, at(kWidth + 5), at(kWidth + 9), 12)
+      .region(1, at(kWidth), at(3 * kWidth), 12)
+      .region(1, at(3 * kWidth), at(3 * kWidth + 7), 12)
+      .region(0, at(0), at(4 * kWidth), 11);
+  decode({&w});
+  std::vector<std::int64_t> busy;
+  for (const Timeline::Row& row : decoder().take_sums().timeline.rows())
+    busy.push_back(row.cell.busy);
+  EXPECT_EQ(busy, (std::vector<std::int64_t>{kWidth, kWidth, kWidth, kWidth}));
+}
+
 TEST_F(DecoderTest, NamesThatAreNoFiles) {
   struct Case {
     const char* name;

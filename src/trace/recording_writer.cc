@@ -18,14 +18,19 @@ namespace {
 
 constexpr std::size_t kRowsPerFile = 2000000;
 
-// Time inside: rows are in order of their begin here, outer before inner, so a stack of open events
-// tells the parent.
-Column<std::int64_t> self_times(const EventBatch& events) {
+struct OwnTimes {
+  Column<std::int64_t> self;
+  std::vector<std::size_t> parent;  // a row; rows(): none
+};
+
+// Rows are in order of their begin here, outer before inner, so a stack of open events tells the
+// parent.
+OwnTimes own_times(const EventBatch& events) {
   struct Open {
     std::int64_t end;
     std::size_t row;
   };
-  Column<std::int64_t> self(events.dur);
+  OwnTimes own{events.dur, std::vector<std::size_t>(events.rows(), events.rows())};
   std::vector<Open> open;
   for (std::size_t at = 0; at < events.rows(); at++) {
     const bool same =
@@ -34,12 +39,13 @@ Column<std::int64_t> self_times(const EventBatch& events) {
     while (!open.empty() && open.back().end <= events.ts[at]) open.pop_back();
     const std::int64_t end = events.ts[at] + events.dur[at];
     if (!open.empty() && end <= open.back().end) {
-      std::int64_t& parent = self[open.back().row];
-      parent = std::max<std::int64_t>(0, parent - events.dur[at]);
+      own.parent[at] = open.back().row;
+      std::int64_t& self = own.self[open.back().row];
+      self = std::max<std::int64_t>(0, self - events.dur[at]);
     }
     if (events.dur[at] > 0) open.push_back({end, at});
   }
-  return self;
+  return own;
 }
 
 }  // namespace
@@ -152,7 +158,8 @@ Status RecordingWriter::State::add_samples(SampleBatch& samples) {
 
 void RecordingWriter::State::summarise(Host& host) {
   EventBatch& events = host.events;
-  Column<std::int64_t> self = self_times(events);
+  OwnTimes own = own_times(events);
+  Column<std::int64_t>& self = own.self;
   LayerCoverage thread_coverage;
   for (std::size_t at = 0; at < events.rows(); at++) {
     if (at > 0 && (events.pid[at] != events.pid[at - 1] || events.tid[at] != events.tid[at - 1])) {
@@ -167,7 +174,10 @@ void RecordingWriter::State::summarise(Host& host) {
     if (events.offset[at] >= 0 && events.bytes[at] > 0)
       row.access.add(events.offset[at], events.bytes[at]);
     thread_coverage.of(events.layer[at]).extend(events.ts[at], events.ts[at] + events.dur[at]);
-    host.timeline.add(events.layer[at], events.ts[at], events.dur[at], self[at], events.bytes[at]);
+    host.timeline.add(events.layer[at], events.ts[at], events.dur[at], {}, events.bytes[at]);
+    if (own.parent[at] < events.rows())
+      host.timeline.take(events.layer[own.parent[at]], events.ts[at], events.dur[at],
+                         events.dur[at]);
     if (events.layer[at] != kNoString) layer_events_[events.layer[at]]++;
     if (self[at] == events.dur[at]) self[at] = kNull;
   }

@@ -129,7 +129,7 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     return true;
   }
   if (failed) call.error = error_code(error);
-  call.self = thread_->self_time(std::min<unsigned>(head.depth, kDeepest), call.dur);
+  end(head.depth, call);
   if (events_ != nullptr) push_call(plan, head.depth, call);
   if (plan.named_by_site) {
     sum({plan.layer, call.site.name, call.site.category, call.file, pid_}, call);
@@ -137,6 +137,12 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     sum({plan.layer, plan.name, plan.category, call.file, pid_}, call);
   }
   return true;
+}
+
+void Decoder::Rows::end(unsigned depth, Call& call) {
+  const int shift = timeline.shift_at(call.ts + call.dur);
+  call.inner = thread_->inside.end(std::min(depth, kDeepest), call.ts, call.dur, shift);
+  call.self = std::max<std::int64_t>(call.dur - call.inner.time, 0);
 }
 
 void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call) {
@@ -289,7 +295,7 @@ bool Decoder::Rows::region(const RecordHead& head, ByteReader& fields) {
   if (!fields.number(id) || !times(head, call.ts, call.dur)) return false;
   const Site* known = find_site(id);
   const Site site = known != nullptr ? *known : Site();
-  call.self = thread_->self_time(std::min<unsigned>(head.depth, kDeepest), call.dur);
+  end(head.depth, call);
   if (events_ != nullptr) push_region(head, site, call);
   sum({app_layer_, site.name, site.category, kNoString, pid_}, call);
   return true;
@@ -413,7 +419,7 @@ void Decoder::Rows::sum(const SummaryKey& key, const Call& call) {
   SummaryRow& row = summary.at(last_row_);
   row.add(call.ts, call.dur, call.self, call.bytes, call.error != kNoString);
   if (call.offset != kNull && call.bytes > 0) row.access.add(call.offset, call.bytes);
-  timeline.add(key.layer, call.ts, call.dur, call.self, call.bytes);
+  timeline.add(key.layer, call.ts, call.dur, call.inner, call.bytes);
   thread_coverage_.of(key.layer).append(call.ts, call.ts + call.dur);
 }
 

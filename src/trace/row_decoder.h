@@ -31,17 +31,7 @@ struct Decoder::Thread {
   std::vector<PendingArg> pending;  // arguments of regions that are still open
   std::string pending_text;
 
-  // Time of what ended inside the innermost event that is still open at each depth. A vector, since
-  // there may be very many threads and hardly any is deep.
-  std::vector<std::int64_t> inside;
-
-  std::int64_t self_time(unsigned depth, std::int64_t dur) {
-    const std::int64_t inner = inside.size() > depth + 1 ? inside[depth + 1] : 0;
-    inside.resize(depth + 1, 0);
-    // Bounded, since the parent's record may be lost and never take it away.
-    inside[depth] = std::min(inside[depth] + dur, std::int64_t{1} << 60);
-    return inner < dur ? dur - inner : 0;
-  }
+  Inside inside;
 
   // For Decoder::carry() and restore().
   [[nodiscard]] bool carries() const;
@@ -95,6 +85,7 @@ class Decoder::Rows {
     std::int64_t ts = 0;
     std::int64_t dur = 0;
     std::int64_t self = 0;
+    Inside::Inner inner;  // until the next one ends
     std::uint32_t file = kNoString;
     std::uint32_t error = kNoString;
     std::int64_t offset = kNull;
@@ -109,6 +100,7 @@ class Decoder::Rows {
   const Plans& plans(const Schema* schema);
   bool step(const RecordHead& head, ByteReader& fields);
   bool call(const RecordHead& head, ByteReader& fields);
+  void end(unsigned depth, Call& call);
   bool read_call(const Plan& plan, unsigned flags, ByteReader& fields, Call& call);
   bool read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call);
   bool read_offset(ByteReader& fields, Call& call);

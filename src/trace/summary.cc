@@ -147,29 +147,48 @@ std::size_t Timeline::reach(std::int64_t ts) {
   return static_cast<std::size_t>(ts >> shift_);
 }
 
-void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t self,
-                   std::int64_t bytes) {
-  const std::size_t last = reach(ts + dur);  // first, since it may widen
-  const std::size_t first = reach(ts);
+std::vector<Timeline::Cell>& Timeline::cells_until(std::uint32_t layer, std::size_t last) {
   std::vector<Cell>& row = cells(layer);
   if (row.size() <= last) row.resize(last + 1);
-  row[first].calls++;
-  if (bytes != kNull) row[first].bytes = plus(row[first].bytes, bytes);
-  if (first == last || dur <= 0) {
-    row[first].busy = plus(row[first].busy, self);
-    return;
-  }
-  const double share = static_cast<double>(self) / static_cast<double>(dur);
-  std::int64_t left = self;
+  return row;
+}
+
+void Timeline::spread(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t time) {
+  const std::size_t last = reach(ts + dur);  // first, since it may widen
+  const std::size_t first = reach(ts);
+  std::vector<Cell>& row = cells_until(layer, last);
+  const double share =
+      dur > 0 ? static_cast<double>(time) / static_cast<double>(dur) : 0;  // 1 or -1 is exact
+  std::int64_t left = time;
   for (std::size_t bucket = first; bucket < last; bucket++) {
     const std::int64_t from = std::max(ts, static_cast<std::int64_t>(bucket) << shift_);
     const std::int64_t to = static_cast<std::int64_t>(bucket + 1) << shift_;
-    const auto part =
-        std::min(left, static_cast<std::int64_t>(share * static_cast<double>(to - from)));
+    const auto part = static_cast<std::int64_t>(share * static_cast<double>(to - from));
     row[bucket].busy = plus(row[bucket].busy, part);
     left -= part;
   }
   row[last].busy = plus(row[last].busy, left);
+}
+
+void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur,
+                   const Inside::Inner& inner, std::int64_t bytes) {
+  const std::size_t last = reach(ts + dur);
+  const std::size_t first = reach(ts);
+  Cell& begin = cells_until(layer, last)[first];
+  begin.calls++;
+  if (bytes != kNull) begin.bytes = plus(begin.bytes, bytes);
+  std::int64_t inside = std::min(inner.time, dur);
+  if (first == last) {
+    begin.busy = plus(begin.busy, dur - inside);
+    return;
+  }
+  spread(layer, ts, dur, dur);
+  for (const Place& place : inner.places) {
+    const std::int64_t time = std::min(place.time, inside);
+    take(layer, place.ts, 0, time);
+    inside -= time;
+  }
+  take(layer, ts, dur, inside);
 }
 
 void Timeline::add(const Row& row) {
@@ -191,8 +210,10 @@ std::vector<Timeline::Row> Timeline::rows() const {
   std::vector<Row> rows;
   for (const auto& [layer, cells] : layers_) {
     for (std::size_t i = 0; i < cells.size(); i++) {
-      if (cells[i].calls == 0 && cells[i].busy == 0) continue;
-      rows.push_back({static_cast<std::int64_t>(i) << shift_, width(), layer, cells[i]});
+      Cell cell = cells[i];
+      cell.busy = std::max<std::int64_t>(cell.busy, 0);  // damage may take more than there is
+      if (cell.calls == 0 && cell.busy == 0) continue;
+      rows.push_back({static_cast<std::int64_t>(i) << shift_, width(), layer, cell});
     }
   }
   return rows;

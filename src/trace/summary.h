@@ -12,6 +12,7 @@
 
 #include "trace/access_pattern.h"
 #include "trace/batch.h"
+#include "trace/inside.h"
 #include "trace/strings.h"
 
 namespace fathom::trace {
@@ -83,19 +84,32 @@ class Timeline {
     Cell cell;
   };
 
-  // Busy time is spread evenly over [ts, ts + dur]; calls and bytes count where the event began.
-  void add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t self,
+  // An event is busy when nothing inside it is; calls and bytes count where it began. Of the time
+  // inside it that has no place, every moment has the same part.
+  void add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, const Inside::Inner& inner,
            std::int64_t bytes);
+  // Time of something else, inside an event of this layer.
+  void take(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t time) {
+    if (time > 0) spread(layer, ts, dur, -time);
+  }
   void add(const Row& row);
   void add(const Timeline& other, const Strings& from, Strings& to);
   [[nodiscard]] std::int64_t width() const { return std::int64_t{1} << shift_; }
+  // The width as a power of two, once there is a bucket for this time.
+  int shift_at(std::int64_t ts) {
+    reach(ts);
+    return shift_;
+  }
   [[nodiscard]] std::vector<Row> rows()
       const;  // only buckets in which something happened, by (layer, ts)
   void clear();
 
  private:
   std::vector<Cell>& cells(std::uint32_t layer);
+  std::vector<Cell>& cells_until(std::uint32_t layer, std::size_t last);
   std::size_t reach(std::int64_t ts);  // the bucket of ts, widening as needed
+  // Adds to the busy time of the buckets that [ts, ts + dur] lies in, evenly.
+  void spread(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t time);
   void widen();
 
   int shift_ = kFirstShift;

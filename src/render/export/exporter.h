@@ -23,7 +23,8 @@ struct ExporterDef {
   std::string_view name;
   std::string_view summary;  // what it is and what reads it, one line
   Gzip gzip = Gzip::kNever;
-  bool of_rows = true;  // made of rows one by one: they can be anonymous, and split by process
+  bool of_rows = true;       // made of rows one by one: they can be anonymous, and split by process
+  bool by_database = false;  // which writes the file itself
   // Writes everything into the sink, but does not finish it.
   Status (*write)(EventStream& from, ByteSink& to);
 };

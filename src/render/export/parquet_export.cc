@@ -18,6 +18,7 @@ const ExporterDef kParquetExporter = {
     .summary = "rows of a view as one file, by default events",
     .gzip = Gzip::kNever,
     .of_rows = false,
+    .by_database = true,
     .write = write,
 };
 
