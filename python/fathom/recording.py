@@ -128,8 +128,8 @@ class Recording:
         """
         pids = [pid] if isinstance(pid, int) else list(pid or ())
         part = _native.Part(_several(layers), _several(name), pids, from_, to, where)
-        most = [-1 if number is None else number for number in (top, depth)]
-        return Report(view, self._store.report(view, _several(by), *most, part))
+        rows, levels = (-1 if number is None else number for number in (top, depth))
+        return Report(view, self._store.report(view, _several(by), rows, levels, part))
 
     def io_summary(self) -> dict[str, Any]:
         """The run in a few numbers, by the names that DFAnalyzer's users know; times in ns.
