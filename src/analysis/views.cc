@@ -9,6 +9,7 @@ namespace fathom::analysis {
 
 extern const ViewDef kOverviewView;
 extern const ViewDef kFunctionsView;
+extern const ViewDef kLoopsView;
 extern const ViewDef kTreeView;
 extern const ViewDef kFilesView;
 extern const ViewDef kDirectoriesView;
@@ -31,10 +32,11 @@ extern const ViewDef kLossesView;
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,  &kFunctionsView,   &kTreeView,     &kFilesView,     &kDirectoriesView,
-    &kPatternsView,  &kLayersView,      &kOverlapView,  &kPhasesView,    &kTrainingView,
-    &kRanksView,     &kProcessesView,   &kThreadsView,  &kSizesView,     &kLatenciesView,
-    &kBandwidthView, &kConcurrencyView, &kTimelineView, &kResourcesView, &kLossesView,
+    &kOverviewView,    &kFunctionsView, &kLoopsView,       &kTreeView,     &kFilesView,
+    &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,  &kPhasesView,
+    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,  &kSizesView,
+    &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView, &kResourcesView,
+    &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {

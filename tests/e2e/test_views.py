@@ -7,8 +7,9 @@ from typing import Any
 from kit import Box, check, check_true
 
 VIEWS = (
-    *("functions", "tree", "files", "directories", "patterns", "layers", "overlap", "phases", "training", "ranks"),
-    *("processes", "threads", "sizes", "latencies", "bandwidth", "concurrency", "timeline", "resources", "losses"),
+    *("functions", "loops", "tree", "files", "directories", "patterns", "layers", "overlap", "phases", "training"),
+    *("ranks", "processes", "threads", "sizes", "latencies", "bandwidth", "concurrency", "timeline", "resources"),
+    "losses",
 )
 
 

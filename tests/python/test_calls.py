@@ -72,7 +72,7 @@ def test_filters(root: Path) -> None:
         expect(f"Python {version}, depth", ["<module>", "main"], names_of(trace)[:1] + names_of(trace)[-1:])
         deepest = "SELECT max(depth) FROM events WHERE pid = (SELECT min(pid) FROM processes)"
         expect(f"Python {version}, depth", [1], one_column(trace, deepest))
-        trace = traced(root, *program, options=["--python-min", "1s"])
+        trace = traced(root, *program, options=["--python-min", "1000s"])
         expect(f"Python {version}, long ones", [], names_of(trace))
 
 
@@ -94,12 +94,18 @@ def test_loops(root: Path) -> None:
         sql = """SELECT name, count(*) AS runs, sum(CAST(args['iterations'] AS INT)) AS turns FROM events
             WHERE args['iterations'] IS NOT NULL GROUP BY 1"""
         expect(f"Python {version}", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in rows(trace, sql)})
+        seen = "SELECT function || '.<' || kind || ' ' || line || '>' AS name, runs, turns, file, module FROM loops"
+        told = rows(trace, seen)
+        expect(f"Python {version}, view", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in told})
+        expect("where", {(str(PROGRAMS / "loops.py"), "__main__")}, {(row["file"], row["module"]) for row in told})
         longer = """SELECT count(*) FROM events o JOIN events i ON i.name = 'nested.<for 10>' AND o.name =
             'nested.<for 9>' AND i.ts >= o.ts AND i.ts + i.dur <= o.ts + o.dur AND i.depth = o.depth + 1"""
         expect(f"Python {version}, nested", [24], one_column(trace, longer))
         trace = traced(root, python, PROGRAMS / "loops.py", options=[*options, "--python-turns", "2"])
         turns = "SELECT count(*) FROM events WHERE args['turn'] IS NOT NULL AND name = 'returns.<for 39>'"
         expect(f"Python {version}, turns", [2], one_column(trace, turns))
+        whole = "SELECT bool_and(self <= total AND self > 0) FROM loops"
+        expect(f"Python {version}, turns are the loop's time", [True], one_column(trace, whole))
         capped = "SELECT count FROM losses WHERE reason = 'beyond the number asked for'"
         if one_column(trace, capped)[0] < 100:
             raise Failure(f"Python {version}: turns that were not recorded are not counted")
