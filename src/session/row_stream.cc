@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 #include <map>
 #include <memory>
@@ -18,7 +17,6 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "base/clock.h"
@@ -26,18 +24,16 @@
 #include "base/os_error.h"
 #include "base/text.h"
 #include "session/program.h"
+#include "session/stream_processes.h"
 #include "trace/decoder.h"
 #include "trace/drained_definitions.h"
 #include "trace/drainer.h"
-#include "trace/liveness.h"
-#include "trace/processes.h"
 #include "trace/spool.h"
 
 namespace fathom::session {
 namespace {
 
 constexpr char kWanted[] = "wanted-";
-constexpr char kToldKey[] = "dftracer.";
 constexpr int kLongestRestMs = 100;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 // Rows that are not asked for go on when this much lies in logs, or after this long.
@@ -61,30 +57,8 @@ std::size_t hash_of_row(const trace::EventBatch& events, std::size_t row) {
   return hash;
 }
 
-// Which processes share our numbers; "" where /proc does not tell.
-std::string own_namespace() {
-  char link[64] = {};
-  const ssize_t length = ::readlink("/proc/self/ns/pid", link, sizeof link);
-  return {link, length > 0 ? static_cast<std::size_t>(length) : 0};
-}
-
-bool is_foreign(std::string_view settings, const std::string& here) {
-  constexpr std::string_view kKey = "\npidns=";
-  const std::size_t at = settings.find(kKey);
-  if (at == std::string_view::npos || here.empty()) return false;
-  return !settings.substr(at + kKey.size()).starts_with(here + "\n");
-}
-
 std::string spool_of(const std::string& directory) {
   return join_path(directory, trace::kSpoolDirectory);
-}
-
-// Facts of the runtime itself, which StreamProcess has fields for or nobody needs.
-bool is_own_fact(std::string_view key) {
-  for (const std::string_view own : {"exe", "command", "cwd", "rank"}) {
-    if (key == own) return true;
-  }
-  return key.starts_with(kToldKey);
 }
 
 class RowStream {
@@ -101,7 +75,7 @@ class RowStream {
         clock_(trace::Clock::of(spool_.header())),
         definitions_(spool_),
         decoder_(strings_, clock_),
-        liveness_(spool_.header(), clock_) {}
+        processes_(spool_.header(), clock_) {}
 
   Status start();
   Result<bool> pass();  // whether somebody may still write
@@ -110,17 +84,12 @@ class RowStream {
   Status decode_logs();
   Status decode_log(std::uint64_t n);
   Status take_living(const std::set<std::int64_t>& pids);
-  void learn(trace::Decoder& decoder);
-  void learn_one(trace::Decoder& decoder, trace::Process& process);
   using Rows = std::vector<std::size_t>;
   Status hand_on(const trace::EventBatch& events, const Rows& rows);
-  [[nodiscard]] const StreamProcess* owner(std::int64_t pid, std::int64_t ts) const;
   [[nodiscard]] std::set<std::int64_t> wanted() const;
-  [[nodiscard]] std::vector<std::uint64_t> newly_dead();
-  Status complete(std::uint64_t key, bool in_order);
+  Status complete(const StreamProcess& process, bool in_order);
   Status complete_wanted(const std::set<std::int64_t>& pids);
   Result<bool> end_run();
-  [[nodiscard]] bool only_foreign() const;
   Result<StreamOutcome> end_of_foreign();
 
   std::string directory_;
@@ -131,18 +100,14 @@ class RowStream {
   trace::Clock clock_;
   trace::DrainedDefinitions definitions_;
   trace::Decoder decoder_;
-  trace::Liveness liveness_;
+  StreamProcesses processes_;
   std::optional<trace::Drainer> drainer_;
   std::optional<SignalQueue> signals_;
   Fd news_;  // inotify: entries that appear in the spool
-  const std::string namespace_ = own_namespace();
   int rest_ms_ = 1;
-  std::uint64_t waiting_bytes_ = 0;                   // in logs, not decoded yet
-  std::uint64_t next_log_ = 0;                        // the first that is not
-  std::int64_t decoded_ns_ = 0;                       // when rows were handed on last
-  std::map<std::uint64_t, StreamProcess> processes_;  // by key
-  std::unordered_map<std::int64_t, std::map<std::int64_t, std::uint64_t>> images_;  // pid: start
-  std::unordered_set<std::uint64_t> ended_;     // keys of processes that are over
+  std::uint64_t waiting_bytes_ = 0;             // in logs, not decoded yet
+  std::uint64_t next_log_ = 0;                  // the first that is not
+  std::int64_t decoded_ns_ = 0;                 // when rows were handed on last
   std::unordered_multiset<std::size_t> taken_;  // rows of living ones that logs will bring again
 };
 
@@ -198,7 +163,7 @@ Status RowStream::decode_log(std::uint64_t n) {
     decoder_.decode(chunks, events, counters);
     (void)decoder_.take_sums();
   }
-  learn(decoder_);
+  processes_.learn(decoder_.definitions(), clock_);
   Rows rows;
   for (std::size_t row = 0; row < events.rows(); row++) {
     const auto again = taken_.empty() ? taken_.end() : taken_.find(hash_of_row(events, row));
@@ -247,7 +212,7 @@ Status RowStream::take_living(const std::set<std::int64_t>& pids) {
   trace::EventBatch events;
   trace::CounterBatch counters;
   living.decode(chunks, events, counters);
-  learn(living);
+  processes_.learn(living.definitions(), clock_);
   Rows rows;
   std::unordered_multiset<std::size_t> before = taken_;
   for (std::size_t row = 0; row < events.rows(); row++) {
@@ -263,57 +228,10 @@ Status RowStream::take_living(const std::set<std::int64_t>& pids) {
   return hand_on(events, rows);
 }
 
-void RowStream::learn(trace::Decoder& decoder) {
-  for (const auto& process : decoder.definitions().processes()) {
-    if (process->attached) learn_one(decoder, *process);
-  }
-}
-
-void RowStream::learn_one(trace::Decoder& decoder, trace::Process& from) {
-  const trace::Definitions& definitions = decoder.definitions();
-  const auto [found, fresh] = processes_.try_emplace(from.key);
-  StreamProcess& process = found->second;
-  if (fresh) {
-    process.key = from.key;
-    process.pid = from.pid;
-    process.ppid = from.ppid;
-    process.forked = from.attach == FATHOM_ATTACH_FORK;
-    process.start = clock_.ns(from.start_tick);
-    process.host = std::string(spool_.header().host,
-                               strnlen(spool_.header().host, sizeof spool_.header().host));
-    images_[from.pid][process.start] = from.key;
-    liveness_.saw(static_cast<std::uint32_t>(from.pid), from.key, from.start_tick);
-  }
-  process.ended = trace::ended_in_order(from);
-  process.command = definitions.meta(from, "command");
-  process.cwd = definitions.meta(from, "cwd");
-  for (int n = 0;; n++) {
-    const std::string_view told = definitions.meta(from, kToldKey + std::to_string(n));
-    if (told.empty()) break;
-    process.settings = told;
-  }
-  process.foreign = is_foreign(process.settings, namespace_);
-  std::map<std::uint64_t, std::uint64_t> meta(from.meta.begin(), from.meta.end());
-  process.facts.clear();
-  for (const auto& [key, value] : meta) {
-    const std::string_view name = definitions.text(from, key);
-    if (!is_own_fact(name)) process.facts.emplace_back(name, definitions.text(from, value));
-  }
-}
-
-// The image of the pid that ran then.
-const StreamProcess* RowStream::owner(std::int64_t pid, std::int64_t ts) const {
-  const auto images = images_.find(pid);
-  if (images == images_.end()) return nullptr;
-  auto image = images->second.upper_bound(ts);
-  if (image != images->second.begin()) --image;
-  return &processes_.at(image->second);
-}
-
 Status RowStream::hand_on(const trace::EventBatch& events, const Rows& rows) {
   std::map<const StreamProcess*, Rows> by_process;
   for (const std::size_t row : rows) {
-    const StreamProcess* process = owner(events.pid[row], events.ts[row]);
+    const StreamProcess* process = processes_.owner(events.pid[row], events.ts[row]);
     if (process != nullptr && !process->settings.empty()) by_process[process].push_back(row);
   }
   for (const auto& [process, of_process] : by_process)
@@ -333,18 +251,7 @@ std::set<std::int64_t> RowStream::wanted() const {
   return pids;
 }
 
-std::vector<std::uint64_t> RowStream::newly_dead() {
-  std::vector<std::uint64_t> dead;
-  liveness_.begin_pass();
-  for (const auto& [key, process] : processes_) {
-    if (ended_.contains(key)) continue;
-    if (!liveness_.alive(static_cast<std::uint32_t>(process.pid), key, 0)) dead.push_back(key);
-  }
-  return dead;
-}
-
-Status RowStream::complete(std::uint64_t key, bool in_order) {
-  const StreamProcess& process = processes_.at(key);
+Status RowStream::complete(const StreamProcess& process, bool in_order) {
   return process.settings.empty() ? Status() : taker_->complete(process, in_order);
 }
 
@@ -352,8 +259,8 @@ Status RowStream::complete(std::uint64_t key, bool in_order) {
 Status RowStream::complete_wanted(const std::set<std::int64_t>& pids) {
   FATHOM_TRY(take_living(pids));
   for (const std::int64_t pid : pids) {
-    if (const StreamProcess* process = owner(pid, INT64_MAX))
-      FATHOM_TRY(complete(process->key, true));
+    if (const StreamProcess* process = processes_.owner(pid, INT64_MAX))
+      FATHOM_TRY(complete(*process, true));
     ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
   }
   return {};
@@ -361,7 +268,7 @@ Status RowStream::complete_wanted(const std::set<std::int64_t>& pids) {
 
 // The dead are counted before their segments are taken: what they wrote is in the logs then.
 Result<bool> RowStream::pass() {
-  const std::vector<std::uint64_t> dead = newly_dead();
+  const std::vector<const StreamProcess*> dead = processes_.newly_dead();
   const std::set<std::int64_t> asked = wanted();
   FATHOM_ASSIGN(const trace::DrainResult drained, drainer_->drain());
   if (drained.trouble) return *drained.trouble;
@@ -372,9 +279,9 @@ Result<bool> RowStream::pass() {
   rest_ms_ = due || drained.bytes > 0 ? 1 : std::min(rest_ms_ * 2, kLongestRestMs);
   if (due) FATHOM_TRY(decode_logs());
   if (!asked.empty()) FATHOM_TRY(complete_wanted(asked));
-  for (const std::uint64_t key : dead) {
-    FATHOM_TRY(complete(key, false));
-    ended_.insert(key);
+  for (const StreamProcess* process : dead) {
+    FATHOM_TRY(complete(*process, false));
+    processes_.bury(*process);
   }
   return drained.owners_alive;
 }
@@ -398,7 +305,8 @@ Result<bool> RowStream::end_run() {
   if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
   FATHOM_ASSIGN(const bool alive, pass());
   if (alive) return false;
-  for (const std::uint64_t key : newly_dead()) FATHOM_TRY(complete(key, false));
+  for (const StreamProcess* process : processes_.newly_dead())
+    FATHOM_TRY(complete(*process, false));
   if (taker_->keeps_recording()) return true;
   const std::string spent = directory_ + "." + std::to_string(::getpid());
   FATHOM_TRY(rename_path(directory_, spent));
@@ -406,22 +314,16 @@ Result<bool> RowStream::end_run() {
   return true;
 }
 
-// A process of another container: its pid may be somebody else's here.
-bool RowStream::only_foreign() const {
-  return !processes_.empty() &&
-         std::ranges::all_of(processes_, [](const auto& entry) { return entry.second.foreign; });
-}
-
 // What they have written is all that can be had; whether more will come, they alone know.
 Result<StreamOutcome> RowStream::end_of_foreign() {
   std::set<std::int64_t> pids;
   StreamOutcome outcome;
-  for (const auto& [key, process] : processes_) {
+  for (const auto& [key, process] : processes_.all()) {
     pids.insert(process.pid);
     outcome.writers_alive |= !process.ended;
   }
   FATHOM_TRY(take_living(pids));
-  for (const auto& [key, process] : processes_) FATHOM_TRY(complete(key, process.ended));
+  for (const auto& [key, process] : processes_.all()) FATHOM_TRY(complete(process, process.ended));
   if (!outcome.writers_alive && !taker_->keeps_recording()) FATHOM_TRY(remove_tree(directory_));
   return outcome;
 }
@@ -430,7 +332,7 @@ Result<StreamOutcome> RowStream::run() {
   StreamOutcome outcome;
   FATHOM_ASSIGN(outcome.writers_alive, pass());
   FATHOM_TRY(take_living({}));  // who is there
-  if (outcome.writers_alive && only_foreign()) return end_of_foreign();
+  if (outcome.writers_alive && processes_.only_foreign()) return end_of_foreign();
   for (;;) {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
     if (!outcome.writers_alive) {

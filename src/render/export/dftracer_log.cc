@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
-#include <optional>
-#include <set>
 
 #include "base/files.h"
 #include "base/text.h"
@@ -25,10 +23,6 @@ constexpr std::string_view kDurationKey = "dftracer.dur";
 
 // Whose event it is, in generation 2.
 enum Type { kOfDftracer = 1, kOfC = 2, kOfLibc = 3, kOfPython = 6, kOfCompiler = 8, kOfCpp = 9 };
-
-constexpr std::string_view kLeftOut[] = {"/pipe",   "/socket",    "/proc",  "/sys",
-                                         "/collab", "anon_inode", "socket", "/var/tmp"};
-constexpr std::string_view kLeftOutEnds[] = {".pfw", ".py", ".pfw.gz"};
 
 // A number as JSON writes it, with a point or an exponent.
 bool is_real_number(std::string_view text) {
@@ -54,30 +48,6 @@ std::string date_of(std::int64_t us) {
   return {text, length};
 }
 
-bool is_python(std::string_view program) { return base_name(program).starts_with("python"); }
-
-// Which word of the command line names the program, by the rules of each generation.
-std::string program_of(int generation, std::string_view command) {
-  const std::vector<std::string_view> words = split(command, ' ');
-  if (words.empty() || words[0].empty()) return "unknown";
-  if (!is_python(words[0])) return std::string(base_name(words[0]));
-  if (generation == 1)
-    return words.size() > 1 ? std::string(base_name(words[1])) : std::string(base_name(words[0]));
-  if (command.find("multiprocessing.spawn") != std::string_view::npos) return "DEFAULT-spawn";
-  for (std::size_t i = 1; i < words.size(); i++) {
-    if (words[i] == "-m" && i + 1 < words.size()) return std::string(words[i + 1]);
-    if (words[i].ends_with(".py")) return std::string(base_name(words[i]));
-  }
-  return "DEFAULT";
-}
-
-std::string absolute_prefix(std::string_view directory, const std::string& cwd) {
-  std::string path(directory);
-  if (!path.starts_with('/')) path = cwd + "/" + path;
-  const Result<std::string> plain = absolute_path(path);
-  return plain ? *plain : path;
-}
-
 int type_of(const ExportEvent& event) {
   if (event.layer != "app") return kOfLibc;
   if (event.category == "C_APP") return kOfC;
@@ -100,50 +70,6 @@ std::string_view argument(const ExportEvent& event, std::string_view key) {
 
 }  // namespace
 
-DftracerSettings parse_dftracer_settings(std::string_view text) {
-  DftracerSettings settings;
-  std::optional<bool> compression;
-  for (const std::string_view line : split(text, '\n')) {
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string_view key = line.substr(0, equals);
-    const std::string_view value = line.substr(equals + 1);
-    if (key == "generation") settings.generation = value == "1" ? 1 : 2;
-    if (key == "log") settings.log = value;
-    if (key == "named") settings.named = value == "1";
-    if (key == "asked") settings.asked = value == "1";
-    if (key == "mode") settings.preloaded = value == "preload";
-    if (key == "metadata") settings.metadata = value == "1";
-    if (key == "compression") compression = value == "1";
-    if (key == "keep") settings.keeps_recording = value != "0";
-    if (key == "pid") settings.pid = whole_number(value);
-    if (key != "data_dirs") continue;
-    for (const std::string_view directory : split(value, ':')) {
-      if (!directory.empty()) settings.data_dirs.emplace_back(directory);
-    }
-  }
-  settings.compression = compression.value_or(settings.generation == 2);
-  if (std::ranges::find(settings.data_dirs, "all") != settings.data_dirs.end())
-    settings.data_dirs.clear();
-  return settings;
-}
-
-std::string dftracer_log_path(const DftracerSettings& settings, const DftracerProcess& process) {
-  const std::string pid = std::to_string(process.pid);
-  const std::string program = program_of(settings.generation, process.command);
-  const bool exact = settings.generation == 1 && settings.named;
-  std::string path = settings.log;
-  if (exact && process.forked) path += "-" + pid;
-  if (!exact && settings.generation == 1)
-    path += "-" + program + "-" + pid + (settings.preloaded ? "" : "-app") + ".pfw";
-  if (settings.generation == 2) {
-    const char* const kind = process.forked ? "fork" : settings.preloaded ? "preload" : "app";
-    path += "-" + pfw_hash(program + "-" + process.host + "-" + pid) + "-" + kind + ".pfw";
-  }
-  if (settings.compression && !path.ends_with(".gz")) path += ".gz";
-  return path;
-}
-
 DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std::int64_t start_ns,
                          bool goes_on)
     : settings_(std::move(settings)),
@@ -154,29 +80,10 @@ DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std
       begun_(goes_on),
       written_(goes_on),
       last_us_(process_.start_us) {
-  for (std::string& directory : settings_.data_dirs)
-    directory = absolute_prefix(directory, process_.cwd);
+  make_absolute(settings_, process_.cwd);
 }
 
 bool DftracerLog::has_file() const { return begun_ || (settings_.asked && !process_.forked); }
-
-bool DftracerLog::wants_file(std::string_view file) const {
-  if (!settings_.data_dirs.empty()) {
-    return std::ranges::any_of(settings_.data_dirs, [&](const std::string& directory) {
-      return file.starts_with(directory);
-    });
-  }
-  return std::ranges::none_of(kLeftOut, [&](auto start) { return file.starts_with(start); }) &&
-         std::ranges::none_of(kLeftOutEnds, [&](auto end) { return file.ends_with(end); });
-}
-
-// Calls that concern no file are those of processes, which generation 2 tells.
-bool DftracerLog::wants(const ExportEvent& event) const {
-  if (event.layer == "app") return true;
-  if (event.layer != "posix" && event.layer != "stdio") return false;
-  if (event.file.empty()) return settings_.generation == 2 && event.category == "process";
-  return wants_file(event.file);
-}
 
 void DftracerLog::add_metadata(std::string_view kind, std::string_view name, std::string_view value,
                                std::int64_t tid) {
@@ -261,7 +168,7 @@ void DftracerLog::begin() {
 }
 
 void DftracerLog::add_start() {
-  const std::string program = program_of(settings_.generation, process_.command);
+  const std::string program = dftracer_program(settings_.generation, process_.command);
   const bool first = settings_.generation == 1;
   std::string cwd, command, hashed_program;
   if (!first && settings_.metadata) {
@@ -367,7 +274,7 @@ void DftracerLog::add_args(const ExportEvent& event) {
 }
 
 Status DftracerLog::add(const ExportEvent& event) {
-  if (!wants(event)) return {};
+  if (!settings_.wants(event)) return {};
   begin();
   changed_ = true;
   const std::int64_t tid = event.tid.value_or(process_.pid);

@@ -12,37 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "render/export/dftracer_settings.h"
 #include "render/export/event_stream.h"
 
 namespace fathom::render {
-
-// What a process asked for: lines `key=value`, as the drop-in's in-process half writes them.
-struct DftracerSettings {
-  int generation = 2;
-  std::string log;     // the prefix of the file's name, or with `named` in generation 1 all of it
-  bool named = false;  // by the program itself
-  bool asked = false;  // the program began it, not a variable alone
-  bool preloaded = false;
-  bool metadata = false;
-  bool compression = true;
-  bool keeps_recording = true;
-  std::vector<std::string> data_dirs;  // prefixes; empty: all files
-  ExportNumber pid;                    // the program's own number instead of its pid
-};
-[[nodiscard]] DftracerSettings parse_dftracer_settings(std::string_view text);
-
-struct DftracerProcess {
-  std::string host;
-  std::int64_t pid = 0;
-  std::int64_t ppid = 0;
-  bool forked = false;
-  std::int64_t start_us = 0;  // since 1970
-  std::string command;        // argv joined by spaces
-  std::string cwd;
-};
-
-[[nodiscard]] std::string dftracer_log_path(const DftracerSettings& settings,
-                                            const DftracerProcess& process);
 
 class JsonFields;
 
@@ -67,8 +40,6 @@ class DftracerLog {
   Status complete(bool in_order);
 
  private:
-  [[nodiscard]] bool wants(const ExportEvent& event) const;
-  [[nodiscard]] bool wants_file(std::string_view file) const;
   void begin();
   void add_start();
   void add_end();
