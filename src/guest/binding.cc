@@ -302,7 +302,10 @@ void wait_for_originals() {
 }  // namespace
 
 void resolve_originals() {
-  if (__atomic_exchange_n(&resolved, 1, __ATOMIC_ACQ_REL) != 0) return wait_for_originals();
+  uint32_t before = 0;
+  if (!__atomic_compare_exchange_n(&resolved, &before, 1, false, __ATOMIC_ACQ_REL,
+                                   __ATOMIC_ACQUIRE))
+    return wait_for_originals();
   const Dlsym find = real_dlsym();
   if (find == nullptr) return;
   fathom_original_dlsym = reinterpret_cast<void*>(find);

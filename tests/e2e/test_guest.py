@@ -410,6 +410,17 @@ def strace_sums(path: Path, directory: Path) -> dict[tuple[str, str], tuple[int,
     return sums
 
 
+def test_calls_before_libc_is_ready_wait_for_nobody(box: Box) -> None:
+    """The originals are looked up once: who comes again goes on, and yields to no thread that does not exist."""
+    box.not_emulated("strace sees the emulator")
+    if shutil.which("strace") is None:
+        raise Skipped("there is no strace")
+    library = ["env", f"LD_PRELOAD={box.kit.library}", f"FATHOM_OUT={box.trace}"]
+    command = ["strace", "-f", "-e", "trace=sched_yield", "-o", "strace.log", *library, box.kit.victim("early")]
+    check("stdout", b"ran\n", box.run(*command))
+    check("yields", 0, (box.dir / "strace.log").read_text().count("sched_yield("))
+
+
 def test_as_strace_sees_it(box: Box) -> None:
     """Reads and writes of ordinary programs, by file: calls and bytes as the kernel saw them in the same run."""
     if shutil.which("strace") is None:
