@@ -103,8 +103,9 @@ static struct fathom_site* new_site(PyObject* name, PyObject* category) {
   return NULL;
 }
 
+static PyObject* sites;  // by name and category, of this interpreter
+
 static struct fathom_site* site_of(PyObject* name, PyObject* category) {
-  static PyObject* sites = NULL;
   if (sites == NULL && (sites = PyDict_New()) == NULL) return NULL;
   PyObject* key = PyTuple_Pack(2, name, category);
   PyObject* known = key != NULL ? PyDict_GetItemWithError(sites, key) : NULL;
@@ -302,4 +303,8 @@ static PyMethodDef functions[] = {
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "dftracer.dftracer",
                                         .m_size = -1, .m_methods = functions};
 
-PyMODINIT_FUNC PyInit_dftracer(void) { return PyModule_Create(&definition); }
+// 3.8 does not export it by itself.
+__attribute__((visibility("default"))) PyMODINIT_FUNC PyInit_dftracer(void) {
+  sites = NULL;
+  return PyModule_Create(&definition);
+}

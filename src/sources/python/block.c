@@ -71,8 +71,11 @@ static struct block* new_block(struct site* site, PyObject* given) {
   return self;
 }
 
+static struct block* idle;
+
+void block_forget(void) { idle = NULL; }
+
 static PyObject* idle_block(void) {
-  static struct block* idle = NULL;
   if (idle == NULL) idle = new_block(NULL, NULL);
   Py_XINCREF(idle);
   return (PyObject*)idle;

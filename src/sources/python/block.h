@@ -11,3 +11,5 @@ extern PyTypeObject loop_type;
 PyObject* make_block(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* names);
 // METH_FASTCALL
 PyObject* make_loop(PyObject* module, PyObject* const* args, Py_ssize_t count);
+// What is kept is of an interpreter that was finalised, where there was one.
+void block_forget(void);

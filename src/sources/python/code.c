@@ -12,7 +12,7 @@ Py_ssize_t code_index = -1;
 
 bool code_prepare(const struct fathom_frames* given) {
   frames = given;
-  if (code_index < 0) code_index = PyUnstable_Eval_RequestCodeExtraIndex(NULL);
+  code_index = PyUnstable_Eval_RequestCodeExtraIndex(NULL);
   return code_index >= 0;
 }
 

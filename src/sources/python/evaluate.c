@@ -137,6 +137,8 @@ static PyObject* evaluate(FRAME_ARGUMENTS) {
   return result;
 }
 
+void tracer_forget(void) {}
+
 const char* tracer_start(void) {
   if (evaluator() == evaluate) return NULL;
   before = evaluator();

@@ -43,10 +43,13 @@ struct Allocator {
 };
 using ExchangeAllocator = void (*)(int domain, Allocator* allocator);
 constexpr int kRaw = 0;
+using AddHook = int (*)(AuditHook hook, void* data);
+constinit AddHook add_audit_hook = nullptr;
+constinit ExchangeAllocator get_allocator = nullptr;
 constinit ExchangeAllocator set_allocator = nullptr;
 constinit Allocator usual = {};
 alignas(16) constinit char hook_entry[64] = {};
-enum class State : uint8_t { kWaiting, kBusy, kOver };
+enum class State : uint8_t { kWaiting, kBusy, kTraced, kOver };
 constinit State state = State::kWaiting;  // guarded by the interpreter's lock
 
 template <class Function>
@@ -146,7 +149,7 @@ void start_tracing(const Version& version) {
     state = State::kWaiting;
     return;
   }
-  state = State::kOver;
+  state = why == nullptr ? State::kTraced : State::kOver;
   if (why != nullptr) cannot_trace(version.text, why);
 }
 
@@ -177,28 +180,29 @@ void* give_entry(void*, size_t size) {
   return size <= sizeof hook_entry ? hook_entry : usual.malloc(usual.context, size);
 }
 
-void keep_entry(void*, void* block) {
-  if (block != hook_entry) usual.free(usual.context, block);
-}
-
 int audited(const char* event, void* args, void* data);
 
-void add_hook(int (*add)(AuditHook, void*), ExchangeAllocator get_allocator) {
+void add_hook() {
   get_allocator(kRaw, &usual);
   Allocator ours = usual;
   ours.malloc = give_entry;
   set_allocator(kRaw, &ours);
-  add(audited, nullptr);
+  add_audit_hook(audited, nullptr);
   set_allocator(kRaw, &usual);
 }
 
+// The list of hooks is empty by now, and Python keeps what is added to it for the interpreter that
+// a program makes when it has finalised this one.
+void keep_entry(void*, void* block) {
+  if (block != hook_entry) return usual.free(usual.context, block);
+  set_allocator(kRaw, &usual);
+  add_hook();
+}
+
+// Our allocator is there until our entry is freed, which comes next.
 void before_hooks_go() {
-  const auto get_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_GetAllocator");
   static constinit Allocator ours = {};
-  Allocator now = {};
-  get_allocator(kRaw, &now);
-  if (now.free == keep_entry) return;  // the second end of an embedded interpreter
-  usual = now;
+  get_allocator(kRaw, &usual);
   ours = {nullptr, [](void*, size_t size) { return usual.malloc(usual.context, size); },
           [](void*, size_t count, size_t size) { return usual.calloc(usual.context, count, size); },
           [](void*, void* block, size_t size) { return usual.realloc(usual.context, block, size); },
@@ -220,8 +224,9 @@ void look_at_interpreter() {
 // Called for every event of every interpreter of the process, with its lock held.
 int audited(const char* event, void*, void*) {
   if (*event == 'c' && strcmp(event, "cpython._PySys_ClearAuditHooks") == 0) {
-    before_hooks_go();
     if (state == State::kWaiting && recording(FATHOM_SOURCE_PYTHON)) give_up(Version());
+    if (state == State::kTraced) state = State::kWaiting;
+    before_hooks_go();
   } else if (state == State::kWaiting) {
     if (is_initialized() != 0 && recording(FATHOM_SOURCE_PYTHON)) begin(event);
   } else if (*event == 'i' && strcmp(event, "import") == 0) {
@@ -236,14 +241,14 @@ void look_for_python() {
   if (!guest.wanted[FATHOM_SOURCE_PYTHON]) return;
   const auto get_version = symbol<const char* (*)()>(RTLD_DEFAULT, "Py_GetVersion");
   if (get_version == nullptr) return;
-  const auto add = symbol<int (*)(AuditHook, void*)>(RTLD_DEFAULT, "PySys_AddAuditHook");
-  const auto get_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_GetAllocator");
+  add_audit_hook = symbol<AddHook>(RTLD_DEFAULT, "PySys_AddAuditHook");
+  get_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_GetAllocator");
   set_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_SetAllocator");
   is_initialized = symbol<IsInitialized>(RTLD_DEFAULT, "Py_IsInitialized");
-  if (add == nullptr || is_initialized == nullptr || get_allocator == nullptr ||
+  if (add_audit_hook == nullptr || is_initialized == nullptr || get_allocator == nullptr ||
       set_allocator == nullptr)
     return cannot_trace(Version().text, "functions are traced from 3.8 on");
-  add_hook(add, get_allocator);
+  add_hook();
 }
 
 }  // namespace fathom::guest

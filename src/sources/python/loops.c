@@ -45,6 +45,11 @@ struct instruction {
 
 static Py_ssize_t table_index = -1;
 
+void loops_forget(void) {
+  table_index = -1;
+  loops_events = 0;
+}
+
 static struct loops* loops_of(PyObject* code) {
   void* table = NULL;
   if (table_index >= 0) PyUnstable_Code_GetExtra(code, table_index, &table);

@@ -13,6 +13,9 @@
 // Finds the loops of a code object of this place; whether it has some.
 bool loops_find(PyCodeObject* code, const struct fathom_frame_place* function);
 
+// Another interpreter begins: none is known.
+void loops_forget(void);
+
 extern unsigned long loops_events;  // of sys.monitoring, that are set for code with loops
 void loops_follow(int tool, PyObject* code);
 // A generator goes on behind `offset`: loops around it do, too.

@@ -152,6 +152,8 @@ __attribute__((visibility("default"))) PyMODINIT_FUNC PyInit__record(void) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (PyType_Ready(types[i]) != 0) return NULL;
   }
+  sites_forget();
+  block_forget();
   abi_bind();
   return PyModule_Create(&definition);
 }

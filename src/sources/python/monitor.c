@@ -208,6 +208,16 @@ static bool begin(void) {
   return ready && set_events(set);
 }
 
+// A type that was ready has a dictionary of the interpreter in which it became so.
+void tracer_forget(void) {
+  static PyTypeObject fresh;
+  if (fresh.tp_name == NULL) fresh = callback_type;
+  callback_type = fresh;
+  disable = NULL;
+  tool = -1;
+  loops_forget();
+}
+
 const char* tracer_start(void) {
   if (PyType_Ready(&callback_type) != 0 || PySys_GetObject("monitoring") == NULL)
     return "it has no sys.monitoring";

@@ -41,7 +41,11 @@ struct site* site_new(PyObject* name, PyObject* category, PyObject* file, unsign
   return NULL;
 }
 
-static struct site* add_site(PyObject* sites, PyObject* key, PyObject* name, PyObject* category) {
+static PyObject* sites;  // by name, or name and category
+
+void sites_forget(void) { sites = NULL; }
+
+static struct site* add_site(PyObject* key, PyObject* name, PyObject* category) {
   struct site* site = site_new(name, category, NULL, 0);
   if (site == NULL) return NULL;
   if (PyDict_GET_SIZE(sites) >= kMostSites) PyDict_Clear(sites);
@@ -51,10 +55,9 @@ static struct site* add_site(PyObject* sites, PyObject* key, PyObject* name, PyO
 }
 
 static struct site* find_site(PyObject* key, PyObject* name, PyObject* category) {
-  static PyObject* sites = NULL;
   if (sites == NULL && (sites = PyDict_New()) == NULL) return NULL;
   PyObject* known = PyDict_GetItemWithError(sites, key);
-  if (known == NULL) return PyErr_Occurred() ? NULL : add_site(sites, key, name, category);
+  if (known == NULL) return PyErr_Occurred() ? NULL : add_site(key, name, category);
   Py_INCREF(known);
   return (struct site*)known;
 }

@@ -14,6 +14,7 @@ __attribute__((visibility("default"))) const char* fathom_trace_start(
   if (PyThreadState_Get()->interp != PyInterpreterState_Main()) return FATHOM_TRACE_LATER;
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
+  tracer_forget();
   const char* why =
       code_prepare(given) ? tracer_start() : "other tools have taken all room for facts of code";
   PyErr_Restore(type, value, trace);
