@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from kit import BUILD, FATHOM, TOP, Skip, environment, expect, ran, rows
 
@@ -23,7 +23,7 @@ Table = Dict[Tuple[str, str], int]
 APP = {("step", "TRAIN"): 5, ("load", "IO"): 5, ("Model.__init__", "TRAIN"): 1, ("Model.forward", "TRAIN"): 1}
 APP.update({("Model.static", "TRAIN"): 1, ("loop.iter", "LOOP"): 4, ("loop.yield", "LOOP"): 4})
 # Calls that we have more of, since DFTracer does not bind them on this libc. What it has more of: nothing.
-MORE = {"fstat", "fstat64"}
+MORE = {"fstat", "fstat64", "stat64"}
 LATER_S = 30
 
 
@@ -53,11 +53,13 @@ def run_program(root: Path, *arguments: str, **more: str) -> None:
     expect("stdout", "done\n", ran(sys.executable, PROGRAM, *arguments, env=settings(root, **more)))
 
 
-def run_real(root: Path, python: Path, *arguments: str) -> None:
+def run_real(
+    root: Path, python: Path, *arguments: str, program: Path = PROGRAM, packages: str = "", said: str = "done\n"
+) -> None:
     """With DFTracer's own packages instead of ours. It leaves a file of its own where it is called."""
-    variables = {**os.environ, **settings(root), "PYTHONPATH": ""}
-    done = subprocess.run([python, PROGRAM, *arguments], env=variables, cwd=root, capture_output=True, check=False)
-    expect("stdout", (0, b"done\n"), (done.returncode, done.stdout))
+    variables = {**os.environ, **settings(root), "PYTHONPATH": packages}
+    done = subprocess.run([python, program, *arguments], env=variables, cwd=root, capture_output=True, check=False)
+    expect("status and stdout", (0, True), (done.returncode, done.stdout.decode().startswith(said)))
 
 
 def wait_for(wanted: Table, root: Path, *categories: str) -> None:
@@ -73,15 +75,18 @@ def wait_for(wanted: Table, root: Path, *categories: str) -> None:
     expect("events", wanted, got)
 
 
+def differences(theirs: Table, ours: Table) -> Tuple[Dict[Any, Any], Set[str]]:
+    """What DFTracer has more of, with both counts, and names that we have more of beyond the known ones."""
+    fewer = {key: (count, ours.get(key, 0)) for key, count in theirs.items() if ours.get(key, 0) < count}
+    return fewer, {key[0] for key, count in ours.items() if count > theirs.get(key, 0)} - MORE
+
+
 def beside(root: Path, generation: str, python: Path) -> None:
     theirs, ours = root / "theirs", root / "ours"
     run_real(theirs, python, generation)
     run_program(ours, generation)
-    their_table, our_table = table_of(theirs), table_of(ours)
-    fewer = {key: (count, our_table.get(key, 0)) for key, count in their_table.items() if our_table.get(key, 0) < count}
-    expect(f"what DFTracer {generation} has more of", {}, fewer)
-    more = {key[0] for key, count in our_table.items() if count > their_table.get(key, 0)}
-    expect(f"calls that DFTracer {generation} does not see, beyond the known ones", set(), more - MORE)
+    our_table = table_of(ours)
+    expect(f"what DFTracer {generation} has more of, and we", ({}, set()), differences(table_of(theirs), our_table))
     expect("annotations", APP, {key: count for key, count in our_table.items() if key in APP})
 
 
