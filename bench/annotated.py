@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 
 import dftracer
@@ -22,36 +23,46 @@ KINDS = {
 }
 
 
+def package(bench: Bench) -> dict[str, str]:
+    return {"PYTHONPATH": str(TOP / "python"), "FATHOM_BUILD": str(bench.build)}
+
+
 def ours(bench: Bench) -> Sample:
     shutil.rmtree(bench.trace, ignore_errors=True)
     recorder = [str(bench.build / "fathom"), "run", "-q", "-o", str(bench.trace), "--"]
-    package = {"PYTHONPATH": str(TOP / "python"), "FATHOM_BUILD": str(bench.build)}
-    answer = bench.run([*recorder, sys.executable, PROGRAM, "fathom", bench.turns(1_000_000)], package)
+    answer = bench.run([*recorder, sys.executable, PROGRAM, "fathom", bench.turns(1_000_000)], package(bench))
     sample: Sample = json.loads(answer)
     sample["floor"] = bench.bare("floor", 3_000_000, 1)
     return sample
 
 
-def theirs(bench: Bench, version: str) -> float | None:
-    """What DFTracer's decorator adds, in ns."""
-    python = dftracer.python_with(f"dftracer-{version}", dftracer.VERSIONS[version])
-    if python is None:
-        return None
-    variables = {"DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(bench.folder / "dft"), "DFTRACER_DATA_DIR": "all"}
+def under_dftracer(bench: Bench, version: str, python: str, turns: int, env: dict[str, str]) -> Sample | None:
+    """What a program annotated for DFTracer takes: with DFTracer's packages, or with ours in their place."""
+    log = bench.folder / "dft"
+    variables = {"DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": str(log), "DFTRACER_DATA_DIR": str(bench.folder)}
     try:
-        answer = bench.run([str(python), PROGRAM, version, bench.turns(20_000)], variables)
+        answer = bench.run([python, PROGRAM, version, bench.turns(turns)], {**variables, **env})
     except subprocess.CalledProcessError:
         return None
     finally:
+        until = time.monotonic() + 60  # a collector of ours goes on for a while
+        while list(bench.folder.glob(".dft-*")) and time.monotonic() < until:
+            time.sleep(0.05)
         for file in bench.folder.glob("dft*"):
             file.unlink()
-    told = json.loads(answer.splitlines()[-1])
-    return float(told["decorated"] - told["bare"])
+    told: Sample = json.loads(answer.splitlines()[-1])
+    return told
+
+
+def theirs(bench: Bench, version: str) -> Sample | None:
+    python = dftracer.python_with(f"dftracer-{version}", dftracer.VERSIONS[version])
+    return under_dftracer(bench, version, str(python), 20_000, {"PYTHONPATH": ""}) if python is not None else None
 
 
 def peers_text(bench: Bench, floor: float) -> str:
-    added = {version: theirs(bench, version) for version in dftracer.VERSIONS}
-    return ", ".join(f"DFTracer {version} {ns / floor:.0f} B" for version, ns in added.items() if ns is not None)
+    told = {version: theirs(bench, version) for version in dftracer.VERSIONS}
+    added = {version: one["decorated"] - one["bare"] for version, one in told.items() if one is not None}
+    return ", ".join(f"DFTracer {version} {ns / floor:.0f} B" for version, ns in added.items())
 
 
 def row_annotated(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
@@ -69,4 +80,41 @@ def row_annotated(bench: Bench, rounds: int, progress: Callable[[], None]) -> li
         peer = peers_text(bench, floor) if kind == "decorated" else ""
         texts = (f"bare {samples.median(bare) or 0:.0f}, B {floor:.1f} ns", f"{added:+.1f} ns", f"{ratio or 0:.2f} B")
         rows.append(Row(what, *texts, peer, *bars))
+    return rows
+
+
+DROP_IN = {"decorated": ("decorated function", "bare"), "pread": ("pread of 4 KiB", "bare pread")}
+
+
+def one_round(bench: Bench, version: str) -> Sample:
+    sample: Sample = {"floor": bench.bare("floor", 3_000_000, 1)}
+    for name, told in (
+        ("ours", under_dftracer(bench, version, sys.executable, 200_000, package(bench))),
+        ("theirs", theirs(bench, version)),
+    ):
+        for kind, (_, bare) in DROP_IN.items():
+            if told is not None:
+                sample.update({f"{name} {kind}": told[kind] - told[bare], f"{name} {bare}": told[bare]})
+    return sample
+
+
+def row_dropin(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """A program annotated for DFTracer, with our packages in the place of its own; nobody supervises it."""
+    rows = []
+    for version in dftracer.VERSIONS:
+        done = []
+        for _ in range(rounds):
+            done.append(one_round(bench, version))
+            progress()
+        samples = Samples(done)
+        for kind, (what, bare) in DROP_IN.items():
+            key, peer = f"ours {kind}", f"theirs {kind}"
+            ratio, their = samples.ratio(lambda one, key=key: one[key], "floor", key), samples.median(peer)  # type: ignore[misc]
+            added = samples.median(key) or 0.0
+            floor = f"bare {samples.median(f'ours {bare}') or 0:.0f}, B {samples.median('floor') or 0:.1f} ns"
+            title = f"drop-in for DFTracer {version}, {what}"
+            peer_text = f"DFTracer {their:+.0f} ns" if their is not None else "DFTracer cannot be had"
+            verdict = judged(added / their if their else None, 1 / 3, 1 / 10)
+            texts = (f"{added:+.1f} ns", f"{ratio or 0:.2f} B", peer_text, "a third of it", "a tenth", verdict)
+            rows.append(Row(title, floor, *texts))
     return rows

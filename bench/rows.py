@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 import dftracer
-from annotated import row_annotated
+from annotated import row_annotated, row_dropin
 from big import row_big
 from calls import row_calls
 from jobs import Bench
@@ -204,7 +204,7 @@ def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progre
 
 RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
-ROWS += [row_annotated, row_calls, row_kept, row_big]
+ROWS += [row_annotated, row_dropin, row_calls, row_kept, row_big]
 
 
 def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:

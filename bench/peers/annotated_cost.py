@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """annotated_cost TRACER TURNS: ns of thread CPU that a bare call and annotated code take, as a JSON object.
 
-TRACER is fathom, or a version of DFTracer.
+TRACER is fathom, or a version of DFTracer, whose program also reads a file of its DFTRACER_DATA_DIR.
 """
 
+import atexit
 import contextlib
 import json
 import os
@@ -51,19 +52,30 @@ def by_fathom() -> Dict[str, Callable[[int], Any]]:
     return kinds
 
 
+def reader() -> Callable[[int], Any]:
+    """Reads 4 KiB of a file that DFTracer is told to look at."""
+    path = f"{os.environ['DFTRACER_DATA_DIR']}/dftracer-reads"
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR)
+    os.write(descriptor, b"x" * 4096)
+    return lambda value: os.pread(descriptor, 4096, 0)
+
+
 def by_dftracer(version: str) -> Dict[str, Callable[[int], Any]]:
     if version.startswith("1."):
         from dftracer.logger import dft_fn, dftracer
     else:
         from dftracer.python import dft_fn, dftracer
-    dftracer.initialize_log(os.environ["DFTRACER_LOG_FILE"], None, -1)
-    return {"decorated": dft_fn("bench").log(bare)}
+    log = dftracer.initialize_log(os.environ["DFTRACER_LOG_FILE"], None, -1)
+    atexit.register(log.finalize)
+    return {"decorated": dft_fn("bench").log(bare), "pread": reader()}
 
 
 def main() -> None:
     tracer, turns = sys.argv[1], int(sys.argv[2])
-    kinds = by_fathom() if tracer == "fathom" else by_dftracer(tracer)
     told = {"bare": cost(bare, turns), "bare coroutine": cost(finished(coroutine), turns)}
+    if tracer != "fathom":
+        told["bare pread"] = cost(reader(), turns)
+    kinds = by_fathom() if tracer == "fathom" else by_dftracer(tracer)
     for name, call in kinds.items():
         call(0)
         told[name] = cost(call, turns)
