@@ -60,6 +60,28 @@ def test_every_call_is_there_once(root: Path) -> None:
         expect(f"Python {version}, place", [f"{PROGRAMS / 'calls.py'}:68"], one_column(trace, place))
 
 
+def test_calls_that_python_makes_by_itself(root: Path) -> None:
+    """Methods behind operators and attributes, when the interpreter is warm; on the system's own Python, too."""
+    program = """class Ship:
+    def __getitem__(self, key): return key
+    def __getattr__(self, name): return name
+    def __call__(self): return 1
+    @property
+    def far(self): return 1
+def main():
+    ship = Ship()
+    for i in range(100): ship[i]; ship.nothing; ship(); ship.far
+main()"""
+    others = [python for python in ("/usr/bin/python3",) if Path(python).exists()]
+    for python in [*pythons().values(), *others]:
+        trace = traced(root, python, "-c", program, options=["--python-modules", "__main__"])
+        wanted = dict.fromkeys(("__getitem__", "__getattr__", "__call__", "far"), 100)
+        names = ", ".join(f"'{name}'" for name in wanted)
+        if "no extension" in str(rows(trace, "SELECT reason FROM layers WHERE layer = 'python'")):
+            continue
+        expect(python, wanted, counts(trace, f"split_part(name, '.', -1) IN ({names})"))
+
+
 def test_filters(root: Path) -> None:
     for version, python in pythons().items():
         program = [python, PROGRAMS / "calls.py"]

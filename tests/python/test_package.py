@@ -2,34 +2,90 @@
 """The package as pip installs it. It compiles everything: only where FATHOM_FULL is set."""
 
 import os
+import shutil
 import subprocess
-import venv
 from pathlib import Path
+from typing import Any, Dict
 
-from kit import TOP, Skip, expect, ran
+from kit import TOP, Skip, expect, ran, rows
+from test_dftracer import APP, PROGRAM, settings, wait_for
+from test_plain import interpreters
 from world import small
 
 ASK = "import fathom, sys; print(fathom.__version__, fathom.open(sys.argv[1]).events.count(), fathom.__file__)"
+WORK = """import fathom
+@fathom.trace
+def told(): pass
+def work(): told()
+[work() for _ in range(5)]
+"""
 
 
-def test_pip_installs_it_into_an_environment(root: Path) -> None:
-    if not os.environ.get("FATHOM_FULL"):
-        raise Skip("pip compiles everything; tests/run --full does it")
-    trace = small(root)
-    venv.create(root / "venv", with_pip=True)
-    python = root / "venv" / "bin" / "python"
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", TOP]
-    bare = {name: value for name, value in os.environ.items() if name not in ("FATHOM_BUILD", "PYTHONPATH")}
-    done = subprocess.run(pip, env=bare, capture_output=True, text=True, check=False)
+def bare() -> Dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in ("FATHOM_BUILD", "PYTHONPATH")}
+
+
+def quickly(clone: Path) -> Dict[str, str]:
+    """Variables by which what was compiled for one Python, or by ./dev build, is not compiled again."""
+    if shutil.which("ccache") is None:
+        return {}
+    found = {"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"}
+    found.update(CC="/usr/bin/cc", CXX="/usr/bin/c++", CCACHE_BASEDIR=str(clone))
+    return {**found, "SKBUILD_BUILD_DIR": f"{clone}/build-{{wheel_tag}}"}
+
+
+def installed(root: Path, interpreter: str, what: str, variables: Dict[str, str]) -> Path:
+    """The interpreter of an environment in which pip has installed it."""
+    ran(interpreter, "-m", "venv", root)
+    python = root / "bin" / "python"
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", what]
+    done = subprocess.run(pip, env={**bare(), **variables}, capture_output=True, text=True, check=False)
     if "No matching distribution found for scikit-build-core" in done.stderr:
         raise Skip("scikit-build-core cannot be had")
-    expect("pip", (0, ""), (done.returncode, done.stderr[-2000:] if done.returncode else ""))
-    said = ran("env", "-u", "FATHOM_BUILD", "-u", "PYTHONPATH", python, "-c", ASK, trace).split()
-    expect("version, events", ["0.1.0", "12"], said[:2])
-    expect("where it is", True, said[2].startswith(str(root / "venv")))
-    program = root / "venv" / "bin" / "fathom"
-    ran("env", "-u", "FATHOM_BUILD", program, "run", "-q", "-o", root / "own.fathom", "--", "cat", "/etc/passwd")
-    counted = "SELECT count(*) > 0 AS some FROM events"
-    told = ran("env", "-u", "FATHOM_BUILD", program, "sql", root / "own.fathom", counted, "--format", "csv")
-    expect("the program records and asks", ["some", "true"], told.split())
-    ran("env", "-u", "FATHOM_BUILD", "-u", "PYTHONPATH", python, "-m", "fathom", "--help")
+    expect(f"pip install {what}", (0, ""), (done.returncode, done.stderr[-2000:] if done.returncode else ""))
+    return python
+
+
+def said_by(*command: Any, **variables: str) -> str:
+    return ran("env", "-u", "FATHOM_BUILD", "-u", "PYTHONPATH", *command, env=variables)
+
+
+def expect_package(root: Path, python: Path) -> None:
+    """It answers questions, records by its program, traces, and runs programs of DFTracer."""
+    answer = said_by(python, "-c", ASK, small(root)).split()
+    expect("version, events", ["0.1.0", "12"], answer[:2])
+    expect("where it is", True, answer[2].startswith(str(python.parent.parent)))
+    said_by(python, "-m", "fathom", "--help")
+    trace = root / "own.fathom"
+    words = ["run", "-q", "--force", "-o", trace, "--layers", "app,posix,python", "--python-modules", "__main__"]
+    said_by(python.parent / "fathom", *words, "--", python, "-c", WORK)
+    sql = "SELECT layer, name, count(*) AS n FROM events WHERE name IN ('work', 'told') GROUP BY ALL"
+    got = {(row["layer"], row["name"]): row["n"] for row in rows(trace, sql)}
+    expect("recorded", {("python", "work"): 5, ("python", "told"): 5, ("app", "told"): 5}, got)
+    for generation in ("1", "2"):
+        place = root / f"dftracer{generation}"
+        expect("DFTracer's", "done\n", said_by(python, PROGRAM, generation, **settings(place)))
+        wait_for(APP, place, "TRAIN", "IO", "LOOP")
+
+
+def test_pip_installs_a_clean_clone_on_every_python(root: Path) -> None:
+    if not os.environ.get("FATHOM_FULL"):
+        raise Skip("pip compiles everything; tests/run --full does it")
+    clone = root / "clone"
+    ran("git", "clone", "-q", TOP, clone)
+    found = interpreters()
+    for version, interpreter in found.items():
+        place = root / version
+        place.mkdir()
+        expect_package(place, installed(place / "venv", interpreter, str(clone), quickly(clone)))
+        print(f"   installed for Python {version}", flush=True)
+    if not found:
+        raise Skip("no Python from 3.8 to 3.13 is here by its name")
+
+
+def test_pip_installs_it_from_git(root: Path) -> None:
+    if not os.environ.get("FATHOM_FULL"):
+        raise Skip("pip compiles everything; tests/run --full does it")
+    variables = {name: word for name, word in quickly(root).items() if name.startswith("CMAKE_")}
+    interpreter = list(interpreters().values())[-1]
+    expect_package(root, installed(root / "venv", interpreter, f"git+file://{TOP}", variables))

@@ -37,6 +37,7 @@
 #endif
 
 static _PyFrameEvalFunction before;  // what evaluated frames until now
+static bool looks_at_classes;        // after their bodies
 
 static void set_evaluator(_PyFrameEvalFunction function) {
   PyInterpreterState* interpreter = PyThreadState_Get()->interp;
@@ -83,7 +84,35 @@ static inline bool only_makes_generator(struct _PyInterpreterFrame* frame) {
   const int kinds = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
   return (frame->f_code->co_flags & kinds) != 0 && _PyInterpreterFrame_LASTI(frame) < 0;
 }
+
+// Before 3.11.4 an object's __getitem__ runs inside the frame that subscribes it, whoever evaluates
+// frames (gh-104405 of CPython); but for a function whose version has more than 16 bits. Those of a
+// class are at hand when its body has run.
+static bool subscribes_by_itself(void) { return Py_Version < 0x030b0400; }
+
+// A reference to the names that the body of a class is about to make; NULL for other code.
+static PyObject* names_of_class(struct _PyInterpreterFrame* frame) {
+  if ((frame->f_code->co_flags & (CO_OPTIMIZED | CO_NEWLOCALS)) != 0) return NULL;
+  if (frame->f_locals == NULL || frame->f_locals == frame->f_globals) return NULL;
+  Py_INCREF(frame->f_locals);
+  return frame->f_locals;
+}
+
+static void settle_subscripts(PyObject* names, bool made) {
+  PyObject* found =
+      made && PyDict_CheckExact(names) ? PyDict_GetItemString(names, "__getitem__") : NULL;
+  static uint32_t version = UINT32_MAX;  // Python itself counts from 1 on
+  if (found != NULL && PyFunction_Check(found))
+    ((PyFunctionObject*)found)->func_version = version--;
+  Py_DECREF(names);
+}
 #else
+static inline bool subscribes_by_itself(void) { return false; }
+static inline PyObject* names_of_class(PyFrameObject* frame) {
+  (void)frame;
+  return NULL;
+}
+static inline void settle_subscripts(PyObject* names, bool made) { (void)names, (void)made; }
 static inline bool is_near_stack_end(void) { return false; }
 static inline bool only_makes_generator(PyFrameObject* frame) {
   (void)frame;
@@ -130,10 +159,12 @@ static PyObject* evaluate(FRAME_ARGUMENTS) {
   const code_word word = code_of_frame(frame->f_code, frame->f_globals);
   if (__builtin_expect(word == 0 || (word & kLeftOut) != 0, 0)) return before(FRAME_VALUES);
   if (__builtin_expect(frames->wants_c_calls, 0)) watch_c_calls();
+  PyObject* names = __builtin_expect(looks_at_classes, 0) ? names_of_class(frame) : NULL;
   const uint32_t site = code_site(word);
   frames->enter(site);
   PyObject* result = before(FRAME_VALUES);
   frames->leave(site);
+  if (__builtin_expect(names != NULL, 0)) settle_subscripts(names, result != NULL);
   return result;
 }
 
@@ -142,6 +173,7 @@ void tracer_forget(void) {}
 const char* tracer_start(void) {
   if (evaluator() == evaluate) return NULL;
   before = evaluator();
+  looks_at_classes = subscribes_by_itself();
   set_evaluator(evaluate);
   if (frames->wants_loops("")) frames->lose(FATHOM_LOSS_UNBOUND);
   return NULL;
