@@ -100,12 +100,13 @@ def test_modes(root: Path) -> None:
 
 
 def test_on_every_python(root: Path) -> None:
-    """With the native module of each version; annotations, I/O, and the workers of a pool."""
+    """With the native module of each version, and Python's own checks on; annotations, I/O, the workers of a pool."""
     wanted = {**APP, ("step", "TRAIN"): 25, ("load", "IO"): 25}
     for version, python in pythons().items():
         for generation in ("1", "2"):
             place = root / f"{version}-{generation}"
-            expect(f"Python {version}", "done\n", ran(python, PROGRAM, generation, "fork", env=settings(place)))
+            said = ran(python, "-X", "dev", PROGRAM, generation, "fork", env=settings(place))
+            expect(f"Python {version}", "done\n", said)
             wait_for(wanted, place, *ANNOTATED)
             expect(f"Python {version}, preads", 25, table_of(place)[("pread64", "POSIX")])
 
