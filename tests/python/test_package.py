@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Dict
 
 from kit import TOP, Skip, expect, ran, rows
-from test_dftracer import APP, PROGRAM, settings, wait_for
+from test_dftracer import APP, PROGRAM, REGIONS, settings, variables_of, wait_for
 from test_plain import interpreters
 from world import small
 
@@ -18,6 +18,14 @@ WORK = """import fathom
 def told(): pass
 def work(): told()
 [work() for _ in range(5)]
+"""
+
+
+CMAKE = """cmake_minimum_required(VERSION 3.16)
+project(regions C)
+find_package(dftracer REQUIRED)
+add_executable(regions %s/dftracer_regions.c)
+target_link_libraries(regions PRIVATE dftracer::dftracer)
 """
 
 
@@ -68,6 +76,16 @@ def expect_package(root: Path, python: Path) -> None:
         wait_for(APP, place, "TRAIN", "IO", "LOOP")
 
 
+def expect_linked(root: Path, python: Path) -> None:
+    """A project of C finds the installed libraries by their CMake package."""
+    (libraries,) = python.parent.parent.glob("lib/python3*/site-packages/fathom/lib")
+    (root / "CMakeLists.txt").write_text(CMAKE % PROGRAM.parent)
+    ran("cmake", "-S", root, "-B", root / "linked", f"-DCMAKE_PREFIX_PATH={libraries}")
+    ran("cmake", "--build", root / "linked")
+    expect("linked", "done\n", said_by(root / "linked" / "regions", **variables_of(root)))
+    wait_for(REGIONS, root)
+
+
 def test_pip_installs_a_clean_clone_on_every_python(root: Path) -> None:
     if not os.environ.get("FATHOM_FULL"):
         raise Skip("pip compiles everything; tests/run --full does it")
@@ -88,4 +106,7 @@ def test_pip_installs_it_from_git(root: Path) -> None:
         raise Skip("pip compiles everything; tests/run --full does it")
     variables = {name: word for name, word in quickly(root).items() if name.startswith("CMAKE_")}
     interpreter = list(interpreters().values())[-1]
-    expect_package(root, installed(root / "venv", interpreter, f"git+file://{TOP}", variables))
+    python = installed(root / "venv", interpreter, f"git+file://{TOP}", variables)
+    expect_package(root, python)
+    (root / "linking").mkdir()
+    expect_linked(root / "linking", python)
