@@ -42,6 +42,10 @@ def recorded(bench: Bench, python: str, options: list[str]) -> dict[str, float]:
     shutil.rmtree(bench.trace, ignore_errors=True)
     recorder = [str(bench.build / "fathom"), "run", "-q", "-o", str(bench.trace), "--layers", "python", *options, "--"]
     answer: dict[str, float] = json.loads(bench.run([*recorder, python, PROGRAM, "none", bench.turns(500_000)]))
+    question = "SELECT count(*) FROM events WHERE name = 'calls'"
+    asked = bench.run([str(bench.build / "fathom"), "sql", str(bench.trace), question, "--format", "csv"])
+    if asked.split()[-1] == "0":
+        raise RuntimeError(f"{python} was not traced; fathom report {bench.trace} layers says why")
     return answer
 
 
@@ -56,7 +60,7 @@ def one_round(bench: Bench, version: str, python: str) -> Sample:
     if int(version.split(".")[1]) >= 12:
         loops = recorded(bench, python, LOOPS)
         sample.update(turn=bare["empty"], work=bare["work"], empty_added=loops["empty"] - bare["empty"])
-        sample["work_added"] = loops["work"] / bare["work"] - 1
+        sample["work_added"] = loops["against_elsewhere"] - 1
     return sample
 
 
