@@ -281,9 +281,7 @@ void write_switch() {
   cursor.last_stop = 0;
   tls.last_depth = 0;
   cursor.at = at;
-  __atomic_store_n(&cursor.segment->progress,
-                   static_cast<uint64_t>(at - reinterpret_cast<uint8_t*>(cursor.segment)),
-                   __ATOMIC_RELEASE);
+  store_progress();
 }
 
 // Claims a segment and begins to write there, in one step for handlers and for children that they

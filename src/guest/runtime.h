@@ -136,6 +136,15 @@ FATHOM_HOT bool recording(fathom_source source) {
 
 FATHOM_COLD void count_loss(fathom_source source, fathom_loss reason, uint64_t count = 1);
 
+// Makes what stands before tls.cursor part of its segment. `kind` is that of a call in flight, 0:
+// none.
+FATHOM_HOT void store_progress(uint16_t kind = 0) {
+  fathom_segment* segment = tls.cursor.segment;
+  const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));
+  __atomic_store_n(&segment->progress, bytes | (static_cast<uint64_t>(kind) << 32),
+                   __ATOMIC_RELEASE);
+}
+
 // A writer of one record, through tls.cursor; check ok() before writing. Where a signal handler
 // interrupted another writer of this thread, tls.cursor is exchanged for one of its own meanwhile.
 class Writer {
@@ -167,8 +176,7 @@ class Writer {
   // Makes the record that ends at `end` part of the segment, and says that no call is in flight.
   FATHOM_HOT void commit(uint8_t* end) {
     tls.cursor.at = end;
-    const auto bytes = static_cast<uint64_t>(end - reinterpret_cast<uint8_t*>(tls.cursor.segment));
-    __atomic_store_n(&tls.cursor.segment->progress, bytes, __ATOMIC_RELEASE);
+    store_progress();
   }
 
  private:
@@ -225,10 +233,8 @@ FATHOM_HOT void note_call(uint16_t kind, uint64_t begin) {
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   fathom_segment* segment = tls.cursor.segment;
   if (FATHOM_LIKELY(segment != nullptr)) {
-    const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));
     __atomic_store_n(&segment->in_call_since, begin, __ATOMIC_RELAXED);
-    __atomic_store_n(&segment->progress, bytes | (static_cast<uint64_t>(kind) << 32),
-                     __ATOMIC_RELEASE);
+    store_progress(kind);
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   tls.writing = 0;

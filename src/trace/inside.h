@@ -23,6 +23,12 @@ class Inside {
   struct Level {
     std::int64_t time = 0;
     std::vector<Place> places;  // of `time`, or as much of it as is known; in order
+
+    // Its memory stays: there is a level in use for every other event.
+    void clear() {
+      time = 0;
+      places.clear();
+    }
   };
   // What ran inside an event that ends now. Valid until the next one ends.
   struct Inner {
@@ -36,7 +42,7 @@ class Inside {
     if (levels_.size() < depth + 1) levels_.resize(depth + 1);
     Inner inner;
     if (used_ > depth + 1) inner = {levels_[depth + 1].time, levels_[depth + 1].places};
-    for (; used_ <= depth; used_++) levels_[used_] = cleared(std::move(levels_[used_]));
+    for (; used_ <= depth; used_++) levels_[used_].clear();
     used_ = depth + 1;
     // Bounded, since the parent's record may be lost and never take it away.
     levels_[depth].time = std::min(levels_[depth].time + dur, std::int64_t{1} << 60);
@@ -54,13 +60,6 @@ class Inside {
   }
 
  private:
-  // Its memory stays: there is a level in use for every other event.
-  static Level cleared(Level level) {
-    level.time = 0;
-    level.places.clear();
-    return level;
-  }
-
   static void put(std::vector<Place>& places, std::int64_t ts, std::int64_t dur, int shift) {
     for (const std::int64_t end = ts + dur; ts < end;) {
       // What was before the run is in its first bucket.

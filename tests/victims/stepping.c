@@ -26,6 +26,7 @@ static volatile int was_quiet;
 static long edges[64];  // steps at which signals were held back, or came through again
 static volatile int edge_count;
 static int gate[2];
+static pid_t child;  // of this round
 static volatile int in_child;
 static int forks;
 
@@ -39,7 +40,7 @@ static void fill_a_segment(void) {
 // The child goes on only when the parent closed its end.
 static void make_child(ucontext_t* context) {
   if (pipe(gate) != 0) _exit(10);
-  const pid_t child = fork();
+  child = fork();
   if (child < 0) _exit(11);
   if (child == 0) {
     char nothing;
@@ -108,10 +109,11 @@ static void round_of(const char* name, long round, long at) {
   FATHOM_REGION("round");
   if (!forks) return;
   fill_a_segment();
-  const long made = children;
-  close(gate[1]);
+  if (child == 0) return;
   int status = 0;
-  if (made > 0 && wait(&status) > 0 && status != 0) _exit(15);
+  close(gate[1]);
+  if (waitpid(child, &status, 0) != child || status != 0) _exit(15);
+  child = 0;
 }
 
 // Every step of a short call; of a long one, those around its slow paths.

@@ -76,8 +76,7 @@ class Written {
       return false;
     tls.cursor = before_.cursor;
     tls.last_depth = before_.last_depth;
-    const auto bytes = static_cast<uint64_t>(tls.cursor.at - reinterpret_cast<uint8_t*>(segment));
-    __atomic_store_n(&segment->progress, bytes, __ATOMIC_RELEASE);
+    store_progress();
     return true;
   }
 
