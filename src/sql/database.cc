@@ -37,6 +37,8 @@ Status apply(const DatabaseOptions& options, Config& config) {
     FATHOM_TRY(config.set("memory_limit", options.memory_limit));
   }
   if (options.any_order) FATHOM_TRY(config.set("preserve_insertion_order", "false"));
+  // Recordings are local: what the kernel caches anyway would grow this process with every file.
+  FATHOM_TRY(config.set("enable_external_file_cache", "false"));
   // DuckDB's own default is .tmp in the user's directory; empty means none.
   FATHOM_TRY(config.set("temp_directory", options.temp_directory));
   FATHOM_TRY(config.set("autoinstall_known_extensions", "false"));

@@ -2,6 +2,7 @@
 // Names and soundness of the Parquet files of a recording.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,10 +11,11 @@
 
 namespace fathom::trace {
 
-// `events-7.parquet` or `events.parquet`.
+// `events-7.parquet` or `events.parquet`. In the order of their parts, the tenth after the ninth.
 struct ParquetName {
   std::string table;
   std::optional<std::uint64_t> part;
+  auto operator<=>(const ParquetName&) const = default;
 };
 std::optional<ParquetName> parse_parquet_name(std::string_view name);
 std::string parquet_name(std::string_view table, std::uint64_t part);

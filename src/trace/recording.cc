@@ -93,18 +93,26 @@ Replaced replaced_logs(const std::string& directory, const Spool* spool) {
   return replaced;
 }
 
-Status list_files(Part& part, const std::vector<std::uint64_t>& unfinished) {
-  FATHOM_ASSIGN(const std::vector<std::string> names, list_dir(part.directory));
+// As they were written: views that walk through threads sort nothing then.
+Result<std::vector<std::pair<ParquetName, std::string>>> parquet_files(
+    const std::string& directory) {
+  FATHOM_ASSIGN(const std::vector<std::string> names, list_dir(directory));
+  std::vector<std::pair<ParquetName, std::string>> files;
   for (const std::string& name : names) {
-    const std::optional<ParquetName> parsed = parse_parquet_name(name);
-    if (!parsed) continue;
-    if (parsed->part &&
-        std::find(unfinished.begin(), unfinished.end(), *parsed->part) != unfinished.end())
-      continue;
-    const std::string path = join_path(part.directory, name);
+    if (const std::optional<ParquetName> parsed = parse_parquet_name(name))
+      files.emplace_back(*parsed, join_path(directory, name));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+Status list_files(Part& part, const std::vector<std::uint64_t>& unfinished) {
+  FATHOM_ASSIGN(const auto found, parquet_files(part.directory));
+  for (const auto& [name, path] : found) {
+    if (name.part && std::ranges::find(unfinished, *name.part) != unfinished.end()) continue;
     const std::string damage = parquet_damage(path);
     if (damage.empty()) {
-      part.files[parsed->table].push_back(path);
+      part.files[name.table].push_back(path);
     } else {
       part.damaged.push_back({path, damage});
     }

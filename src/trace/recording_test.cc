@@ -337,6 +337,25 @@ TEST(RecordingTest, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(Recording::open(directory.path()).error().code, Code::kUnsupported);
 }
 
+TEST(RecordingTest, PartsComeInTheOrderOfTheirNumbers) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.add_pool("1-a-0", {dead_segment(builder)});
+  ASSERT_TRUE(recover(directory.path()).has_value());
+  std::vector<std::string> wanted;
+  const auto part = [&](std::uint64_t n) {
+    return join_path(directory.path(), parquet_name(kEventsTable, n));
+  };
+  const std::string bytes = read_file(part(0)).value();
+  for (std::uint64_t n = 0; n < 12; ++n) {
+    ASSERT_TRUE(write_file_atomic(part(n), bytes).has_value());
+    wanted.push_back(part(n));
+  }
+  const Result<Recording> recording = Recording::open(directory.path());
+  ASSERT_TRUE(recording.has_value());
+  EXPECT_EQ(recording->parts[0].files.at(kEventsTable), wanted);
+}
+
 TEST(RecordingTest, ADamagedParquetFileIsSetAside) {
   const TempDir directory;
   SpoolBuilder builder(directory.path());
