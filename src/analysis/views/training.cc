@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A training: how long a step takes, and how much of the time waits for data, computes, or saves.
-// Phases are regions, told apart by name and category: those of fathom.torch, of DFTracer's `ai`,
-// of PyTorch's profiler, and those that people annotate by these words.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "analysis/view_tools.h"
+#include "analysis/walk/training_pass.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -18,89 +17,30 @@ using enum Measure;
 constexpr std::int64_t kRows = 50;
 constexpr std::string_view kBy[] = {"rank", "pid"};
 
-// The first that fits. DFTracer calls the optimizer compute/step, and what a loop does between two
-// fetches fetch.block, or fetch.yield in its first version.
-constexpr char kKinds[] = R"(
-    WITH named AS (
-      SELECT DISTINCT name, category, lower(name) AS n, lower(coalesce(category, '')) AS c
-      FROM summary WHERE layer = 'app'),
-    kinds AS (
-      SELECT name, category, CASE
-        WHEN n = 'step' AND c = 'compute'
-          OR regexp_matches(n, '^optimi[sz]er([._]step.*)?$') THEN 'optimizer'
-        WHEN n IN ('fetch.block', 'fetch.yield') OR regexp_matches(
-          n, '^(profiler|train(ing)?[ ._-]?)?(step|iteration)([ ._#:-]?[0-9]+|[.](block|yield))?$')
-          THEN 'step'
-        WHEN n IN ('evaluate', 'evaluation', 'validate', 'validation')
-          OR c = 'pipeline' AND NOT suffix(n, '.iter') OR regexp_matches(
-          n, '^((train|training|test)[ ._-]?)?epoch([ ._#:-]?[0-9]+|[.](block|yield))?$')
-          THEN 'epoch'
-        WHEN c = 'checkpoint' OR contains(n, 'checkpoint') THEN 'checkpoint'
-        WHEN regexp_matches(n, '(^|[.])forward$') THEN 'forward'
-        WHEN regexp_matches(n, '(^|[.])backward$') THEN 'backward'
-        WHEN c IN ('dataloader', 'data_loader', 'data', 'fetch', 'reader', 'read', 'io', 'i/o')
-          OR n IN ('fetch', 'fetch.iter', 'dataloader', 'data_loader', 'data_loading', 'load_data',
-                   'load_batch', 'next_batch')
-          OR starts_with(n, 'enumerate(dataloader)') THEN 'data'
-        WHEN c = 'compute' OR n = 'compute' THEN 'compute' END AS kind
-      FROM named WHERE kind IS NOT NULL),)";
-
-// What a phase adds to the time of its thread that those before it have not covered: in all; in
-// data, compute and checkpoints; and in those of them that have a name of their own, where the
-// outer one counts.
-constexpr char kLaid[] = R"(
-    phases AS (
-      SELECT host, pid, tid, kind, ts, dur, ts + dur AS till, kind NOT IN ('step', 'epoch') AS work,
-             kind NOT IN ('step', 'epoch', 'compute') AS leaf
-      FROM events e JOIN kinds k ON e.name = k.name AND e.category IS NOT DISTINCT FROM k.category
-      WHERE layer = 'app' AND dur IS NOT NULL),
-    laid AS MATERIALIZED (
-      SELECT host, pid, tid, kind, ts, dur,
-             till - least(till, greatest(ts, coalesce(max(till) OVER before, ts))) AS time,
-             CASE WHEN work THEN till - least(till, greatest(ts, coalesce(
-               max(till) FILTER (work) OVER before, ts))) END AS busy,
-             CASE WHEN leaf THEN till - least(till, greatest(ts, coalesce(
-               max(till) FILTER (leaf) OVER before, ts))) END AS own,
-             kind = 'step' AND ts >= coalesce(
-               max(till) FILTER (kind = 'step') OVER before, ts) AS is_step
-      FROM phases WINDOW before AS (PARTITION BY host, pid, tid ORDER BY ts, dur DESC
-                                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),)";
-
-// A thread trains when it does more than load and save. What others load, in the same process or in
-// its children, is for it, and no wait. Percentiles are exact up to a million steps, and beyond
-// those of a sample, so that they take no more memory.
+// What others load, in the same process or in its children, is for the thread that trains, and no
+// wait.
 constexpr char kPieces[] = R"(
-    tasks AS (
-      SELECT host, pid, tid, bool_or(kind NOT IN ('data', 'checkpoint')) AS trains,
-             sum(time) AS time, sum(busy) AS busy, count(*) FILTER (is_step) AS steps,
-             max(dur) FILTER (is_step) AS longest,
-             sum(own) FILTER (kind = 'data') AS data, sum(own) FILTER (kind = 'forward') AS forward,
-             sum(own) FILTER (kind = 'backward') AS backward,
-             sum(own) FILTER (kind = 'optimizer') AS optimizer,
-             sum(own) FILTER (kind = 'checkpoint') AS checkpoint
-      FROM laid GROUP BY host, pid, tid),
-    trainers AS (SELECT DISTINCT host, pid FROM tasks WHERE trains),
+    WITH trainers AS (SELECT DISTINCT host, pid FROM training_tasks WHERE trains > 0),
     lives AS (
       SELECT host, pid, any_value(ppid) AS ppid, any_value(rank) AS rank FROM processes
       GROUP BY host, pid),
     homes AS (
       SELECT t.host, t.pid, coalesce(own.pid, parent.pid) AS home
-      FROM (SELECT DISTINCT host, pid FROM tasks) t
+      FROM (SELECT DISTINCT host, pid FROM training_tasks) t
       LEFT JOIN lives l ON l.pid = t.pid AND l.host IS NOT DISTINCT FROM t.host
       LEFT JOIN trainers own ON own.pid = t.pid AND own.host IS NOT DISTINCT FROM t.host
       LEFT JOIN trainers parent ON parent.pid = l.ppid AND parent.host IS NOT DISTINCT FROM t.host),
+    tasks AS (
+      SELECT t.*, home FROM training_tasks t
+      JOIN homes h ON h.pid = t.pid AND h.host IS NOT DISTINCT FROM t.host),
     pieces AS (
-      SELECT t.host, home AS pid, CAST(NULL AS BIGINT) AS step, * EXCLUDE (host, pid, tid, home),
-             CAST(NULL AS HUGEINT) AS loading
-      FROM tasks t JOIN homes h ON h.pid = t.pid AND h.host IS NOT DISTINCT FROM t.host WHERE trains
+      SELECT host, home AS pid, CAST(NULL AS BIGINT) AS step, * EXCLUDE (host, pid, tid, home),
+             CAST(NULL AS BIGINT) AS loading
+      FROM tasks WHERE trains > 0
       UNION ALL BY NAME
-      SELECT t.host, home AS pid, data AS loading
-      FROM tasks t JOIN homes h ON h.pid = t.pid AND h.host IS NOT DISTINCT FROM t.host
-      WHERE NOT trains AND home IS NOT NULL
+      SELECT host, home AS pid, data AS loading FROM tasks WHERE trains = 0 AND home IS NOT NULL
       UNION ALL BY NAME
-      SELECT host, pid, dur AS step
-      FROM laid, (SELECT CAST(1 + sum(steps) // 1000000 AS UBIGINT) AS every FROM tasks)
-      WHERE is_step AND hash(ts) % every = 0),)";
+      SELECT host, pid, dur AS step FROM training_steps),)";
 
 constexpr char kGrouped[] = R"(
     grouped AS (
@@ -126,8 +66,8 @@ std::string sql() {
   for (const std::string_view one : {"forward", "backward", "optimizer", "checkpoint"})
     columns += whole(one, one);
   columns += whole("time - coalesce(busy, 0)", "other") + whole("loading", "loading");
-  return fmt::format("{}{}{}{} SELECT {}, 100.0 * coalesce(data, 0) / time AS stall FROM grouped",
-                     kKinds, kLaid, kPieces, kGrouped, columns);
+  return fmt::format("{}{} SELECT {}, 100.0 * coalesce(data, 0) / time AS stall FROM grouped",
+                     kPieces, kGrouped, columns);
 }
 
 // A row for the run, which the words are about, and one for each rank or process.
@@ -228,6 +168,7 @@ void dress(Table& table, std::string_view scope, std::int64_t wanted) {
 }
 
 Result<Report> run(Store& store, const ViewOptions& options) {
+  FATHOM_TRY(store.ensure(make_training));
   FATHOM_ASSIGN(Table all, store.query("FROM training ORDER BY rank, time DESC, host, pid"));
   std::string scope = has_rank(all) ? "rank" : "process";
   Report report;
@@ -255,6 +196,7 @@ const ViewDef kTrainingView = {
     .by = kBy,
     .run = run,
     .sql = sql,
+    .make = make_training,
     .of_events = true,
 };
 

@@ -31,7 +31,7 @@ enum ColumnOf : std::uint8_t {
 constexpr char kEvents[] =
     "SELECT ts, dur, self, CAST(coalesce(depth, 0) AS BIGINT), hash(host, pid, tid) AS thread, "
     "hash(layer, name, category), host, CAST(pid AS BIGINT), CAST(tid AS BIGINT), layer, name, "
-    "category FROM events";
+    "category FROM events WHERE ";
 
 std::optional<std::string> copy_of(std::optional<std::string_view> text) {
   if (!text) return std::nullopt;
@@ -81,13 +81,13 @@ struct Thread {
 
 class Walk {
  public:
-  Walk(Store& store, WalkVisitor& visitor, std::size_t most_late)
-      : store_(store), visitor_(visitor), most_late_(most_late) {}
+  Walk(Store& store, WalkVisitor& visitor, const WalkOptions& options)
+      : store_(store), visitor_(visitor), options_(options) {}
 
   Status run() {
-    FATHOM_TRY(each_event(kEvents, [this](const WalkEvent& event) { keep_late(event); }));
-    std::string sql = kEvents;
-    if (late_rows_ > most_late_) {
+    std::string sql = std::string(kEvents) + options_.where;
+    FATHOM_TRY(each_event(sql, [this](const WalkEvent& event) { keep_late(event); }));
+    if (late_rows_ > options_.most_late) {
       for (Thread& thread : threads_) std::vector<WalkEvent>().swap(thread.late);
       late_rows_ = 0;
       sql += " ORDER BY thread, ts, depth";
@@ -143,7 +143,7 @@ class Walk {
     const Place place = place_of(event);
     if (!(place < thread.last)) {
       thread.last = place;
-    } else if (++late_rows_ <= most_late_) {
+    } else if (++late_rows_ <= options_.most_late) {
       thread.late.push_back(event);
     }
   }
@@ -181,7 +181,7 @@ class Walk {
 
   Store& store_;
   WalkVisitor& visitor_;
-  std::size_t most_late_;
+  WalkOptions options_;
   std::size_t late_rows_ = 0;
   Codes thread_codes_;
   Codes kind_codes_;
@@ -192,7 +192,7 @@ class Walk {
 }  // namespace
 
 Status walk_threads(Store& store, WalkVisitor& visitor, const WalkOptions& options) {
-  return Walk(store, visitor, options.most_late).run();
+  return Walk(store, visitor, options).run();
 }
 
 }  // namespace fathom::analysis

@@ -62,6 +62,7 @@ class WalkVisitor {
 
 struct WalkOptions {
   std::size_t most_late = std::size_t{1} << 20U;  // beyond that the database sorts
+  const char* where = "true";                     // the events that are met
 };
 
 Status walk_threads(Store& store, WalkVisitor& visitor, const WalkOptions& options = {});

@@ -21,6 +21,9 @@ constexpr Unmade kUnmade[] = {
      "pid,tid,busy,app_io,unoverlapped_app_io,posix_io,unoverlapped_posix_io,compute,"
      "unoverlapped_compute",
      ""},
+    {"training_tasks", "host",
+     "pid,tid,trains,time,busy,steps,longest,data,forward,backward,optimizer,checkpoint", ""},
+    {"training_steps", "host", "pid,dur", ""},
     {"layer_walls", "scope,host,layer", "pid,tid,wall", ""},
 };
 
