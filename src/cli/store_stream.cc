@@ -213,10 +213,11 @@ Status StoreStream::table(const std::function<Status(const Table&)>& use) {
 
 Status StoreStream::write_parquet(const std::string& path) {
   FATHOM_ASSIGN(const std::string sql, table_sql());
-  FATHOM_TRY(
-      store_->query("COPY (" + sql + ") TO " + sql::quote_literal(path) +
-                    " (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, PARQUET_VERSION v2, "
-                    "USE_TMP_FILE false)"));
+  // Rows of a group, and Bloom filters of all groups, wait in memory until they are written.
+  FATHOM_TRY(store_->query("COPY (" + sql + ") TO " + sql::quote_literal(path) +
+                           " (FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 1, "
+                           "PARQUET_VERSION v2, ROW_GROUP_SIZE 61440, WRITE_BLOOM_FILTER false, "
+                           "USE_TMP_FILE false)"));
   return {};
 }
 

@@ -2,11 +2,11 @@
 // Names and soundness of the Parquet files of a recording.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace fathom::trace {
@@ -15,7 +15,9 @@ namespace fathom::trace {
 struct ParquetName {
   std::string table;
   std::optional<std::uint64_t> part;
-  auto operator<=>(const ParquetName&) const = default;
+  bool operator<(const ParquetName& other) const {
+    return std::tie(table, part) < std::tie(other.table, other.part);
+  }
 };
 std::optional<ParquetName> parse_parquet_name(std::string_view name);
 std::string parquet_name(std::string_view table, std::uint64_t part);

@@ -102,7 +102,7 @@ Result<std::vector<std::pair<ParquetName, std::string>>> parquet_files(
     if (const std::optional<ParquetName> parsed = parse_parquet_name(name))
       files.emplace_back(*parsed, join_path(directory, name));
   }
-  std::ranges::sort(files);
+  std::sort(files.begin(), files.end());
   return files;
 }
 

@@ -43,7 +43,7 @@ constexpr char kKinds[] = R"(
       WHEN c = 'compute' OR n = 'compute' THEN 'compute' END AS kind
     FROM named WHERE kind IS NOT NULL)";
 
-constexpr std::int64_t kMostSteps = 1'000'000;
+constexpr std::int64_t kMostSteps = 200'000;
 
 enum class Phase : std::uint8_t {
   kNone,
