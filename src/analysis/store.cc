@@ -90,6 +90,8 @@ Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions
                                             .any_order = !options.output.empty(),
                                             .temp_directory = own_spill_directory()}));
   FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
+  if (options.remembers_files)
+    FATHOM_TRY(connection.execute("SET GLOBAL parquet_metadata_cache = true"));
   auto state = std::make_unique<State>(std::move(connection), std::move(parts));
   FATHOM_TRY(state->build(options.need, options.output));
   return Store(std::move(state));

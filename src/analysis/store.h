@@ -21,14 +21,18 @@
 namespace fathom::analysis {
 
 struct StoreOptions {
-  trace::NameResolver resolver;  // of functions in what is not packed yet
+  trace::NameResolver resolver = {};  // of functions in what is not packed yet
   // kSums: there is no view `events` where something is not packed yet.
   trace::Need need = trace::Need::kEvents;
-  int threads = 0;          // of the database; 0: as many as the machine has
-  std::string memory = {};  // of the database, "2GB"; what needs more goes to a temporary directory
+  int threads = 0;  // of the database; 0: as many as the machine has
+  // Of the database, "2GB"; empty: most of the machine's. What needs more goes to a temporary
+  // directory.
+  std::string memory = {};
   // A directory that statements of ours may write to. What they write is in any order: to keep it,
   // the database holds back what its threads made too early, a gigabyte for ten million rows.
   std::string output = {};
+  // Keeps what it learnt of the files from one question to the next, for those who ask hundreds.
+  bool remembers_files = false;
 };
 
 class Store {

@@ -138,8 +138,10 @@ Result<int> run(Parser& parser) {
   FATHOM_TRY(check(*exporter, options));
   FATHOM_ASSIGN(RowFilter filter, filter_for(parser, options));
   if (options.key.empty()) options.key = random_id();
-  const std::string written = exporter->by_database ? directory_of(options.output) : "";
-  FATHOM_ASSIGN(analysis::Store store, open_store(options.trace, {}, written));
+  FATHOM_ASSIGN(analysis::Store store,
+                open_store(options.trace,
+                           {.output = exporter->by_database ? directory_of(options.output) : "",
+                            .remembers_files = exporter->by_thread}));
   Export work(store, *exporter, options);
   if (options.split.empty()) {
     FATHOM_TRY(work.write(options.output, std::move(filter)));

@@ -7,11 +7,10 @@
 
 namespace fathom::cli {
 
-Result<analysis::Store> open_store(const std::string& path, const std::string& memory,
-                                   const std::string& output) {
-  const trace::NameResolver resolver = sources::function_names();
-  sources::pack_leftovers(path, resolver);
-  return analysis::Store::open(path, {.resolver = resolver, .memory = memory, .output = output});
+Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptions options) {
+  options.resolver = sources::function_names();
+  sources::pack_leftovers(path, options.resolver);
+  return analysis::Store::open(path, options);
 }
 
 Result<analysis::Store> open_sums(const std::string& path, const std::string& memory) {

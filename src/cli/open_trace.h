@@ -12,10 +12,8 @@
 
 namespace fathom::cli {
 
-// `memory`: what the database may use, "2GB"; empty: most of the machine's. The rest goes to disk.
-// `output`: a directory that files may be written to.
-Result<analysis::Store> open_store(const std::string& path, const std::string& memory = {},
-                                   const std::string& output = {});
+// The resolver of the options is ours.
+Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptions options = {});
 Result<analysis::Store> open_sums(const std::string& path, const std::string& memory = {});
 Result<analysis::Info> open_info(const std::string& path);
 

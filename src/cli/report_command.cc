@@ -53,7 +53,7 @@ Result<analysis::Store> open_for(const Arguments& arguments, const analysis::Vie
                                  const RowFilter& filter) {
   const bool sums = !view.of_events || (view.plain_of_sums && arguments.options.by.empty());
   return sums && !filter.any() ? open_sums(arguments.trace, arguments.memory)
-                               : open_store(arguments.trace, arguments.memory);
+                               : open_store(arguments.trace, {.memory = arguments.memory});
 }
 
 Result<bool> parse(Parser& parser, Arguments& a) {

@@ -3,6 +3,7 @@
 
 import argparse
 import importlib
+import shutil
 import sys
 import tempfile
 import traceback
@@ -26,18 +27,20 @@ def tests_of(part: str) -> List[Tuple[str, Callable[[Path], None]]]:
 
 
 def run_one(name: str, test: Callable[[Path], None]) -> str:
-    with tempfile.TemporaryDirectory(prefix="fathom-python-") as root:
-        try:
-            test(Path(root))
-        except Skip as reason:
-            print(f"skip {name}: {reason}", flush=True)
-            return "skipped"
-        except Failure as failure:
-            print(f"FAIL {name}: {failure}", flush=True)
-            return "failed"
-        except Exception:
-            print(f"FAIL {name}: {traceback.format_exc()}", flush=True)
-            return "failed"
+    root = Path(tempfile.mkdtemp(prefix="fathom-python-"))
+    try:
+        test(root)
+    except Skip as reason:
+        print(f"skip {name}: {reason}", flush=True)
+        return "skipped"
+    except Failure as failure:
+        print(f"FAIL {name}: {failure}", flush=True)
+        return "failed"
+    except Exception:
+        print(f"FAIL {name}: {traceback.format_exc()}", flush=True)
+        return "failed"
+    finally:
+        shutil.rmtree(root, ignore_errors=True)  # a collector may still be writing there
     print(f"ok {name}", flush=True)
     return "passed"
 

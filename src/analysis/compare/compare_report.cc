@@ -75,8 +75,9 @@ void add_columns(Table& table, const Layout& layout) {
   if (layout.presence) add("note", kNone);
 }
 
-// Programs get all digits of times and sizes; of probabilities and shares, as many as mean
-// something.
+// As many digits as mean something. The last ones of a mean depend on the order in which threads of
+// the database added.
+constexpr double kMillionths = 1e6;
 Value rounded(const std::optional<double>& number, double digits) {
   if (!number) return {};
   const double rounded = std::round(*number * digits) / digits;
@@ -86,9 +87,12 @@ Value rounded(const std::optional<double>& number, double digits) {
 std::vector<Value> row_of(const Difference& line, const Layout& layout) {
   std::vector<Value> row(line.key.begin(), line.key.end());
   const Estimate& value = line.value;
-  row.insert(row.end(), {value.before, value.after, value.change, rounded(value.percent(), 100)});
+  for (const double one : {value.before, value.after, value.change})
+    row.push_back(rounded(one, kMillionths));
+  row.push_back(rounded(value.percent(), 100));
   if (layout.tested) {
-    row.insert(row.end(), {value_of(value.low), value_of(value.high), rounded(value.p, 1e4)});
+    for (const auto& one : {value.low, value.high}) row.push_back(rounded(one, kMillionths));
+    row.push_back(rounded(value.p, 1e4));
   }
   if (layout.explains) row.push_back(rounded(line.explains, 100));
   if (layout.calls) {

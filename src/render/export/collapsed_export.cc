@@ -64,6 +64,7 @@ const ExporterDef kCollapsedExporter = {
     .name = "collapsed",
     .summary = "stacks with self time, a line each, for flame graph tools",
     .gzip = Gzip::kByName,
+    .by_thread = true,
     .write = write,
 };
 

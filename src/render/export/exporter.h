@@ -25,6 +25,7 @@ struct ExporterDef {
   Gzip gzip = Gzip::kNever;
   bool of_rows = true;       // made of rows one by one: they can be anonymous, and split by process
   bool by_database = false;  // which writes the file itself
+  bool by_thread = false;    // takes events in the order of threads
   // Writes everything into the sink, but does not finish it.
   Status (*write)(EventStream& from, ByteSink& to);
 };

@@ -157,6 +157,7 @@ const ExporterDef kFirefoxExporter = {
     .name = "firefox",
     .summary = "JSON for profiler.firefox.com: markers and stacks for each thread",
     .gzip = Gzip::kByName,
+    .by_thread = true,
     .write = write,
 };
 

@@ -314,6 +314,7 @@ const ExporterDef kPerfettoExporter = {
     .name = "perfetto",
     .summary = "Perfetto's own format, for ui.perfetto.dev and its SQL tools",
     .gzip = Gzip::kNever,
+    .by_thread = true,
     .write = write,
 };
 

@@ -172,6 +172,7 @@ const ExporterDef kPprofExporter = {
     .name = "pprof",
     .summary = "stacks with calls and self time for 'go tool pprof'; always compressed",
     .gzip = Gzip::kAlways,
+    .by_thread = true,
     .write = write,
 };
 

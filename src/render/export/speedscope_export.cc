@@ -185,6 +185,7 @@ const ExporterDef kSpeedscopeExporter = {
     .name = "speedscope",
     .summary = "JSON for speedscope: a profile of calls for each thread, and of samples",
     .gzip = Gzip::kByName,
+    .by_thread = true,
     .write = write,
 };
 
