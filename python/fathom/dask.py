@@ -45,7 +45,7 @@ _PARTITION_ROWS = 1_000_000
 
 # What is summed up while events are decoded.
 _SUMS = ("summary", "timeline", "coverage", "processes", "threads", "inodes")
-_OF_COUNTERS = ("overview", "resources")  # they show curves, which are no sums
+_OF_COUNTERS = ("overview", "resources", "intervals")  # they read what is no sum
 
 
 class Column(NamedTuple):

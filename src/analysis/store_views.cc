@@ -35,6 +35,7 @@ Status register_tail(sql::Connection& connection, std::size_t number, const Part
   };
   FATHOM_TRY(add(trace::kEventsTable, SqlBatch::events(tail.events, tail.strings, host)));
   FATHOM_TRY(add(trace::kCountersTable, SqlBatch::counters(tail.counters, tail.strings, host)));
+  FATHOM_TRY(add(trace::kIntervalsTable, SqlBatch::intervals(tail.intervals, tail.strings, host)));
   FATHOM_TRY(add(trace::kProcessesTable, SqlBatch::processes(tail.processes)));
   FATHOM_TRY(add(trace::kThreadsTable, SqlBatch::threads(tail.threads)));
   FATHOM_TRY(add(trace::kSummaryTable, SqlBatch::summary(tail.summary, tail.strings, host)));
@@ -44,8 +45,8 @@ Status register_tail(sql::Connection& connection, std::size_t number, const Part
 
 bool tail_has(std::string_view view) {
   constexpr std::string_view kOfTail[] = {
-      trace::kEventsTable,  trace::kCountersTable, trace::kProcessesTable, trace::kThreadsTable,
-      trace::kSummaryTable, trace::kTimelineTable, trace::kCoverageTable};
+      trace::kEventsTable,  trace::kCountersTable, trace::kIntervalsTable, trace::kProcessesTable,
+      trace::kThreadsTable, trace::kSummaryTable,  trace::kTimelineTable,  trace::kCoverageTable};
   return std::ranges::find(kOfTail, view) != std::end(kOfTail);
 }
 

@@ -26,6 +26,7 @@ extern const ViewDef kLatenciesView;
 extern const ViewDef kBandwidthView;
 extern const ViewDef kConcurrencyView;
 extern const ViewDef kTimelineView;
+extern const ViewDef kIntervalsView;
 extern const ViewDef kResourcesView;
 extern const ViewDef kLossesView;
 
@@ -35,8 +36,8 @@ const ViewDef* const kViews[] = {
     &kOverviewView,    &kFunctionsView, &kLoopsView,       &kTreeView,     &kFilesView,
     &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,  &kPhasesView,
     &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,  &kSizesView,
-    &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView, &kResourcesView,
-    &kLossesView,
+    &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView, &kIntervalsView,
+    &kResourcesView,   &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {

@@ -26,6 +26,8 @@ namespace fathom {
 Result<std::int64_t> parse_int(std::string_view text);
 // "4096", "64k", "1.5GiB": powers of 1024 whatever the letter's case, with or without "B" or "iB".
 Result<std::uint64_t> parse_bytes(std::string_view text);
+// "100ms", "1.5 s", "2m" in ns; a plain number is in seconds.
+Result<std::int64_t> parse_duration(std::string_view text);
 
 // A word that a POSIX shell reads as exactly this text; left bare where that is safe.
 [[nodiscard]] std::string shell_quote(std::string_view text);

@@ -96,4 +96,25 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+Result<std::int64_t> parse_duration(std::string_view text) {
+  struct TimeUnit {
+    std::string_view name;
+    double ns;
+  };
+  static constexpr TimeUnit kUnits[] = {{"", 1e9},  {"ns", 1},   {"us", 1e3},  {"ms", 1e6},
+                                        {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}};
+  const Error wrong{Code::kInvalid, "'" + std::string(text) + "' is not a time",
+                    "write a number with a unit such as 100ms or 2s"};
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  if (failure != std::errc() || !(number >= 0)) return wrong;
+  const std::string_view name = trim({stop, static_cast<std::size_t>(end - stop)});
+  for (const TimeUnit& unit : kUnits) {
+    if (unit.name == name && number * unit.ns < 9.2e18)
+      return static_cast<std::int64_t>(number * unit.ns);
+  }
+  return wrong;
+}
+
 }  // namespace fathom

@@ -21,12 +21,14 @@ namespace {
 
 std::string format_help() {
   std::vector<std::string> words;
-  for (const render::ExporterDef* def : render::exporters()) words.emplace_back(def->name);
+  for (const render::ExporterDef* def : render::exporters()) {
+    if (def->dialect.empty()) words.emplace_back(def->name);
+  }
   return join(words, ", ");
 }
 
 struct Options {
-  std::string trace, format, output, split, key, table;
+  std::string trace, format, dialect, output, split, key, table;
   FilterOptions filters;
   bool anonymize = false;
 };
@@ -43,6 +45,8 @@ Result<RowFilter> filter_for(const Parser& parser, const Options& options) {
 void declare(Parser& parser, Options& options) {
   parser.positional("TRACE", options.trace, "the recording");
   parser.option("--format", options.format, "FORMAT", format_help());
+  parser.option("--dialect", options.dialect, "NAME",
+                "pfw: datacrumbs, whose lines are counters (DFTracer's)");
   parser.option("-o,--output", options.output, "OUT",
                 "the file to write; '-' is stdout; NAME.gz compresses what is text");
   declare_filters(parser, options.filters);
@@ -134,7 +138,8 @@ Result<int> run(Parser& parser) {
   if (options.format.empty())
     return usage_error("no format was named", "--format takes " + format_help());
   if (options.output.empty()) return usage_error("no file was named", "say where with -o OUT");
-  FATHOM_ASSIGN(const render::ExporterDef* const exporter, render::find_exporter(options.format));
+  FATHOM_ASSIGN(const render::ExporterDef* const exporter,
+                render::find_exporter(options.format, options.dialect));
   FATHOM_TRY(check(*exporter, options));
   FATHOM_ASSIGN(RowFilter filter, filter_for(parser, options));
   if (options.key.empty()) options.key = random_id();

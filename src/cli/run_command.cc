@@ -18,7 +18,7 @@ constexpr double kMostHz = 1000;
 
 struct Arguments {
   session::RunOptions options;
-  std::string spool_max, when_full = "drop";
+  std::string spool_max, when_full = "drop", interval;
   bool quiet = false;
 };
 
@@ -33,6 +33,17 @@ void parse_python(Parser& parser, session::PythonOptions& python) {
   parser.option("--python-loops", python.loops, "M,…",
                 "loops of these modules as events ('*': all); Python 3.12 and later");
   parser.option("--python-turns", python.turns, "N", "and the first N turns of each loop");
+}
+
+Status read_kernel_options(Arguments& a) {
+  constexpr std::int64_t kShortest = 1'000'000;
+  if (a.interval.empty()) return {};
+  const Result<std::int64_t> ns = parse_duration(a.interval);
+  if (!ns || *ns < kShortest)
+    return usage_error("--interval '" + a.interval + "' is no time from 1 ms up",
+                       "write it as 100ms or 1s");
+  a.options.interval_ns = *ns;
+  return {};
 }
 
 Result<bool> parse(Parser& parser, Arguments& a) {
@@ -52,8 +63,15 @@ Result<bool> parse(Parser& parser, Arguments& a) {
                 "drop: count what is lost; block: wait for room (drop)");
   parser.option("--sample-resources,--hz", a.options.hz, "HZ",
                 "samples of resources a second (10)");
+  parser.option("--interval", a.interval, "TIME",
+                "how long the kernel adds calls up before they become a row (1s)");
+  parser.option("--detail", a.options.detail, "L,…",
+                "layers of the kernel that also record every single call");
+  parser.option("--functions", a.options.functions, "F,…",
+                "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
+  FATHOM_TRY(read_kernel_options(a));
   if (a.when_full != "drop" && a.when_full != "block") {
     return usage_error("--when-full is drop or block, not '" + a.when_full + "'");
   }

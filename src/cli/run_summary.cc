@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <vector>
@@ -27,6 +28,11 @@ struct Sum {
     calls += row.calls;
     if (row.bytes != trace::kNull) bytes += row.bytes;
   }
+  void add(const Sum& other) {
+    self += other.self;
+    calls += other.calls;
+    bytes += other.bytes;
+  }
 };
 using Sums = std::map<std::string, Sum, std::less<>>;
 
@@ -36,17 +42,32 @@ struct Overview {
   std::int64_t events = 0;
 };
 
+// Layers inside the program see different calls, and add up. The kernel's see the same again: where
+// there are only such, the one that took longest stands for all.
+Sum sum_of_layers(const Sums& layers) {
+  constexpr std::string_view kInside[] = {"app", "python", "stdio", "posix"};
+  Sum inside;
+  Sum longest;
+  for (const auto& [layer, sum] : layers) {
+    if (std::ranges::find(kInside, layer) != std::end(kInside)) inside.add(sum);
+    if (sum.self >= longest.self) longest = sum;
+  }
+  return inside.calls > 0 ? inside : longest;
+}
+
 Overview overview_of(const trace::SummaryTable& summary, const trace::Strings& strings) {
   Overview overview;
+  std::map<std::string, Sums, std::less<>> files;
   for (const trace::SummaryRow& row : summary.rows()) {
     const std::string_view layer = strings.view(row.key.layer);
     overview.layers[std::string(layer)].add(row);
     overview.functions[fmt::format("{} ({})", strings.view(row.key.name), layer)].add(row);
     if (row.key.file != trace::kNoString)
-      overview.files[std::string(strings.view(row.key.file))].add(row);
+      files[std::string(strings.view(row.key.file))][std::string(layer)].add(row);
     if (row.key.pid != trace::kNull32) overview.pids.insert(row.key.pid);
     overview.events += row.calls;
   }
+  for (const auto& [file, layers] : files) overview.files[file] = sum_of_layers(layers);
   return overview;
 }
 

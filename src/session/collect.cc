@@ -64,12 +64,16 @@ Status start_sources(const CollectOptions& options, const trace::Spool& spool,
     mark_unavailable(plan.hosts, "the programs had ended when they were collected", manifest);
     return {};
   }
-  hosts.start(plan.hosts,
-              {.directory = options.directory,
-               .root_pid = 0,
-               .start_monotonic_ns = static_cast<std::int64_t>(spool.header().start_monotonic_ns),
-               .hz = options.hz},
-              manifest);
+  const sources::SourceContext context{
+      .directory = options.directory,
+      .root_pid = 0,
+      .start_monotonic_ns = static_cast<std::int64_t>(spool.header().start_monotonic_ns),
+      .hz = options.hz,
+      .layers = plan.layers,
+      .detail = {},
+      .functions = {}};
+  FATHOM_TRY(hosts.prepare(plan.hosts, context));
+  hosts.start(context, manifest);
   return {};
 }
 

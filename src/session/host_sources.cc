@@ -1,27 +1,53 @@
 // SPDX-License-Identifier: MIT
 #include "session/host_sources.h"
 
+#include <algorithm>
+
 namespace fathom::session {
 
-void HostSources::start(const std::vector<const sources::SourceDef*>& defs,
-                        const sources::SourceContext& context, trace::Manifest& manifest) {
+Status HostSources::prepare(const std::vector<const sources::SourceDef*>& defs,
+                            const sources::SourceContext& context) {
   for (const sources::SourceDef* def : defs) {
     std::unique_ptr<sources::Source> source = def->make();
-    if (const Status started = source->start(context); !started) {
-      mark_unavailable({def}, started.error().message, manifest);
-    } else {
-      running_.push_back(std::move(source));
-    }
+    FATHOM_TRY(source->prepare(context));
+    sources_.emplace_back(def, std::move(source));
   }
+  return {};
+}
+
+Status HostSources::adopt(pid_t program) {
+  for (const auto& [def, source] : sources_) FATHOM_TRY(source->adopt(program));
+  return {};
+}
+
+void HostSources::start(const sources::SourceContext& context, trace::Manifest& manifest) {
+  std::erase_if(sources_, [&](const auto& one) {
+    const Status started = one.second->start(context);
+    if (!started) mark_unavailable({one.first}, started.error().message, manifest);
+    return !started;
+  });
+}
+
+bool HostSources::outlived() const {
+  return std::ranges::any_of(sources_, [](const auto& one) { return one.second->outlived(); });
+}
+
+void HostSources::pause() {
+  for (const auto& [def, source] : sources_) source->pause();
+}
+
+void HostSources::resume(const sources::SourceContext& context, trace::Manifest& manifest) {
+  std::erase_if(sources_, [](const auto& one) { return !one.second->outlived(); });
+  start(context, manifest);
 }
 
 void HostSources::stop() {
-  for (const auto& source : running_) source->stop();
+  for (const auto& [def, source] : sources_) source->stop();
 }
 
 std::vector<sources::Source*> HostSources::pointers() const {
   std::vector<sources::Source*> result;
-  for (const auto& source : running_) result.push_back(source.get());
+  for (const auto& [def, source] : sources_) result.push_back(source.get());
   return result;
 }
 

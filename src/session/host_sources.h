@@ -13,15 +13,23 @@ namespace fathom::session {
 
 class HostSources {
  public:
+  // Before the program is started; what fails here is the run's failure.
+  Status prepare(const std::vector<const sources::SourceDef*>& defs,
+                 const sources::SourceContext& context);
+  Status adopt(pid_t program);
   // One that cannot start makes its layers unavailable, with its reason.
-  void start(const std::vector<const sources::SourceDef*>& defs,
-             const sources::SourceContext& context, trace::Manifest& manifest);
+  void start(const sources::SourceContext& context, trace::Manifest& manifest);
+  // Some record processes that go on after the program.
+  [[nodiscard]] bool outlived() const;
+  // The program has ended: sources that go on rest until resume(), the others have stopped.
+  void pause();
+  void resume(const sources::SourceContext& context, trace::Manifest& manifest);
   // Last words are taken; the sources can still be drained.
   void stop();
   [[nodiscard]] std::vector<sources::Source*> pointers() const;
 
  private:
-  std::vector<std::unique_ptr<sources::Source>> running_;
+  std::vector<std::pair<const sources::SourceDef*, std::unique_ptr<sources::Source>>> sources_;
 };
 
 // The layers of these sources record nothing, for this reason.

@@ -2,6 +2,7 @@
 #include "session/layer_plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -62,14 +63,24 @@ bool LayerPlan::has(std::string_view layer) const {
   return std::ranges::find(layers, layer) != layers.end();
 }
 
+std::string_view LayerPlan::state_of(std::string_view layer) const {
+  const auto found = std::ranges::find(states, layer, &trace::LayerState::layer);
+  return found == states.end() ? std::string_view() : std::string_view(found->state);
+}
+
 Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe) {
   FATHOM_ASSIGN(const Choice choice, read_choice(asked));
   LayerPlan plan;
+  std::optional<Error> missing;  // of those that were named
   for (const sources::LayerDef& layer : sources::layers()) {
     const bool named = choice.named.contains(layer.name);
     const bool wanted = named || choice.all || (choice.defaults && layer.by_default);
-    const sources::Availability state = probe(layer.name);
-    if (!state.available && named) return cannot_record(layer.name, state);
+    // Trying a layer may take its time: only what is wanted is tried.
+    const bool exists = sources::source_of(layer.name) != nullptr;
+    const sources::Availability state =
+        wanted || !exists ? probe(layer.name) : sources::Availability();
+    if (!state.available && named && !state.others_go_on) return cannot_record(layer.name, state);
+    if (!state.available && named && !missing) missing = cannot_record(layer.name, state);
     trace::LayerState row{
         .layer = std::string(layer.name), .state = "on", .reason = "", .events = 0};
     if (!state.available) {
@@ -78,9 +89,12 @@ Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe) {
     } else if (!wanted) {
       row.state = "off";
       row.reason = "not asked for (--layers +" + row.layer + ")";
+    } else if (!state.reason.empty()) {
+      row.state = "partial";
+      row.reason = state.reason;
     }
     plan.states.push_back(row);
-    if (row.state != "on") continue;
+    if (!state.available || !wanted) continue;
     plan.layers.push_back(row.layer);
     const sources::SourceDef* source = sources::source_of(layer.name);
     if (source == nullptr) continue;
@@ -90,6 +104,7 @@ Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe) {
       plan.hosts.push_back(source);
     }
   }
+  if (missing && plan.layers.empty()) return *missing;
   return plan;
 }
 

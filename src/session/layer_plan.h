@@ -20,6 +20,7 @@ struct LayerPlan {
   std::vector<trace::LayerState> states;         // a row for every layer that exists
 
   [[nodiscard]] bool has(std::string_view layer) const;
+  [[nodiscard]] std::string_view state_of(std::string_view layer) const;
 };
 
 using Probe = std::function<sources::Availability(std::string_view layer)>;
@@ -28,7 +29,7 @@ using Probe = std::function<sources::Availability(std::string_view layer)>;
 // "a,b" for just those,
 // "+a,b" for the default and those. A layer that does not exist is a usage error; one that was
 // named and cannot be recorded is kUnsupported; one of the default is left out, with its reason in
-// `states`.
+// `states`, and so is one that this machine has not got, where others were named with it.
 Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe = sources::probe_layer);
 
 }  // namespace fathom::session

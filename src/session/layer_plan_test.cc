@@ -34,7 +34,10 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
       {" posix , app ", "app posix", "app posix"},
       {"resource", "resource", ""},
       {"+resource", "app stdio posix resource", "app stdio posix"},
-      {"all", "app python stdio posix resource", "app python stdio posix"},
+      {"all", "app python stdio posix user syscall sched vfs fs pagecache block net resource",
+       "app python stdio posix"},
+      {"syscall", "syscall", ""},
+      {"+syscall,block", "app stdio posix syscall block resource", "app stdio posix"},
       {"+python", "app python stdio posix resource", "app python stdio posix"},
       {"python", "python", "python"},
       {"app,app", "app", "app"},
@@ -44,7 +47,8 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
     ASSERT_TRUE(plan) << c.asked << ": " << plan.error().message;
     EXPECT_EQ(join(plan->layers, " "), c.layers) << c.asked;
     EXPECT_EQ(join(plan->in_process, " "), c.in_process) << c.asked;
-    EXPECT_EQ(plan->hosts.size(), plan->has("resource") ? 1U : 0U) << c.asked;
+    const unsigned hosts = (plan->has("resource") ? 1U : 0U) + (plan->has("syscall") ? 1U : 0U);
+    EXPECT_EQ(plan->hosts.size(), hosts) << c.asked;
     EXPECT_EQ(plan->states.size(), sources::layers().size()) << c.asked;
   }
 }
@@ -55,7 +59,7 @@ TEST(LayerPlan, RefusesWhatDoesNotExistOrCannotBe) {
     Code want;
   };
   const Case cases[] = {{"sound", Code::kUsage},     {"app,", Code::kUsage},
-                        {"+", Code::kUsage},         {"+syscall", Code::kUnsupported},
+                        {"+", Code::kUsage},         {"+cuda", Code::kUnsupported},
                         {"gpu", Code::kUnsupported}, {"App", Code::kUsage}};
   for (const Case& c : cases) {
     const Result<LayerPlan> plan = plan_layers(c.asked, everything);
@@ -63,6 +67,33 @@ TEST(LayerPlan, RefusesWhatDoesNotExistOrCannotBe) {
     EXPECT_EQ(plan.error().code, c.want) << c.asked;
     EXPECT_FALSE(plan.error().hint.empty()) << c.asked;
   }
+}
+
+// What the machine has not got keeps nobody from recording the rest.
+TEST(LayerPlan, GoesOnWithoutWhatTheMachineLacks) {
+  const auto without_vfs = [](std::string_view layer) -> sources::Availability {
+    if (layer != "vfs") return everything(layer);
+    return {.available = false, .reason = "no such hook", .fix = "", .others_go_on = true};
+  };
+  const Result<LayerPlan> plan = plan_layers("syscall,vfs", without_vfs);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(join(plan->layers, " "), "syscall");
+  EXPECT_EQ(plan->state_of("vfs"), "unavailable");
+  EXPECT_EQ(plan->state_of("posix"), "off");
+  const Result<LayerPlan> nothing = plan_layers("vfs", without_vfs);
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().code, Code::kUnsupported);
+}
+
+TEST(LayerPlan, SaysWhatOfALayerIsMissing) {
+  const Result<LayerPlan> plan = plan_layers("syscall", [](std::string_view layer) {
+    sources::Availability state = everything(layer);
+    state.reason = layer == "syscall" ? "without io_uring" : state.reason;
+    return state;
+  });
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->state_of("syscall"), "partial");
+  EXPECT_TRUE(plan->has("syscall"));
 }
 
 TEST(LayerPlan, WhatIsOffOrMissingHasAReason) {

@@ -56,7 +56,13 @@ struct Prepared {
   std::vector<char*> argv, envp, script_argv;
 };
 
-[[noreturn]] void become(const Prepared& prepared, const SignalQueue& signals, int report) {
+[[noreturn]] void become(const Prepared& prepared, const SignalQueue& signals, int go, int report) {
+  char word = 0;
+  ssize_t got = 0;
+  do {
+    got = read(go, &word, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) _exit(127);
   signals.restore_in_child();
   execve(prepared.path.c_str(), prepared.argv.data(), prepared.envp.data());
   // A script without a first line for the kernel: shells and execvp give it to sh.
@@ -64,6 +70,16 @@ struct Prepared {
   const int number = errno;
   (void)!write(report, &number, sizeof number);
   _exit(127);
+}
+
+struct Pipe {
+  Fd read_end;
+  Fd write_end;
+};
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return os_error(errno, "make a pipe");
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
 }
 
 }  // namespace
@@ -93,22 +109,30 @@ Result<std::string> find_program(const std::string& word) {
 
 int shell_status(const Error& error) { return error.code == Code::kNotFound ? 127 : 126; }
 
-Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals) {
+Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals,
+                            const std::function<Status(pid_t)>& before) {
   Prepared prepared(spec);
   signals.witness().start();
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return os_error(errno, "make a pipe");
-  const Fd read_end(ends[0]);
-  Fd write_end(ends[1]);
+  FATHOM_ASSIGN(Pipe report, make_pipe());
+  FATHOM_ASSIGN(Pipe go, make_pipe());
   const pid_t child = fork();
   if (child < 0) return os_error(errno, "start " + spec.path);
-  if (child == 0) become(prepared, signals, write_end.get());
-  write_end.reset();
+  if (child == 0) {
+    go.write_end.reset();
+    become(prepared, signals, go.read_end.get(), report.write_end.get());
+  }
+  report.write_end.reset();
+  if (const Status ready = before ? before(child) : Status(); !ready) {
+    go.write_end.reset();
+    waitpid(child, nullptr, 0);
+    return ready.error();
+  }
+  (void)!write(go.write_end.get(), "", 1);
   // exec closes the pipe without a word; a failure writes its number.
   int number = 0;
   ssize_t got = 0;
   do {
-    got = read(read_end.get(), &number, sizeof number);
+    got = read(report.read_end.get(), &number, sizeof number);
   } while (got < 0 && errno == EINTR);
   if (got != static_cast<ssize_t>(sizeof number)) return child;
   waitpid(child, nullptr, 0);

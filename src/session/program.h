@@ -53,8 +53,10 @@ struct ProgramSpec {
   std::vector<std::string> environment;  // NAME=value
 };
 
-// Returns when the program has begun (exec succeeded). Call before any thread is started.
-Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals);
+// Returns when the program has begun (exec succeeded). `before` is called with the child that waits
+// to become the program; where it fails, there is no program. Call before any thread is started.
+Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals,
+                            const std::function<Status(pid_t)>& before = {});
 
 // Waits for the program's end, forwards what is meant for it, and stops and goes on with it under a
 // terminal's job control. `tick` is called now and then. On return the program has ended and is not

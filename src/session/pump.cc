@@ -174,14 +174,14 @@ void Pump::each_second() {
 
 void Pump::drain_sources() {
   trace::Strings strings;
-  trace::CounterBatch counters;
-  for (sources::Source* source : sources_) source->drain(strings, counters);
-  if (counters.rows.empty()) return;
-  {
+  trace::HostRows rows;
+  for (sources::Source* source : sources_) source->drain(strings, rows);
+  if (rows.empty()) return;
+  if (!rows.counters.rows.empty()) {
     const std::scoped_lock lock(mutex_);
-    flow_.processes = processes_in(counters);
+    flow_.processes = processes_in(rows.counters);
   }
-  if (const Status appended = packer_.append(counters, strings); !appended) note(appended.error());
+  if (const Status appended = packer_.append(rows, strings); !appended) note(appended.error());
 }
 
 }  // namespace fathom::session

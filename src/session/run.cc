@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <iterator>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "base/utf8.h"
 #include "session/environment.h"
 #include "session/host_sources.h"
+#include "session/keeper.h"
 #include "session/layer_plan.h"
 #include "session/place.h"
 #include "session/program.h"
@@ -150,15 +152,20 @@ bool told_to_end(SignalQueue& signals) {
   return told;
 }
 
-Status finish(const Prepared& prepared, pid_t program, SignalQueue& signals, trace::Packer& packer,
-              const RunHooks& hooks, RunOutcome& outcome) {
+// Sums up and tells of it; the number of events that wait to be packed.
+Result<std::uint64_t> tell_end(const Prepared& prepared, pid_t program, trace::Packer& packer,
+                               const RunHooks& hooks, const RunOutcome& outcome) {
   FATHOM_ASSIGN(const trace::Totals totals, sum_up(prepared, program, packer));
   if (hooks.ended && !outcome.trouble)
     hooks.ended({.directory = prepared.directory, .totals = totals, .strings = packer.strings()});
+  return totals.waiting;
+}
+
+Status finish(std::uint64_t waiting, SignalQueue& signals, trace::Packer& packer,
+              const RunHooks& hooks, RunOutcome& outcome) {
   const std::uint64_t before = packer.progress().events;
   const auto go_on = [&] {
-    if (hooks.packing)
-      hooks.packing({.packed = packer.progress().events - before, .all = totals.waiting});
+    if (hooks.packing) hooks.packing({.packed = packer.progress().events - before, .all = waiting});
     return !told_to_end(signals);
   };
   FATHOM_ASSIGN(const trace::FinishResult finished, packer.finish("", go_on));
@@ -166,14 +173,46 @@ Status finish(const Prepared& prepared, pid_t program, SignalQueue& signals, tra
   return {};
 }
 
+Status check_detail(const std::string& layer, const LayerPlan& plan) {
+  const sources::SourceDef* source = sources::source_of(layer);
+  if (source == nullptr || !source->in_detail)
+    return usage_error("--detail '" + layer + "' is no layer that adds calls up",
+                       "layers of the kernel do: syscall, block");
+  if (!plan.has(layer) && plan.state_of(layer) == "off")
+    return usage_error("--detail of layer " + layer + ", which is not recorded",
+                       "add --layers +" + layer);
+  return {};
+}
+
+// A layer that records what it is told to has nothing to record where it is told nothing.
+Probe probe_for(const RunOptions& options) {
+  return [&options](std::string_view layer) -> sources::Availability {
+    if (layer != "user" || !options.functions.empty()) return sources::probe_layer(layer);
+    return {.available = false, .reason = "no function was named (--functions)", .fix = ""};
+  };
+}
+
+Status check_sources(const RunOptions& options, const LayerPlan& plan) {
+  if (!options.functions.empty() && plan.state_of("user") == "off")
+    return usage_error("--functions of layer user, which is not recorded", "add --layers +user");
+  sources::SourceContext asked;
+  asked.functions = options.functions;
+  for (const sources::SourceDef* source : plan.hosts) {
+    if (source->check != nullptr) FATHOM_TRY(source->check(asked));
+  }
+  return {};
+}
+
 // Everything that can be wrong with the command line, before anything is made.
 Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
-  FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers));
+  FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options)));
+  FATHOM_TRY(check_sources(options, prepared.plan));
   FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
   FATHOM_ASSIGN(prepared.further, python_variables(options.python));
   if (options.python.any() && !prepared.plan.has("python"))
     return usage_error("options of layer python, which is not recorded", "add --layers +python");
+  for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
   FATHOM_TRY(check_place(options.output, options.force));
   if (!prepared.plan.in_process.empty()) {
     FATHOM_ASSIGN(prepared.library, sources::find_library());
@@ -198,21 +237,36 @@ Result<trace::Packer> open_recording(Prepared& prepared, const RunOptions& optio
                              {.resolver = sources::function_names(), .library = prepared.library});
 }
 
+// Whether somebody goes on after the program, not just for the moment that its end takes.
+bool is_outlived(HostSources& hosts) {
+  constexpr int kLooks = 10;
+  const timespec moment{0, 10'000'000};
+  for (int look = 0; look < kLooks && hosts.outlived(); ++look) ::nanosleep(&moment, nullptr);
+  return hosts.outlived();
+}
+
+// The rest of the recording is somebody else's.
+Status hand_over(const Prepared& prepared, const sources::SourceContext& context,
+                 SignalQueue& signals, HostSources& hosts, Pump& pump) {
+  pump.packer().manifest().state = trace::RunState::kRunning;
+  FATHOM_TRY(trace::write_manifest(prepared.directory, pump.packer().manifest()));
+  return leave_keeper(context, signals, hosts, pump);
+}
+
 // From the program's first instruction to the end of the recording.
-RunOutcome record(const Prepared& prepared, pid_t program, SignalQueue& signals, double hz,
-                  Pump& pump, const RunHooks& hooks) {
-  const auto start = static_cast<std::int64_t>(prepared.header.start_monotonic_ns);
-  HostSources hosts;
-  hosts.start(
-      prepared.plan.hosts,
-      {.directory = prepared.directory, .root_pid = program, .start_monotonic_ns = start, .hz = hz},
-      pump.packer().manifest());
+RunOutcome record(const Prepared& prepared, const sources::SourceContext& context,
+                  SignalQueue& signals, HostSources& hosts, Pump& pump, const RunHooks& hooks) {
+  const std::int64_t start = context.start_monotonic_ns;
+  const pid_t program = context.root_pid;
+  hosts.start(context, pump.packer().manifest());
   pump.start(hosts.pointers());
   supervise(program, signals, [&] {
     if (hooks.live) hooks.live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()});
   });
   const std::int64_t end = now_monotonic_ns();
-  hosts.stop();  // before reap: an ended process still tells what it used
+  const bool outlived = is_outlived(hosts);
+  outlived ? hosts.pause()
+           : hosts.stop();  // before reap: an ended process still tells what it used
   RunOutcome outcome;
   outcome.exit_status = reap(program);
   outcome.directory = prepared.directory;
@@ -223,7 +277,10 @@ RunOutcome record(const Prepared& prepared, pid_t program, SignalQueue& signals,
   manifest.pid = program;
   manifest.exit_status = outcome.exit_status;
   outcome.trouble = pump.trouble();
-  const Status finished = finish(prepared, program, signals, pump.packer(), hooks, outcome);
+  const Result<std::uint64_t> waiting = tell_end(prepared, program, pump.packer(), hooks, outcome);
+  const Status finished = !waiting   ? Status(waiting.error())
+                          : outlived ? hand_over(prepared, context, signals, hosts, pump)
+                                     : finish(*waiting, signals, pump.packer(), hooks, outcome);
   if (!finished && !outcome.trouble) outcome.trouble = finished.error();
   signals.release();
   return outcome;
@@ -243,13 +300,29 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
     (void)remove_tree(prepared.directory).has_value();
     return packer ? std::move(signals).error() : std::move(packer).error();
   }
-  const Result<pid_t> program = start_program(program_spec(prepared, options), *signals);
+  sources::SourceContext context{
+      .directory = prepared.directory,
+      .root_pid = 0,
+      .start_monotonic_ns = static_cast<std::int64_t>(prepared.header.start_monotonic_ns),
+      .hz = options.hz,
+      .layers = prepared.plan.layers,
+      .interval_ns = options.interval_ns,
+      .detail = options.detail,
+      .functions = options.functions};
+  HostSources hosts;
+  if (Status ready = hosts.prepare(prepared.plan.hosts, context); !ready) {
+    (void)remove_tree(prepared.directory).has_value();
+    return std::move(ready).error();
+  }
+  const Result<pid_t> program = start_program(program_spec(prepared, options), *signals,
+                                              [&](pid_t child) { return hosts.adopt(child); });
   if (!program) {
     (void)remove_tree(prepared.directory).has_value();
     return not_started(program.error());
   }
+  context.root_pid = *program;
   Pump pump(std::move(packer).value(), prepared.directory);
-  return record(prepared, *program, *signals, options.hz, pump, hooks);
+  return record(prepared, context, *signals, hosts, pump, hooks);
 }
 
 }  // namespace fathom::session

@@ -27,7 +27,10 @@ struct RunOptions {
   PythonOptions python;              // of layer python
   std::uint64_t spool_max = 0;       // bytes; 0: by what is free
   bool block_when_full = false;
-  double hz = 10;  // samples of resources a second
+  double hz = 10;                            // samples of resources a second
+  std::int64_t interval_ns = 1'000'000'000;  // of sums that the kernel makes
+  std::vector<std::string> detail;           // layers of the kernel with an event for each call
+  std::vector<std::string> functions;        // of layer user
 };
 
 struct RunOutcome {

@@ -126,7 +126,7 @@ Result<std::string> find_library() {
                "install it beside the program"};
 }
 
-Availability probe_library() {
+Availability probe_library(std::string_view /*layer*/) {
   const Result<std::string> library = find_library();
   if (library) return {};
   const bool absent = library.error().code == Code::kNotFound;

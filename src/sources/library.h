@@ -14,7 +14,7 @@ namespace fathom::sources {
 Result<std::string> find_library();
 
 // What find_library says, as the availability of an in-process source.
-[[nodiscard]] Availability probe_library();
+[[nodiscard]] Availability probe_library(std::string_view layer = {});
 
 // The same by trying: a child loads the library. Call before any thread is started.
 [[nodiscard]] Availability try_library();

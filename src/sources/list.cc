@@ -9,12 +9,13 @@ extern const SourceDef kAnnotate;
 extern const SourceDef kPython;
 extern const SourceDef kStdio;
 extern const SourceDef kPosix;
+extern const SourceDef kEbpf;
 extern const SourceDef kResources;
 
 namespace {
 
 const SourceDef* const kSources[] = {
-    &kAnnotate, &kPython, &kStdio, &kPosix, &kResources,
+    &kAnnotate, &kPython, &kStdio, &kPosix, &kEbpf, &kResources,
 };
 
 }  // namespace
@@ -37,7 +38,7 @@ const SourceDef* source_of(std::string_view layer) {
 Availability probe_layer(std::string_view layer) {
   const SourceDef* source = source_of(layer);
   if (source == nullptr) return {.available = false, .reason = "not in this version", .fix = ""};
-  return source->probe();
+  return source->probe(layer);
 }
 
 }  // namespace fathom::sources

@@ -12,25 +12,32 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
-#include "trace/batch.h"
+#include "trace/host_rows.h"
 
 namespace fathom::sources {
 
 // Whether a layer can be recorded here and now.
 struct Availability {
   bool available = true;
-  std::string reason;  // why not, one line
+  std::string reason;  // why not, one line; where available, what of it is missing
   std::string fix;     // the exact line to type that changes it; empty where there is none
+  // A run that names it goes on with the other layers: it is the machine that has not got it.
+  bool others_go_on = false;
 };
 
 struct SourceContext {
   std::string directory;  // of the recording
   pid_t root_pid = 0;  // the program; its descendants belong to the recording too. 0: none, those
                        // that write into the spool are all there is
-  std::int64_t start_monotonic_ns = 0;  // where ts is 0
-  double hz = 10;                       // samples a second
+  std::int64_t start_monotonic_ns = 0;       // where ts is 0
+  double hz = 10;                            // samples a second
+  std::vector<std::string> layers;           // that are recorded
+  std::int64_t interval_ns = 1'000'000'000;  // of sums that are made beside the program
+  std::vector<std::string> detail;           // layers with an event for each call, too
+  std::vector<std::string> functions;        // to probe, of layer user
 };
 
 // A source that is recording. The session calls from one thread; a source that needs threads owns
@@ -42,12 +49,20 @@ class Source {
   Source& operator=(const Source&) = delete;
   virtual ~Source() = default;
 
+  // Before there is a program. A failure here keeps it from being started.
+  virtual Status prepare(const SourceContext& /*context*/) { return {}; }
+  // The program's process, which is to become the program in a moment.
+  virtual Status adopt(pid_t /*process*/) { return {}; }
   virtual Status start(const SourceContext& context) = 0;
+  // Whether processes of the run are recorded that go on after the program.
+  virtual bool outlived() { return false; }
+  // The program has ended, and those go on: no thread runs any more, and start() may follow.
+  virtual void pause() { stop(); }
   // The program has ended and is not yet reaped: last words can still be taken. drain() may follow,
   // nothing else.
   virtual void stop() = 0;
   // Moves what was recorded since the last time behind the rows that are there.
-  virtual void drain(trace::Strings& strings, trace::CounterBatch& counters) = 0;
+  virtual void drain(trace::Strings& strings, trace::HostRows& rows) = 0;
 };
 
 struct SourceDef {
@@ -55,7 +70,10 @@ struct SourceDef {
   std::span<const std::string_view> layers;
   std::string_view help;
   bool in_process;  // recorded by libfathom.so inside the program: there is nothing to make()
-  Availability (*probe)();
+  bool in_detail = false;  // adds calls up, and can also record each
+  // What is wrong with what is asked of it; before anything is made. May be nullptr.
+  Status (*check)(const SourceContext& context) = nullptr;
+  Availability (*probe)(std::string_view layer);
   std::unique_ptr<Source> (*make)();
 };
 

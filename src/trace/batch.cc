@@ -134,6 +134,10 @@ void EventBatch::push(const EventRow& row) {
   args.end_row();
 }
 
+void EventBatch::append(const EventBatch& other) {
+  for (std::size_t at = 0; at < other.rows(); at++) push(other.row(at));
+}
+
 EventRow EventBatch::row(std::size_t at) const {
   EventRow row;
   row.ts = ts[at];

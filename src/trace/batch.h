@@ -91,6 +91,7 @@ struct EventBatch {
 
   [[nodiscard]] std::size_t rows() const { return ts.size(); }
   void push(const EventRow& row);
+  void append(const EventBatch& other);  // rows without arguments
   [[nodiscard]] EventRow row(std::size_t at) const;
   void clear();
   void reserve(std::size_t count);

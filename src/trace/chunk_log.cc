@@ -54,29 +54,6 @@ bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader
   return true;
 }
 
-bool get_text(ByteReader& reader, Strings& strings, std::uint32_t& code) {
-  std::string_view text;
-  if (!reader.text(text)) return false;
-  code = strings.code_or_null(text);
-  return true;
-}
-
-std::int32_t as_int32(std::int64_t value) {
-  return value < INT32_MIN || value > INT32_MAX ? kNull32 : static_cast<std::int32_t>(value);
-}
-
-bool get_counter(ByteReader& reader, Strings& strings, CounterRow& row) {
-  std::int64_t pid = 0;
-  std::int64_t tid = 0;
-  if (!reader.signed_number(row.ts) || !reader.signed_number(pid) || !reader.signed_number(tid))
-    return false;
-  row.pid = as_int32(pid);
-  row.tid = as_int32(tid);
-  return get_text(reader, strings, row.layer) && get_text(reader, strings, row.name) &&
-         get_text(reader, strings, row.unit) && get_text(reader, strings, row.host) &&
-         reader.raw(row.value);
-}
-
 }  // namespace
 
 Result<ChunkLog> ChunkLog::open(const std::string& path) {
@@ -135,30 +112,6 @@ LogScan scan_log(std::span<const std::uint8_t> bytes,
   }
   scan.damaged_bytes += skipped;
   return scan;
-}
-
-std::string encode_counters(const CounterBatch& counters, const Strings& strings) {
-  std::string out;
-  for (const CounterRow& row : counters.rows) {
-    put_signed(out, row.ts);
-    put_signed(out, row.pid);
-    put_signed(out, row.tid);
-    for (const std::uint32_t code : {row.layer, row.name, row.unit, row.host})
-      put_text(out, strings.view(code));
-    put_raw(out, row.value);
-  }
-  return out;
-}
-
-bool decode_counters(std::span<const std::uint8_t> bytes, CounterBatch& counters,
-                     Strings& strings) {
-  ByteReader reader(bytes.data(), bytes.data() + bytes.size());
-  while (!reader.at_end()) {
-    CounterRow row;
-    if (!get_counter(reader, strings, row)) return false;
-    counters.rows.push_back(row);
-  }
-  return true;
 }
 
 }  // namespace fathom::trace

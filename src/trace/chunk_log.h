@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `drained-<n>.log` and `definitions.log`: chunks behind each other, each with a header of its name
-// and a checksum, and rows of counters that the recorder itself measured. Appending is one write; a
+// and a checksum, and rows that the recorder itself made. Appending is one write; a
 // torn or damaged entry is skipped when reading.
 #pragma once
 
@@ -25,8 +25,9 @@ struct ChunkName {
   auto operator<=>(const ChunkName&) const = default;
 };
 
-// kLosses: the loss counters of a pool that was removed, as they stood in its header.
-enum class EntryKind : std::uint32_t { kChunk = 1, kCounters = 2, kLosses = 3 };
+// kRows, kProcesses: of sources beside the programs (host_rows.h). kLosses: the loss counters of a
+// pool that was removed, as they stood in its header.
+enum class EntryKind : std::uint32_t { kChunk = 1, kRows = 2, kLosses = 3, kProcesses = 4 };
 
 struct LogEntry {
   EntryKind kind = EntryKind::kChunk;
@@ -57,9 +58,5 @@ struct LogScan {
 // Visits the sound entries; the spans point into `bytes`. `offset` is where the entry begins.
 LogScan scan_log(std::span<const std::uint8_t> bytes,
                  const std::function<void(const LogEntry&, std::uint64_t offset)>& visit);
-
-// Counters as the bytes of an entry, and back (false where damaged).
-std::string encode_counters(const CounterBatch& counters, const Strings& strings);
-bool decode_counters(std::span<const std::uint8_t> bytes, CounterBatch& counters, Strings& strings);
 
 }  // namespace fathom::trace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "trace/chunk_log.h"
+#include "trace/host_rows.h"
 #include "trace/spool.h"
 
 namespace fathom::trace {
@@ -19,14 +20,29 @@ void read_log(std::span<const std::uint8_t> bytes) {
   if (scan.sound_bytes + scan.damaged_bytes < bytes.size()) std::abort();
 }
 
-void read_counters(std::span<const std::uint8_t> bytes) {
-  CounterBatch counters;
+std::span<const std::uint8_t> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+void read_rows(std::span<const std::uint8_t> bytes) {
+  HostRows rows;
   Strings strings;
-  if (!decode_counters(bytes, counters, strings)) return;
-  const std::string text = encode_counters(counters, strings);
-  CounterBatch again;
-  const std::span copy(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  if (!decode_counters(copy, again, strings) || again.rows.size() != counters.rows.size())
+  if (!decode_rows(bytes, rows, strings)) return;
+  HostRows again;
+  for (const std::string& entry : encode_rows(rows, strings)) {
+    if (!decode_rows(as_bytes(entry), again, strings)) std::abort();
+  }
+  if (again.counters.rows.size() != rows.counters.rows.size() ||
+      again.intervals.rows.size() != rows.intervals.rows.size() ||
+      again.events.rows() != rows.events.rows() || again.losses.size() != rows.losses.size())
+    std::abort();
+}
+
+void read_processes(std::span<const std::uint8_t> bytes) {
+  std::vector<ProcessRow> rows;
+  if (!decode_processes(bytes, rows)) return;
+  std::vector<ProcessRow> again;
+  if (!decode_processes(as_bytes(encode_processes(rows)), again) || again.size() != rows.size())
     std::abort();
 }
 
@@ -42,7 +58,8 @@ void read_losses(std::span<const std::uint8_t> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span bytes(data, size);
   fathom::trace::read_log(bytes);
-  fathom::trace::read_counters(bytes);
+  fathom::trace::read_rows(bytes);
+  fathom::trace::read_processes(bytes);
   fathom::trace::read_losses(bytes);
   return 0;
 }

@@ -78,6 +78,14 @@ void Decoder::count_loss(const std::string& reason, std::int64_t count) {
   add_to(losses_[reason], count);
 }
 
+void Decoder::Sums::add(const Sums& other) {
+  for (const SummaryRow& row : other.summary.rows()) summary.add(row);
+  for (const Timeline::Row& row : other.timeline.rows()) timeline.add(row);
+  coverage.add(other.coverage);
+  for (const auto& [layer, count] : other.events_by_layer) add_to(events_by_layer[layer], count);
+  losses.insert(losses.end(), other.losses.begin(), other.losses.end());
+}
+
 Decoder::Sums Decoder::take_sums() {
   Sums sums;
   sums.summary = std::exchange(rows_->summary, {});

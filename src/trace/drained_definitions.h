@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "trace/batch.h"
 #include "trace/decoder.h"
 #include "trace/spool.h"
 
@@ -16,7 +18,8 @@ class DrainedDefinitions {
  public:
   explicit DrainedDefinitions(const Spool& spool) : path_(spool.definitions_path()) {}
   // Those since the last time. Not while somebody appends.
-  Status into(Decoder& decoder);
+  // Processes that were seen from outside lie there, too.
+  Status into(Decoder& decoder, std::vector<ProcessRow>* processes = nullptr);
 
  private:
   std::string path_;

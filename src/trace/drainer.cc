@@ -267,18 +267,15 @@ void Drainer::remove_pool(Pool& pool) {
   if (::unlink(pool.path().c_str()) == 0) spool_->give_back(pool.file_bytes());
 }
 
-Status Drainer::append(const CounterBatch& counters, const Strings& strings) {
-  constexpr std::size_t kRows = 4096;  // an entry stays small
-  for (std::size_t from = 0; from < counters.rows.size(); from += kRows) {
-    CounterBatch part;
-    const std::size_t to = std::min(counters.rows.size(), from + kRows);
-    part.rows.assign(counters.rows.begin() + static_cast<std::ptrdiff_t>(from),
-                     counters.rows.begin() + static_cast<std::ptrdiff_t>(to));
-    const std::string bytes = encode_counters(part, strings);
+Status Drainer::append(const HostRows& rows, const Strings& strings) {
+  for (const std::string& bytes : encode_rows(rows, strings)) {
     FATHOM_TRY(ensure_log(bytes.size()));
-    FATHOM_TRY(log_->append({EntryKind::kCounters, {}, 0, as_bytes(bytes)}));
+    FATHOM_TRY(log_->append({EntryKind::kRows, {}, 0, as_bytes(bytes)}));
   }
-  return {};
+  if (rows.processes.empty()) return {};
+  FATHOM_TRY(ensure_log(0));
+  const std::string bytes = encode_processes(rows.processes);
+  return definitions_->append({EntryKind::kProcesses, {}, 0, as_bytes(bytes)});
 }
 
 void Drainer::roll() {

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "trace/chunk_log.h"
+#include "trace/host_rows.h"
 #include "trace/liveness.h"
 #include "trace/record_walker.h"
 #include "trace/spool.h"
@@ -44,7 +45,7 @@ class Drainer {
   Result<DrainResult> drain();
 
   // Rows that the recorder measured. They are safe, and visible to readers, when this returns.
-  Status append(const CounterBatch& counters, const Strings& strings);
+  Status append(const HostRows& rows, const Strings& strings);
 
   // Ends the current log, if it holds anything, so that it can be packed.
   void roll();

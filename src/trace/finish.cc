@@ -273,6 +273,7 @@ Status Packer::State::write_finals() {
   FATHOM_TRY(write_unpublished(parquet_name(kCoverageTable),
                                SqlBatch::coverage(coverage_, strings, host)));
   std::vector<ProcessRow> processes = process_rows(definitions, clock, known_exits(manifest), host);
+  add_seen_from_outside(seen_from_outside_, host, processes);
   add_program(manifest, spool_.header().creator_pid, processes);
   FATHOM_TRY(write_unpublished(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
   const std::vector<ThreadRow> threads = thread_rows(definitions, clock, host);

@@ -20,8 +20,9 @@ namespace {
 // What may lie idle between two logs: without a bound it was seen to grow with their number.
 constexpr std::size_t kIdleHeap = std::size_t{64} << 20;
 
-constexpr const char* kPartTables[] = {kCountersTable, kSummaryTable, kTimelineTable,
-                                       kCoverageTable, kInodesTable,  kEventsTable};
+constexpr const char* kPartTables[] = {kCountersTable, kIntervalsTable, kSummaryTable,
+                                       kTimelineTable, kCoverageTable,  kInodesTable,
+                                       kEventsTable};
 
 Clock first_clock(const Manifest& manifest, const Spool& spool) {
   if (!manifest.clock.pairs().empty()) return manifest.clock;
@@ -64,7 +65,7 @@ Status Packer::State::start() {
   if (last_packed_) spool_.restore_carried(*last_packed_, decoder_);
   tick();
   FATHOM_ASSIGN(drainer, Drainer::open(spool_, clock, first));
-  return definitions_.into(decoder_);
+  return definitions_.into(decoder_, &seen_from_outside_);
 }
 
 // Whatever is packed from now on was written before this moment, so the clock's pieces that it lies
@@ -91,9 +92,10 @@ Result<DrainResult> Packer::State::drain() {
   return result;
 }
 
-Status Packer::State::append(const CounterBatch& counters, const Strings& counter_strings) {
+Status Packer::State::append(const HostRows& rows, const Strings& row_strings) {
   const std::scoped_lock lock(mutex_);
-  return drainer->append(counters, counter_strings);
+  seen_from_outside_.insert(seen_from_outside_.end(), rows.processes.begin(), rows.processes.end());
+  return drainer->append(rows, row_strings);
 }
 
 PackProgress Packer::State::progress() const {
@@ -149,21 +151,21 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   }
   bool sound = true;
   const LogScan scan = scan_log(as_bytes(log), [&](const LogEntry& entry, std::uint64_t) {
-    if (entry.kind == EntryKind::kCounters)
-      sound &= decode_counters(entry.bytes, rows.counters, strings);
+    if (entry.kind == EntryKind::kRows) sound &= decode_rows(entry.bytes, rows.host, strings);
     if (entry.kind != EntryKind::kChunk || !names.insert(entry.name).second) return;
     const std::scoped_lock lock(mutex_);
     chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
   });
-  std::map<std::string, std::int64_t> measured;
-  for (const CounterRow& row : rows.counters.rows) measured[std::string(strings.view(row.layer))]++;
+  Decoder::Sums of_host;
+  add_sums(rows.host, strings, of_host);
   if (rows.events != nullptr) {
-    decoder_.decode(chunks, *rows.events, rows.counters);
+    decoder_.decode(chunks, *rows.events, rows.host.counters);
+    rows.events->append(rows.host.events);
   } else {
-    decoder_.sum(chunks, rows.counters);
+    decoder_.sum(chunks, rows.host.counters);
   }
   rows.sums = decoder_.take_sums();
-  for (const auto& [layer, count] : measured) rows.sums.events_by_layer[layer] += count;
+  rows.sums.add(of_host);
   if (!sound || scan.damaged_bytes > as_bytes(log).size() - scan.sound_bytes) {
     rows.sums.losses.push_back({"", "damaged log", 1});
   }
@@ -179,7 +181,7 @@ Status Packer::State::write_unpublished(const std::string& name, const SqlBatch&
 Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
   const std::string& host = manifest.host.hostname;
   rows.events->sort();
-  rows.counters.sort();
+  rows.host.counters.sort();
   FATHOM_TRY(write_unpublished(parquet_name(kEventsTable, n),
                                SqlBatch::events(*rows.events, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kSummaryTable, n),
@@ -189,9 +191,13 @@ Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
   FATHOM_TRY(write_unpublished(parquet_name(kCoverageTable, n),
                                SqlBatch::coverage(rows.sums.coverage, strings, host)));
   FATHOM_TRY(write_inodes(n, rows.sums.summary));
-  if (rows.counters.rows.empty()) return {};
+  if (!rows.host.intervals.rows.empty()) {
+    FATHOM_TRY(write_unpublished(parquet_name(kIntervalsTable, n),
+                                 SqlBatch::intervals(rows.host.intervals, strings, host)));
+  }
+  if (rows.host.counters.rows.empty()) return {};
   return write_unpublished(parquet_name(kCountersTable, n),
-                           SqlBatch::counters(rows.counters, strings, host));
+                           SqlBatch::counters(rows.host.counters, strings, host));
 }
 
 // Only the machine that recorded knows what its paths mean.
@@ -258,8 +264,8 @@ Packer::~Packer() = default;
 Manifest& Packer::manifest() { return state_->manifest; }
 const Clock& Packer::clock() const { return state_->clock; }
 Result<DrainResult> Packer::drain() { return state_->drain(); }
-Status Packer::append(const CounterBatch& counters, const Strings& strings) {
-  return state_->append(counters, strings);
+Status Packer::append(const HostRows& rows, const Strings& strings) {
+  return state_->append(rows, strings);
 }
 Status Packer::pack_complete(const GoOn& go_on) { return state_->pack_complete(go_on); }
 PackProgress Packer::progress() const { return state_->progress(); }

@@ -19,6 +19,7 @@
 #include "trace/batch.h"
 #include "trace/decoder.h"
 #include "trace/drainer.h"
+#include "trace/host_rows.h"
 #include "trace/manifest.h"
 #include "trace/processes.h"
 
@@ -67,8 +68,9 @@ class Packer {
   [[nodiscard]] const Clock& clock() const;
 
   Result<DrainResult> drain();
-  Status append(const CounterBatch& counters, const Strings& strings);
-  // Packs the logs that are complete. Loads DuckDB.
+  // What sources beside the programs made.
+  Status append(const HostRows& rows, const Strings& strings);
+  // Packs the logs that are complete.
   Status pack_complete(const GoOn& go_on = {});
   [[nodiscard]] PackProgress progress() const;
 

@@ -20,7 +20,7 @@ class Packer::State {
   Status start();
 
   Result<DrainResult> drain();
-  Status append(const CounterBatch& counters, const Strings& counter_strings);
+  Status append(const HostRows& rows, const Strings& row_strings);
   Status pack_complete(const GoOn& go_on);
   [[nodiscard]] PackProgress progress() const;
   Result<Totals> sum_up();
@@ -34,7 +34,7 @@ class Packer::State {
  private:
   struct Rows {
     EventBatch* events = nullptr;  // nullptr: only sums are wanted
-    CounterBatch counters;
+    HostRows host;                 // counters of the programs, too
     Decoder::Sums sums;
   };
 
@@ -83,7 +83,8 @@ class Packer::State {
   Inodes inodes_;
   std::optional<std::uint64_t> last_packed_;
   std::set<std::uint64_t> own_parts_;
-  std::vector<CallInFlight> died_in_;  // guarded by mutex_
+  std::vector<CallInFlight> died_in_;          // guarded by mutex_
+  std::vector<ProcessRow> seen_from_outside_;  // guarded by mutex_
   std::optional<sql::Connection> connection_;
   EventBatch events_;  // kept, since its memory costs more than its rows
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -256,6 +257,17 @@ void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<Pr
   row.end = *manifest.duration_ns;
   row.exit = manifest.exit_status.value_or(kNull);
   rows.insert(rows.begin(), std::move(row));
+}
+
+void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::string& host,
+                           std::vector<ProcessRow>& rows) {
+  std::set<std::int64_t> known;
+  for (const ProcessRow& row : rows) known.insert(row.pid);
+  for (const ProcessRow& row : seen) {
+    if (known.contains(row.pid)) continue;
+    rows.push_back(row);
+    rows.back().host = host;
+  }
 }
 
 bool has_process(const Definitions& definitions, std::int64_t pid) {

@@ -31,6 +31,7 @@ struct Tail {
   Strings strings;
   EventBatch events;  // none where only sums are needed
   CounterBatch counters;
+  IntervalBatch intervals;
   std::vector<ProcessRow> processes;
   std::vector<ThreadRow> threads;
   SummaryTable summary;

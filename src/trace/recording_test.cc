@@ -143,7 +143,7 @@ TEST(RecordingTest, WhatIsDrainedIsSeenUntilItIsPacked) {
   const DrainResult drained = packer.drain().value();
   EXPECT_EQ(drained.chunks, 2U);
   EXPECT_TRUE(drained.owners_alive);
-  CounterBatch counters;
+  HostRows rows;
   Strings strings;
   CounterRow row;
   row.ts = 5;
@@ -152,8 +152,8 @@ TEST(RecordingTest, WhatIsDrainedIsSeenUntilItIsPacked) {
   row.name = strings.code("rss");
   row.unit = strings.code("bytes");
   row.value = 4096;
-  counters.rows.push_back(row);
-  ASSERT_TRUE(packer.append(counters, strings).has_value());
+  rows.counters.rows.push_back(row);
+  ASSERT_TRUE(packer.append(rows, strings).has_value());
   const Result<Recording> live = Recording::open(directory.path());
   ASSERT_TRUE(live.has_value()) << live.error().message;
   EXPECT_TRUE(live->parts[0].recorder_lives);

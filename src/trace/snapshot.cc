@@ -160,6 +160,7 @@ void Snapshot::visit_definitions(const std::function<void(const Chunk&)>& visit)
   if (!content) return;
   scan_log(as_bytes(*content), [&](const LogEntry& entry, std::uint64_t) {
     if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
+    if (entry.kind == EntryKind::kProcesses) (void)decode_processes(entry.bytes, processes);
     if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
   });
 }
@@ -189,7 +190,7 @@ void Snapshot::visit_log(const Log& log, const std::function<void(const Batch&)>
 }
 
 void Snapshot::take_entry(const LogEntry& entry, bool known, Batch& batch) {
-  if (entry.kind == EntryKind::kCounters && known) batch.counters.push_back(entry.bytes);
+  if (entry.kind == EntryKind::kRows && known) batch.rows.push_back(entry.bytes);
   if (entry.kind != EntryKind::kChunk || !logged_.insert(entry.name).second) return;
   const auto limit = limits_.find(entry.name);
   std::size_t rows = entry.bytes.size();

@@ -150,7 +150,7 @@ class Snapshot {
   // What a packer would pack into one file. Refers to memory that goes when the visit ends.
   struct Batch {
     std::vector<Chunk> chunks;
-    std::vector<std::span<const std::uint8_t>> counters;  // entries of EntryKind::kCounters
+    std::vector<std::span<const std::uint8_t>> rows;  // entries of EntryKind::kRows
   };
 
   // All definitions that rows may refer to: of what was drained, and of segments.
@@ -161,6 +161,7 @@ class Snapshot {
   [[nodiscard]] std::vector<Loss> losses() const;
 
   std::vector<CallInFlight> in_flight;
+  std::vector<ProcessRow> processes;  // that sources beside the programs saw; after the first visit
   bool owners_alive = false;
 
  private:

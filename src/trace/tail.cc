@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "trace/host_rows.h"
 #include "trace/processes.h"
 
 namespace fathom::trace {
@@ -32,21 +33,22 @@ class TailReader {
       : need_(need), decoder_(decoder), tail_(tail), facts_(facts) {}
 
   void read(const Snapshot::Batch& batch) {
-    const std::size_t before = tail_.counters.rows.size();
-    for (const auto& entry : batch.counters)
-      sound_ &= decode_counters(entry, tail_.counters, tail_.strings);
-    for (std::size_t at = before; at < tail_.counters.rows.size(); at++) {
-      facts_.events_by_layer[std::string(tail_.strings.view(tail_.counters.rows[at].layer))]++;
-    }
+    HostRows host;
+    for (const auto& entry : batch.rows) sound_ &= decode_rows(entry, host, tail_.strings);
+    add_sums(host, tail_.strings, of_host_);
     if (need_ == Need::kEvents) {
       decoder_.decode(batch.chunks, tail_.events, tail_.counters);
+      tail_.events.append(host.events);
+      std::ranges::move(host.intervals.rows, std::back_inserter(tail_.intervals.rows));
     } else {
       decoder_.sum(batch.chunks, tail_.counters);
     }
+    std::ranges::move(host.counters.rows, std::back_inserter(tail_.counters.rows));
   }
 
   void finish(std::vector<Loss> losses_of_spool) {
     Decoder::Sums sums = decoder_.take_sums();
+    sums.add(of_host_);
     for (const auto& [layer, count] : sums.events_by_layer) facts_.events_by_layer[layer] += count;
     facts_.losses = std::move(sums.losses);
     std::ranges::move(losses_of_spool, std::back_inserter(facts_.losses));
@@ -61,6 +63,7 @@ class TailReader {
   Decoder& decoder_;
   Tail& tail_;
   TailFacts& facts_;
+  Decoder::Sums of_host_;
   bool sound_ = true;
 };
 
@@ -85,6 +88,7 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   facts.not_covered = not_covered(decoder.definitions(), "");
   tail->processes =
       process_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
+  add_seen_from_outside(snapshot.processes, manifest.host.hostname, tail->processes);
   add_program(manifest, spool.header().creator_pid, tail->processes);
   tail->threads = thread_rows(decoder.definitions(), clock, manifest.host.hostname);
   list_calls(spool, clock, snapshot, decoder, *tail);

@@ -9,7 +9,7 @@ from kit import Box, check, check_true
 VIEWS = (
     *("functions", "loops", "tree", "files", "directories", "patterns", "layers", "overlap", "phases", "training"),
     *("ranks", "processes", "threads", "sizes", "latencies", "bandwidth", "concurrency", "timeline", "resources"),
-    "losses",
+    *("losses", "intervals"),
 )
 
 

@@ -23,7 +23,15 @@ std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
   return R"(
   WITH runs AS (SELECT CAST()" +
          known + R"( AS BIGINT) AS wall),
-  calls AS (SELECT coalesce(sum(self), 0) AS in_calls, coalesce(sum(calls), 0) AS events FROM summary),
+  sums AS (
+    SELECT *, coalesce(layer IN ('syscall', 'sched', 'vfs', 'fs', 'pagecache', 'block', 'net'), false) AS kernel
+    FROM summary),
+  -- What the kernel counts lies inside calls of the layers above, where there are such.
+  calls AS (
+    SELECT coalesce(CASE WHEN bool_and(kernel) THEN sum(self) FILTER (layer = 'syscall')
+                         ELSE sum(self) FILTER (NOT kernel) END, 0) AS in_calls,
+           coalesce(sum(calls), 0) AS events
+    FROM sums),
   lives AS (
     SELECT count(*) AS threads, coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life
     FROM threads, runs WHERE start IS NOT NULL),

@@ -84,9 +84,9 @@ class ExportTest : public testing::Test {
   }
   void TearDown() override { (void)remove_tree(root_).has_value(); }
 
-  std::string exported(std::string_view format, FakeStream& stream) {
+  std::string exported(std::string_view format, FakeStream& stream, std::string_view dialect = {}) {
     const std::string path = join_path(root_, "out");
-    const Result<const ExporterDef*> def = find_exporter(format);
+    const Result<const ExporterDef*> def = find_exporter(format, dialect);
     EXPECT_TRUE(def.has_value());
     Result<ByteSink> sink = ByteSink::open(path, false);
     EXPECT_TRUE(sink.has_value());
@@ -270,6 +270,42 @@ TEST_F(ExportTest, NothingIsLeftOfAnUnfinishedFile) {
   EXPECT_TRUE(list_dir(root_).value().empty());
   EXPECT_FALSE(ByteSink::open(root_, false).has_value());
   EXPECT_FALSE(ByteSink::open("/nowhere/out", false).has_value());
+}
+
+TEST_F(ExportTest, CountersOfDatacrumbs) {
+  FakeStream stream;
+  ExportInterval read;
+  read.ts = 24'000'000'000;
+  read.width = 1'000'000'000;
+  read.host = "vm";
+  read.pid = 7;
+  read.tid = 8;
+  read.layer = "syscall";
+  read.name = "read";
+  read.file = "/x";
+  read.calls = 149;
+  read.dur = 1'400'000;
+  read.bytes = 4096;
+  ExportInterval sleep = read;
+  sleep.layer = "sched";
+  sleep.name = "sleep";
+  sleep.file = {};
+  sleep.bytes = {};
+  stream.interval_rows = {read, sleep};
+  EXPECT_EQ(exported("pfw", stream, "datacrumbs"),
+            R"({"pid":7,"tid":8,"name":"read","cat":"sys","ph":"C","ts":24000000,)"
+            R"("args":{"hostname":"vm","fname":"/x","count":149,"time":0.0014,"size_sum":4096}})"
+            "\n"
+            R"({"pid":7,"tid":8,"name":"sleep","cat":"sched","ph":"C","ts":24000000,)"
+            R"("args":{"hostname":"vm","count":149,"time":0.0014}})"
+            "\n");
+}
+
+TEST(Exporters, UnknownDialectIsAWrongCommandLine) {
+  const Result<const ExporterDef*> def = find_exporter("pfw", "latin");
+  ASSERT_FALSE(def.has_value());
+  EXPECT_EQ(def.error().code, Code::kUsage);
+  EXPECT_FALSE(find_exporter("chrome", "datacrumbs").has_value());
 }
 
 TEST(Exporters, UnknownFormatIsAWrongCommandLine) {

@@ -12,6 +12,7 @@ namespace fathom::render {
 extern const ExporterDef kChromeExporter;
 extern const ExporterDef kPerfettoExporter;
 extern const ExporterDef kPfwExporter;
+extern const ExporterDef kDatacrumbsExporter;
 extern const ExporterDef kSpeedscopeExporter;
 extern const ExporterDef kPprofExporter;
 extern const ExporterDef kCollapsedExporter;
@@ -23,20 +24,27 @@ extern const ExporterDef kHtmlExporter;
 namespace {
 
 const ExporterDef* const kExporters[] = {
-    &kChromeExporter,    &kPerfettoExporter, &kPfwExporter, &kSpeedscopeExporter, &kPprofExporter,
-    &kCollapsedExporter, &kFirefoxExporter,  &kCsvExporter, &kParquetExporter,    &kHtmlExporter,
+    &kChromeExporter,     &kPerfettoExporter, &kPfwExporter,       &kDatacrumbsExporter,
+    &kSpeedscopeExporter, &kPprofExporter,    &kCollapsedExporter, &kFirefoxExporter,
+    &kCsvExporter,        &kParquetExporter,  &kHtmlExporter,
 };
 
 }  // namespace
 
 std::span<const ExporterDef* const> exporters() { return kExporters; }
 
-Result<const ExporterDef*> find_exporter(std::string_view name) {
+Result<const ExporterDef*> find_exporter(std::string_view name, std::string_view dialect) {
   std::vector<std::string> names;
+  bool is_format = false;
   for (const ExporterDef* def : kExporters) {
-    if (def->name == name) return def;
-    names.emplace_back(def->name);
+    if (def->name == name && def->dialect == dialect) return def;
+    is_format |= def->name == name;
+    if (def->dialect.empty()) names.emplace_back(def->name);
   }
+  if (is_format)
+    return usage_error(
+        "format " + std::string(name) + " has no dialect '" + escape_control(dialect) + "'",
+        "there is: --format pfw --dialect datacrumbs");
   return usage_error("no format '" + escape_control(name) + "'", "there are " + join(names, ", "));
 }
 

@@ -21,7 +21,8 @@ enum class Gzip : std::uint8_t {
 
 struct ExporterDef {
   std::string_view name;
-  std::string_view summary;  // what it is and what reads it, one line
+  std::string_view dialect = {};  // where a format has several; the first one has none
+  std::string_view summary;       // what it is and what reads it, one line
   Gzip gzip = Gzip::kNever;
   bool of_rows = true;       // made of rows one by one: they can be anonymous, and split by process
   bool by_database = false;  // which writes the file itself
@@ -33,6 +34,6 @@ struct ExporterDef {
 [[nodiscard]] std::span<const ExporterDef* const> exporters();
 
 // kUsage, with the names that exist.
-Result<const ExporterDef*> find_exporter(std::string_view name);
+Result<const ExporterDef*> find_exporter(std::string_view name, std::string_view dialect = {});
 
 }  // namespace fathom::render

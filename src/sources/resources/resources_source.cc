@@ -39,7 +39,7 @@ class ResourcesSource final : public Source {
     if (thread_.joinable()) thread_.join();
   }
 
-  void drain(trace::Strings& strings, trace::CounterBatch& counters) override {
+  void drain(trace::Strings& strings, trace::HostRows& into_rows) override {
     CounterRows rows;
     {
       const std::scoped_lock lock(mutex_);
@@ -52,7 +52,7 @@ class ResourcesSource final : public Source {
       row.layer = into(row.layer);
       row.name = into(row.name);
       row.unit = into(row.unit);
-      counters.rows.push_back(row);
+      into_rows.counters.rows.push_back(row);
     }
   }
 
@@ -125,7 +125,7 @@ class ResourcesSource final : public Source {
   std::jthread thread_;  // last: it ends before what it uses
 };
 
-Availability probe() {
+Availability probe(std::string_view /*layer*/) {
   if (path_exists("/proc/self/stat")) return {};
   return {.available = false,
           .reason = "/proc is not mounted",

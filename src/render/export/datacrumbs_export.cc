@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// DataCrumbs' counters: a line for each call of a thread and file in an interval, with the number
+// of calls and their time in seconds. The format's unit of time is the microsecond, with a point.
+#include <string>
+
+#include "render/export/exporter.h"
+#include "render/export/json_fields.h"
+
+namespace fathom::render {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+// As its own files call them.
+std::string_view category_of(std::string_view layer) {
+  if (layer == "syscall") return "sys";
+  return layer == "pagecache" ? "os_cache" : layer;
+}
+
+void append_line(std::string& out, const ExportInterval& interval) {
+  out += '{';
+  JsonFields fields(out);
+  fields.number("pid", interval.pid.value_or(0));
+  fields.number("tid", interval.tid.value_or(0));
+  fields.text("name", interval.name);
+  fields.text("cat", category_of(interval.layer));
+  fields.text("ph", "C");
+  append_us(fields.key("ts"), interval.ts);
+  fields.key("args") += '{';
+  JsonFields args(out);
+  if (!interval.host.empty()) args.text("hostname", interval.host);
+  if (!interval.file.empty()) args.text("fname", interval.file);
+  args.number("count", interval.calls);
+  append_real(args.key("time"), static_cast<double>(interval.dur) / kNsPerSecond);
+  if (interval.bytes) args.number("size_sum", *interval.bytes);
+  out += "}}\n";
+}
+
+Status write(EventStream& from, ByteSink& to) {
+  SinkBuffer buffer(to);
+  FATHOM_TRY(from.intervals(IntervalDetail::kAll, [&](const ExportInterval& interval) {
+    append_line(buffer.text(), interval);
+    return buffer.flush_if_large();
+  }));
+  return buffer.flush();
+}
+
+}  // namespace
+
+extern const ExporterDef kDatacrumbsExporter;
+const ExporterDef kDatacrumbsExporter = {
+    .name = "pfw",
+    .dialect = "datacrumbs",
+    .summary = "DataCrumbs' lines of counters, for its notebooks",
+    .gzip = Gzip::kByName,
+    .write = write,
+};
+
+}  // namespace fathom::render

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Layer block: requests to devices, from the thread that made them to their completion. */
+#include "sources/ebpf/files.bpf.h"
+#include "sources/ebpf/record.bpf.h"
+
+#define FATHOM_EIO 5
+#define FATHOM_DISK 0xffffffff /* in the place of a file's generation */
+
+enum { OP_READ = 0, OP_WRITE = 1, OP_FLUSH = 2, OP_DISCARD = 3, OP_MASK = 0xff };
+
+static __always_inline __u32 number_of_request(struct request* rq, __u64 bytes) {
+  switch (BPF_CORE_READ(rq, cmd_flags) & OP_MASK) {
+    case OP_READ:
+      return FATHOM_BLOCK_READ;
+    case OP_WRITE:
+      return bytes ? FATHOM_BLOCK_WRITE : FATHOM_BLOCK_FLUSH;
+    case OP_FLUSH:
+      return FATHOM_BLOCK_FLUSH;
+    case OP_DISCARD:
+      return FATHOM_BLOCK_DISCARD;
+    default:
+      return FATHOM_BLOCK_OTHER;
+  }
+}
+
+static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* key) {
+  if (!disk || !key) return FATHOM_BPF_NO_FILE;
+  __u32 zero = 0;
+  struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
+  const __u32 id = out ? keep_file(key, 1) : FATHOM_BPF_NO_FILE;
+  if (id == FATHOM_BPF_NO_FILE) return id;
+  long length = bpf_probe_read_kernel_str(out->path, 32, disk->disk_name);
+  if (length < 1 || length > 32) return FATHOM_BPF_NO_FILE;
+  __builtin_memcpy(out->path + length, "dev", 4);
+  out->kind = FATHOM_RECORD_FILE;
+  out->id = id;
+  out->mode = out->cut = out->inside = 0;
+  out->inode = 0;
+  out->device = key->device;
+  out->bytes = length + 4;
+  const __u64 size = offsetof(struct fathom_file_record, path) + 64;
+  if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
+  return id;
+}
+
+static __always_inline __u32 number_of_disk(struct request* rq) {
+  struct gendisk* disk = BPF_CORE_READ(rq, q, disk);
+  if (!disk) return FATHOM_BPF_NO_FILE;
+  struct fathom_file_key key = {
+      .device = BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor),
+      .generation = FATHOM_DISK};
+  struct fathom_file* known = bpf_map_lookup_elem(&files, &key);
+  return known ? known->id : meet_disk(disk, &key);
+}
+
+/* In the thread that asks for it; a request that was merged into another one leaves its place to
+ * whoever comes next. */
+SEC("tp_btf/block_io_start")
+int BPF_PROG(request_begins, struct request* rq) {
+  const __u64 key = (__u64)rq;
+  struct task_struct* task = bpf_get_current_task_btf();
+  if (!recorded(task)) {
+    bpf_map_delete_elem(&requests, &key);
+    return 0;
+  }
+  struct fathom_request request = {
+      .began = bpf_ktime_get_ns(), .pid = task->tgid, .tid = task->pid};
+  if (bpf_map_update_elem(&requests, &key, &request, BPF_ANY) != 0) lose(FATHOM_LOST_REQUEST);
+  return 0;
+}
+
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(request_ends, struct request* rq, unsigned char error, unsigned int bytes) {
+  const __u64 key = (__u64)rq;
+  struct fathom_request* begun = bpf_map_lookup_elem(&requests, &key);
+  if (!begun) return 0;
+  begun->bytes += bytes;
+  if (!error && BPF_CORE_READ(rq, __data_len) > bytes) return 0; /* a part of it */
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct fathom_call_record call =
+      call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_BLOCK, number_of_request(rq, begun->bytes)),
+              begun->began, bpf_ktime_get_ns());
+  call.pid = begun->pid;
+  call.tid = begun->tid;
+  call.ret = error ? -FATHOM_EIO : (__s64)begun->bytes;
+  call.size = begun->bytes;
+  call.file = number_of_disk(rq);
+  bpf_map_delete_elem(&requests, &key);
+  account(&call, own_shard(), true);
+  return 0;
+}

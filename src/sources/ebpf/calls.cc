@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "sources/ebpf/calls.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace fathom::sources::ebpf {
+namespace {
+
+struct Name {
+  std::uint32_t number;
+  std::string_view name;
+};
+
+// Made from <sys/syscall.h> when the project is configured.
+constexpr Name kNames[] = {
+#include <syscall_names.inc>
+};
+
+struct Kind {
+  std::uint8_t bits;
+  std::string_view names;  // between spaces
+};
+
+constexpr Kind kKinds[] = {
+    {FATHOM_CALL_FD,
+     " read write close fstat lseek ioctl pread64 pwrite64 readv writev preadv pwritev preadv2 "
+     "pwritev2 fsync fdatasync ftruncate getdents getdents64 fchdir fchmod fchown fcntl flock "
+     "fallocate fadvise64 sendfile copy_file_range splice tee vmsplice sync_file_range syncfs "
+     "readahead dup dup2 dup3 fstatfs fgetxattr fsetxattr flistxattr fremovexattr epoll_ctl "
+     "epoll_wait epoll_pwait epoll_pwait2 accept accept4 bind listen connect sendto recvfrom "
+     "sendmsg recvmsg sendmmsg recvmmsg shutdown getsockopt setsockopt getsockname getpeername "
+     "inotify_add_watch inotify_rm_watch timerfd_settime timerfd_gettime signalfd4 "
+     "io_uring_enter io_uring_register pidfd_send_signal pidfd_getfd fexecve "},
+    {FATHOM_CALL_RETURNS_FD,
+     " open openat openat2 creat dup dup2 dup3 accept accept4 socket epoll_create epoll_create1 "
+     "memfd_create eventfd eventfd2 timerfd_create signalfd signalfd4 inotify_init inotify_init1 "
+     "pidfd_open pidfd_getfd userfaultfd perf_event_open io_uring_setup open_by_handle_at "
+     "open_tree fanotify_init "},
+    {FATHOM_CALL_RETURNS_BYTES,
+     " read write pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 sendfile "
+     "copy_file_range splice tee vmsplice sendto recvfrom sendmsg recvmsg getdents getdents64 "
+     "getrandom process_vm_readv process_vm_writev readlink readlinkat "},
+    {FATHOM_CALL_ENDS, " exit exit_group "},
+    {FATHOM_CALL_SIZE,
+     " read write pread64 pwrite64 sendto recvfrom getdents getdents64 readlink "},
+    {FATHOM_CALL_OFFSET, " pread64 pwrite64 "},
+};
+
+// As <linux/io_uring.h> numbers them.
+constexpr std::string_view kUringNames[] = {"nop",
+                                            "readv",
+                                            "writev",
+                                            "fsync",
+                                            "read_fixed",
+                                            "write_fixed",
+                                            "poll_add",
+                                            "poll_remove",
+                                            "sync_file_range",
+                                            "sendmsg",
+                                            "recvmsg",
+                                            "timeout",
+                                            "timeout_remove",
+                                            "accept",
+                                            "async_cancel",
+                                            "link_timeout",
+                                            "connect",
+                                            "fallocate",
+                                            "openat",
+                                            "close",
+                                            "files_update",
+                                            "statx",
+                                            "read",
+                                            "write",
+                                            "fadvise",
+                                            "madvise",
+                                            "send",
+                                            "recv",
+                                            "openat2",
+                                            "epoll_ctl",
+                                            "splice",
+                                            "provide_buffers",
+                                            "remove_buffers",
+                                            "tee",
+                                            "shutdown",
+                                            "renameat",
+                                            "unlinkat",
+                                            "mkdirat",
+                                            "symlinkat",
+                                            "linkat",
+                                            "msg_ring",
+                                            "fsetxattr",
+                                            "setxattr",
+                                            "fgetxattr",
+                                            "getxattr",
+                                            "socket",
+                                            "uring_cmd",
+                                            "send_zc",
+                                            "sendmsg_zc"};
+constexpr std::string_view kUringMovers =
+    " readv writev read_fixed write_fixed sendmsg recvmsg read write send recv splice tee send_zc "
+    "sendmsg_zc ";
+
+// Of the other layers, by their numbers; with a star where bytes are moved.
+constexpr std::string_view kNamesOfLayers[FATHOM_BPF_LAYERS][8] = {
+    {},
+    {"sleep", "block", "runqueue"},
+    {"read*", "write*", "fsync", "open"},
+    {"write*", "fsync", "writeback", "unlink", "truncate", "fallocate"},
+    {"lookup*", "add", "evict", "fault*", "map*", "dirty"},
+    {"read*", "write*", "flush", "discard*", "other*"},
+    {"send*", "receive*"},
+    {},
+};
+constexpr std::string_view kLayerNames[FATHOM_BPF_LAYERS] = {"syscall",   "sched", "vfs", "fs",
+                                                             "pagecache", "block", "net", "user"};
+
+std::string_view find_name(std::uint32_t number) {
+  const auto* const found = std::ranges::find(kNames, number, &Name::number);
+  return found == std::end(kNames) ? std::string_view() : found->name;
+}
+
+bool has_word(std::string_view words, std::string_view word) {
+  return words.find(" " + std::string(word) + " ") != std::string_view::npos;
+}
+
+std::string_view uring_name(std::uint32_t number) {
+  const std::uint32_t opcode = number - FATHOM_BPF_URING;
+  return opcode < std::size(kUringNames) ? kUringNames[opcode] : std::string_view();
+}
+
+std::string name_of_system_call(std::uint32_t number) {
+  if (number >= FATHOM_BPF_URING) {
+    const std::string_view name = uring_name(number);
+    return "io_uring:" +
+           (name.empty() ? std::to_string(number - FATHOM_BPF_URING) : std::string(name));
+  }
+  if (number == FATHOM_BPF_NO_SUCH_CALL) return "no_such_call";
+  const std::string_view name = find_name(number);
+  return name.empty() ? "syscall_" + std::to_string(number) : std::string(name);
+}
+
+std::string_view name_in_layer(std::uint32_t call) {
+  const std::uint32_t layer = FATHOM_BPF_LAYER_OF(call);
+  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  if (layer >= FATHOM_BPF_LAYERS || number >= std::size(kNamesOfLayers[layer])) return "";
+  return kNamesOfLayers[layer][number];
+}
+
+}  // namespace
+
+std::string_view name_of_layer(fathom_bpf_layer layer) { return kLayerNames[layer]; }
+
+std::string name_of_call(std::uint32_t call) {
+  if (FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_SYSCALL)
+    return name_of_system_call(FATHOM_BPF_NUMBER_OF(call));
+  std::string_view name = name_in_layer(call);
+  if (name.ends_with('*')) name.remove_suffix(1);
+  return std::string(name);
+}
+
+bool moves_bytes(std::uint32_t call) {
+  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_SYSCALL) return name_in_layer(call).ends_with('*');
+  if (number >= FATHOM_BPF_URING) return has_word(kUringMovers, uring_name(number));
+  return (kind_of_system_call(number) & FATHOM_CALL_RETURNS_BYTES) != 0;
+}
+
+std::uint8_t kind_of_system_call(std::uint32_t number) {
+  const std::string_view name = find_name(number);
+  if (name.empty()) return 0;
+  std::uint8_t bits = 0;
+  for (const Kind& kind : kKinds) {
+    if (has_word(kind.names, name)) bits |= kind.bits;
+  }
+  return bits;
+}
+
+}  // namespace fathom::sources::ebpf

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#include "sources/ebpf/calls.h"
+
+#include <gtest/gtest.h>
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+
+namespace fathom::sources::ebpf {
+namespace {
+
+TEST(EbpfCalls, AreCalledAsStracePrintsThem) {
+  struct Case {
+    std::uint32_t call;
+    const char* name;
+    bool moves;
+  };
+  const Case cases[] = {
+      {SYS_pread64, "pread64", true},
+      {SYS_openat, "openat", false},
+      {SYS_newfstatat, "newfstatat", false},
+      {SYS_lseek, "lseek", false},
+      {SYS_copy_file_range, "copy_file_range", true},
+      {500, "syscall_500", false},
+      {FATHOM_BPF_NO_SUCH_CALL, "no_such_call", false},
+      {FATHOM_BPF_URING + std::uint32_t{IORING_OP_READ}, "io_uring:read", true},
+      {FATHOM_BPF_URING + std::uint32_t{IORING_OP_SENDMSG_ZC}, "io_uring:sendmsg_zc", true},
+      {FATHOM_BPF_URING + std::uint32_t{IORING_OP_FSYNC}, "io_uring:fsync", false},
+      {FATHOM_BPF_URING + 200, "io_uring:200", false},
+      {FATHOM_BPF_CALL(FATHOM_BPF_SCHED, FATHOM_SCHED_RUNQUEUE), "runqueue", false},
+      {FATHOM_BPF_CALL(FATHOM_BPF_FS, FATHOM_FS_FALLOCATE), "fallocate", false},
+      {FATHOM_BPF_CALL(FATHOM_BPF_PAGECACHE, FATHOM_PAGECACHE_DIRTY), "dirty", false},
+      {FATHOM_BPF_CALL(FATHOM_BPF_BLOCK, FATHOM_BLOCK_DISCARD), "discard", true},
+      {FATHOM_BPF_CALL(FATHOM_BPF_NET, FATHOM_NET_RECEIVE), "receive", true},
+      {FATHOM_BPF_CALL(FATHOM_BPF_VFS, FATHOM_VFS_OPEN), "open", false},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(name_of_call(c.call), c.name);
+    EXPECT_EQ(moves_bytes(c.call), c.moves) << c.name;
+  }
+}
+
+TEST(EbpfCalls, WhatArgumentsAre) {
+  EXPECT_EQ(kind_of_system_call(SYS_read),
+            FATHOM_CALL_FD | FATHOM_CALL_RETURNS_BYTES | FATHOM_CALL_SIZE);
+  EXPECT_EQ(kind_of_system_call(SYS_openat), FATHOM_CALL_RETURNS_FD);
+  EXPECT_EQ(kind_of_system_call(SYS_exit_group), FATHOM_CALL_ENDS);
+  EXPECT_EQ(kind_of_system_call(SYS_getppid), 0);
+  EXPECT_EQ(kind_of_system_call(500), 0);
+}
+
+}  // namespace
+}  // namespace fathom::sources::ebpf

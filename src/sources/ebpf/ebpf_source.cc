@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// The source `ebpf`: what the kernel sees of the programs, counted there.
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/privilege.h"
+#include "sources/ebpf/calls.h"
+#include "sources/ebpf/probes.h"
+#include "sources/ebpf/rows.h"
+#include "sources/source.h"
+
+namespace fathom::sources {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view kLayers[] = {"syscall",   "sched", "vfs", "fs",
+                                        "pagecache", "block", "net", "user"};
+constexpr milliseconds kRest{10};
+// A call that ended in an interval is in its sum soon after, and by then for sure.
+constexpr std::int64_t kSettledNs = 500'000'000;
+constexpr std::uint32_t kEveryInterval = ~std::uint32_t{0};
+
+std::optional<fathom_bpf_layer> find_layer(std::string_view name) {
+  for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer) {
+    if (ebpf::name_of_layer(static_cast<fathom_bpf_layer>(layer)) == name)
+      return static_cast<fathom_bpf_layer>(layer);
+  }
+  return std::nullopt;
+}
+
+ebpf::ProbeOptions options_of(const SourceContext& context) {
+  ebpf::ProbeOptions options;
+  for (const std::string& name : context.layers) {
+    if (const auto layer = find_layer(name)) options.layers.push_back(*layer);
+  }
+  for (const std::string& name : context.detail) {
+    if (const auto layer = find_layer(name)) options.detail |= 1U << *layer;
+  }
+  options.start_monotonic_ns = context.start_monotonic_ns;
+  options.interval_ns = context.interval_ns;
+  return options;
+}
+
+Status check(const SourceContext& context) {
+  const Result<std::vector<ebpf::Function>> functions = ebpf::find_functions(context.functions);
+  return functions ? Status() : Status(functions.error());
+}
+
+class EbpfSource final : public Source {
+ public:
+  Status prepare(const SourceContext& context) override {
+    options_ = options_of(context);
+    FATHOM_ASSIGN(options_.functions, ebpf::find_functions(context.functions));
+    FATHOM_ASSIGN(probes_, ebpf::Probes::load(options_));
+    maker_.emplace(options_);
+    return {};
+  }
+
+  Status adopt(pid_t process) override { return probes_->adopt(process); }
+
+  Status start(const SourceContext& /*context*/) override {
+    thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+    return {};
+  }
+
+  bool outlived() override {
+    const std::scoped_lock lock(mutex_);
+    take(settled_interval());
+    return maker_->anybody_lives();
+  }
+
+  void pause() override {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void stop() override {
+    pause();
+    probes_->detach();
+    const std::scoped_lock lock(mutex_);
+    take(kEveryInterval);
+    maker_->finish();
+  }
+
+  void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    const std::scoped_lock lock(mutex_);
+    maker_->take(strings, rows);
+  }
+
+ private:
+  void work(const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any waiting;
+    std::unique_lock resting(mutex);
+    while (!stop.stop_requested()) {
+      {
+        const std::scoped_lock lock(mutex_);
+        take(settled_interval());
+      }
+      waiting.wait_for(resting, stop, kRest, [] { return false; });
+    }
+  }
+
+  [[nodiscard]] std::uint32_t settled_interval() const {
+    const std::int64_t settled = now_monotonic_ns() - options_.start_monotonic_ns - kSettledNs;
+    return settled <= 0 ? 0 : static_cast<std::uint32_t>(settled / options_.interval_ns);
+  }
+
+  // Sums first: the paths of their files left before them.
+  void take(std::uint32_t before_interval) {
+    if (before_interval > taken_before_) {
+      maker_->add(probes_->take_sums(before_interval));
+      maker_->add_losses(probes_->losses());
+      taken_before_ = before_interval;
+    }
+    probes_->take_records([this](std::span<const std::byte> record) { maker_->add(record); });
+  }
+
+  ebpf::ProbeOptions options_;
+  std::optional<ebpf::Probes> probes_;
+  std::mutex mutex_;
+  std::optional<ebpf::RowMaker> maker_;  // guarded by mutex_
+  std::uint32_t taken_before_ = 0;       // guarded by mutex_
+  std::jthread thread_;                  // last: it ends before what it uses
+};
+
+Availability probe(std::string_view name) {
+  using Outcome = ebpf::Trial::Outcome;
+  const std::optional<fathom_bpf_layer> layer = find_layer(name);
+  if (!layer) return {.available = false, .reason = "no layer of the kernel", .fix = ""};
+  const ebpf::Trial trial = ebpf::try_layer(*layer);
+  if (trial.needs_privilege)
+    return {.available = false,
+            .reason = "programs in the kernel take CAP_BPF and CAP_PERFMON",
+            .fix = as_root("fathom run --layers " + std::string(name) + " -- …")};
+  return {.available = trial.outcome == Outcome::kWhole || trial.outcome == Outcome::kPart,
+          .reason = trial.reason,
+          .fix = "",
+          .others_go_on = trial.outcome == Outcome::kMissing};
+}
+
+std::unique_ptr<Source> make() { return std::make_unique<EbpfSource>(); }
+
+}  // namespace
+
+extern const SourceDef kEbpf;
+const SourceDef kEbpf = {
+    .name = "ebpf",
+    .layers = kLayers,
+    .help = "what the kernel does for the programs, counted there by call, thread and file",
+    .in_process = false,
+    .in_detail = true,
+    .check = check,
+    .probe = probe,
+    .make = make,
+};
+
+}  // namespace fathom::sources

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Which file a descriptor is. A file gets a number when it is first met, and its path goes out
+ * once; another one when it is found under other names. */
+#pragma once
+
+#include "sources/ebpf/maps.bpf.h"
+
+#define FATHOM_MAX_STEPS 2048 /* from a file to the root of all */
+
+struct fathom_walk {
+  struct dentry* dentry;
+  struct mount* mount;
+  struct dentry* root; /* of the mount */
+  __u64 hash;
+  struct fathom_file_record* out; /* 0: the hash is all that is wanted */
+  __u32 bytes;
+  __u32 arrived;
+};
+
+static __always_inline void walk_from(struct fathom_walk* walk, struct file* file) {
+  struct vfsmount* mnt = BPF_CORE_READ(file, f_path.mnt);
+  walk->dentry = BPF_CORE_READ(file, f_path.dentry);
+  walk->mount = (struct mount*)((char*)mnt - bpf_core_field_offset(struct mount, mnt));
+  walk->root = BPF_CORE_READ(mnt, mnt_root);
+}
+
+/* (What CO-RE reads from stands in variables: it would look for our own fields in the kernel, too.)
+ */
+static __always_inline bool leave_mount(struct fathom_walk* walk) {
+  struct mount* mount = walk->mount;
+  struct mount* parent = BPF_CORE_READ(mount, mnt_parent);
+  if (parent == mount) return false;
+  walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+  walk->root = BPF_CORE_READ(parent, mnt.mnt_root);
+  walk->mount = parent;
+  return true;
+}
+
+/* One step towards the root: by one name, or out of a mount. 1 ends the walk. */
+static long walk_step(__u32 index, struct fathom_walk* walk) {
+  struct dentry* dentry = walk->dentry;
+  if (walk->mount && dentry == walk->root) {
+    if (leave_mount(walk)) return 0;
+    walk->arrived = 1;
+    return 1;
+  }
+  struct dentry* parent = BPF_CORE_READ(dentry, d_parent);
+  if (parent == dentry) { /* a file of no directory: a pipe, a socket */
+    walk->arrived = 1;
+    return 1;
+  }
+  walk->hash = walk->hash * 0x9e3779b97f4a7c15ULL + BPF_CORE_READ(dentry, d_name.hash_len);
+  walk->dentry = parent;
+  const __u32 bytes = walk->bytes;
+  if (!walk->out) return 0;
+  if (bytes >= FATHOM_BPF_PATH) return 1;
+  const long length =
+      bpf_probe_read_kernel_str(walk->out->path + bytes, 256, BPF_CORE_READ(dentry, d_name.name));
+  if (length > 0) walk->bytes = bytes + length;
+  return 0;
+}
+
+static __always_inline __u64 hash_of_names(struct file* file) {
+  struct fathom_walk walk = {.hash = 1};
+  walk_from(&walk, file);
+  bpf_loop(FATHOM_MAX_STEPS, walk_step, &walk, 0);
+  return walk.hash;
+}
+
+/* By way of a file that is open, or by the names that its file system gives it. */
+static __always_inline void send_path(struct file* file, struct inode* inode, __u32 id) {
+  __u32 zero = 0;
+  struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
+  if (!out) return;
+  struct fathom_walk walk = {.hash = 1, .out = out};
+  if (file) {
+    walk_from(&walk, file);
+  } else {
+    struct hlist_node* alias = BPF_CORE_READ(inode, i_dentry.first);
+    if (alias)
+      walk.dentry =
+          (struct dentry*)((char*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias));
+  }
+  if (walk.dentry) bpf_loop(FATHOM_MAX_STEPS, walk_step, &walk, 0);
+  out->kind = FATHOM_RECORD_FILE;
+  out->id = id;
+  out->mode = BPF_CORE_READ(inode, i_mode);
+  out->inode = BPF_CORE_READ(inode, i_ino);
+  out->device = BPF_CORE_READ(inode, i_sb, s_dev);
+  out->cut = !walk.arrived;
+  out->inside = !file;
+  out->bytes = walk.bytes;
+  __u64 size = offsetof(struct fathom_file_record, path) + walk.bytes;
+  if (size > sizeof *out) size = sizeof *out;
+  if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
+}
+
+/* The next number for a file; FATHOM_BPF_NO_FILE where it cannot be kept. */
+static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names) {
+  __u32 zero = 0;
+  __u32* last = bpf_map_lookup_elem(&last_file, &zero);
+  if (!last) return FATHOM_BPF_NO_FILE;
+  struct fathom_file known = {.names = names, .id = 1 + __sync_fetch_and_add(last, 1)};
+  if (bpf_map_update_elem(&files, key, &known, BPF_ANY) == 0) return known.id;
+  lose(FATHOM_LOST_FILE);
+  return FATHOM_BPF_NO_FILE;
+}
+
+/* The number of a new file, or of one under new names. */
+static __noinline __u32 meet_file(struct file* file, struct inode* inode,
+                                  struct fathom_file_key* key, __u64 names) {
+  if (!inode || !key) return FATHOM_BPF_NO_FILE;
+  const __u32 id = keep_file(key, names);
+  if (id != FATHOM_BPF_NO_FILE) send_path(file, inode, id);
+  return id;
+}
+
+static __always_inline struct fathom_file_key key_of(struct inode* inode) {
+  struct fathom_file_key key = {.inode = BPF_CORE_READ(inode, i_ino),
+                                .device = BPF_CORE_READ(inode, i_sb, s_dev),
+                                .generation = BPF_CORE_READ(inode, i_generation)};
+  return key;
+}
+
+/* `opened`: just now, perhaps under another name than the last time. */
+static __always_inline __u32 number_of_file(struct file* file, bool opened) {
+  if (!file) return FATHOM_BPF_NO_FILE;
+  struct inode* inode = BPF_CORE_READ(file, f_inode);
+  struct fathom_file_key key = key_of(inode);
+  struct fathom_file* known = bpf_map_lookup_elem(&files, &key);
+  if (known && known->names && !opened) return known->id;
+  const __u64 names = hash_of_names(file);
+  if (known && known->names == names) return known->id;
+  return meet_file(file, inode, &key, names);
+}
+
+static __always_inline __u32 number_of_descriptor(struct task_struct* task, __s64 fd, bool opened) {
+  if (fd < 0) return FATHOM_BPF_NO_FILE;
+  struct fdtable* table = BPF_CORE_READ(task, files, fdt);
+  struct file* file = 0;
+  if (!table || fd >= BPF_CORE_READ(table, max_fds)) return FATHOM_BPF_NO_FILE;
+  bpf_probe_read_kernel(&file, sizeof file, BPF_CORE_READ(table, fd) + fd);
+  return number_of_file(file, opened);
+}
+
+/* Where only the file system knows which file is meant. */
+static __always_inline __u32 number_of_inode(struct inode* inode) {
+  if (!inode) return FATHOM_BPF_NO_FILE;
+  struct fathom_file_key key = key_of(inode);
+  struct fathom_file* known = bpf_map_lookup_elem(&files, &key);
+  return known ? known->id : meet_file(0, inode, &key, 0);
+}

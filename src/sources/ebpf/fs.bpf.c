@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Layer fs: what the file system does for a thread. ext4 tells of both ends of an operation. */
+#include "sources/ebpf/files.bpf.h"
+#include "sources/ebpf/record.bpf.h"
+
+static __always_inline int begin(__u32 number) {
+  struct fathom_task* state = recorded(bpf_get_current_task_btf());
+  if (state) state->fs_began[number] = bpf_ktime_get_ns();
+  return 0;
+}
+
+static __always_inline int end(__u32 number, struct inode* inode, __s64 result) {
+  const __u64 now = bpf_ktime_get_ns();
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct fathom_task* state = recorded(task);
+  if (!state || !state->fs_began[number]) return 0;
+  struct fathom_call_record call =
+      call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_FS, number), state->fs_began[number], now);
+  state->fs_began[number] = 0;
+  call.file = number_of_inode(inode);
+  call.ret = result;
+  account(&call, 0, number == FATHOM_FS_WRITE);
+  return 0;
+}
+
+SEC("tp_btf/ext4_da_write_begin")
+int BPF_PROG(delayed_write_begins, struct inode* inode, long long at, unsigned int bytes) {
+  return begin(FATHOM_FS_WRITE);
+}
+SEC("tp_btf/ext4_da_write_end")
+int BPF_PROG(delayed_write_ends, struct inode* inode, long long at, unsigned int bytes,
+             unsigned int copied) {
+  return end(FATHOM_FS_WRITE, inode, copied);
+}
+SEC("tp_btf/ext4_write_begin")
+int BPF_PROG(write_begins, struct inode* inode, long long at, unsigned int bytes) {
+  return begin(FATHOM_FS_WRITE);
+}
+SEC("tp_btf/ext4_write_end")
+int BPF_PROG(write_ends, struct inode* inode, long long at, unsigned int bytes,
+             unsigned int copied) {
+  return end(FATHOM_FS_WRITE, inode, copied);
+}
+SEC("tp_btf/ext4_journalled_write_end")
+int BPF_PROG(journalled_write_ends, struct inode* inode, long long at, unsigned int bytes,
+             unsigned int copied) {
+  return end(FATHOM_FS_WRITE, inode, copied);
+}
+
+SEC("tp_btf/ext4_sync_file_enter")
+int BPF_PROG(sync_begins, struct file* file, int only_data) { return begin(FATHOM_FS_FSYNC); }
+SEC("tp_btf/ext4_sync_file_exit")
+int BPF_PROG(sync_ends, struct inode* inode, int result) {
+  return end(FATHOM_FS_FSYNC, inode, result);
+}
+
+SEC("tp_btf/ext4_writepages")
+int BPF_PROG(writeback_begins, struct inode* inode, struct writeback_control* control) {
+  return begin(FATHOM_FS_WRITEBACK);
+}
+SEC("tp_btf/ext4_writepages_result")
+int BPF_PROG(writeback_ends, struct inode* inode, struct writeback_control* control, int result,
+             int pages) {
+  return end(FATHOM_FS_WRITEBACK, inode, result);
+}
+
+SEC("tp_btf/ext4_unlink_enter")
+int BPF_PROG(unlink_begins, struct inode* directory, struct dentry* name) {
+  return begin(FATHOM_FS_UNLINK);
+}
+SEC("tp_btf/ext4_unlink_exit")
+int BPF_PROG(unlink_ends, struct dentry* name, int result) {
+  return end(FATHOM_FS_UNLINK, BPF_CORE_READ(name, d_inode), result);
+}
+
+SEC("tp_btf/ext4_truncate_enter")
+int BPF_PROG(truncate_begins, struct inode* inode) { return begin(FATHOM_FS_TRUNCATE); }
+SEC("tp_btf/ext4_truncate_exit")
+int BPF_PROG(truncate_ends, struct inode* inode) { return end(FATHOM_FS_TRUNCATE, inode, 0); }
+
+SEC("tp_btf/ext4_fallocate_enter")
+int BPF_PROG(fallocate_begins, struct inode* inode, long long at, long long bytes, int mode) {
+  return begin(FATHOM_FS_FALLOCATE);
+}
+SEC("tp_btf/ext4_fallocate_exit")
+int BPF_PROG(fallocate_ends, struct inode* inode, long long at, unsigned int blocks, int result) {
+  return end(FATHOM_FS_FALLOCATE, inode, result);
+}

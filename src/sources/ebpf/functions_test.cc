@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "sources/ebpf/functions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+extern "C" __attribute__((noinline, used)) int fathom_probed_one(int number) { return number + 1; }
+extern "C" __attribute__((noinline, used)) int fathom_probed_other(int number) {
+  return number + 2;
+}
+
+namespace fathom::sources::ebpf {
+namespace {
+
+std::vector<std::string> names_of(const std::vector<std::string>& texts) {
+  const Result<std::vector<Function>> functions = find_functions(texts);
+  EXPECT_TRUE(functions) << functions.error().message;
+  std::vector<std::string> names;
+  if (functions) {
+    for (const Function& function : *functions) names.push_back(function.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(EbpfFunctions, ANameIsThatFunctionAlone) {
+  EXPECT_EQ(names_of({"/proc/self/exe:fathom_probed_one"}), (Names{"fathom_probed_one"}));
+  EXPECT_EQ(names_of({"/proc/self/exe:^fathom_probed_.*"}),
+            (Names{"fathom_probed_one", "fathom_probed_other"}));
+  EXPECT_EQ(names_of({"/proc/self/exe:fathom_probed_one", "/proc/self/exe:^fathom_probed_o.*"}),
+            (Names{"fathom_probed_one", "fathom_probed_other"}));
+}
+
+TEST(EbpfFunctions, LibrariesAreFoundByTheirNames) {
+  const Result<std::vector<Function>> functions = find_functions({"libc.so.6:malloc"});
+  ASSERT_TRUE(functions) << functions.error().message;
+  ASSERT_EQ(functions->size(), 1U);
+  EXPECT_EQ(functions->front().name, "malloc");
+  EXPECT_TRUE(functions->front().file.starts_with('/'));
+}
+
+TEST(EbpfFunctions, SaysWhatIsWrong) {
+  const std::pair<const char*, Code> cases[] = {
+      {"sound", Code::kUsage},
+      {":sound", Code::kUsage},
+      {"libc.so.6:", Code::kUsage},
+      {"libc.so.6:(", Code::kUsage},
+      {"usdt:libc.so.6:libc", Code::kUsage},
+      {"/no/such/file:sound", Code::kNotFound},
+      {"libnosuch.so:sound", Code::kNotFound},
+      {"libc.so.6:no_such_function", Code::kNotFound},
+      {"usdt:libc.so.6:no:such", Code::kNotFound},
+  };
+  for (const auto& [text, code] : cases) {
+    const Result<std::vector<Function>> functions = find_functions({text});
+    ASSERT_FALSE(functions) << text;
+    EXPECT_EQ(functions.error().code, code) << text;
+  }
+}
+
+}  // namespace
+}  // namespace fathom::sources::ebpf

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT
+ * The kernel's types, as far as we look into them. The loader finds where each field is in the
+ * kernel that runs (CO-RE). */
+#ifndef FATHOM_SOURCES_EBPF_KERNEL_H
+#define FATHOM_SOURCES_EBPF_KERNEL_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef __u8 u8;
+typedef __u32 u32;
+typedef __u64 u64;
+
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+enum {
+  BPF_MAP_TYPE_HASH = 1,
+  BPF_MAP_TYPE_ARRAY = 2,
+  BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+  BPF_MAP_TYPE_RINGBUF = 27,
+  BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+enum { BPF_F_NO_PREALLOC = 1 };
+enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
+enum { BPF_RB_NO_WAKEUP = 1 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct qstr {
+  union {
+    struct {
+      u32 hash;
+      u32 len;
+    };
+    u64 hash_len;
+  };
+  const unsigned char* name;
+};
+struct super_block {
+  u32 s_dev;
+};
+struct hlist_node {
+  struct hlist_node* next;
+};
+struct hlist_head {
+  struct hlist_node* first;
+};
+struct inode {
+  unsigned short i_mode;
+  unsigned long i_ino;
+  struct super_block* i_sb;
+  u32 i_generation;
+  struct hlist_head i_dentry;
+};
+struct dentry {
+  struct dentry* d_parent;
+  struct qstr d_name;
+  struct inode* d_inode;
+  union {
+    struct hlist_node d_alias;
+  } d_u;
+};
+struct vfsmount {
+  struct dentry* mnt_root;
+};
+struct mount {
+  struct mount* mnt_parent;
+  struct dentry* mnt_mountpoint;
+  struct vfsmount mnt;
+};
+struct path {
+  struct vfsmount* mnt;
+  struct dentry* dentry;
+};
+struct file {
+  struct path f_path;
+  struct inode* f_inode;
+};
+struct fdtable {
+  unsigned int max_fds;
+  struct file** fd;
+};
+struct files_struct {
+  struct fdtable* fdt;
+};
+struct mm_struct {
+  unsigned long arg_start;
+  unsigned long arg_end;
+};
+struct signal_struct {
+  int group_exit_code;
+};
+struct task_struct {
+  int pid;
+  int tgid;
+  int exit_code;
+  struct task_struct* real_parent;
+  struct mm_struct* mm;
+  struct files_struct* files;
+  struct signal_struct* signal;
+};
+struct linux_binprm;
+struct sock;
+struct io_ring_ctx;
+struct writeback_control;
+struct address_space {
+  struct inode* host;
+};
+struct folio {
+  struct address_space* mapping;
+};
+struct gendisk {
+  int major;
+  int first_minor;
+  char disk_name[32];
+};
+struct request_queue {
+  struct gendisk* disk;
+};
+struct request {
+  struct request_queue* q;
+  u32 cmd_flags;
+  unsigned int __data_len;
+};
+struct io_kiocb {
+  struct file* file;
+  u8 opcode;
+};
+struct io_uring_cqe {
+  int res;
+};
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+  unsigned long r10, r8, dx, si, di;
+};
+#define FATHOM_ARG1(regs) ((regs)->di)
+#define FATHOM_ARG3(regs) ((regs)->dx)
+#define FATHOM_ARG4(regs) ((regs)->r10)
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+  u64 regs[31];
+  u64 orig_x0;
+};
+#define FATHOM_ARG1(regs) ((regs)->orig_x0)
+#define FATHOM_ARG3(regs) ((regs)->regs[2])
+#define FATHOM_ARG4(regs) ((regs)->regs[3])
+#endif
+
+#pragma clang attribute pop
+
+#endif

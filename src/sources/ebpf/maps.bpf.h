@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Maps and settings of the kernel's half. Every object has them by these names, and all share what
+ * the first one made. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "sources/ebpf/kernel.h"
+/* after the types */
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "sources/ebpf/shared.h"
+
+char fathom_license[] SEC("license") = "Dual MIT/GPL";
+
+const volatile struct fathom_bpf_settings settings = {.interval_ns = 1000000000};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct fathom_task);
+} tasks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, 262144);
+  __type(key, struct fathom_call_key);
+  __type(value, struct fathom_call_sums);
+} sums SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, 1048576);
+  __type(key, struct fathom_file_key);
+  __type(value, struct fathom_file);
+} files SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, __u32);
+} last_file SEC(".maps");
+
+/* By the address of what the kernel keeps of them. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, 65536);
+  __type(key, __u64);
+  __type(value, struct fathom_request);
+} requests SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 16 << 20);
+} ring SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, FATHOM_BPF_COUNTERS);
+  __type(key, __u32);
+  __type(value, __u64);
+} losses SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct fathom_file_record);
+} file_scratch SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct fathom_process_record);
+} process_scratch SEC(".maps");
+
+/* A new row begins as this; the map's values are too large for the stack. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct fathom_call_sums);
+} no_sums SEC(".maps");
+
+static __always_inline void lose(__u32 reason) {
+  __u64* count = bpf_map_lookup_elem(&losses, &reason);
+  if (count) *count += 1;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Layer net: what threads send and receive by sockets, by whichever call. These are moments. */
+#include "sources/ebpf/record.bpf.h"
+
+static __always_inline int count(__u32 number, int result) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  if (!recorded(task)) return 0;
+  const __u64 now = bpf_ktime_get_ns();
+  struct fathom_call_record call = call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_NET, number), now, now);
+  call.ret = result;
+  account(&call, own_shard(), true);
+  return 0;
+}
+
+SEC("tp_btf/sock_send_length")
+int BPF_PROG(sent, struct sock* sock, int result, int flags) {
+  return count(FATHOM_NET_SEND, result);
+}
+
+SEC("tp_btf/sock_recv_length")
+int BPF_PROG(received, struct sock* sock, int result, int flags) {
+  return count(FATHOM_NET_RECEIVE, result);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// In the place of probes.cc where the build had no compiler for BPF or no libbpf (cmake/bpf.cmake).
+#include "sources/ebpf/probes.h"
+
+#ifndef FATHOM_MISSING
+#define FATHOM_MISSING "this build has no programs for the kernel"
+#endif
+
+namespace fathom::sources::ebpf {
+
+class Probes::State {};
+
+Result<Probes> Probes::load(const ProbeOptions& /*options*/) {
+  return Error{Code::kUnsupported, FATHOM_MISSING, ""};
+}
+
+Probes::Probes(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Probes::Probes(Probes&&) noexcept = default;
+Probes& Probes::operator=(Probes&&) noexcept = default;
+Probes::~Probes() = default;
+
+Status Probes::adopt(pid_t /*process*/) { return {}; }
+void Probes::detach() {}
+void Probes::take_records(const RecordVisitor& /*visit*/) {}
+std::vector<SumOfCalls> Probes::take_sums(std::uint32_t /*before_interval*/) { return {}; }
+std::vector<std::uint64_t> Probes::losses() const { return {}; }
+
+Trial try_layer(fathom_bpf_layer /*layer*/) {
+  return {.outcome = Trial::Outcome::kRefused, .reason = FATHOM_MISSING};
+}
+
+}  // namespace fathom::sources::ebpf

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ * The kernel's half, as the compiler for BPF left it. */
+    .macro embed name
+    .balign 16
+    .global fathom_bpf_\name, fathom_bpf_\name\()_end
+fathom_bpf_\name:
+    .incbin "\name\().bpf.o"
+fathom_bpf_\name\()_end:
+    .endm
+
+    .section .rodata
+    embed lives
+    embed syscall
+    embed uring
+    embed sched
+    embed vfs
+    embed fs
+    embed pagecache
+    embed block
+    embed net
+    embed user
+    .section .note.GNU-stack, "", %progbits

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Our programs in the kernel: loading, attaching, whom they record, and what they give. The one
+// wrapper of libbpf; a build without it has no_probes.cc in the place of probes.cc.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sources/ebpf/functions.h"
+#include "sources/ebpf/shared.h"
+
+namespace fathom::sources::ebpf {
+
+struct ProbeOptions {
+  std::vector<fathom_bpf_layer> layers;
+  std::vector<Function> functions;  // of layer user: its calls are numbered by their places here
+  std::uint32_t detail = 0;         // a bit for each layer with a record for each call
+  std::int64_t start_monotonic_ns = 0;
+  std::int64_t interval_ns = 1'000'000'000;
+  std::uint32_t ring_bytes = 0;  // a power of two; 0: as the programs say
+  std::uint32_t rows = 0;        // of sums at one time; 0: as the programs say
+};
+
+struct SumOfCalls {
+  fathom_call_key key;
+  fathom_call_sums sums;
+};
+
+using RecordVisitor = std::function<void(std::span<const std::byte>)>;
+
+class Probes {
+ public:
+  // Nothing is recorded before somebody is adopted.
+  static Result<Probes> load(const ProbeOptions& options);
+  Probes(Probes&&) noexcept;
+  Probes& operator=(Probes&&) noexcept;
+  ~Probes();
+
+  // From its next exec on this process is recorded, and whatever it makes.
+  Status adopt(pid_t process);
+  // Nobody is recorded any more; what was recorded can still be taken.
+  void detach();
+
+  // Records of the ring, in the order of their time on each CPU.
+  void take_records(const RecordVisitor& visit);
+  // Sums of intervals before this one.
+  std::vector<SumOfCalls> take_sums(std::uint32_t before_interval);
+  // Counts by fathom_bpf_loss, up to FATHOM_BPF_COUNTERS, since load().
+  [[nodiscard]] std::vector<std::uint64_t> losses() const;
+
+ private:
+  class State;
+  explicit Probes(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// What comes of trying a layer here and now.
+struct Trial {
+  enum class Outcome {
+    kWhole,
+    kPart,     // without what `reason` names
+    kMissing,  // this kernel has not got it
+    kRefused,  // no program of ours may be loaded at all
+  };
+  Outcome outcome = Outcome::kWhole;
+  std::string reason;
+  bool needs_privilege = false;  // it is refused for the want of it
+};
+Trial try_layer(fathom_bpf_layer layer);
+
+}  // namespace fathom::sources::ebpf

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Against the kernel that runs here; skipped where it takes no programs of ours.
+#include "sources/ebpf/probes.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "sources/ebpf/rows.h"
+
+namespace fathom::sources::ebpf {
+namespace {
+
+constexpr int kReads = 3000;
+
+// dd, which reads a byte from /dev/zero kReads times; nobody takes what the kernel gives meanwhile.
+void run_dd(Probes& probes) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    char word = 0;
+    const std::string count = "count=" + std::to_string(kReads);
+    if (read(ends[0], &word, 1) == 1)
+      execlp("dd", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", count.c_str(), "status=none",
+             nullptr);
+    _exit(127);
+  }
+  const Status adopted = probes.adopt(child);
+  EXPECT_TRUE(adopted.has_value());
+  EXPECT_EQ(write(ends[1], "", 1), 1);
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+struct Taken {
+  std::uint64_t added_up = 0;  // reads of /dev/zero
+  std::uint64_t spilled = 0;
+  std::uint64_t calls = 0;   // of any kind, in sums or spilled
+  std::uint64_t single = 0;  // of any kind, one by one
+  std::vector<std::uint64_t> losses;
+};
+
+Taken take(Probes& probes) {
+  Taken taken;
+  std::map<std::uint32_t, std::string> files;
+  std::vector<fathom_call_record> spilled;
+  const std::vector<SumOfCalls> sums = probes.take_sums(~0U);
+  probes.take_records([&](std::span<const std::byte> bytes) {
+    std::uint32_t kind = 0;
+    std::memcpy(&kind, bytes.data(), sizeof kind);
+    if (kind == FATHOM_RECORD_CALL) taken.single++;
+    if (kind == FATHOM_RECORD_FILE) {
+      fathom_file_record file{};
+      std::memcpy(&file, bytes.data(), std::min(bytes.size(), sizeof file));
+      files[file.id] = path_of(file);
+    }
+    if (kind == FATHOM_RECORD_SUM) {
+      fathom_call_record call{};
+      std::memcpy(&call, bytes.data(), std::min(bytes.size(), sizeof call));
+      spilled.push_back(call);
+    }
+  });
+  const auto is_read = [&](std::uint32_t call, std::uint32_t file) {
+    return call == SYS_read && files[file] == "/dev/zero";
+  };
+  for (const SumOfCalls& one : sums) {
+    taken.calls += one.sums.calls;
+    if (is_read(one.key.call, one.key.file)) taken.added_up += one.sums.calls;
+  }
+  for (const fathom_call_record& call : spilled) {
+    taken.calls++;
+    if (is_read(call.call, call.file)) taken.spilled++;
+  }
+  taken.losses = probes.losses();
+  return taken;
+}
+
+class ProbesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Trial trial = try_layer(FATHOM_BPF_SYSCALL);
+    if (trial.outcome == Trial::Outcome::kRefused || trial.outcome == Trial::Outcome::kMissing)
+      GTEST_SKIP() << trial.reason;
+  }
+
+  static Taken run(const ProbeOptions& options) {
+    Result<Probes> probes = Probes::load(options);
+    EXPECT_TRUE(probes) << probes.error().message;
+    if (!probes) return {};
+    run_dd(*probes);
+    probes->detach();
+    return take(*probes);
+  }
+};
+
+TEST_F(ProbesTest, CountsEveryCall) {
+  const Taken taken = run({.layers = {FATHOM_BPF_SYSCALL}});
+  EXPECT_EQ(taken.added_up, static_cast<std::uint64_t>(kReads));
+  EXPECT_EQ(taken.spilled, 0U);
+  EXPECT_EQ(taken.single, 0U);
+  for (const std::uint64_t lost : taken.losses) EXPECT_EQ(lost, 0U);
+}
+
+TEST_F(ProbesTest, InDetailEveryCallIsThereOrCountedAsLost) {
+  const Taken whole = run({.layers = {FATHOM_BPF_SYSCALL}, .detail = 1U << FATHOM_BPF_SYSCALL});
+  EXPECT_EQ(whole.single, whole.calls);
+  const Taken cut = run(
+      {.layers = {FATHOM_BPF_SYSCALL}, .detail = 1U << FATHOM_BPF_SYSCALL, .ring_bytes = 65536});
+  EXPECT_GT(cut.losses[FATHOM_LOST_CALL], 0U);
+  EXPECT_EQ(cut.single + cut.losses[FATHOM_LOST_CALL], cut.calls);
+  EXPECT_EQ(cut.added_up, static_cast<std::uint64_t>(kReads));
+}
+
+TEST_F(ProbesTest, WhatFindsNoRowIsSpilled) {
+  const Taken taken = run({.layers = {FATHOM_BPF_SYSCALL}, .rows = 4});
+  EXPECT_GT(taken.spilled, 0U);
+  EXPECT_EQ(taken.added_up + taken.spilled, static_cast<std::uint64_t>(kReads));
+  const Taken cut = run({.layers = {FATHOM_BPF_SYSCALL}, .ring_bytes = 65536, .rows = 4});
+  EXPECT_GT(cut.losses[FATHOM_LOST_SUM], 0U);
+  EXPECT_EQ(taken.calls, cut.calls + cut.losses[FATHOM_LOST_SUM]);
+}
+
+}  // namespace
+}  // namespace fathom::sources::ebpf

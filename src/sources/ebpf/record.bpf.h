@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Whom we record, and the one way in which a call of any layer becomes part of the recording. */
+#pragma once
+
+#include "sources/ebpf/maps.bpf.h"
+
+#define FATHOM_MAX_ERROR 4095
+
+/* What is known of a task, which may be waiting for its program to begin. */
+static __always_inline struct fathom_task* followed(struct task_struct* task) {
+  return bpf_task_storage_get(&tasks, task, 0, 0);
+}
+
+static __always_inline struct fathom_task* recorded(struct task_struct* task) {
+  struct fathom_task* state = followed(task);
+  return state && state->on ? state : 0;
+}
+
+static __always_inline __u32 log2_of(__u64 value) {
+  __u32 log = 0;
+  if (value >= 1ULL << 32) value >>= 32, log += 32;
+  if (value >= 1ULL << 16) value >>= 16, log += 16;
+  if (value >= 1ULL << 8) value >>= 8, log += 8;
+  if (value >= 1ULL << 4) value >>= 4, log += 4;
+  if (value >= 1ULL << 2) value >>= 2, log += 2;
+  if (value >= 1ULL << 1) log += 1;
+  return log;
+}
+
+static __always_inline void send_call(struct fathom_call_record* call, __u32 kind, __u32 loss) {
+  struct fathom_call_record* out = bpf_ringbuf_reserve(&ring, sizeof *out, 0);
+  if (!out) {
+    lose(loss);
+    return;
+  }
+  *out = *call;
+  out->kind = kind;
+  bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+}
+
+static __always_inline struct fathom_call_sums* row_of(struct fathom_call_key* key) {
+  struct fathom_call_sums* row = bpf_map_lookup_elem(&sums, key);
+  if (row) return row;
+  __u32 zero = 0;
+  struct fathom_call_sums* empty = bpf_map_lookup_elem(&no_sums, &zero);
+  if (!empty || bpf_map_update_elem(&sums, key, empty, BPF_NOEXIST) != 0) return 0;
+  return bpf_map_lookup_elem(&sums, key);
+}
+
+static __always_inline void add_up(struct fathom_call_record* call, __u32 shard, bool moves) {
+  struct fathom_call_key key = {.interval = (call->end - settings.start_ns) / settings.interval_ns,
+                                .pid = call->pid,
+                                .tid = call->tid,
+                                .call = call->call,
+                                .file = call->file,
+                                .shard = shard};
+  struct fathom_call_sums* row = row_of(&key);
+  if (!row) {
+    send_call(call, FATHOM_RECORD_SUM, FATHOM_LOST_SUM);
+    return;
+  }
+  const __u64 ns = call->end - call->begin;
+  const bool failed = call->ret < 0 && call->ret >= -FATHOM_MAX_ERROR;
+  row->calls += 1;
+  row->ns += ns;
+  if (failed) row->errors += 1;
+  if (!failed && moves) row->bytes += call->ret;
+  if (row->calls == 1 || ns < row->least_ns) row->least_ns = ns;
+  if (ns > row->most_ns) row->most_ns = ns;
+  __u32 bucket = log2_of(ns);
+  if (bucket >= FATHOM_BPF_HIST) bucket = FATHOM_BPF_HIST - 1;
+  row->hist[bucket] += 1;
+}
+
+/* `shard`: 0 for what only the thread itself tells, own_shard() for what any CPU may tell.
+ * `moves`: the result is a number of bytes. */
+static __always_inline void account(struct fathom_call_record* call, __u32 shard, bool moves) {
+  add_up(call, shard, moves);
+  if (settings.detail & (1U << FATHOM_BPF_LAYER_OF(call->call)))
+    send_call(call, FATHOM_RECORD_CALL, FATHOM_LOST_CALL);
+}
+
+static __always_inline __u32 own_shard(void) { return 1 + bpf_get_smp_processor_id(); }
+
+/* A call of the thread that runs, without a descriptor. */
+static __always_inline struct fathom_call_record call_of(struct task_struct* task, __u32 call,
+                                                         __u64 begin, __u64 end) {
+  struct fathom_call_record record = {.call = call,
+                                      .pid = task->tgid,
+                                      .tid = task->pid,
+                                      .begin = begin,
+                                      .end = end,
+                                      .size = ~0ULL,
+                                      .offset = ~0ULL,
+                                      .fd = -1};
+  return record;
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "sources/ebpf/rows.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+#include "base/files.h"
+#include "base/os_error.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "sources/ebpf/calls.h"
+#include "trace/processes.h"
+
+namespace fathom::sources::ebpf {
+namespace {
+
+constexpr unsigned kMinorBits = 20;  // of a device's number, inside the kernel
+constexpr std::uint64_t kNotGiven = ~std::uint64_t{0};
+
+constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {
+    "no room in the ring of single calls", "no room for sums",
+    "a file's path did not arrive",        "a process's begin or end did not arrive",
+    "a task could not be followed",        "too many requests at once"};
+
+// Copies what is there of a record whose end may be cut.
+template <class Record>
+bool read_record(std::span<const std::byte> bytes, std::size_t least, Record& record) {
+  if (bytes.size() < least) return false;
+  std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof record));
+  return true;
+}
+
+bool failed(std::int64_t ret) { return ret < 0 && ret >= -4095; }
+
+std::string words_of(const fathom_process_record& record) {
+  std::string text(record.command, std::min<std::size_t>(record.bytes, FATHOM_BPF_COMMAND));
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::ranges::replace(text, '\0', ' ');
+  return escape_invalid_utf8(text);
+}
+
+}  // namespace
+
+std::string path_of(const fathom_file_record& record) {
+  std::vector<std::string_view> names;
+  std::string_view rest(record.path, std::min<std::size_t>(record.bytes, sizeof record.path));
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    names.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (names.empty()) {
+    const std::string number = ":[" + std::to_string(record.inode) + "]";
+    if (S_ISFIFO(record.mode)) return "pipe" + number;
+    if (S_ISSOCK(record.mode)) return "socket" + number;
+    return S_ISDIR(record.mode) ? "/" : "anon_inode" + number;
+  }
+  std::string path = record.cut != 0 ? "..." : "";
+  std::ranges::reverse(names);
+  for (const std::string_view name : names) path.append("/").append(name);
+  return escape_invalid_utf8(path);
+}
+
+std::string mount_point(std::uint32_t device, std::string_view mountinfo) {
+  const std::string wanted = std::to_string(device >> kMinorBits) + ":" +
+                             std::to_string(device & ((1U << kMinorBits) - 1));
+  for (const std::string_view line : split(mountinfo, '\n')) {
+    const std::vector<std::string_view> words = split(line, ' ');  // id parent device root point
+    if (words.size() > 4 && words[2] == wanted && words[3] == "/")
+      return words[4] == "/" ? "" : std::string(words[4]);
+  }
+  return "";
+}
+
+void RowMaker::add(std::span<const std::byte> bytes) {
+  std::uint32_t kind = 0;
+  if (!read_record(bytes, sizeof kind, kind)) return;
+  fathom_call_record call{};
+  fathom_process_record process{};
+  if (kind == FATHOM_RECORD_FILE) {
+    fathom_file_record file{};
+    if (read_record(bytes, offsetof(fathom_file_record, path), file)) add_file(file);
+  } else if (kind == FATHOM_RECORD_CALL || kind == FATHOM_RECORD_SUM) {
+    if (!read_record(bytes, sizeof call, call)) return;
+    kind == FATHOM_RECORD_CALL ? calls_.push_back(call) : add_spilled(call);
+  } else if (read_record(bytes, offsetof(fathom_process_record, command), process)) {
+    if (kind == FATHOM_RECORD_FORK) add_fork(process);
+    if (kind == FATHOM_RECORD_EXEC) add_exec(process);
+    if (kind == FATHOM_RECORD_EXIT) add_exit(process);
+  }
+}
+
+void RowMaker::add_file(const fathom_file_record& record) {
+  std::string path = path_of(record);
+  if (record.inside != 0 && path.starts_with('/')) {
+    const Result<std::string> mounts = read_file("/proc/self/mountinfo");
+    if (mounts) path.insert(0, mount_point(record.device, *mounts));
+  }
+  files_[record.id] = std::move(path);
+}
+
+// What found no room in the kernel's map is a row of one call.
+void RowMaker::add_spilled(const fathom_call_record& call) {
+  const std::uint64_t ns = call.end - call.begin;
+  const auto interval = static_cast<std::uint32_t>(time(call.end) / options_.interval_ns);
+  SumOfCalls one{.key = {interval, call.pid, call.tid, call.call, call.file, 0}, .sums = {}};
+  one.sums.calls = 1;
+  one.sums.errors = failed(call.ret) ? 1 : 0;
+  if (moves_bytes(call.call) && call.ret > 0) one.sums.bytes = static_cast<std::uint64_t>(call.ret);
+  one.sums.ns = one.sums.least_ns = one.sums.most_ns = ns;
+  const auto bucket = static_cast<unsigned>(std::bit_width(ns | 1)) - 1;
+  one.sums.hist[std::min<unsigned>(bucket, FATHOM_BPF_HIST - 1)] = 1;
+  sums_.push_back(one);
+}
+
+void RowMaker::add(const std::vector<SumOfCalls>& sums) {
+  sums_.insert(sums_.end(), sums.begin(), sums.end());
+}
+
+void RowMaker::add_losses(std::span<const std::uint64_t> counts) {
+  if (counts.size() > FATHOM_RETURNED)
+    unreturned_ =
+        counts[FATHOM_ENTERED] - std::min(counts[FATHOM_ENTERED], counts[FATHOM_RETURNED]);
+  for (std::size_t reason = 0; reason < std::min<std::size_t>(counts.size(), FATHOM_BPF_LOSSES);
+       ++reason) {
+    const std::uint64_t more = counts[reason] - told_losses_[reason];
+    if (more == 0) continue;
+    // All layers of a run share the ring and the maps: the first one stands for them.
+    const std::string_view layer =
+        name_of_layer(options_.layers.empty() ? FATHOM_BPF_SYSCALL : options_.layers.front());
+    losses_.push_back({std::string(layer), kLossReasons[reason], static_cast<std::int64_t>(more)});
+    told_losses_[reason] = counts[reason];
+  }
+}
+
+void RowMaker::add_fork(const fathom_process_record& record) {
+  if (record.pid != record.tid) {
+    if (const auto found = alive_.find(record.pid); found != alive_.end()) ++found->second.threads;
+    return;
+  }
+  Life life;
+  life.row.pid = record.pid;
+  life.row.ppid = record.parent;
+  life.row.start = time(record.at);
+  if (const auto parent = alive_.find(record.parent); parent != alive_.end()) {
+    life.row.name = parent->second.row.name;
+    life.row.command = parent->second.row.command;
+  }
+  alive_[record.pid] = std::move(life);
+}
+
+// Another image of the process: a row of its own. (All other threads are gone by now.)
+void RowMaker::add_exec(const fathom_process_record& record) {
+  Life& life = alive_[record.pid];
+  const bool was_known = life.row.pid != trace::kNull;
+  if (was_known) {
+    ended_.push_back(life.row);
+    ended_.back().end = time(record.at);
+  }
+  life.threads = 1;
+  life.row.pid = record.pid;
+  life.row.ppid = record.parent;
+  life.row.start = time(record.at);
+  life.row.command = words_of(record);
+  life.row.name =
+      base_name(std::string_view(life.row.command).substr(0, life.row.command.find(' ')));
+}
+
+void RowMaker::add_exit(const fathom_process_record& record) {
+  const auto found = alive_.find(record.pid);
+  if (found == alive_.end()) return;
+  Life& life = found->second;
+  life.row.end = time(record.at);
+  life.row.exit = trace::exit_of_wait_status(record.status);
+  if (--life.threads > 0) return;
+  ended_.push_back(std::move(life.row));
+  alive_.erase(found);
+}
+
+// (The word that one has ended may be lost.)
+bool RowMaker::anybody_lives() {
+  return std::ranges::any_of(alive_, [](const auto& one) {
+    return ::kill(static_cast<pid_t>(one.first), 0) == 0 || errno == EPERM;
+  });
+}
+
+void RowMaker::finish() {
+  finished_ = true;
+  if (unreturned_ > 0)
+    losses_.push_back({"user", "calls of functions whose return was not seen",
+                       static_cast<std::int64_t>(unreturned_)});
+  for (auto& [pid, life] : alive_) ended_.push_back(std::move(life.row));
+  alive_.clear();
+}
+
+std::uint32_t RowMaker::code_of_file(std::uint32_t file, trace::Strings& strings) const {
+  const auto found = files_.find(file);
+  return found == files_.end() ? trace::kNoString : strings.code(found->second);
+}
+
+std::string RowMaker::name_of(std::uint32_t call) const {
+  if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_USER) return name_of_call(call);
+  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  return number < options_.functions.size() ? options_.functions[number].name : "[unknown]";
+}
+
+std::uint32_t RowMaker::code_of_layer(std::uint32_t call, trace::Strings& strings) const {
+  return strings.code(name_of_layer(static_cast<fathom_bpf_layer>(FATHOM_BPF_LAYER_OF(call))));
+}
+
+trace::EventRow RowMaker::event_of(const fathom_call_record& call, trace::Strings& strings) const {
+  trace::EventRow row;
+  row.ts = time(call.begin);
+  row.dur = static_cast<std::int64_t>(call.end - call.begin);
+  row.pid = static_cast<std::int32_t>(call.pid);
+  row.tid = static_cast<std::int32_t>(call.tid);
+  row.layer = code_of_layer(call.call, strings);
+  row.name = strings.code(name_of(call.call));
+  row.file = code_of_file(call.file, strings);
+  if (call.fd >= 0) row.fd = call.fd;
+  if (call.size != kNotGiven) row.size = static_cast<std::int64_t>(call.size);
+  if (call.offset != kNotGiven) row.offset = static_cast<std::int64_t>(call.offset);
+  if (failed(call.ret)) {
+    row.ret = -1;
+    row.error = strings.code(errno_name(static_cast<int>(-call.ret)));
+  } else {
+    row.ret = call.ret;
+    if (moves_bytes(call.call)) row.bytes = call.ret;
+  }
+  return row;
+}
+
+trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& strings) const {
+  trace::IntervalRow row;
+  row.ts = static_cast<std::int64_t>(one.key.interval) * options_.interval_ns;
+  row.width = options_.interval_ns;
+  row.pid = static_cast<std::int32_t>(one.key.pid);
+  row.tid = static_cast<std::int32_t>(one.key.tid);
+  row.layer = code_of_layer(one.key.call, strings);
+  row.name = strings.code(name_of(one.key.call));
+  row.file = code_of_file(one.key.file, strings);
+  row.calls = static_cast<std::int64_t>(one.sums.calls);
+  row.errors = static_cast<std::int64_t>(one.sums.errors);
+  row.dur = static_cast<std::int64_t>(one.sums.ns);
+  row.dur_min = static_cast<std::int64_t>(one.sums.least_ns);
+  row.dur_max = static_cast<std::int64_t>(one.sums.most_ns);
+  if (moves_bytes(one.key.call)) row.bytes = static_cast<std::int64_t>(one.sums.bytes);
+  for (const std::uint32_t count : one.sums.hist) row.hist.push_back(count);
+  while (!row.hist.empty() && row.hist.back() == 0) row.hist.pop_back();
+  return row;
+}
+
+void RowMaker::take(trace::Strings& strings, trace::HostRows& rows) {
+  const auto is_ready = [this](std::uint32_t file) { return finished_ || knows(file); };
+  std::erase_if(calls_, [&](const fathom_call_record& call) {
+    if (!is_ready(call.file)) return false;
+    rows.events.push(event_of(call, strings));
+    return true;
+  });
+  std::erase_if(sums_, [&](const SumOfCalls& one) {
+    if (!is_ready(one.key.file)) return false;
+    rows.intervals.rows.push_back(interval_of(one, strings));
+    return true;
+  });
+  std::ranges::move(ended_, std::back_inserter(rows.processes));
+  std::ranges::move(losses_, std::back_inserter(rows.losses));
+  ended_.clear();
+  losses_.clear();
+}
+
+}  // namespace fathom::sources::ebpf

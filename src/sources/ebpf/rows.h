@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// What the kernel's half gave, as rows of the recording.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sources/ebpf/probes.h"
+#include "trace/host_rows.h"
+
+namespace fathom::sources::ebpf {
+
+// A path as the kernel's half walked it: components from the last to the first, each ended by NUL.
+std::string path_of(const fathom_file_record& record);
+
+// Where a device's file system is mounted, by a text like /proc/self/mountinfo; "" where it is not,
+// or at the root of all.
+std::string mount_point(std::uint32_t device, std::string_view mountinfo);
+
+class RowMaker {
+ public:
+  explicit RowMaker(const ProbeOptions& options) : options_(options) {}
+
+  // Records in the order of the ring.
+  void add(std::span<const std::byte> record);
+  void add(const std::vector<SumOfCalls>& sums);
+  // Losses as they stand now.
+  void add_losses(std::span<const std::uint64_t> counts);
+  // Whether processes are left that were not seen to end.
+  bool anybody_lives();
+  // Everybody is gone, or is not followed any more. add_losses() was called with what is final.
+  void finish();
+
+  // Moves out what is complete. Calls wait for the paths of their files.
+  void take(trace::Strings& strings, trace::HostRows& rows);
+
+ private:
+  struct Life {
+    trace::ProcessRow row;
+    int threads = 1;
+  };
+
+  void add_spilled(const fathom_call_record& call);
+  void add_fork(const fathom_process_record& record);
+  void add_exec(const fathom_process_record& record);
+  void add_exit(const fathom_process_record& record);
+  [[nodiscard]] std::int64_t time(std::uint64_t ns) const {
+    return static_cast<std::int64_t>(ns) - options_.start_monotonic_ns;
+  }
+  [[nodiscard]] bool knows(std::uint32_t file) const {
+    return file == FATHOM_BPF_NO_FILE || files_.contains(file);
+  }
+  void add_file(const fathom_file_record& record);
+  std::uint32_t code_of_file(std::uint32_t file, trace::Strings& strings) const;
+  [[nodiscard]] std::string name_of(std::uint32_t call) const;
+  std::uint32_t code_of_layer(std::uint32_t call, trace::Strings& strings) const;
+  trace::EventRow event_of(const fathom_call_record& call, trace::Strings& strings) const;
+  trace::IntervalRow interval_of(const SumOfCalls& one, trace::Strings& strings) const;
+
+  ProbeOptions options_;
+  bool finished_ = false;
+  std::unordered_map<std::uint32_t, std::string> files_;
+  std::vector<fathom_call_record> calls_;
+  std::vector<SumOfCalls> sums_;
+  std::map<std::uint32_t, Life> alive_;  // by pid
+  std::vector<trace::ProcessRow> ended_;
+  std::vector<std::uint64_t> told_losses_ = std::vector<std::uint64_t>(FATHOM_BPF_LOSSES);
+  std::vector<trace::Loss> losses_;
+  std::uint64_t unreturned_ = 0;  // calls of layer user
+};
+
+}  // namespace fathom::sources::ebpf

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "sources/ebpf/rows.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <string>
+
+#include "sources/ebpf/calls.h"
+
+namespace fathom::sources::ebpf {
+namespace {
+
+using trace::HostRows;
+using trace::Strings;
+
+constexpr std::uint32_t kGetppid = 110;  // some number: its name is the architecture's affair
+constexpr std::uint32_t kBlockWrite = FATHOM_BPF_CALL(FATHOM_BPF_BLOCK, FATHOM_BLOCK_WRITE);
+
+fathom_file_record file_record(std::uint32_t id, const std::string& components,
+                               std::uint32_t mode = S_IFREG) {
+  fathom_file_record record{};
+  record.kind = FATHOM_RECORD_FILE;
+  record.id = id;
+  record.mode = mode;
+  record.inode = 77;
+  record.bytes = static_cast<std::uint32_t>(components.size());
+  std::memcpy(record.path, components.data(), components.size());
+  return record;
+}
+
+fathom_call_record call_record(std::uint32_t kind, std::uint32_t call, std::int64_t ret,
+                               std::uint32_t file) {
+  return {.kind = kind,
+          .call = call,
+          .pid = 5,
+          .tid = 6,
+          .begin = 1000,
+          .end = 1300,
+          .ret = ret,
+          .size = ~std::uint64_t{0},
+          .offset = ~std::uint64_t{0},
+          .file = file,
+          .fd = -1};
+}
+
+fathom_process_record process_record(std::uint32_t kind, std::uint32_t pid, std::uint64_t at,
+                                     std::uint32_t parent = 0, int status = 0) {
+  fathom_process_record record{};
+  record.kind = kind;
+  record.pid = record.tid = pid;
+  record.parent = parent;
+  record.at = at;
+  record.status = status;
+  return record;
+}
+
+template <class Record>
+void give(RowMaker& maker, const Record& record) {
+  maker.add(std::as_bytes(std::span(&record, 1)));
+}
+
+TEST(EbpfRows, PathsAreWalkedFromTheirEnd) {
+  using namespace std::string_literals;
+  struct Case {
+    std::string components;
+    std::uint32_t mode;
+    const char* path;
+  };
+  const Case cases[] = {
+      {"file\0dir\0home\0"s, S_IFREG, "/home/dir/file"},
+      {"file\0"s, S_IFREG, "/file"},
+      {"", S_IFDIR, "/"},
+      {"", S_IFIFO, "pipe:[77]"},
+      {"", S_IFSOCK, "socket:[77]"},
+      {"", 0, "anon_inode:[77]"},
+      {"a\xff\0"s, S_IFREG, "/a\\xff"},
+      {"cut off"s, S_IFREG, "/cut off"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(path_of(file_record(1, c.components, c.mode)), c.path);
+  fathom_file_record cut = file_record(1, "file\0dir\0"s);
+  cut.cut = 1;
+  EXPECT_EQ(path_of(cut), ".../dir/file");
+}
+
+TEST(EbpfRows, FindsWhereADeviceIsMounted) {
+  constexpr char kMounts[] =
+      "22 1 254:0 / / rw - ext4 /dev/vda rw\n"
+      "30 22 8:1 /inner /bound rw - ext4 /dev/sda1 rw\n"
+      "31 22 8:1 / /data rw - ext4 /dev/sda1 rw\n"
+      "broken\n";
+  EXPECT_EQ(mount_point(254U << 20U, kMounts), "");
+  EXPECT_EQ(mount_point(8U << 20U | 1U, kMounts), "/data");
+  EXPECT_EQ(mount_point(9U << 20U, kMounts), "");
+}
+
+TEST(EbpfRows, CallsWaitForTheirFiles) {
+  RowMaker maker({.layers = {FATHOM_BPF_BLOCK}});
+  Strings strings;
+  HostRows rows;
+  give(maker, call_record(FATHOM_RECORD_CALL, kBlockWrite, 512, 3));
+  maker.take(strings, rows);
+  EXPECT_EQ(rows.events.rows(), 0U);
+  give(maker, file_record(3, std::string("vda\0dev\0", 8)));
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.events.rows(), 1U);
+  const trace::EventRow row = rows.events.row(0);
+  EXPECT_EQ(strings.view(row.layer), "block");
+  EXPECT_EQ(strings.view(row.name), "write");
+  EXPECT_EQ(strings.view(row.file), "/dev/vda");
+  EXPECT_EQ(row.ts, 1000);
+  EXPECT_EQ(row.dur, 300);
+  EXPECT_EQ(row.bytes, 512);
+  EXPECT_EQ(row.size, trace::kNull);
+  EXPECT_EQ(row.fd, trace::kNull32);
+}
+
+// A path that was lost: at the end its calls go without a name.
+TEST(EbpfRows, NothingWaitsForever) {
+  RowMaker maker({.layers = {FATHOM_BPF_BLOCK}});
+  Strings strings;
+  HostRows rows;
+  give(maker, call_record(FATHOM_RECORD_CALL, kBlockWrite, -5, 3));
+  maker.finish();
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.events.rows(), 1U);
+  EXPECT_EQ(rows.events.row(0).file, trace::kNoString);
+  EXPECT_EQ(strings.view(rows.events.row(0).error), "EIO");
+  EXPECT_EQ(rows.events.row(0).ret, -1);
+  EXPECT_EQ(rows.events.row(0).bytes, trace::kNull);
+}
+
+// What found no room in the kernel's map is a row of one call, with what its sums would have held.
+TEST(EbpfRows, ACallThatWasSpilledIsARow) {
+  RowMaker maker({.layers = {FATHOM_BPF_BLOCK}, .interval_ns = 100});
+  Strings strings;
+  HostRows rows;
+  give(maker, call_record(FATHOM_RECORD_SUM, kBlockWrite, 512, 0));
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.intervals.rows.size(), 1U);
+  const trace::IntervalRow& row = rows.intervals.rows[0];
+  EXPECT_EQ(row.ts, 1300);
+  EXPECT_EQ(row.width, 100);
+  EXPECT_EQ(row.calls, 1);
+  EXPECT_EQ(row.errors, 0);
+  EXPECT_EQ(row.bytes, 512);
+  EXPECT_EQ(row.dur, 300);
+  EXPECT_EQ(row.dur_min, 300);
+  EXPECT_EQ(row.hist, (std::vector<std::int64_t>{0, 0, 0, 0, 0, 0, 0, 0, 1}));
+}
+
+TEST(EbpfRows, LivesOfProcesses) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}, .start_monotonic_ns = 100});
+  fathom_process_record exec = process_record(FATHOM_RECORD_EXEC, 10, 110, 1);
+  std::memcpy(exec.command, "/bin/sh\0-c\0true", 16);
+  exec.bytes = 16;
+  give(maker, exec);
+  give(maker, process_record(FATHOM_RECORD_FORK, 11, 120, 10));
+  fathom_process_record thread = process_record(FATHOM_RECORD_FORK, 11, 125, 10);
+  thread.tid = 12;
+  give(maker, thread);
+  give(maker, process_record(FATHOM_RECORD_EXIT, 11, 130, 0, 7 << 8));  // one of two threads
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  EXPECT_TRUE(rows.processes.empty());
+  give(maker, process_record(FATHOM_RECORD_EXIT, 11, 140, 0, 7 << 8));
+  give(maker, process_record(FATHOM_RECORD_EXIT, 10, 150, 0, 9));
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.processes.size(), 2U);
+  const trace::ProcessRow& child = rows.processes[0];
+  EXPECT_EQ(child.pid, 11);
+  EXPECT_EQ(child.ppid, 10);
+  EXPECT_EQ(child.command, "/bin/sh -c true");
+  EXPECT_EQ(child.start, 20);
+  EXPECT_EQ(child.end, 40);
+  EXPECT_EQ(child.exit, 7);
+  EXPECT_EQ(rows.processes[1].name, "sh");
+  EXPECT_EQ(rows.processes[1].ppid, 1);
+  EXPECT_EQ(rows.processes[1].exit, 128 + 9);
+}
+
+TEST(EbpfRows, AnotherProgramIsAnotherRow) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}});
+  give(maker, process_record(FATHOM_RECORD_EXEC, 10, 1));
+  give(maker, process_record(FATHOM_RECORD_EXEC, 10, 2));
+  maker.finish();
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.processes.size(), 2U);
+  EXPECT_EQ(rows.processes[0].end, 2);
+  EXPECT_EQ(rows.processes[0].exit, trace::kNull);
+  EXPECT_EQ(rows.processes[1].end, trace::kNull);
+}
+
+TEST(EbpfRows, LossesAreToldOnce) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}});
+  std::vector<std::uint64_t> counts(FATHOM_BPF_LOSSES);
+  counts[FATHOM_LOST_CALL] = 5;
+  maker.add_losses(counts);
+  maker.add_losses(counts);
+  counts[FATHOM_LOST_CALL] = 7;
+  maker.add_losses(counts);
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.losses.size(), 2U);
+  EXPECT_EQ(rows.losses[0].count + rows.losses[1].count, 7);
+  EXPECT_EQ(rows.losses[0].layer, "syscall");
+}
+
+TEST(EbpfRows, TornRecordsAreNoRows) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}});
+  const fathom_call_record call = call_record(FATHOM_RECORD_CALL, kGetppid, 0, 0);
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(&call, 1));
+  for (std::size_t size = 0; size < bytes.size(); ++size) maker.add(bytes.first(size));
+  maker.finish();
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  EXPECT_TRUE(rows.empty());
+}
+
+}  // namespace
+}  // namespace fathom::sources::ebpf

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT
+ * What the kernel's half and ours both know: keys and values of maps, and records of the ring.
+ * Plain C, fixed layouts. */
+#ifndef FATHOM_SOURCES_EBPF_SHARED_H
+#define FATHOM_SOURCES_EBPF_SHARED_H
+
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
+enum {
+  FATHOM_BPF_CALLS = 512,    /* system calls are numbered below this */
+  FATHOM_BPF_HIST = 48,      /* log2 buckets: up to 78 hours */
+  FATHOM_BPF_PATH = 4096,    /* bytes of a path, its components from the last to the first */
+  FATHOM_BPF_COMMAND = 2048, /* bytes of the arguments of a program */
+  FATHOM_BPF_NO_FILE = 0,
+};
+
+/* Kinds of rows. */
+enum fathom_bpf_layer {
+  FATHOM_BPF_SYSCALL,
+  FATHOM_BPF_SCHED,
+  FATHOM_BPF_VFS,
+  FATHOM_BPF_FS,
+  FATHOM_BPF_PAGECACHE,
+  FATHOM_BPF_BLOCK,
+  FATHOM_BPF_NET,
+  FATHOM_BPF_USER,
+  FATHOM_BPF_LAYERS,
+};
+
+/* What is counted: a layer, and a number that it gives its calls. */
+#define FATHOM_BPF_CALL(layer, number) ((__u32)(layer) << 24 | (__u32)(number))
+#define FATHOM_BPF_LAYER_OF(call) ((call) >> 24)
+#define FATHOM_BPF_NUMBER_OF(call) ((call)&0xffffff)
+
+enum {
+  FATHOM_BPF_NO_SUCH_CALL = 0xffff, /* layer syscall: a number that no kernel gives */
+  FATHOM_BPF_URING = 0x10000,       /* layer syscall: operations of io_uring begin here */
+  FATHOM_BPF_POINT = 0x1000000,     /* layer user, of a cookie: passed, not called */
+};
+enum fathom_sched_call { FATHOM_SCHED_SLEEP, FATHOM_SCHED_BLOCK, FATHOM_SCHED_RUNQUEUE };
+enum fathom_vfs_call { FATHOM_VFS_READ, FATHOM_VFS_WRITE, FATHOM_VFS_FSYNC, FATHOM_VFS_OPEN };
+enum fathom_fs_call {
+  FATHOM_FS_WRITE,
+  FATHOM_FS_FSYNC,
+  FATHOM_FS_WRITEBACK,
+  FATHOM_FS_UNLINK,
+  FATHOM_FS_TRUNCATE,
+  FATHOM_FS_FALLOCATE,
+  FATHOM_FS_CALLS,
+};
+enum fathom_pagecache_call {
+  FATHOM_PAGECACHE_LOOKUP,
+  FATHOM_PAGECACHE_ADD,
+  FATHOM_PAGECACHE_EVICT,
+  FATHOM_PAGECACHE_FAULT,
+  FATHOM_PAGECACHE_MAP,
+  FATHOM_PAGECACHE_DIRTY,
+};
+enum fathom_block_call {
+  FATHOM_BLOCK_READ,
+  FATHOM_BLOCK_WRITE,
+  FATHOM_BLOCK_FLUSH,
+  FATHOM_BLOCK_DISCARD,
+  FATHOM_BLOCK_OTHER,
+};
+enum fathom_net_call { FATHOM_NET_SEND, FATHOM_NET_RECEIVE };
+
+/* What a system call's arguments and result are. */
+enum fathom_call_kind {
+  FATHOM_CALL_FD = 1, /* the first argument is a descriptor */
+  FATHOM_CALL_RETURNS_FD = 2,
+  FATHOM_CALL_RETURNS_BYTES = 4,
+  FATHOM_CALL_ENDS = 8,    /* does not return */
+  FATHOM_CALL_SIZE = 16,   /* the third argument is how many bytes are asked for */
+  FATHOM_CALL_OFFSET = 32, /* the fourth argument is the position */
+};
+
+/* Set before the programs are loaded. */
+struct fathom_bpf_settings {
+  __u64 start_ns; /* of the run, by the monotonic clock */
+  __u64 interval_ns;
+  __u32 detail; /* a bit for each layer with a record for each call */
+  __u32 page_size;
+  __u8 call_kinds[FATHOM_BPF_CALLS];
+};
+
+/* Of a task that is recorded. */
+struct fathom_task {
+  __u64 began; /* ns; 0: in no call */
+  __u64 size;
+  __u64 offset;
+  __u32 number;
+  __u32 file;
+  __s32 fd;
+  __u32 on; /* 0: waits for the program to begin */
+  /* layer sched */
+  __u64 asleep;   /* ns, since when; 0: it is not */
+  __u64 runnable; /* ns, since when it waits for a CPU; 0: it does not */
+  __u32 why_asleep;
+  __u32 vfs_file;
+  /* layers vfs and fs */
+  __u64 vfs_began;
+  __u64 fs_began[FATHOM_FS_CALLS];
+};
+
+struct fathom_call_key {
+  __u32 interval;
+  __u32 pid;
+  __u32 tid;
+  __u32 call;
+  __u32 file;
+  __u32 shard; /* rows that only one at a time adds to need no atomic operation */
+};
+
+struct fathom_call_sums {
+  __u64 calls, errors, bytes;
+  __u64 ns, least_ns, most_ns;
+  __u32 hist[FATHOM_BPF_HIST];
+};
+
+struct fathom_file_key {
+  __u64 inode;
+  __u32 device;
+  __u32 generation; /* of the inode: its number is given to others once the file is gone */
+};
+
+struct fathom_file {
+  __u64 names; /* a hash of all names from the file to the root: another one, another path. 0: as
+                  its file system calls it */
+  __u32 id;
+  __u32 unused;
+};
+
+enum fathom_record_kind {
+  FATHOM_RECORD_CALL = 1, /* of layers that are recorded in detail */
+  FATHOM_RECORD_SUM = 2,  /* a call that found no room in the map of sums */
+  FATHOM_RECORD_FILE = 3,
+  FATHOM_RECORD_FORK = 4,
+  FATHOM_RECORD_EXEC = 5,
+  FATHOM_RECORD_EXIT = 6,
+};
+
+struct fathom_call_record {
+  __u32 kind;
+  __u32 call;
+  __u32 pid, tid;
+  __u64 begin, end; /* ns of the monotonic clock */
+  __s64 ret;
+  __u64 size, offset;
+  __u32 file;
+  __s32 fd;
+};
+
+struct fathom_file_record {
+  __u32 kind;
+  __u32 id;
+  __u32 device;
+  __u32 mode;
+  __u64 inode;
+  __u32 bytes;                      /* of `path` */
+  __u16 cut;                        /* the path was longer */
+  __u16 inside;                     /* begins where its file system is mounted */
+  char path[FATHOM_BPF_PATH + 256]; /* components, each ended by NUL, the last one first */
+};
+
+/* A request that is on its way to a device, or an operation of io_uring. */
+struct fathom_request {
+  __u64 began;
+  __u64 bytes;
+  __u32 pid, tid;
+};
+
+struct fathom_process_record {
+  __u32 kind;
+  __u32 pid, tid;
+  __u32 parent; /* fork, exec: who made it */
+  __u64 at;
+  __s32 status; /* exit: as wait() tells it */
+  __u32 bytes;  /* exec: of `command` */
+  char command[FATHOM_BPF_COMMAND];
+};
+
+/* Reasons of losses: places in an array of counters. */
+enum fathom_bpf_loss {
+  FATHOM_LOST_CALL, /* the ring was full: a call of a layer in detail */
+  FATHOM_LOST_SUM,  /* neither map nor ring had room */
+  FATHOM_LOST_FILE, /* a path did not go out */
+  FATHOM_LOST_PROCESS,
+  FATHOM_LOST_TASK,    /* a child could not be followed */
+  FATHOM_LOST_REQUEST, /* too many at once */
+  FATHOM_BPF_LOSSES,
+  /* layer user: what came and did not go is a loss at the end */
+  FATHOM_ENTERED = FATHOM_BPF_LOSSES,
+  FATHOM_RETURNED,
+  FATHOM_BPF_COUNTERS,
+};
+
+#endif

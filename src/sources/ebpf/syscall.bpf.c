@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Layer syscall: every call of the tasks that are recorded. */
+#include "sources/ebpf/files.bpf.h"
+#include "sources/ebpf/record.bpf.h"
+
+static __always_inline __u32 kind_of(__u32 number) {
+  return number < FATHOM_BPF_CALLS ? settings.call_kinds[number & (FATHOM_BPF_CALLS - 1)] : 0;
+}
+
+static __always_inline void finish(struct task_struct* task, struct fathom_task* state, __s64 ret,
+                                   __u64 end) {
+  const __u32 kind = kind_of(state->number);
+  struct fathom_call_record call =
+      call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, state->number), state->began, end);
+  call.ret = ret;
+  call.size = state->size;
+  call.offset = state->offset;
+  call.file = state->file;
+  call.fd = state->fd;
+  state->began = 0;
+  if (!state->on) return;
+  if ((kind & FATHOM_CALL_RETURNS_FD) && ret >= 0) {
+    call.file = number_of_descriptor(task, ret, true);
+    call.fd = ret;
+  }
+  account(&call, 0, kind & FATHOM_CALL_RETURNS_BYTES);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(call_begins, struct pt_regs* regs, long number) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct fathom_task* state = followed(task);
+  if (!state) return 0;
+  state->number =
+      number >= 0 && number < FATHOM_BPF_NO_SUCH_CALL ? number : FATHOM_BPF_NO_SUCH_CALL;
+  const __u32 kind = kind_of(state->number);
+  state->fd = kind & FATHOM_CALL_FD ? (__s32)FATHOM_ARG1(regs) : -1;
+  state->file = state->on && state->fd >= 0 ? number_of_descriptor(task, state->fd, false) : 0;
+  state->size = kind & FATHOM_CALL_SIZE ? FATHOM_ARG3(regs) : ~0ULL;
+  state->offset = kind & FATHOM_CALL_OFFSET ? FATHOM_ARG4(regs) : ~0ULL;
+  state->began = bpf_ktime_get_ns();
+  if (kind & FATHOM_CALL_ENDS) finish(task, state, 0, state->began);
+  return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(call_ends, struct pt_regs* regs, long ret) {
+  const __u64 now = bpf_ktime_get_ns();
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct fathom_task* state = followed(task);
+  if (state && state->began) finish(task, state, ret, now);
+  return 0;
+}
