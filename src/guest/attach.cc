@@ -129,7 +129,8 @@ bool map_run_header() {
   if (at == nullptr || !whole) return false;
   guest.run = static_cast<fathom_run_header*>(at);
   guest.tick_source = guest.run->tick_source;
-  return guest.run->magic == FATHOM_RUN_MAGIC && guest.run->version == FATHOM_WIRE_VERSION;
+  // A run that an older one of us began is joined: it only lacks what it does not know.
+  return guest.run->magic == FATHOM_RUN_MAGIC && guest.run->version - 1 < FATHOM_WIRE_VERSION;
 }
 
 void publish_schema() {
@@ -162,6 +163,7 @@ void choose_layers() {
   guest.wanted[FATHOM_SOURCE_STDIO] = in_list(layers, "stdio");
   guest.wanted[FATHOM_SOURCE_POSIX] = in_list(layers, "posix");
   guest.wanted[FATHOM_SOURCE_PYTHON] = in_list(layers, "python");
+  guest.wanted[FATHOM_SOURCE_HEAP] = in_list(layers, "heap");
 }
 
 // The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks
@@ -237,10 +239,14 @@ bool attach(unsigned how) {
   return out != nullptr && *out != 0 ? attach_to(out, how) : attach_elsewhere(how);
 }
 
+// Memory that libc or an interpreter takes for these steps is not the program's.
 void attached_now() {
+  const uint8_t uncounted = guest.wanted[FATHOM_SOURCE_HEAP];
+  tls.apart = static_cast<uint8_t>(tls.apart + uncounted);
   watch_exit();
   if (guest.late) bind_new_objects();
   for (size_t i = 0; i < kAllArrivalsCount; i++) kAllArrivals[i]();
+  tls.apart = static_cast<uint8_t>(tls.apart - uncounted);
 }
 
 bool remake_spool() {

@@ -280,6 +280,7 @@ void write_switch() {
   cursor.last_file = 0;
   cursor.last_stop = 0;
   tls.last_depth = 0;
+  forget_sums();
   cursor.at = at;
   store_progress();
 }

@@ -52,6 +52,15 @@ FATHOM_HOT bool has_room(Cursor cursor) {
   return used - FATHOM_SEGMENT_HEADER_SIZE <= kSegmentLimit - FATHOM_SEGMENT_HEADER_SIZE;
 }
 
+// The records that a cursor adds calls to, in its segment (sums.h).
+constexpr unsigned kSummed = 10;
+struct OpenSums {
+  uint64_t look_at;   // tick: then the clock is looked at again
+  uint64_t begin_ns;  // of the interval
+  uint64_t rate;      // ns per tick, 16 fractional bits
+  fathom_sums* of[kSummed];
+};
+
 struct Thread {  // cold state, from our own arena, reused by later threads
   // Of signal handlers that interrupted a writer, by level, while they are not in tls; and what was
   // in tls when they came.
@@ -62,6 +71,7 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   };
   Aside nested[kCursors - 1];
   Aside interrupted[kCursors - 1];
+  OpenSums sums[kCursors];
   uintptr_t
       open_frames[kMaxDepth + 1];  // stack addresses of the open calls and regions, outermost first
   uint32_t ordinal;
@@ -73,6 +83,7 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   struct FrameStack* frames;        // of an interpreter, made when first needed
   uint32_t frame_count;             // may exceed its room, too
   uint8_t frame_level;              // levels that are open for frames which run
+  uint8_t farewells;                // rounds of destructors that have gone by
 };
 
 struct alignas(64) Tls {
@@ -260,5 +271,6 @@ void write_exec_failed();
 void write_waited(int pid, int status);
 void write_process_end(int status, bool known);
 void leave_thread();  // hands the thread's segments over
+void forget_sums();   // of tls.cursor, which is about to write in another segment
 
 }  // namespace fathom::guest

@@ -75,6 +75,18 @@ void read_switch(Reader& reader, Contents& contents) {
   contents.runs.push_back(run);
 }
 
+void read_sums(Reader& reader, Contents& contents) {
+  std::pair<uint16_t, fathom_sums> sums{};
+  const auto left = static_cast<size_t>(reader.end - reader.at);
+  reader.good = left >= 3 && left >= 3 + reader.at[2] + sizeof sums.second;
+  if (!reader.good) return;
+  std::memcpy(&sums.first, reader.at, 2);
+  reader.at += 3 + reader.at[2];
+  std::memcpy(&sums.second, reader.at, sizeof sums.second);
+  reader.at += sizeof sums.second;
+  if (!contents.runs.empty()) contents.runs.back().sums.push_back(sums);
+}
+
 void read_segment(Reader reader, Contents& contents) {
   while (reader.good && reader.end - reader.at >= 2) {
     uint16_t head = 0;
@@ -99,6 +111,9 @@ void read_segment(Reader reader, Contents& contents) {
         if (!contents.runs.empty()) contents.runs.back().names.push_back(id);
         break;
       }
+      case FATHOM_KIND_SUMS:
+        read_sums(reader, contents);
+        break;
       case FATHOM_KIND_THREAD_END:
         if ((head & FATHOM_FLAG_DEPTH) != 0) reader.at++;
         reader.number();

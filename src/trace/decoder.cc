@@ -6,6 +6,7 @@
 
 #include "base/sum.h"
 #include "trace/definer.h"
+#include "trace/host_rows.h"
 #include "trace/row_decoder.h"
 
 namespace fathom::trace {
@@ -84,6 +85,8 @@ void Decoder::Sums::add(const Sums& other) {
   coverage.add(other.coverage);
   for (const auto& [layer, count] : other.events_by_layer) add_to(events_by_layer[layer], count);
   losses.insert(losses.end(), other.losses.begin(), other.losses.end());
+  intervals.rows.insert(intervals.rows.end(), other.intervals.rows.begin(),
+                        other.intervals.rows.end());
 }
 
 Decoder::Sums Decoder::take_sums() {
@@ -98,6 +101,10 @@ Decoder::Sums Decoder::take_sums() {
   if (rows_->app_counters > 0) sums.events_by_layer["app"] += std::exchange(rows_->app_counters, 0);
   for (const auto& [reason, count] : losses_) sums.losses.push_back({"", reason, count});
   losses_.clear();
+  HostRows summed;
+  summed.intervals = rows_->summed.take();
+  add_sums(summed, *strings_, sums);
+  sums.intervals = std::move(summed.intervals);
   return sums;
 }
 

@@ -82,6 +82,7 @@ class Decoder {
     LayerCoverage coverage;
     std::map<std::string, std::int64_t> events_by_layer;
     std::vector<Loss> losses;
+    IntervalBatch intervals;      // of calls that their threads added up; in the other sums, too
     void add(const Sums& other);  // whose codes are of the same strings
   };
   [[nodiscard]] Sums take_sums();

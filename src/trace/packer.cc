@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <utility>
 
 #include "base/clock.h"
@@ -165,6 +166,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
     decoder_.sum(chunks, rows.host.counters);
   }
   rows.sums = decoder_.take_sums();
+  std::ranges::move(rows.sums.intervals.rows, std::back_inserter(rows.host.intervals.rows));
   rows.sums.add(of_host);
   if (!sound || scan.damaged_bytes > as_bytes(log).size() - scan.sound_bytes) {
     rows.sums.losses.push_back({"", "damaged log", 1});

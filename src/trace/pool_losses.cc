@@ -6,8 +6,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"",       "app", "stdio", "posix",
-                                                             "python", "",    "",      ""};
+constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"",       "app",  "stdio", "posix",
+                                                             "python", "heap", "",      ""};
 
 std::string reason_text(std::size_t source, std::size_t reason) {
   switch (reason) {

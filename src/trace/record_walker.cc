@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "trace/record_walker.h"
 
+#include "trace/summed_calls.h"
+
 namespace fathom::trace {
 namespace {
 
@@ -34,6 +36,11 @@ bool skip_fields(RecordWalker& walker, const RecordHead& head, const Schema* sch
     case FATHOM_KIND_PROCESS:
       return fields.raw(word) && fields.skip_numbers(3) && fields.raw(word) &&
              fields.skip_numbers(1);
+    case FATHOM_KIND_SUMS: {
+      std::uint16_t kind = 0;
+      fathom_sums sums{};
+      return read_sums(fields, kind, sums);
+    }
     case FATHOM_KIND_META:
       return fields.skip_numbers(2);
     case FATHOM_KIND_ARG_INT:

@@ -80,7 +80,7 @@ bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch* events,
   bool sound = true;
   while (sound && (read = walker.next(head)) == RecordWalker::Step::kRecord) {
     if (head.kind == FATHOM_KIND_SWITCH) continue;
-    const bool ours = head.kind >= FATHOM_KIND_FIRST ||
+    const bool ours = head.kind >= FATHOM_KIND_FIRST || head.kind == FATHOM_KIND_SUMS ||
                       (head.kind >= FATHOM_KIND_ARG_INT && head.kind <= FATHOM_KIND_COUNTER_DOUBLE);
     sound = ours ? step(head, walker.fields()) : skip_fields(walker, head, run.schema);
   }
@@ -100,6 +100,8 @@ bool Decoder::Rows::step(const RecordHead& head, ByteReader& fields) {
     case FATHOM_KIND_COUNTER_INT:
     case FATHOM_KIND_COUNTER_DOUBLE:
       return counter(head, fields);
+    case FATHOM_KIND_SUMS:
+      return sums(fields);
     default:
       return argument(head.kind, fields);
   }
@@ -336,6 +338,24 @@ bool Decoder::Rows::counter(const RecordHead& head, ByteReader& fields) {
   row.tid = tid_;
   counters_->rows.push_back(row);
   app_counters++;
+  return true;
+}
+
+bool Decoder::Rows::sums(ByteReader& fields) {
+  std::uint16_t kind = 0;
+  fathom_sums read{};
+  if (!read_sums(fields, kind, read) || kind >= run_plans_->size()) return false;
+  const Plan& plan = (*run_plans_)[kind];
+  if (!plan.known || decoder_.clock_.ns(read.last_end) > kLongest) return false;
+  IntervalRow row = row_of(read, decoder_.clock_);
+  if (row.calls == 0) return true;
+  row.pid = pid_;
+  row.tid = tid_;
+  row.layer = plan.layer;
+  row.name = plan.name;
+  if (!plan.ret_is_bytes) row.bytes = kNull;
+  summed.add(row);
+  last_end_ = std::max(last_end_, read.last_end);
   return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "trace/decoder.h"
 #include "trace/definer.h"
+#include "trace/summed_calls.h"
 
 namespace fathom::trace {
 
@@ -59,6 +60,7 @@ class Decoder::Rows {
   LayerCoverage coverage;
   std::int64_t app_counters = 0;
   std::int64_t unknown_names = 0;
+  SummedCalls summed;
 
  private:
   // A declared kind with its texts as codes.
@@ -108,6 +110,7 @@ class Decoder::Rows {
   bool read_site(ByteReader& fields, Call& call);
   bool region(const RecordHead& head, ByteReader& fields);
   bool counter(const RecordHead& head, ByteReader& fields);
+  bool sums(ByteReader& fields);
   bool argument(unsigned kind, ByteReader& fields);
   bool times(const RecordHead& head, std::int64_t& ts, std::int64_t& dur);
   void push_call(const Plan& plan, unsigned depth, const Call& call);

@@ -48,6 +48,8 @@ class TailReader {
 
   void finish(std::vector<Loss> losses_of_spool) {
     Decoder::Sums sums = decoder_.take_sums();
+    if (need_ == Need::kEvents)
+      std::ranges::move(sums.intervals.rows, std::back_inserter(tail_.intervals.rows));
     sums.add(of_host_);
     for (const auto& [layer, count] : sums.events_by_layer) facts_.events_by_layer[layer] += count;
     facts_.losses = std::move(sums.losses);

@@ -41,6 +41,7 @@ enum fathom_kind {
   FATHOM_KIND_EXEC = 19,
   FATHOM_KIND_EXEC_FAILED = 20,
   FATHOM_KIND_WAITED = 21,
+  FATHOM_KIND_SUMS = 22, /* calls of one kind, added up */
   FATHOM_KIND_FIRST = 32,
 };
 
@@ -49,3 +50,21 @@ enum { FATHOM_EXEC_WITHOUT_LIBRARY = 1 }; /* the new environment does not preloa
 
 /* How a process came to be recorded (PROCESS). */
 enum { FATHOM_ATTACH_PRELOAD = 1, FATHOM_ATTACH_LATE = 2, FATHOM_ATTACH_FORK = 3 };
+
+/* What a thread's calls of one kind came to in one interval, so far: its thread adds to it where it
+   lies, until it leaves the segment or the interval is over. Words of eight bytes, each at a
+   multiple of eight, so that readers of a segment that is written find old or new ones, and none
+   that is half of each. */
+#define FATHOM_SUMS_BUCKETS 40
+struct fathom_sums {
+  uint64_t begin_ns; /* the interval, since the start of the run */
+  uint64_t width_ns;
+  uint64_t last_end; /* tick */
+  uint64_t errors;
+  uint64_t bytes;
+  uint64_t ticks; /* of all calls together, of the shortest, of the longest */
+  uint64_t least;
+  uint64_t most;
+  uint64_t
+      hist[FATHOM_SUMS_BUCKETS]; /* calls of 2^i ns and less than 2^(i+1); the last: and more */
+};

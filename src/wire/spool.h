@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define FATHOM_WIRE_VERSION 1
+#define FATHOM_WIRE_VERSION 2                          /* 1 has no SUMS */
 #define FATHOM_RUN_MAGIC UINT64_C(0x31304e5552485446)  /* "FTHRUN01" */
 #define FATHOM_POOL_MAGIC UINT64_C(0x31304c4f50485446) /* "FTHPOL01" */
 
@@ -38,7 +38,8 @@ struct fathom_run_header {
   uint32_t uid;
   char boot_id[40];
   char host[64];
-  uint64_t refused; /* atomic: pools that could not be made (no room, no permission) */
+  uint64_t refused;     /* atomic: pools that could not be made (no room, no permission) */
+  uint64_t interval_ns; /* of calls that are added up; 0: a second */
 };
 #define FATHOM_RUN_HEADER_SIZE 4096
 
@@ -62,6 +63,7 @@ enum fathom_source {
   FATHOM_SOURCE_STDIO = 2,
   FATHOM_SOURCE_POSIX = 3,
   FATHOM_SOURCE_PYTHON = 4,
+  FATHOM_SOURCE_HEAP = 5,
   FATHOM_SOURCES = 8
 };
 

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "wire/record.h"
 
 namespace fathom::guest::testing {
 
@@ -16,6 +19,7 @@ struct Run {  // what follows a SWITCH
   std::uint64_t thread = 0;  // ordinal
   std::uint64_t cursor = 0;
   std::vector<std::uint64_t> names;  // ids of THREAD_NAME records, which tests write as marks
+  std::vector<std::pair<std::uint16_t, fathom_sums>> sums;  // by kind
 };
 struct Contents {
   std::vector<Run> runs;

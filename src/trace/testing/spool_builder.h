@@ -31,14 +31,18 @@ inline constexpr unsigned kRead = 33;
 inline constexpr unsigned kPread = 34;
 inline constexpr unsigned kFread = 35;
 inline constexpr unsigned kRename = 36;
-inline constexpr unsigned kNamed = 37;  // by its site
+inline constexpr unsigned kNamed = 37;   // by its site
+inline constexpr unsigned kMalloc = 38;  // calls that are added up
+inline constexpr unsigned kFree = 39;
 inline constexpr char kSchemaText[] =
     "32\t3\tposix\topen\topen64\topen\t-\tfd file ret arg:flags:int\n"
     "33\t3\tposix\tread\tread\tread\tbytes,position\tfd file offset size ret\n"
     "34\t3\tposix\tpread\tpread64\tread\tbytes\tfd file offset size ret\n"
     "35\t2\tstdio\tfread\tfread\tread\tbytes,position\tfd file offset size item ret\n"
     "36\t3\tposix\trename\trename\tmetadata\t-\tfd file ret arg:to:path\n"
-    "37\t4\tpython\t-\tloop\t-\t-\tsite arg:iterations:int\n";
+    "37\t4\tpython\t-\tloop\t-\t-\tsite arg:iterations:int\n"
+    "38\t5\theap\tmalloc\tmalloc\tallocate\tbytes\n"
+    "39\t5\theap\tfree\tfree\tfree\t-\n";
 
 // A directory that goes with the object.
 class TempDir {
@@ -148,6 +152,14 @@ class RecordWriter {
     timed(kind | flags, depth, end);
     number(end - begin);
     for (const std::uint64_t field : fields) number(field);
+    return *this;
+  }
+  RecordWriter& sums(unsigned kind, const fathom_sums& sums, std::uint8_t padding = 0) {
+    put_head(FATHOM_KIND_SUMS);
+    raw(static_cast<std::uint16_t>(kind));
+    raw(padding);
+    bytes_.insert(bytes_.end(), padding, 0);
+    raw(sums);
     return *this;
   }
   // A record with an end and numbers: THREAD_END, PROCESS_END, EXEC, EXEC_FAILED, WAITED.
