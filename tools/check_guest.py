@@ -4,7 +4,8 @@
 
 It may need libc alone, and of libc only the symbols of tools/guest_symbols.allow; it is never
 unloaded, relocates no code, needs no executable stack, and takes little thread-local storage.
-usage: tools/check_guest.py [LIBRARY] [--prefix aarch64-linux-gnu-]
+Hooks of the allocator are in libfathom_heap.so alone.
+usage: tools/check_guest.py [LIBRARY…] [--prefix aarch64-linux-gnu-]   (default: both in build/)
 """
 
 import argparse
@@ -18,6 +19,11 @@ ROOT = Path(__file__).parent.parent
 ALLOW_LIST = ROOT / "tools" / "guest_symbols.allow"
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 TLS_BYTES = 64
+HEAP_LIBRARY = "libfathom_heap.so"
+HEAP = {
+    "malloc", "calloc", "realloc", "reallocarray", "free",
+    "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc",
+}  # fmt: skip
 
 
 def output_of(*command: str) -> str:
@@ -41,6 +47,14 @@ def symbol_problems(prefix: str, library: Path) -> Iterator[str]:
             yield f"needs {symbol}, which {ALLOW_LIST.name} does not allow"
 
 
+def heap_problems(prefix: str, library: Path) -> Iterator[str]:
+    lines = output_of(f"{prefix}nm", "-D", "--defined-only", str(library)).splitlines()
+    defined = HEAP & {line.split()[-1].split("@")[0] for line in lines}
+    wanted = HEAP if library.name == HEAP_LIBRARY else set()
+    for symbol in sorted(defined ^ wanted):
+        yield f"{'has no' if symbol in wanted else 'has a'} hook of {symbol}"
+
+
 def dynamic_problems(prefix: str, library: Path) -> Iterator[str]:
     dynamic = output_of(f"{prefix}readelf", "-dW", str(library))
     for needed in re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic):
@@ -62,24 +76,28 @@ def segment_problems(prefix: str, library: Path) -> Iterator[str]:
         yield f"takes {int(tls[2], 16)} bytes of thread-local storage; {TLS_BYTES} are allowed"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("library", nargs="?", type=Path, default=ROOT / "build" / "libfathom.so")
-    parser.add_argument("--prefix", default="", help="of nm and readelf")
-    arguments = parser.parse_args()
-    library: Path = arguments.library
+def check(library: Path, prefix: str) -> int:
     if not library.is_file():
         print(f"check_guest: there is no {library}; ./dev build makes it", file=sys.stderr)
         return 3
     problems = [
         problem
-        for check in (symbol_problems, dynamic_problems, segment_problems)
-        for problem in check(arguments.prefix, library)
+        for check_one in (symbol_problems, heap_problems, dynamic_problems, segment_problems)
+        for problem in check_one(prefix, library)
     ]
     for problem in problems:
         print(f"{library}: {problem}")
     print(f"check_guest: {library.name}, {len(problems)} problems")
     return 1 if problems else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    usual = [ROOT / "build" / name for name in ("libfathom.so", HEAP_LIBRARY)]
+    parser.add_argument("libraries", nargs="*", metavar="LIBRARY", type=Path, default=usual)
+    parser.add_argument("--prefix", default="", help="of nm and readelf")
+    arguments = parser.parse_args()
+    return max(check(library, arguments.prefix) for library in arguments.libraries)
 
 
 if __name__ == "__main__":

@@ -118,8 +118,9 @@ Table layer_table() {
   for (const sources::LayerDef& layer : sources::layers()) {
     const sources::SourceDef* source = sources::source_of(layer.name);
     const bool in_process = source != nullptr && source->in_process;
-    const sources::Availability found =
-        in_process ? library_state() : sources::probe_layer(layer.name);
+    const sources::Availability found = in_process && !library_state().available
+                                            ? library_state()
+                                            : sources::probe_layer(layer.name);
     const char* state = found.available     ? "available"
                         : source != nullptr ? "unavailable"
                                             : "not built";

@@ -64,7 +64,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--sample-resources,--hz", a.options.hz, "HZ",
                 "samples of resources a second (10)");
   parser.option("--interval", a.interval, "TIME",
-                "how long the kernel adds calls up before they become a row (1s)");
+                "how long calls are added up before they become a row (1s)");
   parser.option("--detail", a.options.detail, "L,…",
                 "layers of the kernel that also record every single call");
   parser.option("--functions", a.options.functions, "F,…",

@@ -45,6 +45,7 @@ uint32_t hash_name(const char* name) {
 
 void index_names() {
   for (size_t table = 0; table < kAllBindingsCount; table++) {
+    if (kAllBindings[table] == nullptr) continue;
     for (size_t row = 0; row < kAllBindings[table]->count; row++) {
       const Binding* binding = &kAllBindings[table]->rows[row];
       uint32_t at = hash_name(binding->symbol) % kNames;
@@ -290,12 +291,14 @@ const Binding kLoaderRows[] = {
 
 const Bindings kLoaderBindings{kLoaderRows, sizeof kLoaderRows / sizeof *kLoaderRows};
 
+bool originals_are_sought() { return __atomic_load_n(&resolved, __ATOMIC_ACQUIRE) == 1; }
+
 namespace {
 
 // Another thread is looking for them, while constructors still run; or this one, if the loader
 // calls the program's own allocator.
 void wait_for_originals() {
-  for (int tries = 0; tries < 100000 && __atomic_load_n(&resolved, __ATOMIC_ACQUIRE) == 1; tries++)
+  for (int tries = 0; tries < 100000 && originals_are_sought(); tries++)
     raw_syscall(SYS_sched_yield);
 }
 
@@ -311,6 +314,7 @@ void resolve_originals() {
   fathom_original_dlsym = reinterpret_cast<void*>(find);
   index_names();
   for (size_t table = 0; table < kAllBindingsCount; table++) {
+    if (kAllBindings[table] == nullptr) continue;
     for (size_t row = 0; row < kAllBindings[table]->count; row++) {
       const Binding& binding = kAllBindings[table]->rows[row];
       void* original = find(RTLD_NEXT, binding.symbol);

@@ -17,11 +17,12 @@ struct Bindings {
   size_t count;
 };
 
-// From sources/in_process.guest.cc: every table of the library.
+// From sources/in_process.guest.cc: every table; nullptr for one that this library is without.
 extern const Bindings* const kAllBindings[];
 extern const size_t kAllBindingsCount;
 
 void resolve_originals();               // idempotent
+bool originals_are_sought();            // by whoever calls this, or by another thread
 bool loaded_late();                     // the symbols of the program lead past us: not preloaded
 void bind_new_objects();                // rewrites the GOT of every object that is not bound yet
 extern const Bindings kLoaderBindings;  // dlopen and dlsym

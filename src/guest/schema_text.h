@@ -47,6 +47,18 @@ struct SchemaWriter {
     put('\n');
   }
 
+  // A kind whose calls are added up: its records are SUMS.
+  constexpr void put_summed(const Spec& s) {
+    put_number(s.kind);
+    put('\t');
+    put_number(s.source);
+    for (const char* column : {s.layer, s.name, s.entry, s.category, has_size(s) ? "bytes" : "-"}) {
+      put('\t');
+      put(column);
+    }
+    put('\n');
+  }
+
   constexpr void put_call(const Spec& s) {
     put_number(s.kind);
     put('\t');

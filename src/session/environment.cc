@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "session/python_options.h"
@@ -43,6 +44,14 @@ std::string take(std::vector<std::string>& base, std::string_view name) {
   return value;
 }
 
+// A library of ours, with the hooks of malloc or without: two in one process would record twice.
+bool is_ours(const std::string& path, const std::string& library) {
+  if (path == library) return true;
+  const std::string_view name = base_name(path);
+  return dir_name(path) == dir_name(library) &&
+         (name == "libfathom.so" || name == "libfathom_heap.so");
+}
+
 // Ours first. The loader separates by spaces and colons alike.
 std::string preload_list(const std::string& library, const std::string& others) {
   std::string list = library;
@@ -50,7 +59,7 @@ std::string preload_list(const std::string& library, const std::string& others) 
   while ((at = others.find_first_not_of(" :", at)) != std::string::npos) {
     const std::size_t end = std::min(others.find_first_of(" :", at), others.size());
     const std::string other = others.substr(at, end - at);
-    if (other != library) list += ":" + other;
+    if (!is_ours(other, library)) list += ":" + other;
     at = end;
   }
   return list;
@@ -58,8 +67,8 @@ std::string preload_list(const std::string& library, const std::string& others) 
 
 // AddressSanitizer refuses to run where another library was loaded before its own. That check is
 // about libraries that replace malloc, which ours does not: its run-time library comes right behind
-// ours, and sees every call. The word stands last, so that the program's own options hold; programs
-// without AddressSanitizer do not read it.
+// ours, and sees every call; those that layer heap counts, too. The word stands last, so that the
+// program's own options hold; programs without AddressSanitizer do not read it.
 std::string sanitizer_options(const std::string& own) {
   constexpr std::string_view kWord = "verify_asan_link_order=0";
   if (own.empty()) return std::string(kWord);

@@ -29,11 +29,13 @@ TEST(GuestEnvironment, OthersPreloadsFollowOurs) {
     const char* before;
     const char* after;
   };
-  const Case cases[] = {{"LD_PRELOAD=/a.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
-                        {"LD_PRELOAD=/a.so /b.so", "LD_PRELOAD=/l/libfathom.so:/a.so:/b.so"},
-                        {"LD_PRELOAD=/a.so:/l/libfathom.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
-                        {"LD_PRELOAD=", "LD_PRELOAD=/l/libfathom.so"},
-                        {"LD_PRELOAD= : ", "LD_PRELOAD=/l/libfathom.so"}};
+  const Case cases[] = {
+      {"LD_PRELOAD=/a.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
+      {"LD_PRELOAD=/a.so /b.so", "LD_PRELOAD=/l/libfathom.so:/a.so:/b.so"},
+      {"LD_PRELOAD=/a.so:/l/libfathom.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
+      {"LD_PRELOAD=/l/libfathom_heap.so:/a.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
+      {"LD_PRELOAD=", "LD_PRELOAD=/l/libfathom.so"},
+      {"LD_PRELOAD= : ", "LD_PRELOAD=/l/libfathom.so"}};
   for (const Case& c : cases) {
     EXPECT_THAT(guest_environment({c.before}, kSettings), Contains(c.after)) << c.before;
     EXPECT_THAT(guest_environment({c.before}, kSettings), Not(Contains(c.before))) << c.before;

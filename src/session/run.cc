@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/host.h"
+#include "base/sum.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "session/environment.h"
@@ -110,13 +111,23 @@ double estimated_ns_per_event(std::uint32_t tick_source) {
   return sum == 0 ? kStoreNs : 2 * static_cast<double>(spent) / kReadings + kStoreNs;
 }
 
+// Calls that the library recorded, each by itself or added up.
+std::int64_t calls_in_process(const Prepared& prepared, const trace::SummaryTable& summary,
+                              const trace::Strings& strings) {
+  std::int64_t calls = 0;
+  for (const trace::SummaryRow& row : summary.rows()) {
+    const std::string_view layer = strings.view(row.key.layer);
+    if (std::ranges::find(prepared.plan.in_process, layer) != prepared.plan.in_process.end())
+      add_to(calls, row.calls);
+  }
+  return calls;
+}
+
 // Layers that recorded nothing say so, and what the recording cost is estimated.
-void complete_manifest(const Prepared& prepared, trace::Manifest& manifest) {
-  std::int64_t events = 0;
-  for (const std::string& layer : prepared.plan.in_process) events += manifest.layer(layer).events;
+void complete_manifest(const Prepared& prepared, std::int64_t calls, trace::Manifest& manifest) {
   const double each = estimated_ns_per_event(prepared.header.tick_source);
   manifest.overhead_ns_per_event = each;
-  manifest.overhead_ns = static_cast<std::int64_t>(each * static_cast<double>(events));
+  manifest.overhead_ns = static_cast<std::int64_t>(each * static_cast<double>(calls));
   for (trace::LayerState& layer : manifest.layers) {
     if (layer.state != "on" || layer.events != 0 || !layer.reason.empty()) continue;
     layer.reason = manifest.not_covered.empty() ? "nothing happened in this layer"
@@ -131,7 +142,8 @@ void complete_manifest(const Prepared& prepared, trace::Manifest& manifest) {
 Result<trace::Totals> sum_up(const Prepared& prepared, pid_t program, trace::Packer& packer) {
   FATHOM_ASSIGN(trace::Totals totals, packer.sum_up());
   note_uncovered(prepared, program, totals);
-  complete_manifest(prepared, totals.manifest);
+  complete_manifest(prepared, calls_in_process(prepared, totals.summary, packer.strings()),
+                    totals.manifest);
   trace::Manifest& manifest = packer.manifest();
   manifest.not_covered = totals.manifest.not_covered;
   manifest.overhead_ns = totals.manifest.overhead_ns;
@@ -215,7 +227,8 @@ Result<Prepared> prepare(const RunOptions& options) {
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
   FATHOM_TRY(check_place(options.output, options.force));
   if (!prepared.plan.in_process.empty()) {
-    FATHOM_ASSIGN(prepared.library, sources::find_library());
+    const bool heap = prepared.plan.has(sources::kHeapLayer);
+    FATHOM_ASSIGN(prepared.library, sources::find_library(heap ? sources::kHeapLayer : ""));
   }
   return prepared;
 }
@@ -230,7 +243,8 @@ RunOutcome not_started(const Error& error) {
 Result<trace::Packer> open_recording(Prepared& prepared, const RunOptions& options) {
   FATHOM_ASSIGN(prepared.header,
                 make_spool(prepared.directory, {.spool_max = options.spool_max,
-                                                .block_when_full = options.block_when_full}));
+                                                .block_when_full = options.block_when_full,
+                                                .interval_ns = options.interval_ns}));
   trace::Manifest manifest = first_manifest(prepared, options);
   FATHOM_TRY(trace::write_manifest(prepared.directory, manifest));
   return trace::Packer::open(prepared.directory, std::move(manifest),

@@ -28,7 +28,7 @@ struct RunOptions {
   std::uint64_t spool_max = 0;       // bytes; 0: by what is free
   bool block_when_full = false;
   double hz = 10;                            // samples of resources a second
-  std::int64_t interval_ns = 1'000'000'000;  // of sums that the kernel makes
+  std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
   std::vector<std::string> detail;           // layers of the kernel with an event for each call
   std::vector<std::string> functions;        // of layer user
 };

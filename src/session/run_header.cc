@@ -110,6 +110,7 @@ Result<fathom_run_header> make_spool(const std::string& directory, const HeaderO
   set_run_id(header);
   FATHOM_ASSIGN(header.spool_max, budget(directory, options.spool_max));
   header.when_full = options.block_when_full ? FATHOM_WHEN_FULL_BLOCK : FATHOM_WHEN_FULL_DROP;
+  header.interval_ns = static_cast<std::uint64_t>(options.interval_ns);
   header.supervised = 1;
   header.creator_pid = static_cast<std::uint32_t>(getpid());
   header.uid = getuid();

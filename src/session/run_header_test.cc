@@ -25,7 +25,8 @@ class RunHeader : public testing::Test {
 
 TEST_F(RunHeader, IsWhatTheFileHolds) {
   const std::int64_t before = now_monotonic_ns();
-  const auto made = make_spool(root_, {.spool_max = 12345, .block_when_full = true});
+  const auto made =
+      make_spool(root_, {.spool_max = 12345, .block_when_full = true, .interval_ns = 5'000'000});
   ASSERT_TRUE(made) << made.error().message;
   const std::string page = read_file(root_ + "/spool/run.header").value();
   ASSERT_EQ(page.size(), static_cast<std::size_t>(FATHOM_RUN_HEADER_SIZE));
@@ -35,6 +36,7 @@ TEST_F(RunHeader, IsWhatTheFileHolds) {
   EXPECT_EQ(header.version, static_cast<std::uint32_t>(FATHOM_WIRE_VERSION));
   EXPECT_EQ(header.tick_source, choose_tick_source());
   EXPECT_EQ(header.spool_max, 12345U);
+  EXPECT_EQ(header.interval_ns, 5'000'000U);
   EXPECT_EQ(header.when_full, static_cast<std::uint32_t>(FATHOM_WHEN_FULL_BLOCK));
   EXPECT_EQ(header.supervised, 1U);
   EXPECT_EQ(header.creator_pid, static_cast<std::uint32_t>(getpid()));

@@ -13,6 +13,7 @@
 
 #include "guest/attach.h"
 #include "guest/binding.h"
+#include "guest/process.h"
 #include "guest/schema.h"
 #include "guest/schema_text.h"
 #include "sources/kinds.h"
@@ -31,6 +32,18 @@ namespace posix {
 #undef FATHOM_TABLE_FIRST
 }  // namespace posix
 
+namespace heap {
+#define FATHOM_TABLE "sources/heap/heap.calls.h"
+#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_HEAP
+#define FATHOM_TABLE_LAYER "heap"
+#define FATHOM_TABLE_FIRST kFirstHeapKind
+#include "guest/call_table.inc"
+#undef FATHOM_TABLE
+#undef FATHOM_TABLE_SOURCE
+#undef FATHOM_TABLE_LAYER
+#undef FATHOM_TABLE_FIRST
+}  // namespace heap
+
 namespace stdio {
 #define FATHOM_TABLE "sources/stdio/stdio.calls.h"
 #define FATHOM_TABLE_SOURCE FATHOM_SOURCE_STDIO
@@ -46,6 +59,7 @@ constexpr void put_all(SchemaWriter& writer) {
   for (const Spec* spec : stdio::kSpecs) writer.put_call(*spec);
   for (const NamedKind& kind : kPythonKinds)
     writer.put_named(kind.kind, FATHOM_SOURCE_PYTHON, "python", kind.entry, kind.fields);
+  for (const Spec* spec : heap::kSpecs) writer.put_summed(*spec);
 }
 
 consteval size_t length_of_schema() {
@@ -91,6 +105,9 @@ const char* name_of_kind(uint16_t kind) {
   for (const Spec* spec : stdio::kSpecs) {
     if (spec->kind == kind) return spec->name;
   }
+  for (const Spec* spec : heap::kSpecs) {
+    if (spec->kind == kind) return spec->name;
+  }
   return "";
 }
 
@@ -100,15 +117,25 @@ extern const Bindings kRightsBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
 extern const Bindings kDftracerBindings;
+// In libfathom_heap.so alone. Its originals are needed first: to look for the others takes memory.
+extern const Bindings kHeapBindings __attribute__((weak, visibility("hidden")));
 
-const Bindings* const kAllBindings[] = {&kLoaderBindings,  &kPosixBindings, &kProcessBindings,
-                                        &kRightsBindings,  &kStdioBindings, &kAnnotateBindings,
-                                        &kDftracerBindings};
+const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,  &kPosixBindings,
+                                        &kProcessBindings,  &kRightsBindings,  &kStdioBindings,
+                                        &kAnnotateBindings, &kDftracerBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc
 
-void (*const kAllArrivals[])() = {look_for_python, run_joined};
+// Asked for by variables, and this is the library that does without.
+void look_for_heap() {
+  constexpr char kReason[] = "libfathom.so was loaded, not libfathom_heap.so";
+  if (&kHeapBindings != nullptr || !guest.wanted[FATHOM_SOURCE_HEAP]) return;
+  guest.wanted[FATHOM_SOURCE_HEAP] = guest.live->on[FATHOM_SOURCE_HEAP] = 0;
+  write_meta("reason:heap", kReason, sizeof kReason - 1);
+}
+
+void (*const kAllArrivals[])() = {look_for_heap, look_for_python, run_joined};
 const size_t kAllArrivalsCount = std::extent_v<decltype(kAllArrivals)>;
 
 }  // namespace fathom::guest

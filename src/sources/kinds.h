@@ -5,7 +5,12 @@
 
 namespace fathom::guest {
 
-enum : unsigned { kFirstPosixKind = 32, kFirstStdioKind = 512, kFirstPythonKind = 768 };
+enum : unsigned {
+  kFirstPosixKind = 32,
+  kFirstStdioKind = 512,
+  kFirstPythonKind = 768,
+  kFirstHeapKind = 800
+};
 
 // Kinds whose name stands in the record, as a site.
 struct NamedKind {

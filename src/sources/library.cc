@@ -19,7 +19,10 @@
 namespace fathom::sources {
 namespace {
 
-constexpr char kName[] = "libfathom.so";
+// With the hooks of malloc, or without.
+std::string name_for(std::string_view layer) {
+  return layer == kHeapLayer ? "libfathom_heap.so" : "libfathom.so";
+}
 
 // Without /proc, as it was called.
 Result<std::string> own_path() {
@@ -30,12 +33,12 @@ Result<std::string> own_path() {
 }
 
 // The line that brings a library which lies elsewhere.
-std::string link_line() {
+std::string link_line(const std::string& name) {
   const Result<std::string> program = own_path();
-  const std::string found = find_elsewhere(kName);
+  const std::string found = find_elsewhere(name);
   if (!program || found.empty()) return "";
   const std::string folder(dir_name(*program));
-  const std::string line = "ln -sf " + found + " " + join_path(folder, kName);
+  const std::string line = "ln -sf " + found + " " + join_path(folder, name);
   return access(folder.c_str(), W_OK) == 0 ? line : as_root(line);
 }
 
@@ -60,7 +63,7 @@ Availability obstacle(const std::string& library, const std::string& words) {
   } else if (statvfs(library.c_str(), &place) == 0 && (place.f_flag & ST_NOEXEC) != 0) {
     state.reason = library + " lies where nothing may be executed (noexec)";
     state.fix = as_root("mount -o remount,exec " + mount_point_of(library));
-  } else if (const std::string line = link_line(); !line.empty()) {
+  } else if (const std::string line = link_line(name_for({})); !line.empty()) {
     state.fix = line;
   }
   return state;
@@ -105,11 +108,12 @@ std::string find_elsewhere(const std::string& name) {
   return "";
 }
 
-Result<std::string> find_library() {
+Result<std::string> find_library(std::string_view layer) {
+  const std::string name = name_for(layer);
   FATHOM_ASSIGN(const std::string program, own_path());
   const std::string folder(dir_name(program));
   for (const char* place : {"", "../lib"}) {
-    const std::string path = join_path(join_path(folder, place), kName);
+    const std::string path = join_path(join_path(folder, place), name);
     if (!path_exists(path)) continue;
     FATHOM_ASSIGN(std::string library, real_path(path));
     // The loader splits LD_PRELOAD at these, and has no way to quote them.
@@ -122,17 +126,17 @@ Result<std::string> find_library() {
     return library;
   }
   return Error{Code::kNotFound,
-               "there is no libfathom.so in " + folder + " or " + folder + "/../lib",
+               "there is no " + name + " in " + folder + " or " + folder + "/../lib",
                "install it beside the program"};
 }
 
-Availability probe_library(std::string_view /*layer*/) {
-  const Result<std::string> library = find_library();
+Availability probe_library(std::string_view layer) {
+  const Result<std::string> library = find_library(layer);
   if (library) return {};
   const bool absent = library.error().code == Code::kNotFound;
   return {.available = false,
           .reason = library.error().message,
-          .fix = absent ? link_line() : std::string()};
+          .fix = absent ? link_line(name_for(layer)) : std::string()};
 }
 
 Availability try_library() {

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// libfathom.so, which carries every in-process source: where it is, and whether it can be
-// preloaded.
+// libfathom.so, which carries every in-process source, and libfathom_heap.so, which carries heap,
+// too: where they are, and whether they can be preloaded.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "sources/source.h"
 
 namespace fathom::sources {
 
-// The absolute path, beside this program or in ../lib. An error tells where it was looked for.
-Result<std::string> find_library();
+inline constexpr std::string_view kHeapLayer = "heap";
+
+// The absolute path of the one for that layer, beside this program or in ../lib. An error tells
+// where it was looked for.
+Result<std::string> find_library(std::string_view layer = {});
 
 // What find_library says, as the availability of an in-process source.
 [[nodiscard]] Availability probe_library(std::string_view layer = {});

@@ -9,13 +9,14 @@ extern const SourceDef kAnnotate;
 extern const SourceDef kPython;
 extern const SourceDef kStdio;
 extern const SourceDef kPosix;
+extern const SourceDef kHeap;
 extern const SourceDef kEbpf;
 extern const SourceDef kResources;
 
 namespace {
 
 const SourceDef* const kSources[] = {
-    &kAnnotate, &kPython, &kStdio, &kPosix, &kEbpf, &kResources,
+    &kAnnotate, &kPython, &kStdio, &kPosix, &kHeap, &kEbpf, &kResources,
 };
 
 }  // namespace

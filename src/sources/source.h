@@ -35,7 +35,7 @@ struct SourceContext {
   std::int64_t start_monotonic_ns = 0;       // where ts is 0
   double hz = 10;                            // samples a second
   std::vector<std::string> layers;           // that are recorded
-  std::int64_t interval_ns = 1'000'000'000;  // of sums that are made beside the program
+  std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
   std::vector<std::string> detail;           // layers with an event for each call, too
   std::vector<std::string> functions;        // to probe, of layer user
 };

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <fathom/fathom.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,8 @@ static void subject(const char* name, long round) {
     if (fputc('x', stream) != 'x') _exit(13);
   } else if (strcmp(name, "exec") == 0) {
     if (execl("/nowhere", "nowhere", NULL) != -1) _exit(14);
+  } else if (strcmp(name, "memalign") == 0) {
+    free(memalign(64, 64));
   } else {  // a name that is new, and so long that a segment holds few of them
     snprintf(long_name, 20, "%018ld", round);
     long_name[18] = 'x';

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// The host half of `heap`: what it gives. The counting happens inside the program.
+#include "sources/library.h"
+#include "sources/source.h"
+
+namespace fathom::sources {
+namespace {
+
+constexpr std::string_view kLayers[] = {kHeapLayer};
+
+}  // namespace
+
+extern const SourceDef kHeap;
+const SourceDef kHeap = {
+    .name = "heap",
+    .layers = kLayers,
+    .help = "calls of malloc, free and their kin, added up",
+    .in_process = true,
+    .probe = probe_library,
+    .make = nullptr,
+};
+
+}  // namespace fathom::sources
