@@ -6,6 +6,7 @@
 //   region  an empty annotated region (nothing but a load and a branch when not recorded)
 //   pread   pread of 4 KiB from a hot file       read64  fread of 64 bytes     stat   stat of that
 //   file openclose  open and close of it              write   pwrite of 4 KiB
+//   malloc  malloc of 64 bytes and free
 #include <fathom/fathom.h>
 #include <fcntl.h>
 #include <string.h>
@@ -95,6 +96,15 @@ static void openclose_loop(long turns, void* unused) {
     if (close(open(path, O_RDONLY)) != 0) exit(3);
 }
 
+static void malloc_loop(long turns, void* unused) {
+  (void)unused;
+  for (long i = 0; i < turns; i++) {
+    void* memory = malloc(64);
+    __asm__ volatile("" : "+r"(memory)::"memory");
+    free(memory);
+  }
+}
+
 // About 20 MB/s: bursts of 2500 records of 8 bytes each millisecond.
 static void stall(double seconds, int control) {
   enum { BURST = 2500, RECORD = 8 };
@@ -145,6 +155,7 @@ int main(int argc, char** argv) {
       {"region", region_loop, NULL},    {"pread", pread_loop, open_file},
       {"write", write_loop, open_file}, {"read64", read64_loop, open_file},
       {"stat", stat_loop, open_file},   {"openclose", openclose_loop, open_file},
+      {"malloc", malloc_loop, NULL},
   };
   if (argc != 4) return 2;
   if (strcmp(argv[1], "stall") == 0) return stall(atof(argv[2]), atoi(argv[3])), 0;

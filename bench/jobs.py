@@ -52,12 +52,11 @@ class Bench:
         """ns of thread CPU for one turn"""
         return float(self.run([str(self.cost), what, self.turns(turns), str(threads)]))
 
-    def under_fathom(self, *arguments: str) -> str:
+    def under_fathom(self, *arguments: str, options: tuple[str, ...] = ()) -> str:
         """The cost program, recorded; its output"""
         shutil.rmtree(self.trace, ignore_errors=True)
-        return self.run(
-            [str(self.build / "fathom"), "run", "-q", "-o", str(self.trace), "--", str(self.cost), *arguments]
-        )
+        recorder = [str(self.build / "fathom"), "run", "-q", *options, "-o", str(self.trace), "--"]
+        return self.run([*recorder, str(self.cost), *arguments])
 
     def unpacked(self, *arguments: str) -> None:
         """The cost program, recorded with nobody beside it: all stays in the spool"""
