@@ -46,6 +46,8 @@ struct ViewOptions {
   std::vector<std::string> by;  // what to group by; empty: the view's own choice
   std::int64_t top = -1;        // rows at most; 0: all; -1: the view's own choice
   std::int64_t depth = -1;      // levels of a tree or of directories; -1: the view's own choice
+  std::string call = {};        // the name of a call that is to be explained
+  std::string file = {};        // and only where it was on this file
   std::span<const Rule> rules = {};  // what the overview asks for advice
 };
 
@@ -64,6 +66,7 @@ struct ViewDef {
   bool of_positions = false;   // asks how calls moved through files, which a part of a run has to
                                // find out anew
   bool has_depth = false;      // knows `depth`
+  bool of_call = false;        // knows `call` and `file`
 };
 
 // In the order that help shows; the first is what a report without a view's name shows.

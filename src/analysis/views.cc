@@ -11,6 +11,7 @@ extern const ViewDef kOverviewView;
 extern const ViewDef kFunctionsView;
 extern const ViewDef kLoopsView;
 extern const ViewDef kTreeView;
+extern const ViewDef kExplainView;
 extern const ViewDef kFilesView;
 extern const ViewDef kDirectoriesView;
 extern const ViewDef kPatternsView;
@@ -33,11 +34,11 @@ extern const ViewDef kLossesView;
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,    &kFunctionsView, &kLoopsView,       &kTreeView,     &kFilesView,
-    &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,  &kPhasesView,
-    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,  &kSizesView,
-    &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView, &kIntervalsView,
-    &kResourcesView,   &kLossesView,
+    &kOverviewView,  &kFunctionsView,   &kLoopsView,     &kTreeView,        &kExplainView,
+    &kFilesView,     &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,
+    &kPhasesView,    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,
+    &kSizesView,     &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView,
+    &kIntervalsView, &kResourcesView,   &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {
@@ -63,6 +64,13 @@ Error no_depth(const ViewDef& view) {
                      "--depth is for " + join(known, " and "));
 }
 
+Status check_call(const ViewDef& view, const ViewOptions& options) {
+  if (!view.of_call && (!options.call.empty() || !options.file.empty()))
+    return usage_error("view " + std::string(view.name) + " explains no single call",
+                       "--call and --file are for explain");
+  return {};
+}
+
 }  // namespace
 
 std::span<const ViewDef* const> views() { return kViews; }
@@ -77,6 +85,7 @@ Result<const ViewDef*> choose_view(std::string_view name, const ViewOptions& opt
       return unknown_grouping(**found, by);
   }
   if (options.depth >= 0 && !(*found)->has_depth) return no_depth(**found);
+  FATHOM_TRY(check_call(**found, options));
   return *found;
 }
 

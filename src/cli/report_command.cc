@@ -63,6 +63,8 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--top", a.options.top, "N", "rows of a table at most; 0: all");
   parser.option("--depth", a.options.depth, "N",
                 "tree: so many levels; directories: of this level");
+  parser.option("--call", a.options.call, "NAME", "explain: this call (the one that took longest)");
+  parser.option("--file", a.options.file, "PATH", "explain: only where it was on this file");
   declare_filters(parser, a.filters);
   parser.option("--where", a.condition, "SQL",
                 "only events for which this holds, e.g. \"bytes < 4096 AND file LIKE '/data/%'\"");
