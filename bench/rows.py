@@ -12,6 +12,7 @@ from calls import row_calls
 from heap import row_heap
 from jobs import Bench
 from kept import row_kept
+from kernel import row_kernel, row_probes
 from row import Row, Sample, Samples, add, judged
 
 
@@ -205,7 +206,7 @@ def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progre
 
 RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
-ROWS += [row_heap, row_annotated, row_dropin, row_calls, row_kept, row_big]
+ROWS += [row_heap, row_annotated, row_dropin, row_calls, row_kernel, row_probes, row_kept, row_big]
 
 
 def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:

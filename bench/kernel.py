@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""What layers of the kernel cost: a system call that is recorded and one that is not, and probes at many functions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import statistics
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from jobs import Bench
+from row import Row, Sample, Samples, add, judged
+
+TURNS = 600_000
+# Both ends of each call of one program, with a histogram, as bpftrace's users write it.
+SCRIPT = """
+tracepoint:raw_syscalls:sys_enter /pid == cpid/ {{ @begin[tid] = nsecs; }}
+tracepoint:raw_syscalls:sys_exit /@begin[tid]/ {{ @[args->id] = hist(nsecs - @begin[tid]); delete(@begin[tid]); }}
+"""
+
+
+def reason_against(bench: Bench, layer: str) -> str:
+    """Why a layer cannot be recorded here; "" where it can."""
+    layers = json.loads(bench.run([str(bench.build / "fathom"), "doctor", "--format", "json"]))["layers"]
+    found = next(row for row in layers if row["layer"] == layer)
+    return "" if found["state"] == "available" else str(found["reason"])
+
+
+def recorded(bench: Bench, *options: str) -> float:
+    shutil.rmtree(bench.trace, ignore_errors=True)
+    command = [str(bench.build / "fathom"), "run", "-q", "-o", str(bench.trace), "--layers", "syscall", *options, "--"]
+    return float(bench.run([*command, str(bench.cost), "pread", bench.turns(TURNS), "1"]))
+
+
+def beside_a_recording(bench: Bench) -> float:
+    """Of a process that nobody records, while another one is recorded."""
+    trace = bench.folder / "other.fathom"
+    shutil.rmtree(trace, ignore_errors=True)
+    command = [str(bench.build / "fathom"), "run", "-q", "-o", str(trace), "--layers", "syscall", "--"]
+    waiting = "touch ready; read line; true"
+    ready = bench.folder / "ready"
+    ready.unlink(missing_ok=True)
+    other = subprocess.Popen([*command, "sh", "-c", waiting], cwd=bench.folder, stdin=subprocess.PIPE)
+    try:
+        while not ready.exists() and other.poll() is None:
+            subprocess.run(["sleep", "0.05"], check=True)
+        return bench.bare("pread", TURNS, 1)
+    finally:
+        other.communicate(b"\n")
+
+
+def under_bpftrace(bench: Bench) -> float | None:
+    if shutil.which("bpftrace") is None:
+        return None
+    command = ["bpftrace", "-q", "-o", "/dev/null", "-e", SCRIPT.format()]
+    try:
+        text = bench.run([*command, "-c", f"{bench.cost} pread {bench.turns(TURNS)} 1"])
+        return float(text.split()[0])
+    except (subprocess.CalledProcessError, IndexError, ValueError):
+        return None
+
+
+def one_round(bench: Bench) -> Sample:
+    sample: Sample = {
+        "bare": bench.bare("pread", TURNS, 1),
+        "sums": recorded(bench),
+        "detail": recorded(bench, "--detail", "syscall"),
+        "others": beside_a_recording(bench),
+    }
+    add(sample, "bpftrace", under_bpftrace(bench))
+    add(sample, "strace", bench.strace("pread", TURNS // 50, 1))
+    return sample
+
+
+def peers_of(samples: Samples) -> str:
+    texts = []
+    for name in ("bpftrace", "strace"):
+        values = [one[name] - one["bare"] for one in samples.rounds if name in one]
+        texts.append(f"{name} {statistics.median(values):+.0f} ns" if values else f"{name} not measured")
+    return ", ".join(texts)
+
+
+def row_kernel(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    reason = reason_against(bench, "syscall")
+    if reason:
+        return [Row("system call, recorded by the kernel", "-", "", "", "", "", "", f"not measured: {reason}")]
+    samples = Samples([])
+    for _ in range(rounds):
+        samples.rounds.append(one_round(bench))
+        progress()
+    bpftrace = samples.ratio(lambda one: one["sums"] - one["bare"], "bpftrace", "bpftrace")
+    rows = []
+    for key, what in (
+        ("sums", "pread of 4 KiB, added up in the kernel by file"),
+        ("detail", "pread of 4 KiB, also one by one"),
+        ("others", "pread of 4 KiB of a process that is not recorded"),
+    ):
+        added = statistics.median([one[key] - one["bare"] for one in samples.rounds])
+        ratio = samples.ratio(lambda one, key=key: one[key], "bare", key)  # type: ignore[misc]
+        bars = ("0.6 x bpftrace", "0.45 x bpftrace", judged(bpftrace, 0.6, 0.45)) if key == "sums" else ("", "", "")
+        floor = f"bare {samples.median('bare') or 0:.0f} ns"
+        rows.append(Row(what, floor, f"{added:+.0f} ns", f"{ratio or 0:.2f} bare", peers_of(samples), *bars))
+    return rows
+
+
+def library_of(bench: Bench, count: int) -> Path:
+    """With so many functions to probe."""
+    library = bench.folder / f"libmany{count}.so"
+    if not library.exists():
+        source = "".join(f"int many_{i}(int x) {{ return x + {i}; }}\n" for i in range(count))
+        command = ["cc", "-O0", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
+        subprocess.run(command, input=source, text=True, check=True)
+    return library
+
+
+def row_probes(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """Put at functions and taken away again: what that adds to a run of a program that does nothing."""
+    reason = reason_against(bench, "user")
+    if reason:
+        return [Row("probes at functions", "-", "", "", "", "", "", f"not measured: {reason}")]
+    rows = []
+    for count, enough in ((2000, 1.5), (20_000, 0.0)):
+        library = library_of(bench, count)
+        times = []
+        for _ in range(rounds):
+            shutil.rmtree(bench.trace, ignore_errors=True)
+            command = [str(bench.build / "fathom"), "run", "-q", "-o", str(bench.trace), "--layers", "user"]
+            one = bench.seconds([*command, "--functions", f"{library}:many_1", "--", "true"])
+            shutil.rmtree(bench.trace, ignore_errors=True)
+            times.append(bench.seconds([*command, "--functions", f"{library}:^many_", "--", "true"]) - one)
+            progress()
+        seconds = statistics.median(times)
+        bars = (f"{enough} s", "1 s", judged(seconds, enough, 1.0)) if enough else ("", "", "")
+        rows.append(
+            Row(f"probes at {count} functions, put and taken away", "one probe", f"{seconds:+.2f} s", "", "", *bars)
+        )
+    return rows
