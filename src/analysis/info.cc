@@ -104,9 +104,9 @@ Value damaged_list(const Part& part) {
   return list;
 }
 
-Value environment_object(const Manifest& manifest) {
+Value text_object(const std::map<std::string, std::string>& texts) {
   Object object;
-  for (const auto& [key, value] : manifest.environment) object.emplace_back(key, value);
+  for (const auto& [key, value] : texts) object.emplace_back(key, value);
   return object;
 }
 
@@ -150,10 +150,11 @@ Object part_object(const Part& part) {
                    {"duration_ns", optional_value(manifest.duration_ns)},
                    {"exit", optional_value(manifest.exit_status)},
                    {"host", host_object(manifest.host)},
-                   {"environment", environment_object(manifest)},
+                   {"environment", text_object(manifest.environment)},
                    {"paths", text_list(manifest.path_filter)},
                    {"clock", clock_object(manifest.clock)},
-                   {"overhead_ns", optional_value(manifest.overhead_ns)}};
+                   {"overhead_ns", optional_value(manifest.overhead_ns)},
+                   {"facts", text_object(manifest.facts)}};
   object.emplace_back("not_covered", not_covered_list(manifest));
   object.emplace_back("in_flight", in_flight_list(manifest));
   object.emplace_back("damaged", damaged_list(part));
@@ -217,6 +218,7 @@ void add_part_rows(const Part& part, Table& table) {
   row("only files below", join(manifest.path_filter, ", "));
   if (manifest.overhead_ns)
     row("overhead", human_ns(static_cast<double>(*manifest.overhead_ns)) + " (estimate)");
+  for (const auto& [fact, value] : manifest.facts) row(fact.c_str(), value);
 }
 
 Table fact_table(const Info& info) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstdio>
 
 #include "base/progress.h"
@@ -18,7 +19,8 @@ constexpr double kMostHz = 1000;
 
 struct Arguments {
   session::RunOptions options;
-  std::string spool_max, when_full = "drop", interval;
+  std::string spool_max, when_full = "drop", interval, ring;
+  std::int64_t rows = 0;
   bool quiet = false;
 };
 
@@ -35,8 +37,42 @@ void parse_python(Parser& parser, session::PythonOptions& python) {
   parser.option("--python-turns", python.turns, "N", "and the first N turns of each loop");
 }
 
+void parse_kernel(Parser& parser, Arguments& a) {
+  parser.option("--interval", a.interval, "TIME",
+                "how long the kernel adds calls up before they become a row (1s)");
+  parser.option("--detail", a.options.detail, "L,…",
+                "layers of the kernel that also record every single call");
+  parser.option("--functions", a.options.functions, "F,…",
+                "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
+  parser.option("--filter", a.options.filters, "F,…",
+                "of layers of the kernel, only: [LAYER:]path=PATH, call=NAME, min=TIME, one-in=N; "
+                "cgroup=DIR");
+  parser.option("--kernel-ring", a.ring, "SIZE",
+                "of the kernel's memory for single calls that wait for us (16M)");
+  parser.option("--kernel-rows", a.rows, "N", "rows of sums that wait for us (262144)");
+}
+
+// The kernel wants a power of two, of whole pages.
+Status read_room(Arguments& a) {
+  constexpr std::uint64_t kLeast = 1U << 16U;
+  constexpr std::uint64_t kMost = 1U << 30U;
+  constexpr std::int64_t kMostRows = 1 << 24;
+  if (!a.ring.empty()) {
+    const Result<std::uint64_t> bytes = parse_bytes(a.ring);
+    if (!bytes || *bytes < kLeast || *bytes > kMost)
+      return usage_error("--kernel-ring '" + a.ring + "' is no size from 64K to 1G",
+                         "write it as 64M");
+    a.options.ring_bytes = static_cast<std::uint32_t>(std::bit_ceil(*bytes));
+  }
+  if (a.rows < 0 || a.rows > kMostRows)
+    return usage_error("--kernel-rows takes a number up to " + std::to_string(kMostRows));
+  a.options.rows = static_cast<std::uint32_t>(a.rows);
+  return {};
+}
+
 Status read_kernel_options(Arguments& a) {
   constexpr std::int64_t kShortest = 1'000'000;
+  FATHOM_TRY(read_room(a));
   if (a.interval.empty()) return {};
   const Result<std::int64_t> ns = parse_duration(a.interval);
   if (!ns || *ns < kShortest)
@@ -63,12 +99,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
                 "drop: count what is lost; block: wait for room (drop)");
   parser.option("--sample-resources,--hz", a.options.hz, "HZ",
                 "samples of resources a second (10)");
-  parser.option("--interval", a.interval, "TIME",
-                "how long calls are added up before they become a row (1s)");
-  parser.option("--detail", a.options.detail, "L,…",
-                "layers of the kernel that also record every single call");
-  parser.option("--functions", a.options.functions, "F,…",
-                "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
+  parse_kernel(parser, a);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
   FATHOM_TRY(read_kernel_options(a));

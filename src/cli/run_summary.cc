@@ -104,13 +104,17 @@ std::string section(std::string_view title, const Sums& sums) {
 std::string remarks(const trace::Manifest& manifest) {
   std::string text;
   for (const trace::Loss& loss : manifest.losses) {
+    // What somebody asked to leave out is counted all the same.
+    const bool asked_for = loss.reason.starts_with("left out");
     if (loss.count > 0)
-      text += fmt::format("  lost: {} {} ({})\n", loss.count, loss.reason,
+      text += fmt::format("  {}{} {} ({})\n", asked_for ? "" : "lost: ", loss.count, loss.reason,
                           loss.layer.empty() ? "all layers" : loss.layer);
   }
   for (const trace::NotCovered& one : manifest.not_covered) {
     text += fmt::format("  not covered: {} ({})\n", one.program, one.reason);
   }
+  if (const auto dear = manifest.facts.find("kernel.user.dear"); dear != manifest.facts.end())
+    text += "  " + dear->second + "\n";
   return text.empty() ? text : "\n" + text;
 }
 

@@ -23,6 +23,7 @@ Status HostSources::adopt(pid_t program) {
 void HostSources::start(const sources::SourceContext& context, trace::Manifest& manifest) {
   std::erase_if(sources_, [&](const auto& one) {
     const Status started = one.second->start(context);
+    for (const auto& [fact, value] : one.second->facts()) manifest.facts[fact] = value;
     if (!started) mark_unavailable({one.first}, started.error().message, manifest);
     return !started;
   });

@@ -207,8 +207,13 @@ Probe probe_for(const RunOptions& options) {
 Status check_sources(const RunOptions& options, const LayerPlan& plan) {
   if (!options.functions.empty() && plan.state_of("user") == "off")
     return usage_error("--functions of layer user, which is not recorded", "add --layers +user");
+  if (!options.filters.empty() && std::ranges::none_of(plan.hosts, &sources::SourceDef::in_detail))
+    return usage_error("--filter of layers of the kernel, and none is recorded",
+                       "add --layers +syscall");
   sources::SourceContext asked;
   asked.functions = options.functions;
+  asked.filters = options.filters;
+  asked.layers = plan.layers;
   for (const sources::SourceDef* source : plan.hosts) {
     if (source->check != nullptr) FATHOM_TRY(source->check(asked));
   }
@@ -322,7 +327,10 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
       .layers = prepared.plan.layers,
       .interval_ns = options.interval_ns,
       .detail = options.detail,
-      .functions = options.functions};
+      .functions = options.functions,
+      .filters = options.filters,
+      .ring_bytes = options.ring_bytes,
+      .rows = options.rows};
   HostSources hosts;
   if (Status ready = hosts.prepare(prepared.plan.hosts, context); !ready) {
     (void)remove_tree(prepared.directory).has_value();

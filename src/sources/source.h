@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +39,9 @@ struct SourceContext {
   std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
   std::vector<std::string> detail;           // layers with an event for each call, too
   std::vector<std::string> functions;        // to probe, of layer user
+  std::vector<std::string> filters;          // [LAYER:]KEY=VALUE, of layers that add calls up
+  std::uint32_t ring_bytes = 0;              // for single calls that wait; 0: enough
+  std::uint32_t rows = 0;                    // of sums that wait; 0: enough
 };
 
 // A source that is recording. The session calls from one thread; a source that needs threads owns
@@ -54,6 +58,8 @@ class Source {
   // The program's process, which is to become the program in a moment.
   virtual Status adopt(pid_t /*process*/) { return {}; }
   virtual Status start(const SourceContext& context) = 0;
+  // What the recording is to say of how it was made (view `run`), once it is prepared.
+  [[nodiscard]] virtual std::map<std::string, std::string> facts() const { return {}; }
   // Whether processes of the run are recorded that go on after the program.
   virtual bool outlived() { return false; }
   // The program has ended, and those go on: no thread runs any more, and start() may follow.

@@ -127,6 +127,7 @@ struct IntervalRow {
   std::int32_t tid = kNull32;
   std::uint32_t layer = kNoString;
   std::uint32_t name = kNoString;
+  std::uint32_t category = kNoString;  // for sums; the table has no such column
   std::uint32_t file = kNoString;
   std::uint32_t host = kNoString;
   std::int64_t calls = 0;

@@ -108,9 +108,9 @@ bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
 }
 {
   return number(row.ts) && number(row.width) && number(row.pid) && number(row.tid) &&
-         code(row.layer) && code(row.name) && code(row.file) && number(row.calls) &&
-         number(row.errors) && number(row.dur) && number(row.dur_min) && number(row.dur_max) &&
-         number(row.bytes);
+         code(row.layer) && code(row.name) && code(row.category) && code(row.file) &&
+         number(row.calls) && number(row.errors) && number(row.dur) && number(row.dur_min) &&
+         number(row.dur_max) && number(row.bytes);
 }
 template <class Entry, class Row>
 bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
@@ -182,7 +182,7 @@ bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
 
 SummaryRow summary_of(const IntervalRow& row) {
   SummaryRow sums;
-  sums.key = {row.layer, row.name, kNoString, row.file, row.pid};
+  sums.key = {row.layer, row.name, row.category, row.file, row.pid};
   sums.calls = row.calls;
   sums.errors = row.errors;
   sums.dur = sums.self = row.dur;
@@ -200,7 +200,7 @@ void add_to_timeline(const IntervalRow& row, Timeline& timeline) {
   const std::int64_t end = row.ts + row.width;
   const std::int64_t begin = std::max<std::int64_t>(0, end - std::max(row.width, row.dur));
   const std::int64_t idle = std::max<std::int64_t>(0, end - begin - row.dur);
-  timeline.add(row.layer, begin, end - begin, {.time = idle}, row.bytes);
+  timeline.add(row.layer, begin, end - begin, {.time = idle}, row.bytes, row.calls);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ IntervalRow interval(Strings& strings, std::int64_t calls) {
   row.tid = 8;
   row.layer = strings.code("syscall");
   row.name = strings.code("read");
+  row.category = strings.code("read");
   row.file = strings.code("/a");
   row.calls = calls;
   row.errors = 1;
@@ -66,6 +67,7 @@ TEST(HostRows, ComeBackAsTheyWere) {
   ASSERT_EQ(back.intervals.rows.size(), 1U);
   const IntervalRow& row = back.intervals.rows[0];
   EXPECT_EQ(other.view(row.file), "/a");
+  EXPECT_EQ(other.view(row.category), "read");
   EXPECT_EQ(row.width, 1'000'000'000);
   EXPECT_EQ(row.calls, 3);
   EXPECT_EQ(row.dur_max, 400);
@@ -134,6 +136,10 @@ TEST(HostRows, SumsAreThoseOfIntervals) {
   ASSERT_EQ(sums.summary.rows().size(), 1U);
   EXPECT_EQ(sums.summary.rows()[0].calls, 3);
   EXPECT_EQ(sums.summary.rows()[0].bytes, 4096);
+  EXPECT_EQ(strings.view(sums.summary.rows()[0].key.category), "read");
+  std::int64_t calls = 0;
+  for (const Timeline::Row& row : sums.timeline.rows()) calls += row.cell.calls;
+  EXPECT_EQ(calls, 3);
   EXPECT_EQ(sums.events_by_layer.at("syscall"), 2);
   EXPECT_EQ(sums.events_by_layer.at("resource"), 1);
   ASSERT_EQ(sums.losses.size(), 1U);

@@ -171,11 +171,11 @@ void Timeline::spread(std::uint32_t layer, std::int64_t ts, std::int64_t dur, st
 }
 
 void Timeline::add(std::uint32_t layer, std::int64_t ts, std::int64_t dur,
-                   const Inside::Inner& inner, std::int64_t bytes) {
+                   const Inside::Inner& inner, std::int64_t bytes, std::int64_t calls) {
   const std::size_t last = reach(ts + dur);
   const std::size_t first = reach(ts);
   Cell& begin = cells_until(layer, last)[first];
-  begin.calls++;
+  begin.calls = plus(begin.calls, calls);
   if (bytes != kNull) begin.bytes = plus(begin.bytes, bytes);
   std::int64_t inside = std::min(inner.time, dur);
   if (first == last) {

@@ -87,7 +87,7 @@ class Timeline {
   // An event is busy when nothing inside it is; calls and bytes count where it began. Of the time
   // inside it that has no place, every moment has the same part.
   void add(std::uint32_t layer, std::int64_t ts, std::int64_t dur, const Inside::Inner& inner,
-           std::int64_t bytes);
+           std::int64_t bytes, std::int64_t calls = 1);
   // Time of something else, inside an event of this layer.
   void take(std::uint32_t layer, std::int64_t ts, std::int64_t dur, std::int64_t time) {
     if (time > 0) spread(layer, ts, dur, -time);

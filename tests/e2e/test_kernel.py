@@ -127,6 +127,163 @@ def test_report(box: Box) -> None:
     check("DataCrumbs' counters", (CALLS, {"sys"}), (sum(mine), {line["cat"] for line in lines}))
 
 
+def losses_of(box: Box) -> dict[tuple[str, str], int]:
+    return {(row[0], row[1]): row[2] for row in box.rows("SELECT layer, reason, count FROM losses")}
+
+
+def test_filters(box: Box) -> None:
+    """Only what was asked for, in sums and one by one; what was left out is counted, by cause."""
+    needs_kernel(box)
+    (box.dir / "data").write_bytes(bytes(4096))
+    program = box.kit.victim("kernel")
+    for name, texts, calls in (
+        ("path", f"path={box.dir}/data", CALLS + 2),  # with open and close
+        ("call", "call=getppid,call=pread64", 2 * CALLS + 3),
+        ("min", "min=1h", 0),
+    ):
+        box.trace = box.root / f"{name}.fathom"
+        box.record(program, 0, 1, CALLS, options=(*SYSCALL, "--detail", "syscall", "--filter", texts))
+        sums = "SELECT coalesce(CAST(sum(calls) AS BIGINT), 0) FROM intervals"
+        found, more = box.value(sums), 20 if name == "call" else 0  # the loader reads files, too
+        check_true(f"{name}: {found} calls", calls <= found <= calls + more)
+        check(f"{name}: one by one", box.value(sums), box.count("layer = 'syscall'"))
+        left = losses_of(box)
+        check(f"{name}: causes", [("syscall", f"left out by --filter {name}")], list(left))
+        check_true(f"{name}: left out {left}", sum(left.values()) > 10)
+        check("the filter is told", texts.replace(",", ", "), box.info()["facts"]["kernel.filter"])
+    wrong = (box.kit.fathom, "run", "--layers", "syscall", "-o", box.root / "x")
+    box.finish(box.start(*wrong, "--filter", "volume=3", "--", "true"), status=2)
+    box.finish(box.start(*wrong, "--filter", "path=/no/such", "--", "true"), status=3)
+    box.finish(box.start(box.kit.fathom, "run", "--filter", "min=1s", "--", "true"), status=2)
+
+
+def test_one_in_so_many(box: Box) -> None:
+    """Some by chance; those and the ones that were left out are all."""
+    needs_kernel(box)
+    record_workers_of(box, "one-in=10")
+    taken = box.value("SELECT CAST(sum(calls) AS BIGINT) FROM intervals")
+    left = losses_of(box)[("syscall", "left out by --filter one-in")]
+    check_true(f"{taken} of {taken + left}", taken + left >= 8 * CALLS and taken + left > 5 * taken > 0)
+
+
+def record_workers_of(box: Box, filters: str, *options: str) -> None:
+    (box.dir / "data").write_bytes(bytes(4096))
+    box.record(box.kit.victim("kernel"), 2, 2, CALLS, options=(*SYSCALL, "--filter", filters, *options))
+
+
+def test_control_group(box: Box) -> None:
+    """Of the processes of a run only those in the group."""
+    needs_kernel(box)
+    mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
+    roots = [Path(words[1]) for words in mounts if words[2] == "cgroup2"]
+    group = roots[0] / f"fathom-test-{os.getpid()}" if roots else Path("/none")
+    try:
+        group.mkdir()
+    except OSError as error:
+        raise Skipped(f"no control group of version 2 can be made: {error}") from error
+    try:
+        script = f"cat /dev/null; sh -c 'echo $$ > {group}/cgroup.procs; exec head -c 5000 /dev/zero' > /dev/null"
+        box.record("sh", "-c", script, options=(*SYSCALL, "--filter", f"cgroup={group}"))
+        reads = "SELECT coalesce(sum(bytes), 0) FROM intervals WHERE name = 'read' AND file = '/dev/zero'"
+        check_true("one in it read", box.value(reads) >= 5000)
+        outside = "SELECT count(*) FROM intervals WHERE file = '/dev/null' AND name = 'read'"
+        check("cat, which is not in it", 0, box.value(outside))
+    finally:
+        group.rmdir()
+
+
+def test_no_room(box: Box) -> None:
+    """A tiny ring and few rows: what does not fit is counted by cause, and nothing is missing."""
+    needs_kernel(box)
+    (box.dir / "data").write_bytes(bytes(4096))
+    box.record(box.kit.victim("kernel"), 0, 1, 20 * CALLS, options=(*SYSCALL, "--detail", "syscall"))
+    (whole,) = box.rows("SELECT CAST(sum(calls) AS BIGINT) FROM intervals")
+    box.trace = box.root / "small.fathom"
+    room = ("--kernel-ring", "64K", "--kernel-rows", "4")
+    box.record(box.kit.victim("kernel"), 0, 1, 20 * CALLS, options=(*SYSCALL, "--detail", "syscall", *room))
+    left = losses_of(box)
+    calls = box.value("SELECT CAST(sum(calls) AS BIGINT) FROM intervals")
+    lost = left.get(("syscall", "no room for sums"), 0)
+    check("sums and what had no room", whole[0], calls + lost)
+    single = left.get(("syscall", "no room in the ring of single calls"), 0)
+    check("single calls and what had no room", whole[0], box.count("layer = 'syscall'") + single)
+    check_true(f"something was lost: {left}", lost + single > 0)
+
+
+def test_cost_is_told(box: Box) -> None:
+    needs_kernel(box)
+    record_workers(box, 1, 0)
+    facts = box.info()["facts"]
+    check("durations", "with the cost of probes", facts["kernel.durations"])
+    for fact in ("kernel.syscall.added_ns", "kernel.syscall.shown_ns"):
+        check_true(f"{fact}: {facts[fact]}", int(facts[fact]) > 0)
+    known = box.rows("SELECT value FROM run WHERE key = 'kernel.syscall.added_ns'")
+    check("in view run", [(facts["kernel.syscall.added_ns"],)], known)
+
+
+def test_files_and_timeline_of_the_kernel(box: Box) -> None:
+    """Recordings of the kernel alone: bytes by direction, and calls over time."""
+    needs_kernel(box)
+    (box.dir / "data").write_bytes(bytes(5000))
+    box.record("sh", "-c", "dd if=data of=copy bs=1000 status=none", options=SYSCALL)
+    sql = f"SELECT path, bytes_read, bytes_written FROM files WHERE path LIKE '{box.dir}/%' ORDER BY path"
+    check("files", [(f"{box.dir}/copy", 0, 5000), (f"{box.dir}/data", 5000, 0)], box.rows(sql))
+    calls = box.value("SELECT CAST(sum(calls) AS BIGINT) FROM intervals")
+    check("calls over time", calls, box.value("SELECT CAST(sum(calls) AS BIGINT) FROM timeline"))
+
+
+def test_what_the_flusher_writes(box: Box) -> None:
+    """Pages that a program left dirty and the kernel writes on its own are the kernel's, and are there."""
+    needs_kernel(box)
+    script = "dd if=/dev/zero of=out bs=1M count=4 status=none; sleep 0.1; (echo 1 > go; sleep 2) & wait"
+    run = (box.kit.fathom, "run", "-q", "--layers", "syscall,block", "-o", box.trace)
+    process = box.start(*run, "--", "sh", "-c", script)
+    box.wait_for("the file", lambda: (box.dir / "go").exists())
+    os.sync()  # by somebody who is not recorded: it wakes the flusher
+    box.finish(process)
+    if not box.rows("SELECT 1 FROM layers WHERE layer = 'block' AND state IN ('on', 'partial')"):
+        raise Skipped("layer block cannot be recorded")
+    moved = "SELECT coalesce(sum(bytes), 0) FROM intervals WHERE layer = 'block' AND name = 'write' AND pid {} 0"
+    written, own = box.value(moved.format("=")), box.value(moved.format("!="))
+    check_true(f"written by the kernel {written}, by programs {own}", written > 0 and written + own >= 4 << 20)
+    check("the kernel is a process", [("[kernel]",)], box.rows("SELECT name FROM processes WHERE pid = 0"))
+
+
+def test_explain(box: Box) -> None:
+    """One cold read: the parts of every level add up to the call, and the rest has a name."""
+    needs_kernel(box)
+    (box.dir / "data").write_bytes(os.urandom(1 << 20))
+    script = "import os; f = os.open('data', 0); os.fsync(f); os.posix_fadvise(f, 0, 0, 4); os.pread(f, 4096, 0)"
+    below = "syscall,fs,pagecache,block,sched"
+    box.record("python3", "-c", script, options=("--layers", f"+{below}", "--detail", below))
+    file = box.dir / "data"
+    words = ("report", box.trace, "explain", "--call", "pread", "--file", file, "--format", "json")
+    rows = json.loads(box.fathom(*words))["where_the_time_went"]
+    duration = box.value(f"SELECT sum(dur) FROM events WHERE layer = 'posix' AND name = 'pread' AND file = '{file}'")
+    check("the call's own row", (1, duration), (rows[0]["calls"], rows[0]["time"]))
+    after = [*(row["depth"] for row in rows[1:]), 0]
+    leaves = [row["time"] for row, next_depth in zip(rows, after, strict=True) if next_depth <= row["depth"]]
+    check("the parts add up", duration, sum(leaves))
+    seen = {(row["layer"], row["call"]) for row in rows}
+    check_true(f"levels: {seen}", {("posix", "pread"), ("syscall", "pread64")} <= seen)
+    box.finish(box.start(box.kit.fathom, "report", box.trace, "files", "--call", "read"), status=2)
+
+
+def test_without_kernel_types(box: Box) -> None:
+    """Where the kernel does not tell its types, one line says so; tracefs is needed by nobody."""
+    needs_kernel(box)
+    hide = 'mount -t tmpfs none /sys/kernel/{} && exec "$@"'
+    run = (box.kit.fathom, "run", "-q", "--layers", "syscall", "-o", box.trace, "--", "true")
+    hidden = ("unshare", "-m", "sh", "-c", hide.format("btf"), "sh")
+    _, said = box.finish(box.start(*hidden, *run), status=None)
+    if b"unshare" in said or b"mount" in said:
+        raise Skipped(said.decode().strip())
+    check_true(f"one line: {said!r}", said.count(b"\n") == 1 and b"/sys/kernel/btf/vmlinux" in said)
+    bare = 'umount -q /sys/kernel/tracing; umount -q /sys/kernel/debug; exec "$@"'
+    box.finish(box.start("unshare", "-m", "sh", "-c", bare, "sh", *run))
+    check_true("calls", box.value("SELECT sum(calls) FROM intervals") > 10)
+
+
 def test_outliving_process(box: Box) -> None:
     """It is recorded to its end, though `run` has returned."""
     needs_kernel(box)

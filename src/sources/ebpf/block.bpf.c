@@ -27,7 +27,7 @@ static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* 
   if (!disk || !key) return FATHOM_BPF_NO_FILE;
   __u32 zero = 0;
   struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
-  const __u32 id = out ? keep_file(key, 1) : FATHOM_BPF_NO_FILE;
+  const __u32 id = out ? keep_file(key, 1, 0) : FATHOM_BPF_NO_FILE;
   if (id == FATHOM_BPF_NO_FILE) return id;
   long length = bpf_probe_read_kernel_str(out->path, 32, disk->disk_name);
   if (length < 1 || length > 32) return FATHOM_BPF_NO_FILE;
@@ -53,21 +53,47 @@ static __always_inline __u32 number_of_disk(struct request* rq) {
   return known ? known->id : meet_disk(disk, &key);
 }
 
+/* Whether it holds a page of a file that somebody whom we record has used. */
+static __always_inline bool is_of_known_file(struct request* rq) {
+  struct page* page = BPF_CORE_READ(rq, bio, bi_io_vec, bv_page);
+  const unsigned long head = BPF_CORE_READ(page, compound_head);
+  struct folio* folio = (struct folio*)(head & 1 ? head - 1 : (unsigned long)page);
+  struct inode* inode = BPF_CORE_READ(folio, mapping, host);
+  if (!inode) return false;
+  struct fathom_file_key key = key_of(inode);
+  return bpf_map_lookup_elem(&files, &key) != 0;
+}
+
 /* In the thread that asks for it; a request that was merged into another one leaves its place to
- * whoever comes next. */
-SEC("tp_btf/block_io_start")
-int BPF_PROG(request_begins, struct request* rq) {
+ * whoever comes next. What the kernel's own threads write of files that were used is of process 0.
+ */
+static __always_inline int begin(struct request* rq) {
   const __u64 key = (__u64)rq;
   struct task_struct* task = bpf_get_current_task_btf();
-  if (!recorded(task)) {
+  const bool own = recorded(task) != 0;
+  if (!own && (task->mm || !is_of_known_file(rq))) {
     bpf_map_delete_elem(&requests, &key);
     return 0;
   }
   struct fathom_request request = {
-      .began = bpf_ktime_get_ns(), .pid = task->tgid, .tid = task->pid};
-  if (bpf_map_update_elem(&requests, &key, &request, BPF_ANY) != 0) lose(FATHOM_LOST_REQUEST);
+      .began = bpf_ktime_get_ns(), .pid = own ? task->tgid : 0, .tid = own ? task->pid : 0};
+  if (bpf_map_update_elem(&requests, &key, &request, BPF_ANY) != 0)
+    tally(FATHOM_BPF_BLOCK, FATHOM_LOST_REQUEST);
   return 0;
 }
+
+SEC("tp_btf/block_io_start")
+int BPF_PROG(request_begins, struct request* rq) { return begin(rq); }
+
+/* Where there is no such hook (before Linux 6.5): when it is queued, or issued at once. */
+static __always_inline int begin_once(struct request* rq) {
+  const __u64 key = (__u64)rq;
+  return bpf_map_lookup_elem(&requests, &key) ? 0 : begin(rq);
+}
+SEC("tp_btf/block_rq_insert")
+int BPF_PROG(request_queued, struct request* rq) { return begin(rq); }
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(request_issued, struct request* rq) { return begin_once(rq); }
 
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(request_ends, struct request* rq, unsigned char error, unsigned int bytes) {

@@ -49,6 +49,40 @@ constexpr Kind kKinds[] = {
     {FATHOM_CALL_OFFSET, " pread64 pwrite64 "},
 };
 
+// As layer posix has them; also of operations of io_uring.
+struct Category {
+  std::string_view category;
+  std::string_view names;  // between spaces
+};
+
+constexpr Category kCategories[] = {
+    {"read", " read pread64 readv preadv preadv2 read_fixed "},
+    {"write", " write pwrite64 writev pwritev pwritev2 write_fixed "},
+    {"copy", " sendfile copy_file_range splice tee vmsplice "},
+    {"open", " open openat openat2 creat open_by_handle_at "},
+    {"close", " close close_range "},
+    {"seek", " lseek "},
+    {"sync", " fsync fdatasync syncfs sync sync_file_range msync "},
+    {"map", " mmap munmap mremap mprotect mlock mlock2 munlock mlockall munlockall brk "},
+    {"lock", " flock "},
+    {"hint", " fadvise64 fadvise readahead madvise "},
+    {"directory", " getdents getdents64 "},
+    {"descriptor", " dup dup2 dup3 fcntl pipe pipe2 "},
+    {"process", " fork vfork clone clone3 execve execveat exit exit_group "},
+    {"wait",
+     " wait4 waitid poll ppoll select pselect6 epoll_wait epoll_pwait epoll_pwait2 futex "
+     "nanosleep clock_nanosleep pause io_getevents io_pgetevents "},
+    {"network",
+     " socket connect accept accept4 bind listen sendto recvfrom sendmsg recvmsg "
+     "sendmmsg recvmmsg shutdown send recv send_zc sendmsg_zc "},
+    {"metadata",
+     " stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 truncate "
+     "ftruncate fallocate getxattr lgetxattr fgetxattr setxattr lsetxattr fsetxattr listxattr "
+     "llistxattr flistxattr removexattr fremovexattr mkdir mkdirat rmdir rename renameat renameat2 "
+     "link linkat symlink symlinkat unlink unlinkat readlink readlinkat chmod fchmod fchmodat "
+     "chown fchown lchown fchownat utime utimes utimensat mknod mknodat "},
+};
+
 // As <linux/io_uring.h> numbers them.
 constexpr std::string_view kUringNames[] = {"nop",
                                             "readv",
@@ -103,7 +137,8 @@ constexpr std::string_view kUringMovers =
     " readv writev read_fixed write_fixed sendmsg recvmsg read write send recv splice tee send_zc "
     "sendmsg_zc ";
 
-// Of the other layers, by their numbers; with a star where bytes are moved.
+// Of the other layers, by their numbers; with a star where bytes are moved. Those called read or
+// write are of that category.
 constexpr std::string_view kNamesOfLayers[FATHOM_BPF_LAYERS][8] = {
     {},
     {"sleep", "block", "runqueue"},
@@ -166,6 +201,36 @@ bool moves_bytes(std::uint32_t call) {
   if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_SYSCALL) return name_in_layer(call).ends_with('*');
   if (number >= FATHOM_BPF_URING) return has_word(kUringMovers, uring_name(number));
   return (kind_of_system_call(number) & FATHOM_CALL_RETURNS_BYTES) != 0;
+}
+
+std::vector<std::uint32_t> numbers_of_calls(fathom_bpf_layer layer,
+                                            const std::function<bool(const std::string&)>& asked) {
+  std::vector<std::uint32_t> all;
+  if (layer == FATHOM_BPF_SYSCALL) {
+    for (const Name& one : kNames) all.push_back(one.number);
+    for (std::uint32_t opcode = 0; opcode < std::size(kUringNames); ++opcode)
+      all.push_back(FATHOM_BPF_URING + opcode);
+  } else {
+    for (std::uint32_t number = 0; number < std::size(kNamesOfLayers[layer]); ++number) {
+      if (!kNamesOfLayers[layer][number].empty()) all.push_back(number);
+    }
+  }
+  std::erase_if(all, [&](std::uint32_t number) {
+    return !asked(name_of_call(FATHOM_BPF_CALL(layer, number)));
+  });
+  return all;
+}
+
+std::string_view category_of_call(std::uint32_t call) {
+  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_SYSCALL) {
+    const std::string_view name = name_in_layer(call);
+    return name == "read*" ? "read" : name == "write*" ? "write" : "";
+  }
+  const std::string_view name = number >= FATHOM_BPF_URING ? uring_name(number) : find_name(number);
+  const auto* const found = std::ranges::find_if(
+      kCategories, [&](const Category& one) { return has_word(one.names, name); });
+  return name.empty() || found == std::end(kCategories) ? std::string_view() : found->category;
 }
 
 std::uint8_t kind_of_system_call(std::uint32_t number) {

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sources/ebpf/shared.h"
 
@@ -15,6 +17,13 @@ std::string_view name_of_layer(fathom_bpf_layer layer);
 
 // Of FATHOM_BPF_CALL(layer, number). System calls are called as strace prints them.
 std::string name_of_call(std::uint32_t call);
+
+// Numbers of a layer's calls whose names are asked for; of layer user there are none.
+std::vector<std::uint32_t> numbers_of_calls(fathom_bpf_layer layer,
+                                            const std::function<bool(const std::string&)>& asked);
+
+// As layer posix has them (read, write, open …); "" where it is of none.
+std::string_view category_of_call(std::uint32_t call);
 
 // Whether it returns a number of bytes.
 bool moves_bytes(std::uint32_t call);

@@ -39,6 +39,28 @@ TEST(EbpfCalls, AreCalledAsStracePrintsThem) {
   }
 }
 
+TEST(EbpfCalls, Categories) {
+  struct Case {
+    std::uint32_t call;
+    std::string_view category;
+  };
+  const Case cases[] = {
+      {SYS_pread64, "read"},
+      {SYS_writev, "write"},
+      {SYS_copy_file_range, "copy"},
+      {SYS_openat, "open"},
+      {SYS_newfstatat, "metadata"},
+      {SYS_getppid, ""},
+      {500, ""},
+      {FATHOM_BPF_URING + std::uint32_t{IORING_OP_READ_FIXED}, "read"},
+      {FATHOM_BPF_URING + 200, ""},
+      {FATHOM_BPF_CALL(FATHOM_BPF_BLOCK, FATHOM_BLOCK_WRITE), "write"},
+      {FATHOM_BPF_CALL(FATHOM_BPF_PAGECACHE, FATHOM_PAGECACHE_LOOKUP), ""},
+      {FATHOM_BPF_CALL(FATHOM_BPF_VFS, FATHOM_VFS_READ), "read"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(category_of_call(c.call), c.category) << c.call;
+}
+
 TEST(EbpfCalls, WhatArgumentsAre) {
   EXPECT_EQ(kind_of_system_call(SYS_read),
             FATHOM_CALL_FD | FATHOM_CALL_RETURNS_BYTES | FATHOM_CALL_SIZE);

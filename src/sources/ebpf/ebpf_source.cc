@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The source `ebpf`: what the kernel sees of the programs, counted there.
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -9,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/privilege.h"
+#include "base/text.h"
 #include "sources/ebpf/calls.h"
 #include "sources/ebpf/probes.h"
 #include "sources/ebpf/rows.h"
@@ -44,12 +47,37 @@ ebpf::ProbeOptions options_of(const SourceContext& context) {
   }
   options.start_monotonic_ns = context.start_monotonic_ns;
   options.interval_ns = context.interval_ns;
+  options.ring_bytes = context.ring_bytes;
+  options.rows = context.rows;
   return options;
 }
 
 Status check(const SourceContext& context) {
-  const Result<std::vector<ebpf::Function>> functions = ebpf::find_functions(context.functions);
-  return functions ? Status() : Status(functions.error());
+  FATHOM_TRY(ebpf::find_functions(context.functions));
+  FATHOM_TRY(ebpf::read_filters(context.filters, options_of(context).layers));
+  return {};
+}
+
+// In whole ns: these are measured once, on a machine that does other things, too.
+std::string whole(double ns) { return std::to_string(std::llround(ns)); }
+
+std::map<std::string, std::string> facts_of(const ebpf::Costs& costs,
+                                            const ebpf::ProbeOptions& options) {
+  std::map<std::string, std::string> facts;
+  facts["kernel.durations"] = "with the cost of probes";
+  if (costs.system_call) {
+    facts["kernel.syscall.added_ns"] = whole(costs.system_call->added_ns);
+    facts["kernel.syscall.shown_ns"] = whole(costs.system_call->shown_ns);
+    facts["kernel.syscall.others_ns"] = whole(costs.system_call->others_ns);
+  }
+  if (costs.function) {
+    constexpr const char* kKinds[ebpf::kSteps] = {"nop5", "emulated", "stepped"};
+    for (std::size_t i = 0; i < ebpf::kSteps; ++i)
+      facts[std::string("kernel.user.") + kKinds[i] + "_ns"] = whole(costs.function->at(i));
+    const std::string dear = ebpf::dear_functions(options.functions, costs);
+    if (!dear.empty()) facts["kernel.user.dear"] = dear;
+  }
+  return facts;
 }
 
 class EbpfSource final : public Source {
@@ -57,10 +85,15 @@ class EbpfSource final : public Source {
   Status prepare(const SourceContext& context) override {
     options_ = options_of(context);
     FATHOM_ASSIGN(options_.functions, ebpf::find_functions(context.functions));
+    FATHOM_ASSIGN(options_.filters, ebpf::read_filters(context.filters, options_.layers));
     FATHOM_ASSIGN(probes_, ebpf::Probes::load(options_));
+    facts_ = facts_of(probes_->measure(), options_);
+    if (!context.filters.empty()) facts_["kernel.filter"] = join(context.filters, ", ");
     maker_.emplace(options_);
     return {};
   }
+
+  [[nodiscard]] std::map<std::string, std::string> facts() const override { return facts_; }
 
   Status adopt(pid_t process) override { return probes_->adopt(process); }
 
@@ -123,6 +156,7 @@ class EbpfSource final : public Source {
   }
 
   ebpf::ProbeOptions options_;
+  std::map<std::string, std::string> facts_;
   std::optional<ebpf::Probes> probes_;
   std::mutex mutex_;
   std::optional<ebpf::RowMaker> maker_;  // guarded by mutex_

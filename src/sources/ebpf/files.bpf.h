@@ -14,7 +14,8 @@ struct fathom_walk {
   __u64 hash;
   struct fathom_file_record* out; /* 0: the hash is all that is wanted */
   __u32 bytes;
-  __u32 arrived;
+  __u16 arrived;
+  __u16 is_wanted; /* lies at or below what is */
 };
 
 static __always_inline void walk_from(struct fathom_walk* walk, struct file* file) {
@@ -36,9 +37,17 @@ static __always_inline bool leave_mount(struct fathom_walk* walk) {
   return true;
 }
 
+static __always_inline bool is_wanted(struct dentry* dentry) {
+  struct inode* inode = BPF_CORE_READ(dentry, d_inode);
+  struct fathom_file_key key = {.inode = BPF_CORE_READ(inode, i_ino),
+                                .device = BPF_CORE_READ(inode, i_sb, s_dev)};
+  return bpf_map_lookup_elem(&wanted, &key) != 0;
+}
+
 /* One step towards the root: by one name, or out of a mount. 1 ends the walk. */
 static long walk_step(__u32 index, struct fathom_walk* walk) {
   struct dentry* dentry = walk->dentry;
+  if (settings.by_path && !walk->is_wanted) walk->is_wanted = is_wanted(dentry);
   if (walk->mount && dentry == walk->root) {
     if (leave_mount(walk)) return 0;
     walk->arrived = 1;
@@ -68,20 +77,25 @@ static __always_inline __u64 hash_of_names(struct file* file) {
 }
 
 /* By way of a file that is open, or by the names that its file system gives it. */
+static __always_inline void walk_names(struct file* file, struct inode* inode,
+                                       struct fathom_walk* walk) {
+  if (file) {
+    walk_from(walk, file);
+  } else {
+    struct hlist_node* alias = BPF_CORE_READ(inode, i_dentry.first);
+    if (alias)
+      walk->dentry =
+          (struct dentry*)((char*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias));
+  }
+  if (walk->dentry) bpf_loop(FATHOM_MAX_STEPS, walk_step, walk, 0);
+}
+
 static __always_inline void send_path(struct file* file, struct inode* inode, __u32 id) {
   __u32 zero = 0;
   struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
   if (!out) return;
   struct fathom_walk walk = {.hash = 1, .out = out};
-  if (file) {
-    walk_from(&walk, file);
-  } else {
-    struct hlist_node* alias = BPF_CORE_READ(inode, i_dentry.first);
-    if (alias)
-      walk.dentry =
-          (struct dentry*)((char*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias));
-  }
-  if (walk.dentry) bpf_loop(FATHOM_MAX_STEPS, walk_step, &walk, 0);
+  walk_names(file, inode, &walk);
   out->kind = FATHOM_RECORD_FILE;
   out->id = id;
   out->mode = BPF_CORE_READ(inode, i_mode);
@@ -96,11 +110,12 @@ static __always_inline void send_path(struct file* file, struct inode* inode, __
 }
 
 /* The next number for a file; FATHOM_BPF_NO_FILE where it cannot be kept. */
-static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names) {
+static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names, __u32 elsewhere) {
   __u32 zero = 0;
   __u32* last = bpf_map_lookup_elem(&last_file, &zero);
   if (!last) return FATHOM_BPF_NO_FILE;
-  struct fathom_file known = {.names = names, .id = 1 + __sync_fetch_and_add(last, 1)};
+  struct fathom_file known = {.names = names,
+                              .id = (1 + __sync_fetch_and_add(last, 1)) | elsewhere};
   if (bpf_map_update_elem(&files, key, &known, BPF_ANY) == 0) return known.id;
   lose(FATHOM_LOST_FILE);
   return FATHOM_BPF_NO_FILE;
@@ -110,8 +125,14 @@ static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names)
 static __noinline __u32 meet_file(struct file* file, struct inode* inode,
                                   struct fathom_file_key* key, __u64 names) {
   if (!inode || !key) return FATHOM_BPF_NO_FILE;
-  const __u32 id = keep_file(key, names);
-  if (id != FATHOM_BPF_NO_FILE) send_path(file, inode, id);
+  __u32 elsewhere = 0;
+  if (settings.by_path) {
+    struct fathom_walk walk = {.hash = 1};
+    walk_names(file, inode, &walk);
+    if (!walk.is_wanted) elsewhere = FATHOM_BPF_ELSEWHERE;
+  }
+  const __u32 id = keep_file(key, names, elsewhere);
+  if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_path(file, inode, id);
   return id;
 }
 

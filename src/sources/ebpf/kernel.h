@@ -97,7 +97,19 @@ struct mm_struct {
 struct signal_struct {
   int group_exit_code;
 };
+struct kernfs_node {
+  u64 id;
+};
+struct cgroup {
+  int level;
+  struct kernfs_node* kn;
+  struct cgroup* ancestors[];
+};
+struct css_set {
+  struct cgroup* dfl_cgrp;
+};
 struct task_struct {
+  struct css_set* cgroups;
   int pid;
   int tgid;
   int exit_code;
@@ -124,8 +136,18 @@ struct gendisk {
 struct request_queue {
   struct gendisk* disk;
 };
+struct page {
+  unsigned long compound_head;
+};
+struct bio_vec {
+  struct page* bv_page;
+};
+struct bio {
+  struct bio_vec* bi_io_vec;
+};
 struct request {
   struct request_queue* q;
+  struct bio* bio;
   u32 cmd_flags;
   unsigned int __data_len;
 };
@@ -139,19 +161,32 @@ struct io_uring_cqe {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-  unsigned long r10, r8, dx, si, di;
+  unsigned long r10, r8, ax, dx, si, di, sp;
 };
 #define FATHOM_ARG1(regs) ((regs)->di)
 #define FATHOM_ARG3(regs) ((regs)->dx)
 #define FATHOM_ARG4(regs) ((regs)->r10)
+/* Of functions. */
+#define FATHOM_FIRST(at) BPF_CORE_READ(at, di)
+#define FATHOM_SECOND(at) BPF_CORE_READ(at, si)
+#define FATHOM_RESULT(at) BPF_CORE_READ(at, ax)
+#define FATHOM_STACK(at) BPF_CORE_READ(at, sp)
+#define FATHOM_RETURN_BYTES 8 /* that a return takes off the stack */
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
   u64 regs[31];
+  u64 sp;
   u64 orig_x0;
 };
 #define FATHOM_ARG1(regs) ((regs)->orig_x0)
 #define FATHOM_ARG3(regs) ((regs)->regs[2])
 #define FATHOM_ARG4(regs) ((regs)->regs[3])
+/* Of functions. */
+#define FATHOM_FIRST(at) BPF_CORE_READ(at, regs[0])
+#define FATHOM_SECOND(at) BPF_CORE_READ(at, regs[1])
+#define FATHOM_RESULT(at) BPF_CORE_READ(at, regs[0])
+#define FATHOM_STACK(at) BPF_CORE_READ(at, sp)
+#define FATHOM_RETURN_BYTES 0
 #endif
 
 #pragma clang attribute pop

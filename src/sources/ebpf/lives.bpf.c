@@ -60,7 +60,8 @@ int BPF_PROG(program_begins, struct task_struct* task) {
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(task_ends, struct task_struct* task) {
-  if (!recorded(task)) return 0;
+  struct fathom_task* state = followed(task);
+  if (!state || !state->on) return 0;
   struct fathom_process_record* out = process_record(FATHOM_RECORD_EXIT, task);
   if (!out) return 0;
   out->status = task->signal->group_exit_code;

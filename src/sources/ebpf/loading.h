@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Objects of BPF code into the kernel and onto their hooks. Included by probes.cc and loading.cc
-// only.
+// Objects of BPF code into the kernel and onto their hooks. Included by probes.cc, loading.cc and
+// uprobes.cc only.
 #pragma once
 
 #include <bpf/libbpf.h>
@@ -22,12 +22,14 @@ struct CloseObject {
 struct DestroyLink {
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
+using Link = std::unique_ptr<bpf_link, DestroyLink>;
 
-// One module in the kernel: at work as long as it has links.
+// One module in the kernel: at work as long as it has links, for those that are adopted.
 struct Loaded {
+  const Module* module = nullptr;
   std::unique_ptr<bpf_object, CloseObject> object;
-  std::vector<std::unique_ptr<bpf_link, DestroyLink>> links;
-  std::vector<Fd> uprobes;          // links, of layer user
+  std::vector<Link> links;
+  std::vector<Fd> uprobes;          // links of layer user that libbpf does not know
   std::vector<std::string> absent;  // hooks that this kernel has not got
 
   [[nodiscard]] int map(const char* name) const {
@@ -36,8 +38,20 @@ struct Loaded {
   }
 };
 
-// `first`: the module whose maps are shared; nullptr for that one itself. kDenied where the kernel
-// wants a privilege.
-Result<Loaded> load_module(const Module& module, const ProbeOptions& options, const Loaded* first);
+// How much there is room for in the maps that all share; 0: as the programs say.
+struct Room {
+  std::uint32_t ring_bytes = 0;
+  std::uint32_t rows = 0;
+};
+
+// Loads it and puts it to its hooks; functions of programs come later. `first`: the module whose
+// maps are shared; nullptr for that one itself. kDenied where the kernel wants a privilege.
+Result<Loaded> load_module(const Module& module, const Room& room, const Loaded* first);
+
+// What it records, from now on.
+Status set_up(Loaded& loaded, const ProbeOptions& options);
+
+// The kernel's answer, with libbpf's own words.
+Error refused(int number);
 
 }  // namespace fathom::sources::ebpf

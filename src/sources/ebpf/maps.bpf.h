@@ -15,7 +15,8 @@
 
 char fathom_license[] SEC("license") = "Dual MIT/GPL";
 
-const volatile struct fathom_bpf_settings settings = {.interval_ns = 1000000000};
+/* Not constants: what was loaded to see whether it can be loaded is what then records. */
+struct fathom_bpf_settings settings = {.interval_ns = 1000000000};
 
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -63,10 +64,18 @@ struct {
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, FATHOM_BPF_COUNTERS);
+  __uint(max_entries, FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
   __type(key, __u32);
   __type(value, __u64);
 } losses SEC(".maps");
+
+/* Directories and files: only calls on what lies at or below them are wanted. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 4096);
+  __type(key, struct fathom_file_key);
+  __type(value, __u32);
+} wanted SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -90,7 +99,11 @@ struct {
   __type(value, struct fathom_call_sums);
 } no_sums SEC(".maps");
 
-static __always_inline void lose(__u32 reason) {
-  __u64* count = bpf_map_lookup_elem(&losses, &reason);
+static __always_inline void tally(__u32 layer, __u32 what) {
+  const __u32 place = FATHOM_BPF_COUNTER(layer, what);
+  __u64* count = bpf_map_lookup_elem(&losses, &place);
   if (count) *count += 1;
 }
+
+/* Of what no layer owns. */
+static __always_inline void lose(__u32 reason) { tally(FATHOM_BPF_LAYERS, reason); }

@@ -19,4 +19,6 @@ fathom_bpf_\name\()_end:
     embed block
     embed net
     embed user
+    embed user_pair
+    embed vfs_pair
     .section .note.GNU-stack, "", %progbits

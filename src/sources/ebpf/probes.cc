@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "base/os_error.h"
 #include "base/text.h"
 #include "sources/ebpf/loading.h"
+#include "sources/ebpf/uprobes.h"
 
 namespace fathom::sources::ebpf {
 namespace {
@@ -39,34 +41,122 @@ void add(const fathom_call_sums& more, fathom_call_sums& sums) {
   for (int i = 0; i < FATHOM_BPF_HIST; ++i) sums.hist[i] += more.hist[i];
 }
 
+constexpr std::uint32_t kEveryInterval = ~std::uint32_t{0};
+// Number of a function that does nothing: beyond those of the user.
+constexpr std::uint32_t kNullNumber = 0xffff00;
+
+struct LoadedLayer {
+  std::vector<Loaded> modules;
+  std::vector<std::string> missing;  // what it does without
+};
+
+// What was loaded to see whether it can be: at work for nobody.
+struct Tried {
+  std::optional<Loaded> lives;
+  std::map<fathom_bpf_layer, LoadedLayer> layers;
+  double bare_call_ns = 0;
+};
+Tried& tried() {
+  static Tried all;
+  return all;
+}
+
+// Loaded, and able to be put where it belongs.
+Result<Loaded> load_for_good(const Module& module, const Room& room, const Loaded& first) {
+  FATHOM_ASSIGN(Loaded loaded, load_module(module, room, &first));
+  if (module.uprobes == Uprobes::kNone) return loaded;
+  FATHOM_ASSIGN(const std::vector<Function> nothing, null_functions());
+  FATHOM_TRY(attach_functions(loaded, {nothing.back()}, kNullNumber));
+  loaded.uprobes.clear();
+  loaded.links.clear();
+  return loaded;
+}
+
+Result<LoadedLayer> load_layer(fathom_bpf_layer layer, const Room& room, const Loaded& first) {
+  LoadedLayer result;
+  std::optional<Error> failed;  // of what is needed; the first one tells most
+  for (const Module& module : kModules) {
+    if (module.layer != layer || (module.role == Role::kInstead && !failed)) continue;
+    Result<Loaded> loaded = load_for_good(module, room, first);
+    if (loaded) {
+      const auto& absent = loaded->absent;
+      result.missing.insert(result.missing.end(), absent.begin(), absent.end());
+      result.modules.push_back(std::move(loaded).value());
+      if (module.role == Role::kInstead) failed.reset();
+    } else if (module.role == Role::kExtra) {
+      result.missing.emplace_back(module.what);
+    } else if (!failed) {
+      failed = loaded.error();
+    }
+  }
+  if (failed) return *failed;
+  return result;
+}
+
 }  // namespace
 
 class Probes::State {
  public:
-  Status load(const ProbeOptions& options);
+  Status load(const ProbeOptions& wanted);
+  Status set_up(const ProbeOptions& wanted);
+  Status want_paths();
+  Status adopt(pid_t process, bool at_once);
+  void release(pid_t process);
+  CallCost measure_calls();
+  Result<std::array<double, kSteps>> measure_functions();
   [[nodiscard]] int map(const char* name) const { return modules.front().map(name); }
+  [[nodiscard]] Loaded* module_of(fathom_bpf_layer layer) {
+    const auto found = std::ranges::find_if(
+        modules, [&](const Loaded& one) { return one.module->layer == layer; });
+    return found == modules.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] std::vector<std::uint64_t> counts() const;
 
   std::vector<Loaded> modules;  // the first one has the maps
   std::unique_ptr<ring_buffer, FreeRing> ring;
   RecordVisitor visit;
+  ProbeOptions options;
+  double bare_call_ns = 0;
+  std::vector<std::uint64_t> before;  // counts of what was measured
 };
 
-Status Probes::State::load(const ProbeOptions& options) {
-  modules.reserve(std::size(kModules));
-  for (const Module& module : kModules) {
-    const bool wanted =
-        !module.layer || std::ranges::find(options.layers, *module.layer) != options.layers.end();
-    if (!wanted) continue;
-    Result<Loaded> loaded =
-        load_module(module, options, modules.empty() ? nullptr : &modules.front());
-    if (loaded) {
-      modules.push_back(std::move(loaded).value());
-    } else if (!module.is_extra) {
-      return std::move(loaded).error();
+Status Probes::State::load(const ProbeOptions& wanted) {
+  options = wanted;
+  const Room room{.ring_bytes = options.ring_bytes, .rows = options.rows};
+  if (room.ring_bytes != 0 || room.rows != 0) tried() = {};
+  Tried from = std::exchange(tried(), {});
+  if (!from.lives) {
+    FATHOM_ASSIGN(from.lives, load_module(kModules[0], room, nullptr));
+  }
+  bare_call_ns = from.bare_call_ns > 0 ? from.bare_call_ns : null_call_ns();
+  modules.push_back(std::move(*from.lives));
+  for (const fathom_bpf_layer layer : options.layers) {
+    auto known = from.layers.find(layer);
+    if (known == from.layers.end()) {
+      FATHOM_ASSIGN(LoadedLayer loaded, load_layer(layer, room, modules.front()));
+      known = from.layers.emplace(layer, std::move(loaded)).first;
     }
+    std::ranges::move(known->second.modules, std::back_inserter(modules));
   }
   ring.reset(ring_buffer__new(map("ring"), visit_record, &visit, nullptr));
   if (!ring) return os_error(errno, "map the ring");
+  FATHOM_TRY(want_paths());
+  FATHOM_TRY(set_up(options));
+  Loaded* user = module_of(FATHOM_BPF_USER);
+  return user == nullptr ? Status() : attach_functions(*user, options.functions);
+}
+
+Status Probes::State::set_up(const ProbeOptions& wanted) {
+  for (Loaded& module : modules) FATHOM_TRY(ebpf::set_up(module, wanted));
+  return {};
+}
+
+Status Probes::State::want_paths() {
+  const std::uint32_t yes = 1;
+  for (const fathom_file_key& key : options.filters.wanted) {
+    if (bpf_map_update_elem(map("wanted"), &key, &yes, BPF_ANY) != 0)
+      return os_error(errno, "filter by so many paths");
+  }
   return {};
 }
 
@@ -81,14 +171,72 @@ Probes::Probes(Probes&&) noexcept = default;
 Probes& Probes::operator=(Probes&&) noexcept = default;
 Probes::~Probes() = default;
 
-Status Probes::adopt(pid_t process) {
+Status Probes::State::adopt(pid_t process, bool at_once) {
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
   if (!pidfd.valid()) return os_error(errno, "open process " + std::to_string(process));
-  const fathom_task state{};
+  fathom_task state{};
+  state.on = at_once ? 1 : 0;
   const int key = pidfd.get();
-  if (bpf_map_update_elem(state_->map("tasks"), &key, &state, BPF_ANY) != 0)
+  if (bpf_map_update_elem(map("tasks"), &key, &state, BPF_ANY) != 0)
     return os_error(errno, "follow process " + std::to_string(process));
   return {};
+}
+
+void Probes::State::release(pid_t process) {
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  const int key = pidfd.get();
+  bpf_map_delete_elem(map("tasks"), &key);
+}
+
+Status Probes::adopt(pid_t process) { return state_->adopt(process, false); }
+
+CallCost Probes::State::measure_calls() {
+  CallCost cost;
+  cost.others_ns = std::max(0.0, null_call_ns() - bare_call_ns);
+  if (!adopt(::getpid(), true)) return cost;
+  cost.added_ns = std::max(0.0, null_call_ns() - bare_call_ns);
+  release(::getpid());
+  return cost;
+}
+
+Result<std::array<double, kSteps>> Probes::State::measure_functions() {
+  FATHOM_ASSIGN(const std::vector<Function> functions, null_functions());
+  std::array<double, kSteps> bare{};
+  for (std::size_t i = 0; i < kSteps; ++i) bare[i] = null_function_ns(static_cast<Step>(i));
+  Loaded* user = module_of(FATHOM_BPF_USER);
+  const std::size_t links = user->links.size();
+  const std::size_t uprobes = user->uprobes.size();
+  FATHOM_TRY(attach_functions(*user, functions, kNullNumber));
+  FATHOM_TRY(adopt(::getpid(), true));
+  std::array<double, kSteps> added{};
+  for (std::size_t i = 0; i < kSteps; ++i)
+    added[i] = std::max(0.0, null_function_ns(static_cast<Step>(i)) - bare[i]);
+  release(::getpid());
+  user->links.resize(links);
+  user->uprobes.resize(uprobes);
+  return added;
+}
+
+Costs Probes::measure() {
+  Costs costs;
+  ProbeOptions unfiltered = state_->options;
+  unfiltered.filters = {};
+  if (!state_->set_up(unfiltered)) return costs;
+  if (state_->module_of(FATHOM_BPF_SYSCALL) != nullptr) costs.system_call = state_->measure_calls();
+  if (state_->module_of(FATHOM_BPF_USER) != nullptr) {
+    const Result<std::array<double, kSteps>> functions = state_->measure_functions();
+    if (functions) costs.function = *functions;
+  }
+  const auto own = static_cast<std::uint32_t>(::getpid());
+  for (const SumOfCalls& one : take_sums(kEveryInterval)) {
+    if (costs.system_call && one.key.pid == own &&
+        one.key.call == FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, SYS_getppid))
+      costs.system_call->shown_ns = static_cast<double>(one.sums.least_ns);
+  }
+  take_records([](std::span<const std::byte>) {});
+  state_->before = state_->counts();
+  (void)state_->set_up(state_->options).has_value();
+  return costs;
 }
 
 void Probes::detach() {
@@ -130,34 +278,41 @@ std::vector<SumOfCalls> Probes::take_sums(std::uint32_t before_interval) {
   return result;
 }
 
-std::vector<std::uint64_t> Probes::losses() const {
-  std::vector<std::uint64_t> counts(FATHOM_BPF_COUNTERS);
+std::vector<std::uint64_t> Probes::State::counts() const {
+  std::vector<std::uint64_t> counts(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
   const int cpus = libbpf_num_possible_cpus();
   std::vector<std::uint64_t> each(static_cast<std::size_t>(std::max(cpus, 1)));
-  for (std::uint32_t reason = 0; reason < FATHOM_BPF_COUNTERS; ++reason) {
-    if (bpf_map_lookup_elem(state_->map("losses"), &reason, each.data()) != 0) continue;
-    for (const std::uint64_t count : each) counts[reason] += count;
+  for (std::uint32_t place = 0; place < counts.size(); ++place) {
+    if (bpf_map_lookup_elem(map("losses"), &place, each.data()) != 0) continue;
+    for (const std::uint64_t count : each) counts[place] += count;
   }
   return counts;
 }
 
+std::vector<std::uint64_t> Probes::losses() const {
+  std::vector<std::uint64_t> counts = state_->counts();
+  for (std::size_t i = 0; i < state_->before.size(); ++i) counts[i] -= state_->before[i];
+  return counts;
+}
+
 Trial try_layer(fathom_bpf_layer layer) {
-  const ProbeOptions options{.layers = {layer}};
-  const Result<Loaded> first = load_module(kModules[0], options, nullptr);
-  if (!first)
-    return {.outcome = Trial::Outcome::kRefused,
-            .reason = first.error().message,
-            .needs_privilege = first.error().code == Code::kDenied};
-  Trial trial;
-  std::vector<std::string> missing;
-  for (const Module& module : kModules) {
-    if (module.layer != layer) continue;
-    const Result<Loaded> loaded = load_module(module, options, &*first);
-    if (!loaded && !module.is_extra)
-      return {.outcome = Trial::Outcome::kMissing, .reason = loaded.error().message};
-    if (!loaded) missing.emplace_back(module.what);
-    if (loaded) missing.insert(missing.end(), loaded->absent.begin(), loaded->absent.end());
+  Tried& all = tried();
+  if (all.bare_call_ns == 0) all.bare_call_ns = null_call_ns();
+  if (!all.lives) {
+    Result<Loaded> lives = load_module(kModules[0], {}, nullptr);
+    if (!lives)
+      return {.outcome = Trial::Outcome::kRefused,
+              .reason = lives.error().message,
+              .needs_privilege = lives.error().code == Code::kDenied};
+    all.lives = std::move(lives).value();
   }
+  auto known = all.layers.find(layer);
+  if (known == all.layers.end()) {
+    Result<LoadedLayer> loaded = load_layer(layer, {}, *all.lives);
+    if (!loaded) return {.outcome = Trial::Outcome::kMissing, .reason = loaded.error().message};
+    known = all.layers.emplace(layer, std::move(loaded).value()).first;
+  }
+  const std::vector<std::string>& missing = known->second.missing;
   if (missing.empty()) return {};
   return {.outcome = Trial::Outcome::kPart,
           .reason = "this kernel tells nothing of " + join(missing, ", ")};

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sources/ebpf/cost.h"
+#include "sources/ebpf/filters.h"
 #include "sources/ebpf/functions.h"
 #include "sources/ebpf/shared.h"
 
@@ -20,8 +22,10 @@ namespace fathom::sources::ebpf {
 
 struct ProbeOptions {
   std::vector<fathom_bpf_layer> layers;
-  std::vector<Function> functions;  // of layer user: its calls are numbered by their places here
-  std::uint32_t detail = 0;         // a bit for each layer with a record for each call
+  std::vector<Function> functions =
+      {};  // of layer user: its calls are numbered by their places here
+  Filters filters = {};
+  std::uint32_t detail = 0;  // a bit for each layer with a record for each call
   std::int64_t start_monotonic_ns = 0;
   std::int64_t interval_ns = 1'000'000'000;
   std::uint32_t ring_bytes = 0;  // a power of two; 0: as the programs say
@@ -45,6 +49,9 @@ class Probes {
 
   // From its next exec on this process is recorded, and whatever it makes.
   Status adopt(pid_t process);
+  // What recording costs. The calling process, which nobody may have adopted, is recorded for a
+  // moment, and nothing is left of it. Before anybody else is adopted.
+  Costs measure();
   // Nobody is recorded any more; what was recorded can still be taken.
   void detach();
 
@@ -52,7 +59,7 @@ class Probes {
   void take_records(const RecordVisitor& visit);
   // Sums of intervals before this one.
   std::vector<SumOfCalls> take_sums(std::uint32_t before_interval);
-  // Counts by fathom_bpf_loss, up to FATHOM_BPF_COUNTERS, since load().
+  // Counts by FATHOM_BPF_COUNTER(layer, fathom_bpf_loss), since load().
   [[nodiscard]] std::vector<std::uint64_t> losses() const;
 
  private:
@@ -61,7 +68,8 @@ class Probes {
   std::unique_ptr<State> state_;
 };
 
-// What comes of trying a layer here and now.
+// What comes of trying a layer here and now. What was loaded for it stays loaded, at work for
+// nobody, and is what the next Probes::load() takes.
 struct Trial {
   enum class Outcome {
     kWhole,

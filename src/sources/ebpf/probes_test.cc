@@ -130,5 +130,59 @@ TEST_F(ProbesTest, WhatFindsNoRowIsSpilled) {
   EXPECT_EQ(taken.calls, cut.calls + cut.losses[FATHOM_LOST_SUM]);
 }
 
+std::uint64_t count_of(const Taken& taken, fathom_bpf_loss what) {
+  return taken.losses[FATHOM_BPF_COUNTER(FATHOM_BPF_SYSCALL, what)];
+}
+
+Filters filters(const std::vector<std::string>& texts) {
+  const Result<Filters> read = read_filters(texts, {FATHOM_BPF_SYSCALL});
+  EXPECT_TRUE(read) << read.error().message;
+  return read ? *read : Filters();
+}
+
+// Whatever a filter leaves out is counted: nothing goes missing.
+TEST_F(ProbesTest, FiltersSayWhatTheyLeaveOut) {
+  const Taken all = run({.layers = {FATHOM_BPF_SYSCALL}});
+  const std::uint32_t detail = 1U << FATHOM_BPF_SYSCALL;
+  const Taken calls =
+      run({.layers = {FATHOM_BPF_SYSCALL}, .filters = filters({"call=rea?"}), .detail = detail});
+  EXPECT_EQ(calls.added_up, static_cast<std::uint64_t>(kReads));
+  EXPECT_EQ(calls.single, calls.calls);
+  EXPECT_GT(count_of(calls, FATHOM_LEFT_CALL), static_cast<std::uint64_t>(kReads));  // writes
+  EXPECT_EQ(calls.calls + count_of(calls, FATHOM_LEFT_CALL), all.calls);
+
+  const Taken paths = run({.layers = {FATHOM_BPF_SYSCALL}, .filters = filters({"path=/dev/zero"})});
+  EXPECT_EQ(paths.added_up, static_cast<std::uint64_t>(kReads));
+  EXPECT_EQ(paths.calls + count_of(paths, FATHOM_LEFT_PATH), all.calls);
+  EXPECT_LT(paths.calls, static_cast<std::uint64_t>(kReads) + 10);  // open and close, too
+
+  const Taken below = run({.layers = {FATHOM_BPF_SYSCALL}, .filters = filters({"path=/dev"})});
+  EXPECT_EQ(below.added_up, static_cast<std::uint64_t>(kReads));
+  EXPECT_GT(below.calls, 2 * static_cast<std::uint64_t>(kReads));
+
+  const Taken slow = run({.layers = {FATHOM_BPF_SYSCALL}, .filters = filters({"min=1h"})});
+  EXPECT_EQ(slow.calls, 0U);
+  EXPECT_EQ(count_of(slow, FATHOM_LEFT_SHORT), all.calls);
+
+  const Taken some = run({.layers = {FATHOM_BPF_SYSCALL}, .filters = filters({"one-in=10"})});
+  EXPECT_EQ(some.calls + count_of(some, FATHOM_LEFT_CHANCE), all.calls);
+  EXPECT_GT(some.calls, all.calls / 20);
+  EXPECT_LT(some.calls, all.calls / 5);
+}
+
+TEST_F(ProbesTest, MeasuringLeavesNothingBehind) {
+  Result<Probes> probes = Probes::load(
+      {.layers = {FATHOM_BPF_SYSCALL}, .filters = filters({"call=read"}), .detail = 1});
+  ASSERT_TRUE(probes) << probes.error().message;
+  const Costs costs = probes->measure();
+  ASSERT_TRUE(costs.system_call.has_value());
+  EXPECT_GT(costs.system_call->added_ns, 0);
+  EXPECT_GT(costs.system_call->shown_ns, 0);
+  EXPECT_FALSE(costs.function.has_value());
+  const Taken taken = take(*probes);
+  EXPECT_EQ(taken.calls + taken.single, 0U);
+  for (const std::uint64_t count : taken.losses) EXPECT_EQ(count, 0U);
+}
+
 }  // namespace
 }  // namespace fathom::sources::ebpf

@@ -5,15 +5,32 @@
 #include "sources/ebpf/maps.bpf.h"
 
 #define FATHOM_MAX_ERROR 4095
+#define FATHOM_MAX_CGROUPS 64 /* one inside another */
 
 /* What is known of a task, which may be waiting for its program to begin. */
 static __always_inline struct fathom_task* followed(struct task_struct* task) {
   return bpf_task_storage_get(&tasks, task, 0, 0);
 }
 
+/* In the one that is wanted, or below it. */
+static __noinline int in_cgroup(struct task_struct* task) {
+  if (!task || !bpf_core_field_exists(struct cgroup, ancestors)) return 0;
+  struct cgroup* own = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+  const int deepest = BPF_CORE_READ(own, level);
+  struct cgroup** ancestors =
+      (struct cgroup**)((char*)own + bpf_core_field_offset(struct cgroup, ancestors));
+  for (int level = 0; level < FATHOM_MAX_CGROUPS && level <= deepest; level++) {
+    struct cgroup* one = 0;
+    bpf_probe_read_kernel(&one, sizeof one, ancestors + level);
+    if (BPF_CORE_READ(one, kn, id) == settings.cgroup) return 1;
+  }
+  return 0;
+}
+
 static __always_inline struct fathom_task* recorded(struct task_struct* task) {
   struct fathom_task* state = followed(task);
-  return state && state->on ? state : 0;
+  if (!state || !state->on) return 0;
+  return settings.cgroup && !in_cgroup(task) ? 0 : state;
 }
 
 static __always_inline __u32 log2_of(__u64 value) {
@@ -27,10 +44,40 @@ static __always_inline __u32 log2_of(__u64 value) {
   return log;
 }
 
+/* Whether a filter leaves a call out, by its name. */
+static __always_inline bool unwanted(__u32 call) {
+  const __u32 layer = FATHOM_BPF_LAYER_OF(call) & (FATHOM_BPF_LAYERS - 1);
+  if (!(settings.filtered & (1U << layer)) || !settings.filters[layer].by_call) return false;
+  const __u32 bit = FATHOM_BPF_BIT_OF(FATHOM_BPF_NUMBER_OF(call)) & (FATHOM_BPF_BITS - 1);
+  if (settings.filters[layer].calls[bit / 32] & (1U << bit % 32)) return false;
+  tally(layer, FATHOM_LEFT_CALL);
+  return true;
+}
+
+/* By all that is known when it has ended. */
+static __noinline int left_out(__u32 call, __u32 file, __u64 ns) {
+  const __u32 layer = FATHOM_BPF_LAYER_OF(call) & (FATHOM_BPF_LAYERS - 1);
+  struct fathom_bpf_filter* filter = &settings.filters[layer];
+  if (unwanted(call)) return 1;
+  if (filter->by_path && (file == FATHOM_BPF_NO_FILE || file & FATHOM_BPF_ELSEWHERE)) {
+    tally(layer, FATHOM_LEFT_PATH);
+    return 1;
+  }
+  if (ns < filter->least_ns) {
+    tally(layer, FATHOM_LEFT_SHORT);
+    return 1;
+  }
+  if (filter->one_in && bpf_get_prandom_u32() % filter->one_in != 0) {
+    tally(layer, FATHOM_LEFT_CHANCE);
+    return 1;
+  }
+  return 0;
+}
+
 static __always_inline void send_call(struct fathom_call_record* call, __u32 kind, __u32 loss) {
   struct fathom_call_record* out = bpf_ringbuf_reserve(&ring, sizeof *out, 0);
   if (!out) {
-    lose(loss);
+    tally(FATHOM_BPF_LAYER_OF(call->call), loss);
     return;
   }
   *out = *call;
@@ -75,9 +122,13 @@ static __always_inline void add_up(struct fathom_call_record* call, __u32 shard,
 /* `shard`: 0 for what only the thread itself tells, own_shard() for what any CPU may tell.
  * `moves`: the result is a number of bytes. */
 static __always_inline void account(struct fathom_call_record* call, __u32 shard, bool moves) {
+  const __u32 layer = FATHOM_BPF_LAYER_OF(call->call);
+  if ((settings.filtered & (1U << layer)) &&
+      left_out(call->call, call->file, call->end - call->begin))
+    return;
+  call->file &= ~FATHOM_BPF_ELSEWHERE;
   add_up(call, shard, moves);
-  if (settings.detail & (1U << FATHOM_BPF_LAYER_OF(call->call)))
-    send_call(call, FATHOM_RECORD_CALL, FATHOM_LOST_CALL);
+  if (settings.detail & (1U << layer)) send_call(call, FATHOM_RECORD_CALL, FATHOM_LOST_CALL);
 }
 
 static __always_inline __u32 own_shard(void) { return 1 + bpf_get_smp_processor_id(); }

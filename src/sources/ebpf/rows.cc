@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <string_view>
 
@@ -23,10 +21,16 @@ namespace {
 constexpr unsigned kMinorBits = 20;  // of a device's number, inside the kernel
 constexpr std::uint64_t kNotGiven = ~std::uint64_t{0};
 
-constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {
-    "no room in the ring of single calls", "no room for sums",
-    "a file's path did not arrive",        "a process's begin or end did not arrive",
-    "a task could not be followed",        "too many requests at once"};
+constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of single calls",
+                                                         "no room for sums",
+                                                         "a file's path did not arrive",
+                                                         "a process's begin or end did not arrive",
+                                                         "a task could not be followed",
+                                                         "too many requests at once",
+                                                         "left out by --filter call",
+                                                         "left out by --filter path",
+                                                         "left out by --filter min",
+                                                         "left out by --filter one-in"};
 
 // Copies what is there of a record whose end may be cut.
 template <class Record>
@@ -121,22 +125,33 @@ void RowMaker::add_spilled(const fathom_call_record& call) {
 
 void RowMaker::add(const std::vector<SumOfCalls>& sums) {
   sums_.insert(sums_.end(), sums.begin(), sums.end());
+  kernel_worked_ |=
+      std::ranges::any_of(sums, [](const SumOfCalls& one) { return one.key.pid == 0; });
 }
 
 void RowMaker::add_losses(std::span<const std::uint64_t> counts) {
-  if (counts.size() > FATHOM_RETURNED)
-    unreturned_ =
-        counts[FATHOM_ENTERED] - std::min(counts[FATHOM_ENTERED], counts[FATHOM_RETURNED]);
-  for (std::size_t reason = 0; reason < std::min<std::size_t>(counts.size(), FATHOM_BPF_LOSSES);
-       ++reason) {
-    const std::uint64_t more = counts[reason] - told_losses_[reason];
-    if (more == 0) continue;
-    // All layers of a run share the ring and the maps: the first one stands for them.
-    const std::string_view layer =
-        name_of_layer(options_.layers.empty() ? FATHOM_BPF_SYSCALL : options_.layers.front());
-    losses_.push_back({std::string(layer), kLossReasons[reason], static_cast<std::int64_t>(more)});
-    told_losses_[reason] = counts[reason];
+  if (counts.size() != told_losses_.size()) return;
+  const std::uint64_t entered = counts[FATHOM_BPF_COUNTER(FATHOM_BPF_USER, FATHOM_ENTERED)];
+  const std::uint64_t returned = counts[FATHOM_BPF_COUNTER(FATHOM_BPF_USER, FATHOM_RETURNED)];
+  unreturned_ = entered - std::min(entered, returned);
+  for (std::uint32_t layer = 0; layer <= FATHOM_BPF_LAYERS; ++layer) {
+    for (std::uint32_t reason = 0; reason < FATHOM_BPF_LOSSES; ++reason) {
+      const std::uint32_t at = FATHOM_BPF_COUNTER(layer, reason);
+      const std::uint64_t more = counts[at] - told_losses_[at];
+      if (more == 0) continue;
+      losses_.push_back(
+          {layer_of_loss(layer), kLossReasons[reason], static_cast<std::int64_t>(more)});
+      told_losses_[at] = counts[at];
+    }
   }
+}
+
+// What no layer owns is of the first one that is recorded.
+std::string RowMaker::layer_of_loss(std::uint32_t layer) const {
+  if (layer < FATHOM_BPF_LAYERS)
+    return std::string(name_of_layer(static_cast<fathom_bpf_layer>(layer)));
+  return std::string(
+      name_of_layer(options_.layers.empty() ? FATHOM_BPF_SYSCALL : options_.layers.front()));
 }
 
 void RowMaker::add_fork(const fathom_process_record& record) {
@@ -183,10 +198,12 @@ void RowMaker::add_exit(const fathom_process_record& record) {
   alive_.erase(found);
 }
 
-// (The word that one has ended may be lost.)
+// (The word that one has ended may be lost; and what has ended may wait for us to take notice.)
 bool RowMaker::anybody_lives() {
   return std::ranges::any_of(alive_, [](const auto& one) {
-    return ::kill(static_cast<pid_t>(one.first), 0) == 0 || errno == EPERM;
+    const Result<std::string> stat = read_file("/proc/" + std::to_string(one.first) + "/stat");
+    const std::size_t name_end = stat ? stat->rfind(") ") : std::string::npos;
+    return name_end != std::string::npos && (*stat)[name_end + 2] != 'Z';
   });
 }
 
@@ -197,6 +214,12 @@ void RowMaker::finish() {
                        static_cast<std::int64_t>(unreturned_)});
   for (auto& [pid, life] : alive_) ended_.push_back(std::move(life.row));
   alive_.clear();
+  if (kernel_worked_) {
+    trace::ProcessRow kernel;
+    kernel.pid = 0;
+    kernel.name = kernel.command = "[kernel]";
+    ended_.push_back(std::move(kernel));
+  }
 }
 
 std::uint32_t RowMaker::code_of_file(std::uint32_t file, trace::Strings& strings) const {
@@ -214,6 +237,11 @@ std::uint32_t RowMaker::code_of_layer(std::uint32_t call, trace::Strings& string
   return strings.code(name_of_layer(static_cast<fathom_bpf_layer>(FATHOM_BPF_LAYER_OF(call))));
 }
 
+std::uint32_t RowMaker::code_of_category(std::uint32_t call, trace::Strings& strings) const {
+  const std::string_view category = category_of_call(call);
+  return category.empty() ? trace::kNoString : strings.code(category);
+}
+
 trace::EventRow RowMaker::event_of(const fathom_call_record& call, trace::Strings& strings) const {
   trace::EventRow row;
   row.ts = time(call.begin);
@@ -222,6 +250,7 @@ trace::EventRow RowMaker::event_of(const fathom_call_record& call, trace::String
   row.tid = static_cast<std::int32_t>(call.tid);
   row.layer = code_of_layer(call.call, strings);
   row.name = strings.code(name_of(call.call));
+  row.category = code_of_category(call.call, strings);
   row.file = code_of_file(call.file, strings);
   if (call.fd >= 0) row.fd = call.fd;
   if (call.size != kNotGiven) row.size = static_cast<std::int64_t>(call.size);
@@ -244,6 +273,7 @@ trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& 
   row.tid = static_cast<std::int32_t>(one.key.tid);
   row.layer = code_of_layer(one.key.call, strings);
   row.name = strings.code(name_of(one.key.call));
+  row.category = code_of_category(one.key.call, strings);
   row.file = code_of_file(one.key.file, strings);
   row.calls = static_cast<std::int64_t>(one.sums.calls);
   row.errors = static_cast<std::int64_t>(one.sums.errors);

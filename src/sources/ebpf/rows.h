@@ -58,6 +58,8 @@ class RowMaker {
   }
   void add_file(const fathom_file_record& record);
   std::uint32_t code_of_file(std::uint32_t file, trace::Strings& strings) const;
+  std::uint32_t code_of_category(std::uint32_t call, trace::Strings& strings) const;
+  [[nodiscard]] std::string layer_of_loss(std::uint32_t layer) const;
   [[nodiscard]] std::string name_of(std::uint32_t call) const;
   std::uint32_t code_of_layer(std::uint32_t call, trace::Strings& strings) const;
   trace::EventRow event_of(const fathom_call_record& call, trace::Strings& strings) const;
@@ -70,9 +72,11 @@ class RowMaker {
   std::vector<SumOfCalls> sums_;
   std::map<std::uint32_t, Life> alive_;  // by pid
   std::vector<trace::ProcessRow> ended_;
-  std::vector<std::uint64_t> told_losses_ = std::vector<std::uint64_t>(FATHOM_BPF_LOSSES);
+  std::vector<std::uint64_t> told_losses_ =
+      std::vector<std::uint64_t>(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
   std::vector<trace::Loss> losses_;
   std::uint64_t unreturned_ = 0;  // calls of layer user
+  bool kernel_worked_ = false;    // its own threads, for files of the programs
 };
 
 }  // namespace fathom::sources::ebpf

@@ -195,20 +195,39 @@ TEST(EbpfRows, AnotherProgramIsAnotherRow) {
   EXPECT_EQ(rows.processes[1].end, trace::kNull);
 }
 
-TEST(EbpfRows, LossesAreToldOnce) {
-  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}});
-  std::vector<std::uint64_t> counts(FATHOM_BPF_LOSSES);
-  counts[FATHOM_LOST_CALL] = 5;
+TEST(EbpfRows, LossesAreToldOnceAndByLayer) {
+  RowMaker maker({.layers = {FATHOM_BPF_BLOCK}});
+  std::vector<std::uint64_t> counts(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
+  const std::uint32_t call = FATHOM_BPF_COUNTER(FATHOM_BPF_SYSCALL, FATHOM_LOST_CALL);
+  counts[call] = 5;
   maker.add_losses(counts);
   maker.add_losses(counts);
-  counts[FATHOM_LOST_CALL] = 7;
+  counts[call] = 7;
+  counts[FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS, FATHOM_LOST_FILE)] = 1;  // of no layer
   maker.add_losses(counts);
   Strings strings;
   HostRows rows;
   maker.take(strings, rows);
-  ASSERT_EQ(rows.losses.size(), 2U);
+  ASSERT_EQ(rows.losses.size(), 3U);
   EXPECT_EQ(rows.losses[0].count + rows.losses[1].count, 7);
   EXPECT_EQ(rows.losses[0].layer, "syscall");
+  EXPECT_EQ(rows.losses[2].layer, "block");
+}
+
+TEST(EbpfRows, WhatTheKernelDoesOnItsOwnIsAProcess) {
+  RowMaker maker({.layers = {FATHOM_BPF_BLOCK}});
+  SumOfCalls writes{.key = {0, 0, 0, kBlockWrite, 0, 1}, .sums = {}};
+  writes.sums.calls = 2;
+  maker.add({writes});
+  maker.finish();
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.intervals.rows.size(), 1U);
+  EXPECT_EQ(rows.intervals.rows[0].pid, 0);
+  EXPECT_EQ(strings.view(rows.intervals.rows[0].category), "write");
+  ASSERT_EQ(rows.processes.size(), 1U);
+  EXPECT_EQ(rows.processes[0].name, "[kernel]");
 }
 
 TEST(EbpfRows, TornRecordsAreNoRows) {

@@ -14,7 +14,13 @@ enum {
   FATHOM_BPF_PATH = 4096,    /* bytes of a path, its components from the last to the first */
   FATHOM_BPF_COMMAND = 2048, /* bytes of the arguments of a program */
   FATHOM_BPF_NO_FILE = 0,
+  FATHOM_BPF_BITS = 1024, /* of calls in a filter: system calls, then operations of io_uring */
 };
+
+/* In the number of a file that lies outside of all paths that are wanted. */
+#define FATHOM_BPF_ELSEWHERE 0x80000000U
+#define FATHOM_BPF_BIT_OF(number) \
+  (((number) & (FATHOM_BPF_CALLS - 1)) | ((number)&FATHOM_BPF_URING ? FATHOM_BPF_CALLS : 0))
 
 /* Kinds of rows. */
 enum fathom_bpf_layer {
@@ -77,12 +83,25 @@ enum fathom_call_kind {
   FATHOM_CALL_OFFSET = 32, /* the fourth argument is the position */
 };
 
-/* Set before the programs are loaded. */
+/* What of a layer is recorded. */
+struct fathom_bpf_filter {
+  __u64 least_ns; /* calls that took less are left out */
+  __u32 one_in;   /* of so many calls one is taken, by chance; 0: all are */
+  __u32 by_call;  /* only those whose bit is set below */
+  __u32 by_path;  /* only those on files that lie where it is wanted */
+  __u32 calls[FATHOM_BPF_BITS / 32];
+};
+
+/* Set before anybody is recorded. */
 struct fathom_bpf_settings {
   __u64 start_ns; /* of the run, by the monotonic clock */
   __u64 interval_ns;
   __u32 detail; /* a bit for each layer with a record for each call */
   __u32 page_size;
+  __u32 filtered; /* a bit for each layer with a filter */
+  __u32 by_path;  /* some filter asks where files lie */
+  __u64 cgroup;   /* only tasks in it or below; 0: all */
+  struct fathom_bpf_filter filters[FATHOM_BPF_LAYERS];
   __u8 call_kinds[FATHOM_BPF_CALLS];
 };
 
@@ -99,8 +118,9 @@ struct fathom_task {
   __u64 asleep;   /* ns, since when; 0: it is not */
   __u64 runnable; /* ns, since when it waits for a CPU; 0: it does not */
   __u32 why_asleep;
-  __u32 vfs_file;
+  __u32 unused;
   /* layers vfs and fs */
+  __u64 vfs_file;
   __u64 vfs_began;
   __u64 fs_began[FATHOM_FS_CALLS];
 };
@@ -182,7 +202,9 @@ struct fathom_process_record {
   char command[FATHOM_BPF_COMMAND];
 };
 
-/* Reasons of losses: places in an array of counters. */
+/* What is counted of each layer, and of none: an array of counters. */
+#define FATHOM_BPF_COUNTER(layer, what) \
+  ((__u32)(layer) * (__u32)FATHOM_BPF_COUNTERS + (__u32)(what))
 enum fathom_bpf_loss {
   FATHOM_LOST_CALL, /* the ring was full: a call of a layer in detail */
   FATHOM_LOST_SUM,  /* neither map nor ring had room */
@@ -190,6 +212,10 @@ enum fathom_bpf_loss {
   FATHOM_LOST_PROCESS,
   FATHOM_LOST_TASK,    /* a child could not be followed */
   FATHOM_LOST_REQUEST, /* too many at once */
+  FATHOM_LEFT_CALL,    /* filters: it is not one of the calls that are wanted */
+  FATHOM_LEFT_PATH,
+  FATHOM_LEFT_SHORT,
+  FATHOM_LEFT_CHANCE,
   FATHOM_BPF_LOSSES,
   /* layer user: what came and did not go is a loss at the end */
   FATHOM_ENTERED = FATHOM_BPF_LOSSES,

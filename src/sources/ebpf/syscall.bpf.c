@@ -18,7 +18,7 @@ static __always_inline void finish(struct task_struct* task, struct fathom_task*
   call.file = state->file;
   call.fd = state->fd;
   state->began = 0;
-  if (!state->on) return;
+  if (!state->on || (settings.cgroup && !in_cgroup(task))) return;
   if ((kind & FATHOM_CALL_RETURNS_FD) && ret >= 0) {
     call.file = number_of_descriptor(task, ret, true);
     call.fd = ret;
@@ -33,6 +33,8 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long number) {
   if (!state) return 0;
   state->number =
       number >= 0 && number < FATHOM_BPF_NO_SUCH_CALL ? number : FATHOM_BPF_NO_SUCH_CALL;
+  state->began = 0;
+  if (state->on && unwanted(FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, state->number))) return 0;
   const __u32 kind = kind_of(state->number);
   state->fd = kind & FATHOM_CALL_FD ? (__s32)FATHOM_ARG1(regs) : -1;
   state->file = state->on && state->fd >= 0 ? number_of_descriptor(task, state->fd, false) : 0;

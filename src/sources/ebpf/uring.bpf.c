@@ -3,16 +3,21 @@
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 
-SEC("tp_btf/io_uring_submit_req")
-int BPF_PROG(operation_begins, struct io_kiocb* req) {
+static __always_inline int begin(struct io_kiocb* req) {
   struct task_struct* task = bpf_get_current_task_btf();
   if (!recorded(task)) return 0;
   const __u64 key = (__u64)req;
   struct fathom_request request = {
       .began = bpf_ktime_get_ns(), .pid = task->tgid, .tid = task->pid};
-  if (bpf_map_update_elem(&requests, &key, &request, BPF_ANY) != 0) lose(FATHOM_LOST_REQUEST);
+  if (bpf_map_update_elem(&requests, &key, &request, BPF_ANY) != 0)
+    tally(FATHOM_BPF_SYSCALL, FATHOM_LOST_REQUEST);
   return 0;
 }
+
+SEC("tp_btf/io_uring_submit_req")
+int BPF_PROG(operation_begins, struct io_kiocb* req) { return begin(req); }
+SEC("tp_btf/io_uring_submit_sqe") /* as it was called before */
+int BPF_PROG(operation_began, struct io_kiocb* req) { return begin(req); }
 
 /* One that was refused before it began is counted where it is told. */
 static __always_inline void complete(struct io_kiocb* req, __s32 result) {
@@ -39,5 +44,13 @@ SEC("tp_btf/io_uring_complete")
 int BPF_PROG(operation_ends, struct io_ring_ctx* ring_of_it, struct io_kiocb* req,
              struct io_uring_cqe* cqe) {
   if (req) complete(req, BPF_CORE_READ(cqe, res));
+  return 0;
+}
+
+/* Older kernels tell the result by itself. */
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(operation_ends_plain, void* ring_of_it, struct io_kiocb* req, __u64 user_data,
+             __s32 result) {
+  if (req) complete(req, result);
   return 0;
 }

@@ -20,7 +20,7 @@ int function_reached(struct pt_regs* context) {
   struct task_struct* task = bpf_get_current_task_btf();
   const __u32 number = cookie & ~FATHOM_BPF_POINT;
   if (bpf_session_is_return()) {
-    lose(FATHOM_RETURNED);
+    tally(FATHOM_BPF_USER, FATHOM_RETURNED);
     end_call(task, number, *begin);
     return 0;
   }
@@ -30,6 +30,6 @@ int function_reached(struct pt_regs* context) {
     end_call(task, number, *begin);
     return 1;
   }
-  lose(FATHOM_ENTERED);
+  tally(FATHOM_BPF_USER, FATHOM_ENTERED);
   return 0;
 }

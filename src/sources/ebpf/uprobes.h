@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Programs at functions of other programs, by the best way that the kernel has: see Uprobes.
+// Included by files that may know libbpf only.
+#pragma once
+
+#include <vector>
+
+#include "base/result.h"
+#include "sources/ebpf/functions.h"
+#include "sources/ebpf/loading.h"
+
+namespace fathom::sources::ebpf {
+
+// Before it is loaded: its programs are of this kind.
+void mark_programs(bpf_object* object, Uprobes uprobes);
+
+// A function's number is its place in `functions` and `first_number`.
+Status attach_functions(Loaded& loaded, const std::vector<Function>& functions,
+                        std::uint32_t first_number = 0);
+
+}  // namespace fathom::sources::ebpf
