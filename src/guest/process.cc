@@ -14,15 +14,14 @@
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/threads.h"
+#include "wire/rank.h"
 
 extern "C" char** environ;
 
 namespace fathom::guest {
 namespace {
 
-// MPI launchers and Slurm tell the rank in the environment, each under a name of its own.
-constexpr const char* kRankVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
-                                          "MV2_COMM_WORLD_RANK",  "FLUX_TASK_RANK", "SLURM_PROCID"};
+constexpr const char* kRankVariables[] = {FATHOM_RANK_VARIABLES};
 
 void write_link(const char* key, const char* link) {
   const Scratch scratch;

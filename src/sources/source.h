@@ -42,6 +42,17 @@ struct SourceContext {
   std::vector<std::string> filters;          // [LAYER:]KEY=VALUE, of layers that add calls up
   std::uint32_t ring_bytes = 0;              // for single calls that wait; 0: enough
   std::uint32_t rows = 0;                    // of sums that wait; 0: enough
+  bool joins = false;                        // processes that run already may join
+};
+
+// Processes, of those that run and of those that begin later.
+struct Choice {
+  enum class By { kNobody, kProcess, kUser, kGroup, kAll };
+  By by = By::kNobody;
+  pid_t process = 0;
+  uid_t user = 0;
+  std::uint32_t hierarchy = 0;  // of the control group; 0: version 2
+  std::uint64_t group = 0;      // its directory's inode
 };
 
 // A source that is recording. The session calls from one thread; a source that needs threads owns
@@ -60,6 +71,13 @@ class Source {
   virtual Status start(const SourceContext& context) = 0;
   // What the recording is to say of how it was made (view `run`), once it is prepared.
   [[nodiscard]] virtual std::map<std::string, std::string> facts() const { return {}; }
+  // Of a source that joins(), in any thread: whom it records, from when this returns.
+  virtual Status join(const Choice& /*choice*/) { return {}; }
+  virtual Status leave(pid_t /*process*/) { return {}; }
+  virtual std::vector<pid_t> followed() { return {}; }
+  // Another recording goes on where this one ends: gives the last rows of the old one, and where
+  // the new one begins, by the monotonic clock.
+  virtual std::int64_t turn(trace::Strings& /*strings*/, trace::HostRows& /*last*/) { return 0; }
   // Whether processes of the run are recorded that go on after the program.
   virtual bool outlived() { return false; }
   // The program has ended, and those go on: no thread runs any more, and start() may follow.
@@ -77,6 +95,7 @@ struct SourceDef {
   std::string_view help;
   bool in_process;  // recorded by libfathom.so inside the program: there is nothing to make()
   bool in_detail = false;  // adds calls up, and can also record each
+  bool joins = false;      // can record processes that run already
   // What is wrong with what is asked of it; before anything is made. May be nullptr.
   Status (*check)(const SourceContext& context) = nullptr;
   Availability (*probe)(std::string_view layer);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The source `ebpf`: what the kernel sees of the programs, counted there.
+#include <unistd.h>
+
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -49,7 +51,36 @@ ebpf::ProbeOptions options_of(const SourceContext& context) {
   options.interval_ns = context.interval_ns;
   options.ring_bytes = context.ring_bytes;
   options.rows = context.rows;
+  options.joins = context.joins;
   return options;
+}
+
+fathom_choice choice_of(const Choice& choice) {
+  fathom_choice result{};
+  using By = Choice::By;
+  switch (choice.by) {
+    case By::kNobody:
+      result.by = FATHOM_CHOICE_NOBODY;
+      break;
+    case By::kProcess:
+      result.by = FATHOM_CHOICE_PROCESS;
+      break;
+    case By::kUser:
+      result.by = FATHOM_CHOICE_USER;
+      break;
+    case By::kGroup:
+      result.by = FATHOM_CHOICE_GROUP;
+      break;
+    case By::kAll:
+      result.by = FATHOM_CHOICE_ALL;
+      break;
+  }
+  result.process = static_cast<std::uint32_t>(choice.process);
+  result.user = choice.user;
+  result.hierarchy = choice.hierarchy;
+  result.group = choice.group;
+  result.recorder = static_cast<std::uint32_t>(::getpid());
+  return result;
 }
 
 Status check(const SourceContext& context) {
@@ -100,6 +131,40 @@ class EbpfSource final : public Source {
   Status start(const SourceContext& /*context*/) override {
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
+  }
+
+  Status join(const Choice& choice) override {
+    const fathom_choice wanted = choice_of(choice);
+    const bool stands = choice.by == Choice::By::kUser || choice.by == Choice::By::kGroup;
+    if (stands) FATHOM_TRY(probes_->stand(wanted));
+    FATHOM_TRY(probes_->walk(wanted));
+    const std::scoped_lock lock(mutex_);
+    take(settled_interval());  // who waits for us can still be asked for its command
+    return {};
+  }
+
+  Status leave(pid_t process) override {
+    fathom_choice wanted = choice_of({.by = Choice::By::kProcess, .process = process});
+    wanted.leaves = 1;
+    FATHOM_TRY(probes_->walk(wanted));
+    const std::scoped_lock lock(mutex_);
+    take(settled_interval());
+    maker_->forget(process);
+    return {};
+  }
+
+  std::vector<pid_t> followed() override {
+    const std::scoped_lock lock(mutex_);
+    take(settled_interval());
+    return maker_->alive();
+  }
+
+  std::int64_t turn(trace::Strings& strings, trace::HostRows& last) override {
+    const std::scoped_lock lock(mutex_);
+    take(settled_interval());
+    const std::int64_t shift = std::int64_t{taken_before_} * options_.interval_ns;
+    maker_->begin_anew(shift, strings, last);
+    return options_.start_monotonic_ns + shift;
   }
 
   bool outlived() override {
@@ -190,6 +255,7 @@ const SourceDef kEbpf = {
     .help = "what the kernel does for the programs, counted there by call, thread and file",
     .in_process = false,
     .in_detail = true,
+    .joins = true,
     .check = check,
     .probe = probe,
     .make = make,

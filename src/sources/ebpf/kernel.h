@@ -97,26 +97,48 @@ struct mm_struct {
 struct signal_struct {
   int group_exit_code;
 };
+typedef struct {
+  u32 val;
+} kuid_t;
+struct cred {
+  kuid_t uid;
+};
 struct kernfs_node {
   u64 id;
 };
+struct cgroup_subsys_state {
+  struct cgroup* cgroup;
+  struct cgroup_subsys_state* parent;
+};
+struct cgroup_root {
+  int hierarchy_id;
+};
 struct cgroup {
+  struct cgroup_subsys_state self;
   int level;
   struct kernfs_node* kn;
+  struct cgroup_root* root;
   struct cgroup* ancestors[];
 };
 struct css_set {
+  struct cgroup_subsys_state* subsys[1];
   struct cgroup* dfl_cgrp;
 };
 struct task_struct {
-  struct css_set* cgroups;
+  unsigned int flags;
   int pid;
   int tgid;
+  char comm[16];
+  const struct cred* cred;
+  struct css_set* cgroups;
   int exit_code;
   struct task_struct* real_parent;
   struct mm_struct* mm;
   struct files_struct* files;
   struct signal_struct* signal;
+};
+struct bpf_iter__task {
+  struct task_struct* task;
 };
 struct linux_binprm;
 struct sock;

@@ -135,6 +135,8 @@ Status attach(Loaded& loaded) {
     bpf_link* link = bpf_program__attach(program);
     if (link == nullptr) return refused(errno);
     loaded.links.emplace_back(link);
+    if (std::string_view(bpf_program__section_name(program)) == "iter/task")
+      loaded.iterator = bpf_link__fd(link);
   }
   return {};
 }

@@ -91,6 +91,14 @@ struct {
   __type(value, struct fathom_process_record);
 } process_scratch SEC(".maps");
 
+/* Whom a daemon records. */
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, FATHOM_CHOICES);
+  __type(key, __u32);
+  __type(value, struct fathom_choice);
+} choices SEC(".maps");
+
 /* A new row begins as this; the map's values are too large for the stack. */
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);

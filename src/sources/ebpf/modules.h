@@ -14,6 +14,7 @@
   extern "C" const std::byte fathom_bpf_##name[]; \
   extern "C" const std::byte fathom_bpf_##name##_end[]
 FATHOM_BPF_OBJECT(lives);
+FATHOM_BPF_OBJECT(joining);
 FATHOM_BPF_OBJECT(syscall);
 FATHOM_BPF_OBJECT(uring);
 FATHOM_BPF_OBJECT(sched);
@@ -71,6 +72,10 @@ inline const Module kModules[] = {
     {"functions, one by one", FATHOM_BPF_USER, Role::kInstead, fathom_bpf_user_pair,
      fathom_bpf_user_pair_end, Uprobes::kPlain},
 };
+
+// For a daemon alone.
+inline const Module kJoining = {"processes that run", std::nullopt, Role::kNeeded,
+                                fathom_bpf_joining, fathom_bpf_joining_end};
 
 // A hook that is taken where the kernel has not got the better one.
 struct Substitute {

@@ -21,6 +21,8 @@ Probes::~Probes() = default;
 
 Status Probes::adopt(pid_t /*process*/) { return {}; }
 Costs Probes::measure() { return {}; }
+Status Probes::walk(const fathom_choice& /*choice*/) { return {}; }
+Status Probes::stand(const fathom_choice& /*choice*/) { return {}; }
 void Probes::detach() {}
 void Probes::take_records(const RecordVisitor& /*visit*/) {}
 std::vector<SumOfCalls> Probes::take_sums(std::uint32_t /*before_interval*/) { return {}; }

@@ -10,6 +10,7 @@ fathom_bpf_\name\()_end:
 
     .section .rodata
     embed lives
+    embed joining
     embed syscall
     embed uring
     embed sched

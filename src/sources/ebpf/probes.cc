@@ -138,6 +138,10 @@ Status Probes::State::load(const ProbeOptions& wanted) {
     }
     std::ranges::move(known->second.modules, std::back_inserter(modules));
   }
+  if (options.joins) {
+    FATHOM_ASSIGN(Loaded joining, load_module(kJoining, room, &modules.front()));
+    modules.push_back(std::move(joining));
+  }
   ring.reset(ring_buffer__new(map("ring"), visit_record, &visit, nullptr));
   if (!ring) return os_error(errno, "map the ring");
   FATHOM_TRY(want_paths());
@@ -239,10 +243,41 @@ Costs Probes::measure() {
   return costs;
 }
 
+Status Probes::walk(const fathom_choice& choice) {
+  const auto module = std::ranges::find_if(
+      state_->modules, [](const Loaded& loaded) { return loaded.iterator >= 0; });
+  if (module == state_->modules.end())
+    return Error{Code::kUnsupported, "tasks that run cannot be chosen", ""};
+  const std::uint32_t place = FATHOM_CHOICE_OF_WALK;
+  if (bpf_map_update_elem(state_->map("choices"), &place, &choice, BPF_ANY) != 0)
+    return os_error(errno, "choose tasks");
+  // Twice: what a task made before it was met may bear a number that had been passed by then.
+  constexpr int kWalks = 2;
+  for (int i = 0; i < kWalks; ++i) {
+    const Fd tasks(bpf_iter_create(module->iterator));
+    if (!tasks.valid()) return os_error(errno, "walk through the tasks");
+    char nothing[64];
+    ssize_t got = 0;
+    do {
+      got = ::read(tasks.get(), nothing, sizeof nothing);
+    } while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+    if (got < 0) return os_error(errno, "walk through the tasks");
+  }
+  return {};
+}
+
+Status Probes::stand(const fathom_choice& choice) {
+  const std::uint32_t place = FATHOM_CHOICE_STANDING;
+  if (bpf_map_update_elem(state_->map("choices"), &place, &choice, BPF_ANY) != 0)
+    return os_error(errno, "choose programs");
+  return {};
+}
+
 void Probes::detach() {
   for (Loaded& module : state_->modules) {
     module.links.clear();
     module.uprobes.clear();
+    module.iterator = -1;
   }
 }
 

@@ -30,6 +30,7 @@ struct ProbeOptions {
   std::int64_t interval_ns = 1'000'000'000;
   std::uint32_t ring_bytes = 0;  // a power of two; 0: as the programs say
   std::uint32_t rows = 0;        // of sums at one time; 0: as the programs say
+  bool joins = false;            // processes that run already may be chosen, too
 };
 
 struct SumOfCalls {
@@ -52,6 +53,11 @@ class Probes {
   // What recording costs. The calling process, which nobody may have adopted, is recorded for a
   // moment, and nothing is left of it. Before anybody else is adopted.
   Costs measure();
+  // Those who are chosen, with all their threads, are recorded from now on, and whatever they make;
+  // or, where they are to leave, not any more.
+  Status walk(const fathom_choice& choice);
+  // And programs that begin later. One choice stands at a time.
+  Status stand(const fathom_choice& choice);
   // Nobody is recorded any more; what was recorded can still be taken.
   void detach();
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 
 #include "sources/ebpf/rows.h"
 
@@ -182,6 +183,92 @@ TEST_F(ProbesTest, MeasuringLeavesNothingBehind) {
   const Taken taken = take(*probes);
   EXPECT_EQ(taken.calls + taken.single, 0U);
   for (const std::uint64_t count : taken.losses) EXPECT_EQ(count, 0U);
+}
+
+// A process of two threads that is there before us. Each time that it is told to, both ask for
+// their parent kReads times.
+class Older {
+ public:
+  Older() {
+    EXPECT_EQ(pipe2(orders_, O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(answers_, O_CLOEXEC), 0);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    close(orders_[1]);
+    std::thread other([this] { obey(); });
+    obey();
+    other.join();
+    _exit(0);
+  }
+  ~Older() {
+    for (const int fd : {orders_[0], orders_[1], answers_[0], answers_[1]}) close(fd);
+    waitpid(pid_, nullptr, 0);
+  }
+  Older(const Older&) = delete;
+  Older& operator=(const Older&) = delete;
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  [[nodiscard]] fathom_choice choice() const {
+    fathom_choice choice{};
+    choice.by = FATHOM_CHOICE_PROCESS;
+    choice.process = static_cast<std::uint32_t>(pid_);
+    return choice;
+  }
+  void work() {
+    char word[2] = {};
+    EXPECT_EQ(write(orders_[1], word, 2), 2);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(read(answers_[0], word, 1), 1);
+  }
+
+ private:
+  void obey() {
+    char word = 0;
+    while (read(orders_[0], &word, 1) == 1) {
+      for (int i = 0; i < kReads; ++i) syscall(SYS_getppid);
+      if (write(answers_[1], &word, 1) != 1) _exit(1);
+      usleep(1000);  // the other one's turn
+    }
+  }
+  int orders_[2]{}, answers_[2]{};
+  pid_t pid_ = 0;
+};
+
+std::uint64_t questions(Probes& probes, pid_t process) {
+  std::uint64_t calls = 0;
+  for (const SumOfCalls& one : probes.take_sums(~0U)) {
+    if (one.key.call == SYS_getppid && one.key.pid == static_cast<std::uint32_t>(process))
+      calls += one.sums.calls;
+  }
+  return calls;
+}
+
+TEST_F(ProbesTest, ProcessesThatRunJoinWithAllThreadsAndLeave) {
+  Older older;
+  older.work();
+  Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}, .joins = true});
+  ASSERT_TRUE(probes) << probes.error().message;
+  older.work();
+  EXPECT_EQ(questions(*probes, older.pid()), 0U);
+  fathom_choice choice = older.choice();
+  ASSERT_TRUE(probes->walk(choice));
+  older.work();
+  EXPECT_EQ(questions(*probes, older.pid()), 2U * kReads);
+  std::uint64_t joined = 0;
+  probes->take_records([&](std::span<const std::byte> bytes) {
+    std::uint32_t kind = 0;
+    std::memcpy(&kind, bytes.data(), sizeof kind);
+    joined += kind == FATHOM_RECORD_JOIN ? 1 : 0;
+  });
+  EXPECT_EQ(joined, 2U);
+  choice.leaves = 1;
+  ASSERT_TRUE(probes->walk(choice));
+  older.work();
+  EXPECT_EQ(questions(*probes, older.pid()), 0U);
+  choice = {};
+  choice.by = FATHOM_CHOICE_ALL;
+  ASSERT_TRUE(probes->walk(choice));
+  older.work();
+  EXPECT_EQ(questions(*probes, older.pid()), 2U * kReads);
 }
 
 }  // namespace

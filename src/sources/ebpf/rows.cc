@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "sources/ebpf/calls.h"
 #include "trace/processes.h"
+#include "wire/rank.h"
 
 namespace fathom::sources::ebpf {
 namespace {
@@ -49,6 +50,12 @@ std::string words_of(const fathom_process_record& record) {
   return escape_invalid_utf8(text);
 }
 
+// (One that lives for a moment only may be gone.)
+std::int64_t rank_of(std::uint32_t process) {
+  const Result<std::string> text = read_file("/proc/" + std::to_string(process) + "/environ");
+  return text ? rank_in(*text) : trace::kNull;
+}
+
 }  // namespace
 
 std::string path_of(const fathom_file_record& record) {
@@ -82,6 +89,17 @@ std::string mount_point(std::uint32_t device, std::string_view mountinfo) {
   return "";
 }
 
+std::int64_t rank_in(std::string_view environment) {
+  for (const std::string_view name : {FATHOM_RANK_VARIABLES}) {
+    for (const std::string_view variable : split(environment, '\0')) {
+      const std::size_t equals = variable.find('=');
+      if (equals == std::string_view::npos || variable.substr(0, equals) != name) continue;
+      if (const Result<std::int64_t> rank = parse_int(variable.substr(equals + 1))) return *rank;
+    }
+  }
+  return trace::kNull;
+}
+
 void RowMaker::add(std::span<const std::byte> bytes) {
   std::uint32_t kind = 0;
   if (!read_record(bytes, sizeof kind, kind)) return;
@@ -97,6 +115,7 @@ void RowMaker::add(std::span<const std::byte> bytes) {
     if (kind == FATHOM_RECORD_FORK) add_fork(process);
     if (kind == FATHOM_RECORD_EXEC) add_exec(process);
     if (kind == FATHOM_RECORD_EXIT) add_exit(process);
+    if (kind == FATHOM_RECORD_JOIN) add_join(process);
   }
 }
 
@@ -112,7 +131,8 @@ void RowMaker::add_file(const fathom_file_record& record) {
 // What found no room in the kernel's map is a row of one call.
 void RowMaker::add_spilled(const fathom_call_record& call) {
   const std::uint64_t ns = call.end - call.begin;
-  const auto interval = static_cast<std::uint32_t>(time(call.end) / options_.interval_ns);
+  const auto interval =
+      static_cast<std::uint32_t>((time(call.end) + shift_) / options_.interval_ns);
   SumOfCalls one{.key = {interval, call.pid, call.tid, call.call, call.file, 0}, .sums = {}};
   one.sums.calls = 1;
   one.sums.errors = failed(call.ret) ? 1 : 0;
@@ -166,6 +186,7 @@ void RowMaker::add_fork(const fathom_process_record& record) {
   if (const auto parent = alive_.find(record.parent); parent != alive_.end()) {
     life.row.name = parent->second.row.name;
     life.row.command = parent->second.row.command;
+    life.row.rank = parent->second.row.rank;
   }
   alive_[record.pid] = std::move(life);
 }
@@ -185,6 +206,8 @@ void RowMaker::add_exec(const fathom_process_record& record) {
   life.row.command = words_of(record);
   life.row.name =
       base_name(std::string_view(life.row.command).substr(0, life.row.command.find(' ')));
+  const std::int64_t rank = rank_of(record.pid);
+  if (rank != trace::kNull) life.row.rank = rank;  // else its parent's
 }
 
 void RowMaker::add_exit(const fathom_process_record& record) {
@@ -196,6 +219,51 @@ void RowMaker::add_exit(const fathom_process_record& record) {
   if (--life.threads > 0) return;
   ended_.push_back(std::move(life.row));
   alive_.erase(found);
+}
+
+// A record comes for each of its threads, in any order.
+void RowMaker::add_join(const fathom_process_record& record) {
+  const auto [found, is_new] = alive_.try_emplace(record.pid);
+  Life& life = found->second;
+  if (!is_new) {
+    ++life.threads;
+    return;
+  }
+  life.row.pid = record.pid;
+  life.row.ppid = record.parent;
+  life.row.start = time(record.at);
+  life.row.name = words_of(record);
+  life.row.rank = rank_of(record.pid);
+  fathom_process_record whole{};
+  const Result<std::string> command = read_file("/proc/" + std::to_string(record.pid) + "/cmdline");
+  if (command) {
+    whole.bytes = static_cast<std::uint32_t>(command->copy(whole.command, FATHOM_BPF_COMMAND));
+    life.row.command = words_of(whole);
+  }
+  if (life.row.command.empty()) life.row.command = life.row.name;  // a thread of the kernel
+}
+
+std::vector<pid_t> RowMaker::alive() const {
+  std::vector<pid_t> pids;
+  for (const auto& [pid, life] : alive_) pids.push_back(static_cast<pid_t>(pid));
+  return pids;
+}
+
+void RowMaker::forget(pid_t process) {
+  const auto found = alive_.find(static_cast<std::uint32_t>(process));
+  if (found == alive_.end()) return;
+  ended_.push_back(std::move(found->second.row));
+  alive_.erase(found);
+}
+
+void RowMaker::begin_anew(std::int64_t shift, trace::Strings& strings, trace::HostRows& last) {
+  for (const auto& [pid, life] : alive_) ended_.push_back(life.row);
+  finished_ = true;  // nothing waits: later it would be told at another time
+  take(strings, last);
+  finished_ = false;
+  for (auto& [pid, life] : alive_)
+    life.row.start = std::max<std::int64_t>(0, life.row.start - (shift - shift_));
+  shift_ = shift;
 }
 
 // (The word that one has ended may be lost; and what has ended may wait for us to take notice.)
@@ -267,7 +335,7 @@ trace::EventRow RowMaker::event_of(const fathom_call_record& call, trace::String
 
 trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& strings) const {
   trace::IntervalRow row;
-  row.ts = static_cast<std::int64_t>(one.key.interval) * options_.interval_ns;
+  row.ts = static_cast<std::int64_t>(one.key.interval) * options_.interval_ns - shift_;
   row.width = options_.interval_ns;
   row.pid = static_cast<std::int32_t>(one.key.pid);
   row.tid = static_cast<std::int32_t>(one.key.tid);

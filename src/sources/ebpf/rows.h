@@ -23,6 +23,9 @@ std::string path_of(const fathom_file_record& record);
 // or at the root of all.
 std::string mount_point(std::uint32_t device, std::string_view mountinfo);
 
+// The rank of a process, by a text like /proc/PID/environ; NULL where it has none.
+std::int64_t rank_in(std::string_view environment);
+
 class RowMaker {
  public:
   explicit RowMaker(const ProbeOptions& options) : options_(options) {}
@@ -34,6 +37,13 @@ class RowMaker {
   void add_losses(std::span<const std::uint64_t> counts);
   // Whether processes are left that were not seen to end.
   bool anybody_lives();
+  // Processes that were not seen to end.
+  [[nodiscard]] std::vector<pid_t> alive() const;
+  // This process goes on without us.
+  void forget(pid_t process);
+  // The next recording begins `shift` ns after the kernel's half was loaded: times count from
+  // there. Everything is taken before; those who live are told of in both.
+  void begin_anew(std::int64_t shift, trace::Strings& strings, trace::HostRows& last);
   // Everybody is gone, or is not followed any more. add_losses() was called with what is final.
   void finish();
 
@@ -50,8 +60,9 @@ class RowMaker {
   void add_fork(const fathom_process_record& record);
   void add_exec(const fathom_process_record& record);
   void add_exit(const fathom_process_record& record);
+  void add_join(const fathom_process_record& record);
   [[nodiscard]] std::int64_t time(std::uint64_t ns) const {
-    return static_cast<std::int64_t>(ns) - options_.start_monotonic_ns;
+    return static_cast<std::int64_t>(ns) - options_.start_monotonic_ns - shift_;
   }
   [[nodiscard]] bool knows(std::uint32_t file) const {
     return file == FATHOM_BPF_NO_FILE || files_.contains(file);
@@ -67,6 +78,7 @@ class RowMaker {
 
   ProbeOptions options_;
   bool finished_ = false;
+  std::int64_t shift_ = 0;  // ns between the start of the kernel's half and the recording's
   std::unordered_map<std::uint32_t, std::string> files_;
   std::vector<fathom_call_record> calls_;
   std::vector<SumOfCalls> sums_;

@@ -195,6 +195,70 @@ TEST(EbpfRows, AnotherProgramIsAnotherRow) {
   EXPECT_EQ(rows.processes[1].end, trace::kNull);
 }
 
+TEST(EbpfRows, RankOfAProcess) {
+  using namespace std::string_view_literals;
+  struct Case {
+    std::string_view environment;
+    std::int64_t want;
+  };
+  const Case cases[] = {
+      {"", trace::kNull},
+      {"PATH=/bin\0HOME=/\0"sv, trace::kNull},
+      {"PATH=/bin\0PMI_RANK=3\0"sv, 3},
+      {"SLURM_PROCID=5\0OMPI_COMM_WORLD_RANK=2\0"sv, 2},
+      {"PMI_RANK=x\0SLURM_PROCID=5\0"sv, 5},
+      {"XPMI_RANK=1\0PMI_RANKS=1\0PMI_RANK"sv, trace::kNull},
+  };
+  for (const Case& c : cases) EXPECT_EQ(rank_in(c.environment), c.want) << c.environment;
+}
+
+TEST(EbpfRows, WhoJoinsIsThereWithAllThreads) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}});
+  constexpr std::uint32_t kNobody = 0x7ffffff0;  // whose command cannot be asked for
+  fathom_process_record thread = process_record(FATHOM_RECORD_JOIN, kNobody, 5, 1);
+  std::memcpy(thread.command, "worker", 7);
+  thread.bytes = 16;
+  thread.tid = kNobody + 1;
+  give(maker, thread);
+  thread.tid = kNobody;
+  give(maker, thread);
+  EXPECT_EQ(maker.alive(), (std::vector<pid_t>{kNobody}));
+  Strings strings;
+  HostRows rows;
+  give(maker, process_record(FATHOM_RECORD_EXIT, kNobody, 6));
+  maker.take(strings, rows);
+  EXPECT_TRUE(rows.processes.empty());  // one of two
+  maker.forget(kNobody);
+  EXPECT_TRUE(maker.alive().empty());
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.processes.size(), 1U);
+  EXPECT_EQ(rows.processes[0].name, "worker");
+  EXPECT_EQ(rows.processes[0].command, "worker");
+  EXPECT_EQ(rows.processes[0].start, 5);
+}
+
+TEST(EbpfRows, AnotherRecordingCountsFromItsOwnStart) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}, .start_monotonic_ns = 1000, .interval_ns = 100});
+  give(maker, process_record(FATHOM_RECORD_EXEC, 10, 1050));
+  maker.add({{.key = {2, 10, 10, kGetppid, 0, 0}, .sums = {.calls = 1}}});
+  Strings strings;
+  HostRows old;
+  maker.begin_anew(300, strings, old);
+  ASSERT_EQ(old.intervals.rows.size(), 1U);
+  EXPECT_EQ(old.intervals.rows[0].ts, 200);
+  ASSERT_EQ(old.processes.size(), 1U);
+  EXPECT_EQ(old.processes[0].start, 50);
+  maker.add({{.key = {3, 10, 10, kGetppid, 0, 0}, .sums = {.calls = 1}}});
+  give(maker, process_record(FATHOM_RECORD_EXIT, 10, 1320));
+  HostRows next;
+  maker.take(strings, next);
+  ASSERT_EQ(next.intervals.rows.size(), 1U);
+  EXPECT_EQ(next.intervals.rows[0].ts, 0);
+  ASSERT_EQ(next.processes.size(), 1U);
+  EXPECT_EQ(next.processes[0].start, 0);
+  EXPECT_EQ(next.processes[0].end, 20);
+}
+
 TEST(EbpfRows, LossesAreToldOnceAndByLayer) {
   RowMaker maker({.layers = {FATHOM_BPF_BLOCK}});
   std::vector<std::uint64_t> counts(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));

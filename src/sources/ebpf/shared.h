@@ -160,6 +160,7 @@ enum fathom_record_kind {
   FATHOM_RECORD_FORK = 4,
   FATHOM_RECORD_EXEC = 5,
   FATHOM_RECORD_EXIT = 6,
+  FATHOM_RECORD_JOIN = 7, /* a task that was there before; `command` is its name alone */
 };
 
 struct fathom_call_record {
@@ -200,6 +201,25 @@ struct fathom_process_record {
   __s32 status; /* exit: as wait() tells it */
   __u32 bytes;  /* exec: of `command` */
   char command[FATHOM_BPF_COMMAND];
+};
+
+/* Whom a daemon records: while it walks through all tasks, and of programs that begin later. */
+enum fathom_choice_place { FATHOM_CHOICE_OF_WALK, FATHOM_CHOICE_STANDING, FATHOM_CHOICES };
+enum fathom_choice_by {
+  FATHOM_CHOICE_NOBODY,
+  FATHOM_CHOICE_PROCESS,
+  FATHOM_CHOICE_USER,
+  FATHOM_CHOICE_GROUP,
+  FATHOM_CHOICE_ALL,
+};
+struct fathom_choice {
+  __u32 by;
+  __u32 leaves; /* these are not recorded any more */
+  __u32 process;
+  __u32 user;
+  __u32 hierarchy; /* of control groups; 0: version 2 */
+  __u32 recorder;  /* the daemon, never chosen */
+  __u64 group;     /* inode of the control group */
 };
 
 /* What is counted of each layer, and of none: an array of counters. */

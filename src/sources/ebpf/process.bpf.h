@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * What goes out about processes. */
+#pragma once
+
+#include "sources/ebpf/record.bpf.h"
+
+static __always_inline struct fathom_process_record* process_record(__u32 kind,
+                                                                    struct task_struct* task) {
+  __u32 zero = 0;
+  struct fathom_process_record* out = bpf_map_lookup_elem(&process_scratch, &zero);
+  if (!out) return 0;
+  out->kind = kind;
+  out->pid = task->tgid;
+  out->tid = task->pid;
+  out->parent = 0;
+  out->at = bpf_ktime_get_ns();
+  out->status = 0;
+  out->bytes = 0;
+  return out;
+}
+
+static __always_inline void send_process(struct fathom_process_record* out) {
+  __u64 size = offsetof(struct fathom_process_record, command) + out->bytes;
+  if (size > sizeof *out) size = sizeof *out;
+  if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_PROCESS);
+}
+
+static __always_inline void tell_exec(struct task_struct* task) {
+  struct fathom_process_record* out = process_record(FATHOM_RECORD_EXEC, task);
+  if (!out) return;
+  out->parent = task->real_parent->tgid;
+  const unsigned long from = task->mm->arg_start;
+  __u64 bytes = task->mm->arg_end - from;
+  if (bytes > FATHOM_BPF_COMMAND) bytes = FATHOM_BPF_COMMAND;
+  if (bpf_probe_read_user(out->command, bytes, (void*)from) == 0) out->bytes = bytes;
+  send_process(out);
+}
