@@ -21,7 +21,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "guest": {"wire"},
     "trace": {"wire", "sql", "base"},
     "sources": {"trace", "symbols", "base", "wire"},
-    "session": {"sources", "trace", "base"},
+    "session": {"sources", "trace", "base", "wire"},
     "analysis": {"trace", "sql", "symbols", "base"},
     "render": {"analysis", "base"},
     "fleet": {"session", "analysis", "render", "trace", "base"},

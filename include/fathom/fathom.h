@@ -57,6 +57,11 @@ FATHOM_API void fathom_arg_double(const char* key, double value);
 FATHOM_API void fathom_arg_text(const char* key, const char* value);
 FATHOM_API void fathom_metadata(const char* key, const char* value);
 
+/* The daemon `fathom watch`: from now on it records this process with all its threads, and whatever
+ * that makes; or this process alone not any more. 0 when it does, -1 where no daemon answers. */
+FATHOM_API int fathom_connect(void);
+FATHOM_API int fathom_disconnect(void);
+
 /* For interpreters and coroutines, whose regions do not end in the order of the C stack. A level is
  * what an open region, or call, is deep; one that these functions open lasts until it is closed. */
 FATHOM_API struct fathom_region fathom_span_begin(void); /* opens a level, too */

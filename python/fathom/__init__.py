@@ -23,6 +23,7 @@ from fathom._places import folders
 __path__ += [f"{folder}/python" for folder in folders()]  # the extension is built for one Python, and lies apart
 
 from fathom.annotate import arg, counter, instant, iter, metadata, region, trace  # noqa: E402
+from fathom.daemon import connect, disconnect  # noqa: E402
 
 if TYPE_CHECKING:
     import os
@@ -31,7 +32,19 @@ if TYPE_CHECKING:
 
     Path = Union[str, "os.PathLike[str]"]
 
-__all__ = ["Error", "arg", "counter", "instant", "iter", "metadata", "open", "region", "trace"]
+__all__ = [
+    "Error",
+    "arg",
+    "connect",
+    "counter",
+    "disconnect",
+    "instant",
+    "iter",
+    "metadata",
+    "open",
+    "region",
+    "trace",
+]
 
 
 def open(paths: Path | Sequence[Path], *, threads: int | None = None) -> Recording:

@@ -20,14 +20,16 @@ extern const CommandDef kCheckCommand;
 extern const CommandDef kExportCommand;
 extern const CommandDef kImportCommand;
 extern const CommandDef kCollectCommand;
+extern const CommandDef kWatchCommand;
+extern const CommandDef kAttachCommand;
 extern const CommandDef kDoctorCommand;
 
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,    &kReportCommand,  &kShowCommand,   &kSqlCommand,
-    &kInfoCommand,   &kDiffCommand,    &kCheckCommand,  &kExportCommand,
-    &kImportCommand, &kCollectCommand, &kDoctorCommand,
+    &kRunCommand,   &kReportCommand, &kShowCommand,   &kSqlCommand,    &kInfoCommand,
+    &kDiffCommand,  &kCheckCommand,  &kExportCommand, &kImportCommand, &kCollectCommand,
+    &kWatchCommand, &kAttachCommand, &kDoctorCommand,
 };
 
 }  // namespace

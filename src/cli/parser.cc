@@ -134,6 +134,12 @@ std::size_t Parser::tail_start() const {
   return std::min(at, words.size());
 }
 
+std::vector<std::string> Parser::words() const {
+  std::vector<std::string> words{"fathom", std::string(declared_->command.name)};
+  words.insert(words.end(), declared_->arguments.begin(), declared_->arguments.end());
+  return words;
+}
+
 Result<bool> Parser::parse() {
   Declared& d = *declared_;
   const std::size_t end = d.tail != nullptr ? tail_start() : d.arguments.size();

@@ -47,6 +47,9 @@ class Parser {
   // Whether an option was given (after parse).
   [[nodiscard]] bool given(const std::string& name) const;
 
+  // The whole command line: "fathom", the command's name, the arguments.
+  [[nodiscard]] std::vector<std::string> words() const;
+
   // Fills the variables. false: help was printed, and the command has nothing left to do.
   Result<bool> parse();
 

@@ -270,6 +270,7 @@ void arrive() {
   resolve_originals();
   guest.late = loaded_late();
   if (attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD)) attached_now();
+  turn_to_daemon();
   errno = error;
 }
 

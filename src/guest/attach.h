@@ -19,6 +19,9 @@ extern const size_t kAllArrivalsCount;
 // comes now is a recording too. Whether there is a directory then.
 bool remake_spool();
 
+// From sources/ebpf: where FATHOM_OUT names no run, a daemon that listens here is told of us.
+void turn_to_daemon();
+
 // Drop-ins (sources/dftracer): attaches to a run of their own where FATHOM_OUT names none; what a
 // process tells that has attached; a process that ends waits for what was promised to it.
 bool attach_elsewhere(unsigned how);

@@ -46,6 +46,31 @@ void HostSources::stop() {
   for (const auto& [def, source] : sources_) source->stop();
 }
 
+Status HostSources::join(const sources::Choice& choice) {
+  for (const auto& [def, source] : sources_) FATHOM_TRY(source->join(choice));
+  return {};
+}
+
+Status HostSources::leave(pid_t process) {
+  for (const auto& [def, source] : sources_) FATHOM_TRY(source->leave(process));
+  return {};
+}
+
+std::vector<pid_t> HostSources::followed() const {
+  std::vector<pid_t> all;
+  for (const auto& [def, source] : sources_) {
+    const std::vector<pid_t> more = source->followed();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+std::int64_t HostSources::turn(trace::Strings& strings, trace::HostRows& last) {
+  std::int64_t start = 0;
+  for (const auto& [def, source] : sources_) start = std::max(start, source->turn(strings, last));
+  return start;
+}
+
 std::vector<sources::Source*> HostSources::pointers() const {
   std::vector<sources::Source*> result;
   for (const auto& [def, source] : sources_) result.push_back(source.get());

@@ -26,6 +26,12 @@ class HostSources {
   void resume(const sources::SourceContext& context, trace::Manifest& manifest);
   // Last words are taken; the sources can still be drained.
   void stop();
+  // Of sources that join (source.h).
+  Status join(const sources::Choice& choice);
+  Status leave(pid_t process);
+  [[nodiscard]] std::vector<pid_t> followed() const;
+  // Where the next recording begins; the last rows of the old one.
+  std::int64_t turn(trace::Strings& strings, trace::HostRows& last);
   [[nodiscard]] std::vector<sources::Source*> pointers() const;
 
  private:

@@ -177,6 +177,7 @@ void Pump::drain_sources() {
   trace::HostRows rows;
   for (sources::Source* source : sources_) source->drain(strings, rows);
   if (rows.empty()) return;
+  if (seen_) seen_(rows, strings);
   if (!rows.counters.rows.empty()) {
     const std::scoped_lock lock(mutex_);
     flow_.processes = processes_in(rows.counters);

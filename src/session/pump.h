@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -38,6 +39,10 @@ class Pump {
   Pump(trace::Packer packer, std::string directory)
       : packer_(std::move(packer)), directory_(std::move(directory)) {}
 
+  // Told of all rows of the sources, from the pump's thread. Before start().
+  using RowsSeen = std::function<void(const trace::HostRows&, const trace::Strings&)>;
+  void show_rows_to(RowsSeen seen) { seen_ = std::move(seen); }
+
   // The sources are running; they are drained from the pump's thread until stop().
   void start(std::vector<sources::Source*> sources);
   // Ends the threads after a last look at the sources; waits for one Parquet file at most.
@@ -64,6 +69,7 @@ class Pump {
   trace::Packer packer_;
   std::string directory_;
   std::vector<sources::Source*> sources_;
+  RowsSeen seen_;
   mutable std::mutex mutex_;
   Flow flow_;                        // guarded by mutex_
   std::optional<Error> trouble_;     // guarded by mutex_

@@ -17,6 +17,7 @@
 #include "session/environment.h"
 #include "session/host_sources.h"
 #include "session/keeper.h"
+#include "session/kernel_options.h"
 #include "session/layer_plan.h"
 #include "session/place.h"
 #include "session/program.h"
@@ -185,46 +186,11 @@ Status finish(std::uint64_t waiting, SignalQueue& signals, trace::Packer& packer
   return {};
 }
 
-Status check_detail(const std::string& layer, const LayerPlan& plan) {
-  const sources::SourceDef* source = sources::source_of(layer);
-  if (source == nullptr || !source->in_detail)
-    return usage_error("--detail '" + layer + "' is no layer that adds calls up",
-                       "layers of the kernel do: syscall, block");
-  if (!plan.has(layer) && plan.state_of(layer) == "off")
-    return usage_error("--detail of layer " + layer + ", which is not recorded",
-                       "add --layers +" + layer);
-  return {};
-}
-
-// A layer that records what it is told to has nothing to record where it is told nothing.
-Probe probe_for(const RunOptions& options) {
-  return [&options](std::string_view layer) -> sources::Availability {
-    if (layer != "user" || !options.functions.empty()) return sources::probe_layer(layer);
-    return {.available = false, .reason = "no function was named (--functions)", .fix = ""};
-  };
-}
-
-Status check_sources(const RunOptions& options, const LayerPlan& plan) {
-  if (!options.functions.empty() && plan.state_of("user") == "off")
-    return usage_error("--functions of layer user, which is not recorded", "add --layers +user");
-  if (!options.filters.empty() && std::ranges::none_of(plan.hosts, &sources::SourceDef::in_detail))
-    return usage_error("--filter of layers of the kernel, and none is recorded",
-                       "add --layers +syscall");
-  sources::SourceContext asked;
-  asked.functions = options.functions;
-  asked.filters = options.filters;
-  asked.layers = plan.layers;
-  for (const sources::SourceDef* source : plan.hosts) {
-    if (source->check != nullptr) FATHOM_TRY(source->check(asked));
-  }
-  return {};
-}
-
 // Everything that can be wrong with the command line, before anything is made.
 Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
-  FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options)));
-  FATHOM_TRY(check_sources(options, prepared.plan));
+  FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options.functions)));
+  FATHOM_TRY(check_sources(options.functions, options.filters, prepared.plan));
   FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
   FATHOM_ASSIGN(prepared.further, python_variables(options.python));
   if (options.python.any() && !prepared.plan.has("python"))

@@ -60,6 +60,14 @@ void read_clocks(fathom_run_header& header) {
   }
 }
 
+// Only the monotonic clock is known of another moment.
+void move_start(std::int64_t start_ns, fathom_run_header& header) {
+  const auto start = static_cast<std::uint64_t>(start_ns);
+  header.tick_source = FATHOM_TICK_MONOTONIC_NS;
+  header.start_realtime_ns += start - header.start_monotonic_ns;
+  header.start_tick = header.start_monotonic_ns = start;
+}
+
 void copy_text(const std::string& text, char* to, std::size_t size) {
   std::memset(to, 0, size);
   std::memcpy(to, text.data(), std::min(text.size(), size - 1));
@@ -118,6 +126,7 @@ Result<fathom_run_header> make_spool(const std::string& directory, const HeaderO
   copy_text(facts.boot_id, header.boot_id, sizeof header.boot_id);
   copy_text(facts.hostname, header.host, sizeof header.host);
   read_clocks(header);
+  if (options.start_monotonic_ns != 0) move_start(options.start_monotonic_ns, header);
   std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
   std::memcpy(page.data(), &header, sizeof header);
   FATHOM_TRY(write_file_atomic(join_path(spool, FATHOM_RUN_FILE), page, 0666));

@@ -14,6 +14,8 @@ struct HeaderOptions {
   std::uint64_t spool_max = 0;  // 0: the smaller of 4 GiB and half of what is free
   bool block_when_full = false;
   std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
+  // Where ts is 0, by the monotonic clock, which is the run's clock then; 0: now.
+  std::int64_t start_monotonic_ns = 0;
 };
 
 // FATHOM_TICK_COUNTER where the CPU's counter runs at one speed on all cores, else

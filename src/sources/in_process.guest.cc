@@ -119,10 +119,11 @@ extern const Bindings kAnnotateBindings;
 extern const Bindings kDftracerBindings;
 // In libfathom_heap.so alone. Its originals are needed first: to look for the others takes memory.
 extern const Bindings kHeapBindings __attribute__((weak, visibility("hidden")));
+extern const Bindings kConnectBindings;
 
-const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,  &kPosixBindings,
-                                        &kProcessBindings,  &kRightsBindings,  &kStdioBindings,
-                                        &kAnnotateBindings, &kDftracerBindings};
+const Bindings* const kAllBindings[] = {
+    &kHeapBindings,  &kLoaderBindings,   &kPosixBindings,    &kProcessBindings, &kRightsBindings,
+    &kStdioBindings, &kAnnotateBindings, &kDftracerBindings, &kConnectBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // DataCrumbs' counters: a line for each call of a thread and file in an interval, with the number
 // of calls and their time in seconds. The format's unit of time is the microsecond, with a point.
+#include "render/export/counter_line.h"
+
 #include <string>
 
 #include "render/export/exporter.h"
@@ -17,7 +19,18 @@ std::string_view category_of(std::string_view layer) {
   return layer == "pagecache" ? "os_cache" : layer;
 }
 
-void append_line(std::string& out, const ExportInterval& interval) {
+Status write(EventStream& from, ByteSink& to) {
+  SinkBuffer buffer(to);
+  FATHOM_TRY(from.intervals(IntervalDetail::kAll, [&](const ExportInterval& interval) {
+    append_counter_line(buffer.text(), interval);
+    return buffer.flush_if_large();
+  }));
+  return buffer.flush();
+}
+
+}  // namespace
+
+void append_counter_line(std::string& out, const ExportInterval& interval) {
   out += '{';
   JsonFields fields(out);
   fields.number("pid", interval.pid.value_or(0));
@@ -35,17 +48,6 @@ void append_line(std::string& out, const ExportInterval& interval) {
   if (interval.bytes) args.number("size_sum", *interval.bytes);
   out += "}}\n";
 }
-
-Status write(EventStream& from, ByteSink& to) {
-  SinkBuffer buffer(to);
-  FATHOM_TRY(from.intervals(IntervalDetail::kAll, [&](const ExportInterval& interval) {
-    append_line(buffer.text(), interval);
-    return buffer.flush_if_large();
-  }));
-  return buffer.flush();
-}
-
-}  // namespace
 
 extern const ExporterDef kDatacrumbsExporter;
 const ExporterDef kDatacrumbsExporter = {

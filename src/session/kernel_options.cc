@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "session/kernel_options.h"
+
+#include <algorithm>
+
+namespace fathom::session {
+
+Probe probe_for(const std::vector<std::string>& functions) {
+  return [&functions](std::string_view layer) -> sources::Availability {
+    if (layer != "user" || !functions.empty()) return sources::probe_layer(layer);
+    return {.available = false, .reason = "no function was named (--functions)", .fix = ""};
+  };
+}
+
+Status check_sources(const std::vector<std::string>& functions,
+                     const std::vector<std::string>& filters, const LayerPlan& plan) {
+  if (!functions.empty() && plan.state_of("user") == "off")
+    return usage_error("--functions of layer user, which is not recorded", "add --layers +user");
+  if (!filters.empty() && std::ranges::none_of(plan.hosts, &sources::SourceDef::in_detail))
+    return usage_error("--filter of layers of the kernel, and none is recorded",
+                       "add --layers +syscall");
+  sources::SourceContext asked;
+  asked.functions = functions;
+  asked.filters = filters;
+  asked.layers = plan.layers;
+  for (const sources::SourceDef* source : plan.hosts) {
+    if (source->check != nullptr) FATHOM_TRY(source->check(asked));
+  }
+  return {};
+}
+
+Status check_detail(const std::string& layer, const LayerPlan& plan) {
+  const sources::SourceDef* source = sources::source_of(layer);
+  if (source == nullptr || !source->in_detail)
+    return usage_error("--detail '" + layer + "' is no layer that adds calls up",
+                       "layers of the kernel do: syscall, block");
+  if (!plan.has(layer) && plan.state_of(layer) == "off")
+    return usage_error("--detail of layer " + layer + ", which is not recorded",
+                       "add --layers +" + layer);
+  return {};
+}
+
+}  // namespace fathom::session

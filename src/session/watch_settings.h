@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// What a daemon is told to do: by a file in YAML and by the command line, which wins. One list of
+// keys serves both.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sources/source.h"
+
+namespace fathom::session {
+
+struct SettingKey {
+  enum class Kind { kText, kList, kFlag };
+  std::string_view name;
+  Kind kind;
+  std::string_view metavar;
+  std::string_view help;
+};
+std::span<const SettingKey> watch_keys();
+
+struct Setting {
+  std::vector<std::string> values;  // one of a text; "true" or "false" of a flag
+  std::string where;                // "watch.yaml:3", "--interval"
+};
+using Settings = std::map<std::string, Setting, std::less<>>;
+
+// kInvalid names the line. Of DataCrumbs' keys, `user` as a list of functions, `mode` and
+// `profile.interval_sec` are understood.
+Result<Settings> parse_watch_settings(std::string_view text, const std::string& where);
+
+struct WatchOptions {
+  std::string output;  // "": named after the time
+  std::string socket;
+  std::string layers = "syscall";
+  bool each_call = false;  // in detail, of every layer
+  std::vector<std::string> detail;
+  std::vector<std::string> functions, filters;
+  std::int64_t interval_ns = 1'000'000'000;
+  sources::Choice choice;
+  std::string whom;  // the choice in words
+  std::string pfw;   // a file for counters in DataCrumbs' layout; "": none
+  // The output is a folder of recordings: a new one begins at either limit, 0: at none.
+  bool rolls = false;
+  std::uint64_t roll_bytes = 0;
+  std::int64_t roll_ns = 0;
+  // Of those that are complete, what stays; 0: all.
+  std::uint64_t keep_bytes = 0;
+  std::int64_t keep_ns = 0;
+  std::int64_t keep = 0;
+};
+Result<WatchOptions> read_watch_options(const Settings& settings);
+
+}  // namespace fathom::session

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What a daemon leaves for the one that follows it, beside its socket: until when it worked, and
+// whom it recorded. Written each second, so that it is there whatever ends the daemon.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace fathom::session {
+
+struct KnownProcess {
+  pid_t pid = 0;
+  std::int64_t started = 0;  // as /proc/PID/stat tells it: another process of this number differs
+  bool operator==(const KnownProcess&) const = default;
+};
+
+struct WatchState {
+  std::string boot;           // of the machine
+  std::int64_t alive_ns = 0;  // realtime
+  std::vector<KnownProcess> processes;
+};
+
+std::string format_watch_state(const WatchState& state);
+// kCorrupt where it is none.
+Result<WatchState> parse_watch_state(std::string_view text);
+
+// When the process was started; nothing where there is none.
+std::optional<std::int64_t> start_of(pid_t process);
+// Field 22 of a text like /proc/PID/stat, and field 4, the parent.
+std::optional<std::int64_t> start_in_stat(std::string_view stat);
+std::optional<pid_t> parent_in_stat(std::string_view stat);
+
+// Those of the state that still live, and what they made meanwhile; nobody after another boot.
+std::vector<pid_t> survivors(const WatchState& state);
+
+// Of these processes, now.
+WatchState state_of(const std::vector<pid_t>& processes);
+Status save_watch_state(const std::string& socket, const std::vector<pid_t>& processes);
+// Nothing where no daemon left anything.
+std::optional<WatchState> load_watch_state(const std::string& socket);
+
+}  // namespace fathom::session
