@@ -10,6 +10,22 @@ namespace {
 
 using testing::TempDir;
 
+TEST(ChunkLogTest, EveryKindComesBack) {
+  const TempDir directory;
+  const std::string path = join_path(directory.path(), "log");
+  const EntryKind kinds[] = {EntryKind::kChunk, EntryKind::kRows, EntryKind::kLosses,
+                             EntryKind::kProcesses};
+  const std::vector<std::uint8_t> payload(5, 7);
+  ChunkLog log = ChunkLog::open(path).value();
+  for (const EntryKind kind : kinds)
+    ASSERT_TRUE(log.append({kind, {1, 2, 3}, 9, payload}).has_value());
+  const std::string content = read_file(path).value();
+  std::vector<EntryKind> back;
+  scan_log({reinterpret_cast<const std::uint8_t*>(content.data()), content.size()},
+           [&](const LogEntry& entry, std::uint64_t) { back.push_back(entry.kind); });
+  EXPECT_EQ(back, std::vector<EntryKind>(std::begin(kinds), std::end(kinds)));
+}
+
 TEST(ChunkLogTest, SoundEntriesSurviveDamage) {
   const TempDir directory;
   const std::string path = join_path(directory.path(), "log");

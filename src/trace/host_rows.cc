@@ -237,7 +237,7 @@ bool decode_rows(std::span<const std::uint8_t> bytes, HostRows& rows, Strings& s
 std::string encode_processes(const std::vector<ProcessRow>& processes) {
   std::string out;
   for (const ProcessRow& row : processes) {
-    for (const std::int64_t number : {row.pid, row.ppid, row.start, row.end, row.exit})
+    for (const std::int64_t number : {row.pid, row.ppid, row.start, row.end, row.exit, row.rank})
       put_signed(out, number);
     for (const std::string* text : {&row.name, &row.command}) put_text(out, *text);
   }
@@ -252,7 +252,8 @@ bool decode_processes(std::span<const std::uint8_t> bytes, std::vector<ProcessRo
     std::string_view command;
     if (!reader.signed_number(row.pid) || !reader.signed_number(row.ppid) ||
         !reader.signed_number(row.start) || !reader.signed_number(row.end) ||
-        !reader.signed_number(row.exit) || !reader.text(name) || !reader.text(command))
+        !reader.signed_number(row.exit) || !reader.signed_number(row.rank) || !reader.text(name) ||
+        !reader.text(command))
       return false;
     row.name = name;
     row.command = command;

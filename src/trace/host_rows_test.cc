@@ -114,6 +114,7 @@ TEST(HostRows, ProcessesComeBackAsTheyWere) {
   row.exit = 137;
   row.name = "sh";
   row.command = "sh -c true";
+  row.rank = 3;
   std::vector<ProcessRow> back;
   const std::string bytes = encode_processes({row, row});
   ASSERT_TRUE(decode_processes(as_bytes(bytes), back));
@@ -122,6 +123,7 @@ TEST(HostRows, ProcessesComeBackAsTheyWere) {
   EXPECT_EQ(back[1].start, -3);
   EXPECT_EQ(back[1].end, kNull);
   EXPECT_EQ(back[1].exit, 137);
+  EXPECT_EQ(back[1].rank, 3);
   EXPECT_EQ(back[1].command, "sh -c true");
   back.clear();
   EXPECT_FALSE(decode_processes(as_bytes(bytes).first(bytes.size() - 1), back));

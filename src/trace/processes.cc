@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <map>
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "base/files.h"
 #include "base/text.h"
@@ -263,10 +265,13 @@ void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::strin
                            std::vector<ProcessRow>& rows) {
   std::set<std::int64_t> known;
   for (const ProcessRow& row : rows) known.insert(row.pid);
+  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
   for (const ProcessRow& row : seen) {
     if (known.contains(row.pid)) continue;
-    rows.push_back(row);
-    rows.back().host = host;
+    const auto [place, is_new] = places.try_emplace({row.pid, row.start}, rows.size());
+    if (is_new) rows.emplace_back();
+    rows[place->second] = row;
+    rows[place->second].host = host;
   }
 }
 

@@ -23,7 +23,7 @@ std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& cloc
 // The program that was run, as its recorder knows it, unless a row tells of it: it may be one that
 // the library could not enter.
 void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<ProcessRow>& rows);
-// Processes that sources beside the programs saw, but those that told of themselves.
+// Processes seen from beside the programs, but those that told of themselves. The last word holds.
 void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::string& host,
                            std::vector<ProcessRow>& rows);
 std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,

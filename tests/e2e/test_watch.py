@@ -154,10 +154,12 @@ def test_restart(box: Box) -> None:
     program = Program(box, daemon)
     program.tell(f"work {WORK}")
     box.wait_for("what it did", lambda: int(box.value(TOTAL)) == 2 * WORK)
+    box.wait_for("who it is", lambda: box.value("SELECT count(*) FROM processes") == 1)
     check("state", "running", box.info()["state"])
     daemon.stop(signal.SIGKILL)
     check("state of the killed one", "partial", box.info()["state"])
     check("what it had seen", 2 * WORK, int(box.value(TOTAL)))
+    check("and whom", [(program.pid, None)], box.rows("SELECT pid, exit FROM processes"))
     program.tell(f"work {WORK}")
     box.trace = box.root / "second.fathom"
     with watching(box) as second:

@@ -200,6 +200,7 @@ void RowMaker::add_exec(const fathom_process_record& record) {
     ended_.back().end = time(record.at);
   }
   life.threads = 1;
+  life.takes = 0;
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
   life.row.start = time(record.at);
@@ -261,8 +262,10 @@ void RowMaker::begin_anew(std::int64_t shift, trace::Strings& strings, trace::Ho
   finished_ = true;  // nothing waits: later it would be told at another time
   take(strings, last);
   finished_ = false;
-  for (auto& [pid, life] : alive_)
+  for (auto& [pid, life] : alive_) {
     life.row.start = std::max<std::int64_t>(0, life.row.start - (shift - shift_));
+    life.takes = 0;
+  }
   shift_ = shift;
 }
 
@@ -354,7 +357,15 @@ trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& 
   return row;
 }
 
+// Of whom the recording knows should nobody live to tell of his end.
+void RowMaker::tell_living() {
+  for (auto& [pid, life] : alive_) {
+    if (++life.takes == 2) ended_.push_back(life.row);
+  }
+}
+
 void RowMaker::take(trace::Strings& strings, trace::HostRows& rows) {
+  tell_living();
   const auto is_ready = [this](std::uint32_t file) { return finished_ || knows(file); };
   std::erase_if(calls_, [&](const fathom_call_record& call) {
     if (!is_ready(call.file)) return false;

@@ -47,13 +47,15 @@ class RowMaker {
   // Everybody is gone, or is not followed any more. add_losses() was called with what is final.
   void finish();
 
-  // Moves out what is complete. Calls wait for the paths of their files.
+  // Moves out what is complete. Calls wait for the paths of their files. Who lives for long is told
+  // of, too, and again with his end.
   void take(trace::Strings& strings, trace::HostRows& rows);
 
  private:
   struct Life {
     trace::ProcessRow row;
     int threads = 1;
+    int takes = 0;  // that it has seen
   };
 
   void add_spilled(const fathom_call_record& call);
@@ -67,6 +69,7 @@ class RowMaker {
   [[nodiscard]] bool knows(std::uint32_t file) const {
     return file == FATHOM_BPF_NO_FILE || files_.contains(file);
   }
+  void tell_living();
   void add_file(const fathom_file_record& record);
   std::uint32_t code_of_file(std::uint32_t file, trace::Strings& strings) const;
   std::uint32_t code_of_category(std::uint32_t call, trace::Strings& strings) const;

@@ -195,6 +195,25 @@ TEST(EbpfRows, AnotherProgramIsAnotherRow) {
   EXPECT_EQ(rows.processes[1].end, trace::kNull);
 }
 
+TEST(EbpfRows, WhoLivesForLongIsToldOfBeforeHisEnd) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}});
+  give(maker, process_record(FATHOM_RECORD_EXEC, 10, 5));
+  Strings strings;
+  std::vector<std::size_t> told;
+  for (int i = 0; i < 4; ++i) {
+    HostRows rows;
+    maker.take(strings, rows);
+    told.push_back(rows.processes.size());
+  }
+  EXPECT_EQ(told, (std::vector<std::size_t>{0, 1, 0, 0}));
+  give(maker, process_record(FATHOM_RECORD_EXIT, 10, 6));
+  HostRows rows;
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.processes.size(), 1U);
+  EXPECT_EQ(rows.processes[0].start, 5);
+  EXPECT_EQ(rows.processes[0].end, 6);
+}
+
 TEST(EbpfRows, RankOfAProcess) {
   using namespace std::string_view_literals;
   struct Case {
