@@ -28,7 +28,7 @@ TEST(WatchSettings, OfAFile) {
       {"interval: 100ms", "interval", "100ms"},
       {"user: anna", "user", "anna"},
       {"functions: ['libc.so.6:^a{1,2}$']", "functions", "libc.so.6:^a{1,2}$"},
-      {"filter: 'path=/data,min=10us'", "filter", "path=/data min=10us"},
+      {"filter: 'path=/data,min=10us'", "filter", "path=/data|min=10us"},
       {"functions: 'libc.so.6:^a{1,2}$'", "functions", "libc.so.6:^a{1,2}$"},
       // as DataCrumbs says it
       {"mode: trace", "mode", "trace"},
