@@ -119,7 +119,7 @@ class EbpfSource final : public Source {
     FATHOM_ASSIGN(options_.filters, ebpf::read_filters(context.filters, options_.layers));
     FATHOM_ASSIGN(probes_, ebpf::Probes::load(options_));
     facts_ = facts_of(probes_->measure(), options_);
-    if (!context.filters.empty()) facts_["kernel.filter"] = join(context.filters, ", ");
+    if (!context.filters.empty()) facts_["kernel.filter"] = fathom::join(context.filters, ", ");
     maker_.emplace(options_);
     return {};
   }
