@@ -214,3 +214,14 @@ def test_sanitizers(box: Box) -> None:
         check(f"output with bug {bug}", out, ours)
         check(f"status with bug {bug}", alone.returncode, process.returncode)
         check(f"complaint about {bug}", bug == "heap", b"heap-buffer-overflow" in err)
+
+
+def test_one_library_in_a_process(box: Box) -> None:
+    """A run inside a run: whichever libraries they preload, a program has one, and its recorder is the inner one."""
+    needs_heap(box)
+    for outer, inner in ((HEAP, ()), ((), HEAP)):
+        box.trace = box.root / f"{'-'.join(outer)}.fathom"
+        within = (box.kit.fathom, "run", "-q", *inner, "-o", box.root / f"inner{'-'.join(inner)}.fathom", "--")
+        maps = box.record(*within, "cat", "/proc/self/maps", options=outer).decode()
+        loaded = {line.split("/")[-1] for line in maps.splitlines() if "libfathom" in line and "r-xp" in line}
+        check("libraries", {"libfathom_heap.so" if inner else "libfathom.so"}, loaded)
