@@ -33,7 +33,9 @@ using Thread = std::tuple<std::string, std::int64_t, std::int64_t>;  // host, pi
 
 struct Kind {
   std::string layer, name;
-  auto operator<=>(const Kind&) const = default;
+  bool operator<(const Kind& other) const {
+    return std::tie(layer, name) < std::tie(other.layer, other.name);
+  }
 };
 
 struct Row {

@@ -2,9 +2,9 @@
 #include "analysis/walk/call_parts.h"
 
 #include <algorithm>
-#include <compare>
 #include <iterator>
 #include <set>
+#include <tuple>
 
 namespace fathom::analysis {
 namespace {
@@ -16,8 +16,6 @@ struct Point {
   std::int64_t at;
   Change change;
   std::size_t piece;
-
-  auto operator<=>(const Point&) const = default;
 };
 
 std::vector<Point> points_of(const CallPiece& call, const std::vector<CallPiece>& inside) {
@@ -33,7 +31,9 @@ std::vector<Point> points_of(const CallPiece& call, const std::vector<CallPiece>
       points.push_back({end, Change::kEnd, i});
     }
   }
-  std::ranges::sort(points);
+  std::ranges::sort(points, [](const Point& a, const Point& b) {
+    return std::tie(a.at, a.change, a.piece) < std::tie(b.at, b.change, b.piece);
+  });
   return points;
 }
 
