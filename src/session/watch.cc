@@ -53,7 +53,7 @@ class Daemon {
         signals_(std::move(signals)),
         since_realtime_ns_(now_realtime_ns()) {}
 
-  Status begin();
+  Status begin(LayerPlan plan);
   WatchOutcome serve();
 
  private:
@@ -191,8 +191,8 @@ Status Daemon::take_over() {
   return {};
 }
 
-Status Daemon::begin() {
-  FATHOM_ASSIGN(plan_, plan_watch(options_));
+Status Daemon::begin(LayerPlan plan) {
+  plan_ = std::move(plan);
   FATHOM_TRY(options_.rolls ? make_dirs(options_.output) : check_place(options_.output, false));
   FATHOM_TRY(begin_stretch(0));
   first_start_ns_ = stretch_->start_ns();
@@ -394,10 +394,11 @@ WatchOutcome Daemon::serve() {
 
 Result<WatchOutcome> watch(const WatchOptions& options, const WatchHooks& hooks) {
   if (!options.rolls) FATHOM_TRY(check_place(options.output, false));
+  FATHOM_ASSIGN(LayerPlan plan, plan_watch(options));
   FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
   FATHOM_ASSIGN(WatchServer server, WatchServer::open(options.socket));
   Daemon daemon(options, hooks, std::move(server), std::move(signals));
-  FATHOM_TRY(daemon.begin());
+  FATHOM_TRY(daemon.begin(std::move(plan)));
   return daemon.serve();
 }
 
