@@ -121,9 +121,9 @@ extern const Bindings kDftracerBindings;
 extern const Bindings kHeapBindings __attribute__((weak, visibility("hidden")));
 extern const Bindings kConnectBindings;
 
-const Bindings* const kAllBindings[] = {
-    &kHeapBindings,  &kLoaderBindings,   &kPosixBindings,    &kProcessBindings, &kRightsBindings,
-    &kStdioBindings, &kAnnotateBindings, &kDftracerBindings, &kConnectBindings};
+const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,   &kPosixBindings,
+                                        &kProcessBindings,  &kRightsBindings,   &kStdioBindings,
+                                        &kAnnotateBindings, &kDftracerBindings, &kConnectBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc
