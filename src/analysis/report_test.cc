@@ -187,7 +187,8 @@ TEST_F(ReportTest, EveryViewAnswersInSqlToo) {
   Result<Store> store = Store::open(path, {.resolver = {}, .threads = 1});
   ASSERT_TRUE(store) << store.error().message;
   for (const ViewDef* view : views()) {
-    if (view->name == "overview") continue;  // words
+    // Words, and a tree of a call that has to be named.
+    if (view->name == "overview" || view->name == "explain") continue;
     const std::string_view name = view->sql_name.empty() ? view->name : view->sql_name;
     const Result<Table> found = store->query_untrusted("SELECT * FROM " + std::string(name));
     ASSERT_TRUE(found) << name << ": " << found.error().message;
