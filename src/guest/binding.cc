@@ -13,6 +13,7 @@
 #include <initializer_list>
 
 #include "guest/call.h"
+#include "guest/elf_object.h"
 #include "guest/intern.h"
 #include "guest/runtime.h"
 #include "guest/syscalls.h"
@@ -55,6 +56,17 @@ void index_names() {
   }
 }
 
+// The table that a row stands in.
+const Bindings& table_of(const Binding* row) {
+  size_t table = 0;
+  while (row < kAllBindings[table]->rows ||
+         row >= kAllBindings[table]->rows + kAllBindings[table]->count)
+    table++;
+  return *kAllBindings[table];
+}
+
+}  // namespace
+
 const Binding* find_name(const char* name) {
   for (uint32_t at = hash_name(name) % kNames; names[at] != nullptr; at = (at + 1) % kNames) {
     if (strcmp(names[at]->symbol, name) == 0) return names[at];
@@ -62,52 +74,7 @@ const Binding* find_name(const char* name) {
   return nullptr;
 }
 
-struct Object {
-  uintptr_t base = 0;
-  const ElfW(Sym) * symbols = nullptr;
-  const char* strings = nullptr;
-  const ElfW(Rela) * relocations = nullptr;
-  size_t relocation_bytes = 0;
-  const ElfW(Rela) * jumps = nullptr;
-  size_t jump_bytes = 0;
-  size_t relative_count = 0;  // relocations without a symbol, which stand first
-};
-
-// The loader has relocated these addresses in glibc's own copy of the dynamic section.
-const void* dynamic_address(uintptr_t base, ElfW(Addr) value) {
-  return reinterpret_cast<const void*>(value < base ? base + value : value);
-}
-
-void read_dynamic(Object& object, const ElfW(Dyn) * entry) {
-  for (; entry->d_tag != DT_NULL; entry++) {
-    const ElfW(Addr) value = entry->d_un.d_ptr;
-    switch (entry->d_tag) {
-      case DT_SYMTAB:
-        object.symbols = static_cast<const ElfW(Sym)*>(dynamic_address(object.base, value));
-        break;
-      case DT_STRTAB:
-        object.strings = static_cast<const char*>(dynamic_address(object.base, value));
-        break;
-      case DT_RELA:
-        object.relocations = static_cast<const ElfW(Rela)*>(dynamic_address(object.base, value));
-        break;
-      case DT_RELASZ:
-        object.relocation_bytes = entry->d_un.d_val;
-        break;
-      case DT_JMPREL:
-        object.jumps = static_cast<const ElfW(Rela)*>(dynamic_address(object.base, value));
-        break;
-      case DT_PLTRELSZ:
-        object.jump_bytes = entry->d_un.d_val;
-        break;
-      case DT_RELACOUNT:
-        object.relative_count = entry->d_un.d_val;
-        break;
-      default:
-        break;
-    }
-  }
-}
+namespace {
 
 // The slot may lie in memory that the loader made read-only.
 void write_slot(void** slot, void* value, const dl_phdr_info* info) {
@@ -179,24 +146,21 @@ int bind_object(dl_phdr_info* info, size_t, void* data) {
     bound_subs = info->dlpi_subs;
   }
   if (is_bound(info->dlpi_addr)) return 0;
-  Object object;
-  object.base = info->dlpi_addr;
-  const ElfW(Dyn)* dynamic = nullptr;
   bool own = false;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const auto& segment = info->dlpi_phdr[i];
-    if (segment.p_type == PT_DYNAMIC)
-      dynamic = reinterpret_cast<const ElfW(Dyn)*>(object.base + segment.p_vaddr);
-    if (segment.p_type == PT_LOAD && scan->own - object.base - segment.p_vaddr < segment.p_memsz)
+    if (segment.p_type == PT_LOAD &&
+        scan->own - info->dlpi_addr - segment.p_vaddr < segment.p_memsz)
       own = true;
   }
-  if (own || dynamic == nullptr || strstr(info->dlpi_name, "/ld-linux") != nullptr ||
+  if (own || strstr(info->dlpi_name, "/ld-linux") != nullptr ||
       strstr(info->dlpi_name, "linux-vdso") != nullptr ||
       strstr(info->dlpi_name, "/libc.so.6") != nullptr) {
     return 0;
   }
-  read_dynamic(object, dynamic);
-  if (object.symbols == nullptr || object.strings == nullptr) return 0;
+  Object object;
+  if (!read_object(info, object) || object.symbols == nullptr || object.strings == nullptr)
+    return 0;
   if (object.jumps != nullptr)
     bind_relocations(object, object.jumps, object.jump_bytes / sizeof(ElfW(Rela)), info);
   if (object.relocations != nullptr) {
@@ -209,7 +173,6 @@ int bind_object(dl_phdr_info* info, size_t, void* data) {
 
 // dlsym itself is hooked: the original is found by its version. Where a library that was linked
 // brought us along, libc may stand before us, and nothing behind.
-using Dlsym = void* (*)(void*, const char*);
 Dlsym real_dlsym() {
   for (void* where : {RTLD_NEXT, RTLD_DEFAULT}) {
     for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
@@ -239,16 +202,20 @@ __attribute__((visibility("hidden"), used)) void* fathom_before_dlopen(const cha
   return nullptr;
 }
 
-// A function of libc that is asked for by name leads to its hook; nothing else is touched. Lookups
-// relative to the caller (RTLD_NEXT) are left to the original.
+// A function of libc that is asked for by name leads to its hook; nothing else is touched, but for
+// what a source answers itself. Lookups relative to the caller (RTLD_NEXT) are left to the
+// original.
 __attribute__((visibility("hidden"), used)) void* fathom_before_dlsym(void* handle,
-                                                                      const char* name) {
-  if (!guest.attached || handle == RTLD_NEXT || name == nullptr) return nullptr;
-  if (guest.late) bind_new_objects();
+                                                                      const char* name, void*,
+                                                                      const void* caller) {
+  if (handle == RTLD_NEXT || name == nullptr || fathom_original_dlsym == nullptr) return nullptr;
+  const auto find = reinterpret_cast<Dlsym>(fathom_original_dlsym);
+  if (guest.late && guest.attached) bind_new_objects();
   const Binding* binding = find_name(name);
-  if (binding == nullptr || *binding->original == nullptr || fathom_original_dlsym == nullptr)
-    return nullptr;
-  const void* found = reinterpret_cast<Dlsym>(fathom_original_dlsym)(handle, name);
+  if (binding == nullptr) return nullptr;
+  if (const auto answer = table_of(binding).answer) return answer({find, handle, caller}, *binding);
+  if (!guest.attached || *binding->original == nullptr) return nullptr;
+  const void* found = find(handle, name);
   return found == *binding->original ? binding->hook : nullptr;
 }
 __attribute__((visibility("default"))) void* hook_dlsym(void*, const char*) __asm__("dlsym");
@@ -314,7 +281,7 @@ void resolve_originals() {
   fathom_original_dlsym = reinterpret_cast<void*>(find);
   index_names();
   for (size_t table = 0; table < kAllBindingsCount; table++) {
-    if (kAllBindings[table] == nullptr) continue;
+    if (kAllBindings[table] == nullptr || kAllBindings[table]->answer != nullptr) continue;
     for (size_t row = 0; row < kAllBindings[table]->count; row++) {
       const Binding& binding = kAllBindings[table]->rows[row];
       void* original = find(RTLD_NEXT, binding.symbol);

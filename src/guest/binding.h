@@ -12,17 +12,32 @@ struct Binding {
   void* hook;
   void** original;
 };
+using Dlsym = void* (*)(void*, const char*);
+
+// What dlsym was asked for.
+struct Lookup {
+  Dlsym find;  // the original
+  void* handle;
+  const void* caller;
+};
+// An answer of NULL; nullptr leaves the answer to the original.
+inline void* const kAnswerNull = reinterpret_cast<void*>(-1);
+
 struct Bindings {
   const Binding* rows;
   size_t count;
+  // Where the functions belong to a library that the program brings itself, perhaps later: what
+  // dlsym is to say. Its source finds the originals; those of libc are found at attach.
+  void* (*answer)(const Lookup& lookup, const Binding& row) = nullptr;
 };
 
 // From sources/in_process.guest.cc: every table; nullptr for one that this library is without.
 extern const Bindings* const kAllBindings[];
 extern const size_t kAllBindingsCount;
 
-void resolve_originals();               // idempotent
-bool originals_are_sought();            // by whoever calls this, or by another thread
+const Binding* find_name(const char* name);  // among all tables; nullptr: no hook of ours
+void resolve_originals();                    // idempotent
+bool originals_are_sought();                 // by whoever calls this, or by another thread
 bool loaded_late();                     // the symbols of the program lead past us: not preloaded
 void bind_new_objects();                // rewrites the GOT of every object that is not bound yet
 extern const Bindings kLoaderBindings;  // dlopen and dlsym

@@ -322,7 +322,18 @@ void release_segment(Cursor& cursor, uint32_t state) {
   if (state == FATHOM_SEGMENT_PARTIAL) offer(segment);
 }
 
+// Processes may meet here: what they would mix up differs by the time between two system calls.
+void note_clock() {
+  if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER) return;
+  __atomic_store_n(&guest.run->last_tick, 0, __ATOMIC_RELEASE);
+  const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+  const uint64_t counter = tick();
+  __atomic_store_n(&guest.run->last_monotonic_ns, now, __ATOMIC_RELAXED);
+  __atomic_store_n(&guest.run->last_tick, counter, __ATOMIC_RELEASE);
+}
+
 bool acquire_segment() {
+  note_clock();
   {
     const Quiet quiet;  // a child that is forked in between must not hand over its parent's
     release_segment(tls.cursor, FATHOM_SEGMENT_FULL);

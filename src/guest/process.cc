@@ -194,6 +194,7 @@ void write_waited(int pid, int status) {
 }
 
 void write_process_end(int status, bool known) {
+  note_clock();
   {
     Writer writer(FATHOM_SOURCE_RUNTIME);
     if (!writer.ok()) return;

@@ -84,6 +84,7 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   uint32_t frame_count;             // may exceed its room, too
   uint8_t frame_level;              // levels that are open for frames which run
   uint8_t farewells;                // rounds of destructors that have gone by
+  uint64_t gpu_place;               // what is current of a GPU's driver, 0: not asked yet
 };
 
 struct alignas(64) Tls {
@@ -272,5 +273,6 @@ void write_waited(int pid, int status);
 void write_process_end(int status, bool known);
 void leave_thread();  // hands the thread's segments over
 void forget_sums();   // of tls.cursor, which is about to write in another segment
+void note_clock();    // tells in the run's header what both clocks show now
 
 }  // namespace fathom::guest

@@ -34,6 +34,18 @@ struct SchemaWriter {
     put(type);
   }
 
+  // What a number that stands for an error is called; "-": it is none.
+  constexpr void put_error(const char* set, unsigned number, const char* prefix, const char* name) {
+    put("error\t");
+    put(set);
+    put('\t');
+    put_number(number);
+    put('\t');
+    if (name[0] != '-') put(prefix);
+    put(name);
+    put('\n');
+  }
+
   // A kind whose name and category are those of a site: of an interpreter's functions.
   constexpr void put_named(unsigned kind, unsigned source, const char* layer, const char* entry,
                            const char* fields) {

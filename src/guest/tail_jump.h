@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A hook that calls `before` with the arguments as they came, and then jumps to the original with
-// the same registers and stack, so that the original sees the program's own return address. A
-// pointer that `before` returns is the answer instead.
+// A hook that calls `before` with the first three arguments as they came and the caller's address
+// as the fourth, and then jumps to the original with the same registers and stack, so that the
+// original sees the program's own return address. A pointer that `before` returns is the answer
+// instead, and -1 the answer NULL.
 #pragma once
 
 #if defined(__x86_64__)
@@ -16,7 +17,8 @@
       "  jne 1f\n"                                                                                 \
       "  call fathom_resolve\n"                                                                    \
       "  movq 48(%rsp), %rdi\n  movq 40(%rsp), %rsi\n  movq 32(%rsp), %rdx\n"                      \
-      "1: call " before                                                                            \
+      "1: movq 56(%rsp), %rcx\n"                                                                   \
+      "  call " before                                                                             \
       "\n"                                                                                         \
       "  movq %rax, %r11\n"                                                                        \
       "  popq %rax\n  popq %r9\n  popq %r8\n  popq %rcx\n  popq %rdx\n  popq %rsi\n  popq %rdi\n"  \
@@ -24,7 +26,9 @@
       "  jnz 2f\n"                                                                                 \
       "  jmp *" original                                                                           \
       "(%rip)\n"                                                                                   \
-      "2: movq %r11, %rax\n"                                                                       \
+      "2: xorl %eax, %eax\n"                                                                       \
+      "  cmpq $-1, %r11\n"                                                                         \
+      "  cmovneq %r11, %rax\n"                                                                     \
       "  ret\n"                                                                                    \
       ".size " name ", .-" name "\n");
 #elif defined(__aarch64__)
@@ -39,7 +43,8 @@
           "  cbnz x9, 1f\n"                                                                       \
           "  bl fathom_resolve\n"                                                                 \
           "  ldp x0, x1, [sp, #16]\n  ldp x2, x3, [sp, #32]\n"                                    \
-          "1: bl " before                                                                         \
+          "1: ldr x3, [sp, #8]\n"                                                                 \
+          "  bl " before                                                                          \
           "\n"                                                                                    \
           "  mov x10, x0\n"                                                                       \
           "  adrp x9, " original "\n  ldr x9, [x9, :lo12:" original                               \
@@ -49,7 +54,8 @@
           "  ldp x29, x30, [sp], #80\n"                                                           \
           "  cbnz x10, 2f\n"                                                                      \
           "  br x9\n"                                                                             \
-          "2: mov x0, x10\n"                                                                      \
+          "2: cmn x10, #1\n"                                                                      \
+          "  csel x0, xzr, x10, eq\n"                                                             \
           "  ret\n"                                                                               \
           ".size " name ", .-" name "\n");
 #endif

@@ -51,6 +51,14 @@ Clock Clock::of(const fathom_run_header& header) {
            static_cast<std::int64_t>(header.start_monotonic_ns & (UINT64_MAX >> 2))}};
 }
 
+Clock Clock::of_elsewhere(const fathom_run_header& header) {
+  Clock clock = of(header);
+  const std::uint64_t tick = __atomic_load_n(&header.last_tick, __ATOMIC_ACQUIRE);
+  const std::uint64_t ns = __atomic_load_n(&header.last_monotonic_ns, __ATOMIC_RELAXED);
+  if (tick != 0) clock.add({tick, static_cast<std::int64_t>(ns & (UINT64_MAX >> 2))});
+  return clock;
+}
+
 void Clock::add(ClockPair pair) {
   if (pairs_.empty() || pair.tick <= pairs_.back().tick) return;
   const ClockPair& last = pairs_.back();

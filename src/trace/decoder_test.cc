@@ -76,6 +76,53 @@ TEST_F(DecoderTest, AKindMayBeNamedByItsSite) {
   EXPECT_EQ(lost("name not found"), 1);
 }
 
+TEST_F(DecoderTest, CallsOfADevice) {
+  RecordWriter w = begin();
+  w.string(1, "_Z3addv");
+  w.call(testing::kCopy, 0, 2000, 3000, FATHOM_FLAG_FULL,
+         {fathom_zigzag(1), 7, 4096, 2, 1, 4, 2, 1, 1});
+  w.call(testing::kCopy, 0, 3000, 4000, FATHOM_FLAG_ERROR,
+         {2, fathom_zigzag(-1), 0, 4096, 0, 0, 0, 0, 0, 0});
+  w.call(testing::kCopy, 0, 4000, 5000, FATHOM_FLAG_ERROR,
+         {600, fathom_zigzag(0), 7, 1, 9, 99, 1, 1, 1, 0});
+  w.call(testing::kCopy, 0, 5000, 6000, FATHOM_FLAG_ERROR,
+         {77, fathom_zigzag(0), 7, 1, 1, 1, 1, 1, 1, 0});
+  decode({&w});
+  ASSERT_EQ(events_.rows(), 4U);
+  const EventRow moved = events_.row(0);
+  EXPECT_EQ(std::tuple(moved.device, moved.stream, moved.size, moved.bytes, moved.ret),
+            std::tuple(1, 7, 4096, 4096, 0));
+  EXPECT_EQ(text(moved.error), "NULL");
+  EXPECT_EQ(args(0),
+            (std::map<std::string, std::string>{
+                {"way", "down"}, {"kernel", "_Z3addv"}, {"grid", "4x2x1"}, {"captured", "1"}}));
+  const EventRow failed = events_.row(1);
+  EXPECT_EQ(std::tuple(failed.device, failed.stream, failed.bytes, failed.ret),
+            std::tuple(kNull32, kNull, 0, 2));
+  EXPECT_EQ(text(failed.error), "NO_MEMORY");
+  EXPECT_EQ(args(1), (std::map<std::string, std::string>{{"grid", "0x0x0"}}));
+  EXPECT_EQ(std::pair(events_.row(2).ret, text(events_.row(2).error)),
+            std::pair(std::int64_t{600}, std::string("NULL")))
+      << "a result that is no error";
+  EXPECT_EQ(args(2).count("way"), 0U) << "a choice that there is not";
+  EXPECT_EQ(text(events_.row(3).error), "error 77");
+  EXPECT_EQ(lost("name not found"), 1);
+}
+
+TEST(SchemaTest, RefusesWhatItDoesNotKnow) {
+  const char* const wrong[] = {
+      "40\t5\tcuda\tx\tx\t-\tmoved\tsize",
+      "40\t5\tcuda\tx\tx\t-\terrors=\tsize",
+      "40\t5\tcuda\tx\tx\t-\t-\targ:a:choice",
+      "40\t5\tcuda\tx\tx\t-\t-\targ:a:int:b",
+      "40\t5\tcuda\tx\tx\t-\t-\targ:a:colour",
+      "error\tcuda\t2",
+      "error\tcuda\ttwo\tNAME",
+      "error\t\t2\tNAME",
+  };
+  for (const char* text : wrong) EXPECT_FALSE(Schema::parse(text)) << text;
+}
+
 TEST_F(DecoderTest, CallsBecomeRows) {
   RecordWriter w = begin();
   w.path(5, 0, "/data").path(6, 5, "a.bin");
@@ -406,6 +453,19 @@ TEST(ClockTest, PiecesStayWhenPairsAreAdded) {
   EXPECT_LT(clock.ns(0), 0);
   clock.add({1000 + 16000000, 5000 + 40000000});  // runs four times as fast: a wrong reading
   EXPECT_EQ(clock.pairs().size(), 3U);
+}
+
+// What the processes of a run left in its header tells how fast the counter of their machine was.
+TEST(ClockTest, OfAnotherMachine) {
+  fathom_run_header header{};
+  header.tick_source = FATHOM_TICK_COUNTER;
+  header.start_tick = 1000;
+  header.start_monotonic_ns = 5000;
+  EXPECT_EQ(Clock::of_elsewhere(header).pairs().size(), 1U) << "nobody left anything";
+  header.last_tick = 1000 + 40000000;
+  header.last_monotonic_ns = 5000 + 20000000;
+  const Clock clock = Clock::of_elsewhere(header);
+  EXPECT_EQ(clock.ns(1000 + 2000000), 1000000);
 }
 
 }  // namespace

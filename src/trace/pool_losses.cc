@@ -7,7 +7,7 @@ namespace fathom::trace {
 namespace {
 
 constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"",       "app",  "stdio", "posix",
-                                                             "python", "heap", "",      ""};
+                                                             "python", "heap", "cuda",  ""};
 
 std::string reason_text(std::size_t source, std::size_t reason) {
   switch (reason) {
@@ -24,7 +24,8 @@ std::string reason_text(std::size_t source, std::size_t reason) {
     case FATHOM_LOSS_TOO_DEEP:
       return "functions nested too deep";
     case FATHOM_LOSS_UNMATCHED:
-      return "functions whose end was not seen";
+      return source == FATHOM_SOURCE_CUDA ? "memory that could not be kept account of"
+                                          : "functions whose end was not seen";
     case FATHOM_LOSS_NOT_TRACED:
       return "interpreters that could not be traced";
     case FATHOM_LOSS_CAPPED:

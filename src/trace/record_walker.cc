@@ -7,7 +7,7 @@ namespace fathom::trace {
 namespace {
 
 bool skip_call(ByteReader& fields, unsigned flags, const EventKind& kind) {
-  auto count = static_cast<unsigned>(kind.fields.size());
+  unsigned count = kind.numbers;
   if ((flags & FATHOM_FLAG_ERROR) != 0) count++;
   if ((flags & FATHOM_FLAG_SAME) != 0) count -= kind.file_fields;
   if ((flags & (FATHOM_FLAG_FULL | FATHOM_FLAG_ERROR)) != 0) count -= kind.ret_fields;

@@ -37,10 +37,16 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
   const auto known = plans_.find(schema);
   if (known != plans_.end()) return known->second;
   Plans& plans = plans_[schema];
-  plans.resize(FATHOM_KIND_MASK + 1);
+  plans.kinds.resize(FATHOM_KIND_MASK + 1);
   if (schema == nullptr) return plans;
+  for (const ErrorName& error : schema->errors()) {
+    plans.errors[error.set][error.number] =
+        error.name == "-" ? kNoString : strings_.code(error.name);
+  }
   for (const EventKind& kind : schema->kinds()) {
-    Plan& plan = plans[kind.kind];
+    Plan& plan = plans.kinds[kind.kind];
+    if (!kind.errors.empty()) plan.errors = &plans.errors[kind.errors];
+    plan.moves = kind.moves;
     plan.known = true;
     plan.ret_is_bytes = kind.ret_is_bytes;
     plan.filtered =
@@ -52,7 +58,7 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     for (const Field& field : kind.fields) {
       if (field.kind == FieldKind::kRet) plan.has_ret = true;
       if (field.kind == FieldKind::kSite) plan.named_by_site = true;
-      plan.ops.push_back({field.kind, strings_.code_or_null(field.key)});
+      plan.ops.push_back({field.kind, strings_.code_or_null(field.key), field.choices});
     }
   }
   return plans;
@@ -117,7 +123,7 @@ bool Decoder::Rows::times(const RecordHead& head, std::int64_t& ts, std::int64_t
 }
 
 bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
-  const Plan& plan = (*run_plans_)[head.kind];
+  const Plan& plan = run_plans_->kinds[head.kind];
   if (!plan.known) return false;
   Call call;
   std::uint64_t error = 0;
@@ -130,7 +136,7 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     if (events_ != nullptr) events_->args.drop_open();
     return true;
   }
-  if (failed) call.error = error_code(error);
+  settle_result(plan, failed, error, call);
   end(head.depth, call);
   if (events_ != nullptr) push_call(plan, head.depth, call);
   if (plan.named_by_site) {
@@ -139,6 +145,18 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     sum({plan.layer, plan.name, plan.category, call.file, pid_}, call);
   }
   return true;
+}
+
+void Decoder::Rows::settle_result(const Plan& plan, bool failed, std::uint64_t number, Call& call) {
+  if (plan.errors == nullptr) {
+    if (failed) call.error = error_code(number);
+    return;
+  }
+  call.ret = failed ? as_amount(number) : 0;
+  if (!failed) return;
+  const auto known = plan.errors->find(number);
+  call.error = known != plan.errors->end() ? known->second
+                                           : strings_.code("error " + std::to_string(number));
 }
 
 void Decoder::Rows::end(unsigned depth, Call& call) {
@@ -166,6 +184,8 @@ void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call
   row.size = call.size;
   row.bytes = call.bytes;
   row.ret = call.ret;
+  row.device = call.device;
+  row.stream = call.stream;
   if (call.self != call.dur) row.self = call.self;
   events_->push(row);
 }
@@ -192,6 +212,8 @@ bool Decoder::Rows::read_call(const Plan& plan, unsigned flags, ByteReader& fiel
       moved = INT64_MAX;
     call.bytes = moved;
   }
+  if (plan.moves)
+    call.bytes = (flags & FATHOM_FLAG_FULL) != 0 && call.size != kNull ? call.size : 0;
   if (call.offset != kNull) {
     const std::int64_t moved = failed || call.ret < 0 ? 0 : call.ret;
     if (__builtin_add_overflow(call.offset, moved, &stop_)) stop_ = 0;
@@ -238,20 +260,59 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
       if (!fields.number(number)) return false;
       call.bytes = as_amount(number);
       return true;
-    case FieldKind::kArgInt: {
-      std::int64_t value = 0;
-      if (!fields.signed_number(value)) return false;
-      if (events_ == nullptr) return true;
-      char digits[24];
-      add_arg(op.key, {digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
+    case FieldKind::kDevice: {
+      std::int64_t device = 0;
+      if (!fields.signed_number(device)) return false;
+      call.device = as_fd(device);
       return true;
     }
-    case FieldKind::kArgPath:
-      return read_path_arg(op.key, fields);
+    case FieldKind::kStream:
+      if (!fields.number(number)) return false;
+      if (number != 0) call.stream = as_amount(number);
+      return true;
     case FieldKind::kSite:
       return read_site(fields, call);
+    default:
+      return read_argument(op, fields);
   }
-  return false;
+}
+
+bool Decoder::Rows::read_argument(const Plan::Op& op, ByteReader& fields) {
+  if (op.kind == FieldKind::kArgPath) return read_path_arg(op.key, fields);
+  if (op.kind == FieldKind::kArgExtent) return read_extent(op.key, fields);
+  std::uint64_t number = 0;
+  if (!fields.number(number)) return false;
+  char digits[24];
+  const auto add = [&](auto value) {
+    if (events_ != nullptr)
+      add_arg(op.key, {digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
+  };
+  if (op.kind == FieldKind::kArgInt) {
+    add(fathom_unzigzag(number));
+  } else if (op.kind == FieldKind::kArgFlag) {
+    if (number != 0) add(number);
+  } else if (op.kind == FieldKind::kArgChoice) {
+    if (number != 0 && number <= op.choices.size()) add_arg(op.key, op.choices[number - 1]);
+  } else if (number != 0) {
+    const std::string_view text = decoder_.definitions_.text(*process_, number);
+    if (text.empty()) unknown_names++;
+    add_arg(op.key, is_valid_utf8(text) ? text : escape_invalid_utf8(text));
+  }
+  return true;
+}
+
+// Three numbers as "4x2x1".
+bool Decoder::Rows::read_extent(std::uint32_t key, ByteReader& fields) {
+  char text[72];
+  char* end = text;
+  for (int i = 0; i < 3; i++) {
+    std::uint64_t number = 0;
+    if (!fields.number(number)) return false;
+    if (i > 0) *end++ = 'x';
+    end = std::to_chars(end, text + sizeof text, number).ptr;
+  }
+  add_arg(key, {text, end});
+  return true;
 }
 
 bool Decoder::Rows::read_offset(ByteReader& fields, Call& call) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -63,6 +64,9 @@ class Decoder::Rows {
   SummedCalls summed;
 
  private:
+  // Names of the numbers of a set; kNoString for one that is no error.
+  using ErrorNames = std::unordered_map<std::uint64_t, std::uint32_t>;
+
   // A declared kind with its texts as codes.
   struct Plan {
     bool known = false;
@@ -70,6 +74,8 @@ class Decoder::Rows {
     bool has_ret = false;
     bool filtered = false;
     bool named_by_site = false;
+    bool moves = false;
+    const ErrorNames* errors = nullptr;  // of a kind whose result is a number of a set
     std::uint32_t layer = kNoString;
     std::uint32_t name = kNoString;
     std::uint32_t category = kNoString;
@@ -77,10 +83,14 @@ class Decoder::Rows {
     struct Op {
       FieldKind kind;
       std::uint32_t key;
+      std::vector<std::string> choices;
     };
     std::vector<Op> ops;
   };
-  using Plans = std::vector<Plan>;
+  struct Plans {
+    std::vector<Plan> kinds;  // by kind
+    std::map<std::string, ErrorNames, std::less<>> errors;
+  };
 
   // Fields of a call while they are read; args go to the batch at once.
   struct Call {
@@ -95,6 +105,8 @@ class Decoder::Rows {
     std::int64_t item = 1;
     std::int64_t ret = kNull;
     std::int64_t bytes = kNull;
+    std::int32_t device = kNull32;
+    std::int64_t stream = kNull;
     bool has_file = false;
     Site site;  // of a kind whose name stands in its record
   };
@@ -106,7 +118,10 @@ class Decoder::Rows {
   bool read_call(const Plan& plan, unsigned flags, ByteReader& fields, Call& call);
   bool read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call);
   bool read_offset(ByteReader& fields, Call& call);
+  bool read_argument(const Plan::Op& op, ByteReader& fields);
+  bool read_extent(std::uint32_t key, ByteReader& fields);
   bool read_path_arg(std::uint32_t key, ByteReader& fields);
+  void settle_result(const Plan& plan, bool failed, std::uint64_t number, Call& call);
   bool read_site(ByteReader& fields, Call& call);
   bool region(const RecordHead& head, ByteReader& fields);
   bool counter(const RecordHead& head, ByteReader& fields);

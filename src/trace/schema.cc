@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace/schema.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/text.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxFields = 24;
 constexpr std::size_t kMaxText = 256;
+constexpr std::uint32_t kMaxError = 1u << 20;
 
 Error bad_line(std::size_t line, std::string_view what) {
   return {Code::kCorrupt, "schema line " + std::to_string(line) + ": " + std::string(what), ""};
@@ -20,21 +22,38 @@ bool parse_number(std::string_view text, std::uint32_t most, std::uint32_t& valu
   return failure == std::errc() && end == text.data() + text.size() && value <= most;
 }
 
+// arg:KEY:TYPE, and arg:KEY:choice:A,B,…
+bool parse_argument(std::string_view text, Field& field) {
+  constexpr std::pair<std::string_view, FieldKind> kTypes[] = {
+      {"int", FieldKind::kArgInt},       {"path", FieldKind::kArgPath},
+      {"text", FieldKind::kArgText},     {"flag", FieldKind::kArgFlag},
+      {"choice", FieldKind::kArgChoice}, {"extent", FieldKind::kArgExtent}};
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() < 3 || parts[0] != "arg" || parts[1].empty()) return false;
+  const bool chooses = parts[2] == "choice";
+  if (parts.size() != (chooses ? 4u : 3u)) return false;
+  const auto* const type =
+      std::ranges::find(kTypes, parts[2], &std::pair<std::string_view, FieldKind>::first);
+  if (type == std::end(kTypes)) return false;
+  field = {type->second, std::string(parts[1])};
+  if (chooses) {
+    for (const std::string_view choice : split(parts[3], ',')) field.choices.emplace_back(choice);
+  }
+  return true;
+}
+
 bool parse_field(std::string_view text, Field& field) {
   constexpr std::pair<std::string_view, FieldKind> kPlain[] = {
-      {"fd", FieldKind::kFd},       {"file", FieldKind::kFile}, {"offset", FieldKind::kOffset},
-      {"size", FieldKind::kSize},   {"item", FieldKind::kItem}, {"ret", FieldKind::kRet},
-      {"bytes", FieldKind::kBytes}, {"site", FieldKind::kSite}};
+      {"fd", FieldKind::kFd},        {"file", FieldKind::kFile}, {"offset", FieldKind::kOffset},
+      {"size", FieldKind::kSize},    {"item", FieldKind::kItem}, {"ret", FieldKind::kRet},
+      {"bytes", FieldKind::kBytes},  {"site", FieldKind::kSite}, {"device", FieldKind::kDevice},
+      {"stream", FieldKind::kStream}};
   for (const auto& [name, kind] : kPlain) {
     if (text != name) continue;
     field.kind = kind;
     return true;
   }
-  const std::vector<std::string_view> parts = split(text, ':');
-  if (parts.size() != 3 || parts[0] != "arg" || parts[1].empty()) return false;
-  if (parts[2] != "int" && parts[2] != "path") return false;
-  field = {parts[2] == "int" ? FieldKind::kArgInt : FieldKind::kArgPath, std::string(parts[1])};
-  return true;
+  return parse_argument(text, field);
 }
 
 bool parse_flags(std::string_view text, EventKind& kind) {
@@ -44,6 +63,10 @@ bool parse_flags(std::string_view text, EventKind& kind) {
       kind.ret_is_bytes = true;
     } else if (flag == "position") {
       kind.uses_position = true;
+    } else if (flag == "moves") {
+      kind.moves = true;
+    } else if (flag.starts_with("errors=") && flag.size() > 7) {
+      kind.errors = flag.substr(7);
     } else {
       return false;
     }
@@ -58,10 +81,24 @@ Status parse_fields(std::string_view text, std::size_t line, EventKind& kind) {
     if (!parse_field(word, field)) return bad_line(line, "unknown field");
     if (field.kind == FieldKind::kFd || field.kind == FieldKind::kFile) kind.file_fields++;
     if (field.kind == FieldKind::kRet) kind.ret_fields++;
+    kind.numbers += field.kind == FieldKind::kArgExtent ? 3 : 1;
     kind.fields.push_back(std::move(field));
   }
   if (kind.fields.size() > kMaxFields) return bad_line(line, "too many fields");
   return {};
+}
+
+// error SET NUMBER NAME
+Result<ErrorName> parse_error(std::string_view text, std::size_t line) {
+  const std::vector<std::string_view> cells = split(text, '\t');
+  ErrorName error;
+  if (cells.size() != 4 || cells[1].empty() || cells[3].empty() || cells[3].size() > kMaxText ||
+      !parse_number(cells[2], kMaxError, error.number)) {
+    return bad_line(line, "bad name of an error");
+  }
+  error.set = cells[1];
+  error.name = cells[3];
+  return error;
 }
 
 Result<EventKind> parse_line(std::string_view text, std::size_t line) {
@@ -95,6 +132,11 @@ Result<Schema> Schema::parse(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     number++;
     if (line.empty() || line.front() == '#' || line.starts_with("kind\t")) continue;
+    if (line.starts_with("error\t")) {
+      FATHOM_ASSIGN(ErrorName error, parse_error(line, number));
+      schema.errors_.push_back(std::move(error));
+      continue;
+    }
     FATHOM_ASSIGN(EventKind kind, parse_line(line, number));
     if (schema.index_[kind.kind] != 0) return bad_line(number, "kind declared twice");
     schema.kinds_.push_back(std::move(kind));

@@ -24,12 +24,19 @@ enum class FieldKind : std::uint8_t {
   kBytes,
   kArgInt,
   kArgPath,
+  kArgText,    // id of a string
+  kArgFlag,    // number; 0 is left out of args
+  kArgChoice,  // number of one of `choices`, from 1 on; 0: none
+  kArgExtent,  // three numbers
+  kDevice,
+  kStream,
   kSite
 };
 
 struct Field {
   FieldKind kind = FieldKind::kFd;
   std::string key;  // of args
+  std::vector<std::string> choices = {};
 };
 
 struct EventKind {
@@ -41,10 +48,20 @@ struct EventKind {
   std::string category;
   bool ret_is_bytes = false;   // flag `bytes`
   bool uses_position = false;  // flag `position`
+  bool moves = false;          // flag `moves`
+  std::string errors;          // flag `errors=SET`: its result is a number of that set
   std::vector<Field> fields;
   // How many of the fields are left out with flag SAME, and with FULL or ERROR.
   unsigned file_fields = 0;
   unsigned ret_fields = 0;
+  unsigned numbers = 0;  // that the fields take
+};
+
+// What a number that stands for an error is called, of a library that has its own.
+struct ErrorName {
+  std::string set;
+  std::uint32_t number = 0;
+  std::string name;  // "-": it is no error
 };
 
 class Schema {
@@ -57,9 +74,11 @@ class Schema {
     return kind < index_.size() && index_[kind] != 0 ? &kinds_[index_[kind] - 1u] : nullptr;
   }
   [[nodiscard]] const std::vector<EventKind>& kinds() const { return kinds_; }
+  [[nodiscard]] const std::vector<ErrorName>& errors() const { return errors_; }
 
  private:
   std::vector<EventKind> kinds_;
+  std::vector<ErrorName> errors_;
   std::array<std::uint16_t, FATHOM_KIND_MASK + 1> index_{};
 };
 

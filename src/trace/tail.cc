@@ -11,8 +11,11 @@ namespace fathom::trace {
 namespace {
 
 Clock clock_of(const Spool& spool, const Manifest& manifest) {
+  const bool here = spool.same_boot();
+  if (!manifest.clock.pairs().empty() && !here) return manifest.clock;
+  if (!here) return Clock::of_elsewhere(spool.header());
   Clock clock = manifest.clock.pairs().empty() ? Clock::of(spool.header()) : manifest.clock;
-  if (spool.same_boot()) clock.add(clock.read());
+  clock.add(clock.read());
   return clock;
 }
 

@@ -40,6 +40,10 @@ struct fathom_run_header {
   char host[64];
   uint64_t refused;     /* atomic: pools that could not be made (no room, no permission) */
   uint64_t interval_ns; /* of calls that are added up; 0: a second */
+  /* Two of the clocks again, late in the run: how fast the counter is, for whoever packs on another
+     machine. The tick is stored last, and is 0 while the other changes. */
+  uint64_t last_tick;         /* atomic */
+  uint64_t last_monotonic_ns; /* atomic */
 };
 #define FATHOM_RUN_HEADER_SIZE 4096
 
@@ -64,6 +68,7 @@ enum fathom_source {
   FATHOM_SOURCE_POSIX = 3,
   FATHOM_SOURCE_PYTHON = 4,
   FATHOM_SOURCE_HEAP = 5,
+  FATHOM_SOURCE_CUDA = 6,
   FATHOM_SOURCES = 8
 };
 

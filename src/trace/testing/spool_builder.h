@@ -34,6 +34,7 @@ inline constexpr unsigned kRename = 36;
 inline constexpr unsigned kNamed = 37;   // by its site
 inline constexpr unsigned kMalloc = 38;  // calls that are added up
 inline constexpr unsigned kFree = 39;
+inline constexpr unsigned kCopy = 40;  // of a library with results of its own
 inline constexpr char kSchemaText[] =
     "32\t3\tposix\topen\topen64\topen\t-\tfd file ret arg:flags:int\n"
     "33\t3\tposix\tread\tread\tread\tbytes,position\tfd file offset size ret\n"
@@ -42,7 +43,11 @@ inline constexpr char kSchemaText[] =
     "36\t3\tposix\trename\trename\tmetadata\t-\tfd file ret arg:to:path\n"
     "37\t4\tpython\t-\tloop\t-\t-\tsite arg:iterations:int\n"
     "38\t5\theap\tmalloc\tmalloc\tallocate\tbytes\n"
-    "39\t5\theap\tfree\tfree\tfree\t-\n";
+    "39\t5\theap\tfree\tfree\tfree\t-\n"
+    "error\tgpu\t2\tNO_MEMORY\n"
+    "error\tgpu\t600\t-\n"
+    "40\t6\tcuda\tcopy\tcopy_v2\tcopy\tmoves,errors=gpu\tdevice stream size "
+    "arg:way:choice:up,down arg:kernel:text arg:grid:extent arg:captured:flag\n";
 
 // A directory that goes with the object.
 class TempDir {
