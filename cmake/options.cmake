@@ -11,7 +11,12 @@ else()
 endif()
 
 option(FATHOM_WERROR "Warnings in our code are errors" ${fathom_werror_default})
-option(FATHOM_TESTS "Build unit tests" ON)
+option(FATHOM_RECORD_ONLY "Build the in-process library alone: no other library is needed" OFF)
+if(FATHOM_RECORD_ONLY)
+  set(FATHOM_TESTS OFF)
+else()
+  option(FATHOM_TESTS "Build unit tests" ON)
+endif()
 option(FATHOM_FUZZ "Build the *_fuzz targets (clang's libFuzzer)" OFF)
 set(FATHOM_SANITIZE "" CACHE STRING "Sanitizers of the host code: address, undefined, thread; comma-separated")
 

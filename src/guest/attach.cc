@@ -164,6 +164,7 @@ void choose_layers() {
   guest.wanted[FATHOM_SOURCE_POSIX] = in_list(layers, "posix");
   guest.wanted[FATHOM_SOURCE_PYTHON] = in_list(layers, "python");
   guest.wanted[FATHOM_SOURCE_HEAP] = in_list(layers, "heap");
+  guest.wanted[FATHOM_SOURCE_CUDA] = in_list(layers, "cuda");
 }
 
 // The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks

@@ -16,6 +16,8 @@
 #include "guest/process.h"
 #include "guest/schema.h"
 #include "guest/schema_text.h"
+#include "sources/cuda/results.guest.h"
+#include "sources/cuda/spec.guest.h"
 #include "sources/kinds.h"
 
 namespace fathom::guest {
@@ -50,7 +52,19 @@ namespace stdio {
 #define FATHOM_TABLE_LAYER "stdio"
 #define FATHOM_TABLE_FIRST kFirstStdioKind
 #include "guest/call_table.inc"
+#undef FATHOM_TABLE
+#undef FATHOM_TABLE_SOURCE
+#undef FATHOM_TABLE_LAYER
+#undef FATHOM_TABLE_FIRST
 }  // namespace stdio
+
+namespace cuda {
+#define FATHOM_TABLE "sources/cuda/cuda.calls.h"
+#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_CUDA
+#define FATHOM_TABLE_LAYER "cuda"
+#define FATHOM_TABLE_FIRST kFirstCudaKind
+#include "guest/call_table.inc"
+}  // namespace cuda
 
 namespace {
 
@@ -60,6 +74,9 @@ constexpr void put_all(SchemaWriter& writer) {
   for (const NamedKind& kind : kPythonKinds)
     writer.put_named(kind.kind, FATHOM_SOURCE_PYTHON, "python", kind.entry, kind.fields);
   for (const Spec* spec : heap::kSpecs) writer.put_summed(*spec);
+  for (const cuda::ResultName& result : cuda::kResults)
+    writer.put_error("cuda", result.number, cuda::kResultPrefix, result.name);
+  for (const cuda::Spec* spec : cuda::kSpecs) cuda::put_schema(writer, *spec);
 }
 
 consteval size_t length_of_schema() {
@@ -108,6 +125,9 @@ const char* name_of_kind(uint16_t kind) {
   for (const Spec* spec : heap::kSpecs) {
     if (spec->kind == kind) return spec->name;
   }
+  for (const cuda::Spec* spec : cuda::kSpecs) {
+    if (spec->kind == kind) return spec->name;
+  }
   return "";
 }
 
@@ -120,10 +140,11 @@ extern const Bindings kDftracerBindings;
 // In libfathom_heap.so alone. Its originals are needed first: to look for the others takes memory.
 extern const Bindings kHeapBindings __attribute__((weak, visibility("hidden")));
 extern const Bindings kConnectBindings;
+extern const Bindings kCudaBindings;
 
-const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,   &kPosixBindings,
-                                        &kProcessBindings,  &kRightsBindings,   &kStdioBindings,
-                                        &kAnnotateBindings, &kDftracerBindings, &kConnectBindings};
+const Bindings* const kAllBindings[] = {
+    &kHeapBindings,  &kLoaderBindings,   &kPosixBindings,    &kProcessBindings, &kRightsBindings,
+    &kStdioBindings, &kAnnotateBindings, &kDftracerBindings, &kConnectBindings, &kCudaBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc

@@ -9,7 +9,8 @@ enum : unsigned {
   kFirstPosixKind = 32,
   kFirstStdioKind = 512,
   kFirstPythonKind = 768,
-  kFirstHeapKind = 800
+  kFirstHeapKind = 800,
+  kFirstCudaKind = 1024,
 };
 
 // Kinds whose name stands in the record, as a site.

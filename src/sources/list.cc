@@ -11,12 +11,13 @@ extern const SourceDef kStdio;
 extern const SourceDef kPosix;
 extern const SourceDef kHeap;
 extern const SourceDef kEbpf;
+extern const SourceDef kCuda;
 extern const SourceDef kResources;
 
 namespace {
 
 const SourceDef* const kSources[] = {
-    &kAnnotate, &kPython, &kStdio, &kPosix, &kHeap, &kEbpf, &kResources,
+    &kAnnotate, &kPython, &kStdio, &kPosix, &kHeap, &kEbpf, &kCuda, &kResources,
 };
 
 }  // namespace

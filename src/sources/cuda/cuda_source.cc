@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The host half of `cuda`: what it gives. The recording happens inside the program, which brings
+// the driver.
+#include "sources/library.h"
+#include "sources/source.h"
+
+namespace fathom::sources {
+namespace {
+
+constexpr std::string_view kLayers[] = {"cuda"};
+
+}  // namespace
+
+extern const SourceDef kCuda;
+const SourceDef kCuda = {
+    .name = "cuda",
+    .layers = kLayers,
+    .help = "calls of the CUDA driver: launches, copies, memory, waiting",
+    .in_process = true,
+    .probe = probe_library,
+    .make = nullptr,
+};
+
+}  // namespace fathom::sources

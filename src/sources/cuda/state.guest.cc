@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Contexts, streams, kernels and graphs. Memory: memory.guest.cc.
+#include "sources/cuda/state.guest.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "guest/runtime.h"
+#include "guest/text.h"
+#include "sources/cuda/apart.guest.h"
+#include "sources/cuda/driver.guest.h"
+#include "sources/cuda/handles.guest.h"
+
+namespace fathom::guest::cuda {
+namespace {
+
+constinit HandleTable<1u << 10> contexts;  // to their numbers
+constinit HandleTable<1u << 12> streams;   // to their ids
+constinit HandleTable<1u << 15> kernels;   // to the ids of their names, and their modules
+constinit HandleTable<1u << 12> graphs;
+constinit uint32_t context_count = 0;  // atomic
+constinit uint64_t stream_count = 0;   // atomic
+constinit uint32_t graph_count = 0;    // atomic
+constinit int32_t captures = 0;        // atomic: that have begun and not ended
+
+uint64_t key_of(Handle handle) { return reinterpret_cast<uintptr_t>(handle); }
+
+constexpr uint64_t kAskedBefore = UINT64_C(1) << 63;
+
+// As it stands in Thread::gpu_place: the mark, the context's number, the device's from 1. 0 where
+// there is no context: then it is asked again.
+FATHOM_COLD uint64_t ask_place() {
+  const Apart apart;
+  Handle context = nullptr;
+  int device = kNoDevice;
+  if (asked.context == nullptr || asked.context(&context) != 0 || context == nullptr) return 0;
+  if (asked.device == nullptr || asked.device(&device) != 0) device = kNoDevice;
+  uint64_t number = contexts.find(key_of(context)).first;
+  if (number == 0) {
+    number = __atomic_add_fetch(&context_count, 1, __ATOMIC_RELAXED);
+    contexts.put(key_of(context), {number, 0});
+  }
+  return kAskedBefore | number << 32 | static_cast<uint32_t>(device + 1);
+}
+
+}  // namespace
+
+Place current_place() {
+  if (FATHOM_UNLIKELY(tls.thread == nullptr)) return {};
+  uint64_t place = tls.thread->gpu_place;
+  if (FATHOM_UNLIKELY(place == 0)) place = tls.thread->gpu_place = ask_place();
+  return {static_cast<int>(static_cast<uint32_t>(place)) - 1,
+          static_cast<uint32_t>(place >> 32) & 0x7fffffffu};
+}
+
+void context_may_change() {
+  if (tls.thread != nullptr) tls.thread->gpu_place = 0;
+}
+
+namespace {
+
+// Where the number of a stream is kept: those that every context has, or every thread, by these.
+uint64_t key_of_stream(uint64_t handle) {
+  if (handle > kThreadStream) return handle;
+  constexpr uint64_t kSpecial = UINT64_C(1) << 63;
+  const uint64_t owner =
+      handle == kThreadStream && tls.thread != nullptr ? tls.thread->ordinal + 1u : 0;
+  return kSpecial | owner << 32 | static_cast<uint64_t>(current_place().context) << 2 | handle;
+}
+
+FATHOM_COLD uint64_t ask_stream_id(uint64_t handle, uint64_t key) {
+  const Apart apart;
+  uint64_t id = 0;
+  const bool told = asked.stream_id != nullptr &&
+                    asked.stream_id(reinterpret_cast<Handle>(handle), &id) == 0 && id != 0;
+  if (!told && handle <= kThreadStream) return handle;
+  if (!told) id = kFirstStream + __atomic_fetch_add(&stream_count, 1, __ATOMIC_RELAXED);
+  streams.put(key, {id, 0});
+  return id;
+}
+
+}  // namespace
+
+// The driver's own number tells a stream from a later one with the same handle.
+uint64_t stream_id(Handle stream, bool per_thread, bool refused) {
+  uint64_t handle = key_of(stream);
+  if (handle == 0) handle = per_thread ? kThreadStream : kLegacyStream;
+  const uint64_t key = key_of_stream(handle);
+  const uint64_t known = streams.find(key).first;
+  if (FATHOM_LIKELY(known != 0) || refused) return known;
+  return ask_stream_id(handle, key);
+}
+
+void stream_ends(Handle stream) { streams.take(key_of(stream)); }
+
+void capture_begins() { __atomic_add_fetch(&captures, 1, __ATOMIC_RELAXED); }
+
+void capture_ends() {
+  if (__atomic_sub_fetch(&captures, 1, __ATOMIC_RELAXED) < 0)
+    __atomic_store_n(&captures, 0, __ATOMIC_RELAXED);
+}
+
+// A capture reaches other streams by events, so the driver is asked; and only while there is one.
+// The default stream is never captured, and asking about it is an error.
+bool is_capturing(Handle stream) {
+  if (FATHOM_LIKELY(__atomic_load_n(&captures, __ATOMIC_RELAXED) == 0)) return false;
+  if (key_of(stream) <= kLegacyStream || asked.capturing == nullptr) return false;
+  const Apart apart;
+  int status = 0;
+  return asked.capturing(stream, &status) == 0 && status == 1;
+}
+
+namespace {
+
+// A function's handle, or a kernel's of the newer interface: a launch takes both.
+FATHOM_COLD uint32_t ask_kernel_name(Handle function) {
+  const Apart apart;
+  const char* name = nullptr;
+  const bool told = (asked.function_name != nullptr && asked.function_name(&name, function) == 0) ||
+                    (asked.kernel_name != nullptr && asked.kernel_name(&name, function) == 0);
+  char address[24];
+  if (!told || name == nullptr) {
+    Text(address, sizeof address).add("0x").add_hex(key_of(function));
+    name = address;
+  }
+  const uint32_t id = intern_text(name, strlen(name));
+  if (id != 0) kernels.put(key_of(function), {id, 0});
+  return id;
+}
+
+}  // namespace
+
+uint32_t kernel_name(Handle function, bool refused) {
+  const uint64_t known = kernels.find(key_of(function)).first;
+  if (FATHOM_LIKELY(known != 0) || refused) return static_cast<uint32_t>(known);
+  return ask_kernel_name(function);
+}
+
+void name_kernel(Handle function, Handle module, const char* name) {
+  const uint32_t id = intern_text(name, strlen(name));
+  if (id != 0) kernels.put(key_of(function), {id, key_of(module)});
+}
+
+void alias_kernel(Handle function, Handle kernel) {
+  const Known known = kernels.find(key_of(kernel));
+  if (known.first != 0) kernels.put(key_of(function), known);
+}
+
+// Those whose module is not known may be its own: they are asked for again.
+void module_unloads(Handle module) { kernels.forget(key_of(module), 0); }
+
+namespace {
+
+constexpr size_t kMostNodes = 1u << 20;
+constexpr int kDeepestGraph = 8;
+enum NodeType : int { kKernelNode = 0, kCopyNode = 1, kChildGraph = 4 };
+
+struct Counted {
+  uint64_t kernels = 0, copies = 0, bytes = 0;
+};
+
+void count_nodes(Handle graph, Counted& counted, int depth);
+
+void count_node(Handle node, Counted& counted, int depth) {
+  int type = -1;
+  Handle child = nullptr;
+  if (asked.node_type(node, &type) != 0) return;
+  if (type == kKernelNode) counted.kernels++;
+  if (type == kChildGraph && asked.node_graph != nullptr && asked.node_graph(node, &child) == 0)
+    count_nodes(child, counted, depth + 1);
+  if (type != kCopyNode) return;
+  counted.copies++;
+  uint64_t copy[32] = {};  // a CUDA_MEMCPY3D of 200 bytes
+  if (asked.node_copy != nullptr && asked.node_copy(node, copy) == 0)
+    counted.bytes += copy[22] * copy[23] * copy[24];
+}
+
+void count_nodes(Handle graph, Counted& counted, int depth) {
+  size_t count = 0;
+  if (depth > kDeepestGraph || asked.graph_nodes(graph, nullptr, &count) != 0) return;
+  if (count == 0 || count > kMostNodes) return;
+  const size_t bytes = count * sizeof(Handle);
+  auto* nodes = static_cast<Handle*>(
+      sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  if (nodes == nullptr) return;
+  if (asked.graph_nodes(graph, nodes, &count) == 0) {
+    for (size_t i = 0; i < count; i++) count_node(nodes[i], counted, depth);
+  }
+  raw_syscall(SYS_munmap, as_long(nodes), static_cast<long>(bytes));
+}
+
+uint64_t at_most(uint64_t value, uint64_t most) { return value < most ? value : most; }
+
+}  // namespace
+
+// What a graph holds is counted once, when it is made ready to be launched: 24 bits of number and
+// of kernels, 16 of copies.
+void graph_made(Handle made, Handle graph) {
+  if (asked.graph_nodes == nullptr || asked.node_type == nullptr) return;
+  const Apart apart;
+  Counted counted;
+  count_nodes(graph, counted, 0);
+  const uint64_t id = __atomic_add_fetch(&graph_count, 1, __ATOMIC_RELAXED);
+  graphs.put(key_of(made),
+             {id << 40 | at_most(counted.kernels, 0xffffff) << 16 | at_most(counted.copies, 0xffff),
+              counted.bytes});
+}
+
+void graph_ends(Handle made) { graphs.take(key_of(made)); }
+
+Graph graph_of(Handle made) {
+  const Known known = graphs.find(key_of(made));
+  return {static_cast<uint32_t>(known.first >> 40),
+          static_cast<uint32_t>(known.first >> 16) & 0xffffffu,
+          static_cast<uint32_t>(known.first) & 0xffffu, known.second};
+}
+
+// The driver does not know memory of the heap: that is the host's.
+Direction direction_between(Address to, Address from) {
+  if (asked.pointer == nullptr) return Direction::kNone;
+  const Apart apart;
+  const auto on_device = [](Address at) {
+    constexpr int kMemoryType = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+    constexpr unsigned kDeviceMemory = 2;
+    unsigned type = 0;
+    return asked.pointer(&type, kMemoryType, at) == 0 && type == kDeviceMemory;
+  };
+  if (on_device(to)) return on_device(from) ? Direction::kDeviceToDevice : Direction::kHostToDevice;
+  return on_device(from) ? Direction::kDeviceToHost : Direction::kHostToHost;
+}
+
+}  // namespace fathom::guest::cuda

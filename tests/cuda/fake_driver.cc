@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// A CUDA driver without a GPU: what libcuda.so.1 does at its border, as far as programs and
+// libcudart can tell. Every symbol of the table of calls is there, so that each hook can be
+// reached. What functions do lies in fake_state.h; which of them a name, a version and flags mean,
+// in fake_versions.h. Linked with -Bsymbolic: what it calls of itself does not go through a hook,
+// as in the real one.
+//
+// FAKE_CUDA_LOG=FILE   appends a line `name count` for each symbol that was called, when the
+// process ends FAKE_CUDA_FAIL=NAME:RESULT[,…]   every call of NAME fails with RESULT
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "fake_state.h"
+#include "fake_versions.h"
+
+namespace fake {
+
+#define CALL(symbol, ...) k_##symbol,
+#define CUSTOM CALL
+enum Index {
+#include "sources/cuda/cuda.calls.h"
+  kCount
+};
+#undef CALL
+#undef CUSTOM
+
+#define CALL(symbol, ...) #symbol,
+#define CUSTOM CALL
+const char* const kSymbols[] = {
+#include "sources/cuda/cuda.calls.h"
+};
+#undef CALL
+#undef CUSTOM
+
+std::atomic<std::uint64_t> calls[kCount];
+
+struct Log {
+  ~Log() {
+    const char* path = std::getenv("FAKE_CUDA_LOG");
+    if (path == nullptr) return;
+    std::FILE* file = std::fopen(path, "a");
+    if (file == nullptr) return;
+    for (int i = 0; i < kCount; i++) {
+      if (calls[i] != 0)
+        std::fprintf(file, "%s %llu\n", kSymbols[i], static_cast<unsigned long long>(calls[i]));
+    }
+    std::fclose(file);
+  }
+} log_at_exit;
+
+int wished_failure(const char* name) {
+  static const char* const wishes = std::getenv("FAKE_CUDA_FAIL");
+  if (wishes == nullptr) return 0;
+  const char* found = std::strstr(wishes, name);
+  const std::size_t length = std::strlen(name);
+  return found != nullptr && found[length] == ':' ? std::atoi(found + length + 1) : 0;
+}
+
+template <class... A>
+int call(int index, const char* plain, A... a) {
+  calls[index]++;
+  if (const int failure = wished_failure(plain)) return failure;
+  return act(plain, {(std::uint64_t)a...});
+}
+
+}  // namespace fake
+
+using namespace fathom::guest::cuda;
+
+#define LIST(...) __VA_OPT__(, ) __VA_ARGS__
+#define CALL(symbol, plain, result, parameters, arguments, ...) \
+  extern "C" result symbol parameters {                         \
+    return fake::call(fake::k_##symbol, #plain LIST arguments); \
+  }
+#define CUSTOM(...)
+#include "sources/cuda/cuda.calls.h"
+#undef CALL
+#undef CUSTOM
+
+// --- what no hook is for
+extern "C" {
+int cuDeviceGet(int* device, int ordinal) {
+  if (ordinal < 0 || ordinal >= fake::kDevices) return 101;
+  *device = ordinal;
+  return 0;
+}
+int cuDeviceGetCount(int* count) {
+  *count = fake::kDevices;
+  return 0;
+}
+int cuCtxGetCurrent(void** context) {
+  *context = fake::current;
+  return fake::initialised ? 0 : fake::kNotInitialised;
+}
+int cuCtxGetDevice(int* device) {
+  if (fake::current == nullptr) return fake::kInvalidContext;
+  *device = fake::current->device;
+  return 0;
+}
+int cuStreamGetId(void* stream, std::uint64_t* id) {
+  *id = fake::id_of(stream);
+  return 0;
+}
+int cuStreamIsCapturing(void* stream, int* status) {
+  *status = fake::captures(stream) ? 1 : 0;
+  return 0;
+}
+int cuFuncGetName(const char** name, void* function) {
+  return fake::name_of(name, function, false);
+}
+int cuKernelGetName(const char** name, void* kernel) { return fake::name_of(name, kernel, true); }
+int cuPointerGetAttribute(void* value, int, Address at) { return fake::memory_type(value, at); }
+int cuGraphGetNodes(void* graph, void** nodes, std::size_t* count) {
+  return fake::nodes_of(graph, nodes, count);
+}
+int cuGraphNodeGetType(void* node, int* type) {
+  *type = static_cast<fake::Node*>(node)->type;
+  return 0;
+}
+int cuGraphMemcpyNodeGetParams(void* node, void* copy) {
+  std::uint64_t words[25] = {};
+  words[22] = static_cast<fake::Node*>(node)->bytes;
+  words[23] = words[24] = 1;
+  std::memcpy(copy, words, sizeof words);
+  return 0;
+}
+int cuGraphChildGraphNodeGetGraph(void*, void**) { return 1; }
+// libcudart goes no further than this without the driver's private tables.
+int cuGetExportTable(const void**, const void*) { return 1; }
+
+int cuGetProcAddress(const char* symbol, void** function, int version, std::uint64_t flags) {
+  fake::calls[fake::k_cuGetProcAddress]++;
+  return fake::resolve(symbol, function, version, flags, nullptr);
+}
+int cuGetProcAddress_v2(const char* symbol, void** function, int version, std::uint64_t flags,
+                        int* status) {
+  fake::calls[fake::k_cuGetProcAddress_v2]++;
+  return fake::resolve(symbol, function, version, flags, status);
+}
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// What the functions of the fake driver do: contexts, memory, streams, kernels and graphs that can
+// be told apart. Memory of the device lies where the host has nothing: who reads it there is wrong,
+// and falls.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sources/cuda/spec.guest.h"
+
+namespace fake {
+
+using fathom::guest::cuda::Address;
+using fathom::guest::cuda::Handle;
+using fathom::guest::cuda::LaunchConfig;
+
+inline constexpr int kDevices = 2;
+inline constexpr int kInvalidValue = 1, kOutOfMemory = 2, kNotInitialised = 3,
+                     kInvalidContext = 201, kInvalidHandle = 400, kNotReady = 600;
+inline constexpr std::size_t kMemory = std::size_t{8} << 30;
+
+struct Context {
+  int device;
+};
+struct Node {
+  int type;  // as CUgraphNodeType: 0 a kernel, 1 a copy, 2 a set
+  std::uint64_t bytes;
+};
+struct Graph {
+  std::vector<Node> nodes;
+};
+struct Stream {
+  std::uint64_t id;
+  Graph* capturing = nullptr;
+};
+struct Function {
+  std::string name;
+  bool kernel;  // of the newer interface
+};
+
+inline std::atomic<bool> initialised = false;
+inline std::atomic<std::uint64_t> next_stream = 14;
+inline thread_local Context* current = nullptr;
+inline Context primary[kDevices] = {{0}, {1}};
+inline std::mutex lock;
+inline std::map<Address, std::size_t> allocations;
+inline std::size_t in_use = 0;
+inline Address next_address = UINT64_C(0x7000) << 32;
+
+// As the H200's driver numbers them: 7 is the default stream, 13 the thread's own.
+inline std::uint64_t id_of(void* stream) {
+  const auto handle = reinterpret_cast<std::uintptr_t>(stream);
+  return handle == 2 ? 13 : handle < 2 ? 7 : static_cast<Stream*>(stream)->id;
+}
+
+inline bool captures(void* stream) {
+  return reinterpret_cast<std::uintptr_t>(stream) > 2 &&
+         static_cast<Stream*>(stream)->capturing != nullptr;
+}
+
+inline int name_of(const char** name, void* handle, bool kernel) {
+  const auto* function = static_cast<Function*>(handle);
+  if (function->kernel != kernel) return kInvalidHandle;
+  *name = function->name.c_str();
+  return 0;
+}
+
+inline int memory_type(void* value, Address at) {
+  const std::lock_guard held(lock);
+  auto next = allocations.upper_bound(at);
+  if (next == allocations.begin()) return kInvalidValue;
+  --next;
+  if (at >= next->first + next->second) return kInvalidValue;
+  *static_cast<unsigned*>(value) = 2;
+  return 0;
+}
+
+inline int nodes_of(void* handle, void** nodes, std::size_t* count) {
+  auto& all = static_cast<Graph*>(handle)->nodes;
+  for (std::size_t i = 0; nodes != nullptr && i < all.size() && i < *count; i++) nodes[i] = &all[i];
+  *count = all.size();
+  return 0;
+}
+
+inline int make_memory(Address* at, std::size_t size) {
+  const std::lock_guard held(lock);
+  if (size == 0) return kInvalidValue;
+  if (size > kMemory - in_use) return kOutOfMemory;
+  *at = next_address;
+  next_address += (size + 511) / 512 * 512;
+  allocations[*at] = size;
+  in_use += size;
+  return 0;
+}
+
+inline int free_memory(Address at) {
+  const std::lock_guard held(lock);
+  if (at == 0) return 0;
+  const auto found = allocations.find(at);
+  if (found == allocations.end()) return kInvalidValue;
+  in_use -= found->second;
+  allocations.erase(found);
+  return 0;
+}
+
+// A stream that captures keeps what it is given; true where it did.
+inline bool keep(void* stream, Node node) {
+  if (!captures(stream)) return false;
+  static_cast<Stream*>(stream)->capturing->nodes.push_back(node);
+  return true;
+}
+
+// The arguments of a call, a word each.
+using Words = std::vector<std::uint64_t>;
+template <class Wanted>
+Wanted as(const Words& words, std::size_t place) {
+  return (Wanted)words[place];
+}
+
+inline int make_pitched(const Words& words) {
+  auto& pitch = *as<std::size_t*>(words, 1);
+  pitch = (as<std::size_t>(words, 2) + 511) / 512 * 512;
+  return make_memory(as<Address*>(words, 0), pitch * as<std::size_t>(words, 3));
+}
+
+inline bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+inline int act_on_memory(std::string_view name, const Words& words) {
+  if (is_one_of(name, {"cuMemAlloc", "cuMemAllocManaged", "cuMemAllocAsync",
+                       "cuMemAllocFromPoolAsync", "cuMemCreate"}))
+    return make_memory(as<Address*>(words, 0), as<std::size_t>(words, 1));
+  if (name == "cuMemAllocPitch") return make_pitched(words);
+  if (is_one_of(name, {"cuArrayCreate", "cuArray3DCreate", "cuMipmappedArrayCreate"}))
+    return make_memory(as<Address*>(words, 0), 1);
+  if (is_one_of(name, {"cuMemFree", "cuMemFreeAsync", "cuMemRelease", "cuArrayDestroy",
+                       "cuMipmappedArrayDestroy"}))
+    return free_memory(as<Address>(words, 0));
+  if (is_one_of(name, {"cuMemHostAlloc", "cuMemAllocHost"}))
+    *as<void**>(words, 0) = std::malloc(as<std::size_t>(words, 1));
+  if (name == "cuMemFreeHost") std::free(as<void*>(words, 0));
+  return 0;
+}
+
+inline int end_capture(const Words& words) {
+  auto* stream = as<Stream*>(words, 0);
+  if (stream->capturing == nullptr) return kInvalidValue;
+  *as<void**>(words, 1) = stream->capturing;
+  stream->capturing = nullptr;
+  return 0;
+}
+
+inline int act_on_streams(std::string_view name, const Words& words) {
+  if (is_one_of(name, {"cuStreamCreate", "cuStreamCreateWithPriority"}))
+    *as<void**>(words, 0) = new Stream{next_stream++};
+  if (name == "cuStreamDestroy") delete as<Stream*>(words, 0);
+  if (name == "cuStreamBeginCapture") as<Stream*>(words, 0)->capturing = new Graph;
+  if (name == "cuStreamEndCapture") return end_capture(words);
+  if (is_one_of(name, {"cuStreamQuery", "cuEventQuery"})) return kNotReady;
+  if (name.starts_with("cuGraphInstantiate"))
+    *as<void**>(words, 0) = new Graph(*as<Graph*>(words, 1));
+  if (name.starts_with("cuMemcpy") && name.ends_with("Async") && words.size() == 4)
+    keep(as<void*>(words, 3), {1, words[2]});
+  return 0;
+}
+
+inline int act_on_code(std::string_view name, const Words& words) {
+  if (name.starts_with("cuModuleLoad") || name.starts_with("cuLibraryLoad"))
+    *as<void**>(words, 0) = new int(0);
+  if (is_one_of(name, {"cuModuleGetFunction", "cuLibraryGetKernel"}))
+    *as<void**>(words, 0) = new Function{as<const char*>(words, 2), name == "cuLibraryGetKernel"};
+  if (name == "cuLaunchKernel") keep(as<void*>(words, 8), {0, 0});
+  return 0;
+}
+
+inline int act_on_contexts(std::string_view name, const Words& words) {
+  if (name == "cuDevicePrimaryCtxRetain") *as<void**>(words, 0) = &primary[words[1]];
+  if (is_one_of(name, {"cuCtxSetCurrent", "cuCtxPushCurrent"})) current = as<Context*>(words, 0);
+  return 0;
+}
+
+// Which part of the driver a function belongs to, by its name alone: every symbol of the table
+// comes here.
+inline int act(std::string_view name, const Words& words) {
+  if (name == "cuInit") {
+    initialised = true;
+    return 0;
+  }
+  if (name == "cuDriverGetVersion") {
+    *as<int*>(words, 0) = 13000;
+    return 0;
+  }
+  if (!initialised) return kNotInitialised;
+  if (name.starts_with("cuCtx") || name.starts_with("cuDevice"))
+    return act_on_contexts(name, words);
+  if (current == nullptr) return kInvalidContext;
+  if (name.starts_with("cuModule") || name.starts_with("cuLibrary") || name.starts_with("cuLaunch"))
+    return act_on_code(name, words);
+  if (name.starts_with("cuMemcpy") || name.starts_with("cuMemset"))
+    return act_on_streams(name, words);
+  if (name.starts_with("cuMem") || name.starts_with("cuArray") || name.starts_with("cuMipmapped"))
+    return act_on_memory(name, words);
+  return act_on_streams(name, words);
+}
+
+}  // namespace fake

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT
+   A program that uses the CUDA driver, in any way in which programs come to its functions. It knows
+   no SDK: prototypes are those of the driver's manual. Runs on the fake driver and on a real GPU.
+
+   usage: program STYLE WHAT [N]
+   STYLE  linked | dlsym | global | resolver | resolver1 | per-thread
+   WHAT   work     every kind of call, in known numbers
+          threads  N threads, each with 100 copies of sizes of its own
+          fork     the parent's child, which begins afresh, works too
+          burst    N launches
+          cost     N launches, and the time of each: printed as ns
+          loop     N allocations that are freed again
+   Prints lines `key value`. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef void* handle;
+typedef uint64_t address;
+
+static const char kPtx[] =
+    ".version 7.0\n.target sm_50\n.address_size 64\n.visible .entry _Z7nothingi(.param .u32 "
+    "x)\n{\n ret;\n}\n";
+
+#define FUNCTIONS(F)                                                                               \
+  F(cuInit, cuInit, 2000, (unsigned))                                                              \
+  F(cuDeviceGet, cuDeviceGet, 2000, (int*, int))                                                   \
+  F(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, 7000, (handle*, int))                      \
+  F(cuCtxSetCurrent, cuCtxSetCurrent, 4000, (handle))                                              \
+  F(cuModuleLoadData, cuModuleLoadData, 2000, (handle*, const void*))                              \
+  F(cuModuleGetFunction, cuModuleGetFunction, 2000, (handle*, handle, const char*))                \
+  F(cuModuleUnload, cuModuleUnload, 2000, (handle))                                                \
+  F(cuLaunchKernel, cuLaunchKernel, 4000,                                                          \
+    (handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, void**, \
+     void**))                                                                                      \
+  F(cuLaunchKernelEx, cuLaunchKernelEx, 11060, (const void*, handle, void**, void**))              \
+  F(cuMemAlloc, cuMemAlloc_v2, 3020, (address*, size_t))                                           \
+  F(cuMemFree, cuMemFree_v2, 3020, (address))                                                      \
+  F(cuMemAllocManaged, cuMemAllocManaged, 6000, (address*, size_t, unsigned))                      \
+  F(cuMemHostAlloc, cuMemHostAlloc, 2020, (void**, size_t, unsigned))                              \
+  F(cuMemFreeHost, cuMemFreeHost, 2000, (void*))                                                   \
+  F(cuMemAllocAsync, cuMemAllocAsync, 11020, (address*, size_t, handle))                           \
+  F(cuMemFreeAsync, cuMemFreeAsync, 11020, (address, handle))                                      \
+  F(cuMemcpyHtoD, cuMemcpyHtoD_v2, 3020, (address, const void*, size_t))                           \
+  F(cuMemcpyDtoH, cuMemcpyDtoH_v2, 3020, (void*, address, size_t))                                 \
+  F(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2, 3020, (address, const void*, size_t, handle))         \
+  F(cuMemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, 3020, (address, address, size_t, handle))             \
+  F(cuMemcpyAsync, cuMemcpyAsync, 4000, (address, address, size_t, handle))                        \
+  F(cuMemcpy2D, cuMemcpy2D_v2, 3020, (const void*))                                                \
+  F(cuMemsetD32, cuMemsetD32_v2, 3020, (address, unsigned, size_t))                                \
+  F(cuMemsetD2D8Async, cuMemsetD2D8Async, 3020,                                                    \
+    (address, size_t, unsigned char, size_t, size_t, handle))                                      \
+  F(cuStreamCreate, cuStreamCreate, 2000, (handle*, unsigned))                                     \
+  F(cuStreamDestroy, cuStreamDestroy_v2, 4000, (handle))                                           \
+  F(cuStreamSynchronize, cuStreamSynchronize, 2000, (handle))                                      \
+  F(cuCtxSynchronize, cuCtxSynchronize, 2000, (void))                                              \
+  F(cuStreamBeginCapture, cuStreamBeginCapture_v2, 10010, (handle, int))                           \
+  F(cuStreamEndCapture, cuStreamEndCapture, 10000, (handle, handle*))                              \
+  F(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040,                               \
+    (handle*, handle, unsigned long long))                                                         \
+  F(cuGraphLaunch, cuGraphLaunch, 10000, (handle, handle))                                         \
+  F(cuGraphExecDestroy, cuGraphExecDestroy, 10000, (handle))
+
+#define DECLARE(name, symbol, version, parameters) \
+  static int(*name) parameters __asm__("our_" #name);
+FUNCTIONS(DECLARE)
+#ifdef LINKED
+#define EXTERN(name, symbol, version, parameters) \
+  extern int linked_##name parameters __asm__(#symbol);
+FUNCTIONS(EXTERN)
+#endif
+
+static void must(const char* what, int result) {
+  if (result == 0) return;
+  fprintf(stderr, "%s: %d\n", what, result);
+  exit(1);
+}
+#define MUST(call) must(#call, call)
+
+static void* driver(void) {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    puts("driver none");
+    exit(0);
+  }
+  return library;
+}
+
+static void bind_by_dlsym(void* library) {
+#define BIND(name, symbol, version, parameters) *(void**)&name = dlsym(library, #symbol);
+  FUNCTIONS(BIND)
+}
+
+typedef int (*resolver1)(const char*, void**, int, uint64_t);
+typedef int (*resolver2)(const char*, void**, int, uint64_t, int*);
+
+static void bind_by_resolver(int generation, uint64_t flags) {
+  void* library = driver();
+  resolver1 old = (resolver1)dlsym(library, "cuGetProcAddress");
+  resolver2 new = (resolver2)dlsym(library, "cuGetProcAddress_v2");
+#define ASK(name, symbol, version, parameters)                                 \
+  must("look-up of " #name,                                                    \
+       generation == 1                                                         \
+           ? old(#name, (void**)&name, version < 7000 ? 7000 : version, flags) \
+           : new (#name, (void**)&name, version < 7000 ? 7000 : version, flags, NULL));
+  FUNCTIONS(ASK)
+}
+
+static void bind_functions(const char* style) {
+  if (strcmp(style, "dlsym") == 0) {
+    bind_by_dlsym(driver());
+  } else if (strcmp(style, "resolver") == 0) {
+    bind_by_resolver(2, 0);
+  } else if (strcmp(style, "resolver1") == 0) {
+    bind_by_resolver(1, 0);
+  } else if (strcmp(style, "per-thread") == 0) {
+    bind_by_resolver(2, 2);
+  } else {
+#ifdef LINKED
+#define TAKE(name, symbol, version, parameters) name = linked_##name;
+    FUNCTIONS(TAKE)
+    if (strcmp(style, "global") == 0) bind_by_dlsym(RTLD_DEFAULT);
+#else
+    bind_by_dlsym(RTLD_DEFAULT);
+    if (cuInit == NULL) {
+      puts("driver none");
+      exit(0);
+    }
+#endif
+  }
+}
+
+static handle context, module, function;
+
+static void begin(void) {
+  int device = 0;
+  MUST(cuInit(0));
+  MUST(cuDeviceGet(&device, 0));
+  MUST(cuDevicePrimaryCtxRetain(&context, device));
+  MUST(cuCtxSetCurrent(context));
+  MUST(cuModuleLoadData(&module, kPtx));
+  MUST(cuModuleGetFunction(&function, module, "_Z7nothingi"));
+}
+
+static int parameter = 7;
+static void* parameters[] = {&parameter};
+
+static void launch(handle stream) {
+  MUST(cuLaunchKernel(function, 4, 2, 1, 64, 1, 1, 1024, stream, parameters, NULL));
+}
+
+/* Memory: 1 MiB that is freed, 64 KiB of a pool, 4 KiB of the host, 8 KiB that stay. */
+static void use_memory(handle stream) {
+  address big, managed, pooled, refused;
+  void* host;
+  MUST(cuMemAlloc(&big, 1 << 20));
+  MUST(cuMemAllocManaged(&managed, 8192, 1));
+  MUST(cuMemHostAlloc(&host, 4096, 0));
+  MUST(cuMemAllocAsync(&pooled, 65536, stream));
+  printf("refused %d\n", cuMemAlloc(&refused, (size_t)1 << 50));
+  MUST(cuMemFree(0));
+  MUST(cuMemsetD32(big, 5, 256));
+  MUST(cuMemsetD2D8Async(big, 512, 5, 100, 10, stream));
+  MUST(cuMemFreeAsync(pooled, stream));
+  MUST(cuMemFreeHost(host));
+  MUST(cuMemFree(big));
+}
+
+static void use_copies(handle stream) {
+  static char host[65536];
+  address there, other;
+  MUST(cuMemAlloc(&there, 65536));
+  MUST(cuMemAlloc(&other, 65536));
+  MUST(cuMemcpyHtoD(there, host, 1000));
+  MUST(cuMemcpyDtoH(host, there, 2000));
+  MUST(cuMemcpyHtoDAsync(there, host, 3000, stream));
+  MUST(cuMemcpyDtoDAsync(other, there, 4000, stream));
+  MUST(cuMemcpyAsync((address)(uintptr_t)host, there, 5000, stream));
+  uint64_t plane[16] = {0};            /* CUDA_MEMCPY2D */
+  *(uint32_t*)((char*)plane + 16) = 1; /* from the host */
+  plane[3] = (uintptr_t)host;
+  plane[6] = 128;
+  *(uint32_t*)((char*)plane + 72) = 2; /* to the device */
+  plane[11] = there;
+  plane[13] = 128;
+  plane[14] = 100;
+  plane[15] = 6;
+  MUST(cuMemcpy2D(plane));
+  MUST(cuMemFree(there));
+  MUST(cuMemFree(other));
+}
+
+static void use_graph(handle stream) {
+  static char host[4096];
+  handle graph, made;
+  address there;
+  MUST(cuMemAlloc(&there, 4096));
+  MUST(cuStreamBeginCapture(stream, 0));
+  launch(stream);
+  launch(stream);
+  MUST(cuMemcpyHtoDAsync(there, host, 700, stream));
+  MUST(cuStreamEndCapture(stream, &graph));
+  MUST(cuGraphInstantiateWithFlags(&made, graph, 0));
+  for (int i = 0; i < 3; i++) MUST(cuGraphLaunch(made, stream));
+  MUST(cuStreamSynchronize(stream));
+  MUST(cuGraphExecDestroy(made));
+  MUST(cuMemFree(there));
+}
+
+struct config {
+  unsigned grid[3], block[3], shared;
+  handle stream;
+  void* attributes;
+  unsigned count;
+};
+
+static void work(void) {
+  handle stream;
+  MUST(cuStreamCreate(&stream, 0));
+  for (int i = 0; i < 5; i++) launch(stream);
+  launch(NULL);
+  const struct config config = {{3, 1, 1}, {32, 1, 1}, 0, stream, NULL, 0};
+  MUST(cuLaunchKernelEx(&config, function, parameters, NULL));
+  use_memory(stream);
+  use_copies(stream);
+  use_graph(stream);
+  MUST(cuStreamSynchronize(stream));
+  MUST(cuCtxSynchronize());
+  MUST(cuStreamDestroy(stream));
+  MUST(cuModuleUnload(module));
+}
+
+static void* copy_many(void* number) {
+  static char host[65536];
+  address there;
+  MUST(cuCtxSetCurrent(context));
+  MUST(cuMemAlloc(&there, 65536));
+  for (int i = 0; i < 100; i++) MUST(cuMemcpyHtoD(there, host, 100 + (size_t)(uintptr_t)number));
+  MUST(cuMemFree(there));
+  return NULL;
+}
+
+static void threads(int count) {
+  pthread_t all[256];
+  if (count > 256) count = 256;
+  for (int i = 0; i < count; i++) pthread_create(&all[i], NULL, copy_many, (void*)(uintptr_t)i);
+  for (int i = 0; i < count; i++) pthread_join(all[i], NULL);
+}
+
+static int compare(const void* a, const void* b) {
+  const double difference = *(const double*)a - *(const double*)b;
+  return difference < 0 ? -1 : difference > 0;
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* The median of seven rounds. */
+static void cost(int count) {
+  double rounds[7];
+  for (int round = 0; round < 7; round++) {
+    const double from = now();
+    for (int i = 0; i < count; i++) launch(NULL);
+    rounds[round] = (now() - from) / count;
+    MUST(cuCtxSynchronize());
+  }
+  qsort(rounds, 7, sizeof *rounds, compare);
+  printf("ns %.1f\n", rounds[3]);
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 2 ? argv[2] : "work";
+  const int number = argc > 3 ? atoi(argv[3]) : 8;
+  if (argc < 2) return 2;
+  pid_t child = 0;
+  if (strcmp(what, "fork") == 0) child = fork();
+  bind_functions(argv[1]);
+  begin();
+  if (strcmp(what, "threads") == 0) {
+    threads(number);
+  } else if (strcmp(what, "burst") == 0) {
+    for (int i = 0; i < number; i++) launch(NULL);
+    MUST(cuCtxSynchronize());
+  } else if (strcmp(what, "cost") == 0) {
+    cost(number);
+  } else if (strcmp(what, "loop") == 0) {
+    address there;
+    for (int i = 0; i < number; i++) {
+      MUST(cuMemAlloc(&there, 4096));
+      MUST(cuMemFree(there));
+    }
+  } else {
+    work();
+  }
+  if (child > 0) waitpid(child, NULL, 0);
+  return 0;
+}
