@@ -29,6 +29,10 @@ extern const ViewDef kConcurrencyView;
 extern const ViewDef kTimelineView;
 extern const ViewDef kIntervalsView;
 extern const ViewDef kResourcesView;
+extern const ViewDef kCudaView;
+extern const ViewDef kKernelsView;
+extern const ViewDef kCopiesView;
+extern const ViewDef kGpuMemoryView;
 extern const ViewDef kLossesView;
 
 namespace {
@@ -38,7 +42,8 @@ const ViewDef* const kViews[] = {
     &kFilesView,     &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,
     &kPhasesView,    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,
     &kSizesView,     &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView,
-    &kIntervalsView, &kResourcesView,   &kLossesView,
+    &kIntervalsView, &kResourcesView,   &kCudaView,      &kKernelsView,     &kCopiesView,
+    &kGpuMemoryView, &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {

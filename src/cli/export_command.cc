@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/files.h"
 #include "base/ids.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -47,8 +49,9 @@ void declare(Parser& parser, Options& options) {
   parser.option("--format", options.format, "FORMAT", format_help());
   parser.option("--dialect", options.dialect, "NAME",
                 "pfw: datacrumbs, whose lines are counters (DFTracer's)");
-  parser.option("-o,--output", options.output, "OUT",
-                "the file to write; '-' is stdout; NAME.gz compresses what is text");
+  parser.option(
+      "-o,--output", options.output, "OUT",
+      "the file to write; '-' is stdout; NAME.gz compresses what is text; alnair: a folder");
   declare_filters(parser, options.filters);
   parser.option("--table", options.table, "VIEW", "csv, parquet: this view's rows (events)");
   parser.option("--split", options.split, "process", "a file for each process: OUT with its pid");
@@ -77,20 +80,50 @@ class Export {
       : store_(store), exporter_(exporter), options_(options) {}
 
   Status write(const std::string& output, RowFilter filter) {
+    if (!exporter_.parts.empty()) return write_folder(output, filter);
+    return write_file(output, exporter_.write, std::move(filter));
+  }
+
+  Status write_each(const RowFilter& filter) {
+    return write_each(filter, [&](const std::string& part, RowFilter one) {
+      return write(name_for(options_.output, part), std::move(one));
+    });
+  }
+
+ private:
+  using Writer = Status (*)(render::EventStream& from, render::ByteSink& to);
+  using WriteOne = std::function<Status(const std::string& part, RowFilter filter)>;
+
+  Status write_file(const std::string& output, Writer writer, RowFilter filter) {
     const bool by_name = exporter_.gzip == render::Gzip::kByName && output.ends_with(".gz");
     const bool gzip = by_name || exporter_.gzip == render::Gzip::kAlways;
     FATHOM_ASSIGN(render::ByteSink sink, render::ByteSink::open(output, gzip));
     StoreStream stream(store_, std::move(filter));
     if (options_.anonymize) {
       render::AnonymousStream anonymous(stream, options_.key);
-      FATHOM_TRY(exporter_.write(anonymous, sink));
+      FATHOM_TRY(writer(anonymous, sink));
     } else {
-      FATHOM_TRY(exporter_.write(stream, sink));
+      FATHOM_TRY(writer(stream, sink));
     }
     return sink.finish();
   }
 
-  Status write_each(const RowFilter& filter) {
+  // The plain names hold all processes together.
+  Status write_folder(const std::string& folder, const RowFilter& filter) {
+    FATHOM_TRY(make_dirs(folder));
+    const auto write_parts = [&](const std::string& part, const RowFilter& rows) -> Status {
+      for (const render::ExporterPart& file : exporter_.parts) {
+        const std::string path = join_path(folder, file.file);
+        FATHOM_TRY(write_file(part.empty() ? path : name_for(path, part), file.write, rows));
+      }
+      return {};
+    };
+    FATHOM_TRY(write_parts("", filter));
+    FATHOM_ASSIGN(const auto processes, processes_of(store_, filter));
+    return processes.size() > 1 ? write_each(filter, write_parts) : Status();
+  }
+
+  Status write_each(const RowFilter& filter, const WriteOne& write_one) {
     FATHOM_ASSIGN(const auto processes, processes_of(store_, filter));
     std::set<std::string> hosts;
     for (const auto& [host, pid] : processes) hosts.insert(host);
@@ -99,16 +132,15 @@ class Export {
       one.host = host;
       one.pids = {pid};
       const std::string part = (hosts.size() > 1 ? host + "-" : "") + std::to_string(pid);
-      FATHOM_TRY(write(name_for(options_.output, part), std::move(one)));
+      FATHOM_TRY(write_one(part, std::move(one)));
     }
     FATHOM_ASSIGN(const bool others, has_rows_without_process(store_, filter));
     if (!others) return {};
     RowFilter rest = filter;
     rest.without_process = true;
-    return write(name_for(options_.output, "machine"), std::move(rest));
+    return write_one("machine", std::move(rest));
   }
 
- private:
   analysis::Store& store_;
   const render::ExporterDef& exporter_;
   const Options& options_;
@@ -123,6 +155,9 @@ Status check(const render::ExporterDef& exporter, const Options& options) {
                        "--split takes process");
   if (!options.split.empty() && options.output == "-")
     return usage_error("several files do not fit into stdout", "name a file with -o");
+  if (!exporter.parts.empty() && (options.output == "-" || !options.split.empty()))
+    return usage_error("format " + options.format + " is a folder of files",
+                       "name it with -o, and leave --split out");
   const bool of_rows = exporter.of_rows;
   if (!of_rows && (options.anonymize || !options.split.empty()))
     return usage_error("format " + options.format + " can be neither anonymous nor split",

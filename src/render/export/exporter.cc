@@ -20,13 +20,14 @@ extern const ExporterDef kFirefoxExporter;
 extern const ExporterDef kCsvExporter;
 extern const ExporterDef kParquetExporter;
 extern const ExporterDef kHtmlExporter;
+extern const ExporterDef kAlnairExporter;
 
 namespace {
 
 const ExporterDef* const kExporters[] = {
     &kChromeExporter,     &kPerfettoExporter, &kPfwExporter,       &kDatacrumbsExporter,
     &kSpeedscopeExporter, &kPprofExporter,    &kCollapsedExporter, &kFirefoxExporter,
-    &kCsvExporter,        &kParquetExporter,  &kHtmlExporter,
+    &kCsvExporter,        &kParquetExporter,  &kHtmlExporter,      &kAlnairExporter,
 };
 
 }  // namespace

@@ -19,6 +19,12 @@ enum class Gzip : std::uint8_t {
   kAlways,
 };
 
+// A file of a format that has several.
+struct ExporterPart {
+  std::string_view file;
+  Status (*write)(EventStream& from, ByteSink& to);
+};
+
 struct ExporterDef {
   std::string_view name;
   std::string_view dialect = {};  // where a format has several; the first one has none
@@ -28,7 +34,10 @@ struct ExporterDef {
   bool by_database = false;  // which writes the file itself
   bool by_thread = false;    // takes events in the order of threads
   // Writes everything into the sink, but does not finish it.
-  Status (*write)(EventStream& from, ByteSink& to);
+  Status (*write)(EventStream& from, ByteSink& to) = nullptr;
+  // Instead of `write`: the output is a folder with these files; where several processes have
+  // events, also with such files of each.
+  std::span<const ExporterPart> parts = {};
 };
 
 [[nodiscard]] std::span<const ExporterDef* const> exporters();
