@@ -91,6 +91,8 @@ int cuDeviceGetCount(int* count) {
   *count = fake::kDevices;
   return 0;
 }
+int cuStreamDestroy(void* stream) { return cuStreamDestroy_v2(stream); }
+int cuEventDestroy(void* event) { return cuEventDestroy_v2(event); }
 int cuCtxGetCurrent(void** context) {
   *context = fake::current;
   return fake::initialised ? 0 : fake::kNotInitialised;

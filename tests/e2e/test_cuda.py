@@ -3,6 +3,7 @@
 counts what it was called for. `test_alnair_…` are the defects of the interposer before, which must not come back."""
 
 import collections
+import os
 import re
 import shutil
 import subprocess
@@ -74,6 +75,23 @@ def test_every_way_in(box: Box) -> None:
         check(f"{style}: calls", driver_saw(box), recorded(box))
         check(f"{style}: losses", 0, box.losses())
         subprocess.run(["rm", "-rf", box.trace, box.dir / "calls"], check=True)
+
+
+def test_each_variant_has_its_own_hook(box: Box) -> None:
+    """Every function that a real driver gave out for a name, a version and flags leads to the hook of that function."""
+    answers = re.findall(r'"(\w+)", (\d), (\d+), "(\w+)"', (CUDA / "driver_answers.inc").read_text())
+    check_true("answers", len(answers) > 300)
+    used = built(box, "cuda-owners", "cc", "-O1", "-Wall", CUDA / "owners.c", "-ldl")
+    questions = "".join(f"{name} {flags} {since}\n" for name, flags, since, _ in answers)
+    env = {**os.environ, **environment(box), "FATHOM_OUT": str(box.trace), "FATHOM_LAYERS": "cuda"}
+    env["LD_PRELOAD"] = str(box.kit.library)
+    done = subprocess.run([str(used)], input=questions, env=env, capture_output=True, text=True, check=True)
+    unknown = ("cuEventDestroy", "cuStreamDestroy")  # before CUDA 4: left alone
+    wanted = [
+        f"{name} {flags} {since} 0 {symbol} {'libcuda.so.1' if symbol in unknown else 'libfathom.so'}"
+        for name, flags, since, symbol in answers
+    ]
+    check("owners", wanted, done.stdout.splitlines())
 
 
 def test_what_a_call_says(box: Box) -> None:

@@ -28,16 +28,19 @@ void give_hook(int result, void** function, const char* name, const void* caller
 
 using namespace fathom::guest::cuda;
 
-extern "C" int hook_cuGetProcAddress(const char* symbol, void** function, int version,
-                                     uint64_t flags) {
+// A definition has the visibility that it says, whatever the table's declaration said.
+#define FATHOM_SEEN extern "C" __attribute__((visibility("default")))
+
+FATHOM_SEEN int hook_cuGetProcAddress(const char* symbol, void** function, int version,
+                                      uint64_t flags) {
   const int result =
       traced<spec_cuGetProcAddress>(original_cuGetProcAddress, symbol, function, version, flags);
   give_hook(result, function, symbol, __builtin_return_address(0));
   return result;
 }
 
-extern "C" int hook_cuGetProcAddress_v2(const char* symbol, void** function, int version,
-                                        uint64_t flags, int* status) {
+FATHOM_SEEN int hook_cuGetProcAddress_v2(const char* symbol, void** function, int version,
+                                         uint64_t flags, int* status) {
   const int result = traced<spec_cuGetProcAddress_v2>(original_cuGetProcAddress_v2, symbol,
                                                       function, version, flags, status);
   give_hook(result, function, symbol, __builtin_return_address(0));
