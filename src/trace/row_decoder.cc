@@ -405,8 +405,8 @@ bool Decoder::Rows::counter(const RecordHead& head, ByteReader& fields) {
 bool Decoder::Rows::sums(ByteReader& fields) {
   std::uint16_t kind = 0;
   fathom_sums read{};
-  if (!read_sums(fields, kind, read) || kind >= run_plans_->size()) return false;
-  const Plan& plan = (*run_plans_)[kind];
+  if (!read_sums(fields, kind, read) || kind >= run_plans_->kinds.size()) return false;
+  const Plan& plan = run_plans_->kinds[kind];
   if (!plan.known || decoder_.clock_.ns(read.last_end) > kLongest) return false;
   IntervalRow row = row_of(read, decoder_.clock_);
   if (row.calls == 0) return true;
