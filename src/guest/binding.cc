@@ -59,7 +59,7 @@ void index_names() {
 // The table that a row stands in.
 const Bindings& table_of(const Binding* row) {
   size_t table = 0;
-  while (row < kAllBindings[table]->rows ||
+  while (kAllBindings[table] == nullptr || row < kAllBindings[table]->rows ||
          row >= kAllBindings[table]->rows + kAllBindings[table]->count)
     table++;
   return *kAllBindings[table];
