@@ -60,7 +60,7 @@ TEST(LayerPlan, RefusesWhatDoesNotExistOrCannotBe) {
     Code want;
   };
   const Case cases[] = {{"sound", Code::kUsage},     {"app,", Code::kUsage},
-                        {"+", Code::kUsage},         {"+cuda", Code::kUnsupported},
+                        {"+", Code::kUsage},         {"+gpu", Code::kUnsupported},
                         {"gpu", Code::kUnsupported}, {"App", Code::kUsage}};
   for (const Case& c : cases) {
     const Result<LayerPlan> plan = plan_layers(c.asked, everything);
