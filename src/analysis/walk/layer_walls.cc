@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/walk/layer_walls.h"
 
-#include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
 #include "analysis/walk/made_rows.h"
 #include "analysis/walk/scope_index.h"
 #include "analysis/walk/sorted_runs.h"
+#include "analysis/walk/wall.h"
 
 namespace fathom::analysis {
 namespace {
-
-// The union of intervals that come in the order of their begins.
-struct Wall {
-  std::int64_t until = std::numeric_limits<std::int64_t>::min();
-  std::int64_t wall = 0;
-
-  // The part that was not covered yet.
-  std::pair<std::int64_t, std::int64_t> add(std::int64_t begin, std::int64_t end) {
-    begin = std::max(begin, until);
-    if (end <= begin) return {begin, begin};
-    until = end;
-    wall += end - begin;
-    return {begin, end};
-  }
-};
 
 // What a thread was in, on the way to its process.
 struct Piece {

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <utility>
 
 #include "analysis/walk/made_rows.h"
 #include "analysis/walk/thread_walk.h"
+#include "analysis/walk/wall.h"
 #include "base/cell.h"
 
 namespace fathom::analysis {
@@ -71,23 +71,11 @@ Phase phase_named(const std::string& name) {
   return static_cast<Phase>(found == kNames.end() ? 0 : found - kNames.begin());
 }
 
-// Up to where a thread's time is covered, by phases that come in the order of their begins.
-struct Covered {
-  std::int64_t until = std::numeric_limits<std::int64_t>::min();
-
-  // What an event adds.
-  std::int64_t add(const WalkEvent& event) {
-    const std::int64_t begin = std::max(event.ts, until);
-    until = std::max(until, event.end());
-    return std::max<std::int64_t>(event.end() - begin, 0);
-  }
-};
-
 // A thread: what is covered in all, by work, by work that has a name, and by steps.
 struct Task {
   bool any = false, trains = false;
-  Covered all, work, leaf, step;
-  std::int64_t time = 0, busy = 0, steps = 0;
+  Wall all, work, leaf, step;
+  std::int64_t steps = 0;
   std::optional<std::int64_t> longest;
   std::array<std::int64_t, kPhases> own = {};
 };
@@ -129,16 +117,19 @@ class TrainingPass : public WalkVisitor {
     Task& task = tasks_[event.thread];
     task.any = true;
     task.trains |= phase != Phase::kData && phase != Phase::kCheckpoint;
-    task.time += task.all.add(event);
-    if (is_work(phase)) task.busy += task.work.add(event);
-    if (is_leaf(phase)) task.own[static_cast<std::size_t>(phase)] += task.leaf.add(event);
+    task.all.add(event.ts, event.end());
+    if (is_work(phase)) task.work.add(event.ts, event.end());
+    if (is_leaf(phase)) {
+      const auto [begin, end] = task.leaf.add(event.ts, event.end());
+      task.own[static_cast<std::size_t>(phase)] += end - begin;
+    }
     if (phase != Phase::kStep) return;
     if (event.ts >= task.step.until) {
       task.longest = std::max(task.longest.value_or(event.dur), event.dur);
       if (is_in_sample(event.ts)) steps_.emplace_back(event.thread, event.dur);
       task.steps++;
     }
-    task.step.add(event);
+    task.step.add(event.ts, event.end());
   }
 
   // One in so many, by a hash: every sixth step may be one that saves.
@@ -162,8 +153,8 @@ class TrainingPass : public WalkVisitor {
       if (!task.any) continue;
       who.add(threads_[i]);
       trains.add(task.trains ? 1 : 0);
-      time.add(task.time);
-      busy.add(task.busy);
+      time.add(task.all.wall);
+      busy.add(task.work.wall);
       steps.add(task.steps);
       longest.add(task.longest);
       for (std::size_t k = 0; k < kSummed.size(); ++k)
