@@ -51,10 +51,15 @@ def beside_a_recording(bench: Bench) -> float:
         other.communicate(b"\n")
 
 
+# It looks its tracepoints up in files that not every machine has mounted.
+WITH_TRACEFS = 'mount -t tracefs none /sys/kernel/tracing; mount -t debugfs none /sys/kernel/debug; exec $0 "$@"'
+
+
 def under_bpftrace(bench: Bench) -> float | None:
     if shutil.which("bpftrace") is None:
         return None
-    command = ["bpftrace", "-q", "-o", "/dev/null", "-e", SCRIPT.format()]
+    command = ["unshare", "--mount", "sh", "-c", WITH_TRACEFS]
+    command += ["bpftrace", "-q", "-o", "/dev/null", "-e", SCRIPT.format()]
     try:
         text = bench.run([*command, "-c", f"{bench.cost} pread {bench.turns(TURNS)} 1"])
         return float(text.split()[0])
@@ -69,15 +74,15 @@ def one_round(bench: Bench) -> Sample:
         "detail": recorded(bench, "--detail", "syscall"),
         "others": beside_a_recording(bench),
     }
-    add(sample, "bpftrace", under_bpftrace(bench))
-    add(sample, "strace", bench.strace("pread", TURNS // 50, 1))
+    for name, peer in (("bpftrace", under_bpftrace(bench)), ("strace", bench.strace("pread", TURNS // 50, 1))):
+        add(sample, name, None if peer is None else peer - sample["bare"])
     return sample
 
 
 def peers_of(samples: Samples) -> str:
     texts = []
     for name in ("bpftrace", "strace"):
-        values = [one[name] - one["bare"] for one in samples.rounds if name in one]
+        values = [one[name] for one in samples.rounds if name in one]
         texts.append(f"{name} {statistics.median(values):+.0f} ns" if values else f"{name} not measured")
     return ", ".join(texts)
 
@@ -100,36 +105,38 @@ def row_kernel(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[
         added = statistics.median([one[key] - one["bare"] for one in samples.rounds])
         ratio = samples.ratio(lambda one, key=key: one[key], "bare", key)  # type: ignore[misc]
         bars = ("0.6 x bpftrace", "0.45 x bpftrace", judged(bpftrace, 0.6, 0.45)) if key == "sums" else ("", "", "")
+        shown = f"{ratio or 0:.2f} bare" + (f", {bpftrace:.2f} bpftrace" if bpftrace and key == "sums" else "")
         floor = f"bare {samples.median('bare') or 0:.0f} ns"
-        rows.append(Row(what, floor, f"{added:+.0f} ns", f"{ratio or 0:.2f} bare", peers_of(samples), *bars))
+        rows.append(Row(what, floor, f"{added:+.0f} ns", shown, peers_of(samples), *bars))
     return rows
 
 
-def library_of(bench: Bench, count: int) -> Path:
-    """With so many functions to probe."""
-    library = bench.folder / f"libmany{count}.so"
-    if not library.exists():
+def program_of(bench: Bench, count: int) -> Path:
+    """That calls one of so many functions."""
+    program = bench.folder / f"many{count}"
+    if not program.exists():
         source = "".join(f"int many_{i}(int x) {{ return x + {i}; }}\n" for i in range(count))
-        command = ["cc", "-O0", "-shared", "-fPIC", "-x", "c", "-", "-o", str(library)]
+        source += "int main(void) { return many_1(-1); }\n"
+        command = ["cc", "-O0", "-x", "c", "-", "-o", str(program)]
         subprocess.run(command, input=source, text=True, check=True)
-    return library
+    return program
 
 
 def row_probes(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
-    """Put at functions and taken away again: what that adds to a run of a program that does nothing."""
+    """Put at functions and taken away again: what that adds to a run of a program that calls one of them."""
     reason = reason_against(bench, "user")
     if reason:
         return [Row("probes at functions", "-", "", "", "", "", "", f"not measured: {reason}")]
     rows = []
     for count, enough in ((2000, 1.5), (20_000, 0.0)):
-        library = library_of(bench, count)
+        program = program_of(bench, count)
         times = []
         for _ in range(rounds):
             shutil.rmtree(bench.trace, ignore_errors=True)
             command = [str(bench.build / "fathom"), "run", "-q", "-o", str(bench.trace), "--layers", "user"]
-            one = bench.seconds([*command, "--functions", f"{library}:many_1", "--", "true"])
+            one = bench.seconds([*command, "--functions", f"{program}:many_1", "--", str(program)])
             shutil.rmtree(bench.trace, ignore_errors=True)
-            times.append(bench.seconds([*command, "--functions", f"{library}:^many_", "--", "true"]) - one)
+            times.append(bench.seconds([*command, "--functions", f"{program}:^many_", "--", str(program)]) - one)
             progress()
         seconds = statistics.median(times)
         bars = (f"{enough} s", "1 s", judged(seconds, enough, 1.0)) if enough else ("", "", "")
