@@ -33,6 +33,7 @@ extern const ViewDef kCudaView;
 extern const ViewDef kKernelsView;
 extern const ViewDef kCopiesView;
 extern const ViewDef kGpuMemoryView;
+extern const ViewDef kGpuIdleView;
 extern const ViewDef kLossesView;
 
 namespace {
@@ -43,7 +44,7 @@ const ViewDef* const kViews[] = {
     &kPhasesView,    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,
     &kSizesView,     &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView,
     &kIntervalsView, &kResourcesView,   &kCudaView,      &kKernelsView,     &kCopiesView,
-    &kGpuMemoryView, &kLossesView,
+    &kGpuMemoryView, &kGpuIdleView,     &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {

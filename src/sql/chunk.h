@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,11 @@ class Chunk {
   }
   // Of a column that is VARCHAR.
   [[nodiscard]] std::optional<std::string_view> text(std::size_t column, std::size_t row) const;
+  // A copy, for longer.
+  [[nodiscard]] std::optional<std::string> kept_text(std::size_t column, std::size_t row) const {
+    const std::optional<std::string_view> found = text(column, row);
+    return found ? std::optional<std::string>(*found) : std::nullopt;
+  }
 
  private:
   std::size_t rows_;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What a program asked of the CUDA driver: its calls, the kernels it launched, the bytes it moved.
-// Times are those of the calls on the host: a launch or an asynchronous copy is over when it is
-// queued.
+// A launch or an asynchronous copy is over for the host when it is queued; how long it took there
+// is known where layer gpu was recorded.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "analysis/view_tools.h"
 #include "symbols/symbolizer.h"
@@ -59,20 +61,38 @@ Result<Report> run_calls(Store& store, const ViewOptions& options) {
   return report_of(std::move(table));
 }
 
+// Whose times they are that a table shows.
+std::string note_of_times(const Table& table, std::string_view runs) {
+  const std::size_t column = column_of(table, runs);
+  const bool ran =
+      std::ranges::any_of(table.rows, [&](const auto& row) { return !row[column].is_null(); });
+  return ran ? "total: of the calls on the host; gpu_total: on the GPU"
+             : "times are those of the calls on the host; fathom run --layers +gpu also records "
+               "those "
+               "of the GPU";
+}
+
 // --- kernels
 
 constexpr std::string_view kEventsBy[] = {"device", "stream", "pid", "tid", "host"};
 
-// Launches that were captured into a graph did not run then: the graph's launches count those.
+// Launches that were captured into a graph did not run then: the graph's launches count those. What
+// ran on a GPU, and for how long, is layer gpu's; without it these columns are NULL.
 std::string kernels_sql(const std::string& keys) {
   return fmt::format(
       R"(WITH launches AS (
-           SELECT *, args['kernel'] AS kernel, args['capturing'] IS NOT NULL AS captured
-           FROM events WHERE layer = 'cuda' AND args['kernel'] IS NOT NULL)
+           SELECT *, args['kernel'] AS kernel, args['capturing'] IS NOT NULL AS captured,
+                  CAST(NULL AS BIGINT) AS ran
+           FROM events WHERE layer = 'cuda' AND args['kernel'] IS NOT NULL
+           UNION ALL BY NAME
+           SELECT * EXCLUDE (dur), name AS kernel, dur AS ran
+           FROM events WHERE layer = 'gpu' AND category = 'kernel')
          SELECT {keys} kernel, count(*) FILTER (NOT captured) AS calls,
                 count(*) FILTER (captured) AS captured, count(error) AS errors,
                 CAST(sum(dur) AS BIGINT) AS total,
-                CAST(sum(dur) // count(*) AS BIGINT) AS mean, max(dur) AS max,
+                CAST(sum(dur) // count(dur) AS BIGINT) AS mean, max(dur) AS max,
+                nullif(count(ran), 0) AS runs, CAST(sum(ran) AS BIGINT) AS gpu_total,
+                CAST(sum(ran) // nullif(count(ran), 0) AS BIGINT) AS gpu_mean, max(ran) AS gpu_max,
                 mode(args['grid']) AS grid, mode(args['block']) AS block,
                 max(TRY_CAST(args['shared_memory'] AS BIGINT)) AS shared_memory
          FROM launches GROUP BY {keys} kernel)",
@@ -82,17 +102,21 @@ std::string kernels_sql(const std::string& keys) {
 Result<Report> run_kernels(Store& store, const ViewOptions& options) {
   const std::string keys = keys_sql(options);
   FATHOM_ASSIGN(Table table,
-                table_of(store, kernels_sql(keys), "calls DESC, captured DESC, " + keys + "kernel",
+                table_of(store, kernels_sql(keys),
+                         "gpu_total DESC NULLS LAST, calls DESC, captured DESC, " + keys + "kernel",
                          options, "kernels"));
   table.title = "Kernels launched";
   set_measures(table, {{"captured", kCount},
                        {"mean", kNanoseconds},
                        {"max", kNanoseconds},
+                       {"runs", kCount},
+                       {"gpu_total", kNanoseconds},
+                       {"gpu_mean", kNanoseconds},
+                       {"gpu_max", kNanoseconds},
                        {"shared_memory", kBytes}});
   const std::size_t kernel = column_of(table, "kernel");
   for (auto& row : table.rows) row[kernel] = symbols::demangle(text_of(row[kernel]));
-  if (!table.rows.empty() && table.note.empty())
-    table.note = "times are those of the launch on the host; grid and block: the most frequent";
+  if (!table.rows.empty() && table.note.empty()) table.note = note_of_times(table, "runs");
   return report_of(std::move(table));
 }
 
@@ -100,26 +124,46 @@ Result<Report> run_kernels(Store& store, const ViewOptions& options) {
 
 std::string copies_sql(const std::string& keys) {
   return fmt::format(
-      R"(SELECT {keys} CASE category WHEN 'set' THEN 'set' ELSE coalesce(args['direction'], '?') END
-                  AS direction,
-                count(*) FILTER (args['capturing'] IS NULL) AS calls,
-                count(*) FILTER (args['capturing'] IS NOT NULL) AS captured,
-                count(error) AS errors, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes,
+      R"(WITH moves AS (
+           SELECT *, CASE category WHEN 'set' THEN 'set' ELSE coalesce(args['direction'], '?') END
+                  AS direction, args['capturing'] IS NOT NULL AS captured,
+                  CAST(NULL AS BIGINT) AS ran, CAST(NULL AS BIGINT) AS moved
+           FROM events WHERE layer = 'cuda' AND category IN ('copy', 'set')
+           UNION ALL BY NAME
+           SELECT * EXCLUDE (dur, bytes), dur AS ran, bytes AS moved,
+                  CASE WHEN category IN ('set', 'gpu_memset') THEN 'set'
+                       WHEN contains(name, 'PtoP') THEN 'peer'
+                       ELSE coalesce(nullif(regexp_extract(name, 'HtoD|DtoH|DtoD|HtoH|peer'), ''),
+                                     '?') END AS direction
+           FROM events
+           WHERE layer = 'gpu' AND category IN ('copy', 'set', 'gpu_memcpy', 'gpu_memset'))
+         SELECT {keys} direction, count(*) FILTER (NOT captured) AS calls,
+                count(*) FILTER (captured) AS captured, count(error) AS errors,
+                CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes,
                 CAST(coalesce(sum(bytes), 0) // nullif(count(*) FILTER (bytes > 0), 0) AS BIGINT)
                   AS bytes_each,
-                CAST(sum(dur) AS BIGINT) AS total
-         FROM events WHERE layer = 'cuda' AND category IN ('copy', 'set')
-         GROUP BY {keys} direction)",
+                CAST(sum(dur) AS BIGINT) AS total, nullif(count(ran), 0) AS runs,
+                CAST(sum(moved) AS BIGINT) AS gpu_bytes, CAST(sum(ran) AS BIGINT) AS gpu_total,
+                CAST(1e9 * sum(moved) / nullif(sum(ran), 0) AS BIGINT) AS bytes_a_second
+         FROM moves GROUP BY {keys} direction)",
       fmt::arg("keys", keys));
 }
 
 Result<Report> run_copies(Store& store, const ViewOptions& options) {
   const std::string keys = keys_sql(options);
   FATHOM_ASSIGN(Table table,
-                table_of(store, copies_sql(keys), "bytes DESC, calls DESC, " + keys + "direction",
-                         options, "directions"));
+                table_of(store, copies_sql(keys),
+                         "bytes DESC, gpu_bytes DESC, calls DESC, " + keys + "direction", options,
+                         "directions"));
   table.title = "Bytes moved and set by the CUDA driver";
-  set_measures(table, {{"captured", kCount}, {"bytes", kBytes}, {"bytes_each", kBytes}});
+  set_measures(table, {{"captured", kCount},
+                       {"bytes", kBytes},
+                       {"bytes_each", kBytes},
+                       {"runs", kCount},
+                       {"gpu_bytes", kBytes},
+                       {"gpu_total", kNanoseconds},
+                       {"bytes_a_second", kBytes}});
+  if (!table.rows.empty() && table.note.empty()) table.note = note_of_times(table, "runs");
   return report_of(std::move(table));
 }
 
@@ -137,7 +181,7 @@ const ViewDef kCudaView = {
 extern const ViewDef kKernelsView;
 const ViewDef kKernelsView = {
     .name = "kernels",
-    .help = "kernels that were launched: how often, how large, what launching took",
+    .help = "kernels that were launched: how often, how large, what launching and running took",
     .by = kEventsBy,
     .run = run_kernels,
     .sql = [] { return kernels_sql(""); },

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
+#include "analysis/walk/codes.h"
 #include "sql/chunk.h"
 
 namespace fathom::analysis {
@@ -32,34 +32,6 @@ constexpr char kEvents[] =
     "SELECT ts, dur, self, CAST(coalesce(depth, 0) AS BIGINT), hash(host, pid, tid) AS thread, "
     "hash(layer, name, category), host, CAST(pid AS BIGINT), CAST(tid AS BIGINT), layer, name, "
     "category FROM events WHERE ";
-
-std::optional<std::string> copy_of(std::optional<std::string_view> text) {
-  if (!text) return std::nullopt;
-  return std::string(*text);
-}
-
-// Numbers for hashes, in the order in which they come.
-class Codes {
- public:
-  // True where it is new.
-  bool find(std::int64_t hash, std::uint32_t& code) {
-    if (known_ && hash == last_hash_) {
-      code = last_code_;
-      return false;
-    }
-    const auto [found, fresh] = codes_.try_emplace(hash, static_cast<std::uint32_t>(codes_.size()));
-    known_ = true;
-    last_hash_ = hash;
-    code = last_code_ = found->second;
-    return fresh;
-  }
-
- private:
-  std::unordered_map<std::int64_t, std::uint32_t> codes_;
-  std::int64_t last_hash_ = 0;
-  std::uint32_t last_code_ = 0;
-  bool known_ = false;
-};
 
 // Where a thread is: outer events before those inside.
 struct Place {
@@ -126,12 +98,12 @@ class Walk {
   void add_thread(const sql::Chunk& chunk, std::size_t row) {
     threads_.emplace_back();
     visitor_.add_thread(
-        {copy_of(chunk.text(kHost, row)), chunk.int64(kPid, row), chunk.int64(kTid, row)});
+        {chunk.kept_text(kHost, row), chunk.int64(kPid, row), chunk.int64(kTid, row)});
   }
 
   void add_kind(const sql::Chunk& chunk, std::size_t row) {
-    WalkKind kind{copy_of(chunk.text(kLayer, row)), copy_of(chunk.text(kName, row)),
-                  copy_of(chunk.text(kCategory, row)), 0};
+    WalkKind kind{chunk.kept_text(kLayer, row), chunk.kept_text(kName, row),
+                  chunk.kept_text(kCategory, row), 0};
     const auto next = static_cast<std::uint32_t>(calls_.size());
     kind.call = calls_.try_emplace({kind.layer, kind.name}, next).first->second;
     visitor_.add_kind(kind);

@@ -24,6 +24,7 @@ constexpr Unmade kUnmade[] = {
     {"training_tasks", "host",
      "pid,tid,trains,time,busy,steps,longest,data,forward,backward,optimizer,checkpoint", ""},
     {"training_steps", "host", "pid,dur", ""},
+    {"gpu_idle_times", "host,cause,layer,name", "device,time,stretches,longest", ""},
     {"layer_walls", "scope,host,layer", "pid,tid,wall", ""},
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Chrome's trace event format: one strict JSON object. Times are microseconds with nanoseconds
 // behind the point.
+#include <map>
 #include <string>
+#include <tuple>
 
 #include "render/export/exporter.h"
 #include "render/export/interval_counters.h"
@@ -73,15 +75,30 @@ class ChromeWriter {
   }
 
   Status add(const ExportThread& thread) {
-    if (thread.name.empty()) return {};
+    return thread.name.empty() ? Status() : add_thread_name(thread.pid, thread.tid, thread.name);
+  }
+
+  Status add_thread_name(const ExportNumber& pid, const ExportNumber& tid, std::string_view name) {
     std::string& out = open("M");
     out += "\"thread_name\"";
-    append_ids(out, thread.pid, thread.tid);
-    JsonFields(out).text("name", thread.name);
+    append_ids(out, pid, tid);
+    JsonFields(out).text("name", name);
     return close();
   }
 
+  // Streams of devices get a number that no thread has, and a name.
+  Result<ExportNumber> track_of(const ExportEvent& event) {
+    constexpr std::int64_t kNoThread = std::int64_t{1} << 30U;
+    if (!is_on_device(event)) return event.tid;
+    const auto next = kNoThread + static_cast<std::int64_t>(streams_.size());
+    const auto [found, fresh] = streams_.try_emplace(
+        std::tuple(std::string(event.host), event.pid, event.device, event.stream), next);
+    if (fresh) FATHOM_TRY(add_thread_name(event.pid, next, device_name(event)));
+    return ExportNumber(found->second);
+  }
+
   Status add(const ExportEvent& event) {
+    FATHOM_ASSIGN(const ExportNumber track, track_of(event));
     std::string& out = open("X");
     append_quoted(out, event.name);
     out += ",\"cat\":\"";
@@ -94,15 +111,15 @@ class ChromeWriter {
     append_us(out, event.ts);
     out += ",\"dur\":";
     append_us(out, event.dur);
-    append_ids(out, event.pid, event.tid);
+    append_ids(out, event.pid, track);
     append_args(out, event);
     FATHOM_TRY(close());
-    return event.correlation ? add_flow(event) : Status();
+    return event.correlation ? add_flow(event, track) : Status();
   }
 
   // An arrow from the call to the work of a device that it started: what bears one correlation in a
   // process belongs together.
-  Status add_flow(const ExportEvent& event) {
+  Status add_flow(const ExportEvent& event, const ExportNumber& track) {
     const bool ends = event.layer == "gpu";
     std::string& out = open(ends ? "f" : "s");
     out += R"("correlation","cat":"correlation","id":)";
@@ -111,7 +128,7 @@ class ChromeWriter {
     if (ends) out += R"(,"bp":"e")";
     out += ",\"ts\":";
     append_us(out, event.ts);
-    append_ids(out, event.pid, event.tid);
+    append_ids(out, event.pid, track);
     return close();
   }
 
@@ -179,6 +196,9 @@ class ChromeWriter {
 
   SinkBuffer buffer_;
   bool first_ = true;
+  // By host, process, device and stream.
+  std::map<std::tuple<std::string, ExportNumber, ExportNumber, ExportNumber>, std::int64_t>
+      streams_;
   FrameTable frames_;
   StackTree stacks_;
 };

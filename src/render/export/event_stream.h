@@ -30,6 +30,16 @@ struct ExportEvent {
   std::span<const ExportArg> args;
 };
 
+// What a GPU does belongs to no thread, but to a stream of a device.
+[[nodiscard]] inline bool is_on_device(const ExportEvent& event) {
+  return event.layer == "gpu" && !event.tid && event.device;
+}
+[[nodiscard]] inline std::string device_name(const ExportEvent& event) {
+  std::string name = "GPU " + std::to_string(event.device.value_or(0));
+  if (event.stream) name += ", stream " + std::to_string(*event.stream);
+  return name;
+}
+
 struct ExportCounter {
   std::int64_t ts = 0;
   std::string_view host;

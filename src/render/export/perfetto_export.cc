@@ -174,9 +174,8 @@ class PerfettoWriter {
     if (key != thread_) {
       close_lanes();
       thread_ = key;
-      lanes_.push_back({thread_track(event.host, std::get<1>(key), std::get<2>(key), {}), {}});
     }
-    Lane& lane = lane_for(event);
+    Lane& lane = lane_for(event, lanes_of(event));
     if (event.dur == 0) {
       add_event(event, kInstant, lane.track);
     } else {
@@ -186,16 +185,35 @@ class PerfettoWriter {
     return buffer_.flush_if_large();
   }
 
+  // Those of its thread, or of the device and stream where it belongs to no thread.
+  std::vector<Lane>& lanes_of(const ExportEvent& event) {
+    const bool on_device = is_on_device(event);
+    std::vector<Lane>& lanes = on_device ? device_lanes_[{event.device, event.stream}] : lanes_;
+    if (!lanes.empty()) return lanes;
+    const std::int64_t pid = event.pid.value_or(-1);
+    lanes.push_back({on_device ? device_track(event, pid)
+                               : thread_track(event.host, pid, event.tid.value_or(-1), {}),
+                     {}});
+    return lanes;
+  }
+
+  std::uint64_t device_track(const ExportEvent& event, std::int64_t pid) {
+    const std::uint64_t parent = pid < 0 ? 0 : process_track(event.host, pid, {}, {});
+    return add_track(parent, [&](protozero::pbf_writer& writer) {
+      writer.add_string(field::kTrackName, device_name(event));
+    });
+  }
+
   // The first lane in which the event nests.
-  Lane& lane_for(const ExportEvent& event) {
-    for (Lane& lane : lanes_) {
+  Lane& lane_for(const ExportEvent& event, std::vector<Lane>& lanes) {
+    for (Lane& lane : lanes) {
       close_slices(lane, event.ts);
       if (lane.ends.empty() || event.ts + event.dur <= lane.ends.back()) return lane;
     }
-    const std::uint64_t track = add_track(lanes_.front().track, [&](protozero::pbf_writer& writer) {
+    const std::uint64_t track = add_track(lanes.front().track, [&](protozero::pbf_writer& writer) {
       writer.add_string(field::kTrackName, event.layer.data(), event.layer.size());
     });
-    return lanes_.emplace_back(Lane{track, {}});
+    return lanes.emplace_back(Lane{track, {}});
   }
 
   void close_slices(Lane& lane, std::int64_t until) {
@@ -211,8 +229,12 @@ class PerfettoWriter {
   }
 
   void close_lanes() {
-    for (Lane& lane : lanes_) close_slices(lane, std::numeric_limits<std::int64_t>::max());
+    constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+    for (Lane& lane : lanes_) close_slices(lane, kEnd);
+    for (auto& [place, lanes] : device_lanes_)
+      for (Lane& lane : lanes) close_slices(lane, kEnd);
     lanes_.clear();
+    device_lanes_.clear();
   }
 
   void add_event(const ExportEvent& event, EventType type, std::uint64_t track) {
@@ -300,6 +322,7 @@ class PerfettoWriter {
   std::map<std::tuple<std::string, std::int64_t, std::string>, std::uint64_t> counters_;
   ThreadKey thread_{"", -2, -2};
   std::vector<Lane> lanes_;  // of thread_
+  std::map<std::pair<ExportNumber, ExportNumber>, std::vector<Lane>> device_lanes_;
   PerfettoSamples samples_;
 };
 
