@@ -53,6 +53,22 @@ TEST_F(ChromeImportTest, Kineto) {
               {"run", "key = 'start' AND value LIKE '2023-11-14T22:13:20.001%'"}});
 }
 
+// Kineto gives a device's work a process of its own.
+TEST_F(ChromeImportTest, KernelsOfKinetoMeetTheirCalls) {
+  const Result<ImportOutcome> outcome = import(R"({"deviceProperties":[],"traceEvents":[
+{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":8,"ts":1000,"dur":100},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":8,"ts":1010,"dur":5,"args":{"correlation":12}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1020,"dur":30,"args":{"stream":7,"device":0,"correlation":12}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":8,"ts":1060,"dur":6,"args":{"correlation":13}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":1070,"dur":30,"args":{"stream":7,"device":0,"correlation":13}}
+]})");
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+  expect_one({{"gpu_idle", "cause = 'busy' AND time = 60000 AND stretches = 2"},
+              {"gpu_idle", "cause = 'regions' AND name = 'aten::mm' AND time = 10000"},
+              {"gpu_idle", "cause = 'launch' AND time = 6000"},
+              {"gpu_idle", "cause = 'start' AND time = 4000"}});
+}
+
 TEST_F(ChromeImportTest, BeginsAndEndsAndTasks) {
   const Result<ImportOutcome> outcome = import(R"([
 {"ph":"B","name":"a","cat":"x","pid":1,"tid":1,"ts":10,"args":{"k":"v"}},
