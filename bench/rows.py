@@ -9,6 +9,7 @@ import dftracer
 from annotated import row_annotated, row_dropin
 from big import row_big
 from calls import row_calls
+from cuda import row_cuda
 from heap import row_heap
 from jobs import Bench
 from kept import row_kept
@@ -206,7 +207,7 @@ def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progre
 
 RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
-ROWS += [row_heap, row_annotated, row_dropin, row_calls, row_kernel, row_probes, row_kept, row_big]
+ROWS += [row_heap, row_cuda, row_annotated, row_dropin, row_calls, row_kernel, row_probes, row_kept, row_big]
 
 
 def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:
