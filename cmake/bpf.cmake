@@ -12,7 +12,7 @@ function(fathom_bpf target folder)
   if(missing)
     message(STATUS "No layers of the kernel: ${missing}")
     set_source_files_properties(${here}/probes.cc ${here}/loading.cc ${here}/uprobes.cc ${here}/uprobes_test.cc
-      PROPERTIES HEADER_FILE_ONLY ON)
+      ${here}/loading_test.cc PROPERTIES HEADER_FILE_ONLY ON)
     set_source_files_properties(${here}/no_probes.cc PROPERTIES COMPILE_DEFINITIONS "FATHOM_MISSING=\"${missing}\"")
     return()
   endif()

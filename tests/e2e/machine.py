@@ -80,7 +80,7 @@ def run_in_machine(kernel: Path, script: str, programs: dict[str, Path], folder:
         files |= {str(library)[1:]: library for library in libraries_of(program)}
     image = folder / "initrd"
     image.write_bytes(archive(files))
-    machine = (emulator, *options, "-accel", "tcg,thread=multi", "-smp", "2", "-m", "2048", "-nic", "none")
+    machine = (emulator, *options, "-accel", "tcg,thread=single", "-smp", "2", "-m", "2048", "-nic", "none")
     words = f"console={console} quiet panic=-1 no_timer_check"  # a busy machine is late with timers
     boot = ("-kernel", str(kernel), "-initrd", str(image), "-append", words)
     command = [*machine, "-display", "none", "-serial", "stdio", "-no-reboot", *boot]

@@ -105,6 +105,7 @@ static __always_inline void send_path(struct file* file, struct inode* inode, __
   out->inside = !file;
   out->bytes = walk.bytes;
   __u64 size = offsetof(struct fathom_file_record, path) + walk.bytes;
+  barrier_var(size);
   if (size > sizeof *out) size = sizeof *out;
   if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
 }

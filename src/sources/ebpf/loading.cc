@@ -3,6 +3,8 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,18 +25,42 @@ namespace {
 constexpr char kKernelTypes[] = "/sys/kernel/btf/vmlinux";
 
 // libbpf's own words, kept for the message that tells what went wrong.
-std::string& last_words() {
-  static std::string words;
+struct Words {
+  std::string first;     // line of warning
+  std::string verifier;  // the end of its log
+};
+Words& last_words() {
+  static Words words;
   return words;
 }
+
+std::string print(const char* format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  const int length = std::vsnprintf(nullptr, 0, format, again);
+  va_end(again);
+  std::string text(static_cast<std::size_t>(std::max(length, 0)), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, format, arguments);
+  return text;
+}
+
 int keep_words(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level != LIBBPF_WARN || !last_words().empty()) return 0;
-  char line[256];
-  std::vsnprintf(line, sizeof line, format, arguments);
-  last_words() = line;
-  if (const std::size_t end = last_words().find('\n'); end != std::string::npos)
-    last_words().resize(end);
+  if (level != LIBBPF_WARN) return 0;
+  const std::string text = print(format, arguments);
+  if (text.find("PROG LOAD LOG") != std::string::npos) last_words().verifier = end_of_log(text);
+  if (last_words().first.empty()) last_words().first = text.substr(0, text.find('\n'));
   return 0;
+}
+
+// Without it the kernel says EACCES of programs that it would take from others.
+bool may_load() {
+  constexpr std::uint64_t kSysAdmin = 1ULL << 21;
+  constexpr std::uint64_t kBpf = 1ULL << 39;
+  __user_cap_header_struct head{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3]{};
+  if (::syscall(SYS_capget, &head, data) != 0) return false;
+  const std::uint64_t all = data[0].effective | std::uint64_t{data[1].effective} << 32U;
+  return (all & (kSysAdmin | kBpf)) != 0;
 }
 
 struct FreeTypes {
@@ -143,11 +169,29 @@ Status attach(Loaded& loaded) {
 
 }  // namespace
 
+std::string end_of_log(std::string_view log) {
+  constexpr std::size_t kLines = 3;
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(log, '\n')) {
+    const std::string_view words = trim(line);
+    // What the program says of its lines begins with ';', what libbpf adds with its name.
+    const bool tells = !words.empty() && !words.starts_with(';') && !words.starts_with("libbpf:") &&
+                       !words.starts_with("processed ") && !words.starts_with("--");
+    if (tells) lines.emplace_back(words);
+  }
+  if (lines.size() > kLines) lines.erase(lines.begin(), lines.end() - kLines);
+  return join(lines, " | ");
+}
+
 Error refused(int number) {
-  const bool denied = number == EPERM || number == EACCES;
+  const Words& words = last_words();
+  if (number == EPERM || (number == EACCES && !may_load()))
+    return {Code::kDenied, "the kernel refused it: " + std::string(std::strerror(number)), ""};
+  if (!words.verifier.empty())
+    return {Code::kUnsupported, "the kernel's verifier refused it: " + words.verifier, ""};
   std::string message = "the kernel refused it: " + std::string(std::strerror(number));
-  if (!denied && !last_words().empty()) message += " (" + last_words() + ")";
-  return {denied ? Code::kDenied : Code::kUnsupported, message, ""};
+  if (!words.first.empty()) message += " (" + words.first + ")";
+  return {Code::kUnsupported, message, ""};
 }
 
 Status set_up(Loaded& loaded, const ProbeOptions& options) {
@@ -178,7 +222,7 @@ Result<Loaded> load_module(const Module& module, const Room& room, const Loaded*
     return Error{Code::kUnsupported,
                  std::string("this kernel does not tell its types (") + kKernelTypes + ")", ""};
   libbpf_set_print(keep_words);
-  last_words().clear();
+  last_words() = {};
   Loaded loaded;
   loaded.module = &module;
   loaded.object.reset(bpf_object__open_mem(module.begin, module.size(), nullptr));

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
@@ -52,7 +53,11 @@ Result<Loaded> load_module(const Module& module, const Room& room, const Loaded*
 // What it records, from now on.
 Status set_up(Loaded& loaded, const ProbeOptions& options);
 
-// The kernel's answer, with libbpf's own words.
+// The kernel's answer, with libbpf's own words, or the last ones of the kernel's verifier. kDenied
+// where a privilege is missing.
 Error refused(int number);
+
+// The last lines that tell something, as one.
+std::string end_of_log(std::string_view log);
 
 }  // namespace fathom::sources::ebpf

@@ -107,6 +107,15 @@ struct {
   __type(value, struct fathom_call_sums);
 } no_sums SEC(".maps");
 
+/* An index that no compiler may reckon elsewhere: kernels before 6.2 or so forget what they knew of
+ * a value when it is compared in another register. */
+#define FATHOM_BELOW(value, power)                                  \
+  ({                                                                \
+    __u64 index = (value);                                          \
+    asm volatile("%0 &= %1" : "+r"(index) : "i"((__u64)(power)-1)); \
+    index;                                                          \
+  })
+
 static __always_inline void tally(__u32 layer, __u32 what) {
   const __u32 place = FATHOM_BPF_COUNTER(layer, what);
   __u64* count = bpf_map_lookup_elem(&losses, &place);

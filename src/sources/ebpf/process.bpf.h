@@ -21,6 +21,7 @@ static __always_inline struct fathom_process_record* process_record(__u32 kind,
 
 static __always_inline void send_process(struct fathom_process_record* out) {
   __u64 size = offsetof(struct fathom_process_record, command) + out->bytes;
+  barrier_var(size);
   if (size > sizeof *out) size = sizeof *out;
   if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_PROCESS);
 }

@@ -49,7 +49,8 @@ static __always_inline bool unwanted(__u32 call) {
   const __u32 layer = FATHOM_BPF_LAYER_OF(call) & (FATHOM_BPF_LAYERS - 1);
   if (!(settings.filtered & (1U << layer)) || !settings.filters[layer].by_call) return false;
   const __u32 bit = FATHOM_BPF_BIT_OF(FATHOM_BPF_NUMBER_OF(call)) & (FATHOM_BPF_BITS - 1);
-  if (settings.filters[layer].calls[bit / 32] & (1U << bit % 32)) return false;
+  const __u64 word = FATHOM_BELOW(bit / 32, FATHOM_BPF_BITS / 32);
+  if (settings.filters[layer].calls[word] & (1U << bit % 32)) return false;
   tally(layer, FATHOM_LEFT_CALL);
   return true;
 }

@@ -4,7 +4,8 @@
 #include "sources/ebpf/record.bpf.h"
 
 static __always_inline __u32 kind_of(__u32 number) {
-  return number < FATHOM_BPF_CALLS ? settings.call_kinds[number & (FATHOM_BPF_CALLS - 1)] : 0;
+  return number < FATHOM_BPF_CALLS ? settings.call_kinds[FATHOM_BELOW(number, FATHOM_BPF_CALLS)]
+                                   : 0;
 }
 
 static __always_inline void finish(struct task_struct* task, struct fathom_task* state, __s64 ret,
