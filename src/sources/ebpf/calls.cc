@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 namespace fathom::sources::ebpf {
@@ -47,22 +48,24 @@ constexpr Kind kKinds[] = {
     {FATHOM_CALL_SIZE,
      " read write pread64 pwrite64 sendto recvfrom getdents getdents64 readlink "},
     {FATHOM_CALL_OFFSET, " pread64 pwrite64 "},
+    {FATHOM_CALL_SUBMITS, " io_submit "},
+    {FATHOM_CALL_FETCHES, " io_getevents io_pgetevents "},
 };
 
-// As layer posix has them; also of operations of io_uring.
+// As layer posix has them; also of operations of io_uring and io_submit.
 struct Category {
   std::string_view category;
   std::string_view names;  // between spaces
 };
 
 constexpr Category kCategories[] = {
-    {"read", " read pread64 readv preadv preadv2 read_fixed "},
-    {"write", " write pwrite64 writev pwritev pwritev2 write_fixed "},
+    {"read", " read pread64 readv preadv preadv2 read_fixed pread "},
+    {"write", " write pwrite64 writev pwritev pwritev2 write_fixed pwrite "},
     {"copy", " sendfile copy_file_range splice tee vmsplice "},
     {"open", " open openat openat2 creat open_by_handle_at "},
     {"close", " close close_range "},
     {"seek", " lseek "},
-    {"sync", " fsync fdatasync syncfs sync sync_file_range msync "},
+    {"sync", " fsync fdatasync syncfs sync sync_file_range msync fdsync "},
     {"map", " mmap munmap mremap mprotect mlock mlock2 munlock mlockall munlockall brk "},
     {"lock", " flock "},
     {"hint", " fadvise64 fadvise readahead madvise "},
@@ -137,6 +140,11 @@ constexpr std::string_view kUringMovers =
     " readv writev read_fixed write_fixed sendmsg recvmsg read write send recv splice tee send_zc "
     "sendmsg_zc ";
 
+// As <linux/aio_abi.h> numbers them.
+constexpr std::string_view kAioNames[] = {"pread", "pwrite", "fsync",  "fdsync", "",
+                                          "poll",  "noop",   "preadv", "pwritev"};
+constexpr std::string_view kAioMovers = " pread pwrite preadv pwritev ";
+
 // Of the other layers, by their numbers; with a star where bytes are moved. Those called read or
 // write are of that category.
 constexpr std::string_view kNamesOfLayers[FATHOM_BPF_LAYERS][8] = {
@@ -161,16 +169,35 @@ bool has_word(std::string_view words, std::string_view word) {
   return words.find(" " + std::string(word) + " ") != std::string_view::npos;
 }
 
-std::string_view uring_name(std::uint32_t number) {
-  const std::uint32_t opcode = number - FATHOM_BPF_URING;
-  return opcode < std::size(kUringNames) ? kUringNames[opcode] : std::string_view();
+// Operations that programs hand over.
+struct Operations {
+  std::uint32_t first;
+  std::string_view prefix;
+  std::span<const std::string_view> names;
+  std::string_view movers;
+};
+constexpr Operations kOperations[] = {
+    {FATHOM_BPF_AIO, "aio:", kAioNames, kAioMovers},
+    {FATHOM_BPF_URING, "io_uring:", kUringNames, kUringMovers},
+};
+
+// Nothing for a system call.
+const Operations* operations_of(std::uint32_t number) {
+  const auto* const found =
+      std::ranges::find_if(kOperations, [&](const auto& one) { return number >= one.first; });
+  return found == std::end(kOperations) ? nullptr : found;
+}
+
+std::string_view operation_name(const Operations& operations, std::uint32_t number) {
+  const std::uint32_t opcode = number - operations.first;
+  return opcode < operations.names.size() ? operations.names[opcode] : std::string_view();
 }
 
 std::string name_of_system_call(std::uint32_t number) {
-  if (number >= FATHOM_BPF_URING) {
-    const std::string_view name = uring_name(number);
-    return "io_uring:" +
-           (name.empty() ? std::to_string(number - FATHOM_BPF_URING) : std::string(name));
+  if (const Operations* operations = operations_of(number)) {
+    const std::string_view name = operation_name(*operations, number);
+    return std::string(operations->prefix) +
+           (name.empty() ? std::to_string(number - operations->first) : std::string(name));
   }
   if (number == FATHOM_BPF_NO_SUCH_CALL) return "no_such_call";
   const std::string_view name = find_name(number);
@@ -199,7 +226,8 @@ std::string name_of_call(std::uint32_t call) {
 bool moves_bytes(std::uint32_t call) {
   const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
   if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_SYSCALL) return name_in_layer(call).ends_with('*');
-  if (number >= FATHOM_BPF_URING) return has_word(kUringMovers, uring_name(number));
+  if (const Operations* operations = operations_of(number))
+    return has_word(operations->movers, operation_name(*operations, number));
   return (kind_of_system_call(number) & FATHOM_CALL_RETURNS_BYTES) != 0;
 }
 
@@ -208,8 +236,10 @@ std::vector<std::uint32_t> numbers_of_calls(fathom_bpf_layer layer,
   std::vector<std::uint32_t> all;
   if (layer == FATHOM_BPF_SYSCALL) {
     for (const Name& one : kNames) all.push_back(one.number);
-    for (std::uint32_t opcode = 0; opcode < std::size(kUringNames); ++opcode)
-      all.push_back(FATHOM_BPF_URING + opcode);
+    for (const Operations& operations : kOperations) {
+      for (std::uint32_t opcode = 0; opcode < operations.names.size(); ++opcode)
+        all.push_back(operations.first + opcode);
+    }
   } else {
     for (std::uint32_t number = 0; number < std::size(kNamesOfLayers[layer]); ++number) {
       if (!kNamesOfLayers[layer][number].empty()) all.push_back(number);
@@ -227,7 +257,9 @@ std::string_view category_of_call(std::uint32_t call) {
     const std::string_view name = name_in_layer(call);
     return name == "read*" ? "read" : name == "write*" ? "write" : "";
   }
-  const std::string_view name = number >= FATHOM_BPF_URING ? uring_name(number) : find_name(number);
+  const Operations* operations = operations_of(number);
+  const std::string_view name =
+      operations != nullptr ? operation_name(*operations, number) : find_name(number);
   const auto* const found = std::ranges::find_if(
       kCategories, [&](const Category& one) { return has_word(one.names, name); });
   return name.empty() || found == std::end(kCategories) ? std::string_view() : found->category;

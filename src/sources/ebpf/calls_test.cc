@@ -2,6 +2,7 @@
 #include "sources/ebpf/calls.h"
 
 #include <gtest/gtest.h>
+#include <linux/aio_abi.h>
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
 
@@ -26,6 +27,9 @@ TEST(EbpfCalls, AreCalledAsStracePrintsThem) {
       {FATHOM_BPF_URING + std::uint32_t{IORING_OP_SENDMSG_ZC}, "io_uring:sendmsg_zc", true},
       {FATHOM_BPF_URING + std::uint32_t{IORING_OP_FSYNC}, "io_uring:fsync", false},
       {FATHOM_BPF_URING + 200, "io_uring:200", false},
+      {FATHOM_BPF_AIO + std::uint32_t{IOCB_CMD_PREADV}, "aio:preadv", true},
+      {FATHOM_BPF_AIO + std::uint32_t{IOCB_CMD_FDSYNC}, "aio:fdsync", false},
+      {FATHOM_BPF_AIO + 4, "aio:4", false},
       {FATHOM_BPF_CALL(FATHOM_BPF_SCHED, FATHOM_SCHED_RUNQUEUE), "runqueue", false},
       {FATHOM_BPF_CALL(FATHOM_BPF_FS, FATHOM_FS_FALLOCATE), "fallocate", false},
       {FATHOM_BPF_CALL(FATHOM_BPF_PAGECACHE, FATHOM_PAGECACHE_DIRTY), "dirty", false},
@@ -54,6 +58,7 @@ TEST(EbpfCalls, Categories) {
       {500, ""},
       {FATHOM_BPF_URING + std::uint32_t{IORING_OP_READ_FIXED}, "read"},
       {FATHOM_BPF_URING + 200, ""},
+      {FATHOM_BPF_AIO + std::uint32_t{IOCB_CMD_PWRITE}, "write"},
       {FATHOM_BPF_CALL(FATHOM_BPF_BLOCK, FATHOM_BLOCK_WRITE), "write"},
       {FATHOM_BPF_CALL(FATHOM_BPF_PAGECACHE, FATHOM_PAGECACHE_LOOKUP), ""},
       {FATHOM_BPF_CALL(FATHOM_BPF_VFS, FATHOM_VFS_READ), "read"},
@@ -66,6 +71,8 @@ TEST(EbpfCalls, WhatArgumentsAre) {
             FATHOM_CALL_FD | FATHOM_CALL_RETURNS_BYTES | FATHOM_CALL_SIZE);
   EXPECT_EQ(kind_of_system_call(SYS_openat), FATHOM_CALL_RETURNS_FD);
   EXPECT_EQ(kind_of_system_call(SYS_exit_group), FATHOM_CALL_ENDS);
+  EXPECT_EQ(kind_of_system_call(SYS_io_submit), FATHOM_CALL_SUBMITS);
+  EXPECT_EQ(kind_of_system_call(SYS_io_getevents), FATHOM_CALL_FETCHES);
   EXPECT_EQ(kind_of_system_call(SYS_getppid), 0);
   EXPECT_EQ(kind_of_system_call(500), 0);
 }

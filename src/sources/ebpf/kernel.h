@@ -24,12 +24,14 @@ enum {
   BPF_MAP_TYPE_HASH = 1,
   BPF_MAP_TYPE_ARRAY = 2,
   BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+  BPF_MAP_TYPE_LRU_HASH = 9,
   BPF_MAP_TYPE_RINGBUF = 27,
   BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1 };
+enum bpf_func_id { BPF_FUNC_loop = 181 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -133,6 +135,7 @@ struct task_struct {
   struct css_set* cgroups;
   int exit_code;
   struct task_struct* real_parent;
+  struct task_struct* group_leader;
   struct mm_struct* mm;
   struct files_struct* files;
   struct signal_struct* signal;
@@ -186,6 +189,7 @@ struct pt_regs {
   unsigned long r10, r8, ax, dx, si, di, sp;
 };
 #define FATHOM_ARG1(regs) ((regs)->di)
+#define FATHOM_ARG2(regs) ((regs)->si)
 #define FATHOM_ARG3(regs) ((regs)->dx)
 #define FATHOM_ARG4(regs) ((regs)->r10)
 /* Of functions. */
@@ -201,6 +205,7 @@ struct pt_regs {
   u64 orig_x0;
 };
 #define FATHOM_ARG1(regs) ((regs)->orig_x0)
+#define FATHOM_ARG2(regs) ((regs)->regs[1])
 #define FATHOM_ARG3(regs) ((regs)->regs[2])
 #define FATHOM_ARG4(regs) ((regs)->regs[3])
 /* Of functions. */

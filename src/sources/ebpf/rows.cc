@@ -151,9 +151,12 @@ void RowMaker::add(const std::vector<SumOfCalls>& sums) {
 
 void RowMaker::add_losses(std::span<const std::uint64_t> counts) {
   if (counts.size() != told_losses_.size()) return;
-  const std::uint64_t entered = counts[FATHOM_BPF_COUNTER(FATHOM_BPF_USER, FATHOM_ENTERED)];
-  const std::uint64_t returned = counts[FATHOM_BPF_COUNTER(FATHOM_BPF_USER, FATHOM_RETURNED)];
-  unreturned_ = entered - std::min(entered, returned);
+  const auto missing = [&](fathom_bpf_layer layer) {
+    const std::uint64_t entered = counts[FATHOM_BPF_COUNTER(layer, FATHOM_ENTERED)];
+    return entered - std::min(entered, counts[FATHOM_BPF_COUNTER(layer, FATHOM_RETURNED)]);
+  };
+  unreturned_ = missing(FATHOM_BPF_USER);
+  unfetched_ = missing(FATHOM_BPF_SYSCALL);
   for (std::uint32_t layer = 0; layer <= FATHOM_BPF_LAYERS; ++layer) {
     for (std::uint32_t reason = 0; reason < FATHOM_BPF_LOSSES; ++reason) {
       const std::uint32_t at = FATHOM_BPF_COUNTER(layer, reason);
@@ -283,6 +286,9 @@ void RowMaker::finish() {
   if (unreturned_ > 0)
     losses_.push_back({"user", "calls of functions whose return was not seen",
                        static_cast<std::int64_t>(unreturned_)});
+  if (unfetched_ > 0)
+    losses_.push_back({"syscall", "results of io_submit that no system call fetched",
+                       static_cast<std::int64_t>(unfetched_)});
   for (auto& [pid, life] : alive_) ended_.push_back(std::move(life.row));
   alive_.clear();
   if (kernel_worked_) {

@@ -91,6 +91,7 @@ class RowMaker {
       std::vector<std::uint64_t>(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
   std::vector<trace::Loss> losses_;
   std::uint64_t unreturned_ = 0;  // calls of layer user
+  std::uint64_t unfetched_ = 0;   // operations of io_submit
   bool kernel_worked_ = false;    // its own threads, for files of the programs
 };
 

@@ -14,13 +14,16 @@ enum {
   FATHOM_BPF_PATH = 4096,    /* bytes of a path, its components from the last to the first */
   FATHOM_BPF_COMMAND = 2048, /* bytes of the arguments of a program */
   FATHOM_BPF_NO_FILE = 0,
-  FATHOM_BPF_BITS = 1024, /* of calls in a filter: system calls, then operations of io_uring */
+  FATHOM_BPF_BITS = 1024, /* of calls in a filter: system calls, then operations of io_uring and of
+                             io_submit */
 };
 
 /* In the number of a file that lies outside of all paths that are wanted. */
 #define FATHOM_BPF_ELSEWHERE 0x80000000U
-#define FATHOM_BPF_BIT_OF(number) \
-  (((number) & (FATHOM_BPF_CALLS - 1)) | ((number)&FATHOM_BPF_URING ? FATHOM_BPF_CALLS : 0))
+#define FATHOM_BPF_BIT_OF(number)                                            \
+  (((number) & (FATHOM_BPF_CALLS - 1)) |                                     \
+   ((number) & (FATHOM_BPF_URING | FATHOM_BPF_AIO) ? FATHOM_BPF_CALLS : 0) | \
+   ((number)&FATHOM_BPF_AIO ? FATHOM_BPF_CALLS / 2 : 0))
 
 /* Kinds of rows. */
 enum fathom_bpf_layer {
@@ -43,6 +46,7 @@ enum fathom_bpf_layer {
 enum {
   FATHOM_BPF_NO_SUCH_CALL = 0xffff, /* layer syscall: a number that no kernel gives */
   FATHOM_BPF_URING = 0x10000,       /* layer syscall: operations of io_uring begin here */
+  FATHOM_BPF_AIO = 0x20000,         /* and those of io_submit */
   FATHOM_BPF_POINT = 0x1000000,     /* layer user, of a cookie: passed, not called */
 };
 enum fathom_sched_call { FATHOM_SCHED_SLEEP, FATHOM_SCHED_BLOCK, FATHOM_SCHED_RUNQUEUE };
@@ -78,9 +82,11 @@ enum fathom_call_kind {
   FATHOM_CALL_FD = 1, /* the first argument is a descriptor */
   FATHOM_CALL_RETURNS_FD = 2,
   FATHOM_CALL_RETURNS_BYTES = 4,
-  FATHOM_CALL_ENDS = 8,    /* does not return */
-  FATHOM_CALL_SIZE = 16,   /* the third argument is how many bytes are asked for */
-  FATHOM_CALL_OFFSET = 32, /* the fourth argument is the position */
+  FATHOM_CALL_ENDS = 8,      /* does not return */
+  FATHOM_CALL_SIZE = 16,     /* the third argument is how many bytes are asked for */
+  FATHOM_CALL_OFFSET = 32,   /* the fourth argument is the position */
+  FATHOM_CALL_SUBMITS = 64,  /* operations, which the second and third argument name */
+  FATHOM_CALL_FETCHES = 128, /* results of such, to where the fourth argument says */
 };
 
 /* What of a layer is recorded. */
@@ -237,7 +243,7 @@ enum fathom_bpf_loss {
   FATHOM_LEFT_SHORT,
   FATHOM_LEFT_CHANCE,
   FATHOM_BPF_LOSSES,
-  /* layer user: what came and did not go is a loss at the end */
+  /* functions, operations of io_submit: what came and did not go is a loss at the end */
   FATHOM_ENTERED = FATHOM_BPF_LOSSES,
   FATHOM_RETURNED,
   FATHOM_BPF_COUNTERS,

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * Layer syscall: every call of the tasks that are recorded. */
-#include "sources/ebpf/files.bpf.h"
-#include "sources/ebpf/record.bpf.h"
+#include "sources/ebpf/aio.bpf.h"
 
 static __always_inline __u32 kind_of(__u32 number) {
   return number < FATHOM_BPF_CALLS ? settings.call_kinds[FATHOM_BELOW(number, FATHOM_BPF_CALLS)]
                                    : 0;
 }
 
-static __always_inline void finish(struct task_struct* task, struct fathom_task* state, __s64 ret,
-                                   __u64 end) {
-  const __u32 kind = kind_of(state->number);
+static __always_inline void finish(struct task_struct* task, struct fathom_task* state, __u32 kind,
+                                   __s64 ret, __u64 end) {
   struct fathom_call_record call =
       call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, state->number), state->began, end);
   call.ret = ret;
@@ -35,14 +33,16 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long number) {
   state->number =
       number >= 0 && number < FATHOM_BPF_NO_SUCH_CALL ? number : FATHOM_BPF_NO_SUCH_CALL;
   state->began = 0;
-  if (state->on && unwanted(FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, state->number))) return 0;
   const __u32 kind = kind_of(state->number);
+  if ((kind & FATHOM_CALL_SUBMITS) && recorded(task))
+    submit_aio(FATHOM_ARG3(regs), FATHOM_ARG2(regs), bpf_ktime_get_ns());
+  if (state->on && unwanted(FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, state->number))) return 0;
   state->fd = kind & FATHOM_CALL_FD ? (__s32)FATHOM_ARG1(regs) : -1;
   state->file = state->on && state->fd >= 0 ? number_of_descriptor(task, state->fd, false) : 0;
   state->size = kind & FATHOM_CALL_SIZE ? FATHOM_ARG3(regs) : ~0ULL;
   state->offset = kind & FATHOM_CALL_OFFSET ? FATHOM_ARG4(regs) : ~0ULL;
   state->began = bpf_ktime_get_ns();
-  if (kind & FATHOM_CALL_ENDS) finish(task, state, 0, state->began);
+  if (kind & FATHOM_CALL_ENDS) finish(task, state, kind, 0, state->began);
   return 0;
 }
 
@@ -51,6 +51,11 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long ret) {
   const __u64 now = bpf_ktime_get_ns();
   struct task_struct* task = bpf_get_current_task_btf();
   struct fathom_task* state = followed(task);
-  if (state && state->began) finish(task, state, ret, now);
+  if (!state) return 0;
+  const __u32 kind = kind_of(state->number);
+  if (state->began) finish(task, state, kind, ret, now);
+  if (!(kind & (FATHOM_CALL_SUBMITS | FATHOM_CALL_FETCHES)) || !recorded(task)) return 0;
+  if (kind & FATHOM_CALL_SUBMITS) refuse_aio(FATHOM_ARG3(regs), FATHOM_ARG2(regs), ret);
+  if (kind & FATHOM_CALL_FETCHES) fetch_aio(FATHOM_ARG4(regs), ret, now);
   return 0;
 }

@@ -3,9 +3,20 @@
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 
+#define FATHOM_IO_WORKER                                                   \
+  0x10 /* PF_IO_WORKER: a thread that io_uring made, which no fork told of \
+        */
+
+static __always_inline bool is_recorded(struct task_struct* task) {
+  if (recorded(task)) return true;
+  if (!(task->flags & FATHOM_IO_WORKER)) return false;
+  struct task_struct* leader = task->group_leader;
+  return leader && recorded(leader);
+}
+
 static __always_inline int begin(struct io_kiocb* req) {
   struct task_struct* task = bpf_get_current_task_btf();
-  if (!recorded(task)) return 0;
+  if (!is_recorded(task)) return 0;
   const __u64 key = (__u64)req;
   struct fathom_request request = {
       .began = bpf_ktime_get_ns(), .pid = task->tgid, .tid = task->pid};
@@ -25,7 +36,7 @@ static __always_inline void complete(struct io_kiocb* req, __s32 result) {
   const __u64 key = (__u64)req;
   struct task_struct* task = bpf_get_current_task_btf();
   struct fathom_request* begun = bpf_map_lookup_elem(&requests, &key);
-  if (!begun && !recorded(task)) return;
+  if (!begun && !is_recorded(task)) return;
   const __u32 opcode = BPF_CORE_READ(req, opcode);
   struct fathom_call_record call =
       call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, FATHOM_BPF_URING | opcode), now, now);

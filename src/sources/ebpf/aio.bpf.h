@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Layer syscall: operations that programs hand over by io_submit, until they fetch their results.
+ * The kernel has no hook for them: what was asked and what came of it is read from the program's
+ * memory, where the calls name it. */
+#pragma once
+
+#include "sources/ebpf/files.bpf.h"
+#include "sources/ebpf/record.bpf.h"
+
+#define FATHOM_MAX_AIO 65536 /* handed over by one call */
+
+/* As programs and the kernel exchange them. */
+struct fathom_aio_block {
+  __u64 data;
+  __u32 key, flags;
+  __u16 opcode;
+  __s16 priority;
+  __u32 fd;
+};
+struct fathom_aio_event {
+  __u64 data, block;
+  __s64 result, more;
+};
+
+struct fathom_aio_key {
+  __u64 block; /* its address: nobody may use it for another one meanwhile */
+  __u32 pid;
+  __u32 unused;
+};
+struct fathom_aio {
+  __u64 began;
+  __u32 tid, number;
+  __u32 file;
+  __u32 unused;
+};
+
+/* Of those whose results nobody fetches, the oldest make room. */
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, 65536);
+  __type(key, struct fathom_aio_key);
+  __type(value, struct fathom_aio);
+} aios SEC(".maps");
+
+struct fathom_aio_walk {
+  __u64 at; /* in the program's memory */
+  __u64 now;
+  __u32 from;
+};
+
+static __always_inline __u64 aio_block_at(const struct fathom_aio_walk* walk, __u32 index) {
+  __u64 block = 0;
+  bpf_probe_read_user(&block, sizeof block, (void*)(walk->at + 8ULL * (walk->from + index)));
+  return block;
+}
+
+static __always_inline bool read_aio(__u64 block, struct fathom_aio* operation) {
+  struct fathom_aio_block asked;
+  if (!block || bpf_probe_read_user(&asked, sizeof asked, (void*)block) != 0) return false;
+  struct task_struct* task = bpf_get_current_task_btf();
+  operation->tid = task->pid;
+  operation->number = FATHOM_BPF_AIO | (asked.opcode & 0xff);
+  operation->file = number_of_descriptor(task, (__s32)asked.fd, false);
+  return true;
+}
+
+static long aio_begins(__u32 index, struct fathom_aio_walk* walk) {
+  struct fathom_aio operation = {.began = walk->now};
+  struct fathom_aio_key key = {.block = aio_block_at(walk, index),
+                               .pid = bpf_get_current_pid_tgid() >> 32};
+  if (!read_aio(key.block, &operation)) return 0;
+  tally(FATHOM_BPF_SYSCALL, FATHOM_ENTERED);
+  bpf_map_update_elem(&aios, &key, &operation, BPF_ANY);
+  return 0;
+}
+
+/* The call took fewer than it was given. */
+static long aio_is_refused(__u32 index, struct fathom_aio_walk* walk) {
+  struct fathom_aio_key key = {.block = aio_block_at(walk, index),
+                               .pid = bpf_get_current_pid_tgid() >> 32};
+  if (bpf_map_delete_elem(&aios, &key) == 0) tally(FATHOM_BPF_SYSCALL, FATHOM_RETURNED);
+  return 0;
+}
+
+/* One that was begun before anybody looked is counted where it is fetched. */
+static long aio_ends(__u32 index, struct fathom_aio_walk* walk) {
+  struct fathom_aio_event event;
+  const void* at = (void*)(walk->at + sizeof event * index);
+  if (bpf_probe_read_user(&event, sizeof event, at) != 0) return 0;
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct fathom_aio_key key = {.block = event.block, .pid = task->tgid};
+  struct fathom_aio operation = {.began = walk->now};
+  struct fathom_aio* begun = bpf_map_lookup_elem(&aios, &key);
+  if (begun) {
+    operation = *begun;
+    tally(FATHOM_BPF_SYSCALL, FATHOM_RETURNED);
+    bpf_map_delete_elem(&aios, &key);
+  } else if (!read_aio(event.block, &operation)) {
+    return 0;
+  }
+  struct fathom_call_record call = call_of(
+      task, FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, operation.number), operation.began, walk->now);
+  call.tid = operation.tid;
+  call.ret = event.result;
+  call.file = operation.file;
+  account(&call, own_shard(), true);
+  return 0;
+}
+
+/* io_submit(context, count, blocks) */
+static __noinline int submit_aio(__u64 blocks, __u64 count, __u64 now) {
+  struct fathom_aio_walk walk = {.at = blocks, .now = now};
+  if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
+    bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_begins, &walk, 0);
+  return 0;
+}
+
+static __noinline int refuse_aio(__u64 blocks, __u64 count, __s64 taken) {
+  struct fathom_aio_walk walk = {.at = blocks, .from = taken < 0 ? 0 : taken};
+  if (count <= walk.from) return 0;
+  count -= walk.from;
+  if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
+    bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_is_refused, &walk, 0);
+  return 0;
+}
+
+/* io_getevents(context, least, most, events, timeout) */
+static __noinline int fetch_aio(__u64 events, __s64 count, __u64 now) {
+  struct fathom_aio_walk walk = {.at = events, .now = now};
+  if (count <= 0) return 0;
+  if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
+    bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_ends, &walk, 0);
+  return 0;
+}
