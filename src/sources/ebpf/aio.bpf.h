@@ -54,21 +54,19 @@ static __always_inline __u64 aio_block_at(const struct fathom_aio_walk* walk, __
   return block;
 }
 
-static __always_inline bool read_aio(__u64 block, struct fathom_aio* operation) {
-  struct fathom_aio_block asked;
-  if (!block || bpf_probe_read_user(&asked, sizeof asked, (void*)block) != 0) return false;
-  struct task_struct* task = bpf_get_current_task_btf();
-  operation->tid = task->pid;
-  operation->number = FATHOM_BPF_AIO | (asked.opcode & 0xff);
-  operation->file = number_of_descriptor(task, (__s32)asked.fd, false);
-  return true;
+static __always_inline bool read_aio(__u64 block, struct fathom_aio_block* asked) {
+  return block && bpf_probe_read_user(asked, sizeof *asked, (void*)block) == 0;
 }
 
 static long aio_begins(__u32 index, struct fathom_aio_walk* walk) {
-  struct fathom_aio operation = {.began = walk->now};
-  struct fathom_aio_key key = {.block = aio_block_at(walk, index),
-                               .pid = bpf_get_current_pid_tgid() >> 32};
-  if (!read_aio(key.block, &operation)) return 0;
+  struct fathom_aio_block asked;
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct fathom_aio_key key = {.block = aio_block_at(walk, index), .pid = task->tgid};
+  if (!read_aio(key.block, &asked)) return 0;
+  struct fathom_aio operation = {.began = walk->now,
+                                 .tid = task->pid,
+                                 .number = FATHOM_BPF_AIO | (asked.opcode & 0xff),
+                                 .file = number_of_descriptor(task, (__s32)asked.fd, false)};
   tally(FATHOM_BPF_SYSCALL, FATHOM_ENTERED);
   bpf_map_update_elem(&aios, &key, &operation, BPF_ANY);
   return 0;
@@ -82,27 +80,28 @@ static long aio_is_refused(__u32 index, struct fathom_aio_walk* walk) {
   return 0;
 }
 
-/* One that was begun before anybody looked is counted where it is fetched. */
+/* One that was begun before anybody looked is counted where it is fetched, without its file. */
 static long aio_ends(__u32 index, struct fathom_aio_walk* walk) {
   struct fathom_aio_event event;
   const void* at = (void*)(walk->at + sizeof event * index);
   if (bpf_probe_read_user(&event, sizeof event, at) != 0) return 0;
   struct task_struct* task = bpf_get_current_task_btf();
+  struct fathom_call_record call =
+      call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, FATHOM_BPF_AIO), walk->now, walk->now);
+  call.ret = event.result;
   struct fathom_aio_key key = {.block = event.block, .pid = task->tgid};
-  struct fathom_aio operation = {.began = walk->now};
   struct fathom_aio* begun = bpf_map_lookup_elem(&aios, &key);
+  struct fathom_aio_block asked;
   if (begun) {
-    operation = *begun;
+    call.call = FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, begun->number);
+    call.begin = begun->began;
+    call.tid = begun->tid;
+    call.file = begun->file;
     tally(FATHOM_BPF_SYSCALL, FATHOM_RETURNED);
     bpf_map_delete_elem(&aios, &key);
-  } else if (!read_aio(event.block, &operation)) {
-    return 0;
+  } else if (read_aio(event.block, &asked)) {
+    call.call |= asked.opcode & 0xff;
   }
-  struct fathom_call_record call = call_of(
-      task, FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, operation.number), operation.began, walk->now);
-  call.tid = operation.tid;
-  call.ret = event.result;
-  call.file = operation.file;
   account(&call, own_shard(), true);
   return 0;
 }
