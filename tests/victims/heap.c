@@ -62,6 +62,8 @@ static void one_round(void) {
   give(NULL);
   must(malloc(too_much) == NULL && errno == ENOMEM, 25);
   must(calloc(too_much, 4) == NULL && errno == ENOMEM, 26);
+  errno = 0;
+  must(reallocarray(none, too_much, 4) == NULL && errno == ENOMEM, 29);
   must(posix_memalign(&aligned, 3, 8) == EINVAL, 27);
 }
 
@@ -73,9 +75,9 @@ static void* work(void* unused) {
 
 static void run_threads(long count) {
   pthread_t threads[128];
-  must(count <= 128 && pthread_key_create(&key, free) == 0, 29);
-  for (long i = 0; i < count; i++) must(pthread_create(&threads[i], NULL, work, &rounds) == 0, 30);
-  for (long i = 0; i < count; i++) must(pthread_join(threads[i], NULL) == 0, 31);
+  must(count <= 128 && pthread_key_create(&key, free) == 0, 30);
+  for (long i = 0; i < count; i++) must(pthread_create(&threads[i], NULL, work, &rounds) == 0, 31);
+  for (long i = 0; i < count; i++) must(pthread_join(threads[i], NULL) == 0, 32);
 }
 
 static void run_children(long count) {

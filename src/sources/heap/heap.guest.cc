@@ -106,6 +106,15 @@ FATHOM_COLD void* move_early(void* memory, size_t size) {
   return memcpy(fresh, memory, before < size ? before : size);
 }
 
+// What libc's does, without coming by our realloc: it would count there once more. One that the
+// allocator brought along does the same.
+FATHOM_HOT void* realloc_array(void* memory, size_t count, size_t size) {
+  size_t bytes = 0;
+  return FATHOM_UNLIKELY(__builtin_mul_overflow(count, size, &bytes))
+             ? original_reallocarray(memory, count, size)  // it knows how to refuse
+             : original_realloc(memory, bytes);
+}
+
 }  // namespace
 
 extern "C" void* hook_realloc(void* memory, size_t size) {
@@ -117,16 +126,16 @@ extern "C" void* hook_realloc(void* memory, size_t size) {
 }
 
 extern "C" void* hook_reallocarray(void* memory, size_t count, size_t size) {
-  const bool known = original_reallocarray != nullptr || find(original_reallocarray);
+  const bool known = (original_realloc != nullptr && original_reallocarray != nullptr) ||
+                     (find(original_realloc) && find(original_reallocarray));
   if (FATHOM_UNLIKELY(!known || EarlyMemory::holds(memory))) {
     size_t bytes = 0;
     if (!__builtin_mul_overflow(count, size, &bytes)) return hook_realloc(memory, bytes);
     errno = ENOMEM;
     return nullptr;
   }
-  return counts<spec_reallocarray>()
-             ? timed<spec_reallocarray>(original_reallocarray, memory, count, size)
-             : original_reallocarray(memory, count, size);
+  return counts<spec_reallocarray>() ? timed<spec_reallocarray>(realloc_array, memory, count, size)
+                                     : realloc_array(memory, count, size);
 }
 
 extern "C" void hook_free(void* memory) {
