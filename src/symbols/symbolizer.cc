@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "symbols/symbolizer.h"
 
-#include <cxxabi.h>
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <unordered_map>
 #include <utility>
+
+#include "base/demangle.h"
 
 namespace fathom::symbols {
 namespace {
@@ -98,14 +98,6 @@ Result<Symbol> Symbolizer::find(const std::string& module, std::uint64_t offset)
     if (file != nullptr) found.file = file;
   }
   return found;
-}
-
-std::string demangle(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && plain != nullptr ? std::string(plain.get()) : name;
 }
 
 }  // namespace fathom::symbols

@@ -35,7 +35,4 @@ class Symbolizer {
   std::unique_ptr<Modules> modules_;
 };
 
-// The name that a C++ programmer wrote; any other text as it is.
-std::string demangle(const std::string& name);
-
 }  // namespace fathom::symbols

@@ -67,12 +67,5 @@ TEST(Symbolizer, WhatCannotBeFoundIsAnError) {
   }
 }
 
-TEST(Demangle, LeavesOtherTextsAlone) {
-  EXPECT_EQ(demangle("_ZN6sample14depth_of_waterEi"), "sample::depth_of_water(int)");
-  EXPECT_EQ(demangle("main"), "main");
-  EXPECT_EQ(demangle("_Znonsense"), "_Znonsense");
-  EXPECT_EQ(demangle(""), "");
-}
-
 }  // namespace
 }  // namespace fathom::symbols

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "base/demangle.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "symbols/elf_code.h"
-#include "symbols/symbolizer.h"
 
 namespace fathom::sources::ebpf {
 namespace {
@@ -75,7 +75,7 @@ Result<Wanted> wanted_by(const std::string& pattern, const std::string& text) {
     const std::regex regex(std::string(without_anything(pattern)), std::regex::optimize);
     return Wanted([regex](const std::string& name) {
       return std::regex_search(name, regex) ||
-             (name.starts_with("_Z") && std::regex_search(symbols::demangle(name), regex));
+             (name.starts_with("_Z") && std::regex_search(demangle(name), regex));
     });
   } catch (const std::regex_error&) {
     return malformed(text);
@@ -98,7 +98,7 @@ Status add_functions(const std::string& text, std::vector<Function>& functions) 
   for (const symbols::CodePlace& place : places) {
     if (!wanted(place.name)) continue;
     const bool known = functions.size() > before && functions.back().offset == place.offset;
-    if (!known) functions.push_back({path, place.offset, 0, symbols::demangle(place.name), false});
+    if (!known) functions.push_back({path, place.offset, 0, demangle(place.name), false});
   }
   return functions.size() > before ? Status() : Status(nothing_found(pattern, path));
 }

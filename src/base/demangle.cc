@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#include "base/demangle.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace fathom {
+
+std::string demangle(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> plain(
+      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && plain != nullptr ? std::string(plain.get()) : name;
+}
+
+}  // namespace fathom
