@@ -93,7 +93,7 @@ def check(library: Path, prefix: str) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    usual = [ROOT / "build" / name for name in ("libfathom.so", HEAP_LIBRARY)]
+    usual = [ROOT / "build" / name for name in ("libfathom.so", HEAP_LIBRARY, "libpfinterpose.so")]
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", type=Path, default=usual)
     parser.add_argument("--prefix", default="", help="of nm and readelf")
     arguments = parser.parse_args()

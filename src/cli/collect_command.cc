@@ -5,7 +5,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/dftracer_files.h"
+#include "cli/drop_in_files.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
 #include "session/collect.h"
@@ -13,11 +13,11 @@
 namespace fathom::cli {
 namespace {
 
-// Programs that were annotated for DFTracer want its files. A recording that nobody named has done
+// Programs that were made for another tool want its files. A recording that nobody named has done
 // its work with them.
 Result<bool> is_done_with_files(const std::string& directory) {
   if (!session::wants_stream(directory)) return false;
-  FATHOM_ASSIGN(const session::StreamOutcome outcome, write_dftracer_files(directory));
+  FATHOM_ASSIGN(const session::StreamOutcome outcome, write_drop_in_files(directory));
   return outcome.interrupted || outcome.writers_alive || !path_exists(directory);
 }
 

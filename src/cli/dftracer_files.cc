@@ -12,44 +12,12 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "cli/batch_events.h"
 #include "render/export/dftracer_log.h"
 #include "trace/spool.h"
 
 namespace fathom::cli {
 namespace {
-
-render::ExportNumber number_or_null(std::int64_t value) {
-  return value == trace::kNull ? render::ExportNumber() : render::ExportNumber(value);
-}
-render::ExportNumber number_or_null32(std::int32_t value) {
-  return value == trace::kNull32 ? render::ExportNumber() : render::ExportNumber(value);
-}
-
-render::ExportEvent event_of(const trace::EventBatch& events, std::size_t row,
-                             const trace::Strings& strings, std::vector<render::ExportArg>& args) {
-  render::ExportEvent event;
-  event.ts = events.ts[row];
-  event.dur = events.dur[row];
-  event.pid = number_or_null32(events.pid[row]);
-  event.tid = number_or_null32(events.tid[row]);
-  event.depth = number_or_null32(events.depth[row]);
-  event.fd = number_or_null32(events.fd[row]);
-  event.offset = number_or_null(events.offset[row]);
-  event.size = number_or_null(events.size[row]);
-  event.bytes = number_or_null(events.bytes[row]);
-  event.ret = number_or_null(events.ret[row]);
-  event.layer = strings.view(events.layer[row]);
-  event.name = strings.view(events.name[row]);
-  event.entry = strings.view(events.entry[row]);
-  event.category = strings.view(events.category[row]);
-  event.file = strings.view(events.file[row]);
-  event.error = strings.view(events.error[row]);
-  args.clear();
-  for (std::size_t at = events.args.begin(row); at < events.args.end(row); at++)
-    args.emplace_back(strings.view(events.args.key(at)), events.args.value(at));
-  event.args = args;
-  return event;
-}
 
 class DftracerFiles : public session::StreamTaker {
  public:
@@ -139,11 +107,10 @@ class DftracerFiles : public session::StreamTaker {
 
 }  // namespace
 
-Result<session::StreamOutcome> write_dftracer_files(const std::string& directory) {
-  FATHOM_ASSIGN(const std::int64_t start_ns, session::stream_start(directory));
+std::unique_ptr<session::StreamTaker> dftracer_files(const std::string& directory,
+                                                     std::int64_t start_ns) {
   const std::string spool = join_path(directory, trace::kSpoolDirectory);
-  DftracerFiles files(join_path(spool, "dftracer-files"), start_ns);
-  return session::stream_rows(directory, files);
+  return std::make_unique<DftracerFiles>(join_path(spool, "dftracer-files"), start_ns);
 }
 
 }  // namespace fathom::cli

@@ -2,13 +2,16 @@
 // The files that DFTracer's programs expect, from the rows of their run as they come.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
 #include "session/row_stream.h"
 
 namespace fathom::cli {
 
-// Writes them until the last program has ended. A recording that nobody named is gone then.
-Result<session::StreamOutcome> write_dftracer_files(const std::string& directory);
+// `directory` is the recording's, `start_ns` the date of ts 0.
+std::unique_ptr<session::StreamTaker> dftracer_files(const std::string& directory,
+                                                     std::int64_t start_ns);
 
 }  // namespace fathom::cli

@@ -7,9 +7,12 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/export.h"
+#include "cli/open_trace.h"
 #include "cli/parser.h"
 #include "cli/run_summary.h"
 #include "cli/tell.h"
+#include "session/environment.h"
 #include "session/run.h"
 
 namespace fathom::cli {
@@ -184,6 +187,17 @@ session::RunHooks hooks_for(LiveLine& line, Progress& packing) {
               }};
 }
 
+// Alnair's logs of a recording that is complete, for scripts that look for them where PFLOG says.
+Status write_alnair_logs(const session::RunOutcome& outcome, const std::string& folder) {
+  FATHOM_ASSIGN(analysis::Store store, open_store(outcome.directory));
+  RowFilter cuda;
+  cuda.layers = {"cuda"};
+  FATHOM_ASSIGN(const auto processes, processes_of(store, cuda));
+  if (processes.empty()) return {};
+  FATHOM_ASSIGN(const render::ExporterDef* const exporter, render::find_exporter("alnair"));
+  return Export(store, *exporter).write(folder, std::move(cuda));
+}
+
 Result<int> run(Parser& parser) {
   Arguments arguments;
   FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
@@ -199,6 +213,10 @@ Result<int> run(Parser& parser) {
     tell(*outcome.not_started);
   } else if (!arguments.quiet) {
     tell_outcome(outcome);
+  }
+  const std::string logs = session::alnair_folder();
+  if (!logs.empty() && !outcome.directory.empty() && !outcome.trouble && !outcome.interrupted) {
+    if (const Status written = write_alnair_logs(outcome, logs); !written) tell(written.error());
   }
   return outcome.exit_status;
 }

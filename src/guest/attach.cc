@@ -157,7 +157,8 @@ bool in_list(const char* list, const char* name) {
 
 void choose_layers() {
   const char* layers = setting("FATHOM_LAYERS");
-  if (layers == nullptr || *layers == 0) layers = "app,stdio,posix";
+  if (layers == nullptr || *layers == 0)
+    layers = is_alnair_library() ? "app,stdio,posix,cuda" : "app,stdio,posix";
   guest.wanted[FATHOM_SOURCE_RUNTIME] = 1;
   guest.wanted[FATHOM_SOURCE_APP] = in_list(layers, "app");
   guest.wanted[FATHOM_SOURCE_STDIO] = in_list(layers, "stdio");
@@ -237,7 +238,15 @@ bool attach_to(const char* directory, unsigned how) {
 
 bool attach(unsigned how) {
   const char* out = setting("FATHOM_OUT");
-  return out != nullptr && *out != 0 ? attach_to(out, how) : attach_elsewhere(how);
+  if (out != nullptr && *out != 0) return attach_to(out, how);
+  for (size_t i = 0; i < kAllDropInsCount; i++) {
+    if (kAllDropIns[i].attach(how)) return true;
+  }
+  return false;
+}
+
+void leave_drop_ins() {
+  for (size_t i = 0; i < kAllDropInsCount; i++) kAllDropIns[i].leave();
 }
 
 // Memory that libc or an interpreter takes for these steps is not the program's.

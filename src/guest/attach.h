@@ -22,10 +22,19 @@ bool remake_spool();
 // From sources/ebpf: where FATHOM_OUT names no run, a daemon that listens here is told of us.
 void turn_to_daemon();
 
-// Drop-ins (sources/dftracer): attaches to a run of their own where FATHOM_OUT names none; what a
-// process tells that has attached; a process that ends waits for what was promised to it.
-bool attach_elsewhere(unsigned how);
-void run_joined();
-void run_left();
+// Drop-ins: files that somebody else's scripts expect, of runs that nobody supervises.
+struct DropIn {
+  bool (*attach)(unsigned how);  // to a run of its own, where FATHOM_OUT names none
+  void (*leave)();               // of a process that ends: waits for what was promised to it
+};
+// From sources/in_process.guest.cc; the first one that attaches has the process.
+extern const DropIn kAllDropIns[];
+extern const size_t kAllDropInsCount;
+void leave_drop_ins();
+
+// From sources/alnair: a drop-in that waits for a program to use the driver joins its run now.
+void cuda_is_used();
+// From sources/alnair: whether this library was loaded for that drop-in, by its name.
+bool is_alnair_library();
 
 }  // namespace fathom::guest

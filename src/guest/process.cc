@@ -202,7 +202,7 @@ void write_process_end(int status, bool known) {
     at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
     writer.commit(fathom_put_varint(at, known ? 1 : 0));
   }
-  run_left();
+  leave_drop_ins();
 }
 
 }  // namespace fathom::guest

@@ -44,12 +44,14 @@ std::string take(std::vector<std::string>& base, std::string_view name) {
   return value;
 }
 
-// A library of ours, with the hooks of malloc or without: two in one process would record twice.
+// A library of ours, with more hooks or fewer, by any of its names: two in one process would record
+// twice.
 bool is_ours(const std::string& path, const std::string& library) {
+  constexpr std::string_view kNames[] = {"libfathom.so", "libfathom_heap.so", "libpfinterpose.so",
+                                         "libdftracer_preload.so"};
   if (path == library) return true;
-  const std::string_view name = base_name(path);
   return dir_name(path) == dir_name(library) &&
-         (name == "libfathom.so" || name == "libfathom_heap.so");
+         std::ranges::find(kNames, base_name(path)) != std::end(kNames);
 }
 
 // Ours first. The loader separates by spaces and colons alike.
@@ -109,6 +111,13 @@ std::map<std::string, std::string> telling_environment(const std::vector<std::st
       telling.emplace(name_of(variable), escape_invalid_utf8(value_of(variable)));
   }
   return telling;
+}
+
+std::string alnair_folder() {
+  for (const std::string& variable : own_environment()) {
+    if (name_of(variable) == "PFLOG") return std::string(value_of(variable));
+  }
+  return "";
 }
 
 std::vector<std::string> own_environment() {

@@ -29,6 +29,8 @@ struct GuestSettings {
     const std::vector<std::string>& base);
 
 // This process's own.
+// Where Alnair's users want its logs (PFLOG); "" where nobody says so.
+[[nodiscard]] std::string alnair_folder();
 [[nodiscard]] std::vector<std::string> own_environment();
 
 }  // namespace fathom::session

@@ -17,7 +17,7 @@
 #include <set>
 #include <span>
 #include <string_view>
-#include <unordered_set>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/files.h"
@@ -44,19 +44,6 @@ std::span<const std::uint8_t> as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-// Two looks at the same event: one in a segment that its process still owned, one in a log.
-std::size_t hash_of_row(const trace::EventBatch& events, std::size_t row) {
-  std::size_t hash = 0;
-  const auto mix = [&hash](std::int64_t value) {
-    hash ^= std::hash<std::int64_t>()(value) + 0x9e3779b97f4a7c15U + (hash << 6U) + (hash >> 2U);
-  };
-  for (const std::int64_t value : {events.ts[row], events.dur[row], std::int64_t{events.pid[row]},
-                                   std::int64_t{events.tid[row]}, std::int64_t{events.depth[row]},
-                                   std::int64_t{events.name[row]}, std::int64_t{events.file[row]}})
-    mix(value);
-  return hash;
-}
-
 std::string spool_of(const std::string& directory) {
   return join_path(directory, trace::kSpoolDirectory);
 }
@@ -75,7 +62,9 @@ class RowStream {
         clock_(trace::Clock::of(spool_.header())),
         definitions_(spool_),
         decoder_(strings_, clock_),
-        processes_(spool_.header(), clock_) {}
+        processes_(spool_.header(), clock_),
+        living_(strings_, clock_),
+        living_definitions_(spool_) {}
 
   Status start();
   Result<bool> pass();  // whether somebody may still write
@@ -84,6 +73,8 @@ class RowStream {
   Status decode_logs();
   Status decode_log(std::uint64_t n);
   Status take_living(const std::set<std::int64_t>& pids);
+  void learn(const trace::Definitions& definitions);
+  Status look_at_living();
   using Rows = std::vector<std::size_t>;
   Status hand_on(const trace::EventBatch& events, const Rows& rows);
   [[nodiscard]] std::set<std::int64_t> wanted() const;
@@ -105,10 +96,17 @@ class RowStream {
   std::optional<SignalQueue> signals_;
   Fd news_;  // inotify: entries that appear in the spool
   int rest_ms_ = 1;
-  std::uint64_t waiting_bytes_ = 0;             // in logs, not decoded yet
-  std::uint64_t next_log_ = 0;                  // the first that is not
-  std::int64_t decoded_ns_ = 0;                 // when rows were handed on last
-  std::unordered_multiset<std::size_t> taken_;  // rows of living ones that logs will bring again
+  std::uint64_t waiting_bytes_ = 0;  // in logs, not decoded yet
+  std::uint64_t next_log_ = 0;       // the first that is not
+  std::int64_t decoded_ns_ = 0;      // when rows were handed on last
+  // Rows of living threads (pid, tid) that were handed on, and that logs will bring again first.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> taken_;
+  trace::Decoder living_;  // of what lies in segments that their processes still own
+  trace::DrainedDefinitions living_definitions_;
+  std::int64_t live_every_ns_ = 0;     // how often somebody wants those; 0: nobody does
+  std::set<std::int64_t> live_;        // who: pids
+  std::int64_t next_look_ns_ = 0;      // at them
+  std::uint64_t looked_at_bytes_ = 0;  // that were there at the last look
 };
 
 Result<std::unique_ptr<RowStream>> RowStream::open(const std::string& directory,
@@ -139,15 +137,32 @@ Status RowStream::start() {
   return definitions_.into(decoder_);
 }
 
-// What is decoded from now on was written before this moment: its times are final.
+// What is decoded from now on was written before this moment: its times are final. Not at every
+// look at living processes: a long run would have more readings of its clock than rows.
 void RowStream::tick() {
   const std::int64_t last = clock_.pairs().empty() ? 0 : clock_.pairs().back().monotonic_ns;
-  if (now_monotonic_ns() - last < 2 * kNsPerMs) {
+  const std::int64_t since = now_monotonic_ns() - last;
+  if (live_every_ns_ > 0 && since < kLongEnoughNs && clock_.pairs().size() > 1) return;
+  if (since < 2 * kNsPerMs) {
     const timespec nap{0, 2 * kNsPerMs};
     ::nanosleep(&nap, nullptr);
   }
   if (spool_.same_boot()) clock_.add(clock_.read());
   decoder_.set_clock(clock_);
+  living_.set_clock(clock_);
+}
+
+// Who is there, and who of them is to be looked at while it lives.
+void RowStream::learn(const trace::Definitions& definitions) {
+  processes_.learn(definitions, clock_);
+  live_.clear();
+  live_every_ns_ = 0;
+  for (const auto& [key, process] : processes_.all()) {
+    const std::int64_t every = process.drop_in.empty() ? 0 : taker_->wants_every(process);
+    if (every == 0) continue;
+    live_.insert(process.pid);
+    live_every_ns_ = live_every_ns_ == 0 ? every : std::min(live_every_ns_, every);
+  }
 }
 
 Status RowStream::decode_log(std::uint64_t n) {
@@ -163,13 +178,13 @@ Status RowStream::decode_log(std::uint64_t n) {
     decoder_.decode(chunks, events, counters);
     (void)decoder_.take_sums();
   }
-  processes_.learn(decoder_.definitions(), clock_);
+  learn(decoder_.definitions());
   Rows rows;
   for (std::size_t row = 0; row < events.rows(); row++) {
-    const auto again = taken_.empty() ? taken_.end() : taken_.find(hash_of_row(events, row));
+    const auto again = taken_.find({events.pid[row], events.tid[row]});
     if (again == taken_.end()) {
       rows.push_back(row);
-    } else {
+    } else if (--again->second == 0) {
       taken_.erase(again);
     }
   }
@@ -196,36 +211,48 @@ Status RowStream::decode_logs() {
 }
 
 // What lies in segments that their processes still own. A decoder of its own reads it, from where
-// the other stands: that one will meet the same rows in a log.
+// the other stands: that one will meet the same rows in a log, a thread's in the same order.
 Status RowStream::take_living(const std::set<std::int64_t>& pids) {
-  trace::Decoder living(strings_, clock_);
-  FATHOM_TRY(trace::DrainedDefinitions(spool_).into(living));
-  std::vector<std::pair<std::vector<std::uint8_t>, const trace::Schema*>> copies;
-  drainer_->visit_live([&copies](const trace::Chunk& chunk) {
-    copies.emplace_back(std::vector<std::uint8_t>(chunk.bytes.begin(), chunk.bytes.end()),
-                        chunk.schema);
-  });
+  FATHOM_TRY(living_definitions_.into(living_));
+  const std::vector<trace::Drainer::LiveCopy> copies = drainer_->copy_live();
   std::vector<trace::Chunk> chunks;
-  for (const auto& [bytes, schema] : copies) chunks.push_back({bytes, schema});
-  for (const trace::Chunk& chunk : chunks) living.define(chunk);
-  living.restore(decoder_.carry());
+  for (const trace::Drainer::LiveCopy& copy : copies) chunks.push_back(copy.chunk());
+  for (const trace::Chunk& chunk : chunks) living_.define(chunk);
+  living_.restore(decoder_.carry());
   trace::EventBatch events;
   trace::CounterBatch counters;
-  living.decode(chunks, events, counters);
-  processes_.learn(living.definitions(), clock_);
+  living_.decode(chunks, events, counters);
+  (void)living_.take_sums();
+  learn(living_.definitions());
   Rows rows;
-  std::unordered_multiset<std::size_t> before = taken_;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> seen;
   for (std::size_t row = 0; row < events.rows(); row++) {
     if (!pids.contains(events.pid[row])) continue;
-    const std::size_t hash = hash_of_row(events, row);
-    if (const auto again = before.find(hash); again != before.end()) {
-      before.erase(again);
-      continue;
-    }
-    taken_.insert(hash);
+    const std::pair thread(events.pid[row], events.tid[row]);
+    std::size_t& taken = taken_[thread];
+    if (++seen[thread] <= taken) continue;
+    taken++;
     rows.push_back(row);
   }
   return hand_on(events, rows);
+}
+
+// Those that somebody wants to see while they live. What was drained comes first: it is older.
+Status RowStream::look_at_living() {
+  constexpr std::int64_t kMostOfACore = 10;  // one part in so many goes into looking
+  const std::int64_t begin = now_monotonic_ns();
+  if (live_every_ns_ == 0 || begin < next_look_ns_) return {};
+  next_look_ns_ = begin + live_every_ns_;
+  if (waiting_bytes_ > 0) {
+    if (taker_->keeps_recording()) return {};  // its logs become files, which should be few
+    FATHOM_TRY(decode_logs());
+  }
+  const std::uint64_t bytes = drainer_->live_bytes();
+  if (bytes != std::exchange(looked_at_bytes_, bytes)) FATHOM_TRY(take_living(live_));
+  FATHOM_TRY(taker_->refresh());
+  const std::int64_t end = now_monotonic_ns();
+  next_look_ns_ = std::max(next_look_ns_, end + (end - begin) * (kMostOfACore - 1));
+  return {};
 }
 
 Status RowStream::hand_on(const trace::EventBatch& events, const Rows& rows) {
@@ -279,6 +306,9 @@ Result<bool> RowStream::pass() {
   rest_ms_ = due || drained.bytes > 0 ? 1 : std::min(rest_ms_ * 2, kLongestRestMs);
   if (due) FATHOM_TRY(decode_logs());
   if (!asked.empty()) FATHOM_TRY(complete_wanted(asked));
+  FATHOM_TRY(look_at_living());
+  if (live_every_ns_ > 0)
+    rest_ms_ = std::min(rest_ms_, static_cast<int>(live_every_ns_ / kNsPerMs));
   for (const StreamProcess* process : dead) {
     FATHOM_TRY(complete(*process, false));
     processes_.bury(*process);

@@ -29,7 +29,8 @@ struct StreamProcess {
   std::string host;
   std::string command;
   std::string cwd;
-  std::string settings;  // what it told last under "dftracer.<n>"; "" for nothing
+  std::string drop_in;   // whose files it asks for: "dftracer", "alnair"; "" for none
+  std::string settings;  // what it told last under "<drop-in>.<n>"
   // What the program told about itself, in the order of its telling.
   std::vector<std::pair<std::string, std::string>> facts;
 };
@@ -47,6 +48,12 @@ class StreamTaker {
   [[nodiscard]] virtual std::uint64_t first_log() const = 0;
   // Everything so far is with you. `in_order`: the process said so itself, it was not killed.
   virtual Status complete(const StreamProcess& process, bool in_order) = 0;
+  // How often rows of this living process are wanted, in ns; 0: when it asks for its file.
+  [[nodiscard]] virtual std::int64_t wants_every(const StreamProcess& /*process*/) const {
+    return 0;
+  }
+  // The rows that there are by now are with you.
+  virtual Status refresh() { return {}; }
   // Whether the recording is somebody's: it stays then.
   [[nodiscard]] virtual bool keeps_recording() const = 0;
 };

@@ -186,6 +186,16 @@ Status finish(std::uint64_t waiting, SignalQueue& signals, trace::Packer& packer
   return {};
 }
 
+// That of Alnair's logs has what heap needs not; where both are asked for, the layer has it.
+Result<std::string> library_for(const LayerPlan& plan) {
+  if (plan.has(sources::kHeapLayer)) return sources::find_library(sources::kHeapLayer);
+  if (plan.has("cuda") && !alnair_folder().empty()) {
+    Result<std::string> library = sources::find_library(sources::kAlnairLogs);
+    if (library) return library;
+  }
+  return sources::find_library();
+}
+
 // Everything that can be wrong with the command line, before anything is made.
 Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
@@ -198,8 +208,7 @@ Result<Prepared> prepare(const RunOptions& options) {
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
   FATHOM_TRY(check_place(options.output, options.force));
   if (!prepared.plan.in_process.empty()) {
-    const bool heap = prepared.plan.has(sources::kHeapLayer);
-    FATHOM_ASSIGN(prepared.library, sources::find_library(heap ? sources::kHeapLayer : ""));
+    FATHOM_ASSIGN(prepared.library, library_for(prepared.plan));
   }
   return prepared;
 }

@@ -12,7 +12,8 @@
 namespace fathom::session {
 namespace {
 
-constexpr char kToldKey[] = "dftracer.";
+// The first one that a process told of has its rows.
+constexpr std::string_view kDropIns[] = {"dftracer", "alnair"};
 
 // Which processes share our numbers; "" where /proc does not tell.
 std::string own_namespace() {
@@ -33,7 +34,9 @@ bool is_own_fact(std::string_view key) {
   for (const std::string_view own : {"exe", "command", "cwd", "rank"}) {
     if (key == own) return true;
   }
-  return key.starts_with(kToldKey);
+  return std::ranges::any_of(kDropIns, [&](std::string_view name) {
+    return key.starts_with(name) && key.substr(name.size()).starts_with('.');
+  });
 }
 
 }  // namespace
@@ -66,10 +69,15 @@ void StreamProcesses::learn_one(const trace::Definitions& definitions, const tra
   process.ended = trace::ended_in_order(from);
   process.command = definitions.meta(from, "command");
   process.cwd = definitions.meta(from, "cwd");
-  for (int n = 0;; n++) {
-    const std::string_view told = definitions.meta(from, kToldKey + std::to_string(n));
-    if (told.empty()) break;
-    process.settings = told;
+  for (const std::string_view name : kDropIns) {
+    if (!process.drop_in.empty() && process.drop_in != name) continue;
+    for (int n = 0;; n++) {
+      const std::string key = std::string(name) + "." + std::to_string(n);
+      const std::string_view told = definitions.meta(from, key);
+      if (told.empty()) break;
+      process.drop_in = name;
+      process.settings = told;
+    }
   }
   process.foreign = is_foreign(process.settings, namespace_);
   std::map<std::uint64_t, std::uint64_t> meta(from.meta.begin(), from.meta.end());

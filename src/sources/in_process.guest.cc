@@ -77,6 +77,17 @@ constexpr void put_all(SchemaWriter& writer) {
   for (const cuda::ResultName& result : cuda::kResults)
     writer.put_error("cuda", result.number, cuda::kResultPrefix, result.name);
   for (const cuda::Spec* spec : cuda::kSpecs) cuda::put_schema(writer, *spec);
+  for (const RuntimeCopy& copy : kRuntimeCopies) {
+    writer.put_number(copy.kind);
+    writer.put('\t');
+    writer.put_number(FATHOM_SOURCE_CUDA);
+    for (const char* column :
+         {"cuda", copy.name, copy.entry, "runtime", "errors=cuda", "size", "arg:kind:int"}) {
+      writer.put('\t');
+      writer.put(column);
+    }
+    writer.put('\n');
+  }
 }
 
 consteval size_t length_of_schema() {
@@ -140,11 +151,14 @@ extern const Bindings kDftracerBindings;
 // In libfathom_heap.so alone. Its originals are needed first: to look for the others takes memory.
 extern const Bindings kHeapBindings __attribute__((weak, visibility("hidden")));
 extern const Bindings kConnectBindings;
+// In libpfinterpose.so alone.
+extern const Bindings kAlnairBindings __attribute__((weak, visibility("hidden")));
 extern const Bindings kCudaBindings;
 
-const Bindings* const kAllBindings[] = {
-    &kHeapBindings,  &kLoaderBindings,   &kPosixBindings,    &kProcessBindings, &kRightsBindings,
-    &kStdioBindings, &kAnnotateBindings, &kDftracerBindings, &kConnectBindings, &kCudaBindings};
+const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,   &kPosixBindings,
+                                        &kProcessBindings,  &kRightsBindings,   &kStdioBindings,
+                                        &kAnnotateBindings, &kDftracerBindings, &kConnectBindings,
+                                        &kCudaBindings,     &kAlnairBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc
@@ -157,7 +171,18 @@ void look_for_heap() {
   write_meta("reason:heap", kReason, sizeof kReason - 1);
 }
 
-void (*const kAllArrivals[])() = {look_for_heap, look_for_python, run_joined};
+bool attach_for_dftracer(unsigned how);  // dftracer/run.guest.cc
+void join_dftracer();
+void leave_dftracer();
+bool attach_for_alnair(unsigned how);  // alnair/alnair.guest.cc
+void join_alnair();
+void leave_alnair();
+
+const DropIn kAllDropIns[] = {{attach_for_dftracer, leave_dftracer},
+                              {attach_for_alnair, leave_alnair}};
+const size_t kAllDropInsCount = std::extent_v<decltype(kAllDropIns)>;
+
+void (*const kAllArrivals[])() = {look_for_heap, look_for_python, join_dftracer, join_alnair};
 const size_t kAllArrivalsCount = std::extent_v<decltype(kAllArrivals)>;
 
 }  // namespace fathom::guest

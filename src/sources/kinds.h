@@ -10,6 +10,7 @@ enum : unsigned {
   kFirstStdioKind = 512,
   kFirstPythonKind = 768,
   kFirstHeapKind = 800,
+  kFirstRuntimeKind = 992,
   kFirstCudaKind = 1024,
 };
 
@@ -26,6 +27,20 @@ inline constexpr NamedKind kPythonKinds[] = {
     {kPythonFunction, "-", "site"},
     {kPythonLoop, "loop", "site arg:iterations:int"},
     {kPythonTurn, "turn", "site arg:turn:int"},
+};
+
+// Copies of CUDA's run-time library, above those of the driver: Alnair's logs have rows for them.
+struct RuntimeCopy {
+  unsigned kind;
+  const char* name;
+  const char* entry;
+};
+
+inline constexpr RuntimeCopy kRuntimeCopies[] = {
+    {kFirstRuntimeKind, "cudaMemcpy", "cudaMemcpy"},
+    {kFirstRuntimeKind + 1, "cudaMemcpy", "cudaMemcpy_ptds"},
+    {kFirstRuntimeKind + 2, "cudaMemcpyAsync", "cudaMemcpyAsync"},
+    {kFirstRuntimeKind + 3, "cudaMemcpyAsync", "cudaMemcpyAsync_ptsz"},
 };
 
 }  // namespace fathom::guest

@@ -19,8 +19,8 @@
 namespace fathom::sources {
 namespace {
 
-// With the hooks of malloc, or without.
 std::string name_for(std::string_view layer) {
+  if (layer == kAlnairLogs) return "libpfinterpose.so";
   return layer == kHeapLayer ? "libfathom_heap.so" : "libfathom.so";
 }
 

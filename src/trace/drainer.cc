@@ -296,6 +296,44 @@ void Drainer::visit_live(const std::function<void(const Chunk&)>& visit) {
   }
 }
 
+// A thread that goes on in another segment has left the one before it full. So: how far each was
+// filled, then which are full now. A segment that is not was its thread's last one when its filling
+// was read, or later ones were not begun then.
+std::vector<Drainer::LiveCopy> Drainer::copy_live() {
+  struct Seen {
+    const Pool* pool;
+    std::uint32_t index;
+    std::uint64_t progress;
+  };
+  std::vector<Seen> seen;
+  for (const auto& [path, pool] : pools_) {
+    for (std::uint32_t index = 0; index < pool.count(); index++) {
+      if (load(pool.segment(index).state) != FATHOM_SEGMENT_FREE)
+        seen.push_back({&pool, index, load(pool.segment(index).progress)});
+    }
+  }
+  std::vector<LiveCopy> copies;
+  for (const Seen& one : seen) {
+    const fathom_segment& segment = one.pool->segment(one.index);
+    const bool full = load(segment.state) == FATHOM_SEGMENT_FULL;
+    const auto bytes = one.pool->records(one.index, full ? load(segment.progress) : one.progress);
+    copies.push_back({std::vector<std::uint8_t>(bytes.begin(), bytes.end()),
+                      spool_->schema(one.pool->header().schema_hash)});
+  }
+  return copies;
+}
+
+std::uint64_t Drainer::live_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [path, pool] : pools_) {
+    for (std::uint32_t index = 0; index < pool.count(); index++) {
+      if (load(pool.segment(index).state) != FATHOM_SEGMENT_FREE)
+        bytes += 1 + static_cast<std::uint32_t>(load(pool.segment(index).progress));
+    }
+  }
+  return bytes;
+}
+
 std::vector<Loss> Drainer::losses() const {
   PoolLosses all = gone_losses_;
   for (const auto& [path, pool] : pools_) all.add(pool.header());

@@ -54,6 +54,15 @@ class Drainer {
 
   // Copies of what lies in segments now: definitions that drained chunks may refer to.
   void visit_live(const std::function<void(const Chunk&)>& visit);
+  // The same, such that of every thread a beginning is there: no record without those before it.
+  struct LiveCopy {
+    std::vector<std::uint8_t> bytes;
+    const Schema* schema = nullptr;
+    [[nodiscard]] Chunk chunk() const { return {bytes, schema}; }
+  };
+  [[nodiscard]] std::vector<LiveCopy> copy_live();
+  // Of those: changes when something was written.
+  [[nodiscard]] std::uint64_t live_bytes() const;
 
   // Counters of losses of all pools, those that are gone included.
   [[nodiscard]] std::vector<Loss> losses() const;

@@ -9,12 +9,12 @@
 
 #include "guest/attach.h"
 #include "guest/binding.h"
+#include "guest/collector.h"
 #include "guest/process.h"
 #include "guest/quiet.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
-#include "sources/dftracer/collector.guest.h"
 #include "sources/dftracer/settings.guest.h"
 
 #define FATHOM_EXPORT extern "C" __attribute__((visibility("default")))
@@ -72,17 +72,6 @@ void set_log(const char* asked) {
   Text(run.log, sizeof run.log).add(scratch.text()).add("/").add(log);
 }
 
-void add_host(Text& to) {
-  char host[65] = {};
-  const int fd = sys_openat(AT_FDCWD, "/proc/sys/kernel/hostname", O_RDONLY, 0);
-  const long length = fd >= 0 ? sys_read(fd, host, sizeof host - 1) : 0;
-  if (fd >= 0) sys_close(fd);
-  for (long i = 0; i < length; i++) {
-    if (host[i] == '\n' || host[i] == '/') host[i] = 0;
-  }
-  to.add(host);
-}
-
 // `dir/.log-host-uid.fathom` for the log `dir/log`.
 void set_place() {
   const char* base = run.log;
@@ -90,9 +79,7 @@ void set_place() {
     if (*at == '/') base = at + 1;
   }
   Text place(run.place, sizeof run.place);
-  place.add(run.log, static_cast<size_t>(base - run.log)).add(".").add(base).add("-");
-  add_host(place);
-  place.add("-").add_number(static_cast<uint64_t>(raw_syscall(SYS_geteuid))).add(".fathom");
+  name_hidden_run(place, run.log, static_cast<size_t>(base - run.log), base);
 }
 
 // --- what the collector is told
@@ -109,12 +96,6 @@ void add_directories(Text& to, const char* more) {
   to.add("data_dirs=").add(settings().data_dirs);
   if (given(more)) to.add(settings().data_dirs[0] != 0 ? ":" : "").add(more);
   to.add("\n");
-}
-
-// Numbers of processes mean something to a collector only where they are counted alike.
-void add_namespace(Text& to) {
-  char link[64] = {};
-  if (sys_readlink("/proc/self/ns/pid", link, sizeof link - 1) > 0) add_line(to, "pidns", link);
 }
 
 void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
@@ -147,8 +128,6 @@ void choose_sources(bool binds_nothing) {
   switch_on();
 }
 
-bool supervised() { return guest.run != nullptr && guest.run->supervised != 0; }
-
 // Of an attached process: from now on its file is somebody's work.
 void join(const fathom_dftracer_start& start, bool asked) {
   if (supervised()) return;
@@ -160,22 +139,21 @@ void join(const fathom_dftracer_start& start, bool asked) {
   start_collector();
 }
 
-// The directory is made before the gate can be: attach finds it there.
+struct Asked {
+  const fathom_dftracer_start& start;
+  bool by_program;
+};
+
 bool attach_in_place(const fathom_dftracer_start& start, bool asked, unsigned how) {
   set_log(start.log_file);
   if (run.log[0] == 0) return false;
   set_place();
-  for (int tries = 0; tries < 3; tries++) {
-    const Scratch spool;
-    if (spool.text() == nullptr || !make_spool_of(run.place)) return false;
-    Text(spool.text(), Scratch::kRoom).add(run.place).add("/spool");
-    const Gate gate(spool.text());
-    if (!gate.open()) continue;  // taken away under our hands
-    if (!attach_to(run.place, how)) return false;
-    join(start, asked);
-    return true;
-  }
-  return false;
+  const Asked with{start, asked};
+  const auto joined = [](const void* of) {
+    const auto* what = static_cast<const Asked*>(of);
+    join(what->start, what->by_program);
+  };
+  return attach_to_hidden(run.place, how, joined, &with);
 }
 
 uint64_t ticks_of(int64_t microseconds) {
@@ -193,17 +171,17 @@ uint64_t ticks_of(int64_t microseconds) {
 using namespace dftracer;
 
 // Preloaded, or linked with DFTRACER_INIT=PRELOAD: recording begins before main().
-bool attach_elsewhere(unsigned how) {
+bool attach_for_dftracer(unsigned how) {
   if (!enabled() || settings().mode == Mode::kFunction) return false;
   return attach_in_place(kNobodyAsked, false, how);
 }
 
-void run_joined() {
+void join_dftracer() {
   if (run.joined || !enabled() || settings().mode == Mode::kFunction) return;
   join(kNobodyAsked, false);
 }
 
-void run_left() {
+void leave_dftracer() {
   if (!run.joined || run.ended) return;
   run.ended = true;
   wait_for_file();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sources/dftracer/collector.guest.h"
+#include "guest/collector.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -13,6 +13,7 @@
 
 #include <initializer_list>
 
+#include "guest/attach.h"
 #include "guest/quiet.h"
 #include "guest/runtime.h"
 #include "guest/scratch.h"
@@ -21,7 +22,7 @@
 
 extern "C" char** environ;
 
-namespace fathom::guest::dftracer {
+namespace fathom::guest {
 namespace {
 
 constexpr long kMilli = 1000000;  // ns
@@ -72,22 +73,30 @@ struct Program {
 constinit Program program = {};
 
 bool is_handed_on(const char* variable) {
-  for (const char* prefix : {"LD_PRELOAD=", "LD_AUDIT=", "FATHOM_", "DFTRACER_"}) {
+  for (const char* prefix : {"LD_PRELOAD=", "LD_AUDIT=", "FATHOM_", "DFTRACER_", "PFLOG="}) {
     if (strncmp(variable, prefix, strlen(prefix)) == 0) return false;
   }
   return true;
 }
 
-// The program lies beside the library, as it was built and as it is installed.
-bool prepare_program() {
+// The program lies beside the library, as it was built and as it is installed, or in `bin` beside
+// its folder.
+bool find_program() {
   const char* slash = nullptr;
   for (const char* at = guest.library; *at != 0; at++) {
     if (*at == '/') slash = at;
   }
   if (slash == nullptr) return false;
-  Text(program.path, sizeof program.path)
-      .add(guest.library, static_cast<size_t>(slash - guest.library))
-      .add("/fathom");
+  for (const char* place : {"/fathom", "/../bin/fathom"}) {
+    Text(program.path, sizeof program.path)
+        .add(guest.library, static_cast<size_t>(slash - guest.library))
+        .add(place);
+    if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(program.path), 1 /* X_OK */) == 0) return true;
+  }
+  return false;
+}
+
+void prepare_program() {
   const size_t length = strlen(guest.out);
   constexpr size_t kSpool = sizeof "/spool" - 1;
   Text(program.directory, sizeof program.directory).add(guest.out, length - kSpool);
@@ -100,7 +109,6 @@ bool prepare_program() {
     if (is_handed_on(*variable)) program.environment[count++] = *variable;
   }
   program.environment[count] = nullptr;
-  return raw_syscall(SYS_faccessat, AT_FDCWD, as_long(program.path), 1 /* X_OK */) == 0;
 }
 
 // In the grandchild: nothing of the program's stays open, but the lock, which is descriptor 3.
@@ -141,6 +149,17 @@ int high_descriptor(int fd) {
 
 int open_lock(const char* path) { return sys_openat(AT_FDCWD, path, O_CREAT | O_RDWR, 0600); }
 
+void add_host(Text& to) {
+  char host[65] = {};
+  const int fd = sys_openat(AT_FDCWD, "/proc/sys/kernel/hostname", O_RDONLY, 0);
+  const long length = fd >= 0 ? sys_read(fd, host, sizeof host - 1) : 0;
+  if (fd >= 0) sys_close(fd);
+  for (long i = 0; i < length; i++) {
+    if (host[i] == '\n' || host[i] == '/') host[i] = 0;
+  }
+  to.add(host);
+}
+
 }  // namespace
 
 Gate::Gate(const char* spool) {
@@ -161,17 +180,48 @@ Gate::~Gate() {
   if (fd_ >= 0) sys_close(fd_);
 }
 
+void name_hidden_run(Text& to, const char* folder, size_t length, const char* name) {
+  to.add(folder, length).add(".").add(name).add("-");
+  add_host(to);
+  to.add("-").add_number(static_cast<uint64_t>(raw_syscall(SYS_geteuid))).add(".fathom");
+}
+
+// The directory is made before the gate can be: attach finds it there.
+bool attach_to_hidden(const char* directory, unsigned how, void (*joined)(const void*),
+                      const void* with) {
+  for (int tries = 0; tries < 3; tries++) {
+    const Scratch spool;
+    if (spool.text() == nullptr || !make_spool_of(directory)) return false;
+    Text(spool.text(), Scratch::kRoom).add(directory).add("/spool");
+    const Gate gate(spool.text());
+    if (!gate.open()) continue;  // taken away under our hands
+    if (!attach_to(directory, how)) return false;
+    joined(with);
+    return true;
+  }
+  return false;
+}
+
+void add_namespace(Text& lines) {
+  char link[64] = {};
+  if (sys_readlink("/proc/self/ns/pid", link, sizeof link - 1) > 0)
+    lines.add("pidns=").add(link).add("\n");
+}
+
+bool supervised() { return guest.run != nullptr && guest.run->supervised != 0; }
+
 void start_collector() {
   const Quiet quiet;
   const Scratch scratch;
-  if (scratch.text() == nullptr || !prepare_program()) return;
+  if (scratch.text() == nullptr) return;
   if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(in_spool(scratch.text(), kNobody)), 0) == 0)
     return;
-  if (adopts_orphans()) {
+  if (adopts_orphans() || !find_program()) {
     const int mark = open_lock(scratch.text());
     if (mark >= 0) sys_close(mark);
     return;
   }
+  prepare_program();
   const int opened = open_lock(in_spool(scratch.text(), kCollectorLock));
   if (opened < 0) return;
   const int fd = high_descriptor(opened);
@@ -203,4 +253,4 @@ void wait_for_file() {
   raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(wanted.text()), 0);
 }
 
-}  // namespace fathom::guest::dftracer
+}  // namespace fathom::guest

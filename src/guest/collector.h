@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The process that writes DFTracer's files where nobody supervises: one for a run, detached, so
-// that neither its end nor ours is felt by the other (docs/formats/spool.md, "Drop-ins").
+// The process that writes the files of drop-ins where nobody supervises: one for a run, detached,
+// so that neither its end nor ours is felt by the other (docs/formats/spool.md, "Drop-ins"). The
+// run lies in a hidden directory then, the same for all processes that want such files.
 #pragma once
 
 #include <stddef.h>
 
-namespace fathom::guest::dftracer {
+#include "guest/text.h"
+
+namespace fathom::guest {
 
 // Where processes of a run meet its collector: entries of the spool's directory.
 constexpr char kCollectorLock[] = "/collector.lock";  // locked by the collector, while it lives
@@ -26,6 +29,21 @@ class Gate {
   int fd_ = -1;
 };
 
+// `<folder>.<name>-<host>-<uid>.fathom`; the folder ends in '/', or is empty.
+void name_hidden_run(Text& to, const char* folder, size_t length, const char* name);
+
+// Joins the run in this directory, and makes it where there is none; whether that worked. `joined`
+// comes while nobody can take the run away.
+bool attach_to_hidden(const char* directory, unsigned how, void (*joined)(const void*),
+                      const void* with);
+
+// Numbers of processes mean something to a collector only where they are counted alike: a line of
+// what a process tells it.
+void add_namespace(Text& lines);
+
+// Whether whoever started the run writes its files.
+bool supervised();
+
 // Starts one, unless there is one, or the program would have to wait() for it. Of an attached
 // process.
 void start_collector();
@@ -34,4 +52,4 @@ void start_collector();
 // there is none.
 void wait_for_file();
 
-}  // namespace fathom::guest::dftracer
+}  // namespace fathom::guest

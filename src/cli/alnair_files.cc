@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "cli/alnair_files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "base/os_error.h"
+#include "base/text.h"
+#include "cli/batch_events.h"
+#include "render/export/alnair_log.h"
+#include "trace/spool.h"
+
+namespace fathom::cli {
+namespace {
+
+using session::StreamProcess;
+
+constexpr std::int64_t kEveryNs = 10'000'000;  // as Alnair's own thread did
+
+struct Settings {
+  std::string folder;
+  bool keeps_recording = true;
+};
+
+// Lines `key=value`, as alnair.guest.cc writes them.
+Settings parse_settings(std::string_view text) {
+  Settings settings;
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.starts_with("log=")) settings.folder = line.substr(4);
+    if (line == "keep=0") settings.keeps_recording = false;
+  }
+  return settings;
+}
+
+// Whoever reads it finds a whole file at any moment. It is written too often to be synced.
+Status replace_file(const std::string& path, const std::string& content) {
+  const std::string draft = path + ".new";
+  FATHOM_ASSIGN(File file, File::open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  FATHOM_TRY(file.write_all(content));
+  return rename_path(draft, path);
+}
+
+// A key of 64 bits, as parse_int() reads it back.
+std::string signed_text(std::uint64_t key) {
+  return std::to_string(static_cast<std::int64_t>(key));
+}
+
+// One pair of logs.
+class Pair {
+ public:
+  // `part` is "" for the plain names. Theirs was appended to from run to run.
+  Pair(const std::string& folder, const std::string& part, bool appends)
+      : metrics_path_(join_path(folder, "metrics" + part + ".log")),
+        timeline_path_(join_path(folder, "timeline" + part + ".log")) {
+    if (!appends) ::unlink(timeline_path_.c_str());
+    begin_ = size_ = size_now();
+  }
+
+  void add(const render::ExportEvent& event, std::int64_t start_ns) {
+    metrics_.add(event);
+    render::append_alnair_line(event, start_ns, pending_);
+    changed_ = true;
+  }
+
+  Status flush() {
+    if (!changed_) return {};
+    FATHOM_TRY(replace_file(metrics_path_, metrics_.text()));
+    FATHOM_ASSIGN(File file, File::open(timeline_path_, O_WRONLY | O_CREAT | O_APPEND, 0644));
+    FATHOM_TRY(file.write_all(pending_));
+    size_ += pending_.size();
+    pending_.clear();
+    changed_ = false;
+    return {};
+  }
+
+  // A copy of what this run wrote so far, for the only process that there was.
+  Status copy_to(Pair& other) {
+    FATHOM_TRY(flush());
+    FATHOM_ASSIGN(const std::string text, read_file(timeline_path_));
+    other.metrics_ = metrics_;
+    other.pending_ = begin_ < text.size() ? text.substr(begin_) : "";
+    return {};
+  }
+
+  [[nodiscard]] std::string state() const {
+    return std::to_string(begin_) + " " + std::to_string(size_) + " " + metrics_.state();
+  }
+  // What was written behind the state is written again.
+  void restore(std::int64_t begin, std::int64_t size, std::string_view metrics) {
+    begin_ = static_cast<std::uint64_t>(begin);
+    size_ = static_cast<std::uint64_t>(size);
+    if (size_ < size_now()) (void)!::truncate(timeline_path_.c_str(), size);
+    metrics_ = render::AlnairMetrics::from_state(metrics);
+    changed_ = true;
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t size_now() const {
+    const Result<File> file = File::open(timeline_path_, O_RDONLY);
+    const Result<std::uint64_t> size = file ? file->size() : Result<std::uint64_t>(0);
+    return size ? *size : 0;
+  }
+
+  std::string metrics_path_;
+  std::string timeline_path_;
+  render::AlnairMetrics metrics_;
+  std::string pending_;
+  std::uint64_t begin_ = 0;  // of this run, in timeline.log
+  std::uint64_t size_ = 0;
+  bool changed_ = true;
+};
+
+// The logs of a directory: plain names for all of the run, and where several processes used CUDA a
+// pair for each.
+class Folder {
+ public:
+  explicit Folder(std::string path) : path_(std::move(path)), all_(path_, "", true) {}
+
+  Status add(const StreamProcess& process, const render::ExportEvent& event,
+             std::int64_t start_ns) {
+    FATHOM_ASSIGN(Pair* const own, pair_of(process));
+    if (own != nullptr) own->add(event, start_ns);
+    all_.add(event, start_ns);
+    return {};
+  }
+
+  Status flush() {
+    FATHOM_TRY(make_dirs(path_));
+    FATHOM_TRY(all_.flush());
+    for (auto& [key, pair] : pairs_) FATHOM_TRY(pair.flush());
+    return {};
+  }
+
+  // A line for each pair: key and pid of the process, sizes, sums.
+  [[nodiscard]] std::string state() const {
+    std::string lines = "all 0 " + all_.state() + "\n";
+    if (only_key_ != 0)
+      lines += "only " + signed_text(only_key_) + " " + std::to_string(only_pid_) + "\n";
+    for (const auto& [key, pair] : pairs_)
+      lines += signed_text(key) + " " + pids_.at(key) + " " + pair.state() + "\n";
+    return lines;
+  }
+
+  void restore(std::string_view line) {
+    std::vector<std::string_view> words = split(line, ' ');
+    if (words.size() < 3) return;
+    const Result<std::int64_t> second = parse_int(words[1]);
+    const Result<std::int64_t> third = parse_int(words[2]);
+    if (!second || !third) return;
+    if (words[0] == "only") {
+      only_key_ = static_cast<std::uint64_t>(*second);
+      only_pid_ = *third;
+      return;
+    }
+    const Result<std::int64_t> size = words.size() > 4 ? parse_int(words[3]) : third;
+    if (!size || words.size() < 5) return;
+    const auto metrics = static_cast<std::size_t>(words[4].data() - line.data());
+    if (words[0] == "all") return all_.restore(*third, *size, line.substr(metrics));
+    const Result<std::int64_t> key = parse_int(words[0]);
+    if (!key) return;
+    const auto process = static_cast<std::uint64_t>(*key);
+    pids_.emplace(process, std::string(words[1]));
+    const auto [at, fresh] = pairs_.try_emplace(process, path_, "-" + std::string(words[1]), true);
+    at->second.restore(*third, *size, line.substr(metrics));
+  }
+
+ private:
+  // nullptr while there is one process: it has the plain names. With the second one, the first gets
+  // what lies there as its own.
+  Result<Pair*> pair_of(const StreamProcess& process) {
+    if (pairs_.empty() && (only_key_ == 0 || only_key_ == process.key)) {
+      only_key_ = process.key;
+      only_pid_ = process.pid;
+      return nullptr;
+    }
+    if (pairs_.empty()) FATHOM_TRY(all_.copy_to(make_pair(only_key_, only_pid_)));
+    const auto found = pairs_.find(process.key);
+    return found != pairs_.end() ? &found->second : &make_pair(process.key, process.pid);
+  }
+
+  Pair& make_pair(std::uint64_t key, std::int64_t pid) {
+    const std::string number = std::to_string(pid);
+    pids_.emplace(key, number);
+    return pairs_.try_emplace(key, path_, "-" + number, false).first->second;
+  }
+
+  std::string path_;
+  Pair all_;
+  std::uint64_t only_key_ = 0;  // of the first process; 0: none yet
+  std::int64_t only_pid_ = 0;
+  std::map<std::uint64_t, Pair> pairs_;  // by process
+  std::map<std::uint64_t, std::string> pids_;
+};
+
+class AlnairFiles : public session::StreamTaker {
+ public:
+  // What a collector that was killed had settled: the number of the first log that is not in the
+  // files, and each folder with the lines of its state behind its path.
+  AlnairFiles(std::string state_path, std::int64_t start_ns)
+      : state_path_(std::move(state_path)), start_ns_(start_ns) {
+    const Result<std::string> state = read_file(state_path_);
+    if (!state) return;
+    Folder* folder = nullptr;
+    for (const std::string_view line : split(*state, '\n')) {
+      const Result<std::int64_t> number = parse_int(line);
+      if (number) first_log_ = static_cast<std::uint64_t>(*number);
+      if (line.starts_with('/')) {
+        folder = &folder_at(std::string(line));
+      } else if (folder != nullptr && !number) {
+        folder->restore(line);
+      }
+    }
+  }
+
+  Status take(const StreamProcess& process, const trace::EventBatch& events,
+              const std::vector<std::size_t>& rows, const trace::Strings& strings) override {
+    Folder& folder = folder_of(process);
+    std::vector<render::ExportArg> args;
+    for (const std::size_t row : rows) {
+      if (strings.view(events.layer[row]) != "cuda") continue;
+      FATHOM_TRY(folder.add(process, event_of(events, row, strings, args), start_ns_));
+    }
+    return {};
+  }
+
+  Status settle(std::uint64_t n) override {
+    if (folders_.empty()) return {};
+    std::string state = std::to_string(n + 1) + "\n";
+    FATHOM_TRY(refresh());
+    for (const auto& [path, folder] : folders_) state += path + "\n" + folder.state();
+    return replace_file(state_path_, state);
+  }
+  [[nodiscard]] std::uint64_t first_log() const override { return first_log_; }
+
+  Status complete(const StreamProcess& process, bool /*in_order*/) override {
+    return folder_of(process).flush();
+  }
+  [[nodiscard]] std::int64_t wants_every(const StreamProcess& /*process*/) const override {
+    return kEveryNs;
+  }
+  Status refresh() override {
+    for (auto& [path, folder] : folders_) FATHOM_TRY(folder.flush());
+    return {};
+  }
+  [[nodiscard]] bool keeps_recording() const override { return keeps_; }
+
+ private:
+  Folder& folder_at(const std::string& path) {
+    return folders_.try_emplace(path, path).first->second;
+  }
+
+  Folder& folder_of(const StreamProcess& process) {
+    const Settings settings = parse_settings(process.settings);
+    keeps_ = settings.keeps_recording;
+    return folder_at(settings.folder);
+  }
+
+  std::string state_path_;
+  std::uint64_t first_log_ = 0;
+  std::int64_t start_ns_;
+  bool keeps_ = true;  // until somebody says that the recording is for the logs alone
+  std::map<std::string, Folder> folders_;
+};
+
+}  // namespace
+
+std::unique_ptr<session::StreamTaker> alnair_files(const std::string& directory,
+                                                   std::int64_t start_ns) {
+  const std::string spool = join_path(directory, trace::kSpoolDirectory);
+  return std::make_unique<AlnairFiles>(join_path(spool, "alnair-files"), start_ns);
+}
+
+}  // namespace fathom::cli
