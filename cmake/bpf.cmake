@@ -11,8 +11,8 @@ function(fathom_bpf target folder)
   set_source_files_properties(${here}/null_functions.S PROPERTIES LANGUAGE ASM)
   if(missing)
     message(STATUS "No layers of the kernel: ${missing}")
-    set_source_files_properties(${here}/probes.cc ${here}/loading.cc ${here}/uprobes.cc ${here}/uprobes_test.cc
-      ${here}/loading_test.cc PROPERTIES HEADER_FILE_ONLY ON)
+    set_source_files_properties(${here}/probes.cc ${here}/loading.cc ${here}/kernel_types.cc ${here}/uprobes.cc
+      ${here}/uprobes_test.cc ${here}/loading_test.cc PROPERTIES HEADER_FILE_ONLY ON)
     set_source_files_properties(${here}/no_probes.cc PROPERTIES COMPILE_DEFINITIONS "FATHOM_MISSING=\"${missing}\"")
     return()
   endif()
@@ -43,6 +43,14 @@ function(fathom_bpf_tools missing)
   set(${missing} "${words}" PARENT_SCOPE)
 endfunction()
 
+function(fathom_bpf_object file name arch headers options)
+  add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o
+    COMMAND ${FATHOM_BPF_CLANG} -g -O2 -mcpu=v3 -target bpf -Wall -Werror -D__TARGET_ARCH_${arch} ${options}
+      -I${PROJECT_SOURCE_DIR}/src -idirafter ${FATHOM_BPF_INCLUDE} -c ${file} -o ${CMAKE_CURRENT_BINARY_DIR}/${name}.bpf.o
+    DEPENDS ${file} ${headers} VERBATIM)
+endfunction()
+
+# Each twice: for kernels that tell the types at their hooks, and plain, for older ones (rungs.bpf.h).
 function(fathom_bpf_objects result here)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     set(arch arm64)
@@ -53,14 +61,15 @@ function(fathom_bpf_objects result here)
   file(GLOB headers CONFIGURE_DEPENDS ${here}/*.h)
   set(objects "")
   foreach(file ${files})
-    cmake_path(GET file STEM LAST_ONLY name)
-    set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
-    add_custom_command(OUTPUT ${object}
-      COMMAND ${FATHOM_BPF_CLANG} -g -O2 -mcpu=v3 -target bpf -Wall -Werror -D__TARGET_ARCH_${arch}
-        -I${PROJECT_SOURCE_DIR}/src -idirafter ${FATHOM_BPF_INCLUDE} -c ${file} -o ${object}
-      DEPENDS ${file} ${headers} VERBATIM)
-    list(APPEND objects ${object})
+    cmake_path(GET file STEM name)
+    fathom_bpf_object(${file} ${name} ${arch} "${headers}" "")
+    list(APPEND objects ${name}.bpf.o)
+    if(NOT name STREQUAL "user") # older kernels have nothing like it
+      fathom_bpf_object(${file} ${name}_plain ${arch} "${headers}" -DFATHOM_PLAIN)
+      list(APPEND objects ${name}_plain.bpf.o)
+    endif()
   endforeach()
+  list(TRANSFORM objects PREPEND ${CMAKE_CURRENT_BINARY_DIR}/)
   set(${result} ${objects} PARENT_SCOPE)
 endfunction()
 

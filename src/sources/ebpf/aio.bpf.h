@@ -7,6 +7,15 @@
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 
+#ifdef FATHOM_PLAIN
+
+/* Without bpf_loop the calls are counted, and not what they hand over. */
+static __always_inline void submit_aio(__u64 blocks, __u64 count, __u64 now) {}
+static __always_inline void refuse_aio(__u64 blocks, __u64 count, __s64 taken) {}
+static __always_inline void fetch_aio(__u64 events, __s64 count, __u64 now) {}
+
+#else
+
 #define FATHOM_MAX_AIO 65536 /* handed over by one call */
 
 /* As programs and the kernel exchange them. */
@@ -60,7 +69,7 @@ static __always_inline bool read_aio(__u64 block, struct fathom_aio_block* asked
 
 static long aio_begins(__u32 index, struct fathom_aio_walk* walk) {
   struct fathom_aio_block asked;
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   struct fathom_aio_key key = {.block = aio_block_at(walk, index), .pid = task->tgid};
   if (!read_aio(key.block, &asked)) return 0;
   struct fathom_aio operation = {.began = walk->now,
@@ -85,7 +94,7 @@ static long aio_ends(__u32 index, struct fathom_aio_walk* walk) {
   struct fathom_aio_event event;
   const void* at = (void*)(walk->at + sizeof event * index);
   if (bpf_probe_read_user(&event, sizeof event, at) != 0) return 0;
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   struct fathom_call_record call =
       call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, FATHOM_BPF_AIO), walk->now, walk->now);
   call.ret = event.result;
@@ -109,8 +118,7 @@ static long aio_ends(__u32 index, struct fathom_aio_walk* walk) {
 /* io_submit(context, count, blocks) */
 static __noinline int submit_aio(__u64 blocks, __u64 count, __u64 now) {
   struct fathom_aio_walk walk = {.at = blocks, .now = now};
-  if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
-    bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_begins, &walk, 0);
+  bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_begins, &walk, 0);
   return 0;
 }
 
@@ -118,8 +126,7 @@ static __noinline int refuse_aio(__u64 blocks, __u64 count, __s64 taken) {
   struct fathom_aio_walk walk = {.at = blocks, .from = taken < 0 ? 0 : taken};
   if (count <= walk.from) return 0;
   count -= walk.from;
-  if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
-    bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_is_refused, &walk, 0);
+  bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_is_refused, &walk, 0);
   return 0;
 }
 
@@ -127,7 +134,8 @@ static __noinline int refuse_aio(__u64 blocks, __u64 count, __s64 taken) {
 static __noinline int fetch_aio(__u64 events, __s64 count, __u64 now) {
   struct fathom_aio_walk walk = {.at = events, .now = now};
   if (count <= 0) return 0;
-  if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_loop))
-    bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_ends, &walk, 0);
+  bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_ends, &walk, 0);
   return 0;
 }
+
+#endif

@@ -43,8 +43,14 @@ static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* 
   return id;
 }
 
+static __always_inline struct gendisk* disk_of(struct request* rq) {
+  struct request___old* old = (struct request___old*)rq;
+  if (FATHOM_IS_PLAIN && bpf_core_field_exists(old->rq_disk)) return BPF_CORE_READ(old, rq_disk);
+  return BPF_CORE_READ(rq, q, disk);
+}
+
 static __always_inline __u32 number_of_disk(struct request* rq) {
-  struct gendisk* disk = BPF_CORE_READ(rq, q, disk);
+  struct gendisk* disk = disk_of(rq);
   if (!disk) return FATHOM_BPF_NO_FILE;
   struct fathom_file_key key = {
       .device = BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor),
@@ -57,8 +63,8 @@ static __always_inline __u32 number_of_disk(struct request* rq) {
 static __always_inline bool is_of_known_file(struct request* rq) {
   struct page* page = BPF_CORE_READ(rq, bio, bi_io_vec, bv_page);
   const unsigned long head = BPF_CORE_READ(page, compound_head);
-  struct folio* folio = (struct folio*)(head & 1 ? head - 1 : (unsigned long)page);
-  struct inode* inode = BPF_CORE_READ(folio, mapping, host);
+  struct address_space* mapping = mapping_of((void*)(head & 1 ? head - 1 : (unsigned long)page));
+  struct inode* inode = BPF_CORE_READ(mapping, host);
   if (!inode) return false;
   struct fathom_file_key key = key_of(inode);
   return bpf_map_lookup_elem(&files, &key) != 0;
@@ -69,20 +75,21 @@ static __always_inline bool is_of_known_file(struct request* rq) {
  */
 static __always_inline int begin(struct request* rq) {
   const __u64 key = (__u64)rq;
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   const bool own = recorded(task) != 0;
-  if (!own && (task->mm || !is_of_known_file(rq))) {
+  if (!own && (FATHOM_FIELD(task, mm) || !is_of_known_file(rq))) {
     bpf_map_delete_elem(&requests, &key);
     return 0;
   }
-  struct fathom_request request = {
-      .began = bpf_ktime_get_ns(), .pid = own ? task->tgid : 0, .tid = own ? task->pid : 0};
+  struct fathom_request request = {.began = bpf_ktime_get_ns(),
+                                   .pid = own ? FATHOM_FIELD(task, tgid) : 0,
+                                   .tid = own ? FATHOM_FIELD(task, pid) : 0};
   if (bpf_map_update_elem(&requests, &key, &request, BPF_ANY) != 0)
     tally(FATHOM_BPF_BLOCK, FATHOM_LOST_REQUEST);
   return 0;
 }
 
-SEC("tp_btf/block_io_start")
+FATHOM_TRACEPOINT("block_io_start")
 int BPF_PROG(request_begins, struct request* rq) { return begin(rq); }
 
 /* Where there is no such hook (before Linux 6.5): when it is queued, or issued at once. */
@@ -90,19 +97,27 @@ static __always_inline int begin_once(struct request* rq) {
   const __u64 key = (__u64)rq;
   return bpf_map_lookup_elem(&requests, &key) ? 0 : begin(rq);
 }
-SEC("tp_btf/block_rq_insert")
+FATHOM_TRACEPOINT("block_rq_insert")
 int BPF_PROG(request_queued, struct request* rq) { return begin(rq); }
-SEC("tp_btf/block_rq_issue")
+FATHOM_TRACEPOINT("block_rq_issue")
 int BPF_PROG(request_issued, struct request* rq) { return begin_once(rq); }
 
-SEC("tp_btf/block_rq_complete")
+#ifdef FATHOM_PLAIN
+/* Before Linux 5.11 they told the queue, too. */
+FATHOM_TRACEPOINT("block_rq_insert")
+int BPF_PROG(request_queued_there, void* queue, struct request* rq) { return begin(rq); }
+FATHOM_TRACEPOINT("block_rq_issue")
+int BPF_PROG(request_issued_there, void* queue, struct request* rq) { return begin_once(rq); }
+#endif
+
+FATHOM_TRACEPOINT("block_rq_complete")
 int BPF_PROG(request_ends, struct request* rq, unsigned char error, unsigned int bytes) {
   const __u64 key = (__u64)rq;
   struct fathom_request* begun = bpf_map_lookup_elem(&requests, &key);
   if (!begun) return 0;
   begun->bytes += bytes;
   if (!error && BPF_CORE_READ(rq, __data_len) > bytes) return 0; /* a part of it */
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   struct fathom_call_record call =
       call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_BLOCK, number_of_request(rq, begun->bytes)),
               begun->began, bpf_ktime_get_ns());

@@ -92,10 +92,22 @@ Status check(const SourceContext& context) {
 // In whole ns: these are measured once, on a machine that does other things, too.
 std::string whole(double ns) { return std::to_string(std::llround(ns)); }
 
+// What there is no call for that does nothing.
+std::vector<std::string> layers_without_cost(const std::vector<fathom_bpf_layer>& layers) {
+  std::vector<std::string> names;
+  for (const fathom_bpf_layer layer : layers) {
+    if (layer != FATHOM_BPF_SYSCALL && layer != FATHOM_BPF_USER)
+      names.emplace_back(ebpf::name_of_layer(layer));
+  }
+  return names;
+}
+
 std::map<std::string, std::string> facts_of(const ebpf::Costs& costs,
                                             const ebpf::ProbeOptions& options) {
   std::map<std::string, std::string> facts;
   facts["kernel.durations"] = "with the cost of probes";
+  const std::string unknown = fathom::join(layers_without_cost(options.layers), ", ");
+  if (!unknown.empty()) facts["kernel.cost_not_measured"] = unknown;
   if (costs.system_call) {
     facts["kernel.syscall.added_ns"] = whole(costs.system_call->added_ns);
     facts["kernel.syscall.shown_ns"] = whole(costs.system_call->shown_ns);
@@ -119,6 +131,7 @@ class EbpfSource final : public Source {
     FATHOM_ASSIGN(options_.filters, ebpf::read_filters(context.filters, options_.layers));
     FATHOM_ASSIGN(probes_, ebpf::Probes::load(options_));
     facts_ = facts_of(probes_->measure(), options_);
+    facts_.merge(probes_->hooks());
     if (!context.filters.empty()) facts_["kernel.filter"] = fathom::join(context.filters, ", ");
     maker_.emplace(options_);
     return {};

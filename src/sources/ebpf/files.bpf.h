@@ -5,17 +5,19 @@
 
 #include "sources/ebpf/maps.bpf.h"
 
-#define FATHOM_MAX_STEPS 2048 /* from a file to the root of all */
+/* From a file to the root of all. */
+#define FATHOM_MAX_STEPS FATHOM_ROOM(2048, 256)
+#define FATHOM_MAX_CPUS 2048
 
 struct fathom_walk {
   struct dentry* dentry;
   struct mount* mount;
   struct dentry* root; /* of the mount */
   __u64 hash;
-  struct fathom_file_record* out; /* 0: the hash is all that is wanted */
-  __u32 bytes;
-  __u16 arrived;
-  __u16 is_wanted; /* lies at or below what is */
+  __u32 tells; /* names go into what is in file_scratch; 0: the hash is all that is wanted */
+  __u32 bytes; /* of them */
+  __u32 arrived;
+  __u32 is_wanted; /* lies at or below what is */
 };
 
 static __always_inline void walk_from(struct fathom_walk* walk, struct file* file) {
@@ -44,6 +46,17 @@ static __always_inline bool is_wanted(struct dentry* dentry) {
   return bpf_map_lookup_elem(&wanted, &key) != 0;
 }
 
+static __always_inline long add_name(struct fathom_walk* walk, struct dentry* dentry) {
+  __u32 zero = 0;
+  struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
+  const __u64 bytes = walk->bytes;
+  if (!out || bytes >= FATHOM_BPF_PATH) return 1;
+  const long length = bpf_probe_read_kernel_str(out->path + bytes, FATHOM_BPF_NAME,
+                                                BPF_CORE_READ(dentry, d_name.name));
+  if (length > 0) walk->bytes = bytes + length;
+  return 0;
+}
+
 /* One step towards the root: by one name, or out of a mount. 1 ends the walk. */
 static long walk_step(__u32 index, struct fathom_walk* walk) {
   struct dentry* dentry = walk->dentry;
@@ -60,19 +73,43 @@ static long walk_step(__u32 index, struct fathom_walk* walk) {
   }
   walk->hash = walk->hash * 0x9e3779b97f4a7c15ULL + BPF_CORE_READ(dentry, d_name.hash_len);
   walk->dentry = parent;
-  const __u32 bytes = walk->bytes;
-  if (!walk->out) return 0;
-  if (bytes >= FATHOM_BPF_PATH) return 1;
-  const long length =
-      bpf_probe_read_kernel_str(walk->out->path + bytes, 256, BPF_CORE_READ(dentry, d_name.name));
-  if (length > 0) walk->bytes = bytes + length;
-  return 0;
+  return walk->tells ? add_name(walk, dentry) : 0;
 }
+
+#ifdef FATHOM_PLAIN
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct fathom_walk);
+} walk_scratch SEC(".maps");
+
+/* A function of its own for the verifier, which looks at it once instead of at every turn. */
+__noinline int walk_on(void) {
+  __u32 zero = 0;
+  struct fathom_walk* walk = bpf_map_lookup_elem(&walk_scratch, &zero);
+  return walk ? walk_step(0, walk) : 1;
+}
+
+static __always_inline void walk_up(struct fathom_walk* walk) {
+  __u32 zero = 0;
+  struct fathom_walk* own = bpf_map_lookup_elem(&walk_scratch, &zero);
+  if (!own) return;
+  *own = *walk;
+  for (int i = 0; i < FATHOM_MAX_STEPS; i++)
+    if (walk_on()) break;
+  *walk = *own;
+}
+#else
+static __always_inline void walk_up(struct fathom_walk* walk) {
+  bpf_loop(FATHOM_MAX_STEPS, walk_step, walk, 0);
+}
+#endif
 
 static __always_inline __u64 hash_of_names(struct file* file) {
   struct fathom_walk walk = {.hash = 1};
   walk_from(&walk, file);
-  bpf_loop(FATHOM_MAX_STEPS, walk_step, &walk, 0);
+  walk_up(&walk);
   return walk.hash;
 }
 
@@ -87,14 +124,14 @@ static __always_inline void walk_names(struct file* file, struct inode* inode,
       walk->dentry =
           (struct dentry*)((char*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias));
   }
-  if (walk->dentry) bpf_loop(FATHOM_MAX_STEPS, walk_step, walk, 0);
+  if (walk->dentry) walk_up(walk);
 }
 
 static __always_inline void send_path(struct file* file, struct inode* inode, __u32 id) {
   __u32 zero = 0;
   struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
   if (!out) return;
-  struct fathom_walk walk = {.hash = 1, .out = out};
+  struct fathom_walk walk = {.hash = 1, .tells = 1};
   walk_names(file, inode, &walk);
   out->kind = FATHOM_RECORD_FILE;
   out->id = id;
@@ -110,13 +147,24 @@ static __always_inline void send_path(struct file* file, struct inode* inode, __
   if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
 }
 
-/* The next number for a file; FATHOM_BPF_NO_FILE where it cannot be kept. */
-static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names, __u32 elsewhere) {
+/* The next number of a file. (Hooks of the plain rung that meet files are not preempted.) */
+static __always_inline __u32 next_number(void) {
   __u32 zero = 0;
   __u32* last = bpf_map_lookup_elem(&last_file, &zero);
   if (!last) return FATHOM_BPF_NO_FILE;
-  struct fathom_file known = {.names = names,
-                              .id = (1 + __sync_fetch_and_add(last, 1)) | elsewhere};
+#ifdef FATHOM_PLAIN
+  *last += 1;
+  return *last * FATHOM_MAX_CPUS + bpf_get_smp_processor_id() % FATHOM_MAX_CPUS;
+#else
+  return 1 + __sync_fetch_and_add(last, 1);
+#endif
+}
+
+/* Its number; FATHOM_BPF_NO_FILE where it cannot be kept. */
+static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names, __u32 elsewhere) {
+  const __u32 number = next_number();
+  if (number == FATHOM_BPF_NO_FILE) return FATHOM_BPF_NO_FILE;
+  struct fathom_file known = {.names = names, .id = number | elsewhere};
   if (bpf_map_update_elem(&files, key, &known, BPF_ANY) == 0) return known.id;
   lose(FATHOM_LOST_FILE);
   return FATHOM_BPF_NO_FILE;
@@ -163,6 +211,13 @@ static __always_inline __u32 number_of_descriptor(struct task_struct* task, __s6
   if (!table || fd >= BPF_CORE_READ(table, max_fds)) return FATHOM_BPF_NO_FILE;
   bpf_probe_read_kernel(&file, sizeof file, BPF_CORE_READ(table, fd) + fd);
   return number_of_file(file, opened);
+}
+
+/* Of a folio, or of a page, as it was before there were folios (Linux 5.16). */
+static __always_inline struct address_space* mapping_of(void* folio) {
+  struct page* page = folio;
+  if (FATHOM_IS_PLAIN && !bpf_core_type_exists(struct folio)) return BPF_CORE_READ(page, mapping);
+  return BPF_CORE_READ((struct folio*)folio, mapping);
 }
 
 /* Where only the file system knows which file is meant. */

@@ -4,14 +4,14 @@
 #include "sources/ebpf/record.bpf.h"
 
 static __always_inline int begin(__u32 number) {
-  struct fathom_task* state = recorded(bpf_get_current_task_btf());
+  struct fathom_task* state = recorded(this_task());
   if (state) state->fs_began[number] = bpf_ktime_get_ns();
   return 0;
 }
 
 static __always_inline int end(__u32 number, struct inode* inode, __s64 result) {
   const __u64 now = bpf_ktime_get_ns();
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   struct fathom_task* state = recorded(task);
   if (!state || !state->fs_began[number]) return 0;
   struct fathom_call_record call =
@@ -23,66 +23,66 @@ static __always_inline int end(__u32 number, struct inode* inode, __s64 result) 
   return 0;
 }
 
-SEC("tp_btf/ext4_da_write_begin")
+FATHOM_TRACEPOINT("ext4_da_write_begin")
 int BPF_PROG(delayed_write_begins, struct inode* inode, long long at, unsigned int bytes) {
   return begin(FATHOM_FS_WRITE);
 }
-SEC("tp_btf/ext4_da_write_end")
+FATHOM_TRACEPOINT("ext4_da_write_end")
 int BPF_PROG(delayed_write_ends, struct inode* inode, long long at, unsigned int bytes,
              unsigned int copied) {
   return end(FATHOM_FS_WRITE, inode, copied);
 }
-SEC("tp_btf/ext4_write_begin")
+FATHOM_TRACEPOINT("ext4_write_begin")
 int BPF_PROG(write_begins, struct inode* inode, long long at, unsigned int bytes) {
   return begin(FATHOM_FS_WRITE);
 }
-SEC("tp_btf/ext4_write_end")
+FATHOM_TRACEPOINT("ext4_write_end")
 int BPF_PROG(write_ends, struct inode* inode, long long at, unsigned int bytes,
              unsigned int copied) {
   return end(FATHOM_FS_WRITE, inode, copied);
 }
-SEC("tp_btf/ext4_journalled_write_end")
+FATHOM_TRACEPOINT("ext4_journalled_write_end")
 int BPF_PROG(journalled_write_ends, struct inode* inode, long long at, unsigned int bytes,
              unsigned int copied) {
   return end(FATHOM_FS_WRITE, inode, copied);
 }
 
-SEC("tp_btf/ext4_sync_file_enter")
+FATHOM_TRACEPOINT("ext4_sync_file_enter")
 int BPF_PROG(sync_begins, struct file* file, int only_data) { return begin(FATHOM_FS_FSYNC); }
-SEC("tp_btf/ext4_sync_file_exit")
+FATHOM_TRACEPOINT("ext4_sync_file_exit")
 int BPF_PROG(sync_ends, struct inode* inode, int result) {
   return end(FATHOM_FS_FSYNC, inode, result);
 }
 
-SEC("tp_btf/ext4_writepages")
+FATHOM_TRACEPOINT("ext4_writepages")
 int BPF_PROG(writeback_begins, struct inode* inode, struct writeback_control* control) {
   return begin(FATHOM_FS_WRITEBACK);
 }
-SEC("tp_btf/ext4_writepages_result")
+FATHOM_TRACEPOINT("ext4_writepages_result")
 int BPF_PROG(writeback_ends, struct inode* inode, struct writeback_control* control, int result,
              int pages) {
   return end(FATHOM_FS_WRITEBACK, inode, result);
 }
 
-SEC("tp_btf/ext4_unlink_enter")
+FATHOM_TRACEPOINT("ext4_unlink_enter")
 int BPF_PROG(unlink_begins, struct inode* directory, struct dentry* name) {
   return begin(FATHOM_FS_UNLINK);
 }
-SEC("tp_btf/ext4_unlink_exit")
+FATHOM_TRACEPOINT("ext4_unlink_exit")
 int BPF_PROG(unlink_ends, struct dentry* name, int result) {
   return end(FATHOM_FS_UNLINK, BPF_CORE_READ(name, d_inode), result);
 }
 
-SEC("tp_btf/ext4_truncate_enter")
+FATHOM_TRACEPOINT("ext4_truncate_enter")
 int BPF_PROG(truncate_begins, struct inode* inode) { return begin(FATHOM_FS_TRUNCATE); }
-SEC("tp_btf/ext4_truncate_exit")
+FATHOM_TRACEPOINT("ext4_truncate_exit")
 int BPF_PROG(truncate_ends, struct inode* inode) { return end(FATHOM_FS_TRUNCATE, inode, 0); }
 
-SEC("tp_btf/ext4_fallocate_enter")
+FATHOM_TRACEPOINT("ext4_fallocate_enter")
 int BPF_PROG(fallocate_begins, struct inode* inode, long long at, long long bytes, int mode) {
   return begin(FATHOM_FS_FALLOCATE);
 }
-SEC("tp_btf/ext4_fallocate_exit")
+FATHOM_TRACEPOINT("ext4_fallocate_exit")
 int BPF_PROG(fallocate_ends, struct inode* inode, long long at, unsigned int blocks, int result) {
   return end(FATHOM_FS_FALLOCATE, inode, result);
 }

@@ -3,23 +3,17 @@
  * user or a control group when they begin. */
 #include "sources/ebpf/process.bpf.h"
 
-#define FATHOM_GROUPS 64 /* from a group to the root of its hierarchy */
 #define FATHOM_CONTROLLERS 32
 #define FATHOM_EXITING 4 /* PF_EXITING */
 
 static __always_inline bool is_in(struct cgroup* group, struct fathom_choice* choice) {
   if (!group || BPF_CORE_READ(group, root, hierarchy_id) != choice->hierarchy) return false;
-  for (int i = 0; i < FATHOM_GROUPS && group; i++) {
-    if (BPF_CORE_READ(group, kn, id) == choice->group) return true;
-    struct cgroup_subsys_state* above = BPF_CORE_READ(group, self.parent);
-    group = above ? BPF_CORE_READ(above, cgroup) : 0;
-  }
-  return false;
+  return is_below(group, choice->group);
 }
 
 /* A task is in one group of each hierarchy, which its controllers lead to. */
 static __always_inline bool is_in_group(struct task_struct* task, struct fathom_choice* choice) {
-  struct css_set* set = task->cgroups;
+  struct css_set* set = FATHOM_FIELD(task, cgroups);
   if (choice->hierarchy == 0) return is_in(BPF_CORE_READ(set, dfl_cgrp), choice);
   const __u32 count = bpf_core_field_size(set->subsys) / sizeof(void*);
   void* first = (char*)set + bpf_core_field_offset(struct css_set, subsys);
@@ -34,8 +28,9 @@ static __always_inline bool is_in_group(struct task_struct* task, struct fathom_
 }
 
 static __always_inline bool is_chosen(struct task_struct* task, struct fathom_choice* choice) {
-  if (task->tgid == choice->recorder) return false;
-  if (choice->by == FATHOM_CHOICE_PROCESS) return task->tgid == choice->process;
+  const __u32 process = FATHOM_FIELD(task, tgid);
+  if (process == choice->recorder) return false;
+  if (choice->by == FATHOM_CHOICE_PROCESS) return process == choice->process;
   if (choice->by == FATHOM_CHOICE_USER) return BPF_CORE_READ(task, cred, uid.val) == choice->user;
   if (choice->by == FATHOM_CHOICE_GROUP) return is_in_group(task, choice);
   return choice->by == FATHOM_CHOICE_ALL;
@@ -49,7 +44,7 @@ static __always_inline struct fathom_choice* choice_at(__u32 place) {
 static __always_inline bool turn_on(struct task_struct* task) {
   struct fathom_task* state = followed(task);
   if (state && state->on) return false;
-  if (!state) state = bpf_task_storage_get(&tasks, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  if (!state) state = follow(task);
   if (!state) lose(FATHOM_LOST_TASK);
   if (state) state->on = 1;
   return state != 0;
@@ -65,9 +60,10 @@ static __always_inline void join(struct task_struct* task) {
     return;
   }
   out->kind = FATHOM_RECORD_JOIN;
-  out->pid = task->tgid;
-  out->tid = task->pid;
-  out->parent = task->real_parent->tgid;
+  struct task_struct* parent = FATHOM_FIELD(task, real_parent);
+  out->pid = FATHOM_FIELD(task, tgid);
+  out->tid = FATHOM_FIELD(task, pid);
+  out->parent = FATHOM_FIELD(parent, tgid);
   out->at = bpf_ktime_get_ns();
   out->status = 0;
   out->bytes = sizeof task->comm;
@@ -79,16 +75,17 @@ SEC("iter/task")
 int each_task(struct bpf_iter__task* walk) {
   struct task_struct* task = walk->task;
   struct fathom_choice* choice = choice_at(FATHOM_CHOICE_OF_WALK);
-  if (!task || !choice || (task->flags & FATHOM_EXITING) || !is_chosen(task, choice)) return 0;
+  if (!task || !choice || (FATHOM_FIELD(task, flags) & FATHOM_EXITING) || !is_chosen(task, choice))
+    return 0;
   if (choice->leaves) {
-    bpf_task_storage_delete(&tasks, task);
+    forget(task);
   } else {
     join(task);
   }
   return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
+FATHOM_TRACEPOINT("sched_process_exec")
 int BPF_PROG(program_of_choice_begins, struct task_struct* task) {
   struct fathom_choice* choice = choice_at(FATHOM_CHOICE_STANDING);
   if (!choice || !choice->by || followed(task) || !is_chosen(task, choice)) return 0;
@@ -97,10 +94,11 @@ int BPF_PROG(program_of_choice_begins, struct task_struct* task) {
 }
 
 /* (Its other threads join with the next walk.) */
-SEC("tp_btf/cgroup_attach_task")
+FATHOM_TRACEPOINT("cgroup_attach_task")
 int BPF_PROG(process_is_moved, struct cgroup* to, const char* path, struct task_struct* task) {
   struct fathom_choice* choice = choice_at(FATHOM_CHOICE_STANDING);
-  if (!choice || choice->by != FATHOM_CHOICE_GROUP || task->tgid == choice->recorder) return 0;
+  if (!choice || choice->by != FATHOM_CHOICE_GROUP || FATHOM_FIELD(task, tgid) == choice->recorder)
+    return 0;
   if (is_in(to, choice)) join(task);
   return 0;
 }

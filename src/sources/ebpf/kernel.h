@@ -31,7 +31,6 @@ enum {
 enum { BPF_F_NO_PREALLOC = 1 };
 enum { BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1 };
-enum bpf_func_id { BPF_FUNC_loop = 181 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -163,6 +162,7 @@ struct request_queue {
 };
 struct page {
   unsigned long compound_head;
+  struct address_space* mapping;
 };
 struct bio_vec {
   struct page* bv_page;
@@ -176,6 +176,16 @@ struct request {
   u32 cmd_flags;
   unsigned int __data_len;
 };
+/* As they were: the disk of a request (before Linux 5.15), what a task does (5.14). */
+struct request___old {
+  struct gendisk* rq_disk;
+};
+struct task_struct___old {
+  long state;
+};
+struct task_struct___new {
+  unsigned int __state;
+};
 struct io_kiocb {
   struct file* file;
   u8 opcode;
@@ -188,10 +198,10 @@ struct io_uring_cqe {
 struct pt_regs {
   unsigned long r10, r8, ax, dx, si, di, sp;
 };
-#define FATHOM_ARG1(regs) ((regs)->di)
-#define FATHOM_ARG2(regs) ((regs)->si)
-#define FATHOM_ARG3(regs) ((regs)->dx)
-#define FATHOM_ARG4(regs) ((regs)->r10)
+#define FATHOM_ARG1(regs) FATHOM_FIELD(regs, di)
+#define FATHOM_ARG2(regs) FATHOM_FIELD(regs, si)
+#define FATHOM_ARG3(regs) FATHOM_FIELD(regs, dx)
+#define FATHOM_ARG4(regs) FATHOM_FIELD(regs, r10)
 /* Of functions. */
 #define FATHOM_FIRST(at) BPF_CORE_READ(at, di)
 #define FATHOM_SECOND(at) BPF_CORE_READ(at, si)
@@ -204,10 +214,10 @@ struct pt_regs {
   u64 sp;
   u64 orig_x0;
 };
-#define FATHOM_ARG1(regs) ((regs)->orig_x0)
-#define FATHOM_ARG2(regs) ((regs)->regs[1])
-#define FATHOM_ARG3(regs) ((regs)->regs[2])
-#define FATHOM_ARG4(regs) ((regs)->regs[3])
+#define FATHOM_ARG1(regs) FATHOM_FIELD(regs, orig_x0)
+#define FATHOM_ARG2(regs) FATHOM_FIELD(regs, regs[1])
+#define FATHOM_ARG3(regs) FATHOM_FIELD(regs, regs[2])
+#define FATHOM_ARG4(regs) FATHOM_FIELD(regs, regs[3])
 /* Of functions. */
 #define FATHOM_FIRST(at) BPF_CORE_READ(at, regs[0])
 #define FATHOM_SECOND(at) BPF_CORE_READ(at, regs[1])

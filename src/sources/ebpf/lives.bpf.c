@@ -2,12 +2,11 @@
  * Whom we record: the program from its exec on, and whatever it makes. */
 #include "sources/ebpf/process.bpf.h"
 
-SEC("tp_btf/sched_process_fork")
+FATHOM_TRACEPOINT("sched_process_fork")
 int BPF_PROG(task_made, struct task_struct* parent, struct task_struct* child) {
   struct fathom_task* of_parent = followed(parent);
   if (!of_parent) return 0;
-  struct fathom_task* state =
-      bpf_task_storage_get(&tasks, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  struct fathom_task* state = follow(child);
   if (!state) {
     lose(FATHOM_LOST_TASK);
     return 0;
@@ -16,28 +15,39 @@ int BPF_PROG(task_made, struct task_struct* parent, struct task_struct* child) {
   if (!state->on) return 0;
   struct fathom_process_record* out = process_record(FATHOM_RECORD_FORK, child);
   if (!out) return 0;
-  out->parent = parent->tgid;
+  out->parent = FATHOM_FIELD(parent, tgid);
   send_process(out);
   return 0;
 }
 
-SEC("tp_btf/sched_process_exec")
+FATHOM_TRACEPOINT("sched_process_exec")
 int BPF_PROG(program_begins, struct task_struct* task) {
   struct fathom_task* state = followed(task);
   if (!state) return 0;
   state->on = 1;
+  state->task = (__u64)task;
   tell_exec(task);
   return 0;
 }
 
-SEC("tp_btf/sched_process_exit")
+FATHOM_TRACEPOINT("sched_process_exit")
 int BPF_PROG(task_ends, struct task_struct* task) {
   struct fathom_task* state = followed(task);
   if (!state || !state->on) return 0;
   struct fathom_process_record* out = process_record(FATHOM_RECORD_EXIT, task);
   if (!out) return 0;
-  out->status = task->signal->group_exit_code;
-  if (out->status == 0) out->status = task->exit_code;
+  struct signal_struct* of_all = FATHOM_FIELD(task, signal);
+  out->status = FATHOM_FIELD(of_all, group_exit_code);
+  if (out->status == 0) out->status = FATHOM_FIELD(task, exit_code);
   send_process(out);
   return 0;
 }
+
+#ifdef FATHOM_PLAIN
+/* When nothing can be told of it any more. */
+FATHOM_TRACEPOINT("sched_process_free")
+int BPF_PROG(task_is_gone, struct task_struct* task) {
+  forget(task);
+  return 0;
+}
+#endif

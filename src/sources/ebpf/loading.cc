@@ -2,8 +2,8 @@
 #include "sources/ebpf/loading.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <linux/capability.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,18 +11,19 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "base/files.h"
+#include "base/os_error.h"
 #include "base/text.h"
 #include "sources/ebpf/calls.h"
+#include "sources/ebpf/kernel_types.h"
 #include "sources/ebpf/uprobes.h"
 
 namespace fathom::sources::ebpf {
 namespace {
-
-constexpr char kKernelTypes[] = "/sys/kernel/btf/vmlinux";
 
 // libbpf's own words, kept for the message that tells what went wrong.
 struct Words {
@@ -63,21 +64,6 @@ bool may_load() {
   return (all & (kSysAdmin | kBpf)) != 0;
 }
 
-struct FreeTypes {
-  void operator()(btf* types) const { btf__free(types); }
-};
-
-// BTF of the kernel: read once, for all modules.
-const btf* kernel_types() {
-  static const std::unique_ptr<btf, FreeTypes> types(btf__load_vmlinux_btf());
-  return types.get();
-}
-
-bool has_tracepoint(const std::string& name) {
-  return btf__find_by_name_kind(kernel_types(), ("btf_trace_" + name).c_str(), BTF_KIND_TYPEDEF) >=
-         0;
-}
-
 Status resize(bpf_object* object, const char* name, std::uint32_t entries) {
   bpf_map* map = bpf_object__find_map_by_name(object, name);
   const int failed = entries == 0 ? 0 : bpf_map__set_max_entries(map, entries);
@@ -95,33 +81,26 @@ Status share_maps(bpf_object* object, const Loaded& first) {
   return {};
 }
 
-// A hook's name, where the kernel knows it by its types; "" for other kinds.
+// The name of a tracepoint; "" for other kinds of hooks.
 std::string_view tracepoint_of(const bpf_program* program) {
-  constexpr std::string_view kTracepoint = "tp_btf/";
   const std::string_view section = bpf_program__section_name(program);
-  return section.starts_with(kTracepoint) ? section.substr(kTracepoint.size()) : "";
-}
-
-// How many arguments a tracepoint has; -1 where there is none of this name.
-int arguments_of(const std::string& hook) {
-  const int found =
-      btf__find_by_name_kind(kernel_types(), ("btf_trace_" + hook).c_str(), BTF_KIND_TYPEDEF);
-  const btf_type* type =
-      found < 0 ? nullptr : btf__type_by_id(kernel_types(), static_cast<std::uint32_t>(found));
-  for (int i = 0; i < 2 && type != nullptr; ++i)  // a name of a pointer to a function
-    type = btf__type_by_id(kernel_types(), type->type);
-  return type == nullptr || !btf_is_func_proto(type) ? -1 : btf_vlen(type) - 1;  // one is ours
+  for (const std::string_view kind : {"tp_btf/", "raw_tp/"})
+    if (section.starts_with(kind)) return section.substr(kind.size());
+  return "";
 }
 
 bool suits(const bpf_program* program, std::string_view hook) {
   const std::string_view name = bpf_program__name(program);
-  const auto* const found = std::ranges::find(kVariants, name, &Variant::program);
-  return found == std::end(kVariants) || found->arguments == arguments_of(std::string(hook));
+  const auto is_of_it = [&](const Variant& one) { return one.program == name; };
+  const auto fits = [&](const Variant& one) {
+    return is_of_it(one) && one.arguments == arguments_of(hook);
+  };
+  return std::ranges::none_of(kVariants, is_of_it) || std::ranges::any_of(kVariants, fits);
 }
 
 bool is_superfluous(std::string_view hook) {
   return std::ranges::any_of(kSubstitutes, [&](const Substitute& one) {
-    return one.hook == hook && has_tracepoint(std::string(one.better));
+    return one.hook == hook && has_tracepoint(one.better);
   });
 }
 
@@ -131,7 +110,7 @@ bool is_substitute(std::string_view hook) {
 
 bool has_substitute(std::string_view hook) {
   return std::ranges::any_of(kSubstitutes, [&](const Substitute& one) {
-    return one.better == hook && has_tracepoint(std::string(one.hook));
+    return one.better == hook && has_tracepoint(one.hook);
   });
 }
 
@@ -142,7 +121,7 @@ Status choose_programs(Loaded& loaded) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, loaded.object.get()) {
     const std::string_view hook = tracepoint_of(program);
-    const bool is_there = hook.empty() || has_tracepoint(std::string(hook));
+    const bool is_there = hook.empty() || has_tracepoint(hook);
     const bool is_used = is_there && !is_superfluous(hook) && suits(program, hook);
     if (!is_used) bpf_program__set_autoload(program, false);
     if (!is_there && !has_substitute(hook) && !is_substitute(hook))
@@ -150,6 +129,8 @@ Status choose_programs(Loaded& loaded) {
     any |= is_used;
   }
   if (any) return {};
+  if (loaded.absent.empty())
+    return Error{Code::kUnsupported, "this kernel's tracepoints tell other things", ""};
   return Error{Code::kUnsupported, "this kernel has no tracepoint " + join(loaded.absent, " or "),
                ""};
 }
@@ -217,15 +198,17 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
   return {};
 }
 
-Result<Loaded> load_module(const Module& module, const Room& room, const Loaded* first) {
-  if (!path_exists(kKernelTypes) || kernel_types() == nullptr)
-    return Error{Code::kUnsupported,
-                 std::string("this kernel does not tell its types (") + kKernelTypes + ")", ""};
+namespace {
+
+Result<Loaded> load_code(const Module& module, const Room& room, const Loaded* first, Rung rung) {
+  const Programs& code = module.code(rung);
+  FATHOM_TRY(read_kernel_types());
   libbpf_set_print(keep_words);
   last_words() = {};
   Loaded loaded;
   loaded.module = &module;
-  loaded.object.reset(bpf_object__open_mem(module.begin, module.size(), nullptr));
+  loaded.rung = rung;
+  loaded.object.reset(bpf_object__open_mem(code.begin, code.size(), nullptr));
   if (!loaded.object) return refused(errno);
   if (first == nullptr) {
     FATHOM_TRY(resize(loaded.object.get(), "ring", room.ring_bytes));
@@ -239,6 +222,70 @@ Result<Loaded> load_module(const Module& module, const Room& room, const Loaded*
     return refused(-failed);
   if (module.uprobes == Uprobes::kNone) FATHOM_TRY(attach(loaded));
   return loaded;
+}
+
+// Left out, so that what stands in for it can be tried.
+bool is_left_out(std::string_view what) {
+  const char* all = std::getenv("FATHOM_KERNEL_WITHOUT");  // NOLINT(concurrency-mt-unsafe)
+  const std::vector<std::string_view> words = split(all == nullptr ? "" : all, ',');
+  return !what.empty() && std::ranges::find(words, what) != words.end();
+}
+
+Error left_out(std::string_view what) {
+  return {Code::kUnsupported, "FATHOM_KERNEL_WITHOUT leaves out " + std::string(what), ""};
+}
+
+// Where hashes allocate in any context there is all the rest, too.
+Result<Loaded> load_typed(const Room& room) {
+  if (is_left_out("typed")) return left_out("typed");
+  FATHOM_TRY(read_kernel_types());
+  if (!has_structure("bpf_mem_alloc"))
+    return Error{Code::kUnsupported, "this kernel's hashes do not allocate in any context", ""};
+  return load_code(kModules[0], room, nullptr, Rung::kTyped);
+}
+
+// The number of a task is the kernel's own only where no namespace has others.
+Status check_namespace() {
+  constexpr ino_t kOfTheMachine = 0xEFFFFFFC;
+  struct stat facts {};
+  if (::stat("/proc/self/ns/pid", &facts) == 0 && facts.st_ino == kOfTheMachine) return {};
+  return Error{Code::kUnsupported,
+               "on kernels as old as this one, tasks of containers cannot be followed from inside",
+               "run it outside of the container"};
+}
+
+}  // namespace
+
+Result<Loaded> load_first(const Room& room) {
+  Result<Loaded> typed = load_typed(room);
+  if (typed || typed.error().code == Code::kDenied) return typed;
+  FATHOM_TRY(check_namespace());
+  Result<Loaded> plain = load_code(kModules[0], room, nullptr, Rung::kPlain);
+  return plain;
+}
+
+Result<Loaded> load_module(const Module& module, const Loaded& first) {
+  if (module.code(first.rung).size() == 0)
+    return Error{Code::kUnsupported, "this kernel is too old for " + std::string(module.what), ""};
+  if (is_left_out(module.needs)) return left_out(module.needs);
+  return load_code(module, {}, &first, first.rung);
+}
+
+Status follow(const Loaded& first, pid_t process, bool at_once) {
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  if (!pidfd.valid()) return os_error(errno, "open process " + std::to_string(process));
+  fathom_task state{};
+  state.on = at_once ? 1 : 0;
+  const int key = first.rung == Rung::kPlain ? process : pidfd.get();
+  if (bpf_map_update_elem(first.map("tasks"), &key, &state, BPF_ANY) != 0)
+    return os_error(errno, "follow process " + std::to_string(process));
+  return {};
+}
+
+void unfollow(const Loaded& first, pid_t process) {
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  const int key = first.rung == Rung::kPlain ? process : pidfd.get();
+  bpf_map_delete_elem(first.map("tasks"), &key);
 }
 
 }  // namespace fathom::sources::ebpf

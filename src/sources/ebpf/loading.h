@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Objects of BPF code into the kernel and onto their hooks. Included by probes.cc, loading.cc and
-// uprobes.cc only.
+// Objects of BPF code into the kernel and onto their hooks. Included by files that may know
+// libbpf only.
 #pragma once
 
 #include <bpf/libbpf.h>
@@ -28,6 +28,7 @@ using Link = std::unique_ptr<bpf_link, DestroyLink>;
 // One module in the kernel: at work as long as it has links, for those that are adopted.
 struct Loaded {
   const Module* module = nullptr;
+  Rung rung = Rung::kTyped;
   std::unique_ptr<bpf_object, CloseObject> object;
   std::vector<Link> links;
   std::vector<Fd> uprobes;          // links of layer user that libbpf does not know
@@ -46,9 +47,16 @@ struct Room {
   std::uint32_t rows = 0;
 };
 
-// Loads it and puts it to its hooks; functions of programs come later. `first`: the module whose
-// maps are shared; nullptr for that one itself. kDenied where the kernel wants a privilege.
-Result<Loaded> load_module(const Module& module, const Room& room, const Loaded* first);
+// The module whose maps all others share, on the best rung that this kernel has. kDenied where the
+// kernel wants a privilege.
+Result<Loaded> load_first(const Room& room);
+
+// Loads it and puts it to its hooks; functions of programs come later.
+Result<Loaded> load_module(const Module& module, const Loaded& first);
+
+// A process is recorded from its next exec on, or at once.
+Status follow(const Loaded& first, pid_t process, bool at_once);
+void unfollow(const Loaded& first, pid_t process);
 
 // What it records, from now on.
 Status set_up(Loaded& loaded, const ProbeOptions& options);

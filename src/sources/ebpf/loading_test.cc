@@ -27,7 +27,7 @@ TEST(EbpfLoading, EndOfTheVerifiersLog) {
 
 // Programs for functions as filters of sockets, which may not call what they call.
 TEST(EbpfLoading, VerifierIsNotTakenForPrivilege) {
-  const Result<Loaded> first = load_module(kModules[0], {}, nullptr);
+  const Result<Loaded> first = load_first({});
   if (!first) GTEST_SKIP() << first.error().message;
   Loaded bad;
   const auto size = static_cast<std::size_t>(fathom_bpf_user_pair_end - fathom_bpf_user_pair);

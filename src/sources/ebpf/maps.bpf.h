@@ -3,46 +3,48 @@
  * the first one made. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "sources/ebpf/kernel.h"
-/* after the types */
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
-#include "sources/ebpf/shared.h"
+#include "sources/ebpf/rungs.bpf.h"
 
 char fathom_license[] SEC("license") = "Dual MIT/GPL";
 
 /* Not constants: what was loaded to see whether it can be loaded is what then records. */
 struct fathom_bpf_settings settings = {.interval_ns = 1000000000};
 
+#ifdef FATHOM_PLAIN
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 65536);
+  __type(key, __u32); /* number of the thread */
+  __type(value, struct fathom_task);
+} tasks SEC(".maps");
+#else
 struct {
   __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
   __uint(map_flags, BPF_F_NO_PREALLOC);
   __type(key, int);
   __type(value, struct fathom_task);
 } tasks SEC(".maps");
+#endif
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __uint(max_entries, 262144);
+  __uint(map_flags, FATHOM_HASH_FLAGS);
+  __uint(max_entries, FATHOM_ROOM(262144, 65536));
   __type(key, struct fathom_call_key);
   __type(value, struct fathom_call_sums);
 } sums SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __uint(max_entries, 1048576);
+  __uint(map_flags, FATHOM_HASH_FLAGS);
+  __uint(max_entries, FATHOM_ROOM(1048576, 262144));
   __type(key, struct fathom_file_key);
   __type(value, struct fathom_file);
 } files SEC(".maps");
 
+/* Of each CPU where the kernel cannot add to what is read in one step. */
 struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(type, FATHOM_ROOM(BPF_MAP_TYPE_ARRAY, BPF_MAP_TYPE_PERCPU_ARRAY));
   __uint(max_entries, 1);
   __type(key, __u32);
   __type(value, __u32);
@@ -51,7 +53,7 @@ struct {
 /* By the address of what the kernel keeps of them. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(map_flags, FATHOM_HASH_FLAGS);
   __uint(max_entries, 65536);
   __type(key, __u64);
   __type(value, struct fathom_request);
@@ -106,15 +108,6 @@ struct {
   __type(key, __u32);
   __type(value, struct fathom_call_sums);
 } no_sums SEC(".maps");
-
-/* An index that no compiler may reckon elsewhere: kernels before 6.2 or so forget what they knew of
- * a value when it is compared in another register. */
-#define FATHOM_BELOW(value, power)                                  \
-  ({                                                                \
-    __u64 index = (value);                                          \
-    asm volatile("%0 &= %1" : "+r"(index) : "i"((__u64)(power)-1)); \
-    index;                                                          \
-  })
 
 static __always_inline void tally(__u32 layer, __u32 what) {
   const __u32 place = FATHOM_BPF_COUNTER(layer, what);

@@ -13,19 +13,23 @@
 #define FATHOM_BPF_OBJECT(name)                   \
   extern "C" const std::byte fathom_bpf_##name[]; \
   extern "C" const std::byte fathom_bpf_##name##_end[]
-FATHOM_BPF_OBJECT(lives);
-FATHOM_BPF_OBJECT(joining);
-FATHOM_BPF_OBJECT(syscall);
-FATHOM_BPF_OBJECT(uring);
-FATHOM_BPF_OBJECT(sched);
-FATHOM_BPF_OBJECT(vfs);
-FATHOM_BPF_OBJECT(fs);
-FATHOM_BPF_OBJECT(pagecache);
-FATHOM_BPF_OBJECT(block);
-FATHOM_BPF_OBJECT(net);
+#define FATHOM_BPF_OBJECTS(name) \
+  FATHOM_BPF_OBJECT(name);       \
+  FATHOM_BPF_OBJECT(name##_plain)
+FATHOM_BPF_OBJECTS(lives);
+FATHOM_BPF_OBJECTS(joining);
+FATHOM_BPF_OBJECTS(syscall);
+FATHOM_BPF_OBJECTS(uring);
+FATHOM_BPF_OBJECTS(sched);
+FATHOM_BPF_OBJECTS(vfs);
+FATHOM_BPF_OBJECTS(vfs_pair);
+FATHOM_BPF_OBJECTS(fs);
+FATHOM_BPF_OBJECTS(pagecache);
+FATHOM_BPF_OBJECTS(block);
+FATHOM_BPF_OBJECTS(net);
 FATHOM_BPF_OBJECT(user);
-FATHOM_BPF_OBJECT(user_pair);
-FATHOM_BPF_OBJECT(vfs_pair);
+FATHOM_BPF_OBJECTS(user_pair);
+#undef FATHOM_BPF_OBJECTS
 #undef FATHOM_BPF_OBJECT
 
 namespace fathom::sources::ebpf {
@@ -40,42 +44,65 @@ enum class Role {
 // interface (uprobe.multi since Linux 6.6, sessions since 6.13), or one by one.
 enum class Uprobes : std::uint32_t { kNone = 0, kMulti = 48, kSession = 57, kPlain = 1 };
 
-struct Module {
-  std::string_view what;
-  std::optional<fathom_bpf_layer> layer;  // none: whom we record, which every layer needs
-  Role role;
-  const std::byte* begin;
-  const std::byte* end;
-  Uprobes uprobes = Uprobes::kNone;
+// What programs are compiled for (rungs.bpf.h). Those that share maps are on one rung.
+enum class Rung : std::uint8_t { kTyped, kPlain };
+
+struct Programs {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
 
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
+struct Module {
+  std::string_view what;
+  std::optional<fathom_bpf_layer> layer;  // none: whom we record, which every layer needs
+  Role role;
+  Programs typed, plain;        // plain: empty where older kernels have nothing like it
+  std::string_view needs = "";  // what FATHOM_KERNEL_WITHOUT calls it
+  Uprobes uprobes = Uprobes::kNone;
+
+  // One of several ways to record a layer.
+  [[nodiscard]] bool is_a_way() const { return !needs.empty() || role == Role::kInstead; }
+  [[nodiscard]] const Programs& code(Rung rung) const {
+    return rung == Rung::kPlain ? plain : typed;
+  }
+};
+
+#define FATHOM_CODE(name) \
+  Programs { fathom_bpf_##name, fathom_bpf_##name##_end }
+#define FATHOM_CODES(name) FATHOM_CODE(name), FATHOM_CODE(name##_plain)
+
 // The first one makes the maps that all share.
 inline const Module kModules[] = {
-    {"processes", std::nullopt, Role::kNeeded, fathom_bpf_lives, fathom_bpf_lives_end},
-    {"system calls", FATHOM_BPF_SYSCALL, Role::kNeeded, fathom_bpf_syscall, fathom_bpf_syscall_end},
-    {"io_uring", FATHOM_BPF_SYSCALL, Role::kExtra, fathom_bpf_uring, fathom_bpf_uring_end},
-    {"scheduling", FATHOM_BPF_SCHED, Role::kNeeded, fathom_bpf_sched, fathom_bpf_sched_end},
-    {"functions of the VFS", FATHOM_BPF_VFS, Role::kNeeded, fathom_bpf_vfs, fathom_bpf_vfs_end},
-    {"functions of the VFS, by kprobes", FATHOM_BPF_VFS, Role::kInstead, fathom_bpf_vfs_pair,
-     fathom_bpf_vfs_pair_end},
-    {"ext4", FATHOM_BPF_FS, Role::kNeeded, fathom_bpf_fs, fathom_bpf_fs_end},
-    {"page cache", FATHOM_BPF_PAGECACHE, Role::kNeeded, fathom_bpf_pagecache,
-     fathom_bpf_pagecache_end},
-    {"block devices", FATHOM_BPF_BLOCK, Role::kNeeded, fathom_bpf_block, fathom_bpf_block_end},
-    {"sockets", FATHOM_BPF_NET, Role::kNeeded, fathom_bpf_net, fathom_bpf_net_end},
-    {"functions, by sessions", FATHOM_BPF_USER, Role::kNeeded, fathom_bpf_user, fathom_bpf_user_end,
+    {"processes", std::nullopt, Role::kNeeded, FATHOM_CODES(lives)},
+    {"system calls", FATHOM_BPF_SYSCALL, Role::kNeeded, FATHOM_CODES(syscall)},
+    {"io_uring", FATHOM_BPF_SYSCALL, Role::kExtra, FATHOM_CODES(uring)},
+    {"scheduling", FATHOM_BPF_SCHED, Role::kNeeded, FATHOM_CODES(sched)},
+    {"fentry and fexit", FATHOM_BPF_VFS, Role::kNeeded, FATHOM_CODES(vfs), "fentry"},
+    {"kprobes", FATHOM_BPF_VFS, Role::kInstead, FATHOM_CODES(vfs_pair), "kprobes"},
+    {"ext4", FATHOM_BPF_FS, Role::kNeeded, FATHOM_CODES(fs)},
+    {"page cache", FATHOM_BPF_PAGECACHE, Role::kNeeded, FATHOM_CODES(pagecache)},
+    {"block devices", FATHOM_BPF_BLOCK, Role::kNeeded, FATHOM_CODES(block)},
+    {"sockets", FATHOM_BPF_NET, Role::kNeeded, FATHOM_CODES(net)},
+    {"sessions of probes",
+     FATHOM_BPF_USER,
+     Role::kNeeded,
+     FATHOM_CODE(user),
+     {},
+     "sessions",
      Uprobes::kSession},
-    {"functions, many at once", FATHOM_BPF_USER, Role::kInstead, fathom_bpf_user_pair,
-     fathom_bpf_user_pair_end, Uprobes::kMulti},
-    {"functions, one by one", FATHOM_BPF_USER, Role::kInstead, fathom_bpf_user_pair,
-     fathom_bpf_user_pair_end, Uprobes::kPlain},
+    {"many probes at once", FATHOM_BPF_USER, Role::kInstead, FATHOM_CODES(user_pair), "multi",
+     Uprobes::kMulti},
+    {"probes one by one", FATHOM_BPF_USER, Role::kInstead, FATHOM_CODES(user_pair), "",
+     Uprobes::kPlain},
 };
 
 // For a daemon alone.
 inline const Module kJoining = {"processes that run", std::nullopt, Role::kNeeded,
-                                fathom_bpf_joining, fathom_bpf_joining_end};
+                                FATHOM_CODES(joining)};
+#undef FATHOM_CODES
+#undef FATHOM_CODE
 
 // A hook that is taken where the kernel has not got the better one.
 struct Substitute {
@@ -85,6 +112,7 @@ inline constexpr Substitute kSubstitutes[] = {
     {"block_rq_insert", "block_io_start"},
     {"block_rq_issue", "block_io_start"},
     {"io_uring_submit_sqe", "io_uring_submit_req"},
+    {"writeback_dirty_page", "writeback_dirty_folio"},
 };
 
 // Programs for hooks that have had other arguments: which one is used tells their number.
@@ -93,8 +121,10 @@ struct Variant {
   int arguments;
 };
 inline constexpr Variant kVariants[] = {
-    {"operation_ends", 3},
-    {"operation_ends_plain", 7},
+    {"operation_began", 1},      {"operation_ends", 3},    {"operation_ends_plain", 5},
+    {"operation_ends_plain", 7}, {"cpu_changes_hands", 4}, {"cpu_changed_hands", 3},
+    {"request_queued", 1},       {"request_issued", 1},    {"request_queued_there", 2},
+    {"request_issued_there", 2},
 };
 
 }  // namespace fathom::sources::ebpf

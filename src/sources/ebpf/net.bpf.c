@@ -3,7 +3,7 @@
 #include "sources/ebpf/record.bpf.h"
 
 static __always_inline int count(__u32 number, int result) {
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   if (!recorded(task)) return 0;
   const __u64 now = bpf_ktime_get_ns();
   struct fathom_call_record call = call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_NET, number), now, now);
@@ -12,12 +12,12 @@ static __always_inline int count(__u32 number, int result) {
   return 0;
 }
 
-SEC("tp_btf/sock_send_length")
+FATHOM_TRACEPOINT("sock_send_length")
 int BPF_PROG(sent, struct sock* sock, int result, int flags) {
   return count(FATHOM_NET_SEND, result);
 }
 
-SEC("tp_btf/sock_recv_length")
+FATHOM_TRACEPOINT("sock_recv_length")
 int BPF_PROG(received, struct sock* sock, int result, int flags) {
   return count(FATHOM_NET_RECEIVE, result);
 }

@@ -21,6 +21,7 @@ Probes::~Probes() = default;
 
 Status Probes::adopt(pid_t /*process*/) { return {}; }
 Costs Probes::measure() { return {}; }
+std::map<std::string, std::string> Probes::hooks() const { return {}; }
 Status Probes::walk(const fathom_choice& /*choice*/) { return {}; }
 Status Probes::stand(const fathom_choice& /*choice*/) { return {}; }
 void Probes::detach() {}

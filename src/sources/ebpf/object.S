@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * The kernel's half, as the compiler for BPF left it. */
-    .macro embed name
+    .macro embed_one name
     .balign 16
     .global fathom_bpf_\name, fathom_bpf_\name\()_end
 fathom_bpf_\name:
     .incbin "\name\().bpf.o"
 fathom_bpf_\name\()_end:
+    .endm
+    .macro embed name
+    embed_one \name
+    embed_one \name\()_plain
     .endm
 
     .section .rodata
@@ -19,7 +23,7 @@ fathom_bpf_\name\()_end:
     embed pagecache
     embed block
     embed net
-    embed user
+    embed_one user
     embed user_pair
     embed vfs_pair
     .section .note.GNU-stack, "", %progbits

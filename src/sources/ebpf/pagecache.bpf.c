@@ -4,7 +4,7 @@
 #include "sources/ebpf/record.bpf.h"
 
 static __noinline int count(struct address_space* mapping, __u32 number, __u64 pages) {
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   if (!mapping || !recorded(task)) return 0;
   const __u64 now = bpf_ktime_get_ns();
   struct fathom_call_record call =
@@ -15,33 +15,40 @@ static __noinline int count(struct address_space* mapping, __u32 number, __u64 p
   return 0;
 }
 
-SEC("tp_btf/mm_filemap_get_pages")
+FATHOM_TRACEPOINT("mm_filemap_get_pages")
 int BPF_PROG(pages_looked_for, struct address_space* mapping, unsigned long first,
              unsigned long last) {
   return count(mapping, FATHOM_PAGECACHE_LOOKUP, last - first + 1);
 }
 
-SEC("tp_btf/mm_filemap_add_to_page_cache")
+FATHOM_TRACEPOINT("mm_filemap_add_to_page_cache")
 int BPF_PROG(folio_added, struct folio* folio) {
-  return count(BPF_CORE_READ(folio, mapping), FATHOM_PAGECACHE_ADD, 0);
+  return count(mapping_of(folio), FATHOM_PAGECACHE_ADD, 0);
 }
 
-SEC("tp_btf/mm_filemap_delete_from_page_cache")
+FATHOM_TRACEPOINT("mm_filemap_delete_from_page_cache")
 int BPF_PROG(folio_evicted, struct folio* folio) {
-  return count(BPF_CORE_READ(folio, mapping), FATHOM_PAGECACHE_EVICT, 0);
+  return count(mapping_of(folio), FATHOM_PAGECACHE_EVICT, 0);
 }
 
-SEC("tp_btf/mm_filemap_fault")
+FATHOM_TRACEPOINT("mm_filemap_fault")
 int BPF_PROG(page_faulted, struct address_space* mapping, unsigned long page) {
   return count(mapping, FATHOM_PAGECACHE_FAULT, 1);
 }
 
-SEC("tp_btf/mm_filemap_map_pages")
+FATHOM_TRACEPOINT("mm_filemap_map_pages")
 int BPF_PROG(pages_mapped, struct address_space* mapping, unsigned long first, unsigned long last) {
   return count(mapping, FATHOM_PAGECACHE_MAP, last - first + 1);
 }
 
-SEC("tp_btf/writeback_dirty_folio")
+FATHOM_TRACEPOINT("writeback_dirty_folio")
 int BPF_PROG(folio_dirtied, struct folio* folio, struct address_space* mapping) {
   return count(mapping, FATHOM_PAGECACHE_DIRTY, 0);
 }
+
+#ifdef FATHOM_PLAIN
+FATHOM_TRACEPOINT("writeback_dirty_page") /* as it was called before */
+int BPF_PROG(page_dirtied, struct page* page, struct address_space* mapping) {
+  return count(mapping, FATHOM_PAGECACHE_DIRTY, 0);
+}
+#endif

@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/os_error.h"
 #include "base/text.h"
+#include "sources/ebpf/calls.h"
 #include "sources/ebpf/loading.h"
 #include "sources/ebpf/uprobes.h"
 
@@ -62,8 +63,8 @@ Tried& tried() {
 }
 
 // Loaded, and able to be put where it belongs.
-Result<Loaded> load_for_good(const Module& module, const Room& room, const Loaded& first) {
-  FATHOM_ASSIGN(Loaded loaded, load_module(module, room, &first));
+Result<Loaded> load_for_good(const Module& module, const Loaded& first) {
+  FATHOM_ASSIGN(Loaded loaded, load_module(module, first));
   if (module.uprobes == Uprobes::kNone) return loaded;
   FATHOM_ASSIGN(const std::vector<Function> nothing, null_functions());
   FATHOM_TRY(attach_functions(loaded, {nothing.back()}, kNullNumber));
@@ -72,12 +73,13 @@ Result<Loaded> load_for_good(const Module& module, const Room& room, const Loade
   return loaded;
 }
 
-Result<LoadedLayer> load_layer(fathom_bpf_layer layer, const Room& room, const Loaded& first) {
+Result<LoadedLayer> load_layer(fathom_bpf_layer layer, const Loaded& first) {
   LoadedLayer result;
-  std::optional<Error> failed;  // of what is needed; the first one tells most
+  std::optional<Error> failed;  // of what is needed; the first one that was tried tells most
+  bool was_tried = false;
   for (const Module& module : kModules) {
     if (module.layer != layer || (module.role == Role::kInstead && !failed)) continue;
-    Result<Loaded> loaded = load_for_good(module, room, first);
+    Result<Loaded> loaded = load_for_good(module, first);
     if (loaded) {
       const auto& absent = loaded->absent;
       result.missing.insert(result.missing.end(), absent.begin(), absent.end());
@@ -85,8 +87,9 @@ Result<LoadedLayer> load_layer(fathom_bpf_layer layer, const Room& room, const L
       if (module.role == Role::kInstead) failed.reset();
     } else if (module.role == Role::kExtra) {
       result.missing.emplace_back(module.what);
-    } else if (!failed) {
+    } else if (!failed || !was_tried) {
       failed = loaded.error();
+      was_tried = module.code(first.rung).size() > 0;
     }
   }
   if (failed) return *failed;
@@ -100,8 +103,6 @@ class Probes::State {
   Status load(const ProbeOptions& wanted);
   Status set_up(const ProbeOptions& wanted);
   Status want_paths();
-  Status adopt(pid_t process, bool at_once);
-  void release(pid_t process);
   CallCost measure_calls();
   Result<std::array<double, kSteps>> measure_functions();
   [[nodiscard]] int map(const char* name) const { return modules.front().map(name); }
@@ -126,20 +127,20 @@ Status Probes::State::load(const ProbeOptions& wanted) {
   if (room.ring_bytes != 0 || room.rows != 0) tried() = {};
   Tried from = std::exchange(tried(), {});
   if (!from.lives) {
-    FATHOM_ASSIGN(from.lives, load_module(kModules[0], room, nullptr));
+    FATHOM_ASSIGN(from.lives, load_first(room));
   }
   bare_call_ns = from.bare_call_ns > 0 ? from.bare_call_ns : null_call_ns();
   modules.push_back(std::move(*from.lives));
   for (const fathom_bpf_layer layer : options.layers) {
     auto known = from.layers.find(layer);
     if (known == from.layers.end()) {
-      FATHOM_ASSIGN(LoadedLayer loaded, load_layer(layer, room, modules.front()));
+      FATHOM_ASSIGN(LoadedLayer loaded, load_layer(layer, modules.front()));
       known = from.layers.emplace(layer, std::move(loaded)).first;
     }
     std::ranges::move(known->second.modules, std::back_inserter(modules));
   }
   if (options.joins) {
-    FATHOM_ASSIGN(Loaded joining, load_module(kJoining, room, &modules.front()));
+    FATHOM_ASSIGN(Loaded joining, load_module(kJoining, modules.front()));
     modules.push_back(std::move(joining));
   }
   ring.reset(ring_buffer__new(map("ring"), visit_record, &visit, nullptr));
@@ -175,31 +176,14 @@ Probes::Probes(Probes&&) noexcept = default;
 Probes& Probes::operator=(Probes&&) noexcept = default;
 Probes::~Probes() = default;
 
-Status Probes::State::adopt(pid_t process, bool at_once) {
-  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-  if (!pidfd.valid()) return os_error(errno, "open process " + std::to_string(process));
-  fathom_task state{};
-  state.on = at_once ? 1 : 0;
-  const int key = pidfd.get();
-  if (bpf_map_update_elem(map("tasks"), &key, &state, BPF_ANY) != 0)
-    return os_error(errno, "follow process " + std::to_string(process));
-  return {};
-}
-
-void Probes::State::release(pid_t process) {
-  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-  const int key = pidfd.get();
-  bpf_map_delete_elem(map("tasks"), &key);
-}
-
-Status Probes::adopt(pid_t process) { return state_->adopt(process, false); }
+Status Probes::adopt(pid_t process) { return follow(state_->modules.front(), process, false); }
 
 CallCost Probes::State::measure_calls() {
   CallCost cost;
   cost.others_ns = std::max(0.0, null_call_ns() - bare_call_ns);
-  if (!adopt(::getpid(), true)) return cost;
+  if (!follow(modules.front(), ::getpid(), true)) return cost;
   cost.added_ns = std::max(0.0, null_call_ns() - bare_call_ns);
-  release(::getpid());
+  unfollow(modules.front(), ::getpid());
   return cost;
 }
 
@@ -211,11 +195,11 @@ Result<std::array<double, kSteps>> Probes::State::measure_functions() {
   const std::size_t links = user->links.size();
   const std::size_t uprobes = user->uprobes.size();
   FATHOM_TRY(attach_functions(*user, functions, kNullNumber));
-  FATHOM_TRY(adopt(::getpid(), true));
+  FATHOM_TRY(follow(modules.front(), ::getpid(), true));
   std::array<double, kSteps> added{};
   for (std::size_t i = 0; i < kSteps; ++i)
     added[i] = std::max(0.0, null_function_ns(static_cast<Step>(i)) - bare[i]);
-  release(::getpid());
+  unfollow(modules.front(), ::getpid());
   user->links.resize(links);
   user->uprobes.resize(uprobes);
   return added;
@@ -241,6 +225,18 @@ Costs Probes::measure() {
   state_->before = state_->counts();
   (void)state_->set_up(state_->options).has_value();
   return costs;
+}
+
+std::map<std::string, std::string> Probes::hooks() const {
+  std::map<std::string, std::string> hooks;
+  const bool plain = state_->modules.front().rung == Rung::kPlain;
+  hooks["kernel.hooks"] = plain ? "raw tracepoints" : "tracepoints with types";
+  for (const Loaded& loaded : state_->modules) {
+    if (loaded.module->layer && loaded.module->is_a_way())
+      hooks["kernel." + std::string(name_of_layer(*loaded.module->layer)) + ".hooks"] =
+          loaded.module->what;
+  }
+  return hooks;
 }
 
 Status Probes::walk(const fathom_choice& choice) {
@@ -334,7 +330,7 @@ Trial try_layer(fathom_bpf_layer layer) {
   Tried& all = tried();
   if (all.bare_call_ns == 0) all.bare_call_ns = null_call_ns();
   if (!all.lives) {
-    Result<Loaded> lives = load_module(kModules[0], {}, nullptr);
+    Result<Loaded> lives = load_first({});
     if (!lives)
       return {.outcome = Trial::Outcome::kRefused,
               .reason = lives.error().message,
@@ -343,7 +339,7 @@ Trial try_layer(fathom_bpf_layer layer) {
   }
   auto known = all.layers.find(layer);
   if (known == all.layers.end()) {
-    Result<LoadedLayer> loaded = load_layer(layer, {}, *all.lives);
+    Result<LoadedLayer> loaded = load_layer(layer, *all.lives);
     if (!loaded) return {.outcome = Trial::Outcome::kMissing, .reason = loaded.error().message};
     known = all.layers.emplace(layer, std::move(loaded).value()).first;
   }

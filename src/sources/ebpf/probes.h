@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -53,6 +54,8 @@ class Probes {
   // What recording costs. The calling process, which nobody may have adopted, is recorded for a
   // moment, and nothing is left of it. Before anybody else is adopted.
   Costs measure();
+  // By which hooks it records, as facts of the recording.
+  [[nodiscard]] std::map<std::string, std::string> hooks() const;
   // Those who are chosen, with all their threads, are recorded from now on, and whatever they make;
   // or, where they are to leave, not any more.
   Status walk(const fathom_choice& choice);

@@ -86,13 +86,16 @@ Taken take(Probes& probes) {
   return taken;
 }
 
-class ProbesTest : public testing::Test {
+// With all that this kernel has, and without what older ones lack.
+class ProbesTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
+    setenv("FATHOM_KERNEL_WITHOUT", GetParam(), 1);
     const Trial trial = try_layer(FATHOM_BPF_SYSCALL);
     if (trial.outcome == Trial::Outcome::kRefused || trial.outcome == Trial::Outcome::kMissing)
       GTEST_SKIP() << trial.reason;
   }
+  void TearDown() override { unsetenv("FATHOM_KERNEL_WITHOUT"); }
 
   static Taken run(const ProbeOptions& options) {
     Result<Probes> probes = Probes::load(options);
@@ -104,7 +107,17 @@ class ProbesTest : public testing::Test {
   }
 };
 
-TEST_F(ProbesTest, CountsEveryCall) {
+INSTANTIATE_TEST_SUITE_P(Rungs, ProbesTest, testing::Values("", "typed"));
+
+TEST_P(ProbesTest, TellsItsHooks) {
+  Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}});
+  ASSERT_TRUE(probes) << probes.error().message;
+  const std::string hooks = probes->hooks()["kernel.hooks"];
+  if (std::string_view(GetParam()) == "typed") EXPECT_EQ(hooks, "raw tracepoints");
+  EXPECT_NE(hooks, "");
+}
+
+TEST_P(ProbesTest, CountsEveryCall) {
   const Taken taken = run({.layers = {FATHOM_BPF_SYSCALL}});
   EXPECT_EQ(taken.added_up, static_cast<std::uint64_t>(kReads));
   EXPECT_EQ(taken.spilled, 0U);
@@ -112,7 +125,7 @@ TEST_F(ProbesTest, CountsEveryCall) {
   for (const std::uint64_t lost : taken.losses) EXPECT_EQ(lost, 0U);
 }
 
-TEST_F(ProbesTest, InDetailEveryCallIsThereOrCountedAsLost) {
+TEST_P(ProbesTest, InDetailEveryCallIsThereOrCountedAsLost) {
   const Taken whole = run({.layers = {FATHOM_BPF_SYSCALL}, .detail = 1U << FATHOM_BPF_SYSCALL});
   EXPECT_EQ(whole.single, whole.calls);
   const Taken cut = run(
@@ -122,7 +135,7 @@ TEST_F(ProbesTest, InDetailEveryCallIsThereOrCountedAsLost) {
   EXPECT_EQ(cut.added_up, static_cast<std::uint64_t>(kReads));
 }
 
-TEST_F(ProbesTest, WhatFindsNoRowIsSpilled) {
+TEST_P(ProbesTest, WhatFindsNoRowIsSpilled) {
   const Taken taken = run({.layers = {FATHOM_BPF_SYSCALL}, .rows = 4});
   EXPECT_GT(taken.spilled, 0U);
   EXPECT_EQ(taken.added_up + taken.spilled, static_cast<std::uint64_t>(kReads));
@@ -142,7 +155,7 @@ Filters filters(const std::vector<std::string>& texts) {
 }
 
 // Whatever a filter leaves out is counted: nothing goes missing.
-TEST_F(ProbesTest, FiltersSayWhatTheyLeaveOut) {
+TEST_P(ProbesTest, FiltersSayWhatTheyLeaveOut) {
   const Taken all = run({.layers = {FATHOM_BPF_SYSCALL}});
   const std::uint32_t detail = 1U << FATHOM_BPF_SYSCALL;
   const Taken calls =
@@ -171,7 +184,7 @@ TEST_F(ProbesTest, FiltersSayWhatTheyLeaveOut) {
   EXPECT_LT(some.calls, all.calls / 5);
 }
 
-TEST_F(ProbesTest, MeasuringLeavesNothingBehind) {
+TEST_P(ProbesTest, MeasuringLeavesNothingBehind) {
   Result<Probes> probes = Probes::load(
       {.layers = {FATHOM_BPF_SYSCALL}, .filters = filters({"call=read"}), .detail = 1});
   ASSERT_TRUE(probes) << probes.error().message;
@@ -242,7 +255,7 @@ std::uint64_t questions(Probes& probes, pid_t process) {
   return calls;
 }
 
-TEST_F(ProbesTest, ProcessesThatRunJoinWithAllThreadsAndLeave) {
+TEST_P(ProbesTest, ProcessesThatRunJoinWithAllThreadsAndLeave) {
   Older older;
   older.work();
   Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}, .joins = true});

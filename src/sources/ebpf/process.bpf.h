@@ -10,8 +10,8 @@ static __always_inline struct fathom_process_record* process_record(__u32 kind,
   struct fathom_process_record* out = bpf_map_lookup_elem(&process_scratch, &zero);
   if (!out) return 0;
   out->kind = kind;
-  out->pid = task->tgid;
-  out->tid = task->pid;
+  out->pid = FATHOM_FIELD(task, tgid);
+  out->tid = FATHOM_FIELD(task, pid);
   out->parent = 0;
   out->at = bpf_ktime_get_ns();
   out->status = 0;
@@ -29,9 +29,11 @@ static __always_inline void send_process(struct fathom_process_record* out) {
 static __always_inline void tell_exec(struct task_struct* task) {
   struct fathom_process_record* out = process_record(FATHOM_RECORD_EXEC, task);
   if (!out) return;
-  out->parent = task->real_parent->tgid;
-  const unsigned long from = task->mm->arg_start;
-  __u64 bytes = task->mm->arg_end - from;
+  struct task_struct* parent = FATHOM_FIELD(task, real_parent);
+  struct mm_struct* memory = FATHOM_FIELD(task, mm);
+  out->parent = FATHOM_FIELD(parent, tgid);
+  const unsigned long from = FATHOM_FIELD(memory, arg_start);
+  __u64 bytes = FATHOM_FIELD(memory, arg_end) - from;
   if (bytes > FATHOM_BPF_COMMAND) bytes = FATHOM_BPF_COMMAND;
   if (bpf_probe_read_user(out->command, bytes, (void*)from) == 0) out->bytes = bytes;
   send_process(out);

@@ -2,29 +2,25 @@
  * Whom we record, and the one way in which a call of any layer becomes part of the recording. */
 #pragma once
 
-#include "sources/ebpf/maps.bpf.h"
+#include "sources/ebpf/tasks.bpf.h"
 
 #define FATHOM_MAX_ERROR 4095
 #define FATHOM_MAX_CGROUPS 64 /* one inside another */
 
-/* What is known of a task, which may be waiting for its program to begin. */
-static __always_inline struct fathom_task* followed(struct task_struct* task) {
-  return bpf_task_storage_get(&tasks, task, 0, 0);
+/* Whether it is the one of this number or inside of it. */
+static __always_inline bool is_below(struct cgroup* group, __u64 number) {
+  for (int i = 0; i < FATHOM_MAX_CGROUPS && group; i++) {
+    if (BPF_CORE_READ(group, kn, id) == number) return true;
+    struct cgroup_subsys_state* above = BPF_CORE_READ(group, self.parent);
+    group = above ? BPF_CORE_READ(above, cgroup) : 0;
+  }
+  return false;
 }
 
 /* In the one that is wanted, or below it. */
 static __noinline int in_cgroup(struct task_struct* task) {
-  if (!task || !bpf_core_field_exists(struct cgroup, ancestors)) return 0;
-  struct cgroup* own = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-  const int deepest = BPF_CORE_READ(own, level);
-  struct cgroup** ancestors =
-      (struct cgroup**)((char*)own + bpf_core_field_offset(struct cgroup, ancestors));
-  for (int level = 0; level < FATHOM_MAX_CGROUPS && level <= deepest; level++) {
-    struct cgroup* one = 0;
-    bpf_probe_read_kernel(&one, sizeof one, ancestors + level);
-    if (BPF_CORE_READ(one, kn, id) == settings.cgroup) return 1;
-  }
-  return 0;
+  if (!task) return 0;
+  return is_below(BPF_CORE_READ(task, cgroups, dfl_cgrp), settings.cgroup);
 }
 
 static __always_inline struct fathom_task* recorded(struct task_struct* task) {
@@ -138,8 +134,8 @@ static __always_inline __u32 own_shard(void) { return 1 + bpf_get_smp_processor_
 static __always_inline struct fathom_call_record call_of(struct task_struct* task, __u32 call,
                                                          __u64 begin, __u64 end) {
   struct fathom_call_record record = {.call = call,
-                                      .pid = task->tgid,
-                                      .tid = task->pid,
+                                      .pid = FATHOM_FIELD(task, tgid),
+                                      .tid = FATHOM_FIELD(task, pid),
                                       .begin = begin,
                                       .end = end,
                                       .size = ~0ULL,

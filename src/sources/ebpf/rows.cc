@@ -151,12 +151,11 @@ void RowMaker::add(const std::vector<SumOfCalls>& sums) {
 
 void RowMaker::add_losses(std::span<const std::uint64_t> counts) {
   if (counts.size() != told_losses_.size()) return;
-  const auto missing = [&](fathom_bpf_layer layer) {
+  for (std::uint32_t layer = 0; layer < FATHOM_BPF_LAYERS; ++layer) {
     const std::uint64_t entered = counts[FATHOM_BPF_COUNTER(layer, FATHOM_ENTERED)];
-    return entered - std::min(entered, counts[FATHOM_BPF_COUNTER(layer, FATHOM_RETURNED)]);
-  };
-  unreturned_ = missing(FATHOM_BPF_USER);
-  unfetched_ = missing(FATHOM_BPF_SYSCALL);
+    const std::uint64_t returned = counts[FATHOM_BPF_COUNTER(layer, FATHOM_RETURNED)];
+    unreturned_[layer] = entered - std::min(entered, returned);
+  }
   for (std::uint32_t layer = 0; layer <= FATHOM_BPF_LAYERS; ++layer) {
     for (std::uint32_t reason = 0; reason < FATHOM_BPF_LOSSES; ++reason) {
       const std::uint32_t at = FATHOM_BPF_COUNTER(layer, reason);
@@ -283,12 +282,14 @@ bool RowMaker::anybody_lives() {
 
 void RowMaker::finish() {
   finished_ = true;
-  if (unreturned_ > 0)
-    losses_.push_back({"user", "calls of functions whose return was not seen",
-                       static_cast<std::int64_t>(unreturned_)});
-  if (unfetched_ > 0)
-    losses_.push_back({"syscall", "results of io_submit that no system call fetched",
-                       static_cast<std::int64_t>(unfetched_)});
+  for (std::uint32_t layer = 0; layer < FATHOM_BPF_LAYERS; ++layer) {
+    if (unreturned_[layer] == 0) continue;
+    losses_.push_back({layer_of_loss(layer),
+                       layer == FATHOM_BPF_SYSCALL
+                           ? "results of io_submit that no system call fetched"
+                           : "calls of functions whose return was not seen",
+                       static_cast<std::int64_t>(unreturned_[layer])});
+  }
   for (auto& [pid, life] : alive_) ended_.push_back(std::move(life.row));
   alive_.clear();
   if (kernel_worked_) {

@@ -2,6 +2,7 @@
 // What the kernel's half gave, as rows of the recording.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -90,9 +91,9 @@ class RowMaker {
   std::vector<std::uint64_t> told_losses_ =
       std::vector<std::uint64_t>(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
   std::vector<trace::Loss> losses_;
-  std::uint64_t unreturned_ = 0;  // calls of layer user
-  std::uint64_t unfetched_ = 0;   // operations of io_submit
-  bool kernel_worked_ = false;    // its own threads, for files of the programs
+  // Calls of functions; of layer syscall, operations of io_submit.
+  std::array<std::uint64_t, FATHOM_BPF_LAYERS> unreturned_{};
+  bool kernel_worked_ = false;  // its own threads, for files of the programs
 };
 
 }  // namespace fathom::sources::ebpf

@@ -24,9 +24,8 @@ static __always_inline void leave_cpu(struct fathom_task* state, __u32 task_stat
                           : FATHOM_SCHED_SLEEP;
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(cpu_changes_hands, bool preempted, struct task_struct* from, struct task_struct* to,
-             unsigned int from_state) {
+static __always_inline int change(bool preempted, struct task_struct* from, struct task_struct* to,
+                                  __u32 from_state) {
   struct fathom_task* leaving = recorded(from);
   struct fathom_task* coming = recorded(to);
   if (!leaving && !coming) return 0;
@@ -39,7 +38,25 @@ int BPF_PROG(cpu_changes_hands, bool preempted, struct task_struct* from, struct
   return 0;
 }
 
-SEC("tp_btf/sched_wakeup")
+FATHOM_TRACEPOINT("sched_switch")
+int BPF_PROG(cpu_changes_hands, bool preempted, struct task_struct* from, struct task_struct* to,
+             unsigned int from_state) {
+  return change(preempted, from, to, from_state);
+}
+
+#ifdef FATHOM_PLAIN
+/* Before Linux 5.18 it did not tell what the task does. */
+FATHOM_TRACEPOINT("sched_switch")
+int BPF_PROG(cpu_changed_hands, bool preempted, struct task_struct* from, struct task_struct* to) {
+  struct task_struct___old* old = (struct task_struct___old*)from;
+  struct task_struct___new* new = (struct task_struct___new*)from;
+  const __u32 state = bpf_core_field_exists(old->state) ? (__u32)BPF_CORE_READ(old, state)
+                                                        : BPF_CORE_READ(new, __state);
+  return change(preempted, from, to, state);
+}
+#endif
+
+FATHOM_TRACEPOINT("sched_wakeup")
 int BPF_PROG(task_wakes, struct task_struct* task) {
   struct fathom_task* state = recorded(task);
   if (!state || !state->asleep) return 0;

@@ -12,6 +12,7 @@ enum {
   FATHOM_BPF_CALLS = 512,    /* system calls are numbered below this */
   FATHOM_BPF_HIST = 48,      /* log2 buckets: up to 78 hours */
   FATHOM_BPF_PATH = 4096,    /* bytes of a path, its components from the last to the first */
+  FATHOM_BPF_NAME = 256,     /* of one of them */
   FATHOM_BPF_COMMAND = 2048, /* bytes of the arguments of a program */
   FATHOM_BPF_NO_FILE = 0,
   FATHOM_BPF_BITS = 1024, /* of calls in a filter: system calls, then operations of io_uring and of
@@ -51,6 +52,7 @@ enum {
 };
 enum fathom_sched_call { FATHOM_SCHED_SLEEP, FATHOM_SCHED_BLOCK, FATHOM_SCHED_RUNQUEUE };
 enum fathom_vfs_call { FATHOM_VFS_READ, FATHOM_VFS_WRITE, FATHOM_VFS_FSYNC, FATHOM_VFS_OPEN };
+enum { FATHOM_VFS_DEEP = 4 }; /* calls of one thread inside of each other */
 enum fathom_fs_call {
   FATHOM_FS_WRITE,
   FATHOM_FS_FSYNC,
@@ -111,8 +113,16 @@ struct fathom_bpf_settings {
   __u8 call_kinds[FATHOM_BPF_CALLS];
 };
 
+/* A call of the VFS that has not ended. */
+struct fathom_vfs_state {
+  __u64 file;
+  __u64 stack;
+  __u64 began;
+};
+
 /* Of a task that is recorded. */
 struct fathom_task {
+  __u64 task;  /* its address in the kernel, where it is found by its number */
   __u64 began; /* ns; 0: in no call */
   __u64 size;
   __u64 offset;
@@ -124,10 +134,9 @@ struct fathom_task {
   __u64 asleep;   /* ns, since when; 0: it is not */
   __u64 runnable; /* ns, since when it waits for a CPU; 0: it does not */
   __u32 why_asleep;
-  __u32 unused;
+  __u32 vfs_depth;
   /* layers vfs and fs */
-  __u64 vfs_file;
-  __u64 vfs_began;
+  struct fathom_vfs_state vfs[FATHOM_VFS_DEEP]; /* calls that it is in, the innermost last */
   __u64 fs_began[FATHOM_FS_CALLS];
 };
 
@@ -186,10 +195,11 @@ struct fathom_file_record {
   __u32 device;
   __u32 mode;
   __u64 inode;
-  __u32 bytes;                      /* of `path` */
-  __u16 cut;                        /* the path was longer */
-  __u16 inside;                     /* begins where its file system is mounted */
-  char path[FATHOM_BPF_PATH + 256]; /* components, each ended by NUL, the last one first */
+  __u32 bytes;  /* of `path` */
+  __u16 cut;    /* the path was longer */
+  __u16 inside; /* begins where its file system is mounted */
+  char path[FATHOM_BPF_PATH +
+            FATHOM_BPF_NAME]; /* components, each ended by NUL, the last one first */
 };
 
 /* A request that is on its way to a device, or an operation of io_uring. */
@@ -243,7 +253,8 @@ enum fathom_bpf_loss {
   FATHOM_LEFT_SHORT,
   FATHOM_LEFT_CHANCE,
   FATHOM_BPF_LOSSES,
-  /* functions, operations of io_submit: what came and did not go is a loss at the end */
+  /* functions (layers user and vfs), operations of io_submit: what came and did not go is a loss at
+   * the end */
   FATHOM_ENTERED = FATHOM_BPF_LOSSES,
   FATHOM_RETURNED,
   FATHOM_BPF_COUNTERS,

@@ -25,9 +25,9 @@ static __always_inline void finish(struct task_struct* task, struct fathom_task*
   account(&call, 0, kind & FATHOM_CALL_RETURNS_BYTES);
 }
 
-SEC("tp_btf/sys_enter")
+FATHOM_TRACEPOINT("sys_enter")
 int BPF_PROG(call_begins, struct pt_regs* regs, long number) {
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   struct fathom_task* state = followed(task);
   if (!state) return 0;
   state->number =
@@ -46,10 +46,10 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long number) {
   return 0;
 }
 
-SEC("tp_btf/sys_exit")
+FATHOM_TRACEPOINT("sys_exit")
 int BPF_PROG(call_ends, struct pt_regs* regs, long ret) {
   const __u64 now = bpf_ktime_get_ns();
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   struct fathom_task* state = followed(task);
   if (!state) return 0;
   const __u32 kind = kind_of(state->number);

@@ -4,7 +4,6 @@
 
 #include <bpf/bpf.h>
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <map>
@@ -29,18 +28,8 @@ Counts counts_of(int sums) {
   return counts;
 }
 
-void follow(int tasks, bool yes) {
-  const Fd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
-  const int key = self.get();
-  fathom_task state{};
-  state.on = 1;
-  EXPECT_EQ(
-      yes ? bpf_map_update_elem(tasks, &key, &state, BPF_ANY) : bpf_map_delete_elem(tasks, &key),
-      0);
-}
-
 Counts counts_by(const Module& module, const Loaded& first, std::string& refusal) {
-  Result<Loaded> loaded = load_module(module, {}, &first);
+  Result<Loaded> loaded = load_module(module, first);
   Result<std::vector<Function>> functions = null_functions();
   if (!loaded || !functions) {
     refusal = loaded ? "no functions" : loaded.error().message;
@@ -54,19 +43,21 @@ Counts counts_by(const Module& module, const Loaded& first, std::string& refusal
     return {};
   }
   null_function_ns(Step::kEmulated);  // nobody is followed: not counted
-  follow(first.map("tasks"), true);
+  const Status followed = follow(first, ::getpid(), true);
+  EXPECT_TRUE(followed.has_value());
   for (std::size_t i = 0; i < kSteps; ++i) null_function_ns(static_cast<Step>(i));
-  follow(first.map("tasks"), false);
+  unfollow(first, ::getpid());
   return counts_of(first.map("sums"));
 }
 
-TEST(EbpfUprobes, EveryWayCounts) {
+// How many ways there are.
+int count_by_every_way() {
   constexpr std::uint64_t kCalls = 12 * 64;  // of null_function_ns()
   int ways = 0;
   for (const Module& module : kModules) {
     if (module.layer != FATHOM_BPF_USER) continue;
-    const Result<Loaded> first = load_module(kModules[0], {}, nullptr);
-    if (!first) GTEST_SKIP() << first.error().message;
+    const Result<Loaded> first = load_first({});
+    if (!first) return 0;
     std::string refusal;
     const Counts counts = counts_by(module, *first, refusal);
     if (!refusal.empty()) {
@@ -76,7 +67,16 @@ TEST(EbpfUprobes, EveryWayCounts) {
     ++ways;
     EXPECT_EQ(counts, (Counts{{7, kCalls}, {8, kCalls}, {9, kCalls}})) << module.what;
   }
-  EXPECT_GT(ways, 0);
+  return ways;
+}
+
+TEST(EbpfUprobes, EveryWayCountsOnEveryRung) {
+  const Result<Loaded> first = load_first({});
+  if (!first) GTEST_SKIP() << first.error().message;
+  EXPECT_GT(count_by_every_way(), 0);
+  setenv("FATHOM_KERNEL_WITHOUT", "typed", 1);
+  EXPECT_GT(count_by_every_way(), 0);
+  unsetenv("FATHOM_KERNEL_WITHOUT");
 }
 
 }  // namespace

@@ -9,32 +9,32 @@
 
 static __always_inline bool is_recorded(struct task_struct* task) {
   if (recorded(task)) return true;
-  if (!(task->flags & FATHOM_IO_WORKER)) return false;
-  struct task_struct* leader = task->group_leader;
+  if (!(FATHOM_FIELD(task, flags) & FATHOM_IO_WORKER)) return false;
+  struct task_struct* leader = FATHOM_FIELD(task, group_leader);
   return leader && recorded(leader);
 }
 
 static __always_inline int begin(struct io_kiocb* req) {
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   if (!is_recorded(task)) return 0;
   const __u64 key = (__u64)req;
   struct fathom_request request = {
-      .began = bpf_ktime_get_ns(), .pid = task->tgid, .tid = task->pid};
+      .began = bpf_ktime_get_ns(), .pid = FATHOM_FIELD(task, tgid), .tid = FATHOM_FIELD(task, pid)};
   if (bpf_map_update_elem(&requests, &key, &request, BPF_ANY) != 0)
     tally(FATHOM_BPF_SYSCALL, FATHOM_LOST_REQUEST);
   return 0;
 }
 
-SEC("tp_btf/io_uring_submit_req")
+FATHOM_TRACEPOINT("io_uring_submit_req")
 int BPF_PROG(operation_begins, struct io_kiocb* req) { return begin(req); }
-SEC("tp_btf/io_uring_submit_sqe") /* as it was called before */
+FATHOM_TRACEPOINT("io_uring_submit_sqe") /* as it was called before */
 int BPF_PROG(operation_began, struct io_kiocb* req) { return begin(req); }
 
 /* One that was refused before it began is counted where it is told. */
 static __always_inline void complete(struct io_kiocb* req, __s32 result) {
   const __u64 now = bpf_ktime_get_ns();
   const __u64 key = (__u64)req;
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   struct fathom_request* begun = bpf_map_lookup_elem(&requests, &key);
   if (!begun && !is_recorded(task)) return;
   const __u32 opcode = BPF_CORE_READ(req, opcode);
@@ -51,7 +51,7 @@ static __always_inline void complete(struct io_kiocb* req, __s32 result) {
   account(&call, own_shard(), true);
 }
 
-SEC("tp_btf/io_uring_complete")
+FATHOM_TRACEPOINT("io_uring_complete")
 int BPF_PROG(operation_ends, struct io_ring_ctx* ring_of_it, struct io_kiocb* req,
              struct io_uring_cqe* cqe) {
   if (req) complete(req, BPF_CORE_READ(cqe, res));
@@ -59,7 +59,7 @@ int BPF_PROG(operation_ends, struct io_ring_ctx* ring_of_it, struct io_kiocb* re
 }
 
 /* Older kernels tell the result by itself. */
-SEC("tp_btf/io_uring_complete")
+FATHOM_TRACEPOINT("io_uring_complete")
 int BPF_PROG(operation_ends_plain, void* ring_of_it, struct io_kiocb* req, __u64 user_data,
              __s32 result) {
   if (req) complete(req, result);

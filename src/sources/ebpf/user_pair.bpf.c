@@ -11,8 +11,8 @@ struct open_call {
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __uint(max_entries, 262144);
+  __uint(map_flags, FATHOM_HASH_FLAGS);
+  __uint(max_entries, FATHOM_ROOM(262144, 65536));
   __type(key, struct open_call);
   __type(value, __u64);
 } open_calls SEC(".maps");
@@ -26,14 +26,14 @@ static __always_inline void end_call(struct task_struct* task, __u32 number, __u
 SEC("uprobe")
 int function_entered(struct pt_regs* context) {
   const __u64 cookie = bpf_get_attach_cookie(context);
-  struct task_struct* task = bpf_get_current_task_btf();
+  struct task_struct* task = this_task();
   if (!recorded(task)) return 0;
   const __u64 now = bpf_ktime_get_ns();
   if (cookie & FATHOM_BPF_POINT) {
     end_call(task, cookie & ~FATHOM_BPF_POINT, now);
     return 0;
   }
-  struct open_call key = {.stack = FATHOM_STACK(context), .tid = task->pid};
+  struct open_call key = {.stack = FATHOM_STACK(context), .tid = FATHOM_FIELD(task, pid)};
   if (bpf_map_update_elem(&open_calls, &key, &now, BPF_ANY) == 0)
     tally(FATHOM_BPF_USER, FATHOM_ENTERED);
   else
@@ -44,8 +44,9 @@ int function_entered(struct pt_regs* context) {
 SEC("uretprobe")
 int function_left(struct pt_regs* context) {
   const __u64 cookie = bpf_get_attach_cookie(context);
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct open_call key = {.stack = FATHOM_STACK(context) - FATHOM_RETURN_BYTES, .tid = task->pid};
+  struct task_struct* task = this_task();
+  struct open_call key = {.stack = FATHOM_STACK(context) - FATHOM_RETURN_BYTES,
+                          .tid = FATHOM_FIELD(task, pid)};
   __u64* begin = bpf_map_lookup_elem(&open_calls, &key);
   if (!begin) return 0;
   tally(FATHOM_BPF_USER, FATHOM_RETURNED);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "sources/ebpf/kernel_types.h"
+
+#include <bpf/btf.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "base/files.h"
+
+namespace fathom::sources::ebpf {
+namespace {
+
+constexpr char kKernelTypes[] = "/sys/kernel/btf/vmlinux";
+constexpr char kExt4Types[] = "/sys/kernel/btf/ext4";
+
+struct FreeTypes {
+  void operator()(btf* types) const { btf__free(types); }
+};
+using Types = std::unique_ptr<btf, FreeTypes>;
+
+const btf* kernel_types() {
+  static const Types types(btf__load_vmlinux_btf());
+  return types.get();
+}
+
+// Many kernels have ext4 as a module, with types of its own; nullptr where it is built in.
+const btf* ext4_types() {
+  static const Types types(path_exists(kExt4Types)
+                               ? btf__load_module_btf("ext4", const_cast<btf*>(kernel_types()))
+                               : nullptr);
+  return types.get();
+}
+
+// Of the function that a tracepoint calls; nullptr where there is none.
+const btf_type* type_of(std::string_view hook) {
+  const std::string name = "btf_trace_" + std::string(hook);
+  for (const btf* types : {kernel_types(), ext4_types()}) {
+    const int found =
+        types == nullptr ? -1 : btf__find_by_name_kind(types, name.c_str(), BTF_KIND_TYPEDEF);
+    if (found < 0) continue;
+    const btf_type* type = btf__type_by_id(types, static_cast<std::uint32_t>(found));
+    for (int i = 0; i < 2 && type != nullptr; ++i)  // a name of a pointer to a function
+      type = btf__type_by_id(types, type->type);
+    return type;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status read_kernel_types() {
+  if (path_exists(kKernelTypes) && kernel_types() != nullptr) return {};
+  return Error{Code::kUnsupported,
+               std::string("this kernel does not tell its types (") + kKernelTypes + ")", ""};
+}
+
+bool has_tracepoint(std::string_view hook) { return type_of(hook) != nullptr; }
+
+int arguments_of(std::string_view hook) {
+  const btf_type* type = type_of(hook);
+  return type == nullptr || !btf_is_func_proto(type) ? -1 : btf_vlen(type) - 1;  // one is ours
+}
+
+bool has_structure(const char* name) {
+  return btf__find_by_name_kind(kernel_types(), name, BTF_KIND_STRUCT) >= 0;
+}
+
+}  // namespace fathom::sources::ebpf
