@@ -69,6 +69,8 @@ typedef struct fathom_report_options {
   const int64_t* from;  // ns since the start; NULL: none
   const int64_t* to;
   const char* where;  // a condition on the columns of events, in SQL; NULL: none
+  const char* call;   // view explain: of this call; NULL: the one that took longest
+  const char* file;   // and only on this file; NULL: any
 } fathom_report_options;
 
 const char* fathom_query_version(void);  // of Fathom; not to be freed

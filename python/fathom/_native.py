@@ -52,6 +52,8 @@ class _ReportOptions(ctypes.Structure):
         ("begin", ctypes.POINTER(ctypes.c_int64)),
         ("end", ctypes.POINTER(ctypes.c_int64)),
         ("where", ctypes.c_char_p),
+        ("call", ctypes.c_char_p),
+        ("file", ctypes.c_char_p),
     ]
 
 
@@ -193,6 +195,16 @@ def _time(seconds: float | None) -> Any:
     return ctypes.pointer(ctypes.c_int64(round(seconds * 1e9)))
 
 
+class Asked(NamedTuple):
+    """How a view is to be shown; empty or -1: as it likes."""
+
+    by: Sequence[str] = ()
+    top: int = -1
+    depth: int = -1
+    call: str | None = None
+    file: str | None = None
+
+
 class Part(NamedTuple):
     """What is left of a run; empty: all."""
 
@@ -257,13 +269,14 @@ class Store:
     def describe(self) -> Any:
         return _json("recording_describe", self._open())
 
-    def report(self, view: str, by: Sequence[str], top: int, depth: int, part: Part) -> Any:
+    def report(self, view: str, asked: Asked, part: Part) -> Any:
         options = _ReportOptions(
             ctypes.sizeof(_ReportOptions),
-            *(_texts(by), len(by), top, depth),
+            *(_texts(asked.by), len(asked.by), asked.top, asked.depth),
             *(_texts(part.layers), len(part.layers), _texts(part.names), len(part.names)),
             *((ctypes.c_int64 * len(part.pids))(*part.pids), len(part.pids)),
-            *(_time(part.begin), _time(part.end), None if part.where is None else _bytes(part.where)),
+            *(_time(part.begin), _time(part.end)),
+            *(None if text is None else _bytes(text) for text in (part.where, asked.call, asked.file)),
         )
         handle = self._open()
         return _waiting(

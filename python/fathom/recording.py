@@ -120,8 +120,12 @@ class Recording:
         pid: int | Sequence[int] | None = None,
         name: str | Sequence[str] | None = None,
         where: str | None = None,
+        call: str | None = None,
+        file: str | None = None,
     ) -> Report:
         """What `fathom report` says: a view, grouped by columns; `top` rows (0: all) and `depth` levels at most.
+
+        `call` and `file` tell view `explain` which call it is to explain.
 
         The rest makes it tell of a part of the run: `from_` and `to` in seconds since the start, some layers,
         processes, names (`*` and `?` stand for others), or a condition on the columns of `events` in SQL.
@@ -129,7 +133,8 @@ class Recording:
         pids = [pid] if isinstance(pid, int) else list(pid or ())
         part = _native.Part(_several(layers), _several(name), pids, from_, to, where)
         rows, levels = (-1 if number is None else number for number in (top, depth))
-        return Report(view, self._store.report(view, _several(by), rows, levels, part))
+        asked = _native.Asked(_several(by), rows, levels, call, file)
+        return Report(view, self._store.report(view, asked, part))
 
     def io_summary(self) -> dict[str, Any]:
         """The run in a few numbers, by the names that DFAnalyzer's users know; times in ns.

@@ -167,6 +167,8 @@ Result<analysis::Report> report_of(fathom_recording& recording, const char* view
   const analysis::ViewOptions options{.by = {given.by, given.by + given.by_count},
                                       .top = given.top,
                                       .depth = given.depth,
+                                      .call = given.call == nullptr ? "" : given.call,
+                                      .file = given.file == nullptr ? "" : given.file,
                                       .rules = rules};
   FATHOM_ASSIGN(const analysis::ViewDef* def,
                 analysis::choose_view(view == nullptr ? "" : view, options));
@@ -228,7 +230,9 @@ char* fathom_recording_report(fathom_recording* recording, const char* view,
                                                                 .pid_count = 0,
                                                                 .from = nullptr,
                                                                 .to = nullptr,
-                                                                .where = nullptr});
+                                                                .where = nullptr,
+                                                                .call = nullptr,
+                                                                .file = nullptr});
     FATHOM_ASSIGN(const analysis::Report report, report_of(*recording, view, known));
     return copy_of(capi::report_json(report));
   });

@@ -56,12 +56,18 @@ Status HostSources::leave(pid_t process) {
   return {};
 }
 
-std::vector<pid_t> HostSources::followed() const {
-  std::vector<pid_t> all;
+std::vector<sources::Followed> HostSources::followed() const {
+  std::vector<sources::Followed> all;
   for (const auto& [def, source] : sources_) {
-    const std::vector<pid_t> more = source->followed();
+    const std::vector<sources::Followed> more = source->followed();
     all.insert(all.end(), more.begin(), more.end());
   }
+  return all;
+}
+
+std::map<std::string, std::string> HostSources::facts() const {
+  std::map<std::string, std::string> all;
+  for (const auto& [def, source] : sources_) all.merge(source->facts());
   return all;
 }
 

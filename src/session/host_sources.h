@@ -2,6 +2,7 @@
 // The sources that run beside the recorded programs, from start to stop.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,7 +30,9 @@ class HostSources {
   // Of sources that join (source.h).
   Status join(const sources::Choice& choice);
   Status leave(pid_t process);
-  [[nodiscard]] std::vector<pid_t> followed() const;
+  [[nodiscard]] std::vector<sources::Followed> followed() const;
+  // What recordings are to say of how they were made.
+  [[nodiscard]] std::map<std::string, std::string> facts() const;
   // Where the next recording begins; the last rows of the old one.
   std::int64_t turn(trace::Strings& strings, trace::HostRows& last);
   [[nodiscard]] std::vector<sources::Source*> pointers() const;

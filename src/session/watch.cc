@@ -67,7 +67,8 @@ class Daemon {
   void turn_when_due();
   void wait_for_finished();
   void drop_old();
-  [[nodiscard]] std::vector<pid_t> heirs() const;
+  [[nodiscard]] std::vector<sources::Followed> heirs() const;
+  void strike_off();
   void each_second();
   void show_plan();
   Status reload();
@@ -87,6 +88,7 @@ class Daemon {
   LayerPlan plan_;
   HostSources hosts_;
   std::unique_ptr<Stretch> stretch_;
+  Roll roll_;
   std::set<pid_t> callers_;  // processes that turned to us, or were handed over
   std::int64_t since_realtime_ns_;
   std::int64_t first_start_ns_ = 0;  // by the monotonic clock
@@ -126,6 +128,7 @@ Status Daemon::begin_stretch(std::int64_t start_ns) {
   spec.start_monotonic_ns = start_ns;
   spec.layers = plan_.states;
   spec.facts = facts_;
+  spec.facts.merge(hosts_.facts());
   spec.facts["watch.whom"] = options_.whom;
   if (options_.rolls) spec.facts["watch.stretch"] = std::to_string(stretches_ + 1);
   Result<std::unique_ptr<Stretch>> stretch = Stretch::begin(spec);
@@ -263,9 +266,18 @@ void Daemon::turn_when_due() {
 }
 
 // Whom the next daemon goes on with; not those who were chosen by what they are.
-std::vector<pid_t> Daemon::heirs() const {
-  if (options_.choice.by == sources::Choice::By::kNobody) return hosts_.followed();
-  return {callers_.begin(), callers_.end()};
+std::vector<sources::Followed> Daemon::heirs() const {
+  std::vector<sources::Followed> all = hosts_.followed();
+  if (options_.choice.by != sources::Choice::By::kNobody)
+    std::erase_if(all, [this](const auto& one) { return !callers_.contains(one.process); });
+  return all;
+}
+
+// Callers of whom nothing is recorded any more have ended.
+void Daemon::strike_off() {
+  std::set<pid_t> alive;
+  for (const sources::Followed& one : hosts_.followed()) alive.insert(one.process);
+  std::erase_if(callers_, [&](pid_t caller) { return !alive.contains(caller); });
 }
 
 void Daemon::each_second() {
@@ -273,9 +285,9 @@ void Daemon::each_second() {
   next_second_ns_ = now_monotonic_ns() + kSecondNs;
   using By = sources::Choice::By;
   server_.pulse();
-  std::erase_if(callers_, [](pid_t pid) { return !owner_of_process(pid); });
+  strike_off();
   if (options_.choice.by == By::kGroup) note(hosts_.join(options_.choice));
-  note(save_watch_state(server_.path(), heirs()));
+  note(save_watch_state(server_.path(), roll_.call(heirs())));
   turn_when_due();
 }
 
@@ -295,10 +307,12 @@ Status Daemon::reload() {
   FATHOM_TRY(may_replace(options_, fresh));
   FATHOM_ASSIGN(LayerPlan plan, plan_watch(fresh));
   FATHOM_ASSIGN(HostSources hosts, load(plan, fresh));
-  const WatchState followed = state_of(heirs());
+  const WatchState followed = roll_.call(heirs());
   const std::int64_t stopped = now_monotonic_ns();
   hosts_.stop();
   stretch_->pump().stop();
+  for (const auto& [fact, value] : hosts_.facts())
+    stretch_->pump().packer().manifest().facts.erase(fact);
   hosts_ = std::move(hosts);
   plan_ = std::move(plan);
   options_ = fresh;
@@ -367,7 +381,7 @@ Told Daemon::wait() {
 
 WatchOutcome Daemon::end() {
   server_.close();
-  note(save_watch_state(server_.path(), heirs()));
+  note(save_watch_state(server_.path(), roll_.call(heirs())));
   hosts_.stop();
   stretch_->pump().stop();
   if (const std::optional<Error> trouble = stretch_->pump().trouble()) note(Status(*trouble));

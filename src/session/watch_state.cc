@@ -106,17 +106,24 @@ std::vector<pid_t> survivors(const WatchState& state) {
   return found;
 }
 
-WatchState state_of(const std::vector<pid_t>& processes) {
-  WatchState state{read_host_facts().boot_id, now_realtime_ns(), {}};
-  for (const pid_t process : processes) {
-    if (const std::optional<std::int64_t> started = start_of(process))
-      state.processes.push_back({process, *started});
+WatchState Roll::call(const std::vector<sources::Followed>& processes) {
+  if (boot_.empty()) boot_ = read_host_facts().boot_id;
+  WatchState state{boot_, now_realtime_ns(), {}};
+  std::map<sources::Followed, std::int64_t> started;
+  for (const sources::Followed& one : processes) {
+    const auto known = started_.find(one);
+    const std::optional<std::int64_t> when =
+        known == started_.end() ? start_of(one.process) : known->second;
+    if (!when) continue;  // gone before we looked
+    started.emplace(one, *when);
+    state.processes.push_back({one.process, *when});
   }
+  started_ = std::move(started);
   return state;
 }
 
-Status save_watch_state(const std::string& socket, const std::vector<pid_t>& processes) {
-  return write_file_atomic(path_of(socket), format_watch_state(state_of(processes)), 0600);
+Status save_watch_state(const std::string& socket, const WatchState& state) {
+  return write_file_atomic(path_of(socket), format_watch_state(state), 0600);
 }
 
 std::optional<WatchState> load_watch_state(const std::string& socket) {

@@ -6,12 +6,14 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "sources/source.h"
 
 namespace fathom::session {
 
@@ -40,9 +42,18 @@ std::optional<pid_t> parent_in_stat(std::string_view stat);
 // Those of the state that still live, and what they made meanwhile; nobody after another boot.
 std::vector<pid_t> survivors(const WatchState& state);
 
-// Of these processes, now.
-WatchState state_of(const std::vector<pid_t>& processes);
-Status save_watch_state(const std::string& socket, const std::vector<pid_t>& processes);
+// Whom a daemon records. /proc is asked once about each, however often the roll is called.
+class Roll {
+ public:
+  // Of these processes, now; those who are not among them are forgotten.
+  WatchState call(const std::vector<sources::Followed>& processes);
+
+ private:
+  std::string boot_;
+  std::map<sources::Followed, std::int64_t> started_;
+};
+
+Status save_watch_state(const std::string& socket, const WatchState& state);
 // Nothing where no daemon left anything.
 std::optional<WatchState> load_watch_state(const std::string& socket);
 

@@ -57,5 +57,19 @@ TEST(WatchState, SurvivorsAreTheSameProcessesAndTheirChildren) {
   waitpid(child, nullptr, 0);
 }
 
+TEST(WatchState, TheRollKnowsWhoWasThere) {
+  Roll roll;
+  const sources::Followed self{getpid(), 7};
+  const sources::Followed nobody{0x7ffffff0, 7};
+  const KnownProcess known{getpid(), start_of(getpid()).value_or(0)};
+  for (int i = 0; i < 2; ++i) {
+    const WatchState state = roll.call({self, nobody});
+    EXPECT_EQ(state.boot, read_host_facts().boot_id);
+    EXPECT_EQ(state.processes, std::vector<KnownProcess>{known});
+  }
+  EXPECT_TRUE(roll.call({}).processes.empty());
+  EXPECT_EQ(roll.call({self}).processes, std::vector<KnownProcess>{known});
+}
+
 }  // namespace
 }  // namespace fathom::session

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -55,6 +56,13 @@ struct Choice {
   std::uint64_t group = 0;      // its directory's inode
 };
 
+// A process that is recorded. Its number may be another one's later; both together are nobody's.
+struct Followed {
+  pid_t process = 0;
+  std::int64_t since_ns = 0;  // it began, became this program or joined; by the monotonic clock
+  auto operator<=>(const Followed&) const = default;
+};
+
 // A source that is recording. The session calls from one thread; a source that needs threads owns
 // them.
 class Source {
@@ -74,7 +82,7 @@ class Source {
   // Of a source that joins(), in any thread: whom it records, from when this returns.
   virtual Status join(const Choice& /*choice*/) { return {}; }
   virtual Status leave(pid_t /*process*/) { return {}; }
-  virtual std::vector<pid_t> followed() { return {}; }
+  virtual std::vector<Followed> followed() { return {}; }
   // Another recording goes on where this one ends: gives the last rows of the old one, and where
   // the new one begins, by the monotonic clock.
   virtual std::int64_t turn(trace::Strings& /*strings*/, trace::HostRows& /*last*/) { return 0; }

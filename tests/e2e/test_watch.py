@@ -307,7 +307,7 @@ def test_settings(box: Box) -> None:
     """A file of settings; options win; it is read again on demand, and what is wrong with it is said with its line."""
     needs_kernel(box)
     config = box.root / "watch.yaml"
-    config.write_text("layers: [syscall]\ninterval: 50ms\n")
+    config.write_text("layers: [syscall]\ninterval: 50ms\nfilter: call=*\n")
     with watching(box, "--config", config, "--interval", "100ms") as daemon:
         program = Program(box, daemon)
         program.tell(f"work {WORK}")
@@ -325,6 +325,7 @@ def test_settings(box: Box) -> None:
         program.end()
     check("questions", 6 * WORK, int(box.value(TOTAL)))
     check("changes are told", 2, box.lost("the settings were changed"))
+    check("a filter that was taken away", False, "kernel.filter" in box.info()["facts"])
     widths = box.rows("SELECT DISTINCT width FROM intervals WHERE layer = 'syscall'")
     check("the option wins", [(100_000_000,)], widths)
     wrong = (box.kit.fathom, "watch", "--config", config, "-o", box.root / "x")
@@ -356,6 +357,8 @@ def test_rolling(box: Box) -> None:
         box.trace = part
         check("state", "complete", box.info()["state"])
         check("times before the start", 0, box.value("SELECT count(*) FROM intervals WHERE ts < 0"))
+        facts = box.info()["facts"]
+        check_true(f"each tells what it cost: {facts}", int(facts["kernel.syscall.added_ns"]) > 0)
     box.trace = folder
     daemon = Daemon(box, "--roll-time", "1s", "--keep", "1")
     box.wait_for("two to be left", lambda: len(list(folder.iterdir())) == 2)

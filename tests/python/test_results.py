@@ -153,6 +153,9 @@ def test_reports_are_those_of_the_command(root: Path) -> None:
         for view in recording.views:
             report = recording.report(view)
             expect(f"{view} as text and HTML", True, bool(str(report)) and "<table>" in report._repr_html_())
+        told = json.loads(ran(FATHOM, "report", trace, "explain", "--call", "pread", "--format", "json"))
+        expect("explain", told["where_the_time_went"], recording.report("explain", call="pread").dicts())
+        expect("no call is explained there", "usage", refused(recording.report, "functions", call="pread").code)
         expect("words", True, recording.report().words[0].startswith("work --fast: 1.00 ms wall time"))
         expect("no view", "usage", refused(recording.report, "nonsense").code)
         expect("no group", "usage", refused(recording.report, "functions", by="nonsense").code)

@@ -55,7 +55,7 @@ static __always_inline __u32 number_of_disk(struct request* rq) {
   struct fathom_file_key key = {
       .device = BPF_CORE_READ(disk, major) << 20 | BPF_CORE_READ(disk, first_minor),
       .generation = FATHOM_DISK};
-  struct fathom_file* known = bpf_map_lookup_elem(&files, &key);
+  struct fathom_file* known = known_file(&key);
   return known ? known->id : meet_disk(disk, &key);
 }
 

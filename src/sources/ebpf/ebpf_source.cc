@@ -2,6 +2,7 @@
 // The source `ebpf`: what the kernel sees of the programs, counted there.
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
@@ -30,6 +31,9 @@ constexpr milliseconds kRest{10};
 // A call that ended in an interval is in its sum soon after, and by then for sure.
 constexpr std::int64_t kSettledNs = 500'000'000;
 constexpr std::uint32_t kEveryInterval = ~std::uint32_t{0};
+// Files that were not met for this many ages are forgotten: paths come again with the next call.
+constexpr std::uint32_t kAges = 10;
+constexpr std::int64_t kLeastAgeNs = 60'000'000'000;
 
 std::optional<fathom_bpf_layer> find_layer(std::string_view name) {
   for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer) {
@@ -166,7 +170,7 @@ class EbpfSource final : public Source {
     return {};
   }
 
-  std::vector<pid_t> followed() override {
+  std::vector<Followed> followed() override {
     const std::scoped_lock lock(mutex_);
     take(settled_interval());
     return maker_->alive();
@@ -213,6 +217,7 @@ class EbpfSource final : public Source {
       {
         const std::scoped_lock lock(mutex_);
         take(settled_interval());
+        age_files();
       }
       waiting.wait_for(resting, stop, kRest, [] { return false; });
     }
@@ -233,12 +238,22 @@ class EbpfSource final : public Source {
     probes_->take_records([this](std::span<const std::byte> record) { maker_->add(record); });
   }
 
+  // A recorder that lives for weeks meets more files than there is room for.
+  void age_files() {
+    const std::int64_t now = now_monotonic_ns();
+    const std::int64_t age = std::max(kLeastAgeNs, 2 * options_.interval_ns);
+    if (now - aged_ns_ < age) return;
+    if (aged_ns_ != 0) maker_->forget_files(probes_->age_files(kAges));
+    aged_ns_ = now;
+  }
+
   ebpf::ProbeOptions options_;
   std::map<std::string, std::string> facts_;
   std::optional<ebpf::Probes> probes_;
   std::mutex mutex_;
   std::optional<ebpf::RowMaker> maker_;  // guarded by mutex_
   std::uint32_t taken_before_ = 0;       // guarded by mutex_
+  std::int64_t aged_ns_ = 0;             // guarded by mutex_
   std::jthread thread_;                  // last: it ends before what it uses
 };
 

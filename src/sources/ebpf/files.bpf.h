@@ -164,7 +164,7 @@ static __always_inline __u32 next_number(void) {
 static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names, __u32 elsewhere) {
   const __u32 number = next_number();
   if (number == FATHOM_BPF_NO_FILE) return FATHOM_BPF_NO_FILE;
-  struct fathom_file known = {.names = names, .id = number | elsewhere};
+  struct fathom_file known = {.names = names, .id = number | elsewhere, .seen = settings.age};
   if (bpf_map_update_elem(&files, key, &known, BPF_ANY) == 0) return known.id;
   lose(FATHOM_LOST_FILE);
   return FATHOM_BPF_NO_FILE;
@@ -192,12 +192,18 @@ static __always_inline struct fathom_file_key key_of(struct inode* inode) {
   return key;
 }
 
+static __always_inline struct fathom_file* known_file(struct fathom_file_key* key) {
+  struct fathom_file* known = bpf_map_lookup_elem(&files, key);
+  if (known && known->seen != settings.age) known->seen = settings.age;
+  return known;
+}
+
 /* `opened`: just now, perhaps under another name than the last time. */
 static __always_inline __u32 number_of_file(struct file* file, bool opened) {
   if (!file) return FATHOM_BPF_NO_FILE;
   struct inode* inode = BPF_CORE_READ(file, f_inode);
   struct fathom_file_key key = key_of(inode);
-  struct fathom_file* known = bpf_map_lookup_elem(&files, &key);
+  struct fathom_file* known = known_file(&key);
   if (known && known->names && !opened) return known->id;
   const __u64 names = hash_of_names(file);
   if (known && known->names == names) return known->id;
@@ -224,6 +230,6 @@ static __always_inline struct address_space* mapping_of(void* folio) {
 static __always_inline __u32 number_of_inode(struct inode* inode) {
   if (!inode) return FATHOM_BPF_NO_FILE;
   struct fathom_file_key key = key_of(inode);
-  struct fathom_file* known = bpf_map_lookup_elem(&files, &key);
+  struct fathom_file* known = known_file(&key);
   return known ? known->id : meet_file(0, inode, &key, 0);
 }

@@ -148,6 +148,23 @@ Status attach(Loaded& loaded) {
   return {};
 }
 
+bpf_map* map_of_settings(Loaded& loaded) {
+  return bpf_object__find_map_by_name(loaded.object.get(), ".data");
+}
+
+// Our copy of them; nothing where there are none.
+fathom_bpf_settings* settings_in(bpf_map* map) {
+  std::size_t size = 0;
+  void* memory = map != nullptr ? const_cast<void*>(bpf_map__initial_value(map, &size)) : nullptr;
+  return size < sizeof(fathom_bpf_settings) ? nullptr : static_cast<fathom_bpf_settings*>(memory);
+}
+
+Status put(bpf_map* map, const fathom_bpf_settings* settings) {
+  const int zero = 0;
+  if (bpf_map_update_elem(bpf_map__fd(map), &zero, settings, BPF_ANY) != 0) return refused(errno);
+  return {};
+}
+
 }  // namespace
 
 std::string end_of_log(std::string_view log) {
@@ -176,12 +193,9 @@ Error refused(int number) {
 }
 
 Status set_up(Loaded& loaded, const ProbeOptions& options) {
-  bpf_map* map = bpf_object__find_map_by_name(loaded.object.get(), ".data");
-  std::size_t size = 0;
-  void* memory = map != nullptr ? const_cast<void*>(bpf_map__initial_value(map, &size)) : nullptr;
-  if (memory == nullptr || size < sizeof(fathom_bpf_settings))
-    return Error{Code::kUnsupported, "our programs have no settings", ""};
-  auto* settings = static_cast<fathom_bpf_settings*>(memory);
+  bpf_map* map = map_of_settings(loaded);
+  fathom_bpf_settings* settings = settings_in(map);
+  if (settings == nullptr) return Error{Code::kUnsupported, "our programs have no settings", ""};
   settings->start_ns = static_cast<std::uint64_t>(options.start_monotonic_ns);
   settings->interval_ns = static_cast<std::uint64_t>(options.interval_ns);
   settings->detail = options.detail;
@@ -193,9 +207,15 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
     settings->filters[layer] = options.filters.of_layers[static_cast<std::size_t>(layer)];
   for (std::uint32_t number = 0; number < FATHOM_BPF_CALLS; ++number)
     settings->call_kinds[number] = kind_of_system_call(number);
-  const int zero = 0;
-  if (bpf_map_update_elem(bpf_map__fd(map), &zero, memory, BPF_ANY) != 0) return refused(errno);
-  return {};
+  return put(map, settings);
+}
+
+Status set_age(Loaded& loaded, std::uint32_t age) {
+  bpf_map* map = map_of_settings(loaded);
+  fathom_bpf_settings* settings = settings_in(map);
+  if (settings == nullptr) return {};
+  settings->age = age;
+  return put(map, settings);
 }
 
 namespace {

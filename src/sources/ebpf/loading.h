@@ -60,6 +60,8 @@ void unfollow(const Loaded& first, pid_t process);
 
 // What it records, from now on.
 Status set_up(Loaded& loaded, const ProbeOptions& options);
+// The age in which files are met from now on.
+Status set_age(Loaded& loaded, std::uint32_t age);
 
 // The kernel's answer, with libbpf's own words, or the last ones of the kernel's verifier. kDenied
 // where a privilege is missing.

@@ -118,6 +118,7 @@ class Probes::State {
   RecordVisitor visit;
   ProbeOptions options;
   double bare_call_ns = 0;
+  std::uint32_t age = 0;              // of files
   std::vector<std::uint64_t> before;  // counts of what was measured
 };
 
@@ -307,6 +308,32 @@ std::vector<SumOfCalls> Probes::take_sums(std::uint32_t before_interval) {
   std::vector<SumOfCalls> result;
   for (const auto& [of, parts] : whole) result.push_back({of, parts});
   return result;
+}
+
+std::vector<std::uint32_t> Probes::age_files(std::uint32_t ages) {
+  ++state_->age;
+  for (Loaded& module : state_->modules) (void)set_age(module, state_->age).has_value();
+  constexpr std::uint32_t kAtOnce = 4096;
+  const int files = state_->map("files");
+  std::vector<fathom_file_key> keys(kAtOnce);
+  std::vector<fathom_file> found(kAtOnce);
+  std::vector<fathom_file_key> old;
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t place = 0;
+  for (void* from = nullptr;; from = &place) {
+    std::uint32_t count = kAtOnce;
+    const int failed =
+        bpf_map_lookup_batch(files, from, &place, keys.data(), found.data(), &count, nullptr);
+    if (failed != 0 && errno != ENOENT) break;  // ENOENT: these are the last
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (state_->age - found[i].seen <= ages) continue;
+      old.push_back(keys[i]);
+      numbers.push_back(found[i].id & ~FATHOM_BPF_ELSEWHERE);
+    }
+    if (failed != 0) break;
+  }
+  for (const fathom_file_key& key : old) bpf_map_delete_elem(files, &key);
+  return numbers;
 }
 
 std::vector<std::uint64_t> Probes::State::counts() const {

@@ -68,6 +68,10 @@ class Probes {
   void take_records(const RecordVisitor& visit);
   // Sums of intervals before this one.
   std::vector<SumOfCalls> take_sums(std::uint32_t before_interval);
+  // Another age begins. Files that were not met in the last `ages` are forgotten, and get a new
+  // number when they are met again; gives their old ones, which calls that are not taken yet, or
+  // take longer than an age, may still bear.
+  std::vector<std::uint32_t> age_files(std::uint32_t ages);
   // Counts by FATHOM_BPF_COUNTER(layer, fathom_bpf_loss), since load().
   [[nodiscard]] std::vector<std::uint64_t> losses() const;
 

@@ -184,6 +184,24 @@ TEST_P(ProbesTest, FiltersSayWhatTheyLeaveOut) {
   EXPECT_LT(some.calls, all.calls / 5);
 }
 
+TEST_P(ProbesTest, FilesThatAreNotMetAreForgotten) {
+  Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}});
+  ASSERT_TRUE(probes) << probes.error().message;
+  run_dd(*probes);
+  EXPECT_EQ(take(*probes).added_up, static_cast<std::uint64_t>(kReads));
+  EXPECT_TRUE(probes->age_files(2).empty());
+  run_dd(*probes);  // its files have their numbers already, and no path comes again
+  EXPECT_EQ(take(*probes).added_up, 0U);
+  EXPECT_TRUE(probes->age_files(2).empty());
+  EXPECT_TRUE(probes->age_files(2).empty());
+  EXPECT_GT(probes->age_files(2).size(), 3U);
+  EXPECT_TRUE(probes->age_files(2).empty());
+  run_dd(*probes);
+  const Taken again = take(*probes);
+  EXPECT_EQ(again.added_up, static_cast<std::uint64_t>(kReads));
+  EXPECT_EQ(again.losses, std::vector<std::uint64_t>(again.losses.size()));
+}
+
 TEST_P(ProbesTest, MeasuringLeavesNothingBehind) {
   Result<Probes> probes = Probes::load(
       {.layers = {FATHOM_BPF_SYSCALL}, .filters = filters({"call=read"}), .detail = 1});

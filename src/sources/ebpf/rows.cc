@@ -128,6 +128,11 @@ void RowMaker::add_file(const fathom_file_record& record) {
   files_[record.id] = std::move(path);
 }
 
+void RowMaker::forget_files(std::vector<std::uint32_t> numbers) {
+  for (const std::uint32_t number : old_files_) files_.erase(number);
+  old_files_ = std::move(numbers);
+}
+
 // What found no room in the kernel's map is a row of one call.
 void RowMaker::add_spilled(const fathom_call_record& call) {
   const std::uint64_t ns = call.end - call.begin;
@@ -182,6 +187,7 @@ void RowMaker::add_fork(const fathom_process_record& record) {
     return;
   }
   Life life;
+  life.since = record.at;
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
   life.row.start = time(record.at);
@@ -203,6 +209,7 @@ void RowMaker::add_exec(const fathom_process_record& record) {
   }
   life.threads = 1;
   life.takes = 0;
+  life.since = record.at;
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
   life.row.start = time(record.at);
@@ -232,6 +239,7 @@ void RowMaker::add_join(const fathom_process_record& record) {
     ++life.threads;
     return;
   }
+  life.since = record.at;
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
   life.row.start = time(record.at);
@@ -246,10 +254,11 @@ void RowMaker::add_join(const fathom_process_record& record) {
   if (life.row.command.empty()) life.row.command = life.row.name;  // a thread of the kernel
 }
 
-std::vector<pid_t> RowMaker::alive() const {
-  std::vector<pid_t> pids;
-  for (const auto& [pid, life] : alive_) pids.push_back(static_cast<pid_t>(pid));
-  return pids;
+std::vector<Followed> RowMaker::alive() const {
+  std::vector<Followed> all;
+  for (const auto& [pid, life] : alive_)
+    all.push_back({static_cast<pid_t>(pid), static_cast<std::int64_t>(life.since)});
+  return all;
 }
 
 void RowMaker::forget(pid_t process) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sources/ebpf/probes.h"
+#include "sources/source.h"
 #include "trace/host_rows.h"
 
 namespace fathom::sources::ebpf {
@@ -36,10 +37,13 @@ class RowMaker {
   void add(const std::vector<SumOfCalls>& sums);
   // Losses as they stand now.
   void add_losses(std::span<const std::uint64_t> counts);
+  // These numbers mean no file any more, once the next ones come: calls that bear them are under
+  // way.
+  void forget_files(std::vector<std::uint32_t> numbers);
   // Whether processes are left that were not seen to end.
   bool anybody_lives();
   // Processes that were not seen to end.
-  [[nodiscard]] std::vector<pid_t> alive() const;
+  [[nodiscard]] std::vector<Followed> alive() const;
   // This process goes on without us.
   void forget(pid_t process);
   // The next recording begins `shift` ns after the kernel's half was loaded: times count from
@@ -55,6 +59,7 @@ class RowMaker {
  private:
   struct Life {
     trace::ProcessRow row;
+    std::uint64_t since = 0;  // ns of the monotonic clock
     int threads = 1;
     int takes = 0;  // that it has seen
   };
@@ -84,6 +89,7 @@ class RowMaker {
   bool finished_ = false;
   std::int64_t shift_ = 0;  // ns between the start of the kernel's half and the recording's
   std::unordered_map<std::uint32_t, std::string> files_;
+  std::vector<std::uint32_t> old_files_;
   std::vector<fathom_call_record> calls_;
   std::vector<SumOfCalls> sums_;
   std::map<std::uint32_t, Life> alive_;  // by pid

@@ -241,7 +241,7 @@ TEST(EbpfRows, WhoJoinsIsThereWithAllThreads) {
   give(maker, thread);
   thread.tid = kNobody;
   give(maker, thread);
-  EXPECT_EQ(maker.alive(), (std::vector<pid_t>{kNobody}));
+  EXPECT_EQ(maker.alive(), (std::vector<Followed>{{kNobody, 5}}));
   Strings strings;
   HostRows rows;
   give(maker, process_record(FATHOM_RECORD_EXIT, kNobody, 6));

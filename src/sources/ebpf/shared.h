@@ -108,7 +108,9 @@ struct fathom_bpf_settings {
   __u32 page_size;
   __u32 filtered; /* a bit for each layer with a filter */
   __u32 by_path;  /* some filter asks where files lie */
-  __u64 cgroup;   /* only tasks in it or below; 0: all */
+  __u32 age;      /* counted on while we record: what is not met for some is forgotten */
+  __u32 unused;
+  __u64 cgroup; /* only tasks in it or below; 0: all */
   struct fathom_bpf_filter filters[FATHOM_BPF_LAYERS];
   __u8 call_kinds[FATHOM_BPF_CALLS];
 };
@@ -135,6 +137,8 @@ struct fathom_task {
   __u64 runnable; /* ns, since when it waits for a CPU; 0: it does not */
   __u32 why_asleep;
   __u32 vfs_depth;
+  __u32 age; /* in which the call began */
+  __u32 unused;
   /* layers vfs and fs */
   struct fathom_vfs_state vfs[FATHOM_VFS_DEEP]; /* calls that it is in, the innermost last */
   __u64 fs_began[FATHOM_FS_CALLS];
@@ -165,7 +169,7 @@ struct fathom_file {
   __u64 names; /* a hash of all names from the file to the root: another one, another path. 0: as
                   its file system calls it */
   __u32 id;
-  __u32 unused;
+  __u32 seen; /* the age in which it was met */
 };
 
 enum fathom_record_kind {

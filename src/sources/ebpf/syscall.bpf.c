@@ -18,9 +18,12 @@ static __always_inline void finish(struct task_struct* task, struct fathom_task*
   call.fd = state->fd;
   state->began = 0;
   if (!state->on || (settings.cgroup && !in_cgroup(task))) return;
-  if ((kind & FATHOM_CALL_RETURNS_FD) && ret >= 0) {
-    call.file = number_of_descriptor(task, ret, true);
-    call.fd = ret;
+  const bool gives = (kind & FATHOM_CALL_RETURNS_FD) && ret >= 0;
+  if (gives) call.fd = ret;
+  /* Of a call that took long the file's number may be free again. */
+  if (gives || (call.fd >= 0 && state->age != settings.age)) {
+    const __u32 file = number_of_descriptor(task, call.fd, gives);
+    if (gives || file != FATHOM_BPF_NO_FILE) call.file = file;
   }
   account(&call, 0, kind & FATHOM_CALL_RETURNS_BYTES);
 }
@@ -41,6 +44,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long number) {
   state->file = state->on && state->fd >= 0 ? number_of_descriptor(task, state->fd, false) : 0;
   state->size = kind & FATHOM_CALL_SIZE ? FATHOM_ARG3(regs) : ~0ULL;
   state->offset = kind & FATHOM_CALL_OFFSET ? FATHOM_ARG4(regs) : ~0ULL;
+  state->age = settings.age;
   state->began = bpf_ktime_get_ns();
   if (kind & FATHOM_CALL_ENDS) finish(task, state, kind, 0, state->began);
   return 0;
