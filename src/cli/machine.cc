@@ -95,6 +95,12 @@ std::string way_to_room() {
   return "";
 }
 
+std::vector<Value> gpu_fact() {
+  const sources::Availability state = sources::probe_gpus();
+  return fact("gpu", state.available ? "ok" : "note",
+              state.available ? state.reason : "none is sampled: " + state.reason);
+}
+
 // Recordings are made in the working directory unless -o says otherwise.
 std::vector<Value> disk_fact() {
   if (access(".", W_OK) != 0) {
@@ -146,6 +152,7 @@ Table machine_table() {
       disk_fact(),
       proc_fact(),
       shared_memory_fact(),
+      gpu_fact(),
   };
   return table;
 }

@@ -99,6 +99,7 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
   }
   hosts.stop();
   pump.stop();
+  hosts.tell(pump.packer().manifest());
   FATHOM_ASSIGN(const trace::FinishResult finished, pump.packer().finish());
   outcome.writers_alive = finished.owners_alive;
   outcome.state = finished.state;

@@ -4,6 +4,13 @@
 #include <algorithm>
 
 namespace fathom::session {
+namespace {
+
+void tell_facts(const sources::Source& source, trace::Manifest& manifest) {
+  for (const auto& [fact, value] : source.facts()) manifest.facts[fact] = value;
+}
+
+}  // namespace
 
 Status HostSources::prepare(const std::vector<const sources::SourceDef*>& defs,
                             const sources::SourceContext& context) {
@@ -23,7 +30,7 @@ Status HostSources::adopt(pid_t program) {
 void HostSources::start(const sources::SourceContext& context, trace::Manifest& manifest) {
   std::erase_if(sources_, [&](const auto& one) {
     const Status started = one.second->start(context);
-    for (const auto& [fact, value] : one.second->facts()) manifest.facts[fact] = value;
+    tell_facts(*one.second, manifest);
     if (!started) mark_unavailable({one.first}, started.error().message, manifest);
     return !started;
   });
@@ -44,6 +51,10 @@ void HostSources::resume(const sources::SourceContext& context, trace::Manifest&
 
 void HostSources::stop() {
   for (const auto& [def, source] : sources_) source->stop();
+}
+
+void HostSources::tell(trace::Manifest& manifest) const {
+  for (const auto& [def, source] : sources_) tell_facts(*source, manifest);
 }
 
 Status HostSources::join(const sources::Choice& choice) {

@@ -27,6 +27,8 @@ class HostSources {
   void resume(const sources::SourceContext& context, trace::Manifest& manifest);
   // Last words are taken; the sources can still be drained.
   void stop();
+  // What they know of the recording when they have stopped.
+  void tell(trace::Manifest& manifest) const;
   // Of sources that join (source.h).
   Status join(const sources::Choice& choice);
   Status leave(pid_t process);

@@ -41,6 +41,7 @@ bool told_to_end(SignalQueue& signals) {
   }
   hosts.stop();
   pump.stop();
+  hosts.tell(pump.packer().manifest());
   const Result<trace::FinishResult> finished = pump.packer().finish();
   ::_exit(finished ? EXIT_SUCCESS : EXIT_FAILURE);
 }

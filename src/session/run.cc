@@ -267,6 +267,7 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   told_to_end(signals);  // what waits came before the program ended, and was meant for it
   pump.stop();
   trace::Manifest& manifest = pump.packer().manifest();
+  hosts.tell(manifest);
   manifest.duration_ns = end - start;
   manifest.pid = program;
   manifest.exit_status = outcome.exit_status;

@@ -26,4 +26,7 @@ using trace::LayerDef;
 // source says.
 [[nodiscard]] Availability probe_layer(std::string_view layer);
 
+// Whether GPUs are sampled with layer resource, and which; why not.
+[[nodiscard]] Availability probe_gpus();
+
 }  // namespace fathom::sources

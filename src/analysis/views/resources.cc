@@ -17,7 +17,8 @@ constexpr std::int64_t kFewLines = 8;
 constexpr std::int64_t kManyLines = 40;
 
 // A recorded counter and the line that it belongs to. Counters that only grow are shown as rates: a
-// second's growth.
+// second's growth. Those of a GPU have its number in their names, which is left out here:
+// gpu0_busy.
 struct Source {
   std::string_view counter;
   std::string_view line;
@@ -62,6 +63,32 @@ const std::vector<Picture>& pictures() {
         {"major_faults", "major faults", true, 1},
         {"voluntary_switches", "voluntary switches", true, 1},
         {"involuntary_switches", "involuntary switches", true, 1}}},
+      {"GPUs over time",
+       kPercent,
+       true,
+       {{"gpu_busy", "busy", false, 1},
+        {"gpu_memory_busy", "memory busy", false, 1},
+        {"gpu_process_busy", "busy", false, 1}}},
+      {"Memory of GPUs over time",
+       kBytes,
+       true,
+       {{"gpu_memory_used", "used", false, 1}, {"gpu_process_memory", "used", false, 1}}},
+      {"Power of GPUs, W",
+       kNone,
+       false,
+       {{"gpu_power", "power", false, 1}, {"gpu_energy", "by the energy counter", true, 1}}},
+      {"Temperature of GPUs, C", kNone, false, {{"gpu_temperature", "temperature", false, 1}}},
+      {"Clocks of GPUs, MHz",
+       kNone,
+       false,
+       {{"gpu_clock", "processors", false, 1}, {"gpu_memory_clock", "memory", false, 1}}},
+      {"Transfers of GPUs a second",
+       kBytes,
+       false,
+       {{"gpu_pcie_sent", "PCIe, sent", true, 1},
+        {"gpu_pcie_received", "PCIe, received", true, 1},
+        {"gpu_nvlink_sent", "NVLink, sent", true, 1},
+        {"gpu_nvlink_received", "NVLink, received", true, 1}}},
   };
   return pictures;
 }
@@ -84,11 +111,14 @@ std::string lines_sql(const std::vector<Picture>& wanted, std::int64_t rows) {
   return fmt::format(
       R"(WITH sources(picture, name, line, grows, scale) AS (VALUES {sources}),
          used AS MATERIALIZED (
-           SELECT host, pid, ts, name, value FROM counters WHERE layer = 'resource'),
+           SELECT host, pid, ts, regexp_replace(name, '^gpu[0-9]+_', 'gpu_') AS name,
+                  regexp_extract(name, '^gpu([0-9]+)_', 1) AS gpu, value
+           FROM counters WHERE layer = 'resource'),
          bins_of AS (
            SELECT greatest(least(count(DISTINCT ts), {most_bins}), 1) AS bins FROM used),
          raw AS (
-           SELECT picture, host, pid, line, grows, ts, sum(value * scale) AS value
+           SELECT picture, host, pid, grows, ts, sum(value * scale) AS value,
+                  CASE WHEN gpu = '' THEN line ELSE 'GPU ' || gpu || ' ' || line END AS line
            FROM used JOIN sources USING (name) GROUP BY ALL),
          stepped AS (
            SELECT picture, host, pid, line, ts, CASE WHEN grows
@@ -174,7 +204,7 @@ Result<std::vector<Section>> resource_sections(Store& store, bool all) {
 extern const ViewDef kResourcesView;
 const ViewDef kResourcesView = {
     .name = "resources",
-    .help = "CPU, memory, I/O and faults of processes and machine over time",
+    .help = "CPU, memory, I/O and faults of processes and machine, and GPUs, over time",
     .by = {},
     .run = run,
     .sql = sql,

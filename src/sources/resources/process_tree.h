@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ class ProcessTree {
   // Takes a process in; one that does not exist is forgotten at the next refresh.
   void add(pid_t pid) { known_.try_emplace(pid); }
   [[nodiscard]] bool knows(pid_t pid) const { return known_.contains(pid); }
+  [[nodiscard]] std::set<pid_t> pids() const {
+    std::set<pid_t> pids;
+    for (const auto& [pid, seen] : known_) pids.insert(pid);
+    return pids;
+  }
 
   // Looks for new children of the known, forgets the dead, and gives the stat of everyone alive. A
   // process that has ended and waits for its parent is given once, with state Z, and not again.

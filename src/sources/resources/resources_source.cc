@@ -11,6 +11,8 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/privilege.h"
+#include "sources/list.h"
+#include "sources/resources/gpu_thread.h"
 #include "sources/resources/sampler.h"
 #include "sources/source.h"
 #include "wire/spool.h"
@@ -30,6 +32,7 @@ class ResourcesSource final : public Source {
  public:
   Status start(const SourceContext& context) override {
     context_ = context;
+    gpus_.start(context.hz);
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
@@ -37,7 +40,11 @@ class ResourcesSource final : public Source {
   void stop() override {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
+    gpus_.stop();
   }
+
+  // The driver's thread tells them later: they are whole when it has stopped.
+  [[nodiscard]] std::map<std::string, std::string> facts() const override { return gpus_.facts(); }
 
   void drain(trace::Strings& strings, trace::HostRows& into_rows) override {
     CounterRows rows;
@@ -54,9 +61,25 @@ class ResourcesSource final : public Source {
       row.unit = into(row.unit);
       into_rows.counters.rows.push_back(row);
     }
+    drain_gpus(strings, into_rows);
   }
 
  private:
+  void drain_gpus(trace::Strings& strings, trace::HostRows& into) {
+    for (const GpuSample& sample : gpus_.drain()) {
+      for (const GpuReading& reading : sample.readings) {
+        into.counters.rows.push_back({.ts = sample.monotonic_ns - context_.start_monotonic_ns,
+                                      .pid = reading.pid != 0 ? reading.pid : trace::kNull32,
+                                      .tid = trace::kNull32,
+                                      .layer = strings.code("resource"),
+                                      .name = strings.code(reading.name),
+                                      .unit = strings.code(reading.unit),
+                                      .host = trace::kNoString,
+                                      .value = reading.value});
+      }
+    }
+  }
+
   // Samples until stop, and once more then: the program's last state.
   void work(const std::stop_token& stop) {
     Sampler sampler;
@@ -72,6 +95,7 @@ class ResourcesSource final : public Source {
         add_recorded_processes(sampler);
       }
       take(sampler, begin, thorough);
+      gpus_.set_processes(sampler.pids());
       const std::int64_t spent = now_monotonic_ns() - begin;
       if (!last) rest(stop, std::max(period - spent, spent * kRestFactor));
     }
@@ -122,6 +146,7 @@ class ResourcesSource final : public Source {
   CounterRows ready_;  // guarded by mutex_
   std::mutex rest_mutex_;
   std::condition_variable_any rested_;
+  GpuThread gpus_;
   std::jthread thread_;  // last: it ends before what it uses
 };
 
@@ -136,11 +161,24 @@ std::unique_ptr<Source> make() { return std::make_unique<ResourcesSource>(); }
 
 }  // namespace
 
+Availability probe_gpus() {
+  Availability state;
+  const std::optional<GpuSampler> sampler = GpuSampler::open(state.reason);
+  state.available = sampler.has_value();
+  if (!sampler) return state;
+  for (const auto& [fact, value] : sampler->facts()) {
+    if (fact != "gpu driver") state.reason += (state.reason.empty() ? "" : ", ") + value;
+  }
+  return state;
+}
+
 extern const SourceDef kResources;
 const SourceDef kResources = {
     .name = "resources",
     .layers = kLayers,
-    .help = "CPU, memory and I/O of the processes, their control group and the machine, sampled",
+    .help =
+        "CPU, memory and I/O of the processes, their control group, the machine and its GPUs, "
+        "sampled",
     .in_process = false,
     .probe = probe,
     .make = make,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,7 @@ class Sampler {
   // Takes a process in, and its descendants. The first one names the control group.
   void add(pid_t pid);
   [[nodiscard]] bool knows(pid_t pid) const { return tree_.knows(pid); }
+  [[nodiscard]] std::set<pid_t> pids() const { return tree_.pids(); }
 
   // One row per series at time `ts`. `thorough` adds what is dear to read: PSS, and context
   // switches of all threads.
