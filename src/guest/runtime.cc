@@ -109,9 +109,11 @@ void first_record_of_thread() {
   if (block == nullptr) return;
   FunctionStack* functions = block->functions;  // kept: it is memory of ours
   FrameStack* frames = block->frames;
+  RangeStack* ranges = block->ranges;
   memset(block, 0, sizeof *block);
   block->functions = functions;
   block->frames = frames;
+  block->ranges = ranges;
   block->tid = sys_gettid();
   block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
   tls.thread = block;

@@ -84,6 +84,8 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   uint32_t frame_count;             // may exceed its room, too
   uint8_t frame_level;              // levels that are open for frames which run
   uint8_t farewells;                // rounds of destructors that have gone by
+  struct RangeStack* ranges;        // of NVTX, made when first needed
+  uint32_t range_count;
   uint64_t gpu_place;               // what is current of a GPU's driver, 0: not asked yet
 };
 

@@ -77,6 +77,14 @@ std::string sanitizer_options(const std::string& own) {
   return own.ends_with(kWord) ? own : own + ":" + std::string(kWord);
 }
 
+// Whom NVTX hands the program's ranges to. Another tool that is named there keeps its place.
+void set_nvtx_library(std::vector<std::string>& base, const std::string& library) {
+  constexpr std::string_view kName = "NVTX_INJECTION64_PATH";
+  const std::string own = take(base, kName);
+  const bool other = !own.empty() && !is_ours(own, library);
+  base.push_back(std::string(kName) + "=" + (other ? own : library));
+}
+
 bool tells(std::string_view name) {
   if (std::ranges::find(kTelling, name) != std::end(kTelling)) return true;
   return std::ranges::any_of(kTellingPrefixes,
@@ -99,6 +107,8 @@ std::vector<std::string> guest_environment(std::vector<std::string> base,
   base.push_back("ASAN_OPTIONS=" + sanitizer_options(take(base, "ASAN_OPTIONS")));
   base.push_back("FATHOM_OUT=" + settings.directory);
   base.push_back("FATHOM_LAYERS=" + join(settings.layers, ","));
+  if (std::ranges::find(settings.layers, "app") != settings.layers.end())
+    set_nvtx_library(base, settings.library);
   if (!settings.calls.empty()) base.push_back("FATHOM_CALLS=" + join(settings.calls, ","));
   base.insert(base.end(), settings.further.begin(), settings.further.end());
   return base;

@@ -21,7 +21,19 @@ TEST(GuestEnvironment, KeepsWhatIsThere) {
   EXPECT_THAT(guest_environment({"A=1", "ODD", "FATHOM_OUT=/old", "B=x=y"}, kSettings),
               ElementsAre("A=1", "ODD", "B=x=y", "LD_PRELOAD=/l/libfathom.so",
                           "ASAN_OPTIONS=verify_asan_link_order=0", "FATHOM_OUT=/d",
-                          "FATHOM_LAYERS=app,posix"));
+                          "FATHOM_LAYERS=app,posix", "NVTX_INJECTION64_PATH=/l/libfathom.so"));
+}
+
+TEST(GuestEnvironment, NvtxIsGivenToNobodyElse) {
+  const std::string ours = "NVTX_INJECTION64_PATH=/l/libfathom.so";
+  const std::string another = "NVTX_INJECTION64_PATH=/opt/tool.so";
+  EXPECT_THAT(guest_environment({another}, kSettings), Contains(another));
+  EXPECT_THAT(guest_environment({"NVTX_INJECTION64_PATH=/l/libpfinterpose.so"}, kSettings),
+              Contains(ours))
+      << "a run inside a run";
+  GuestSettings settings = kSettings;
+  settings.layers = {"posix"};
+  EXPECT_THAT(guest_environment({}, settings), Not(Contains(ours)));
 }
 
 TEST(GuestEnvironment, OthersPreloadsFollowOurs) {
@@ -34,6 +46,7 @@ TEST(GuestEnvironment, OthersPreloadsFollowOurs) {
       {"LD_PRELOAD=/a.so /b.so", "LD_PRELOAD=/l/libfathom.so:/a.so:/b.so"},
       {"LD_PRELOAD=/a.so:/l/libfathom.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
       {"LD_PRELOAD=/l/libfathom_heap.so:/a.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
+      {"LD_PRELOAD=/a.so /l/libpfinterpose.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
       {"LD_PRELOAD=", "LD_PRELOAD=/l/libfathom.so"},
       {"LD_PRELOAD= : ", "LD_PRELOAD=/l/libfathom.so"}};
   for (const Case& c : cases) {
