@@ -2,6 +2,7 @@
 """A virtual machine with another kernel: boots from memory, does what a script says, prints what it prints, ends."""
 
 import gzip
+import lzma
 import os
 import platform
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 from kit import Failure, Skipped
 
 KERNELS = Path(__file__).resolve().parent.parent.parent / ".cache" / "kernels"
-TIMEOUT_S = 300
+TIMEOUT_S = 600
 BEGIN, END = "=== begin ===", "=== end ==="
 
 # Of each architecture: the emulator, its options, the console.
@@ -27,6 +28,7 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
 mount -t tmpfs tmp /tmp
+for module in /modules/*; do insmod $module; done
 ulimit -l unlimited
 cd /tmp
 echo "{begin}"
@@ -44,6 +46,14 @@ def kernels() -> list[Path]:
     return found
 
 
+def module_of(kernel: Path, name: str) -> bytes:
+    """A module of a kernel, which may be compressed."""
+    modules = kernel.parent.parent / "lib" / "modules"
+    found = next(modules.rglob(f"{name}.ko*"))
+    content = found.read_bytes()
+    return lzma.decompress(content) if found.suffix == ".xz" else content
+
+
 def libraries_of(program: Path) -> Iterator[Path]:
     for line in subprocess.run(["ldd", program], capture_output=True, text=True, check=False).stdout.splitlines():
         yield from (Path(word) for word in line.split() if word.startswith("/"))
@@ -57,24 +67,28 @@ def entry(name: str, mode: int, content: bytes, number: int) -> bytes:
     return head.ljust(-(-len(head) // 4) * 4, b"\0") + content.ljust(-(-len(content) // 4) * 4, b"\0")
 
 
-def archive(files: dict[str, Path | str]) -> bytes:
+def archive(files: dict[str, Path | str | bytes]) -> bytes:
     """Files by their place; a text is a script."""
     folders = {str(parent)[1:] for name in files for parent in Path("/" + name).parents if str(parent) != "/"}
-    folders |= {"proc", "sys", "dev", "tmp"}
+    folders |= {"proc", "sys", "dev", "tmp", "mnt", "modules"}
     parts = [entry(folder, 0o40755, b"", 1) for folder in sorted(folders)]
     for number, (name, source) in enumerate(files.items(), 2):
-        content = source.encode() if isinstance(source, str) else source.read_bytes()
+        content = source.encode() if isinstance(source, str) else source
+        content = content.read_bytes() if isinstance(content, Path) else content
         parts.append(entry(name, 0o100755, content, number))
     return gzip.compress(b"".join([*parts, entry("TRAILER!!!", 0, b"", 0)]), 1)
 
 
-def run_in_machine(kernel: Path, script: str, programs: dict[str, Path], folder: Path) -> str:
+def run_in_machine(
+    kernel: Path, script: str, programs: dict[str, Path], folder: Path, modules: tuple[str, ...] = ()
+) -> str:
     """What the script printed. Programs come with their libraries."""
     emulator, options, console = EMULATORS.get(platform.machine(), ("", (), ""))
     busybox = shutil.which("busybox")
     if not emulator or not shutil.which(emulator) or not busybox:
         raise Skipped(f"no {emulator or 'emulator'} or no busybox (apt: qemu-system-x86 or -arm, busybox-static)")
-    files: dict[str, Path | str] = {"init": INIT.format(begin=BEGIN, end=END), "script": script}
+    files: dict[str, Path | str | bytes] = {"init": INIT.format(begin=BEGIN, end=END), "script": script}
+    files |= {f"modules/{name}.ko": module_of(kernel, name) for name in modules}
     for name, program in {"bin/busybox": Path(busybox), **programs}.items():
         files[name] = program
         files |= {str(library)[1:]: library for library in libraries_of(program)}
