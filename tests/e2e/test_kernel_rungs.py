@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import test_kernel
 import test_watch
 from kit import Box, Skipped, check, check_true
+from test_kernel import SYSCALL
 
 
 @contextmanager
@@ -54,6 +55,10 @@ def test_control_group(box: Box) -> None:
     by_raw_tracepoints(box, test_kernel.test_control_group)
 
 
+def test_without_tracefs(box: Box) -> None:
+    by_raw_tracepoints(box, test_kernel.test_without_kernel_types)
+
+
 def test_outliving_process(box: Box) -> None:
     by_raw_tracepoints(box, test_kernel.test_outliving_process)
 
@@ -86,6 +91,19 @@ def test_same_rows(box: Box) -> None:
         found.append(box.rows(f"SELECT {rows} FROM intervals WHERE {mine} GROUP BY ALL ORDER BY ALL"))
     check("rows of raw tracepoints", found[0], found[1])
     check_true(f"rows: {found[0]}", len(found[0]) >= 10)
+
+
+def test_thread_that_begins_a_program(box: Box) -> None:
+    """It takes over the number of its process."""
+    (box.dir / "data").write_bytes(bytes(5000))
+    begin = "threading.Thread(target=lambda: os.execvp('cat', ['cat', 'data'])).start()"
+    for what in ("", "typed"):
+        box.trace = box.root / f"without-{what}.fathom"
+        with without(box, what):
+            box.record("python3", "-c", f"import os, threading; {begin}; threading.Event().wait()", options=SYSCALL)
+        read = f"SELECT pid = tid, sum(bytes) FROM intervals WHERE name = 'read' AND file = '{box.dir}/data' GROUP BY 1"
+        check("bytes by number", [(True, 5000)], box.rows(read))
+        check("losses", 0, box.losses())
 
 
 def test_functions(box: Box) -> None:

@@ -21,7 +21,8 @@ int BPF_PROG(task_made, struct task_struct* parent, struct task_struct* child) {
 }
 
 FATHOM_TRACEPOINT("sched_process_exec")
-int BPF_PROG(program_begins, struct task_struct* task) {
+int BPF_PROG(program_begins, struct task_struct* task, int number_before) {
+  renumber(task, number_before);
   struct fathom_task* state = followed(task);
   if (!state) return 0;
   state->on = 1;

@@ -26,6 +26,15 @@ static __always_inline void forget(struct task_struct* task) {
   if (followed(task)) bpf_map_delete_elem(&tasks, &tid);
 }
 
+/* A thread that begins a program takes over the number of its process. */
+static __always_inline void renumber(struct task_struct* task, __u32 before) {
+  const __u32 tid = FATHOM_FIELD(task, pid);
+  struct fathom_task* state = bpf_map_lookup_elem(&tasks, &before);
+  if (tid == before || !state || state->task != (__u64)task) return;
+  if (bpf_map_update_elem(&tasks, &tid, state, BPF_ANY) != 0) lose(FATHOM_LOST_TASK);
+  bpf_map_delete_elem(&tasks, &before);
+}
+
 #else
 
 /* Perhaps of one that waits for its program to begin. */
@@ -40,5 +49,8 @@ static __always_inline struct fathom_task* follow(struct task_struct* task) {
 static __always_inline void forget(struct task_struct* task) {
   bpf_task_storage_delete(&tasks, task);
 }
+
+/* (Its storage stays with it.) */
+static __always_inline void renumber(struct task_struct* task, __u32 before) {}
 
 #endif
