@@ -59,7 +59,8 @@ class RowStream {
         spool_(std::move(spool)),
         lock_(std::move(lock)),
         taker_(&taker),
-        clock_(trace::Clock::of(spool_.header())),
+        clock_(spool_.same_boot() ? trace::Clock::of(spool_.header())
+                                  : trace::Clock::of_elsewhere(spool_.header())),
         definitions_(spool_),
         decoder_(strings_, clock_),
         processes_(spool_.header(), clock_),
