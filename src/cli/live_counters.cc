@@ -26,6 +26,7 @@ Status LiveCounters::add(const trace::HostRows& rows, const trace::Strings& stri
     line.layer = strings.view(row.layer);
     line.name = strings.view(row.name);
     line.file = strings.view(row.file);
+    line.category = strings.view(row.category);
     line.calls = row.calls;
     line.dur = row.dur;
     if (row.bytes != trace::kNull) line.bytes = row.bytes;

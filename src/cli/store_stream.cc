@@ -149,8 +149,23 @@ Status StoreStream::counters(const std::function<Status(const render::ExportCoun
   });
 }
 
+// Rows of `intervals` have no category; their sums do.
+Result<StoreStream::Categories> StoreStream::categories() {
+  Categories found;
+  const std::string sql =
+      "SELECT layer, name, min(category) FROM summary WHERE category IS NOT NULL GROUP BY ALL";
+  FATHOM_TRY(each_row(*store_, sql, [&](RowCells cells) -> Status {
+    std::string layer(cells.text());
+    std::string name(cells.text());
+    found.try_emplace({std::move(layer), std::move(name)}, cells.text());
+    return {};
+  }));
+  return found;
+}
+
 Status StoreStream::intervals(render::IntervalDetail detail,
                               const std::function<Status(const render::ExportInterval&)>& use) {
+  FATHOM_ASSIGN(const Categories categories, this->categories());
   std::string sql =
       "SELECT ts, width, host, pid, tid, layer, name, file, calls, errors, dur, dur_min, dur_max, "
       "bytes FROM intervals" +
@@ -180,6 +195,8 @@ Status StoreStream::intervals(render::IntervalDetail detail,
     row.dur_min = cells.number();
     row.dur_max = cells.number();
     row.bytes = cells.number();
+    const auto category = categories.find({std::string(row.layer), std::string(row.name)});
+    if (category != categories.end()) row.category = category->second;
     return use(row);
   });
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,8 @@ class StoreStream : public render::EventStream {
   Result<render::ExportReport> report() override;
 
  private:
+  using Categories = std::map<std::pair<std::string, std::string>, std::string>;  // by layer, name
+  Result<Categories> categories();
   [[nodiscard]] std::string where(std::string_view view) const;
   [[nodiscard]] Result<std::string> table_sql() const;
 

@@ -12,8 +12,10 @@ Probe probe_for(const std::vector<std::string>& functions) {
   };
 }
 
-Status check_sources(const std::vector<std::string>& functions,
-                     const std::vector<std::string>& filters, const LayerPlan& plan) {
+Status check_sources(const KernelOptions& options, const LayerPlan& plan) {
+  const auto& [functions, categories, filters] = options;
+  if (!categories.empty() && functions.empty())
+    return usage_error("--categories of functions, and none is named", "add --functions");
   if (!functions.empty() && plan.state_of("user") == "off")
     return usage_error("--functions of layer user, which is not recorded", "add --layers +user");
   if (!filters.empty() && std::ranges::none_of(plan.hosts, &sources::SourceDef::in_detail))
@@ -21,6 +23,7 @@ Status check_sources(const std::vector<std::string>& functions,
                        "add --layers +syscall");
   sources::SourceContext asked;
   asked.functions = functions;
+  asked.categories = categories;
   asked.filters = filters;
   asked.layers = plan.layers;
   for (const sources::SourceDef* source : plan.hosts) {

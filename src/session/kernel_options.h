@@ -13,8 +13,10 @@ namespace fathom::session {
 // A layer that records what it is told to has nothing to record where it is told nothing. The
 // functions must outlive the probe.
 Probe probe_for(const std::vector<std::string>& functions);
-Status check_sources(const std::vector<std::string>& functions,
-                     const std::vector<std::string>& filters, const LayerPlan& plan);
+struct KernelOptions {
+  const std::vector<std::string>&functions, &categories, &filters;
+};
+Status check_sources(const KernelOptions& options, const LayerPlan& plan);
 // One layer of --detail.
 Status check_detail(const std::string& layer, const LayerPlan& plan);
 

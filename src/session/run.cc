@@ -200,7 +200,8 @@ Result<std::string> library_for(const LayerPlan& plan) {
 Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
   FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options.functions)));
-  FATHOM_TRY(check_sources(options.functions, options.filters, prepared.plan));
+  FATHOM_TRY(
+      check_sources({options.functions, options.categories, options.filters}, prepared.plan));
   FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
   FATHOM_ASSIGN(prepared.further, python_variables(options.python));
   if (options.python.any() && !prepared.plan.has("python"))
@@ -304,6 +305,7 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
       .interval_ns = options.interval_ns,
       .detail = options.detail,
       .functions = options.functions,
+      .categories = options.categories,
       .filters = options.filters,
       .ring_bytes = options.ring_bytes,
       .rows = options.rows};

@@ -116,6 +116,7 @@ sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions
           .interval_ns = options.interval_ns,
           .detail = detail_of(options, plan),
           .functions = options.functions,
+          .categories = options.categories,
           .filters = options.filters,
           .joins = true};
 }

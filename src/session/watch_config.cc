@@ -55,10 +55,11 @@ class Reader {
   Status read_key(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
     if (key == "user" && value.IsSequence()) return read_functions(value);
     if (key == "profile") return read_profile(value);
+    if (key == "categories" && value.IsMap()) return read_categories(value);
     const auto known = std::ranges::find(watch_keys(), key, &SettingKey::name);
     if (known == watch_keys().end()) return wrong(line_of(at), "unknown key '" + key + "'");
-    if (settings_.contains(key) && key != "functions")
-      return wrong(line_of(at), "'" + key + "' is said twice");
+    const bool grows = key == "functions" || key == "categories";  // by DataCrumbs' `user`
+    if (settings_.contains(key) && !grows) return wrong(line_of(at), "'" + key + "' is said twice");
     if (value.IsNull()) return wrong(line_of(at), "'" + key + "' needs a value");
     FATHOM_ASSIGN(const std::vector<std::string> values, values_of(*known, value));
     Setting& setting = settings_[key];
@@ -87,16 +88,35 @@ class Reader {
     FATHOM_ASSIGN(const std::string text, word(name, value));
     if (key.kind == SettingKey::Kind::kFlag && text != "true" && text != "false")
       return wrong(line_of(value), "'" + name + "' is true or false");
-    if (key.kind != SettingKey::Kind::kList || name == "functions") return std::vector{text};
+    if (key.kind != SettingKey::Kind::kList || name == "functions" || name == "categories")
+      return std::vector{text};
     for (const std::string_view part : split(text, ',')) values.emplace_back(trim(part));
     return values;
   }
 
-  // DataCrumbs': {name, link, regex} each.
+  // A mapping of categories to one function or a list of them.
+  Status read_categories(const YAML::Node& mapping) {
+    for (const auto& entry : mapping) {
+      FATHOM_ASSIGN(const std::string category, word("categories", entry.first));
+      const SettingKey list{"categories", SettingKey::Kind::kList, "", ""};
+      FATHOM_ASSIGN(const std::vector<std::string> functions, values_of(list, entry.second));
+      for (const std::string& function : functions) add_category(category, function, entry.first);
+    }
+    return {};
+  }
+
+  void add_category(const std::string& name, const std::string& function, const YAML::Node& at) {
+    Setting& categories = settings_["categories"];
+    categories.values.push_back(name + "=" + function);
+    categories.where = place(at);
+  }
+
+  // DataCrumbs': {name, link, regex} each. The name is their category.
   Status read_functions(const YAML::Node& list) {
     for (const auto& one : list) {
       if (!one.IsMap())
         return wrong(line_of(one), "a function is a mapping of name, link and regex");
+      std::string name;
       std::string link;
       std::string regex = ".*";
       for (const auto& entry : one) {
@@ -104,12 +124,14 @@ class Reader {
         if (key != "name" && key != "link" && key != "regex")
           return wrong(line_of(entry.first), "unknown key '" + escape_control(key) + "'");
         FATHOM_ASSIGN(const std::string text, word(key, entry.second));
+        if (key == "name") name = text;
         if (key == "link") link = text;
         if (key == "regex") regex = text;
       }
       if (link.empty()) return wrong(line_of(one), "'link' is missing: the file of the functions");
       Setting& functions = settings_["functions"];
       functions.values.push_back(link.append(":").append(regex));
+      if (!name.empty()) add_category(name, functions.values.back(), one);
       functions.where = place(one);
       has_functions_ = true;
     }

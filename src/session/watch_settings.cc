@@ -20,6 +20,8 @@ constexpr SettingKey kKeys[] = {
     {"detail", Kind::kList, "L,…", "of these, an event for every call, too"},
     {"functions", Kind::kList, "F,…",
      "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME"},
+    {"categories", Kind::kList, "C=F,…",
+     "of these functions: CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX"},
     {"filter", Kind::kList, "F,…",
      "only calls that pass: [LAYER:]KEY=VALUE with path, call, min, one-in or cgroup"},
     {"interval", Kind::kText, "TIME", "how long calls are added up before they become a row (1s)"},
@@ -179,6 +181,7 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   if (!layers.empty()) options.layers = join(layers, ",");
   values.list("detail", options.detail);
   values.list("functions", options.functions);
+  values.list("categories", options.categories);
   values.list("filter", options.filters);
   FATHOM_TRY(values.time("interval", kShortest, options.interval_ns));
   FATHOM_TRY(read_choice(values, options));

@@ -40,7 +40,7 @@ struct WatchOptions {
   std::string layers = "syscall";
   bool each_call = false;  // in detail, of every layer
   std::vector<std::string> detail;
-  std::vector<std::string> functions, filters;
+  std::vector<std::string> functions, categories, filters;
   std::int64_t interval_ns = 1'000'000'000;
   sources::Choice choice;
   std::string whom;  // the choice in words

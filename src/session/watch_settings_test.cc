@@ -37,6 +37,9 @@ TEST(WatchSettings, OfAFile) {
        "/lib/libc.so.6:^malloc$"},
       {"user: [{name: c, link: /lib/libc.so.6}]", "functions", "/lib/libc.so.6:.*"},
       {"user: [{name: c, link: /lib/libc.so.6}]", "layers", "syscall|user"},
+      {"categories: {a: malloc, b: [^x, 'libc.so.6:y,z']}", "categories",
+       "a=malloc|b=^x|b=libc.so.6:y,z"},
+      {"user: [{name: c, link: /l, regex: x}]\ncategories: [b=y]", "categories", "c=/l:x|b=y"},
       {"layers: block\nuser: [{link: /lib/libc.so.6}]", "layers", "block|user"},
   };
   for (const Case& c : cases) {
@@ -60,6 +63,7 @@ TEST(WatchSettings, WhatIsWrongWithAFileIsNamedByItsLine) {
       {"\n\nprofile: {colour: 1}", "w.yaml:3: unknown key 'profile.colour'"},
       {"interval: 1s\nprofile: {interval_sec: 1}", "w.yaml:2: 'interval' is said twice"},
       {"user: [{name: c}]", "w.yaml:1: 'link' is missing"},
+      {"categories:\n  a: {b: c}\n", "w.yaml:2: 'categories' needs a value"},
       {"user: [malloc]", "w.yaml:1: a function is a mapping"},
       {"user:\n - link: x\n   colour: y\n", "w.yaml:3: unknown key 'colour'"},
       {"layers: [", "w.yaml:"},

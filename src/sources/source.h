@@ -40,6 +40,7 @@ struct SourceContext {
   std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
   std::vector<std::string> detail;           // layers with an event for each call, too
   std::vector<std::string> functions;        // to probe, of layer user
+  std::vector<std::string> categories;       // of these functions, CATEGORY=[PATH:]NAME or REGEX
   std::vector<std::string> filters;          // [LAYER:]KEY=VALUE, of layers that add calls up
   std::uint32_t ring_bytes = 0;              // for single calls that wait; 0: enough
   std::uint32_t rows = 0;                    // of sums that wait; 0: enough

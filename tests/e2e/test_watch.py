@@ -335,6 +335,26 @@ def test_settings(box: Box) -> None:
         check_true(f"one line: {said!r}", said.startswith(b"fathom: ") and said.count(b"\n") == 1)
 
 
+def test_categories(box: Box) -> None:
+    """DataCrumbs' settings: the names of its functions are their categories, in the recording and in its own lines."""
+    program = box.kit.victim("kernel")
+    config = box.root / "watch.yaml"
+    config.write_text(f"user: [{{name: mine, link: {program}, regex: ^work$}}]\nfunctions: ['{program}:main']\n")
+    (box.dir / "data").write_bytes(bytes(4096))
+    with watching(box, "--config", config, "--pfw", box.root / "live.pfw") as daemon:
+        box.run(program, 2, 1, 3, env={**daemon.env, "LD_PRELOAD": str(box.kit.library)})
+    if box.rows("SELECT 1 FROM layers WHERE layer = 'user' AND state = 'unavailable'"):
+        raise Skipped("layer user cannot be recorded")
+    of_file = f"[{program.name}]"
+    sums = "SELECT name, category, CAST(sum(calls) AS BIGINT) FROM summary WHERE layer = 'user' GROUP BY ALL ORDER BY 1"
+    check("summary", [("main", of_file, 1), ("work", "mine", 3)], box.rows(sums))
+    box.fathom("export", box.trace, "--format", "pfw", "--dialect", "datacrumbs", "-o", box.root / "later.pfw")
+    for name in ("live.pfw", "later.pfw"):
+        lines = [json.loads(line) for line in (box.root / name).read_text().splitlines()]
+        told = {(line["name"], line["cat"]) for line in lines if line["cat"] != "sys"}
+        check(f"categories in {name}", {("work", "mine"), (f"main {of_file}", of_file)}, told)
+
+
 def test_rolling(box: Box) -> None:
     """One recording after the other, nothing lost between them; the oldest go, and that is told."""
     folder = box.trace

@@ -14,9 +14,17 @@ namespace {
 constexpr double kNsPerSecond = 1e9;
 
 // As its own files call them.
-std::string_view category_of(std::string_view layer) {
-  if (layer == "syscall") return "sys";
-  return layer == "pagecache" ? "os_cache" : layer;
+std::string_view category_of(const ExportInterval& interval) {
+  if (interval.layer == "syscall") return "sys";
+  if (interval.layer == "user" && !interval.category.empty()) return interval.category;
+  return interval.layer == "pagecache" ? "os_cache" : interval.layer;
+}
+
+// A function without a category of its own bears that of its file: "malloc [libc.so.6]".
+std::string name_of(const ExportInterval& interval) {
+  std::string name(interval.name);
+  const bool of_file = interval.layer == "user" && interval.category.starts_with('[');
+  return of_file ? name.append(" ").append(interval.category) : name;
 }
 
 Status write(EventStream& from, ByteSink& to) {
@@ -35,8 +43,8 @@ void append_counter_line(std::string& out, const ExportInterval& interval) {
   JsonFields fields(out);
   fields.number("pid", interval.pid.value_or(0));
   fields.number("tid", interval.tid.value_or(0));
-  fields.text("name", interval.name);
-  fields.text("cat", category_of(interval.layer));
+  fields.text("name", name_of(interval));
+  fields.text("cat", category_of(interval));
   fields.text("ph", "C");
   append_us(fields.key("ts"), interval.ts);
   fields.key("args") += '{';

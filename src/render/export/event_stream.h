@@ -55,6 +55,7 @@ struct ExportInterval {
   std::string_view host;
   ExportNumber pid, tid;
   std::string_view layer, name, file;
+  std::string_view category;  // of rows that stand for themselves
   std::int64_t calls = 0;
   std::int64_t errors = 0;
   std::int64_t dur = 0;

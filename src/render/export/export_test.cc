@@ -291,12 +291,24 @@ TEST_F(ExportTest, CountersOfDatacrumbs) {
   sleep.name = "sleep";
   sleep.file = {};
   sleep.bytes = {};
-  stream.interval_rows = {read, sleep};
+  ExportInterval function = sleep;
+  function.layer = "user";
+  function.name = "malloc";
+  function.category = "[libc.so.6]";
+  ExportInterval own = function;
+  own.category = "memory";
+  stream.interval_rows = {read, sleep, function, own};
   EXPECT_EQ(exported("pfw", stream, "datacrumbs"),
             R"({"pid":7,"tid":8,"name":"read","cat":"sys","ph":"C","ts":24000000,)"
             R"("args":{"hostname":"vm","fname":"/x","count":149,"time":0.0014,"size_sum":4096}})"
             "\n"
             R"({"pid":7,"tid":8,"name":"sleep","cat":"sched","ph":"C","ts":24000000,)"
+            R"("args":{"hostname":"vm","count":149,"time":0.0014}})"
+            "\n"
+            R"({"pid":7,"tid":8,"name":"malloc [libc.so.6]","cat":"[libc.so.6]","ph":"C",)"
+            R"("ts":24000000,"args":{"hostname":"vm","count":149,"time":0.0014}})"
+            "\n"
+            R"({"pid":7,"tid":8,"name":"malloc","cat":"memory","ph":"C","ts":24000000,)"
             R"("args":{"hostname":"vm","count":149,"time":0.0014}})"
             "\n");
 }

@@ -88,7 +88,7 @@ fathom_choice choice_of(const Choice& choice) {
 }
 
 Status check(const SourceContext& context) {
-  FATHOM_TRY(ebpf::find_functions(context.functions));
+  FATHOM_TRY(ebpf::find_functions(context.functions, context.categories));
   FATHOM_TRY(ebpf::read_filters(context.filters, options_of(context).layers));
   return {};
 }
@@ -131,7 +131,7 @@ class EbpfSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     options_ = options_of(context);
-    FATHOM_ASSIGN(options_.functions, ebpf::find_functions(context.functions));
+    FATHOM_ASSIGN(options_.functions, ebpf::find_functions(context.functions, context.categories));
     FATHOM_ASSIGN(options_.filters, ebpf::read_filters(context.filters, options_.layers));
     FATHOM_ASSIGN(probes_, ebpf::Probes::load(options_));
     facts_ = facts_of(probes_->measure(), options_);

@@ -98,7 +98,7 @@ Status add_functions(const std::string& text, std::vector<Function>& functions) 
   for (const symbols::CodePlace& place : places) {
     if (!wanted(place.name)) continue;
     const bool known = functions.size() > before && functions.back().offset == place.offset;
-    if (!known) functions.push_back({path, place.offset, 0, demangle(place.name), false});
+    if (!known) functions.push_back({path, place.offset, 0, demangle(place.name), false, ""});
   }
   return functions.size() > before ? Status() : Status(nothing_found(pattern, path));
 }
@@ -113,14 +113,57 @@ Status add_static_probes(const std::string& text, std::vector<Function>& functio
   const std::size_t before = functions.size();
   for (const symbols::CodePlace& place : places) {
     if (place.name == wanted)
-      functions.push_back({path, place.offset, place.semaphore, place.name, true});
+      functions.push_back({path, place.offset, place.semaphore, place.name, true, ""});
   }
   return functions.size() > before ? Status() : Status(nothing_found(wanted, path));
 }
 
+struct Category {
+  std::string name;
+  std::string file;  // "": any
+  Wanted wanted;
+};
+
+// (Colons of C++ come in pairs.)
+Result<Category> read_category(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const Error malformed = usage_error("--categories '" + escape_control(text) + "' is none",
+                                      "write CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX");
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return malformed;
+  Category category{text.substr(0, equals), "", {}};
+  std::string pattern = text.substr(equals + 1);
+  const std::size_t colon = pattern.find(':');
+  if (colon != std::string::npos && colon > 0 && colon + 1 < pattern.size() &&
+      pattern[colon + 1] != ':') {
+    FATHOM_ASSIGN(category.file, find_file(pattern.substr(0, colon)));
+    pattern.erase(0, colon + 1);
+  }
+  Result<Wanted> wanted = wanted_by(pattern, text);
+  if (!wanted) return malformed;
+  category.wanted = std::move(*wanted);
+  return category;
+}
+
+Status set_categories(const std::vector<std::string>& texts, std::vector<Function>& functions) {
+  std::vector<Category> categories;
+  for (const std::string& text : texts) {
+    FATHOM_ASSIGN(Category category, read_category(text));
+    categories.push_back(std::move(category));
+  }
+  for (Function& function : functions) {
+    const auto found = std::ranges::find_if(categories, [&](const Category& one) {
+      return (one.file.empty() || one.file == function.file) && one.wanted(function.name);
+    });
+    function.category =
+        found != categories.end() ? found->name : "[" + std::string(base_name(function.file)) + "]";
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<std::vector<Function>> find_functions(const std::vector<std::string>& texts) {
+Result<std::vector<Function>> find_functions(const std::vector<std::string>& texts,
+                                             const std::vector<std::string>& categories) {
   std::vector<Function> functions;
   for (const std::string& text : texts) {
     FATHOM_TRY(text.starts_with(kStatic) ? add_static_probes(text, functions)
@@ -130,6 +173,7 @@ Result<std::vector<Function>> find_functions(const std::vector<std::string>& tex
   std::erase_if(functions, [&](const Function& function) {
     return !seen.emplace(function.file, function.offset).second;
   });
+  FATHOM_TRY(set_categories(categories, functions));
   return functions;
 }
 

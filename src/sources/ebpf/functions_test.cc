@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/files.h"
+
 extern "C" __attribute__((noinline, used)) int fathom_probed_one(int number) { return number + 1; }
 extern "C" __attribute__((noinline, used)) int fathom_probed_other(int number) {
   return number + 2;
@@ -40,6 +42,24 @@ TEST(EbpfFunctions, LibrariesAreFoundByTheirNames) {
   ASSERT_EQ(functions->size(), 1U);
   EXPECT_EQ(functions->front().name, "malloc");
   EXPECT_TRUE(functions->front().file.starts_with('/'));
+}
+
+TEST(EbpfFunctions, Categories) {
+  const auto categories_of = [](const std::vector<std::string>& categories) {
+    const Result<std::vector<Function>> functions =
+        find_functions({"libc.so.6:malloc", "/proc/self/exe:fathom_probed_one"}, categories);
+    EXPECT_TRUE(functions) << functions.error().message;
+    Names names;
+    if (!functions) return names;
+    for (const Function& function : *functions) names.push_back(function.category);
+    return names;
+  };
+  const std::string own = "[" + std::string(base_name(*real_path("/proc/self/exe"))) + "]";
+  EXPECT_EQ(categories_of({}), (Names{"[libc.so.6]", own}));
+  EXPECT_EQ(categories_of({"memory=malloc", "all=.*"}), (Names{"memory", "all"}));
+  EXPECT_EQ(categories_of({"c=libc.so.6:.*", "x=^fathom::", "y=mall"}), (Names{"c", own}));
+  for (const char* text : {"sound", "=malloc", "c=", "c=("})
+    EXPECT_EQ(find_functions({}, {text}).error().code, Code::kUsage) << text;
 }
 
 TEST(EbpfFunctions, SaysWhatIsWrong) {

@@ -325,7 +325,11 @@ std::uint32_t RowMaker::code_of_layer(std::uint32_t call, trace::Strings& string
 }
 
 std::uint32_t RowMaker::code_of_category(std::uint32_t call, trace::Strings& strings) const {
-  const std::string_view category = category_of_call(call);
+  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  const bool is_function =
+      FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_USER && number < options_.functions.size();
+  const std::string_view category =
+      is_function ? options_.functions[number].category : category_of_call(call);
   return category.empty() ? trace::kNoString : strings.code(category);
 }
 
