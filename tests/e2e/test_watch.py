@@ -303,6 +303,65 @@ def test_control_group(box: Box) -> None:
     check("children", 2, int(box.value(started)))
 
 
+@contextlib.contextmanager
+def container(box: Box) -> Iterator[str]:
+    """One of runc's, in namespaces of its own, with victims in /bin; waits to be started, ends when /go is there."""
+    runc = shutil.which("runc")
+    if not runc or os.geteuid() != 0:
+        raise Skipped("runc is missing (Debian: runc)" if not runc else "only root can make a container")
+    bundle, number = box.root / "bundle", os.urandom(32).hex()
+    above = f"fathom-test-{os.getpid()}"
+    for folder in ("bin", "proc", "dev"):
+        (bundle / "rootfs" / folder).mkdir(parents=True)
+    for victim in ("kernel", "crowd"):
+        shutil.copy(box.kit.victim(victim, "-static"), bundle / "rootfs" / "bin" / victim)
+    (bundle / "rootfs" / "data").write_bytes(bytes(4096))
+    user = {"uid": 0, "gid": 0}
+    config = {
+        "ociVersion": "1.0.2",
+        "process": {"user": user, "args": ["/bin/crowd", "wait", "/go"], "env": ["PATH=/bin"], "cwd": "/"},
+        "root": {"path": "rootfs"},
+        "mounts": [{"destination": "/proc", "type": "proc", "source": "proc"}],
+        "linux": {
+            "cgroupsPath": f"/{above}/{number}",
+            "namespaces": [{"type": one} for one in ("pid", "mount", "ipc", "uts")],
+        },
+    }
+    (bundle / "config.json").write_text(json.dumps(config))
+    words = [runc, "--root", str(box.root / "runc"), "--log", str(box.root / "runc.log")]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": False}
+    try:
+        if subprocess.run([*words, "create", "--bundle", bundle, number], **quiet).returncode != 0:
+            raise Skipped(f"runc makes no container here: {(box.root / 'runc.log').read_text()[-300:]}")
+        yield number
+    finally:
+        subprocess.run([*words, "delete", "--force", number], **quiet)
+        for place in Path("/sys/fs/cgroup").glob(f"**/{above}"):
+            with contextlib.suppress(OSError):
+                place.rmdir()
+
+
+def test_container(box: Box) -> None:
+    """What runs in it and what is brought into it; numbers of processes are the machine's. Nobody outside."""
+    needs_kernel(box)
+    with container(box) as number:
+        runc = ("runc", "--root", box.root / "runc")
+        with watching(box, "--container", number[:12]) as daemon:
+            check("whom", f"container {number[:12]}", daemon.status()["whom"])
+            box.run(*runc, "start", number)
+            box.run(*runc, "exec", number, "/bin/kernel", 2, 1, WORK)
+            (box.dir / "data").write_bytes(bytes(4096))
+            box.run(box.kit.victim("kernel"), 1, 1, WORK)
+            (box.root / "bundle" / "rootfs" / "go").touch()
+            box.wait_for("its end", lambda: b'"stopped"' in box.run(*runc, "state", number))
+    check("losses", 0, box.losses())
+    check("questions", 3 * WORK, int(box.value(TOTAL)))
+    programs = box.rows("SELECT command, pid > 99, exit FROM processes WHERE command LIKE '/bin/%' ORDER BY pid, exit")
+    waits, works = ("/bin/crowd wait /go", True, 0), ("/bin/kernel 2 1 300", True, 0)
+    check_true(f"programs: {programs}", programs[0] == waits and works in programs)
+    box.finish(box.start(box.kit.fathom, "watch", "--container", "f" * 12, "-o", box.root / "x"), status=3)
+
+
 def test_settings(box: Box) -> None:
     """A file of settings; options win; it is read again on demand, and what is wrong with it is said with its line."""
     needs_kernel(box)

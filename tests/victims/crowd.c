@@ -3,7 +3,8 @@
  *   crowd family THREADS CHILDREN CALLS  threads and children that call, children that begin anew
  *   crowd brief COUNT                    COUNT children, a burst at a time, one call each; every
  *                                        second one becomes another program first
- *   crowd leaf CALLS STATUS              what they become */
+ *   crowd leaf CALLS STATUS              what they become
+ *   crowd wait FILE                      until it is there */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -69,6 +70,10 @@ int main(int count, char** words) {
   self = "/proc/self/exe";
   if (count == 5 && strcmp(words[1], "family") == 0) return family(words);
   if (count == 3 && strcmp(words[1], "brief") == 0) return brief(atoi(words[2]));
+  while (count == 3 && strcmp(words[1], "wait") == 0) {
+    if (access(words[2], F_OK) == 0) return 0;
+    usleep(10000);
+  }
   if (count != 4) return 2;
   for (int i = 0; i < atoi(words[2]); i++) syscall(SYS_getppid);
   return atoi(words[3]);
