@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -18,7 +17,7 @@ namespace {
 Result<bool> is_done_with_files(const std::string& directory) {
   if (!session::wants_stream(directory)) return false;
   FATHOM_ASSIGN(const session::StreamOutcome outcome, write_drop_in_files(directory));
-  return outcome.interrupted || outcome.writers_alive || !path_exists(directory);
+  return outcome.interrupted || outcome.writers_alive || outcome.spent;
 }
 
 Result<int> run(Parser& parser) {

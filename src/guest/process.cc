@@ -160,6 +160,7 @@ bool wake_up(fathom_source source) {
     attach_child();
   } else {
     arrive();
+    if (source == FATHOM_SOURCE_CUDA) cuda_is_used();
   }
   return guest.live->on[source] != 0;
 }

@@ -355,7 +355,8 @@ Result<StreamOutcome> RowStream::end_of_foreign() {
   }
   FATHOM_TRY(take_living(pids));
   for (const auto& [key, process] : processes_.all()) FATHOM_TRY(complete(process, process.ended));
-  if (!outcome.writers_alive && !taker_->keeps_recording()) FATHOM_TRY(remove_tree(directory_));
+  outcome.spent = !outcome.writers_alive && !taker_->keeps_recording();
+  if (outcome.spent) FATHOM_TRY(remove_tree(directory_));
   return outcome;
 }
 
@@ -368,6 +369,7 @@ Result<StreamOutcome> RowStream::run() {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
     if (!outcome.writers_alive) {
       FATHOM_ASSIGN(const bool ended, end_run());
+      outcome.spent = ended && !taker_->keeps_recording();
       if (ended) return outcome;
     }
     if (!rest()) continue;

@@ -61,6 +61,7 @@ class StreamTaker {
 struct StreamOutcome {
   bool interrupted = false;    // by a signal: what was there is with the taker
   bool writers_alive = false;  // programs still record, or may
+  bool spent = false;          // the recording was nobody's, and is gone; another may lie there now
 };
 
 // Whether the recording in this directory has processes that ask for such files.

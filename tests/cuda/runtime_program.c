@@ -5,6 +5,7 @@
    usage: runtime_program linked|library|looked-up [wait|kill|fork|quick]
    library    by a library of its own, that has a run-time library inside (libcopies.so)
    looked-up  by functions that dlsym gave out
+   fork       its child, which begins afresh, does the same after it, while it lives
    wait       says "ready" then, and goes on when its input ends, with 100 copies more */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -61,8 +62,13 @@ int main(int argc, char** argv) {
   const char* then = argc > 2 ? argv[2] : "";
   if (argc < 2) return 2;
   bind_functions(argv[1]);
-  const pid_t child = strcmp(then, "fork") == 0 ? fork() : 0;
+  int turn[2];
+  if (pipe(turn) != 0) return 8;
+  const pid_t child = strcmp(then, "fork") == 0 ? fork() : -1;
+  char now;
+  if (child == 0 && read(turn[0], &now, 1) != 1) return 9;
   work();
+  if (write(turn[1], "", 1) != 1) return 10;
   if (strcmp(then, "kill") == 0) raise(SIGKILL);
   if (strcmp(then, "quick") == 0) _exit(0);
   if (strcmp(then, "wait") == 0) {

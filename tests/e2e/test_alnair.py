@@ -195,3 +195,35 @@ def test_no_collector_beside_it(box: Box) -> None:
     box.fathom("collect", hidden)
     check("copies", 5, counts(logs / "metrics.log")["cudaMemcpy"])
     nothing_hidden(box, logs)
+
+
+RACE = """
+#include <dlfcn.h>
+#include <pthread.h>
+static pthread_barrier_t gate;
+static void* use(void* nothing) {
+  pthread_barrier_wait(&gate);
+  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
+  int (*init)(unsigned) = (int (*)(unsigned))dlsym(driver, "cuInit");
+  for (int i = 0; i < 50; i++) init(0);
+  return nothing;
+}
+int main(void) {
+  pthread_t all[16];
+  pthread_barrier_init(&gate, 0, 16);
+  for (int i = 0; i < 16; i++) pthread_create(&all[i], 0, use, 0);
+  for (int i = 0; i < 16; i++) pthread_join(all[i], 0);
+  return 0;
+}
+"""
+
+
+def test_threads_that_begin_together(box: Box) -> None:
+    """Each is given the hook, whichever joins the run."""
+    source = box.dir / "race.c"
+    source.write_text(RACE)
+    used = built(box, "cuda-race", "cc", "-O1", "-pthread", source, "-ldl")
+    for turn in range(5):
+        logs = box.dir / str(turn)
+        box.run(used, env=preloaded(box, PFLOG=str(logs)))
+        check("calls", 800, counts(logs / "metrics.log")["cuInit"])

@@ -25,7 +25,7 @@ namespace alnair {
 namespace {
 
 struct Run {
-  bool waits;         // for the driver to be used
+  uint32_t waits;     // atomic: for the driver to be used; until the run is joined
   unsigned how;       // to attach then
   uint32_t busy;      // atomic: the thread that joins
   bool joined;        // this process told the collector what it wants
@@ -110,18 +110,19 @@ using namespace alnair;
 
 bool attach_for_alnair(unsigned how) {
   if (wished_folder() == nullptr) return false;
-  run.waits = true;
+  run.waits = 1;
   run.how = how;
   guest.wanted[FATHOM_SOURCE_CUDA] = 1;  // so that look-ups of the driver are looked at
   return false;
 }
 
 void cuda_is_used() {
-  if (!run.waits || !begin_joining()) return;
+  const auto waits = [] { return __atomic_load_n(&run.waits, __ATOMIC_ACQUIRE) != 0; };
+  if (!waits() || !begin_joining()) return;
   const int error = errno;
-  if (run.waits) {
-    run.waits = false;
+  if (waits()) {
     if (!guest.attached && attach_in_place()) attached_now();
+    __atomic_store_n(&run.waits, 0, __ATOMIC_RELEASE);
   }
   errno = error;
   __atomic_store_n(&run.busy, 0, __ATOMIC_RELEASE);

@@ -113,7 +113,7 @@ int look_at_object(dl_phdr_info* info, size_t, void* found) {
 bool find_driver() {
   bool found = false;
   dl_iterate_phdr(look_at_object, &found);
-  if (found && !guest.attached) cuda_is_used();
+  if (found) cuda_is_used();
   return found;
 }
 
