@@ -88,6 +88,7 @@ def test_same_rows(box: Box) -> None:
         with without(box, what):
             box.record("sh", "-c", script, options=layers)
         check("losses", 0, box.losses())
+        check("no cost is known of", "fs, net", box.info()["facts"]["kernel.cost_not_measured"])
         found.append(box.rows(f"SELECT {rows} FROM intervals WHERE {mine} GROUP BY ALL ORDER BY ALL"))
     check("rows of raw tracepoints", found[0], found[1])
     check_true(f"rows: {found[0]}", len(found[0]) >= 10)

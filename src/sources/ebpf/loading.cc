@@ -114,6 +114,18 @@ bool has_substitute(std::string_view hook) {
   });
 }
 
+// Perhaps there: before Linux 5.11 nothing is told of the types of modules, and raw tracepoints
+// need none.
+bool is_untold(Rung rung, std::string_view hook) {
+  return rung == Rung::kPlain && hook.starts_with("ext4_") && !has_tracepoint(hook);
+}
+
+Error no_tracepoint(const Loaded& loaded) {
+  if (loaded.absent.empty())
+    return {Code::kUnsupported, "this kernel's tracepoints tell other things", ""};
+  return {Code::kUnsupported, "this kernel has no tracepoint " + join(loaded.absent, " or "), ""};
+}
+
 // Leaves out programs for tracepoints that there are not, or that others stand for; an error where
 // that is all of them.
 Status choose_programs(Loaded& loaded) {
@@ -121,31 +133,32 @@ Status choose_programs(Loaded& loaded) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, loaded.object.get()) {
     const std::string_view hook = tracepoint_of(program);
-    const bool is_there = hook.empty() || has_tracepoint(hook);
+    const bool is_there = hook.empty() || has_tracepoint(hook) || is_untold(loaded.rung, hook);
     const bool is_used = is_there && !is_superfluous(hook) && suits(program, hook);
     if (!is_used) bpf_program__set_autoload(program, false);
     if (!is_there && !has_substitute(hook) && !is_substitute(hook))
       loaded.absent.emplace_back(hook);
     any |= is_used;
   }
-  if (any) return {};
-  if (loaded.absent.empty())
-    return Error{Code::kUnsupported, "this kernel's tracepoints tell other things", ""};
-  return Error{Code::kUnsupported, "this kernel has no tracepoint " + join(loaded.absent, " or "),
-               ""};
+  return any ? Status() : Status(no_tracepoint(loaded));
 }
 
+// Those of modules are found now, where types tell nothing of them.
 Status attach(Loaded& loaded) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, loaded.object.get()) {
     if (!bpf_program__autoload(program)) continue;
     bpf_link* link = bpf_program__attach(program);
+    if (link == nullptr && errno == ENOENT && is_untold(loaded.rung, tracepoint_of(program))) {
+      loaded.absent.emplace_back(tracepoint_of(program));
+      continue;
+    }
     if (link == nullptr) return refused(errno);
     loaded.links.emplace_back(link);
     if (std::string_view(bpf_program__section_name(program)) == "iter/task")
       loaded.iterator = bpf_link__fd(link);
   }
-  return {};
+  return loaded.links.empty() ? Status(no_tracepoint(loaded)) : Status();
 }
 
 bpf_map* map_of_settings(Loaded& loaded) {
