@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/contract.h"
+#include "analysis/filtered_intervals.h"
 #include "analysis/insights/rule_views.h"
 #include "base/text.h"
 #include "sql/quote.h"
@@ -83,7 +84,7 @@ Status show_events(Store& store, RowFilter filter, const Window& window) {
 }
 
 Status show_others(Store& store, const RowFilter& filter, const Window& window) {
-  for (const char* name : {"counters", "intervals", "samples"}) {
+  for (const char* name : {"counters", "samples"}) {
     FATHOM_ASSIGN(const FilteredView view, find_filtered_view(name));
     FATHOM_TRY(store.query("CREATE OR REPLACE TEMP VIEW " + std::string(name) +
                            " AS SELECT * FROM memory.main." + name + where_sql(view, filter)));
@@ -129,7 +130,11 @@ std::string summary_sql() {
          "min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "true") + " AS hist, " +
          buckets_sql("bytes", "bytes IS NOT NULL AND error IS NULL") +
-         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid)";
+         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid) UNION ALL BY NAME "
+         "SELECT host, layer, name, category, file, pid, calls, errors, dur, dur AS self, "
+         "coalesce(dur_min, 0) AS dur_min, coalesce(dur_max, 0) AS dur_max, bytes, ts AS "
+         "\"first\", "
+         "ts + width AS \"last\", hist, CAST([] AS BIGINT[]) AS sizes FROM summed_intervals";
 }
 
 // As trace/access_pattern.h has it.
@@ -177,27 +182,34 @@ std::string summary_view_sql(bool positions) {
 }
 
 // The own time of an event is spread evenly, since what was inside it may not be among these;
-// calls and bytes count where it began.
+// calls and bytes count where it began. Sums are spread over their intervals, or
+// over the time before that long calls must have taken.
 std::string timeline_sql(const Window& window) {
   return fmt::format(
       R"(CREATE OR REPLACE TEMP TABLE timeline AS
          WITH placed AS (
-           SELECT host, layer, ts, dur, self, coalesce(bytes, 0) AS bytes, (ts - {begin}) // {width} AS first,
-                  (greatest(ts + dur - 1, ts) - {begin}) // {width} AS last FROM events),
+           SELECT *, (ts - {begin}) // {width} AS first,
+                  (greatest(ts + dur - 1, ts) - {begin}) // {width} AS last
+           FROM (SELECT host, layer, ts, dur, self, coalesce(bytes, 0) AS bytes, 1 AS calls FROM events
+                 UNION ALL
+                 SELECT host, layer, b, greatest(e - b, 1), dur, coalesce(bytes, 0), calls
+                 FROM (SELECT *, greatest({begin}, ts + width - greatest(width, dur)) AS b,
+                              least(ts + width, {end}) AS e FROM summed_intervals))),
          parts AS (
-           SELECT host, layer, first AS b, CAST(self AS DOUBLE) AS busy, 1 AS calls, bytes
+           SELECT host, layer, first AS b, CAST(self AS DOUBLE) AS busy, calls, bytes
            FROM placed WHERE first = last
            UNION ALL
            SELECT host, layer, b,
                   self / dur * (least(ts + dur, {begin} + (b + 1) * {width}) -
                                 greatest(ts, {begin} + b * {width})),
-                  CASE WHEN b = first THEN 1 ELSE 0 END, CASE WHEN b = first THEN bytes ELSE 0 END
+                  CASE WHEN b = first THEN calls ELSE 0 END, CASE WHEN b = first THEN bytes ELSE 0 END
            FROM (SELECT *, unnest(range(first, last + 1)) AS b FROM placed WHERE first < last))
          SELECT host, {begin} + b * {width} AS ts, CAST({width} AS BIGINT) AS width, layer,
                 CAST(round(sum(busy)) AS BIGINT) AS busy, CAST(sum(calls) AS BIGINT) AS calls,
                 CAST(sum(bytes) AS BIGINT) AS bytes
          FROM parts GROUP BY host, b, layer)",
-      fmt::arg("begin", window.begin), fmt::arg("width", (window.end - window.begin) / kBins + 1));
+      fmt::arg("begin", window.begin), fmt::arg("end", window.end),
+      fmt::arg("width", (window.end - window.begin) / kBins + 1));
 }
 
 // When a layer was in use: how many of its calls are open after every begin and end.
@@ -212,8 +224,8 @@ constexpr char kCoverage[] = R"(
 
 }  // namespace
 
-Status show_only(Store& store, const RowFilter& filter, bool positions) {
-  if (!filter.any()) return {};
+Result<std::vector<std::string>> show_only(Store& store, const RowFilter& filter, bool positions) {
+  if (!filter.any()) return std::vector<std::string>();
   FATHOM_TRY(judge(store, filter.condition));
   if (store.has_made()) {  // of all events, and not to be made again of those that are left
     return usage_error("the condition asks a view that is made of the events",
@@ -222,6 +234,7 @@ Status show_only(Store& store, const RowFilter& filter, bool positions) {
   FATHOM_ASSIGN(const Window window, window_of(store, filter));
   FATHOM_TRY(show_events(store, filter, window));
   FATHOM_TRY(show_others(store, filter, window));
+  FATHOM_ASSIGN(std::vector<std::string> left_out, show_intervals(store, filter));
   FATHOM_TRY(store.query(summary_sql()));
   if (positions) FATHOM_TRY(store.query(kAccess));
   FATHOM_TRY(store.query(summary_view_sql(positions)));
@@ -229,15 +242,17 @@ Status show_only(Store& store, const RowFilter& filter, bool positions) {
   FATHOM_TRY(store.query(kCoverage));
   FATHOM_TRY(store.query("CREATE OR REPLACE TEMP VIEW totals AS " +
                          totals_sql(window.end - window.begin, window.begin)));
-  return {};
+  return left_out;
 }
 
 Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions options,
                            const RowFilter& filter) {
-  FATHOM_TRY(show_only(store, filter, view.of_positions));
+  FATHOM_ASSIGN(const std::vector<std::string> left_out,
+                show_only(store, filter, view.of_positions));
   if (filter.any()) options.rules = {};
   FATHOM_ASSIGN(Report report, view.run(store, options));
   report.of_part = filter.any();
+  report.words.insert(report.words.end(), left_out.begin(), left_out.end());
   return report;
 }
 

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from kit import Box, check, check_true
+from test_kernel import needs_kernel
 
 VIEWS = (
     *("functions", "loops", "tree", "files", "directories", "patterns", "layers", "overlap", "phases", "training"),
@@ -68,3 +69,51 @@ def test_conditions(box: Box) -> None:
         check_true(f"one line about {bad!r}: {err!r}", err.startswith(b"fathom: ") and err.count(b"\n") == 1)
     process = box.start(box.kit.fathom, "report", box.trace, "functions", "--depth", "1")
     box.finish(process, 2)
+
+
+def calls_of_part(box: Box, *options: object) -> tuple[dict[str, int], int]:
+    """Calls by function in a part of a run, and how many calls that were added up it says to have left out."""
+    answer = tables(box, "functions", *options)
+    words = [row["text"] for row in answer.get("words", [])]
+    left = sum(int(text.split()[2]) for text in words if text.startswith("Left out: "))
+    rows = next(table for title, table in answer.items() if title in ("", "functions_by_self_time"))
+    return {row["name"]: row["calls"] for row in rows}, left
+
+
+def test_parts_of_what_was_added_up(box: Box) -> None:
+    """Calls without events of their own: by layer, process, name and whole intervals; what cannot be told is told."""
+    box.not_emulated("the recorder chooses the library")
+    heap = box.kit.victim("heap")
+    script = f"{heap} work 50 1 0; sleep 0.15; {heap} work 20 0 1"
+    box.record("sh", "-c", script, options=("--layers", "+heap", "--interval", "50ms"))
+    sums = "SELECT name, CAST(sum(calls) AS BIGINT) FROM {} WHERE layer = 'heap' AND {} GROUP BY name"
+    whole = dict(box.rows(sums.format("summary", "true")))
+    check("the layer", (whole, 0), calls_of_part(box, "--layers", "heap"))
+    check("one function", ({"valloc": whole["valloc"]}, 0), calls_of_part(box, "--where", "name = 'valloc'"))
+    by_pid = box.rows("SELECT pid, CAST(sum(calls) AS BIGINT) FROM summary WHERE layer = 'heap' GROUP BY pid")
+    for pid, calls in by_pid:
+        part, left = calls_of_part(box, "--layers", "heap", "--pid", pid)
+        check(f"process {pid}", (calls, 0), (sum(part.values()), left))
+    total = sum(whole.values())
+    for middle in (0.1, 0.12):
+        parts = [calls_of_part(box, "--layers", "heap", way, middle) for way in ("--to", "--from")]
+        inside, left = sum(sum(part.values()) for part, _ in parts), [left for _, left in parts]
+        cut = f"ts < {middle * 1e9} AND ts + width > {middle * 1e9}"
+        across = box.value(
+            f"SELECT coalesce(CAST(sum(calls) AS BIGINT), 0) FROM intervals WHERE layer = 'heap' AND {cut}"
+        )
+        check(f"both sides of {middle}", (total - across, [across, across]), (inside, left))
+    part, left = calls_of_part(box, "--where", "layer = 'heap' AND size > 3")
+    check("a condition on single calls", ({}, total), (part, left))
+    busy = {row["layer"]: row["calls"] for row in first_table(box, "timeline", "--layers", "heap")}
+    check("over time", {"heap": total}, busy)
+
+
+def test_parts_of_single_calls_and_their_sums(box: Box) -> None:
+    """A layer of the kernel in detail has both, and counts once."""
+    needs_kernel(box)
+    box.record("sh", "-c", "cat /dev/null; true", options=("--layers", "syscall", "--detail", "syscall"))
+    whole = dict(box.rows("SELECT name, CAST(sum(calls) AS BIGINT) FROM summary GROUP BY name"))
+    check("calls", (whole, 0), calls_of_part(box, "--layers", "syscall"))
+    fast = dict(box.rows("SELECT name, count(*) FROM events WHERE dur < 100000 GROUP BY name"))
+    check("a condition", (fast, 0), calls_of_part(box, "--where", "dur < 100000"))
