@@ -239,6 +239,24 @@ def test_hostile_callers(box: Box) -> None:
     check("questions", 2 * WORK, int(box.value(TOTAL)))
 
 
+def test_idle_programs_cost_nothing(box: Box) -> None:
+    """What a daemon knows of a process it does not ask again each second."""
+    strace = shutil.which("strace")
+    if not strace:
+        raise Skipped("strace is missing")
+    with watching(box) as daemon:
+        program = Program(box, daemon)
+        state = Path(daemon.env["FATHOM_SOCKET"] + ".state")
+        box.wait_for("its state", lambda: f"\n{program.pid} " in state.read_text())
+        opened = box.root / "opened.txt"
+        tracer = box.start(strace, "-f", "-qq", "-e", "trace=openat", "-o", opened, "-p", daemon.process.pid)
+        box.wait_for("two states more", lambda: opened.exists() and opened.read_text().count(str(state)) >= 2)
+        tracer.send_signal(signal.SIGINT)
+        box.finish(tracer, None)
+        check("files of the process that were opened", 0, opened.read_text().count(f'"/proc/{program.pid}/'))
+        program.end()
+
+
 def test_second_daemon(box: Box) -> None:
     """Neither on the same socket nor into the same recording."""
     with watching(box) as daemon:
