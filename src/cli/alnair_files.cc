@@ -201,7 +201,8 @@ class Folder {
 class AlnairFiles : public session::StreamTaker {
  public:
   // What a collector that was killed had settled: the number of the first log that is not in the
-  // files, and each folder with the lines of its state behind its path.
+  // files, which rows of later ones are, and each folder with the lines of its state behind its
+  // path.
   AlnairFiles(std::string state_path, std::int64_t start_ns)
       : state_path_(std::move(state_path)), start_ns_(start_ns) {
     const Result<std::string> state = read_file(state_path_);
@@ -210,6 +211,7 @@ class AlnairFiles : public session::StreamTaker {
     for (const std::string_view line : split(*state, '\n')) {
       const Result<std::int64_t> number = parse_int(line);
       if (number) first_log_ = static_cast<std::uint64_t>(*number);
+      if (line.starts_with(kAhead)) ahead_ = line.substr(kAhead.size());
       if (line.starts_with('/')) {
         folder = &folder_at(std::string(line));
       } else if (folder != nullptr && !number) {
@@ -220,26 +222,26 @@ class AlnairFiles : public session::StreamTaker {
 
   Status take(const StreamProcess& process, const trace::EventBatch& events,
               const std::vector<std::size_t>& rows, const trace::Strings& strings) override {
-    Folder& folder = folder_of(process);
+    FATHOM_ASSIGN(Folder* const folder, folder_of(process));
     std::vector<render::ExportArg> args;
     for (const std::size_t row : rows) {
       if (strings.view(events.layer[row]) != "cuda") continue;
-      FATHOM_TRY(folder.add(process, event_of(events, row, strings, args), start_ns_));
+      FATHOM_TRY(folder->add(process, event_of(events, row, strings, args), start_ns_));
     }
     return {};
   }
 
-  Status settle(std::uint64_t n) override {
+  Status settle(std::uint64_t n, const std::string& ahead) override {
     if (folders_.empty()) return {};
-    std::string state = std::to_string(n + 1) + "\n";
     FATHOM_TRY(refresh());
-    for (const auto& [path, folder] : folders_) state += path + "\n" + folder.state();
-    return replace_file(state_path_, state);
+    return write_state(n + 1, ahead);
   }
   [[nodiscard]] std::uint64_t first_log() const override { return first_log_; }
+  [[nodiscard]] std::string ahead() const override { return ahead_; }
 
   Status complete(const StreamProcess& process, bool /*in_order*/) override {
-    return folder_of(process).flush();
+    FATHOM_ASSIGN(Folder* const folder, folder_of(process));
+    return folder->flush();
   }
   [[nodiscard]] std::int64_t wants_every(const StreamProcess& /*process*/) const override {
     return kEveryNs;
@@ -251,18 +253,31 @@ class AlnairFiles : public session::StreamTaker {
   [[nodiscard]] bool keeps_recording() const override { return keeps_; }
 
  private:
+  static constexpr std::string_view kAhead = "ahead ";
+
+  Status write_state(std::uint64_t first_log, const std::string& ahead) const {
+    std::string state = std::to_string(first_log) + "\n" + std::string(kAhead) + ahead + "\n";
+    for (const auto& [path, folder] : folders_) state += path + "\n" + folder.state();
+    return replace_file(state_path_, state);
+  }
+
   Folder& folder_at(const std::string& path) {
     return folders_.try_emplace(path, path).first->second;
   }
 
-  Folder& folder_of(const StreamProcess& process) {
+  // Before the first line is added, where this run begins in the files is written down.
+  Result<Folder*> folder_of(const StreamProcess& process) {
     const Settings settings = parse_settings(process.settings);
     keeps_ = settings.keeps_recording;
-    return folder_at(settings.folder);
+    const bool first = folders_.empty();
+    Folder& folder = folder_at(settings.folder);
+    if (first) FATHOM_TRY(write_state(first_log_, ahead_));
+    return &folder;
   }
 
   std::string state_path_;
   std::uint64_t first_log_ = 0;
+  std::string ahead_;
   std::int64_t start_ns_;
   bool keeps_ = true;  // until somebody says that the recording is for the logs alone
   std::map<std::string, Folder> folders_;

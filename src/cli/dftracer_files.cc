@@ -47,7 +47,7 @@ class DftracerFiles : public session::StreamTaker {
     return {};
   }
 
-  Status settle(std::uint64_t n) override {
+  Status settle(std::uint64_t n, const std::string& /*ahead*/) override {
     std::string state = std::to_string(n + 1) + "\n";
     for (auto& [key, log] : logs_) {
       FATHOM_TRY(log->flush());

@@ -24,10 +24,11 @@ class DropInFiles : public session::StreamTaker {
               const std::vector<std::size_t>& rows, const trace::Strings& strings) override {
     return of(process).take(process, events, rows, strings);
   }
-  Status settle(std::uint64_t n) override {
-    FATHOM_TRY(dftracer_->settle(n));
-    return alnair_->settle(n);
+  Status settle(std::uint64_t n, const std::string& ahead) override {
+    FATHOM_TRY(dftracer_->settle(n, ahead));
+    return alnair_->settle(n, ahead);
   }
+  [[nodiscard]] std::string ahead() const override { return alnair_->ahead(); }
   [[nodiscard]] std::uint64_t first_log() const override {
     return std::max(dftracer_->first_log(), alnair_->first_log());
   }

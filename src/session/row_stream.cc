@@ -44,6 +44,35 @@ std::span<const std::uint8_t> as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
+// Rows of threads, by pid and tid.
+using RowCounts = std::map<std::pair<std::int32_t, std::int32_t>, std::size_t>;
+
+// "pid:tid:count", with commas between.
+std::string ahead_text(const RowCounts& rows) {
+  std::string text;
+  for (const auto& [thread, count] : rows) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(thread.first) + ":" + std::to_string(thread.second) + ":" +
+            std::to_string(count);
+  }
+  return text;
+}
+
+RowCounts read_ahead(std::string_view text) {
+  RowCounts rows;
+  for (const std::string_view one : split(text, ',')) {
+    const std::vector<std::string_view> words = split(one, ':');
+    if (words.size() != 3) continue;
+    const Result<std::int64_t> pid = parse_int(words[0]);
+    const Result<std::int64_t> tid = parse_int(words[1]);
+    const Result<std::int64_t> count = parse_int(words[2]);
+    if (!pid || !tid || !count || *count <= 0) continue;
+    rows[{static_cast<std::int32_t>(*pid), static_cast<std::int32_t>(*tid)}] =
+        static_cast<std::size_t>(*count);
+  }
+  return rows;
+}
+
 std::string spool_of(const std::string& directory) {
   return join_path(directory, trace::kSpoolDirectory);
 }
@@ -100,8 +129,7 @@ class RowStream {
   std::uint64_t waiting_bytes_ = 0;  // in logs, not decoded yet
   std::uint64_t next_log_ = 0;       // the first that is not
   std::int64_t decoded_ns_ = 0;      // when rows were handed on last
-  // Rows of living threads (pid, tid) that were handed on, and that logs will bring again first.
-  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> taken_;
+  RowCounts taken_;  // of living threads, that were handed on: logs will bring them again first
   trace::Decoder living_;  // of what lies in segments that their processes still own
   trace::DrainedDefinitions living_definitions_;
   std::int64_t live_every_ns_ = 0;     // how often somebody wants those; 0: nobody does
@@ -129,6 +157,7 @@ Status RowStream::start() {
   news_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (news_.valid()) ::inotify_add_watch(news_.get(), spool_.directory().c_str(), IN_CREATE);
   next_log_ = taker_->first_log();
+  taken_ = read_ahead(taker_->ahead());
   std::uint64_t first = next_log_;
   for (const std::uint64_t n : spool_.logs()) first = std::max(first, n + 1);
   tick();
@@ -191,7 +220,7 @@ Status RowStream::decode_log(std::uint64_t n) {
   }
   FATHOM_TRY(hand_on(events, rows));
   if (taker_->keeps_recording()) return {};
-  FATHOM_TRY(taker_->settle(n));
+  FATHOM_TRY(taker_->settle(n, ahead_text(taken_)));
   ::unlink(spool_.log_path(n).c_str());
   return {};
 }
@@ -226,7 +255,7 @@ Status RowStream::take_living(const std::set<std::int64_t>& pids) {
   (void)living_.take_sums();
   learn(living_.definitions());
   Rows rows;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> seen;
+  RowCounts seen;
   for (std::size_t row = 0; row < events.rows(); row++) {
     if (!pids.contains(events.pid[row])) continue;
     const std::pair thread(events.pid[row], events.tid[row]);

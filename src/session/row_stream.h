@@ -43,9 +43,11 @@ class StreamTaker {
   virtual Status take(const StreamProcess& process, const trace::EventBatch& events,
                       const std::vector<std::size_t>& rows, const trace::Strings& strings) = 0;
   // The rows of log n are all with you; the log goes when this returns. A taker that goes on after
-  // one that was killed says where: at the log behind that one's last.
-  virtual Status settle(std::uint64_t n) = 0;
+  // one that was killed says where: at the log behind that one's last. `ahead` tells which rows of
+  // living processes are with you already; it is to be handed back then.
+  virtual Status settle(std::uint64_t n, const std::string& ahead) = 0;
   [[nodiscard]] virtual std::uint64_t first_log() const = 0;
+  [[nodiscard]] virtual std::string ahead() const { return ""; }
   // Everything so far is with you. `in_order`: the process said so itself, it was not killed.
   virtual Status complete(const StreamProcess& process, bool in_order) = 0;
   // How often rows of this living process are wanted, in ns; 0: when it asks for its file.

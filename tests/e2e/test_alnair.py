@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -121,6 +122,26 @@ def test_while_it_runs(box: Box) -> None:
         running.wait()
     check("at the end", 105, counts(logs / "metrics.log")["cudaMemcpy"])
     check("each call once", 221, len(timeline(logs / "timeline.log")))
+
+
+def test_killed_collector(box: Box) -> None:
+    """Whoever goes on for it writes each call once, in files that were there before, too."""
+    logs = box.dir / "logs"
+    logs.mkdir()
+    (logs / "timeline.log").write_text("name:cuInit, start:1700000000000000000, burst:1, bytes:0, kind:-1\n")
+    env = {**os.environ, **preloaded(box, PFLOG=str(logs))}
+    command = [copying(box), "linked", "wait"]
+    with subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as running:
+        assert running.stdin
+        box.wait_for("lines", lambda: len(timeline(logs / "timeline.log")) == 22)
+        (hidden,) = logs.glob(".*")
+        found = subprocess.run(["pgrep", "-f", f"collect --quiet -- {hidden}"], capture_output=True, text=True)
+        os.kill(int(found.stdout), signal.SIGKILL)
+        running.stdin.close()
+    check("it waits for nobody", 0, running.returncode)
+    box.fathom("collect", hidden)
+    check("sums", 105, counts(logs / "metrics.log")["cudaMemcpy"])
+    check("lines", 222, len(timeline(logs / "timeline.log")))
 
 
 def test_every_end(box: Box) -> None:
