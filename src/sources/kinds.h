@@ -12,7 +12,11 @@ enum : unsigned {
   kFirstHeapKind = 800,
   kFirstRuntimeKind = 992,
   kFirstCudaKind = 1024,
+  kFirstGpuKind = 1984,
 };
+
+// What devices do; the kinds of layer gpu, from kFirstGpuKind on.
+enum class DeviceKind : unsigned char { kKernel, kCopy, kSet, kGraph, kSync, kKinds };
 
 // Kinds whose name stands in the record, as a site.
 struct NamedKind {

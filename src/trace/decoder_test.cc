@@ -109,6 +109,32 @@ TEST_F(DecoderTest, CallsOfADevice) {
   EXPECT_EQ(lost("name not found"), 1);
 }
 
+// Told while a region is open, when a call is over that began later: it is part of neither.
+TEST_F(DecoderTest, WorkOfADevice) {
+  RecordWriter w = begin();
+  w.string(1, "_Z3addv").string(2, "step").site(3, 2, 0);
+  w.call(testing::kCopy, 1, 6000, 7000, FATHOM_FLAG_FULL,
+         {fathom_zigzag(1), 7, 64, 0, 0, 1, 1, 1, 0});
+  w.call(testing::kWork, 1, 7100, 8000, 0, {3000, 1, 42, fathom_zigzag(1), 7, 64});
+  w.call(testing::kWork, 1, 9000, 9000, 0, {0, 77, 0, fathom_zigzag(-1), 0, 0});
+  w.region(0, 1500, 9500, 3);
+  decode({&w});
+  ASSERT_EQ(events_.rows(), 4U);
+  std::map<std::string, EventRow> rows;
+  for (std::size_t i = 0; i < events_.rows(); i++) rows[text(events_.name[i])] = events_.row(i);
+  const EventRow& work = rows.at("_Z3addv");
+  EXPECT_EQ(std::tuple(work.ts, work.dur, work.self),
+            std::tuple(rows.at("step").ts + 2600, 900, kNull));
+  EXPECT_EQ(std::tuple(work.pid, work.tid, work.depth), std::tuple(10, kNull32, kNull32));
+  EXPECT_EQ(std::tuple(work.device, work.stream, work.bytes, work.correlation),
+            std::tuple(1, 7, 64, 42));
+  EXPECT_EQ(std::pair(text(work.layer), text(work.category)),
+            std::pair(std::string("gpu"), std::string("kernel")));
+  EXPECT_EQ(rows.at("NULL").correlation, kNull) << "neither name nor number";
+  EXPECT_EQ(rows.at("step").self, 7000) << "what a device does is not inside";
+  EXPECT_EQ(lost("name not found"), 1);
+}
+
 TEST(SchemaTest, RefusesWhatItDoesNotKnow) {
   const char* const wrong[] = {
       "40\t5\tcuda\tx\tx\t-\tmoved\tsize",

@@ -7,7 +7,7 @@ namespace fathom::trace {
 namespace {
 
 constexpr std::array<const char*, FATHOM_SOURCES> kLayers = {"",       "app",  "stdio", "posix",
-                                                             "python", "heap", "cuda",  ""};
+                                                             "python", "heap", "cuda",  "gpu"};
 
 std::string reason_text(std::size_t source, std::size_t reason) {
   switch (reason) {
@@ -18,12 +18,14 @@ std::string reason_text(std::size_t source, std::size_t reason) {
     case FATHOM_LOSS_TEXT_CUT:
       return "text cut short";
     case FATHOM_LOSS_UNBOUND:
+      if (source == FATHOM_SOURCE_GPU) return "records that CUPTI had no room for";
       return source == FATHOM_SOURCE_PYTHON
                  ? "not told by this Python: loops before 3.12, C calls while the program profiles"
                  : "calls of an object could not be bound";
     case FATHOM_LOSS_TOO_DEEP:
       return "functions nested too deep";
     case FATHOM_LOSS_UNMATCHED:
+      if (source == FATHOM_SOURCE_GPU) return "work that had not ended when its times were taken";
       return source == FATHOM_SOURCE_CUDA ? "memory that could not be kept account of"
                                           : "functions whose end was not seen";
     case FATHOM_LOSS_NOT_TRACED:

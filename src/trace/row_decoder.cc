@@ -47,6 +47,7 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     Plan& plan = plans.kinds[kind.kind];
     if (!kind.errors.empty()) plan.errors = &plans.errors[kind.errors];
     plan.moves = kind.moves;
+    plan.apart = kind.apart;
     plan.known = true;
     plan.ret_is_bytes = kind.ret_is_bytes;
     plan.filtered =
@@ -137,6 +138,12 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     return true;
   }
   settle_result(plan, failed, error, call);
+  if (plan.apart) {
+    if (!settle_apart(head, call)) return false;
+    if (events_ != nullptr) push_call(plan, 0, call);
+    sum_apart({plan.layer, call.name, plan.category, call.file, pid_}, call);
+    return true;
+  }
   end(head.depth, call);
   if (events_ != nullptr) push_call(plan, head.depth, call);
   if (plan.named_by_site) {
@@ -145,6 +152,15 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     sum({plan.layer, plan.name, plan.category, call.file, pid_}, call);
   }
   return true;
+}
+
+// Its time is not that of the record.
+bool Decoder::Rows::settle_apart(const RecordHead& head, Call& call) {
+  const std::uint64_t end = head.end - std::min(call.lag, head.end);
+  call.ts = decoder_.clock_.ns(end - std::min(head.duration, end));
+  call.dur = decoder_.clock_.ns(end) - call.ts;
+  call.self = call.dur;
+  return call.ts >= -kLongest && call.dur >= 0;
 }
 
 void Decoder::Rows::settle_result(const Plan& plan, bool failed, std::uint64_t number, Call& call) {
@@ -170,11 +186,11 @@ void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call
   row.ts = call.ts;
   row.dur = call.dur;
   row.pid = pid_;
-  row.tid = tid_;
+  row.tid = plan.apart ? kNull32 : tid_;
   row.rank = rank_;
-  row.depth = static_cast<std::int32_t>(depth);
+  row.depth = plan.apart ? kNull32 : static_cast<std::int32_t>(depth);
   row.layer = plan.layer;
-  row.name = plan.named_by_site ? call.site.name : plan.name;
+  row.name = plan.named_by_site ? call.site.name : plan.apart ? call.name : plan.name;
   row.category = plan.named_by_site ? call.site.category : plan.category;
   row.file = call.file;
   row.error = call.error;
@@ -186,6 +202,7 @@ void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call
   row.ret = call.ret;
   row.device = call.device;
   row.stream = call.stream;
+  row.correlation = call.correlation;
   if (call.self != call.dur) row.self = call.self;
   events_->push(row);
 }
@@ -272,9 +289,29 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
       return true;
     case FieldKind::kSite:
       return read_site(fields, call);
+    case FieldKind::kCorrelation:
+    case FieldKind::kName:
+    case FieldKind::kLag:
+      return read_work(op.kind, fields, call);
     default:
       return read_argument(op, fields);
   }
+}
+
+// What stands in records of a device's work.
+bool Decoder::Rows::read_work(FieldKind kind, ByteReader& fields, Call& call) {
+  std::uint64_t number = 0;
+  if (!fields.number(number)) return false;
+  if (kind == FieldKind::kLag) call.lag = number;
+  if (kind == FieldKind::kCorrelation && number != 0) call.correlation = as_amount(number);
+  if (kind != FieldKind::kName || number == 0) return true;
+  const std::string_view text = decoder_.definitions_.text(*process_, number);
+  if (text.empty()) {
+    unknown_names++;
+    return true;
+  }
+  call.name = is_valid_utf8(text) ? strings_.code(text) : strings_.code(escape_invalid_utf8(text));
+  return true;
 }
 
 bool Decoder::Rows::read_argument(const Plan::Op& op, ByteReader& fields) {
@@ -502,6 +539,15 @@ void Decoder::Rows::sum(const SummaryKey& key, const Call& call) {
   if (call.offset != kNull && call.bytes > 0) row.access.add(call.offset, call.bytes);
   timeline.add(key.layer, call.ts, call.dur, call.inner, call.bytes);
   thread_coverage_.of(key.layer).append(call.ts, call.ts + call.dur);
+}
+
+// In any order, and on top of each other.
+void Decoder::Rows::sum_apart(const SummaryKey& key, const Call& call) {
+  SummaryRow& row = summary.at(summary.find(key));
+  last_known_ = false;
+  row.add(call.ts, call.dur, call.self, call.bytes, false);
+  timeline.add(key.layer, call.ts, call.dur, {}, call.bytes);
+  coverage.of(key.layer).add({call.ts, call.ts + call.dur, call.dur});
 }
 
 void Decoder::Rows::settle_coverage() {

@@ -44,10 +44,19 @@ bool parse_argument(std::string_view text, Field& field) {
 
 bool parse_field(std::string_view text, Field& field) {
   constexpr std::pair<std::string_view, FieldKind> kPlain[] = {
-      {"fd", FieldKind::kFd},        {"file", FieldKind::kFile}, {"offset", FieldKind::kOffset},
-      {"size", FieldKind::kSize},    {"item", FieldKind::kItem}, {"ret", FieldKind::kRet},
-      {"bytes", FieldKind::kBytes},  {"site", FieldKind::kSite}, {"device", FieldKind::kDevice},
-      {"stream", FieldKind::kStream}};
+      {"fd", FieldKind::kFd},
+      {"file", FieldKind::kFile},
+      {"offset", FieldKind::kOffset},
+      {"size", FieldKind::kSize},
+      {"item", FieldKind::kItem},
+      {"ret", FieldKind::kRet},
+      {"bytes", FieldKind::kBytes},
+      {"site", FieldKind::kSite},
+      {"device", FieldKind::kDevice},
+      {"stream", FieldKind::kStream},
+      {"name", FieldKind::kName},
+      {"lag", FieldKind::kLag},
+      {"correlation", FieldKind::kCorrelation}};
   for (const auto& [name, kind] : kPlain) {
     if (text != name) continue;
     field.kind = kind;
@@ -65,6 +74,8 @@ bool parse_flags(std::string_view text, EventKind& kind) {
       kind.uses_position = true;
     } else if (flag == "moves") {
       kind.moves = true;
+    } else if (flag == "apart") {
+      kind.apart = true;
     } else if (flag.starts_with("errors=") && flag.size() > 7) {
       kind.errors = flag.substr(7);
     } else {
