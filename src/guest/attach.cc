@@ -165,7 +165,9 @@ void choose_layers() {
   guest.wanted[FATHOM_SOURCE_POSIX] = in_list(layers, "posix");
   guest.wanted[FATHOM_SOURCE_PYTHON] = in_list(layers, "python");
   guest.wanted[FATHOM_SOURCE_HEAP] = in_list(layers, "heap");
-  guest.wanted[FATHOM_SOURCE_CUDA] = in_list(layers, "cuda");
+  guest.wanted[FATHOM_SOURCE_GPU] = in_list(layers, "gpu");
+  // What the device does is told by the calls that ask for it.
+  guest.wanted[FATHOM_SOURCE_CUDA] = in_list(layers, "cuda") || guest.wanted[FATHOM_SOURCE_GPU];
 }
 
 // The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks

@@ -19,6 +19,9 @@ extern const size_t kAllArrivalsCount;
 // comes now is a recording too. Whether there is a directory then.
 bool remake_spool();
 
+// From sources/gpu: in a forked child, which has nothing of what times a device's work.
+void forget_device_work();
+
 // From sources/ebpf: where FATHOM_OUT names no run, a daemon that listens here is told of us.
 void turn_to_daemon();
 

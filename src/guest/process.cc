@@ -142,6 +142,7 @@ void attach_child() {
   forget_makers();
   forget_changes();
   Scratch::forget_all();
+  forget_device_work();
   all_shared();
   guest.pid = sys_getpid();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);

@@ -86,7 +86,8 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   uint8_t farewells;                // rounds of destructors that have gone by
   struct RangeStack* ranges;        // of NVTX, made when first needed
   uint32_t range_count;
-  uint64_t gpu_place;  // what is current of a GPU's driver, 0: not asked yet
+  uint64_t gpu_place;        // what is current of a GPU's driver, 0: not asked yet
+  uint64_t gpu_correlation;  // of the driver's call that runs, 0: none was told
 };
 
 struct alignas(64) Tls {

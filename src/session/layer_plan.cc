@@ -23,6 +23,12 @@ Error unknown_layer(std::string_view name) {
                      "layers are " + join(names, ", "));
 }
 
+void add_layer(std::string_view name, Choice& choice) {
+  choice.named.emplace(name);
+  const sources::SourceDef* source = sources::source_of(name);
+  if (source != nullptr && !source->needs.empty()) choice.named.emplace(source->needs);
+}
+
 Result<Choice> read_choice(std::string_view asked) {
   Choice choice;
   asked = trim(asked);
@@ -42,7 +48,7 @@ Result<Choice> read_choice(std::string_view asked) {
     } else if (word == "all") {
       choice.all = true;
     } else if (sources::find_layer(word) != nullptr) {
-      choice.named.emplace(word);
+      add_layer(word, choice);
     } else {
       return unknown_layer(word);
     }

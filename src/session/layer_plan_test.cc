@@ -35,8 +35,11 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
       {"resource", "resource", ""},
       {"+resource", "app stdio posix resource", "app stdio posix"},
       {"all",
-       "app python stdio posix heap user syscall sched vfs fs pagecache block net cuda resource",
-       "app python stdio posix heap cuda"},
+       "app python stdio posix heap user syscall sched vfs fs pagecache block net cuda gpu "
+       "resource",
+       "app python stdio posix heap cuda gpu"},
+      {"gpu", "cuda gpu", "cuda gpu"},
+      {"+gpu", "app stdio posix cuda gpu resource", "app stdio posix cuda gpu"},
       {"syscall", "syscall", ""},
       {"+syscall,block", "app stdio posix syscall block resource", "app stdio posix"},
       {"+python", "app python stdio posix resource", "app python stdio posix"},
@@ -60,8 +63,8 @@ TEST(LayerPlan, RefusesWhatDoesNotExistOrCannotBe) {
     Code want;
   };
   const Case cases[] = {{"sound", Code::kUsage},     {"app,", Code::kUsage},
-                        {"+", Code::kUsage},         {"+gpu", Code::kUnsupported},
-                        {"gpu", Code::kUnsupported}, {"App", Code::kUsage}};
+                        {"+", Code::kUsage},         {"+cpu", Code::kUnsupported},
+                        {"cpu", Code::kUnsupported}, {"App", Code::kUsage}};
   for (const Case& c : cases) {
     const Result<LayerPlan> plan = plan_layers(c.asked, everything);
     ASSERT_FALSE(plan) << c.asked;

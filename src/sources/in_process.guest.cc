@@ -18,6 +18,7 @@
 #include "guest/schema_text.h"
 #include "sources/cuda/results.guest.h"
 #include "sources/cuda/spec.guest.h"
+#include "sources/device_work.guest.h"
 #include "sources/kinds.h"
 
 namespace fathom::guest {
@@ -88,6 +89,7 @@ constexpr void put_all(SchemaWriter& writer) {
     }
     writer.put('\n');
   }
+  put_device_schema(writer);
 }
 
 consteval size_t length_of_schema() {
@@ -154,11 +156,12 @@ extern const Bindings kConnectBindings;
 // In libpfinterpose.so alone.
 extern const Bindings kAlnairBindings __attribute__((weak, visibility("hidden")));
 extern const Bindings kCudaBindings;
+extern const Bindings kGpuBindings;
 
 const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,   &kPosixBindings,
                                         &kProcessBindings,  &kRightsBindings,   &kStdioBindings,
                                         &kAnnotateBindings, &kDftracerBindings, &kConnectBindings,
-                                        &kCudaBindings,     &kAlnairBindings};
+                                        &kCudaBindings,     &kGpuBindings,      &kAlnairBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc

@@ -12,12 +12,13 @@ extern const SourceDef kPosix;
 extern const SourceDef kHeap;
 extern const SourceDef kEbpf;
 extern const SourceDef kCuda;
+extern const SourceDef kGpu;
 extern const SourceDef kResources;
 
 namespace {
 
 const SourceDef* const kSources[] = {
-    &kAnnotate, &kPython, &kStdio, &kPosix, &kHeap, &kEbpf, &kCuda, &kResources,
+    &kAnnotate, &kPython, &kStdio, &kPosix, &kHeap, &kEbpf, &kCuda, &kGpu, &kResources,
 };
 
 }  // namespace

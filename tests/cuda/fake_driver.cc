@@ -12,9 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "fake_state.h"
 #include "fake_versions.h"
+#include "fake_watch.h"
 
 namespace fake {
 
@@ -63,7 +65,11 @@ template <class... A>
 int call(int index, const char* plain, A... a) {
   calls[index]++;
   if (const int failure = wished_failure(plain)) return failure;
-  return act(plain, {(std::uint64_t)a...});
+  const Watched watched(kSymbols[index]);
+  const Words words{(std::uint64_t)a...};
+  const int result = act(plain, words);
+  if (result == 0) watched.tell(plain, words);
+  return result;
 }
 
 }  // namespace fake
@@ -102,8 +108,9 @@ int cuCtxGetDevice(int* device) {
   *device = fake::current->device;
   return 0;
 }
-int cuStreamGetId(void* stream, std::uint64_t* id) {
-  *id = fake::id_of(stream);
+int cuStreamGetId(void* stream, std::uint64_t* id) { return fake::id_of_asked(stream, id); }
+int cuThreadExchangeStreamCaptureMode(int* mode) {
+  std::swap(fake::capture_mode, *mode);
   return 0;
 }
 int cuStreamIsCapturing(void* stream, int* status) {
@@ -130,6 +137,14 @@ int cuGraphMemcpyNodeGetParams(void* node, void* copy) {
   return 0;
 }
 int cuGraphChildGraphNodeGetGraph(void*, void**) { return 1; }
+int cuEventElapsedTime(float* milliseconds, void* from, void* to) {
+  const auto at = [](void* event) {
+    return static_cast<double>(static_cast<fake::Event*>(event)->at);
+  };
+  *milliseconds = static_cast<float>((at(to) - at(from)) / 1e6);
+  return 0;
+}
+void fake_cuda_watch(const fake::Watcher* watcher) { fake::watcher = watcher; }
 // libcudart goes no further than this without the driver's private tables.
 int cuGetExportTable(const void**, const void*) { return 1; }
 

@@ -4,13 +4,17 @@
 // and falls.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <initializer_list>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +29,8 @@ using fathom::guest::cuda::LaunchConfig;
 
 inline constexpr int kDevices = 2;
 inline constexpr int kInvalidValue = 1, kOutOfMemory = 2, kNotInitialised = 3,
-                     kInvalidContext = 201, kInvalidHandle = 400, kNotReady = 600;
+                     kInvalidContext = 201, kInvalidHandle = 400, kNotReady = 600,
+                     kUnsupported = 900, kInvalidated = 901;
 inline constexpr std::size_t kMemory = std::size_t{8} << 30;
 
 struct Context {
@@ -34,13 +39,19 @@ struct Context {
 struct Node {
   int type;  // as CUgraphNodeType: 0 a kernel, 1 a copy, 2 a set
   std::uint64_t bytes;
+  const char* kernel = nullptr;
 };
 struct Graph {
   std::vector<Node> nodes;
+  std::uint32_t id = 0;
+};
+struct Event {
+  std::uint64_t at = 0;  // ns; 0: not recorded
 };
 struct Stream {
   std::uint64_t id;
   Graph* capturing = nullptr;
+  bool invalid = false;  // the capture met what it must not
 };
 struct Function {
   std::string name;
@@ -49,6 +60,16 @@ struct Function {
 
 inline std::atomic<bool> initialised = false;
 inline std::atomic<std::uint64_t> next_stream = 14;
+inline std::atomic<std::uint32_t> graph_count = 0;
+inline std::atomic<std::uint64_t> busy_until = 0;
+inline constexpr std::uint64_t kKernelNs = 5000;
+
+inline std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
 inline thread_local Context* current = nullptr;
 inline Context primary[kDevices] = {{0}, {1}};
 inline std::mutex lock;
@@ -65,6 +86,28 @@ inline std::uint64_t id_of(void* stream) {
 inline bool captures(void* stream) {
   return reinterpret_cast<std::uintptr_t>(stream) > 2 &&
          static_cast<Stream*>(stream)->capturing != nullptr;
+}
+
+inline constexpr int kRelaxed = 2;
+inline thread_local int capture_mode = 0;  // of this thread
+inline std::set<Stream*> capturing;        // under `lock`
+
+// As on a real driver (bench/gpu/captures.c): a stream that captures may not be asked for its
+// number, and an event only by a thread whose mode is relaxed; a capture that meets it is lost.
+inline int id_of_asked(void* stream, std::uint64_t* id) {
+  *id = id_of(stream);
+  if (!captures(stream)) return 0;
+  static_cast<Stream*>(stream)->invalid = true;
+  return kUnsupported;
+}
+inline int refused_in_capture() {
+  const std::lock_guard held(lock);
+  if (capture_mode == kRelaxed || capturing.empty()) return 0;
+  for (Stream* stream : capturing) stream->invalid = true;
+  return kUnsupported;
+}
+inline bool capture_is_invalid(void* stream) {
+  return captures(stream) && static_cast<Stream*>(stream)->invalid;
 }
 
 inline int name_of(const char** name, void* handle, bool kernel) {
@@ -155,8 +198,23 @@ inline int act_on_memory(std::string_view name, const Words& words) {
 inline int end_capture(const Words& words) {
   auto* stream = as<Stream*>(words, 0);
   if (stream->capturing == nullptr) return kInvalidValue;
+  const std::lock_guard held(lock);
+  capturing.erase(stream);
   *as<void**>(words, 1) = stream->capturing;
   stream->capturing = nullptr;
+  return stream->invalid ? kInvalidated : 0;
+}
+
+// The device is always ready, and each launch takes it kKernelNs.
+inline int act_on_events(std::string_view name, const Words& words) {
+  if (name == "cuEventCreate") *as<void**>(words, 0) = new Event;
+  if (name == "cuEventDestroy") delete as<Event*>(words, 0);
+  if (name == "cuEventQuery") {
+    if (const int refused = refused_in_capture()) return refused;
+    return as<Event*>(words, 0)->at <= now_ns() ? 0 : kNotReady;
+  }
+  if (name.starts_with("cuEventRecord"))
+    as<Event*>(words, 0)->at = std::max(now_ns(), busy_until.load());
   return 0;
 }
 
@@ -164,11 +222,18 @@ inline int act_on_streams(std::string_view name, const Words& words) {
   if (is_one_of(name, {"cuStreamCreate", "cuStreamCreateWithPriority"}))
     *as<void**>(words, 0) = new Stream{next_stream++};
   if (name == "cuStreamDestroy") delete as<Stream*>(words, 0);
-  if (name == "cuStreamBeginCapture") as<Stream*>(words, 0)->capturing = new Graph;
+  if (name == "cuStreamBeginCapture") {
+    const std::lock_guard held(lock);
+    as<Stream*>(words, 0)->capturing = new Graph;
+    capturing.insert(as<Stream*>(words, 0));
+  }
   if (name == "cuStreamEndCapture") return end_capture(words);
-  if (is_one_of(name, {"cuStreamQuery", "cuEventQuery"})) return kNotReady;
-  if (name.starts_with("cuGraphInstantiate"))
+  if (name == "cuStreamQuery") return kNotReady;
+  if (name.starts_with("cuEvent")) return act_on_events(name, words);
+  if (name.starts_with("cuGraphInstantiate")) {
     *as<void**>(words, 0) = new Graph(*as<Graph*>(words, 1));
+    (*as<Graph**>(words, 0))->id = ++graph_count;
+  }
   if (name.starts_with("cuMemcpy") && name.ends_with("Async") && words.size() == 4)
     keep(as<void*>(words, 3), {1, words[2]});
   return 0;
@@ -179,8 +244,16 @@ inline int act_on_code(std::string_view name, const Words& words) {
     *as<void**>(words, 0) = new int(0);
   if (is_one_of(name, {"cuModuleGetFunction", "cuLibraryGetKernel"}))
     *as<void**>(words, 0) = new Function{as<const char*>(words, 2), name == "cuLibraryGetKernel"};
-  if (name == "cuLaunchKernel") keep(as<void*>(words, 8), {0, 0});
+  if (name == "cuLaunchKernel" && capture_is_invalid(as<void*>(words, 8))) return kInvalidated;
+  if (name == "cuLaunchKernel" &&
+      !keep(as<void*>(words, 8), {0, 0, as<Function*>(words, 0)->name.c_str()}))
+    busy_until = std::max(now_ns(), busy_until.load()) + kKernelNs;
   return 0;
+}
+
+// Until the device has done what it was given.
+inline void wait_for_device() {
+  while (now_ns() < busy_until) sched_yield();
 }
 
 inline int act_on_contexts(std::string_view name, const Words& words) {
@@ -201,9 +274,12 @@ inline int act(std::string_view name, const Words& words) {
     return 0;
   }
   if (!initialised) return kNotInitialised;
-  if (name.starts_with("cuCtx") || name.starts_with("cuDevice"))
+  if (name.starts_with("cuCtx") || name.starts_with("cuDevice")) {
+    if (name == "cuCtxSynchronize") wait_for_device();
     return act_on_contexts(name, words);
+  }
   if (current == nullptr) return kInvalidContext;
+  if (name.ends_with("Synchronize")) wait_for_device();
   if (name.starts_with("cuModule") || name.starts_with("cuLibrary") || name.starts_with("cuLaunch"))
     return act_on_code(name, words);
   if (name.starts_with("cuMemcpy") || name.starts_with("cuMemset"))

@@ -9,6 +9,10 @@
           fork     the parent's child, which begins afresh, works too
           burst    N launches
           cost     N launches, and the time of each: printed as ns
+          device   the same and a graph of 100 kernels, while cuProfilerStart holds and after
+   cuProfilerStop switch   N launches, as many after cuProfilerStop, as many after cuProfilerStart
+          waves    N launches in each of 4 threads, on streams of their own
+          leave    N launches, and _exit
           loop     N allocations that are freed again
    Prints lines `key value`. */
 #define _GNU_SOURCE
@@ -30,6 +34,8 @@ static const char kPtx[] =
     "x)\n{\n ret;\n}\n";
 
 #define FUNCTIONS(F)                                                                               \
+  F(cuProfilerStart, cuProfilerStart, 4000, (void))                                                \
+  F(cuProfilerStop, cuProfilerStop, 4000, (void))                                                  \
   F(cuInit, cuInit, 2000, (unsigned))                                                              \
   F(cuDeviceGet, cuDeviceGet, 2000, (int*, int))                                                   \
   F(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, 7000, (handle*, int))                      \
@@ -278,6 +284,66 @@ static void cost(int count) {
   printf("ns %.1f\n", rounds[3]);
 }
 
+static double per_launch(int count) {
+  const double from = now();
+  for (int i = 0; i < count; i++) launch(NULL);
+  const double took = (now() - from) / count;
+  MUST(cuCtxSynchronize());
+  return took;
+}
+
+static double per_replay(handle made, handle stream) {
+  const double from = now();
+  for (int i = 0; i < 200; i++) MUST(cuGraphLaunch(made, stream));
+  MUST(cuStreamSynchronize(stream));
+  return (now() - from) / 200;
+}
+
+/* Seven rounds, each with what cuProfilerStart switches on and without. */
+static void device(int count) {
+  handle stream, graph, made;
+  MUST(cuStreamCreate(&stream, 0));
+  MUST(cuStreamBeginCapture(stream, 0));
+  for (int i = 0; i < 100; i++) launch(stream);
+  MUST(cuStreamEndCapture(stream, &graph));
+  MUST(cuGraphInstantiateWithFlags(&made, graph, 0));
+  per_launch(count);
+  per_replay(made, stream);
+  for (int round = 0; round < 7; round++) {
+    MUST(cuProfilerStart());
+    per_launch(count / 10);
+    printf("started launch %.1f", per_launch(count));
+    printf(" replay %.1f", per_replay(made, stream));
+    MUST(cuProfilerStop());
+    per_launch(count / 10);
+    printf(" stopped launch %.1f", per_launch(count));
+    printf(" replay %.1f\n", per_replay(made, stream));
+  }
+}
+
+static void switch_off_and_on(int count) {
+  for (int part = 0; part < 3; part++) {
+    for (int i = 0; i < count; i++) launch(NULL);
+    MUST(cuCtxSynchronize());
+    MUST(part == 0 ? cuProfilerStop() : cuProfilerStart());
+  }
+}
+
+static void* launch_many(void* count) {
+  handle stream;
+  MUST(cuCtxSetCurrent(context));
+  MUST(cuStreamCreate(&stream, 1));
+  for (uintptr_t i = 0; i < (uintptr_t)count; i++) launch(stream);
+  MUST(cuStreamSynchronize(stream));
+  return NULL;
+}
+
+static void waves(int count) {
+  pthread_t all[4];
+  for (int i = 0; i < 4; i++) pthread_create(&all[i], NULL, launch_many, (void*)(uintptr_t)count);
+  for (int i = 0; i < 4; i++) pthread_join(all[i], NULL);
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 2 ? argv[2] : "work";
   const int number = argc > 3 ? atoi(argv[3]) : 8;
@@ -293,6 +359,16 @@ int main(int argc, char** argv) {
     MUST(cuCtxSynchronize());
   } else if (strcmp(what, "cost") == 0) {
     cost(number);
+  } else if (strcmp(what, "device") == 0) {
+    device(number);
+  } else if (strcmp(what, "switch") == 0) {
+    switch_off_and_on(number);
+  } else if (strcmp(what, "waves") == 0) {
+    waves(number);
+  } else if (strcmp(what, "leave") == 0) {
+    for (int i = 0; i < number; i++) launch(NULL);
+    MUST(cuCtxSynchronize());
+    _exit(0);
   } else if (strcmp(what, "loop") == 0) {
     address there;
     for (int i = 0; i < number; i++) {

@@ -143,6 +143,13 @@ def test_graphs(box: Box) -> None:
     check("launched", [("2", "1", "700", 3)], launched)
 
 
+def test_a_capture_is_not_disturbed(box: Box) -> None:
+    """A stream that is first met when it captures: to ask the driver about it then would invalidate the capture."""
+    record(box, "resolver", "device", 10)
+    check("captured", 100, box.count("name = 'cuLaunchKernel' AND args['capturing'] = '1' AND stream = 14"))
+    check("replayed", 15 * 200, box.count("name = 'cuGraphLaunch' AND stream = 14 AND error IS NULL"))
+
+
 def test_per_thread_streams(box: Box) -> None:
     """Stream 0 of the per-thread twins is the thread's own."""
     record(box, "per-thread", "work")

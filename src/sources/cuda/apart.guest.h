@@ -1,17 +1,33 @@
 // SPDX-License-Identifier: MIT
-// While one exists, what the driver does for us is not the program's: nothing of it is recorded.
+// While one exists, what the driver does for us is not the program's: nothing of it is recorded,
+// and no capture into a graph is disturbed by it, of whichever thread. The driver refuses in a
+// capture whatever might allocate or load, and a capture that met such a call is invalid; a thread
+// whose mode is relaxed is not held to that. A stream that captures is not asked about at all.
 #pragma once
 
 #include "guest/runtime.h"
+#include "sources/cuda/driver.guest.h"
+#include "sources/cuda/state.guest.h"
 
 namespace fathom::guest::cuda {
 
 class Apart {
  public:
-  Apart() { tls.apart++; }
-  ~Apart() { tls.apart--; }
+  Apart() {
+    tls.apart++;
+    if (FATHOM_UNLIKELY(captures_go_on()) && asked.capture_mode != nullptr)
+      relaxed_ = asked.capture_mode(&mode_) == 0;
+  }
+  ~Apart() {
+    if (relaxed_) asked.capture_mode(&mode_);
+    tls.apart--;
+  }
   Apart(const Apart&) = delete;
   Apart& operator=(const Apart&) = delete;
+
+ private:
+  int mode_ = 2;  // relaxed; then the one that was there
+  bool relaxed_ = false;
 };
 
 }  // namespace fathom::guest::cuda

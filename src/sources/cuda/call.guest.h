@@ -8,7 +8,9 @@
 #include "guest/runtime.h"
 #include "sources/cuda/amounts.guest.h"
 #include "sources/cuda/driver.guest.h"
+#include "sources/cuda/pairs.guest.h"
 #include "sources/cuda/state.guest.h"
+#include "sources/device_work.guest.h"
 
 namespace fathom::guest::cuda {
 
@@ -18,6 +20,7 @@ struct Facts {
   int result = 0;
   Place place;
   uint64_t stream = 0;
+  uint64_t correlation = 0;
   uint64_t size = 0;
   Direction direction = Direction::kNone;
   Account account;
@@ -58,6 +61,7 @@ FATHOM_HOT void write_call(const Facts& facts) {
     at = fathom_put_varint(at, facts.place.context);
   }
   if constexpr (has_stream(S)) at = fathom_put_varint(at, facts.stream);
+  if constexpr (has_work(S)) at = fathom_put_varint(at, facts.correlation);
   if constexpr (has_size(S)) at = fathom_put_varint(at, facts.size);
   if constexpr (S.moves) {
     if (facts.result == 0 && !facts.capturing) flags |= FATHOM_FLAG_FULL;
@@ -94,6 +98,11 @@ FATHOM_HOT void effects_begin(Facts& facts, A... a) {
     facts.account = physical_released(argument<0>(a...));
   } else if constexpr (S.effect == Effect::kUnmaps) {
     facts.account = physical_unmapped(argument<0>(a...), argument<1>(a...));
+  } else if constexpr (S.effect == Effect::kBeginsCapture) {
+    facts.stream = stream_id(argument<0>(a...), per_thread(S), false);
+    capture_begins();  // before it can meet a call of ours
+  } else if constexpr (S.effect == Effect::kSwitchesOff) {
+    device_work_switched(false);
   }
   (void)facts;
   ((void)a, ...);
@@ -129,9 +138,8 @@ template <const Spec& S, class... A>
 FATHOM_HOT void effects_end(Facts& facts, A... a) {
   memory_changed<S>(facts, a...);
   if constexpr (S.effect == Effect::kMakesStream) {
-    stream_ends(*argument<0>(a...));  // one that went unseen had the same handle
-  } else if constexpr (S.effect == Effect::kBeginsCapture) {
-    capture_begins();
+    stream_ends(*argument<0>(a...));              // one that went unseen had the same handle
+    stream_id(*argument<0>(a...), false, false);  // its number, before it captures
   } else if constexpr (S.effect == Effect::kEndsCapture) {
     capture_ends();
   } else if constexpr (S.effect == Effect::kNamesFunction) {
@@ -142,6 +150,10 @@ FATHOM_HOT void effects_end(Facts& facts, A... a) {
     graph_made(*argument<0>(a...), argument<1>(a...));
   } else if constexpr (S.effect == Effect::kLaunchesGraph) {
     facts.graph = graph_of(argument<0>(a...));
+  } else if constexpr (S.effect == Effect::kInitialises) {
+    device_work_begins();
+  } else if constexpr (S.effect == Effect::kSwitchesOn) {
+    device_work_switched(true);
   }
 }
 
@@ -151,6 +163,8 @@ FATHOM_COLD void effects_undone(Facts& facts, A... a) {
   if constexpr (S.effect == Effect::kFrees) {
     memory_stays((uint64_t)argument<0>(a...), facts.account);
     facts.account = {};
+  } else if constexpr (S.effect == Effect::kBeginsCapture) {
+    capture_ends();
   } else if constexpr (S.effect == Effect::kEndsCapture) {
     if (facts.result >= kInvalidated && facts.result <= kLastCaptureEnd) capture_ends();
   }
@@ -177,8 +191,8 @@ FATHOM_HOT void read_launch(Facts& facts, A... a) {
 
 template <const Spec& S, class... A>
 FATHOM_HOT void read_stream(Facts& facts, A... a) {
-  if constexpr (S.effect == Effect::kEndsStream) {
-    return;
+  if constexpr (S.effect == Effect::kEndsStream || S.effect == Effect::kBeginsCapture) {
+    return;  // known from before
   } else if constexpr (S.stream == kDefaultStream) {
     facts.stream = stream_id(nullptr, per_thread(S), facts.result != 0);
   } else if constexpr (S.stream >= 0) {
@@ -229,6 +243,65 @@ FATHOM_HOT void gather(Facts& facts, A... a) {
   if constexpr (S.amount == Amount::kFreed) facts.size = facts.account.size;
 }
 
+// --- what the device does by it, where that is asked for
+// Whether a launch can be timed by events around it, and between which.
+constexpr bool can_be_timed(const Spec& s) { return s.launch != Launch::kNone; }
+
+template <const Spec& S, class... A>
+Handle stream_of(A... a) {
+  Handle stream = nullptr;
+  if constexpr (S.launch == Launch::kConfig) {
+    stream = argument<0>(a...)->stream;
+  } else {
+    stream = argument<S.stream>(a...);
+  }
+  return stream == nullptr && per_thread(S) ? reinterpret_cast<Handle>(kThreadStream) : stream;
+}
+
+template <const Spec& S, class... A>
+FATHOM_COLD EventPair* work_begins(A... a) {
+  if (tls.thread != nullptr) tls.thread->gpu_correlation = 0;
+  if constexpr (can_be_timed(S)) {
+    if (device_state_now() == DeviceState::kSampled) return pair_begins(stream_of<S>(a...));
+  }
+  ((void)a, ...);
+  return nullptr;
+}
+
+template <const Spec& S, class... A>
+FATHOM_COLD void work_ends(Facts& facts, EventPair* pair, A... a) {
+  const bool runs = facts.result == 0 && !facts.capturing;
+  if (runs && tls.thread != nullptr) facts.correlation = tls.thread->gpu_correlation;
+  if constexpr (can_be_timed(S)) {
+    if (pair != nullptr) {
+      DeviceRow row;
+      row.begin = facts.end;
+      row.name = facts.kernel;
+      row.device = facts.place.device;
+      row.stream = facts.stream;
+      memcpy(row.extents, facts.extents, sizeof row.extents);
+      row.shared = facts.shared;
+      facts.correlation = pair_ends(pair, stream_of<S>(a...), runs, row);
+    }
+  }
+  ((void)a, ...);
+}
+
+// When the call's own record is written: rows of the device may follow, and they are told later.
+template <const Spec& S, class... A>
+FATHOM_COLD void work_settles(const Facts& facts, A... a) {
+  if (facts.result != 0) return;
+  if (device_state_now() == DeviceState::kUnasked) device_work_begins();
+  if constexpr (waits(S)) {
+    if constexpr (S.stream >= 0) {
+      device_was_waited_for(true, stream_of<S>(a...));
+    } else {
+      device_was_waited_for(sizeof...(A) == 0, nullptr);  // all of the context, or an event
+    }
+  }
+  ((void)a, ...);
+}
+
 template <class Original>
 FATHOM_COLD bool find_original(Original& original) {
   return (find_driver() || load_driver()) && original != nullptr;
@@ -241,13 +314,24 @@ FATHOM_HOT int traced(int (*&original)(A...), A... a) {
   Facts facts;
   facts.depth = open_level(FATHOM_FRAME);
   effects_begin<S>(facts, a...);
+  const bool watched = has_work(S) && FATHOM_UNLIKELY(guest.live->on[FATHOM_SOURCE_GPU] != 0);
+  EventPair* pair = nullptr;
+  if constexpr (has_work(S)) {
+    if (watched) pair = work_begins<S>(a...);
+  }
   facts.begin = tick();
   note_call(S.kind, facts.begin);
   facts.result = original(a...);
   facts.end = tick();
   close_level(facts.depth);
   gather<S>(facts, a...);
+  if constexpr (has_work(S)) {
+    if (watched) work_ends<S>(facts, pair, a...);
+  }
   write_call<S>(facts);
+  if constexpr (has_work(S)) {
+    if (watched) work_settles<S>(facts, a...);
+  }
   return facts.result;
 }
 

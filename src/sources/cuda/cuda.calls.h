@@ -16,12 +16,12 @@
 // One row a line, however long: the table is read across.
 // clang-format off
 // --- the driver itself
-CALL(cuInit, cuInit, int, (unsigned flags), (flags), "init", .placed = false)
+CALL(cuInit, cuInit, int, (unsigned flags), (flags), "init", .placed = false, .effect = Effect::kInitialises)
 CALL(cuDriverGetVersion, cuDriverGetVersion, int, (int* version), (version), "init", .placed = false)
 CUSTOM(cuGetProcAddress, cuGetProcAddress, int, (const char* symbol, void** function, int version, uint64_t flags), (symbol, function, version, flags), "init", .placed = false)
 CUSTOM(cuGetProcAddress_v2, cuGetProcAddress, int, (const char* symbol, void** function, int version, uint64_t flags, int* status), (symbol, function, version, flags, status), "init", .placed = false)
-CALL(cuProfilerStart, cuProfilerStart, int, (), (), "init")
-CALL(cuProfilerStop, cuProfilerStop, int, (), (), "init")
+CALL(cuProfilerStart, cuProfilerStart, int, (), (), "init", .effect = Effect::kSwitchesOn)
+CALL(cuProfilerStop, cuProfilerStop, int, (), (), "init", .effect = Effect::kSwitchesOff)
 
 // --- contexts
 CALL(cuCtxCreate, cuCtxCreate, int, (Handle* context, unsigned flags, int device), (context, flags, device), "context", .effect = Effect::kChangesContext)

@@ -8,6 +8,7 @@
 #include "guest/attach.h"
 #include "guest/elf_object.h"
 #include "guest/runtime.h"
+#include "sources/device_work.guest.h"
 
 extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlopen;
 
@@ -57,6 +58,7 @@ const AskedRow kAsked[] = {
     ROW("cuCtxGetDevice", device),
     ROW("cuStreamGetId", stream_id),
     ROW("cuStreamIsCapturing", capturing),
+    ROW("cuThreadExchangeStreamCaptureMode", capture_mode),
     ROW("cuFuncGetName", function_name),
     ROW("cuKernelGetName", kernel_name),
     ROW("cuPointerGetAttribute", pointer),
@@ -64,6 +66,11 @@ const AskedRow kAsked[] = {
     ROW("cuGraphNodeGetType", node_type),
     ROW("cuGraphMemcpyNodeGetParams", node_copy),
     ROW("cuGraphChildGraphNodeGetGraph", node_graph),
+    ROW("cuDriverGetVersion", version),
+    ROW("cuEventCreate", event_make),
+    ROW("cuEventRecord", event_record),
+    ROW("cuEventQuery", event_query),
+    ROW("cuEventElapsedTime", event_between),
 };
 #undef ROW
 
@@ -73,7 +80,6 @@ void take_symbol(const char* name, void* function) {
       row < kCudaBindings.rows + kCudaBindings.count) {
     add_route(function, row);
     __atomic_store_n(row->original, function, __ATOMIC_RELEASE);
-    return;
   }
   for (const AskedRow& wanted : kAsked) {
     if (strcmp(wanted.symbol, name) == 0)
@@ -136,6 +142,15 @@ void* hook_of(void* function, const char* name) {
   }
   return best != nullptr ? best->hook : function;
 }
+
+}  // namespace fathom::guest::cuda
+
+int fathom::guest::driver_version() {
+  int version = 0;
+  return cuda::asked.version != nullptr && cuda::asked.version(&version) == 0 ? version : 0;
+}
+
+namespace fathom::guest::cuda {
 
 bool is_drivers_own(const void* address) {
   Dl_info info{};

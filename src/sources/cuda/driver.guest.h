@@ -38,6 +38,7 @@ struct Asked {
   int (*device)(int* device);
   int (*stream_id)(Handle stream, uint64_t* id);
   int (*capturing)(Handle stream, int* status);
+  int (*capture_mode)(int* mode);  // of this thread, exchanged
   int (*function_name)(const char** name, Handle function);
   int (*kernel_name)(const char** name, Handle kernel);
   int (*pointer)(void* value, int attribute, Address at);
@@ -45,6 +46,11 @@ struct Asked {
   int (*node_type)(Handle node, int* type);
   int (*node_copy)(Handle node, void* copy);
   int (*node_graph)(Handle node, Handle* graph);
+  int (*version)(int* version);
+  int (*event_make)(Handle* event, unsigned flags);
+  int (*event_record)(Handle event, Handle stream);
+  int (*event_query)(Handle event);
+  int (*event_between)(float* milliseconds, Handle from, Handle to);
 };
 extern Asked asked;
 

@@ -93,6 +93,9 @@ enum class Effect : uint8_t {
   kInstantiates,   // argument 0 points at an executable graph of graph argument 1
   kDestroysGraph,
   kLaunchesGraph,
+  kInitialises,  // the driver
+  kSwitchesOn,   // the recording of what the device does, by the program
+  kSwitchesOff,
 };
 
 enum class Launch : uint8_t { kNone, kArguments, kConfig };
@@ -127,6 +130,13 @@ constexpr bool has_memory(const Spec& s) {
          s.effect == Effect::kUnmaps;
 }
 constexpr bool has_graph(const Spec& s) { return s.effect == Effect::kLaunchesGraph; }
+// Whether the program waits for the device in it.
+constexpr bool waits(const Spec& s) { return s.category[0] == 's' && s.category[1] == 'y'; }
+// Whether the device has work by it, or is waited for: its records say which (column correlation).
+constexpr bool has_work(const Spec& s) {
+  const bool launches = s.category[0] == 'l' && (s.launch != Launch::kNone || s.stream != 0);
+  return launches || has_graph(s) || s.moves || waits(s);
+}
 // Whether work that is captured into a graph looks the same as work that runs.
 constexpr bool may_be_captured(const Spec& s) { return s.stream >= 0; }
 
@@ -152,6 +162,7 @@ constexpr void put_schema(SchemaWriter& writer, const Spec& s) {
     writer.put_argument("context", "flag");
   }
   if (has_stream(s)) writer.put("\tstream");
+  if (has_work(s)) writer.put("\tcorrelation");
   if (has_size(s)) writer.put("\tsize");
   if (s.direction != Direction::kNone) {
     writer.put_argument("direction", "choice:");

@@ -81,14 +81,15 @@ FATHOM_COLD uint64_t ask_stream_id(uint64_t handle, uint64_t key) {
 
 }  // namespace
 
-// The driver's own number tells a stream from a later one with the same handle.
+// The driver's own number tells a stream from a later one with the same handle. A stream that
+// captures is not asked for it: the capture would be lost.
 uint64_t stream_id(Handle stream, bool per_thread, bool refused) {
   uint64_t handle = key_of(stream);
   if (handle == 0) handle = per_thread ? kThreadStream : kLegacyStream;
   const uint64_t key = key_of_stream(handle);
   const uint64_t known = streams.find(key).first;
   if (FATHOM_LIKELY(known != 0) || refused) return known;
-  return ask_stream_id(handle, key);
+  return is_capturing(reinterpret_cast<Handle>(handle)) ? 0 : ask_stream_id(handle, key);
 }
 
 void stream_ends(Handle stream) { streams.take(key_of(stream)); }
@@ -100,10 +101,12 @@ void capture_ends() {
     __atomic_store_n(&captures, 0, __ATOMIC_RELAXED);
 }
 
+bool captures_go_on() { return __atomic_load_n(&captures, __ATOMIC_RELAXED) != 0; }
+
 // A capture reaches other streams by events, so the driver is asked; and only while there is one.
 // The default stream is never captured, and asking about it is an error.
 bool is_capturing(Handle stream) {
-  if (FATHOM_LIKELY(__atomic_load_n(&captures, __ATOMIC_RELAXED) == 0)) return false;
+  if (FATHOM_LIKELY(!captures_go_on())) return false;
   if (key_of(stream) <= kLegacyStream || asked.capturing == nullptr) return false;
   const Apart apart;
   int status = 0;

@@ -27,6 +27,7 @@ void stream_ends(Handle stream);
 
 void capture_begins();
 void capture_ends();
+bool captures_go_on();  // on any stream
 bool is_capturing(Handle stream);
 
 // Ids of texts, 0: none.

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The host half of `gpu`: what it gives. The recording happens inside the program, by CUPTI where
+// there is one.
+#include "sources/library.h"
+#include "sources/source.h"
+
+namespace fathom::sources {
+namespace {
+
+constexpr std::string_view kLayers[] = {"gpu"};
+
+}  // namespace
+
+extern const SourceDef kGpu;
+const SourceDef kGpu = {
+    .name = "gpu",
+    .layers = kLayers,
+    .help =
+        "times of the GPU itself: kernels, copies, graphs, waiting; by CUPTI, which brings "
+        "threads and memory of its own into the program",
+    .in_process = true,
+    .needs = "cuda",
+    .probe = probe_library,
+    .make = nullptr,
+};
+
+}  // namespace fathom::sources
