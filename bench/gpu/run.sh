@@ -4,8 +4,7 @@
 # what torch.profiler counts, and measures what a hook costs, as ratios within one run. The recordings are left packed as
 # they are (spools.tar.gz): any Fathom opens them. usage: bench/gpu/run.sh   (results in $OUT, else ./gpu-results)
 set -u
-cd "$(dirname "$0")" || exit 3
-while [ ! -f CMakeLists.txt ] && [ "$PWD" != / ]; do cd ..; done
+cd "$(dirname "$0")/../.." || exit 3
 top=$PWD
 out=${OUT:-$top/gpu-results}
 work=$(mktemp -d)
@@ -17,7 +16,7 @@ cmake -S "$top" -B "$work/build" -DFATHOM_RECORD_ONLY=ON -DCMAKE_BUILD_TYPE=Rele
   cmake --build "$work/build" -j "$(nproc)" >"$work/build.log" 2>&1
 library=$work/build/libfathom.so
 if [ ! -f "$library" ]; then
-  tail -40 "$work/cmake.log" "$work/build.log"
+  tail -n 40 "$work/cmake.log" "$work/build.log"
   exit 1
 fi
 ls -l "$library"
