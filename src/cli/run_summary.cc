@@ -113,6 +113,12 @@ std::string remarks(const trace::Manifest& manifest) {
   for (const trace::NotCovered& one : manifest.not_covered) {
     text += fmt::format("  not covered: {} ({})\n", one.program, one.reason);
   }
+  for (const trace::LayerState& layer : manifest.layers) {
+    if (layer.layer != "gpu" || (layer.state != "on" && layer.state != "partial")) continue;
+    text += layer.reason.empty()
+                ? "  layer gpu: CUPTI ran in the program, with threads and memory of its own\n"
+                : fmt::format("  layer gpu: {}\n", layer.reason);
+  }
   if (const auto dear = manifest.facts.find("kernel.user.dear"); dear != manifest.facts.end())
     text += "  " + dear->second + "\n";
   return text.empty() ? text : "\n" + text;

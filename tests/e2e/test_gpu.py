@@ -191,6 +191,17 @@ def test_held_by_another_tool(box: Box) -> None:
     check_true("calls are recorded", box.count("layer = 'cuda'") > 20)
 
 
+def test_what_run_says(box: Box) -> None:
+    """Who chooses the layer is told what it brought into the program, or why it did not."""
+    for more, words in (
+        ({}, b"CUPTI ran in the program"),
+        ({"FAKE_CUPTI_HELD": "Nsight"}, b"another tool holds CUPTI"),
+    ):
+        command = (box.kit.fathom, "run", "--force", "--layers", "gpu", "-o", box.trace, "--", program(box), "resolver")
+        _, told = box.finish(box.start(*command, "work", env=with_cupti(box, **more)))
+        check_true(f"{words!r} in {told!r}", words in told)
+
+
 def test_newer_than_the_driver(box: Box) -> None:
     check("unharmed", b"refused 2\n", record(box, "work", FAKE_CUPTI_FAIL="15"))
     wanted = "CUPTI: cuptiSubscribe failed with 15 (CUPTI_ERROR_NOT_INITIALIZED); it may be newer than the driver"
