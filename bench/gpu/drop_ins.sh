@@ -4,8 +4,7 @@
 # PyTorch, and Alnair's drop-in with a training step. The recordings are left as they are (drop-ins.tar.gz): `fathom collect`
 # of the hidden one writes Alnair's logs. usage: bench/gpu/drop_ins.sh   (results in $OUT, else ./gpu-results)
 set -u
-cd "$(dirname "$0")" || exit 3
-while [ ! -f CMakeLists.txt ] && [ "$PWD" != / ]; do cd ..; done
+cd "$(dirname "$0")/../.." || exit 3
 top=$PWD
 out=${OUT:-$top/gpu-results}
 work=$(mktemp -d)
@@ -16,7 +15,7 @@ say build
 cmake -S "$top" -B "$work/build" -DFATHOM_RECORD_ONLY=ON -DCMAKE_BUILD_TYPE=Release >"$work/cmake.log" 2>&1 &&
   cmake --build "$work/build" -j "$(nproc)" >"$work/build.log" 2>&1
 if [ ! -f "$work/build/libpfinterpose.so" ]; then
-  tail -40 "$work/cmake.log" "$work/build.log"
+  tail -n 40 "$work/cmake.log" "$work/build.log"
   exit 1
 fi
 ls -l "$work/build"/*.so
@@ -45,7 +44,7 @@ say NVTX
 torch steps 10
 FATHOM_OUT=$work/spools/nvtx.fathom FATHOM_LAYERS=app,cuda LD_PRELOAD=$library NVTX_INJECTION64_PATH=$library torch steps 10
 echo "exit $?"
-for _ in 1 2 3; do
+for _ in 1 2 3; do  # bare, then recorded
   torch cost
   rm -rf "$work/cost.fathom"
   FATHOM_OUT=$work/cost.fathom FATHOM_LAYERS=app LD_PRELOAD=$library NVTX_INJECTION64_PATH=$library torch cost

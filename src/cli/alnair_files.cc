@@ -46,6 +46,12 @@ Status replace_file(const std::string& path, const std::string& content) {
   return rename_path(draft, path);
 }
 
+// A recording that is for the logs alone lies where they go, wherever it was brought.
+std::string folder_around(const std::string& directory) {
+  const Result<std::string> path = absolute_path(directory);
+  return std::string(dir_name(path ? *path : directory));
+}
+
 // A key of 64 bits, as parse_int() reads it back.
 std::string signed_text(std::uint64_t key) {
   return std::to_string(static_cast<std::int64_t>(key));
@@ -203,8 +209,10 @@ class AlnairFiles : public session::StreamTaker {
   // What a collector that was killed had settled: the number of the first log that is not in the
   // files, which rows of later ones are, and each folder with the lines of its state behind its
   // path.
-  AlnairFiles(std::string state_path, std::int64_t start_ns)
-      : state_path_(std::move(state_path)), start_ns_(start_ns) {
+  AlnairFiles(const std::string& directory, std::int64_t start_ns)
+      : state_path_(join_path(join_path(directory, trace::kSpoolDirectory), "alnair-files")),
+        around_(folder_around(directory)),
+        start_ns_(start_ns) {
     const Result<std::string> state = read_file(state_path_);
     if (!state) return;
     Folder* folder = nullptr;
@@ -270,12 +278,13 @@ class AlnairFiles : public session::StreamTaker {
     const Settings settings = parse_settings(process.settings);
     keeps_ = settings.keeps_recording;
     const bool first = folders_.empty();
-    Folder& folder = folder_at(settings.folder);
+    Folder& folder = folder_at(settings.keeps_recording ? settings.folder : around_);
     if (first) FATHOM_TRY(write_state(first_log_, ahead_));
     return &folder;
   }
 
   std::string state_path_;
+  std::string around_;
   std::uint64_t first_log_ = 0;
   std::string ahead_;
   std::int64_t start_ns_;
@@ -287,8 +296,7 @@ class AlnairFiles : public session::StreamTaker {
 
 std::unique_ptr<session::StreamTaker> alnair_files(const std::string& directory,
                                                    std::int64_t start_ns) {
-  const std::string spool = join_path(directory, trace::kSpoolDirectory);
-  return std::make_unique<AlnairFiles>(join_path(spool, "alnair-files"), start_ns);
+  return std::make_unique<AlnairFiles>(directory, start_ns);
 }
 
 }  // namespace fathom::cli

@@ -229,6 +229,7 @@ int nvmlDeviceGetFieldValues(void* device, int count, struct field* fields) {
     field->result = known && (!linked || field->scope == ~0U) ? 0 : kUnsupported;
     field->type = 3;
     field->value = linked ? 4 : 1000 * (uint64_t)asked_busy;
+    if (field->id == 198) field->value = (uint32_t)(0xfffff000 + field->value); /* of 32 bits */
   }
   return 0;
 }

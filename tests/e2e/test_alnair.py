@@ -213,9 +213,12 @@ def test_no_collector_beside_it(box: Box) -> None:
     header = bytearray((hidden / "spool/run.header").read_bytes())
     header[88:92] = b"else"  # of the machine's boot: it was brought here
     (hidden / "spool/run.header").write_bytes(header)
-    box.fathom("collect", hidden)
-    check("copies", 5, counts(logs / "metrics.log")["cudaMemcpy"])
-    nothing_hidden(box, logs)
+    here = box.dir / "here"
+    logs.rename(here)
+    box.fathom("collect", here / hidden.name)
+    check("copies", 5, counts(here / "metrics.log")["cudaMemcpy"])
+    check("nowhere else", False, logs.exists())
+    nothing_hidden(box, here)
 
 
 RACE = """

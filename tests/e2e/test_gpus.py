@@ -55,6 +55,9 @@ def test_what_they_tell(box: Box) -> None:
     for what, answer in want.items():
         check(what, answer, found.pop(f"gpu0_{what}"))
     check_true("counters", found["gpu0_energy"][1] >= 200 and found["gpu0_pcie_sent"][1] > 0)
+    steps = "value - lag(value) OVER (ORDER BY ts) AS step"
+    rows = box.rows(f"SELECT min(step) > 0 FROM (SELECT {steps} FROM counters WHERE name = 'gpu0_pcie_received')")
+    check("a counter of 32 bits goes on", [(True,)], rows)
     check("the other device", 50, found["gpu1_busy"][1])
     absent = ("energy", "nvlink_sent", "nvlink_received", "process_busy")
     check("what it does not tell", [], [what for what in absent if f"gpu1_{what}" in found])

@@ -25,6 +25,7 @@ struct Metric {
   std::string_view what, unit;
   bool thorough;
   Answer (*read)(const Nvml& nvml, Nvml::Device device);
+  bool wraps = false;  // a counter of 32 bits
 };
 
 Answer utilization(const Nvml& nvml, Nvml::Device device, unsigned Nvml::Utilization::*part) {
@@ -120,8 +121,8 @@ constexpr Metric kMetrics[] = {
        return memory(n, d, &Nvml::Memory::total, &Nvml::OldMemory::total);
      }},
     {"energy", "J", true, energy},
-    {"pcie_sent", "bytes", true, field<197, 1>},
-    {"pcie_received", "bytes", true, field<198, 1>},
+    {"pcie_sent", "bytes", true, field<197, 1>, true},
+    {"pcie_received", "bytes", true, field<198, 1>, true},
     {"nvlink_sent", "bytes", true, field<138, 1024>},
     {"nvlink_received", "bytes", true, field<139, 1024>},
 };
@@ -217,11 +218,22 @@ std::vector<GpuReading> GpuSampler::sample(bool thorough, const std::set<pid_t>&
   return std::move(readings_);
 }
 
+// Right as long as less than 4 GiB move between two samples; where more do, it is too little.
+double GpuSampler::unwrapped(Gpu& gpu, std::string_view what, double value) {
+  constexpr double kRange = 4294967296.0;
+  Gpu::Counter& counter = gpu.counters[what];
+  if (value < counter.last && counter.last < kRange) counter.carried += kRange;
+  counter.last = value;
+  return value + counter.carried;
+}
+
 void GpuSampler::sample_gpu(Gpu& gpu, bool thorough) {
   for (const Metric& metric : kMetrics) {
     if ((metric.thorough && !thorough) || gpu.missing.contains(metric.what)) continue;
     const Answer answer = metric.read(nvml_, gpu.device);
-    if (works(gpu, metric.what, answer.result)) add(gpu, metric.what, metric.unit, answer.value);
+    if (!works(gpu, metric.what, answer.result)) continue;
+    add(gpu, metric.what, metric.unit,
+        metric.wraps ? unwrapped(gpu, metric.what, answer.value) : answer.value);
   }
 }
 

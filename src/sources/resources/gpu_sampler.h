@@ -49,6 +49,10 @@ class GpuSampler {
     bool lost = false;
     std::set<std::string_view> missing;  // what it does not tell
     std::uint64_t last_utilization = 0;  // of processes, us
+    struct Counter {
+      double last = 0, carried = 0;
+    };
+    std::map<std::string_view, Counter> counters;  // that begin again at 4 GiB
   };
   explicit GpuSampler(const Nvml& nvml) : nvml_(nvml) {}
 
@@ -56,6 +60,7 @@ class GpuSampler {
   void sample_gpu(Gpu& gpu, bool thorough);
   void sample_processes(Gpu& gpu, const std::set<pid_t>& pids);
   void sample_process_utilization(Gpu& gpu, const std::set<pid_t>& pids);
+  static double unwrapped(Gpu& gpu, std::string_view what, double value);
   bool works(Gpu& gpu, std::string_view what, int result);
   std::optional<std::vector<Nvml::Process>> processes_of(Gpu& gpu);
   [[nodiscard]] bool is_same_process(pid_t pid) const;
