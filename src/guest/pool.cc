@@ -265,7 +265,8 @@ bool find_segment() {
 void write_switch() {
   Cursor& cursor = tls.cursor;
   uint8_t* at = cursor.at;
-  const uint64_t now = tick();
+  // A call that has ended waits for this segment: time goes on where the last record left it.
+  const uint64_t now = cursor.last_end != 0 ? cursor.last_end : tick();
   const uint16_t head = FATHOM_KIND_SWITCH;
   memcpy(at, &head, 2);
   memcpy(at + 2, &guest.process_key, 8);
@@ -336,7 +337,9 @@ bool acquire_segment() {
   note_clock();
   {
     const Quiet quiet;  // a child that is forked in between must not hand over its parent's
+    const uint64_t last_end = tls.cursor.last_end;
     release_segment(tls.cursor, FATHOM_SEGMENT_FULL);
+    tls.cursor.last_end = last_end;
   }
   return find_segment();
 }

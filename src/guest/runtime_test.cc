@@ -53,6 +53,20 @@ TEST_F(Runtime, WritersInsideEachOtherAllWrite) {
   for (uint32_t id = 1000; id < 1000 + kCursors; id++) EXPECT_EQ(times(contents, id), 1U) << id;
 }
 
+// A record's time counts from the cursor's last one, and never runs backwards.
+TEST_F(Runtime, ANewSegmentDatesNoCallLater) {
+  mark(1999);
+  size_t segments = 0;
+  for (int i = 0; i < 30'000; i++) {
+    const fathom_segment* const before = tls.cursor.segment;
+    const uint64_t end = tick();  // of a call, whose record comes now
+    mark(2000);
+    segments += tls.cursor.segment != before;
+    ASSERT_LE(tls.cursor.last_end, end) << i;
+  }
+  EXPECT_GT(segments, 1U);
+}
+
 TEST_F(Runtime, OneTooManyIsCounted) {
   const uint64_t before = testing::losses(kSource, FATHOM_LOSS_NESTED);
   write_inside(2000, kCursors);
