@@ -250,7 +250,7 @@ Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions option
   FATHOM_ASSIGN(const std::vector<std::string> left_out,
                 show_only(store, filter, view.of_positions));
   if (filter.any()) options.rules = {};
-  FATHOM_ASSIGN(Report report, view.run(store, options));
+  FATHOM_ASSIGN(Report report, make_report(view, store, options));
   report.of_part = filter.any();
   report.words.insert(report.words.end(), left_out.begin(), left_out.end());
   return report;

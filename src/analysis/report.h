@@ -76,4 +76,7 @@ struct ViewDef {
 // is a usage error.
 Result<const ViewDef*> choose_view(std::string_view name, const ViewOptions& options);
 
+// What the view says, with the names of C++ functions as their programmers wrote them.
+Result<Report> make_report(const ViewDef& view, Store& store, const ViewOptions& options);
+
 }  // namespace fathom::analysis

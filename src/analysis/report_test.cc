@@ -37,7 +37,7 @@ class ReportTest : public ::testing::Test {
     EXPECT_TRUE(store) << store.error().message;
     const Result<const ViewDef*> chosen = choose_view(view, options);
     EXPECT_TRUE(chosen) << chosen.error().message;
-    Result<Report> made = (*chosen)->run(*store, options);
+    Result<Report> made = make_report(**chosen, *store, options);
     EXPECT_TRUE(made) << made.error().message;
     return std::move(made).value();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/report.h"
+#include "base/demangle.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -77,9 +78,26 @@ Status check_call(const ViewDef& view, const ViewOptions& options) {
   return {};
 }
 
+// Recordings have them as binaries do.
+void demangle_names(Table& table) {
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    if (table.columns[column].name != "name" && table.columns[column].name != "kernel") continue;
+    for (auto& row : table.rows) {
+      const auto* const text = std::get_if<std::string>(&row[column].data);
+      if (text != nullptr && text->starts_with("_Z")) row[column] = demangle(*text);
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const ViewDef* const> views() { return kViews; }
+
+Result<Report> make_report(const ViewDef& view, Store& store, const ViewOptions& options) {
+  FATHOM_ASSIGN(Report report, view.run(store, options));
+  for (Section& section : report.sections) demangle_names(section.table);
+  return report;
+}
 
 Result<const ViewDef*> choose_view(std::string_view name, const ViewOptions& options) {
   if (name.empty()) name = kViews[0]->name;

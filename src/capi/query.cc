@@ -174,7 +174,7 @@ Result<analysis::Report> report_of(fathom_recording& recording, const char* view
                 analysis::choose_view(view == nullptr ? "" : view, options));
   if (filter.any()) return report_of_part(recording, *def, options, filter);
   const std::lock_guard lock(recording.mutex);
-  return def->run(recording.store, options);
+  return analysis::make_report(*def, recording.store, options);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/demangle.h"
 #include "cli/row_cells.h"
 #include "cli/thread_slices.h"
 #include "sql/quote.h"
@@ -34,6 +35,14 @@ render::ExportEvent event_of(RowCells cells, std::vector<render::ExportArg>& arg
   cells.map(args);
   event.args = args;
   return event;
+}
+
+// A kernel's name, as its programmer wrote it.
+std::string_view readable(std::string_view name,
+                          std::unordered_map<std::string, std::string>& known) {
+  const auto [found, fresh] = known.try_emplace(std::string(name));
+  if (fresh) found->second = demangle(found->first);
+  return found->second;
 }
 
 // The frames of all stacks, each text once.
@@ -121,8 +130,13 @@ Status StoreStream::threads(const std::function<Status(const render::ExportThrea
 Status StoreStream::events(render::EventOrder order,
                            const std::function<Status(const render::ExportEvent&)>& use) {
   std::vector<render::ExportArg> args;
+  std::unordered_map<std::string, std::string> kernels;
   const auto each = [&](const std::string& sql) {
-    return each_row(*store_, sql, [&](RowCells cells) { return use(event_of(cells, args)); });
+    return each_row(*store_, sql, [&](RowCells cells) {
+      render::ExportEvent event = event_of(cells, args);
+      if (event.layer == "gpu") event.name = readable(event.name, kernels);
+      return use(event);
+    });
   };
   if (order == render::EventOrder::kAny) return each(kEventColumns + where("events"));
   return each_slice(*store_, where("events"), [&](const std::string& condition) {

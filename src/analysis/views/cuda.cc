@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "analysis/view_tools.h"
-#include "base/demangle.h"
 
 namespace fathom::analysis {
 namespace {
@@ -114,8 +113,6 @@ Result<Report> run_kernels(Store& store, const ViewOptions& options) {
                        {"gpu_mean", kNanoseconds},
                        {"gpu_max", kNanoseconds},
                        {"shared_memory", kBytes}});
-  const std::size_t kernel = column_of(table, "kernel");
-  for (auto& row : table.rows) row[kernel] = demangle(text_of(row[kernel]));
   if (!table.rows.empty() && table.note.empty()) table.note = note_of_times(table, "runs");
   return report_of(std::move(table));
 }
