@@ -67,6 +67,16 @@ Result<Function> function_at(std::uint64_t address, std::string_view maps) {
   return Error{Code::kNotFound, "our own code is mapped nowhere", ""};
 }
 
+// Of the C library, by all names that it gives them. A program may call them more often than
+// anything else.
+bool allocates(std::string_view name) {
+  if (name.starts_with("__libc_")) name.remove_prefix(7);
+  constexpr std::string_view kNames[] = {"malloc",   "free",         "calloc",
+                                         "realloc",  "reallocarray", "posix_memalign",
+                                         "memalign", "aligned_alloc"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 }  // namespace
 
 Step step_of(const std::array<std::uint8_t, 8>& bytes) {
@@ -123,15 +133,19 @@ std::string dear_functions(const std::vector<Function>& functions, const Costs& 
   if (!costs.function) return "";
   std::vector<std::string> named;
   std::size_t dear = 0;
+  bool any_allocates = false;
   for (const Function& function : functions) {
     const double ns = costs.function->at(static_cast<std::size_t>(step_of(function)));
-    if (ns <= kDear) continue;
-    if (++dear <= kNamed) named.push_back(function.name + " " + human_ns(ns));
+    const bool for_heap = allocates(function.name);
+    if (ns <= kDear && !for_heap) continue;
+    any_allocates |= for_heap;
+    if (++dear <= kNamed) named.push_back(human_ns(ns) + " (" + function.name + ")");
   }
   if (dear == 0) return "";
-  const std::string more =
-      dear > kNamed ? " and " + std::to_string(dear - kNamed) + " more" : std::string();
-  return "a probe costs more than 1 us a call at " + join(named, ", ") + more;
+  std::string text = "probes are dear: a call takes longer by " + join(named, ", ");
+  if (dear > kNamed) text += " and " + std::to_string(dear - kNamed) + " more";
+  if (any_allocates) text += "; layer heap counts allocations for less: --layers +heap";
+  return text;
 }
 
 }  // namespace fathom::sources::ebpf

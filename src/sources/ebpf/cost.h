@@ -47,7 +47,8 @@ struct Costs {
   std::optional<std::array<double, kSteps>> function;  // added to a call, by its first instruction
 };
 
-// Functions whose probes cost more than a microsecond a call, in words; "" where there is none.
+// Functions whose probes cost more than a microsecond a call, and those that allocate memory, for
+// which there is a cheaper way; in words, "" where there is none.
 std::string dear_functions(const std::vector<Function>& functions, const Costs& costs);
 
 }  // namespace fathom::sources::ebpf

@@ -38,9 +38,14 @@ TEST(EbpfCost, DearFunctionsAreNamed) {
   Costs costs;
   EXPECT_EQ(dear_functions(*functions, costs), "");
   costs.function = {300, 900, 7000};
-  EXPECT_EQ(dear_functions(*functions, costs), "a probe costs more than 1 us a call at f2 7.00 us");
+  EXPECT_EQ(dear_functions(*functions, costs),
+            "probes are dear: a call takes longer by 7.00 us (f2)");
   costs.function = {300, 900, 1000};
   EXPECT_EQ(dear_functions(*functions, costs), "");
+  functions->at(0).name = "__libc_malloc";
+  EXPECT_EQ(dear_functions(*functions, costs),
+            "probes are dear: a call takes longer by 300 ns (__libc_malloc); layer heap counts "
+            "allocations for less: --layers +heap");
 }
 
 }  // namespace
