@@ -69,9 +69,7 @@ Status start_sources(const CollectOptions& options, const trace::Spool& spool,
       .root_pid = 0,
       .start_monotonic_ns = static_cast<std::int64_t>(spool.header().start_monotonic_ns),
       .hz = options.hz,
-      .layers = plan.layers,
-      .detail = {},
-      .functions = {}};
+      .layers = plan.layers};
   FATHOM_TRY(hosts.prepare(plan.hosts, context));
   hosts.start(context, manifest);
   return {};

@@ -36,12 +36,12 @@ struct SourceContext {
                        // that write into the spool are all there is
   std::int64_t start_monotonic_ns = 0;       // where ts is 0
   double hz = 10;                            // samples a second
-  std::vector<std::string> layers;           // that are recorded
+  std::vector<std::string> layers = {};      // that are recorded
   std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
-  std::vector<std::string> detail;           // layers with an event for each call, too
-  std::vector<std::string> functions;        // to probe, of layer user
-  std::vector<std::string> categories;       // of these functions, CATEGORY=[PATH:]NAME or REGEX
-  std::vector<std::string> filters;          // [LAYER:]KEY=VALUE, of layers that add calls up
+  std::vector<std::string> detail = {};      // layers with an event for each call, too
+  std::vector<std::string> functions = {};   // to probe, of layer user
+  std::vector<std::string> categories = {};  // of these functions, CATEGORY=[PATH:]NAME or REGEX
+  std::vector<std::string> filters = {};     // [LAYER:]KEY=VALUE, of layers that add calls up
   std::uint32_t ring_bytes = 0;              // for single calls that wait; 0: enough
   std::uint32_t rows = 0;                    // of sums that wait; 0: enough
   bool joins = false;                        // processes that run already may join

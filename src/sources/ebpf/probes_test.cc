@@ -113,7 +113,9 @@ TEST_P(ProbesTest, TellsItsHooks) {
   Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}});
   ASSERT_TRUE(probes) << probes.error().message;
   const std::string hooks = probes->hooks()["kernel.hooks"];
-  if (std::string_view(GetParam()) == "typed") EXPECT_EQ(hooks, "raw tracepoints");
+  if (std::string_view(GetParam()) == "typed") {
+    EXPECT_EQ(hooks, "raw tracepoints");
+  }
   EXPECT_NE(hooks, "");
 }
 

@@ -256,10 +256,16 @@ TEST(EbpfRows, WhoJoinsIsThereWithAllThreads) {
   EXPECT_EQ(rows.processes[0].start, 5);
 }
 
+SumOfCalls one_call(std::uint32_t interval) {
+  SumOfCalls sum{.key = {interval, 10, 10, kGetppid, 0, 0}, .sums = {}};
+  sum.sums.calls = 1;
+  return sum;
+}
+
 TEST(EbpfRows, AnotherRecordingCountsFromItsOwnStart) {
   RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}, .start_monotonic_ns = 1000, .interval_ns = 100});
   give(maker, process_record(FATHOM_RECORD_EXEC, 10, 1050));
-  maker.add({{.key = {2, 10, 10, kGetppid, 0, 0}, .sums = {.calls = 1}}});
+  maker.add({one_call(2)});
   Strings strings;
   HostRows old;
   maker.begin_anew(300, strings, old);
@@ -267,7 +273,7 @@ TEST(EbpfRows, AnotherRecordingCountsFromItsOwnStart) {
   EXPECT_EQ(old.intervals.rows[0].ts, 200);
   ASSERT_EQ(old.processes.size(), 1U);
   EXPECT_EQ(old.processes[0].start, 50);
-  maker.add({{.key = {3, 10, 10, kGetppid, 0, 0}, .sums = {.calls = 1}}});
+  maker.add({one_call(3)});
   give(maker, process_record(FATHOM_RECORD_EXIT, 10, 1320));
   HostRows next;
   maker.take(strings, next);
