@@ -131,9 +131,8 @@ const char* copy_name(uint8_t kind) {
   return kNames[kind < sizeof kNames / sizeof *kNames ? kind : 0];
 }
 
-Times read_copy(const uint8_t* record, DeviceRow& row, bool peer) {
-  row.kind = DeviceKind::kCopy;
-  row.name = text_id(peer ? "memcpy peer" : copy_name(record[4]));
+// What records of copies and of memsets have in the same places.
+Times read_bytes(const uint8_t* record, DeviceRow& row, bool peer) {
   row.bytes = field<uint64_t>(record, 8);
   row.device = device_at(record, 32, 36);
   row.stream = field<uint32_t>(record, 40);
@@ -142,15 +141,16 @@ Times read_copy(const uint8_t* record, DeviceRow& row, bool peer) {
   return {field<uint64_t>(record, 16), field<uint64_t>(record, 24)};
 }
 
+Times read_copy(const uint8_t* record, DeviceRow& row, bool peer) {
+  row.kind = DeviceKind::kCopy;
+  row.name = text_id(peer ? "memcpy peer" : copy_name(record[4]));
+  return read_bytes(record, row, peer);
+}
+
 Times read_set(const uint8_t* record, DeviceRow& row) {
   row.kind = DeviceKind::kSet;
   row.name = text_id("memset");
-  row.bytes = field<uint64_t>(record, 8);
-  row.device = device_at(record, 32, 36);
-  row.stream = field<uint32_t>(record, 40);
-  row.correlation = field<uint32_t>(record, 44);
-  take_graph(row, record, 64, 72);
-  return {field<uint64_t>(record, 16), field<uint64_t>(record, 24)};
+  return read_bytes(record, row, false);
 }
 
 Times read_graph(const uint8_t* record, DeviceRow& row) {
