@@ -7,20 +7,11 @@
 # usage: [KINDS="mlp vit"] bench/gpu/device.sh   (results in $OUT, else ./gpu-results; the kinds of steps that are counted)
 set -u
 cd "$(dirname "$0")/../.." || exit 3
-top=$PWD
-out=${OUT:-$top/gpu-results}
-work=$(mktemp -d)
-mkdir -p "$out" "$work/spools"
-say() { printf '== %s (%ds)\n' "$*" "$SECONDS"; }
+# shellcheck source=bench/gpu/common.sh
+. bench/gpu/common.sh
 
-say build
-cmake -S "$top" -B "$work/build" -DFATHOM_RECORD_ONLY=ON -DCMAKE_BUILD_TYPE=Release >"$work/cmake.log" 2>&1 &&
-  cmake --build "$work/build" -j "$(nproc)" --target fathom_guest >"$work/build.log" 2>&1
+build libfathom.so --target fathom_guest
 library=$work/build/libfathom.so
-if [ ! -f "$library" ]; then
-  tail -n 40 "$work/cmake.log" "$work/build.log"
-  exit 1
-fi
 cc -O1 tests/cuda/program.c -o "$work/program" -ldl -lpthread
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 find / -name 'libcupti.so.1*' -not -path '/proc/*' 2>/dev/null
@@ -131,11 +122,7 @@ say other frameworks
 for python in python3 /opt/*/.venv/bin/python3; do
   command -v "$python" >/dev/null || continue
   [ "$SECONDS" -gt 430 ] && break
-  name=$(echo "$python" | tr -c 'a-z0-9\n' '-')
-  "$python" -c 'import cupy' 2>/dev/null && record "cupy$name" gpu "$python" -W ignore -c '
-import cupy; a = cupy.arange(1000, dtype=cupy.float32); print("cupy", float((a * 2).sum()))'
-  "$python" -c 'import jax' 2>/dev/null && record "jax$name" gpu "$python" -W ignore -c '
-import jax, jax.numpy as jnp; print("jax", jax.devices()[0].platform, float(jax.jit(lambda x: (x @ x).sum())(jnp.ones((64, 64)))))'
+  with_frameworks "$python" gpu
   break
 done
 

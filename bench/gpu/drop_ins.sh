@@ -5,19 +5,10 @@
 # of the hidden one writes Alnair's logs. usage: bench/gpu/drop_ins.sh   (results in $OUT, else ./gpu-results)
 set -u
 cd "$(dirname "$0")/../.." || exit 3
-top=$PWD
-out=${OUT:-$top/gpu-results}
-work=$(mktemp -d)
-mkdir -p "$out" "$work/spools"
-say() { printf '== %s (%ds)\n' "$*" "$SECONDS"; }
+# shellcheck source=bench/gpu/common.sh
+. bench/gpu/common.sh
 
-say build
-cmake -S "$top" -B "$work/build" -DFATHOM_RECORD_ONLY=ON -DCMAKE_BUILD_TYPE=Release >"$work/cmake.log" 2>&1 &&
-  cmake --build "$work/build" -j "$(nproc)" >"$work/build.log" 2>&1
-if [ ! -f "$work/build/libpfinterpose.so" ]; then
-  tail -n 40 "$work/cmake.log" "$work/build.log"
-  exit 1
-fi
+build libpfinterpose.so
 ls -l "$work/build"/*.so
 c++ -std=c++20 -O2 -Isrc bench/gpu/sampling.cc src/sources/resources/gpu_sampler.cc src/sources/resources/nvml.cc \
   -o "$work/sampling" -ldl || exit 1

@@ -5,20 +5,11 @@
 # they are (spools.tar.gz): any Fathom opens them. usage: bench/gpu/run.sh   (results in $OUT, else ./gpu-results)
 set -u
 cd "$(dirname "$0")/../.." || exit 3
-top=$PWD
-out=${OUT:-$top/gpu-results}
-work=$(mktemp -d)
-mkdir -p "$out"
-say() { printf '== %s (%ds)\n' "$*" "$SECONDS"; }
+# shellcheck source=bench/gpu/common.sh
+. bench/gpu/common.sh
 
-say build
-cmake -S "$top" -B "$work/build" -DFATHOM_RECORD_ONLY=ON -DCMAKE_BUILD_TYPE=Release >"$work/cmake.log" 2>&1 &&
-  cmake --build "$work/build" -j "$(nproc)" >"$work/build.log" 2>&1
+build libfathom.so
 library=$work/build/libfathom.so
-if [ ! -f "$library" ]; then
-  tail -n 40 "$work/cmake.log" "$work/build.log"
-  exit 1
-fi
 ls -l "$library"
 
 driver=${CUDA_DRIVER:-$(ldconfig -p | awk '/libcuda\.so\.1 /{print $NF; exit}')}
@@ -100,11 +91,7 @@ say other frameworks
 for python in python3 /opt/*/.venv/bin/python3; do
   command -v "$python" >/dev/null || continue
   [ "$SECONDS" -gt 420 ] && break
-  name=$(echo "$python" | tr -c 'a-z0-9\n' '-')
-  "$python" -c 'import cupy' 2>/dev/null && record "cupy$name" cuda "$python" -W ignore -c '
-import cupy; a = cupy.arange(1000, dtype=cupy.float32); print("cupy", float((a * 2).sum()))'
-  "$python" -c 'import jax' 2>/dev/null && record "jax$name" cuda "$python" -W ignore -c '
-import jax, jax.numpy as jnp; print("jax", jax.devices()[0].platform, float(jax.jit(lambda x: (x @ x).sum())(jnp.ones((64, 64)))))'
+  with_frameworks "$python" cuda
 done
 
 say results
