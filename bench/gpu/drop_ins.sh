@@ -10,8 +10,8 @@ cd "$(dirname "$0")/../.." || exit 3
 
 build libpfinterpose.so
 ls -l "$work/build"/*.so
-c++ -std=c++20 -O2 -Isrc bench/gpu/sampling.cc src/sources/resources/gpu_sampler.cc src/sources/resources/nvml.cc \
-  -o "$work/sampling" -ldl || exit 1
+c++ -std=c++20 -O2 -Isrc bench/gpu/sampling.cc src/sources/resources/gpu_{sampler,parts}.cc src/sources/resources/nvml.cc \
+  src/base/clock.cc -o "$work/sampling" -ldl || exit 1
 library=$work/build/libfathom.so
 torch() { timeout 100 python3 -W ignore bench/gpu/annotated.py "$@"; }
 python3 -c 'import torch; assert torch.cuda.is_available(); print("torch", torch.__version__)'

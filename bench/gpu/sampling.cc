@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What NVML tells the sampler of layer resource on this machine, and what asking costs. Links that
 // code alone: c++ -std=c++20 -Isrc bench/gpu/sampling.cc
-// src/sources/resources/{gpu_sampler,nvml}.cc usage: sampling SECONDS [PID…]   the processes whose
-// memory and time is asked for
+// src/sources/resources/{gpu_sampler,gpu_parts,nvml}.cc src/base/clock.cc usage: sampling SECONDS
+// [PID…]   the processes whose memory and time is asked for
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -61,13 +61,13 @@ int main(int argc, char** argv) {
   if (!sampler) return 1;
   std::map<std::string, std::pair<double, double>> first_last;
   std::map<std::string, std::string_view> units;
-  std::vector<double> quick, thorough;
+  std::vector<double> quick, parts, thorough;
   const Clock::time_point begin = Clock::now();
   for (int n = 0; us_since(begin) < seconds * 1e6; n++) {
-    const bool all = n % 10 == 0;
+    const GpuDepth depth{n % 10 == 0, n % 2 == 1};
     const Clock::time_point now = Clock::now();
-    const std::vector<GpuReading> readings = sampler->sample(all, pids);
-    (all ? thorough : quick).push_back(us_since(now));
+    const std::vector<GpuReading> readings = sampler->sample(depth, pids);
+    (depth.thorough ? thorough : depth.parts ? parts : quick).push_back(us_since(now));
     for (const GpuReading& reading : readings) {
       const std::string name = reading.name + (reading.pid != 0 ? " of a process" : "");
       units[name] = reading.unit;
@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   print_costs("quick", quick);
+  print_costs("parts", parts);
   print_costs("thorough", thorough);
   for (const auto& [name, values] : first_last)
     std::printf("%-34s %16.3f .. %16.3f %s\n", name.c_str(), values.first, values.second,

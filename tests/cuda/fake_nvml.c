@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
    NVIDIA's management library without a GPU: libnvidia-ml.so.1 as its callers meet it. Three
-   devices: 0 tells everything; 1 has no energy, no NVLink and no utilisation of processes; 2 cannot
-   be had. Numbers follow from how often they were asked, so that tests know them.
+   devices: 0 tells everything; 1 has no energy, no NVLink, no GPM and no utilisation of processes;
+   2 cannot be had. Numbers follow from how often they were asked, so that tests know them.
 
    FAKE_NVML=old        as a driver of old: functions of the first versions alone
    FAKE_NVML=refuses    nvmlInit fails (9: no driver)
@@ -11,10 +11,12 @@
    FAKE_NVML_LOG=FILE   a line for each init and shutdown, and how often what was asked */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -29,7 +31,7 @@ enum {
   kOtherVersion = 25
 };
 
-static int ready, asked_energy, asked_processes, asked_busy;
+static int ready, samples_left, asked_energy, asked_processes, asked_busy;
 static char devices[3];
 
 static int is(const char* what) {
@@ -84,6 +86,7 @@ int nvmlShutdown(void) {
   note("energy", asked_energy);
   note("processes", asked_processes);
   note("busy", asked_busy);
+  note("samples", samples_left);
   note("shutdown", getpid());
   return 0;
 }
@@ -230,6 +233,76 @@ int nvmlDeviceGetFieldValues(void* device, int count, struct field* fields) {
     field->type = 3;
     field->value = linked ? 4 : 1000 * (uint64_t)asked_busy;
     if (field->id == 198) field->value = (uint32_t)(0xfffff000 + field->value); /* of 32 bits */
+  }
+  return 0;
+}
+/* Slowed by its power cap. */
+int nvmlDeviceGetCurrentClocksEventReasons(void* device, unsigned long long* reasons) {
+  DEVICE(device);
+  *reasons = which == 0 ? 4 : 1;
+  return 0;
+}
+
+/* GPM, as an H200 has it: numbers are new ten times a second, and two samples of the same ones
+   have no bandwidth of memory. */
+struct support {
+  unsigned version, supported;
+};
+int nvmlGpmQueryDeviceSupport(void* device, struct support* support) {
+  DEVICE(device);
+  if (support->version != 1) return kOtherVersion;
+  support->supported = which == 0;
+  return 0;
+}
+struct sample {
+  long tenths;
+};
+int nvmlGpmSampleAlloc(struct sample** sample) {
+  *sample = calloc(1, sizeof **sample);
+  samples_left++;
+  return 0;
+}
+int nvmlGpmSampleFree(struct sample* sample) {
+  if (!ready) return kUninitialised;
+  samples_left--;
+  free(sample);
+  return 0;
+}
+int nvmlGpmSampleGet(void* device, struct sample* sample) {
+  DEVICE(device);
+  if (which != 0) return kUnsupported;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  sample->tenths = now.tv_sec * 10 + now.tv_nsec / 100000000;
+  return 0;
+}
+struct metrics {
+  unsigned version, count;
+  struct sample* samples[2];
+  struct {
+    unsigned id;
+    int result;
+    double value;
+    const char* names[3];
+  } all[333];
+};
+static double metric(unsigned id) {
+  switch (id) {
+    case 20: /* MiB a second */
+      return 64;
+    case 21:
+      return 128;
+    default: /* percent */
+      return id + 0.5;
+  }
+}
+int nvmlGpmMetricsGet(struct metrics* metrics) {
+  if (metrics->version != 1) return kOtherVersion;
+  if (metrics->samples[0] == NULL || metrics->samples[1] == NULL) return kInvalid;
+  const int same = metrics->samples[0]->tenths == metrics->samples[1]->tenths;
+  for (unsigned i = 0; i < metrics->count; i++) {
+    metrics->all[i].result = metrics->all[i].id == 11 ? kUnsupported : 0;
+    metrics->all[i].value = !same ? metric(metrics->all[i].id) : metrics->all[i].id == 10 ? NAN : 0;
   }
   return 0;
 }

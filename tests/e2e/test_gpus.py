@@ -47,6 +47,13 @@ def test_what_they_tell(box: Box) -> None:
         "temperature": ("C", 61, False),
         "clock": ("MHz", 1980, False),
         "memory_clock": ("MHz", 3201, False),
+        "slowed": ("percent", 100, False),
+        "sm_busy": ("percent", 2.5, False),
+        "occupancy": ("percent", 3.5, False),
+        "tensor_busy": ("percent", 5.5, False),
+        "dram_busy": ("percent", 10.5, False),
+        "fp32_busy": ("percent", 12.5, False),
+        "fp16_busy": ("percent", 13.5, False),
         "nvlink_sent": ("bytes", 4096, False),
         "nvlink_received": ("bytes", 4096, False),
         "process_memory": ("bytes", 3 << 20, True),
@@ -54,12 +61,13 @@ def test_what_they_tell(box: Box) -> None:
     }
     for what, answer in want.items():
         check(what, answer, found.pop(f"gpu0_{what}"))
-    check_true("counters", found["gpu0_energy"][1] >= 200 and found["gpu0_pcie_sent"][1] > 0)
+    check_true("counters", found["gpu0_energy"][1] >= 200)
+    check("not told by GPM", False, "gpu0_fp64_busy" in found)
     steps = "value - lag(value) OVER (ORDER BY ts) AS step"
-    rows = box.rows(f"SELECT min(step) > 0 FROM (SELECT {steps} FROM counters WHERE name = 'gpu0_pcie_received')")
+    rows = box.rows(f"SELECT min(step) > 0 FROM (SELECT {steps} FROM counters WHERE name = 'gpu1_pcie_received')")
     check("a counter of 32 bits goes on", [(True,)], rows)
-    check("the other device", 50, found["gpu1_busy"][1])
-    absent = ("energy", "nvlink_sent", "nvlink_received", "process_busy")
+    check("the other device", (50, 0), (found["gpu1_busy"][1], found["gpu1_slowed"][1]))
+    absent = ("energy", "nvlink_sent", "nvlink_received", "process_busy", "sm_busy")
     check("what it does not tell", [], [what for what in absent if f"gpu1_{what}" in found])
     check(
         "whose",
@@ -68,7 +76,8 @@ def test_what_they_tell(box: Box) -> None:
             "SELECT DISTINCT name FROM processes WHERE pid IN (SELECT pid FROM counters WHERE name LIKE 'gpu%process%')"
         ),
     )
-    check("facts", "energy, nvlink_received, nvlink_sent, process_busy", box.info()["facts"]["gpu 1 does not tell"])
+    missing = "energy, nvlink_received, nvlink_sent, process_busy, what its parts do"
+    check("facts", missing, box.info()["facts"]["gpu 1 does not tell"])
     check("name", "Fake H200 (GPU-00000000)", box.info()["facts"]["gpu 0"])
 
 
@@ -78,16 +87,31 @@ def test_how_often(box: Box) -> None:
     log = [line.split() for line in (box.dir / "log").read_text().splitlines()]
     counts = {key: int(number) for key, number in log}
     check("begun and ended", True, counts["init"] == counts["shutdown"])
+    check("what was allocated", 0, counts["samples"])
     check_true(f"energy {counts['energy']}", 2 <= counts["energy"] <= 4)
     check_true(f"processes {counts['processes']}", counts["processes"] <= 16)
     check_true(f"busy {counts['busy']}", counts["busy"] > 3 * counts["energy"])
+
+
+def test_rates_as_bytes(box: Box) -> None:
+    """GPM tells MiB a second: what was sent in all is half of what was received, as both rates are."""
+    record(box)
+    grown = {}
+    for what in ("pcie_sent", "pcie_received"):
+        ((grown[what], most, samples),) = box.rows(
+            "SELECT max(value), max(step), count(*) FROM"
+            f" (SELECT value, value - lag(value) OVER (ORDER BY ts) AS step FROM counters WHERE name = 'gpu0_{what}')"
+        )
+        check_true(f"{what}: {samples} samples", 2 <= samples <= 7)
+        check_true(f"{what}: steps of 200 ms and more, not {most}", most is None or most > 12 << 20)
+    check("twice as much", grown["pcie_received"], 2 * grown["pcie_sent"])
 
 
 def test_shown(box: Box) -> None:
     """In the report, and as counters in Perfetto's and Chrome's formats."""
     record(box)
     text = box.fathom("report", box.trace, "resources").decode()
-    for words in ("GPUs over time", "GPU 0 busy", "GPU 1 busy", "Memory of GPUs", "Power of GPUs", "NVLink, sent"):
+    for words in ("GPUs over time", "GPU 0 busy", "GPU 1 busy", "Memory of GPUs", "Power of GPUs", "NVLink, sent", "GPU 0 tensor cores"):
         check_true(f"report has no {words}", words in text)
     box.fathom("export", box.trace, "--format", "chrome", "-o", box.dir / "run.json")
     events = json.loads((box.dir / "run.json").read_text())

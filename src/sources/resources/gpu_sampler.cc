@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace fathom::sources {
 namespace {
 
@@ -86,6 +88,16 @@ Answer clock(const Nvml& nvml, Nvml::Device device) {
   return {result, static_cast<double>(megahertz)};
 }
 
+// Of the time in which the device was slower than it could be, for heat or power: 0 or 100 each
+// time, which makes a share of many.
+Answer slowed(const Nvml& nvml, Nvml::Device device) {
+  if (nvml.clock_reasons == nullptr) return {};
+  constexpr unsigned long long kPowerCap = 0x4, kSlowdown = 0x8, kHeat = 0x20 | 0x40, kBrake = 0x80;
+  unsigned long long reasons = 0;
+  const int result = nvml.clock_reasons(device, &reasons);
+  return {result, (reasons & (kPowerCap | kSlowdown | kHeat | kBrake)) != 0 ? 100.0 : 0.0};
+}
+
 // Counters that only grow, of all links together.
 template <unsigned Id, unsigned Scale>
 Answer field(const Nvml& nvml, Nvml::Device device) {
@@ -116,13 +128,14 @@ constexpr Metric kMetrics[] = {
     {"temperature", "C", false, temperature},
     {"clock", "MHz", false, clock<1>},
     {"memory_clock", "MHz", false, clock<2>},
+    {"slowed", "percent", false, slowed},
     {"memory_total", "bytes", true,
      [](const Nvml& n, Nvml::Device d) {
        return memory(n, d, &Nvml::Memory::total, &Nvml::OldMemory::total);
      }},
     {"energy", "J", true, energy},
-    {"pcie_sent", "bytes", true, field<197, 1>, true},
-    {"pcie_received", "bytes", true, field<198, 1>, true},
+    {"pcie_sent", "bytes", false, field<197, 1>, true},
+    {"pcie_received", "bytes", false, field<198, 1>, true},
     {"nvlink_sent", "bytes", true, field<138, 1024>},
     {"nvlink_received", "bytes", true, field<139, 1024>},
 };
@@ -174,6 +187,7 @@ GpuSampler::GpuSampler(GpuSampler&& other) noexcept
       readings_(std::move(other.readings_)) {}
 
 GpuSampler::~GpuSampler() {
+  gpus_.clear();
   if (open_) nvml_.shutdown();
 }
 
@@ -187,6 +201,7 @@ void GpuSampler::find_gpus() {
     if (nvml_.handle(index, &gpu.device) != Nvml::kSuccess) continue;
     gpu.name = text_of(nvml_.name, gpu.device);
     gpu.uuid = text_of(nvml_.uuid, gpu.device);
+    gpu.parts = GpuParts::open(nvml_, gpu.device);
     gpus_.push_back(std::move(gpu));
   }
 }
@@ -206,19 +221,20 @@ void GpuSampler::add(const Gpu& gpu, std::string_view what, std::string_view uni
   readings_.push_back({std::move(name), unit, value, pid});
 }
 
-std::vector<GpuReading> GpuSampler::sample(bool thorough, const std::set<pid_t>& pids) {
+std::vector<GpuReading> GpuSampler::sample(GpuDepth depth, const std::set<pid_t>& pids) {
   readings_.clear();
   for (Gpu& gpu : gpus_) {
     if (gpu.lost) continue;
-    sample_gpu(gpu, thorough);
-    if (!thorough || pids.empty()) continue;
+    sample_gpu(gpu, depth.thorough);
+    if (depth.parts) sample_parts(gpu);
+    if (!depth.thorough || pids.empty()) continue;
     sample_processes(gpu, pids);
     sample_process_utilization(gpu, pids);
   }
   return std::move(readings_);
 }
 
-// Right as long as less than 4 GiB move between two samples; where more do, it is too little.
+// Right as long as less than 4 GiB move between two samples, as on all devices that have no GPM.
 double GpuSampler::unwrapped(Gpu& gpu, std::string_view what, double value) {
   constexpr double kRange = 4294967296.0;
   Gpu::Counter& counter = gpu.counters[what];
@@ -230,11 +246,18 @@ double GpuSampler::unwrapped(Gpu& gpu, std::string_view what, double value) {
 void GpuSampler::sample_gpu(Gpu& gpu, bool thorough) {
   for (const Metric& metric : kMetrics) {
     if ((metric.thorough && !thorough) || gpu.missing.contains(metric.what)) continue;
+    if (gpu.parts && GpuParts::tells(metric.what)) continue;
     const Answer answer = metric.read(nvml_, gpu.device);
     if (!works(gpu, metric.what, answer.result)) continue;
     add(gpu, metric.what, metric.unit,
         metric.wraps ? unwrapped(gpu, metric.what, answer.value) : answer.value);
   }
+}
+
+void GpuSampler::sample_parts(Gpu& gpu) {
+  if (!gpu.parts) return;
+  for (const PartReading& reading : gpu.parts->sample(now_monotonic_ns()))
+    add(gpu, reading.what, reading.unit, reading.value);
 }
 
 // The list may have grown since its length was asked for.
@@ -326,6 +349,7 @@ std::map<std::string, std::string> GpuSampler::facts() const {
     std::string missing;
     for (const std::string_view what : gpu.missing)
       missing += (missing.empty() ? "" : ", ") + std::string(what);
+    if (!gpu.parts) missing += (missing.empty() ? "" : ", ") + std::string("what its parts do");
     if (!missing.empty()) facts[key + " does not tell"] = missing;
   }
   if (unknown_pids_) facts["gpu processes"] = "numbered as outside of this container: not told";

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sources/resources/gpu_parts.h"
 #include "sources/resources/nvml.h"
 
 namespace fathom::sources {
@@ -23,6 +24,12 @@ struct GpuReading {
   std::string_view unit;
   double value = 0;
   pid_t pid = 0;  // 0: of the device
+};
+
+// What is asked besides what is quick to read.
+struct GpuDepth {
+  bool thorough = false;  // energy, transfers, and what processes have
+  bool parts = false;     // what the parts of a device did: not more often than GpuParts says
 };
 
 // One thread: the one that opened it.
@@ -35,8 +42,7 @@ class GpuSampler {
   GpuSampler& operator=(GpuSampler&&) = delete;
   ~GpuSampler();
 
-  // `thorough` adds what is dear to read: energy, transfers, and what these processes have.
-  std::vector<GpuReading> sample(bool thorough, const std::set<pid_t>& pids);
+  std::vector<GpuReading> sample(GpuDepth depth, const std::set<pid_t>& pids);
 
   // Names and identities of the devices, and what they do not tell.
   [[nodiscard]] std::map<std::string, std::string> facts() const;
@@ -53,11 +59,13 @@ class GpuSampler {
       double last = 0, carried = 0;
     };
     std::map<std::string_view, Counter> counters;  // that begin again at 4 GiB
+    std::optional<GpuParts> parts;
   };
   explicit GpuSampler(const Nvml& nvml) : nvml_(nvml) {}
 
   void find_gpus();
   void sample_gpu(Gpu& gpu, bool thorough);
+  void sample_parts(Gpu& gpu);
   void sample_processes(Gpu& gpu, const std::set<pid_t>& pids);
   void sample_process_utilization(Gpu& gpu, const std::set<pid_t>& pids);
   static double unwrapped(Gpu& gpu, std::string_view what, double value);

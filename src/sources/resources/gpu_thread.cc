@@ -24,6 +24,19 @@ constexpr std::chrono::seconds kPatience{2};
 // most.
 constexpr std::int64_t kRestFactor = 20;
 
+// Something that is asked for less often than at every sample, and pays by its own rest.
+class Seldom {
+ public:
+  explicit Seldom(std::int64_t period) : period_(period) {}
+  [[nodiscard]] bool is_due(std::int64_t now) const { return now >= next_; }
+  void done(std::int64_t begin, std::int64_t spent) {
+    next_ = begin + std::max(period_, spent * kRestFactor);
+  }
+
+ private:
+  std::int64_t period_, next_ = 0;
+};
+
 }  // namespace
 
 // Outlives its owner where the driver does not answer.
@@ -55,21 +68,22 @@ void GpuThread::State::work(double hz) {
   std::optional<GpuSampler> sampler = GpuSampler::open(reason);
   if (!sampler) return;
   const auto period = std::max(kShortestNs, static_cast<std::int64_t>(1e9 / hz));
-  std::int64_t next_thorough = 0;
+  Seldom thorough(kThoroughEveryNs), parts(GpuParts::kShortestNs);
   for (bool last = false;;) {
     const std::int64_t begin = now_monotonic_ns();
-    const bool thorough = last || begin >= next_thorough;
-    std::vector<GpuReading> readings = sampler->sample(thorough, processes());
+    const GpuDepth depth{last || thorough.is_due(begin), parts.is_due(begin)};
+    std::vector<GpuReading> readings = sampler->sample(depth, processes());
     const std::int64_t spent = now_monotonic_ns() - begin;
-    if (thorough) next_thorough = begin + std::max(kThoroughEveryNs, spent * kRestFactor);
+    if (depth.thorough) thorough.done(begin, spent);
+    if (depth.parts) parts.done(begin, spent);
     {
       const std::scoped_lock lock(mutex);
       ready.push_back({begin, std::move(readings)});
       facts = sampler->facts();
     }
     if (last) return;
-    // A thorough one is paid for by its own rest, not by the next ones.
-    last = !rest(std::max(period - spent, thorough ? kShortestNs : spent * kRestFactor));
+    const bool paid = depth.thorough || depth.parts;
+    last = !rest(std::max(period - spent, paid ? kShortestNs : spent * kRestFactor));
   }
 }
 

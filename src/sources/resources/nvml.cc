@@ -47,6 +47,13 @@ std::optional<Nvml> Nvml::load() {
        {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"});
   find(library, nvml.old_processes, {"nvmlDeviceGetComputeRunningProcesses"});
   find(library, nvml.process_utilization, {"nvmlDeviceGetProcessUtilization"});
+  find(library, nvml.clock_reasons,
+       {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"});
+  find(library, nvml.gpm_support, {"nvmlGpmQueryDeviceSupport"});
+  find(library, nvml.gpm_allocate, {"nvmlGpmSampleAlloc"});
+  find(library, nvml.gpm_free, {"nvmlGpmSampleFree"});
+  find(library, nvml.gpm_sample, {"nvmlGpmSampleGet"});
+  find(library, nvml.gpm_metrics, {"nvmlGpmMetricsGet"});
   if (nvml.init == nullptr || nvml.shutdown == nullptr || nvml.count == nullptr ||
       nvml.handle == nullptr)
     return std::nullopt;

@@ -60,6 +60,23 @@ struct Nvml {
     } value;
   };
 
+  // GPM: what parts of a device did between two samples of it.
+  using GpmSample = void*;
+  struct GpmSupport {
+    unsigned version, supported;
+  };
+  struct GpmMetric {
+    unsigned id;
+    int result;
+    double value;
+    const char *short_name, *long_name, *unit;
+  };
+  struct GpmMetrics {  // as many of the metrics as counted are looked at
+    unsigned version, count;
+    GpmSample first, second;
+    GpmMetric metrics[16];
+  };
+
   // Each nullptr where the library has no such function.
   int (*init)();
   int (*shutdown)();
@@ -80,6 +97,12 @@ struct Nvml {
   int (*processes)(Device, unsigned*, Process*);
   int (*old_processes)(Device, unsigned*, OldProcess*);
   int (*process_utilization)(Device, ProcessUtilization*, unsigned*, unsigned long long);
+  int (*clock_reasons)(Device, unsigned long long*);
+  int (*gpm_support)(Device, GpmSupport*);
+  int (*gpm_allocate)(GpmSample*);
+  int (*gpm_free)(GpmSample);
+  int (*gpm_sample)(Device, GpmSample);
+  int (*gpm_metrics)(GpmMetrics*);
 
   // Of the library that the loader finds; nothing where there is none, or it has not the least that
   // is needed. It stays loaded: some versions of it do not bear being unloaded.
@@ -88,6 +111,7 @@ struct Nvml {
 
 static_assert(sizeof(Nvml::Memory) == 40 && sizeof(Nvml::Process) == 24 &&
               sizeof(Nvml::OldProcess) == 16 && sizeof(Nvml::ProcessUtilization) == 32 &&
-              sizeof(Nvml::Field) == 40 && offsetof(Nvml::Field, value) == 32);
+              sizeof(Nvml::Field) == 40 && offsetof(Nvml::Field, value) == 32 &&
+              sizeof(Nvml::GpmMetric) == 40 && offsetof(Nvml::GpmMetrics, metrics) == 24);
 
 }  // namespace fathom::sources
