@@ -40,6 +40,16 @@ void parse_python(Parser& parser, session::PythonOptions& python) {
   parser.option("--python-turns", python.turns, "N", "and the first N turns of each loop");
 }
 
+void parse_gpu(Parser& parser, session::GpuOptions& gpu) {
+  parser.flag("--gpu-waits", gpu.waits, "of layer gpu, also rows of waiting, which cost more");
+  parser.option("--gpu-graphs", gpu.graphs, "HOW",
+                "nodes: a row for each kernel of a graph; whole: for each launch of it (nodes)");
+  parser.option("--gpu-range", gpu.range, "WHEN",
+                "all; profiler: from cuProfilerStart to cuProfilerStop (all)");
+  parser.option("--gpu-sample", gpu.sample, "N", "without CUPTI, one launch of N is timed (32)");
+  parser.option("--cupti", gpu.cupti, "FILE", "this CUPTI; none: do without (one that is found)");
+}
+
 void parse_kernel(Parser& parser, Arguments& a) {
   parser.option("--interval", a.interval, "TIME",
                 "how long the kernel adds calls up before they become a row (1s)");
@@ -98,6 +108,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
   parser.option("--calls", a.options.calls, "C,…", "only these calls; -C leaves one out");
   parse_python(parser, a.options.python);
+  parse_gpu(parser, a.options.gpu);
   parser.option("--spool-max", a.spool_max, "SIZE",
                 "most bytes that wait to be packed (4G, or half of what is free)");
   parser.option("--when-full", a.when_full, "HOW",

@@ -110,7 +110,10 @@ std::vector<std::string> guest_environment(std::vector<std::string> base,
   if (std::ranges::find(settings.layers, "app") != settings.layers.end())
     set_nvtx_library(base, settings.library);
   if (!settings.calls.empty()) base.push_back("FATHOM_CALLS=" + join(settings.calls, ","));
-  base.insert(base.end(), settings.further.begin(), settings.further.end());
+  for (const std::string& variable : settings.further) {
+    take(base, name_of(variable));
+    base.push_back(variable);
+  }
   return base;
 }
 

@@ -206,6 +206,10 @@ Result<Prepared> prepare(const RunOptions& options) {
   FATHOM_ASSIGN(prepared.further, python_variables(options.python));
   if (options.python.any() && !prepared.plan.has("python"))
     return usage_error("options of layer python, which is not recorded", "add --layers +python");
+  FATHOM_ASSIGN(const std::vector<std::string> gpu, gpu_variables(options.gpu));
+  if (options.gpu.any() && !prepared.plan.has("gpu"))
+    return usage_error("options of layer gpu, which is not recorded", "add --layers +gpu");
+  prepared.further.insert(prepared.further.end(), gpu.begin(), gpu.end());
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
   FATHOM_TRY(check_place(options.output, options.force));
   if (!prepared.plan.in_process.empty()) {

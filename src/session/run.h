@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "session/gpu_options.h"
 #include "session/pump.h"
 #include "session/python_options.h"
 #include "trace/manifest.h"
@@ -25,6 +26,7 @@ struct RunOptions {
   std::vector<std::string> paths;    // only I/O on files below these
   std::vector<std::string> calls;    // only these calls; "-name" leaves one out
   PythonOptions python;              // of layer python
+  GpuOptions gpu;                    // of layer gpu
   std::uint64_t spool_max = 0;       // bytes; 0: by what is free
   bool block_when_full = false;
   double hz = 10;                            // samples of resources a second

@@ -29,6 +29,29 @@ def record(box: Box, what: str, number: int = 8, style: str = "resolver", layers
     return box.run(*command, program(box, style), style, what, number, env=with_cupti(box, **more))
 
 
+def record_by(box: Box, options: tuple[str, ...], what: str, number: int, **more: str) -> None:
+    command = (box.kit.fathom, "run", "-q", "--force", "--layers", "gpu", *options, "-o", box.trace, "--")
+    box.run(*command, program(box, "resolver"), "resolver", what, number, env=with_cupti(box, **more))
+
+
+def test_options_of_run(box: Box) -> None:
+    """As the variables, and stronger than they are."""
+    record_by(box, ("--gpu-waits", "--gpu-graphs", "nodes"), "work", 8, FATHOM_GPU_GRAPHS="whole")
+    check("waits", 3, box.count("layer = 'gpu' AND category = 'sync'"))
+    check("graphs", 0, box.count("layer = 'gpu' AND category = 'graph'"))
+    record_by(box, ("--gpu-range", "profiler"), "switch", 100)
+    check("in the range", 100, box.count("layer = 'gpu' AND category = 'kernel'"))
+    record_by(box, ("--cupti", "none", "--gpu-sample", "10"), "burst", 640)
+    check("sampled", 64, box.count("layer = 'gpu' AND args['clock'] = 'events'"))
+    for wrong in (("--gpu-graphs", "all"), ("--gpu-range", "x"), ("--gpu-sample", "-1"), ("--cupti", "/no/such.so")):
+        command = [str(box.kit.fathom), "run", "--layers", "gpu", *wrong, "-o", str(box.dir / "none"), "--", "true"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        check(f"{wrong}", (2, True), (done.returncode, wrong[0] in done.stderr))
+    command = [str(box.kit.fathom), "run", "--gpu-waits", "-o", str(box.dir / "none"), "--", "true"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    check("without the layer", (2, True), (done.returncode, "--layers +gpu" in done.stderr))
+
+
 def cupti_did(box: Box) -> list[str]:
     log = box.dir / "cupti"
     return log.read_text().splitlines() if log.exists() else []
