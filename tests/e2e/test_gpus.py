@@ -111,7 +111,8 @@ def test_shown(box: Box) -> None:
     """In the report, and as counters in Perfetto's and Chrome's formats."""
     record(box)
     text = box.fathom("report", box.trace, "resources").decode()
-    for words in ("GPUs over time", "GPU 0 busy", "GPU 1 busy", "Memory of GPUs", "Power of GPUs", "NVLink, sent", "GPU 0 tensor cores"):
+    titles = ("GPUs over time", "Parts of GPUs", "Memory of GPUs", "Power of GPUs")
+    for words in (*titles, "GPU 0 busy", "GPU 1 busy", "NVLink, sent", "GPU 0 tensor cores"):
         check_true(f"report has no {words}", words in text)
     box.fathom("export", box.trace, "--format", "chrome", "-o", box.dir / "run.json")
     events = json.loads((box.dir / "run.json").read_text())
