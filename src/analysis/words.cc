@@ -61,7 +61,8 @@ Result<std::vector<Cause>> causes(Store& store) {
       const Table rows,
       store.query("SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
                   "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
-                  "sum(dur) > sum(self) FROM summary GROUP BY layer, name "
+                  "sum(dur) > sum(self) FROM summary WHERE layer IS DISTINCT FROM 'gpu' "
+                  "GROUP BY layer, name "
                   "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3"));
   std::vector<Cause> found;
   for (const auto& row : rows.rows) {
@@ -114,6 +115,23 @@ Status add_causes(Store& store, const TimeBase& base, std::vector<std::string>& 
         "{:.1f} % lies outside recorded calls: computing, or waiting for what is not recorded.",
         percent));
   }
+  return {};
+}
+
+// Devices work beside the threads, several at once.
+Status add_devices(Store& store, std::vector<std::string>& words) {
+  FATHOM_ASSIGN(
+      const Table found,
+      store.query("SELECT CAST(coalesce(sum(calls), 0) AS BIGINT), CAST(sum(dur) AS BIGINT), "
+                  "CAST(max(\"last\") - min(\"first\") AS BIGINT) FROM summary "
+                  "WHERE layer = 'gpu' AND category IS DISTINCT FROM 'sync'"));
+  const std::vector<Value>& row = found.rows.at(0);
+  if (int_of(row[0]) == 0) return {};
+  words.push_back(fmt::format(
+      "GPUs did {} of work ({}) in the {} between their first and last; view gpu-idle says what "
+      "the host did meanwhile.",
+      ns_text(int_of(row[1])), plural(int_of(row[0]), "kernel or copy", "kernels and copies"),
+      ns_text(int_of(row[2]))));
   return {};
 }
 
@@ -177,6 +195,7 @@ Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base)
     add_emptiness(store, words);
   } else {
     FATHOM_TRY(add_causes(store, base, words));
+    FATHOM_TRY(add_devices(store, words));
   }
   add_gaps(store, words);
   add_overhead(store, base, words);

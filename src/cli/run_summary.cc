@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "base/demangle.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -61,7 +62,9 @@ Overview overview_of(const trace::SummaryTable& summary, const trace::Strings& s
   for (const trace::SummaryRow& row : summary.rows()) {
     const std::string_view layer = strings.view(row.key.layer);
     overview.layers[std::string(layer)].add(row);
-    overview.functions[fmt::format("{} ({})", strings.view(row.key.name), layer)].add(row);
+    overview
+        .functions[fmt::format("{} ({})", demangle(std::string(strings.view(row.key.name))), layer)]
+        .add(row);
     if (row.key.file != trace::kNoString)
       files[std::string(strings.view(row.key.file))][std::string(layer)].add(row);
     if (row.key.pid != trace::kNull32) overview.pids.insert(row.key.pid);

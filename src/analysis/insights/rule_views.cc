@@ -25,12 +25,12 @@ std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
          known + R"( AS BIGINT) AS wall),
   sums AS (
     SELECT *, coalesce(layer IN ('syscall', 'sched', 'vfs', 'fs', 'pagecache', 'block', 'net'), false) AS kernel
-    FROM summary),
+    FROM summary WHERE layer IS DISTINCT FROM 'gpu'),  -- the time of devices is no thread's
   -- What the kernel counts lies inside calls of the layers above, where there are such.
   calls AS (
     SELECT coalesce(CASE WHEN bool_and(kernel) THEN sum(self) FILTER (layer = 'syscall')
                          ELSE sum(self) FILTER (NOT kernel) END, 0) AS in_calls,
-           coalesce(sum(calls), 0) AS events
+           (SELECT coalesce(sum(calls), 0) FROM summary) AS events
     FROM sums),
   lives AS (
     SELECT count(*) AS threads, coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life

@@ -291,9 +291,54 @@ std::vector<Case> cases_across_layers() {
   };
 }
 
+// Kernels and the calls that launch them.
+Scene device(std::int64_t kernels, std::int64_t each, std::int64_t launch) {
+  return Scene(2 * kSecond)
+      .calls(named("gpu", "gemm", "kernel", kernels, each))
+      .calls(named("cuda", "cuLaunchKernel", "launch", kernels, launch))
+      .idle(600 * kMillisecond)
+      .calls(named("gpu", "memset", "set", 1, kMicrosecond));
+}
+
+Scene waiting(std::int64_t waits, std::int64_t launches) {
+  return Scene()
+      .calls(named("cuda", "cuStreamSynchronize", "sync", waits, kMillisecond))
+      .calls(named("cuda", "cuLaunchKernel", "launch", launches, kMicrosecond));
+}
+
+Scene transfers(std::int64_t bytes) {
+  return Scene().calls(of(named("cuda", "cuMemcpyHtoDAsync", "copy", 2000, 50 * kMicrosecond),
+                          [bytes](Calls& calls) { calls.bytes = bytes; }));
+}
+
+Scene slowed(double share) {
+  Scene scene(10 * kSecond);
+  for (int i = 0; i < 100; ++i)
+    scene.counter("gpu1_slowed", 0, std::int64_t{i} * 100 * kMillisecond, i < share ? 100 : 0);
+  return scene;
+}
+
+std::vector<Case> cases_of_devices() {
+  return {
+      {"gpus-idle", device(200, kMillisecond, kMicrosecond),
+       device(200, 6 * kMillisecond, kMicrosecond)},
+      {"small-kernels", device(20000, 2 * kMicrosecond, 8 * kMicrosecond),
+       device(20000, 10 * kMicrosecond, 8 * kMicrosecond)},
+      {"waits-for-gpu", waiting(300, 3000), waiting(300, 9000)},
+      {"small-transfers", transfers(4096), transfers(kMiB)},
+      {"gpu-memory-churn",
+       Scene().calls(named("cuda", "cuMemAlloc", "memory", 2000, 50 * kMicrosecond)),
+       Scene().calls(named("cuda", "cuMemAllocAsync", "memory", 2000, 50 * kMicrosecond))},
+      {"gpu-code-loading",
+       Scene(2 * kSecond).calls(named("cuda", "cuModuleLoadData", "module", 60, 10 * kMillisecond)),
+       Scene(2 * kSecond).calls(named("cuda", "cuModuleLoadData", "module", 9, 10 * kMillisecond))},
+      {"gpu-slowed", slowed(20), slowed(5)},
+  };
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all = cases_of_access();
-  for (const auto& more : {cases_of_balance(), cases_across_layers()})
+  for (const auto& more : {cases_of_balance(), cases_across_layers(), cases_of_devices()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -30,7 +30,8 @@ std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows)
       R"(WITH grouped AS (
            SELECT {keys}, sum(calls) AS calls, sum(errors) AS errors, sum(self) AS self,
                   sum(dur) AS total, min(dur_min) AS dur_min, max(dur_max) AS dur_max,
-                  sum(bytes) AS bytes
+                  sum(bytes) AS bytes,
+                  sum(self) FILTER (layer IS DISTINCT FROM 'gpu') AS of_threads
            FROM summary GROUP BY {keys}),
          t AS (
            SELECT *, row_number() OVER (ORDER BY self DESC, calls DESC, {keys}) AS r,
@@ -44,7 +45,8 @@ std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows)
          hists AS (SELECT r, list(b ORDER BY b) AS bs, list(n ORDER BY b) AS ns FROM buckets GROUP BY r)
          SELECT {t_keys}, CAST(self AS BIGINT) AS self, CAST(total AS BIGINT) AS total,
                 CAST(calls AS BIGINT) AS calls, CAST(errors AS BIGINT) AS errors, dur_min, dur_max,
-                CAST(bytes AS BIGINT) AS bytes, all_rows, bs, ns
+                CAST(bytes AS BIGINT) AS bytes,
+                CAST(of_threads AS BIGINT) AS of_threads, all_rows, bs, ns
          FROM t LEFT JOIN hists USING (r) ORDER BY r)",
       fmt::arg("keys", columns_sql(by)), fmt::arg("t_keys", columns_sql(by, "t.")),
       fmt::arg("same", same_group(by)), fmt::arg("limit", limit_sql(rows)));
@@ -88,7 +90,8 @@ std::vector<Value> function_row(const Table& found, const std::vector<Value>& ro
   };
   std::vector<Value> cells(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(keys));
   cells.emplace_back(number("self"));
-  cells.push_back(percent_of(number("self"), thread_time));
+  const bool is_of_threads = !row[column_of(found, "of_threads")].is_null();
+  cells.push_back(is_of_threads ? percent_of(number("of_threads"), thread_time) : Value());
   cells.emplace_back(number("total"));
   cells.emplace_back(number("calls"));
   cells.push_back(quantile(0.50));

@@ -123,7 +123,14 @@ Result<Table> layer_time_table(Store& store) {
                                         layers_of_sums(scopes()[0]), layer_order())));
   table.title = "Time by layer";
   set_layer_measures(table);
-  for (auto& row : table.rows) row[3] = percent_of(int_of(row[2]), base.thread_time);
+  bool has_devices = false;
+  for (auto& row : table.rows) {
+    if (text_of(row[0]) == "gpu") {
+      has_devices = true;
+    } else {
+      row[3] = percent_of(int_of(row[2]), base.thread_time);
+    }
+  }
   const std::int64_t outside = base.thread_time - base.in_calls;
   table.rows.push_back({std::string("(outside recorded calls)"), Value(), outside,
                         percent_of(outside, base.thread_time), Value(), Value(), Value(), Value()});
@@ -133,6 +140,7 @@ Result<Table> layer_time_table(Store& store) {
       "call, total: with them; 100 % is {}, the life of {} {}",
       human_ns(static_cast<double>(base.wall)), human_ns(static_cast<double>(base.thread_time)),
       base.threads, base.threads == 1 ? "thread" : "threads");
+  if (has_devices) table.note += "; gpu: time of devices, which is no thread's";
   return table;
 }
 

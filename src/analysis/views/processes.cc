@@ -15,7 +15,8 @@ constexpr std::int64_t kRows = 50;
 // One row for a pid and program image; what the pid did as a whole stands at its first image.
 constexpr char kProcesses[] = R"(
   WITH sums AS (
-    SELECT host, pid, CAST(sum(self) AS BIGINT) AS in_calls, CAST(sum(calls) AS BIGINT) AS calls,
+    SELECT host, pid, CAST(sum(self) FILTER (layer IS DISTINCT FROM 'gpu') AS BIGINT) AS in_calls,
+           CAST(sum(calls) AS BIGINT) AS calls,
            CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS read,
            CAST(sum(bytes) FILTER (category = 'write') AS BIGINT) AS written
     FROM summary GROUP BY host, pid),

@@ -21,7 +21,7 @@ std::string sql() {
              max(coalesce("end", totals."begin" + wall)) AS stop
       FROM processes, totals GROUP BY host, pid),
     sums AS (
-      SELECT host, pid, sum(self) AS in_calls,
+      SELECT host, pid, sum(self) FILTER (layer IS DISTINCT FROM 'gpu') AS in_calls,
              sum(self) FILTER (layer IN ('stdio', 'posix')) AS io,
              sum(self) FILTER (layer IN ('app', 'python')) AS app, sum(calls) AS calls,
              sum(bytes) FILTER (category = 'read') AS read,

@@ -186,18 +186,29 @@ std::string html_table(const Table& table) {
   return out;
 }
 
+namespace {
+std::size_t column_or(const Table& table, std::string_view name, std::size_t other) {
+  const auto found = std::ranges::find(table.columns, name, &Column::name);
+  return found == table.columns.end() ? other
+                                      : static_cast<std::size_t>(found - table.columns.begin());
+}
+}  // namespace
+
+// A row without a share is no part of the whole.
 std::string split_chart(const Table& table) {
-  const auto self = std::ranges::find(table.columns, "self", &Column::name);
-  const std::size_t at =
-      self == table.columns.end() ? 1 : static_cast<std::size_t>(self - table.columns.begin());
+  const std::size_t at = column_or(table, "self", 1);
+  const std::size_t share = column_or(table, "share", at);
   double whole = 0;
-  for (const auto& row : table.rows) whole += std::max(0.0, number_in(row[at]).value_or(0));
+  for (const auto& row : table.rows) {
+    if (!row[share].is_null()) whole += std::max(0.0, number_in(row[at]).value_or(0));
+  }
   if (whole <= 0) return "";
   constexpr double kHeight = 36;
   std::string out = open_svg(kHeight, table.title);
   std::vector<std::string> names;
   double x = 0;
   for (const auto& row : table.rows) {
+    if (row[share].is_null()) continue;
     const double part = std::max(0.0, number_in(row[at]).value_or(0));
     const double width = part / whole * kWidth;
     const std::string name = human_text(row[0], Measure::kNone);

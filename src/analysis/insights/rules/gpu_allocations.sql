@@ -1,0 +1,14 @@
+-- id: gpu-memory-churn
+-- severity: medium
+-- title: Device memory is allocated and freed in the loop
+-- says: {calls:count} allocations and frees of the CUDA driver take {time:ns}, and each free waits for the device
+-- gain: the time of these calls
+-- try: keep buffers from step to step, or take them from a pool: cuMemAllocAsync, or the allocator of your framework (is it switched off, PYTORCH_NO_CUDA_MEMORY_CACHING, or out of memory?)
+WITH sums AS (
+  SELECT sum(calls) AS calls, sum(dur) AS time FROM summary
+  WHERE layer = 'cuda' AND name IN ('cuMemAlloc', 'cuMemAllocPitch', 'cuMemAllocManaged', 'cuMemFree', 'cuMemHostAlloc', 'cuMemAllocHost', 'cuMemFreeHost'))
+SELECT CAST(calls AS BIGINT) AS calls, CAST(time AS BIGINT) AS time, CAST(time AS BIGINT) AS gain
+FROM sums, totals t WHERE calls >= 1000 AND time > 0.03 * t.wall
+-- evidence:
+SELECT name, pid, calls, dur, dur // calls AS each, bytes FROM summary WHERE layer = 'cuda' AND category = 'memory'
+ORDER BY dur DESC LIMIT 50
