@@ -2,6 +2,7 @@
 """What the device does (layer gpu), on a driver and a CUPTI without a GPU (tests/cuda): CUPTI's records are rows, the
 calls that asked for them bear their number, and whatever CUPTI refuses is said and harms nobody."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -50,6 +51,18 @@ def test_options_of_run(box: Box) -> None:
     command = [str(box.kit.fathom), "run", "--gpu-waits", "-o", str(box.dir / "none"), "--", "true"]
     done = subprocess.run(command, capture_output=True, text=True)
     check("without the layer", (2, True), (done.returncode, "--layers +gpu" in done.stderr))
+
+
+def test_names_and_flows_in_exports(box: Box) -> None:
+    """Kernels by the names that were written, in their rows and in the launches; a flow from each call to its work."""
+    record(box, "work")
+    box.fathom("export", box.trace, "--format", "chrome", "-o", box.dir / "run.json")
+    events = json.loads((box.dir / "run.json").read_text())["traceEvents"]
+    kernels = {event["name"] for event in events if event.get("cat") == "gpu,kernel"}
+    launched = {event["args"].get("kernel") for event in events if event["name"] == "cuLaunchKernel"}
+    check("names", ({"nothing(int)"}, {"nothing(int)"}), (kernels, launched))
+    begins, ends = ([event["id"] for event in events if event["ph"] == end] for end in "sf")
+    check("flows", (box.count(WORK), set(ends)), (len(ends), set(begins)))
 
 
 def cupti_did(box: Box) -> list[str]:
