@@ -18,10 +18,13 @@ std::pair<std::string, std::string> thread_of(const ChromeSpan& span) {
           span.tid < 0 ? std::string(span.tid_text) : std::to_string(span.tid)};
 }
 
+bool is_on_device(const ChromeSpan& span) { return place_of(span.category).layer == "gpu"; }
+
 // Work of a device is done beside its stream's other work.
-bool nests(const ChromeSpan& span) {
-  return span.on_thread && place_of(span.category).layer != "gpu";
-}
+bool nests(const ChromeSpan& span) { return span.on_thread && !is_on_device(span); }
+
+// What stands for a thread in the file is a stream there.
+std::int64_t thread_number(const ChromeSpan& span) { return is_on_device(span) ? -1 : span.tid; }
 
 template <class T>
 bool set_number(std::string_view text, T& place) {
@@ -47,7 +50,8 @@ void ChromeFacts::widen(std::int64_t pid, std::int64_t tid, std::int64_t from, s
 }
 
 void ChromeFacts::add(const ChromeSpan& span) {
-  widen(span.pid, span.tid, span.ts, span.ts + span.dur);
+  widen(span.pid, thread_number(span), span.ts, span.ts + span.dur);
+  if (is_on_device(span)) streams_.insert({span.pid, span.tid});
   const std::string_view layer = place_of(span.category).layer;
   const bool outer = layer == "app" || layer == "python";
   const NestingRank inner = layer == "stdio" ? NestingRank::kStdio : NestingRank::kPosix;
@@ -95,6 +99,8 @@ std::vector<trace::ProcessRow> ChromeFacts::processes() const {
 std::vector<trace::ThreadRow> ChromeFacts::threads() const {
   std::vector<trace::ThreadRow> rows;
   for (const auto& [thread, life] : threads_) {
+    const bool is_stream = life.start > life.end && streams_.contains(thread);
+    if (is_stream) continue;
     trace::ThreadRow& row = rows.emplace_back();
     row.pid = thread.first;
     row.tid = thread.second;
@@ -124,7 +130,7 @@ void ChromeRows::add(const ChromeSpan& span, trace::EventBatch& out) {
   row.ts = span.ts - facts_->start();
   row.dur = span.dur;
   row.pid = id_of(span.pid);
-  row.tid = id_of(span.tid);
+  row.tid = id_of(thread_number(span));
   row.depth = facts_->next_depth(span);
   row.layer = strings_->code(place.layer);
   row.name = strings_->code(span.name);

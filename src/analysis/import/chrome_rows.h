@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,7 @@ class ChromeFacts {
   std::int64_t end_ = std::numeric_limits<std::int64_t>::min();
   std::map<std::int64_t, Life> processes_;
   std::map<std::pair<std::int64_t, std::int64_t>, Life> threads_;
+  std::set<std::pair<std::int64_t, std::int64_t>> streams_;  // that stand among the threads
   std::map<std::pair<std::string, std::string>, Nesting> nestings_;
 };
 
