@@ -23,6 +23,15 @@ void set_measures(Table& table,
   }
 }
 
+void set_ranks(Table& table, std::initializer_list<std::string_view> least_first) {
+  auto rank = static_cast<std::uint8_t>(least_first.size());
+  for (const std::string_view name : least_first) {
+    const std::size_t place = column_of(table, name);
+    if (place < table.columns.size()) table.columns[place].rank = rank;
+    --rank;
+  }
+}
+
 std::int64_t rows_wanted(const ViewOptions& options, std::int64_t own_choice) {
   return options.top >= 0 ? options.top : own_choice;
 }

@@ -24,6 +24,8 @@ namespace fathom::analysis {
 
 void set_measures(Table& table,
                   std::initializer_list<std::pair<std::string_view, Measure>> measures);
+// Columns that a narrow line does without, the first of these first; the others always stay.
+void set_ranks(Table& table, std::initializer_list<std::string_view> least_first);
 
 // `top` of the options, or the view's own number; 0 is all.
 [[nodiscard]] std::int64_t rows_wanted(const ViewOptions& options, std::int64_t own_choice);

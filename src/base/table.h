@@ -34,6 +34,9 @@ enum class Measure : std::uint8_t { kNone, kNanoseconds, kBytes, kCount, kPercen
 struct Column {
   std::string name;
   Measure measure = Measure::kNone;
+  // How soon people do without it where a line has no room for all: the highest goes first, 0
+  // never. JSON, CSV and Markdown have every column.
+  std::uint8_t rank = 0;
 };
 
 struct Table {

@@ -94,7 +94,9 @@ std::string shorten_middle(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return "";
   const std::vector<Glyph> all = glyphs(text);
-  const std::size_t head_room = (width - 1) / 3;
+  const std::size_t less = (width - 1) / 3;
+  const bool is_path = text.find('/') != std::string_view::npos;
+  const std::size_t head_room = is_path ? less : width - 1 - less;
   const std::size_t tail_room = width - 1 - head_room;
 
   std::size_t head_end = 0;

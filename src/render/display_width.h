@@ -12,8 +12,8 @@ namespace fathom::render {
 // valid UTF-8 without control characters; a byte that is not counts as one.
 std::size_t display_width(std::string_view text);
 
-// The text in at most `width` columns: its middle gives way to "…". The end stays longer than the
-// beginning, for that is where a path has its name.
+// The text in at most `width` columns: its middle gives way to "…". Of a path the end stays longer,
+// where its name is; of other texts the beginning, where a function has its name.
 std::string shorten_middle(std::string_view text, std::size_t width);
 
 }  // namespace fathom::render

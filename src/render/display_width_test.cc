@@ -32,9 +32,10 @@ TEST(ShortenMiddle, KeepsBothEnds) {
       {"/data/train/shard-17.bin", 16, "/data…ard-17.bin"},
       {"abcdef", 1, "…"},
       {"abcdef", 0, ""},
-      {"abcdef", 2, "…f"},
-      {"測深測深測深", 7, "測…測深"},
-      {"測深測深測深", 6, "…測深"},
+      {"abcdef", 2, "a…"},
+      {"void add<float>(int, float*)", 16, "void add<f…oat*)"},
+      {"測深測深測深", 7, "測深…深"},
+      {"測深測深測深", 6, "測深…"},
   };
   for (const Case& c : cases) {
     const std::string got = shorten_middle(c.text, c.width);

@@ -38,7 +38,7 @@ std::size_t terminal_width(int fd) {
   const auto columns = parse_int(environment("COLUMNS"));
   constexpr std::int64_t kSensible = 10'000;
   if (columns && *columns > 0 && *columns <= kSensible) return static_cast<std::size_t>(*columns);
-  return Style{}.width;
+  return kNoLimit;
 }
 
 void append_json_rows(JsonWriter& json, const Table& table) {

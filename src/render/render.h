@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,9 +23,11 @@ struct Style {
   std::size_t width = 100;  // columns of the terminal; text tables keep within it where they can
   bool color = false;
 };
+inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
-// What suits the terminal behind a descriptor: its width, else $COLUMNS, else 100; colour on a
-// terminal alone, and not under NO_COLOR or TERM=dumb.
+// What suits the terminal behind a descriptor: its width, else $COLUMNS, else no limit, since
+// nobody knows what will read a pipe or a file; colour on a terminal alone, and not under NO_COLOR
+// or TERM=dumb.
 Style style_for(int fd);
 
 // One table; ends with a line end. JSON: an array of row objects, a row a line. CSV: RFC 4180 with

@@ -114,6 +114,59 @@ TEST(Render, LongTextsGiveWayAndNumbersDoNot) {
   }
 }
 
+Table kernels(std::size_t rows) {
+  Table table;
+  table.columns = {{"kernel"}, {"calls"}, {"errors", {}, 3}, {"grid", {}, 2}, {"max", {}, 1}};
+  for (std::size_t i = 0; i < rows; ++i)
+    table.rows.push_back({"kernel_" + std::string(40, 'x') + "_end", static_cast<std::int64_t>(i),
+                          static_cast<std::int64_t>(i), text("1024x1x1"), std::int64_t{1234567}});
+  return table;
+}
+
+std::string head_of(const Table& table, std::size_t width) {
+  const std::string out = render(table, Format::kTable, {.width = width});
+  std::string names;
+  for (const char c : out.substr(0, out.find('\n'))) {
+    if (c != ' ' || (!names.empty() && names.back() != ' ')) names += c;
+  }
+  return names;
+}
+
+// 51 columns of the name, 5 of calls, 6 of errors, 8 of grid, 7 of max, 8 of gaps. A name keeps a
+// third of the line, or is whole.
+TEST(Render, ColumnsOfRankGiveWayBeforeTheLongestTextIsAStub) {
+  const Table one = kernels(1);
+  EXPECT_EQ(head_of(one, 85), "kernel calls errors grid max");
+  EXPECT_EQ(head_of(one, 50), "kernel calls errors grid max");
+  EXPECT_EQ(head_of(one, 49), "kernel calls grid max");
+  EXPECT_EQ(head_of(one, 37), "kernel calls max");
+  EXPECT_EQ(head_of(one, 20), "kernel calls");
+}
+
+TEST(Render, WhatIsTheSameInEachRowGoesFirst) {
+  EXPECT_EQ(head_of(kernels(2), 49), "kernel calls errors max");
+  EXPECT_EQ(head_of(kernels(2), 34), "kernel calls errors");
+  Table unknown = kernels(1);
+  unknown.rows[0][4] = Value();
+  EXPECT_EQ(head_of(unknown, 43), "kernel calls errors grid");
+}
+
+TEST(Render, WhatIsLeftOutIsNamedAndNeverOutOfPlainFormats) {
+  Table table = kernels(1);
+  table.note = "a note";
+  const std::string narrow = render(table, Format::kTable, {.width = 37});
+  EXPECT_NE(narrow.find("\na note\nno room for: errors, grid (--format csv has all)\n"),
+            std::string::npos)
+      << narrow;
+  for (const std::size_t width : {std::size_t{85}, kNoLimit}) {
+    const std::string whole = render(table, Format::kTable, {.width = width});
+    EXPECT_EQ(whole.find("no room"), std::string::npos) << whole;
+    EXPECT_EQ(whole.find("…"), std::string::npos) << whole;
+  }
+  for (const Format format : {Format::kJson, Format::kCsv, Format::kMarkdown})
+    EXPECT_NE(render(table, format, {.width = 37}).find("errors"), std::string::npos);
+}
+
 TEST(Render, ATerminalGetsNoControlCharacters) {
   Table table;
   table.columns = {{"na\x1b[31mme"}};
@@ -225,9 +278,9 @@ TEST(Style, WithoutATerminalThereIsNoColour) {
   ASSERT_EQ(setenv("COLUMNS", "77", 1), 0);
   EXPECT_EQ(style_for(fd).width, 77U);
   ASSERT_EQ(setenv("COLUMNS", "wide", 1), 0);
-  EXPECT_EQ(style_for(fd).width, 100U);
+  EXPECT_EQ(style_for(fd).width, kNoLimit);
   ASSERT_EQ(unsetenv("COLUMNS"), 0);
-  EXPECT_EQ(style_for(fd).width, 100U);
+  EXPECT_EQ(style_for(fd).width, kNoLimit);
   EXPECT_FALSE(style_for(fd).color);
   close(fd);
 }

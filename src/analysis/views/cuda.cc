@@ -57,6 +57,7 @@ Result<Report> run_calls(Store& store, const ViewOptions& options) {
                          options, "calls"));
   table.title = "Calls of the CUDA driver";
   set_measures(table, {{"mean", kNanoseconds}, {"max", kNanoseconds}, {"bytes", kBytes}});
+  set_ranks(table, {"category", "max", "errors", "mean", "bytes"});
   return report_of(std::move(table));
 }
 
@@ -113,6 +114,8 @@ Result<Report> run_kernels(Store& store, const ViewOptions& options) {
                        {"gpu_mean", kNanoseconds},
                        {"gpu_max", kNanoseconds},
                        {"shared_memory", kBytes}});
+  set_ranks(table, {"shared_memory", "captured", "max", "gpu_max", "block", "grid", "mean", "runs",
+                    "errors", "total", "gpu_mean", "gpu_total"});
   if (!table.rows.empty() && table.note.empty()) table.note = note_of_times(table, "runs");
   return report_of(std::move(table));
 }
@@ -160,6 +163,8 @@ Result<Report> run_copies(Store& store, const ViewOptions& options) {
                        {"gpu_bytes", kBytes},
                        {"gpu_total", kNanoseconds},
                        {"bytes_a_second", kBytes}});
+  set_ranks(table, {"captured", "errors", "runs", "bytes_each", "gpu_bytes", "total",
+                    "bytes_a_second", "gpu_total"});
   if (!table.rows.empty() && table.note.empty()) table.note = note_of_times(table, "runs");
   return report_of(std::move(table));
 }

@@ -29,6 +29,7 @@ Result<Table> devices(Store& store) {
                        {"idle", kNanoseconds},
                        {"share", kPercent},
                        {"gaps", kCount}});
+  set_ranks(table, {"gaps", "span", "host"});
   if (table.rows.empty())
     table.note = "no work of a GPU was recorded; fathom run --layers +gpu records it";
   return table;
@@ -53,6 +54,7 @@ Result<Table> causes(Store& store, const ViewOptions& options) {
                        {"share", kPercent},
                        {"stretches", kCount},
                        {"longest", kNanoseconds}});
+  set_ranks(table, {"stretches", "layer", "longest", "host"});
   if (all > 0)
     table.note =
         "of the thread that launched what came next. launch: its call; start: from there until it "

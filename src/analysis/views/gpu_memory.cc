@@ -40,6 +40,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"allocated", kBytes},
                        {"peak", kBytes},
                        {"in_use", kBytes}});
+  set_ranks(table, {"allocated", "frees", "allocations", "host"});
   table.note = all == 0 ? "no allocation was recorded; fathom run --layers +cuda records them"
                         : "in_use: at the end. pool: of a pool's memory; physical: of cuMemCreate";
   note_left_out(table, all, "kinds of memory");
