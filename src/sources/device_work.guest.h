@@ -72,6 +72,7 @@ enum class DeviceState : uint8_t {
   kTimed,    // all of it, by CUPTI
   kSampled,  // some of it, by pairs of events
   kOff,
+  kForked,  // not at all: CUPTI is the parent's
 };
 extern uint8_t device_state;  // atomic
 FATHOM_HOT DeviceState device_state_now() {
@@ -84,9 +85,11 @@ FATHOM_HOT DeviceState device_state_now() {
 void device_work_begins();
 void device_work_switched(bool on);
 void device_work_waited_for();  // the thread waited for the device, and has a moment
+void device_work_is_missed();   // the program uses the driver where CUPTI is the parent's
 
 // From sources/cuda, asked by sources/gpu.
 int driver_version();  // as the driver tells it, 13000; 0: none. A call of it, for those who watch
-void poll_event_pairs();  // writes the rows of those that are over
+void poll_event_pairs();                  // writes the rows of those that are over
+bool call_is_hooked(const char* symbol);  // of the driver
 
 }  // namespace fathom::guest

@@ -44,6 +44,7 @@ constexpr int kSuccess = 0, kInvalidParameter = 1, kMaxLimit = 12, kNotInitialis
 const char* const kSymbols[] = {
     "INVALID",
 #include "sources/cuda/cuda.calls.h"
+    "cuMemcpyWithAttributesAsync",  // no hook is for it
 };
 #undef CALL
 #undef CUSTOM

@@ -136,6 +136,13 @@ int cuGraphMemcpyNodeGetParams(void* node, void* copy) {
   std::memcpy(copy, words, sizeof words);
   return 0;
 }
+// A copy that is newer than the table of calls.
+int cuMemcpyWithAttributesAsync(Address to, Address from, std::size_t size, const void*,
+                                void* stream) {
+  const fake::Watched watched("cuMemcpyWithAttributesAsync");
+  watched.tell("cuMemcpyAsync", {to, from, size, (std::uint64_t)stream});
+  return 0;
+}
 int cuGraphChildGraphNodeGetGraph(void*, void**) { return 1; }
 int cuEventElapsedTime(float* milliseconds, void* from, void* to) {
   const auto at = [](void* event) {

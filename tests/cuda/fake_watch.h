@@ -88,6 +88,11 @@ inline void tell_copy(const Watcher& to, std::string_view name, const Words& wor
   to.work(work);
 }
 
+// The real one waits for all of the context before it takes away what may be in use there.
+inline bool waits_within(std::string_view name, const Words& words) {
+  return (name == "cuMemFree" && words[0] != 0) || name == "cuModuleUnload";
+}
+
 inline void tell_wait(const Watcher& to, std::string_view name, const Words& words) {
   Work work = work_on(name.starts_with("cuStream") ? as<void*>(words, 0) : nullptr, kSync);
   work.sync_type = name == "cuStreamSynchronize"  ? 3
@@ -116,7 +121,7 @@ class Watched {
     if (name == "cuLaunchKernel" || name == "cuLaunchKernelEx")
       return tell_launch(*watcher_, name, words);
     if (is_plain_copy(name)) return tell_copy(*watcher_, name, words);
-    if (name.ends_with("Synchronize") || name == "cuStreamWaitEvent")
+    if (name.ends_with("Synchronize") || name == "cuStreamWaitEvent" || waits_within(name, words))
       return tell_wait(*watcher_, name, words);
     if (!name.starts_with("cuMemset")) return;
     Work work = work_on(name.ends_with("Async") ? (void*)words.back() : nullptr, kSet);

@@ -7,6 +7,8 @@
    WHAT   work     every kind of call, in known numbers
           threads  N threads, each with 100 copies of sizes of its own
           fork     the parent's child, which begins afresh, works too
+          workers  N children of a process that has worked, which launch; and one that does not
+          newer    a copy by a function that no hook is for, and calls after it
           burst    N launches
           cost     N launches, and the time of each: printed as ns
           device   the same and a graph of 100 kernels, while cuProfilerStart holds and after
@@ -344,6 +346,34 @@ static void waves(int count) {
   for (int i = 0; i < 4; i++) pthread_join(all[i], NULL);
 }
 
+/* A real driver refuses whatever such a child asks for. */
+static void workers(int count) {
+  launch(NULL);
+  MUST(cuCtxSynchronize());
+  for (int i = 0; i <= count; i++) {
+    const pid_t child = fork();
+    if (child > 0) waitpid(child, NULL, 0);
+    if (child != 0) continue;
+    for (int k = 0; k < 3 && i < count; k++)
+      cuLaunchKernel(function, 4, 2, 1, 64, 1, 1, 1024, NULL, parameters, NULL);
+    exit(0);
+  }
+}
+
+static void copy_newer(void) {
+  int (*copy)(address, address, size_t, const void*, handle);
+  static char host[4096];
+  address there;
+  handle stream;
+  *(void**)&copy = dlsym(driver(), "cuMemcpyWithAttributesAsync");
+  MUST(cuMemAlloc(&there, 4096));
+  MUST(cuStreamCreate(&stream, 0));
+  MUST(copy(there, (address)(uintptr_t)host, 321, NULL, stream));
+  MUST(cuStreamDestroy(stream));
+  launch(NULL);
+  MUST(cuCtxSynchronize());
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 2 ? argv[2] : "work";
   const int number = argc > 3 ? atoi(argv[3]) : 8;
@@ -354,6 +384,10 @@ int main(int argc, char** argv) {
   begin();
   if (strcmp(what, "threads") == 0) {
     threads(number);
+  } else if (strcmp(what, "workers") == 0) {
+    workers(number);
+  } else if (strcmp(what, "newer") == 0) {
+    copy_newer();
   } else if (strcmp(what, "burst") == 0) {
     for (int i = 0; i < number; i++) launch(NULL);
     MUST(cuCtxSynchronize());

@@ -61,7 +61,7 @@ FATHOM_HOT void write_call(const Facts& facts) {
     at = fathom_put_varint(at, facts.place.context);
   }
   if constexpr (has_stream(S)) at = fathom_put_varint(at, facts.stream);
-  if constexpr (has_work(S)) at = fathom_put_varint(at, facts.correlation);
+  if constexpr (has_number(S)) at = fathom_put_varint(at, facts.correlation);
   if constexpr (has_size(S)) at = fathom_put_varint(at, facts.size);
   if constexpr (S.moves) {
     if (facts.result == 0 && !facts.capturing) flags |= FATHOM_FLAG_FULL;
@@ -163,6 +163,8 @@ FATHOM_COLD void effects_undone(Facts& facts, A... a) {
   if constexpr (S.effect == Effect::kFrees) {
     memory_stays((uint64_t)argument<0>(a...), facts.account);
     facts.account = {};
+  } else if constexpr (S.effect == Effect::kInitialises) {
+    if (device_state_now() == DeviceState::kForked) device_work_is_missed();
   } else if constexpr (S.effect == Effect::kBeginsCapture) {
     capture_ends();
   } else if constexpr (S.effect == Effect::kEndsCapture) {
@@ -258,6 +260,7 @@ Handle stream_of(A... a) {
   return stream == nullptr && per_thread(S) ? reinterpret_cast<Handle>(kThreadStream) : stream;
 }
 
+// The number that a call which has no hook left behind is not this one's.
 template <const Spec& S, class... A>
 FATHOM_COLD EventPair* work_begins(A... a) {
   if (tls.thread != nullptr) tls.thread->gpu_correlation = 0;
@@ -290,8 +293,9 @@ FATHOM_COLD void work_ends(Facts& facts, EventPair* pair, A... a) {
 // When the call's own record is written: rows of the device may follow, and they are told later.
 template <const Spec& S, class... A>
 FATHOM_COLD void work_settles(const Facts& facts, A... a) {
+  if (device_state_now() == DeviceState::kForked) device_work_is_missed();
   if (facts.result != 0) return;
-  if (device_state_now() == DeviceState::kUnasked) device_work_begins();
+  if (has_work(S) && device_state_now() == DeviceState::kUnasked) device_work_begins();
   if constexpr (waits(S)) {
     if constexpr (S.stream >= 0) {
       device_was_waited_for(true, stream_of<S>(a...));
@@ -314,9 +318,9 @@ FATHOM_HOT int traced(int (*&original)(A...), A... a) {
   Facts facts;
   facts.depth = open_level(FATHOM_FRAME);
   effects_begin<S>(facts, a...);
-  const bool watched = has_work(S) && FATHOM_UNLIKELY(guest.live->on[FATHOM_SOURCE_GPU] != 0);
+  const bool watched = has_number(S) && FATHOM_UNLIKELY(guest.live->on[FATHOM_SOURCE_GPU] != 0);
   EventPair* pair = nullptr;
-  if constexpr (has_work(S)) {
+  if constexpr (has_number(S)) {
     if (watched) pair = work_begins<S>(a...);
   }
   facts.begin = tick();
@@ -325,11 +329,11 @@ FATHOM_HOT int traced(int (*&original)(A...), A... a) {
   facts.end = tick();
   close_level(facts.depth);
   gather<S>(facts, a...);
-  if constexpr (has_work(S)) {
+  if constexpr (has_number(S)) {
     if (watched) work_ends<S>(facts, pair, a...);
   }
   write_call<S>(facts);
-  if constexpr (has_work(S)) {
+  if constexpr (has_number(S)) {
     if (watched) work_settles<S>(facts, a...);
   }
   return facts.result;

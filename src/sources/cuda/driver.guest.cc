@@ -74,10 +74,16 @@ const AskedRow kAsked[] = {
 };
 #undef ROW
 
-void take_symbol(const char* name, void* function) {
+// nullptr: no function of the driver that has a hook.
+const Binding* row_of(const char* name) {
   const Binding* row = name[0] == 'c' && name[1] == 'u' ? find_name(name) : nullptr;
-  if (row != nullptr && row >= kCudaBindings.rows &&
-      row < kCudaBindings.rows + kCudaBindings.count) {
+  const bool ours =
+      row != nullptr && row >= kCudaBindings.rows && row < kCudaBindings.rows + kCudaBindings.count;
+  return ours ? row : nullptr;
+}
+
+void take_symbol(const char* name, void* function) {
+  if (const Binding* row = row_of(name)) {
     add_route(function, row);
     __atomic_store_n(row->original, function, __ATOMIC_RELEASE);
   }
@@ -144,6 +150,8 @@ void* hook_of(void* function, const char* name) {
 }
 
 }  // namespace fathom::guest::cuda
+
+bool fathom::guest::call_is_hooked(const char* symbol) { return cuda::row_of(symbol) != nullptr; }
 
 int fathom::guest::driver_version() {
   int version = 0;

@@ -132,11 +132,14 @@ constexpr bool has_memory(const Spec& s) {
 constexpr bool has_graph(const Spec& s) { return s.effect == Effect::kLaunchesGraph; }
 // Whether the program waits for the device in it.
 constexpr bool waits(const Spec& s) { return s.category[0] == 's' && s.category[1] == 'y'; }
-// Whether the device has work by it, or is waited for: its records say which (column correlation).
+// Whether the device has work by it, or is waited for.
 constexpr bool has_work(const Spec& s) {
   const bool launches = s.category[0] == 'l' && (s.launch != Launch::kNone || s.stream != 0);
   return launches || has_graph(s) || s.moves || waits(s);
 }
+// Whether its records say by which number the device's work, or a wait for it, is known (column
+// correlation): the driver waits in calls of any kind, so all may have one but look-ups.
+constexpr bool has_number(const Spec& s) { return s.placed; }
 // Whether work that is captured into a graph looks the same as work that runs.
 constexpr bool may_be_captured(const Spec& s) { return s.stream >= 0; }
 
@@ -162,7 +165,7 @@ constexpr void put_schema(SchemaWriter& writer, const Spec& s) {
     writer.put_argument("context", "flag");
   }
   if (has_stream(s)) writer.put("\tstream");
-  if (has_work(s)) writer.put("\tcorrelation");
+  if (has_number(s)) writer.put("\tcorrelation");
   if (has_size(s)) writer.put("\tsize");
   if (s.direction != Direction::kNone) {
     writer.put_argument("direction", "choice:");

@@ -243,11 +243,12 @@ void begin_records(uint32_t version) {
   begins += UINT64_C(1) << 32;
 }
 
-// A call inside another is the outer one's.
+// A call inside another is the outer one's; those that we make ourselves are nobody's, and those of
+// a process whose CUPTI is its parent's have no work to be known by.
 void note_launch(uint32_t correlation) {
   Thread* thread = tls.thread;
-  if (thread != nullptr && thread->gpu_correlation == 0)
-    thread->gpu_correlation = begins + correlation;
+  if (thread == nullptr || tls.apart != 0 || device_state_now() == DeviceState::kForked) return;
+  if (thread->gpu_correlation == 0) thread->gpu_correlation = begins + correlation;
 }
 
 void request_buffer(uint8_t** buffer, size_t* size, size_t* records) {

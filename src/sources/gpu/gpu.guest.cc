@@ -31,6 +31,7 @@ constinit uint32_t changing = 0;      // atomic: a thread changes the state
 constinit bool begun = false;         // CUPTI was at work in this process, or in its parent
 constinit uint64_t last_flush = 0;    // atomic, ns
 constinit bool exit_watched = false;
+constinit uint32_t miss_said = 0;  // atomic
 constinit char path[4096];
 
 // While one exists, what CUPTI does is not the program's, and errno is as it was.
@@ -114,10 +115,10 @@ bool begins_with_one_of(const char* name, std::initializer_list<const char*> beg
   return false;
 }
 
-// The calls by which a device gets work, or is waited for where that is recorded.
+// The calls by which a device gets work; where waits are recorded all that have a hook, since the
+// driver may wait in any of them.
 bool is_work(const char* name) {
-  if (begins_with_one_of(name, {"cuStreamSynchronize", "cuEventSynchronize", "cuCtxSynchronize"}))
-    return is_wished(kSyncRecord);
+  if (is_wished(kSyncRecord) && call_is_hooked(name)) return true;
   return strcmp(name, "cuLaunch") == 0 ||
          begins_with_one_of(name, {"cuLaunchKernel", "cuLaunchCooperative", "cuLaunchGrid",
                                    "cuMemcpy", "cuMemset", "cuGraphLaunch"});
@@ -315,11 +316,19 @@ void device_work_waited_for() {
   if (device_state_now() == DeviceState::kTimed) gpu::cupti.flush(0);
 }
 
+// Said when the driver is used, and not before: most children of such a process do not.
+void device_work_is_missed() {
+  if (__atomic_exchange_n(&gpu::miss_said, 1, __ATOMIC_RELAXED) != 0) return;
+  gpu::say("partial:gpu",
+           "a process that was forked while CUPTI was at work has no times of the device");
+}
+
 // CUPTI's threads are the parent's, and what it held is held for ever.
 void forget_device_work() {
   gpu::changing = 0;
   gpu::exit_watched = false;
-  gpu::set_state(gpu::begun ? DeviceState::kOff : DeviceState::kUnasked);
+  gpu::miss_said = 0;
+  gpu::set_state(gpu::begun ? DeviceState::kForked : DeviceState::kUnasked);
 }
 
 }  // namespace fathom::guest
