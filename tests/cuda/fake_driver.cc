@@ -20,6 +20,9 @@
 
 namespace fake {
 
+using fathom::guest::cuda::Launch;
+using fathom::guest::cuda::Spec;
+
 #define CALL(symbol, ...) k_##symbol,
 #define CUSTOM CALL
 enum Index {
@@ -61,15 +64,22 @@ int wished_failure(const char* name) {
   return found != nullptr && found[length] == ':' ? std::atoi(found + length + 1) : 0;
 }
 
+// `own` is the place of the stream where 0 means the thread's own, -1: there is none.
 template <class... A>
-int call(int index, const char* plain, A... a) {
+int call(int index, const char* plain, int own, A... a) {
   calls[index]++;
   if (const int failure = wished_failure(plain)) return failure;
   const Watched watched(kSymbols[index]);
-  const Words words{(std::uint64_t)a...};
+  Words words{(std::uint64_t)a...};
+  if (own >= 0 && words[static_cast<std::size_t>(own)] == 0)
+    words[static_cast<std::size_t>(own)] = 2;
   const int result = act(plain, words);
   if (result == 0) watched.tell(plain, words);
   return result;
+}
+
+constexpr int own_stream(const Spec& spec) {
+  return per_thread(spec) && spec.launch != Launch::kConfig ? spec.stream : -1;
 }
 
 }  // namespace fake
@@ -77,9 +87,11 @@ int call(int index, const char* plain, A... a) {
 using namespace fathom::guest::cuda;
 
 #define LIST(...) __VA_OPT__(, ) __VA_ARGS__
-#define CALL(symbol, plain, result, parameters, arguments, ...) \
-  extern "C" result symbol parameters {                         \
-    return fake::call(fake::k_##symbol, #plain LIST arguments); \
+#define CALL(symbol, plain, result, parameters, arguments, group, ...)                     \
+  extern "C" result symbol parameters {                                                    \
+    constexpr Spec spec{.name = #plain, .entry = #symbol, .category = group, __VA_ARGS__}; \
+    constexpr int own = fake::own_stream(spec);                                            \
+    return fake::call(fake::k_##symbol, #plain, own LIST arguments);                       \
   }
 #define CUSTOM(...)
 #include "sources/cuda/cuda.calls.h"
@@ -134,6 +146,20 @@ int cuGraphMemcpyNodeGetParams(void* node, void* copy) {
   words[22] = static_cast<fake::Node*>(node)->bytes;
   words[23] = words[24] = 1;
   std::memcpy(copy, words, sizeof words);
+  return 0;
+}
+int cuGraphMemAllocNodeGetParams(void* node, void* allocation) {
+  const auto& memory = *static_cast<fake::Node*>(node);
+  if (memory.type != 10) return fake::kInvalidValue;
+  std::uint64_t words[15] = {};  // a CUDA_MEM_ALLOC_NODE_PARAMS
+  words[1] = 1 | static_cast<std::uint64_t>(fake::current->device) << 32;
+  words[13] = memory.bytes;
+  words[14] = memory.at;
+  std::memcpy(allocation, words, sizeof words);
+  return 0;
+}
+int cuGraphMemFreeNodeGetParams(void* node, Address* at) {
+  *at = static_cast<fake::Node*>(node)->at;
   return 0;
 }
 // A copy that is newer than the table of calls.

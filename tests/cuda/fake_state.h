@@ -30,20 +30,24 @@ using fathom::guest::cuda::LaunchConfig;
 inline constexpr int kDevices = 2;
 inline constexpr int kInvalidValue = 1, kOutOfMemory = 2, kNotInitialised = 3,
                      kInvalidContext = 201, kInvalidHandle = 400, kNotReady = 600,
-                     kUnsupported = 900, kInvalidated = 901;
+                     kUnsupported = 900, kInvalidated = 901, kNotSupported = 801,
+                     kUpdateFailed = 910;
 inline constexpr std::size_t kMemory = std::size_t{8} << 30;
 
 struct Context {
   int device;
 };
 struct Node {
-  int type;  // as CUgraphNodeType: 0 a kernel, 1 a copy, 2 a set
+  int type;  // as CUgraphNodeType: 0 a kernel, 1 a copy, 2 a set, 10 and 11 memory made and freed
   std::uint64_t bytes;
   const char* kernel = nullptr;
+  Address at = 0;
 };
 struct Graph {
   std::vector<Node> nodes;
   std::uint32_t id = 0;
+  bool instantiated = false;
+  bool frees_first = false;  // what its last launch left
 };
 struct Event {
   std::uint64_t at = 0;  // ns; 0: not recorded
@@ -75,6 +79,7 @@ inline Context primary[kDevices] = {{0}, {1}};
 inline std::mutex lock;
 inline std::map<Address, std::size_t> allocations;
 inline std::size_t in_use = 0;
+inline std::set<Address> graph_addresses;
 inline Address next_address = UINT64_C(0x7000) << 32;
 
 // As the H200's driver numbers them: 7 is the default stream, 13 the thread's own.
@@ -83,9 +88,15 @@ inline std::uint64_t id_of(void* stream) {
   return handle == 2 ? 13 : handle < 2 ? 7 : static_cast<Stream*>(stream)->id;
 }
 
+// nullptr for the default stream, which captures nothing.
+inline Stream* stream_at(void* handle) {
+  static thread_local Stream own{13};
+  const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  return number == 2 ? &own : number < 2 ? nullptr : static_cast<Stream*>(handle);
+}
+
 inline bool captures(void* stream) {
-  return reinterpret_cast<std::uintptr_t>(stream) > 2 &&
-         static_cast<Stream*>(stream)->capturing != nullptr;
+  return stream_at(stream) != nullptr && stream_at(stream)->capturing != nullptr;
 }
 
 inline constexpr int kRelaxed = 2;
@@ -97,7 +108,7 @@ inline std::set<Stream*> capturing;        // under `lock`
 inline int id_of_asked(void* stream, std::uint64_t* id) {
   *id = id_of(stream);
   if (!captures(stream)) return 0;
-  static_cast<Stream*>(stream)->invalid = true;
+  stream_at(stream)->invalid = true;
   return kUnsupported;
 }
 inline int refused_in_capture() {
@@ -107,7 +118,7 @@ inline int refused_in_capture() {
   return kUnsupported;
 }
 inline bool capture_is_invalid(void* stream) {
-  return captures(stream) && static_cast<Stream*>(stream)->invalid;
+  return captures(stream) && stream_at(stream)->invalid;
 }
 
 inline int name_of(const char** name, void* handle, bool kernel) {
@@ -158,7 +169,7 @@ inline int free_memory(Address at) {
 // A stream that captures keeps what it is given; true where it did.
 inline bool keep(void* stream, Node node) {
   if (!captures(stream)) return false;
-  static_cast<Stream*>(stream)->capturing->nodes.push_back(node);
+  stream_at(stream)->capturing->nodes.push_back(node);
   return true;
 }
 
@@ -179,7 +190,27 @@ inline bool is_one_of(std::string_view name, std::initializer_list<std::string_v
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Memory of a graph has its address when it is captured, and is there when the graph was launched.
+// Nothing else may be freed in a capture.
+inline int capture_memory(std::string_view name, const Words& words) {
+  const std::lock_guard held(lock);
+  void* stream = (void*)words.back();
+  if (name == "cuMemFreeAsync") {
+    if (!graph_addresses.contains(words[0])) return kInvalidValue;
+    keep(stream, {11, 0, nullptr, words[0]});
+    return 0;
+  }
+  *as<Address*>(words, 0) = next_address;
+  graph_addresses.insert(next_address);
+  keep(stream, {10, words[1], nullptr, next_address});
+  next_address += (words[1] + 511) / 512 * 512;
+  return 0;
+}
+
 inline int act_on_memory(std::string_view name, const Words& words) {
+  if (is_one_of(name, {"cuMemAllocAsync", "cuMemAllocFromPoolAsync", "cuMemFreeAsync"}) &&
+      captures((void*)words.back()))
+    return capture_memory(name, words);
   if (is_one_of(name, {"cuMemAlloc", "cuMemAllocManaged", "cuMemAllocAsync",
                        "cuMemAllocFromPoolAsync", "cuMemCreate"}))
     return make_memory(as<Address*>(words, 0), as<std::size_t>(words, 1));
@@ -196,8 +227,8 @@ inline int act_on_memory(std::string_view name, const Words& words) {
 }
 
 inline int end_capture(const Words& words) {
-  auto* stream = as<Stream*>(words, 0);
-  if (stream->capturing == nullptr) return kInvalidValue;
+  Stream* stream = stream_at(as<void*>(words, 0));
+  if (stream == nullptr || stream->capturing == nullptr) return kInvalidValue;
   const std::lock_guard held(lock);
   capturing.erase(stream);
   *as<void**>(words, 1) = stream->capturing;
@@ -218,22 +249,87 @@ inline int act_on_events(std::string_view name, const Words& words) {
   return 0;
 }
 
+inline int begin_capture(const Words& words) {
+  const std::lock_guard held(lock);
+  Stream* stream = stream_at(as<void*>(words, 0));
+  if (stream == nullptr) return kUnsupported;
+  stream->capturing = new Graph;
+  stream->invalid = false;
+  capturing.insert(stream);
+  return 0;
+}
+
+// --- graphs, as a real driver has them
+inline bool has_memory(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [](const Node& node) { return node.type >= 10; });
+}
+
+// A graph that makes memory can be made ready once.
+inline int instantiate(std::string_view name, const Words& words) {
+  constexpr std::uint64_t kFreeFirst = 1;
+  auto* graph = as<Graph*>(words, 1);
+  if (graph->instantiated && has_memory(*graph)) return kNotSupported;
+  graph->instantiated = true;
+  auto* made = new Graph(*graph);
+  made->id = ++graph_count;
+  made->frees_first = name == "cuGraphInstantiateWithFlags" && (words[2] & kFreeFirst) != 0;
+  *as<void**>(words, 0) = made;
+  return 0;
+}
+
+// To a graph of the same form: its addresses and sizes are those of the other then.
+inline int update_graph(const Words& words) {
+  auto &made = *as<Graph*>(words, 0), &graph = *as<Graph*>(words, 1);
+  const auto same = [](const Node& a, const Node& b) { return a.type == b.type; };
+  if (!std::equal(made.nodes.begin(), made.nodes.end(), graph.nodes.begin(), graph.nodes.end(),
+                  same))
+    return kUpdateFailed;
+  made.nodes = graph.nodes;
+  graph.instantiated = true;
+  return 0;
+}
+
+inline bool is_there(Address at) {
+  const std::lock_guard held(lock);
+  return allocations.contains(at);
+}
+
+// What a launch left has to be freed before the next one, unless the graph does that.
+inline int launch_graph(const Words& words) {
+  if (captures(as<void*>(words, 1))) {
+    stream_at(as<void*>(words, 1))->invalid = true;
+    return kUnsupported;
+  }
+  const auto& graph = *as<const Graph*>(words, 0);
+  for (const Node& node : graph.nodes) {
+    if (node.type == 10 && is_there(node.at) && !graph.frees_first) return kInvalidValue;
+  }
+  for (const Node& node : graph.nodes) {
+    if (node.type >= 10 && is_there(node.at)) free_memory(node.at);
+    if (node.type != 10) continue;
+    const std::lock_guard held(lock);
+    allocations[node.at] = node.bytes;
+    in_use += node.bytes;
+  }
+  return 0;
+}
+
+inline int act_on_graphs(std::string_view name, const Words& words) {
+  if (name.starts_with("cuGraphInstantiate")) return instantiate(name, words);
+  if (name == "cuGraphExecUpdate") return update_graph(words);
+  return name == "cuGraphLaunch" ? launch_graph(words) : 0;
+}
+
 inline int act_on_streams(std::string_view name, const Words& words) {
   if (is_one_of(name, {"cuStreamCreate", "cuStreamCreateWithPriority"}))
     *as<void**>(words, 0) = new Stream{next_stream++};
   if (name == "cuStreamDestroy") delete as<Stream*>(words, 0);
-  if (name == "cuStreamBeginCapture") {
-    const std::lock_guard held(lock);
-    as<Stream*>(words, 0)->capturing = new Graph;
-    capturing.insert(as<Stream*>(words, 0));
-  }
+  if (name == "cuStreamBeginCapture") return begin_capture(words);
   if (name == "cuStreamEndCapture") return end_capture(words);
   if (name == "cuStreamQuery") return kNotReady;
   if (name.starts_with("cuEvent")) return act_on_events(name, words);
-  if (name.starts_with("cuGraphInstantiate")) {
-    *as<void**>(words, 0) = new Graph(*as<Graph*>(words, 1));
-    (*as<Graph**>(words, 0))->id = ++graph_count;
-  }
+  if (name.starts_with("cuGraph")) return act_on_graphs(name, words);
   if (name.starts_with("cuMemcpy") && name.ends_with("Async") && words.size() == 4)
     keep(as<void*>(words, 3), {1, words[2]});
   return 0;

@@ -47,6 +47,7 @@ inline void tell_graph(const Watcher& to, const Words& words) {
   to.work(whole);
   std::uint64_t number = 0;
   for (const Node& node : graph->nodes) {
+    if (node.type > 2) continue;  // no work
     Work work = work_on(as<void*>(words, 1), node.type == 0 ? kKernel : kCopy);
     work.name = node.kernel;
     work.bytes = node.bytes;

@@ -9,6 +9,8 @@
           fork     the parent's child, which begins afresh, works too
           workers  N children of a process that has worked, which launch; and one that does not
           newer    a copy by a function that no hook is for, and calls after it
+          graphs   graphs that make memory, and one that is updated, in known numbers
+          own      the same on stream 0
           burst    N launches
           cost     N launches, and the time of each: printed as ns
           device   the same and a graph of 100 kernels, while cuProfilerStart holds and after
@@ -73,6 +75,7 @@ static const char kPtx[] =
   F(cuStreamEndCapture, cuStreamEndCapture, 10000, (handle, handle*))                              \
   F(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, 11040,                               \
     (handle*, handle, unsigned long long))                                                         \
+  F(cuGraphExecUpdate, cuGraphExecUpdate_v2, 12000, (handle, handle, void*))                       \
   F(cuGraphLaunch, cuGraphLaunch, 10000, (handle, handle))                                         \
   F(cuGraphExecDestroy, cuGraphExecDestroy, 10000, (handle))
 
@@ -220,6 +223,68 @@ static void use_graph(handle stream) {
   MUST(cuStreamSynchronize(stream));
   MUST(cuGraphExecDestroy(made));
   MUST(cuMemFree(there));
+}
+
+/* A graph of an allocation that stays and, where `passing` is not 0, of one that is freed in it. */
+static handle capture_memory(handle stream, address* stays, size_t size, size_t passing) {
+  handle graph;
+  address passes;
+  MUST(cuStreamBeginCapture(stream, 0));
+  MUST(cuMemAllocAsync(stays, size, stream));
+  if (passing != 0) MUST(cuMemAllocAsync(&passes, passing, stream));
+  if (passing != 0) MUST(cuMemFreeAsync(passes, stream));
+  MUST(cuStreamEndCapture(stream, &graph));
+  return graph;
+}
+
+static handle ready(handle graph, unsigned long long flags) {
+  handle made;
+  MUST(cuGraphInstantiateWithFlags(&made, graph, flags));
+  return made;
+}
+
+static handle capture_copy(handle stream, address there, size_t size) {
+  static char host[4096];
+  handle graph;
+  MUST(cuStreamBeginCapture(stream, 0));
+  MUST(cuMemcpyHtoDAsync(there, host, size, stream));
+  MUST(cuStreamEndCapture(stream, &graph));
+  return graph;
+}
+
+/* 1 MiB that is there three times, freed in three ways; 2 MiB that the graph gives back itself at
+   its next launch, and that another graph gives back; 5 MiB that stay, of a graph that is updated
+   to them. */
+static void use_graph_memory(handle stream) {
+  const size_t mega = 1 << 20;
+  uint64_t result[16];
+  address stays, other, there;
+  handle graph, made = ready(capture_memory(stream, &stays, mega, 3 * mega), 0);
+  MUST(cuGraphLaunch(made, stream));
+  printf("relaunched %d\n", cuGraphLaunch(made, stream));
+  MUST(cuMemFree(stays));
+  MUST(cuGraphLaunch(made, stream));
+  MUST(cuMemFreeAsync(stays, stream));
+  MUST(cuGraphLaunch(made, stream));
+  MUST(cuGraphExecDestroy(made));
+  MUST(cuMemFree(stays));
+  made = ready(capture_memory(stream, &stays, 2 * mega, 0), 1);
+  MUST(cuGraphLaunch(made, stream));
+  MUST(cuGraphLaunch(made, stream));
+  MUST(cuStreamBeginCapture(stream, 0));
+  MUST(cuMemFreeAsync(stays, stream));
+  MUST(cuStreamEndCapture(stream, &graph));
+  MUST(cuGraphLaunch(ready(graph, 0), stream));
+  MUST(cuGraphExecUpdate(made, capture_memory(stream, &other, 5 * mega, 0), result));
+  MUST(cuGraphLaunch(made, stream));
+  MUST(cuMemAlloc(&there, 4096));
+  made = ready(capture_copy(stream, there, 700), 0);
+  MUST(cuGraphLaunch(made, stream));
+  MUST(cuGraphExecUpdate(made, capture_copy(stream, there, 900), result));
+  MUST(cuGraphLaunch(made, stream));
+  printf("update %d\n", cuGraphExecUpdate(made, graph, result));
+  MUST(cuGraphLaunch(made, stream));
+  MUST(cuStreamSynchronize(stream));
 }
 
 struct config {
@@ -384,6 +449,10 @@ int main(int argc, char** argv) {
   begin();
   if (strcmp(what, "threads") == 0) {
     threads(number);
+  } else if (strcmp(what, "graphs") == 0 || strcmp(what, "own") == 0) {
+    handle stream = NULL;
+    if (what[0] == 'g') MUST(cuStreamCreate(&stream, 0));
+    use_graph_memory(stream);
   } else if (strcmp(what, "workers") == 0) {
     workers(number);
   } else if (strcmp(what, "newer") == 0) {

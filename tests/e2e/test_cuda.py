@@ -45,8 +45,11 @@ def environment(box: Box, **more: str) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": str(driver(box).parent), "FAKE_CUDA_LOG": str(box.dir / "calls"), **more}
 
 
-def record(box: Box, style: str, what: str, number: int = 8, layers: str = "cuda", **more: str) -> bytes:
-    command = (box.kit.fathom, "run", "-q", "--layers", layers, "-o", box.trace, "--")
+def record(
+    box: Box, style: str, what: str, number: int = 8, layers: str = "cuda", force: bool = False, **more: str
+) -> bytes:
+    again = ("--force",) if force else ()
+    command = (box.kit.fathom, "run", "-q", *again, "--layers", layers, "-o", box.trace, "--")
     return box.run(*command, program(box, style), style, what, number, env=environment(box, **more))
 
 
@@ -170,6 +173,48 @@ def test_memory_in_use(box: Box) -> None:
         ],
         rows,
     )
+
+
+def test_memory_of_graphs(box: Box) -> None:
+    """It is in use when the graph was launched, and neither when it is captured nor where the graph frees it itself."""
+    for style, what in (("resolver", "graphs"), ("per-thread", "own")):
+        out = record(box, style, what, force=True)
+        check(f"{what}: as without a recorder", b"relaunched 1\nupdate 910\n", out)
+        mega = 1 << 20
+        rows = box.rows(
+            "SELECT name, TRY_CAST(args['graph_memory'] AS BIGINT), size, coalesce(TRY_CAST(args['in_use'] AS BIGINT), 0)"
+            " FROM events WHERE args['memory'] = 'graph' ORDER BY ts"
+        )
+        check(
+            f"{what}: in use after each call",
+            [
+                ("cuGraphLaunch", mega, None, mega),
+                ("cuMemFree", None, mega, 0),
+                ("cuGraphLaunch", mega, None, mega),
+                ("cuMemFreeAsync", None, mega, 0),
+                ("cuGraphLaunch", mega, None, mega),
+                ("cuMemFree", None, mega, 0),
+                ("cuGraphLaunch", 2 * mega, None, 2 * mega),
+                ("cuGraphLaunch", 2 * mega, None, 2 * mega),
+                ("cuGraphLaunch", None, None, 0),
+                ("cuGraphLaunch", 5 * mega, None, 5 * mega),
+            ],
+            rows,
+        )
+        sums = box.rows("SELECT device, memory, allocations, frees, allocated, peak, in_use FROM gpu_memory ORDER BY 2")
+        graph = (0, "graph", 6, 4, 12 * mega, 5 * mega, 5 * mega)
+        check(f"{what}: kinds", [(0, "device", 1, 0, 4096, 4096, 4096), graph], sums)
+        captured = "name IN ('cuMemAllocAsync', 'cuMemFreeAsync') AND args['capturing'] = '1'"
+        check(f"{what}: captured", 6, box.count(captured))
+        check(f"{what}: losses", 0, box.losses())
+
+
+def test_graphs_that_are_updated(box: Box) -> None:
+    """They are counted anew from the graph that they become; an update that is refused changes nothing."""
+    record(box, "resolver", "graphs")
+    rows = box.rows("SELECT args['graph_bytes'] FROM events WHERE args['graph_copies'] IS NOT NULL ORDER BY ts")
+    check("bytes of each launch", [("700",), ("900",), ("900",)], rows)
+    check("one graph", 1, box.value("SELECT count(DISTINCT args['graph']) FROM events WHERE args['graph_copies'] = '1'"))
 
 
 def test_errors_have_names(box: Box) -> None:

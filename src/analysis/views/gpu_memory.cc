@@ -10,13 +10,17 @@ namespace {
 
 using enum Measure;
 
-// Of calls that worked: one that failed made and freed nothing, and says no kind.
+// Of calls that worked: one that failed made and freed nothing, and says no kind. A graph that is
+// launched may give back what another one made, and make nothing.
 std::string sql() {
   return R"(WITH told AS (
-              SELECT *, args['memory'] AS memory, TRY_CAST(args['in_use'] AS BIGINT) AS in_use,
+              SELECT * REPLACE (coalesce(TRY_CAST(args['graph_memory'] AS BIGINT), size) AS size),
+                     args['memory'] AS memory,
+                     coalesce(TRY_CAST(args['in_use'] AS BIGINT), 0) AS in_use,
                      name IN ('cuMemFree', 'cuMemFreeAsync', 'cuMemFreeHost', 'cuMemRelease',
                               'cuMemUnmap', 'cuMemHostUnregister', 'cuArrayDestroy',
-                              'cuMipmappedArrayDestroy') AS frees
+                              'cuMipmappedArrayDestroy')
+                     OR (name = 'cuGraphLaunch' AND args['graph_memory'] IS NULL) AS frees
               FROM events WHERE layer = 'cuda' AND args['memory'] IS NOT NULL)
             SELECT host, pid, device, memory, count(*) FILTER (NOT frees) AS allocations,
                    count(*) FILTER (frees) AS frees,
@@ -42,7 +46,8 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"in_use", kBytes}});
   set_ranks(table, {"allocated", "frees", "allocations", "host"});
   table.note = all == 0 ? "no allocation was recorded; fathom run --layers +cuda records them"
-                        : "in_use: at the end. pool: of a pool's memory; physical: of cuMemCreate";
+                        : "in_use: at the end. pool: of a pool's memory; physical: of cuMemCreate; "
+                          "graph: of launched graphs";
   note_left_out(table, all, "kinds of memory");
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }

@@ -37,9 +37,12 @@ FATHOM_HOT uint8_t* put_launch(uint8_t* at, const Facts& facts) {
   return fathom_put_varint(at, fathom_zigzag(facts.shared));
 }
 
-FATHOM_HOT uint8_t* put_graph(uint8_t* at, const Graph& graph) {
+FATHOM_HOT uint8_t* put_graph(uint8_t* at, const Graph& graph, const Account& account) {
   at = fathom_put_varint(fathom_put_varint(at, graph.id), graph.kernels);
-  return fathom_put_varint(fathom_put_varint(at, graph.copies), graph.bytes);
+  at = fathom_put_varint(fathom_put_varint(at, graph.copies), graph.bytes);
+  const int64_t in_use = account.in_use > 0 ? account.in_use : 0;
+  at = fathom_put_varint(fathom_put_varint(at, account.size), static_cast<uint64_t>(in_use));
+  return fathom_put_varint(at, static_cast<unsigned>(account.memory));
 }
 
 // The fields in the order of put_schema.
@@ -73,7 +76,7 @@ FATHOM_HOT void write_call(const Facts& facts) {
     at = fathom_put_varint(at, fathom_zigzag(facts.account.in_use));
   }
   if constexpr (S.launch != Launch::kNone) at = put_launch(at, facts);
-  if constexpr (has_graph(S)) at = put_graph(at, facts.graph);
+  if constexpr (has_graph(S)) at = put_graph(at, facts.graph, facts.account);
   if constexpr (may_be_captured(S)) at = fathom_put_varint(at, facts.capturing ? 1 : 0);
   uint16_t word;
   memcpy(&word, head, 2);
@@ -108,8 +111,21 @@ FATHOM_HOT void effects_begin(Facts& facts, A... a) {
   ((void)a, ...);
 }
 
+// What became a node of a graph changes nothing before the graph is launched.
+template <const Spec& S, class... A>
+FATHOM_COLD void memory_captured(Facts& facts, A... a) {
+  if constexpr (S.effect == Effect::kFrees) {
+    memory_stays((uint64_t)argument<0>(a...), facts.account);
+    facts.account = {};
+  }
+  ((void)a, ...);
+}
+
 template <const Spec& S, class... A>
 FATHOM_HOT void memory_changed(Facts& facts, A... a) {
+  if constexpr (may_be_captured(S) && has_memory(S)) {
+    if (FATHOM_UNLIKELY(facts.capturing)) return memory_captured<S>(facts, a...);
+  }
   if constexpr (S.effect == Effect::kAllocates) {
     if constexpr (S.memory == Memory::kRegistered) {
       facts.account = memory_made((uint64_t)argument<0>(a...), facts.size, S.memory, kNoDevice);
@@ -126,7 +142,11 @@ FATHOM_HOT void memory_changed(Facts& facts, A... a) {
   } else if constexpr (S.effect == Effect::kMaps) {
     physical_mapped(argument<0>(a...), facts.size, argument<3>(a...));
   }
-  if constexpr (has_memory(S)) {
+  if constexpr (S.effect == Effect::kLaunchesGraph) {
+    facts.graph = graph_of(argument<0>(a...));
+    facts.account = graph_memory_made(facts.graph.id);
+  }
+  if constexpr (has_memory(S) || has_graph(S)) {
     if (facts.account.memory != Memory::kNone) facts.place.device = facts.account.device;
   }
   (void)facts;
@@ -148,8 +168,8 @@ FATHOM_HOT void effects_end(Facts& facts, A... a) {
     alias_kernel(*argument<0>(a...), argument<1>(a...));
   } else if constexpr (S.effect == Effect::kInstantiates) {
     graph_made(*argument<0>(a...), argument<1>(a...));
-  } else if constexpr (S.effect == Effect::kLaunchesGraph) {
-    facts.graph = graph_of(argument<0>(a...));
+  } else if constexpr (S.effect == Effect::kUpdatesGraph) {
+    graph_updated(argument<0>(a...), argument<1>(a...));
   } else if constexpr (S.effect == Effect::kInitialises) {
     device_work_begins();
   } else if constexpr (S.effect == Effect::kSwitchesOn) {
@@ -191,6 +211,18 @@ FATHOM_HOT void read_launch(Facts& facts, A... a) {
   }
 }
 
+// Stream 0 of the per-thread twins is the thread's own, and may be captured as such.
+template <const Spec& S, class... A>
+FATHOM_HOT Handle stream_of(A... a) {
+  Handle stream = nullptr;
+  if constexpr (S.launch == Launch::kConfig) {
+    stream = argument<0>(a...)->stream;
+  } else {
+    stream = argument<S.stream>(a...);
+  }
+  return stream == nullptr && per_thread(S) ? reinterpret_cast<Handle>(kThreadStream) : stream;
+}
+
 template <const Spec& S, class... A>
 FATHOM_HOT void read_stream(Facts& facts, A... a) {
   if constexpr (S.effect == Effect::kEndsStream || S.effect == Effect::kBeginsCapture) {
@@ -198,13 +230,8 @@ FATHOM_HOT void read_stream(Facts& facts, A... a) {
   } else if constexpr (S.stream == kDefaultStream) {
     facts.stream = stream_id(nullptr, per_thread(S), facts.result != 0);
   } else if constexpr (S.stream >= 0) {
-    Handle stream = nullptr;
-    if constexpr (S.launch == Launch::kConfig) {
-      if (facts.result != 0) return;
-      stream = argument<0>(a...)->stream;
-    } else {
-      stream = argument<S.stream>(a...);
-    }
+    if (S.launch == Launch::kConfig && facts.result != 0) return;
+    Handle stream = stream_of<S>(a...);
     facts.stream = stream_id(stream, per_thread(S), facts.result != 0);
     facts.capturing = facts.result == 0 && is_capturing(stream);
   }
@@ -248,17 +275,6 @@ FATHOM_HOT void gather(Facts& facts, A... a) {
 // --- what the device does by it, where that is asked for
 // Whether a launch can be timed by events around it, and between which.
 constexpr bool can_be_timed(const Spec& s) { return s.launch != Launch::kNone; }
-
-template <const Spec& S, class... A>
-Handle stream_of(A... a) {
-  Handle stream = nullptr;
-  if constexpr (S.launch == Launch::kConfig) {
-    stream = argument<0>(a...)->stream;
-  } else {
-    stream = argument<S.stream>(a...);
-  }
-  return stream == nullptr && per_thread(S) ? reinterpret_cast<Handle>(kThreadStream) : stream;
-}
 
 // The number that a call which has no hook left behind is not this one's.
 template <const Spec& S, class... A>

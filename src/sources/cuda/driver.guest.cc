@@ -66,6 +66,8 @@ const AskedRow kAsked[] = {
     ROW("cuGraphNodeGetType", node_type),
     ROW("cuGraphMemcpyNodeGetParams", node_copy),
     ROW("cuGraphChildGraphNodeGetGraph", node_graph),
+    ROW("cuGraphMemAllocNodeGetParams", node_allocation),
+    ROW("cuGraphMemFreeNodeGetParams", node_freed),
     ROW("cuDriverGetVersion", version),
     ROW("cuEventCreate", event_make),
     ROW("cuEventRecord", event_record),

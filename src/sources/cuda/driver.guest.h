@@ -46,6 +46,8 @@ struct Asked {
   int (*node_type)(Handle node, int* type);
   int (*node_copy)(Handle node, void* copy);
   int (*node_graph)(Handle node, Handle* graph);
+  int (*node_allocation)(Handle node, void* allocation);
+  int (*node_freed)(Handle node, Address* at);
   int (*version)(int* version);
   int (*event_make)(Handle* event, unsigned flags);
   int (*event_record)(Handle event, Handle stream);

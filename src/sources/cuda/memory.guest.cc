@@ -148,4 +148,47 @@ Account physical_unmapped(Address at, uint64_t size) {
   return sum;
 }
 
+namespace {
+
+constinit HandleTable<1u << 14> kept;  // by graph and turn: address; size and device, or 0
+
+uint64_t key_of_kept(uint32_t graph, uint32_t turn) {
+  return static_cast<uint64_t>(graph) << 32 | turn;
+}
+
+}  // namespace
+
+void graph_keeps(uint32_t graph, uint32_t turn, const Account& account, Address at) {
+  const uint64_t what = account.size != 0
+                            ? account.size << 8 | static_cast<uint8_t>(account.device + 1)
+                            : 0;  // it is given back
+  if (!kept.put(key_of_kept(graph, turn), {at, what}))
+    count_loss(FATHOM_SOURCE_CUDA, FATHOM_LOSS_UNMATCHED);
+}
+
+void graph_keeps_nothing(uint32_t graph) {
+  for (uint32_t turn = 0; kept.take(key_of_kept(graph, turn)).first != 0; turn++) continue;
+}
+
+// Addresses of a graph are the same in each launch. A graph that gives back by itself what its last
+// launch left (CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) meets them again; all others cannot
+// be launched before somebody did. One record tells of one device: that of the last allocation.
+Account graph_memory_made(uint32_t graph) {
+  Account sum;
+  for (uint32_t turn = 0;; turn++) {
+    const Known known = kept.find(key_of_kept(graph, turn));
+    if (known.first == 0) break;
+    const Account before = memory_leaves(known.first);
+    memory_left(before);
+    if (known.second == 0 && before.size == 0) continue;
+    sum.memory = Memory::kGraph;
+    sum.device = known.second == 0 ? before.device : static_cast<int>(known.second & UINT8_MAX) - 1;
+    if (known.second == 0) continue;
+    memory_made(known.first, known.second >> 8, Memory::kGraph, sum.device);
+    sum.size += known.second >> 8;
+  }
+  if (sum.memory != Memory::kNone) sum.in_use = add_in_use(sum, 0);
+  return sum;
+}
+
 }  // namespace fathom::guest::cuda

@@ -69,9 +69,10 @@ enum class Memory : uint8_t {
   kArray,
   kHost,
   kRegistered,
+  kGraph,
   kKinds,
 };
-inline constexpr const char* kMemories = "device,managed,pool,physical,array,host,registered";
+inline constexpr const char* kMemories = "device,managed,pool,physical,array,host,registered,graph";
 
 enum class Effect : uint8_t {
   kNone,
@@ -91,6 +92,7 @@ enum class Effect : uint8_t {
   kAliasesKernel,  // argument 0 points at what argument 1 is called, too
   kUnloads,        // a module or library
   kInstantiates,   // argument 0 points at an executable graph of graph argument 1
+  kUpdatesGraph,   // argument 0 is an executable graph that becomes one of graph argument 1
   kDestroysGraph,
   kLaunchesGraph,
   kInitialises,  // the driver
@@ -183,8 +185,11 @@ constexpr void put_schema(SchemaWriter& writer, const Spec& s) {
     writer.put_argument("shared_memory", "int");
   }
   if (has_graph(s)) {
-    for (const char* key : {"graph", "graph_kernels", "graph_copies", "graph_bytes"})
+    for (const char* key :
+         {"graph", "graph_kernels", "graph_copies", "graph_bytes", "graph_memory", "in_use"})
       writer.put_argument(key, "flag");
+    writer.put_argument("memory", "choice:");
+    writer.put(kMemories);
   }
   if (may_be_captured(s)) writer.put_argument("capturing", "flag");
   writer.put('\n');

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Contexts, streams, kernels and graphs. Memory: memory.guest.cc.
+// Contexts, streams and kernels. Memory: memory.guest.cc, graphs: graphs.guest.cc.
 #include "sources/cuda/state.guest.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "guest/runtime.h"
 #include "guest/text.h"
@@ -17,11 +16,9 @@ namespace {
 constinit HandleTable<1u << 10> contexts;  // to their numbers
 constinit HandleTable<1u << 12> streams;   // to their ids
 constinit HandleTable<1u << 15> kernels;   // to the ids of their names, and their modules
-constinit HandleTable<1u << 12> graphs;
-constinit uint32_t context_count = 0;  // atomic
-constinit uint64_t stream_count = 0;   // atomic
-constinit uint32_t graph_count = 0;    // atomic
-constinit int32_t captures = 0;        // atomic: that have begun and not ended
+constinit uint32_t context_count = 0;      // atomic
+constinit uint64_t stream_count = 0;       // atomic
+constinit int32_t captures = 0;            // atomic: that have begun and not ended
 
 uint64_t key_of(Handle handle) { return reinterpret_cast<uintptr_t>(handle); }
 
@@ -104,7 +101,8 @@ void capture_ends() {
 bool captures_go_on() { return __atomic_load_n(&captures, __ATOMIC_RELAXED) != 0; }
 
 // A capture reaches other streams by events, so the driver is asked; and only while there is one.
-// The default stream is never captured, and asking about it is an error.
+// The default stream is never captured, and asking about it is an error; the thread's own is not
+// it.
 bool is_capturing(Handle stream) {
   if (FATHOM_LIKELY(!captures_go_on())) return false;
   if (key_of(stream) <= kLegacyStream || asked.capturing == nullptr) return false;
@@ -151,72 +149,6 @@ void alias_kernel(Handle function, Handle kernel) {
 
 // Those whose module is not known may be its own: they are asked for again.
 void module_unloads(Handle module) { kernels.forget(key_of(module), 0); }
-
-namespace {
-
-constexpr size_t kMostNodes = 1u << 20;
-constexpr int kDeepestGraph = 8;
-enum NodeType : int { kKernelNode = 0, kCopyNode = 1, kChildGraph = 4 };
-
-struct Counted {
-  uint64_t kernels = 0, copies = 0, bytes = 0;
-};
-
-void count_nodes(Handle graph, Counted& counted, int depth);
-
-void count_node(Handle node, Counted& counted, int depth) {
-  int type = -1;
-  Handle child = nullptr;
-  if (asked.node_type(node, &type) != 0) return;
-  if (type == kKernelNode) counted.kernels++;
-  if (type == kChildGraph && asked.node_graph != nullptr && asked.node_graph(node, &child) == 0)
-    count_nodes(child, counted, depth + 1);
-  if (type != kCopyNode) return;
-  counted.copies++;
-  uint64_t copy[32] = {};  // a CUDA_MEMCPY3D of 200 bytes
-  if (asked.node_copy != nullptr && asked.node_copy(node, copy) == 0)
-    counted.bytes += copy[22] * copy[23] * copy[24];
-}
-
-void count_nodes(Handle graph, Counted& counted, int depth) {
-  size_t count = 0;
-  if (depth > kDeepestGraph || asked.graph_nodes(graph, nullptr, &count) != 0) return;
-  if (count == 0 || count > kMostNodes) return;
-  const size_t bytes = count * sizeof(Handle);
-  auto* nodes = static_cast<Handle*>(
-      sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  if (nodes == nullptr) return;
-  if (asked.graph_nodes(graph, nodes, &count) == 0) {
-    for (size_t i = 0; i < count; i++) count_node(nodes[i], counted, depth);
-  }
-  raw_syscall(SYS_munmap, as_long(nodes), static_cast<long>(bytes));
-}
-
-uint64_t at_most(uint64_t value, uint64_t most) { return value < most ? value : most; }
-
-}  // namespace
-
-// What a graph holds is counted once, when it is made ready to be launched: 24 bits of number and
-// of kernels, 16 of copies.
-void graph_made(Handle made, Handle graph) {
-  if (asked.graph_nodes == nullptr || asked.node_type == nullptr) return;
-  const Apart apart;
-  Counted counted;
-  count_nodes(graph, counted, 0);
-  const uint64_t id = __atomic_add_fetch(&graph_count, 1, __ATOMIC_RELAXED);
-  graphs.put(key_of(made),
-             {id << 40 | at_most(counted.kernels, 0xffffff) << 16 | at_most(counted.copies, 0xffff),
-              counted.bytes});
-}
-
-void graph_ends(Handle made) { graphs.take(key_of(made)); }
-
-Graph graph_of(Handle made) {
-  const Known known = graphs.find(key_of(made));
-  return {static_cast<uint32_t>(known.first >> 40),
-          static_cast<uint32_t>(known.first >> 16) & 0xffffffu,
-          static_cast<uint32_t>(known.first) & 0xffffu, known.second};
-}
 
 // The driver does not know memory of the heap: that is the host's.
 Direction direction_between(Address to, Address from) {

@@ -56,6 +56,12 @@ Account physical_released(Physical handle);
 void physical_mapped(Address at, uint64_t size, Physical handle);
 Account physical_unmapped(Address at, uint64_t size);
 
+// Memory that a launch of a graph makes and does not give back itself, or of size 0: that another
+// graph or launch made, and this one gives back. `turn` counts them, from 0.
+void graph_keeps(uint32_t graph, uint32_t turn, const Account& account, Address at);
+void graph_keeps_nothing(uint32_t graph);
+Account graph_memory_made(uint32_t graph);  // it was launched
+
 struct Graph {
   uint32_t id = 0;
   uint32_t kernels = 0;
@@ -63,6 +69,7 @@ struct Graph {
   uint64_t bytes = 0;  // of its copies
 };
 void graph_made(Handle made, Handle graph);
+void graph_updated(Handle made, Handle graph);
 void graph_ends(Handle made);
 Graph graph_of(Handle made);
 
