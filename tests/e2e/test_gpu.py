@@ -139,8 +139,8 @@ def test_calls_and_their_work(box: Box) -> None:
         ],
         names,
     )
-    nobodys = "layer = 'gpu' AND correlation NOT IN (SELECT correlation FROM events WHERE layer = 'cuda' AND correlation > 0)"
-    check("work and waits without a call", 0, box.count(nobodys))
+    calls = "SELECT correlation FROM events WHERE layer = 'cuda' AND correlation > 0"
+    check("work and waits without a call", 0, box.count(f"layer = 'gpu' AND correlation NOT IN ({calls})"))
     same = "SELECT count(*) FROM events WHERE layer = 'cuda' AND correlation IS NOT NULL GROUP BY pid, correlation"
     check("numbers of two calls", [(0,)], box.rows(f"SELECT count(*) FROM ({same} HAVING count(*) > 1)"))
     check("captured calls", 0, box.count("args['capturing'] = '1' AND correlation IS NOT NULL"))
