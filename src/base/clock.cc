@@ -10,7 +10,7 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 std::int64_t read_clock(clockid_t clock) {
   timespec now{};
-  clock_gettime(clock, &now);  // cannot fail for these two clocks
+  clock_gettime(clock, &now);  // cannot fail for these clocks
   return now.tv_sec * kNsPerSecond + now.tv_nsec;
 }
 
@@ -18,5 +18,6 @@ std::int64_t read_clock(clockid_t clock) {
 
 std::int64_t now_monotonic_ns() { return read_clock(CLOCK_MONOTONIC); }
 std::int64_t now_realtime_ns() { return read_clock(CLOCK_REALTIME); }
+std::int64_t now_thread_cpu_ns() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace fathom

@@ -74,6 +74,7 @@ class Pair {
     changed_ = true;
   }
 
+  [[nodiscard]] bool changed() const { return changed_; }
   Status flush() {
     if (!changed_) return {};
     FATHOM_TRY(replace_file(metrics_path_, metrics_.text()));
@@ -137,6 +138,7 @@ class Folder {
   }
 
   Status flush() {
+    if (!all_.changed()) return {};
     FATHOM_TRY(make_dirs(path_));
     FATHOM_TRY(all_.flush());
     for (auto& [key, pair] : pairs_) FATHOM_TRY(pair.flush());
@@ -185,7 +187,10 @@ class Folder {
       only_pid_ = process.pid;
       return nullptr;
     }
-    if (pairs_.empty()) FATHOM_TRY(all_.copy_to(make_pair(only_key_, only_pid_)));
+    if (pairs_.empty()) {
+      FATHOM_TRY(make_dirs(path_));
+      FATHOM_TRY(all_.copy_to(make_pair(only_key_, only_pid_)));
+    }
     const auto found = pairs_.find(process.key);
     return found != pairs_.end() ? &found->second : &make_pair(process.key, process.pid);
   }
@@ -209,8 +214,9 @@ class AlnairFiles : public session::StreamTaker {
   // What a collector that was killed had settled: the number of the first log that is not in the
   // files, which rows of later ones are, and each folder with the lines of its state behind its
   // path.
-  AlnairFiles(const std::string& directory, std::int64_t start_ns)
-      : state_path_(join_path(join_path(directory, trace::kSpoolDirectory), "alnair-files")),
+  AlnairFiles(const std::string& directory, std::int64_t start_ns, std::string for_all)
+      : folder_(std::move(for_all)),
+        state_path_(join_path(join_path(directory, trace::kSpoolDirectory), "alnair-files")),
         around_(folder_around(directory)),
         start_ns_(start_ns) {
     const Result<std::string> state = read_file(state_path_);
@@ -230,10 +236,13 @@ class AlnairFiles : public session::StreamTaker {
 
   Status take(const StreamProcess& process, const trace::EventBatch& events,
               const std::vector<std::size_t>& rows, const trace::Strings& strings) override {
-    FATHOM_ASSIGN(Folder* const folder, folder_of(process));
+    Folder* folder = nullptr;  // those that do not use CUDA make none
     std::vector<render::ExportArg> args;
     for (const std::size_t row : rows) {
       if (strings.view(events.layer[row]) != "cuda") continue;
+      if (folder == nullptr) {
+        FATHOM_ASSIGN(folder, folder_of(process));
+      }
       FATHOM_TRY(folder->add(process, event_of(events, row, strings, args), start_ns_));
     }
     return {};
@@ -275,7 +284,8 @@ class AlnairFiles : public session::StreamTaker {
 
   // Before the first line is added, where this run begins in the files is written down.
   Result<Folder*> folder_of(const StreamProcess& process) {
-    const Settings settings = parse_settings(process.settings);
+    Settings settings = parse_settings(process.settings);
+    if (!folder_.empty()) settings.folder = folder_;
     keeps_ = settings.keeps_recording;
     const bool first = folders_.empty();
     Folder& folder = folder_at(settings.keeps_recording ? settings.folder : around_);
@@ -283,6 +293,7 @@ class AlnairFiles : public session::StreamTaker {
     return &folder;
   }
 
+  std::string folder_;  // of everybody's logs; "": of each process its own
   std::string state_path_;
   std::string around_;
   std::uint64_t first_log_ = 0;
@@ -295,8 +306,9 @@ class AlnairFiles : public session::StreamTaker {
 }  // namespace
 
 std::unique_ptr<session::StreamTaker> alnair_files(const std::string& directory,
-                                                   std::int64_t start_ns) {
-  return std::make_unique<AlnairFiles>(directory, start_ns);
+                                                   std::int64_t start_ns,
+                                                   const std::string& folder) {
+  return std::make_unique<AlnairFiles>(directory, start_ns, folder);
 }
 
 }  // namespace fathom::cli

@@ -11,8 +11,10 @@
 
 namespace fathom::cli {
 
-// `directory` is the recording's, `start_ns` the date of ts 0.
+// `directory` is the recording's, `start_ns` the date of ts 0. `folder` is where the logs of all
+// processes go; "": where each of them says.
 std::unique_ptr<session::StreamTaker> alnair_files(const std::string& directory,
-                                                   std::int64_t start_ns);
+                                                   std::int64_t start_ns,
+                                                   const std::string& folder = "");
 
 }  // namespace fathom::cli

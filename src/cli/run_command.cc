@@ -4,11 +4,11 @@
 #include <bit>
 #include <cstdio>
 
+#include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "cli/alnair_files.h"
 #include "cli/command.h"
-#include "cli/export.h"
-#include "cli/open_trace.h"
 #include "cli/parser.h"
 #include "cli/run_summary.h"
 #include "cli/tell.h"
@@ -200,15 +200,16 @@ session::RunHooks hooks_for(LiveLine& line, Progress& packing) {
               }};
 }
 
-// Alnair's logs of a recording that is complete, for scripts that look for them where PFLOG says.
-Status write_alnair_logs(const session::RunOutcome& outcome, const std::string& folder) {
-  FATHOM_ASSIGN(analysis::Store store, open_store(outcome.directory));
-  RowFilter cuda;
-  cuda.layers = {"cuda"};
-  FATHOM_ASSIGN(const auto processes, processes_of(store, cuda));
-  if (processes.empty()) return {};
-  FATHOM_ASSIGN(const render::ExporterDef* const exporter, render::find_exporter("alnair"));
-  return Export(store, *exporter).write(folder, std::move(cuda));
+// Alnair's logs, for scripts that look for them where PFLOG says while the program runs.
+Status add_alnair_logs(session::RunHooks& hooks) {
+  const std::string named = session::alnair_folder();
+  if (named.empty()) return {};
+  FATHOM_ASSIGN(const std::string folder, absolute_path(named));
+  hooks.rows_layer = "cuda";
+  hooks.rows = [folder](const std::string& directory, std::int64_t start_ns) {
+    return alnair_files(directory, start_ns, folder);
+  };
+  return {};
 }
 
 Result<int> run(Parser& parser) {
@@ -217,9 +218,10 @@ Result<int> run(Parser& parser) {
   if (!go_on) return 0;
   LiveLine line;
   Progress packing;
-  FATHOM_ASSIGN(const session::RunOutcome outcome,
-                session::run(arguments.options,
-                             arguments.quiet ? session::RunHooks{} : hooks_for(line, packing)));
+  session::RunHooks hooks;
+  if (!arguments.quiet) hooks = hooks_for(line, packing);
+  FATHOM_TRY(add_alnair_logs(hooks));
+  FATHOM_ASSIGN(const session::RunOutcome outcome, session::run(arguments.options, hooks));
   line.clear();
   packing.clear();
   if (outcome.not_started) {
@@ -227,10 +229,7 @@ Result<int> run(Parser& parser) {
   } else if (!arguments.quiet) {
     tell_outcome(outcome);
   }
-  const std::string logs = session::alnair_folder();
-  if (!logs.empty() && !outcome.directory.empty() && !outcome.trouble && !outcome.interrupted) {
-    if (const Status written = write_alnair_logs(outcome, logs); !written) tell(written.error());
-  }
+  if (outcome.rows_trouble) tell(*outcome.rows_trouble);
   return outcome.exit_status;
 }
 

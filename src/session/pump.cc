@@ -18,6 +18,7 @@ namespace fathom::session {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
 constexpr milliseconds kShortestRest{1};
 constexpr milliseconds kLongestRest{20};
@@ -25,7 +26,7 @@ constexpr std::int64_t kSecondNs = 1'000'000'000;
 // A record of an ordinary call; what the live line counts by until something has been packed.
 constexpr std::uint64_t kBytesPerEvent = 14;
 
-void rest(const std::stop_token& stop, milliseconds time) {
+void rest(const std::stop_token& stop, nanoseconds time) {
   std::mutex mutex;
   std::condition_variable_any waiting;
   std::unique_lock lock(mutex);
@@ -78,14 +79,26 @@ void Pump::start(std::vector<sources::Source*> sources) {
   };
   draining_thread_ = std::jthread(guarded(&Pump::work));
   packing_thread_ = std::jthread(guarded(&Pump::pack_when_due));
+  if (rows_) rows_thread_ = std::jthread(guarded(&Pump::hand_on_rows));
+}
+
+Status Pump::hand_rows_to(StreamTaker& taker) {
+  FATHOM_ASSIGN(rows_, LiveRows::open(directory_, taker));
+  return {};
 }
 
 void Pump::stop() {
   if (!draining_thread_.joinable()) return;
-  draining_thread_.request_stop();
-  packing_thread_.request_stop();
+  for (std::jthread* thread : {&draining_thread_, &packing_thread_, &rows_thread_})
+    thread->request_stop();
   draining_thread_.join();
   packing_thread_.join();
+  if (rows_) {
+    rows_thread_.join();
+    pass();  // somebody may have come, and gone, since the last one
+    if (!rows_trouble_) look_for_rows();
+    rows_.reset();
+  }
   drain_sources();
 }
 
@@ -154,7 +167,9 @@ void Pump::pack_when_due(const std::stop_token& stop) {
 void Pump::pack(const std::stop_token& stop) {
   if (!packing_) return;
   const std::uint64_t before = packer_.progress().events;
-  const auto go_on = [&stop] { return !stop.stop_requested(); };
+  const auto go_on = [this, &stop](std::uint64_t log) {
+    return !stop.stop_requested() && (!rows_ || log < rows_->read_logs());
+  };
   if (const Status packed = packer_.pack_complete(go_on); !packed) {
     note(packed.error());
     packing_ = false;
@@ -162,6 +177,26 @@ void Pump::pack(const std::stop_token& stop) {
   if (packer_.progress().events == before) return;
   const std::scoped_lock lock(mutex_);
   drained_bytes_ = 0;
+}
+
+void Pump::hand_on_rows(const std::stop_token& stop) {
+  while (!stop.stop_requested() && look_for_rows()) rest(stop, nanoseconds(rows_->pause_ns()));
+}
+
+// Whether to look again. Packing waits for logs that were not read.
+bool Pump::look_for_rows() {
+  const std::uint64_t before = rows_->read_logs();
+  try {
+    if (const Status looked = rows_->look(packer_); !looked) rows_trouble_ = looked.error();
+  } catch (const std::exception& error) {
+    rows_trouble_ = Error{Code::kIo, std::string("rows are not handed on: ") + error.what(), ""};
+  }
+  if (rows_trouble_) rows_->end();
+  if (rows_->read_logs() == before) return !rows_trouble_;
+  const std::scoped_lock lock(mutex_);
+  due_ = true;
+  packing_is_due_.notify_one();
+  return !rows_trouble_;
 }
 
 void Pump::each_second() {

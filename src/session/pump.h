@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The threads that keep a recording flowing while another looks after the program: one takes full
 // segments out of the spool and samples out of the sources, one packs both into Parquet. Two,
-// because a segment that waits for Parquet makes the program grow its pools.
+// because a segment that waits for Parquet makes the program grow its pools. Where somebody takes
+// rows while the program runs, a third one hands them on.
 #pragma once
 
 #include <condition_variable>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "session/live_rows.h"
 #include "sources/source.h"
 #include "trace/packer.h"
 
@@ -43,16 +45,22 @@ class Pump {
   using RowsSeen = std::function<void(const trace::HostRows&, const trace::Strings&)>;
   void show_rows_to(RowsSeen seen) { seen_ = std::move(seen); }
 
+  // Who takes the programs' rows until stop(), from a thread of the pump's. Before start(); the
+  // taker outlives the pump's threads.
+  Status hand_rows_to(StreamTaker& taker);
+
   // The sources are running; they are drained from the pump's thread until stop().
   void start(std::vector<sources::Source*> sources);
-  // Ends the threads after a last look at the sources; waits for one Parquet file at most.
-  // Idempotent.
+  // Ends the threads after a last look at the sources; waits for one Parquet file at most. The
+  // taker has all rows then, and gets no more. Idempotent.
   void stop();
 
   [[nodiscard]] Flow flow() const;
   // What went wrong first; the program goes on regardless, and what is not packed stays in the
   // spool.
   [[nodiscard]] std::optional<Error> trouble() const;
+  // Why the taker has not got all rows; the recording has them.
+  [[nodiscard]] std::optional<Error> rows_trouble() const { return rows_trouble_; }
 
   // Only while the thread does not run.
   [[nodiscard]] trace::Packer& packer() { return packer_; }
@@ -64,6 +72,8 @@ class Pump {
   void drain_sources();
   void pack_when_due(const std::stop_token& stop);
   void pack(const std::stop_token& stop);
+  void hand_on_rows(const std::stop_token& stop);
+  bool look_for_rows();
   void note(const Error& error);
 
   trace::Packer packer_;
@@ -78,8 +88,11 @@ class Pump {
   std::condition_variable_any packing_is_due_;
   std::int64_t next_second_ns_ = 0;  // the draining thread's
   bool packing_ = true;              // the packing thread's
+  std::unique_ptr<LiveRows> rows_;   // the thread's that hands them on; nullptr: nobody takes them
+  std::optional<Error> rows_trouble_;
   std::jthread draining_thread_;
   std::jthread packing_thread_;
+  std::jthread rows_thread_;
 };
 
 }  // namespace fathom::session

@@ -8,26 +8,22 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <ctime>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/files.h"
-#include "base/os_error.h"
 #include "base/text.h"
+#include "session/look_pace.h"
 #include "session/program.h"
+#include "session/row_feed.h"
 #include "session/stream_processes.h"
-#include "trace/decoder.h"
-#include "trace/drained_definitions.h"
 #include "trace/drainer.h"
+#include "trace/log_follower.h"
 #include "trace/spool.h"
 
 namespace fathom::session {
@@ -35,43 +31,12 @@ namespace {
 
 constexpr char kWanted[] = "wanted-";
 constexpr int kLongestRestMs = 100;
+// Where living processes are looked at meanwhile: rows of one that is killed are handed on already.
+constexpr int kLongestLiveRestMs = 250;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 // Rows that are not asked for go on when this much lies in logs, or after this long.
 constexpr std::uint64_t kEnoughBytes = std::uint64_t{1} << 20;
 constexpr std::int64_t kLongEnoughNs = 500 * kNsPerMs;
-
-std::span<const std::uint8_t> as_bytes(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-// Rows of threads, by pid and tid.
-using RowCounts = std::map<std::pair<std::int32_t, std::int32_t>, std::size_t>;
-
-// "pid:tid:count", with commas between.
-std::string ahead_text(const RowCounts& rows) {
-  std::string text;
-  for (const auto& [thread, count] : rows) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(thread.first) + ":" + std::to_string(thread.second) + ":" +
-            std::to_string(count);
-  }
-  return text;
-}
-
-RowCounts read_ahead(std::string_view text) {
-  RowCounts rows;
-  for (const std::string_view one : split(text, ',')) {
-    const std::vector<std::string_view> words = split(one, ':');
-    if (words.size() != 3) continue;
-    const Result<std::int64_t> pid = parse_int(words[0]);
-    const Result<std::int64_t> tid = parse_int(words[1]);
-    const Result<std::int64_t> count = parse_int(words[2]);
-    if (!pid || !tid || !count || *count <= 0) continue;
-    rows[{static_cast<std::int32_t>(*pid), static_cast<std::int32_t>(*tid)}] =
-        static_cast<std::size_t>(*count);
-  }
-  return rows;
-}
 
 std::string spool_of(const std::string& directory) {
   return join_path(directory, trace::kSpoolDirectory);
@@ -88,25 +53,17 @@ class RowStream {
         spool_(std::move(spool)),
         lock_(std::move(lock)),
         taker_(&taker),
-        clock_(spool_.same_boot() ? trace::Clock::of(spool_.header())
-                                  : trace::Clock::of_elsewhere(spool_.header())),
-        definitions_(spool_),
-        decoder_(strings_, clock_),
-        processes_(spool_.header(), clock_),
-        living_(strings_, clock_),
-        living_definitions_(spool_) {}
+        feed_(spool_, taker, RowFeed::Whose::kAsking),
+        logs_(spool_, taker.first_log()),
+        settled_(taker.first_log()) {}
 
   Status start();
   Result<bool> pass();  // whether somebody may still write
-  bool rest();          // whether somebody wants us to end
-  void tick();
+  Result<bool> rest();  // whether somebody wants us to end
+  bool told_to_end();
   Status decode_logs();
-  Status decode_log(std::uint64_t n);
-  Status take_living(const std::set<std::int64_t>& pids);
-  void learn(const trace::Definitions& definitions);
+  Status settle_logs();
   Status look_at_living();
-  using Rows = std::vector<std::size_t>;
-  Status hand_on(const trace::EventBatch& events, const Rows& rows);
   [[nodiscard]] std::set<std::int64_t> wanted() const;
   Status complete(const StreamProcess& process, bool in_order);
   Status complete_wanted(const std::set<std::int64_t>& pids);
@@ -117,24 +74,16 @@ class RowStream {
   trace::Spool spool_;
   trace::FileLock lock_;
   StreamTaker* taker_;
-  trace::Strings strings_;
-  trace::Clock clock_;
-  trace::DrainedDefinitions definitions_;
-  trace::Decoder decoder_;
-  StreamProcesses processes_;
+  RowFeed feed_;
+  trace::LogFollower logs_;
+  std::uint64_t settled_;  // logs below are with the taker, and gone
   std::optional<trace::Drainer> drainer_;
   std::optional<SignalQueue> signals_;
   Fd news_;  // inotify: entries that appear in the spool
   int rest_ms_ = 1;
-  std::uint64_t waiting_bytes_ = 0;  // in logs, not decoded yet
-  std::uint64_t next_log_ = 0;       // the first that is not
-  std::int64_t decoded_ns_ = 0;      // when rows were handed on last
-  RowCounts taken_;  // of living threads, that were handed on: logs will bring them again first
-  trace::Decoder living_;  // of what lies in segments that their processes still own
-  trace::DrainedDefinitions living_definitions_;
-  std::int64_t live_every_ns_ = 0;     // how often somebody wants those; 0: nobody does
-  std::set<std::int64_t> live_;        // who: pids
-  std::int64_t next_look_ns_ = 0;      // at them
+  std::uint64_t waiting_bytes_ = 0;    // in logs, not decoded yet
+  std::int64_t decoded_ns_ = 0;        // when rows were handed on last
+  std::int64_t next_look_ns_ = 0;      // at living processes
   std::uint64_t looked_at_bytes_ = 0;  // that were there at the last look
 };
 
@@ -156,143 +105,49 @@ Status RowStream::start() {
   signals_.emplace(std::move(signals));
   news_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (news_.valid()) ::inotify_add_watch(news_.get(), spool_.directory().c_str(), IN_CREATE);
-  next_log_ = taker_->first_log();
-  taken_ = read_ahead(taker_->ahead());
-  std::uint64_t first = next_log_;
+  std::uint64_t first = settled_;
   for (const std::uint64_t n : spool_.logs()) first = std::max(first, n + 1);
-  tick();
-  FATHOM_ASSIGN(trace::Drainer drainer, trace::Drainer::open(spool_, clock_, first));
+  feed_.tick();
+  FATHOM_ASSIGN(trace::Drainer drainer, trace::Drainer::open(spool_, feed_.clock(), first));
   drainer_.emplace(std::move(drainer));
   waiting_bytes_ = first;  // what an earlier collector left is due
-  return definitions_.into(decoder_);
-}
-
-// What is decoded from now on was written before this moment: its times are final. Not at every
-// look at living processes: a long run would have more readings of its clock than rows.
-void RowStream::tick() {
-  const std::int64_t last = clock_.pairs().empty() ? 0 : clock_.pairs().back().monotonic_ns;
-  const std::int64_t since = now_monotonic_ns() - last;
-  if (live_every_ns_ > 0 && since < kLongEnoughNs && clock_.pairs().size() > 1) return;
-  if (since < 2 * kNsPerMs) {
-    const timespec nap{0, 2 * kNsPerMs};
-    ::nanosleep(&nap, nullptr);
-  }
-  if (spool_.same_boot()) clock_.add(clock_.read());
-  decoder_.set_clock(clock_);
-  living_.set_clock(clock_);
-}
-
-// Who is there, and who of them is to be looked at while it lives.
-void RowStream::learn(const trace::Definitions& definitions) {
-  processes_.learn(definitions, clock_);
-  live_.clear();
-  live_every_ns_ = 0;
-  for (const auto& [key, process] : processes_.all()) {
-    const std::int64_t every = process.drop_in.empty() ? 0 : taker_->wants_every(process);
-    if (every == 0) continue;
-    live_.insert(process.pid);
-    live_every_ns_ = live_every_ns_ == 0 ? every : std::min(live_every_ns_, every);
-  }
-}
-
-Status RowStream::decode_log(std::uint64_t n) {
-  trace::EventBatch events;
-  trace::CounterBatch counters;
-  {
-    FATHOM_ASSIGN(const MappedFile log, MappedFile::open(spool_.log_path(n)));
-    std::vector<trace::Chunk> chunks;
-    trace::scan_log(as_bytes(log.text()), [&](const trace::LogEntry& entry, std::uint64_t) {
-      if (entry.kind == trace::EntryKind::kChunk)
-        chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
-    });
-    decoder_.decode(chunks, events, counters);
-    (void)decoder_.take_sums();
-  }
-  learn(decoder_.definitions());
-  Rows rows;
-  for (std::size_t row = 0; row < events.rows(); row++) {
-    const auto again = taken_.find({events.pid[row], events.tid[row]});
-    if (again == taken_.end()) {
-      rows.push_back(row);
-    } else if (--again->second == 0) {
-      taken_.erase(again);
-    }
-  }
-  FATHOM_TRY(hand_on(events, rows));
-  if (taker_->keeps_recording()) return {};
-  FATHOM_TRY(taker_->settle(n, ahead_text(taken_)));
-  ::unlink(spool_.log_path(n).c_str());
   return {};
 }
 
+// Logs of a recording that is somebody's become files, which should be few: they are not cut short.
 Status RowStream::decode_logs() {
-  drainer_->roll();
-  tick();
-  FATHOM_TRY(definitions_.into(decoder_));
-  drainer_->visit_live([this](const trace::Chunk& chunk) { decoder_.define(chunk); });
-  for (const std::uint64_t n : drainer_->complete_logs()) {
-    if (n < next_log_) continue;
-    FATHOM_TRY(decode_log(n));
-    next_log_ = n + 1;
-  }
+  if (!taker_->keeps_recording()) drainer_->roll();
+  FATHOM_TRY(feed_.see(*drainer_));
+  feed_.tick();
+  FATHOM_TRY(logs_.follow(drainer_->log_end(), [this](std::span<const trace::Chunk> chunks) {
+    return feed_.take_drained(chunks);
+  }));
   waiting_bytes_ = 0;
   decoded_ns_ = now_monotonic_ns();
-  return {};
+  return settle_logs();
 }
 
-// What lies in segments that their processes still own. A decoder of its own reads it, from where
-// the other stands: that one will meet the same rows in a log, a thread's in the same order.
-Status RowStream::take_living(const std::set<std::int64_t>& pids) {
-  FATHOM_TRY(living_definitions_.into(living_));
-  const std::vector<trace::Drainer::LiveCopy> copies = drainer_->copy_live();
-  std::vector<trace::Chunk> chunks;
-  for (const trace::Drainer::LiveCopy& copy : copies) chunks.push_back(copy.chunk());
-  for (const trace::Chunk& chunk : chunks) living_.define(chunk);
-  living_.restore(decoder_.carry());
-  trace::EventBatch events;
-  trace::CounterBatch counters;
-  living_.decode(chunks, events, counters);
-  (void)living_.take_sums();
-  learn(living_.definitions());
-  Rows rows;
-  RowCounts seen;
-  for (std::size_t row = 0; row < events.rows(); row++) {
-    if (!pids.contains(events.pid[row])) continue;
-    const std::pair thread(events.pid[row], events.tid[row]);
-    std::size_t& taken = taken_[thread];
-    if (++seen[thread] <= taken) continue;
-    taken++;
-    rows.push_back(row);
-  }
-  return hand_on(events, rows);
+Status RowStream::settle_logs() {
+  const std::uint64_t read = logs_.position().log;
+  if (taker_->keeps_recording() || settled_ == read) return {};
+  FATHOM_TRY(taker_->settle(read - 1, feed_.ahead()));
+  for (; settled_ < read; settled_++) ::unlink(spool_.log_path(settled_).c_str());
+  return {};
 }
 
 // Those that somebody wants to see while they live. What was drained comes first: it is older.
 Status RowStream::look_at_living() {
-  constexpr std::int64_t kMostOfACore = 10;  // one part in so many goes into looking
-  const std::int64_t begin = now_monotonic_ns();
-  if (live_every_ns_ == 0 || begin < next_look_ns_) return {};
-  next_look_ns_ = begin + live_every_ns_;
-  if (waiting_bytes_ > 0) {
-    if (taker_->keeps_recording()) return {};  // its logs become files, which should be few
-    FATHOM_TRY(decode_logs());
-  }
-  const std::uint64_t bytes = drainer_->live_bytes();
-  if (bytes != std::exchange(looked_at_bytes_, bytes)) FATHOM_TRY(take_living(live_));
+  const std::int64_t now = now_monotonic_ns();
+  if (feed_.live_every_ns() == 0 || now < next_look_ns_) return {};
+  next_look_ns_ = now + feed_.live_every_ns();
+  const std::uint64_t bytes = drainer_->live_state().bytes;
+  if (waiting_bytes_ == 0 && bytes == looked_at_bytes_) return {};
+  looked_at_bytes_ = bytes;
+  const LookPace pace;
+  FATHOM_TRY(decode_logs());
+  FATHOM_TRY(feed_.take_living(feed_.live()));
   FATHOM_TRY(taker_->refresh());
-  const std::int64_t end = now_monotonic_ns();
-  next_look_ns_ = std::max(next_look_ns_, end + (end - begin) * (kMostOfACore - 1));
-  return {};
-}
-
-Status RowStream::hand_on(const trace::EventBatch& events, const Rows& rows) {
-  std::map<const StreamProcess*, Rows> by_process;
-  for (const std::size_t row : rows) {
-    const StreamProcess* process = processes_.owner(events.pid[row], events.ts[row]);
-    if (process != nullptr && !process->settings.empty()) by_process[process].push_back(row);
-  }
-  for (const auto& [process, of_process] : by_process)
-    FATHOM_TRY(taker_->take(*process, events, of_process, strings_));
+  next_look_ns_ = std::max(next_look_ns_, now_monotonic_ns() + pace.rest_ns(0));
   return {};
 }
 
@@ -314,9 +169,9 @@ Status RowStream::complete(const StreamProcess& process, bool in_order) {
 
 // The file is there when the entry is gone.
 Status RowStream::complete_wanted(const std::set<std::int64_t>& pids) {
-  FATHOM_TRY(take_living(pids));
+  FATHOM_TRY(feed_.take_living(pids));
   for (const std::int64_t pid : pids) {
-    if (const StreamProcess* process = processes_.owner(pid, INT64_MAX))
+    if (const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX))
       FATHOM_TRY(complete(*process, true));
     ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
   }
@@ -325,7 +180,7 @@ Status RowStream::complete_wanted(const std::set<std::int64_t>& pids) {
 
 // The dead are counted before their segments are taken: what they wrote is in the logs then.
 Result<bool> RowStream::pass() {
-  const std::vector<const StreamProcess*> dead = processes_.newly_dead();
+  const std::vector<const StreamProcess*> dead = feed_.processes().newly_dead();
   const std::set<std::int64_t> asked = wanted();
   FATHOM_ASSIGN(const trace::DrainResult drained, drainer_->drain());
   if (drained.trouble) return *drained.trouble;
@@ -333,29 +188,45 @@ Result<bool> RowStream::pass() {
   const bool due = waiting_bytes_ >= kEnoughBytes || !dead.empty() || !asked.empty() ||
                    !drained.owners_alive ||
                    (waiting_bytes_ > 0 && now_monotonic_ns() - decoded_ns_ > kLongEnoughNs);
-  rest_ms_ = due || drained.bytes > 0 ? 1 : std::min(rest_ms_ * 2, kLongestRestMs);
+  const bool looks = feed_.live_every_ns() > 0 && news_.valid();
+  const int longest = looks ? kLongestLiveRestMs : kLongestRestMs;
+  rest_ms_ = due || drained.bytes > 0 ? 1 : std::min(rest_ms_ * 2, longest);
   if (due) FATHOM_TRY(decode_logs());
   if (!asked.empty()) FATHOM_TRY(complete_wanted(asked));
   FATHOM_TRY(look_at_living());
-  if (live_every_ns_ > 0)
-    rest_ms_ = std::min(rest_ms_, static_cast<int>(live_every_ns_ / kNsPerMs));
   for (const StreamProcess* process : dead) {
     FATHOM_TRY(complete(*process, false));
-    processes_.bury(*process);
+    feed_.processes().bury(*process);
   }
   return drained.owners_alive;
 }
 
-bool RowStream::rest() {
-  pollfd waiting[] = {{signals_->fd(), POLLIN, 0}, {news_.get(), POLLIN, 0}};
-  ::poll(waiting, 2, rest_ms_);
-  char events[4096];
-  while (news_.valid() && ::read(news_.get(), events, sizeof events) > 0) {
-  }
+bool RowStream::told_to_end() {
   siginfo_t info;
   bool told = false;
   while (signals_->next(info)) told |= info.si_signo != SIGCHLD && info.si_signo != SIGPIPE;
   return told;
+}
+
+// Until a pass is due: the time has come, an entry appeared in the spool, or a segment is full.
+// Whoever writes is looked at meanwhile, which costs next to nothing where nobody does.
+Result<bool> RowStream::rest() {
+  const std::int64_t until = now_monotonic_ns() + rest_ms_ * kNsPerMs;
+  for (;;) {
+    const std::int64_t next = feed_.live_every_ns() > 0 ? std::min(until, next_look_ns_) : until;
+    const std::int64_t nap_ms = (next - now_monotonic_ns()) / kNsPerMs + 1;
+    pollfd waiting[] = {{signals_->fd(), POLLIN, 0}, {news_.get(), POLLIN, 0}};
+    ::poll(waiting, 2, static_cast<int>(std::max(nap_ms, std::int64_t{1})));
+    if (waiting[0].revents != 0 && told_to_end()) return true;
+    char events[4096];
+    if (waiting[1].revents != 0) {
+      while (::read(news_.get(), events, sizeof events) > 0) {
+      }
+      return false;
+    }
+    if (now_monotonic_ns() >= until || drainer_->live_state().full) return false;
+    FATHOM_TRY(look_at_living());
+  }
 }
 
 // Nobody may join while we look for the last time: guests hold this lock shared until they can be
@@ -365,7 +236,7 @@ Result<bool> RowStream::end_run() {
   if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
   FATHOM_ASSIGN(const bool alive, pass());
   if (alive) return false;
-  for (const StreamProcess* process : processes_.newly_dead())
+  for (const StreamProcess* process : feed_.processes().newly_dead())
     FATHOM_TRY(complete(*process, false));
   if (taker_->keeps_recording()) return true;
   const std::string spent = directory_ + "." + std::to_string(::getpid());
@@ -378,12 +249,13 @@ Result<bool> RowStream::end_run() {
 Result<StreamOutcome> RowStream::end_of_foreign() {
   std::set<std::int64_t> pids;
   StreamOutcome outcome;
-  for (const auto& [key, process] : processes_.all()) {
+  for (const auto& [key, process] : feed_.processes().all()) {
     pids.insert(process.pid);
     outcome.writers_alive |= !process.ended;
   }
-  FATHOM_TRY(take_living(pids));
-  for (const auto& [key, process] : processes_.all()) FATHOM_TRY(complete(process, process.ended));
+  FATHOM_TRY(feed_.take_living(pids));
+  for (const auto& [key, process] : feed_.processes().all())
+    FATHOM_TRY(complete(process, process.ended));
   outcome.spent = !outcome.writers_alive && !taker_->keeps_recording();
   if (outcome.spent) FATHOM_TRY(remove_tree(directory_));
   return outcome;
@@ -392,8 +264,9 @@ Result<StreamOutcome> RowStream::end_of_foreign() {
 Result<StreamOutcome> RowStream::run() {
   StreamOutcome outcome;
   FATHOM_ASSIGN(outcome.writers_alive, pass());
-  FATHOM_TRY(take_living({}));  // who is there
-  if (outcome.writers_alive && processes_.only_foreign()) return end_of_foreign();
+  FATHOM_TRY(feed_.see(*drainer_));
+  FATHOM_TRY(feed_.take_living({}));  // who is there
+  if (outcome.writers_alive && feed_.processes().only_foreign()) return end_of_foreign();
   for (;;) {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
     if (!outcome.writers_alive) {
@@ -401,7 +274,8 @@ Result<StreamOutcome> RowStream::run() {
       outcome.spent = ended && !taker_->keeps_recording();
       if (ended) return outcome;
     }
-    if (!rest()) continue;
+    FATHOM_ASSIGN(const bool told, rest());
+    if (!told) continue;
     FATHOM_TRY(decode_logs());
     outcome.interrupted = true;
     return outcome;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The events of a run that nobody supervises, handed on while its programs run: what writes files
-// that somebody else's scripts expect. No database is involved.
+// that somebody else's scripts expect. No database is involved. For a run that is supervised see
+// live_rows.h.
 //
 // A process whose file is asked for (`wanted-<pid>` in the spool, docs/formats/spool.md) or that
 // has ended gets complete(); the run ends with its last process.

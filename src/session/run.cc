@@ -177,7 +177,7 @@ Result<std::uint64_t> tell_end(const Prepared& prepared, pid_t program, trace::P
 Status finish(std::uint64_t waiting, SignalQueue& signals, trace::Packer& packer,
               const RunHooks& hooks, RunOutcome& outcome) {
   const std::uint64_t before = packer.progress().events;
-  const auto go_on = [&] {
+  const auto go_on = [&](std::uint64_t) {
     if (hooks.packing) hooks.packing({.packed = packer.progress().events - before, .all = waiting});
     return !told_to_end(signals);
   };
@@ -252,11 +252,23 @@ Status hand_over(const Prepared& prepared, const sources::SourceContext& context
   return leave_keeper(context, signals, hosts, pump);
 }
 
+// Whoever takes rows, if somebody does.
+std::unique_ptr<StreamTaker> hand_on_rows(const Prepared& prepared, const RunHooks& hooks,
+                                          Pump& pump, RunOutcome& outcome) {
+  if (!hooks.rows || !prepared.plan.has(hooks.rows_layer)) return nullptr;
+  std::unique_ptr<StreamTaker> taker =
+      hooks.rows(prepared.directory, static_cast<std::int64_t>(prepared.header.start_realtime_ns));
+  if (const Status begun = pump.hand_rows_to(*taker); !begun) outcome.rows_trouble = begun.error();
+  return taker;
+}
+
 // From the program's first instruction to the end of the recording.
 RunOutcome record(const Prepared& prepared, const sources::SourceContext& context,
                   SignalQueue& signals, HostSources& hosts, Pump& pump, const RunHooks& hooks) {
   const std::int64_t start = context.start_monotonic_ns;
   const pid_t program = context.root_pid;
+  RunOutcome outcome;
+  const std::unique_ptr<StreamTaker> taker = hand_on_rows(prepared, hooks, pump, outcome);
   hosts.start(context, pump.packer().manifest());
   pump.start(hosts.pointers());
   supervise(program, signals, [&] {
@@ -266,11 +278,11 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   const bool outlived = is_outlived(hosts);
   outlived ? hosts.pause()
            : hosts.stop();  // before reap: an ended process still tells what it used
-  RunOutcome outcome;
   outcome.exit_status = reap(program);
   outcome.directory = prepared.directory;
   told_to_end(signals);  // what waits came before the program ended, and was meant for it
   pump.stop();
+  if (!outcome.rows_trouble) outcome.rows_trouble = pump.rows_trouble();
   trace::Manifest& manifest = pump.packer().manifest();
   hosts.tell(manifest);
   manifest.duration_ns = end - start;

@@ -13,6 +13,7 @@
 #include "session/gpu_options.h"
 #include "session/pump.h"
 #include "session/python_options.h"
+#include "session/row_stream.h"
 #include "trace/manifest.h"
 #include "trace/packer.h"
 
@@ -45,6 +46,7 @@ struct RunOutcome {
   std::string directory;             // of the recording, absolute
   bool interrupted = false;      // a signal ended the packing: the rest waits in the spool, sound
   std::optional<Error> trouble;  // what of the recording went wrong; the program was not affected
+  std::optional<Error> rows_trouble;  // why RunHooks::rows has not got all of them
 };
 
 struct LiveState {
@@ -69,6 +71,11 @@ struct RunHooks {
   std::function<void(const LiveState&)> live;        // about ten times a second
   std::function<void(const Ended&)> ended;           // once, where nothing went wrong so far
   std::function<void(const PackingState&)> packing;  // before each Parquet file
+  // Makes whoever takes rows while the program runs, from another thread (`start_ns` is the date of
+  // ts 0), all of them before `ended`. Asked where layer `rows_layer` is recorded.
+  std::function<std::unique_ptr<StreamTaker>(const std::string& directory, std::int64_t start_ns)>
+      rows = {};
+  std::string rows_layer = {};
 };
 
 // Runs the program to its end and packs what is not packed then, unless SIGINT, SIGTERM, SIGHUP or

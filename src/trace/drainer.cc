@@ -288,6 +288,10 @@ std::vector<std::uint64_t> Drainer::complete_logs() const {
   return logs;
 }
 
+LogEnd Drainer::log_end() const {
+  return log_ ? LogEnd{current_log_, log_->size()} : LogEnd{next_log_, 0};
+}
+
 void Drainer::visit_live(const std::function<void(const Chunk&)>& visit) {
   for (const auto& [path, pool] : pools_) {
     for (std::uint32_t index = 0; index < pool.count(); index++) {
@@ -323,15 +327,17 @@ std::vector<Drainer::LiveCopy> Drainer::copy_live() {
   return copies;
 }
 
-std::uint64_t Drainer::live_bytes() const {
-  std::uint64_t bytes = 0;
+Drainer::LiveState Drainer::live_state() const {
+  LiveState state;
   for (const auto& [path, pool] : pools_) {
     for (std::uint32_t index = 0; index < pool.count(); index++) {
-      if (load(pool.segment(index).state) != FATHOM_SEGMENT_FREE)
-        bytes += 1 + static_cast<std::uint32_t>(load(pool.segment(index).progress));
+      const std::uint32_t of_segment = load(pool.segment(index).state);
+      if (of_segment == FATHOM_SEGMENT_FREE) continue;
+      state.full |= of_segment == FATHOM_SEGMENT_FULL;
+      state.bytes += 1 + static_cast<std::uint32_t>(load(pool.segment(index).progress));
     }
   }
-  return bytes;
+  return state;
 }
 
 std::vector<Loss> Drainer::losses() const {

@@ -36,6 +36,13 @@ struct DrainResult {
   std::optional<Error> trouble;  // a log could not be written: what is left waits for the next pass
 };
 
+// How far the logs are: those below `log` are complete, and that one has so many bytes.
+struct LogEnd {
+  std::uint64_t log = 0;
+  std::uint64_t bytes = 0;
+  bool operator==(const LogEnd&) const = default;
+};
+
 class Drainer {
  public:
   // `first_log` is above every n that a log or an events file has.
@@ -51,6 +58,7 @@ class Drainer {
   void roll();
   // Logs that are complete, ascending.
   [[nodiscard]] std::vector<std::uint64_t> complete_logs() const;
+  [[nodiscard]] LogEnd log_end() const;
 
   // Copies of what lies in segments now: definitions that drained chunks may refer to.
   void visit_live(const std::function<void(const Chunk&)>& visit);
@@ -61,8 +69,12 @@ class Drainer {
     [[nodiscard]] Chunk chunk() const { return {bytes, schema}; }
   };
   [[nodiscard]] std::vector<LiveCopy> copy_live();
-  // Of those: changes when something was written.
-  [[nodiscard]] std::uint64_t live_bytes() const;
+  // Of those, from a word of each: whether there is something new costs no more than that.
+  struct LiveState {
+    std::uint64_t bytes = 0;  // changes when something was written
+    bool full = false;        // a segment waits to be taken
+  };
+  [[nodiscard]] LiveState live_state() const;
 
   // Counters of losses of all pools, those that are gone included.
   [[nodiscard]] std::vector<Loss> losses() const;

@@ -101,6 +101,11 @@ Status Packer::State::append(const HostRows& rows, const Strings& row_strings) {
   return drainer->append(rows, row_strings);
 }
 
+void Packer::State::look(const std::function<void(Drainer&)>& look) {
+  const std::scoped_lock lock(mutex_);
+  look(*drainer);
+}
+
 PackProgress Packer::State::progress() const {
   const std::scoped_lock lock(mutex_);
   return progress_;
@@ -121,7 +126,7 @@ Status Packer::State::pack_complete(const GoOn& go_on) {
     if (is_packed(n)) {
       // Killed between publishing and removing.
       ::unlink(spool_.log_path(n).c_str());
-    } else if (!go_on || go_on()) {
+    } else if (!go_on || go_on(n)) {
       FATHOM_TRY(pack(n));
     } else {
       return {};
@@ -271,6 +276,7 @@ Result<DrainResult> Packer::drain() { return state_->drain(); }
 Status Packer::append(const HostRows& rows, const Strings& strings) {
   return state_->append(rows, strings);
 }
+void Packer::look(const std::function<void(Drainer&)>& look) { state_->look(look); }
 Status Packer::pack_complete(const GoOn& go_on) { return state_->pack_complete(go_on); }
 PackProgress Packer::progress() const { return state_->progress(); }
 const Strings& Packer::strings() const { return state_->strings; }

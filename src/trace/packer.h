@@ -2,8 +2,9 @@
 // Logs into Parquet. Needs spool/lock (exclusive), which it takes and holds. The same code packs
 // while a program runs, and afterwards what a killed recorder or an unsupervised run left.
 //
-// Threads: drain(), append() and progress() may run beside pack_complete(), so that segments are
-// emptied while Parquet is written; everything else is for one thread, when no other is here.
+// Threads: drain(), append(), look() and progress() may run beside pack_complete(), so that
+// segments are emptied while Parquet is written; everything else is for one thread, when no other
+// is here.
 //
 //   Packer::open → { drain(); pack_complete(); } while it runs → [sum_up()] → finish()
 #pragma once
@@ -36,8 +37,9 @@ struct PackProgress {
   std::uint64_t parquet_bytes = 0;
 };
 
-// Asked before each log that is to be packed; false leaves the rest in the spool.
-using GoOn = std::function<bool()>;
+// Asked before each log that is to be packed, by its number; false leaves it and the rest in the
+// spool.
+using GoOn = std::function<bool(std::uint64_t log)>;
 
 // All that was recorded, packed or not.
 struct Totals {
@@ -70,6 +72,8 @@ class Packer {
   Result<DrainResult> drain();
   // What sources beside the programs made.
   Status append(const HostRows& rows, const Strings& strings);
+  // For somebody who reads what is recorded while it is. Draining waits for the call to return.
+  void look(const std::function<void(Drainer&)>& look);
   // Packs the logs that are complete.
   Status pack_complete(const GoOn& go_on = {});
   [[nodiscard]] PackProgress progress() const;

@@ -21,6 +21,7 @@ class Packer::State {
 
   Result<DrainResult> drain();
   Status append(const HostRows& rows, const Strings& row_strings);
+  void look(const std::function<void(Drainer&)>& look);
   Status pack_complete(const GoOn& go_on);
   [[nodiscard]] PackProgress progress() const;
   Result<Totals> sum_up();

@@ -122,7 +122,7 @@ TEST(SumsTest, TotalsAreKnownBeforeAnythingIsPacked) {
     EXPECT_EQ(totals->manifest.layer("posix").events, 2);
     EXPECT_EQ(totals->manifest.losses.at(0).count, 2);
     EXPECT_EQ(sums_of(totals->summary, packer.strings()), kBothHalves);
-    const Result<FinishResult> finished = packer.finish("", [] { return false; });
+    const Result<FinishResult> finished = packer.finish("", [](std::uint64_t) { return false; });
     ASSERT_TRUE(finished.has_value()) << finished.error().message;
     EXPECT_TRUE(finished->interrupted);
   }

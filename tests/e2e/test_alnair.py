@@ -51,6 +51,43 @@ def timeline(log: Path) -> list[tuple[str, int, int]]:
     return [(one[1], int(one[2]), int(one[3])) for one in found if one]
 
 
+Call = tuple[str, str, str]  # name, bytes, kind
+
+
+def starts_and_bursts(log: Path) -> dict[Call, list[tuple[int, int]]]:
+    """Of the calls that look alike, in the order of their times."""
+    times: dict[Call, list[tuple[int, int]]] = {}
+    for line in log.read_text().splitlines():
+        name, start, burst, size, kind = (word.split(":")[1] for word in line.split(", "))
+        times.setdefault((name, size, kind), []).append((int(start), int(burst)))
+    return {call: sorted(of_call) for call, of_call in times.items()}
+
+
+def same_logs(box: Box, logs: Path) -> None:
+    """As `export` writes them from the recording, whose times were read from a clock that was read more often."""
+    exported = box.dir / "exported"
+    shutil.rmtree(exported, ignore_errors=True)
+    box.fathom("export", box.trace, "--format", "alnair", "--layers", "cuda", "-o", exported)
+    for empty in [log for log in exported.glob("timeline-*.log") if not log.read_text()]:  # does not use CUDA
+        empty.unlink()
+        (exported / empty.name.replace("timeline", "metrics")).unlink()
+    check("files", sorted(log.name for log in exported.iterdir()), sorted(log.name for log in logs.iterdir()))
+    for log in exported.iterdir():
+        if log.name.startswith("metrics"):
+            check(log.name, counts(log), counts(logs / log.name))
+            continue
+        wanted, got = starts_and_bursts(log), starts_and_bursts(logs / log.name)
+        check(
+            f"calls of {log.name}",
+            {key: len(rows) for key, rows in wanted.items()},
+            {key: len(rows) for key, rows in got.items()},
+        )
+        for call, rows in wanted.items():
+            for (start, burst), (live_start, live_burst) in zip(rows, got[call]):
+                check_true(f"start of {call}: {start}, {live_start}", abs(start - live_start) <= 1000)
+                check_true(f"burst of {call}: {burst}, {live_burst}", abs(burst - live_burst) <= 1)
+
+
 def nothing_hidden(box: Box, folder: Path) -> None:
     box.wait_for("end of the collector", lambda: not list(folder.glob(".*")))
 
@@ -192,14 +229,23 @@ def test_with_a_recording(box: Box) -> None:
     runtime_calls = "SELECT category, count(*) FROM events WHERE name LIKE 'cudaMemcpy%' GROUP BY ALL"
     check("recorded", [("runtime", 10)], box.rows(runtime_calls))
     check("errors", [(21,)], box.rows("SELECT ret FROM events WHERE category = 'runtime' AND ret <> 0"))
-    box.fathom("export", box.trace, "--format", "alnair", "--layers", "cuda", "-o", box.dir / "exported")
-    for name in ("metrics.log", "timeline.log"):
-        check(name, (logs / name).read_text(), (box.dir / "exported" / name).read_text())
+    same_logs(box, logs)
     shutil.rmtree(box.trace)
     logs = box.dir / "named"
     box.run(copying(box), "linked", env=preloaded(box, PFLOG=str(logs), FATHOM_OUT=str(box.trace)))
     check("unsupervised", 5, counts(logs / "metrics.log")["cudaMemcpyAsync"])
     check("kept", 5, box.count("name = 'cudaMemcpyAsync'"))
+
+
+def test_a_recording_of_few_files(box: Box) -> None:
+    """However often rows are asked for, a recording that is kept is packed as others are."""
+    logs = box.dir / "logs"
+    env = preloaded(box, PFLOG=str(logs), FATHOM_OUT=str(box.trace))
+    box.run(program(box), "resolver", "burst", 30_000, env=env)
+    check("logs", 30_000, counts(logs / "metrics.log")["cuLaunchKernel"])
+    box.wait_for("end of the collector", lambda: not (box.trace / "spool").exists())
+    check("files", ["events-0.parquet"], [file.name for file in box.trace.glob("events-*.parquet")])
+    check("recorded", 30_000, box.count("name = 'cuLaunchKernel'"))
 
 
 def test_no_collector_beside_it(box: Box) -> None:
