@@ -4,8 +4,8 @@
 
 It may need libc alone, and of libc only the symbols of tools/guest_symbols.allow; it is never
 unloaded, relocates no code, needs no executable stack, and takes little thread-local storage.
-Hooks of the allocator are in libfathom_heap.so alone.
-usage: tools/check_guest.py [LIBRARY…] [--prefix aarch64-linux-gnu-]   (default: both in build/)
+Hooks of the allocator are in libfathom_heap.so and libpfinterpose_heap.so alone.
+usage: tools/check_guest.py [LIBRARY…] [--prefix aarch64-linux-gnu-]   (default: all in build/)
 """
 
 import argparse
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 ALLOW_LIST = ROOT / "tools" / "guest_symbols.allow"
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 TLS_BYTES = 64
-HEAP_LIBRARY = "libfathom_heap.so"
+HEAP_LIBRARIES = ("libfathom_heap.so", "libpfinterpose_heap.so")
 HEAP = {
     "malloc", "calloc", "realloc", "reallocarray", "free",
     "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc",
@@ -50,7 +50,7 @@ def symbol_problems(prefix: str, library: Path) -> Iterator[str]:
 def heap_problems(prefix: str, library: Path) -> Iterator[str]:
     lines = output_of(f"{prefix}nm", "-D", "--defined-only", str(library)).splitlines()
     defined = HEAP & {line.split()[-1].split("@")[0] for line in lines}
-    wanted = HEAP if library.name == HEAP_LIBRARY else set()
+    wanted = HEAP if library.name in HEAP_LIBRARIES else set()
     for symbol in sorted(defined ^ wanted):
         yield f"{'has no' if symbol in wanted else 'has a'} hook of {symbol}"
 
@@ -93,7 +93,7 @@ def check(library: Path, prefix: str) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    usual = [ROOT / "build" / name for name in ("libfathom.so", HEAP_LIBRARY, "libpfinterpose.so")]
+    usual = [ROOT / "build" / name for name in ("libfathom.so", "libpfinterpose.so", *HEAP_LIBRARIES)]
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", type=Path, default=usual)
     parser.add_argument("--prefix", default="", help="of nm and readelf")
     arguments = parser.parse_args()

@@ -39,7 +39,8 @@ try_guest() {
     return
   fi
   rm -rf "$work" && mkdir -p "$work"
-  tools/check_guest.py build-cross/libfathom.so build-cross/libfathom_heap.so build-cross/libpfinterpose.so --prefix "$triplet-"
+  tools/check_guest.py build-cross/libfathom.so build-cross/libfathom_heap.so build-cross/libpfinterpose.so \
+    build-cross/libpfinterpose_heap.so --prefix "$triplet-"
   "$triplet-gcc" -O1 -o "$work/victim" tools/cross_victim.c
   echo "== cross: a program with the library in it, under ${emulator[0]}"
   "${emulator[@]}" -E LD_PRELOAD="$PWD/build-cross/libfathom.so" -E FATHOM_OUT="$work/out.fathom" "$work/victim"

@@ -48,7 +48,7 @@ std::string take(std::vector<std::string>& base, std::string_view name) {
 // twice.
 bool is_ours(const std::string& path, const std::string& library) {
   constexpr std::string_view kNames[] = {"libfathom.so", "libfathom_heap.so", "libpfinterpose.so",
-                                         "libdftracer_preload.so"};
+                                         "libpfinterpose_heap.so", "libdftracer_preload.so"};
   if (path == library) return true;
   return dir_name(path) == dir_name(library) &&
          std::ranges::find(kNames, base_name(path)) != std::end(kNames);

@@ -47,6 +47,7 @@ TEST(GuestEnvironment, OthersPreloadsFollowOurs) {
       {"LD_PRELOAD=/a.so:/l/libfathom.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
       {"LD_PRELOAD=/l/libfathom_heap.so:/a.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
       {"LD_PRELOAD=/a.so /l/libpfinterpose.so", "LD_PRELOAD=/l/libfathom.so:/a.so"},
+      {"LD_PRELOAD=/l/libpfinterpose_heap.so", "LD_PRELOAD=/l/libfathom.so"},
       {"LD_PRELOAD=", "LD_PRELOAD=/l/libfathom.so"},
       {"LD_PRELOAD= : ", "LD_PRELOAD=/l/libfathom.so"}};
   for (const Case& c : cases) {

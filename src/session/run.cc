@@ -186,14 +186,15 @@ Status finish(std::uint64_t waiting, SignalQueue& signals, trace::Packer& packer
   return {};
 }
 
-// That of Alnair's logs has what heap needs not; where both are asked for, the layer has it.
+// Alnair's logs are there without the library that has all of their rows, too.
 Result<std::string> library_for(const LayerPlan& plan) {
-  if (plan.has(sources::kHeapLayer)) return sources::find_library(sources::kHeapLayer);
+  const bool heap = plan.has(sources::kHeapLayer);
   if (plan.has("cuda") && !alnair_folder().empty()) {
-    Result<std::string> library = sources::find_library(sources::kAlnairLogs);
+    Result<std::string> library =
+        sources::find_library(heap ? sources::kHeapAndAlnairLogs : sources::kAlnairLogs);
     if (library) return library;
   }
-  return sources::find_library();
+  return sources::find_library(heap ? sources::kHeapLayer : std::string_view());
 }
 
 // Everything that can be wrong with the command line, before anything is made.

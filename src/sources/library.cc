@@ -21,6 +21,7 @@ namespace {
 
 std::string name_for(std::string_view layer) {
   if (layer == kAlnairLogs) return "libpfinterpose.so";
+  if (layer == kHeapAndAlnairLogs) return "libpfinterpose_heap.so";
   return layer == kHeapLayer ? "libfathom_heap.so" : "libfathom.so";
 }
 

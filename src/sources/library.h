@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // libfathom.so, which carries every in-process source, and those that carry more: libfathom_heap.so
-// heap, libpfinterpose.so what Alnair's logs need. Where they are, and whether they can be
-// preloaded.
+// heap, libpfinterpose.so what Alnair's logs need, libpfinterpose_heap.so both. Where they are, and
+// whether they can be preloaded.
 #pragma once
 
 #include <string>
@@ -14,9 +14,10 @@ namespace fathom::sources {
 
 inline constexpr std::string_view kHeapLayer = "heap";
 inline constexpr std::string_view kAlnairLogs = "alnair";  // no layer: a drop-in
+inline constexpr std::string_view kHeapAndAlnairLogs = "heap,alnair";
 
-// The absolute path of the one for that layer or drop-in, beside this program or in ../lib. An
-// error tells where it was looked for.
+// The absolute path of the one for that layer, drop-in or both, beside this program or in ../lib.
+// An error tells where it was looked for.
 Result<std::string> find_library(std::string_view layer = {});
 
 // What find_library says, as the availability of an in-process source.

@@ -119,6 +119,15 @@ def test_more_than_fits(box: Box) -> None:
     same_logs(box, logs)
 
 
+def test_with_layer_heap(box: Box) -> None:
+    """Both want a library of their own; there is one for both."""
+    logs = box.dir / "logs"
+    command = supervised(box, copying(box), "linked", layers="+cuda,heap")
+    box.run(*command, env=environment(box, PFLOG=str(logs)))
+    check("copies", [5, 5], [counts(logs / "metrics.log")[name] for name in COPIES])
+    check_true("heap", box.value("SELECT count(*) FROM intervals WHERE layer = 'heap'") > 0)
+
+
 def cpu_ns(pid: int) -> int:
     """Of all threads."""
     return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir())

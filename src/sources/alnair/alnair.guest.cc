@@ -16,7 +16,7 @@
 
 namespace fathom::guest {
 
-// In libpfinterpose.so alone.
+// In libpfinterpose.so and libpfinterpose_heap.so alone.
 extern const Bindings kAlnairBindings __attribute__((weak, visibility("hidden")));
 
 bool is_alnair_library() { return &kAlnairBindings != nullptr; }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The two functions of CUDA's run-time library that Alnair's logs have rows for. They are in
-// libpfinterpose.so alone: whoever preloads it stands between a program and its run-time library,
-// whether that is libcudart.so, of which a process may have several, or part of a library of the
-// program that shows its symbols. Which one a call is meant for is told by where it comes from. A
-// run-time library that is linked into the program itself is not seen, by theirs as by ours.
+// libpfinterpose.so and libpfinterpose_heap.so alone: whoever preloads those stands between a
+// program and its run-time library, whether that is libcudart.so, of which a process may have
+// several, or part of a library of the program that shows its symbols. Which one a call is meant
+// for is told by where it comes from. A run-time library that is linked into the program itself is
+// not seen, by theirs as by ours.
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Layer heap: the malloc family, whose calls are added up (guest/sums.h). Only libfathom_heap.so
-// has these hooks, so that a program which is not asked about them calls its allocator as ever.
+// and libpfinterpose_heap.so have these hooks, so that a program which is not asked about them
+// calls its allocator as ever.
 //
 // The originals are whatever comes behind us: libc's, or an allocator that the program brought
 // along. Neither is called by us for ourselves. Looking for them takes memory, which comes from
