@@ -167,7 +167,12 @@ class GpuIdlePass {
   void add_kind(const sql::Chunk& chunk, std::size_t row) {
     kinds_.push_back(
         {chunk.kept_text(4, row), chunk.kept_text(5, row), chunk.kept_text(6, row), 0});
-    sweep_.add_kind(kinds_.back());
+    WalkKind& kind = kinds_.back();
+    sweep_.add_kind(kind);
+    // "<module>" and "<lambda>" say nothing without the module that they are in.
+    const bool is_nameless = kind.name && kind.name->starts_with('<');
+    if (is_nameless && kind.layer == "python" && kind.category)
+      kind.name = *kind.category + "." + *kind.name;
   }
 
   Status write() {
