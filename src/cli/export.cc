@@ -22,7 +22,7 @@ std::string name_for(const std::string& output, const std::string& part) {
 }  // namespace
 
 Status Export::write(const std::string& output, RowFilter filter) {
-  if (!exporter_.parts.empty()) return write_folder(output, filter);
+  if (!exporter_.parts.empty()) return write_folder(output, std::move(filter));
   return write_file(output, exporter_.write, std::move(filter));
 }
 
@@ -47,8 +47,9 @@ Status Export::write_file(const std::string& output, Writer writer, RowFilter fi
 }
 
 // The plain names hold all processes together.
-Status Export::write_folder(const std::string& folder, const RowFilter& filter) {
+Status Export::write_folder(const std::string& folder, RowFilter filter) {
   FATHOM_TRY(make_dirs(folder));
+  if (filter.layers.empty()) filter.layers = {std::string(exporter_.layer)};
   const auto write_pair = [&](const std::string& part, const RowFilter& rows) -> Status {
     for (const render::ExporterPart& file : exporter_.parts) {
       const std::string path = join_path(folder, file.file);
@@ -57,12 +58,22 @@ Status Export::write_folder(const std::string& folder, const RowFilter& filter) 
     return {};
   };
   FATHOM_TRY(write_pair("", filter));
-  FATHOM_ASSIGN(const auto processes, processes_of(store_, filter));
-  return processes.size() > 1 ? write_parts(filter, write_pair) : Status();
+  FATHOM_ASSIGN(const Processes processes, processes_with_events(store_, filter));
+  return processes.size() > 1 ? write_each_of(processes, filter, write_pair) : Status();
 }
 
 Status Export::write_parts(const RowFilter& filter, const WriteOne& write_one) {
-  FATHOM_ASSIGN(const auto processes, processes_of(store_, filter));
+  FATHOM_ASSIGN(const Processes processes, processes_of(store_, filter));
+  FATHOM_TRY(write_each_of(processes, filter, write_one));
+  FATHOM_ASSIGN(const bool others, has_rows_without_process(store_, filter));
+  if (!others) return {};
+  RowFilter rest = filter;
+  rest.without_process = true;
+  return write_one("machine", std::move(rest));
+}
+
+Status Export::write_each_of(const Processes& processes, const RowFilter& filter,
+                             const WriteOne& write_one) {
   std::set<std::string> hosts;
   for (const auto& [host, pid] : processes) hosts.insert(host);
   for (const auto& [host, pid] : processes) {
@@ -72,11 +83,7 @@ Status Export::write_parts(const RowFilter& filter, const WriteOne& write_one) {
     const std::string part = (hosts.size() > 1 ? host + "-" : "") + std::to_string(pid);
     FATHOM_TRY(write_one(part, std::move(one)));
   }
-  FATHOM_ASSIGN(const bool others, has_rows_without_process(store_, filter));
-  if (!others) return {};
-  RowFilter rest = filter;
-  rest.without_process = true;
-  return write_one("machine", std::move(rest));
+  return {};
 }
 
 }  // namespace fathom::cli

@@ -27,8 +27,10 @@ class Export {
   using WriteOne = std::function<Status(const std::string& part, RowFilter filter)>;
 
   Status write_file(const std::string& output, Writer writer, RowFilter filter);
-  Status write_folder(const std::string& folder, const RowFilter& filter);
+  Status write_folder(const std::string& folder, RowFilter filter);
   Status write_parts(const RowFilter& filter, const WriteOne& write_one);
+  static Status write_each_of(const Processes& processes, const RowFilter& filter,
+                              const WriteOne& write_one);
 
   analysis::Store& store_;
   const render::ExporterDef& exporter_;

@@ -16,20 +16,29 @@ std::string everything_sql(const RowFilter& filter) {
   return sql;
 }
 
-}  // namespace
-
-Result<std::vector<std::pair<std::string, std::int64_t>>> processes_of(analysis::Store& store,
-                                                                       const RowFilter& filter) {
-  std::vector<std::pair<std::string, std::int64_t>> found;
+Result<Processes> processes_in(analysis::Store& store, const std::string& rows) {
+  Processes found;
   FATHOM_TRY(each_row(store,
-                      "SELECT DISTINCT coalesce(host, ''), CAST(pid AS BIGINT) FROM (" +
-                          everything_sql(filter) + ") WHERE pid IS NOT NULL ORDER BY ALL",
+                      "SELECT DISTINCT coalesce(host, ''), CAST(pid AS BIGINT) FROM (" + rows +
+                          ") WHERE pid IS NOT NULL ORDER BY ALL",
                       [&](RowCells cells) -> Status {
                         std::string host(cells.text());
                         found.emplace_back(std::move(host), cells.number_or_0());
                         return {};
                       }));
   return found;
+}
+
+}  // namespace
+
+Result<Processes> processes_of(analysis::Store& store, const RowFilter& filter) {
+  return processes_in(store, everything_sql(filter));
+}
+
+Result<Processes> processes_with_events(analysis::Store& store, const RowFilter& filter) {
+  return processes_in(store,
+                      "SELECT host, pid FROM events" +
+                          analysis::where_sql(*analysis::find_filtered_view("events"), filter));
 }
 
 Result<bool> has_rows_without_process(analysis::Store& store, const RowFilter& filter) {

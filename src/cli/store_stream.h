@@ -47,9 +47,11 @@ class StoreStream : public render::EventStream {
   RowFilter filter_;
 };
 
-// Host and pid of every process that the filter leaves something of.
-Result<std::vector<std::pair<std::string, std::int64_t>>> processes_of(analysis::Store& store,
-                                                                       const RowFilter& filter);
+// Host and pid.
+using Processes = std::vector<std::pair<std::string, std::int64_t>>;
+// Every process that the filter leaves something of, or an event.
+Result<Processes> processes_of(analysis::Store& store, const RowFilter& filter);
+Result<Processes> processes_with_events(analysis::Store& store, const RowFilter& filter);
 // Whether something belongs to no process: counters of the machine.
 Result<bool> has_rows_without_process(analysis::Store& store, const RowFilter& filter);
 

@@ -36,6 +36,7 @@ const ExporterDef kAlnairExporter = {
     .name = "alnair",
     .summary = "a folder with metrics.log and timeline.log, as Alnair's CUDA interposer wrote them",
     .parts = kParts,
+    .layer = "cuda",
 };
 
 }  // namespace fathom::render

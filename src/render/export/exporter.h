@@ -35,9 +35,10 @@ struct ExporterDef {
   bool by_thread = false;    // takes events in the order of threads
   // Writes everything into the sink, but does not finish it.
   Status (*write)(EventStream& from, ByteSink& to) = nullptr;
-  // Instead of `write`: the output is a folder with these files; where several processes have
-  // events, also with such files of each.
+  // Instead of `write`: the output is a folder with these files of the layer's events; where
+  // several processes have such, also with such files of each.
   std::span<const ExporterPart> parts = {};
+  std::string_view layer = {};
 };
 
 [[nodiscard]] std::span<const ExporterDef* const> exporters();
