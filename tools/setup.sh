@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Installs what a build of Fathom needs. Does nothing, quickly, when all of it is there.
+# usage: tools/setup.sh [--tests]   --tests: what only tests use; where that cannot be had it is said
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly package_list=tools/packages.txt
+package_list=tools/packages.txt
 
 # wanted: the names in the list, one per line. npm counts as there however it came: Node's own packages exclude Debian's.
 wanted() {
@@ -47,8 +48,21 @@ install_python_tools() {
   fi
 }
 
+# Nobody fails for these.
+install_for_tests() {
+  local -a packages
+  package_list=tools/test_packages.txt
+  mapfile -t packages < <(missing)
+  if ((${#packages[@]} == 0)); then return; fi
+  install_packages "${packages[@]}" || echo "setup: tests that need ${packages[*]} will be skipped" >&2
+}
+
 main() {
   local -a packages
+  if [[ ${1:-} == --tests ]]; then
+    if command -v dpkg-query >/dev/null; then install_for_tests; fi
+    return
+  fi
   if ! command -v dpkg-query >/dev/null; then
     echo "setup: not a Debian system; install by hand what $package_list names" >&2
   else

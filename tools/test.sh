@@ -40,6 +40,7 @@ sanitized() {
 
 main() {
   ./dev build || exit 1
+  tools/setup.sh --tests
   counted lint tools/lint.sh $full
   unit_tests release
   if [[ -n $full ]]; then

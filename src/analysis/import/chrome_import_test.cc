@@ -73,7 +73,7 @@ TEST_F(ChromeImportTest, KernelsOfKinetoMeetTheirCalls) {
 }
 
 TEST_F(ChromeImportTest, BeginsAndEndsAndTasks) {
-    const Result<ImportOutcome> outcome = import(R"([
+  const Result<ImportOutcome> outcome = import(R"([
 {"ph":"B","name":"a","cat":"x","pid":1,"tid":1,"ts":10,"args":{"k":"v"}},
 {"ph":"B","name":"b","cat":"x","pid":1,"tid":1,"ts":11},
 {"ph":"E","pid":1,"tid":1,"ts":12,"args":{"r":1}},
@@ -87,95 +87,94 @@ TEST_F(ChromeImportTest, BeginsAndEndsAndTasks) {
 {"ph":"C","name":"two","pid":1,"ts":13,"args":{"x":1,"y":2.5,"z":"no"}},
 {"ph":"X","name":"no time","pid":1,"tid":1},
 )");
-    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
-    EXPECT_EQ(outcome->damaged_lines, 1);
-    EXPECT_EQ(outcome->left_out, (std::map<std::string, std::int64_t>{{"begin without an end", 2},
-                                                                      {"end without a begin", 1}}));
-    expect_one(
-        {{"events", "name = 'a' AND dur = 10000 AND depth = 0 AND args['k'] = 'v'"},
-         {"events", "name = 'b' AND dur = 1000 AND depth = 1 AND args['r'] = '1'"},
-         {"events",
-          "name = 'task' AND ts = 0 AND dur = 4000 AND depth IS NULL AND args['id'] = '0x1'"},
-         {"events", "name = 'mark' AND dur = 0 AND depth = 1"},
-         {"counters", "name = 'two.x' AND value = 1"},
-         {"counters", "name = 'two.y' AND value = 2.5"}});
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+  EXPECT_EQ(outcome->damaged_lines, 1);
+  EXPECT_EQ(outcome->left_out, (std::map<std::string, std::int64_t>{{"begin without an end", 2},
+                                                                    {"end without a begin", 1}}));
+  expect_one({{"events", "name = 'a' AND dur = 10000 AND depth = 0 AND args['k'] = 'v'"},
+              {"events", "name = 'b' AND dur = 1000 AND depth = 1 AND args['r'] = '1'"},
+              {"events",
+               "name = 'task' AND ts = 0 AND dur = 4000 AND depth IS NULL AND args['id'] = '0x1'"},
+              {"events", "name = 'mark' AND dur = 0 AND depth = 1"},
+              {"counters", "name = 'two.x' AND value = 1"},
+              {"counters", "name = 'two.y' AND value = 2.5"}});
 }
 
 TEST_F(ChromeImportTest, DamageCostsItsObject) {
-    const Result<ImportOutcome> outcome = import(
-        "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":1},"
-        "{\"ph\":\"X\",\"name\":\"b\" \"ts\":1}, rubbish ,"
-        "{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1,\"pid\":1,\"tid\":1},"
-        "{\"ph\":\"X\",\"name\":\"cut");
-    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
-    EXPECT_EQ(outcome->rows, 2);
-    EXPECT_EQ(outcome->damaged_lines, 3);
-    EXPECT_FALSE(import("{\"traceEvents\":[]}").has_value());
+  const Result<ImportOutcome> outcome = import(
+      "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1,\"pid\":1,\"tid\":1},"
+      "{\"ph\":\"X\",\"name\":\"b\" \"ts\":1}, rubbish ,"
+      "{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1,\"pid\":1,\"tid\":1},"
+      "{\"ph\":\"X\",\"name\":\"cut");
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+  EXPECT_EQ(outcome->rows, 2);
+  EXPECT_EQ(outcome->damaged_lines, 3);
+  EXPECT_FALSE(import("{\"traceEvents\":[]}").has_value());
 }
 
 TEST_F(ChromeImportTest, OurOwnExportComesBack) {
-    ASSERT_TRUE(import(R"({"displayTimeUnit":"ns","traceEvents":[
+  ASSERT_TRUE(import(R"({"displayTimeUnit":"ns","traceEvents":[
 {"ph":"X","name":"read","cat":"posix,read","ts":1.234,"dur":0.500,"pid":7,"tid":8,"args":{"file":"/x","bytes":10,"error":"EIO","key":"v"}}
 ]})")
-                    .has_value());
-    expect_one({{"events",
-                 "name = 'read' AND layer = 'posix' AND category = 'read' AND dur = 500 AND file = "
-                 "'/x' AND bytes = 10 AND error = 'EIO' AND args['key'] = 'v'"}});
+                  .has_value());
+  expect_one({{"events",
+               "name = 'read' AND layer = 'posix' AND category = 'read' AND dur = 500 AND file = "
+               "'/x' AND bytes = 10 AND error = 'EIO' AND args['key'] = 'v'"}});
 }
 
 TEST(JsonEvents, ObjectsOfEveryShapeOfFile) {
-    struct Case {
-      const char* text;
-      std::vector<std::string> objects;
-      std::int64_t damaged;
-    };
-    const Case cases[] = {
-        {"[{\"a\":1},{\"b\":\"]}\\\"\"}]", {"{\"a\":1}", "{\"b\":\"]}\\\"\"}"}, 0},
-        {"[\n{\"a\":[{}]}\n,", {"{\"a\":[{}]}"}, 0},
-        {"{\"x\":{\"traceEvents\":[{}]},\"y\":\"[{\",\"traceEvents\" : [ {\"a\":1} ],\"z\":2}",
-         {"{\"a\":1}"},
-         0},
-        {"{\"traceEvents\":[{\"a\":1}],\"other\":[{\"no\":1}]}", {"{\"a\":1}"}, 0},
-        {"[1,2,{\"a\":1}]", {"{\"a\":1}"}, 1},
-        {"[{\"a\":", {}, 1},
-        {"hello", {}, 0},
-        {"", {}, 0},
-    };
-    for (const auto& [text, wanted, damaged] : cases) {
-      JsonEvents reader = JsonEvents::of(text);
-      std::vector<std::string> got;
-      while (true) {
-        const auto object = reader.next();
-        ASSERT_TRUE(object.has_value());
-        if (!*object) break;
-        got.emplace_back(**object);
-      }
-      EXPECT_EQ(got, wanted) << text;
-      EXPECT_EQ(reader.damaged(), damaged) << text;
+  struct Case {
+    const char* text;
+    std::vector<std::string> objects;
+    std::int64_t damaged;
+  };
+  const Case cases[] = {
+      {"[{\"a\":1},{\"b\":\"]}\\\"\"}]", {"{\"a\":1}", "{\"b\":\"]}\\\"\"}"}, 0},
+      {"[\n{\"a\":[{}]}\n,", {"{\"a\":[{}]}"}, 0},
+      {"{\"x\":{\"traceEvents\":[{}]},\"y\":\"[{\",\"traceEvents\" : [ {\"a\":1} ],\"z\":2}",
+       {"{\"a\":1}"},
+       0},
+      {"{\"traceEvents\":[{\"a\":1}],\"other\":[{\"no\":1}]}", {"{\"a\":1}"}, 0},
+      {"[1,2,{\"a\":1}]", {"{\"a\":1}"}, 1},
+      {"[{\"a\":", {}, 1},
+      {"hello", {}, 0},
+      {"", {}, 0},
+  };
+  for (const auto& [text, wanted, damaged] : cases) {
+    JsonEvents reader = JsonEvents::of(text);
+    std::vector<std::string> got;
+    while (true) {
+      const auto object = reader.next();
+      ASSERT_TRUE(object.has_value());
+      if (!*object) break;
+      got.emplace_back(**object);
     }
+    EXPECT_EQ(got, wanted) << text;
+    EXPECT_EQ(reader.damaged(), damaged) << text;
+  }
 }
 
 TEST(JsonEvents, TimesKeepAllTheirDigits) {
-    const RawTimes times = raw_times(
-        R"({"args":{"ts":1,"dur":2},"name":"\"ts\":3","ts": 1700000000000000.123,"dur":"4.5"})");
-    EXPECT_EQ(times.ts, "1700000000000000.123");
-    EXPECT_EQ(times.dur, "4.5");
-    EXPECT_EQ(raw_times("{\"ts\"").ts, "");
-    EXPECT_EQ(raw_times("{\"ts\":").ts, "");
+  const RawTimes times = raw_times(
+      R"({"args":{"ts":1,"dur":2},"name":"\"ts\":3","ts": 1700000000000000.123,"dur":"4.5"})");
+  EXPECT_EQ(times.ts, "1700000000000000.123");
+  EXPECT_EQ(times.dur, "4.5");
+  EXPECT_EQ(raw_times("{\"ts\"").ts, "");
+  EXPECT_EQ(raw_times("{\"ts\":").ts, "");
 }
 
 TEST(ChromePlaces, LayersFromCategories) {
-    const std::tuple<const char*, const char*, const char*> cases[] = {
-        {"posix,read", "posix", "read"},
-        {"app", "app", ""},
-        {"cpu_op", "app", "cpu_op"},
-        {"kernel", "gpu", "kernel"},
-        {"python_function", "python", "python_function"},
-        {"", "app", ""}};
-    for (const auto& [category, layer, rest] : cases) {
-      EXPECT_EQ(place_of(category).layer, layer) << category;
-      EXPECT_EQ(place_of(category).category, rest) << category;
-    }
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"posix,read", "posix", "read"},
+      {"app", "app", ""},
+      {"cpu_op", "app", "cpu_op"},
+      {"kernel", "gpu", "kernel"},
+      {"python_function", "python", "python_function"},
+      {"", "app", ""}};
+  for (const auto& [category, layer, rest] : cases) {
+    EXPECT_EQ(place_of(category).layer, layer) << category;
+    EXPECT_EQ(place_of(category).category, rest) << category;
+  }
 }
 
 }  // namespace

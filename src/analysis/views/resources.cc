@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
@@ -33,8 +34,8 @@ struct Picture {
   std::vector<Source> sources;
 };
 
-const std::vector<Picture>& pictures() {
-  static const std::vector<Picture> pictures = {
+std::vector<Picture> pictures_of_processes() {
+  return {
       {"CPU over time",
        kPercent,
        true,
@@ -63,6 +64,11 @@ const std::vector<Picture>& pictures() {
         {"major_faults", "major faults", true, 1},
         {"voluntary_switches", "voluntary switches", true, 1},
         {"involuntary_switches", "involuntary switches", true, 1}}},
+  };
+}
+
+std::vector<Picture> pictures_of_gpus() {
+  return {
       {"GPUs over time",
        kPercent,
        true,
@@ -101,7 +107,15 @@ const std::vector<Picture>& pictures() {
         {"gpu_nvlink_sent", "NVLink, sent", true, 1},
         {"gpu_nvlink_received", "NVLink, received", true, 1}}},
   };
-  return pictures;
+}
+
+const std::vector<Picture>& pictures() {
+  static const std::vector<Picture> all = [] {
+    std::vector<Picture> both = pictures_of_processes();
+    std::ranges::move(pictures_of_gpus(), std::back_inserter(both));
+    return both;
+  }();
+  return all;
 }
 
 std::string values_sql(const std::vector<Picture>& wanted) {
