@@ -135,8 +135,10 @@ Status StoreStream::events(render::EventOrder order,
     return each_row(*store_, sql, [&](RowCells cells) {
       render::ExportEvent event = event_of(cells, args);
       if (event.layer == "gpu") event.name = readable(event.name, kernels);
-      for (auto& [key, value] : args) {
-        if (event.layer == "cuda" && key == "kernel") value = readable(value, kernels);
+      if (event.layer == "cuda") {
+        for (auto& [key, value] : args) {
+          if (key == "kernel") value = readable(value, kernels);
+        }
       }
       return use(event);
     });

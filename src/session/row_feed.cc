@@ -103,14 +103,19 @@ void RowFeed::learn(const trace::Definitions& definitions) {
   }
 }
 
+trace::EventBatch RowFeed::decode(trace::Decoder& decoder, std::span<const trace::Chunk> chunks) {
+  trace::EventBatch events;
+  trace::CounterBatch counters;
+  decoder.decode(chunks, events, counters);
+  (void)decoder.take_sums();
+  learn(decoder.definitions());
+  return events;
+}
+
 // What was drained may need a name that still lies in somebody's segment.
 Status RowFeed::take_drained(std::span<const trace::Chunk> chunks) {
   for (const trace::Drainer::LiveCopy& segment : segments_) decoder_.define(segment.chunk());
-  trace::EventBatch events;
-  trace::CounterBatch counters;
-  decoder_.decode(chunks, events, counters);
-  (void)decoder_.take_sums();
-  learn(decoder_.definitions());
+  const trace::EventBatch events = decode(decoder_, chunks);
   Rows rows;
   for (std::size_t row = 0; row < events.rows(); row++) {
     const auto again = taken_.find({events.pid[row], events.tid[row]});
@@ -128,11 +133,7 @@ Status RowFeed::take_living(const std::set<std::int64_t>& pids) {
   for (const trace::Drainer::LiveCopy& segment : segments_) chunks.push_back(segment.chunk());
   for (const trace::Chunk& chunk : chunks) living_.define(chunk);
   living_.restore(decoder_.carry());
-  trace::EventBatch events;
-  trace::CounterBatch counters;
-  living_.decode(chunks, events, counters);
-  (void)living_.take_sums();
-  learn(living_.definitions());
+  const trace::EventBatch events = decode(living_, chunks);
   Rows rows;
   RowCounts seen;
   for (std::size_t row = 0; row < events.rows(); row++) {

@@ -55,6 +55,7 @@ class RowFeed {
   using RowCounts = std::map<std::pair<std::int32_t, std::int32_t>, std::size_t>;
   using Rows = std::vector<std::size_t>;
   static RowCounts read_ahead(std::string_view text);
+  trace::EventBatch decode(trace::Decoder& decoder, std::span<const trace::Chunk> chunks);
   void learn(const trace::Definitions& definitions);
   Status hand_on(const trace::EventBatch& events, const Rows& rows);
 

@@ -197,6 +197,12 @@ Result<std::string> library_for(const LayerPlan& plan) {
   return sources::find_library(heap ? sources::kHeapLayer : std::string_view());
 }
 
+Status check_options(bool any, const std::string& layer, const LayerPlan& plan) {
+  if (!any || plan.has(layer)) return {};
+  return usage_error("options of layer " + layer + ", which is not recorded",
+                     "add --layers +" + layer);
+}
+
 // Everything that can be wrong with the command line, before anything is made.
 Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
@@ -205,11 +211,9 @@ Result<Prepared> prepare(const RunOptions& options) {
       check_sources({options.functions, options.categories, options.filters}, prepared.plan));
   FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
   FATHOM_ASSIGN(prepared.further, python_variables(options.python));
-  if (options.python.any() && !prepared.plan.has("python"))
-    return usage_error("options of layer python, which is not recorded", "add --layers +python");
+  FATHOM_TRY(check_options(options.python.any(), "python", prepared.plan));
   FATHOM_ASSIGN(const std::vector<std::string> gpu, gpu_variables(options.gpu));
-  if (options.gpu.any() && !prepared.plan.has("gpu"))
-    return usage_error("options of layer gpu, which is not recorded", "add --layers +gpu");
+  FATHOM_TRY(check_options(options.gpu.any(), "gpu", prepared.plan));
   prepared.further.insert(prepared.further.end(), gpu.begin(), gpu.end());
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
   FATHOM_TRY(check_place(options.output, options.force));

@@ -18,13 +18,17 @@ std::pair<std::string, std::string> thread_of(const ChromeSpan& span) {
           span.tid < 0 ? std::string(span.tid_text) : std::to_string(span.tid)};
 }
 
-bool is_on_device(const ChromeSpan& span) { return place_of(span.category).layer == "gpu"; }
+// Work of a device is done beside its stream's other work, and what stands for a thread in the file
+// is a stream.
+bool is_on_device(std::string_view layer) { return layer == "gpu"; }
 
-// Work of a device is done beside its stream's other work.
-bool nests(const ChromeSpan& span) { return span.on_thread && !is_on_device(span); }
+bool nests(const ChromeSpan& span, std::string_view layer) {
+  return span.on_thread && !is_on_device(layer);
+}
 
-// What stands for a thread in the file is a stream there.
-std::int64_t thread_number(const ChromeSpan& span) { return is_on_device(span) ? -1 : span.tid; }
+std::int64_t thread_number(const ChromeSpan& span, std::string_view layer) {
+  return is_on_device(layer) ? -1 : span.tid;
+}
 
 template <class T>
 bool set_number(std::string_view text, T& place) {
@@ -50,12 +54,12 @@ void ChromeFacts::widen(std::int64_t pid, std::int64_t tid, std::int64_t from, s
 }
 
 void ChromeFacts::add(const ChromeSpan& span) {
-  widen(span.pid, thread_number(span), span.ts, span.ts + span.dur);
-  if (is_on_device(span)) streams_.insert({span.pid, span.tid});
   const std::string_view layer = place_of(span.category).layer;
+  widen(span.pid, thread_number(span, layer), span.ts, span.ts + span.dur);
+  if (is_on_device(layer)) streams_.insert({span.pid, span.tid});
   const bool outer = layer == "app" || layer == "python";
   const NestingRank inner = layer == "stdio" ? NestingRank::kStdio : NestingRank::kPosix;
-  if (nests(span))
+  if (nests(span, layer))
     nestings_[thread_of(span)].add(span.ts, span.dur, outer ? NestingRank::kApp : inner);
 }
 
@@ -75,7 +79,8 @@ void ChromeFacts::finish() {
 }
 
 std::int32_t ChromeFacts::next_depth(const ChromeSpan& span) {
-  return nests(span) ? nestings_[thread_of(span)].next() : kNull32;
+  if (!nests(span, place_of(span.category).layer)) return kNull32;
+  return nestings_[thread_of(span)].next();
 }
 
 template <class Row>
@@ -130,7 +135,7 @@ void ChromeRows::add(const ChromeSpan& span, trace::EventBatch& out) {
   row.ts = span.ts - facts_->start();
   row.dur = span.dur;
   row.pid = id_of(span.pid);
-  row.tid = id_of(thread_number(span));
+  row.tid = id_of(thread_number(span, place.layer));
   row.depth = facts_->next_depth(span);
   row.layer = strings_->code(place.layer);
   row.name = strings_->code(span.name);
