@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sql/quote.h"
+#include "trace/summary.h"
 
 namespace fathom::analysis {
 
@@ -51,6 +52,20 @@ void note_left_out(Table& table, std::int64_t all_rows, std::string_view what) {
     const std::string before = table.note.empty() ? "" : table.note + "; ";
     table.note = fmt::format("{}{} of {} {}; --top 0 shows all", before, shown, all_rows, what);
   }
+}
+
+Status note_other_files(Store& store, Table& table) {
+  FATHOM_ASSIGN(const Table found,
+                store.query(fmt::format(
+                    "SELECT coalesce(CAST(sum(calls) AS BIGINT), 0) FROM summary WHERE file = '{}'",
+                    trace::kOtherFiles)));
+  const std::int64_t calls = int_of(found.rows[0][0]);
+  if (calls == 0) return {};
+  const std::string before = table.note.empty() ? "" : table.note + "; ";
+  table.note = fmt::format("{}{} calls are of {}, too many to have rows of their own: fathom sql "
+                           "finds them in events",
+                           before, calls, trace::kOtherFiles);
+  return {};
 }
 
 Result<TimeBase> time_base(Store& store) {

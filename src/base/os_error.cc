@@ -35,6 +35,8 @@ std::string errno_name(int number) {
 
 Error os_error(int number, std::string_view what, std::string hint) {
   const char* text = strerrordesc_np(number);  // unlike strerror: no locale, any thread
+  if (number == ENOSPC) text = "the disk is full (No space left on device)";
+  if (number == EDQUOT) text = "the disk is full for this user (Disk quota exceeded)";
   return {code_of(number), std::string(what) + ": " + (text != nullptr ? text : errno_name(number)),
           std::move(hint)};
 }

@@ -30,5 +30,12 @@ TEST(OsError, CodesFitTheNumber) {
   EXPECT_EQ(os_error(4095, "x").message, "x: errno 4095");
 }
 
+TEST(OsError, AFullDiskIsCalledAFullDisk) {
+  EXPECT_EQ(os_error(ENOSPC, "write /x").message,
+            "write /x: the disk is full (No space left on device)");
+  EXPECT_EQ(os_error(EDQUOT, "write /x").message,
+            "write /x: the disk is full for this user (Disk quota exceeded)");
+}
+
 }  // namespace
 }  // namespace fathom

@@ -26,6 +26,8 @@ Result<int> run(Parser& parser) {
   parser.positional("DIR", options.directory,
                     "the recording's directory (FATHOM_OUT of the programs)");
   parser.flag("--follow", options.follow, "wait for programs to come, until Ctrl-C");
+  parser.flag("--ended", options.ended,
+              "the programs have ended: those of another machine cannot be seen from here");
   parser.option("--sample-resources,--hz", options.hz, "HZ", "samples of resources a second (10)");
   parser.flag("-q,--quiet", quiet, "no word of ours on stderr");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
@@ -45,6 +47,11 @@ Result<int> run(Parser& parser) {
   if (!quiet && outcome.writers_alive) {
     tell({Code::kIo, "programs still record into " + options.directory,
           "collect again when they have ended"});
+  }
+  if (!quiet && !outcome.unknown_on.empty()) {
+    tell({Code::kIo, "programs of " + outcome.unknown_on + " may still record into " +
+                         options.directory,
+          "collect there, or with --ended when they have ended"});
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdio>
+#include <exception>
 
 #include "base/files.h"
 #include "base/progress.h"
@@ -13,6 +14,8 @@
 #include "cli/run_summary.h"
 #include "cli/tell.h"
 #include "session/environment.h"
+#include "session/place.h"
+#include "session/program.h"
 #include "session/run.h"
 
 namespace fathom::cli {
@@ -22,7 +25,7 @@ constexpr double kMostHz = 1000;
 
 struct Arguments {
   session::RunOptions options;
-  std::string spool_max, when_full = "drop", interval, ring;
+  std::string spool_max, when_full = "drop", exit_code = "shell", interval, ring;
   std::int64_t rows = 0;
   bool quiet = false;
 };
@@ -100,8 +103,13 @@ Status read_kernel_options(Arguments& a) {
 Result<bool> parse(Parser& parser, Arguments& a) {
   parser.tail("COMMAND", a.options.command, "the program and its arguments");
   parser.option("-o,--output", a.options.output, "DIR",
-                "the recording's directory (fathom-<program>-<time>.fathom)");
-  parser.flag("--force", a.options.force, "replace a recording that is there");
+                "the recording's directory (fathom-<program>-<time>.fathom); %r stands for the "
+                "rank, %h for the host, %p for our process, %% for %");
+  parser.flag("--force", a.options.force,
+              "replace a recording that is there, unless somebody still writes it");
+  parser.option("--exit-code", a.exit_code, "HOW",
+                "of a program that signal N ended: shell: we end with 128 + N; signal: we end by N, "
+                "too (shell)");
   parser.flag("-q,--quiet", a.quiet, "no word of ours on stderr");
   parser.option("--layers", a.options.layers, "L,…",
                 "just these layers; +L,… adds to app,stdio,posix,resource");
@@ -119,6 +127,9 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
   FATHOM_TRY(read_kernel_options(a));
+  FATHOM_ASSIGN(a.options.output, session::expand_name(a.options.output));
+  if (a.exit_code != "shell" && a.exit_code != "signal")
+    return usage_error("--exit-code is shell or signal, not '" + a.exit_code + "'");
   if (a.when_full != "drop" && a.when_full != "block") {
     return usage_error("--when-full is drop or block, not '" + a.when_full + "'");
   }
@@ -186,6 +197,15 @@ void tell_outcome(const session::RunOutcome& outcome) {
   }
 }
 
+void tell_all(const session::RunOutcome& outcome, bool quiet) {
+  if (outcome.not_started) {
+    tell(*outcome.not_started);
+  } else if (!quiet) {
+    tell_outcome(outcome);
+  }
+  if (outcome.rows_trouble) tell(*outcome.rows_trouble);
+}
+
 session::RunHooks hooks_for(LiveLine& line, Progress& packing) {
   return {.live = [&line](const session::LiveState& state) { line.show(state); },
           .ended =
@@ -222,14 +242,14 @@ Result<int> run(Parser& parser) {
   if (!arguments.quiet) hooks = hooks_for(line, packing);
   FATHOM_TRY(add_alnair_logs(hooks));
   FATHOM_ASSIGN(const session::RunOutcome outcome, session::run(arguments.options, hooks));
-  line.clear();
-  packing.clear();
-  if (outcome.not_started) {
-    tell(*outcome.not_started);
-  } else if (!arguments.quiet) {
-    tell_outcome(outcome);
+  try {
+    line.clear();
+    packing.clear();
+    tell_all(outcome, arguments.quiet);
+  } catch (const std::exception&) {
+    // Words for which there is no memory do not change what the program's status is.
   }
-  if (outcome.rows_trouble) tell(*outcome.rows_trouble);
+  if (outcome.signal != 0 && arguments.exit_code == "signal") session::end_by(outcome.signal);
   return outcome.exit_status;
 }
 

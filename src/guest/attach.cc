@@ -265,8 +265,14 @@ bool remake_spool() {
   if (raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) != 0) return false;
   static constinit char path[sizeof guest.out + 16];
   Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
-  // The mapping outlives its file.
-  if (guest.run != nullptr) publish(path, guest.run, FATHOM_RUN_HEADER_SIZE);
+  // The mapping outlives its file, and goes on counting what we write; the new file counts what
+  // those who map it write.
+  if (guest.run != nullptr) {
+    alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
+    memcpy(page, guest.run, sizeof page);
+    reinterpret_cast<fathom_run_header*>(page)->runs = 0;
+    publish(path, page, sizeof page);
+  }
   publish_schema();
   return true;
 }

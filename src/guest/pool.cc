@@ -284,6 +284,8 @@ void write_switch() {
   forget_sums();
   cursor.at = at;
   store_progress();
+  // Afterwards, so that nobody misses a run that a kill prevented.
+  if (guest.run != nullptr) __atomic_fetch_add(&guest.run->runs, 1, __ATOMIC_RELEASE);
 }
 
 // Claims a segment and begins to write there, in one step for handlers and for children that they

@@ -35,13 +35,16 @@ bool has_spool(const std::string& directory) {
   return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
 }
 
-Result<trace::Packer> open_packer(const std::string& directory, const trace::Spool& spool) {
+Result<trace::Packer> open_packer(const CollectOptions& options, const trace::Spool& spool) {
+  const std::string& directory = options.directory;
   Result<trace::Manifest> manifest = trace::read_manifest(directory);
   if (!manifest && manifest.error().code != Code::kNotFound) return std::move(manifest).error();
   const Result<std::string> library = sources::find_library();
   return trace::Packer::open(
       directory, manifest ? std::move(manifest).value() : trace::unsupervised_manifest(spool),
-      {.resolver = sources::function_names(), .library = library ? *library : ""});
+      {.resolver = sources::function_names(),
+       .library = library ? *library : "",
+       .ended = options.ended});
 }
 
 // Looks at the programs from beside, where that can be: processes of another machine, or that have
@@ -79,7 +82,7 @@ Status start_sources(const CollectOptions& options, const trace::Spool& spool,
 Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& signals,
                                     const std::function<void(const Flow&)>& live) {
   FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(options.directory)));
-  FATHOM_ASSIGN(trace::Packer packer, open_packer(options.directory, spool));
+  FATHOM_ASSIGN(trace::Packer packer, open_packer(options, spool));
   HostSources hosts;
   FATHOM_TRY(start_sources(options, spool, packer, hosts));
   Pump pump(std::move(packer), options.directory);
@@ -100,6 +103,7 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
   hosts.tell(pump.packer().manifest());
   FATHOM_ASSIGN(const trace::FinishResult finished, pump.packer().finish());
   outcome.writers_alive = finished.owners_alive;
+  if (finished.owners_unknown) outcome.unknown_on = pump.packer().manifest().host.hostname;
   outcome.state = finished.state;
   outcome.trouble = pump.trouble();
   return outcome;

@@ -16,12 +16,14 @@ namespace fathom::session {
 struct CollectOptions {
   std::string directory;
   bool follow = false;  // wait for a recording to appear, and for further programs, until a signal
+  bool ended = false;   // programs of another machine have ended: the caller knows
   double hz = 10;       // samples of resources a second
 };
 
 struct CollectOutcome {
   bool interrupted = false;    // by a signal; what was recorded is safe
   bool writers_alive = false;  // programs still record: what they write stays in the spool
+  std::string unknown_on;      // a machine whose programs may still record; the same
   trace::RunState state = trace::RunState::kComplete;
   std::optional<Error> trouble;
 };

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "session/place.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 
+#include "base/clock.h"
 #include "base/files.h"
+#include "base/host.h"
 #include "base/os_error.h"
+#include "trace/in_use.h"
 #include "trace/manifest.h"
 #include "trace/spool.h"
+#include "wire/rank.h"
 
 namespace fathom::session {
 namespace {
@@ -35,6 +44,22 @@ bool may_remove(const std::string& path) {
 Status make_one(const std::string& path) {
   if (mkdir(path.c_str(), 0777) == 0) return {};
   return os_error(errno, "make directory " + path, "choose another with -o");
+}
+
+Status make_above(const std::string& path) {
+  Status made = make_dirs(std::string(dir_name(path)));
+  if (!made) made.error().hint = "choose another directory with -o";
+  return made;
+}
+
+// As the launcher says it; a program that nobody launched so is the only one.
+std::string own_rank() {
+  for (const char* name : {FATHOM_RANK_VARIABLES}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0' && value[std::strspn(value, "0123456789")] == '\0')
+      return value;
+  }
+  return "0";
 }
 
 Result<std::string> make_default(std::string_view program) {
@@ -66,11 +91,52 @@ std::string default_name(std::string_view program, std::time_t time) {
   return "fathom-" + safe + "-" + stamp + ".fathom";
 }
 
+Result<std::string> expand_name(const std::string& asked) {
+  std::string name;
+  for (std::size_t at = 0; at < asked.size(); ++at) {
+    if (asked[at] != '%') {
+      name += asked[at];
+      continue;
+    }
+    const char place = at + 1 < asked.size() ? asked[++at] : '\0';
+    if (place == '%') {
+      name += '%';
+    } else if (place == 'r') {
+      name += own_rank();
+    } else if (place == 'h') {
+      name += read_host_facts().hostname;
+    } else if (place == 'p') {
+      name += std::to_string(getpid());
+    } else {
+      return usage_error("-o '" + asked + "' has a % that stands for nothing",
+                         "%r is the rank, %h the host, %p the process, %% a %");
+    }
+  }
+  return name;
+}
+
+Result<Fd> hold_place(const std::string& asked) {
+  if (asked.empty()) return Fd();
+  FATHOM_ASSIGN(const std::string path, absolute_path(asked));
+  FATHOM_TRY(make_above(path));
+  Fd gate(open(std::string(dir_name(path)).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  constexpr std::int64_t kPatienceNs = 10'000'000'000;
+  constexpr timespec kNap{0, 2'000'000};
+  const std::int64_t end = now_monotonic_ns() + kPatienceNs;
+  while (flock(gate.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+         now_monotonic_ns() < end)
+    nanosleep(&kNap, nullptr);
+  return gate;
+}
+
 Status check_place(const std::string& asked, bool force) {
   if (asked.empty() || !exists(asked)) return {};
   if (!force)
     return Error{Code::kInvalid, asked + " exists",
                  "choose another directory, or --force to replace it"};
+  if (const std::string writers = trace::writers_of(asked); !writers.empty())
+    return Error{Code::kInvalid, asked + " " + writers,
+                 "wait until that has ended, or choose another directory"};
   if (may_remove(asked)) return {};
   return Error{Code::kInvalid, asked + " exists and is not a recording",
                "choose another directory"};
@@ -81,11 +147,7 @@ Result<std::string> make_place(const std::string& asked, bool force, std::string
   FATHOM_TRY(check_place(asked, force));
   if (exists(asked)) FATHOM_TRY(remove_tree(asked));
   FATHOM_ASSIGN(const std::string path, absolute_path(asked));
-  const std::string above(dir_name(path));
-  if (Status made = make_dirs(above); !made) {
-    made.error().hint = "choose another directory with -o";
-    return std::move(made).error();
-  }
+  FATHOM_TRY(make_above(path));
   FATHOM_TRY(make_one(path));
   return real_path(path);
 }

@@ -63,7 +63,14 @@ Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals,
 // reaped.
 void supervise(pid_t program, SignalQueue& signals, const std::function<void()>& tick);
 
-// Takes the ended program's status: its own, or 128 + N by signal N.
-int reap(pid_t program);
+// How a program ended.
+struct Ending {
+  int status = 0;  // its own, or 128 + N by signal N
+  int signal = 0;  // N; 0: none
+};
+// Takes the ended program's status.
+Ending reap(pid_t program);
+// Ends this process by a signal, without a core dump. Returns where that cannot be.
+void end_by(int signal);
 
 }  // namespace fathom::session

@@ -40,7 +40,7 @@ int run_to_end(const ProgramSpec& spec) {
   const Result<pid_t> program = start_program(spec, *signals);
   if (!program) return -shell_status(program.error());
   supervise(*program, *signals, [] {});
-  const int status = reap(*program);
+  const int status = reap(*program).status;
   signals->release();
   return status;
 }
@@ -110,7 +110,7 @@ TEST_F(Program, SignalsOfOthersReachIt) {
   }
   while (!path_exists(ready)) usleep(1000);
   kill(recorder, SIGTERM);
-  EXPECT_EQ(reap(recorder), 5);
+  EXPECT_EQ(reap(recorder).status, 5);
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 #include <set>
 
 #include "base/clock.h"
-#include "base/files.h"
-#include "trace/spool.h"
 
 namespace fathom::session {
 namespace {
@@ -31,26 +29,6 @@ void rest(const std::stop_token& stop, nanoseconds time) {
   std::condition_variable_any waiting;
   std::unique_lock lock(mutex);
   waiting.wait_for(lock, stop, time, [] { return false; });
-}
-
-// Events that found no room, as the pools that exist now count them. For the live line alone: the
-// recording gets the exact numbers at its end.
-std::uint64_t lost_now(const std::string& directory) {
-  const Result<trace::Spool> spool =
-      trace::Spool::open(join_path(directory, trace::kSpoolDirectory));
-  const Result<std::vector<std::string>> paths =
-      spool ? spool->pool_paths() : Result<std::vector<std::string>>(std::vector<std::string>());
-  if (!paths) return 0;
-  std::uint64_t lost = 0;
-  for (const std::string& path : *paths) {
-    const Result<trace::Pool> pool = trace::Pool::open(path, false);
-    if (!pool) continue;
-    for (const auto& of_source : pool->header().losses) {
-      lost += __atomic_load_n(&of_source[FATHOM_LOSS_NO_ROOM], __ATOMIC_RELAXED);
-      lost += __atomic_load_n(&of_source[FATHOM_LOSS_NESTED], __ATOMIC_RELAXED);
-    }
-  }
-  return lost;
 }
 
 // How many processes the last sample was of.
@@ -89,12 +67,12 @@ Status Pump::hand_rows_to(StreamTaker& taker) {
 
 void Pump::stop() {
   if (!draining_thread_.joinable()) return;
-  for (std::jthread* thread : {&draining_thread_, &packing_thread_, &rows_thread_})
-    thread->request_stop();
-  draining_thread_.join();
-  packing_thread_.join();
+  std::jthread* const threads[] = {&draining_thread_, &packing_thread_, &rows_thread_};
+  for (std::jthread* thread : threads) thread->request_stop();
+  for (std::jthread* thread : threads) {
+    if (thread->joinable()) thread->join();  // there may have been no room for it
+  }
   if (rows_) {
-    rows_thread_.join();
     pass();  // somebody may have come, and gone, since the last one
     if (!rows_trouble_) look_for_rows();
     rows_.reset();
@@ -145,6 +123,7 @@ bool Pump::pass() {
   flow_.events = progress.events + drained_bytes_ / kBytesPerEvent;
   flow_.bytes = progress.parquet_bytes + drained->pool_bytes;
   flow_.writers_alive = drained->owners_alive;
+  flow_.lost = std::max(flow_.lost, drained->lost);  // a pool that is gone takes its counters along
   ++flow_.passes;
   return drained->bytes > 0;
 }
@@ -202,9 +181,7 @@ bool Pump::look_for_rows() {
 void Pump::each_second() {
   next_second_ns_ = now_monotonic_ns() + kSecondNs;
   drain_sources();
-  const std::uint64_t lost = lost_now(directory_);
-  const std::scoped_lock lock(mutex_);
-  flow_.lost = std::max(flow_.lost, lost);  // a pool that is gone takes its counters along
+  packer_.look([](trace::Drainer& drainer) { drainer.beat(); });
 }
 
 void Pump::drain_sources() {

@@ -36,9 +36,7 @@ RowFeed::RowFeed(trace::Spool& spool, StreamTaker& taker, Whose whose)
       whose_(whose),
       same_boot_(spool.same_boot()),
       clock_(clock_of(spool)),
-      definitions_(spool),
       decoder_(strings_, clock_),
-      living_definitions_(spool),
       living_(strings_, clock_),
       processes_(spool.header(), clock_),
       taken_(read_ahead(taker.ahead())) {}
@@ -83,8 +81,8 @@ void RowFeed::tick() {
 }
 
 Status RowFeed::see(trace::Drainer& drainer) {
-  FATHOM_TRY(definitions_.into(decoder_));
-  FATHOM_TRY(living_definitions_.into(living_));
+  FATHOM_TRY(definitions_.into(decoder_, drainer.definitions_file()));
+  FATHOM_TRY(living_definitions_.into(living_, drainer.definitions_file()));
   segments_ = drainer.copy_live();
   return {};
 }

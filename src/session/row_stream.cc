@@ -131,7 +131,7 @@ Status RowStream::settle_logs() {
   const std::uint64_t read = logs_.position().log;
   if (taker_->keeps_recording() || settled_ == read) return {};
   FATHOM_TRY(taker_->settle(read - 1, feed_.ahead()));
-  for (; settled_ < read; settled_++) ::unlink(spool_.log_path(settled_).c_str());
+  for (; settled_ < read; settled_++) drainer_->remove_log(settled_);
   return {};
 }
 
@@ -198,7 +198,7 @@ Result<bool> RowStream::pass() {
     FATHOM_TRY(complete(*process, false));
     feed_.processes().bury(*process);
   }
-  return drained.owners_alive;
+  return drained.owners_alive || drained.owners_unknown;
 }
 
 bool RowStream::told_to_end() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -267,38 +268,76 @@ std::unique_ptr<StreamTaker> hand_on_rows(const Prepared& prepared, const RunHoo
   return taker;
 }
 
-// From the program's first instruction to the end of the recording.
-RunOutcome record(const Prepared& prepared, const sources::SourceContext& context,
-                  SignalQueue& signals, HostSources& hosts, Pump& pump, const RunHooks& hooks) {
-  const std::int64_t start = context.start_monotonic_ns;
-  const pid_t program = context.root_pid;
-  RunOutcome outcome;
-  const std::unique_ptr<StreamTaker> taker = hand_on_rows(prepared, hooks, pump, outcome);
-  hosts.start(context, pump.packer().manifest());
-  pump.start(hosts.pointers());
-  supervise(program, signals, [&] {
-    if (hooks.live) hooks.live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()});
-  });
-  const std::int64_t end = now_monotonic_ns();
-  const bool outlived = is_outlived(hosts);
-  outlived ? hosts.pause()
-           : hosts.stop();  // before reap: an ended process still tells what it used
-  outcome.exit_status = reap(program);
-  outcome.directory = prepared.directory;
-  told_to_end(signals);  // what waits came before the program ended, and was meant for it
+// Whatever goes wrong with the recording, memory that is not to be had included, is told, and the
+// program goes on.
+template <class Step>
+void attempt(RunOutcome& outcome, const Step& step) {
+  try {
+    step();
+  } catch (const std::exception& error) {
+    if (!outcome.trouble)
+      outcome.trouble = Error{Code::kIo, std::string("recording stopped: ") + error.what(), ""};
+  }
+}
+
+// What is known when the program has ended.
+struct End {
+  pid_t program = 0;
+  std::int64_t duration_ns = 0;
+  bool outlived = false;  // processes go on, and somebody records them
+};
+
+// The rest of the recording, when the program has ended.
+void complete(const Prepared& prepared, const sources::SourceContext& context, const End& end,
+              SignalQueue& signals, HostSources& hosts, Pump& pump, const RunHooks& hooks,
+              RunOutcome& outcome) {
   pump.stop();
   if (!outcome.rows_trouble) outcome.rows_trouble = pump.rows_trouble();
   trace::Manifest& manifest = pump.packer().manifest();
   hosts.tell(manifest);
-  manifest.duration_ns = end - start;
-  manifest.pid = program;
+  manifest.duration_ns = end.duration_ns;
+  manifest.pid = end.program;
   manifest.exit_status = outcome.exit_status;
-  outcome.trouble = pump.trouble();
-  const Result<std::uint64_t> waiting = tell_end(prepared, program, pump.packer(), hooks, outcome);
-  const Status finished = !waiting   ? Status(waiting.error())
-                          : outlived ? hand_over(prepared, context, signals, hosts, pump)
-                                     : finish(*waiting, signals, pump.packer(), hooks, outcome);
+  if (!outcome.trouble) outcome.trouble = pump.trouble();
+  const Result<std::uint64_t> waiting =
+      tell_end(prepared, end.program, pump.packer(), hooks, outcome);
+  const Status finished = !waiting       ? Status(waiting.error())
+                          : end.outlived ? hand_over(prepared, context, signals, hosts, pump)
+                                         : finish(*waiting, signals, pump.packer(), hooks, outcome);
   if (!finished && !outcome.trouble) outcome.trouble = finished.error();
+}
+
+// From the program's first instruction to the end of the recording.
+RunOutcome record(const Prepared& prepared, const sources::SourceContext& context,
+                  SignalQueue& signals, HostSources& hosts, Pump& pump, const RunHooks& hooks) {
+  const std::int64_t start = context.start_monotonic_ns;
+  End end{.program = context.root_pid};
+  RunOutcome outcome;
+  std::unique_ptr<StreamTaker> taker;
+  attempt(outcome, [&] {
+    outcome.directory = prepared.directory;
+    taker = hand_on_rows(prepared, hooks, pump, outcome);
+    hosts.start(context, pump.packer().manifest());
+    pump.start(hosts.pointers());
+  });
+  supervise(end.program, signals, [&] {
+    if (!hooks.live) return;
+    attempt(outcome, [&] {
+      hooks.live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()});
+    });
+  });
+  end.duration_ns = now_monotonic_ns() - start;
+  // Before reap: an ended process still tells what it used.
+  attempt(outcome, [&] {
+    end.outlived = is_outlived(hosts);
+    end.outlived ? hosts.pause() : hosts.stop();
+  });
+  const Ending ending = reap(end.program);
+  outcome.exit_status = ending.status;
+  outcome.signal = ending.signal;
+  told_to_end(signals);  // what waits came before the program ended, and was meant for it
+  attempt(outcome,
+          [&] { complete(prepared, context, end, signals, hosts, pump, hooks, outcome); });
   signals.release();
   return outcome;
 }
@@ -310,8 +349,10 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
   Result<std::string> path = find_program(options.command.at(0));
   if (!path) return not_started(path.error());
   prepared.program = std::move(path).value();
+  FATHOM_ASSIGN(Fd gate, hold_place(options.output));
   FATHOM_ASSIGN(prepared.directory, make_place(options.output, options.force, options.command[0]));
   Result<trace::Packer> packer = open_recording(prepared, options);
+  gate.reset();
   Result<SignalQueue> signals = SignalQueue::open();
   if (!packer || !signals) {
     (void)remove_tree(prepared.directory).has_value();

@@ -41,7 +41,8 @@ struct RunOptions {
 };
 
 struct RunOutcome {
-  int exit_status = 0;               // the program's; 126 or 127 when it could not be started
+  int exit_status = 0;  // the program's; 126 or 127 when it could not be started
+  int signal = 0;       // that ended the program; 0: none
   std::optional<Error> not_started;  // then nothing was recorded and nothing is left behind
   std::string directory;             // of the recording, absolute
   bool interrupted = false;      // a signal ended the packing: the rest waits in the spool, sound
@@ -79,8 +80,9 @@ struct RunHooks {
 };
 
 // Runs the program to its end and packs what is not packed then, unless SIGINT, SIGTERM, SIGHUP or
-// SIGQUIT comes while it does. An Error means that the program was not started. Call before any
-// other thread of this process is started.
+// SIGQUIT comes while it does. An Error, or an exception, means that the program was not started:
+// once it is, its status comes back whatever happens to the recording. Call before any other thread
+// of this process is started.
 Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks);
 
 }  // namespace fathom::session

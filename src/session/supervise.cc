@@ -2,6 +2,8 @@
 // The half of program.h that deals with a program that runs: signals, stopping, its end.
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "base/os_error.h"
+#include "base/shared_view.h"
 #include "session/program.h"
 #include "session/signal_policy.h"
 
@@ -120,6 +123,7 @@ bool SignalQueue::next(siginfo_t& info) {
 }
 
 void SignalQueue::restore_in_child() const {
+  restore_bus_signal();
   sigaction(SIGCHLD, &original_child_, nullptr);
   sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
 }
@@ -148,10 +152,27 @@ void supervise(pid_t program, SignalQueue& signals, const std::function<void()>&
   signals.witness().stop();
 }
 
-int reap(pid_t program) {
+Ending reap(pid_t program) {
   siginfo_t info{};
-  if (waitid(P_PID, static_cast<id_t>(program), &info, WEXITED) != 0) return 127;
-  return exit_status_of(info.si_code, info.si_status);
+  while (waitid(P_PID, static_cast<id_t>(program), &info, WEXITED) != 0) {
+    if (errno != EINTR) return {.status = 127};
+  }
+  return {.status = exit_status_of(info.si_code, info.si_status),
+          .signal = info.si_code == CLD_EXITED ? 0 : info.si_status};
+}
+
+void end_by(int signal) {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0);  // a core that goes to a program knows no limit
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  sigaction(signal, &plain, nullptr);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  raise(signal);
 }
 
 }  // namespace fathom::session

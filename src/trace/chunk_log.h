@@ -26,8 +26,15 @@ struct ChunkName {
 };
 
 // kRows, kProcesses: of sources beside the programs (host_rows.h). kLosses: the loss counters of a
-// pool that was removed, as they stood in its header.
-enum class EntryKind : std::uint32_t { kChunk = 1, kRows = 2, kLosses = 3, kProcesses = 4 };
+// pool that was removed, as they stood in its header. kDrained: what went into a log, and what the
+// drainer saw damaged (journal.h).
+enum class EntryKind : std::uint32_t {
+  kChunk = 1,
+  kRows = 2,
+  kLosses = 3,
+  kProcesses = 4,
+  kDrained = 5
+};
 
 struct LogEntry {
   EntryKind kind = EntryKind::kChunk;
@@ -44,6 +51,11 @@ class ChunkLog {
   Status append(const LogEntry& entry);
   [[nodiscard]] std::uint64_t size() const { return size_; }
   [[nodiscard]] const std::string& path() const { return file_.path(); }
+  [[nodiscard]] const File& file() const { return file_; }
+  // Whether the path still names this file.
+  [[nodiscard]] bool is_there() const;
+  // Writes all of it under its path again, where somebody removed it, and goes on there.
+  Status write_again();
 
  private:
   ChunkLog(File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
@@ -58,5 +70,10 @@ struct LogScan {
 // Visits the sound entries; the spans point into `bytes`. `offset` is where the entry begins.
 LogScan scan_log(std::span<const std::uint8_t> bytes,
                  const std::function<void(const LogEntry&, std::uint64_t offset)>& visit);
+// The same of a file from an offset on, a piece at a time: it may be larger than memory should be.
+// `sound_bytes` counts from the offset.
+Result<LogScan> scan_log_file(
+    const File& file, std::uint64_t from,
+    const std::function<void(const LogEntry&, std::uint64_t offset)>& visit);
 
 }  // namespace fathom::trace

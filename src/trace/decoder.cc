@@ -15,14 +15,22 @@ Decoder::Decoder(Strings& strings, Clock clock, DecoderOptions options)
     : strings_(&strings),
       clock_(std::move(clock)),
       options_(std::move(options)),
-      definitions_(strings, options_.resolver),
+      definitions_(strings, options_.resolver, options_.directory),
       rows_(std::make_unique<Rows>(*this, strings)) {}
 
 Decoder::~Decoder() = default;
 
 void Decoder::set_clock(Clock clock) { clock_ = std::move(clock); }
 
-void Decoder::define(const Chunk& chunk) { define_chunk(chunk, definitions_, *strings_, nullptr); }
+void Decoder::renew_strings() {
+  const std::string carried = carry();
+  strings_->clear();
+  definitions_.forget_codes();
+  rows_ = std::make_unique<Rows>(*this, *strings_);
+  restore(carried);
+}
+
+void Decoder::define(const Chunk& chunk) { define_chunk(chunk, definitions_, nullptr); }
 
 void Decoder::decode(std::span<const Chunk> chunks, EventBatch& events, CounterBatch& counters) {
   decode_runs(chunks, &events, counters);
@@ -36,7 +44,7 @@ void Decoder::decode_runs(std::span<const Chunk> chunks, EventBatch* events,
                           CounterBatch& counters) {
   std::vector<Run> runs;
   for (const Chunk& chunk : chunks) {
-    if (!define_chunk(chunk, definitions_, *strings_, &runs)) count_loss("damaged chunk");
+    if (!define_chunk(chunk, definitions_, &runs)) count_loss("damaged chunk");
   }
   if (events != nullptr) {
     // Records take eight bytes and more: room for them at once costs less than growing.
@@ -92,6 +100,7 @@ void Decoder::Sums::add(const Sums& other) {
 Decoder::Sums Decoder::take_sums() {
   Sums sums;
   sums.summary = std::exchange(rows_->summary, {});
+  rows_->summary.bound(*strings_);
   sums.timeline = std::exchange(rows_->timeline, {});
   rows_->forget_last();
   sums.coverage = std::exchange(rows_->coverage, {});

@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   CounterBatch counters;
   decoder.decode({&chunk, 1}, events, counters);
   events.sort();
-  const std::string definitions = extract_definitions(chunk);
+  std::uint64_t events = 0;
+  const std::string definitions = extract_definitions(chunk, events);
   decoder.define(
       {{reinterpret_cast<const std::uint8_t*>(definitions.data()), definitions.size()}, nullptr});
   (void)decoder.take_sums();

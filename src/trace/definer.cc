@@ -15,11 +15,14 @@ constexpr bool is_definition(unsigned kind) {
 constexpr bool is_note(unsigned kind) {
   return kind >= FATHOM_KIND_THREAD_END && kind <= FATHOM_KIND_WAITED;
 }
+constexpr bool is_event(unsigned kind) {
+  return kind >= FATHOM_KIND_FIRST ||
+         (kind >= FATHOM_KIND_REGION && kind <= FATHOM_KIND_COUNTER_DOUBLE);
+}
 
 class Definer {
  public:
-  Definer(Definitions& definitions, Strings& strings)
-      : definitions_(definitions), strings_(strings) {}
+  explicit Definer(Definitions& definitions) : definitions_(definitions) {}
 
   void enter(const RunHead& run) {
     process_ = &definitions_.process(run.key);
@@ -28,6 +31,7 @@ class Definer {
     facts_ = &process_->threads[thread_];
     facts_->tid = static_cast<std::int64_t>(run.tid);
     facts_->first_tick = std::min(facts_->first_tick, run.tick);
+    facts_->runs.insert(run.run);
   }
 
   bool take_definition(unsigned kind, ByteReader& fields) {
@@ -96,8 +100,7 @@ class Definer {
     if (kind == FATHOM_KIND_PATH && !fields.number(definition.a)) return false;
     if (!fields.text(text)) return false;
     definition.kind = kind == FATHOM_KIND_PATH ? DefinitionKind::kPath : DefinitionKind::kString;
-    definition.text = strings_.code(text);
-    definitions_.define(*process_, id, definition);
+    definitions_.define(*process_, id, definition, text);
     return true;
   }
 
@@ -146,7 +149,6 @@ class Definer {
   }
 
   Definitions& definitions_;
-  Strings& strings_;
   Process* process_ = nullptr;
   ThreadFacts* facts_ = nullptr;
   std::uint32_t thread_ = 0;
@@ -168,9 +170,8 @@ void close_run(std::vector<Run>* runs, const Chunk& chunk, std::size_t begin, st
 
 }  // namespace
 
-bool define_chunk(const Chunk& chunk, Definitions& definitions, Strings& strings,
-                  std::vector<Run>* runs) {
-  Definer definer(definitions, strings);
+bool define_chunk(const Chunk& chunk, Definitions& definitions, std::vector<Run>* runs) {
+  Definer definer(definitions);
   RecordWalker walker(chunk.bytes);
   RecordHead head;
   RunHead run;
@@ -195,14 +196,16 @@ bool define_chunk(const Chunk& chunk, Definitions& definitions, Strings& strings
     }
     if (!ok || step == RecordWalker::Step::kEnd) {
       close_run(runs, chunk, begin, sound, run);
-      return ok;
+      // Nobody commits zeros: they are what is left of a file that was cut short.
+      return ok && sound == chunk.bytes.size();
     }
     sound = walker.offset();
   }
 }
 
-std::string extract_definitions(const Chunk& chunk) {
+std::string extract_definitions(const Chunk& chunk, std::uint64_t& events) {
   std::string out;
+  events = 0;
   RecordWalker walker(chunk.bytes);
   RecordHead head;
   const auto copy = [&](std::size_t from) {
@@ -215,6 +218,7 @@ std::string extract_definitions(const Chunk& chunk) {
     }
     const std::size_t fields = walker.offset();
     if (!skip_fields(walker, head, chunk.schema)) break;
+    events += is_event(head.kind) ? 1 : 0;
     if (is_definition(head.kind)) {
       copy(walker.record_offset());
     } else if (is_note(head.kind)) {

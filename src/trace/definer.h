@@ -21,13 +21,12 @@ struct Run {
 
 // Takes the definitions. Appends the runs, where wanted; false where the chunk is damaged (the runs
 // end before that).
-bool define_chunk(const Chunk& chunk, Definitions& definitions, Strings& strings,
-                  std::vector<Run>* runs);
+bool define_chunk(const Chunk& chunk, Definitions& definitions, std::vector<Run>* runs);
 
 // The definition records and notes of a chunk as a chunk of its own, which needs no schema: what
 // definitions.log keeps. Each note gets a SWITCH of its own, since the records that its time was
-// relative to are gone.
-std::string extract_definitions(const Chunk& chunk);
+// relative to are gone. `events`: how many other records are events.
+std::string extract_definitions(const Chunk& chunk, std::uint64_t& events);
 
 // The SWITCH that a chunk begins with; all zero where there is none.
 RunHead first_switch(const Chunk& chunk);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "base/utf8.h"
 #include "trace/paths.h"
@@ -13,7 +14,15 @@ namespace {
 
 constexpr int kMaxNesting = 64;         // of forks, and of directories that a path starts from
 constexpr std::uint64_t kHole = 65536;  // ids this far beyond the table go to the map
-constexpr std::uint64_t kCachedIds = std::uint64_t{1} << 20;
+constexpr std::uint64_t kBlock = 64;    // definitions that lie beside each other
+constexpr std::size_t kKnownFiles = std::size_t{1} << 15;
+constexpr std::size_t kKnownSites = std::size_t{1} << 12;
+
+template <class T>
+T& known_at(std::vector<T>& known, const Process& process, std::uint64_t id) {
+  const std::uint64_t hash = (process.key ^ id) * UINT64_C(0x9e3779b97f4a7c15);
+  return known[(id + (hash >> 40)) % known.size()];
+}
 
 std::string shown(std::string_view text) {
   return is_valid_utf8(text) ? std::string(text) : escape_invalid_utf8(text);
@@ -27,10 +36,19 @@ std::string hex(std::uint64_t value) {
 
 }  // namespace
 
-Definitions::Definitions(Strings& strings, NameResolver resolver)
+Definitions::Definitions(Strings& strings, NameResolver resolver, std::string directory)
     : strings_(&strings),
       resolver_(std::move(resolver)),
+      store_(std::move(directory)),
+      known_files_(kKnownFiles),
+      known_sites_(kKnownSites),
       function_category_(strings.code("function")) {}
+
+void Definitions::forget_codes() {
+  known_files_.assign(kKnownFiles, {});
+  known_sites_.assign(kKnownSites, {});
+  function_category_ = strings_->code("function");
+}
 
 Process& Definitions::process(std::uint64_t key) {
   if (Process* known = find(key)) return *known;
@@ -45,17 +63,47 @@ Process* Definitions::find(std::uint64_t key) {
   return found == by_key_.end() ? nullptr : found->second;
 }
 
-void Definitions::define(Process& process, std::uint64_t id, const Definition& definition) {
+void Definitions::define(Process& process, std::uint64_t id, Definition definition,
+                         std::string_view text) {
   if (id == 0) return;
   // A forked child's ids go on where its parent's ended.
   if (process.definitions.empty()) process.first_id = id;
-  const std::uint64_t slot = id - process.first_id;
-  if (id < process.first_id || slot >= process.definitions.size() + kHole) {
-    process.far_definitions[id] = definition;
-    return;
+  const std::uint64_t block = (id - process.first_id) / kBlock;
+  const bool far =
+      id < process.first_id || block >= process.definitions.size() + kHole / kBlock;
+  if (!far && block >= process.definitions.size()) process.definitions.resize(block + 1);
+  if (!far && process.definitions[block] == 0)
+    process.definitions[block] = store_.allocate(kBlock * sizeof(Definition)) + 1;
+  // It comes several times: from the segment, and from logs.
+  const Definition before = far ? Definition() : *slot(process, id);
+  definition.length = static_cast<std::uint32_t>(text.size());
+  if (before.kind == definition.kind && before.length == definition.length &&
+      view(before) == text) {
+    definition.text = before.text;
+  } else if (!text.empty()) {
+    definition.text = store_.allocate(text.size());
+    std::memcpy(store_.at(definition.text), text.data(), text.size());
   }
-  if (slot >= process.definitions.size()) process.definitions.resize(slot + 1 + slot / 2);
-  process.definitions[slot] = definition;
+  if (far) {
+    process.far_definitions[id] = definition;
+  } else {
+    *slot(process, id) = definition;
+  }
+}
+
+// nullptr where the process has no room for it. Valid until some others were asked for.
+Definition* Definitions::slot(const Process& process, std::uint64_t id) const {
+  if (id < process.first_id) return nullptr;
+  const std::uint64_t block = (id - process.first_id) / kBlock;
+  if (block >= process.definitions.size() || process.definitions[block] == 0) return nullptr;
+  return reinterpret_cast<Definition*>(store_.at(process.definitions[block] - 1)) +
+         (id - process.first_id) % kBlock;
+}
+
+std::string_view Definitions::view(const Definition& definition) const {
+  return definition.length == 0
+             ? std::string_view()
+             : std::string_view(store_.at(definition.text), definition.length);
 }
 
 void Definitions::note(Process& process, const Note& note) {
@@ -66,44 +114,39 @@ void Definitions::note(Process& process, const Note& note) {
   if (process.known_notes.insert(hash).second) process.notes.push_back(note);
 }
 
-const Definition* Definitions::lookup(const Process& process, std::uint64_t id) const {
+Definition Definitions::lookup(const Process& process, std::uint64_t id) const {
   const Process* owner = &process;
   for (int i = 0; i < kMaxNesting && id < owner->limit; i++) {
     const auto parent = by_key_.find(owner->parent_key);
-    if (parent == by_key_.end()) return nullptr;
+    if (parent == by_key_.end()) return {};
     owner = parent->second;
   }
-  if (id >= owner->first_id && id - owner->first_id < owner->definitions.size()) {
-    const Definition& definition = owner->definitions[id - owner->first_id];
-    if (definition.kind != DefinitionKind::kNone) return &definition;
-  }
+  if (const Definition* near = slot(*owner, id);
+      near != nullptr && near->kind != DefinitionKind::kNone)
+    return *near;
   const auto far = owner->far_definitions.find(id);
-  return far == owner->far_definitions.end() ? nullptr : &far->second;
+  return far == owner->far_definitions.end() ? Definition() : far->second;
 }
 
 std::string Definitions::path_text(const Process& process, std::uint64_t id, int depth) const {
-  const Definition* definition = id == 0 || depth > kMaxNesting ? nullptr : lookup(process, id);
-  if (definition == nullptr) return "";
-  const std::string_view text = strings_->view(definition->text);
-  if (definition->kind == DefinitionKind::kString) return normalise_path("", text);
-  if (definition->kind != DefinitionKind::kPath) return "";
-  if (text.starts_with('/')) return normalise_path("", text);
-  return normalise_path(path_text(process, definition->a, depth + 1), text);
+  if (id == 0 || depth > kMaxNesting) return "";
+  const Definition definition = lookup(process, id);
+  if (definition.kind == DefinitionKind::kString) return normalise_path("", view(definition));
+  if (definition.kind != DefinitionKind::kPath) return "";
+  if (view(definition).starts_with('/')) return normalise_path("", view(definition));
+  const std::string base = path_text(process, definition.a, depth + 1);
+  return normalise_path(base, view(definition));
 }
 
 std::uint32_t Definitions::file(Process& process, std::uint64_t id, bool& known) {
-  // A slot holds code + 2, so that "not resolved yet" (0) and "names no file" (1) fit beside codes.
-  if (id < process.files.size() && process.files[id] != 0) {
-    known = true;
-    return process.files[id] == 1 ? kNoString : process.files[id] - 2;
-  }
-  known = lookup(process, id) != nullptr;
+  KnownFile& place = known_at(known_files_, process, id);
+  known = true;
+  if (place.process == &process && place.id == id) return place.code;
+  known = lookup(process, id).kind != DefinitionKind::kNone;
   if (!known) return kNoString;
   const std::string path = path_text(process, id, 0);
-  const std::uint32_t code = path.empty() ? kNoString : strings_->code(path);
-  if (id >= process.files.size() && id < kCachedIds) process.files.resize(id + 1 + id / 2);
-  if (id < process.files.size()) process.files[id] = code == kNoString ? 1 : code + 2;
-  return code;
+  place = {&process, id, path.empty() ? kNoString : strings_->code(path)};
+  return place.code;
 }
 
 Site Definitions::resolve_site(const Process& process, const Definition& definition) {
@@ -123,29 +166,22 @@ Site Definitions::resolve_site(const Process& process, const Definition& definit
     }
     return {.name = strings_->code(name), .category = function_category_};
   }
-  return {.name = strings_->code_or_null(shown(strings_->view(definition.text)))};
+  return {.name = strings_->code_or_null(shown(view(definition)))};
 }
 
 const Site* Definitions::site(Process& process, std::uint64_t id) {
-  if (id < process.site_known.size() && process.site_known[id] != 0) return &process.sites[id];
-  const Definition* definition = lookup(process, id);
-  if (definition == nullptr) return nullptr;
-  const Site site = resolve_site(process, *definition);
-  const std::uint64_t slot =
-      id < kCachedIds ? id : 0;  // 0 is never an id: scratch for strange ones
-  if (slot >= process.sites.size()) {
-    process.sites.resize(slot + 1 + slot / 2);
-    process.site_known.resize(process.sites.size());
-  }
-  process.sites[slot] = site;
+  KnownSite& place = known_at(known_sites_, process, id);
   // A site may come before its name: remembered only when both are there.
-  process.site_known[slot] = slot != 0 && site.name != kNoString ? 1 : 0;
-  return &process.sites[slot];
+  if (place.process == &process && place.id == id && place.site.name != kNoString)
+    return &place.site;
+  const Definition definition = lookup(process, id);
+  if (definition.kind == DefinitionKind::kNone) return nullptr;
+  place = {&process, id, resolve_site(process, definition)};
+  return &place.site;
 }
 
 std::string_view Definitions::text(const Process& process, std::uint64_t id) const {
-  const Definition* definition = id == 0 ? nullptr : lookup(process, id);
-  return definition == nullptr ? std::string_view() : strings_->view(definition->text);
+  return id == 0 ? std::string_view() : view(lookup(process, id));
 }
 
 std::string_view Definitions::meta(const Process& process, std::string_view key) const {

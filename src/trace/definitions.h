@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "trace/batch.h"
+#include "trace/paged_store.h"
+#include "trace/run_set.h"
 #include "trace/strings.h"
 
 namespace fathom::trace {
@@ -25,8 +27,9 @@ enum class DefinitionKind : std::uint8_t { kNone, kString, kPath, kSite, kFuncti
 
 struct Definition {
   DefinitionKind kind = DefinitionKind::kNone;
-  std::uint32_t text = kNoString;  // raw text (string, path)
-  std::uint64_t a = 0;             // path: base id; site: name id; function: module id
+  std::uint32_t length = 0;  // of the raw text (string, path)
+  std::uint64_t text = 0;    // where it lies
+  std::uint64_t a = 0;       // path: base id; site: name id; function: module id
   std::uint64_t b = 0;             // site: category id; function: offset
   std::uint64_t file = 0;          // site: id of the source file
   std::uint64_t line = 0;          // site
@@ -59,6 +62,7 @@ struct ThreadFacts {
   std::uint64_t last_tick = 0;  // of what was decoded
   std::uint64_t end_tick = 0;   // 0: not ended
   std::uint64_t name = 0;       // id
+  RunSet runs;                  // that were seen
 };
 
 // One process: one program image of one pid.
@@ -79,20 +83,18 @@ struct Process {
   std::uint64_t last_tick = 0;
 
   std::uint64_t first_id = 0;
-  std::vector<Definition> definitions;  // by id - first_id
+  std::vector<std::uint64_t> definitions;  // by (id - first_id) / kBlock: where they lie, plus 1
   std::unordered_map<std::uint64_t, Definition>
       far_definitions;  // ids that would leave a large hole
-  // Resolved, by id; filled when first used.
-  std::vector<std::uint32_t> files;
-  std::vector<Site> sites;
-  std::vector<std::uint8_t> site_known;
   std::int32_t rank = kNull32;
   bool rank_known = false;
 };
 
+// Names may be without number: they lie in pages, of which only some are in memory at a time.
 class Definitions {
  public:
-  Definitions(Strings& strings, NameResolver resolver);
+  // `directory`: for the file of the pages (PagedStore).
+  Definitions(Strings& strings, NameResolver resolver, std::string directory);
 
   Process& process(std::uint64_t key);
   [[nodiscard]] Process* find(std::uint64_t key);
@@ -101,25 +103,47 @@ class Definitions {
     return processes_;
   }
 
-  void define(Process& process, std::uint64_t id, const Definition& definition);
+  // `text` is that of a string or path.
+  void define(Process& process, std::uint64_t id, Definition definition,
+              std::string_view text = {});
   void note(Process& process, const Note& note);  // a note that is known is dropped
 
   // kNoString where the id is unknown, or names no file. `known` says whether the id was.
   std::uint32_t file(Process& process, std::uint64_t id, bool& known);
   // nullptr while the id is unknown. Valid until the next call.
   const Site* site(Process& process, std::uint64_t id);
+  // "" where the id is unknown. Valid until some others were asked for.
   std::string_view text(const Process& process, std::uint64_t id) const;
-  // A fact of META, the process's own or inherited by fork; "" if there is none.
+  // A fact of META, the process's own or inherited by fork; "" if there is none. The same.
   std::string_view meta(const Process& process, std::string_view key) const;
   std::int32_t rank(Process& process);
 
+  // The strings were cleared: no code of before holds.
+  void forget_codes();
+
  private:
-  [[nodiscard]] const Definition* lookup(const Process& process, std::uint64_t id) const;
+  // What was resolved last for ids that fall on the same place.
+  struct KnownFile {
+    const Process* process = nullptr;
+    std::uint64_t id = 0;
+    std::uint32_t code = kNoString;
+  };
+  struct KnownSite {
+    const Process* process = nullptr;
+    std::uint64_t id = 0;
+    Site site;
+  };
+  [[nodiscard]] Definition* slot(const Process& process, std::uint64_t id) const;
+  [[nodiscard]] Definition lookup(const Process& process, std::uint64_t id) const;
+  [[nodiscard]] std::string_view view(const Definition& definition) const;
   std::string path_text(const Process& process, std::uint64_t id, int depth) const;
   Site resolve_site(const Process& process, const Definition& definition);
 
   Strings* strings_;
   NameResolver resolver_;
+  mutable PagedStore store_;
+  std::vector<KnownFile> known_files_;
+  std::vector<KnownSite> known_sites_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unordered_map<std::uint64_t, Process*> by_key_;
   std::uint32_t function_category_;

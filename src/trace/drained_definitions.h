@@ -16,13 +16,11 @@ namespace fathom::trace {
 
 class DrainedDefinitions {
  public:
-  explicit DrainedDefinitions(const Spool& spool) : path_(spool.definitions_path()) {}
-  // Those since the last time. Not while somebody appends.
-  // Processes that were seen from outside lie there, too.
-  Status into(Decoder& decoder, std::vector<ProcessRow>* processes = nullptr);
+  // Those since the last time; `log` is the drainer's definitions.log, nullptr where there is none.
+  // Not while somebody appends. Processes that were seen from outside lie there, too.
+  Status into(Decoder& decoder, const File* log, std::vector<ProcessRow>* processes = nullptr);
 
  private:
-  std::string path_;
   std::uint64_t read_ = 0;  // bytes
 };
 

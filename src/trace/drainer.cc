@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "trace/drainer.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "trace/definer.h"
 
@@ -21,6 +25,7 @@ std::span<const std::uint8_t> as_bytes(const std::string& text) {
 
 // What nobody drained for long may be more than fits into memory.
 constexpr std::uint64_t kMostMapped = std::uint64_t{64} << 20;
+constexpr std::size_t kMostOpenLogs = 128;  // descriptors are few; older ones have their file alone
 constexpr std::uint64_t kChunksPerRest = 256;  // the kernel maps the neighbours too: some 16 MiB
 
 bool all_free(const Pool& pool) {
@@ -33,6 +38,11 @@ bool all_free(const Pool& pool) {
 
 ChunkName name_of(const Pool& pool, std::uint32_t index) {
   return {pool.name_hash(), index, load(pool.segment(index).generation)};
+}
+
+bool is_in_the_way(const std::string& path) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
 }
 
 // The owner of a free segment is nobody, and its old records are no records: a thread that claims
@@ -48,7 +58,10 @@ void free_segment(fathom_segment& segment) {
 }  // namespace
 
 Drainer::Drainer(Spool& spool, const Clock& clock, std::uint64_t first_log)
-    : spool_(&spool), liveness_(spool.header(), clock), next_log_(first_log) {}
+    : spool_(&spool),
+      liveness_(spool.header(), clock),
+      page_(join_path(spool.directory(), FATHOM_RUN_FILE), spool.header()),
+      next_log_(first_log) {}
 
 Result<Drainer> Drainer::open(Spool& spool, const Clock& clock, std::uint64_t first_log) {
   Drainer drainer(spool, clock, first_log);
@@ -59,20 +72,67 @@ Result<Drainer> Drainer::open(Spool& spool, const Clock& clock, std::uint64_t fi
 // A drainer that was killed may have logged a segment and not freed it.
 Status Drainer::scan_existing() {
   for (const std::uint64_t n : spool_->logs()) {
-    FATHOM_ASSIGN(const std::string content, read_file(spool_->log_path(n)));
-    scan_log(as_bytes(content), [this](const LogEntry& entry, std::uint64_t) {
-      if (entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
-    });
+    FATHOM_ASSIGN(const OpenLog log, open_log(n));
+    FATHOM_ASSIGN(const LogScan scan,
+                  scan_log_file(log.file, 0, [this](const LogEntry& entry, std::uint64_t) {
+                    if (entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
+                  }));
+    (void)scan;
   }
   if (!path_exists(spool_->definitions_path())) return {};
-  FATHOM_ASSIGN(const std::string content, read_file(spool_->definitions_path()));
-  scan_log(as_bytes(content), [this](const LogEntry& entry, std::uint64_t) {
-    if (entry.kind == EntryKind::kLosses) gone_losses_.add(entry.bytes);
-  });
+  FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->definitions_path()));
+  FATHOM_ASSIGN(const LogScan scan, scan_log_file(definitions_->file(), 0,
+                                                  [this](const LogEntry& entry, std::uint64_t) {
+                                                    if (entry.kind == EntryKind::kLosses)
+                                                      gone_losses_.add(entry.bytes);
+                                                    if (entry.kind == EntryKind::kDrained)
+                                                      journal_.add(entry.bytes);
+                                                  }));
+  (void)scan;
   return {};
 }
 
+// Whatever somebody removed and others need: processes that attach, and whoever reads or goes on
+// after us.
+Status Drainer::keep_files() {
+  FATHOM_TRY(spool_->remake());
+  page_.keep();
+  if (definitions_ && !definitions_->is_there() && !path_exists(definitions_->path()))
+    FATHOM_TRY(definitions_->write_again());
+  return {};
+}
+
+Status Drainer::note(const std::string& entry) {
+  if (!definitions_) {
+    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->definitions_path()));
+  }
+  FATHOM_TRY(definitions_->append({EntryKind::kDrained, {}, 0, as_bytes(entry)}));
+  journal_.add(as_bytes(entry));
+  return {};
+}
+
+// A pool that is cut gets its size again before the program touches what is gone. One that was
+// removed is ours, and the program's, as long as both have it mapped.
+void Drainer::look_after(Pool& pool) {
+  if (pool.file_state() != Pool::FileState::kCut) return;
+  if (pool.mend()) (void)note(Journal::pool_cut()).has_value();
+}
+
+// Where programs cannot be seen, their files tell of them. Who has left no segment open has ended.
+void Drainer::listen() {
+  if (!liveness_.elsewhere()) return;
+  bool writes = false;
+  for (const auto& [path, pool] : pools_) {
+    liveness_.heard(pool.changed_realtime_ns());
+    for (std::uint32_t index = 0; index < pool.count(); index++)
+      writes |= load(pool.segment(index).state) == FATHOM_SEGMENT_OWNED;
+  }
+  if (liveness_.silent() && !writes) liveness_.all_ended();
+}
+
 Status Drainer::refresh_pools() {
+  runs_begun_ = page_.runs();  // before we look: what was begun then is there
+  FATHOM_TRY(keep_files());
   FATHOM_ASSIGN(const std::vector<std::string> paths, spool_->pool_paths());
   for (const std::string& path : paths) {
     if (pools_.contains(path) || unreadable_.contains(path)) continue;
@@ -83,13 +143,14 @@ Status Drainer::refresh_pools() {
       unreadable_.insert(path);
     }
   }
-  std::erase_if(pools_, [&paths](const auto& pool) {
-    return !std::binary_search(paths.begin(), paths.end(), pool.first);
-  });
   std::uint64_t bytes = 0;
-  for (const auto& [path, pool] : pools_) bytes += pool.file_bytes();
+  for (auto& [path, pool] : pools_) {
+    look_after(pool);
+    bytes += pool.file_bytes();
+  }
   many_ = bytes > kMostMapped;
   liveness_.begin_pass();
+  listen();
   for (auto& [path, pool] : pools_) {
     see_owners(pool);
     rest(pool);
@@ -186,7 +247,12 @@ void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
 Status Drainer::ensure_log(std::uint64_t room) {
   if (log_ && log_->size() > 0 && log_->size() + room > kLogBytes) roll();
   if (!log_) {
-    FATHOM_ASSIGN(log_, ChunkLog::open(spool_->log_path(next_log_)));
+    Result<ChunkLog> log = ChunkLog::open(spool_->log_path(next_log_));
+    // Somebody put something else there: another number will do.
+    if (!log && is_in_the_way(spool_->log_path(next_log_)))
+      log = ChunkLog::open(spool_->log_path(++next_log_));
+    if (!log) return std::move(log).error();
+    log_ = std::move(log).value();
     current_log_ = next_log_++;
   }
   if (!definitions_) {
@@ -205,9 +271,11 @@ Status Drainer::take(const Work& work) {
       FATHOM_TRY(log_->append({EntryKind::kChunk, name, schema, chunk.bytes}));
       logged_.insert(name);
     }
-    const std::string definitions = extract_definitions(chunk);
+    std::uint64_t events = 0;
+    const std::string definitions = extract_definitions(chunk, events);
     if (!definitions.empty())
       FATHOM_TRY(definitions_->append({EntryKind::kChunk, name, 0, as_bytes(definitions)}));
+    FATHOM_TRY(note(Journal::drained(current_log_, events)));
   }
   free_segment(work.pool->segment(work.index));
   __atomic_fetch_add(&work.pool->header().offers, 1, __ATOMIC_RELEASE);
@@ -235,42 +303,51 @@ Result<DrainResult> Drainer::drain() {
   for (const auto& [path, pool] : pools_) {
     result.pools++;
     result.pool_bytes += pool.file_bytes();
+    for (const auto& of_source : pool.header().losses)
+      result.lost += load(of_source[FATHOM_LOSS_NO_ROOM]) + load(of_source[FATHOM_LOSS_NESTED]);
     result.owners_alive = result.owners_alive || creator_lives(pool);
   }
+  if (liveness_.silent()) std::swap(result.owners_alive, result.owners_unknown);
   return result;
 }
 
 void Drainer::remove_idle_pools() {
-  for (auto& [path, pool] : pools_) {
-    if (all_free(pool) && !creator_lives(pool)) remove_pool(pool);
-    rest(pool);
+  for (auto at = pools_.begin(); at != pools_.end();) {
+    Pool& pool = at->second;
+    const bool gone = all_free(pool) && !creator_lives(pool) && remove_pool(pool);
+    if (!gone) rest(pool);
+    at = gone ? pools_.erase(at) : std::next(at);
   }
-  std::erase_if(pools_, [](const auto& pool) { return !path_exists(pool.first); });
 }
 
 // Closed first, then looked at again: a forked child that claimed a segment in between either
 // sees that the pool is closed and gives it back, or is seen here.
-void Drainer::remove_pool(Pool& pool) {
+bool Drainer::remove_pool(Pool& pool) {
   __atomic_store_n(&pool.header().state, FATHOM_POOL_CLOSED, __ATOMIC_SEQ_CST);
   if (!all_free(pool)) {
     __atomic_store_n(&pool.header().state, FATHOM_POOL_OPEN, __ATOMIC_SEQ_CST);
-    return;
+    return false;
   }
   if (PoolLosses::any(pool.header())) {
     const std::string counters = PoolLosses::encode(pool.header());
     if (!ensure_log(0) ||
         !definitions_->append(
             {EntryKind::kLosses, {pool.name_hash(), 0, 0}, 0, as_bytes(counters)}))
-      return;
+      return false;
     gone_losses_.add(as_bytes(counters));
   }
-  if (::unlink(pool.path().c_str()) == 0) spool_->give_back(pool.file_bytes());
+  if (pool.file_state() != Pool::FileState::kGone && !pool.remove_file()) return false;
+  page_.give_back(pool.file_bytes());
+  return true;
 }
 
 Status Drainer::append(const HostRows& rows, const Strings& strings) {
+  std::uint64_t count =
+      rows.events.rows() + rows.counters.rows.size() + rows.intervals.rows.size();
   for (const std::string& bytes : encode_rows(rows, strings)) {
     FATHOM_TRY(ensure_log(bytes.size()));
     FATHOM_TRY(log_->append({EntryKind::kRows, {}, 0, as_bytes(bytes)}));
+    FATHOM_TRY(note(Journal::drained(current_log_, std::exchange(count, 0))));
   }
   if (rows.processes.empty()) return {};
   FATHOM_TRY(ensure_log(0));
@@ -279,13 +356,40 @@ Status Drainer::append(const HostRows& rows, const Strings& strings) {
 }
 
 void Drainer::roll() {
-  if (log_ && log_->size() > 0) log_.reset();
+  if (!log_ || log_->size() == 0) return;
+  written_.emplace(current_log_, std::move(*log_));
+  log_.reset();
+  if (written_.size() > kMostOpenLogs) written_.erase(written_.begin());
 }
 
 std::vector<std::uint64_t> Drainer::complete_logs() const {
   std::vector<std::uint64_t> logs = spool_->logs();
+  for (const auto& [n, log] : written_) logs.push_back(n);
   if (log_) std::erase(logs, current_log_);
+  std::ranges::sort(logs);
+  logs.erase(std::unique(logs.begin(), logs.end()), logs.end());
   return logs;
+}
+
+Result<Drainer::OpenLog> Drainer::open_log(std::uint64_t n) const {
+  const auto ours = written_.find(n);
+  if (ours != written_.end()) {
+    const std::string path = "/proc/self/fd/" + std::to_string(ours->second.file().fd());
+    FATHOM_ASSIGN(File file, File::open(path, O_RDONLY));
+    return OpenLog{std::move(file), ours->second.size()};
+  }
+  FATHOM_ASSIGN(File file, File::open(spool_->log_path(n), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  FATHOM_ASSIGN(const std::uint64_t size, file.size());
+  return OpenLog{std::move(file), size};
+}
+
+void Drainer::remove_log(std::uint64_t n) {
+  ::unlink(spool_->log_path(n).c_str());
+  written_.erase(n);
+}
+
+bool Drainer::has_log(std::uint64_t n) const {
+  return (log_ && n == current_log_) || written_.contains(n) || path_exists(spool_->log_path(n));
 }
 
 LogEnd Drainer::log_end() const {
@@ -346,7 +450,19 @@ std::vector<Loss> Drainer::losses() const {
   std::vector<Loss> losses = all.losses();
   if (!unreadable_.empty())
     losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
+  if (page_.refused() > 0) {
+    losses.push_back({"", "a process found no room for its pool",
+                      static_cast<std::int64_t>(page_.refused() & INT64_MAX)});
+  }
   return losses;
+}
+
+std::vector<Loss> Drainer::gaps(const std::function<bool(std::uint64_t)>& packed,
+                                const Definitions& definitions) const {
+  return journal_.gaps({.runs = runs_begun_,
+                        .next_log = next_log_,
+                        .has_log = [&](std::uint64_t n) { return packed(n) || has_log(n); },
+                        .definitions = &definitions});
 }
 
 }  // namespace fathom::trace

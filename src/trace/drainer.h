@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Takes full segments, and those of dead owners, out of the pools into logs, so that the program
 // can use them again. Needs spool/lock (exclusive). Nothing is freed before it is in the log: a
-// disk that is full costs nothing until the guests themselves find no room. One thread at a time.
+// disk that is full costs nothing until the guests themselves find no room. What was opened stays
+// open: files that somebody removes or replaces cost nothing, and those that others need are made
+// again. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +15,15 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/files.h"
 #include "base/result.h"
 #include "trace/chunk_log.h"
 #include "trace/host_rows.h"
+#include "trace/journal.h"
 #include "trace/liveness.h"
 #include "trace/record_walker.h"
+#include "trace/run_page.h"
 #include "trace/spool.h"
 
 namespace fathom::trace {
@@ -30,7 +36,9 @@ struct DrainResult {
   std::uint64_t bytes = 0;
   std::uint64_t pools = 0;  // that exist now
   std::uint64_t pool_bytes = 0;
-  bool owners_alive = false;  // some process may still write
+  std::uint64_t lost = 0;     // events that guests found no room for, as the pools count them now
+  bool owners_alive = false;    // some process may still write
+  bool owners_unknown = false;  // on another machine, and nothing was heard of them: nothing is taken
   std::vector<CallInFlight>
       died_in;  // what owners that were found dead in this pass were in the middle of
   std::optional<Error> trouble;  // a log could not be written: what is left waits for the next pass
@@ -59,6 +67,18 @@ class Drainer {
   // Logs that are complete, ascending.
   [[nodiscard]] std::vector<std::uint64_t> complete_logs() const;
   [[nodiscard]] LogEnd log_end() const;
+  // A log, and how many bytes it should have. Also one whose file somebody removed.
+  struct OpenLog {
+    File file;
+    std::uint64_t bytes = 0;
+  };
+  [[nodiscard]] Result<OpenLog> open_log(std::uint64_t n) const;
+  // It is packed: removes its file.
+  void remove_log(std::uint64_t n);
+  // definitions.log; nullptr where there is none yet.
+  [[nodiscard]] const File* definitions_file() const {
+    return definitions_ ? &definitions_->file() : nullptr;
+  }
 
   // Copies of what lies in segments now: definitions that drained chunks may refer to.
   void visit_live(const std::function<void(const Chunk&)>& visit);
@@ -76,8 +96,17 @@ class Drainer {
   };
   [[nodiscard]] LiveState live_state() const;
 
-  // Counters of losses of all pools, those that are gone included.
+  // Counters of losses of all pools, those that are gone included, and of pools that could not be
+  // made.
   [[nodiscard]] std::vector<Loss> losses() const;
+  // What is missing of all that the programs wrote, as far as the last pass. `packed` tells of a
+  // log whether it is in Parquet; the definitions are those of all logs and segments.
+  [[nodiscard]] std::vector<Loss> gaps(const std::function<bool(std::uint64_t)>& packed,
+                                       const Definitions& definitions) const;
+  // Programs of another machine have ended: somebody says so.
+  void all_ended() { liveness_.all_ended(); }
+  // Says that the recorder lives, to whoever looks at the run from another machine.
+  void beat() { page_.beat(now_realtime_ns()); }
 
  private:
   struct Work {
@@ -87,7 +116,11 @@ class Drainer {
   };
   Drainer(Spool& spool, const Clock& clock, std::uint64_t first_log);
   Status scan_existing();
+  Status keep_files();
   Status refresh_pools();
+  void look_after(Pool& pool);
+  void listen();
+  Status note(const std::string& entry);
   void see_owners(Pool& pool);
   bool creator_lives(const Pool& pool) const;
   bool pool_lives(const Pool& pool) const;
@@ -96,9 +129,10 @@ class Drainer {
   void collect(std::vector<Work>& work, DrainResult& result);
   Status take(const Work& work);
   void remove_idle_pools();
-  void remove_pool(Pool& pool);
+  bool remove_pool(Pool& pool);
   Status ensure_log(std::uint64_t room);
   [[nodiscard]] Chunk chunk_of(const Pool& pool, std::uint32_t index) const;
+  [[nodiscard]] bool has_log(std::uint64_t n) const;
   void rest(const Pool& pool) const {
     if (many_) pool.rest();
   }
@@ -110,6 +144,10 @@ class Drainer {
   std::set<ChunkName> logged_;         // in a log, but not yet freed
   std::set<std::string> unreadable_;   // pools that are damaged
   PoolLosses gone_losses_;
+  RunPage page_;
+  Journal journal_;
+  std::uint64_t runs_begun_ = 0;               // at the beginning of the last pass
+  std::map<std::uint64_t, ChunkLog> written_;  // by us, complete and not packed yet
   std::optional<ChunkLog> log_;
   std::optional<ChunkLog> definitions_;
   std::uint64_t current_log_ = 0;

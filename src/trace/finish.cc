@@ -93,7 +93,7 @@ Result<Totals> Packer::State::sum_up() {
   FATHOM_TRY(drain_all(result, trouble));
   drainer->roll();
   tick();
-  settle_facts(result.owners_alive);
+  settle_facts(result.owners_alive || result.owners_unknown);
   settle_state(result, "", trouble);
   Totals totals{manifest, summary_, 0};
   const std::string carried = decoder_.carry();  // packing goes on from here
@@ -101,16 +101,17 @@ Result<Totals> Packer::State::sum_up() {
     if (is_packed(n)) continue;
     Rows rows;
     FATHOM_TRY(read_log(n, rows));
-    for (const SummaryRow& row : rows.sums.summary.rows()) {
-      totals.summary.add(row);
+    totals.summary.add(rows.sums.summary, log_strings_, strings);
+    for (const SummaryRow& row : rows.sums.summary.rows())
       totals.waiting += static_cast<std::uint64_t>(row.calls);
-    }
     add_counts(rows.sums, totals.manifest);
+    decoder_.renew_strings();
   }
   decoder_.restore(carried);
   for (const auto& process : decoder_.definitions().processes())
     take_reasons(decoder_.definitions(), *process, totals.manifest);
-  add_losses_of_pools(totals.manifest);
+  add_losses_of_spool(totals.manifest);
+  tell_of_others(totals.summary, totals.manifest);
   totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;
 }
@@ -122,17 +123,18 @@ Result<FinishResult> Packer::State::finish(const std::string& partial_reason, co
   drainer->roll();
   FATHOM_TRY(pack_complete(go_on));
   tick();
-  settle_facts(result.owners_alive);
-  if (!result.owners_alive) remove_unready_pools();
+  const bool left = result.owners_alive || result.owners_unknown;
+  settle_facts(left);
+  if (!left) remove_unready_pools();
   const Result<std::vector<std::string>> pools = spool_.pool_paths();
   const bool packed = spool_.logs().empty();
   const bool empty = pools && pools->empty() && packed;
   result.interrupted = !packed && go_on;
-  if (!result.owners_alive && !empty && !result.interrupted && trouble.empty())
+  if (!left && !empty && !result.interrupted && trouble.empty())
     trouble = "something in the spool is damaged";
   settle_state(result, partial_reason, trouble);
   result.state = manifest.state;
-  if (result.owners_alive || !empty) {
+  if (left || !empty) {
     FATHOM_TRY(write_manifest(directory_, manifest));
     return result;
   }
@@ -147,11 +149,12 @@ Status Packer::State::drain_all(FinishResult& result, std::string& trouble) {
   for (int passes = 1;; passes++) {
     FATHOM_ASSIGN(const DrainResult pass, drain());
     result.owners_alive = pass.owners_alive;
+    result.owners_unknown = pass.owners_unknown;
     if (pass.trouble) {
       trouble = pass.trouble->message;
       return {};
     }
-    if (pass.chunks == 0 || (pass.owners_alive && passes == kPassesOfLiving)) return {};
+    if (pass.chunks == 0 || ((pass.owners_alive || pass.owners_unknown) && passes == kPassesOfLiving)) return {};
   }
 }
 
@@ -166,6 +169,7 @@ void Packer::State::remove_unready_pools() {
 }
 
 void Packer::State::settle_facts(bool owners_alive) {
+  (void)definitions_.into(decoder_, drainer->definitions_file()).has_value();
   drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
   for (const NotCovered& one : not_covered(decoder_.definitions(), options_.library))
     manifest.add_not_covered(one);
@@ -189,6 +193,7 @@ void Packer::State::settle_state(const FinishResult& result, const std::string& 
                                  const std::string& trouble) {
   std::string reason = !partial_reason.empty() ? partial_reason : trouble;
   if (reason.empty() && manifest.state == RunState::kPartial) reason = manifest.state_reason;
+  if (reason.empty() && !gaps().empty()) reason = kVanished;
   if (reason.empty() && !manifest.in_flight.empty()) {
     reason = "calls were in flight when their process was killed";
   }
@@ -196,7 +201,8 @@ void Packer::State::settle_state(const FinishResult& result, const std::string& 
   if (!reason.empty()) {
     manifest.state = RunState::kPartial;
   } else {
-    manifest.state = result.owners_alive ? RunState::kRunning : RunState::kComplete;
+    const bool left = result.owners_alive || result.owners_unknown;
+    manifest.state = left ? RunState::kRunning : RunState::kComplete;
   }
 }
 
@@ -222,7 +228,10 @@ Status Packer::State::load_summary(const std::string& path) {
                     "bytes, first, last, hist, sizes, positioned, consecutive, forward, strided, "
                     "misaligned, extent",
                     path)));
-  for (const auto& cells : table.rows) summary_.add(summary_row(cells, strings));
+  SummaryTable part;
+  Strings texts;
+  for (const auto& cells : table.rows) part.add(summary_row(cells, texts));
+  summary_.add(part, texts, strings);
   return {};
 }
 
@@ -284,12 +293,27 @@ Status Packer::State::write_finals() {
   return write_unpublished(parquet_name(kThreadsTable), SqlBatch::threads(threads));
 }
 
-void Packer::State::add_losses_of_pools(Manifest& to) const {
-  for (const Loss& loss : drainer->losses()) to.add_loss(loss);
-  if (const Result<Spool> now = Spool::open(spool_.directory()); now && now->header().refused > 0) {
-    to.add_loss({"", "a process found no room for its pool",
-                 static_cast<std::int64_t>(now->header().refused & INT64_MAX)});
+std::vector<Loss> Packer::State::gaps() {
+  return drainer->gaps([this](std::uint64_t n) { return is_packed(n); }, decoder_.definitions());
+}
+
+// Whoever reads the sums should know that some belong to no file by name.
+void Packer::State::tell_of_others(const SummaryTable& summary, Manifest& to) const {
+  for (const char* others : {kOtherFiles, kOtherNames}) {
+    const std::uint32_t code = strings.find(others);
+    std::int64_t calls = 0;
+    for (const SummaryRow& row : summary.rows()) {
+      if (row.key.file == code || row.key.name == code) add_to(calls, row.calls);
+    }
+    if (calls > 0)
+      to.facts[std::string("summary.") + others] =
+          std::to_string(calls) + " calls: too many to have rows of their own in the sums";
   }
+}
+
+void Packer::State::add_losses_of_spool(Manifest& to) {
+  for (const Loss& loss : drainer->losses()) to.add_loss(loss);
+  for (const Loss& loss : gaps()) to.add_loss(loss);
 }
 
 // summary.parquet makes the parts superfluous; the manifest is final only now.
@@ -300,7 +324,8 @@ Status Packer::State::publish_finals() {
        {kProcessesTable, kThreadsTable, kTimelineTable, kCoverageTable, kSummaryTable}) {
     FATHOM_TRY(rename_path(unpublished_path(parquet_name(table)), final_path(parquet_name(table))));
   }
-  add_losses_of_pools(manifest);
+  add_losses_of_spool(manifest);
+  tell_of_others(summary_, manifest);
   FATHOM_TRY(write_manifest(directory_, manifest));
   // The spool goes at one stroke: half of it would look like a recording that has to be recovered.
   FATHOM_TRY(rename_path(spool_.directory(), final_path(kSpentSpool)));

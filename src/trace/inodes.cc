@@ -6,7 +6,8 @@
 #include <sys/sysmacros.h>
 
 #include <string>
-#include <unordered_set>
+
+#include "trace/schema.h"
 
 namespace fathom::trace {
 namespace {
@@ -26,14 +27,17 @@ bool ask(const std::string& path, InodeRow& row) {
 std::vector<InodeRow> Inodes::look_at(const SummaryTable& summary, const Strings& strings) {
   std::vector<InodeRow> rows;
   std::unordered_set<std::uint32_t> asked;  // a file has a row for each call and process
-  found_.resize(strings.size());
+  constexpr std::size_t kMost = std::size_t{1} << 16;
+  if (found_.size() > kMost) found_.clear();
   for (const SummaryRow& sums : summary.rows()) {
     InodeRow row{.path = sums.key.file};
-    if (row.path == kNoString || found_[row.path] != 0 || !asked.insert(row.path).second) continue;
+    if (row.path == kNoString || !asked.insert(row.path).second) continue;
     const std::string path(strings.view(row.path));
+    const std::uint64_t hash = fnv1a(path);
+    if (found_.contains(hash)) continue;
     // There everybody sees their own, and ours is not meant.
-    if (path.starts_with("/proc/") || !ask(path, row)) continue;
-    found_[row.path] = 1;
+    if (!path.starts_with('/') || path.starts_with("/proc/") || !ask(path, row)) continue;
+    found_.insert(hash);
     rows.push_back(row);
   }
   return rows;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_set>
 #include <vector>
 
 #include "trace/strings.h"
@@ -24,7 +25,7 @@ class Inodes {
   std::vector<InodeRow> look_at(const SummaryTable& summary, const Strings& strings);
 
  private:
-  std::vector<std::uint8_t> found_;  // by code
+  std::unordered_set<std::uint64_t> found_;  // hashes of paths, of the last so many
 };
 
 }  // namespace fathom::trace

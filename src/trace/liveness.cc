@@ -49,6 +49,17 @@ Liveness::Liveness(const fathom_run_header& run, Clock clock) : clock_(std::move
   machine_ = same_host ? Machine::kEarlierBoot : Machine::kAnother;
 }
 
+bool is_recent(std::int64_t realtime_ns) {
+  const std::int64_t now = now_realtime_ns();
+  return realtime_ns > now - kLeaseNs && realtime_ns < now + kLeaseNs;
+}
+
+bool Liveness::silent() const { return elsewhere() && !is_recent(heard_ns_); }
+
+void Liveness::all_ended() {
+  if (elsewhere()) machine_ = Machine::kEarlierBoot;
+}
+
 void Liveness::saw(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) {
   std::uint64_t& latest = images_[pid][key];
   latest = std::max(latest, tick);

@@ -41,8 +41,14 @@ Clock first_clock(const Manifest& manifest, const Spool& spool) {
   return {clock.tick_source(), clock.pairs().front(), rate};
 }
 
-std::span<const std::uint8_t> as_bytes(const MappedFile& file) {
-  return {reinterpret_cast<const std::uint8_t*>(file.bytes().data()), file.bytes().size()};
+// Read and not mapped: somebody may cut the file meanwhile.
+Result<std::vector<std::uint8_t>> content_of(const Drainer::OpenLog& log) {
+  FATHOM_ASSIGN(const std::uint64_t size, log.file.size());
+  std::vector<std::uint8_t> bytes(std::min(size, log.bytes));
+  FATHOM_ASSIGN(const std::size_t got,
+                log.file.pread_some(std::as_writable_bytes(std::span(bytes)), 0));
+  bytes.resize(got);
+  return bytes;
 }
 
 }  // namespace
@@ -55,8 +61,10 @@ Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest
       spool_(std::move(spool)),
       lock_(std::move(lock)),
       options_(std::move(options)),
-      definitions_(spool_),
-      decoder_(strings, clock, {options_.resolver, PathFilter(manifest.path_filter)}) {}
+      decoder_(log_strings_, clock,
+               {options_.resolver, PathFilter(manifest.path_filter), spool_.directory()}) {
+  summary_.bound(strings);
+}
 
 Status Packer::State::start() {
   std::uint64_t first = 0;
@@ -68,7 +76,8 @@ Status Packer::State::start() {
   if (last_packed_) spool_.restore_carried(*last_packed_, decoder_);
   tick();
   FATHOM_ASSIGN(drainer, Drainer::open(spool_, clock, first));
-  return definitions_.into(decoder_, &seen_from_outside_);
+  if (options_.ended) drainer->all_ended();
+  return definitions_.into(decoder_, drainer->definitions_file(), &seen_from_outside_);
 }
 
 // Whatever is packed from now on was written before this moment, so the clock's pieces that it lies
@@ -91,6 +100,7 @@ Status Packer::State::connect() {
 Result<DrainResult> Packer::State::drain() {
   const std::scoped_lock lock(mutex_);
   Result<DrainResult> result = drainer->drain();
+  if (result) FATHOM_TRY(keep_lock());
   if (result) died_in_.insert(died_in_.end(), result->died_in.begin(), result->died_in.end());
   return result;
 }
@@ -99,6 +109,15 @@ Status Packer::State::append(const HostRows& rows, const Strings& row_strings) {
   const std::scoped_lock lock(mutex_);
   seen_from_outside_.insert(seen_from_outside_.end(), rows.processes.begin(), rows.processes.end());
   return drainer->append(rows, row_strings);
+}
+
+// Whoever finds no lock would take one: two of us would take each other's segments.
+Status Packer::State::keep_lock() {
+  const std::string path = spool_.lock_path();
+  if (lock_.is_at(path) || (lock_again_ && lock_again_->is_at(path))) return {};
+  FATHOM_ASSIGN(lock_again_, FileLock::attempt(path, FileLock::Mode::kExclusive));
+  if (lock_again_) return {};
+  return Error{Code::kDenied, "somebody else records into " + directory_ + " now", ""};
 }
 
 void Packer::State::look(const std::function<void(Drainer&)>& look) {
@@ -125,7 +144,8 @@ Status Packer::State::pack_complete(const GoOn& go_on) {
   for (const std::uint64_t n : complete_logs()) {
     if (is_packed(n)) {
       // Killed between publishing and removing.
-      ::unlink(spool_.log_path(n).c_str());
+      const std::scoped_lock lock(mutex_);
+      drainer->remove_log(n);
     } else if (!go_on || go_on(n)) {
       FATHOM_TRY(pack(n));
     } else {
@@ -142,6 +162,7 @@ Status Packer::State::pack(std::uint64_t n) {
   FATHOM_TRY(read_log(n, rows));
   FATHOM_TRY(write_rows(n, rows));
   FATHOM_TRY(publish(n, rows.sums));
+  decoder_.renew_strings();
   trim_heap(kIdleHeap);
   const std::scoped_lock lock(mutex_);
   progress_.events += events_.rows();
@@ -149,23 +170,25 @@ Status Packer::State::pack(std::uint64_t n) {
 }
 
 Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
-  FATHOM_ASSIGN(const MappedFile log, MappedFile::open(spool_.log_path(n)));
+  std::optional<Drainer::OpenLog> log;
   std::vector<Chunk> chunks;
   std::set<ChunkName> names;
   {
     const std::scoped_lock lock(mutex_);
-    FATHOM_TRY(definitions_.into(decoder_));
+    FATHOM_ASSIGN(log, drainer->open_log(n));
+    FATHOM_TRY(definitions_.into(decoder_, drainer->definitions_file()));
     drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
   }
-  bool sound = true;
-  const LogScan scan = scan_log(as_bytes(log), [&](const LogEntry& entry, std::uint64_t) {
-    if (entry.kind == EntryKind::kRows) sound &= decode_rows(entry.bytes, rows.host, strings);
+  FATHOM_ASSIGN(const std::vector<std::uint8_t> bytes, content_of(*log));
+  bool sound = bytes.size() == log->bytes;
+  const LogScan scan = scan_log(bytes, [&](const LogEntry& entry, std::uint64_t) {
+    if (entry.kind == EntryKind::kRows) sound &= decode_rows(entry.bytes, rows.host, log_strings_);
     if (entry.kind != EntryKind::kChunk || !names.insert(entry.name).second) return;
     const std::scoped_lock lock(mutex_);
     chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
   });
   Decoder::Sums of_host;
-  add_sums(rows.host, strings, of_host);
+  add_sums(rows.host, log_strings_, of_host);
   if (rows.events != nullptr) {
     decoder_.decode(chunks, *rows.events, rows.host.counters);
     rows.events->append(rows.host.events);
@@ -175,7 +198,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   rows.sums = decoder_.take_sums();
   std::ranges::move(rows.sums.intervals.rows, std::back_inserter(rows.host.intervals.rows));
   rows.sums.add(of_host);
-  if (!sound || scan.damaged_bytes > as_bytes(log).size() - scan.sound_bytes) {
+  if (!sound || scan.damaged_bytes > bytes.size() - scan.sound_bytes) {
     rows.sums.losses.push_back({"", "damaged log", 1});
   }
   return {};
@@ -192,29 +215,29 @@ Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
   rows.events->sort();
   rows.host.counters.sort();
   FATHOM_TRY(write_unpublished(parquet_name(kEventsTable, n),
-                               SqlBatch::events(*rows.events, strings, host)));
+                               SqlBatch::events(*rows.events, log_strings_, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kSummaryTable, n),
-                               SqlBatch::summary(rows.sums.summary, strings, host)));
+                               SqlBatch::summary(rows.sums.summary, log_strings_, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable, n),
-                               SqlBatch::timeline(rows.sums.timeline, strings, host)));
+                               SqlBatch::timeline(rows.sums.timeline, log_strings_, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kCoverageTable, n),
-                               SqlBatch::coverage(rows.sums.coverage, strings, host)));
+                               SqlBatch::coverage(rows.sums.coverage, log_strings_, host)));
   FATHOM_TRY(write_inodes(n, rows.sums.summary));
   if (!rows.host.intervals.rows.empty()) {
     FATHOM_TRY(write_unpublished(parquet_name(kIntervalsTable, n),
-                                 SqlBatch::intervals(rows.host.intervals, strings, host)));
+                                 SqlBatch::intervals(rows.host.intervals, log_strings_, host)));
   }
   if (rows.host.counters.rows.empty()) return {};
   return write_unpublished(parquet_name(kCountersTable, n),
-                           SqlBatch::counters(rows.host.counters, strings, host));
+                           SqlBatch::counters(rows.host.counters, log_strings_, host));
 }
 
 // Only the machine that recorded knows what its paths mean.
 Status Packer::State::write_inodes(std::uint64_t n, const SummaryTable& sums) {
   if (!spool_.same_boot()) return {};
-  const std::vector<InodeRow> found = inodes_.look_at(sums, strings);
+  const std::vector<InodeRow> found = inodes_.look_at(sums, log_strings_);
   if (found.empty()) return {};
-  return write_unpublished(parquet_name(kInodesTable, n), SqlBatch::inodes(found, strings));
+  return write_unpublished(parquet_name(kInodesTable, n), SqlBatch::inodes(found, log_strings_));
 }
 
 // The events file is renamed last: it is what makes the log superfluous, and what the log's carry
@@ -238,14 +261,15 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
   own_parts_.insert(n);
   const std::optional<std::uint64_t> before = std::exchange(last_packed_, n);
   if (before) ::unlink(spool_.carry_path(*before).c_str());
-  for (const SummaryRow& row : sums.summary.rows()) summary_.add(row);
-  for (const Timeline::Row& row : sums.timeline.rows()) timeline_.add(row);
-  coverage_.add(sums.coverage);
+  summary_.add(sums.summary, log_strings_, strings);
+  timeline_.add(sums.timeline, log_strings_, strings);
+  coverage_.add(sums.coverage, log_strings_, strings);
   for (const auto& [layer, count] : sums.events_by_layer)
     add_to(manifest.layer(layer).events, count);
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
   FATHOM_TRY(write_manifest(directory_, manifest));
-  ::unlink(spool_.log_path(n).c_str());
+  const std::scoped_lock lock(mutex_);
+  drainer->remove_log(n);
   return {};
 }
 
@@ -255,7 +279,7 @@ Result<Packer> Packer::open(const std::string& directory, Manifest manifest,
   FATHOM_ASSIGN(Spool spool, Spool::open(spool_directory));
   FATHOM_ASSIGN(std::optional<FileLock> lock,
                 FileLock::attempt(spool.lock_path(), FileLock::Mode::kExclusive));
-  if (!lock) {
+  if (!lock || (spool.recorded_elsewhere() && !options.ended)) {
     return Error{Code::kDenied, directory + " is being recorded by another process",
                  "wait until it has ended"};
   }

@@ -29,7 +29,7 @@ class Packer::State {
 
   Manifest manifest;
   Clock clock;
-  Strings strings;
+  Strings strings;  // of all sums; few, whatever the programs named
   std::optional<Drainer> drainer;  // guarded by mutex_ while packing goes on
 
  private:
@@ -58,7 +58,10 @@ class Packer::State {
   void settle_facts(bool owners_alive);
   void settle_state(const FinishResult& result, const std::string& partial_reason,
                     const std::string& trouble);
-  void add_losses_of_pools(Manifest& to) const;
+  void add_losses_of_spool(Manifest& to);
+  void tell_of_others(const SummaryTable& summary, Manifest& to) const;
+  std::vector<Loss> gaps();
+  Status keep_lock();
   Status load_foreign_parts();
   Status load_summary(const std::string& path);
   Status load_timeline(const std::string& path);
@@ -75,8 +78,10 @@ class Packer::State {
   std::string directory_;
   Spool spool_;  // its schemas are guarded by mutex_
   FileLock lock_;
+  std::optional<FileLock> lock_again_;  // when somebody removed the file of the other
   PackerOptions options_;
   DrainedDefinitions definitions_;  // read while mutex_ is held: draining appends
+  Strings log_strings_;             // of the log that is being packed
   Decoder decoder_;
   SummaryTable summary_;
   Timeline timeline_;

@@ -76,7 +76,8 @@ void drop_summed_parts(std::map<std::string, std::vector<std::string>>& files,
 struct Replaced {
   std::vector<std::uint64_t> logs;
   std::vector<std::uint64_t> unfinished;
-  std::optional<std::uint64_t> last;  // of all parts that were packed
+  std::vector<std::uint64_t> packed;  // all parts, those without a log included
+  std::optional<std::uint64_t> last;  // of these
 };
 
 Replaced replaced_logs(const std::string& directory, const Spool* spool) {
@@ -88,7 +89,9 @@ Replaced replaced_logs(const std::string& directory, const Spool* spool) {
     (done ? replaced.logs : replaced.unfinished).push_back(n);
   }
   for (const std::uint64_t n : parquet_parts(directory, kEventsTable)) {
-    if (std::ranges::find(replaced.unfinished, n) == replaced.unfinished.end()) replaced.last = n;
+    if (std::ranges::find(replaced.unfinished, n) != replaced.unfinished.end()) continue;
+    replaced.packed.push_back(n);
+    replaced.last = n;
   }
   return replaced;
 }
@@ -130,11 +133,19 @@ void add_tail(Part& part, const TailFacts& facts) {
                             part.tail->in_flight.end());
   for (const NotCovered& program : facts.not_covered) manifest.add_not_covered(program);
   if (part.recorder_lives) return;
+  if (!facts.gaps.empty() && manifest.state != RunState::kPartial) {
+    manifest.state = RunState::kPartial;
+    manifest.state_reason = kVanished;
+  }
   // Nobody packs. Unsupervised, that is how it should be: what the processes wrote is all here.
   if (manifest.state != RunState::kRunning) return;
   if (manifest.origin != "unsupervised" && !manifest.duration_ns) {
     manifest.state = RunState::kPartial;
     manifest.state_reason = "the recorder was killed";
+  } else if (facts.owners_unknown) {
+    manifest.state = RunState::kPartial;
+    manifest.state_reason = "its programs ran on " + manifest.host.hostname +
+                            ", and whether they have ended cannot be told here";
   } else if (!facts.owners_alive) {
     manifest.state = manifest.in_flight.empty() ? RunState::kComplete : RunState::kPartial;
     if (!manifest.in_flight.empty())
@@ -158,7 +169,7 @@ Status read_spool(Part& part, const DecoderOptions& options, Need need) {
   if (Result<Manifest> now = read_manifest(part.directory)) part.manifest = std::move(now).value();
   const Result<std::optional<FileLock>> lock =
       FileLock::attempt(spool->lock_path(), FileLock::Mode::kShared);
-  part.recorder_lives = lock && !lock->has_value();
+  part.recorder_lives = (lock && !lock->has_value()) || spool->recorded_elsewhere();
   const Replaced replaced = replaced_logs(part.directory, &*spool);
   FATHOM_TRY(list_files(part, replaced.unfinished));
   part.files.erase(kProcessesTable);
@@ -168,6 +179,7 @@ Status read_spool(Part& part, const DecoderOptions& options, Need need) {
                                      {.decoder = options,
                                       .need = need,
                                       .replaced_logs = replaced.logs,
+                                      .packed_logs = replaced.packed,
                                       .last_packed = replaced.last,
                                       .undisturbed = lock && lock->has_value()},
                                      facts));

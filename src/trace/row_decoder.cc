@@ -31,7 +31,9 @@ Decoder::Rows::Rows(Decoder& decoder, Strings& strings)
       errors_(kErrnos, kNoString),
       app_layer_(strings.code("app")),
       file_key_(strings.code("file")),
-      line_key_(strings.code("line")) {}
+      line_key_(strings.code("line")) {
+  summary.bound(strings);
+}
 
 const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
   const auto known = plans_.find(schema);
@@ -536,7 +538,9 @@ void Decoder::Rows::sum(const SummaryKey& key, const Call& call) {
   }
   SummaryRow& row = summary.at(last_row_);
   row.add(call.ts, call.dur, call.self, call.bytes, call.error != kNoString);
-  if (call.offset != kNull && call.bytes > 0) row.access.add(call.offset, call.bytes);
+  // Calls on different files tell nothing about how one is read.
+  if (call.offset != kNull && call.bytes > 0 && row.key.file == key.file)
+    row.access.add(call.offset, call.bytes);
   timeline.add(key.layer, call.ts, call.dur, call.inner, call.bytes);
   thread_coverage_.of(key.layer).append(call.ts, call.ts + call.dur);
 }

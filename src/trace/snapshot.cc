@@ -3,6 +3,8 @@
 // read first, of logs and of all segments; then bytes. A row lies below the first reading, so
 // whatever it refers to was written before and is found in the second. A segment that is drained in
 // between is found in the log by its name.
+#include <fcntl.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -72,6 +74,8 @@ class SnapshotTaker {
         taken_.damage_++;
       }
     }
+    liveness_.heard(static_cast<std::int64_t>(spool_.header().heartbeat_ns & INT64_MAX));
+    for (const Pool& pool : taken_.pools_) liveness_.heard(pool.changed_realtime_ns());
     for (std::size_t at = 0; at < taken_.pools_.size(); at++) measure_pool(at);
     return {};
   }
@@ -129,7 +133,7 @@ class SnapshotTaker {
     const bool known = last_switch({bytes, spool_.schema(pool.header().schema_hash)}, head);
     const bool alive =
         pid != 0 && liveness_.alive(pid, key, known && head.key == key ? head.tick : 0);
-    taken_.owners_alive |= alive;
+    (liveness_.silent() ? taken_.owners_unknown : taken_.owners_alive) |= alive;
     const auto kind = static_cast<std::uint32_t>(measured.progress >> 32);
     if (kind != 0) {
       taken_.in_flight.push_back({pid, __atomic_load_n(&segment.owner_tid, __ATOMIC_RELAXED), key,
@@ -156,13 +160,17 @@ Result<Snapshot> Spool::snapshot(const Clock& clock,
 // file.
 void Snapshot::visit_definitions(const std::function<void(const Chunk&)>& visit) {
   for (const Piece& piece : pieces_) visit({piece.bytes, piece.schema});
-  const Result<std::string> content = read_file(spool_->definitions_path());
-  if (!content) return;
-  scan_log(as_bytes(*content), [&](const LogEntry& entry, std::uint64_t) {
-    if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
-    if (entry.kind == EntryKind::kProcesses) (void)decode_processes(entry.bytes, processes);
-    if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
-  });
+  const Result<File> log =
+      File::open(spool_->definitions_path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!log) return;
+  const Result<LogScan> scan =
+      scan_log_file(*log, 0, [&](const LogEntry& entry, std::uint64_t) {
+        if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
+        if (entry.kind == EntryKind::kDrained) journal_.add(entry.bytes);
+        if (entry.kind == EntryKind::kProcesses) (void)decode_processes(entry.bytes, processes);
+        if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
+      });
+  (void)scan.has_value();
 }
 
 void Snapshot::visit_rows(const std::function<void(const Batch&)>& visit) {
@@ -219,6 +227,23 @@ void Snapshot::visit_segments(const std::function<void(const Batch&)>& visit) {
     batch.chunks.push_back({piece->bytes.first(piece->rows_bytes), piece->schema});
   }
   if (!batch.chunks.empty()) visit(batch);
+}
+
+// A log that was begun since is there, since nothing is packed while we look.
+std::vector<Loss> Snapshot::gaps(const std::vector<std::uint64_t>& packed,
+                                 const Definitions& definitions) const {
+  std::uint64_t next = 0;
+  for (const std::uint64_t n : packed) next = std::max(next, n + 1);
+  for (const Log& log : logs_) next = std::max(next, log.n + 1);
+  const auto has_log = [&](std::uint64_t n) {
+    return std::ranges::find(packed, n) != packed.end() ||
+           std::ranges::find(logs_, n, &Log::n) != logs_.end() ||
+           path_exists(spool_->log_path(n));
+  };
+  return journal_.gaps({.runs = spool_->header().runs,
+                        .next_log = next,
+                        .has_log = has_log,
+                        .definitions = &definitions});
 }
 
 std::vector<Loss> Snapshot::losses() const {

@@ -3,63 +3,55 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <ctime>
 
+#include "base/clock.h"
 #include "base/host.h"
 #include "base/os_error.h"
+#include "trace/liveness.h"
 
 namespace fathom::trace {
 namespace {
 
-constexpr std::uint32_t kLargestSegment = 1U << 20;
-constexpr std::uint32_t kMostSegments = 1U << 16;
 constexpr char kLogPrefix[] = "drained-";
 constexpr char kLogSuffix[] = ".log";
 
 Result<Fd> open_lock_file(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | kFlags, 0600);
   // Somebody else's recording may be readable only; flock is content with that.
-  if (fd < 0) fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fd = ::open(path.c_str(), O_RDONLY | kFlags);
   if (fd < 0) return os_error(errno, "open " + path);
   return Fd(fd);
+}
+
+bool is_plain_file(const std::string& path) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
 int flock_operation(FileLock::Mode mode) {
   return mode == FileLock::Mode::kShared ? LOCK_SH : LOCK_EX;
 }
 
-Error bad_pool(const std::string& path, const std::string& what) {
-  return {Code::kCorrupt, path + ": " + what, ""};
-}
-
-Status check_pool(const fathom_pool_header& header, std::uint64_t size, const std::string& path) {
-  if (header.magic == 0) return Error{Code::kNotFound, path + ": not ready", ""};
-  if (header.magic != FATHOM_POOL_MAGIC) return bad_pool(path, "not a pool");
-  if (header.version > FATHOM_WIRE_VERSION) {
-    return Error{Code::kUnsupported, path + ": made by a newer Fathom", "update fathom"};
-  }
-  const bool sane = header.segment_size > FATHOM_SEGMENT_HEADER_SIZE &&
-                    header.segment_size <= kLargestSegment && header.segment_size % 8 == 0 &&
-                    header.segment_count <= kMostSegments;
-  if (!sane) return bad_pool(path, "damaged header");
-  const std::uint64_t needed =
-      FATHOM_POOL_HEADER_SIZE + std::uint64_t{header.segment_size} * header.segment_count;
-  if (needed > size) return bad_pool(path, "cut off");
-  return {};
-}
-
 }  // namespace
 
 Result<FileLock> FileLock::wait(const std::string& path, Mode mode) {
+  constexpr std::int64_t kPatienceNs = 30'000'000'000;
+  constexpr timespec kNap{0, 5'000'000};
   FATHOM_ASSIGN(Fd fd, open_lock_file(path));
-  while (::flock(fd.get(), flock_operation(mode)) != 0) {
-    if (errno != EINTR) return os_error(errno, "lock " + path);
+  const std::int64_t end = now_monotonic_ns() + kPatienceNs;
+  while (::flock(fd.get(), flock_operation(mode) | LOCK_NB) != 0) {
+    if (errno != EINTR && errno != EWOULDBLOCK) return os_error(errno, "lock " + path);
+    if (now_monotonic_ns() > end)
+      return Error{Code::kDenied, path + " has been locked by somebody else for 30 seconds", ""};
+    ::nanosleep(&kNap, nullptr);
   }
   return FileLock(std::move(fd));
 }
@@ -73,67 +65,11 @@ Result<std::optional<FileLock>> FileLock::attempt(const std::string& path, Mode 
   return os_error(errno, "lock " + path);
 }
 
-Result<Pool> Pool::open(const std::string& path, bool writable) {
-  FATHOM_ASSIGN(const File file, File::open(path, writable ? O_RDWR : O_RDONLY));
-  FATHOM_ASSIGN(const std::uint64_t size, file.size());
-  if (size < FATHOM_POOL_HEADER_SIZE) return Error{Code::kNotFound, path + ": not ready", ""};
-  const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
-  void* memory = ::mmap(nullptr, size, protection, MAP_SHARED, file.fd(), 0);
-  if (memory == MAP_FAILED) return os_error(errno, "map " + path);
-  Pool pool(path, memory, size);
-  // The guest stores the magic last.
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  FATHOM_TRY(check_pool(pool.header(), size, path));
-  pool.segment_size_ = pool.header().segment_size;
-  pool.count_ = pool.header().segment_count;
-  struct statx times {};
-  if (::statx(file.fd(), "", AT_EMPTY_PATH, STATX_BTIME, &times) == 0 &&
-      (times.stx_mask & STATX_BTIME) != 0) {
-    pool.made_ = times.stx_btime.tv_sec * 1000000000 + times.stx_btime.tv_nsec;
-  }
-  return pool;
-}
-
-Pool::Pool(std::string path, void* memory, std::size_t size)
-    : path_(std::move(path)), memory_(memory), size_(size), name_hash_(fnv1a(base_name(path_))) {}
-
-Pool::Pool(Pool&& other) noexcept
-    : path_(std::move(other.path_)),
-      memory_(std::exchange(other.memory_, nullptr)),
-      size_(other.size_),
-      segment_size_(other.segment_size_),
-      count_(other.count_),
-      name_hash_(other.name_hash_),
-      made_(other.made_) {}
-
-Pool& Pool::operator=(Pool&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(memory_, other.memory_);
-  std::swap(size_, other.size_);
-  std::swap(segment_size_, other.segment_size_);
-  std::swap(count_, other.count_);
-  std::swap(name_hash_, other.name_hash_);
-  std::swap(made_, other.made_);
-  return *this;
-}
-
-Pool::~Pool() {
-  if (memory_ != nullptr) ::munmap(memory_, size_);
-}
-
-void Pool::rest() const { (void)::madvise(memory_, size_, MADV_DONTNEED); }
-
-fathom_segment& Pool::segment(std::uint32_t index) const {
-  auto* base = static_cast<std::uint8_t*>(memory_) + FATHOM_POOL_HEADER_SIZE;
-  return *reinterpret_cast<fathom_segment*>(base + std::size_t{index} * segment_size_);
-}
-
-std::span<const std::uint8_t> Pool::records(std::uint32_t index, std::uint64_t committed) const {
-  const std::uint64_t end =
-      std::clamp<std::uint64_t>(committed & UINT32_MAX, FATHOM_SEGMENT_HEADER_SIZE, segment_size_);
-  const auto* base = reinterpret_cast<const std::uint8_t*>(&segment(index));
-  return {base + FATHOM_SEGMENT_HEADER_SIZE,
-          static_cast<std::size_t>(end - FATHOM_SEGMENT_HEADER_SIZE)};
+bool FileLock::is_at(const std::string& path) const {
+  struct stat ours {};
+  struct stat named {};
+  return ::fstat(fd_.get(), &ours) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
 Spool::Spool(std::string directory, const fathom_run_header& header)
@@ -170,11 +106,17 @@ bool Spool::same_boot() const {
   return boot.empty() || boot == read_host_facts().boot_id;
 }
 
+bool Spool::recorded_elsewhere() const {
+  return !same_boot() && is_recent(static_cast<std::int64_t>(header_.heartbeat_ns & INT64_MAX));
+}
+
 Result<std::vector<std::string>> Spool::pool_paths() const {
   FATHOM_ASSIGN(std::vector<std::string> names, list_dir(directory_));
   std::vector<std::string> paths;
   for (const std::string& name : names) {
-    if (name.ends_with(FATHOM_POOL_SUFFIX)) paths.push_back(join_path(directory_, name));
+    if (!name.ends_with(FATHOM_POOL_SUFFIX)) continue;
+    std::string path = join_path(directory_, name);
+    if (is_plain_file(path)) paths.push_back(std::move(path));
   }
   return paths;
 }
@@ -189,7 +131,8 @@ std::vector<std::uint64_t> Spool::logs() const {
         sizeof kLogPrefix - 1, name.size() - (sizeof kLogPrefix - 1) - (sizeof kLogSuffix - 1));
     std::uint64_t number = 0;
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size())
+    if (parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size() &&
+        is_plain_file(join_path(directory_, name)))
       numbers.push_back(number);
   }
   std::sort(numbers.begin(), numbers.end());
@@ -213,32 +156,28 @@ std::string Spool::publish_lock_path() const { return join_path(directory_, "pub
 
 const Schema* Spool::schema(std::uint64_t hash) {
   const auto known = schemas_.find(hash);
-  if (known != schemas_.end()) return known->second.get();
-  std::unique_ptr<Schema>& slot = schemas_[hash];
+  if (known != schemas_.end()) return known->second.parsed.get();
+  KnownSchema& slot = schemas_[hash];
   char digits[17] = {};
   const auto end = std::to_chars(digits, digits + 16, hash, 16).ptr;
   const std::string hex(digits, end);
-  const std::string path =
-      join_path(directory_, FATHOM_SCHEMA_PREFIX + std::string(16 - hex.size(), '0') + hex);
-  const Result<std::string> text = read_file(path);
+  slot.path = join_path(directory_, FATHOM_SCHEMA_PREFIX + std::string(16 - hex.size(), '0') + hex);
+  Result<std::string> text = read_file(slot.path);
   if (!text || fnv1a(*text) != hash) return nullptr;
   Result<Schema> schema = Schema::parse(*text);
-  if (schema) slot = std::make_unique<Schema>(std::move(schema).value());
-  return slot.get();
+  if (schema) slot.parsed = std::make_unique<Schema>(std::move(schema).value());
+  slot.text = std::move(text).value();
+  return slot.parsed.get();
 }
 
-void Spool::give_back(std::uint64_t bytes) const {
-  const Result<File> file = File::open(join_path(directory_, FATHOM_RUN_FILE), O_RDWR);
-  if (!file) return;
-  void* memory =
-      ::mmap(nullptr, FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd(), 0);
-  if (memory == MAP_FAILED) return;
-  const Result<std::uint64_t> size = file->size();
-  if (size && *size >= sizeof(fathom_run_header)) {
-    __atomic_fetch_sub(&static_cast<fathom_run_header*>(memory)->pool_bytes, bytes,
-                       __ATOMIC_RELAXED);
+Status Spool::remake() const {
+  if (::mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST)
+    return os_error(errno, "make directory " + directory_ + " again");
+  for (const auto& [hash, schema] : schemas_) {
+    if (schema.text.empty() || is_plain_file(schema.path)) continue;
+    FATHOM_TRY(write_file_atomic(schema.path, schema.text, 0600));
   }
-  ::munmap(memory, FATHOM_RUN_HEADER_SIZE);
+  return {};
 }
 
 std::string call_name(Spool& spool, const CallInFlight& call) {

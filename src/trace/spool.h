@@ -3,6 +3,8 @@
 // written while we read.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -17,8 +19,10 @@
 
 #include "base/files.h"
 #include "base/result.h"
+#include "base/shared_view.h"
 #include "trace/chunk_log.h"
 #include "trace/decoder.h"
+#include "trace/journal.h"
 #include "trace/manifest.h"
 #include "trace/schema.h"
 #include "wire/spool.h"
@@ -32,30 +36,32 @@ inline constexpr char kSpentSpool[] = ".spool-packed";  // on its way out
 class FileLock {
  public:
   enum class Mode { kShared, kExclusive };
-  // Waits for it. The file is made if it is missing and can be.
+  // Waits for it, but not for ever: whoever holds it may be stopped. The file is made if it is
+  // missing and can be.
   static Result<FileLock> wait(const std::string& path, Mode mode);
   // Nothing when somebody else holds it.
   static Result<std::optional<FileLock>> attempt(const std::string& path, Mode mode);
+  // Whether the file that is locked is the one that the path names.
+  [[nodiscard]] bool is_at(const std::string& path) const;
 
  private:
   explicit FileLock(Fd fd) : fd_(std::move(fd)) {}
   Fd fd_;
 };
 
-// A pool mapped shared, writable only for the drainer. Sizes were checked against the file.
+// A pool mapped shared, writable only for the drainer. Sizes were checked against the file. The file
+// may be cut, replaced or removed while we look: what was mapped stays ours.
 class Pool {
  public:
   static Result<Pool> open(const std::string& path, bool writable);
-  Pool(Pool&& other) noexcept;
-  Pool& operator=(Pool&& other) noexcept;
-  ~Pool();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t name_hash() const { return name_hash_; }
   [[nodiscard]] std::int64_t made_realtime_ns() const { return made_; }  // 0: not known
-  [[nodiscard]] std::uint64_t file_bytes() const { return size_; }
+  [[nodiscard]] std::int64_t changed_realtime_ns() const;  // the file, now
+  [[nodiscard]] std::uint64_t file_bytes() const { return view_.size(); }
   [[nodiscard]] fathom_pool_header& header() const {
-    return *static_cast<fathom_pool_header*>(memory_);
+    return *static_cast<fathom_pool_header*>(view_.memory());
   }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] fathom_segment& segment(std::uint32_t index) const;
@@ -64,13 +70,26 @@ class Pool {
   [[nodiscard]] std::span<const std::uint8_t> records(std::uint32_t index,
                                                       std::uint64_t committed) const;
   // Pages that were looked at are no longer part of this process's memory, until they are again.
-  void rest() const;
+  void rest() const { view_.rest(); }
+
+  enum class FileState : std::uint8_t { kThere, kCut, kGone };  // kGone: removed, or another one
+  [[nodiscard]] FileState file_state() const;
+  // Gives a file that was cut its size again, since the program would end by touching what is gone.
+  // Nobody begins to write there any more. Whether it could be done.
+  bool mend();
+  // Removes the file, if it is still the one that is mapped.
+  bool remove_file() const;
 
  private:
-  Pool(std::string path, void* memory, std::size_t size);
+  Pool(std::string path, const struct stat& file, const fathom_pool_header& header,
+       SharedView view);
+  void mend_header();
+
   std::string path_;
-  void* memory_ = nullptr;
-  std::size_t size_ = 0;
+  SharedView view_;
+  std::uint64_t device_ = 0;
+  std::uint64_t inode_ = 0;
+  fathom_pool_header first_{};  // as it was when it was opened
   std::uint32_t segment_size_ = 0;
   std::uint32_t count_ = 0;
   std::uint64_t name_hash_ = 0;
@@ -113,8 +132,10 @@ class Spool {
   [[nodiscard]] const fathom_run_header& header() const { return header_; }  // as it was at open()
   [[nodiscard]] std::string run_id() const;                                  // 32 hex digits
   [[nodiscard]] bool same_boot() const;
+  // Another machine has a recorder of this run that lives: no lock tells of it here.
+  [[nodiscard]] bool recorded_elsewhere() const;
 
-  [[nodiscard]] Result<std::vector<std::string>> pool_paths() const;
+  [[nodiscard]] Result<std::vector<std::string>> pool_paths() const;  // plain files only
   [[nodiscard]] std::vector<std::uint64_t> logs() const;  // the n of drained-<n>.log, ascending
   [[nodiscard]] std::string log_path(std::uint64_t n) const;
   [[nodiscard]] std::string definitions_path() const;
@@ -127,8 +148,9 @@ class Spool {
   // nullptr where the file is missing or damaged. Kept.
   const Schema* schema(std::uint64_t hash);
 
-  // Takes this much off the run's account of pool bytes.
-  void give_back(std::uint64_t bytes) const;
+  // Makes what somebody removed again: the directory (not the recording's own), and schemas that
+  // were read. For whoever drains.
+  Status remake() const;
 
   // The caller holds publish.lock shared and names the logs that Parquet files have replaced.
   // `undisturbed`: it holds lock too, so that nobody drains: what nobody writes any more is then
@@ -139,8 +161,13 @@ class Spool {
  private:
   Spool(std::string directory, const fathom_run_header& header);
   std::string directory_;
+  struct KnownSchema {
+    std::string path;
+    std::string text;
+    std::unique_ptr<Schema> parsed;
+  };
   fathom_run_header header_;
-  std::map<std::uint64_t, std::unique_ptr<Schema>> schemas_;
+  std::map<std::uint64_t, KnownSchema> schemas_;
 };
 
 // Everything of the spool at one moment: chunks of logs that no Parquet file replaced, and of
@@ -159,10 +186,14 @@ class Snapshot {
   void visit_rows(const std::function<void(const Batch&)>& visit);
   // Of all pools, and damage met on the way: complete when both visits are over.
   [[nodiscard]] std::vector<Loss> losses() const;
+  // What is missing of all that was written; the same. `packed` are the logs that are in Parquet.
+  [[nodiscard]] std::vector<Loss> gaps(const std::vector<std::uint64_t>& packed,
+                                       const Definitions& definitions) const;
 
   std::vector<CallInFlight> in_flight;
   std::vector<ProcessRow> processes;  // that sources beside the programs saw; after the first visit
   bool owners_alive = false;
+  bool owners_unknown = false;  // they ran on another machine, and nothing was heard of them
 
  private:
   friend class SnapshotTaker;
@@ -184,6 +215,7 @@ class Snapshot {
 
   Spool* spool_;
   PoolLosses losses_;
+  Journal journal_;
   std::int64_t damage_ = 0;
   std::vector<Log> logs_;
   std::vector<Pool> pools_;

@@ -25,6 +25,14 @@ std::uint32_t Strings::code(std::string_view text) {
   return code;
 }
 
+std::uint32_t Strings::find(std::string_view text) const {
+  if (slots_.empty()) return kNoString;
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = std::hash<std::string_view>()(text) & mask;
+  while (slots_[slot] != kNoString && views_[slots_[slot]] != text) slot = (slot + 1) & mask;
+  return slots_[slot];
+}
+
 std::string_view Strings::store(std::string_view text) {
   if (text.empty()) return "";
   if (block_size_ - block_used_ < text.size()) {

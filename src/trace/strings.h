@@ -27,6 +27,11 @@ class Strings {
     return text.empty() ? kNoString : code(text);
   }
 
+  // The code of a text that is there; kNoString where it is not.
+  [[nodiscard]] std::uint32_t find(std::string_view text) const;
+  // Forgets all texts and codes, and gives their memory back.
+  void clear() { *this = Strings(); }
+
   // The text of a code; "" for kNoString and for codes of another pool.
   [[nodiscard]] std::string_view view(std::uint32_t code) const {
     return code < views_.size() ? views_[code] : std::string_view();

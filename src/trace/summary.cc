@@ -83,16 +83,40 @@ void SummaryRow::merge(const SummaryRow& other) {
   access.merge(other.access);
 }
 
-std::size_t SummaryTable::find(const SummaryKey& key) {
-  if (rows_.size() * 4 >= slots_.size() * 3) grow();
+void SummaryTable::bound(Strings& strings) {
+  other_file_ = strings.code(kOtherFiles);
+  other_name_ = strings.code(kOtherNames);
+}
+
+std::size_t SummaryTable::slot_of(const SummaryKey& key) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash(key) & mask;
-  while (slots_[slot] != kNoString) {
-    if (rows_[slots_[slot]].key == key) return slots_[slot];
-    slot = (slot + 1) & mask;
-  }
+  while (slots_[slot] != kNoString && !(rows_[slots_[slot]].key == key)) slot = (slot + 1) & mask;
+  return slot;
+}
+
+// A key that has no row yet, or the one that stands for it.
+SummaryKey SummaryTable::bounded(const SummaryKey& key) const {
+  if (!files_are_full()) return key;
+  SummaryKey other = key;
+  if (key.file != kNoString) other.file = other_file_;
+  if (!is_full() || slots_[slot_of(other)] != kNoString) return other;
+  return {.layer = key.layer,
+          .name = other_name_,
+          .category = kNoString,
+          .file = key.file != kNoString ? other_file_ : kNoString,
+          .pid = kNull32};
+}
+
+std::size_t SummaryTable::find(const SummaryKey& key) {
+  if (rows_.size() * 4 >= slots_.size() * 3) grow();
+  std::size_t slot = slot_of(key);
+  if (slots_[slot] != kNoString) return slots_[slot];
+  const SummaryKey own = bounded(key);
+  slot = slot_of(own);
+  if (slots_[slot] != kNoString) return slots_[slot];
   slots_[slot] = static_cast<std::uint32_t>(rows_.size());
-  rows_.emplace_back().key = key;
+  rows_.emplace_back().key = own;
   return rows_.size() - 1;
 }
 
@@ -110,9 +134,17 @@ void SummaryTable::add(const SummaryTable& other, const Strings& from, Strings& 
   const auto moved = [&](std::uint32_t code) {
     return code == kNoString ? kNoString : to.code(from.view(code));
   };
+  // A text that gets no row is not kept either.
+  const auto moved_if = [&](bool room, std::uint32_t code, std::uint32_t other_code) {
+    if (room || code == kNoString) return moved(code);
+    const std::uint32_t known = to.find(from.view(code));
+    return known == kNoString ? other_code : known;
+  };
   for (const SummaryRow& row : other.rows()) {
-    const SummaryKey key{moved(row.key.layer), moved(row.key.name), moved(row.key.category),
-                         moved(row.key.file), row.key.pid};
+    const SummaryKey key{moved(row.key.layer),
+                         moved_if(!is_full(), row.key.name, other_name_),
+                         moved_if(!is_full(), row.key.category, kNoString),
+                         moved_if(!files_are_full(), row.key.file, other_file_), row.key.pid};
     rows_[find(key)].merge(row);
   }
 }

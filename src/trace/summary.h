@@ -48,8 +48,18 @@ struct SummaryRow {
   void merge(const SummaryRow& other);  // keys are the caller's matter
 };
 
+// What stands for files and names that have no row of their own, because there are too many.
+inline constexpr char kOtherFiles[] = "other files";
+inline constexpr char kOtherNames[] = "other names";
+
 class SummaryTable {
  public:
+  // Rows in all; half as many with a file of their own. What comes later is added to rows of
+  // kOtherFiles (by layer, name, category and process) or, beyond that, of kOtherNames (by layer).
+  static constexpr std::size_t kMostRows = std::size_t{1} << 15;
+  // From now on there are no more than that. Importers and queries have no bound.
+  void bound(Strings& strings);
+
   // The index of the key's row; stays valid.
   std::size_t find(const SummaryKey& key);
   SummaryRow& at(std::size_t index) { return rows_[index]; }
@@ -61,8 +71,19 @@ class SummaryTable {
 
  private:
   void grow();
+  // The slot of the key's row, or the empty one where it would be.
+  [[nodiscard]] std::size_t slot_of(const SummaryKey& key) const;
+  [[nodiscard]] SummaryKey bounded(const SummaryKey& key) const;
+  [[nodiscard]] bool files_are_full() const {
+    return other_file_ != kNoString && rows_.size() >= kMostRows / 2;
+  }
+  [[nodiscard]] bool is_full() const {
+    return other_file_ != kNoString && rows_.size() >= kMostRows;
+  }
   std::vector<SummaryRow> rows_;
   std::vector<std::uint32_t> slots_;
+  std::uint32_t other_file_ = kNoString;  // kNoString: without a bound
+  std::uint32_t other_name_ = kNoString;
 };
 
 // Busy (self) time, calls and bytes per layer in at most kBuckets buckets of equal width, a power

@@ -88,8 +88,12 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   snapshot.visit_definitions([&decoder](const Chunk& chunk) { decoder.define(chunk); });
   TailReader reader(options.need, decoder, *tail, facts);
   snapshot.visit_rows([&reader](const Snapshot::Batch& batch) { reader.read(batch); });
-  reader.finish(snapshot.losses());
+  facts.gaps = snapshot.gaps(options.packed_logs, decoder.definitions());
+  std::vector<Loss> losses = snapshot.losses();
+  losses.insert(losses.end(), facts.gaps.begin(), facts.gaps.end());
+  reader.finish(std::move(losses));
   facts.owners_alive = snapshot.owners_alive;
+  facts.owners_unknown = snapshot.owners_unknown;
   facts.not_covered = not_covered(decoder.definitions(), "");
   tail->processes =
       process_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);

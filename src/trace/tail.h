@@ -14,13 +14,16 @@ struct TailFacts {
   std::map<std::string, std::int64_t> events_by_layer;
   std::vector<Loss> losses;
   std::vector<NotCovered> not_covered;
+  std::vector<Loss> gaps;  // what is missing; among the losses, too
   bool owners_alive = false;
+  bool owners_unknown = false;  // they ran on another machine, and nothing was heard of them
 };
 
 struct TailOptions {
   DecoderOptions decoder;
   Need need = Need::kEvents;
   std::vector<std::uint64_t> replaced_logs;  // that Parquet files hold
+  std::vector<std::uint64_t> packed_logs;    // all that Parquet files hold
   std::optional<std::uint64_t> last_packed;  // what its log carried on is to be gone on from
   bool undisturbed = false;                  // the caller holds spool/lock: nobody drains
 };

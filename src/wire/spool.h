@@ -44,6 +44,9 @@ struct fathom_run_header {
      machine. The tick is stored last, and is 0 while the other changes. */
   uint64_t last_tick;         /* atomic */
   uint64_t last_monotonic_ns; /* atomic */
+  /* Appended later; 0 where whoever wrote the header, or counts in it, does not know them. */
+  uint64_t runs;         /* atomic: SWITCH records that were written, by all processes */
+  uint64_t heartbeat_ns; /* atomic: the date when the recorder said last that it lives */
 };
 #define FATHOM_RUN_HEADER_SIZE 4096
 

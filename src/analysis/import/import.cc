@@ -10,6 +10,7 @@
 #include "analysis/import/byte_source.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "trace/in_use.h"
 
 namespace fathom::analysis {
 
@@ -68,6 +69,8 @@ Result<const ImporterDef*> choose(std::span<const std::string> files, const std:
 Status check_target(const std::string& directory, bool replace) {
   if (!path_exists(directory)) return {};
   if (!replace) return Error{Code::kInvalid, directory + " exists", "--force replaces a recording"};
+  if (const std::string writers = trace::writers_of(directory); !writers.empty())
+    return Error{Code::kInvalid, directory + " " + writers, "wait until that has ended"};
   if (path_exists(join_path(directory, trace::kManifestFile))) return {};
   return Error{Code::kInvalid, directory + " exists and is no recording", "choose another name"};
 }

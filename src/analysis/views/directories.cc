@@ -55,6 +55,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"written", kBytes}});
   if (all == 0) table.note = "no call with a file was recorded";
   note_left_out(table, all, "directories");
+  FATHOM_TRY(note_other_files(store, table));
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }
 

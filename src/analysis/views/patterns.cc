@@ -65,6 +65,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                         : "of the calls whose position is known (positioned); small: under 64 KiB; "
                           "redundant: bytes moved again, at least";
   note_left_out(table, all, "files");
+  FATHOM_TRY(note_other_files(store, table));
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }
 
