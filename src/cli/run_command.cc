@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <cstdio>
 
 #include "base/files.h"
 #include "base/progress.h"
@@ -11,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/parser.h"
 #include "cli/run_summary.h"
+#include "cli/share_option.h"
 #include "cli/tell.h"
 #include "session/environment.h"
 #include "session/run.h"
@@ -22,7 +22,7 @@ constexpr double kMostHz = 1000;
 
 struct Arguments {
   session::RunOptions options;
-  std::string spool_max, when_full = "drop", interval, ring;
+  std::string spool_max, when_full = "drop", interval, ring, share;
   std::int64_t rows = 0;
   bool quiet = false;
 };
@@ -103,6 +103,9 @@ Result<bool> parse(Parser& parser, Arguments& a) {
                 "the recording's directory (fathom-<program>-<time>.fathom)");
   parser.flag("--force", a.options.force, "replace a recording that is there");
   parser.flag("-q,--quiet", a.quiet, "no word of ours on stderr");
+  declare_share(parser, a.share);
+  parser.flag("--no-command", a.options.no_command,
+              "leave arguments and environment of programs out of the recording");
   parser.option("--layers", a.options.layers, "L,…",
                 "just these layers; +L,… adds to app,stdio,posix,resource");
   parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
@@ -119,6 +122,8 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
   FATHOM_TRY(read_kernel_options(a));
+  FATHOM_ASSIGN(a.options.share, shared_group(parser, a.share));
+  a.options.no_command = a.options.no_command || session::wants_no_command();
   if (a.when_full != "drop" && a.when_full != "block") {
     return usage_error("--when-full is drop or block, not '" + a.when_full + "'");
   }
@@ -191,7 +196,7 @@ session::RunHooks hooks_for(LiveLine& line, Progress& packing) {
           .ended =
               [&line](const session::Ended& ended) {
                 line.clear();
-                std::fputs(run_summary(ended).c_str(), stderr);
+                print_beside(run_summary(ended));
               },
           .packing =
               [&line, &packing](const session::PackingState& state) {

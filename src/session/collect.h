@@ -3,6 +3,8 @@
 // collect` does.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,6 +19,7 @@ struct CollectOptions {
   std::string directory;
   bool follow = false;  // wait for a recording to appear, and for further programs, until a signal
   double hz = 10;       // samples of resources a second
+  std::optional<gid_t> share;  // a group that may read the recording
 };
 
 struct CollectOutcome {

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/private_files.h"
 #include "trace/byte_writer.h"
 #include "trace/record_walker.h"
 
@@ -57,7 +58,7 @@ bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader
 }  // namespace
 
 Result<ChunkLog> ChunkLog::open(const std::string& path) {
-  FATHOM_ASSIGN(File file, File::open(path, O_RDWR | O_CREAT | O_APPEND, 0600));
+  FATHOM_ASSIGN(File file, open_private(path, O_RDWR | O_APPEND));
   FATHOM_ASSIGN(const std::uint64_t size, file.size());
   std::uint64_t sound = 0;
   if (size > 0) {

@@ -13,6 +13,7 @@
 
 #include "base/host.h"
 #include "base/os_error.h"
+#include "base/private_files.h"
 
 namespace fathom::trace {
 namespace {
@@ -27,6 +28,7 @@ Result<Fd> open_lock_file(const std::string& path) {
   // Somebody else's recording may be readable only; flock is content with that.
   if (fd < 0) fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return os_error(errno, "open " + path);
+  make_private(fd, path);
   return Fd(fd);
 }
 
