@@ -116,6 +116,11 @@ class Table(ABC):
         return _html(self.columns, shown, "more rows follow" if more else "")
 
 
+def calm(text: str) -> str:
+    """The text as one line of which nothing steers a terminal: a run's arguments may hold anything."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
 def _html(columns: Sequence[str], rows: Sequence[Row], note: str) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
     lines = ["<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows]
@@ -180,7 +185,7 @@ class Result(Table):
         return stream_capsule(self._rows().arrow())
 
     def __repr__(self) -> str:
-        return f"<fathom.Result of {', '.join(self._columns)}>"
+        return f"<fathom.Result of {calm(', '.join(self._columns))}>"
 
 
 class ReportTable(Table):
@@ -254,10 +259,10 @@ class Report:
         return self.table.pl()
 
     def __str__(self) -> str:
-        return "\n".join([*self.words, *(f"{table.title}\n{table}" for table in self.tables)])
+        return "\n".join([*map(calm, self.words), *(f"{calm(table.title)}\n{table}" for table in self.tables)])
 
     def __repr__(self) -> str:
-        return f"<fathom.Report {self.view!r}: {', '.join(table.title for table in self.tables)}>"
+        return f"<fathom.Report {self.view!r}: {calm(', '.join(table.title for table in self.tables))}>"
 
     def _repr_html_(self) -> str:
         words = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.words)

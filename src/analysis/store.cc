@@ -10,6 +10,7 @@
 #include "analysis/walk/run_file.h"
 #include "base/files.h"
 #include "base/ids.h"
+#include "base/memory.h"
 #include "sql/database.h"
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"
@@ -72,7 +73,11 @@ Result<std::vector<trace::Part>> open_parts(std::span<const std::string> paths,
   return parts;
 }
 
-// The database makes it when it is needed, and removes it.
+// Without a limit a question may take half of what there is.
+std::string memory_of(const StoreOptions& options) {
+  return options.memory.empty() ? std::to_string(usable_memory() / 2) + "B" : options.memory;
+}
+
 std::string own_spill_directory() { return join_path(spill_directory(), "fathom-" + random_id()); }
 
 }  // namespace
@@ -86,7 +91,7 @@ Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions
   FATHOM_ASSIGN(std::vector<trace::Part> parts, open_parts(paths, options));
   FATHOM_ASSIGN(const sql::Database database,
                 sql::Database::open_memory({.threads = options.threads,
-                                            .memory_limit = options.memory,
+                                            .memory_limit = memory_of(options),
                                             .any_order = !options.output.empty(),
                                             .temp_directory = own_spill_directory()}));
   FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/text.h"
 
 namespace fathom {
 namespace {
@@ -44,7 +45,8 @@ bool Progress::due() const { return enabled_ && now_monotonic_ns() - last_ns_ >=
 void Progress::show(std::string_view line) {
   if (!enabled_) return;
   // The last column stays free: some terminals wrap when it is written.
-  put(fd_, std::string(kEraseLine).append(cut(line, terminal_width(fd_) - 1)));
+  const std::string shown = escape_control(line);
+  put(fd_, std::string(kEraseLine).append(cut(shown, terminal_width(fd_) - 1)));
   shown_ = true;
   last_ns_ = now_monotonic_ns();
 }

@@ -19,7 +19,8 @@ class Progress {
   // Whether it is time to show again (10 times a second), so that callers need not build the text
   // in vain.
   [[nodiscard]] bool due() const;
-  void show(std::string_view line);  // cut to the width of the terminal
+  // Escaped and cut to the width of the terminal.
+  void show(std::string_view line);
   void clear();
 
  private:

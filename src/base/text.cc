@@ -4,27 +4,10 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/utf8.h"
-
 namespace fathom {
 namespace {
 
 constexpr std::string_view kWhite = " \t\r\n\v\f";
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
-
-void append_control(std::string& text, char c) {
-  switch (c) {
-    case '\n':
-      text += "\\n";
-      break;
-    case '\t':
-      text += "\\t";
-      break;
-    default:
-      append_escaped_byte(text, static_cast<unsigned char>(c));
-  }
-}
 
 bool is_shell_safe(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -86,18 +69,6 @@ std::string shell_join(const std::vector<std::string>& words) {
   std::vector<std::string> quoted(words.size());
   std::transform(words.begin(), words.end(), quoted.begin(), shell_quote);
   return join(quoted, " ");
-}
-
-std::string escape_control(std::string_view bytes) {
-  std::string text;
-  for (const char c : escape_invalid_utf8(bytes)) {
-    if (is_control(c)) {
-      append_control(text, c);
-    } else {
-      text += c;
-    }
-  }
-  return text;
 }
 
 }  // namespace fathom

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/escape.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -36,7 +37,13 @@ void cut_and_join(std::string_view text) {
 void show(std::string_view text) {
   const std::string shown = escape_control(text);
   require(is_valid_utf8(shown));
-  for (const char letter : shown) require(static_cast<unsigned char>(letter) >= ' ');
+  require(escape_control(shown) == shown);
+  require(is_valid_utf8(escape_name(text)) && is_valid_utf8(escape_page(text)));
+  for (std::size_t at = 0; at < shown.size();) {
+    const CodePoint point = code_point_at(shown, at);
+    require(!steers_display(point.value));
+    at += point.length;
+  }
   require(is_valid_utf8(escape_invalid_utf8(text)));
   require(!is_valid_utf8(text) || escape_invalid_utf8(text) == text);
   (void)shell_join({std::string(text), shell_quote(text)});

@@ -42,11 +42,6 @@ TEST(Text, QuotesOnlyWhereNeeded) {
   EXPECT_EQ(shell_join({"dd", "if=/dev/zero", "a b"}), "dd if=/dev/zero 'a b'");
 }
 
-TEST(Text, ControlCharactersStayOnOneLine) {
-  EXPECT_EQ(escape_control("a\nb\tc\x1b[0m"), "a\\nb\\tc\\x1b[0m");
-  EXPECT_EQ(escape_control("\xff naïve"), "\\xff naïve");
-}
-
 TEST(Units, Bytes) {
   struct Case {
     double in;

@@ -14,6 +14,7 @@
 #include "analysis/filtered_views.h"
 #include "analysis/report.h"
 #include "analysis/store.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "capi/json.h"
 #include "sources/function_names.h"
@@ -68,7 +69,9 @@ void store_error(fathom_error** place, const Error& error) {
   auto* made = static_cast<fathom_error*>(std::calloc(1, sizeof(fathom_error)));
   *place = made;
   if (made == nullptr) return;
-  *made = {code_name(error.code), copy_of(error.message), copy_of(error.hint)};
+  // Names in a message come from files of others, and whoever catches it prints it.
+  *made = {code_name(error.code), copy_of(escape_control(error.message)),
+           copy_of(escape_control(error.hint))};
 }
 
 // Runs what gives a Result<T>, and gives T or `failed`.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,8 +9,10 @@
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "cli/output.h"
 #include "cli/parser.h"
 #include "cli/rules.h"
+#include "cli/tell.h"
 #include "render/render.h"
 #include "trace/manifest.h"
 
@@ -22,7 +22,8 @@ namespace {
 using analysis::Verdict;
 
 struct Arguments {
-  std::string trace, budget, baseline, junit, markdown, format = "table";
+  std::string trace, budget, baseline, junit, markdown;
+  OutputOptions output;
   std::vector<std::string> rules;
   bool partial = false;
 };
@@ -35,7 +36,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--markdown", a.markdown, "FILE", "write the table as Markdown too");
   parser.option("--rules", a.rules, "DIR,…", "rules of your own, for budgets of insights");
   parser.flag("--partial", a.partial, "check a recording that is not complete");
-  parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
+  declare_output(parser, a.output);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (go_on && a.budget.empty()) {
     return usage_error("no budget was named", "fathom check TRACE --budget FILE");
@@ -51,10 +52,6 @@ Result<analysis::Store> open_whole(const std::string& path, bool events, bool pa
                fmt::format("{} is {}: its sums are not the whole run's", path,
                            trace::to_text(store.state())),
                "--partial checks what is there"};
-}
-
-bool for_people(render::Format format) {
-  return format == render::Format::kTable || format == render::Format::kMarkdown;
 }
 
 Status write_files(const Arguments& a, const std::vector<analysis::Outcome>& outcomes) {
@@ -81,7 +78,7 @@ Result<int> run(Parser& parser) {
   Arguments a;
   FATHOM_ASSIGN(const bool go_on, parse(parser, a));
   if (!go_on) return 0;
-  FATHOM_ASSIGN(const render::Format format, render::parse_format(a.format));
+  FATHOM_ASSIGN(const Output output, output_of(a.output));
   FATHOM_ASSIGN(const std::string text, read_file(a.budget));
   FATHOM_ASSIGN(const std::vector<analysis::Budget> budgets,
                 analysis::parse_budgets(text, a.budget));
@@ -98,8 +95,8 @@ Result<int> run(Parser& parser) {
       analysis::check_budgets(
           budgets, {.store = store, .baseline = baseline ? &*baseline : nullptr, .rules = rules}));
   const Table table =
-      for_people(format) ? analysis::outcome_table(outcomes) : analysis::outcome_rows(outcomes);
-  std::fputs(render::render(table, format, render::style_for(STDOUT_FILENO)).c_str(), stdout);
+      output.for_people() ? analysis::outcome_table(outcomes) : analysis::outcome_rows(outcomes);
+  FATHOM_TRY(print(render::render(table, output.format, output.style)));
   FATHOM_TRY(write_files(a, outcomes));
   return verdict_on(outcomes);
 }

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/drop_in_files.h"
 #include "cli/parser.h"
+#include "cli/share_option.h"
 #include "cli/tell.h"
 #include "session/collect.h"
 
@@ -23,15 +24,18 @@ Result<bool> is_done_with_files(const std::string& directory) {
 Result<int> run(Parser& parser) {
   session::CollectOptions options;
   bool quiet = false;
+  std::string share;
   parser.positional("DIR", options.directory,
                     "the recording's directory (FATHOM_OUT of the programs)");
   parser.flag("--follow", options.follow, "wait for programs to come, until Ctrl-C");
   parser.flag("--ended", options.ended,
               "the programs have ended: those of another machine cannot be seen from here");
   parser.option("--sample-resources,--hz", options.hz, "HZ", "samples of resources a second (10)");
+  declare_share(parser, share);
   parser.flag("-q,--quiet", quiet, "no word of ours on stderr");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
+  FATHOM_ASSIGN(options.share, shared_group(parser, share));
   FATHOM_ASSIGN(const bool done, is_done_with_files(options.directory));
   if (done) return 0;
   Progress progress;
@@ -49,8 +53,8 @@ Result<int> run(Parser& parser) {
           "collect again when they have ended"});
   }
   if (!quiet && !outcome.unknown_on.empty()) {
-    tell({Code::kIo, "programs of " + outcome.unknown_on + " may still record into " +
-                         options.directory,
+    tell({Code::kIo,
+          "programs of " + outcome.unknown_on + " may still record into " + options.directory,
           "collect there, or with --ended when they have ended"});
   }
   return 0;

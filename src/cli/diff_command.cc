@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -9,8 +6,10 @@
 #include "analysis/compare/repetitions.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "cli/output.h"
 #include "cli/parser.h"
 #include "cli/report_text.h"
+#include "cli/tell.h"
 #include "render/render.h"
 
 namespace fathom::cli {
@@ -20,7 +19,7 @@ struct Arguments {
   std::string first, second;
   std::vector<std::string> before, after;
   double threshold = 0;
-  std::string format = "table";
+  OutputOptions output;
   analysis::CompareOptions options;
 };
 
@@ -39,7 +38,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
                 "leave out rows that changed by less than this");
   parser.option("--threshold", a.threshold, "PERCENT",
                 "what wall time must change by to count (5; with repetitions 0: a t-test decides)");
-  parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
+  declare_output(parser, a.output);
   return parser.parse();
 }
 
@@ -83,13 +82,13 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const bool go_on, parse(parser, a));
   if (!go_on) return 0;
   FATHOM_TRY(set_sides(parser, a));
-  FATHOM_ASSIGN(const render::Format format, render::parse_format(a.format));
-  a.options.for_people = format == render::Format::kTable || format == render::Format::kMarkdown;
+  FATHOM_ASSIGN(const Output output, output_of(a.output));
+  a.options.for_people = output.for_people();
   FATHOM_ASSIGN(const std::vector<analysis::RunSums> before, read_side(a.before));
   FATHOM_ASSIGN(const std::vector<analysis::RunSums> after, read_side(a.after));
   const analysis::Comparison comparison = analysis::compare(before, after);
   const analysis::Report report = analysis::compare_report(comparison, a.options);
-  std::fputs(report_text(report, format, render::style_for(STDOUT_FILENO)).c_str(), stdout);
+  FATHOM_TRY(print(report_text(report, output.format, output.style)));
   return analysis::wall_changed(comparison, a.options) ? 1 : 0;
 }
 

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 #include "cli/machine.h"
+#include "cli/output.h"
 #include "cli/parser.h"
+#include "cli/tell.h"
 #include "render/render.h"
 
 namespace fathom::cli {
 namespace {
 
 Result<int> run(Parser& parser) {
-  std::string name = "table";
-  parser.option("--format", name, "FORMAT", "table, json, csv or md (table)");
+  OutputOptions options;
+  declare_output(parser, options);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
-  FATHOM_ASSIGN(const render::Format format, render::parse_format(name));
+  FATHOM_ASSIGN(const Output output, output_of(options));
   const std::vector<Table> tables = {layer_table(), machine_table()};
-  std::fputs(render::render_document(tables, format, render::style_for(STDOUT_FILENO)).c_str(),
-             stdout);
+  FATHOM_TRY(print(render::render_document(tables, output.format, output.style)));
   return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/export.h"
 #include "cli/filter_options.h"
 #include "cli/open_trace.h"
+#include "cli/output.h"
 #include "cli/parser.h"
 #include "render/export/exporter.h"
 
@@ -30,6 +31,7 @@ struct Options {
   std::string trace, format, dialect, output, split, key, table;
   FilterOptions filters;
   bool anonymize = false;
+  bool safe_csv = false;
 };
 
 Result<RowFilter> filter_for(const Parser& parser, const Options& options) {
@@ -45,12 +47,13 @@ void declare(Parser& parser, Options& options) {
   parser.positional("TRACE", options.trace, "the recording");
   parser.option("--format", options.format, "FORMAT", format_help());
   parser.option("--dialect", options.dialect, "NAME",
-                "pfw: datacrumbs, whose lines are counters (DFTracer's)");
+                "pfw: datacrumbs, whose lines are counters (DFTracer's); csv: safe, as --safe-csv");
   parser.option(
       "-o,--output", options.output, "OUT",
       "the file to write; '-' is stdout; NAME.gz compresses what is text; alnair: a folder");
   declare_filters(parser, options.filters);
   parser.option("--table", options.table, "VIEW", "csv, parquet: this view's rows (events)");
+  declare_safe_csv(parser, options.safe_csv);
   parser.option("--split", options.split, "process", "a file for each process: OUT with its pid");
   parser.flag("--anonymize", options.anonymize,
               "hashes in place of paths, hosts, programs and command lines");
@@ -68,8 +71,7 @@ Status check(const render::ExporterDef& exporter, const Options& options) {
     return usage_error("format " + options.format + " is not compressed",
                        "choose a name without .gz");
   if (!options.split.empty() && options.split != "process")
-    return usage_error("cannot split by '" + escape_control(options.split) + "'",
-                       "--split takes process");
+    return usage_error("cannot split by '" + options.split + "'", "--split takes process");
   if (!options.split.empty() && options.output == "-")
     return usage_error("several files do not fit into stdout", "name a file with -o");
   if (!exporter.parts.empty() && (options.output == "-" || !options.split.empty()))
@@ -89,6 +91,9 @@ Result<int> run(Parser& parser) {
   if (!go_on) return 0;
   if (options.format.empty())
     return usage_error("no format was named", "--format takes " + format_help());
+  if (options.safe_csv && (options.format != "csv" || !options.dialect.empty()))
+    return usage_error("--safe-csv is about csv", "add --format csv");
+  if (options.safe_csv) options.dialect = "safe";
   if (options.output.empty()) return usage_error("no file was named", "say where with -o OUT");
   FATHOM_ASSIGN(const render::ExporterDef* const exporter,
                 render::find_exporter(options.format, options.dialect));

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -8,6 +7,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parser.h"
+#include "cli/share_option.h"
+#include "cli/tell.h"
 
 namespace fathom::cli {
 namespace {
@@ -22,7 +23,7 @@ void tell_damage(const analysis::ImportOutcome& outcome) {
   add(outcome.damaged_parts, "damaged or cut parts of compressed files");
   add(outcome.unknown_files, "rows whose file no line names");
   for (const auto& [reason, count] : outcome.left_out) add(count, reason.c_str());
-  if (!words.empty()) std::fprintf(stderr, "fathom: imported with %s\n", join(words, ", ").c_str());
+  if (!words.empty()) remark("imported with " + join(words, ", "));
 }
 
 std::string format_help() {
@@ -33,7 +34,7 @@ std::string format_help() {
 
 Result<int> run(Parser& parser) {
   std::vector<std::string> files;
-  std::string output;
+  std::string output, share;
   analysis::ImportOptions options;
   parser.positionals("FILE", files,
                      "traces of one format, plain or gzip; they become one recording");
@@ -41,8 +42,10 @@ Result<int> run(Parser& parser) {
   parser.option("--format", options.format, "FORMAT",
                 format_help() + " (told by the content of the first file)");
   parser.flag("--force", options.replace, "replace a recording that exists");
+  declare_share(parser, share);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
+  FATHOM_ASSIGN(const std::optional<gid_t> group, shared_group(parser, share));
   if (files.empty()) return usage_error("no file was named", "fathom import FILE… -o TRACE");
   if (output.empty()) return usage_error("no recording was named", "say where with -o TRACE");
   Progress progress;
@@ -53,6 +56,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const analysis::ImportOutcome outcome,
                 analysis::import_files(files, output, options));
   progress.clear();
+  if (group) FATHOM_TRY(share_with(output, *group));
   tell_damage(outcome);
   return 0;
 }

@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
-#include <cstdio>
 #include <string>
 
 #include "analysis/info.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "cli/output.h"
 #include "cli/parser.h"
+#include "cli/tell.h"
 #include "render/json_writer.h"
 #include "render/render.h"
 
 namespace fathom::cli {
 namespace {
 
-std::string info_text(const analysis::Info& info, render::Format format) {
-  if (format != render::Format::kJson) {
-    return render::render_document(analysis::info_tables(info), format,
-                                   render::style_for(STDOUT_FILENO));
+std::string info_text(const analysis::Info& info, const Output& output) {
+  if (output.format != render::Format::kJson) {
+    return render::render_document(analysis::info_tables(info), output.format, output.style);
   }
   std::string text;
   render::JsonWriter(text).value(analysis::info_object(info));
@@ -26,14 +24,14 @@ std::string info_text(const analysis::Info& info, render::Format format) {
 
 Result<int> run(Parser& parser) {
   std::string trace;
-  std::string name = "table";
+  OutputOptions options;
   parser.positional("TRACE", trace, "the recording, or a directory of recordings");
-  parser.option("--format", name, "FORMAT", "table, json, csv or md (table)");
+  declare_output(parser, options);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
-  FATHOM_ASSIGN(const render::Format format, render::parse_format(name));
+  FATHOM_ASSIGN(const Output output, output_of(options));
   FATHOM_ASSIGN(const analysis::Info info, open_info(trace));
-  std::fputs(info_text(info, format).c_str(), stdout);
+  FATHOM_TRY(print(info_text(info, output)));
   return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -14,6 +15,7 @@
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/parser.h"
+#include "cli/question_guard.h"
 #include "cli/tell.h"
 
 namespace fathom::cli {
@@ -71,8 +73,19 @@ Result<int> dispatch(std::vector<std::string> words) {
 }
 
 int fail(const Error& error) {
-  tell(error);
-  return exit_status(error.code);
+  if (question_stopped_by() != 0) return 0;  // the signal says it
+  const Error told = explained(error);
+  tell(told);
+  return exit_status(told.code);
+}
+
+// As the signal would have ended us, had nobody cleaned up first.
+void end_by_signal(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  (void)std::raise(number);
 }
 
 int run_main(std::vector<std::string> words) {
@@ -93,6 +106,10 @@ int run_main(std::vector<std::string> words) {
 int main(int argc, char** argv) {
   fathom::cli::fill_closed_streams();
   const int status = fathom::cli::run_main(std::vector<std::string>(argv + 1, argv + argc));
+  if (const int number = fathom::cli::question_stopped_by(); number != 0) {
+    std::fflush(stdout);
+    fathom::cli::end_by_signal(number);
+  }
   // Results that could not be printed (a full disk) are not success.
   if (std::fflush(stdout) != 0 && status == 0) {
     std::fputs("fathom: cannot write to stdout\n", stderr);

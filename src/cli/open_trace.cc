@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include "cli/open_trace.h"
 
+#include "cli/question_guard.h"
 #include "sources/function_names.h"
 #include "sources/leftovers.h"
 #include "trace/recording.h"
 
 namespace fathom::cli {
+namespace {
+
+Result<analysis::Store> guarded(Result<analysis::Store> store) {
+  if (store) guard_store(*store);
+  return store;
+}
+
+}  // namespace
 
 Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptions options) {
+  guard_questions();
   options.resolver = sources::function_names();
   sources::pack_leftovers(path, options.resolver);
-  return analysis::Store::open(path, options);
+  return guarded(analysis::Store::open(path, options));
 }
 
 Result<analysis::Store> open_sums(const std::string& path, const std::string& memory) {
-  return analysis::Store::open(
-      path, {.resolver = sources::function_names(), .need = trace::Need::kSums, .memory = memory});
+  guard_questions();
+  return guarded(analysis::Store::open(
+      path, {.resolver = sources::function_names(), .need = trace::Need::kSums, .memory = memory}));
 }
 
 Result<analysis::Info> open_info(const std::string& path) {

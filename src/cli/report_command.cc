@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -11,9 +8,12 @@
 #include "cli/command.h"
 #include "cli/filter_options.h"
 #include "cli/open_trace.h"
+#include "cli/output.h"
 #include "cli/parser.h"
+#include "cli/question_guard.h"
 #include "cli/report_text.h"
 #include "cli/rules.h"
+#include "cli/tell.h"
 #include "render/render.h"
 
 namespace fathom::cli {
@@ -22,7 +22,7 @@ namespace {
 struct Arguments {
   std::string trace;
   std::string view;
-  std::string format = "table";
+  OutputOptions output;
   analysis::ViewOptions options;
   std::vector<std::string> rules;
   FilterOptions filters;
@@ -68,12 +68,12 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   declare_filters(parser, a.filters);
   parser.option("--where", a.condition, "SQL",
                 "only events for which this holds, e.g. \"bytes < 4096 AND file LIKE '/data/%'\"");
-  parser.option(
-      "--memory", a.memory, "SIZE",
-      "memory for questions at most, e.g. 2GB; what needs more goes to $TMPDIR or /var/tmp");
+  parser.option("--memory", a.memory, "SIZE",
+                "memory for questions at most, e.g. 2GB; what needs more goes to $TMPDIR or "
+                "/var/tmp (half of the machine's)");
   parser.option("--rules", a.rules, "DIR,…",
                 "rules of your own for the overview: every *.sql in there");
-  parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
+  declare_output(parser, a.output);
   return parser.parse();
 }
 
@@ -81,7 +81,11 @@ Result<int> run(Parser& parser) {
   Arguments arguments;
   FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
   if (!go_on) return 0;
-  FATHOM_ASSIGN(const render::Format format, render::parse_format(arguments.format));
+  FATHOM_ASSIGN(const Output output, output_of(arguments.output));
+  if (parser.given("--memory")) {
+    FATHOM_ASSIGN(const std::uint64_t bytes, memory_limit_of(arguments.memory));
+    arguments.memory = std::to_string(bytes) + "B";
+  }
   FATHOM_ASSIGN(const analysis::ViewDef* view,
                 analysis::choose_view(arguments.view, arguments.options));
   FATHOM_ASSIGN(RowFilter filter, filter_of(parser, arguments.filters));
@@ -91,11 +95,12 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(analysis::Store store, open_for(arguments, *view, filter));
   FATHOM_ASSIGN(const analysis::Report report,
                 analysis::report_part(store, *view, arguments.options, filter));
-  std::string text = report_text(report, format, render::style_for(STDOUT_FILENO));
-  if (format == render::Format::kTable && arguments.view.empty()) {
-    text += "\nNext: fathom report " + shell_quote(arguments.trace) + " functions --top 30\n";
+  std::string text = report_text(report, output.format, output.style);
+  if (output.format == render::Format::kTable && arguments.view.empty()) {
+    text += "\nNext: fathom report " + escape_control(shell_quote(arguments.trace)) +
+            " functions --top 30\n";
   }
-  std::fputs(text.c_str(), stdout);
+  FATHOM_TRY(print(text));
   return 0;
 }
 

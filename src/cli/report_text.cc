@@ -78,13 +78,13 @@ Table word_table(const std::vector<std::string>& words) {
 // For people the gravest few; programs get them all.
 constexpr std::size_t kMostInsights = 5;
 
-std::string insights_for_people(const std::vector<analysis::Insight>& all,
+std::string insights_for_people(const std::vector<analysis::Insight>& all, render::Format format,
                                 const render::Style& style) {
   std::vector<analysis::Insight> top;
   for (const analysis::Insight& one : all) {
     if (one.severity != analysis::Severity::kGood && top.size() < kMostInsights) top.push_back(one);
   }
-  return insight_text(top, style);
+  return insight_text(top, format, style);
 }
 
 }  // namespace
@@ -97,9 +97,10 @@ std::string report_text(const analysis::Report& report, render::Format format,
   if (for_people) {
     const char* line_end = format == render::Format::kMarkdown ? "\n\n" : "\n";
     if (report.of_part) text += analysis::kOfPart + std::string("\n\n");
-    for (const std::string& sentence : report.words) text += sentence + line_end;
+    for (const std::string& sentence : report.words)
+      text += render::sentence_text(sentence, format) + line_end;
     if (!report.words.empty() && !report.sections.empty()) text += "\n";
-    text += insights_for_people(report.insights, style);
+    text += insights_for_people(report.insights, format, style);
   } else if (!report.words.empty()) {
     tables.push_back(word_table(report.words));
     tables.push_back(insight_table(report.insights));

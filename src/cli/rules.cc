@@ -6,21 +6,22 @@
 #include "base/text.h"
 
 namespace fathom::cli {
-std::string insight_text(const std::vector<analysis::Insight>& insights,
+std::string insight_text(const std::vector<analysis::Insight>& insights, render::Format format,
                          const render::Style& style) {
-  const auto strong = [&](const std::string& text) {
-    return style.color ? "\x1b[1m" + text + "\x1b[0m" : text;
+  const auto line = [&](const std::string& words) { return render::sentence_text(words, format); };
+  const auto strong = [&](const std::string& words) {
+    return style.color ? "\x1b[1m" + words + "\x1b[0m" : words;
   };
   std::string text;
   for (const analysis::Insight& one : insights) {
     const bool good = one.severity == analysis::Severity::kGood;
-    text += fmt::format("{} {} ({}, {})\n    {}.\n", good ? "+" : "!", strong(one.title),
-                        analysis::severity_name(one.severity), one.rule, one.says);
+    text += fmt::format("{} {} ({}, {})\n    {}.\n", good ? "+" : "!", strong(line(one.title)),
+                        analysis::severity_name(one.severity), one.rule, line(one.says));
     if (one.gain_ns) {
       text += fmt::format("    Could save up to {}: {}.\n",
-                          human_ns(static_cast<double>(*one.gain_ns)), one.gain);
+                          human_ns(static_cast<double>(*one.gain_ns)), line(one.gain));
     }
-    if (!good) text += fmt::format("    Try: {}.\n", one.advice);
+    if (!good) text += fmt::format("    Try: {}.\n", line(one.advice));
   }
   return text.empty() ? text : text + "\n";
 }

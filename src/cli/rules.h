@@ -12,7 +12,7 @@
 namespace fathom::cli {
 
 // A paragraph for each: what, how much could be gained and why so, what to try.
-std::string insight_text(const std::vector<analysis::Insight>& insights,
+std::string insight_text(const std::vector<analysis::Insight>& insights, render::Format format,
                          const render::Style& style);
 
 // The same as rows.

@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/parser.h"
 #include "cli/run_summary.h"
+#include "cli/share_option.h"
 #include "cli/tell.h"
 #include "session/environment.h"
 #include "session/place.h"
@@ -25,7 +26,7 @@ constexpr double kMostHz = 1000;
 
 struct Arguments {
   session::RunOptions options;
-  std::string spool_max, when_full = "drop", exit_code = "shell", interval, ring;
+  std::string spool_max, when_full = "drop", exit_code = "shell", interval, ring, share;
   std::int64_t rows = 0;
   bool quiet = false;
 };
@@ -107,10 +108,14 @@ Result<bool> parse(Parser& parser, Arguments& a) {
                 "rank, %h for the host, %p for our process, %% for %");
   parser.flag("--force", a.options.force,
               "replace a recording that is there, unless somebody still writes it");
-  parser.option("--exit-code", a.exit_code, "HOW",
-                "of a program that signal N ended: shell: we end with 128 + N; signal: we end by N, "
-                "too (shell)");
+  parser.option(
+      "--exit-code", a.exit_code, "HOW",
+      "of a program that signal N ended: shell: we end with 128 + N; signal: we end by N, "
+      "too (shell)");
   parser.flag("-q,--quiet", a.quiet, "no word of ours on stderr");
+  declare_share(parser, a.share);
+  parser.flag("--no-command", a.options.no_command,
+              "leave arguments and environment of programs out of the recording");
   parser.option("--layers", a.options.layers, "L,…",
                 "just these layers; +L,… adds to app,stdio,posix,resource");
   parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
@@ -130,6 +135,8 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   FATHOM_ASSIGN(a.options.output, session::expand_name(a.options.output));
   if (a.exit_code != "shell" && a.exit_code != "signal")
     return usage_error("--exit-code is shell or signal, not '" + a.exit_code + "'");
+  FATHOM_ASSIGN(a.options.share, shared_group(parser, a.share));
+  a.options.no_command = a.options.no_command || session::wants_no_command();
   if (a.when_full != "drop" && a.when_full != "block") {
     return usage_error("--when-full is drop or block, not '" + a.when_full + "'");
   }
@@ -211,7 +218,7 @@ session::RunHooks hooks_for(LiveLine& line, Progress& packing) {
           .ended =
               [&line](const session::Ended& ended) {
                 line.clear();
-                std::fputs(run_summary(ended).c_str(), stderr);
+                print_beside(run_summary(ended));
               },
           .packing =
               [&line, &packing](const session::PackingState& state) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/demangle.h"
+#include "base/escape.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -84,7 +85,7 @@ std::vector<std::pair<std::string, Sum>> top(const Sums& sums) {
 
 // The end of a long path tells more than its start.
 std::string shortened(const std::string& text) {
-  std::string plain = escape_control(text);
+  std::string plain = escape_name(text);
   if (plain.size() <= kNameWidth) return plain;
   std::size_t cut = plain.size() - kNameWidth + 1;
   while (cut < plain.size() && (static_cast<unsigned char>(plain[cut]) & 0xc0U) == 0x80U) ++cut;
@@ -110,20 +111,22 @@ std::string remarks(const trace::Manifest& manifest) {
     // What somebody asked to leave out is counted all the same.
     const bool asked_for = loss.reason.starts_with("left out");
     if (loss.count > 0)
-      text += fmt::format("  {}{} {} ({})\n", asked_for ? "" : "lost: ", loss.count, loss.reason,
-                          loss.layer.empty() ? "all layers" : loss.layer);
+      text += fmt::format("  {}{} {} ({})\n", asked_for ? "" : "lost: ", loss.count,
+                          escape_control(loss.reason),
+                          loss.layer.empty() ? "all layers" : escape_control(loss.layer));
   }
   for (const trace::NotCovered& one : manifest.not_covered) {
-    text += fmt::format("  not covered: {} ({})\n", one.program, one.reason);
+    text += fmt::format("  not covered: {} ({})\n", escape_name(one.program),
+                        escape_control(one.reason));
   }
   for (const trace::LayerState& layer : manifest.layers) {
     if (layer.layer != "gpu" || (layer.state != "on" && layer.state != "partial")) continue;
     text += layer.reason.empty()
                 ? "  layer gpu: CUPTI ran in the program, with threads and memory of its own\n"
-                : fmt::format("  layer gpu: {}\n", layer.reason);
+                : fmt::format("  layer gpu: {}\n", escape_control(layer.reason));
   }
   if (const auto dear = manifest.facts.find("kernel.user.dear"); dear != manifest.facts.end())
-    text += "  " + dear->second + "\n";
+    text += "  " + escape_control(dear->second) + "\n";
   return text.empty() ? text : "\n" + text;
 }
 
@@ -142,8 +145,9 @@ std::string run_summary(const session::Ended& ended) {
   text += section("function", overview.functions);
   text += section("file", overview.files);
   text += remarks(manifest);
-  text += fmt::format("\n  recorded in {}\n  next: fathom report {}\n", ended.directory,
-                      shell_quote(ended.directory));
+  text +=
+      fmt::format("\n  recorded in {}\n  next: fathom report {}\n", escape_control(ended.directory),
+                  escape_control(shell_quote(ended.directory)));
   return text;
 }
 

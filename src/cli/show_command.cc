@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "analysis/insights/insights.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "cli/output.h"
 #include "cli/parser.h"
 #include "cli/rules.h"
 #include "cli/suggest.h"
+#include "cli/tell.h"
 #include "render/render.h"
 
 namespace fathom::cli {
 namespace {
 
 struct Arguments {
-  std::string trace, rule, format = "table";
+  std::string trace, rule;
+  OutputOptions output;
   std::vector<std::string> rules;
 };
 
@@ -28,7 +28,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
   parser.optional_positional("RULE", a.rule, "whose rows to show; none: what every rule says");
   parser.option("--rules", a.rules, "DIR,…", "rules of your own: every *.sql in there");
-  parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
+  declare_output(parser, a.output);
   return parser.parse();
 }
 
@@ -36,7 +36,7 @@ Error unknown_rule(const std::string& name, const std::vector<analysis::Rule>& r
   std::vector<std::string_view> names;
   for (const analysis::Rule& rule : rules) names.push_back(rule.id);
   const std::string_view near = nearest(name, names);
-  return usage_error("there is no rule '" + escape_control(name) + "'",
+  return usage_error("there is no rule '" + name + "'",
                      near.empty() ? "'fathom show TRACE' lists them"
                                   : "did you mean '" + std::string(near) + "'?");
 }
@@ -61,31 +61,27 @@ Table overview_of(const std::vector<analysis::Rule>& rules,
   return table;
 }
 
-void print(const Table& table, render::Format format, const render::Style& style) {
-  std::fputs(render::render(table, format, style).c_str(), stdout);
-}
-
 Result<int> run(Parser& parser) {
   Arguments a;
   FATHOM_ASSIGN(const bool go_on, parse(parser, a));
   if (!go_on) return 0;
-  FATHOM_ASSIGN(const render::Format format, render::parse_format(a.format));
+  FATHOM_ASSIGN(const Output output, output_of(a.output));
   FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(a.rules));
   const auto chosen = std::ranges::find(rules, a.rule, &analysis::Rule::id);
   if (!a.rule.empty() && chosen == rules.end()) return unknown_rule(a.rule, rules);
   FATHOM_ASSIGN(analysis::Store store, open_store(a.trace));
-  const render::Style style = render::style_for(STDOUT_FILENO);
   if (a.rule.empty()) {
     FATHOM_ASSIGN(const std::vector<analysis::Insight> found,
                   analysis::find_insights(store, rules));
-    print(overview_of(rules, found), format, style);
+    FATHOM_TRY(print(render::render(overview_of(rules, found), output.format, output.style)));
     return 0;
   }
   FATHOM_ASSIGN(const std::vector<analysis::Insight> found,
                 analysis::find_insights(store, std::span(&*chosen, 1)));
   FATHOM_ASSIGN(const Table rows, analysis::evidence_of(store, *chosen));
-  if (format == render::Format::kTable) std::fputs(insight_text(found, style).c_str(), stdout);
-  print(rows, format, style);
+  if (output.format == render::Format::kTable)
+    FATHOM_TRY(print(insight_text(found, output.format, output.style)));
+  FATHOM_TRY(print(render::render(rows, output.format, output.style)));
   return 0;
 }
 

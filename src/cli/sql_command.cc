@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
-#include <cstdio>
 #include <string>
 
 #include "analysis/store.h"
 #include "base/files.h"
-#include "base/text.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
+#include "cli/output.h"
 #include "cli/parser.h"
+#include "cli/question_guard.h"
+#include "cli/tell.h"
 #include "render/render.h"
 
 namespace fathom::cli {
@@ -21,7 +21,8 @@ constexpr std::int64_t kTableRows = 10'000;
 struct Arguments {
   std::string trace;
   std::string statement;
-  std::string format = "table";
+  OutputOptions output;
+  std::string memory, timeout = "10m";
   std::int64_t limit = -1;
 };
 
@@ -29,22 +30,27 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
   parser.positional("STATEMENT", a.statement,
                     "one SELECT of DuckDB's SQL; '-' reads it from stdin");
-  parser.option("--format", a.format, "FORMAT", "table, json, csv or md (table)");
+  declare_output(parser, a.output);
   parser.option("--limit", a.limit, "N",
                 "print at most N rows; 0: all (10000 as table or md, else all)");
+  parser.option("--memory", a.memory, "SIZE",
+                "memory for the question at most, e.g. 2GB; what can be sorted or grouped on disk "
+                "goes to $TMPDIR or /var/tmp (half of the machine's)");
+  parser.option("--timeout", a.timeout, "TIME",
+                "end the question after this time, e.g. 30s or 2h (10m)");
   return parser.parse();
 }
 
 Status write_out(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size()) return {};
-  return Error{Code::kIo, "cannot write to stdout", ""};
+  const OutputPause pause;
+  return print(text);
 }
 
 // Passes rows on until the limit.
 class Printer {
  public:
-  Printer(render::Format format, std::int64_t limit)
-      : rows_(format, render::style_for(STDOUT_FILENO), write_out), left_(limit) {}
+  Printer(const Output& output, std::int64_t limit)
+      : rows_(output.format, output.style, write_out), left_(limit) {}
 
   Status take(const Table& part) {
     const auto count = static_cast<std::int64_t>(part.rows.size());
@@ -68,10 +74,18 @@ class Printer {
   bool cut_ = false;
 };
 
-std::int64_t limit_of(const Arguments& arguments, render::Format format) {
+std::int64_t limit_of(const Arguments& arguments, const Output& output) {
   if (arguments.limit > 0) return arguments.limit;
-  const bool laid_out = format == render::Format::kTable || format == render::Format::kMarkdown;
-  return arguments.limit < 0 && laid_out ? kTableRows : -1;
+  return arguments.limit < 0 && output.for_people() ? kTableRows : -1;
+}
+
+Result<QuestionLimits> limits_of(const Parser& parser, const Arguments& arguments) {
+  QuestionLimits limits{.memory_bytes = usable_memory() / 2, .timeout_ns = 0};
+  if (parser.given("--memory")) {
+    FATHOM_ASSIGN(limits.memory_bytes, memory_limit_of(arguments.memory));
+  }
+  FATHOM_ASSIGN(limits.timeout_ns, timeout_of(arguments.timeout));
+  return limits;
 }
 
 Result<std::string> statement_of(const Arguments& arguments) {
@@ -83,17 +97,20 @@ Result<int> run(Parser& parser) {
   Arguments arguments;
   FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
   if (!go_on) return 0;
-  FATHOM_ASSIGN(const render::Format format, render::parse_format(arguments.format));
+  FATHOM_ASSIGN(const Output output, output_of(arguments.output));
+  FATHOM_ASSIGN(const QuestionLimits limits, limits_of(parser, arguments));
   FATHOM_ASSIGN(const std::string statement, statement_of(arguments));
-  FATHOM_ASSIGN(analysis::Store store, open_store(arguments.trace));
-  Printer printer(format, limit_of(arguments, format));
+  guard_questions(limits);
+  FATHOM_ASSIGN(analysis::Store store,
+                open_store(arguments.trace, {.memory = std::to_string(limits.memory_bytes) + "B"}));
+  Printer printer(output, limit_of(arguments, output));
   const Status done =
       store.stream_untrusted(statement, [&](const Table& part) { return printer.take(part); });
   if (!done && !printer.cut()) return done.error();
   FATHOM_TRY(printer.finish());
   if (printer.cut() && arguments.limit < 0) {
-    std::fprintf(stderr, "fathom: only the first %lld rows; --limit 0 or --format csv gives all\n",
-                 static_cast<long long>(kTableRows));
+    remark("only the first " + std::to_string(kTableRows) +
+           " rows; --limit 0 or --format csv gives all");
   }
   return 0;
 }

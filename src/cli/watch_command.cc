@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <deque>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/escape.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -71,12 +74,12 @@ Result<session::WatchOptions> read_options(const std::string& config,
 void print_status(const std::string& json, const std::string& format) {
   const nlohmann::ordered_json status = nlohmann::ordered_json::parse(json, nullptr, false);
   if (format == "json" || !status.is_object()) {
-    std::printf("%s\n", json.c_str());
+    (void)print(json + "\n");
     return;
   }
   for (const auto& [key, value] : status.items()) {
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-    std::printf("%-12s %s\n", key.c_str(), escape_control(text).c_str());
+    (void)print(fmt::format("{:<12} {}\n", escape_name(key), escape_name(text)));
   }
 }
 

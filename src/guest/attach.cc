@@ -96,16 +96,29 @@ void publish(const char* path, const void* content, size_t size) {
   raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(temporary), 0);
 }
 
+// A recording is its user's alone, whatever the umask.
+void make_private_directory(const char* path) {
+  if (raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0700) == 0)
+    raw_syscall(SYS_fchmodat, AT_FDCWD, as_long(path), 0700);
+}
+
+// The spool and the recording that holds it; those above are as the umask says.
 void make_directories() {
   static constinit char path[sizeof guest.out];
   Text(path, sizeof path).add(guest.out);
+  const char* spool = path + strlen(path);
+  while (spool > path && *spool != '/') spool--;
   for (char* slash = path + 1; *slash != 0; slash++) {
     if (*slash != '/') continue;
     *slash = 0;
-    raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0777);
+    if (slash == spool) {
+      make_private_directory(path);
+    } else {
+      raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0777);
+    }
     *slash = '/';
   }
-  raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0700);
+  make_private_directory(path);
 }
 
 int open_run_header(const char* path) {

@@ -43,6 +43,10 @@ void write_command() {
   }
   if (fd >= 0) sys_close(fd);
   if (length > 0 && text[length - 1] == 0) length--;
+  // Arguments may hold secrets: then the program's name is all.
+  const char* alone = setting("FATHOM_NO_COMMAND");
+  if (length > 0 && alone != nullptr && *alone != 0 && strcmp(alone, "0") != 0)
+    length = strnlen(text, length);
   for (size_t i = 0; i < length; i++) {
     if (text[i] == 0) text[i] = ' ';
   }

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "base/escape.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "render/json_writer.h"
 
 namespace fathom::render {
@@ -78,7 +78,7 @@ std::string with_thousands(std::int64_t number) {
 
 std::string plain_text(const Value& value) {
   if (value.is_null()) return "";
-  if (const auto* text = std::get_if<std::string>(&value.data)) return escape_invalid_utf8(*text);
+  if (const auto* text = std::get_if<std::string>(&value.data)) return escape_cell(*text);
   if (const auto* number = std::get_if<double>(&value.data)) return exact_real(*number);
   return json_text(value);
 }
@@ -86,7 +86,8 @@ std::string plain_text(const Value& value) {
 std::string human_text(const Value& value, Measure measure) {
   if (value.is_null()) return "-";
   const std::optional<double> number = as_real(value);
-  if (!number) return escape_control(plain_text(value));
+  if (const auto* text = std::get_if<std::string>(&value.data)) return escape_name(*text);
+  if (!number) return plain_text(value);
   switch (measure) {
     case Measure::kNone:
       return std::holds_alternative<double>(value.data) ? short_real(*number) : plain_text(value);

@@ -8,7 +8,8 @@
 
 namespace fathom::render {
 
-// For machines (CSV): numbers exact, nested values as JSON, NULL as nothing. Valid UTF-8.
+// For machines (CSV): numbers exact, nested values as JSON, NULL as nothing. Valid
+// UTF-8, and of characters that steer a display line feeds and tabs alone.
 std::string plain_text(const Value& value);
 
 // For people: by the column's measure, one line, NULL as "-". kNanoseconds "1.23 ms", kBytes "4.00

@@ -3,7 +3,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <utility>
 
+#include "base/escape.h"
 #include "base/utf8.h"
 
 namespace fathom::render {
@@ -34,21 +36,36 @@ const char* short_escape(char c) {
   }
 }
 
-void append_valid_text(std::string& out, std::string_view text) {
+void append_unit(std::string& out, char32_t unit) {
   constexpr char kDigits[] = "0123456789abcdef";
+  out += "\\u";
+  for (unsigned shift = 16; shift > 0;) out += kDigits[(unit >> (shift -= 4)) & 0xfU];
+}
+
+// As UTF-16, which is how JSON escapes what lies above U+FFFF.
+void append_escape(std::string& out, char32_t value) {
+  constexpr char32_t kFirstPair = 0x10000;
+  if (value < kFirstPair) return append_unit(out, value);
+  append_unit(out, 0xd800 + ((value - kFirstPair) >> 10U));
+  append_unit(out, 0xdc00 + ((value - kFirstPair) & 0x3ffU));
+}
+
+// A terminal that shows JSON is steered by it as little as by a table.
+void append_valid_text(std::string& out, std::string_view text) {
   std::size_t kept = 0;  // what needs no escape is copied in one go
-  for (std::size_t i = 0; i < text.size(); ++i) {
+  for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && c != '"' && c != '\\' && byte != 0x7f) continue;
-    out.append(text.substr(kept, i - kept));
-    kept = i + 1;
+    const bool ascii = static_cast<unsigned char>(c) < 0x80;
+    const CodePoint point =
+        ascii ? CodePoint{static_cast<unsigned char>(c), 1, true} : code_point_at(text, i);
+    const std::size_t at = std::exchange(i, i + point.length);
+    if (c != '"' && c != '\\' && !steers_display(point.value)) continue;
+    out.append(text.substr(kept, at - kept));
+    kept = i;
     if (const char* escape = short_escape(c)) {
       out += escape;
     } else {
-      out += "\\u00";
-      out += kDigits[byte >> 4U];
-      out += kDigits[byte & 0xfU];
+      append_escape(out, point.value);
     }
   }
   out.append(text.substr(kept));

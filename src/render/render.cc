@@ -49,10 +49,10 @@ void append_json_rows(JsonWriter& json, const Table& table) {
   json.end_array();
 }
 
-std::string csv_table(const Table& table) {
+std::string csv_table(const Table& table, const Style& style) {
   std::string out;
-  append_csv_header(out, table.columns);
-  for (const auto& row : table.rows) append_csv_row(out, row);
+  append_csv_header(out, table.columns, style);
+  for (const auto& row : table.rows) append_csv_row(out, row, style);
   return out;
 }
 
@@ -90,9 +90,10 @@ std::string json_document(std::span<const Table> tables) {
   return out + "\n";
 }
 
-std::string title_line(const std::string& title, Format format, const Style& style) {
-  if (title.empty()) return "";
-  if (format == Format::kMarkdown) return "## " + title + "\n\n";
+std::string title_line(const std::string& text, Format format, const Style& style) {
+  if (text.empty()) return "";
+  const std::string title = escape_control(text);
+  if (format == Format::kMarkdown) return "## " + markdown_text(title) + "\n\n";
   if (format == Format::kCsv) return "# " + title + "\n";
   return style.color ? "\x1b[1;36m" + title + "\x1b[0m\n" : title + "\n";
 }
@@ -103,13 +104,18 @@ Result<Format> parse_format(std::string_view name) {
   for (const NamedFormat& known : kFormats) {
     if (known.name == name) return known.format;
   }
-  return usage_error("unknown format '" + escape_control(name) + "'", "use table, json, csv or md");
+  return usage_error("unknown format '" + std::string(name) + "'", "use table, json, csv or md");
 }
 
 Style style_for(int fd) {
   const bool terminal = isatty(fd) == 1;
   const bool color = terminal && environment("NO_COLOR").empty() && environment("TERM") != "dumb";
-  return {terminal_width(fd), color};
+  return {.width = terminal_width(fd), .color = color};
+}
+
+std::string sentence_text(std::string_view sentence, Format format) {
+  const std::string line = escape_control(sentence);
+  return format == Format::kMarkdown ? markdown_text(line) : line;
 }
 
 std::string render(const Table& table, Format format, const Style& style) {
@@ -123,7 +129,7 @@ std::string render(const Table& table, Format format, const Style& style) {
       return out + "\n";
     }
     case Format::kCsv:
-      return csv_table(table);
+      return csv_table(table, style);
     case Format::kMarkdown:
       return markdown_table(table);
   }
@@ -152,8 +158,8 @@ Status RowPrinter::rows(const Table& part) {
   }
   std::string out;
   if (format_ == Format::kCsv) {
-    if (first) append_csv_header(out, part.columns);
-    for (const auto& row : part.rows) append_csv_row(out, row);
+    if (first) append_csv_header(out, part.columns, style_);
+    for (const auto& row : part.rows) append_csv_row(out, row, style_);
     return write_(out);
   }
   const std::vector<std::string> names = distinct_names(kept_.columns);

@@ -22,6 +22,9 @@ Result<Format> parse_format(std::string_view name);
 struct Style {
   std::size_t width = 100;  // columns of the terminal; text tables keep within it where they can
   bool color = false;
+  // CSV for a spreadsheet: a text that it would compute (=, +, -, @ at its beginning) gets an
+  // apostrophe in front. Numbers stay as they are.
+  bool safe_csv = false;
 };
 inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
@@ -30,7 +33,11 @@ inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 // or TERM=dumb.
 Style style_for(int fd);
 
-// One table; ends with a line end. JSON: an array of row objects, a row a line. CSV: RFC 4180 with
+// A sentence as one line of a page: what a name in it holds is shown, never obeyed.
+std::string sentence_text(std::string_view sentence, Format format);
+
+// One table; ends with a line end. Whatever is in it, no character but line ends and our colours
+// steers a display (base/text.h). JSON: an array of row objects, a row a line. CSV: RFC 4180 with
 // a header. Measures are shown to people (table, Markdown) and left out for programs. Columns of
 // one name get suffixes in JSON.
 std::string render(const Table& table, Format format, const Style& style = {});

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <cstdlib>
 
+#include "base/escape.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "render/cell_text.h"
 #include "render/display_width.h"
@@ -299,6 +301,59 @@ TEST(Style, ATerminalGivesItsWidthAndColourUnlessDeclined) {
   setenv("TERM", "dumb", 1);
   EXPECT_FALSE(style_for(terminal).color);
   close(terminal);
+}
+
+Table hostile() {
+  Table table;
+  table.title = "a\x1b]0;x\x07";
+  table.columns = {{"file\u202e\n"}, {"n"}};
+  table.rows = {{text("c\x1b[31m|<img src=x>[l](http://e)\n# forged\u2028"), std::int64_t{-5}}};
+  table.note = "n\x9b";
+  return table;
+}
+
+bool is_calm(std::string_view page) {
+  for (std::size_t at = 0; at < page.size();) {
+    const CodePoint point = code_point_at(page, at);
+    if (!point.valid || (point.value != '\n' && steers_display(point.value))) return false;
+    at += point.length;
+  }
+  return true;
+}
+
+TEST(Render, NamesSteerNoDisplay) {
+  const Table table = hostile();
+  for (const Format format : {Format::kTable, Format::kJson, Format::kCsv, Format::kMarkdown}) {
+    EXPECT_TRUE(is_calm(render(table, format))) << render(table, format);
+    EXPECT_TRUE(is_calm(render_document({&table, 1}, format)));
+  }
+  EXPECT_EQ(render(table, Format::kTable).find("\n# forged"), std::string::npos);
+}
+
+TEST(Render, MarkdownCellsAreTextAlone) {
+  EXPECT_EQ(render(hostile(), Format::kMarkdown),
+            "| file\\\\u{202e}\\\\n | n |\n| --- | ---: |\n"
+            "| c\\\\x1b\\[31m\\|\\<img src=x\\>\\[l\\](http\\://e)\\\\n# forged\\\\u{2028} | -5 |\n"
+            "\nn\\\\x9b\n");
+}
+
+TEST(Render, JsonGivesBackEveryByte) {
+  std::string out;
+  JsonWriter(out).value(std::string_view("\xc2\x9b\u202e\xf3\xa0\x80\xa1\x7f"));
+  EXPECT_EQ(out, "\"\\u009b\\u202e\\udb40\\udc21\\u007f\"");
+}
+
+TEST(Render, CsvIsTheVeryTextUnlessASpreadsheetReadsIt) {
+  Table table;
+  table.columns = {{"=a"}};
+  for (const char* value : {"=1+1", "+1", "-1+1", "@SUM(1)", " =1", "\t=1", "＝1", "-5", "plain"})
+    table.rows.push_back({text(value)});
+  table.rows.push_back({std::int64_t{-5}});
+  table.rows.push_back({-0.5});
+  EXPECT_EQ(render(table, Format::kCsv),
+            "=a\n=1+1\n+1\n-1+1\n@SUM(1)\n =1\n\t=1\n＝1\n-5\nplain\n-5\n-0.5\n");
+  EXPECT_EQ(render(table, Format::kCsv, {.safe_csv = true}),
+            "'=a\n'=1+1\n'+1\n'-1+1\n'@SUM(1)\n' =1\n'\t=1\n'＝1\n-5\nplain\n-5\n-0.5\n");
 }
 
 }  // namespace

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <set>
 
+#include "base/escape.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "render/cell_text.h"
 
@@ -26,13 +29,31 @@ void append_csv_field(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string markdown_cell(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|' || c == '\\' || c == '`' || c == '*' || c == '_' || c == '<') out += '\\';
-    out += c;
+bool is_decimal(std::string_view text) {
+  double number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  return failure == std::errc() && stop == end;
+}
+
+// Whether a spreadsheet would compute the cell. White space before the sign does not keep all of
+// them from it, nor do the signs' full-width forms.
+bool is_formula(std::string_view text) {
+  constexpr std::string_view kSigns[] = {"=", "+", "-", "@", "＝", "＋", "－", "＠"};
+  constexpr std::string_view kBlanks[] = {" ", "\t", "\n", "\u00a0", "\u3000"};
+  const auto begins = [&](std::string_view part) { return text.starts_with(part); };
+  if (begins("\t")) return true;
+  for (;;) {
+    const auto* const blank = std::ranges::find_if(kBlanks, begins);
+    if (blank == std::end(kBlanks)) break;
+    text.remove_prefix(blank->size());
   }
-  return out;
+  return std::ranges::any_of(kSigns, begins) && !is_decimal(text);
+}
+
+void append_csv_text(std::string& out, std::string_view text, const Style& style) {
+  const std::string cell = escape_cell(text);
+  append_csv_field(out, style.safe_csv && is_formula(cell) ? "'" + cell : cell);
 }
 
 }  // namespace
@@ -55,18 +76,22 @@ void append_json_row(JsonWriter& json, const std::vector<std::string>& names,
   json.end_object();
 }
 
-void append_csv_header(std::string& out, const std::vector<Column>& columns) {
+void append_csv_header(std::string& out, const std::vector<Column>& columns, const Style& style) {
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) out += ',';
-    append_csv_field(out, escape_invalid_utf8(columns[i].name));
+    append_csv_text(out, columns[i].name, style);
   }
   out += '\n';
 }
 
-void append_csv_row(std::string& out, const std::vector<Value>& row) {
+void append_csv_row(std::string& out, const std::vector<Value>& row, const Style& style) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (i > 0) out += ',';
-    if (!row[i].is_null()) append_csv_field(out, plain_text(row[i]));
+    if (const auto* text = std::get_if<std::string>(&row[i].data)) {
+      append_csv_text(out, *text, style);
+    } else if (!row[i].is_null()) {
+      append_csv_field(out, plain_text(row[i]));
+    }
   }
   out += '\n';
 }
@@ -85,22 +110,36 @@ std::vector<bool> numeric_columns(const Table& table) {
   return numeric;
 }
 
+// Neither markup nor HTML, links, pictures and formulas; an address is shown and does not become a
+// link.
+std::string markdown_text(std::string_view text) {
+  constexpr std::string_view kMarkup = "|\\`*_<>[]&~$";
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = text.substr(i);
+    const bool address = rest.starts_with("://") || (rest[0] == '.' && out.ends_with("www"));
+    if (address || kMarkup.find(rest[0]) != std::string_view::npos) out += '\\';
+    out += rest[0];
+  }
+  return out;
+}
+
 std::string markdown_table(const Table& table) {
   const std::vector<bool> numeric = numeric_columns(table);
   std::string out = "|";
   for (const Column& column : table.columns)
-    out += " " + markdown_cell(escape_invalid_utf8(column.name)) + " |";
+    out += " " + markdown_text(escape_name(column.name)) + " |";
   out += "\n|";
   for (const bool right : numeric) out += right ? " ---: |" : " --- |";
   out += "\n";
   for (const auto& row : table.rows) {
     out += "|";
     for (std::size_t i = 0; i < row.size() && i < table.columns.size(); ++i) {
-      out += " " + markdown_cell(human_text(row[i], table.columns[i].measure)) + " |";
+      out += " " + markdown_text(human_text(row[i], table.columns[i].measure)) + " |";
     }
     out += "\n";
   }
-  if (!table.note.empty()) out += "\n" + markdown_cell(escape_invalid_utf8(table.note)) + "\n";
+  if (!table.note.empty()) out += "\n" + markdown_text(escape_control(table.note)) + "\n";
   return out;
 }
 

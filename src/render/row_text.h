@@ -18,9 +18,11 @@ std::vector<std::string> distinct_names(const std::vector<Column>& columns);
 void append_json_row(JsonWriter& json, const std::vector<std::string>& names,
                      const std::vector<Value>& row);
 
-void append_csv_header(std::string& out, const std::vector<Column>& columns);
-void append_csv_row(std::string& out, const std::vector<Value>& row);
+void append_csv_header(std::string& out, const std::vector<Column>& columns, const Style& style);
+void append_csv_row(std::string& out, const std::vector<Value>& row, const Style& style);
 
+// Text of a Markdown page.
+std::string markdown_text(std::string_view text);
 std::string markdown_table(const Table& table);
 std::string text_table(const Table& table, const Style& style);
 

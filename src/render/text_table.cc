@@ -4,6 +4,7 @@
 // are shortened.
 #include <algorithm>
 
+#include "base/escape.h"
 #include "base/text.h"
 #include "render/cell_text.h"
 #include "render/display_width.h"
@@ -56,7 +57,7 @@ class Layout {
 };
 
 Layout::Layout(const Table& table, const Style& style) : table_(table), style_(style) {
-  for (const Column& column : table.columns) head_.push_back(escape_control(column.name));
+  for (const Column& column : table.columns) head_.push_back(escape_name(column.name));
   for (const auto& values : table.rows) {
     Row row;
     for (std::size_t i = 0; i < head_.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include "base/files.h"
+#include "base/private_files.h"
 #include "session/host_sources.h"
 #include "session/layer_plan.h"
 #include "session/program.h"
@@ -82,6 +83,7 @@ Status start_sources(const CollectOptions& options, const trace::Spool& spool,
 Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& signals,
                                     const std::function<void(const Flow&)>& live) {
   FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(options.directory)));
+  if (options.share) FATHOM_TRY(share_with(options.directory, *options.share));
   FATHOM_ASSIGN(trace::Packer packer, open_packer(options, spool));
   HostSources hosts;
   FATHOM_TRY(start_sources(options, spool, packer, hosts));
@@ -116,7 +118,10 @@ Result<CollectOutcome> collect(const CollectOptions& options,
   FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
   while (!has_spool(options.directory)) {
     if (!options.follow) {
-      if (path_exists(join_path(options.directory, trace::kManifestFile))) return CollectOutcome{};
+      if (path_exists(join_path(options.directory, trace::kManifestFile))) {
+        if (options.share) FATHOM_TRY(share_with(options.directory, *options.share));
+        return CollectOutcome{};
+      }
       return Error{Code::kNotFound, "nothing records into " + options.directory,
                    "start programs with LD_PRELOAD=libfathom.so FATHOM_OUT=" + options.directory +
                        ", or use --follow to wait"};

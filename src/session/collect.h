@@ -3,6 +3,8 @@
 // collect` does.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <optional>
 #include <string>
@@ -18,6 +20,7 @@ struct CollectOptions {
   bool follow = false;  // wait for a recording to appear, and for further programs, until a signal
   bool ended = false;   // programs of another machine have ended: the caller knows
   double hz = 10;       // samples of resources a second
+  std::optional<gid_t> share;  // a group that may read the recording
 };
 
 struct CollectOutcome {

@@ -126,6 +126,13 @@ std::map<std::string, std::string> telling_environment(const std::vector<std::st
   return telling;
 }
 
+// The library reads it in the same way.
+bool wants_no_command() {
+  std::vector<std::string> variables = own_environment();
+  const std::string value = take(variables, name_of(kNoCommand));
+  return !value.empty() && value != "0";
+}
+
 std::string alnair_folder() {
   for (const std::string& variable : own_environment()) {
     if (name_of(variable) == "PFLOG") return std::string(value_of(variable));

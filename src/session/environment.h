@@ -16,6 +16,11 @@ struct GuestSettings {
   std::vector<std::string> further;  // NAME=value: settings of single layers
 };
 
+// Tells the library to keep arguments of programs out of the recording.
+inline constexpr char kNoCommand[] = "FATHOM_NO_COMMAND=1";
+// Whether this process was told so by its own environment.
+[[nodiscard]] bool wants_no_command();
+
 // `base` (NAME=value each) with what libfathom.so needs; the caller's own LD_PRELOAD stays, behind
 // ours, and programs built with AddressSanitizer are told that this is meant to be so.
 [[nodiscard]] std::vector<std::string> guest_environment(std::vector<std::string> base,

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/host.h"
 #include "base/os_error.h"
+#include "base/private_files.h"
 #include "trace/in_use.h"
 #include "trace/manifest.h"
 #include "trace/spool.h"
@@ -42,8 +43,9 @@ bool may_remove(const std::string& path) {
 }
 
 Status make_one(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) == 0) return {};
-  return os_error(errno, "make directory " + path, "choose another with -o");
+  Status made = make_private_dir(path);
+  if (!made) made.error().hint = "choose another with -o";
+  return made;
 }
 
 Status make_above(const std::string& path) {
@@ -67,8 +69,10 @@ Result<std::string> make_default(std::string_view program) {
   const std::string stem = name.substr(0, name.rfind('.'));
   for (int number = 1; number <= kMostOfOneSecond; ++number) {
     const std::string path = number == 1 ? name : stem + "-" + std::to_string(number) + ".fathom";
-    if (mkdir(path.c_str(), 0777) == 0) return real_path(path);
-    if (errno != EEXIST) return os_error(errno, "make directory " + path, "choose another with -o");
+    if (exists(path)) continue;
+    const Status made = make_one(path);
+    if (made) return real_path(path);
+    if (!exists(path)) return made.error();  // else somebody else was quicker
   }
   return Error{Code::kIo, "no name is free for " + name, "choose one with -o"};
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/host.h"
+#include "base/private_files.h"
 #include "base/sum.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -54,17 +55,23 @@ Result<std::vector<std::string>> absolute_paths(const std::vector<std::string>& 
   return result;
 }
 
+// Arguments may hold secrets.
+std::vector<std::string> shown_command(const RunOptions& options) {
+  if (options.no_command) return {options.command.front()};
+  return options.command;
+}
+
 trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& options) {
   trace::Manifest manifest;
   constexpr char kDigits[] = "0123456789abcdef";
   for (const std::uint8_t byte : prepared.header.run_id) {
     manifest.run_id += {kDigits[byte >> 4U], kDigits[byte & 15U]};
   }
-  for (const std::string& word : options.command)
+  for (const std::string& word : shown_command(options))
     manifest.command.push_back(escape_invalid_utf8(word));
   const Result<std::string> cwd = real_path(".");
   manifest.cwd = cwd ? escape_invalid_utf8(*cwd) : "";
-  manifest.environment = telling_environment(own_environment());
+  if (!options.no_command) manifest.environment = telling_environment(own_environment());
   manifest.host = read_host_facts();
   manifest.origin = "run";
   manifest.start_realtime_ns = static_cast<std::int64_t>(prepared.header.start_realtime_ns);
@@ -216,6 +223,7 @@ Result<Prepared> prepare(const RunOptions& options) {
   FATHOM_ASSIGN(const std::vector<std::string> gpu, gpu_variables(options.gpu));
   FATHOM_TRY(check_options(options.gpu.any(), "gpu", prepared.plan));
   prepared.further.insert(prepared.further.end(), gpu.begin(), gpu.end());
+  if (options.no_command) prepared.further.emplace_back(kNoCommand);
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
   FATHOM_TRY(check_place(options.output, options.force));
   if (!prepared.plan.in_process.empty()) {
@@ -322,9 +330,8 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   });
   supervise(end.program, signals, [&] {
     if (!hooks.live) return;
-    attempt(outcome, [&] {
-      hooks.live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()});
-    });
+    attempt(outcome,
+            [&] { hooks.live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()}); });
   });
   end.duration_ns = now_monotonic_ns() - start;
   // Before reap: an ended process still tells what it used.
@@ -336,8 +343,7 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   outcome.exit_status = ending.status;
   outcome.signal = ending.signal;
   told_to_end(signals);  // what waits came before the program ended, and was meant for it
-  attempt(outcome,
-          [&] { complete(prepared, context, end, signals, hosts, pump, hooks, outcome); });
+  attempt(outcome, [&] { complete(prepared, context, end, signals, hosts, pump, hooks, outcome); });
   signals.release();
   return outcome;
 }
@@ -351,6 +357,7 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
   prepared.program = std::move(path).value();
   FATHOM_ASSIGN(Fd gate, hold_place(options.output));
   FATHOM_ASSIGN(prepared.directory, make_place(options.output, options.force, options.command[0]));
+  if (options.share) FATHOM_TRY(share_with(prepared.directory, *options.share));
   Result<trace::Packer> packer = open_recording(prepared, options);
   gate.reset();
   Result<SignalQueue> signals = SignalQueue::open();
@@ -370,7 +377,8 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
       .categories = options.categories,
       .filters = options.filters,
       .ring_bytes = options.ring_bytes,
-      .rows = options.rows};
+      .rows = options.rows,
+      .no_command = options.no_command};
   HostSources hosts;
   if (Status ready = hosts.prepare(prepared.plan.hosts, context); !ready) {
     (void)remove_tree(prepared.directory).has_value();

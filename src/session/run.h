@@ -2,6 +2,8 @@
 // One supervised recording from start to stop: what `fathom run` does.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -38,11 +40,13 @@ struct RunOptions {
   std::vector<std::string> filters;          // of layers of the kernel, [LAYER:]KEY=VALUE
   std::uint32_t ring_bytes = 0;              // of the kernel, for single calls; 0: enough
   std::uint32_t rows = 0;                    // of the kernel's sums; 0: enough
+  std::optional<gid_t> share;                // a group that may read the recording
+  bool no_command = false;                   // of programs, neither arguments nor environment
 };
 
 struct RunOutcome {
-  int exit_status = 0;  // the program's; 126 or 127 when it could not be started
-  int signal = 0;       // that ended the program; 0: none
+  int exit_status = 0;               // the program's; 126 or 127 when it could not be started
+  int signal = 0;                    // that ended the program; 0: none
   std::optional<Error> not_started;  // then nothing was recorded and nothing is left behind
   std::string directory;             // of the recording, absolute
   bool interrupted = false;      // a signal ended the packing: the rest waits in the spool, sound

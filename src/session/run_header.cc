@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "session/run_header.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #if defined(__x86_64__)
@@ -16,7 +14,7 @@
 #include "base/files.h"
 #include "base/host.h"
 #include "base/ids.h"
-#include "base/os_error.h"
+#include "base/private_files.h"
 #include "base/text.h"
 #include "trace/clock.h"
 #include "trace/spool.h"
@@ -110,7 +108,7 @@ std::string describe_tick_source() { return "clock_gettime"; }
 
 Result<fathom_run_header> make_spool(const std::string& directory, const HeaderOptions& options) {
   const std::string spool = join_path(directory, trace::kSpoolDirectory);
-  if (mkdir(spool.c_str(), 0777) != 0) return os_error(errno, "make directory " + spool);
+  FATHOM_TRY(make_inner_dir(spool));
   fathom_run_header header{};
   header.magic = FATHOM_RUN_MAGIC;
   header.version = FATHOM_WIRE_VERSION;
@@ -129,7 +127,7 @@ Result<fathom_run_header> make_spool(const std::string& directory, const HeaderO
   if (options.start_monotonic_ns != 0) move_start(options.start_monotonic_ns, header);
   std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
   std::memcpy(page.data(), &header, sizeof header);
-  FATHOM_TRY(write_file_atomic(join_path(spool, FATHOM_RUN_FILE), page, 0666));
+  FATHOM_TRY(write_private_atomic(join_path(spool, FATHOM_RUN_FILE), page));
   return header;
 }
 

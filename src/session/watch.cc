@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/private_files.h"
 #include "base/text.h"
 #include "session/host_sources.h"
 #include "session/place.h"
@@ -42,6 +43,15 @@ std::string free_name(const std::string& folder) {
   for (int number = 2; path_exists(path); ++number)
     path = stem + "-" + std::to_string(number) + ".fathom";
   return path;
+}
+
+// The folder of recordings. One that exists has the mode that somebody gave it.
+Status make_folder(const WatchOptions& options) {
+  if (is_directory(options.output)) return {};
+  FATHOM_ASSIGN(const std::string path, absolute_path(options.output));
+  FATHOM_TRY(make_dirs(std::string(dir_name(path))));
+  FATHOM_TRY(make_private_dir(path));
+  return options.share ? share_with(path, *options.share) : Status();
 }
 
 class Daemon {
@@ -118,13 +128,15 @@ sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions
           .functions = options.functions,
           .categories = options.categories,
           .filters = options.filters,
-          .joins = true};
+          .joins = true,
+          .no_command = options.no_command};
 }
 
 Status Daemon::begin_stretch(std::int64_t start_ns) {
   const std::string asked = options_.rolls ? free_name(options_.output) : options_.output;
   StretchSpec spec;
   FATHOM_ASSIGN(spec.directory, make_place(asked, false, "watch"));
+  if (options_.share) FATHOM_TRY(share_with(spec.directory, *options_.share));
   spec.command = hooks_.command;
   spec.start_monotonic_ns = start_ns;
   spec.layers = plan_.states;
@@ -197,7 +209,7 @@ Status Daemon::take_over() {
 
 Status Daemon::begin(LayerPlan plan) {
   plan_ = std::move(plan);
-  FATHOM_TRY(options_.rolls ? make_dirs(options_.output) : check_place(options_.output, false));
+  FATHOM_TRY(options_.rolls ? make_folder(options_) : check_place(options_.output, false));
   FATHOM_TRY(begin_stretch(0));
   first_start_ns_ = stretch_->start_ns();
   const Status begun = [&]() -> Status {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/files.h"
+#include "base/private_files.h"
 #include "base/text.h"
 #include "session/control_group.h"
 #include "session/watch_messages.h"
@@ -38,6 +39,8 @@ constexpr SettingKey kKeys[] = {
     {"keep", Kind::kText, "N", "recordings that stay, besides the one that is written"},
     {"keep-size", Kind::kText, "SIZE", "bytes of recordings that stay"},
     {"keep-time", Kind::kText, "TIME", "how long recordings stay"},
+    {"share", Kind::kText, "GROUP", "this group may read the recordings (their owner alone)"},
+    {"no-command", Kind::kFlag, "", "leave arguments of programs out of the recordings"},
 };
 
 // Reads values of settings, each with its place in the message where it is wrong.
@@ -155,6 +158,14 @@ Status read_rolling(const Values& values, WatchOptions& options) {
   return {};
 }
 
+Status read_privacy(const Values& values, WatchOptions& options) {
+  options.no_command = values.flag("no-command");
+  const Setting* group = values.find("share");
+  if (group == nullptr) return {};
+  FATHOM_ASSIGN(options.share, find_own_group(group->values.front()));
+  return {};
+}
+
 Status read_mode(const Values& values, WatchOptions& options) {
   const Setting* mode = values.find("mode");
   if (mode == nullptr || mode->values.front() == "profile") return {};
@@ -187,6 +198,7 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   FATHOM_TRY(read_choice(values, options));
   FATHOM_TRY(read_rolling(values, options));
   FATHOM_TRY(read_mode(values, options));
+  FATHOM_TRY(read_privacy(values, options));
   return options;
 }
 

@@ -3,8 +3,11 @@
 // keys serves both.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,6 +56,8 @@ struct WatchOptions {
   std::uint64_t keep_bytes = 0;
   std::int64_t keep_ns = 0;
   std::int64_t keep = 0;
+  std::optional<gid_t> share;  // a group that may read the recordings
+  bool no_command = false;     // arguments of programs are not recorded
 };
 Result<WatchOptions> read_watch_options(const Settings& settings);
 

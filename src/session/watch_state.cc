@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/host.h"
+#include "base/private_files.h"
 #include "base/text.h"
 
 namespace fathom::session {
@@ -123,7 +124,7 @@ WatchState Roll::call(const std::vector<sources::Followed>& processes) {
 }
 
 Status save_watch_state(const std::string& socket, const WatchState& state) {
-  return write_file_atomic(path_of(socket), format_watch_state(state), 0600);
+  return write_private_atomic(path_of(socket), format_watch_state(state));
 }
 
 std::optional<WatchState> load_watch_state(const std::string& socket) {

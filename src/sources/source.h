@@ -45,6 +45,7 @@ struct SourceContext {
   std::uint32_t ring_bytes = 0;              // for single calls that wait; 0: enough
   std::uint32_t rows = 0;                    // of sums that wait; 0: enough
   bool joins = false;                        // processes that run already may join
+  bool no_command = false;                   // arguments of programs are not recorded
 };
 
 // Processes, of those that run and of those that begin later.

@@ -31,7 +31,7 @@ class Config {
   duckdb_config handle_ = nullptr;
 };
 
-Status apply(const DatabaseOptions& options, Config& config) {
+Status apply(const DatabaseOptions& options, const std::string& temporary, Config& config) {
   if (options.threads > 0) FATHOM_TRY(config.set("threads", std::to_string(options.threads)));
   if (!options.memory_limit.empty()) {
     FATHOM_TRY(config.set("memory_limit", options.memory_limit));
@@ -40,7 +40,7 @@ Status apply(const DatabaseOptions& options, Config& config) {
   // Recordings are local: what the kernel caches anyway would grow this process with every file.
   FATHOM_TRY(config.set("enable_external_file_cache", "false"));
   // DuckDB's own default is .tmp in the user's directory; empty means none.
-  FATHOM_TRY(config.set("temp_directory", options.temp_directory));
+  FATHOM_TRY(config.set("temp_directory", temporary));
   FATHOM_TRY(config.set("autoinstall_known_extensions", "false"));
   return config.set("autoload_known_extensions", "false");
 }
@@ -49,10 +49,15 @@ Status apply(const DatabaseOptions& options, Config& config) {
 
 Result<Database> Database::open_memory(const DatabaseOptions& options) {
   FATHOM_ASSIGN(const DuckdbApi* api, duckdb_api());
-  Config config(*api);
-  FATHOM_TRY(apply(options, config));
-
   auto state = std::make_shared<DatabaseState>(*api);
+  // DuckDB would let everybody read what it spills. Where no directory can be made, nothing spills.
+  if (!options.temp_directory.empty()) {
+    Result<ScratchDirectory> made = ScratchDirectory::make(options.temp_directory);
+    if (made) state->temporary = std::move(made).value();
+  }
+  Config config(*api);
+  FATHOM_TRY(apply(options, state->temporary.path(), config));
+
   char* reason = nullptr;
   if (api->open_ext(":memory:", &state->handle, config.handle(), &reason) != DuckDBSuccess) {
     return engine_error(take_text(*api, reason)).with("open DuckDB");

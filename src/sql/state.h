@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/scratch.h"
 #include "sql/duckdb_api.h"
 #include "sql/row_source.h"
 
@@ -18,6 +19,7 @@ class DatabaseState {
 
   const DuckdbApi& api;
   duckdb_database handle = nullptr;
+  ScratchDirectory temporary;  // where it spills; goes after the handle is closed
   const std::shared_ptr<RowSources> sources = std::make_shared<RowSources>();
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/os_error.h"
+#include "base/private_files.h"
 #include "trace/byte_writer.h"
 #include "trace/record_walker.h"
 
@@ -19,7 +20,6 @@ namespace {
 
 constexpr std::uint32_t kEntryMagic = 0x4b4e4843;  // "CHNK"
 constexpr std::uint32_t kMaxEntry = 4U << 20;
-constexpr int kAppend = O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 constexpr std::size_t kPiece = std::size_t{8} << 20;  // that is read at a time: an entry fits
 
 struct EntryHeader {
@@ -63,7 +63,7 @@ bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader
 }  // namespace
 
 Result<ChunkLog> ChunkLog::open(const std::string& path) {
-  FATHOM_ASSIGN(File file, File::open(path, O_RDWR | O_CREAT | kAppend, 0600));
+  FATHOM_ASSIGN(File file, open_private(path, O_RDWR | O_APPEND));
   struct stat facts {};
   if (::fstat(file.fd(), &facts) != 0) return os_error(errno, "stat " + path);
   // Whatever else lies there might keep us waiting.
@@ -109,7 +109,7 @@ bool ChunkLog::is_there() const {
 }
 
 Status ChunkLog::write_again() {
-  FATHOM_ASSIGN(File fresh, File::open(path(), O_RDWR | O_CREAT | O_EXCL | kAppend, 0600));
+  FATHOM_ASSIGN(File fresh, open_private(path(), O_RDWR | O_APPEND | O_EXCL));
   std::vector<char> piece(kPiece);
   for (std::uint64_t at = 0; at < size_;) {
     FATHOM_ASSIGN(const std::size_t got,
@@ -163,9 +163,10 @@ Result<LogScan> scan_log_file(
                  [&](const LogEntry& entry, std::uint64_t offset) { visit(entry, at + offset); });
     const bool last = got < kPiece || at + got >= size;
     // What lies behind the last sound entry may be the beginning of another one.
-    const std::uint64_t done = scan.sound_bytes > 0 ? scan.sound_bytes : got - kMaxEntry - sizeof(EntryHeader);
-    all.damaged_bytes += last ? scan.damaged_bytes
-                              : scan.damaged_bytes - (got - std::max(scan.sound_bytes, done));
+    const std::uint64_t done =
+        scan.sound_bytes > 0 ? scan.sound_bytes : got - kMaxEntry - sizeof(EntryHeader);
+    all.damaged_bytes +=
+        last ? scan.damaged_bytes : scan.damaged_bytes - (got - std::max(scan.sound_bytes, done));
     if (scan.sound_bytes > 0) all.sound_bytes = at + scan.sound_bytes - from;
     if (last) return all;
     at += done;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/private_files.h"
 #include "base/sum.h"
 #include "base/utf8.h"
 
@@ -299,7 +300,7 @@ Result<Manifest> read_manifest(const std::string& directory) {
 }
 
 Status write_manifest(const std::string& directory, const Manifest& manifest) {
-  return write_file_atomic(join_path(directory, kManifestFile), format_manifest(manifest));
+  return write_private_atomic(join_path(directory, kManifestFile), format_manifest(manifest));
 }
 
 }  // namespace fathom::trace

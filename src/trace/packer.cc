@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/heap.h"
+#include "base/private_files.h"
 #include "base/sum.h"
 #include "sql/database.h"
 #include "sql/parquet_writer.h"
@@ -244,7 +245,7 @@ Status Packer::State::write_inodes(std::uint64_t n, const SummaryTable& sums) {
 // belongs to.
 Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
   const std::string carried = decoder_.carry();
-  if (!carried.empty()) FATHOM_TRY(write_file_atomic(spool_.carry_path(n), carried));
+  if (!carried.empty()) FATHOM_TRY(write_private_atomic(spool_.carry_path(n), carried));
   FATHOM_TRY(write_manifest(directory_, manifest));  // with the clock that the rows were made with
   FATHOM_ASSIGN(const FileLock exclusive,
                 FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));

@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/ids.h"
+#include "base/private_files.h"
 #include "sql/parquet_writer.h"
 #include "trace/parquet_file.h"
 #include "trace/parquet_tables.h"
@@ -66,7 +67,8 @@ class RecordingWriter::State {
     if (path_exists(directory_))
       return Error{Code::kInvalid, directory_ + " exists", "choose another name or remove it"};
     FATHOM_TRY(remove_tree(unfinished_));
-    FATHOM_TRY(make_dirs(unfinished_));
+    FATHOM_TRY(make_dirs(std::string(dir_name(unfinished_))));
+    FATHOM_TRY(make_private_dir(unfinished_));
     made_ = true;
     return {};
   }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/os_error.h"
+#include "base/private_files.h"
 #include "trace/liveness.h"
 
 namespace fathom::trace {
@@ -28,6 +29,7 @@ Result<Fd> open_lock_file(const std::string& path) {
   // Somebody else's recording may be readable only; flock is content with that.
   if (fd < 0) fd = ::open(path.c_str(), O_RDONLY | kFlags);
   if (fd < 0) return os_error(errno, "open " + path);
+  make_private(fd, path);
   return Fd(fd);
 }
 

@@ -76,7 +76,7 @@ std::string without_semicolon(std::string_view sql) {
 }
 
 std::string plain_text(const Value& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell.data)) return escape_control(*text);
+  if (const auto* text = std::get_if<std::string>(&cell.data)) return *text;
   const std::optional<double> number = number_in(cell);
   return number ? fmt::format("{:g}", *number) : "?";
 }
@@ -85,7 +85,7 @@ Result<std::string> shown(const Value& cell, std::string_view form) {
   if (form == "text") return plain_text(cell);
   const std::optional<double> number = number_in(cell);
   if (form != "count" && form != "bytes" && form != "ns" && form != "percent") {
-    return Error{Code::kCorrupt, "'" + escape_control(form) + "' is no form",
+    return Error{Code::kCorrupt, "'" + std::string(form) + "' is no form",
                  "a value is shown as count, bytes, ns, percent or text"};
   }
   if (!number) return std::string("?");
@@ -143,7 +143,7 @@ Result<std::string> fill_in(std::string_view words, const Table& table,
     const std::string_view name = inside.substr(0, colon);
     const auto column = std::ranges::find(table.columns, name, &Column::name);
     if (column == table.columns.end())
-      return Error{Code::kCorrupt, "the query has no column '" + escape_control(name) + "'", ""};
+      return Error{Code::kCorrupt, "the query has no column '" + std::string(name) + "'", ""};
     const auto& cell = row[static_cast<std::size_t>(column - table.columns.begin())];
     FATHOM_ASSIGN(const std::string value,
                   shown(cell, colon == std::string_view::npos ? "text" : inside.substr(colon + 1)));

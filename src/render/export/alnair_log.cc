@@ -116,7 +116,7 @@ void append_alnair_line(const ExportEvent& event, std::int64_t start_ns, std::st
   append_number(to, event.dur / kMicrosecond);
   to += ", bytes:";
   append_number(to, event.size.value_or(0));
-  to += ", kind:" + (kind.empty() ? "-1" : std::string(kind)) + "\n";
+  to += ", kind:" + (kind.empty() ? "-1" : escape_control(kind)) + "\n";
 }
 
 }  // namespace fathom::render

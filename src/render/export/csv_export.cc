@@ -6,15 +6,20 @@
 namespace fathom::render {
 namespace {
 
-Status write(EventStream& from, ByteSink& to) {
+Status write_rows(EventStream& from, ByteSink& to, const Style& style) {
   SinkBuffer buffer(to);
-  RowPrinter printer(Format::kCsv, {}, [&](std::string_view text) -> Status {
+  RowPrinter printer(Format::kCsv, style, [&](std::string_view text) -> Status {
     buffer.text() += text;
     return buffer.flush_if_large();
   });
   FATHOM_TRY(from.table([&](const Table& rows) { return printer.rows(rows); }));
   FATHOM_TRY(printer.finish());
   return buffer.flush();
+}
+
+Status write(EventStream& from, ByteSink& to) { return write_rows(from, to, {}); }
+Status write_safe(EventStream& from, ByteSink& to) {
+  return write_rows(from, to, {.safe_csv = true});
 }
 
 }  // namespace
@@ -25,6 +30,16 @@ const ExporterDef kCsvExporter = {
     .summary = "rows of a view, by default events",
     .gzip = Gzip::kByName,
     .write = write,
+};
+
+// For spreadsheets, which compute texts that begin like a formula.
+extern const ExporterDef kSafeCsvExporter;
+const ExporterDef kSafeCsvExporter = {
+    .name = "csv",
+    .dialect = "safe",
+    .summary = "rows of a view for a spreadsheet, without formulas",
+    .gzip = Gzip::kByName,
+    .write = write_safe,
 };
 
 }  // namespace fathom::render

@@ -18,6 +18,7 @@ extern const ExporterDef kPprofExporter;
 extern const ExporterDef kCollapsedExporter;
 extern const ExporterDef kFirefoxExporter;
 extern const ExporterDef kCsvExporter;
+extern const ExporterDef kSafeCsvExporter;
 extern const ExporterDef kParquetExporter;
 extern const ExporterDef kHtmlExporter;
 extern const ExporterDef kAlnairExporter;
@@ -27,7 +28,8 @@ namespace {
 const ExporterDef* const kExporters[] = {
     &kChromeExporter,     &kPerfettoExporter, &kPfwExporter,       &kDatacrumbsExporter,
     &kSpeedscopeExporter, &kPprofExporter,    &kCollapsedExporter, &kFirefoxExporter,
-    &kCsvExporter,        &kParquetExporter,  &kHtmlExporter,      &kAlnairExporter,
+    &kCsvExporter,        &kSafeCsvExporter,  &kParquetExporter,   &kHtmlExporter,
+    &kAlnairExporter,
 };
 
 }  // namespace
@@ -44,9 +46,9 @@ Result<const ExporterDef*> find_exporter(std::string_view name, std::string_view
   }
   if (is_format)
     return usage_error(
-        "format " + std::string(name) + " has no dialect '" + escape_control(dialect) + "'",
-        "there is: --format pfw --dialect datacrumbs");
-  return usage_error("no format '" + escape_control(name) + "'", "there are " + join(names, ", "));
+        "format " + std::string(name) + " has no dialect '" + std::string(dialect) + "'",
+        "there are: --format pfw --dialect datacrumbs, --format csv --dialect safe");
+  return usage_error("no format '" + std::string(name) + "'", "there are " + join(names, ", "));
 }
 
 }  // namespace fathom::render

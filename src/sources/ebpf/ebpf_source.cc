@@ -56,6 +56,7 @@ ebpf::ProbeOptions options_of(const SourceContext& context) {
   options.ring_bytes = context.ring_bytes;
   options.rows = context.rows;
   options.joins = context.joins;
+  options.no_command = context.no_command;
   return options;
 }
 

@@ -32,6 +32,7 @@ struct ProbeOptions {
   std::uint32_t ring_bytes = 0;  // a power of two; 0: as the programs say
   std::uint32_t rows = 0;        // of sums at one time; 0: as the programs say
   bool joins = false;            // processes that run already may be chosen, too
+  bool no_command = false;       // arguments of programs are not recorded
 };
 
 struct SumOfCalls {

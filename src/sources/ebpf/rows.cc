@@ -43,8 +43,10 @@ bool read_record(std::span<const std::byte> bytes, std::size_t least, Record& re
 
 bool failed(std::int64_t ret) { return ret < 0 && ret >= -4095; }
 
-std::string words_of(const fathom_process_record& record) {
+// The words of a command line; without arguments the first of them alone.
+std::string words_of(const fathom_process_record& record, bool arguments) {
   std::string text(record.command, std::min<std::size_t>(record.bytes, FATHOM_BPF_COMMAND));
+  if (!arguments) text.resize(std::min(text.find('\0'), text.size()));
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::ranges::replace(text, '\0', ' ');
   return escape_invalid_utf8(text);
@@ -213,7 +215,7 @@ void RowMaker::add_exec(const fathom_process_record& record) {
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
   life.row.start = time(record.at);
-  life.row.command = words_of(record);
+  life.row.command = words_of(record, !options_.no_command);
   life.row.name =
       base_name(std::string_view(life.row.command).substr(0, life.row.command.find(' ')));
   const std::int64_t rank = rank_of(record.pid);
@@ -243,13 +245,13 @@ void RowMaker::add_join(const fathom_process_record& record) {
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
   life.row.start = time(record.at);
-  life.row.name = words_of(record);
+  life.row.name = words_of(record, !options_.no_command);
   life.row.rank = rank_of(record.pid);
   fathom_process_record whole{};
   const Result<std::string> command = read_file("/proc/" + std::to_string(record.pid) + "/cmdline");
   if (command) {
     whole.bytes = static_cast<std::uint32_t>(command->copy(whole.command, FATHOM_BPF_COMMAND));
-    life.row.command = words_of(whole);
+    life.row.command = words_of(whole, !options_.no_command);
   }
   if (life.row.command.empty()) life.row.command = life.row.name;  // a thread of the kernel
 }

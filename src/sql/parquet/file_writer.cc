@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "base/private_files.h"
 #include "sql/parquet/bytes.h"
 
 namespace fathom::sql::parquet {
@@ -19,7 +20,7 @@ void FileWriter::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_free
 
 Result<FileWriter> FileWriter::create(const std::string& path, std::span<const ColumnDef> columns,
                                       int zstd_level) {
-  FATHOM_ASSIGN(File file, File::open(path, O_WRONLY | O_CREAT | O_TRUNC));
+  FATHOM_ASSIGN(File file, open_private(path, O_WRONLY | O_TRUNC));
   FileWriter writer(std::move(file), columns, zstd_level);
   FATHOM_TRY(writer.put(kMark));
   return writer;

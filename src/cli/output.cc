@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#include "cli/output.h"
+
+#include <unistd.h>
+
+namespace fathom::cli {
+
+void declare_output(Parser& parser, OutputOptions& options) {
+  parser.option("--format", options.format, "FORMAT", "table, json, csv or md (table)");
+  declare_safe_csv(parser, options.safe_csv);
+}
+
+void declare_safe_csv(Parser& parser, bool& safe_csv) {
+  parser.flag("--safe-csv", safe_csv,
+              "csv for a spreadsheet: an apostrophe before texts that it would compute");
+}
+
+Result<Output> output_of(const OutputOptions& options) {
+  FATHOM_ASSIGN(const render::Format format, render::parse_format(options.format));
+  if (options.safe_csv && format != render::Format::kCsv)
+    return usage_error("--safe-csv is about csv", "add --format csv");
+  Output output{.format = format, .style = render::style_for(STDOUT_FILENO)};
+  output.style.safe_csv = options.safe_csv;
+  return output;
+}
+
+}  // namespace fathom::cli

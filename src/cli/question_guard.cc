@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+#include "cli/question_guard.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/scratch.h"
+#include "base/text.h"
+#include "cli/tell.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLookNs = 20'000'000;       // between two looks at memory
+constexpr std::int64_t kGraceNs = 1'000'000'000;   // for a question to end by itself
+constexpr std::uint64_t kOwnRoom = 128ULL << 20U;  // what we need beside the database
+
+enum class Ended : std::uint8_t { kNot, kBySignal, kByTime, kByMemory };
+
+std::uint64_t status_bytes(std::string_view key) {
+  const Result<std::string> text = read_file("/proc/self/status");
+  const std::size_t at = text ? text->find(key) : std::string::npos;
+  if (at == std::string::npos) return 0;
+  const std::string_view rest = trim(std::string_view(*text).substr(at + key.size()));
+  const Result<std::int64_t> kib = parse_int(rest.substr(0, rest.find(' ')));
+  return kib ? static_cast<std::uint64_t>(*kib) * 1024 : 0;
+}
+
+// One allocation can take everything before anybody looks: such a one is to fail. Only what is
+// mapped can be bounded, and allocators and threads map more than they use.
+void bound_mapped_memory(std::uint64_t allowed) {
+  constexpr std::uint64_t kStack = 16ULL << 20U;  // of a thread, with its allocator's part
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  const std::uint64_t threads = std::max(1U, std::thread::hardware_concurrency());
+  const rlim_t most = status_bytes("VmData:") + 2 * allowed + kOwnRoom + threads * kStack;
+  limit.rlim_cur = std::min(limit.rlim_max, std::min(limit.rlim_cur, most));
+  (void)::setrlimit(RLIMIT_DATA, &limit);
+}
+
+// Of the signals that end a process, those that do so here: nohup and shells ignore some.
+sigset_t ending_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_DFL)
+      sigaddset(&set, number);
+  }
+  return set;
+}
+
+class Guard {
+ public:
+  static Guard& instance() {
+    static Guard& guard = *new Guard;  // its thread outlives static objects
+    return guard;
+  }
+
+  void begin(const QuestionLimits& limits);
+  void add(const analysis::Store& store);
+  void pause();
+  void go_on();
+  [[nodiscard]] Error explained(Error error);
+  [[nodiscard]] int stopped_by();
+
+ private:
+  void watch();
+  bool needs_too_much();
+  void end(Ended how, int number);
+  [[noreturn]] void end_at_once();
+  [[nodiscard]] Error reason() const;
+
+  std::mutex mutex_;
+  sigset_t signals_{};
+  bool begun_ = false;
+  QuestionLimits limits_;
+  std::optional<std::uint64_t> first_bytes_;  // of memory, when the first store was open
+  std::vector<sql::Interrupter> interrupters_;
+  std::int64_t deadline_ns_ = kNever;
+  std::int64_t paused_ns_ = 0;  // since when; 0: not
+  Ended ended_ = Ended::kNot;
+  int signal_ = 0;
+  std::int64_t end_at_once_ns_ = kNever;
+};
+
+void Guard::begin(const QuestionLimits& limits) {
+  const std::scoped_lock lock(mutex_);
+  if (begun_) return;
+  begun_ = true;
+  limits_ = limits;
+  if (limits.timeout_ns != 0) deadline_ns_ = now_monotonic_ns() + limits.timeout_ns;
+  signals_ = ending_signals();
+  ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  std::thread([this] { watch(); }).detach();
+}
+
+void Guard::add(const analysis::Store& store) {
+  const std::scoped_lock lock(mutex_);
+  interrupters_.push_back(store.interrupter());
+  if (limits_.memory_bytes == 0 || first_bytes_) return;
+  first_bytes_ = status_bytes("RssAnon:");
+  bound_mapped_memory(limits_.memory_bytes);
+}
+
+void Guard::pause() {
+  const std::scoped_lock lock(mutex_);
+  paused_ns_ = now_monotonic_ns();
+}
+
+void Guard::go_on() {
+  const std::scoped_lock lock(mutex_);
+  if (deadline_ns_ != kNever) deadline_ns_ += now_monotonic_ns() - paused_ns_;
+  paused_ns_ = 0;
+}
+
+void Guard::watch() {
+  for (;;) {
+    const timespec look{0, kLookNs};
+    const int number = ::sigtimedwait(&signals_, nullptr, &look);
+    const std::scoped_lock lock(mutex_);
+    const std::int64_t now = now_monotonic_ns();
+    // Whoever asks a second time does not want to wait.
+    if ((number > 0 && ended_ != Ended::kNot) || now >= end_at_once_ns_) end_at_once();
+    if (number > 0) end(Ended::kBySignal, number);
+    if (ended_ != Ended::kNot) continue;
+    if (paused_ns_ == 0 && now >= deadline_ns_) end(Ended::kByTime, 0);
+    if (needs_too_much()) end(Ended::kByMemory, 0);
+  }
+}
+
+// What the database does not count is ours, and some of its own: values of a single cell.
+bool Guard::needs_too_much() {
+  if (!first_bytes_) return false;
+  return status_bytes("RssAnon:") >
+         *first_bytes_ + limits_.memory_bytes + limits_.memory_bytes / 4 + kOwnRoom;
+}
+
+void Guard::end(Ended how, int number) {
+  ended_ = how;
+  signal_ = number;
+  for (const sql::Interrupter& one : interrupters_) one.interrupt();
+  end_at_once_ns_ = now_monotonic_ns() + (interrupters_.empty() ? 0 : kGraceNs);
+}
+
+// Somebody does not listen: a function of SQL at a long value, or our output to a full pipe.
+void Guard::end_at_once() {
+  remove_scratch_directories();
+  if (signal_ == 0) {
+    tell(reason());
+    ::_exit(exit_status(reason().code));
+  }
+  ::pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+  ::kill(::getpid(), signal_);
+  for (;;) ::pause();
+}
+
+Error Guard::reason() const {
+  if (ended_ == Ended::kByTime) {
+    return {Code::kIo,
+            "the question took more time than " + human_ns(static_cast<double>(limits_.timeout_ns)),
+            "--timeout allows more"};
+  }
+  return {Code::kIo,
+          "the question needs more memory than " +
+              human_bytes(static_cast<double>(limits_.memory_bytes)),
+          "--memory allows more"};
+}
+
+Error Guard::explained(Error error) {
+  const std::scoped_lock lock(mutex_);
+  if (ended_ == Ended::kByTime || ended_ == Ended::kByMemory) return reason();
+  const bool out_of_memory = error.message.starts_with("Out of Memory Error") ||
+                             error.message.starts_with("out of memory");
+  if (out_of_memory && limits_.memory_bytes != 0) return reason();
+  return error;
+}
+
+int Guard::stopped_by() {
+  const std::scoped_lock lock(mutex_);
+  return signal_;
+}
+
+Error not_a_limit(const std::string& option, const std::string& text, const std::string& form) {
+  return usage_error(option + " '" + text + "' is no limit", "write it as " + form);
+}
+
+}  // namespace
+
+Result<std::uint64_t> memory_limit_of(const std::string& text) {
+  constexpr std::uint64_t kLeast = 16ULL << 20U;  // less is not enough to open anything
+  const Result<std::uint64_t> bytes = parse_bytes(text);
+  if (!bytes || *bytes < kLeast) return not_a_limit("--memory", text, "512MiB or 4GB, from 16M up");
+  return *bytes;
+}
+
+Result<std::int64_t> timeout_of(const std::string& text) {
+  const Result<std::int64_t> ns = parse_duration(text);
+  if (!ns || *ns <= 0) return not_a_limit("--timeout", text, "30s, 5m or 1h");
+  return *ns;
+}
+
+void guard_questions(const QuestionLimits& limits) { Guard::instance().begin(limits); }
+void guard_store(const analysis::Store& store) { Guard::instance().add(store); }
+OutputPause::OutputPause() { Guard::instance().pause(); }
+OutputPause::~OutputPause() { Guard::instance().go_on(); }
+Error explained(Error error) { return Guard::instance().explained(std::move(error)); }
+int question_stopped_by() { return Guard::instance().stopped_by(); }
+
+}  // namespace fathom::cli
