@@ -30,6 +30,8 @@ namespace fathom::session {
 namespace {
 
 constexpr char kWanted[] = "wanted-";
+constexpr char kLast[] = "last";
+constexpr std::int64_t kFirstProcess = 1;
 constexpr int kLongestRestMs = 100;
 // Where living processes are looked at meanwhile: rows of one that is killed are handed on already.
 constexpr int kLongestLiveRestMs = 250;
@@ -64,7 +66,9 @@ class RowStream {
   Status decode_logs();
   Status settle_logs();
   Status look_at_living();
-  [[nodiscard]] std::set<std::int64_t> wanted() const;
+  [[nodiscard]] std::set<std::int64_t> wanted();
+  [[nodiscard]] bool all_end();
+  Status remove_recording();
   Status complete(const StreamProcess& process, bool in_order);
   Status complete_wanted(const std::set<std::int64_t>& pids);
   Result<bool> end_run();
@@ -77,6 +81,7 @@ class RowStream {
   RowFeed feed_;
   trace::LogFollower logs_;
   std::uint64_t settled_;  // logs below are with the taker, and gone
+  bool last_ = false;      // PID 1 ends, and everybody with it
   std::optional<trace::Drainer> drainer_;
   std::optional<SignalQueue> signals_;
   Fd news_;  // inotify: entries that appear in the spool
@@ -151,7 +156,14 @@ Status RowStream::look_at_living() {
   return {};
 }
 
-std::set<std::int64_t> RowStream::wanted() const {
+// PID 1 of our own namespace waits for us, and when it has ended the kernel kills all others there.
+bool RowStream::all_end() {
+  if (!path_exists(join_path(spool_.directory(), kLast))) return false;
+  const StreamProcess* first = feed_.processes().owner(kFirstProcess, INT64_MAX);
+  return first != nullptr && !first->foreign;
+}
+
+std::set<std::int64_t> RowStream::wanted() {
   std::set<std::int64_t> pids;
   const Result<std::vector<std::string>> names = list_dir(spool_.directory());
   if (!names) return pids;
@@ -160,6 +172,9 @@ std::set<std::int64_t> RowStream::wanted() const {
     const Result<std::int64_t> pid = parse_int(name.substr(sizeof kWanted - 1));
     if (pid) pids.insert(*pid);
   }
+  last_ |= pids.contains(kFirstProcess) && all_end();
+  if (!last_) return pids;
+  for (const auto& [key, process] : feed_.processes().all()) pids.insert(process.pid);
   return pids;
 }
 
@@ -235,14 +250,18 @@ Result<bool> RowStream::end_run() {
   const Fd gate(::open(spool_.directory().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
   FATHOM_ASSIGN(const bool alive, pass());
-  if (alive) return false;
+  if (alive && !last_) return false;
   for (const StreamProcess* process : feed_.processes().newly_dead())
     FATHOM_TRY(complete(*process, false));
-  if (taker_->keeps_recording()) return true;
+  if (!taker_->keeps_recording()) FATHOM_TRY(remove_recording());
+  return true;
+}
+
+Status RowStream::remove_recording() {
   const std::string spent = directory_ + "." + std::to_string(::getpid());
   FATHOM_TRY(rename_path(directory_, spent));
-  FATHOM_TRY(remove_tree(spent));
-  return true;
+  taker_->over();
+  return remove_tree(spent);
 }
 
 // What they have written is all that can be had; whether more will come, they alone know.
@@ -257,7 +276,7 @@ Result<StreamOutcome> RowStream::end_of_foreign() {
   for (const auto& [key, process] : feed_.processes().all())
     FATHOM_TRY(complete(process, process.ended));
   outcome.spent = !outcome.writers_alive && !taker_->keeps_recording();
-  if (outcome.spent) FATHOM_TRY(remove_tree(directory_));
+  if (outcome.spent) FATHOM_TRY(remove_recording());
   return outcome;
 }
 
@@ -269,7 +288,7 @@ Result<StreamOutcome> RowStream::run() {
   if (outcome.writers_alive && feed_.processes().only_foreign()) return end_of_foreign();
   for (;;) {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
-    if (!outcome.writers_alive) {
+    if (!outcome.writers_alive || last_) {
       FATHOM_ASSIGN(const bool ended, end_run());
       outcome.spent = ended && !taker_->keeps_recording();
       if (ended) return outcome;
@@ -283,6 +302,10 @@ Result<StreamOutcome> RowStream::run() {
 }
 
 }  // namespace
+
+bool has_stream(const std::string& directory) {
+  return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
+}
 
 bool wants_stream(const std::string& directory) {
   return path_exists(join_path(spool_of(directory), "collector.lock")) ||
