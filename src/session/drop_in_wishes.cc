@@ -37,7 +37,8 @@ std::vector<std::string> private_places() {
 std::string name_of(const std::string& directory) {
   const std::string path = join_path(directory, trace::kSpoolDirectory);
   struct stat facts {};
-  if (::lstat(path.c_str(), &facts) != 0 || !is_private_directory(path)) return "";
+  if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return "";
+  if (facts.st_uid != ::geteuid() || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "";
   const Result<trace::Spool> spool = trace::Spool::open(path);
   if (!spool) return "";
   return fmt::format("{}-{:x}-{:x}", spool->run_id(), facts.st_dev, facts.st_ino);
