@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "session/drop_in_wishes.h"
 
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <vector>
 
@@ -33,6 +35,12 @@ std::vector<std::string> private_places() {
   return places;
 }
 
+std::string hex(std::uint64_t number) {
+  std::array<char, 16> digits{};
+  const auto written = std::to_chars(digits.begin(), digits.end(), number, 16);
+  return {digits.data(), written.ptr};
+}
+
 // "" where the spool is not one that this user alone can write to.
 std::string name_of(const std::string& directory) {
   const std::string path = join_path(directory, trace::kSpoolDirectory);
@@ -41,7 +49,7 @@ std::string name_of(const std::string& directory) {
   if (facts.st_uid != ::geteuid() || (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "";
   const Result<trace::Spool> spool = trace::Spool::open(path);
   if (!spool) return "";
-  return fmt::format("{}-{:x}-{:x}", spool->run_id(), facts.st_dev, facts.st_ino);
+  return spool->run_id() + "-" + hex(facts.st_dev) + "-" + hex(facts.st_ino);
 }
 
 }  // namespace
@@ -71,13 +79,13 @@ bool DropInWishes::hidden() const { return wishes_.contains(FATHOM_WISH_HIDDEN);
 
 bool DropInWishes::holds(std::string_view drop_in, std::string_view log) {
   if (stem_.empty() || log.empty()) return false;
-  const std::string wish = fmt::format("{} {}", drop_in, log);
+  const std::string wish = std::string(drop_in) + " " + std::string(log);
   if (!wishes_.contains(wish)) read();
   return wishes_.contains(wish);
 }
 
 std::string DropInWishes::path_for(std::string_view name) const {
-  return stem_.empty() ? "" : fmt::format("{}.{}", stem_, name);
+  return stem_.empty() ? "" : stem_ + "." + std::string(name);
 }
 
 void DropInWishes::remove() const {
