@@ -23,11 +23,16 @@ class Wishes : public testing::Test {
     home_ = real_path(mkdtemp(name.data())).value();
     trace_ = join_path(home_, "trace");
     place_ = join_path(home_, FATHOM_PRIVATE_AT_HOME);
+    const char* before = std::getenv("HOME");
+    before_ = before != nullptr ? before : "/";
     setenv("HOME", home_.c_str(), 1);
     mkdir(place_.c_str(), 0700);
     make_spool(trace_);
   }
-  ~Wishes() override { (void)remove_tree(home_).has_value(); }
+  ~Wishes() override {
+    setenv("HOME", before_.c_str(), 1);
+    (void)remove_tree(home_).has_value();
+  }
 
   static void make_spool(const std::string& trace) {
     const trace::testing::SpoolBuilder spool(trace);
@@ -44,7 +49,7 @@ class Wishes : public testing::Test {
     ASSERT_TRUE(write_file_atomic(join_path(place_, name), records, mode));
   }
 
-  std::string home_, trace_, place_;
+  std::string home_, trace_, place_, before_;
 };
 
 using namespace std::string_literals;

@@ -66,11 +66,11 @@ class RowStream {
   Status decode_logs();
   Status settle_logs();
   Status look_at_living();
-  [[nodiscard]] std::set<std::int64_t> wanted();
+  [[nodiscard]] std::set<std::int64_t> wanted() const;
   [[nodiscard]] bool all_end();
   Status remove_recording();
   Status complete(const StreamProcess& process, bool in_order);
-  Status complete_wanted(const std::set<std::int64_t>& pids);
+  Status complete_wanted(std::set<std::int64_t> pids);
   Result<bool> end_run();
   Result<StreamOutcome> end_of_foreign();
 
@@ -163,7 +163,7 @@ bool RowStream::all_end() {
   return first != nullptr && !first->foreign;
 }
 
-std::set<std::int64_t> RowStream::wanted() {
+std::set<std::int64_t> RowStream::wanted() const {
   std::set<std::int64_t> pids;
   const Result<std::vector<std::string>> names = list_dir(spool_.directory());
   if (!names) return pids;
@@ -172,9 +172,6 @@ std::set<std::int64_t> RowStream::wanted() {
     const Result<std::int64_t> pid = parse_int(name.substr(sizeof kWanted - 1));
     if (pid) pids.insert(*pid);
   }
-  last_ |= pids.contains(kFirstProcess) && all_end();
-  if (!last_) return pids;
-  for (const auto& [key, process] : feed_.processes().all()) pids.insert(process.pid);
   return pids;
 }
 
@@ -182,14 +179,21 @@ Status RowStream::complete(const StreamProcess& process, bool in_order) {
   return process.settings.empty() ? Status() : taker_->complete(process, in_order);
 }
 
-// The file is there when the entry is gone.
-Status RowStream::complete_wanted(const std::set<std::int64_t>& pids) {
+// A file is there when its entry is gone; when that of PID 1 is gone there is no time left for
+// others.
+Status RowStream::complete_wanted(std::set<std::int64_t> pids) {
+  last_ |= pids.contains(kFirstProcess) && all_end();
+  if (last_) {
+    FATHOM_TRY(feed_.take_living({}));  // who is there
+    for (const auto& [key, process] : feed_.processes().all()) pids.insert(process.pid);
+  }
   FATHOM_TRY(feed_.take_living(pids));
   for (const std::int64_t pid : pids) {
     if (const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX))
       FATHOM_TRY(complete(*process, true));
-    ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
   }
+  for (const std::int64_t pid : pids)
+    ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
   return {};
 }
 

@@ -26,12 +26,24 @@ static void reads(void) {
   close(fd);
 }
 
-static pid_t child(int outlives) {
+static pid_t child(void) {
   const pid_t pid = fork();
   if (pid != 0) return pid;
   reads();
-  if (outlives) pause();
   _exit(0);
+}
+
+static void leave_child_behind(void) {
+  int ends[2];
+  char byte = 0;
+  if (pipe(ends) != 0) exit(4);
+  if (fork() == 0) {
+    reads();
+    (void)!write(ends[1], &byte, 1);
+    for (;;) pause();
+  }
+  while (read(ends[0], &byte, 1) < 0 && errno == EINTR) {
+  }
 }
 
 int main(int argc, char** argv) {
@@ -45,7 +57,7 @@ int main(int argc, char** argv) {
   reads();
   siginfo_t info;
   if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) != -1 || errno != ECHILD) return 2;
-  const pid_t first = child(0);
+  const pid_t first = child();
   int own = 0, strangers = 0;
   for (pid_t ended; (ended = waitpid(-1, NULL, 0)) > 0 || errno == EINTR;) {
     if (ended > 0) *(ended == first ? &own : &strangers) += 1;
@@ -55,8 +67,7 @@ int main(int argc, char** argv) {
   if (argc > 2) {
     while (access(argv[2], F_OK) != 0) usleep(10000);
   } else {
-    child(1);
-    usleep(50000);  // it reads meanwhile
+    leave_child_behind();
   }
   return 0;
 }

@@ -64,7 +64,6 @@ void tell() {
   static constinit char text[FATHOM_TEXT_MAX];
   Text lines(text, sizeof text);
   lines.add("log=").add(run.folder).add("\n");
-  if (!recording_named()) lines.add("keep=0\n");
   add_namespace(lines);
   write_meta("alnair.0", text, lines.length());
 }

@@ -112,7 +112,6 @@ void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
   add_directories(lines, start.data_dirs);
   if (start.process_id >= 0)
     lines.add("pid=").add_number(static_cast<uint64_t>(start.process_id)).add("\n");
-  if (!recording_named()) add_line(lines, "keep", "0");
   add_namespace(lines);
   char key[32];
   Text(key, sizeof key).add("dftracer.").add_number(run.told++);
