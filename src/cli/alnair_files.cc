@@ -4,17 +4,18 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/files.h"
-#include "base/os_error.h"
+#include "base/own_file.h"
 #include "base/text.h"
 #include "cli/batch_events.h"
 #include "render/export/alnair_log.h"
-#include "trace/spool.h"
 
 namespace fathom::cli {
 namespace {
@@ -23,33 +24,15 @@ using session::StreamProcess;
 
 constexpr std::int64_t kEveryNs = 10'000'000;  // as Alnair's own thread did
 
-struct Settings {
-  std::string folder;
-  bool keeps_recording = true;
-};
-
-// Lines `key=value`, as alnair.guest.cc writes them.
-Settings parse_settings(std::string_view text) {
-  Settings settings;
-  for (const std::string_view line : split(text, '\n')) {
-    if (line.starts_with("log=")) settings.folder = line.substr(4);
-    if (line == "keep=0") settings.keeps_recording = false;
-  }
-  return settings;
-}
+constexpr std::size_t kLargestState = std::size_t{64} << 20;
 
 // Whoever reads it finds a whole file at any moment. It is written too often to be synced.
-Status replace_file(const std::string& path, const std::string& content) {
+Status replace_file(const std::string& path, const std::string& content, mode_t mode) {
   const std::string draft = path + ".new";
-  FATHOM_ASSIGN(File file, File::open(draft, O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  ::unlink(draft.c_str());
+  FATHOM_ASSIGN(File file, open_own_file(draft, O_WRONLY | O_CREAT | O_EXCL, mode));
   FATHOM_TRY(file.write_all(content));
   return rename_path(draft, path);
-}
-
-// A recording that is for the logs alone lies where they go, wherever it was brought.
-std::string folder_around(const std::string& directory) {
-  const Result<std::string> path = absolute_path(directory);
-  return std::string(dir_name(path ? *path : directory));
 }
 
 // A key of 64 bits, as parse_int() reads it back.
@@ -77,8 +60,8 @@ class Pair {
   [[nodiscard]] bool changed() const { return changed_; }
   Status flush() {
     if (!changed_) return {};
-    FATHOM_TRY(replace_file(metrics_path_, metrics_.text()));
-    FATHOM_ASSIGN(File file, File::open(timeline_path_, O_WRONLY | O_CREAT | O_APPEND, 0644));
+    FATHOM_TRY(replace_file(metrics_path_, metrics_.text(), 0644));
+    FATHOM_ASSIGN(File file, open_own_file(timeline_path_, O_WRONLY | O_CREAT | O_APPEND, 0644));
     FATHOM_TRY(file.write_all(pending_));
     size_ += pending_.size();
     pending_.clear();
@@ -89,9 +72,12 @@ class Pair {
   // A copy of what this run wrote so far, for the only process that there was.
   Status copy_to(Pair& other) {
     FATHOM_TRY(flush());
-    FATHOM_ASSIGN(const std::string text, read_file(timeline_path_));
+    FATHOM_ASSIGN(const File file, open_own_file(timeline_path_, O_RDONLY));
     other.metrics_ = metrics_;
-    other.pending_ = begin_ < text.size() ? text.substr(begin_) : "";
+    other.pending_.resize(size_ - std::min(begin_, size_));
+    FATHOM_ASSIGN(const std::size_t got,
+                  file.pread_some(std::as_writable_bytes(std::span(other.pending_)), begin_));
+    other.pending_.resize(got);
     return {};
   }
 
@@ -102,14 +88,15 @@ class Pair {
   void restore(std::int64_t begin, std::int64_t size, std::string_view metrics) {
     begin_ = static_cast<std::uint64_t>(begin);
     size_ = static_cast<std::uint64_t>(size);
-    if (size_ < size_now()) (void)!::truncate(timeline_path_.c_str(), size);
+    const Result<File> file = open_own_file(timeline_path_, O_WRONLY);
+    if (file && size_ < size_now()) (void)!::ftruncate(file->fd(), size);
     metrics_ = render::AlnairMetrics::from_state(metrics);
     changed_ = true;
   }
 
  private:
   [[nodiscard]] std::uint64_t size_now() const {
-    const Result<File> file = File::open(timeline_path_, O_RDONLY);
+    const Result<File> file = open_own_file(timeline_path_, O_RDONLY);
     const Result<std::uint64_t> size = file ? file->size() : Result<std::uint64_t>(0);
     return size ? *size : 0;
   }
@@ -127,7 +114,9 @@ class Pair {
 // pair for each.
 class Folder {
  public:
-  explicit Folder(std::string path) : path_(std::move(path)), all_(path_, "", true) {}
+  // `only_new`: there must be no logs of a process that has one here.
+  Folder(std::string path, bool only_new)
+      : path_(std::move(path)), only_new_(only_new), all_(path_, "", true) {}
 
   Status add(const StreamProcess& process, const render::ExportEvent& event,
              std::int64_t start_ns) {
@@ -189,19 +178,24 @@ class Folder {
     }
     if (pairs_.empty()) {
       FATHOM_TRY(make_dirs(path_));
-      FATHOM_TRY(all_.copy_to(make_pair(only_key_, only_pid_)));
+      FATHOM_ASSIGN(Pair* const first, make_pair(only_key_, only_pid_));
+      FATHOM_TRY(all_.copy_to(*first));
     }
     const auto found = pairs_.find(process.key);
-    return found != pairs_.end() ? &found->second : &make_pair(process.key, process.pid);
+    return found != pairs_.end() ? &found->second : make_pair(process.key, process.pid);
   }
 
-  Pair& make_pair(std::uint64_t key, std::int64_t pid) {
+  Result<Pair*> make_pair(std::uint64_t key, std::int64_t pid) {
     const std::string number = std::to_string(pid);
+    const std::string timeline = join_path(path_, "timeline-" + number + ".log");
+    if (only_new_ && path_exists(timeline))
+      return Error{Code::kInvalid, timeline + " exists already", "name another directory"};
     pids_.emplace(key, number);
-    return pairs_.try_emplace(key, path_, "-" + number, false).first->second;
+    return &pairs_.try_emplace(key, path_, "-" + number, false).first->second;
   }
 
   std::string path_;
+  bool only_new_;
   Pair all_;
   std::uint64_t only_key_ = 0;  // of the first process; 0: none yet
   std::int64_t only_pid_ = 0;
@@ -214,12 +208,10 @@ class AlnairFiles : public session::StreamTaker {
   // What a collector that was killed had settled: the number of the first log that is not in the
   // files, which rows of later ones are, and each folder with the lines of its state behind its
   // path.
-  AlnairFiles(const std::string& directory, std::int64_t start_ns, std::string for_all)
-      : folder_(std::move(for_all)),
-        state_path_(join_path(join_path(directory, trace::kSpoolDirectory), "alnair-files")),
-        around_(folder_around(directory)),
-        start_ns_(start_ns) {
-    const Result<std::string> state = read_file(state_path_);
+  AlnairFiles(std::string state_path, std::int64_t start_ns, DropInPlaceOf place_of)
+      : state_path_(std::move(state_path)), place_of_(std::move(place_of)), start_ns_(start_ns) {
+    if (state_path_.empty()) return;
+    const Result<std::string> state = read_private_file(state_path_, kLargestState);
     if (!state) return;
     Folder* folder = nullptr;
     for (const std::string_view line : split(*state, '\n')) {
@@ -227,7 +219,7 @@ class AlnairFiles : public session::StreamTaker {
       if (number) first_log_ = static_cast<std::uint64_t>(*number);
       if (line.starts_with(kAhead)) ahead_ = line.substr(kAhead.size());
       if (line.starts_with('/')) {
-        folder = &folder_at(std::string(line));
+        folder = &folder_at({.log = std::string(line)});
       } else if (folder != nullptr && !number) {
         folder->restore(line);
       }
@@ -242,6 +234,7 @@ class AlnairFiles : public session::StreamTaker {
       if (strings.view(events.layer[row]) != "cuda") continue;
       if (folder == nullptr) {
         FATHOM_ASSIGN(folder, folder_of(process));
+        if (folder == nullptr) return {};
       }
       FATHOM_TRY(folder->add(process, event_of(events, row, strings, args), start_ns_));
     }
@@ -258,7 +251,7 @@ class AlnairFiles : public session::StreamTaker {
 
   Status complete(const StreamProcess& process, bool /*in_order*/) override {
     FATHOM_ASSIGN(Folder* const folder, folder_of(process));
-    return folder->flush();
+    return folder != nullptr ? folder->flush() : Status();
   }
   [[nodiscard]] std::int64_t wants_every(const StreamProcess& /*process*/) const override {
     return kEveryNs;
@@ -267,48 +260,46 @@ class AlnairFiles : public session::StreamTaker {
     for (auto& [path, folder] : folders_) FATHOM_TRY(folder.flush());
     return {};
   }
-  [[nodiscard]] bool keeps_recording() const override { return keeps_; }
+  [[nodiscard]] bool keeps_recording() const override { return true; }
 
  private:
   static constexpr std::string_view kAhead = "ahead ";
 
   Status write_state(std::uint64_t first_log, const std::string& ahead) const {
+    if (state_path_.empty()) return {};
     std::string state = std::to_string(first_log) + "\n" + std::string(kAhead) + ahead + "\n";
     for (const auto& [path, folder] : folders_) state += path + "\n" + folder.state();
-    return replace_file(state_path_, state);
+    return replace_file(state_path_, state, 0600);
   }
 
-  Folder& folder_at(const std::string& path) {
-    return folders_.try_emplace(path, path).first->second;
+  Folder& folder_at(const DropInPlace& place) {
+    return folders_.try_emplace(place.log, place.log, place.by_hand).first->second;
   }
 
-  // Before the first line is added, where this run begins in the files is written down.
+  // Before the first line is added, where this run begins in the files is written down. nullptr:
+  // nobody who may say so says where.
   Result<Folder*> folder_of(const StreamProcess& process) {
-    Settings settings = parse_settings(process.settings);
-    if (!folder_.empty()) settings.folder = folder_;
-    keeps_ = settings.keeps_recording;
+    const std::optional<DropInPlace> place = place_of_(process);
+    if (!place) return nullptr;
     const bool first = folders_.empty();
-    Folder& folder = folder_at(settings.keeps_recording ? settings.folder : around_);
+    Folder& folder = folder_at(*place);
     if (first) FATHOM_TRY(write_state(first_log_, ahead_));
     return &folder;
   }
 
-  std::string folder_;  // of everybody's logs; "": of each process its own
   std::string state_path_;
-  std::string around_;
+  DropInPlaceOf place_of_;
   std::uint64_t first_log_ = 0;
   std::string ahead_;
   std::int64_t start_ns_;
-  bool keeps_ = true;  // until somebody says that the recording is for the logs alone
   std::map<std::string, Folder> folders_;
 };
 
 }  // namespace
 
-std::unique_ptr<session::StreamTaker> alnair_files(const std::string& directory,
-                                                   std::int64_t start_ns,
-                                                   const std::string& folder) {
-  return std::make_unique<AlnairFiles>(directory, start_ns, folder);
+std::unique_ptr<session::StreamTaker> alnair_files(std::string state_path, std::int64_t start_ns,
+                                                   DropInPlaceOf place_of) {
+  return std::make_unique<AlnairFiles>(std::move(state_path), start_ns, std::move(place_of));
 }
 
 }  // namespace fathom::cli

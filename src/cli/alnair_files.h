@@ -7,14 +7,14 @@
 #include <memory>
 #include <string>
 
+#include "cli/drop_in_places.h"
 #include "session/row_stream.h"
 
 namespace fathom::cli {
 
-// `directory` is the recording's, `start_ns` the date of ts 0. `folder` is where the logs of all
-// processes go; "": where each of them says.
-std::unique_ptr<session::StreamTaker> alnair_files(const std::string& directory,
-                                                   std::int64_t start_ns,
-                                                   const std::string& folder = "");
+// `start_ns` is the date of ts 0. `state_path` is a file that nobody else can write to, for whoever
+// goes on after a collector that was killed; "": nobody can.
+std::unique_ptr<session::StreamTaker> alnair_files(std::string state_path, std::int64_t start_ns,
+                                                   DropInPlaceOf place_of);
 
 }  // namespace fathom::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -9,20 +10,48 @@
 #include "cli/share_option.h"
 #include "cli/tell.h"
 #include "session/collect.h"
+#include "session/drop_in_wishes.h"
 
 namespace fathom::cli {
 namespace {
 
-// Programs that were made for another tool want its files. A recording that nobody named has done
-// its work with them.
-Result<bool> is_done_with_files(const std::string& directory) {
-  if (!session::wants_stream(directory)) return false;
-  FATHOM_ASSIGN(const session::StreamOutcome outcome, write_drop_in_files(directory));
-  return outcome.interrupted || outcome.writers_alive || outcome.spent;
+Error files_not_written() {
+  return {Code::kNotFound, "programs asked for files of DFTracer or Alnair, and none were written",
+          "only what they told this user on this machine counts: name a place with --dftracer LOG "
+          "or --alnair DIR"};
+}
+
+// Named by the user; the collector's working directory may become another one.
+Status make_absolute(DropInOptions& options) {
+  for (std::string* path : {&options.dftracer, &options.alnair}) {
+    if (path->empty()) continue;
+    FATHOM_ASSIGN(*path, absolute_path(*path));
+  }
+  return {};
+}
+
+// Programs that were made for another tool want its files. A recording that was for them alone has
+// done its work then. What it says itself about where they go is not believed.
+Result<bool> is_done_with_files(const std::string& directory, const session::DropInWishes& wishes,
+                                const DropInOptions& options, bool quiet) {
+  const bool named = !options.dftracer.empty() || !options.alnair.empty();
+  if (!session::has_stream(directory)) {
+    if (!named) return false;
+    return Error{Code::kNotFound, directory + " has no spool to write such files from",
+                 "fathom export writes them from a recording that is packed"};
+  }
+  if (!wishes.any() && !named) {
+    if (!quiet && session::wants_stream(directory)) tell(files_not_written());
+    return false;
+  }
+  FATHOM_ASSIGN(const DropInOutcome outcome, write_drop_in_files(directory, wishes, options));
+  if (outcome.some_missing && !quiet) tell(files_not_written());
+  return outcome.stream.interrupted || outcome.stream.writers_alive || outcome.stream.spent;
 }
 
 Result<int> run(Parser& parser) {
   session::CollectOptions options;
+  DropInOptions files;
   bool quiet = false;
   std::string share;
   parser.positional("DIR", options.directory,
@@ -32,11 +61,17 @@ Result<int> run(Parser& parser) {
               "the programs have ended: those of another machine cannot be seen from here");
   parser.option("--sample-resources,--hz", options.hz, "HZ", "samples of resources a second (10)");
   declare_share(parser, share);
+  parser.option("--dftracer", files.dftracer, "LOG",
+                "write DFTracer's files as LOG-…, of programs that asked for some");
+  parser.option("--alnair", files.alnair, "DIR",
+                "write Alnair's logs in DIR, of programs that asked for them");
   parser.flag("-q,--quiet", quiet, "no word of ours on stderr");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   FATHOM_ASSIGN(options.share, shared_group(parser, share));
-  FATHOM_ASSIGN(const bool done, is_done_with_files(options.directory));
+  FATHOM_TRY(make_absolute(files));
+  const session::DropInWishes wishes = session::DropInWishes::of(options.directory);
+  FATHOM_ASSIGN(const bool done, is_done_with_files(options.directory, wishes, files, quiet));
   if (done) return 0;
   Progress progress;
   const auto live = [&](const session::Flow& flow) {
@@ -48,6 +83,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const session::CollectOutcome outcome, session::collect(options, live));
   progress.clear();
   if (outcome.trouble) return *outcome.trouble;
+  if (!session::has_stream(options.directory)) wishes.remove();
   if (!quiet && outcome.writers_alive) {
     tell({Code::kIo, "programs still record into " + options.directory,
           "collect again when they have ended"});

@@ -7,14 +7,15 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/files.h"
+#include "base/own_file.h"
 #include "base/text.h"
 #include "cli/batch_events.h"
 #include "render/export/dftracer_log.h"
-#include "trace/spool.h"
 
 namespace fathom::cli {
 namespace {
@@ -23,9 +24,10 @@ class DftracerFiles : public session::StreamTaker {
  public:
   // What a collector that was killed had settled: the files, each with its size then, behind the
   // number of the first log that is not in them.
-  DftracerFiles(std::string state_path, std::int64_t start_ns)
-      : state_path_(std::move(state_path)), start_ns_(start_ns) {
-    const Result<std::string> state = read_file(state_path_);
+  DftracerFiles(std::string state_path, std::int64_t start_ns, DropInPlaceOf place_of)
+      : state_path_(std::move(state_path)), place_of_(std::move(place_of)), start_ns_(start_ns) {
+    if (state_path_.empty()) return;
+    const Result<std::string> state = read_private_file(state_path_, kLargestState);
     if (!state) return;
     for (const std::string_view line : split(*state, '\n')) {
       const std::size_t space = line.find(' ');
@@ -33,7 +35,7 @@ class DftracerFiles : public session::StreamTaker {
       if (!number) continue;
       if (space == std::string_view::npos) {
         first_log_ = static_cast<std::uint64_t>(*number);
-      } else if (::truncate(std::string(line.substr(space + 1)).c_str(), *number) == 0) {
+      } else if (cut(std::string(line.substr(space + 1)), *number)) {
         begun_.emplace(line.substr(space + 1));
       }
     }
@@ -41,17 +43,19 @@ class DftracerFiles : public session::StreamTaker {
 
   Status take(const session::StreamProcess& process, const trace::EventBatch& events,
               const std::vector<std::size_t>& rows, const trace::Strings& strings) override {
-    render::DftracerLog& log = log_of(process);
+    render::DftracerLog* const log = log_of(process);
+    if (log == nullptr) return {};
     std::vector<render::ExportArg> args;
-    for (const std::size_t row : rows) FATHOM_TRY(log.add(event_of(events, row, strings, args)));
+    for (const std::size_t row : rows) FATHOM_TRY(log->add(event_of(events, row, strings, args)));
     return {};
   }
 
   Status settle(std::uint64_t n, const std::string& /*ahead*/) override {
+    if (state_path_.empty()) return {};
     std::string state = std::to_string(n + 1) + "\n";
     for (auto& [key, log] : logs_) {
       FATHOM_TRY(log->flush());
-      const Result<File> file = File::open(log->path(), O_RDONLY);
+      const Result<File> file = open_own_file(log->path(), O_RDONLY);
       if (!file) continue;  // nothing of it was asked for yet
       FATHOM_ASSIGN(const std::uint64_t size, file->size());
       state += std::to_string(size) + " " + log->path() + "\n";
@@ -62,7 +66,7 @@ class DftracerFiles : public session::StreamTaker {
 
   // A process may have begun anew under another name: its files before are complete, too.
   Status complete(const session::StreamProcess& process, bool in_order) override {
-    (void)log_of(process);
+    if (log_of(process) == nullptr) return {};
     for (auto& [key, log] : logs_) {
       if (key.first != process.key) continue;
       if (key.second == process.settings && !process.forked) {
@@ -73,14 +77,26 @@ class DftracerFiles : public session::StreamTaker {
     return {};
   }
 
-  [[nodiscard]] bool keeps_recording() const override { return keeps_; }
+  [[nodiscard]] bool keeps_recording() const override { return true; }
 
  private:
-  render::DftracerLog& log_of(const session::StreamProcess& process) {
-    std::unique_ptr<render::DftracerLog>& log = logs_[{process.key, process.settings}];
-    if (log != nullptr) return *log;
+  static constexpr std::size_t kLargestState = std::size_t{64} << 20;
+
+  static bool cut(const std::string& path, std::int64_t size) {
+    const Result<File> file = open_own_file(path, O_WRONLY);
+    return file.has_value() && ::ftruncate(file->fd(), size) == 0;
+  }
+
+  // nullptr: nobody who may say so says where.
+  render::DftracerLog* log_of(const session::StreamProcess& process) {
+    const std::pair key(process.key, process.settings);
+    const auto known = logs_.find(key);
+    if (known != logs_.end()) return known->second.get();
+    const std::optional<DropInPlace> place = place_of_(process);
+    if (!place) return nullptr;
     render::DftracerSettings settings = render::parse_dftracer_settings(process.settings);
-    keeps_ = settings.keeps_recording;
+    settings.log = place->log;
+    if (place->by_hand) settings.named = false;
     render::DftracerProcess facts{
         .host = process.host,
         .pid = process.pid,
@@ -91,26 +107,27 @@ class DftracerFiles : public session::StreamTaker {
         .cwd = process.cwd,
     };
     const std::string path = render::dftracer_log_path(settings, facts);
-    const bool goes_on = begun_.contains(path) && path_exists(path);
-    log = std::make_unique<render::DftracerLog>(std::move(settings), std::move(facts), start_ns_,
-                                                goes_on);
-    return *log;
+    const auto begin = begun_.contains(path) && path_exists(path) ? render::DftracerBegin::kGoesOn
+                       : place->by_hand ? render::DftracerBegin::kOnlyNew
+                                        : render::DftracerBegin::kAnew;
+    auto log = std::make_unique<render::DftracerLog>(std::move(settings), std::move(facts),
+                                                     start_ns_, begin);
+    return logs_.emplace(key, std::move(log)).first->second.get();
   }
 
   std::string state_path_;
+  DropInPlaceOf place_of_;
   std::uint64_t first_log_ = 0;
   std::int64_t start_ns_;
-  bool keeps_ = true;  // until somebody says that the recording is for the files alone
   std::set<std::string, std::less<>> begun_;  // by a collector before
   std::map<std::pair<std::uint64_t, std::string>, std::unique_ptr<render::DftracerLog>> logs_;
 };
 
 }  // namespace
 
-std::unique_ptr<session::StreamTaker> dftracer_files(const std::string& directory,
-                                                     std::int64_t start_ns) {
-  const std::string spool = join_path(directory, trace::kSpoolDirectory);
-  return std::make_unique<DftracerFiles>(join_path(spool, "dftracer-files"), start_ns);
+std::unique_ptr<session::StreamTaker> dftracer_files(std::string state_path, std::int64_t start_ns,
+                                                     DropInPlaceOf place_of) {
+  return std::make_unique<DftracerFiles>(std::move(state_path), start_ns, std::move(place_of));
 }
 
 }  // namespace fathom::cli

@@ -6,12 +6,14 @@
 #include <memory>
 #include <string>
 
+#include "cli/drop_in_places.h"
 #include "session/row_stream.h"
 
 namespace fathom::cli {
 
-// `directory` is the recording's, `start_ns` the date of ts 0.
-std::unique_ptr<session::StreamTaker> dftracer_files(const std::string& directory,
-                                                     std::int64_t start_ns);
+// `start_ns` is the date of ts 0. `state_path` is a file that nobody else can write to, for whoever
+// goes on after a collector that was killed; "": nobody can.
+std::unique_ptr<session::StreamTaker> dftracer_files(std::string state_path, std::int64_t start_ns,
+                                                     DropInPlaceOf place_of);
 
 }  // namespace fathom::cli

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
+#include "base/text.h"
 #include "cli/alnair_files.h"
 #include "cli/dftracer_files.h"
 
@@ -12,13 +15,25 @@ namespace {
 
 using session::StreamProcess;
 
+// What a process says in the spool, as lines `key=value`.
+std::string_view told_log(std::string_view settings) {
+  constexpr std::string_view kKey = "log=";
+  for (const std::string_view line : split(settings, '\n')) {
+    if (line.starts_with(kKey)) return line.substr(kKey.size());
+  }
+  return {};
+}
+
 // A process has the files of one tool. A run that is of both is one that FATHOM_OUT names, which is
 // kept, so that neither settles anything.
 class DropInFiles : public session::StreamTaker {
  public:
-  DropInFiles(const std::string& directory, std::int64_t start_ns)
-      : dftracer_(dftracer_files(directory, start_ns)),
-        alnair_(alnair_files(directory, start_ns)) {}
+  DropInFiles(session::DropInWishes wishes, DropInOptions options, std::int64_t start_ns)
+      : wishes_(std::move(wishes)), options_(std::move(options)) {
+    const auto place = [this](const StreamProcess& process) { return place_of(process); };
+    dftracer_ = dftracer_files(wishes_.path_for("dftracer"), start_ns, place);
+    alnair_ = alnair_files(wishes_.path_for("alnair"), start_ns, place);
+  }
 
   Status take(const StreamProcess& process, const trace::EventBatch& events,
               const std::vector<std::size_t>& rows, const trace::Strings& strings) override {
@@ -39,25 +54,42 @@ class DropInFiles : public session::StreamTaker {
     return of(process).wants_every(process);
   }
   Status refresh() override { return alnair_->refresh(); }
-  [[nodiscard]] bool keeps_recording() const override {
-    return dftracer_->keeps_recording() && alnair_->keeps_recording();
-  }
+  [[nodiscard]] bool keeps_recording() const override { return !wishes_.hidden() || missing_; }
+  void over() override { wishes_.remove(); }
+
+  [[nodiscard]] bool some_missing() const { return missing_; }
 
  private:
   [[nodiscard]] session::StreamTaker& of(const StreamProcess& process) const {
     return process.drop_in == "alnair" ? *alnair_ : *dftracer_;
   }
 
+  // What the spool says is believed where the process has said the same to its own user.
+  std::optional<DropInPlace> place_of(const StreamProcess& process) {
+    const std::string& named = process.drop_in == "alnair" ? options_.alnair : options_.dftracer;
+    if (!named.empty()) return DropInPlace{.log = named, .by_hand = true};
+    const std::string_view told = told_log(process.settings);
+    if (wishes_.holds(process.drop_in, told)) return DropInPlace{.log = std::string(told)};
+    missing_ = true;
+    return std::nullopt;
+  }
+
+  session::DropInWishes wishes_;
+  DropInOptions options_;
+  bool missing_ = false;
   std::unique_ptr<session::StreamTaker> dftracer_;
   std::unique_ptr<session::StreamTaker> alnair_;
 };
 
 }  // namespace
 
-Result<session::StreamOutcome> write_drop_in_files(const std::string& directory) {
+Result<DropInOutcome> write_drop_in_files(const std::string& directory,
+                                          const session::DropInWishes& wishes,
+                                          const DropInOptions& options) {
   FATHOM_ASSIGN(const std::int64_t start_ns, session::stream_start(directory));
-  DropInFiles files(directory, start_ns);
-  return session::stream_rows(directory, files);
+  DropInFiles files(wishes, options, start_ns);
+  FATHOM_ASSIGN(const session::StreamOutcome outcome, session::stream_rows(directory, files));
+  return DropInOutcome{.stream = outcome, .some_missing = files.some_missing()};
 }
 
 }  // namespace fathom::cli

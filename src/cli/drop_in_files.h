@@ -4,11 +4,25 @@
 
 #include <string>
 
+#include "session/drop_in_wishes.h"
 #include "session/row_stream.h"
 
 namespace fathom::cli {
 
-// Writes them until the last program has ended. A recording that nobody named is gone then.
-Result<session::StreamOutcome> write_drop_in_files(const std::string& directory);
+// Where the user wants them now, whatever programs wanted; "": nowhere else than those did.
+struct DropInOptions {
+  std::string dftracer;  // the prefix of the files
+  std::string alnair;    // the directory
+};
+
+struct DropInOutcome {
+  session::StreamOutcome stream;
+  bool some_missing = false;  // a program wants files, and nobody who may say so says where
+};
+
+// Writes them until the last program has ended. A recording that was for them alone is gone then.
+Result<DropInOutcome> write_drop_in_files(const std::string& directory,
+                                          const session::DropInWishes& wishes,
+                                          const DropInOptions& options);
 
 }  // namespace fathom::cli

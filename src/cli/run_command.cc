@@ -233,8 +233,11 @@ Status add_alnair_logs(session::RunHooks& hooks) {
   if (named.empty()) return {};
   FATHOM_ASSIGN(const std::string folder, absolute_path(named));
   hooks.rows_layer = "cuda";
-  hooks.rows = [folder](const std::string& directory, std::int64_t start_ns) {
-    return alnair_files(directory, start_ns, folder);
+  const auto place_of = [folder](const session::StreamProcess&) {
+    return std::optional(DropInPlace{.log = folder});
+  };
+  hooks.rows = [place_of](const std::string& /*directory*/, std::int64_t start_ns) {
+    return alnair_files("", start_ns, place_of);
   };
   return {};
 }

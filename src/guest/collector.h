@@ -14,9 +14,10 @@ namespace fathom::guest {
 constexpr char kCollectorLock[] = "/collector.lock";  // locked by the collector, while it lives
 constexpr char kNobody[] = "/nobody-collects";        // no collector may be started for this run
 constexpr char kWanted[] = "/wanted-";                // + pid: complete my file; removed when it is
+constexpr char kLast[] = "/last";                     // with PID 1 everybody ends who is wanted then
 
 // Keeps the run from being taken away while a process joins it. Waits a moment for a collector that
-// is about to; false where the run cannot be had.
+// is about to; false where the run cannot be had, or is not this user's alone.
 class Gate {
  public:
   explicit Gate(const char* spool);
@@ -29,8 +30,11 @@ class Gate {
   int fd_ = -1;
 };
 
-// `<folder>.<name>-<host>-<uid>.fathom`; the folder ends in '/', or is empty.
-void name_hidden_run(Text& to, const char* folder, size_t length, const char* name);
+// Where the run of a log lies, the same for all processes that write there:
+// `<folder>/.<name>-<host>-<uid>.fathom`, or in this user's own place where others can write in the
+// folder, which is made. False: nowhere.
+bool choose_hidden_run(char* place, size_t room, const char* folder, size_t length,
+                       const char* name);
 
 // Joins the run in this directory, and makes it where there is none; whether that worked. `joined`
 // comes while nobody can take the run away.
@@ -44,12 +48,20 @@ void add_namespace(Text& lines);
 // Whether whoever started the run writes its files.
 bool supervised();
 
-// Starts one, unless there is one, or the program would have to wait() for it. Of an attached
-// process.
+// The collectors of this user will write the files of this drop-in there, and nowhere that the spool
+// names. `hidden`: the run is for them alone. Of an attached process, and whether they can know.
+bool wish_for(const char* drop_in, const char* log, bool hidden);
+
+// Starts one, unless there is one, or none that can be trusted. Of an attached process.
 void start_collector();
 
 // Until the collector has completed the file of this process, 10 seconds at most; not at all where
 // there is none.
 void wait_for_file();
+
+// Whether all other processes that this one can see end with it, the collector too: it is PID 1.
+bool ends_all();
+// Of such a process: until the collector has completed every file, and is done with a hidden run.
+void wait_for_all_files(bool hidden);
 
 }  // namespace fathom::guest

@@ -11,8 +11,10 @@
 
 namespace fathom::guest {
 
-inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
-                        long f = 0) {
+// Never a call of its own: a process that clones onto this stack has no frame to return to.
+__attribute__((always_inline)) inline long raw_syscall(long number, long a = 0, long b = 0,
+                                                       long c = 0, long d = 0, long e = 0,
+                                                       long f = 0) {
 #if defined(__x86_64__)
   long result;
   register long r10 __asm__("r10") = d;

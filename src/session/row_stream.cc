@@ -30,6 +30,8 @@ namespace fathom::session {
 namespace {
 
 constexpr char kWanted[] = "wanted-";
+constexpr char kLast[] = "last";
+constexpr std::int64_t kFirstProcess = 1;
 constexpr int kLongestRestMs = 100;
 // Where living processes are looked at meanwhile: rows of one that is killed are handed on already.
 constexpr int kLongestLiveRestMs = 250;
@@ -65,8 +67,10 @@ class RowStream {
   Status settle_logs();
   Status look_at_living();
   [[nodiscard]] std::set<std::int64_t> wanted() const;
+  [[nodiscard]] bool all_end();
+  Status remove_recording();
   Status complete(const StreamProcess& process, bool in_order);
-  Status complete_wanted(const std::set<std::int64_t>& pids);
+  Status complete_wanted(std::set<std::int64_t> pids);
   Result<bool> end_run();
   Result<StreamOutcome> end_of_foreign();
 
@@ -77,6 +81,7 @@ class RowStream {
   RowFeed feed_;
   trace::LogFollower logs_;
   std::uint64_t settled_;  // logs below are with the taker, and gone
+  bool last_ = false;      // PID 1 ends, and everybody with it
   std::optional<trace::Drainer> drainer_;
   std::optional<SignalQueue> signals_;
   Fd news_;  // inotify: entries that appear in the spool
@@ -151,6 +156,13 @@ Status RowStream::look_at_living() {
   return {};
 }
 
+// PID 1 of our own namespace waits for us, and when it has ended the kernel kills all others there.
+bool RowStream::all_end() {
+  if (!path_exists(join_path(spool_.directory(), kLast))) return false;
+  const StreamProcess* first = feed_.processes().owner(kFirstProcess, INT64_MAX);
+  return first != nullptr && !first->foreign;
+}
+
 std::set<std::int64_t> RowStream::wanted() const {
   std::set<std::int64_t> pids;
   const Result<std::vector<std::string>> names = list_dir(spool_.directory());
@@ -167,14 +179,21 @@ Status RowStream::complete(const StreamProcess& process, bool in_order) {
   return process.settings.empty() ? Status() : taker_->complete(process, in_order);
 }
 
-// The file is there when the entry is gone.
-Status RowStream::complete_wanted(const std::set<std::int64_t>& pids) {
+// A file is there when its entry is gone; when that of PID 1 is gone there is no time left for
+// others.
+Status RowStream::complete_wanted(std::set<std::int64_t> pids) {
+  last_ |= pids.contains(kFirstProcess) && all_end();
+  if (last_) {
+    FATHOM_TRY(feed_.take_living({}));  // who is there
+    for (const auto& [key, process] : feed_.processes().all()) pids.insert(process.pid);
+  }
   FATHOM_TRY(feed_.take_living(pids));
   for (const std::int64_t pid : pids) {
     if (const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX))
       FATHOM_TRY(complete(*process, true));
-    ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
   }
+  for (const std::int64_t pid : pids)
+    ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
   return {};
 }
 
@@ -235,14 +254,18 @@ Result<bool> RowStream::end_run() {
   const Fd gate(::open(spool_.directory().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
   FATHOM_ASSIGN(const bool alive, pass());
-  if (alive) return false;
+  if (alive && !last_) return false;
   for (const StreamProcess* process : feed_.processes().newly_dead())
     FATHOM_TRY(complete(*process, false));
-  if (taker_->keeps_recording()) return true;
+  if (!taker_->keeps_recording()) FATHOM_TRY(remove_recording());
+  return true;
+}
+
+Status RowStream::remove_recording() {
   const std::string spent = directory_ + "." + std::to_string(::getpid());
   FATHOM_TRY(rename_path(directory_, spent));
-  FATHOM_TRY(remove_tree(spent));
-  return true;
+  taker_->over();
+  return remove_tree(spent);
 }
 
 // What they have written is all that can be had; whether more will come, they alone know.
@@ -257,7 +280,7 @@ Result<StreamOutcome> RowStream::end_of_foreign() {
   for (const auto& [key, process] : feed_.processes().all())
     FATHOM_TRY(complete(process, process.ended));
   outcome.spent = !outcome.writers_alive && !taker_->keeps_recording();
-  if (outcome.spent) FATHOM_TRY(remove_tree(directory_));
+  if (outcome.spent) FATHOM_TRY(remove_recording());
   return outcome;
 }
 
@@ -269,7 +292,7 @@ Result<StreamOutcome> RowStream::run() {
   if (outcome.writers_alive && feed_.processes().only_foreign()) return end_of_foreign();
   for (;;) {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
-    if (!outcome.writers_alive) {
+    if (!outcome.writers_alive || last_) {
       FATHOM_ASSIGN(const bool ended, end_run());
       outcome.spent = ended && !taker_->keeps_recording();
       if (ended) return outcome;
@@ -283,6 +306,10 @@ Result<StreamOutcome> RowStream::run() {
 }
 
 }  // namespace
+
+bool has_stream(const std::string& directory) {
+  return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
+}
 
 bool wants_stream(const std::string& directory) {
   return path_exists(join_path(spool_of(directory), "collector.lock")) ||

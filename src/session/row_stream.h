@@ -59,6 +59,8 @@ class StreamTaker {
   virtual Status refresh() { return {}; }
   // Whether the recording is somebody's: it stays then.
   [[nodiscard]] virtual bool keeps_recording() const = 0;
+  // The run is over, and its recording goes: nobody will go on after you.
+  virtual void over() {}
 };
 
 struct StreamOutcome {
@@ -67,7 +69,10 @@ struct StreamOutcome {
   bool spent = false;          // the recording was nobody's, and is gone; another may lie there now
 };
 
-// Whether the recording in this directory has processes that ask for such files.
+// Whether there is a spool in this directory.
+[[nodiscard]] bool has_stream(const std::string& directory);
+
+// Whether it has processes that ask for such files.
 [[nodiscard]] bool wants_stream(const std::string& directory);
 
 // ns since 1970 at which ts is 0.

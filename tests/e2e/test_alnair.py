@@ -246,7 +246,7 @@ def test_a_recording_of_few_files(box: Box) -> None:
 
 
 def test_no_collector_beside_it(box: Box) -> None:
-    """The recording waits in its hidden place then, and `fathom collect` of it writes the logs."""
+    """The recording waits in its hidden place then, and `fathom collect` of it writes the logs where it is told to."""
     alone = box.dir / "alone" / "libpfinterpose.so"
     alone.parent.mkdir()
     shutil.copy(library(box), alone)
@@ -258,7 +258,7 @@ def test_no_collector_beside_it(box: Box) -> None:
     (hidden / "spool/run.header").write_bytes(header)
     here = box.dir / "here"
     logs.rename(here)
-    box.fathom("collect", here / hidden.name)
+    box.fathom("collect", here / hidden.name, "--alnair", here)
     check("copies", 5, counts(here / "metrics.log")["cudaMemcpy"])
     check("nowhere else", False, logs.exists())
     nothing_hidden(box, here)

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/own_file.h"
 
 namespace fathom::render {
 namespace {
@@ -92,7 +93,7 @@ class ByteSink::State {
 
   Status open_to_append() {
     written_ = true;
-    FATHOM_ASSIGN(file_, File::open(path_, O_WRONLY | O_CREAT | O_APPEND));
+    FATHOM_ASSIGN(file_, open_own_file(path_, O_WRONLY | O_CREAT | O_APPEND));
     return {};
   }
 

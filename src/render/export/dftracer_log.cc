@@ -7,7 +7,7 @@
 #include <charconv>
 #include <ctime>
 
-#include "base/files.h"
+#include "base/own_file.h"
 #include "base/text.h"
 #include "render/export/byte_sink.h"
 #include "render/export/json_fields.h"
@@ -71,14 +71,15 @@ std::string_view argument(const ExportEvent& event, std::string_view key) {
 }  // namespace
 
 DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std::int64_t start_ns,
-                         bool goes_on)
+                         DftracerBegin begin)
     : settings_(std::move(settings)),
       process_(std::move(process)),
       start_ns_(start_ns),
+      how_(begin),
       path_(dftracer_log_path(settings_, process_)),
       host_hash_(pfw_hash(process_.host)),
-      begun_(goes_on),
-      written_(goes_on),
+      begun_(begin == DftracerBegin::kGoesOn),
+      written_(begin == DftracerBegin::kGoesOn),
       last_us_(process_.start_us) {
   make_absolute(settings_, process_.cwd);
 }
@@ -315,11 +316,17 @@ Status DftracerLog::complete(bool in_order) {
   return flush();
 }
 
-// The file of an earlier run goes; what this one wrote stays.
+// The file of an earlier run goes, unless nothing may.
+Status DftracerLog::begin_file() {
+  if (how_ == DftracerBegin::kAnew) (void)::unlink(path_.c_str());
+  FATHOM_TRY(make_own_file(path_));
+  written_ = true;
+  return {};
+}
+
 Status DftracerLog::flush() {
   if (text_.empty()) return {};
-  if (!written_) (void)::unlink(path_.c_str());
-  written_ = true;
+  if (!written_) FATHOM_TRY(begin_file());
   FATHOM_ASSIGN(ByteSink sink, ByteSink::append(path_, settings_.compression));
   FATHOM_TRY(sink.write(text_));
   FATHOM_TRY(sink.finish());

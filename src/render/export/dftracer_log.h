@@ -19,11 +19,15 @@ namespace fathom::render {
 
 class JsonFields;
 
+// How a file begins: in place of one from an earlier run, behind what an earlier writer of this run
+// wrote, or as one that was not there.
+enum class DftracerBegin : std::uint8_t { kAnew, kGoesOn, kOnlyNew };
+
 class DftracerLog {
  public:
-  // `start_ns` is the date of ts 0. `goes_on`: an earlier writer of this run has begun the file.
+  // `start_ns` is the date of ts 0.
   DftracerLog(DftracerSettings settings, DftracerProcess process, std::int64_t start_ns,
-              bool goes_on);
+              DftracerBegin begin);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const DftracerSettings& settings() const { return settings_; }
@@ -41,6 +45,7 @@ class DftracerLog {
 
  private:
   void begin();
+  Status begin_file();
   void add_start();
   void add_end();
   void begin_line(std::string_view name, std::string_view category, int type, std::int64_t tid,
@@ -56,6 +61,7 @@ class DftracerLog {
   DftracerSettings settings_;
   DftracerProcess process_;
   std::int64_t start_ns_;
+  DftracerBegin how_;
   std::string path_;
   std::string text_;
   std::string host_hash_;

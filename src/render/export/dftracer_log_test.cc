@@ -37,7 +37,7 @@ class DftracerLogTest : public testing::Test {
 
   // The lines of the file after these events.
   std::string written(const DftracerSettings& settings, const std::vector<ExportEvent>& events) {
-    DftracerLog log(settings, process_, kStartNs, false);
+    DftracerLog log(settings, process_, kStartNs, DftracerBegin::kAnew);
     for (const ExportEvent& event : events) EXPECT_TRUE(log.add(event));
     EXPECT_TRUE(log.complete(true));
     return read(log.path());
@@ -91,6 +91,36 @@ TEST_F(DftracerLogTest, NamesFilesAsEachGenerationDoes) {
             directory_ + "/log-31139");
 }
 
+TEST_F(DftracerLogTest, NamesNothingElseWhateverTheProgramIsCalled) {
+  process_.command = std::string("/bin/x\0y\n..", 11) + " -m ../../z";
+  EXPECT_EQ(dftracer_log_path(settings("generation=1\n"), process_),
+            directory_ + "/log-x_y_..-31139-app.pfw");
+  process_.command = "python3 " + std::string(5000, 'a');
+  EXPECT_LT(dftracer_log_path(settings("generation=1\n"), process_).size(),
+            directory_.size() + 150);
+}
+
+TEST_F(DftracerLogTest, ReplacesNothingWhereNothingMayBeReplaced) {
+  const std::string before = written(settings(""), {call("/data/a")});
+  DftracerLog log(settings(""), process_, kStartNs, DftracerBegin::kOnlyNew);
+  ASSERT_TRUE(log.add(call("/data/b")));
+  EXPECT_FALSE(log.complete(true));
+  EXPECT_EQ(read(log.path()), before);
+}
+
+TEST_F(DftracerLogTest, FollowsNoLink) {
+  const std::string canary = directory_ + "/canary";
+  ASSERT_TRUE(write_file_atomic(canary, "content", 0600));
+  for (const auto begin : {DftracerBegin::kAnew, DftracerBegin::kGoesOn}) {
+    DftracerLog log(settings(""), process_, kStartNs, begin);
+    (void)::unlink(log.path().c_str());
+    ASSERT_EQ(symlink(canary.c_str(), log.path().c_str()), 0);
+    ASSERT_TRUE(log.add(call("/data/a")));
+    EXPECT_EQ(log.complete(true).has_value(), begin == DftracerBegin::kAnew);
+    EXPECT_EQ(*read_file(canary), "content");
+  }
+}
+
 TEST_F(DftracerLogTest, WritesTheLinesOfGeneration1) {
   const std::string text =
       written(settings("generation=1\nmetadata=1\ndata_dirs=/data\n"), {call("/data/a")});
@@ -140,7 +170,7 @@ TEST_F(DftracerLogTest, TakesTimesThatTheProgramTook) {
 }
 
 TEST_F(DftracerLogTest, GoesOnAfterItsEnd) {
-  DftracerLog log(settings("compression=1\n"), process_, kStartNs, false);
+  DftracerLog log(settings("compression=1\n"), process_, kStartNs, DftracerBegin::kAnew);
   ASSERT_TRUE(log.add(call("/data/a")));
   ASSERT_TRUE(log.complete(true));
   const std::string before = read(log.path());

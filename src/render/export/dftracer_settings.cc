@@ -78,7 +78,6 @@ DftracerSettings parse_dftracer_settings(std::string_view text) {
     if (key == "mode") settings.preloaded = value == "preload";
     if (key == "metadata") settings.metadata = value == "1";
     if (key == "compression") compression = value == "1";
-    if (key == "keep") settings.keeps_recording = value != "0";
     if (key == "pid") settings.pid = whole_number(value);
     if (key != "data_dirs") continue;
     for (const std::string_view directory : split(value, ':')) {
@@ -91,6 +90,19 @@ DftracerSettings parse_dftracer_settings(std::string_view text) {
   return settings;
 }
 
+namespace {
+
+// As a part of a file's name: the command line is the program's own words.
+std::string as_part_of_name(std::string_view word) {
+  constexpr std::size_t kLongest = 100;
+  std::string part(word.substr(0, kLongest));
+  std::ranges::replace_if(
+      part, [](unsigned char byte) { return byte < ' ' || byte == '/' || byte == 0x7f; }, '_');
+  return part;
+}
+
+}  // namespace
+
 std::string dftracer_log_path(const DftracerSettings& settings, const DftracerProcess& process) {
   const std::string pid = std::to_string(process.pid);
   const std::string program = dftracer_program(settings.generation, process.command);
@@ -98,7 +110,7 @@ std::string dftracer_log_path(const DftracerSettings& settings, const DftracerPr
   std::string path = settings.log;
   if (exact && process.forked) path += "-" + pid;
   if (!exact && settings.generation == 1)
-    path += "-" + program + "-" + pid + (settings.preloaded ? "" : "-app") + ".pfw";
+    path += "-" + as_part_of_name(program) + "-" + pid + (settings.preloaded ? "" : "-app") + ".pfw";
   if (settings.generation == 2) {
     const char* const kind = process.forked ? "fork" : settings.preloaded ? "preload" : "app";
     path += "-" + pfw_hash(program + "-" + process.host + "-" + pid) + "-" + kind + ".pfw";

@@ -20,7 +20,6 @@ struct DftracerSettings {
   bool preloaded = false;
   bool metadata = false;
   bool compression = true;
-  bool keeps_recording = true;
   std::vector<std::string> data_dirs;  // prefixes; empty: all files
   ExportNumber pid;                    // the program's own number instead of its pid
 

@@ -64,7 +64,6 @@ void tell() {
   static constinit char text[FATHOM_TEXT_MAX];
   Text lines(text, sizeof text);
   lines.add("log=").add(run.folder).add("\n");
-  if (!recording_named()) lines.add("keep=0\n");
   add_namespace(lines);
   write_meta("alnair.0", text, lines.length());
 }
@@ -72,6 +71,7 @@ void tell() {
 // Of an attached process. What its scripts ask for is the driver's calls and nothing else.
 void join(const void*) {
   if (supervised()) return;
+  const bool known = wish_for("alnair", run.folder, !recording_named());
   tell();
   run.joined = true;
   if (!recording_named()) {
@@ -79,13 +79,13 @@ void join(const void*) {
       guest.wanted[source] = source == FATHOM_SOURCE_RUNTIME || source == FATHOM_SOURCE_CUDA;
     switch_on();
   }
-  start_collector();
+  if (known) start_collector();
 }
 
 bool attach_in_place() {
   if (!set_folder()) return false;
-  Text place(run.place, sizeof run.place);
-  name_hidden_run(place, run.folder, strlen(run.folder), "pflog");
+  if (!choose_hidden_run(run.place, sizeof run.place, run.folder, strlen(run.folder), "pflog"))
+    return false;
   return attach_to_hidden(run.place, run.how, join, nullptr);
 }
 
@@ -137,6 +137,7 @@ void join_alnair() {
 void leave_alnair() {
   if (!run.joined || run.left) return;
   run.left = true;
+  if (ends_all()) return wait_for_all_files(!recording_named());
   wait_for_file();
 }
 

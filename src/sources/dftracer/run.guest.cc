@@ -72,14 +72,14 @@ void set_log(const char* asked) {
   Text(run.log, sizeof run.log).add(scratch.text()).add("/").add(log);
 }
 
-// `dir/.log-host-uid.fathom` for the log `dir/log`.
-void set_place() {
+// `dir/.log-host-uid.fathom` for the log `dir/log`, as a rule.
+bool set_place() {
   const char* base = run.log;
   for (const char* at = run.log; *at != 0; at++) {
     if (*at == '/') base = at + 1;
   }
-  Text place(run.place, sizeof run.place);
-  name_hidden_run(place, run.log, static_cast<size_t>(base - run.log), base);
+  const auto length = static_cast<size_t>(base - run.log);
+  return choose_hidden_run(run.place, sizeof run.place, run.log, length, base);
 }
 
 // --- what the collector is told
@@ -112,7 +112,6 @@ void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
   add_directories(lines, start.data_dirs);
   if (start.process_id >= 0)
     lines.add("pid=").add_number(static_cast<uint64_t>(start.process_id)).add("\n");
-  if (!recording_named()) add_line(lines, "keep", "0");
   add_namespace(lines);
   char key[32];
   Text(key, sizeof key).add("dftracer.").add_number(run.told++);
@@ -132,11 +131,12 @@ void choose_sources(bool binds_nothing) {
 void join(const fathom_dftracer_start& start, bool asked) {
   if (supervised()) return;
   if (run.log[0] == 0 || given(start.log_file)) set_log(start.log_file);
+  const bool known = wish_for("dftracer", run.log, !recording_named());
   tell(start, asked, !asked && !guest.late);
   run.joined = true;
   run.ended = false;
   if (!recording_named()) choose_sources(start.binds_nothing != 0);
-  start_collector();
+  if (known) start_collector();
 }
 
 struct Asked {
@@ -146,8 +146,7 @@ struct Asked {
 
 bool attach_in_place(const fathom_dftracer_start& start, bool asked, unsigned how) {
   set_log(start.log_file);
-  if (run.log[0] == 0) return false;
-  set_place();
+  if (run.log[0] == 0 || !set_place()) return false;
   const Asked with{start, asked};
   const auto joined = [](const void* of) {
     const auto* what = static_cast<const Asked*>(of);
@@ -182,7 +181,9 @@ void join_dftracer() {
 }
 
 void leave_dftracer() {
-  if (!run.joined || run.ended) return;
+  if (!run.joined) return;
+  if (ends_all()) return wait_for_all_files(!recording_named());
+  if (run.ended) return;
   run.ended = true;
   wait_for_file();
 }

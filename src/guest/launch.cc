@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "guest/launch.h"
+
+#include <link.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <initializer_list>
+
+#include "guest/private_place.h"
+#include "guest/runtime.h"
+#include "guest/syscalls.h"
+#include "guest/text.h"
+
+extern "C" char** environ;
+
+namespace fathom::guest {
+namespace {
+
+constexpr size_t kMostVariables = 1000;
+
+struct Program {
+  char path[4352];
+  char directory[4096];
+  const char* arguments[8];
+  const char* environment[kMostVariables + 1];
+};
+constinit Program program = {};
+
+// --- which program
+// -----------------------------------------------------------------------------------------------
+
+bool look_behind(const char* path, struct stat& facts) {
+  return raw_syscall(SYS_newfstatat, AT_FDCWD, as_long(path), as_long(&facts), 0) == 0;
+}
+
+// `path` without its last name.
+size_t folder_length(const char* path) {
+  size_t length = 0;
+  for (size_t at = 0; path[at] != 0; at++) {
+    if (path[at] == '/') length = at;
+  }
+  return length;
+}
+
+// Whoever may exchange the library has this process already. Nobody else may be able to exchange
+// what is started, or to have put it there.
+bool is_as_safe(const struct stat& one, const struct stat& as) {
+  if (one.st_uid != 0 && one.st_uid != raw_syscall(SYS_geteuid) && one.st_uid != as.st_uid)
+    return false;
+  if ((one.st_mode & S_IWOTH) != 0) return false;
+  return (one.st_mode & S_IWGRP) == 0 || one.st_gid == one.st_uid ||
+         ((as.st_mode & S_IWGRP) != 0 && one.st_gid == as.st_gid);
+}
+
+// The program's folder has `length` bytes. In one like /tmp, what lies there is its owner's.
+bool is_trusted(size_t length) {
+  struct stat library {};
+  struct stat beside {};
+  struct stat found {};
+  struct stat around {};
+  char* const folder = program.directory;  // free until the program is prepared
+  Text(folder, sizeof program.directory).add(guest.library, folder_length(guest.library));
+  if (!look_behind(guest.library, library) || !look_behind(folder, beside)) return false;
+  if (!look_behind(program.path, found) || !S_ISREG(found.st_mode)) return false;
+  Text(folder, sizeof program.directory).add(program.path, length);
+  if (!look_behind(folder, around)) return false;
+  if ((around.st_mode & S_ISVTX) != 0) around.st_mode &= ~static_cast<mode_t>(S_IWOTH | S_IWGRP);
+  return is_as_safe(found, library) && is_as_safe(around, beside);
+}
+
+// --- the new process
+// ----------------------------------------------------------------------------------------------
+
+bool is_handed_on(const char* variable) {
+  for (const char* prefix : {"LD_PRELOAD=", "LD_AUDIT=", "FATHOM_", "DFTRACER_", "PFLOG="}) {
+    if (strncmp(variable, prefix, strlen(prefix)) == 0) return false;
+  }
+  return true;
+}
+
+void prepare_program() {
+  const size_t length = strlen(guest.out);
+  constexpr size_t kSpool = sizeof "/spool" - 1;
+  Text(program.directory, sizeof program.directory).add(guest.out, length - kSpool);
+  size_t count = 0;
+  for (const char* word : {"fathom", "collect", "--quiet", "--"}) program.arguments[count++] = word;
+  program.arguments[count++] = program.directory;
+  program.arguments[count] = nullptr;
+  count = 0;
+  for (char** variable = environ; *variable != nullptr && count < kMostVariables; variable++) {
+    if (is_handed_on(*variable)) program.environment[count++] = *variable;
+  }
+  program.environment[count] = nullptr;
+}
+
+void close_from(int first) {
+  if (raw_syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  for (int fd = first; fd < 4096; fd++) sys_close(fd);  // before Linux 5.9
+}
+
+// Nothing of the program's stays open, but the lock, which is descriptor 3.
+[[noreturn]] void become_collector(int lock_fd) {
+  raw_syscall(SYS_setsid);
+  const int nothing = sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0);
+  if (lock_fd != 3) raw_syscall(SYS_dup3, lock_fd, 3, 0);
+  raw_syscall(SYS_fcntl, 3, F_SETFD, 0);
+  for (int fd = 0; fd < 3; fd++) raw_syscall(SYS_dup3, nothing, fd, 0);
+  close_from(4);
+  raw_syscall(SYS_chdir, as_long("/"));
+  const uint64_t none = 0;
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&none), 0, 8);
+  raw_syscall(SYS_execve, as_long(program.path), as_long(program.arguments),
+              as_long(program.environment));
+  for (;;) raw_syscall(SYS_exit_group, 127);
+}
+
+// --- the usual program: the child ends at once and is waited for here, the grandchild is nobody's.
+// Neither has an exit signal, so that the program's own wait() sees neither.
+// ----------------------------------------------------------------------------------------------
+
+void launch_orphan(int lock_fd) {
+  const long child = raw_syscall(SYS_clone, 0);
+  if (child == 0) {
+    if (raw_syscall(SYS_clone, 0) == 0) become_collector(lock_fd);
+    for (;;) raw_syscall(SYS_exit_group, 0);
+  }
+  if (child > 0) raw_syscall(SYS_wait4, child, 0, __WCLONE, 0);
+}
+
+// --- a program that adopts orphans: a guard stands between it and the collector
+// ----------------------------------------------------------------------------------------------
+
+// An orphan becomes a child of the nearest subreaper, or of PID 1.
+bool adopts_orphans() {
+  int subreaper = 0;
+  raw_syscall(SYS_prctl, PR_GET_CHILD_SUBREAPER, as_long(&subreaper));
+  return subreaper != 0 || sys_getpid() == 1;
+}
+
+struct Range {
+  uintptr_t begin, end;
+};
+
+constexpr uintptr_t kPage = 65536;  // the largest that there is
+
+// Where this code lies.
+int look_for_library(dl_phdr_info* info, size_t, void* data) {
+  auto* range = static_cast<Range*>(data);
+  const auto here = reinterpret_cast<uintptr_t>(&look_for_library);
+  uintptr_t begin = UINTPTR_MAX;
+  uintptr_t end = 0;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const auto& segment = info->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD) continue;
+    const uintptr_t at = info->dlpi_addr + segment.p_vaddr;
+    if (at < begin) begin = at;
+    if (at + segment.p_memsz > end) end = at + segment.p_memsz;
+  }
+  if (here < begin || here >= end) return 0;
+  *range = {begin / kPage * kPage, (end + kPage - 1) / kPage * kPage};
+  return 1;
+}
+
+void unmap(uintptr_t begin, uintptr_t end) {
+  if (begin < end)
+    raw_syscall(SYS_munmap, static_cast<long>(begin), static_cast<long>(end - begin));
+}
+
+// The copy of the program's memory would keep each page that the program writes to from now on. All
+// that is needed is this library and the stack in use.
+void give_back_memory(Range library) {
+  const auto stack = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  const Range used{(stack - kPage) / kPage * kPage, (stack + 2 * kPage) / kPage * kPage};
+  const bool stack_first = used.begin < library.begin;
+  const Range low = stack_first ? used : library;
+  const Range high = stack_first ? library : used;
+  unmap(kPage, low.begin);
+  unmap(low.end, high.begin);
+  for (int bits = 52; bits >= 38; bits--) unmap(high.end, (uintptr_t{1} << bits) - kPage);
+}
+
+// Until the collector has ended: its orphan would be the program's. Every signal is held back.
+[[noreturn]] __attribute__((noinline)) void stand_guard(int lock_fd, const Range& library) {
+  raw_syscall(SYS_setsid);
+  raw_syscall(SYS_prctl, PR_SET_NAME, as_long("fathom-guard"));
+  raw_syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
+  if (raw_syscall(SYS_clone, 0) == 0) become_collector(lock_fd);
+  const uint64_t all = ~UINT64_C(0);
+  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), 0, 8);
+  close_from(0);
+  raw_syscall(SYS_chdir, as_long("/"));
+  give_back_memory(library);
+  constexpr long kInterrupted = -4;
+  for (long ended = 0; ended >= 0 || ended == kInterrupted;)
+    ended = raw_syscall(SYS_wait4, -1, 0, __WALL, 0);
+  for (;;) raw_syscall(SYS_exit_group, 0);
+}
+
+constinit long guard = 0;  // its pid
+
+void reap_guard() {
+  if (guard > 0) raw_syscall(SYS_wait4, guard, 0, WNOHANG | __WCLONE, 0);
+}
+
+// A process that runs another program gets the exit signal SIGCHLD, and wait() sees it: the guard,
+// which has none, runs nothing but this code. The first clone is like vfork, and calls no function:
+// it is on our stack. Since it shares our memory it has no restartable sequences (rseq), nor has the
+// guard, whose parent we are: the kernel would kill it for theirs when its memory is gone.
+void launch_guarded(int lock_fd) {
+  Range library{};
+  dl_iterate_phdr(look_for_library, &library);
+  if (library.end == 0) return;
+  reap_guard();
+  const long first = raw_syscall(SYS_clone, CLONE_VM | CLONE_VFORK);
+  if (first == 0) {
+    const long second = raw_syscall(SYS_clone, CLONE_PARENT);
+    if (second == 0) stand_guard(lock_fd, library);
+    __atomic_store_n(&guard, second, __ATOMIC_RELAXED);
+    for (;;) raw_syscall(SYS_exit_group, 0);
+  }
+  if (first > 0) raw_syscall(SYS_wait4, first, 0, __WCLONE, 0);
+}
+
+}  // namespace
+
+// It lies beside the library, as it was built and as it is installed, or in `bin` beside its folder.
+bool find_program() {
+  if (guest.library[0] != '/') return false;  // a name that means something else in each directory
+  const size_t length = folder_length(guest.library);
+  for (const char* place : {"", "/../bin"}) {
+    Text path(program.path, sizeof program.path);
+    path.add(guest.library, length).add(place);
+    const size_t folder = path.length();
+    path.add("/fathom");
+    if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(program.path), 1 /* X_OK */) == 0 &&
+        is_trusted(folder))
+      return true;
+  }
+  return false;
+}
+
+void launch_program(int lock_fd) {
+  prepare_program();
+  if (adopts_orphans()) {
+    launch_guarded(lock_fd);
+  } else {
+    launch_orphan(lock_fd);
+  }
+}
+
+}  // namespace fathom::guest
