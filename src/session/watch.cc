@@ -116,6 +116,7 @@ sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions
           .interval_ns = options.interval_ns,
           .detail = detail_of(options, plan),
           .functions = options.functions,
+          .returns = options.returns,
           .categories = options.categories,
           .filters = options.filters,
           .joins = true};
@@ -138,6 +139,7 @@ Status Daemon::begin_stretch(std::int64_t start_ns) {
     return stretch.error();
   }
   stretch_ = std::move(*stretch);
+  hosts_.tell(stretch_->pump().packer().manifest());
   ++stretches_;
   return {};
 }

@@ -20,6 +20,9 @@ constexpr SettingKey kKeys[] = {
     {"detail", Kind::kList, "L,…", "of these, an event for every call, too"},
     {"functions", Kind::kList, "F,…",
      "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME"},
+    {"returns", Kind::kFlag, "",
+     "times of all these functions: programs that throw exceptions, and those of Go, may end by "
+     "it"},
     {"categories", Kind::kList, "C=F,…",
      "of these functions: CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX"},
     {"filter", Kind::kList, "F,…",
@@ -181,6 +184,7 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   if (!layers.empty()) options.layers = join(layers, ",");
   values.list("detail", options.detail);
   values.list("functions", options.functions);
+  options.returns = values.flag("returns");
   values.list("categories", options.categories);
   values.list("filter", options.filters);
   FATHOM_TRY(values.time("interval", kShortest, options.interval_ns));

@@ -41,6 +41,7 @@ struct WatchOptions {
   bool each_call = false;  // in detail, of every layer
   std::vector<std::string> detail;
   std::vector<std::string> functions, categories, filters;
+  bool returns = false;  // of these functions, whatever comes of it
   std::int64_t interval_ns = 1'000'000'000;
   sources::Choice choice;
   std::string whom;  // the choice in words
