@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "sources/ebpf/chosen_code.h"
+#include "sources/ebpf/go_code.h"
 #include "sources/ebpf/libraries.h"
 #include "sources/ebpf/returns.h"
 #include "symbols/elf_code.h"
@@ -152,6 +153,7 @@ Status Finder::add_functions(const std::string& text) {
       Judgement judgement = judge_.judge(path, place.name);
       function.times = judgement.times;
       function.why = std::move(judgement.why);
+      if (judgement.is_go) function.offset += stack_check_at(path, place.offset);
     }
     found_.probed.push_back(std::move(function));
   }

@@ -17,6 +17,8 @@ namespace {
 using symbols::StackFacts;
 using symbols::StackUse;
 
+constexpr std::string_view kGo = "Go";
+
 // Functions of the C library that call nobody back, and in which no thread is cancelled: whatever
 // the program is, nothing passes through them.
 bool calls_nobody(std::string_view library, std::string_view name) {
@@ -33,7 +35,7 @@ bool calls_nobody(std::string_view library, std::string_view name) {
 }
 
 std::string words_of(const StackFacts& facts, std::string_view file) {
-  if (facts.why == "Go") return "Go moves its stacks";
+  if (facts.why == kGo) return "Go moves its stacks";
   const std::string of = std::string(base_name(file)) + " has " + facts.why;
   return facts.use == StackUse::kSwitches ? "stacks may be switched: " + of
                                           : "exceptions may pass through: " + of;
@@ -109,7 +111,7 @@ Judgement StackJudge::judge(const std::string& file, const std::string& function
     return {Times::kKnown, ""};
   const std::optional<std::string> trouble =
       facts->is_program ? trouble_of_program(file) : trouble_of(file);
-  if (trouble) return {Times::kUnknown, *trouble};
+  if (trouble) return {Times::kUnknown, *trouble, facts->why == kGo};
   if (facts->is_program) return {Times::kKnown, ""};
   return {Times::kInPlainPrograms, "exceptions of the program that calls it may pass through"};
 }

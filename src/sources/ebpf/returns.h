@@ -16,6 +16,7 @@ namespace fathom::sources::ebpf {
 struct Judgement {
   Times times = Times::kUnknown;
   std::string why;  // not known, or not everywhere
+  bool is_go = false;
 };
 
 // Reads each file once.

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "sources/ebpf/chosen_code.h"
 #include "sources/ebpf/function_notes.h"
+#include "sources/ebpf/go_code.h"
 #include "sources/ebpf/libraries.h"
 #include "symbols/elf_code.h"
 
@@ -28,8 +29,9 @@ TEST(EbpfReturns, ThisProgramThrows) {
   const Judgement own = judge.judge(*real_path("/proc/self/exe"), "main");
   EXPECT_EQ(own.times, Times::kUnknown);
   EXPECT_NE(own.why.find("exceptions may pass through"), std::string::npos) << own.why;
-  if (const Result<std::string> library = find_file("libstdc++.so.6"))
-    EXPECT_EQ(judge.judge(*library, "anything").times, Times::kUnknown);
+  const Result<std::string> library = find_file("libstdc++.so.6");
+  ASSERT_TRUE(library) << library.error().message;
+  EXPECT_EQ(judge.judge(*library, "anything").times, Times::kUnknown);
   EXPECT_EQ(judge.judge("/no/such/file", "main").times, Times::kUnknown);
 }
 
@@ -50,6 +52,28 @@ TEST(EbpfReturns, ChosenCodeIsOneOfTheFilesFunctions) {
   EXPECT_FALSE(chosen->place("no_such_function"));
   EXPECT_FALSE(ChosenCode::of("/no/such/library.so", {"strlen"}));
 }
+
+#if defined(__x86_64__)
+TEST(EbpfGoCode, BehindTheQuestionForRoom) {
+  using namespace std::string_literals;
+  const std::pair<std::string, std::size_t> cases[] = {
+      {"\x49\x3b\x66\x10\x76\x35\x55"s, 6},                                   // cmp, jbe, push
+      {"\x4c\x8d\x64\x24\xf8\x4d\x3b\x66\x10\x0f\x86\0\1\0\0\x55"s, 15},      // a larger frame
+      {"\x64\x48\x8b\x0c\x25\xf8\xff\xff\xff\x48\x3b\x61\x10\x76\x35"s, 15},  // Go 1.16
+      {"\x55\x48\x89\xe5"s, 0},                                               // does not ask
+      {"\x49\x3b\x66\x10"s, 0},                                               // cut
+      {""s, 0},
+  };
+  for (const auto& [code, length] : cases) EXPECT_EQ(stack_check_of(code), length);
+}
+#elif defined(__aarch64__)
+TEST(EbpfGoCode, BehindTheQuestionForRoom) {
+  const std::uint32_t asks[] = {0xf9400b90, 0xeb3063ff, 0x54000189, 0xf81e0ffe};
+  EXPECT_EQ(stack_check_of({reinterpret_cast<const char*>(asks), sizeof asks}), 12U);
+  const std::uint32_t does_not[] = {0xf81e0ffe, 0xd65f03c0};
+  EXPECT_EQ(stack_check_of({reinterpret_cast<const char*>(does_not), sizeof does_not}), 0U);
+}
+#endif
 
 Function untimed(const std::string& name, Times times, const std::string& why) {
   return {.file = "/x", .name = name, .times = times, .why = why};
