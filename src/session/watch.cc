@@ -34,6 +34,12 @@ struct Told {
   bool reload = false;
 };
 
+// (More than there is room for is all of it.)
+std::uint32_t room_of(std::int64_t number) {
+  constexpr std::int64_t kMost = 1 << 24;
+  return static_cast<std::uint32_t>(std::min(number, kMost));
+}
+
 // In a folder of recordings, a name that nobody has.
 std::string free_name(const std::string& folder) {
   const std::string name = default_name("watch", std::time(nullptr));
@@ -119,7 +125,9 @@ sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions
           .returns = options.returns,
           .categories = options.categories,
           .filters = options.filters,
-          .joins = true};
+          .joins = true,
+          .user_files = room_of(options.user_files),
+          .user_rows = room_of(options.user_rows)};
 }
 
 Status Daemon::begin_stretch(std::int64_t start_ns) {

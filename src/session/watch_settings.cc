@@ -41,6 +41,8 @@ constexpr SettingKey kKeys[] = {
     {"keep", Kind::kText, "N", "recordings that stay, besides the one that is written"},
     {"keep-size", Kind::kText, "SIZE", "bytes of recordings that stay"},
     {"keep-time", Kind::kText, "TIME", "how long recordings stay"},
+    {"user-files", Kind::kText, "N", "files that are told apart for one user (32768)"},
+    {"user-rows", Kind::kText, "N", "new rows a second in which a user's files are told (16384)"},
 };
 
 // Reads values of settings, each with its place in the message where it is wrong.
@@ -191,6 +193,8 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   FATHOM_TRY(read_choice(values, options));
   FATHOM_TRY(read_rolling(values, options));
   FATHOM_TRY(read_mode(values, options));
+  FATHOM_TRY(values.number("user-files", options.user_files));
+  FATHOM_TRY(values.number("user-rows", options.user_rows));
   return options;
 }
 

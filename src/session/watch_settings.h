@@ -54,6 +54,9 @@ struct WatchOptions {
   std::uint64_t keep_bytes = 0;
   std::int64_t keep_ns = 0;
   std::int64_t keep = 0;
+  // Of what all share, for one user; 0: a part.
+  std::int64_t user_files = 0;
+  std::int64_t user_rows = 0;
 };
 Result<WatchOptions> read_watch_options(const Settings& settings);
 

@@ -47,6 +47,8 @@ struct SourceContext {
   std::uint32_t ring_bytes = 0;              // for single calls that wait; 0: enough
   std::uint32_t rows = 0;                    // of sums that wait; 0: enough
   bool joins = false;                        // processes that run already may join
+  std::uint32_t user_files = 0;  // that a user may have met lately, where they join; 0: a share
+  std::uint32_t user_rows = 0;   // of sums with a file that a user may add in a second; 0: a share
 };
 
 // Processes, of those that run and of those that begin later.

@@ -67,9 +67,21 @@ void found(StackFacts& facts, StackUse use, std::string_view why) {
   facts.why = why;
 }
 
-// Sections, or the begin of its data where it has none: the mark that the linker of Go puts there.
-void look_for_go(const ElfFile& file, StackFacts& facts) {
+// The mark that the linker of Go puts at the begin of the data: aligned, and behind it the size of
+// a pointer.
+bool has_mark_of_go(std::string_view data) {
   constexpr std::string_view kMark = "\xff Go buildinf:";
+  constexpr std::size_t kAligned = 16;
+  for (std::size_t at = data.find(kMark); at != std::string_view::npos;
+       at = data.find(kMark, at + 1)) {
+    const char size = at + kMark.size() < data.size() ? data[at + kMark.size()] : '\0';
+    if (at % kAligned == 0 && (size == 4 || size == 8)) return true;
+  }
+  return false;
+}
+
+// By its sections; it may have none.
+void look_for_go(const ElfFile& file, StackFacts& facts) {
   constexpr std::uint64_t kFirstBytes = 64 << 10;
   bool is_go = false;
   file.each_section([&](Elf_Scn* /*section*/, const GElf_Shdr& header) {
@@ -77,9 +89,9 @@ void look_for_go(const ElfFile& file, StackFacts& facts) {
     is_go |= name == ".go.buildinfo" || name == ".note.go.buildid" || name.ends_with("gopclntab");
   });
   file.each_part([&](const GElf_Phdr& part) {
-    if (is_go || part.p_type != PT_LOAD) return;
+    if (is_go || part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) return;
     const std::uint64_t bytes = std::min<std::uint64_t>(part.p_filesz, kFirstBytes);
-    is_go = file.bytes_at(part.p_offset, bytes).find(kMark) != std::string_view::npos;
+    is_go = has_mark_of_go(file.bytes_at(part.p_offset, bytes));
   });
   if (is_go) found(facts, StackUse::kSwitches, "Go");
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 from kit import VICTIMS, Box, Skipped, check, check_true
 from test_kernel import needs_kernel
 from test_kernel_rungs import without
+from test_watch import watching
 
 TIMES = "CAST(sum(calls) AS BIGINT), CAST(sum(dur) AS BIGINT), min(dur_min), max(dur_max), max(len(hist))"
 WAYS = ("", "sessions", "sessions,multi")
@@ -118,3 +119,26 @@ def test_functions_with_several_bodies(box: Box) -> None:
     for name in ("strlen", "memcpy"):
         calls = times(box, name)[0] or 0
         check_true(f"{calls} calls of {name}: {reason(box)}", 500 <= calls <= 900)
+
+
+def test_names_without_end(box: Box) -> None:
+    """A user who touches more files than there is room for leaves that of others alone; every call is counted."""
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        raise Skipped("only root can become another user")
+    box.root.chmod(0o777)
+    box.dir.chmod(0o777)
+    make = "for i in $(seq {0}); do : > {1}-$i; done"
+    users = {4242: 400, 4343: 20}
+    with watching(box, "--all", "--user-files", 100, "--user-rows", 1000):
+        for user, files in users.items():
+            become = ("setpriv", f"--reuid={user}", "--clear-groups")
+            box.run(*become, "sh", "-c", make.format(files, box.dir / f"of-{user}"))
+    for user, files in users.items():
+        made = f"file LIKE '{box.dir}/of-{user}-%'"
+        calls = f"SELECT coalesce(CAST(sum(calls) AS BIGINT), 0), count(DISTINCT file) FROM intervals WHERE {made}"
+        told, names = box.rows(f"{calls} AND name = 'openat'")[0]
+        check_true(f"files of {user}: {told} calls on {names}", min(files, 50) <= told == names <= min(files, 100))
+    others = "SELECT sum(calls) FROM intervals WHERE file = 'other files' AND name = 'openat'"
+    check_true("the others are counted together", int(box.value(others)) >= 300)
+    lost = "SELECT sum(count) FROM losses WHERE reason LIKE '%no room for more files%'"
+    check_true("and as what is not known", int(box.value(lost)) >= 300)

@@ -57,6 +57,8 @@ ebpf::ProbeOptions options_of(const SourceContext& context) {
   options.ring_bytes = context.ring_bytes;
   options.rows = context.rows;
   options.joins = context.joins;
+  options.user_files = context.user_files;
+  options.user_rows = context.user_rows;
   return options;
 }
 

@@ -14,7 +14,7 @@
 namespace fathom::sources::ebpf {
 
 // Stands for every file for whose name there was no room.
-inline constexpr const char* kOtherFiles = "[other files]";
+inline constexpr const char* kOtherFiles = "other files";
 
 class KnownFiles {
  public:

@@ -33,6 +33,8 @@ struct ProbeOptions {
   std::uint32_t ring_bytes = 0;  // a power of two; 0: as the programs say
   std::uint32_t rows = 0;        // of sums at one time; 0: as the programs say
   bool joins = false;            // processes that run already may be chosen, too
+  std::uint32_t user_files = 0;  // see SourceContext
+  std::uint32_t user_rows = 0;
 };
 
 struct SumOfCalls {

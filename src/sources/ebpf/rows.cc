@@ -37,7 +37,7 @@ constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of
                                                          "a task could not be followed",
                                                          "too many requests at once",
                                                          "a user had no room for more files: the "
-                                                         "call is one on [other files]",
+                                                         "call is one on other files",
                                                          "a user had no room for more sums",
                                                          "left out by --filter call",
                                                          "left out by --filter path",
@@ -156,7 +156,7 @@ void RowMaker::tell_overflow() {
                        std::exchange(overflow_, 0)});
   if (const std::int64_t nameless = files_.take_nameless(); nameless > 0)
     losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS),
-                       "no room for the paths of more files: they are [other files]", nameless});
+                       "no room for the paths of more files: they are other files", nameless});
 }
 
 void RowMaker::end_life(trace::ProcessRow row) {
