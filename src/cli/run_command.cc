@@ -61,6 +61,8 @@ void parse_kernel(Parser& parser, Arguments& a) {
                 "layers of the kernel that also record every single call");
   parser.option("--functions", a.options.functions, "F,…",
                 "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
+  parser.flag("--returns", a.options.returns,
+              "times of all these functions: programs that throw, and those of Go, may end by it");
   parser.option("--categories", a.options.categories, "C=F,…",
                 "of these functions: CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX");
   parser.option("--filter", a.options.filters, "F,…",

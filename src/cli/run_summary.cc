@@ -125,6 +125,10 @@ std::string remarks(const trace::Manifest& manifest) {
                 ? "  layer gpu: CUPTI ran in the program, with threads and memory of its own\n"
                 : fmt::format("  layer gpu: {}\n", escape_control(layer.reason));
   }
+  for (const trace::LayerState& layer : manifest.layers) {
+    if (layer.layer == "user" && layer.state == "partial")
+      text += fmt::format("  layer user: {}\n", layer.reason);
+  }
   if (const auto dear = manifest.facts.find("kernel.user.dear"); dear != manifest.facts.end())
     text += "  " + escape_control(dear->second) + "\n";
   return text.empty() ? text : "\n" + text;

@@ -8,6 +8,12 @@ namespace {
 
 void tell_facts(const sources::Source& source, trace::Manifest& manifest) {
   for (const auto& [fact, value] : source.facts()) manifest.facts[fact] = value;
+  for (const auto& [name, lack] : source.lacks()) {
+    trace::LayerState& layer = manifest.layer(name);
+    layer.state = "partial";
+    if (layer.reason.find(lack) == std::string::npos)
+      layer.reason += (layer.reason.empty() ? "" : "; ") + lack;
+  }
 }
 
 }  // namespace

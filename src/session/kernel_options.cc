@@ -13,9 +13,11 @@ Probe probe_for(const std::vector<std::string>& functions) {
 }
 
 Status check_sources(const KernelOptions& options, const LayerPlan& plan) {
-  const auto& [functions, categories, filters] = options;
+  const auto& [functions, categories, filters, returns] = options;
   if (!categories.empty() && functions.empty())
     return usage_error("--categories of functions, and none is named", "add --functions");
+  if (returns && functions.empty())
+    return usage_error("--returns of functions, and none is named", "add --functions");
   if (!functions.empty() && plan.state_of("user") == "off")
     return usage_error("--functions of layer user, which is not recorded", "add --layers +user");
   if (!filters.empty() && std::ranges::none_of(plan.hosts, &sources::SourceDef::in_detail))
@@ -24,6 +26,7 @@ Status check_sources(const KernelOptions& options, const LayerPlan& plan) {
   sources::SourceContext asked;
   asked.functions = functions;
   asked.categories = categories;
+  asked.returns = returns;
   asked.filters = filters;
   asked.layers = plan.layers;
   for (const sources::SourceDef* source : plan.hosts) {

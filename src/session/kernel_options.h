@@ -15,6 +15,7 @@ namespace fathom::session {
 Probe probe_for(const std::vector<std::string>& functions);
 struct KernelOptions {
   const std::vector<std::string>&functions, &categories, &filters;
+  bool returns = false;
 };
 Status check_sources(const KernelOptions& options, const LayerPlan& plan);
 // One layer of --detail.

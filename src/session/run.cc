@@ -215,8 +215,8 @@ Status check_options(bool any, const std::string& layer, const LayerPlan& plan) 
 Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
   FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options.functions)));
-  FATHOM_TRY(
-      check_sources({options.functions, options.categories, options.filters}, prepared.plan));
+  FATHOM_TRY(check_sources(
+      {options.functions, options.categories, options.filters, options.returns}, prepared.plan));
   FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
   FATHOM_ASSIGN(prepared.further, python_variables(options.python));
   FATHOM_TRY(check_options(options.python.any(), "python", prepared.plan));
@@ -374,6 +374,8 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
       .interval_ns = options.interval_ns,
       .detail = options.detail,
       .functions = options.functions,
+      .returns = options.returns,
+      .program = prepared.program,
       .categories = options.categories,
       .filters = options.filters,
       .ring_bytes = options.ring_bytes,

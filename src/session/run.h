@@ -36,6 +36,7 @@ struct RunOptions {
   std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
   std::vector<std::string> detail;           // layers of the kernel with an event for each call
   std::vector<std::string> functions;        // of layer user
+  bool returns = false;                      // of these functions, whatever comes of it
   std::vector<std::string> categories;       // of these, CATEGORY=[PATH:]NAME or REGEX
   std::vector<std::string> filters;          // of layers of the kernel, [LAYER:]KEY=VALUE
   std::uint32_t ring_bytes = 0;              // of the kernel, for single calls; 0: enough

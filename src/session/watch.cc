@@ -35,6 +35,12 @@ struct Told {
   bool reload = false;
 };
 
+// (More than there is room for is all of it.)
+std::uint32_t room_of(std::int64_t number) {
+  constexpr std::int64_t kMost = 1 << 24;
+  return static_cast<std::uint32_t>(std::min(number, kMost));
+}
+
 // In a folder of recordings, a name that nobody has.
 std::string free_name(const std::string& folder) {
   const std::string name = default_name("watch", std::time(nullptr));
@@ -126,10 +132,13 @@ sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions
           .interval_ns = options.interval_ns,
           .detail = detail_of(options, plan),
           .functions = options.functions,
+          .returns = options.returns,
           .categories = options.categories,
           .filters = options.filters,
           .joins = true,
-          .no_command = options.no_command};
+          .no_command = options.no_command,
+          .user_files = room_of(options.user_files),
+          .user_rows = room_of(options.user_rows)};
 }
 
 Status Daemon::begin_stretch(std::int64_t start_ns) {
@@ -150,6 +159,7 @@ Status Daemon::begin_stretch(std::int64_t start_ns) {
     return stretch.error();
   }
   stretch_ = std::move(*stretch);
+  hosts_.tell(stretch_->pump().packer().manifest());
   ++stretches_;
   return {};
 }

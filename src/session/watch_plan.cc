@@ -18,7 +18,8 @@ Result<LayerPlan> plan_watch(const WatchOptions& options) {
   if (plan.layers.empty())
     return Error{Code::kUnsupported, "none of these layers can be recorded here",
                  "'fathom doctor' tells what can"};
-  FATHOM_TRY(check_sources({options.functions, options.categories, options.filters}, plan));
+  FATHOM_TRY(check_sources(
+      {options.functions, options.categories, options.filters, options.returns}, plan));
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, plan));
   return plan;
 }

@@ -21,6 +21,9 @@ constexpr SettingKey kKeys[] = {
     {"detail", Kind::kList, "L,…", "of these, an event for every call, too"},
     {"functions", Kind::kList, "F,…",
      "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME"},
+    {"returns", Kind::kFlag, "",
+     "times of all these functions: programs that throw exceptions, and those of Go, may end by "
+     "it"},
     {"categories", Kind::kList, "C=F,…",
      "of these functions: CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX"},
     {"filter", Kind::kList, "F,…",
@@ -41,6 +44,8 @@ constexpr SettingKey kKeys[] = {
     {"keep-time", Kind::kText, "TIME", "how long recordings stay"},
     {"share", Kind::kText, "GROUP", "this group may read the recordings (their owner alone)"},
     {"no-command", Kind::kFlag, "", "leave arguments of programs out of the recordings"},
+    {"user-files", Kind::kText, "N", "files that are told apart for one user (32768)"},
+    {"user-rows", Kind::kText, "N", "new rows a second in which a user's files are told (16384)"},
 };
 
 // Reads values of settings, each with its place in the message where it is wrong.
@@ -192,6 +197,7 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   if (!layers.empty()) options.layers = join(layers, ",");
   values.list("detail", options.detail);
   values.list("functions", options.functions);
+  options.returns = values.flag("returns");
   values.list("categories", options.categories);
   values.list("filter", options.filters);
   FATHOM_TRY(values.time("interval", kShortest, options.interval_ns));
@@ -199,6 +205,8 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   FATHOM_TRY(read_rolling(values, options));
   FATHOM_TRY(read_mode(values, options));
   FATHOM_TRY(read_privacy(values, options));
+  FATHOM_TRY(values.number("user-files", options.user_files));
+  FATHOM_TRY(values.number("user-rows", options.user_rows));
   return options;
 }
 

@@ -44,6 +44,7 @@ struct WatchOptions {
   bool each_call = false;  // in detail, of every layer
   std::vector<std::string> detail;
   std::vector<std::string> functions, categories, filters;
+  bool returns = false;  // of these functions, whatever comes of it
   std::int64_t interval_ns = 1'000'000'000;
   sources::Choice choice;
   std::string whom;  // the choice in words
@@ -58,6 +59,9 @@ struct WatchOptions {
   std::int64_t keep = 0;
   std::optional<gid_t> share;  // a group that may read the recordings
   bool no_command = false;     // arguments of programs are not recorded
+  // Of what all share, for one user; 0: a part.
+  std::int64_t user_files = 0;
+  std::int64_t user_rows = 0;
 };
 Result<WatchOptions> read_watch_options(const Settings& settings);
 

@@ -40,12 +40,16 @@ struct SourceContext {
   std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
   std::vector<std::string> detail = {};      // layers with an event for each call, too
   std::vector<std::string> functions = {};   // to probe, of layer user
+  bool returns = false;                      // of these functions, whatever comes of it
+  std::string program = {};  // file of the program; "": there is none, or it is not known
   std::vector<std::string> categories = {};  // of these functions, CATEGORY=[PATH:]NAME or REGEX
   std::vector<std::string> filters = {};     // [LAYER:]KEY=VALUE, of layers that add calls up
   std::uint32_t ring_bytes = 0;              // for single calls that wait; 0: enough
   std::uint32_t rows = 0;                    // of sums that wait; 0: enough
   bool joins = false;                        // processes that run already may join
   bool no_command = false;                   // arguments of programs are not recorded
+  std::uint32_t user_files = 0;  // that a user may have met lately, where they join; 0: a share
+  std::uint32_t user_rows = 0;   // of sums with a file that a user may add in a second; 0: a share
 };
 
 // Processes, of those that run and of those that begin later.
@@ -81,6 +85,8 @@ class Source {
   virtual Status start(const SourceContext& context) = 0;
   // What the recording is to say of how it was made (view `run`), once it is prepared.
   [[nodiscard]] virtual std::map<std::string, std::string> facts() const { return {}; }
+  // What is not recorded of some of its layers though they are, by layer, once it is prepared.
+  [[nodiscard]] virtual std::map<std::string, std::string> lacks() const { return {}; }
   // Of a source that joins(), in any thread: whom it records, from when this returns.
   virtual Status join(const Choice& /*choice*/) { return {}; }
   virtual Status leave(pid_t /*process*/) { return {}; }

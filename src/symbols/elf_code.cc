@@ -1,92 +1,76 @@
 // SPDX-License-Identifier: MIT
 #include "symbols/elf_code.h"
 
-#include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <memory>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <tuple>
 
-#include "base/files.h"
-#include "base/os_error.h"
+#include "symbols/elf_file.h"
 
 namespace fathom::symbols {
 namespace {
 
-struct EndElf {
-  void operator()(Elf* elf) const { elf_end(elf); }
-};
-
-// A file that stays open as long as it is looked into.
-class ElfFile {
+// Names of versions, by their numbers. Those that are not the default one are hidden: programs that
+// were linked long ago alone ask for them.
+class Versions {
  public:
-  static Result<ElfFile> open(const std::string& path) {
-    elf_version(EV_CURRENT);
-    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.valid()) return os_error(errno, "open " + path);
-    std::unique_ptr<Elf, EndElf> elf(elf_begin(fd.get(), ELF_C_READ_MMAP, nullptr));
-    if (!elf || elf_kind(elf.get()) != ELF_K_ELF)
-      return Error{Code::kCorrupt, path + " is no program or library", ""};
-    return ElfFile(std::move(fd), std::move(elf));
+  explicit Versions(const ElfFile& file) {
+    file.each_section([&](Elf_Scn* section, const GElf_Shdr& header) {
+      if (header.sh_type == SHT_GNU_versym) numbers_ = elf_getdata(section, nullptr);
+      if (header.sh_type == SHT_GNU_verdef) read_names(file, section, header);
+    });
   }
 
-  [[nodiscard]] Elf* get() const { return elf_.get(); }
-
-  // Where the byte that is loaded to this address lies in the file.
-  [[nodiscard]] std::optional<std::uint64_t> offset_of(std::uint64_t address) const {
-    std::size_t count = 0;
-    if (elf_getphdrnum(get(), &count) != 0) return std::nullopt;
-    for (std::size_t i = 0; i < count; ++i) {
-      GElf_Phdr part;
-      if (gelf_getphdr(get(), static_cast<int>(i), &part) == nullptr || part.p_type != PT_LOAD)
-        continue;
-      if (address >= part.p_vaddr && address - part.p_vaddr < part.p_filesz)
-        return address - part.p_vaddr + part.p_offset;
-    }
-    return std::nullopt;
-  }
-
-  template <class Visit>
-  void each_section(Visit visit) const {
-    for (Elf_Scn* section = elf_nextscn(get(), nullptr); section != nullptr;
-         section = elf_nextscn(get(), section)) {
-      GElf_Shdr header;
-      if (gelf_getshdr(section, &header) != nullptr) visit(section, header);
-    }
-  }
-
-  [[nodiscard]] std::string_view name_of(const GElf_Shdr& header) const {
-    std::size_t names = 0;
-    const char* name =
-        elf_getshdrstrndx(get(), &names) == 0 ? elf_strptr(get(), names, header.sh_name) : nullptr;
-    return name == nullptr ? std::string_view() : std::string_view(name);
+  // "" of a default version, or where there are none; else with its '@'.
+  [[nodiscard]] std::string suffix_of(int symbol) const {
+    constexpr GElf_Versym kHidden = 0x8000;
+    GElf_Versym number = 0;
+    if (numbers_ == nullptr || gelf_getversym(numbers_, symbol, &number) == nullptr) return "";
+    if ((number & kHidden) == 0) return "";
+    const auto found = names_.find(number & ~kHidden);
+    return found == names_.end() ? "" : "@" + found->second;
   }
 
  private:
-  ElfFile(Fd fd, std::unique_ptr<Elf, EndElf> elf) : fd_(std::move(fd)), elf_(std::move(elf)) {}
-  Fd fd_;
-  std::unique_ptr<Elf, EndElf> elf_;
+  void read_names(const ElfFile& file, Elf_Scn* section, const GElf_Shdr& header) {
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (data == nullptr) return;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < header.sh_info; ++i) {  // as many as there are
+      GElf_Verdef definition;
+      GElf_Verdaux word;
+      if (gelf_getverdef(data, static_cast<int>(at), &definition) == nullptr) return;
+      const auto words = static_cast<int>(at + definition.vd_aux);
+      if (gelf_getverdaux(data, words, &word) == nullptr) return;
+      const char* name = elf_strptr(file.get(), header.sh_link, word.vda_name);
+      if (name != nullptr) names_[definition.vd_ndx] = name;
+      if (definition.vd_next == 0) return;
+      at += definition.vd_next;
+    }
+  }
+
+  Elf_Data* numbers_ = nullptr;
+  std::map<GElf_Versym, std::string> names_;
 };
 
-void add_functions(const ElfFile& file, Elf_Scn* section, const GElf_Shdr& header,
-                   std::vector<CodePlace>& places) {
-  Elf_Data* data = elf_getdata(section, nullptr);
-  if (data == nullptr || header.sh_entsize == 0) return;
-  const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
-  for (int i = 0; i < count; ++i) {
-    GElf_Sym symbol;
-    if (gelf_getsym(data, i, &symbol) == nullptr) continue;
-    if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF) continue;
-    const char* name = elf_strptr(file.get(), header.sh_link, symbol.st_name);
+// A table of all symbols has names with their versions: "x@@V" is the default one.
+std::string name_of(std::string_view name) {
+  return std::string(name.substr(0, std::min(name.find("@@"), name.size())));
+}
+
+void add_functions(const ElfFile& file, std::vector<CodePlace>& places) {
+  const Versions versions(file);
+  file.each_symbol([&](const GElf_Shdr& table, int i, const GElf_Sym& symbol, const char* name) {
+    const auto type = GELF_ST_TYPE(symbol.st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF) return;
     const std::optional<std::uint64_t> offset = file.offset_of(symbol.st_value);
-    if (name != nullptr && *name != '\0' && offset) places.push_back({name, *offset, 0});
-  }
+    if (!offset) return;
+    const std::string version = table.sh_type == SHT_DYNSYM ? versions.suffix_of(i) : "";
+    places.push_back({name_of(name) + version, *offset, 0, type == STT_GNU_IFUNC});
+  });
 }
 
 // What a note says: where its probe is, where the section .stapsdt.base was when that was written,
@@ -133,10 +117,7 @@ void add_notes(Elf_Scn* section, std::vector<ProbeNote>& notes) {
 Result<std::vector<CodePlace>> functions_of(const std::string& path) {
   FATHOM_ASSIGN(const ElfFile file, ElfFile::open(path));
   std::vector<CodePlace> places;
-  file.each_section([&](Elf_Scn* section, const GElf_Shdr& header) {
-    if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
-      add_functions(file, section, header, places);
-  });
+  add_functions(file, places);
   const auto key = [](const CodePlace& place) { return std::tie(place.offset, place.name); };
   std::ranges::sort(places, {}, key);
   const auto same = [&](const CodePlace& a, const CodePlace& b) { return key(a) == key(b); };
@@ -160,7 +141,7 @@ Result<std::vector<CodePlace>> static_probes_of(const std::string& path) {
     const std::optional<std::uint64_t> semaphore = note.semaphore == 0
                                                        ? std::optional<std::uint64_t>(0)
                                                        : file.offset_of(note.semaphore + moved);
-    if (offset) places.push_back({note.name, *offset, semaphore.value_or(0)});
+    if (offset) places.push_back({note.name, *offset, semaphore.value_or(0), false});
   }
   return places;
 }

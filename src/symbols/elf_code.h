@@ -12,9 +12,12 @@
 namespace fathom::symbols {
 
 struct CodePlace {
-  std::string name;  // as the file has it
+  std::string name;  // as the file has it; with "@VERSION" behind it where that is not the default
   std::uint64_t offset = 0;
   std::uint64_t semaphore = 0;  // of a static probe: where its counter of users lies; 0: none
+  // What stands there chooses the function, when a program is loaded, from several for different
+  // kinds of CPUs (an IFUNC).
+  bool chooses = false;
 };
 
 // Functions of .symtab and .dynsym, by offset and name. kNotFound, kCorrupt: not such a file.

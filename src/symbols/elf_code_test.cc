@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <set>
+#include <string>
 
 #include "base/files.h"
 
@@ -32,6 +35,19 @@ TEST(ElfCode, NoNameIsThereTwice) {
   const Result<std::vector<CodePlace>> functions = functions_of("/proc/self/exe");
   ASSERT_TRUE(functions);
   EXPECT_EQ(std::ranges::count(*functions, "fathom_known_function", &CodePlace::name), 1);
+}
+
+// Versions of one name are functions of their own: one of them may call another.
+TEST(ElfCode, AVersionThatIsNotTheDefaultIsNamed) {
+  const Result<std::vector<CodePlace>> functions = functions_of("/lib/x86_64-linux-gnu/libc.so.6");
+  if (!functions) GTEST_SKIP() << functions.error().message;
+  std::map<std::string, std::set<std::uint64_t>> places;
+  for (const CodePlace& place : *functions) places[place.name].insert(place.offset);
+  EXPECT_EQ(places["realpath"].size(), 1U);
+  EXPECT_EQ(places["realpath@GLIBC_2.2.5"].size(), 1U);
+  EXPECT_NE(places["realpath"], places["realpath@GLIBC_2.2.5"]);
+  EXPECT_TRUE(std::ranges::any_of(
+      *functions, [](const CodePlace& place) { return place.name == "strlen" && place.chooses; }));
 }
 
 TEST(ElfCode, RefusesWhatIsNoProgram) {

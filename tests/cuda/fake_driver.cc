@@ -6,7 +6,9 @@
 // as in the real one.
 //
 // FAKE_CUDA_LOG=FILE   appends a line `name count` for each symbol that was called, when the
-// process ends FAKE_CUDA_FAIL=NAME:RESULT[,…]   every call of NAME fails with RESULT
+// process ends
+// FAKE_CUDA_EVENTS=FILE   the same with how many events there are then, and how many at most
+// FAKE_CUDA_FAIL=NAME:RESULT[,…]   every call of NAME fails with RESULT
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -44,6 +46,17 @@ std::atomic<std::uint64_t> calls[kCount];
 
 struct Log {
   ~Log() {
+    tell_calls();
+    tell_events();
+  }
+  static void tell_events() {
+    const char* path = std::getenv("FAKE_CUDA_EVENTS");
+    std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "a");
+    if (file == nullptr) return;
+    std::fprintf(file, "%zu %zu\n", events.size(), most_events);
+    std::fclose(file);
+  }
+  static void tell_calls() {
     const char* path = std::getenv("FAKE_CUDA_LOG");
     if (path == nullptr) return;
     std::FILE* file = std::fopen(path, "a");
@@ -172,6 +185,7 @@ int cuMemcpyWithAttributesAsync(Address to, Address from, std::size_t size, cons
 int cuGraphChildGraphNodeGetGraph(void*, void**) { return 1; }
 int cuEventElapsedTime(float* milliseconds, void* from, void* to) {
   const auto at = [](void* event) {
+    fake::check_event(event);
     return static_cast<double>(static_cast<fake::Event*>(event)->at);
   };
   *milliseconds = static_cast<float>((at(to) - at(from)) / 1e6);

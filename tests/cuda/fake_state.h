@@ -51,6 +51,7 @@ struct Graph {
 };
 struct Event {
   std::uint64_t at = 0;  // ns; 0: not recorded
+  Context* of = nullptr;
 };
 struct Stream {
   std::uint64_t id;
@@ -236,10 +237,39 @@ inline int end_capture(const Words& words) {
   return stream->invalid ? kInvalidated : 0;
 }
 
+inline std::set<Event*> events;      // under `lock`
+inline std::size_t most_events = 0;  // that there were at a time
+
+inline void make_event(void** made) {
+  const std::lock_guard held(lock);
+  auto* event = new Event{0, current};
+  events.insert(event);
+  most_events = std::max(most_events, events.size());
+  *made = event;
+}
+
+// A context takes its events with it. Who uses one that is gone is wrong, and falls.
+inline void check_event(void* event) {
+  const std::lock_guard held(lock);
+  if (!events.contains(static_cast<Event*>(event))) std::abort();
+}
+inline void end_events(Context* of) {
+  const std::lock_guard held(lock);
+  std::erase_if(events, [of](const Event* event) { return event->of == of; });
+}
+
 // The device is always ready, and each launch takes it kKernelNs.
 inline int act_on_events(std::string_view name, const Words& words) {
-  if (name == "cuEventCreate") *as<void**>(words, 0) = new Event;
-  if (name == "cuEventDestroy") delete as<Event*>(words, 0);
+  if (name.starts_with("cuEventCreate")) {
+    make_event(as<void**>(words, 0));
+    return 0;
+  }
+  check_event(as<void*>(words, 0));
+  if (name == "cuEventDestroy") {
+    const std::lock_guard held(lock);
+    events.erase(as<Event*>(words, 0));  // nobody else gets its address
+    return 0;
+  }
   if (name == "cuEventQuery") {
     if (const int refused = refused_in_capture()) return refused;
     return as<Event*>(words, 0)->at <= now_ns() ? 0 : kNotReady;
@@ -355,6 +385,15 @@ inline void wait_for_device() {
 inline int act_on_contexts(std::string_view name, const Words& words) {
   if (name == "cuDevicePrimaryCtxRetain") *as<void**>(words, 0) = &primary[words[1]];
   if (is_one_of(name, {"cuCtxSetCurrent", "cuCtxPushCurrent"})) current = as<Context*>(words, 0);
+  if (name == "cuCtxCreate") {
+    current = new Context{static_cast<int>(words.back())};
+    *as<void**>(words, 0) = current;
+  }
+  if (name == "cuCtxDestroy") {
+    end_events(as<Context*>(words, 0));
+    if (current == as<Context*>(words, 0)) current = nullptr;
+    delete as<Context*>(words, 0);
+  }
   return 0;
 }
 

@@ -18,6 +18,7 @@
           waves    N launches in each of 4 threads, on streams of their own
           leave    N launches, and _exit
           loop     N allocations that are freed again
+          contexts a launch in one of two contexts in turn, N times, and one in each of N others
    Prints lines `key value`. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,6 +45,8 @@ static const char kPtx[] =
   F(cuDeviceGet, cuDeviceGet, 2000, (int*, int))                                                   \
   F(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, 7000, (handle*, int))                      \
   F(cuCtxSetCurrent, cuCtxSetCurrent, 4000, (handle))                                              \
+  F(cuCtxCreate, cuCtxCreate_v2, 3020, (handle*, unsigned, int))                                   \
+  F(cuCtxDestroy, cuCtxDestroy_v2, 4000, (handle))                                                 \
   F(cuModuleLoadData, cuModuleLoadData, 2000, (handle*, const void*))                              \
   F(cuModuleGetFunction, cuModuleGetFunction, 2000, (handle*, handle, const char*))                \
   F(cuModuleUnload, cuModuleUnload, 2000, (handle))                                                \
@@ -425,6 +428,28 @@ static void workers(int count) {
   }
 }
 
+static handle launch_in(handle of) {
+  handle code, kernel;
+  MUST(cuCtxSetCurrent(of));
+  MUST(cuModuleLoadData(&code, kPtx));
+  MUST(cuModuleGetFunction(&kernel, code, "_Z7nothingi"));
+  MUST(cuLaunchKernel(kernel, 4, 2, 1, 64, 1, 1, 1024, NULL, parameters, NULL));
+  MUST(cuCtxSynchronize());
+  return code;
+}
+
+static void contexts(int count) {
+  handle other, brief;
+  MUST(cuCtxCreate(&other, 0, 0));
+  for (int i = 0; i < count; i++) MUST(cuModuleUnload(launch_in(i % 2 == 0 ? context : other)));
+  for (int i = 0; i < count; i++) {
+    MUST(cuCtxCreate(&brief, 0, 0));
+    launch_in(brief);
+    MUST(cuCtxDestroy(brief));
+  }
+  MUST(cuCtxSetCurrent(context));
+}
+
 static void copy_newer(void) {
   int (*copy)(address, address, size_t, const void*, handle);
   static char host[4096];
@@ -468,6 +493,8 @@ int main(int argc, char** argv) {
     switch_off_and_on(number);
   } else if (strcmp(what, "waves") == 0) {
     waves(number);
+  } else if (strcmp(what, "contexts") == 0) {
+    contexts(number);
   } else if (strcmp(what, "leave") == 0) {
     for (int i = 0; i < number; i++) launch(NULL);
     MUST(cuCtxSynchronize());

@@ -359,6 +359,15 @@ def test_pairs_and_captures(box: Box) -> None:
     check("nodes", [("2", "1")], box.rows(nodes))
 
 
+def test_pairs_of_many_contexts(box: Box) -> None:
+    """Events of ours go with their context or before it, and a context that comes later has some, too."""
+    number = 300
+    record_without(box, "contexts", number, FATHOM_GPU_SAMPLE="1", FAKE_CUDA_EVENTS=str(box.dir / "events"))
+    left, most = map(int, (box.dir / "events").read_text().split())
+    check_true(f"events that are left, at most: {left}, {most}", 0 < left <= 136 and most <= 136)
+    check("each launch between two of them", 2 * number, box.count("layer = 'gpu'"))
+
+
 def test_layer_cuda_alone(box: Box) -> None:
     """It loads no CUPTI, asks it for nothing, and its calls bear no number."""
     record(box, "work", layers="cuda,posix")

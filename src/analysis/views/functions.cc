@@ -72,9 +72,11 @@ std::string sql() {
              arg_min(pow(2, b + (0.50 * every - upto + n) / n), b) FILTER (upto >= 0.50 * every) AS p50,
              arg_min(pow(2, b + (0.99 * every - upto + n) / n), b) FILTER (upto >= 0.99 * every) AS p99
       FROM running GROUP BY name, layer)
-    SELECT s.name, s.layer, self, total, calls, errors,
+    SELECT s.name, s.layer, if(p50 IS NULL AND total = 0, NULL, self) AS self,
+           if(p50 IS NULL AND total = 0, NULL, total) AS total, calls, errors,
            CAST(trunc(least(greatest(p50, least), most)) AS BIGINT) AS p50,
-           CAST(trunc(least(greatest(p99, least), most)) AS BIGINT) AS p99, most AS max, bytes
+           CAST(trunc(least(greatest(p99, least), most)) AS BIGINT) AS p99,
+           if(p50 IS NULL AND total = 0, NULL, most) AS max, bytes
     FROM sums s LEFT JOIN quantiles q
       ON q.name IS NOT DISTINCT FROM s.name AND q.layer IS NOT DISTINCT FROM s.layer)";
 }
@@ -89,14 +91,16 @@ std::vector<Value> function_row(const Table& found, const std::vector<Value>& ro
     return value ? Value(*value) : Value();
   };
   std::vector<Value> cells(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(keys));
-  cells.emplace_back(number("self"));
+  // Calls that were counted when they began have no length at all.
+  const bool timed = number("total") != 0 || histogram.quantile(1, 0, 0).has_value();
+  cells.push_back(timed ? Value(number("self")) : Value());
   const bool is_of_threads = !row[column_of(found, "of_threads")].is_null();
   cells.push_back(is_of_threads ? percent_of(number("of_threads"), thread_time) : Value());
-  cells.emplace_back(number("total"));
+  cells.push_back(timed ? Value(number("total")) : Value());
   cells.emplace_back(number("calls"));
   cells.push_back(quantile(0.50));
   cells.push_back(quantile(0.99));
-  cells.push_back(row[column_of(found, "dur_max")]);
+  cells.push_back(timed ? row[column_of(found, "dur_max")] : Value());
   cells.push_back(row[column_of(found, "bytes")]);
   return cells;
 }

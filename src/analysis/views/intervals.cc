@@ -15,13 +15,15 @@ constexpr std::string_view kIntervalGroups[] = {"layer", "name", "file", "pid",
                                                 "tid",   "host", "ts"};
 
 std::string intervals_sql(const std::vector<std::string>& by, std::int64_t rows) {
+  // Of calls that were counted when they began nobody knows the time.
   return fmt::format(
       R"(SELECT {keys}, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
-                CAST(sum(dur) AS BIGINT) AS "time", CAST(sum(dur) // sum(calls) AS BIGINT) AS mean,
+                CAST(sum(dur) FILTER ({timed}) AS BIGINT) AS "time",
+                CAST(sum(dur) // sum(calls) FILTER ({timed}) AS BIGINT) AS mean,
                 max(dur_max) AS max, CAST(sum(bytes) AS BIGINT) AS bytes, count(*) OVER () AS all_rows
-         FROM intervals GROUP BY {keys} ORDER BY {order}"time" DESC, calls DESC, {keys} {limit})",
-      fmt::arg("keys", columns_sql(by)), fmt::arg("limit", limit_sql(rows)),
-      fmt::arg("order", by.front() == "ts" ? "ts, " : ""));
+         FROM intervals GROUP BY {keys} ORDER BY {order}"time" DESC NULLS LAST, calls DESC, {keys} {limit})",
+      fmt::arg("keys", columns_sql(by)), fmt::arg("timed", "dur > 0 OR dur_max IS NOT NULL"),
+      fmt::arg("limit", limit_sql(rows)), fmt::arg("order", by.front() == "ts" ? "ts, " : ""));
 }
 
 Result<Report> run(Store& store, const ViewOptions& options) {

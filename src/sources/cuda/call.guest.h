@@ -93,6 +93,10 @@ FATHOM_HOT void effects_begin(Facts& facts, A... a) {
   } else if constexpr (S.effect == Effect::kEndsStream) {
     facts.stream = stream_id(argument<0>(a...), per_thread(S), true);
     stream_ends(argument<0>(a...));
+  } else if constexpr (S.effect == Effect::kEndsContext) {
+    pairs_leave(context_number(argument<0>(a...)));
+  } else if constexpr (S.effect == Effect::kEndsPrimary) {
+    pairs_leave_device(argument<0>(a...));
   } else if constexpr (S.effect == Effect::kUnloads) {
     module_unloads(argument<0>(a...));
   } else if constexpr (S.effect == Effect::kDestroysGraph) {
@@ -160,6 +164,8 @@ FATHOM_HOT void effects_end(Facts& facts, A... a) {
   if constexpr (S.effect == Effect::kMakesStream) {
     stream_ends(*argument<0>(a...));              // one that went unseen had the same handle
     stream_id(*argument<0>(a...), false, false);  // its number, before it captures
+  } else if constexpr (S.effect == Effect::kEndsContext) {
+    forget_context(argument<0>(a...));
   } else if constexpr (S.effect == Effect::kEndsCapture) {
     capture_ends();
   } else if constexpr (S.effect == Effect::kNamesFunction) {
@@ -255,7 +261,7 @@ FATHOM_HOT void read_direction(Facts& facts, A... a) {
 // Everything that a record says, from the arguments of a call that is over.
 template <const Spec& S, class... A>
 FATHOM_HOT void gather(Facts& facts, A... a) {
-  if constexpr (S.effect == Effect::kChangesContext) context_may_change();
+  if constexpr (changes_context(S)) context_may_change();
   if constexpr (S.placed) facts.place = current_place();
   read_stream<S>(facts, a...);
   if constexpr (S.launch != Launch::kNone) read_launch<S>(facts, a...);

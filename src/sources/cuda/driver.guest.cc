@@ -70,6 +70,7 @@ const AskedRow kAsked[] = {
     ROW("cuGraphMemFreeNodeGetParams", node_freed),
     ROW("cuDriverGetVersion", version),
     ROW("cuEventCreate", event_make),
+    ROW("cuEventDestroy_v2", event_end),
     ROW("cuEventRecord", event_record),
     ROW("cuEventQuery", event_query),
     ROW("cuEventElapsedTime", event_between),

@@ -50,6 +50,7 @@ struct Asked {
   int (*node_freed)(Handle node, Address* at);
   int (*version)(int* version);
   int (*event_make)(Handle* event, unsigned flags);
+  int (*event_end)(Handle event);
   int (*event_record)(Handle event, Handle stream);
   int (*event_query)(Handle event);
   int (*event_between)(float* milliseconds, Handle from, Handle to);

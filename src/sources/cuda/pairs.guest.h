@@ -23,4 +23,9 @@ uint64_t pair_ends(EventPair* pair, Handle stream, bool runs, DeviceRow row);
 // which the device's clock can be held against ours.
 void device_was_waited_for(bool idle, Handle stream);
 
+// Before a context is given up, while its events can still be: ours go. (What comes back to it
+// makes new ones.)
+void pairs_leave(uint32_t context);
+void pairs_leave_device(int device);  // every context there
+
 }  // namespace fathom::guest::cuda

@@ -77,6 +77,8 @@ inline constexpr const char* kMemories = "device,managed,pool,physical,array,hos
 enum class Effect : uint8_t {
   kNone,
   kChangesContext,  // what is current in this thread may be another one now
+  kEndsContext,     // the same, and argument 0 is a context that may be gone
+  kEndsPrimary,     // the same, and argument 0 is a device whose own context may be gone
   kMakesStream,     // argument 0 points at it
   kEndsStream,
   kBeginsCapture,
@@ -124,6 +126,10 @@ struct Spec {
   Memory memory = Memory::kNone;
 };
 
+constexpr bool changes_context(const Spec& s) {
+  return s.effect == Effect::kChangesContext || s.effect == Effect::kEndsContext ||
+         s.effect == Effect::kEndsPrimary;
+}
 constexpr bool has_stream(const Spec& s) { return s.stream != kNoStream; }
 constexpr bool has_size(const Spec& s) { return s.amount != Amount::kNone; }
 constexpr bool has_memory(const Spec& s) {

@@ -54,6 +54,12 @@ void context_may_change() {
   if (tls.thread != nullptr) tls.thread->gpu_place = 0;
 }
 
+uint32_t context_number(Handle context) {
+  return static_cast<uint32_t>(contexts.find(key_of(context)).first);
+}
+
+void forget_context(Handle context) { contexts.take(key_of(context)); }
+
 namespace {
 
 // Where the number of a stream is kept: those that every context has, or every thread, by these.

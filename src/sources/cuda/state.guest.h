@@ -14,8 +14,10 @@ struct Place {
   int device = kNoDevice;
   uint32_t context = 0;  // counted from 1
 };
-Place current_place();      // of this thread
-void context_may_change();  // in this thread
+Place current_place();                    // of this thread
+void context_may_change();                // in this thread
+uint32_t context_number(Handle context);  // 0: not met before
+void forget_context(Handle context);      // a later one may get its handle
 
 // Ids of streams, as the driver numbers them; its default stream and the thread's own have numbers,
 // too. Where it does not (before CUDA 12), those two are 1 and 2, and others count from

@@ -27,7 +27,7 @@ static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* 
   if (!disk || !key) return FATHOM_BPF_NO_FILE;
   __u32 zero = 0;
   struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
-  const __u32 id = out ? keep_file(key, 1, 0) : FATHOM_BPF_NO_FILE;
+  const __u32 id = out ? keep_file(key, 1, 0, FATHOM_BPF_EVERYBODY) : FATHOM_BPF_NO_FILE;
   if (id == FATHOM_BPF_NO_FILE) return id;
   long length = bpf_probe_read_kernel_str(out->path, 32, disk->disk_name);
   if (length < 1 || length > 32) return FATHOM_BPF_NO_FILE;
@@ -35,6 +35,8 @@ static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* 
   out->kind = FATHOM_RECORD_FILE;
   out->id = id;
   out->mode = out->cut = out->inside = 0;
+  out->before = FATHOM_BPF_NO_FILE;
+  out->user = FATHOM_BPF_EVERYBODY;
   out->inode = 0;
   out->device = key->device;
   out->bytes = length + 4;

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <string_view>
 
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "sources/ebpf/own_memory.h"
 
 extern "C" {
 void fathom_null_nop5();
@@ -39,32 +39,6 @@ double least_ns(Call call) {
     least = std::min(least, static_cast<double>(now_monotonic_ns() - begin) / kCalls);
   }
   return least;
-}
-
-std::optional<std::uint64_t> read_hex(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// A place in memory as one in the file that is mapped there.
-Result<Function> function_at(std::uint64_t address, std::string_view maps) {
-  for (const std::string_view line : split(maps, '\n')) {
-    const std::size_t dash = line.find('-');
-    const std::vector<std::string_view> words = split(line, ' ');  // range rights offset …
-    if (dash == std::string_view::npos || words.size() < 3 || words[0].size() <= dash) continue;
-    const auto from = read_hex(words[0].substr(0, dash));
-    const auto to = read_hex(words[0].substr(dash + 1));
-    const auto offset = read_hex(words[2]);
-    if (!from || !to || !offset || address < *from || address >= *to) continue;
-    return Function{.file = "/proc/self/exe",
-                    .offset = address - *from + *offset,
-                    .semaphore = 0,
-                    .name = "",
-                    .is_point = false};
-  }
-  return Error{Code::kNotFound, "our own code is mapped nowhere", ""};
 }
 
 // Of the C library, by all names that it gives them. A program may call them more often than
@@ -114,8 +88,9 @@ Result<std::vector<Function>> null_functions() {
   FATHOM_ASSIGN(const std::string maps, read_file("/proc/self/maps"));
   std::vector<Function> functions;
   for (void (*function)() : kNullFunctions) {
-    FATHOM_ASSIGN(Function found, function_at(reinterpret_cast<std::uint64_t>(function), maps));
-    functions.push_back(std::move(found));
+    FATHOM_ASSIGN(const MappedPlace place,
+                  place_of(reinterpret_cast<std::uint64_t>(function), maps));
+    functions.push_back({.file = "/proc/self/exe", .offset = place.offset});
   }
   return functions;
 }

@@ -16,6 +16,7 @@
 #include "base/privilege.h"
 #include "base/text.h"
 #include "sources/ebpf/calls.h"
+#include "sources/ebpf/function_notes.h"
 #include "sources/ebpf/probes.h"
 #include "sources/ebpf/rows.h"
 #include "sources/source.h"
@@ -57,6 +58,8 @@ ebpf::ProbeOptions options_of(const SourceContext& context) {
   options.rows = context.rows;
   options.joins = context.joins;
   options.no_command = context.no_command;
+  options.user_files = context.user_files;
+  options.user_rows = context.user_rows;
   return options;
 }
 
@@ -89,7 +92,7 @@ fathom_choice choice_of(const Choice& choice) {
 }
 
 Status check(const SourceContext& context) {
-  FATHOM_TRY(ebpf::find_functions(context.functions, context.categories));
+  FATHOM_TRY(ebpf::find_functions(context.functions, context.categories, context.returns));
   FATHOM_TRY(ebpf::read_filters(context.filters, options_of(context).layers));
   return {};
 }
@@ -128,21 +131,44 @@ std::map<std::string, std::string> facts_of(const ebpf::Costs& costs,
   return facts;
 }
 
+// The program that is run, where functions are probed whose times depend on it.
+std::vector<fathom_file_key> plain_programs(const SourceContext& context,
+                                            const ebpf::Functions& functions) {
+  const bool asked = std::ranges::any_of(functions.probed, [](const ebpf::Function& one) {
+    return one.times == ebpf::Times::kInPlainPrograms;
+  });
+  if (!asked || context.program.empty() || !ebpf::is_plain_program(context.program)) return {};
+  const Result<fathom_file_key> key = ebpf::key_of_file(context.program);
+  return key ? std::vector<fathom_file_key>{*key} : std::vector<fathom_file_key>();
+}
+
 class EbpfSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     options_ = options_of(context);
-    FATHOM_ASSIGN(options_.functions, ebpf::find_functions(context.functions, context.categories));
+    FATHOM_ASSIGN(functions_,
+                  ebpf::find_functions(context.functions, context.categories, context.returns));
+    options_.functions = functions_.probed;
+    options_.plain_programs = plain_programs(context, functions_);
     FATHOM_ASSIGN(options_.filters, ebpf::read_filters(context.filters, options_.layers));
     FATHOM_ASSIGN(probes_, ebpf::Probes::load(options_));
+    const std::vector<ebpf::Unprobed>& refused = probes_->unprobed();
+    functions_.unprobed.insert(functions_.unprobed.end(), refused.begin(), refused.end());
     facts_ = facts_of(probes_->measure(), options_);
     facts_.merge(probes_->hooks());
     if (!context.filters.empty()) facts_["kernel.filter"] = fathom::join(context.filters, ", ");
     maker_.emplace(options_);
+    maker_->add_losses(ebpf::losses_of(functions_.unprobed));
     return {};
   }
 
   [[nodiscard]] std::map<std::string, std::string> facts() const override { return facts_; }
+
+  [[nodiscard]] std::map<std::string, std::string> lacks() const override {
+    const std::string lack = ebpf::lack_of(functions_, probes_->knows_programs());
+    if (lack.empty()) return {};
+    return {{std::string(ebpf::name_of_layer(FATHOM_BPF_USER)), lack}};
+  }
 
   Status adopt(pid_t process) override { return probes_->adopt(process); }
 
@@ -206,7 +232,7 @@ class EbpfSource final : public Source {
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
     const std::scoped_lock lock(mutex_);
-    maker_->take(strings, rows);
+    maker_->take(strings, rows, now_monotonic_ns());
   }
 
  private:
@@ -249,6 +275,7 @@ class EbpfSource final : public Source {
   }
 
   ebpf::ProbeOptions options_;
+  ebpf::Functions functions_;  // of layer user
   std::map<std::string, std::string> facts_;
   std::optional<ebpf::Probes> probes_;
   std::mutex mutex_;

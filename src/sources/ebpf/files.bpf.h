@@ -3,7 +3,7 @@
  * once; another one when it is found under other names. */
 #pragma once
 
-#include "sources/ebpf/maps.bpf.h"
+#include "sources/ebpf/users.bpf.h"
 
 /* From a file to the root of all. */
 #define FATHOM_MAX_STEPS FATHOM_ROOM(2048, 256)
@@ -127,7 +127,8 @@ static __always_inline void walk_names(struct file* file, struct inode* inode,
   if (walk->dentry) walk_up(walk);
 }
 
-static __always_inline void send_path(struct file* file, struct inode* inode, __u32 id) {
+static __always_inline void send_path(struct file* file, struct inode* inode, __u32 id,
+                                      __u32 before, __u32 user) {
   __u32 zero = 0;
   struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
   if (!out) return;
@@ -140,6 +141,8 @@ static __always_inline void send_path(struct file* file, struct inode* inode, __
   out->device = BPF_CORE_READ(inode, i_sb, s_dev);
   out->cut = !walk.arrived;
   out->inside = !file;
+  out->before = before;
+  out->user = user;
   out->bytes = walk.bytes;
   __u64 size = offsetof(struct fathom_file_record, path) + walk.bytes;
   barrier_var(size);
@@ -156,32 +159,53 @@ static __always_inline __u32 next_number(void) {
   *last += 1;
   return *last * FATHOM_MAX_CPUS + bpf_get_smp_processor_id() % FATHOM_MAX_CPUS;
 #else
-  return 1 + __sync_fetch_and_add(last, 1);
+  return FATHOM_BPF_OTHERS + 1 + __sync_fetch_and_add(last, 1);
 #endif
 }
 
 /* Its number; FATHOM_BPF_NO_FILE where it cannot be kept. */
-static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names, __u32 elsewhere) {
+static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names, __u32 elsewhere,
+                                       __u32 user) {
   const __u32 number = next_number();
   if (number == FATHOM_BPF_NO_FILE) return FATHOM_BPF_NO_FILE;
-  struct fathom_file known = {.names = names, .id = number | elsewhere, .seen = settings.age};
+  struct fathom_file known = {
+      .names = names, .id = number | elsewhere, .seen = settings.age, .user = user};
   if (bpf_map_update_elem(&files, key, &known, BPF_ANY) == 0) return known.id;
   lose(FATHOM_LOST_FILE);
   return FATHOM_BPF_NO_FILE;
 }
 
-/* The number of a new file, or of one under new names. */
+/* Whether this user may meet a file now; `fresh`: one that nobody has met. */
+static __noinline int may_meet(__u32 number, int fresh) {
+  if (!settings.user_files) return 1;
+  struct fathom_user* user = user_now(number);
+  if (!user) return 0;
+  if (user->met >= settings.user_rows || (fresh && user->files >= settings.user_files)) return 0;
+  user->met += 1;
+  if (fresh) user->files += 1;
+  return 1;
+}
+
+/* The number of a new file, or of one under new names. Those of a user who has no room for more
+ * have one together, or the one that they had. */
 static __noinline __u32 meet_file(struct file* file, struct inode* inode,
                                   struct fathom_file_key* key, __u64 names) {
   if (!inode || !key) return FATHOM_BPF_NO_FILE;
+  struct fathom_file* known = bpf_map_lookup_elem(&files, key);
+  const __u32 before = known ? known->id : FATHOM_BPF_NO_FILE;
+  const __u32 user = payer_of(this_task());
+  if (!may_meet(user, !known)) {
+    lose(FATHOM_LOST_NAME);
+    return known ? before : FATHOM_BPF_OTHERS;
+  }
   __u32 elsewhere = 0;
   if (settings.by_path) {
     struct fathom_walk walk = {.hash = 1};
     walk_names(file, inode, &walk);
     if (!walk.is_wanted) elsewhere = FATHOM_BPF_ELSEWHERE;
   }
-  const __u32 id = keep_file(key, names, elsewhere);
-  if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_path(file, inode, id);
+  const __u32 id = keep_file(key, names, elsewhere, user);
+  if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_path(file, inode, id, before, user);
   return id;
 }
 

@@ -94,11 +94,8 @@ class Reader {
   }
 
   Status want(const std::string& path) {
-    struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) return os_error(errno, "look at " + path);
-    filters_.wanted.push_back({.inode = facts.st_ino,
-                               .device = major(facts.st_dev) << kMinorBits | minor(facts.st_dev),
-                               .generation = 0});
+    FATHOM_ASSIGN(const fathom_file_key key, key_of_file(path));
+    filters_.wanted.push_back(key);
     return {};
   }
 
@@ -173,6 +170,14 @@ class Reader {
 };
 
 }  // namespace
+
+Result<fathom_file_key> key_of_file(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return os_error(errno, "look at " + path);
+  return fathom_file_key{.inode = facts.st_ino,
+                         .device = major(facts.st_dev) << kMinorBits | minor(facts.st_dev),
+                         .generation = 0};
+}
 
 Result<Filters> read_filters(const std::vector<std::string>& texts,
                              const std::vector<fathom_bpf_layer>& layers) {

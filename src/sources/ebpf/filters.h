@@ -21,6 +21,9 @@ struct Filters {
   std::uint64_t cgroup = 0;             // 0: all
 };
 
+// A file as the kernel's half finds it, without its generation.
+Result<fathom_file_key> key_of_file(const std::string& path);
+
 // Each text is [LAYER:]KEY=VALUE. Several of one key: any of them.
 //   path=PATH     files at or below it, of layers whose calls have files
 //   call=NAME     calls of this name (* and ? stand for others), of layers that have such a call

@@ -2,16 +2,22 @@
 #include "sources/ebpf/functions.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
+#include <iterator>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/demangle.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "sources/ebpf/chosen_code.h"
+#include "sources/ebpf/go_code.h"
+#include "sources/ebpf/libraries.h"
+#include "sources/ebpf/returns.h"
 #include "symbols/elf_code.h"
 
 namespace fathom::sources::ebpf {
@@ -22,34 +28,6 @@ constexpr std::string_view kStatic = "usdt:";
 Error malformed(const std::string& text) {
   return usage_error("--functions '" + escape_control(text) + "' names no function of a file",
                      "write PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
-}
-
-std::vector<std::string> library_folders() {
-  std::vector<std::string> folders;
-  if (const char* path = std::getenv("LD_LIBRARY_PATH"); path != nullptr) {
-    for (const std::string_view folder : split(path, ':'))
-      if (!folder.empty()) folders.emplace_back(folder);
-  }
-#if defined(__aarch64__)
-  constexpr const char* kTriplet = "aarch64-linux-gnu";
-#else
-  constexpr const char* kTriplet = "x86_64-linux-gnu";
-#endif
-  for (const char* root : {"/lib", "/usr/lib", "/usr/local/lib"}) {
-    folders.push_back(join_path(root, kTriplet));
-    folders.emplace_back(root);
-    folders.push_back(std::string(root) + "64");
-  }
-  return folders;
-}
-
-Result<std::string> find_file(const std::string& name) {
-  if (name.find('/') != std::string::npos) return real_path(name);
-  for (const std::string& folder : library_folders()) {
-    const std::string path = join_path(folder, name);
-    if (path_exists(path)) return real_path(path);
-  }
-  return Error{Code::kNotFound, "there is no library " + name, "name the file by its path"};
 }
 
 bool is_plain(std::string_view name) {
@@ -86,36 +64,120 @@ Error nothing_found(const std::string& pattern, const std::string& path) {
   return {Code::kNotFound, "there is no function '" + escape_control(pattern) + "' in " + path, ""};
 }
 
-// Several names of one place are one function, called by the first of them.
-Status add_functions(const std::string& text, std::vector<Function>& functions) {
+// Of several names of one place, the one that the fewest underscores begin.
+bool is_nearer(const symbols::CodePlace& a, const symbols::CodePlace& b) {
+  const auto underscores = [](const std::string& name) {
+    return std::min(name.find_first_not_of('_'), name.size());
+  };
+  const std::size_t own = underscores(a.name);
+  const std::size_t other = underscores(b.name);
+  return std::tie(a.offset, own, a.name) < std::tie(b.offset, other, b.name);
+}
+
+std::string without_version(const std::string& name) { return name.substr(0, name.find('@')); }
+
+// What the user's texts come to.
+class Finder {
+ public:
+  explicit Finder(bool returns) : returns_(returns) {}
+
+  Status add(const std::string& text) {
+    return text.starts_with(kStatic) ? add_static_probes(text) : add_functions(text);
+  }
+  Result<Functions> take() {
+    std::set<std::pair<std::string, std::uint64_t>> seen;
+    std::erase_if(found_.probed, [&](const Function& function) {
+      return !seen.emplace(function.file, function.offset).second;
+    });
+    if (!found_.probed.empty() || found_.unprobed.empty()) return std::move(found_);
+    const Unprobed& first = found_.unprobed.front();
+    return Error{Code::kUnsupported, "no probe on " + first.name + ": " + first.why, ""};
+  }
+
+ private:
+  Status add_functions(const std::string& text);
+  Status add_static_probes(const std::string& text);
+  void settle_choices(const std::string& path, const std::vector<symbols::CodePlace>& all,
+                      std::vector<symbols::CodePlace>& places);
+
+  bool returns_;
+  StackJudge judge_;
+  Functions found_;
+};
+
+// Those that choose become what was chosen.
+void Finder::settle_choices(const std::string& path, const std::vector<symbols::CodePlace>& all,
+                            std::vector<symbols::CodePlace>& places) {
+  if (std::ranges::none_of(places, &symbols::CodePlace::chooses)) return;
+  std::vector<std::string> names;
+  for (const symbols::CodePlace& one : all)
+    if (one.chooses) names.push_back(one.name);
+  const Result<ChosenCode> chosen = ChosenCode::of(path, names);
+  std::erase_if(places, [&](symbols::CodePlace& one) {
+    if (!one.chooses) return false;
+    const Result<std::uint64_t> place =
+        chosen ? chosen->place(one.name) : Result<std::uint64_t>(chosen.error());
+    if (!place) {
+      found_.unprobed.push_back({one.name, place.error().message});
+      return true;
+    }
+    one.offset = *place;
+    const std::vector<std::string> others = chosen->same_as(one.name);
+    if (!others.empty() && one.name == without_version(one.name))
+      found_.remarks.push_back(one.name + " is counted together with " + join(others, ", ") +
+                               ": on this CPU they are the same code");
+    return false;
+  });
+}
+
+Status Finder::add_functions(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return malformed(text);
   const std::string pattern = text.substr(colon + 1);
   FATHOM_ASSIGN(const Wanted wanted, wanted_by(pattern, text));
   FATHOM_ASSIGN(const std::string path, find_file(text.substr(0, colon)));
-  FATHOM_ASSIGN(const std::vector<symbols::CodePlace> places, symbols::functions_of(path));
-  const std::size_t before = functions.size();
+  FATHOM_ASSIGN(const std::vector<symbols::CodePlace> all, symbols::functions_of(path));
+  std::vector<symbols::CodePlace> places;
+  std::ranges::copy_if(all, std::back_inserter(places), [&](const symbols::CodePlace& place) {
+    return wanted(place.name) || wanted(without_version(place.name));
+  });
+  if (places.empty()) return nothing_found(pattern, path);
+  settle_choices(path, all, places);
+  std::ranges::sort(places, is_nearer);
+  std::optional<std::uint64_t> last;
   for (const symbols::CodePlace& place : places) {
-    if (!wanted(place.name)) continue;
-    const bool known = functions.size() > before && functions.back().offset == place.offset;
-    if (!known) functions.push_back({path, place.offset, 0, demangle(place.name), false, ""});
+    if (last == place.offset) continue;
+    last = place.offset;
+    Function function{.file = path, .offset = place.offset, .name = demangle(place.name)};
+    if (!returns_) {
+      Judgement judgement = judge_.judge(path, place.name);
+      function.times = judgement.times;
+      function.why = std::move(judgement.why);
+      if (judgement.is_go) function.offset += stack_check_at(path, place.offset);
+    }
+    found_.probed.push_back(std::move(function));
   }
-  return functions.size() > before ? Status() : Status(nothing_found(pattern, path));
+  return {};
 }
 
-Status add_static_probes(const std::string& text, std::vector<Function>& functions) {
+Status Finder::add_static_probes(const std::string& text) {
   const std::vector<std::string_view> words = split(text, ':');  // usdt PATH PROVIDER NAME
   if (words.size() != 4 || words[1].empty() || words[2].empty() || words[3].empty())
     return malformed(text);
   const std::string wanted = std::string(words[2]) + ":" + std::string(words[3]);
   FATHOM_ASSIGN(const std::string path, find_file(std::string(words[1])));
   FATHOM_ASSIGN(const std::vector<symbols::CodePlace> places, symbols::static_probes_of(path));
-  const std::size_t before = functions.size();
+  bool any = false;
   for (const symbols::CodePlace& place : places) {
-    if (place.name == wanted)
-      functions.push_back({path, place.offset, place.semaphore, place.name, true, ""});
+    if (place.name != wanted) continue;
+    any = true;
+    found_.probed.push_back({.file = path,
+                             .offset = place.offset,
+                             .semaphore = place.semaphore,
+                             .name = place.name,
+                             .times = Times::kUnknown});
   }
-  return functions.size() > before ? Status() : Status(nothing_found(wanted, path));
+  return any ? Status() : Status(nothing_found(wanted, path));
 }
 
 struct Category {
@@ -162,19 +224,17 @@ Status set_categories(const std::vector<std::string>& texts, std::vector<Functio
 
 }  // namespace
 
-Result<std::vector<Function>> find_functions(const std::vector<std::string>& texts,
-                                             const std::vector<std::string>& categories) {
-  std::vector<Function> functions;
-  for (const std::string& text : texts) {
-    FATHOM_TRY(text.starts_with(kStatic) ? add_static_probes(text, functions)
-                                         : add_functions(text, functions));
-  }
-  std::set<std::pair<std::string, std::uint64_t>> seen;
-  std::erase_if(functions, [&](const Function& function) {
-    return !seen.emplace(function.file, function.offset).second;
-  });
-  FATHOM_TRY(set_categories(categories, functions));
-  return functions;
+Result<Functions> find_functions(const std::vector<std::string>& texts,
+                                 const std::vector<std::string>& categories, bool returns) {
+  Finder finder(returns);
+  for (const std::string& text : texts) FATHOM_TRY(finder.add(text));
+  FATHOM_ASSIGN(Functions found, finder.take());
+  FATHOM_TRY(set_categories(categories, found.probed));
+  return found;
+}
+
+bool is_plain_program(const std::string& program) {
+  return !StackJudge().trouble_of_program(program).has_value();
 }
 
 }  // namespace fathom::sources::ebpf

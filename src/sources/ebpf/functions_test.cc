@@ -16,11 +16,11 @@ namespace fathom::sources::ebpf {
 namespace {
 
 std::vector<std::string> names_of(const std::vector<std::string>& texts) {
-  const Result<std::vector<Function>> functions = find_functions(texts);
+  const Result<Functions> functions = find_functions(texts);
   EXPECT_TRUE(functions) << functions.error().message;
   std::vector<std::string> names;
   if (functions) {
-    for (const Function& function : *functions) names.push_back(function.name);
+    for (const Function& function : functions->probed) names.push_back(function.name);
   }
   std::ranges::sort(names);
   return names;
@@ -37,21 +37,21 @@ TEST(EbpfFunctions, ANameIsThatFunctionAlone) {
 }
 
 TEST(EbpfFunctions, LibrariesAreFoundByTheirNames) {
-  const Result<std::vector<Function>> functions = find_functions({"libc.so.6:malloc"});
+  const Result<Functions> functions = find_functions({"libc.so.6:malloc"});
   ASSERT_TRUE(functions) << functions.error().message;
-  ASSERT_EQ(functions->size(), 1U);
-  EXPECT_EQ(functions->front().name, "malloc");
-  EXPECT_TRUE(functions->front().file.starts_with('/'));
+  ASSERT_EQ(functions->probed.size(), 1U);
+  EXPECT_EQ(functions->probed.front().name, "malloc");
+  EXPECT_TRUE(functions->probed.front().file.starts_with('/'));
 }
 
 TEST(EbpfFunctions, Categories) {
   const auto categories_of = [](const std::vector<std::string>& categories) {
-    const Result<std::vector<Function>> functions =
+    const Result<Functions> functions =
         find_functions({"libc.so.6:malloc", "/proc/self/exe:fathom_probed_one"}, categories);
     EXPECT_TRUE(functions) << functions.error().message;
     Names names;
     if (!functions) return names;
-    for (const Function& function : *functions) names.push_back(function.category);
+    for (const Function& function : functions->probed) names.push_back(function.category);
     return names;
   };
   const std::string own = "[" + std::string(base_name(*real_path("/proc/self/exe"))) + "]";
@@ -75,7 +75,7 @@ TEST(EbpfFunctions, SaysWhatIsWrong) {
       {"usdt:libc.so.6:no:such", Code::kNotFound},
   };
   for (const auto& [text, code] : cases) {
-    const Result<std::vector<Function>> functions = find_functions({text});
+    const Result<Functions> functions = find_functions({text});
     ASSERT_FALSE(functions) << text;
     EXPECT_EQ(functions.error().code, code) << text;
   }

@@ -94,6 +94,7 @@ struct files_struct {
 struct mm_struct {
   unsigned long arg_start;
   unsigned long arg_end;
+  struct file* exe_file;
 };
 struct signal_struct {
   int group_exit_code;
@@ -101,8 +102,14 @@ struct signal_struct {
 typedef struct {
   u32 val;
 } kuid_t;
+struct user_namespace {
+  int level; /* 0: the machine's */
+  struct user_namespace* parent;
+  kuid_t owner;
+};
 struct cred {
   kuid_t uid;
+  struct user_namespace* user_ns;
 };
 struct kernfs_node {
   u64 id;

@@ -2,6 +2,13 @@
  * Whom we record: the program from its exec on, and whatever it makes. */
 #include "sources/ebpf/process.bpf.h"
 
+static __always_inline __u32 runs_plain_program(struct task_struct* task) {
+  struct inode* inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
+  struct fathom_file_key key = {.inode = BPF_CORE_READ(inode, i_ino),
+                                .device = BPF_CORE_READ(inode, i_sb, s_dev)};
+  return bpf_map_lookup_elem(&plain_programs, &key) != 0;
+}
+
 FATHOM_TRACEPOINT("sched_process_fork")
 int BPF_PROG(task_made, struct task_struct* parent, struct task_struct* child) {
   struct fathom_task* of_parent = followed(parent);
@@ -12,6 +19,7 @@ int BPF_PROG(task_made, struct task_struct* parent, struct task_struct* child) {
     return 0;
   }
   state->on = of_parent->on;
+  state->plain = of_parent->plain;
   if (!state->on) return 0;
   struct fathom_process_record* out = process_record(FATHOM_RECORD_FORK, child);
   if (!out) return 0;
@@ -26,6 +34,7 @@ int BPF_PROG(program_begins, struct task_struct* task, int number_before) {
   struct fathom_task* state = followed(task);
   if (!state) return 0;
   state->on = 1;
+  state->plain = runs_plain_program(task);
   state->task = (__u64)task;
   tell_exec(task);
   return 0;

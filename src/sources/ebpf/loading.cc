@@ -172,6 +172,24 @@ fathom_bpf_settings* settings_in(bpf_map* map) {
   return size < sizeof(fathom_bpf_settings) ? nullptr : static_cast<fathom_bpf_settings*>(memory);
 }
 
+// Where a daemon records many, none of them has it all.
+void share_room(const Loaded& loaded, const ProbeOptions& options, fathom_bpf_settings& settings) {
+  constexpr std::uint32_t kFiles = 32;  // parts of the room
+  constexpr std::uint32_t kRows = 16;
+  constexpr std::uint32_t kMostRows = 4;  // times those with a file
+  constexpr std::int64_t kShortest = 1'000'000'000;
+  const auto room = [&](const char* name) {
+    const bpf_map* map = bpf_object__find_map_by_name(loaded.object.get(), name);
+    return options.joins && map != nullptr ? bpf_map__max_entries(map) : 0U;
+  };
+  settings.user_files = room("files") / kFiles;
+  settings.user_rows = room("sums") / kRows;
+  if (options.joins && options.user_files != 0) settings.user_files = options.user_files;
+  if (options.joins && options.user_rows != 0) settings.user_rows = options.user_rows;
+  settings.user_most = settings.user_rows * kMostRows;
+  settings.window_ns = static_cast<std::uint64_t>(std::max(options.interval_ns, kShortest));
+}
+
 Status put(bpf_map* map, const fathom_bpf_settings* settings) {
   const int zero = 0;
   if (bpf_map_update_elem(bpf_map__fd(map), &zero, settings, BPF_ANY) != 0) return refused(errno);
@@ -216,6 +234,7 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
   settings->filtered = options.filters.filtered;
   settings->by_path = options.filters.by_path ? 1 : 0;
   settings->cgroup = options.filters.cgroup;
+  share_room(loaded, options, *settings);
   for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer)
     settings->filters[layer] = options.filters.of_layers[static_cast<std::size_t>(layer)];
   for (std::uint32_t number = 0; number < FATHOM_BPF_CALLS; ++number)

@@ -42,6 +42,15 @@ struct {
   __type(value, struct fathom_file);
 } files SEC(".maps");
 
+/* By their numbers on this machine. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(map_flags, FATHOM_HASH_FLAGS);
+  __uint(max_entries, 4096);
+  __type(key, __u32);
+  __type(value, struct fathom_user);
+} users SEC(".maps");
+
 /* Of each CPU where the kernel cannot add to what is read in one step. */
 struct {
   __uint(type, FATHOM_ROOM(BPF_MAP_TYPE_ARRAY, BPF_MAP_TYPE_PERCPU_ARRAY));
@@ -78,6 +87,14 @@ struct {
   __type(key, struct fathom_file_key);
   __type(value, __u32);
 } wanted SEC(".maps");
+
+/* Programs in which nothing passes through a function but its return. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 64);
+  __type(key, struct fathom_file_key);
+  __type(value, __u32);
+} plain_programs SEC(".maps");
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -22,11 +22,17 @@ Probes::~Probes() = default;
 Status Probes::adopt(pid_t /*process*/) { return {}; }
 Costs Probes::measure() { return {}; }
 std::map<std::string, std::string> Probes::hooks() const { return {}; }
+const std::vector<Unprobed>& Probes::unprobed() const {
+  static const std::vector<Unprobed> kNone;
+  return kNone;
+}
+bool Probes::knows_programs() const { return false; }
 Status Probes::walk(const fathom_choice& /*choice*/) { return {}; }
 Status Probes::stand(const fathom_choice& /*choice*/) { return {}; }
 void Probes::detach() {}
 void Probes::take_records(const RecordVisitor& /*visit*/) {}
 std::vector<SumOfCalls> Probes::take_sums(std::uint32_t /*before_interval*/) { return {}; }
+std::vector<std::uint32_t> Probes::age_files(std::uint32_t /*ages*/) { return {}; }
 std::vector<std::uint64_t> Probes::losses() const { return {}; }
 
 Trial try_layer(fathom_bpf_layer /*layer*/) {

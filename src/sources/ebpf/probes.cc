@@ -42,9 +42,27 @@ void add(const fathom_call_sums& more, fathom_call_sums& sums) {
   for (int i = 0; i < FATHOM_BPF_HIST; ++i) sums.hist[i] += more.hist[i];
 }
 
+auto key_without_shard(const SumOfCalls& one) {
+  const fathom_call_key& key = one.key;
+  return std::make_tuple(key.interval, key.pid, key.tid, key.call, key.file);
+}
+
+// Shards are the kernel's own affair.
+void unite(std::vector<SumOfCalls>& sums) {
+  std::ranges::sort(sums, {}, key_without_shard);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (kept > 0 && key_without_shard(sums[kept - 1]) == key_without_shard(sums[i]))
+      add(sums[i].sums, sums[kept - 1].sums);
+    else
+      sums[kept++] = sums[i];
+  }
+  sums.resize(kept);
+}
+
 constexpr std::uint32_t kEveryInterval = ~std::uint32_t{0};
 // Number of a function that does nothing: beyond those of the user.
-constexpr std::uint32_t kNullNumber = 0xffff00;
+constexpr std::uint32_t kNullNumber = 0x7fff00;
 
 struct LoadedLayer {
   std::vector<Loaded> modules;
@@ -112,11 +130,13 @@ class Probes::State {
     return found == modules.end() ? nullptr : &*found;
   }
   [[nodiscard]] std::vector<std::uint64_t> counts() const;
+  void count_files(const std::map<std::uint32_t, std::uint32_t>& kept);
 
   std::vector<Loaded> modules;  // the first one has the maps
   std::unique_ptr<ring_buffer, FreeRing> ring;
   RecordVisitor visit;
   ProbeOptions options;
+  std::vector<Unprobed> unprobed;
   double bare_call_ns = 0;
   std::uint32_t age = 0;              // of files
   std::vector<std::uint64_t> before;  // counts of what was measured
@@ -149,7 +169,10 @@ Status Probes::State::load(const ProbeOptions& wanted) {
   FATHOM_TRY(want_paths());
   FATHOM_TRY(set_up(options));
   Loaded* user = module_of(FATHOM_BPF_USER);
-  return user == nullptr ? Status() : attach_functions(*user, options.functions);
+  if (user != nullptr) {
+    FATHOM_ASSIGN(unprobed, attach_functions(*user, options.functions));
+  }
+  return {};
 }
 
 Status Probes::State::set_up(const ProbeOptions& wanted) {
@@ -159,6 +182,8 @@ Status Probes::State::set_up(const ProbeOptions& wanted) {
 
 Status Probes::State::want_paths() {
   const std::uint32_t yes = 1;
+  for (const fathom_file_key& key : options.plain_programs)
+    (void)bpf_map_update_elem(map("plain_programs"), &key, &yes, BPF_ANY);
   for (const fathom_file_key& key : options.filters.wanted) {
     if (bpf_map_update_elem(map("wanted"), &key, &yes, BPF_ANY) != 0)
       return os_error(errno, "filter by so many paths");
@@ -240,6 +265,13 @@ std::map<std::string, std::string> Probes::hooks() const {
   return hooks;
 }
 
+const std::vector<Unprobed>& Probes::unprobed() const { return state_->unprobed; }
+
+bool Probes::knows_programs() const {
+  const Loaded* user = state_->module_of(FATHOM_BPF_USER);
+  return user != nullptr && user->module->uprobes == Uprobes::kSession;
+}
+
 Status Probes::walk(const fathom_choice& choice) {
   const auto module = std::ranges::find_if(
       state_->modules, [](const Loaded& loaded) { return loaded.iterator >= 0; });
@@ -294,19 +326,14 @@ std::vector<SumOfCalls> Probes::take_sums(std::uint32_t before_interval) {
     last = &key;
     if (key.interval < before_interval) keys.push_back(key);
   }
-  // Shards are the kernel's own affair.
-  const auto order = [](const fathom_call_key& a, const fathom_call_key& b) {
-    return std::tie(a.interval, a.pid, a.tid, a.call, a.file) <
-           std::tie(b.interval, b.pid, b.tid, b.call, b.file);
-  };
-  std::map<fathom_call_key, fathom_call_sums, decltype(order)> whole(order);
+  std::vector<SumOfCalls> result;
+  result.reserve(keys.size());
   for (const fathom_call_key& taken : keys) {
-    fathom_call_sums part{};
-    if (bpf_map_lookup_elem(sums, &taken, &part) == 0) add(part, whole[taken]);
+    SumOfCalls part{.key = taken, .sums = {}};
+    if (bpf_map_lookup_elem(sums, &taken, &part.sums) == 0) result.push_back(part);
     bpf_map_delete_elem(sums, &taken);
   }
-  std::vector<SumOfCalls> result;
-  for (const auto& [of, parts] : whole) result.push_back({of, parts});
+  unite(result);
   return result;
 }
 
@@ -319,6 +346,7 @@ std::vector<std::uint32_t> Probes::age_files(std::uint32_t ages) {
   std::vector<fathom_file> found(kAtOnce);
   std::vector<fathom_file_key> old;
   std::vector<std::uint32_t> numbers;
+  std::map<std::uint32_t, std::uint32_t> kept;  // of users
   std::uint32_t place = 0;
   for (void* from = nullptr;; from = &place) {
     std::uint32_t count = kAtOnce;
@@ -326,14 +354,38 @@ std::vector<std::uint32_t> Probes::age_files(std::uint32_t ages) {
         bpf_map_lookup_batch(files, from, &place, keys.data(), found.data(), &count, nullptr);
     if (failed != 0 && errno != ENOENT) break;  // ENOENT: these are the last
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (state_->age - found[i].seen <= ages) continue;
+      if (state_->age - found[i].seen <= ages) {
+        ++kept[found[i].user];
+        continue;
+      }
       old.push_back(keys[i]);
       numbers.push_back(found[i].id & ~FATHOM_BPF_ELSEWHERE);
     }
     if (failed != 0) break;
   }
   for (const fathom_file_key& key : old) bpf_map_delete_elem(files, &key);
+  state_->count_files(kept);
   return numbers;
+}
+
+// Users who have none, and took nothing lately, make room for others.
+void Probes::State::count_files(const std::map<std::uint32_t, std::uint32_t>& kept) {
+  const int users = map("users");
+  std::vector<std::uint32_t> numbers;
+  std::uint32_t next = 0;
+  for (const void* last = nullptr; bpf_map_get_next_key(users, last, &next) == 0;
+       last = &numbers.back())
+    numbers.push_back(next);
+  for (const std::uint32_t number : numbers) {
+    fathom_user user{};
+    if (bpf_map_lookup_elem(users, &number, &user) != 0) continue;
+    const auto found = kept.find(number);
+    user.files = found == kept.end() ? 0 : found->second;
+    if (user.files == 0)
+      bpf_map_delete_elem(users, &number);
+    else
+      bpf_map_update_elem(users, &number, &user, BPF_EXIST);
+  }
 }
 
 std::vector<std::uint64_t> Probes::State::counts() const {

@@ -25,6 +25,7 @@ struct ProbeOptions {
   std::vector<fathom_bpf_layer> layers;
   std::vector<Function> functions =
       {};  // of layer user: its calls are numbered by their places here
+  std::vector<fathom_file_key> plain_programs = {};  // see Times::kInPlainPrograms
   Filters filters = {};
   std::uint32_t detail = 0;  // a bit for each layer with a record for each call
   std::int64_t start_monotonic_ns = 0;
@@ -33,6 +34,8 @@ struct ProbeOptions {
   std::uint32_t rows = 0;        // of sums at one time; 0: as the programs say
   bool joins = false;            // processes that run already may be chosen, too
   bool no_command = false;       // arguments of programs are not recorded
+  std::uint32_t user_files = 0;  // see SourceContext
+  std::uint32_t user_rows = 0;
 };
 
 struct SumOfCalls {
@@ -57,6 +60,10 @@ class Probes {
   Costs measure();
   // By which hooks it records, as facts of the recording.
   [[nodiscard]] std::map<std::string, std::string> hooks() const;
+  // Functions that the kernel takes no probe on.
+  [[nodiscard]] const std::vector<Unprobed>& unprobed() const;
+  // Times of Times::kInPlainPrograms are known in such programs; where not, nowhere.
+  [[nodiscard]] bool knows_programs() const;
   // Those who are chosen, with all their threads, are recorded from now on, and whatever they make;
   // or, where they are to leave, not any more.
   Status walk(const fathom_choice& choice);

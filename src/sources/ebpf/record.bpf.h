@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sources/ebpf/tasks.bpf.h"
+#include "sources/ebpf/users.bpf.h"
 
 #define FATHOM_MAX_ERROR 4095
 #define FATHOM_MAX_CGROUPS 64 /* one inside another */
@@ -60,7 +61,8 @@ static __noinline int left_out(__u32 call, __u32 file, __u64 ns) {
     tally(layer, FATHOM_LEFT_PATH);
     return 1;
   }
-  if (ns < filter->least_ns) {
+  const bool untimed = layer == FATHOM_BPF_USER && call & FATHOM_BPF_UNTIMED;
+  if (ns < filter->least_ns && !untimed) {
     tally(layer, FATHOM_LEFT_SHORT);
     return 1;
   }
@@ -82,9 +84,22 @@ static __always_inline void send_call(struct fathom_call_record* call, __u32 kin
   bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 }
 
-static __always_inline struct fathom_call_sums* row_of(struct fathom_call_key* key) {
+/* Changes the key where its user has no room for more names. `lost`: nor for the row. */
+static __always_inline struct fathom_call_sums* row_of(struct fathom_call_key* key, bool* lost) {
   struct fathom_call_sums* row = bpf_map_lookup_elem(&sums, key);
   if (row) return row;
+  int room = room_for_row(key->tid, key->file);
+  if (room == FATHOM_ROW_WITHOUT_NAME) {
+    tally(FATHOM_BPF_LAYER_OF(key->call), FATHOM_LOST_NAME);
+    key->file = FATHOM_BPF_OTHERS;
+    row = bpf_map_lookup_elem(&sums, key);
+    if (row) return row;
+    room = room_for_row(key->tid, key->file);
+  }
+  if (room == FATHOM_ROW_LOST) {
+    *lost = true;
+    return 0;
+  }
   __u32 zero = 0;
   struct fathom_call_sums* empty = bpf_map_lookup_elem(&no_sums, &zero);
   if (!empty || bpf_map_update_elem(&sums, key, empty, BPF_NOEXIST) != 0) return 0;
@@ -98,8 +113,14 @@ static __always_inline void add_up(struct fathom_call_record* call, __u32 shard,
                                 .call = call->call,
                                 .file = call->file,
                                 .shard = shard};
-  struct fathom_call_sums* row = row_of(&key);
+  bool lost = false;
+  struct fathom_call_sums* row = row_of(&key, &lost);
+  if (lost) {
+    tally(FATHOM_BPF_LAYER_OF(call->call), FATHOM_LOST_USER);
+    return;
+  }
   if (!row) {
+    call->file = key.file;
     send_call(call, FATHOM_RECORD_SUM, FATHOM_LOST_SUM);
     return;
   }

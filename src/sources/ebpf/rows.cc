@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/files.h"
 #include "base/os_error.h"
@@ -20,6 +21,13 @@ namespace fathom::sources::ebpf {
 namespace {
 
 constexpr unsigned kMinorBits = 20;  // of a device's number, inside the kernel
+// What waits here until it is taken, which happens every second.
+constexpr std::size_t kMostCalls = 1U << 21U;
+constexpr std::size_t kMostSums = 1U << 18U;
+constexpr std::size_t kMostEnded = 1U << 16U;
+constexpr std::size_t kMostPaths = 256U << 20U;  // bytes
+constexpr std::size_t kMostPathsOfUser = 16U << 20U;
+constexpr std::int64_t kPatienceNs = 3'000'000'000;
 constexpr std::uint64_t kNotGiven = ~std::uint64_t{0};
 
 constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of single calls",
@@ -28,6 +36,9 @@ constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of
                                                          "a process's begin or end did not arrive",
                                                          "a task could not be followed",
                                                          "too many requests at once",
+                                                         "a user had no room for more files: the "
+                                                         "call is one on other files",
+                                                         "a user had no room for more sums",
                                                          "left out by --filter call",
                                                          "left out by --filter path",
                                                          "left out by --filter min",
@@ -39,6 +50,14 @@ bool read_record(std::span<const std::byte> bytes, std::size_t least, Record& re
   if (bytes.size() < least) return false;
   std::memcpy(&record, bytes.data(), std::min(bytes.size(), sizeof record));
   return true;
+}
+
+// A call whose return was not probed: nobody knows how long it took.
+bool is_untimed(std::uint32_t call) {
+  return FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_USER && (call & FATHOM_BPF_UNTIMED) != 0;
+}
+std::uint32_t function_of(std::uint32_t call) {
+  return FATHOM_BPF_NUMBER_OF(call) & ~std::uint32_t{FATHOM_BPF_UNTIMED};
 }
 
 bool failed(std::int64_t ret) { return ret < 0 && ret >= -4095; }
@@ -112,7 +131,8 @@ void RowMaker::add(std::span<const std::byte> bytes) {
     if (read_record(bytes, offsetof(fathom_file_record, path), file)) add_file(file);
   } else if (kind == FATHOM_RECORD_CALL || kind == FATHOM_RECORD_SUM) {
     if (!read_record(bytes, sizeof call, call)) return;
-    kind == FATHOM_RECORD_CALL ? calls_.push_back(call) : add_spilled(call);
+    if (kind == FATHOM_RECORD_SUM) return add_spilled(call);
+    if (has_room(calls_, kMostCalls, 1)) calls_.push_back(call);
   } else if (read_record(bytes, offsetof(fathom_process_record, command), process)) {
     if (kind == FATHOM_RECORD_FORK) add_fork(process);
     if (kind == FATHOM_RECORD_EXEC) add_exec(process);
@@ -121,18 +141,42 @@ void RowMaker::add(std::span<const std::byte> bytes) {
   }
 }
 
+RowMaker::RowMaker(const ProbeOptions& options)
+    : options_(options), files_(kMostPaths, options.joins ? kMostPathsOfUser : kMostPaths) {}
+
+// Whether the rows that wait may be more. What is beyond is counted.
+template <class Row>
+bool RowMaker::has_room(const std::vector<Row>& rows, std::size_t most, std::uint64_t calls) {
+  if (rows.size() < most) return true;
+  overflow_ += static_cast<std::int64_t>(calls);
+  return false;
+}
+
+void RowMaker::tell_overflow() {
+  if (overflow_ > 0)
+    losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS), "no room: nobody took them in time",
+                       std::exchange(overflow_, 0)});
+  if (const std::int64_t nameless = files_.take_nameless(); nameless > 0)
+    losses_.push_back({layer_of_loss(FATHOM_BPF_LAYERS),
+                       "no room for the paths of more files: they are other files", nameless});
+}
+
+void RowMaker::end_life(trace::ProcessRow row) {
+  if (has_room(ended_, kMostEnded, 1)) ended_.push_back(std::move(row));
+}
+
 void RowMaker::add_file(const fathom_file_record& record) {
   std::string path = path_of(record);
   if (record.inside != 0 && path.starts_with('/')) {
     const Result<std::string> mounts = read_file("/proc/self/mountinfo");
     if (mounts) path.insert(0, mount_point(record.device, *mounts));
   }
-  files_[record.id] = std::move(path);
+  files_.add(record.id, std::move(path), record.user,
+             record.before & ~std::uint32_t{FATHOM_BPF_ELSEWHERE}, now_ns_);
 }
 
 void RowMaker::forget_files(std::vector<std::uint32_t> numbers) {
-  for (const std::uint32_t number : old_files_) files_.erase(number);
-  old_files_ = std::move(numbers);
+  files_.forget(std::move(numbers));
 }
 
 // What found no room in the kernel's map is a row of one call.
@@ -147,11 +191,13 @@ void RowMaker::add_spilled(const fathom_call_record& call) {
   one.sums.ns = one.sums.least_ns = one.sums.most_ns = ns;
   const auto bucket = static_cast<unsigned>(std::bit_width(ns | 1)) - 1;
   one.sums.hist[std::min<unsigned>(bucket, FATHOM_BPF_HIST - 1)] = 1;
-  sums_.push_back(one);
+  if (has_room(sums_, kMostSums, 1)) sums_.push_back(one);
 }
 
 void RowMaker::add(const std::vector<SumOfCalls>& sums) {
-  sums_.insert(sums_.end(), sums.begin(), sums.end());
+  for (const SumOfCalls& one : sums) {
+    if (has_room(sums_, kMostSums, one.sums.calls)) sums_.push_back(one);
+  }
   kernel_worked_ |=
       std::ranges::any_of(sums, [](const SumOfCalls& one) { return one.key.pid == 0; });
 }
@@ -173,6 +219,10 @@ void RowMaker::add_losses(std::span<const std::uint64_t> counts) {
       told_losses_[at] = counts[at];
     }
   }
+}
+
+void RowMaker::add_losses(std::vector<trace::Loss> losses) {
+  std::ranges::move(losses, std::back_inserter(losses_));
 }
 
 // What no layer owns is of the first one that is recorded.
@@ -206,8 +256,8 @@ void RowMaker::add_exec(const fathom_process_record& record) {
   Life& life = alive_[record.pid];
   const bool was_known = life.row.pid != trace::kNull;
   if (was_known) {
-    ended_.push_back(life.row);
-    ended_.back().end = time(record.at);
+    life.row.end = time(record.at);
+    end_life(std::exchange(life.row, {}));
   }
   life.threads = 1;
   life.takes = 0;
@@ -229,7 +279,7 @@ void RowMaker::add_exit(const fathom_process_record& record) {
   life.row.end = time(record.at);
   life.row.exit = trace::exit_of_wait_status(record.status);
   if (--life.threads > 0) return;
-  ended_.push_back(std::move(life.row));
+  end_life(std::move(life.row));
   alive_.erase(found);
 }
 
@@ -312,13 +362,13 @@ void RowMaker::finish() {
 }
 
 std::uint32_t RowMaker::code_of_file(std::uint32_t file, trace::Strings& strings) const {
-  const auto found = files_.find(file);
-  return found == files_.end() ? trace::kNoString : strings.code(found->second);
+  const std::string* path = files_.find(file);
+  return path == nullptr ? trace::kNoString : strings.code(*path);
 }
 
 std::string RowMaker::name_of(std::uint32_t call) const {
   if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_USER) return name_of_call(call);
-  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  const std::uint32_t number = function_of(call);
   return number < options_.functions.size() ? options_.functions[number].name : "[unknown]";
 }
 
@@ -327,7 +377,7 @@ std::uint32_t RowMaker::code_of_layer(std::uint32_t call, trace::Strings& string
 }
 
 std::uint32_t RowMaker::code_of_category(std::uint32_t call, trace::Strings& strings) const {
-  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  const std::uint32_t number = function_of(call);
   const bool is_function =
       FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_USER && number < options_.functions.size();
   const std::string_view category =
@@ -374,6 +424,10 @@ trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& 
   row.dur_min = static_cast<std::int64_t>(one.sums.least_ns);
   row.dur_max = static_cast<std::int64_t>(one.sums.most_ns);
   if (moves_bytes(one.key.call)) row.bytes = static_cast<std::int64_t>(one.sums.bytes);
+  if (is_untimed(one.key.call)) {
+    row.dur_min = row.dur_max = trace::kNull;
+    return row;
+  }
   for (const std::uint32_t count : one.sums.hist) row.hist.push_back(count);
   while (!row.hist.empty() && row.hist.back() == 0) row.hist.pop_back();
   return row;
@@ -386,16 +440,23 @@ void RowMaker::tell_living() {
   }
 }
 
-void RowMaker::take(trace::Strings& strings, trace::HostRows& rows) {
+void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t now_ns) {
+  now_ns_ = now_ns;
   tell_living();
-  const auto is_ready = [this](std::uint32_t file) { return finished_ || knows(file); };
+  tell_overflow();
+  // A path that is lost never comes, and the kernel's half has counted it.
+  const std::int64_t late = now_ns - kPatienceNs - options_.interval_ns;
+  const auto is_ready = [&](std::uint32_t file, std::int64_t end_ns) {
+    return finished_ || end_ns < late || knows(file);
+  };
   std::erase_if(calls_, [&](const fathom_call_record& call) {
-    if (!is_ready(call.file)) return false;
+    if (!is_ready(call.file, static_cast<std::int64_t>(call.end))) return false;
     rows.events.push(event_of(call, strings));
     return true;
   });
   std::erase_if(sums_, [&](const SumOfCalls& one) {
-    if (!is_ready(one.key.file)) return false;
+    const std::int64_t begin = std::int64_t{one.key.interval} * options_.interval_ns;
+    if (!is_ready(one.key.file, options_.start_monotonic_ns + begin)) return false;
     rows.intervals.rows.push_back(interval_of(one, strings));
     return true;
   });
@@ -403,6 +464,7 @@ void RowMaker::take(trace::Strings& strings, trace::HostRows& rows) {
   std::ranges::move(losses_, std::back_inserter(rows.losses));
   ended_.clear();
   losses_.clear();
+  files_.forget_replaced(late - options_.interval_ns);
 }
 
 }  // namespace fathom::sources::ebpf

@@ -9,9 +9,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "sources/ebpf/known_files.h"
 #include "sources/ebpf/probes.h"
 #include "sources/source.h"
 #include "trace/host_rows.h"
@@ -30,13 +30,14 @@ std::int64_t rank_in(std::string_view environment);
 
 class RowMaker {
  public:
-  explicit RowMaker(const ProbeOptions& options) : options_(options) {}
+  explicit RowMaker(const ProbeOptions& options);
 
   // Records in the order of the ring.
   void add(std::span<const std::byte> record);
   void add(const std::vector<SumOfCalls>& sums);
   // Losses as they stand now.
   void add_losses(std::span<const std::uint64_t> counts);
+  void add_losses(std::vector<trace::Loss> losses);
   // These numbers mean no file any more, once the next ones come: calls that bear them are under
   // way.
   void forget_files(std::vector<std::uint32_t> numbers);
@@ -52,9 +53,9 @@ class RowMaker {
   // Everybody is gone, or is not followed any more. add_losses() was called with what is final.
   void finish();
 
-  // Moves out what is complete. Calls wait for the paths of their files. Who lives for long is told
-  // of, too, and again with his end.
-  void take(trace::Strings& strings, trace::HostRows& rows);
+  // Moves out what is complete. Calls wait for the paths of their files, but not for ever: `now_ns`
+  // is by the monotonic clock. Who lives for long is told of, too, and again with his end.
+  void take(trace::Strings& strings, trace::HostRows& rows, std::int64_t now_ns = 0);
 
  private:
   struct Life {
@@ -73,10 +74,14 @@ class RowMaker {
     return static_cast<std::int64_t>(ns) - options_.start_monotonic_ns - shift_;
   }
   [[nodiscard]] bool knows(std::uint32_t file) const {
-    return file == FATHOM_BPF_NO_FILE || files_.contains(file);
+    return file == FATHOM_BPF_NO_FILE || files_.find(file) != nullptr;
   }
   void tell_living();
   void add_file(const fathom_file_record& record);
+  void end_life(trace::ProcessRow row);
+  void tell_overflow();
+  template <class Row>
+  bool has_room(const std::vector<Row>& rows, std::size_t most, std::uint64_t calls);
   std::uint32_t code_of_file(std::uint32_t file, trace::Strings& strings) const;
   std::uint32_t code_of_category(std::uint32_t call, trace::Strings& strings) const;
   [[nodiscard]] std::string layer_of_loss(std::uint32_t layer) const;
@@ -88,8 +93,9 @@ class RowMaker {
   ProbeOptions options_;
   bool finished_ = false;
   std::int64_t shift_ = 0;  // ns between the start of the kernel's half and the recording's
-  std::unordered_map<std::uint32_t, std::string> files_;
-  std::vector<std::uint32_t> old_files_;
+  KnownFiles files_;
+  std::int64_t now_ns_ = 0;    // of the last take()
+  std::int64_t overflow_ = 0;  // calls that nobody took in time
   std::vector<fathom_call_record> calls_;
   std::vector<SumOfCalls> sums_;
   std::map<std::uint32_t, Life> alive_;  // by pid

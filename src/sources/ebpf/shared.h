@@ -15,6 +15,7 @@ enum {
   FATHOM_BPF_NAME = 256,     /* of one of them */
   FATHOM_BPF_COMMAND = 2048, /* bytes of the arguments of a program */
   FATHOM_BPF_NO_FILE = 0,
+  FATHOM_BPF_OTHERS = 1,  /* some file, for whose name its user had no room */
   FATHOM_BPF_BITS = 1024, /* of calls in a filter: system calls, then operations of io_uring and of
                              io_submit */
 };
@@ -48,7 +49,10 @@ enum {
   FATHOM_BPF_NO_SUCH_CALL = 0xffff, /* layer syscall: a number that no kernel gives */
   FATHOM_BPF_URING = 0x10000,       /* layer syscall: operations of io_uring begin here */
   FATHOM_BPF_AIO = 0x20000,         /* and those of io_submit */
-  FATHOM_BPF_POINT = 0x1000000,     /* layer user, of a cookie: passed, not called */
+  FATHOM_BPF_UNTIMED = 0x800000,    /* layer user: a call that was counted when it began */
+  /* layer user, of a cookie: */
+  FATHOM_BPF_POINT = 0x1000000, /* its return is not probed, or it is passed and not called */
+  FATHOM_BPF_ASK = 0x2000000,   /* its return is probed in programs that are known to be plain */
 };
 enum fathom_sched_call { FATHOM_SCHED_SLEEP, FATHOM_SCHED_BLOCK, FATHOM_SCHED_RUNQUEUE };
 enum fathom_vfs_call { FATHOM_VFS_READ, FATHOM_VFS_WRITE, FATHOM_VFS_FSYNC, FATHOM_VFS_OPEN };
@@ -106,11 +110,15 @@ struct fathom_bpf_settings {
   __u64 interval_ns;
   __u32 detail; /* a bit for each layer with a record for each call */
   __u32 page_size;
-  __u32 filtered; /* a bit for each layer with a filter */
-  __u32 by_path;  /* some filter asks where files lie */
-  __u32 age;      /* counted on while we record: what is not met for some is forgotten */
-  __u32 unused;
-  __u64 cgroup; /* only tasks in it or below; 0: all */
+  __u32 filtered;   /* a bit for each layer with a filter */
+  __u32 by_path;    /* some filter asks where files lie */
+  __u32 age;        /* counted on while we record: what is not met for some is forgotten */
+  __u32 user_files; /* that a user may have in `files`; 0: as many as there is room for */
+  __u64 window_ns;
+  __u32 user_rows; /* new ones with a file, and files that are met, of a user in such a time; 0: as
+                      many as there is room for */
+  __u32 user_most; /* new rows in it, whatever they tell of */
+  __u64 cgroup;    /* only tasks in it or below; 0: all */
   struct fathom_bpf_filter filters[FATHOM_BPF_LAYERS];
   __u8 call_kinds[FATHOM_BPF_CALLS];
 };
@@ -137,8 +145,8 @@ struct fathom_task {
   __u64 runnable; /* ns, since when it waits for a CPU; 0: it does not */
   __u32 why_asleep;
   __u32 vfs_depth;
-  __u32 age; /* in which the call began */
-  __u32 unused;
+  __u32 age;   /* in which the call began */
+  __u32 plain; /* its program is one of `plain_programs` */
   /* layers vfs and fs */
   struct fathom_vfs_state vfs[FATHOM_VFS_DEEP]; /* calls that it is in, the innermost last */
   __u64 fs_began[FATHOM_FS_CALLS];
@@ -170,7 +178,20 @@ struct fathom_file {
                   its file system calls it */
   __u32 id;
   __u32 seen; /* the age in which it was met */
+  __u32 user; /* who met it first */
+  __u32 unused;
 };
+
+/* What a user has taken of what all share. */
+struct fathom_user {
+  __u32 files;
+  __u32 window; /* the one that these are of: */
+  __u32 rows;
+  __u32 met; /* files */
+};
+enum {
+  FATHOM_BPF_EVERYBODY = 0xffffffff
+}; /* those who came when there was no room for more users */
 
 enum fathom_record_kind {
   FATHOM_RECORD_CALL = 1, /* of layers that are recorded in detail */
@@ -202,6 +223,8 @@ struct fathom_file_record {
   __u32 bytes;  /* of `path` */
   __u16 cut;    /* the path was longer */
   __u16 inside; /* begins where its file system is mounted */
+  __u32 before; /* its number under other names; 0: none */
+  __u32 user;
   char path[FATHOM_BPF_PATH +
             FATHOM_BPF_NAME]; /* components, each ended by NUL, the last one first */
 };
@@ -252,6 +275,8 @@ enum fathom_bpf_loss {
   FATHOM_LOST_PROCESS,
   FATHOM_LOST_TASK,    /* a child could not be followed */
   FATHOM_LOST_REQUEST, /* too many at once */
+  FATHOM_LOST_NAME,    /* a call on one file more than its user has room for */
+  FATHOM_LOST_USER,    /* a call in one row more than its user has room for */
   FATHOM_LEFT_CALL,    /* filters: it is not one of the calls that are wanted */
   FATHOM_LEFT_PATH,
   FATHOM_LEFT_SHORT,

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "sources/ebpf/uprobes.h"
 
+#include <fcntl.h>
 #include <linux/bpf.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <map>
 #include <set>
 #include <string_view>
+
+#include "base/files.h"
 
 namespace fathom::sources::ebpf {
 namespace {
@@ -32,16 +40,59 @@ std::uint64_t address_of(const T* pointer) {
 struct Places {
   std::vector<std::uint64_t> offsets, semaphores, cookies;
 
-  void add(const Function& function, std::uint32_t number) {
+  void add(const Function& function, std::uint32_t number, bool asks) {
+    std::uint32_t bits = asks ? FATHOM_BPF_ASK : FATHOM_BPF_POINT;
+    if (function.times == Times::kKnown) bits = 0;
     offsets.push_back(function.offset);
     semaphores.push_back(function.semaphore);
-    cookies.push_back(number | (function.is_point ? std::uint32_t{FATHOM_BPF_POINT} : 0U));
+    cookies.push_back(number | bits);
+  }
+  [[nodiscard]] std::size_t size() const { return offsets.size(); }
+  [[nodiscard]] Places part(std::size_t from, std::size_t to) const {
+    const auto slice = [&](const std::vector<std::uint64_t>& all) {
+      return std::vector<std::uint64_t>(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                        all.begin() + static_cast<std::ptrdiff_t>(to));
+    };
+    return {slice(offsets), slice(semaphores), slice(cookies)};
+  }
+  // By their offsets.
+  void leave_out(const std::map<std::uint64_t, int>& refused) {
+    Places kept;
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (refused.contains(offsets[i])) continue;
+      kept.offsets.push_back(offsets[i]);
+      kept.semaphores.push_back(semaphores[i]);
+      kept.cookies.push_back(cookies[i]);
+    }
+    *this = std::move(kept);
   }
 };
 
-Status link_many(Loaded& loaded, const bpf_program* program, const std::string& path,
-                 const Places& places, std::uint32_t options) {
-  if (places.offsets.empty()) return {};
+// While it exists, this process has the file in its memory. The kernel looks at an instruction when
+// it puts a probe into a mapping; without one, it would refuse later, and tell nobody.
+class Mapping {
+ public:
+  explicit Mapping(const std::string& path) {
+    const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat facts {};
+    if (!fd.valid() || ::fstat(fd.get(), &facts) != 0 || facts.st_size <= 0) return;
+    size_ = static_cast<std::size_t>(facts.st_size);
+    memory_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+  }
+  ~Mapping() {
+    if (memory_ != MAP_FAILED) ::munmap(memory_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+ private:
+  void* memory_ = MAP_FAILED;
+  std::size_t size_ = 0;
+};
+
+// 0, or the kernel's error.
+int link_many(Loaded& loaded, const bpf_program* program, const std::string& path,
+              const Places& places, bool at_return) {
   UprobeLink link{};
   link.program = static_cast<std::uint32_t>(bpf_program__fd(program));
   link.attach_type = static_cast<std::uint32_t>(loaded.module->uprobes);
@@ -49,44 +100,73 @@ Status link_many(Loaded& loaded, const bpf_program* program, const std::string& 
   link.offsets = address_of(places.offsets.data());
   link.semaphores = address_of(places.semaphores.data());
   link.cookies = address_of(places.cookies.data());
-  link.count = static_cast<std::uint32_t>(places.offsets.size());
-  link.options = options;
+  link.count = static_cast<std::uint32_t>(places.size());
+  link.options = at_return ? kAtReturn : 0;
   Fd fd(static_cast<int>(::syscall(SYS_bpf, BPF_LINK_CREATE, &link, sizeof link)));
-  if (!fd.valid()) return refused(errno);
+  if (!fd.valid()) return errno;
   loaded.uprobes.push_back(std::move(fd));
-  return {};
+  return 0;
 }
 
-Status link_one(Loaded& loaded, const bpf_program* program, const std::string& path,
-                const Places& places, std::size_t at, bool at_return) {
+int link_one(Loaded& loaded, const bpf_program* program, const std::string& path,
+             const Places& places, bool at_return) {
   bpf_uprobe_opts options{};
   options.sz = sizeof options;
-  options.ref_ctr_offset = places.semaphores[at];
-  options.bpf_cookie = places.cookies[at];
+  options.ref_ctr_offset = places.semaphores.front();
+  options.bpf_cookie = places.cookies.front();
   options.retprobe = at_return;
   bpf_link* link =
-      bpf_program__attach_uprobe_opts(program, -1, path.c_str(), places.offsets[at], &options);
-  if (link == nullptr) return refused(errno);
+      bpf_program__attach_uprobe_opts(program, -1, path.c_str(), places.offsets.front(), &options);
+  if (link == nullptr) return errno;
   loaded.links.emplace_back(link);
-  return {};
+  return 0;
+}
+
+// It is not the function that is refused.
+bool is_of_all(int error) {
+  constexpr int kOfAll[] = {EPERM, EACCES, ENOMEM, EMFILE, ENFILE, E2BIG, ENOENT, EBADF};
+  return std::ranges::find(kOfAll, error) != std::end(kOfAll);
+}
+
+using Refused = std::map<std::uint64_t, int>;  // offsets of functions, the kernel's errors
+
+// The kernel takes all or none: those that it refuses are found by halves.
+Status link(Loaded& loaded, const bpf_program* program, const std::string& path,
+            const Places& places, bool at_return, Refused& refused) {
+  if (places.size() == 0) return {};
+  const bool together = loaded.module->uprobes != Uprobes::kPlain;
+  const int error = !together && places.size() > 1 ? E2BIG
+                                                   : (together ? link_many : link_one)(
+                                                         loaded, program, path, places, at_return);
+  if (error == 0) return {};
+  if (is_of_all(error) && (together || places.size() == 1)) return ebpf::refused(error);
+  if (places.size() == 1) {
+    refused.emplace(places.offsets.front(), error);
+    return {};
+  }
+  const std::size_t middle = places.size() / 2;
+  FATHOM_TRY(link(loaded, program, path, places.part(0, middle), at_return, refused));
+  return link(loaded, program, path, places.part(middle, places.size()), at_return, refused);
 }
 
 // Returns first: a call that is entered in between is one that was not seen to begin.
-Status attach_file(Loaded& loaded, const std::string& path, const Places& all,
-                   const Places& returning) {
+Status attach_file(Loaded& loaded, const std::string& path, Places all, const Places& returning,
+                   Refused& refused) {
+  const Mapping mapping(path);
   const bpf_program* entry = bpf_object__next_program(loaded.object.get(), nullptr);
-  if (loaded.module->uprobes == Uprobes::kSession) return link_many(loaded, entry, path, all, 0);
-  const bpf_program* leave =
-      bpf_object__next_program(loaded.object.get(), const_cast<bpf_program*>(entry));
-  if (loaded.module->uprobes == Uprobes::kMulti) {
-    FATHOM_TRY(link_many(loaded, leave, path, returning, kAtReturn));
-    return link_many(loaded, entry, path, all, 0);
+  if (loaded.module->uprobes != Uprobes::kSession) {
+    const bpf_program* leave =
+        bpf_object__next_program(loaded.object.get(), const_cast<bpf_program*>(entry));
+    FATHOM_TRY(link(loaded, leave, path, returning, true, refused));
+    all.leave_out(refused);
   }
-  for (std::size_t i = 0; i < returning.offsets.size(); ++i)
-    FATHOM_TRY(link_one(loaded, leave, path, returning, i, true));
-  for (std::size_t i = 0; i < all.offsets.size(); ++i)
-    FATHOM_TRY(link_one(loaded, entry, path, all, i, false));
-  return {};
+  return link(loaded, entry, path, all, false, refused);
+}
+
+std::string words_of(int error) {
+  constexpr int kNotSupported = 524;  // the kernel's own ENOTSUPP, which has no word outside of it
+  if (error == kNotSupported) return "the kernel cannot step over its first instruction";
+  return "the kernel refuses it: " + std::string(std::strerror(error));
 }
 
 }  // namespace
@@ -101,21 +181,34 @@ void mark_programs(bpf_object* object, Uprobes uprobes) {
   }
 }
 
-Status attach_functions(Loaded& loaded, const std::vector<Function>& functions,
-                        std::uint32_t first_number) {
+Result<std::vector<Unprobed>> attach_functions(Loaded& loaded,
+                                               const std::vector<Function>& functions,
+                                               std::uint32_t first_number) {
+  // Only sessions can leave a return alone in some processes and not in others.
+  const bool can_ask = loaded.module->uprobes == Uprobes::kSession;
   std::set<std::string> files;
   for (const Function& function : functions) files.insert(function.file);
+  std::vector<Unprobed> unprobed;
   for (const std::string& file : files) {
     Places all;
     Places returning;
     for (std::uint32_t i = 0; i < functions.size(); ++i) {
-      if (functions[i].file != file) continue;
-      all.add(functions[i], first_number + i);
-      if (!functions[i].is_point) returning.add(functions[i], first_number + i);
+      const Function& function = functions[i];
+      if (function.file != file) continue;
+      all.add(function, first_number + i, can_ask && function.times == Times::kInPlainPrograms);
+      if (function.times == Times::kKnown) returning.add(function, first_number + i, false);
     }
-    FATHOM_TRY(attach_file(loaded, file, all, returning));
+    Refused refused;
+    FATHOM_TRY(attach_file(loaded, file, all, returning, refused));
+    for (const Function& function : functions) {
+      const auto found = refused.find(function.offset);
+      if (function.file == file && found != refused.end())
+        unprobed.push_back({function.name, words_of(found->second)});
+    }
   }
-  return {};
+  if (unprobed.empty() || unprobed.size() < functions.size()) return unprobed;
+  const Unprobed& first = unprobed.front();
+  return Error{Code::kUnsupported, "no probe on " + first.name + ": " + first.why, ""};
 }
 
 }  // namespace fathom::sources::ebpf

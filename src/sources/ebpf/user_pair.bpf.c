@@ -17,9 +17,10 @@ struct {
   __type(value, __u64);
 } open_calls SEC(".maps");
 
-static __always_inline void end_call(struct task_struct* task, __u32 number, __u64 begin) {
+static __always_inline void end_call(struct task_struct* task, __u32 number, __u64 begin,
+                                     __u64 end) {
   struct fathom_call_record call =
-      call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_USER, number), begin, bpf_ktime_get_ns());
+      call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_USER, number), begin, end);
   account(&call, 0, false);
 }
 
@@ -30,7 +31,7 @@ int function_entered(struct pt_regs* context) {
   if (!recorded(task)) return 0;
   const __u64 now = bpf_ktime_get_ns();
   if (cookie & FATHOM_BPF_POINT) {
-    end_call(task, cookie & ~FATHOM_BPF_POINT, now);
+    end_call(task, FATHOM_BPF_NUMBER_OF(cookie) | FATHOM_BPF_UNTIMED, now, now);
     return 0;
   }
   struct open_call key = {.stack = FATHOM_STACK(context), .tid = FATHOM_FIELD(task, pid)};
@@ -50,7 +51,7 @@ int function_left(struct pt_regs* context) {
   __u64* begin = bpf_map_lookup_elem(&open_calls, &key);
   if (!begin) return 0;
   tally(FATHOM_BPF_USER, FATHOM_RETURNED);
-  end_call(task, cookie & ~FATHOM_BPF_POINT, *begin);
+  end_call(task, FATHOM_BPF_NUMBER_OF(cookie), *begin, bpf_ktime_get_ns());
   bpf_map_delete_elem(&open_calls, &key);
   return 0;
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "sources/ebpf/function_notes.h"
+
+#include <map>
+
+#include "base/text.h"
+#include "sources/ebpf/calls.h"
+
+namespace fathom::sources::ebpf {
+namespace {
+
+constexpr std::size_t kNamed = 8;
+
+std::string some_of(const std::vector<std::string>& names) {
+  if (names.size() <= kNamed) return join(names, ", ");
+  return join({names.begin(), names.begin() + kNamed}, ", ") + " and " +
+         std::to_string(names.size() - kNamed) + " more";
+}
+
+using ByReason = std::map<std::string, std::vector<std::string>>;
+
+std::string in_words(const std::string& begin, const ByReason& all) {
+  std::vector<std::string> words;
+  for (const auto& [why, names] : all) words.push_back(some_of(names) + " (" + why + ")");
+  return begin + join(words, ", ");
+}
+
+}  // namespace
+
+std::string lack_of(const Functions& functions, bool knows_programs) {
+  ByReason untimed;
+  ByReason without;
+  std::vector<std::string> sometimes;
+  for (const Function& function : functions.probed) {
+    if (function.times == Times::kKnown || function.why.empty()) continue;
+    if (knows_programs && function.times == Times::kInPlainPrograms)
+      sometimes.push_back(function.name);
+    else
+      untimed[function.why].push_back(function.name);
+  }
+  for (const Unprobed& one : functions.unprobed) without[one.why].push_back(one.name);
+  std::vector<std::string> parts;
+  if (!untimed.empty())
+    parts.push_back(in_words("entry only, times unknown: ", untimed) + "; --returns insists");
+  if (!sometimes.empty())
+    parts.push_back("entry only, times unknown, in programs that exceptions may pass through: " +
+                    some_of(sometimes) + "; --returns insists");
+  if (!without.empty()) parts.push_back(in_words("not recorded: ", without));
+  parts.insert(parts.end(), functions.remarks.begin(), functions.remarks.end());
+  return join(parts, "; ");
+}
+
+std::vector<trace::Loss> losses_of(const std::vector<Unprobed>& unprobed) {
+  const std::string layer(name_of_layer(FATHOM_BPF_USER));
+  std::vector<trace::Loss> losses;
+  for (const Unprobed& one : unprobed) {
+    if (losses.size() == kNamed) {
+      losses.push_back({layer, "functions without a probe", 0});
+      losses.back().count = static_cast<std::int64_t>(unprobed.size() - kNamed);
+      break;
+    }
+    losses.push_back({layer, "function " + one.name + " without a probe: " + one.why, 1});
+  }
+  return losses;
+}
+
+}  // namespace fathom::sources::ebpf
