@@ -3,6 +3,7 @@
 // own facts.
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -14,16 +15,16 @@
 #include "guest/pool.h"
 #include "guest/process.h"
 #include "guest/schema.h"
+#include "guest/sizes.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
 #include "guest/threads.h"
+#include "wire/exec.h"
 
 extern "C" char** environ;
 
 namespace fathom::guest {
 namespace {
-
-constexpr size_t kPage = 4096;
 
 // The counter is a clock only if it never stops and the kernel trusts it too.
 uint32_t best_tick_source() {
@@ -51,16 +52,22 @@ void read_line(const char* path, char* to, size_t room) {
   }
 }
 
+// What FATHOM_SPOOL_MAX said, where it is no size: the recording tells.
+constinit const char* refused_budget = nullptr;
+
 uint64_t budget_from_environment() {
-  const char* text = setting("FATHOM_SPOOL_MAX");
-  uint64_t bytes = 0;
-  if (text == nullptr) return UINT64_C(4) << 30;
-  while (*text >= '0' && *text <= '9') bytes = bytes * 10 + static_cast<uint64_t>(*text++ - '0');
-  const int shift = *text == 'k' || *text == 'K'   ? 10
-                    : *text == 'm' || *text == 'M' ? 20
-                    : *text == 'g' || *text == 'G' ? 30
-                                                   : 0;
-  return bytes << shift;
+  constexpr uint64_t kUsual = UINT64_C(4) << 30;
+  const char* text = setting(FATHOM_SPOOL_MAX_VARIABLE);
+  if (text == nullptr) return kUsual;
+  const Size size = parse_size(text);
+  if (!size.known) refused_budget = text;
+  return size.known ? size.bytes : kUsual;
+}
+
+void tell_refused() {
+  if (refused_budget == nullptr) return;
+  write_meta(FATHOM_META_REFUSED FATHOM_SPOOL_MAX_VARIABLE, refused_budget,
+             strlen(refused_budget));
 }
 
 void fill_run_header(fathom_run_header& header) {
@@ -173,9 +180,10 @@ void choose_layers() {
 // The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks
 // alone.
 bool map_live() {
-  void* page = sys_mmap(kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  const size_t size = page_size();
+  void* page = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   if (page == nullptr) return false;
-  raw_syscall(SYS_madvise, as_long(page), kPage, MADV_WIPEONFORK);
+  raw_syscall(SYS_madvise, as_long(page), static_cast<long>(size), MADV_WIPEONFORK);
   guest.live = static_cast<Live*>(page);
   return true;
 }
@@ -194,7 +202,12 @@ bool set_directory(const char* directory) {
 
 }  // namespace
 
+// Whether the program has more rights than its caller: set-user-id, set-group-id, capabilities of
+// its file. What its caller wishes for is nothing to it then.
+bool is_trusted_program() { return getauxval(AT_SECURE) != 0; }
+
 const char* setting(const char* name) {
+  if (is_trusted_program()) return nullptr;
   const size_t length = strlen(name);
   for (char** variable = environ; variable != nullptr && *variable != nullptr; variable++) {
     if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
@@ -210,13 +223,14 @@ void switch_on() {
 }
 
 bool make_spool_of(const char* directory) {
-  if (!set_directory(directory)) return false;
+  if (is_trusted_program() || !set_directory(directory)) return false;
   make_directories();
   return raw_syscall(SYS_faccessat, AT_FDCWD, as_long(guest.out), 0) == 0;
 }
 
 bool attach_to(const char* directory, unsigned how) {
-  if (guest.attached || !set_directory(directory) || !map_run_header()) return false;
+  if (guest.attached || is_trusted_program()) return false;
+  if (!set_directory(directory) || !map_run_header()) return false;
   guest.pid = sys_getpid();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
@@ -234,6 +248,7 @@ bool attach_to(const char* directory, unsigned how) {
   guest.attached = true;
   write_process(0, 0, how);
   write_process_facts();
+  tell_refused();
   switch_on();
   return true;
 }
@@ -271,21 +286,32 @@ bool remake_spool() {
   return true;
 }
 
-// Once, at our constructor or, when another library's constructor calls a hook before, then. Not
-// before libc is ready, though: the initializers of a program itself (the run-time libraries of
+// Once, at our constructor or, when another library's constructor calls a hook before, then: that
+// may be an allocator which holds its lock, so that nothing here may allocate or wait for a lock.
+// Not before libc is ready, though: the initializers of a program itself (the run-time libraries of
 // sanitizers have such) come first of all, when there is no environment yet.
 void arrive() {
   static constinit uint32_t arrived = 0;
-  if (environ == nullptr) return resolve_originals();
-  if (__atomic_exchange_n(&arrived, 1, __ATOMIC_ACQ_REL) != 0) return;
+  if (environ == nullptr || __atomic_exchange_n(&arrived, 1, __ATOMIC_ACQ_REL) != 0) return;
   const int error = errno;
   resolve_originals();
   guest.late = loaded_late();
-  if (attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD)) attached_now();
+  attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD);
+  errno = error;
+}
+
+namespace {
+
+// What libc and the loader may take memory and locks for.
+void library_loaded() {
+  const int error = errno;
+  arrive();
+  if (guest.attached) attached_now();
   turn_to_daemon();
   errno = error;
 }
 
+}  // namespace
 }  // namespace fathom::guest
 
-__attribute__((constructor)) static void fathom_library_loaded() { fathom::guest::arrive(); }
+__attribute__((constructor)) static void fathom_library_loaded() { fathom::guest::library_loaded(); }

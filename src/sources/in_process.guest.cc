@@ -150,8 +150,7 @@ extern const Bindings kRightsBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
 extern const Bindings kDftracerBindings;
-// In libfathom_heap.so and libpfinterpose_heap.so alone. Its originals are needed first: to look
-// for the others takes memory.
+// In libfathom_heap.so and libpfinterpose_heap.so alone.
 extern const Bindings kHeapBindings __attribute__((weak, visibility("hidden")));
 extern const Bindings kConnectBindings;
 // In libpfinterpose.so and libpfinterpose_heap.so alone.
