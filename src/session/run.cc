@@ -78,11 +78,14 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
   if (prepared.library.empty()) {
     environment = plain_environment(std::move(environment));
   } else {
-    environment = guest_environment(std::move(environment), {.library = prepared.library,
-                                                             .directory = prepared.directory,
-                                                             .layers = prepared.plan.in_process,
-                                                             .calls = options.calls,
-                                                             .further = prepared.further});
+    environment = guest_environment(
+        std::move(environment),
+        {.library = prepared.library,
+         .directory = prepared.directory,
+         .layers = prepared.plan.in_process,
+         .calls = options.calls,
+         .further = prepared.further,
+         .preloads = !trace::turns_library_away(prepared.program, prepared.library)});
   }
   return {
       .path = prepared.program, .words = options.command, .environment = std::move(environment)};

@@ -3,6 +3,7 @@
 // room only.
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "trace/recording.h"
@@ -14,6 +15,7 @@ struct TailFacts {
   std::map<std::string, std::int64_t> events_by_layer;
   std::vector<Loss> losses;
   std::vector<NotCovered> not_covered;
+  std::map<std::string, std::string> refused;  // settings that meant nothing, and what was done
   bool owners_alive = false;
 };
 
