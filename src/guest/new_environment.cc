@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "guest/runtime.h"
 #include "guest/scratch.h"
@@ -50,32 +51,39 @@ class Variables {
     return found != SIZE_MAX;
   }
 
-  // A value with its NUL, into `room`; false where it does not fit.
+  // The value of LD_PRELOAD, which stands at `place`; false where it does not fit.
   bool copy_value(size_t place, char* room, size_t size) const {
-    const char* some[1];
+    const char* variable = nullptr;
     if (plain_) {
-      const char* value = all_[place] + kHead;
-      const size_t length = strnlen(value, size);
-      memcpy(room, value, length < size ? length + 1 : 0);
-      return length < size;
+      variable = all_[place];
+    } else if (sys_copy_own(&variable, all_ + place, sizeof variable) != sizeof variable) {
+      return false;
     }
-    if (sys_copy_own(some, all_ + place, sizeof some) != sizeof some) return false;
-    const long copied = sys_copy_own(room, some[0] + kHead, size);
-    return copied > 0 && strnlen(room, static_cast<size_t>(copied)) < static_cast<size_t>(copied);
+    return copy_text(variable + kHead, room, size);
   }
 
-  // All but the one at `place`; what is there where they cannot be read is left out.
-  void copy(size_t place, char** to) const {
+  // Those that `is_kept(variable, place)` wants.
+  template <class Keep>
+  void copy(char** to, Keep is_kept) const {
     for (size_t at = 0; at < count_;) {
       const char* some[kSome];
       const size_t got = take(at, some);
       for (size_t i = 0; i < got; i++) {
-        if (at + i != place) *to++ = const_cast<char*>(some[i]);
+        if (is_kept(some[i], at + i)) *to++ = const_cast<char*>(some[i]);
       }
       if (got < kSome) break;
       at += got;
     }
     *to = nullptr;
+  }
+
+  // A text with its NUL, which may not be there; false where it does not fit.
+  bool copy_text(const char* from, char* room, size_t size) const {
+    const long copied =
+        plain_ ? static_cast<long>(strnlen(from, size - 1) + 1) : sys_copy_own(room, from, size);
+    if (copied <= 0) return false;
+    if (plain_) memcpy(room, from, static_cast<size_t>(copied));
+    return strnlen(room, static_cast<size_t>(copied)) < static_cast<size_t>(copied);
   }
 
  private:
@@ -219,8 +227,16 @@ int take_room(size_t size) {
 
 void give_room(int number) { __atomic_store_n(&rooms[number].owner, nullptr, __ATOMIC_RELEASE); }
 
+// The limit is the new program's, the stack of this one has its size.
+unsigned obstacle_in_limits() {
+  rlimit limit{};
+  const bool known = raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, as_long(&limit)) == 0;
+  return known && limit.rlim_cur < FATHOM_LEAST_STACK ? FATHOM_EXEC_SMALL_STACK : 0;
+}
+
 constexpr unsigned kTurnsAway = FATHOM_EXEC_OTHER_MACHINE | FATHOM_EXEC_OTHER_LIBC |
-                                FATHOM_EXEC_OTHER_ROOT | FATHOM_EXEC_UNREADABLE;
+                                FATHOM_EXEC_OTHER_ROOT | FATHOM_EXEC_UNREADABLE |
+                                FATHOM_EXEC_SMALL_STACK;
 
 }  // namespace
 
@@ -238,8 +254,25 @@ NewEnvironment::NewEnvironment(const NewProgram& program, char* const* environme
     flags_ = FATHOM_EXEC_WITHOUT_LIBRARY;
     return;
   }
-  flags_ = ours.obstacles | obstacles_in(program);
+  flags_ = ours.obstacles | obstacle_in_limits() | obstacles_in(program);
   if ((flags_ & kTurnsAway) != 0) leave_us_out(variables, place, list.text());
+  // The others are programs that nobody could have recorded so.
+  if ((flags_ & FATHOM_EXEC_SMALL_STACK) != 0)
+    count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_UNBOUND);
+}
+
+// What `fathom run` put there (session/environment.cc): a program with hardly any stack has its
+// environment on it, and hands nothing on to programs that have more.
+bool NewEnvironment::is_of_the_recorder(const Variables& variables, const char* variable) {
+  const Scratch text;
+  if (text.text() == nullptr || !variables.copy_text(variable, text.text(), Scratch::kRoom))
+    return false;
+  constexpr char kRanges[] = "NVTX_INJECTION64_PATH=";
+  const auto starts = [&](const char* with) {
+    return strncmp(text.text(), with, strlen(with)) == 0;
+  };
+  return starts("FATHOM_") || strcmp(text.text(), "ASAN_OPTIONS=verify_asan_link_order=0") == 0 ||
+         (starts(kRanges) && is_ours(text.text(), strlen(text.text())));
 }
 
 void NewEnvironment::leave_us_out(const Variables& variables, size_t place, char* list) {
@@ -257,7 +290,10 @@ void NewEnvironment::leave_us_out(const Variables& variables, size_t place, char
   auto** to = reinterpret_cast<char**>(rooms[room_].at);
   variables_ = to;
   if (others.length() > kHead) *to++ = text;
-  variables.copy(place, to);
+  const bool small = (flags_ & FATHOM_EXEC_SMALL_STACK) != 0;
+  variables.copy(to, [&](const char* variable, size_t at) {
+    return at != place && !(small && is_of_the_recorder(variables, variable));
+  });
 }
 
 NewEnvironment::~NewEnvironment() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/run.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@
 #include "sources/function_names.h"
 #include "sources/library.h"
 #include "trace/obstacle.h"
+#include "wire/exec.h"
 
 namespace fathom::session {
 namespace {
@@ -73,6 +75,16 @@ trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& optio
   return manifest;
 }
 
+// Programs inherit it.
+bool stack_is_small() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_STACK;
+}
+
+bool takes_library(const Prepared& prepared) {
+  return !stack_is_small() && !trace::turns_library_away(prepared.program, prepared.library);
+}
+
 ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
   std::vector<std::string> environment = own_environment();
   if (prepared.library.empty()) {
@@ -85,7 +97,7 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
          .layers = prepared.plan.in_process,
          .calls = options.calls,
          .further = prepared.further,
-         .preloads = !trace::turns_library_away(prepared.program, prepared.library)});
+         .preloads = takes_library(prepared)});
   }
   return {
       .path = prepared.program, .words = options.command, .environment = std::move(environment)};
@@ -98,6 +110,7 @@ void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& tota
   const Result<std::string> path = real_path(prepared.program);
   if (!path) return;
   std::string reason = trace::obstacle_of(*path, prepared.library);
+  if (reason.empty() && stack_is_small()) reason = trace::kSmallStack;
   if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
   if (reason.empty()) return;
   totals.manifest.not_covered.push_back(

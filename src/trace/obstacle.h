@@ -3,8 +3,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace fathom::trace {
+
+inline constexpr std::string_view kSmallStack = "a stack too small to load a library";
 
 // "static binary", "set-user-id", "32 bits", "another architecture", "another libc (…)"; "" if
 // nothing speaks against it or the file cannot be read. Follows `#!` lines. `library` is
