@@ -15,6 +15,7 @@
 #include "guest/pool.h"
 #include "guest/process.h"
 #include "guest/schema.h"
+#include "guest/scratch.h"
 #include "guest/sizes.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
@@ -90,8 +91,10 @@ void fill_run_header(fathom_run_header& header) {
 // once.
 void publish(const char* path, const void* content, size_t size) {
   if (!allowed_size(size)) return;
-  static constinit char temporary[4300];
-  Text(temporary, sizeof temporary)
+  const Scratch room;
+  if (room.text() == nullptr) return;
+  const char* temporary = room.text();
+  Text(room.text(), Scratch::kRoom)
       .add(path)
       .add(".")
       .add_number(static_cast<uint64_t>(sys_getpid()));
@@ -104,8 +107,10 @@ void publish(const char* path, const void* content, size_t size) {
 }
 
 void make_directories() {
-  static constinit char path[sizeof guest.out];
-  Text(path, sizeof path).add(guest.out);
+  const Scratch room;
+  char* const path = room.text();
+  if (path == nullptr) return;
+  Text(path, Scratch::kRoom).add(guest.out);
   for (char* slash = path + 1; *slash != 0; slash++) {
     if (*slash != '/') continue;
     *slash = 0;
@@ -126,9 +131,10 @@ int open_run_header(const char* path) {
 }
 
 bool map_run_header() {
-  static constinit char path[sizeof guest.out + 16];
-  Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
-  const int fd = open_run_header(path);
+  const Scratch path;
+  if (path.text() == nullptr) return false;
+  Text(path.text(), Scratch::kRoom).add(guest.out).add("/" FATHOM_RUN_FILE);
+  const int fd = open_run_header(path.text());
   if (fd < 0) return false;
   void* at = sys_mmap(FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
   const bool whole = raw_syscall(SYS_lseek, fd, 0, 2 /* SEEK_END */) >= FATHOM_RUN_HEADER_SIZE;
@@ -141,15 +147,16 @@ bool map_run_header() {
 }
 
 void publish_schema() {
-  static constinit char path[sizeof guest.out + 40];
-  Text text(path, sizeof path);
+  const Scratch path;
+  if (path.text() == nullptr) return;
+  Text text(path.text(), Scratch::kRoom);
   text.add(guest.out).add("/" FATHOM_SCHEMA_PREFIX);
   char digits[17];
   Text(digits, sizeof digits).add_hex(schema_hash());
   for (size_t i = strlen(digits); i < 16; i++) text.add("0");
   text.add(digits);
-  if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path), 0) != 0)
-    publish(path, schema_text(), schema_length());
+  if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path.text()), 0) != 0)
+    publish(path.text(), schema_text(), schema_length());
 }
 
 bool in_list(const char* list, const char* name) {
@@ -278,10 +285,13 @@ void attached_now() {
 
 bool remake_spool() {
   if (raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) != 0) return false;
-  static constinit char path[sizeof guest.out + 16];
-  Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
-  // The mapping outlives its file.
-  if (guest.run != nullptr) publish(path, guest.run, FATHOM_RUN_HEADER_SIZE);
+  {
+    const Scratch path;
+    if (path.text() == nullptr) return false;
+    Text(path.text(), Scratch::kRoom).add(guest.out).add("/" FATHOM_RUN_FILE);
+    // The mapping outlives its file.
+    if (guest.run != nullptr) publish(path.text(), guest.run, FATHOM_RUN_HEADER_SIZE);
+  }
   publish_schema();
   return true;
 }

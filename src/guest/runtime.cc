@@ -57,24 +57,31 @@ bool lock_free_list() {
 }
 void unlock_free_list() { __atomic_store_n(&free_lock, 0, __ATOMIC_RELEASE); }
 
+// Memory that no thread has had yet. It is cut off block by block: to list the blocks would touch
+// pages that most programs never need.
+constinit Thread* fresh = nullptr;
+constinit Thread* fresh_end = nullptr;
+
 Thread* map_threads() {
   constexpr size_t kBlocks = 16;
   auto* blocks = static_cast<Thread*>(
       sys_mmap(kBlocks * sizeof(Thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  if (blocks == nullptr) return nullptr;
-  for (size_t i = 1; i + 1 < kBlocks; i++) blocks[i].next_free = &blocks[i + 1];
-  if (lock_free_list()) {
-    blocks[kBlocks - 1].next_free = free_threads;
-    free_threads = &blocks[1];
+  if (blocks != nullptr && lock_free_list()) {
+    fresh = blocks + 1;
+    fresh_end = blocks + kBlocks;
     unlock_free_list();
   }
-  return &blocks[0];
+  return blocks;
 }
 
 Thread* take_thread_block() {
   if (lock_free_list()) {
     Thread* block = free_threads;
-    if (block != nullptr) free_threads = block->next_free;
+    if (block != nullptr) {
+      free_threads = block->next_free;
+    } else if (fresh != fresh_end) {
+      block = fresh++;
+    }
     unlock_free_list();
     if (block != nullptr) return block;
   }

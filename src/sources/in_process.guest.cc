@@ -127,21 +127,11 @@ uint64_t schema_hash() {
   return hash;
 }
 
-// For FATHOM_CALLS: the plain name of a kind.
-const char* name_of_kind(uint16_t kind) {
-  for (const Spec* spec : posix::kSpecs) {
-    if (spec->kind == kind) return spec->name;
-  }
-  for (const Spec* spec : stdio::kSpecs) {
-    if (spec->kind == kind) return spec->name;
-  }
-  for (const Spec* spec : heap::kSpecs) {
-    if (spec->kind == kind) return spec->name;
-  }
-  for (const cuda::Spec* spec : cuda::kSpecs) {
-    if (spec->kind == kind) return spec->name;
-  }
-  return "";
+// Calls of libc and of the driver: what else has a kind is no call that somebody chose.
+bool is_chosen_by_name(unsigned kind) {
+  return (kind >= kFirstPosixKind && kind < kFirstPythonKind) ||
+         (kind >= kFirstHeapKind && kind < kFirstRuntimeKind) ||
+         (kind >= kFirstCudaKind && kind < kFirstGpuKind);
 }
 
 extern const Bindings kPosixBindings;
