@@ -157,6 +157,12 @@ namespace {
 void cut_off(Cursor& cursor) {
   static constinit fathom_segment nowhere = {};
   if (cursor.segment == nullptr) return;
+  // Segments share larger pages with their neighbours: all of the pool goes.
+  if (page_size() > FATHOM_POOL_HEADER_SIZE) {
+    leave_pool_of(cursor.segment);
+    cursor.segment = &nowhere;
+    return;
+  }
   raw_syscall(SYS_mmap, as_long(cursor.segment), FATHOM_SEGMENT_SIZE, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   cursor.segment->state = FATHOM_SEGMENT_OWNED;
