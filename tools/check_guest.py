@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Checks that the in-process library keeps to its side of the wall.
 
-It may need libc alone, and of libc only the symbols of tools/guest_symbols.allow; it is never
-unloaded, relocates no code, needs no executable stack, and takes little thread-local storage.
+It may need libc alone, and of libc only the symbols of tools/guest_symbols.allow, none of them
+newer than glibc 2.17: the loader of an older system would end the program. It is never unloaded, relocates no code, needs no executable stack, and takes little thread-local storage.
 Hooks of the allocator are in libfathom_heap.so and libpfinterpose_heap.so alone.
 usage: tools/check_guest.py [LIBRARY…] [--prefix aarch64-linux-gnu-]   (default: all in build/)
 """
@@ -18,8 +18,10 @@ from typing import Iterator, List, Set
 ROOT = Path(__file__).parent.parent
 ALLOW_LIST = ROOT / "tools" / "guest_symbols.allow"
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+OLDEST = (2, 17)
 TLS_BYTES = 64
 HEAP_LIBRARIES = ("libfathom_heap.so", "libpfinterpose_heap.so")
+LEADING = ("libdftracer.so", "libdftracer_core.so", "python/_record*.so")
 HEAP = {
     "malloc", "calloc", "realloc", "reallocarray", "free",
     "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc",
@@ -45,6 +47,15 @@ def symbol_problems(prefix: str, library: Path) -> Iterator[str]:
     for symbol in undefined_symbols(prefix, library):
         if symbol not in allowed:
             yield f"needs {symbol}, which {ALLOW_LIST.name} does not allow"
+
+
+def version_problems(prefix: str, library: Path) -> Iterator[str]:
+    """Versions that the loader looks for in libc, those of features (GLIBC_ABI_DT_RELR) among them."""
+    needs = output_of(f"{prefix}readelf", "-VW", str(library)).partition("Version needs")[2]
+    for name in sorted(set(re.findall(r"Name: (GLIBC_\S+)", needs))):
+        number = tuple(int(part) for part in re.findall(r"\d+", name))
+        if not number or number > OLDEST or "ABI" in name:
+            yield f"asks for {name}; glibc {'.'.join(map(str, OLDEST))} has none"
 
 
 def heap_problems(prefix: str, library: Path) -> Iterator[str]:
@@ -76,15 +87,18 @@ def segment_problems(prefix: str, library: Path) -> Iterator[str]:
         yield f"takes {int(tls[2], 16)} bytes of thread-local storage; {TLS_BYTES} are allowed"
 
 
+def is_leading(library: Path) -> bool:
+    """Whether it brings libfathom.so along, or the interpreter it: then only the age of libc matters."""
+    return library.name.startswith(("libdftracer", "_record"))
+
+
 def check(library: Path, prefix: str) -> int:
     if not library.is_file():
         print(f"check_guest: there is no {library}; ./dev build makes it", file=sys.stderr)
         return 3
-    problems = [
-        problem
-        for check_one in (symbol_problems, heap_problems, dynamic_problems, segment_problems)
-        for problem in check_one(prefix, library)
-    ]
+    everything = (symbol_problems, version_problems, heap_problems, dynamic_problems, segment_problems)
+    checks = (version_problems,) if is_leading(library) else everything
+    problems = [problem for check_one in checks for problem in check_one(prefix, library)]
     for problem in problems:
         print(f"{library}: {problem}")
     print(f"check_guest: {library.name}, {len(problems)} problems")
@@ -93,7 +107,9 @@ def check(library: Path, prefix: str) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    usual = [ROOT / "build" / name for name in ("libfathom.so", "libpfinterpose.so", *HEAP_LIBRARIES)]
+    build = ROOT / "build"
+    usual = [build / name for name in ("libfathom.so", "libpfinterpose.so", *HEAP_LIBRARIES)]
+    usual += [path for pattern in LEADING for path in sorted(build.glob(pattern))]
     parser.add_argument("libraries", nargs="*", metavar="LIBRARY", type=Path, default=usual)
     parser.add_argument("--prefix", default="", help="of nm and readelf")
     arguments = parser.parse_args()

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdio>
 #include <exception>
+#include <cstdlib>
 
 #include "base/files.h"
 #include "base/progress.h"
@@ -18,6 +19,7 @@
 #include "session/place.h"
 #include "session/program.h"
 #include "session/run.h"
+#include "wire/exec.h"
 
 namespace fathom::cli {
 namespace {
@@ -103,6 +105,21 @@ Status read_kernel_options(Arguments& a) {
   return {};
 }
 
+// The variable that the library reads where nobody supervises means the same here.
+Status read_spool_max(Arguments& a) {
+  const char* variable = std::getenv(FATHOM_SPOOL_MAX_VARIABLE);  // NOLINT(concurrency-mt-unsafe)
+  const bool given = !a.spool_max.empty();
+  if (!given && variable == nullptr) return {};
+  const std::string text = given ? a.spool_max : variable;
+  const Result<std::uint64_t> bytes = parse_bytes(text);
+  if (!bytes || (given && *bytes == 0)) {
+    const std::string name = given ? "--spool-max" : FATHOM_SPOOL_MAX_VARIABLE;
+    return usage_error(name + " '" + text + "' is not a size", "write it as 512M or 4G");
+  }
+  a.options.spool_max = *bytes;
+  return {};
+}
+
 Result<bool> parse(Parser& parser, Arguments& a) {
   parser.tail("COMMAND", a.options.command, "the program and its arguments");
   parser.option("-o,--output", a.options.output, "DIR",
@@ -147,11 +164,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
     return usage_error(
         fmt::format("--sample-resources takes more than 0 and at most {} a second", kMostHz));
   }
-  if (a.spool_max.empty()) return true;
-  const Result<std::uint64_t> bytes = parse_bytes(a.spool_max);
-  if (!bytes || *bytes == 0)
-    return usage_error("--spool-max '" + a.spool_max + "' is not a size", "write it as 512M or 4G");
-  a.options.spool_max = *bytes;
+  FATHOM_TRY(read_spool_max(a));
   return true;
 }
 

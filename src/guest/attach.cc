@@ -3,6 +3,7 @@
 // own facts.
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 
@@ -14,16 +15,17 @@
 #include "guest/pool.h"
 #include "guest/process.h"
 #include "guest/schema.h"
+#include "guest/scratch.h"
+#include "guest/sizes.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
 #include "guest/threads.h"
+#include "wire/exec.h"
 
 extern "C" char** environ;
 
 namespace fathom::guest {
 namespace {
-
-constexpr size_t kPage = 4096;
 
 // The counter is a clock only if it never stops and the kernel trusts it too.
 uint32_t best_tick_source() {
@@ -51,16 +53,22 @@ void read_line(const char* path, char* to, size_t room) {
   }
 }
 
+// What FATHOM_SPOOL_MAX said, where it is no size: the recording tells.
+constinit const char* refused_budget = nullptr;
+
 uint64_t budget_from_environment() {
-  const char* text = setting("FATHOM_SPOOL_MAX");
-  uint64_t bytes = 0;
-  if (text == nullptr) return UINT64_C(4) << 30;
-  while (*text >= '0' && *text <= '9') bytes = bytes * 10 + static_cast<uint64_t>(*text++ - '0');
-  const int shift = *text == 'k' || *text == 'K'   ? 10
-                    : *text == 'm' || *text == 'M' ? 20
-                    : *text == 'g' || *text == 'G' ? 30
-                                                   : 0;
-  return bytes << shift;
+  constexpr uint64_t kUsual = UINT64_C(4) << 30;
+  const char* text = setting(FATHOM_SPOOL_MAX_VARIABLE);
+  if (text == nullptr) return kUsual;
+  const Size size = parse_size(text);
+  if (!size.known) refused_budget = text;
+  return size.known ? size.bytes : kUsual;
+}
+
+void tell_refused() {
+  if (refused_budget == nullptr) return;
+  write_meta(FATHOM_META_REFUSED FATHOM_SPOOL_MAX_VARIABLE, refused_budget,
+             strlen(refused_budget));
 }
 
 void fill_run_header(fathom_run_header& header) {
@@ -83,8 +91,10 @@ void fill_run_header(fathom_run_header& header) {
 // once.
 void publish(const char* path, const void* content, size_t size) {
   if (!allowed_size(size)) return;
-  static constinit char temporary[4300];
-  Text(temporary, sizeof temporary)
+  const Scratch room;
+  if (room.text() == nullptr) return;
+  const char* temporary = room.text();
+  Text(room.text(), Scratch::kRoom)
       .add(path)
       .add(".")
       .add_number(static_cast<uint64_t>(sys_getpid()));
@@ -104,8 +114,10 @@ void make_private_directory(const char* path) {
 
 // The spool and the recording that holds it; those above are as the umask says.
 void make_directories() {
-  static constinit char path[sizeof guest.out];
-  Text(path, sizeof path).add(guest.out);
+  const Scratch room;
+  char* const path = room.text();
+  if (path == nullptr) return;
+  Text(path, Scratch::kRoom).add(guest.out);
   const char* spool = path + strlen(path);
   while (spool > path && *spool != '/') spool--;
   for (char* slash = path + 1; *slash != 0; slash++) {
@@ -132,9 +144,10 @@ int open_run_header(const char* path) {
 }
 
 bool map_run_header() {
-  static constinit char path[sizeof guest.out + 16];
-  Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
-  const int fd = open_run_header(path);
+  const Scratch path;
+  if (path.text() == nullptr) return false;
+  Text(path.text(), Scratch::kRoom).add(guest.out).add("/" FATHOM_RUN_FILE);
+  const int fd = open_run_header(path.text());
   if (fd < 0) return false;
   void* at = sys_mmap(FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
   const bool whole = raw_syscall(SYS_lseek, fd, 0, 2 /* SEEK_END */) >= FATHOM_RUN_HEADER_SIZE;
@@ -147,15 +160,16 @@ bool map_run_header() {
 }
 
 void publish_schema() {
-  static constinit char path[sizeof guest.out + 40];
-  Text text(path, sizeof path);
+  const Scratch path;
+  if (path.text() == nullptr) return;
+  Text text(path.text(), Scratch::kRoom);
   text.add(guest.out).add("/" FATHOM_SCHEMA_PREFIX);
   char digits[17];
   Text(digits, sizeof digits).add_hex(schema_hash());
   for (size_t i = strlen(digits); i < 16; i++) text.add("0");
   text.add(digits);
-  if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path), 0) != 0)
-    publish(path, schema_text(), schema_length());
+  if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path.text()), 0) != 0)
+    publish(path.text(), schema_text(), schema_length());
 }
 
 bool in_list(const char* list, const char* name) {
@@ -186,9 +200,10 @@ void choose_layers() {
 // The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks
 // alone.
 bool map_live() {
-  void* page = sys_mmap(kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  const size_t size = page_size();
+  void* page = sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   if (page == nullptr) return false;
-  raw_syscall(SYS_madvise, as_long(page), kPage, MADV_WIPEONFORK);
+  raw_syscall(SYS_madvise, as_long(page), static_cast<long>(size), MADV_WIPEONFORK);
   guest.live = static_cast<Live*>(page);
   return true;
 }
@@ -207,7 +222,12 @@ bool set_directory(const char* directory) {
 
 }  // namespace
 
+// Whether the program has more rights than its caller: set-user-id, set-group-id, capabilities of
+// its file. What its caller wishes for is nothing to it then.
+bool is_trusted_program() { return getauxval(AT_SECURE) != 0; }
+
 const char* setting(const char* name) {
+  if (is_trusted_program()) return nullptr;
   const size_t length = strlen(name);
   for (char** variable = environ; variable != nullptr && *variable != nullptr; variable++) {
     if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
@@ -223,13 +243,14 @@ void switch_on() {
 }
 
 bool make_spool_of(const char* directory) {
-  if (!set_directory(directory)) return false;
+  if (is_trusted_program() || !set_directory(directory)) return false;
   make_directories();
   return raw_syscall(SYS_faccessat, AT_FDCWD, as_long(guest.out), 0) == 0;
 }
 
 bool attach_to(const char* directory, unsigned how) {
-  if (guest.attached || !set_directory(directory) || !map_run_header()) return false;
+  if (guest.attached || is_trusted_program()) return false;
+  if (!set_directory(directory) || !map_run_header()) return false;
   guest.pid = sys_getpid();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
@@ -247,6 +268,7 @@ bool attach_to(const char* directory, unsigned how) {
   guest.attached = true;
   write_process(0, 0, how);
   write_process_facts();
+  tell_refused();
   switch_on();
   return true;
 }
@@ -276,35 +298,47 @@ void attached_now() {
 
 bool remake_spool() {
   if (raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) != 0) return false;
-  static constinit char path[sizeof guest.out + 16];
-  Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
-  // The mapping outlives its file, and goes on counting what we write; the new file counts what
-  // those who map it write.
   if (guest.run != nullptr) {
+    const Scratch path;
+    if (path.text() == nullptr) return false;
+    Text(path.text(), Scratch::kRoom).add(guest.out).add("/" FATHOM_RUN_FILE);
+    // The mapping outlives its file, and goes on counting what we write; the new file counts what
+    // those who map it write.
     alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
     memcpy(page, guest.run, sizeof page);
     reinterpret_cast<fathom_run_header*>(page)->runs = 0;
-    publish(path, page, sizeof page);
+    publish(path.text(), page, sizeof page);
   }
   publish_schema();
   return true;
 }
 
-// Once, at our constructor or, when another library's constructor calls a hook before, then. Not
-// before libc is ready, though: the initializers of a program itself (the run-time libraries of
+// Once, at our constructor or, when another library's constructor calls a hook before, then: that
+// may be an allocator which holds its lock, so that nothing here may allocate or wait for a lock.
+// Not before libc is ready, though: the initializers of a program itself (the run-time libraries of
 // sanitizers have such) come first of all, when there is no environment yet.
 void arrive() {
   static constinit uint32_t arrived = 0;
-  if (environ == nullptr) return resolve_originals();
-  if (__atomic_exchange_n(&arrived, 1, __ATOMIC_ACQ_REL) != 0) return;
+  if (environ == nullptr || __atomic_exchange_n(&arrived, 1, __ATOMIC_ACQ_REL) != 0) return;
   const int error = errno;
   resolve_originals();
   guest.late = loaded_late();
-  if (attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD)) attached_now();
+  attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD);
+  errno = error;
+}
+
+namespace {
+
+// What libc and the loader may take memory and locks for.
+void library_loaded() {
+  const int error = errno;
+  arrive();
+  if (guest.attached) attached_now();
   turn_to_daemon();
   errno = error;
 }
 
+}  // namespace
 }  // namespace fathom::guest
 
-__attribute__((constructor)) static void fathom_library_loaded() { fathom::guest::arrive(); }
+__attribute__((constructor)) static void fathom_library_loaded() { fathom::guest::library_loaded(); }

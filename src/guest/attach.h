@@ -5,13 +5,14 @@
 
 namespace fathom::guest {
 
+bool is_trusted_program();              // it has more rights than its caller: it is not recorded
 const char* setting(const char* name);  // an environment variable, or nullptr
 void switch_on();                       // recording begins
 bool attach(unsigned how);
 bool attach_to(const char* directory, unsigned how);  // a recording's
 void attached_now();  // after an attach that worked: the exit is watched, hooks are bound
 bool make_spool_of(const char* directory);
-void arrive();
+void arrive();  // takes neither memory nor locks
 // From sources/in_process.guest.cc: what a source does once, when the process has attached.
 extern void (*const kAllArrivals[])();
 extern const size_t kAllArrivalsCount;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Originals, and the binding of hooks when the library was loaded late: every pointer that an
-// object's relocations made to a function of ours is rewritten (docs/design: DESIGN section 2; PLT
+// The binding of hooks when the library was loaded late: every pointer that an object's relocations made to a function of ours is rewritten (docs/design: DESIGN section 2; PLT
 // slots, GOT entries and tables of function pointers).
 #include "guest/binding.h"
 
@@ -9,8 +8,6 @@
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#include <initializer_list>
 
 #include "guest/call.h"
 #include "guest/elf_object.h"
@@ -31,8 +28,6 @@ constexpr uint32_t kJumpSlot = R_AARCH64_JUMP_SLOT, kGlobData = R_AARCH64_GLOB_D
                    kWord = R_AARCH64_ABS64;
 #endif
 
-constinit uint32_t resolved = 0;  // atomic: 1 while it is done, 2 after
-
 // Names to hooks: open addressing over a table that is built once, so that an object with 80000
 // relocations binds in milliseconds.
 constexpr uint32_t kNames = 2048;
@@ -44,6 +39,10 @@ uint32_t hash_name(const char* name) {
   return hash;
 }
 
+constinit uint32_t names_state = 0;  // atomic: 1 while somebody fills the table, 2 after
+
+// For programs that ask for functions by name, and for objects that are bound late: most do
+// neither.
 void index_names() {
   for (size_t table = 0; table < kAllBindingsCount; table++) {
     if (kAllBindings[table] == nullptr) continue;
@@ -54,6 +53,17 @@ void index_names() {
       names[at] = binding;
     }
   }
+}
+
+const Binding* search_name(const char* name) {
+  for (size_t table = 0; table < kAllBindingsCount; table++) {
+    if (kAllBindings[table] == nullptr) continue;
+    for (size_t row = 0; row < kAllBindings[table]->count; row++) {
+      if (strcmp(kAllBindings[table]->rows[row].symbol, name) == 0)
+        return &kAllBindings[table]->rows[row];
+    }
+  }
+  return nullptr;
 }
 
 // The table that a row stands in.
@@ -68,6 +78,15 @@ const Bindings& table_of(const Binding* row) {
 }  // namespace
 
 const Binding* find_name(const char* name) {
+  uint32_t nobody = 0;
+  if (__atomic_load_n(&names_state, __ATOMIC_ACQUIRE) != 2) {
+    // A signal handler, or another thread, that comes meanwhile looks through the tables.
+    if (!__atomic_compare_exchange_n(&names_state, &nobody, 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+      return search_name(name);
+    index_names();
+    __atomic_store_n(&names_state, 2, __ATOMIC_RELEASE);
+  }
   for (uint32_t at = hash_name(name) % kNames; names[at] != nullptr; at = (at + 1) % kNames) {
     if (strcmp(names[at]->symbol, name) == 0) return names[at];
   }
@@ -78,24 +97,25 @@ namespace {
 
 // The slot may lie in memory that the loader made read-only.
 void write_slot(void** slot, void* value, const dl_phdr_info* info) {
-  constexpr uintptr_t kPage = 4096;
+  const uintptr_t page_bytes = page_size();
   const auto address = reinterpret_cast<uintptr_t>(slot);
   bool read_only = false;
   for (int i = 0; i < info->dlpi_phnum; i++) {
     const auto& segment = info->dlpi_phdr[i];
     // As the loader does it: a last page that is not wholly inside stays writable.
-    const uintptr_t end = (info->dlpi_addr + segment.p_vaddr + segment.p_memsz) & ~(kPage - 1);
+    const uintptr_t end = (info->dlpi_addr + segment.p_vaddr + segment.p_memsz) & ~(page_bytes - 1);
     if (segment.p_type == PT_GNU_RELRO && address >= info->dlpi_addr + segment.p_vaddr &&
         address < end)
       read_only = true;
   }
-  void* page = reinterpret_cast<void*>(address & ~(kPage - 1));
-  if (read_only && raw_syscall(SYS_mprotect, as_long(page), kPage, PROT_READ | PROT_WRITE) != 0) {
+  void* page = reinterpret_cast<void*>(address & ~(page_bytes - 1));
+  if (read_only && raw_syscall(SYS_mprotect, as_long(page), static_cast<long>(page_bytes),
+                                PROT_READ | PROT_WRITE) != 0) {
     count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_UNBOUND);
     return;
   }
   __atomic_store_n(slot, value, __ATOMIC_RELEASE);
-  if (read_only) raw_syscall(SYS_mprotect, as_long(page), kPage, PROT_READ);
+  if (read_only) raw_syscall(SYS_mprotect, as_long(page), static_cast<long>(page_bytes), PROT_READ);
 }
 
 void bind_relocations(const Object& object, const ElfW(Rela) * rows, size_t count,
@@ -146,14 +166,7 @@ int bind_object(dl_phdr_info* info, size_t, void* data) {
     bound_subs = info->dlpi_subs;
   }
   if (is_bound(info->dlpi_addr)) return 0;
-  bool own = false;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const auto& segment = info->dlpi_phdr[i];
-    if (segment.p_type == PT_LOAD &&
-        scan->own - info->dlpi_addr - segment.p_vaddr < segment.p_memsz)
-      own = true;
-  }
-  if (own || strstr(info->dlpi_name, "/ld-linux") != nullptr ||
+  if (holds_address(info, scan->own) || strstr(info->dlpi_name, "/ld-linux") != nullptr ||
       strstr(info->dlpi_name, "linux-vdso") != nullptr ||
       strstr(info->dlpi_name, "/libc.so.6") != nullptr) {
     return 0;
@@ -169,22 +182,6 @@ int bind_object(dl_phdr_info* info, size_t, void* data) {
     bind_relocations(object, object.relocations + skipped, count - skipped, info);
   }
   return 0;
-}
-
-// dlsym itself is hooked: the original is found by its version. Where a library that was linked
-// brought us along, libc may stand before us, and nothing behind.
-Dlsym real_dlsym() {
-  for (void* where : {RTLD_NEXT, RTLD_DEFAULT}) {
-    for (const char* version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"}) {
-      if (void* found = dlvsym(where, "dlsym", version)) return reinterpret_cast<Dlsym>(found);
-    }
-  }
-  return nullptr;
-}
-
-bool same_object(const void* a, const void* b) {
-  Dl_info one{}, other{};
-  return dladdr(a, &one) != 0 && dladdr(b, &other) != 0 && one.dli_fbase == other.dli_fbase;
 }
 
 }  // namespace
@@ -214,9 +211,12 @@ __attribute__((visibility("hidden"), used)) void* fathom_before_dlsym(void* hand
   const Binding* binding = find_name(name);
   if (binding == nullptr) return nullptr;
   if (const auto answer = table_of(binding).answer) return answer({find, handle, caller}, *binding);
-  if (!guest.attached || *binding->original == nullptr) return nullptr;
+  if (*binding->original == nullptr) return nullptr;
   const void* found = find(handle, name);
-  return found == *binding->original ? binding->hook : nullptr;
+  // As libc answers, its words for dlerror() included.
+  if (found == binding->hook && libc_lacks(binding))
+    return find(RTLD_NEXT, name) == nullptr ? kAnswerNull : nullptr;
+  return guest.attached && found == *binding->original ? binding->hook : nullptr;
 }
 __attribute__((visibility("default"))) void* hook_dlsym(void*, const char*) __asm__("dlsym");
 __attribute__((visibility("default"))) void* hook_dlopen(const char*, int) __asm__("dlopen");
@@ -257,53 +257,6 @@ const Binding kLoaderRows[] = {
 }  // namespace
 
 const Bindings kLoaderBindings{kLoaderRows, sizeof kLoaderRows / sizeof *kLoaderRows};
-
-bool originals_are_sought() { return __atomic_load_n(&resolved, __ATOMIC_ACQUIRE) == 1; }
-
-namespace {
-
-// Another thread is looking for them, while constructors still run; or this one, if the loader
-// calls the program's own allocator.
-void wait_for_originals() {
-  for (int tries = 0; tries < 100000 && originals_are_sought(); tries++)
-    raw_syscall(SYS_sched_yield);
-}
-
-}  // namespace
-
-void resolve_originals() {
-  uint32_t before = 0;
-  if (!__atomic_compare_exchange_n(&resolved, &before, 1, false, __ATOMIC_ACQ_REL,
-                                   __ATOMIC_ACQUIRE))
-    return wait_for_originals();
-  const Dlsym find = real_dlsym();
-  if (find == nullptr) return;
-  fathom_original_dlsym = reinterpret_cast<void*>(find);
-  index_names();
-  for (size_t table = 0; table < kAllBindingsCount; table++) {
-    if (kAllBindings[table] == nullptr || kAllBindings[table]->answer != nullptr) continue;
-    for (size_t row = 0; row < kAllBindings[table]->count; row++) {
-      const Binding& binding = kAllBindings[table]->rows[row];
-      void* original = find(RTLD_NEXT, binding.symbol);
-      if (original == nullptr) original = find(RTLD_DEFAULT, binding.symbol);
-      if (original != nullptr && original != binding.hook)
-        __atomic_store_n(binding.original, original, __ATOMIC_RELEASE);
-    }
-  }
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&bind_new_objects), &info) != 0 &&
-      info.dli_fname != nullptr) {
-    Text(guest.library, sizeof guest.library).add(info.dli_fname);
-  }
-  __atomic_store_n(&resolved, 2, __ATOMIC_RELEASE);
-}
-
-// Preloaded, the first definition of a libc function in the program's scope is ours.
-bool loaded_late() {
-  const auto find = reinterpret_cast<Dlsym>(fathom_original_dlsym);
-  const void* first = find != nullptr ? find(RTLD_DEFAULT, "pread") : nullptr;
-  return first != nullptr && !same_object(first, reinterpret_cast<const void*>(&bind_new_objects));
-}
 
 void bind_new_objects() {
   if (__atomic_exchange_n(&scanning, 1, __ATOMIC_ACQUIRE) != 0) return;

@@ -5,13 +5,23 @@
 
 #include <stddef.h>
 
+#include <type_traits>
+
+#include "guest/elf_object.h"
+
 namespace fathom::guest {
 
 struct Binding {
   const char* symbol;
   void* hook;
   void** original;
+  uint32_t hash = 0;  // gnu_hash_of(symbol); 0 where it is still to be computed
 };
+#define FATHOM_BINDING(symbol, hook, original)                                           \
+  {                                                                                      \
+    symbol, reinterpret_cast<void*>(hook), reinterpret_cast<void**>(original),           \
+        std::integral_constant<uint32_t, ::fathom::guest::gnu_hash_of(symbol)>::value    \
+  }
 using Dlsym = void* (*)(void*, const char*);
 
 // What dlsym was asked for.
@@ -36,8 +46,8 @@ extern const Bindings* const kAllBindings[];
 extern const size_t kAllBindingsCount;
 
 const Binding* find_name(const char* name);  // among all tables; nullptr: no hook of ours
-void resolve_originals();                    // idempotent
-bool originals_are_sought();                 // by whoever calls this, or by another thread
+void resolve_originals();                    // idempotent; takes no lock and no memory
+bool libc_lacks(const Binding* row);         // its original is a stand-in
 bool loaded_late();                     // the symbols of the program lead past us: not preloaded
 void bind_new_objects();                // rewrites the GOT of every object that is not bound yet
 extern const Bindings kLoaderBindings;  // dlopen and dlsym

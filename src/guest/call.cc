@@ -47,8 +47,7 @@ uint64_t size_of_pieces(const iovec* pieces, size_t count) {
 namespace {
 constinit uint8_t unwanted[(FATHOM_KIND_MASK + 1) / 8] = {};
 
-bool list_names(const char* list, const char* name, bool excluding) {
-  const size_t length = strlen(name);
+bool list_names(const char* list, const char* name, size_t length, bool excluding) {
   for (const char* at = list; *at != 0;) {
     const char* end = strchrnul(at, ',');
     const char* word = excluding && *at == '-' ? at + 1 : at;
@@ -59,18 +58,44 @@ bool list_names(const char* list, const char* name, bool excluding) {
   }
   return false;
 }
+
+// A line of the schema: kind, source, layer, name …
+struct KindLine {
+  unsigned kind = 0;
+  const char* name = nullptr;
+  size_t length = 0;
+
+  explicit KindLine(const char* at) {
+    for (; *at >= '0' && *at <= '9'; at++) kind = kind * 10 + static_cast<unsigned>(*at - '0');
+    for (int columns = 0; columns < 3; columns++) at = column_behind(at);
+    name = at;
+    length = static_cast<size_t>(column_behind(at) - at) - 1;
+  }
+
+ private:
+  static const char* column_behind(const char* at) {
+    while (*at != '\t' && *at != '\n') at++;
+    return at + 1;
+  }
+};
 }  // namespace
 
 bool call_wanted(uint16_t kind) { return (unwanted[kind / 8] >> (kind % 8) & 1) == 0; }
 
-// "read,write" records those alone; "-stat,-fstat" all but those.
+// "read,write" records those alone; "-stat,-fstat" all but those. Names are read from the schema's
+// text: a table of them would have to be relocated at the start of every program.
 void choose_calls(const char* list) {
   if (list == nullptr || *list == 0) return;
   const bool excluding = *list == '-';
-  for (unsigned kind = FATHOM_KIND_FIRST; kind <= FATHOM_KIND_MASK; kind++) {
-    const char* name = name_of_kind(static_cast<uint16_t>(kind));
-    if (*name == 0 || list_names(list, name, excluding) != excluding) continue;
-    unwanted[kind / 8] = static_cast<uint8_t>(unwanted[kind / 8] | 1u << (kind % 8));
+  const char* const end = schema_text() + schema_length();
+  for (const char* at = schema_text(); at < end; at++) {
+    const KindLine line(at);
+    while (*at != '\n') at++;
+    if (!is_chosen_by_name(line.kind) ||
+        list_names(list, line.name, line.length, excluding) != excluding)
+      continue;
+    unwanted[line.kind / 8] =
+        static_cast<uint8_t>(unwanted[line.kind / 8] | 1u << (line.kind % 8));
   }
   guest.filtered = true;
 }

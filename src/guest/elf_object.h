@@ -21,11 +21,32 @@ struct Object {
   size_t relative_count = 0;           // relocations without a symbol, which stand first
   const uint32_t* hash = nullptr;      // DT_HASH
   const uint32_t* gnu_hash = nullptr;  // DT_GNU_HASH
+  const uint16_t* versions = nullptr;  // DT_VERSYM, one for each symbol
 };
+
+bool holds_address(const dl_phdr_info* info, uintptr_t address);
 
 // Whether it has a dynamic section.
 bool read_object(const dl_phdr_info* info, Object& object);
+void read_object(uintptr_t base, const ElfW(Dyn) * dynamic, Object& object);
 size_t count_symbols(const Object& object);
+
+constexpr uint32_t gnu_hash_of(const char* name) {
+  uint32_t hash = 5381;
+  for (; *name != 0; name++) hash = hash * 33 + static_cast<uint8_t>(*name);
+  return hash;
+}
+
+// A name with the hash that objects list it under.
+struct SymbolName {
+  const char* text;
+  uint32_t gnu_hash = gnu_hash_of(text);
+};
+
+// The address that dlsym would give for this object alone: of the default version, and of an
+// IFUNC what its resolver chooses. nullptr where the object does not define the name. Takes no
+// lock and no memory, and leaves dlerror() alone.
+void* find_symbol(const Object& object, const SymbolName& name);
 
 // The file's own name, without its folders.
 const char* base_name_of(const char* path);

@@ -22,11 +22,19 @@ struct Slot {
   uint32_t id;    // atomic; 0: being filled
   uint32_t spare;
 };
-constexpr uint32_t kSlots = 1u << 16;
 constexpr uint32_t kProbes = 64;
 
-constinit Slot* slots = nullptr;
-constinit uint32_t used = 0;     // atomic
+// Texts go to the first table, which is a page, until it is nearly full: a short program touches
+// no more.
+struct Table {
+  Slot* slots;
+  uint32_t count;
+  uint32_t used;  // atomic
+};
+constexpr uint32_t kFirst = 256;
+constexpr uint32_t kSlots = 1u << 16;
+alignas(4096) constinit Slot first_slots[kFirst] = {};
+constinit Table tables[] = {{first_slots, kFirst, 0}, {nullptr, kSlots, 0}};
 constinit uint64_t unloads = 0;  // atomic: how often libraries were unloaded
 
 uint64_t mix(uint64_t value) {
@@ -49,21 +57,29 @@ uint64_t hash_bytes(uint64_t seed, const char* text, size_t length) {
   return mix(hash ^ rest) | 1;  // never 0, which marks a free slot
 }
 
-// The slot that holds the hash, perhaps since now and with no id yet, or nullptr.
-Slot* find_slot(uint64_t hash) {
-  if (slots == nullptr) return nullptr;
-  const bool full = __atomic_load_n(&used, __ATOMIC_RELAXED) > kSlots / 4 * 3;
+// The slot of a table that holds the hash, perhaps since now and with no id yet; nullptr where it
+// holds none and takes no more.
+Slot* find_slot(Table& table, uint64_t hash) {
+  if (table.slots == nullptr) return nullptr;
+  const bool full = __atomic_load_n(&table.used, __ATOMIC_RELAXED) > table.count / 4 * 3;
   for (uint32_t i = 0; i < kProbes; i++) {
-    Slot* slot = &slots[(hash + i) % kSlots];
+    Slot* slot = &table.slots[(hash + i) % table.count];
     uint64_t seen = __atomic_load_n(&slot->hash, __ATOMIC_ACQUIRE);
     if (seen == 0 && !full &&
         __atomic_compare_exchange_n(&slot->hash, &seen, hash, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
-      __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED);
+      __atomic_fetch_add(&table.used, 1, __ATOMIC_RELAXED);
       return slot;
     }
     if (seen == hash) return slot;
     if (seen == 0) return nullptr;
+  }
+  return nullptr;
+}
+
+Slot* find_slot(uint64_t hash) {
+  for (Table& table : tables) {
+    if (Slot* slot = find_slot(table, hash)) return slot;
   }
   return nullptr;
 }
@@ -103,10 +119,10 @@ uint8_t* put_text(uint8_t* at, const char* text, size_t length) {
 }  // namespace
 
 bool prepare_names() {
-  slots = static_cast<Slot*>(sys_mmap(kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
-                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  tables[1].slots = static_cast<Slot*>(sys_mmap(kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
+                                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
   guest.next_id = 1;
-  return slots != nullptr;
+  return tables[1].slots != nullptr;
 }
 
 uint32_t intern_text(const char* text, size_t length) {

@@ -103,6 +103,10 @@ void offer(const fathom_segment* segment) {
   }
 }
 
+size_t bytes_of(const fathom_pool_header* pool) {
+  return FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(pool->segment_count) * FATHOM_SEGMENT_SIZE;
+}
+
 // The newest pool, and two of the older ones in turn: a look at all of them would cost too much
 // when there are a thousand.
 fathom_segment* claim_anywhere() {
@@ -190,9 +194,8 @@ constinit uint32_t making = 0;
 void drop_views(uint32_t newest) {
   constexpr uint32_t kDropped = 3;  // a thread may take a while to leave its segment
   for (uint32_t i = 1; i <= kDropped && newest >= kResidentPools + i; i++) {
-    fathom_pool_header* pool = pools[newest - i];
-    const size_t bytes = static_cast<size_t>(pool->segment_count) * FATHOM_SEGMENT_SIZE;
-    raw_syscall(SYS_madvise, as_long(segment_at(pool, 0)), static_cast<long>(bytes), MADV_DONTNEED);
+    const fathom_pool_header* pool = pools[newest - i];
+    raw_syscall(SYS_madvise, as_long(pool), static_cast<long>(bytes_of(pool)), MADV_DONTNEED);
   }
 }
 
@@ -311,6 +314,18 @@ bool take_segment() {
 bool make_first_pool() { return try_make_pool() == Making::kMade; }
 
 void forget_makers() { making = 0; }
+
+void leave_pool_of(const fathom_segment* segment) {
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count; i++) {
+    fathom_pool_header* pool = __atomic_load_n(&pools[i], __ATOMIC_ACQUIRE);
+    const size_t bytes = bytes_of(pool);
+    if (reinterpret_cast<uintptr_t>(segment) - reinterpret_cast<uintptr_t>(pool) >= bytes) continue;
+    raw_syscall(SYS_mmap, as_long(pool), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    pool->state = FATHOM_POOL_CLOSED;
+  }
+}
 
 void release_segment(Cursor& cursor, uint32_t state) {
   if (cursor.segment == nullptr) return;

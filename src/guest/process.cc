@@ -69,29 +69,6 @@ void process_exits(int status, void*) {
   errno = error;
 }
 
-// Whether an environment that may lie anywhere, or nowhere, preloads us.
-bool preloads_us(char* const* environment) {
-  constexpr char kName[] = "LD_PRELOAD=";
-  const Scratch scratch;
-  if (scratch.text() == nullptr || guest.library[0] == 0) return true;
-  for (size_t i = 0; i < 20000; i++) {
-    const char* variable = nullptr;
-    if (sys_copy_own(&variable, environment + i, sizeof variable) != sizeof variable ||
-        variable == nullptr)
-      return false;
-    char start[sizeof kName - 1];
-    if (sys_copy_own(start, variable, sizeof start) != sizeof start ||
-        memcmp(start, kName, sizeof start) != 0)
-      continue;
-    // It is read by the loader of the new image as far as the NUL; here, as far as memory is there.
-    const long length = sys_copy_own(scratch.text(), variable, Scratch::kRoom - 1);
-    if (length <= 0) return strstr(variable, guest.library) != nullptr;
-    scratch.text()[length] = 0;
-    return strstr(scratch.text(), guest.library) != nullptr;
-  }
-  return false;
-}
-
 }  // namespace
 
 void write_meta(const char* key, const char* value, size_t length) {
@@ -180,8 +157,7 @@ void vfork_is_over() {
   tls.apart--;
 }
 
-void write_exec(int child, uint32_t file, char* const* environment) {
-  const unsigned flags = preloads_us(environment) ? 0 : FATHOM_EXEC_WITHOUT_LIBRARY;
+void write_exec(int child, uint32_t file, unsigned flags) {
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(FATHOM_KIND_EXEC, tls.last_depth, tick());

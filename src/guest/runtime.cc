@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "guest/loaded.h"
 #include "guest/pool.h"
 #include "guest/quiet.h"
 #include "guest/records.h"
@@ -19,8 +20,28 @@ namespace fathom::guest {
 
 namespace {
 
+// Before glibc 2.34 these are in a library that only programs with threads have.
+struct KeyCalls {
+  int (*create)(pthread_key_t* key, void (*destructor)(void*));
+  int (*remove)(pthread_key_t key);
+  int (*set)(pthread_key_t key, const void* value);
+};
+constinit KeyCalls key_calls = {};
 constinit pthread_key_t exit_key = 0;
 constinit bool exit_key_made = false;
+
+template <class Function>
+bool find_call(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(find_behind_us(name));
+  return function != nullptr;
+}
+
+bool find_key_calls() {
+  if (key_calls.set != nullptr) return true;
+  return find_call(key_calls.create, "pthread_key_create") &&
+         find_call(key_calls.remove, "pthread_key_delete") &&
+         find_call(key_calls.set, "pthread_setspecific");
+}
 
 // Thread blocks come from mappings of our own and are reused; both lists are short and touched once
 // in a thread's life.
@@ -36,24 +57,31 @@ bool lock_free_list() {
 }
 void unlock_free_list() { __atomic_store_n(&free_lock, 0, __ATOMIC_RELEASE); }
 
+// Memory that no thread has had yet. It is cut off block by block: to list the blocks would touch
+// pages that most programs never need.
+constinit Thread* fresh = nullptr;
+constinit Thread* fresh_end = nullptr;
+
 Thread* map_threads() {
   constexpr size_t kBlocks = 16;
   auto* blocks = static_cast<Thread*>(
       sys_mmap(kBlocks * sizeof(Thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  if (blocks == nullptr) return nullptr;
-  for (size_t i = 1; i + 1 < kBlocks; i++) blocks[i].next_free = &blocks[i + 1];
-  if (lock_free_list()) {
-    blocks[kBlocks - 1].next_free = free_threads;
-    free_threads = &blocks[1];
+  if (blocks != nullptr && lock_free_list()) {
+    fresh = blocks + 1;
+    fresh_end = blocks + kBlocks;
     unlock_free_list();
   }
-  return &blocks[0];
+  return blocks;
 }
 
 Thread* take_thread_block() {
   if (lock_free_list()) {
     Thread* block = free_threads;
-    if (block != nullptr) free_threads = block->next_free;
+    if (block != nullptr) {
+      free_threads = block->next_free;
+    } else if (fresh != fresh_end) {
+      block = fresh++;
+    }
     unlock_free_list();
     if (block != nullptr) return block;
   }
@@ -73,7 +101,7 @@ void thread_exits(void* block) {
   if (block != tls.thread) return;
   const bool counts = guest.wanted[FATHOM_SOURCE_HEAP] != 0;
   if (counts && ++tls.thread->farewells < PTHREAD_DESTRUCTOR_ITERATIONS) {
-    pthread_setspecific(exit_key, block);
+    key_calls.set(exit_key, block);
     return;
   }
   leave_thread();
@@ -97,9 +125,9 @@ uint64_t slow_tick() { return clock_ns(CLOCK_MONOTONIC); }
 // The key's destructor tells the end of a thread. Keys from 32 on would make pthread_setspecific
 // allocate from the program's heap.
 void prepare_threads() {
-  if (exit_key_made || pthread_key_create(&exit_key, thread_exits) != 0) return;
+  if (exit_key_made || !find_key_calls() || key_calls.create(&exit_key, thread_exits) != 0) return;
   exit_key_made = exit_key < 32;
-  if (!exit_key_made) pthread_key_delete(exit_key);
+  if (!exit_key_made) key_calls.remove(exit_key);
 }
 
 void first_record_of_thread() {
@@ -117,7 +145,8 @@ void first_record_of_thread() {
   block->tid = sys_gettid();
   block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
   tls.thread = block;
-  if (exit_key_made) pthread_setspecific(exit_key, block);
+  prepare_threads();
+  if (exit_key_made) key_calls.set(exit_key, block);
 }
 
 namespace {
@@ -128,6 +157,12 @@ namespace {
 void cut_off(Cursor& cursor) {
   static constinit fathom_segment nowhere = {};
   if (cursor.segment == nullptr) return;
+  // Segments share larger pages with their neighbours: all of the pool goes.
+  if (page_size() > FATHOM_POOL_HEADER_SIZE) {
+    leave_pool_of(cursor.segment);
+    cursor.segment = &nowhere;
+    return;
+  }
   raw_syscall(SYS_mmap, as_long(cursor.segment), FATHOM_SEGMENT_SIZE, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   cursor.segment->state = FATHOM_SEGMENT_OWNED;
@@ -164,7 +199,7 @@ void leave_thread() {
   tls.apart = 1;
   release_segment(tls.cursor, FATHOM_SEGMENT_PARTIAL);
   for (Thread::Aside& aside : block->nested) release_segment(aside.cursor, FATHOM_SEGMENT_PARTIAL);
-  if (exit_key_made) pthread_setspecific(exit_key, nullptr);
+  if (exit_key_made) key_calls.set(exit_key, nullptr);
   tls = {};
   give_thread_block(block);
 }

@@ -270,7 +270,7 @@ void prepare_fork();  // in the parent, before a child may be made
 void attach_child();  // in the child
 void vfork_begins();  // from the assembler wrapper
 void vfork_is_over();
-void write_exec(int child, uint32_t file, char* const* environment);
+void write_exec(int child, uint32_t file, unsigned flags);
 void write_exec_failed();
 void write_waited(int pid, int status);
 void write_process_end(int status, bool known);

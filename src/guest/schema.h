@@ -11,6 +11,6 @@ namespace fathom::guest {
 const char* schema_text();
 size_t schema_length();
 uint64_t schema_hash();
-const char* name_of_kind(uint16_t kind);  // the plain name, "" where there is none
+bool is_chosen_by_name(unsigned kind);  // FATHOM_CALLS is about it
 
 }  // namespace fathom::guest

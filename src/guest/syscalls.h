@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 
 namespace fathom::guest {
@@ -68,6 +69,10 @@ inline long sys_readlink(const char* path, char* to, size_t room) {
 inline long sys_getcwd(char* to, size_t room) {
   return raw_syscall(SYS_getcwd, as_long(to), static_cast<long>(room));
 }
+
+// 4 KiB on most machines, 64 KiB on some: what is mapped, protected or advised begins and ends
+// there.
+inline size_t page_size() { return getauxval(AT_PAGESZ); }
 
 // nullptr on failure.
 inline void* sys_mmap(size_t size, int protection, int flags, int fd) {

@@ -54,14 +54,14 @@ bool is_ours(const std::string& path, const std::string& library) {
          std::ranges::find(kNames, base_name(path)) != std::end(kNames);
 }
 
-// Ours first. The loader separates by spaces and colons alike.
-std::string preload_list(const std::string& library, const std::string& others) {
-  std::string list = library;
+// Ours first, or left out. The loader separates by spaces and colons alike.
+std::string preload_list(const std::string& library, const std::string& others, bool ours) {
+  std::string list = ours ? library : "";
   std::size_t at = 0;
   while ((at = others.find_first_not_of(" :", at)) != std::string::npos) {
     const std::size_t end = std::min(others.find_first_of(" :", at), others.size());
     const std::string other = others.substr(at, end - at);
-    if (!is_ours(other, library)) list += ":" + other;
+    if (!is_ours(other, library)) list += (list.empty() ? "" : ":") + other;
     at = end;
   }
   return list;
@@ -103,7 +103,8 @@ std::vector<std::string> guest_environment(std::vector<std::string> base,
                                            const GuestSettings& settings) {
   base = plain_environment(std::move(base));
   const std::string others = take(base, "LD_PRELOAD");
-  base.push_back("LD_PRELOAD=" + preload_list(settings.library, others));
+  const std::string list = preload_list(settings.library, others, settings.preloads);
+  if (!list.empty()) base.push_back("LD_PRELOAD=" + list);
   base.push_back("ASAN_OPTIONS=" + sanitizer_options(take(base, "ASAN_OPTIONS")));
   base.push_back("FATHOM_OUT=" + settings.directory);
   base.push_back("FATHOM_LAYERS=" + join(settings.layers, ","));

@@ -14,6 +14,7 @@ struct GuestSettings {
   std::vector<std::string> layers;
   std::vector<std::string> calls;    // filter; empty: all
   std::vector<std::string> further;  // NAME=value: settings of single layers
+  bool preloads = true;              // false: the program's loader would mind the library
 };
 
 // Tells the library to keep arguments of programs out of the recording.

@@ -24,6 +24,15 @@ TEST(GuestEnvironment, KeepsWhatIsThere) {
                           "FATHOM_LAYERS=app,posix", "NVTX_INJECTION64_PATH=/l/libfathom.so"));
 }
 
+TEST(GuestEnvironment, LeavesTheLibraryOutWhereTheLoaderWouldMind) {
+  GuestSettings settings = kSettings;
+  settings.preloads = false;
+  for (const std::string& variable : guest_environment({"A=1"}, settings))
+    EXPECT_FALSE(variable.starts_with("LD_PRELOAD=")) << variable;
+  EXPECT_THAT(guest_environment({"LD_PRELOAD=/l/libfathom.so:/o/a.so b.so"}, settings),
+              Contains("LD_PRELOAD=/o/a.so:b.so"));
+}
+
 TEST(GuestEnvironment, NvtxIsGivenToNobodyElse) {
   const std::string ours = "NVTX_INJECTION64_PATH=/l/libfathom.so";
   const std::string another = "NVTX_INJECTION64_PATH=/opt/tool.so";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/run.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +29,7 @@
 #include "sources/function_names.h"
 #include "sources/library.h"
 #include "trace/obstacle.h"
+#include "wire/exec.h"
 
 namespace fathom::session {
 namespace {
@@ -81,16 +83,29 @@ trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& optio
   return manifest;
 }
 
+// Programs inherit it.
+bool stack_is_small() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_STACK;
+}
+
+bool takes_library(const Prepared& prepared) {
+  return !stack_is_small() && !trace::turns_library_away(prepared.program, prepared.library);
+}
+
 ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
   std::vector<std::string> environment = own_environment();
   if (prepared.library.empty()) {
     environment = plain_environment(std::move(environment));
   } else {
-    environment = guest_environment(std::move(environment), {.library = prepared.library,
-                                                             .directory = prepared.directory,
-                                                             .layers = prepared.plan.in_process,
-                                                             .calls = options.calls,
-                                                             .further = prepared.further});
+    environment = guest_environment(
+        std::move(environment),
+        {.library = prepared.library,
+         .directory = prepared.directory,
+         .layers = prepared.plan.in_process,
+         .calls = options.calls,
+         .further = prepared.further,
+         .preloads = takes_library(prepared)});
   }
   return {
       .path = prepared.program, .words = options.command, .environment = std::move(environment)};
@@ -103,6 +118,7 @@ void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& tota
   const Result<std::string> path = real_path(prepared.program);
   if (!path) return;
   std::string reason = trace::obstacle_of(*path, prepared.library);
+  if (reason.empty() && stack_is_small()) reason = trace::kSmallStack;
   if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
   if (reason.empty()) return;
   totals.manifest.not_covered.push_back(

@@ -127,21 +127,11 @@ uint64_t schema_hash() {
   return hash;
 }
 
-// For FATHOM_CALLS: the plain name of a kind.
-const char* name_of_kind(uint16_t kind) {
-  for (const Spec* spec : posix::kSpecs) {
-    if (spec->kind == kind) return spec->name;
-  }
-  for (const Spec* spec : stdio::kSpecs) {
-    if (spec->kind == kind) return spec->name;
-  }
-  for (const Spec* spec : heap::kSpecs) {
-    if (spec->kind == kind) return spec->name;
-  }
-  for (const cuda::Spec* spec : cuda::kSpecs) {
-    if (spec->kind == kind) return spec->name;
-  }
-  return "";
+// Calls of libc and of the driver: what else has a kind is no call that somebody chose.
+bool is_chosen_by_name(unsigned kind) {
+  return (kind >= kFirstPosixKind && kind < kFirstPythonKind) ||
+         (kind >= kFirstHeapKind && kind < kFirstRuntimeKind) ||
+         (kind >= kFirstCudaKind && kind < kFirstGpuKind);
 }
 
 extern const Bindings kPosixBindings;
@@ -150,8 +140,7 @@ extern const Bindings kRightsBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
 extern const Bindings kDftracerBindings;
-// In libfathom_heap.so and libpfinterpose_heap.so alone. Its originals are needed first: to look
-// for the others takes memory.
+// In libfathom_heap.so and libpfinterpose_heap.so alone.
 extern const Bindings kHeapBindings __attribute__((weak, visibility("hidden")));
 extern const Bindings kConnectBindings;
 // In libpfinterpose.so and libpfinterpose_heap.so alone.

@@ -10,6 +10,7 @@
 #include "sql/quote.h"
 #include "trace/layers.h"
 #include "trace/packer_state.h"
+#include "trace/refused.h"
 
 namespace fathom::trace {
 namespace {
@@ -173,6 +174,7 @@ void Packer::State::settle_facts(bool owners_alive) {
   drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
   for (const NotCovered& one : not_covered(decoder_.definitions(), options_.library))
     manifest.add_not_covered(one);
+  add_refused_settings(decoder_.definitions(), manifest.facts);
   for (const CallInFlight& call : died_in_) {
     const Process* process = decoder_.definitions().find(call.key);
     if (process != nullptr && ended_in_order(*process)) continue;

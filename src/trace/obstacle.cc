@@ -54,16 +54,23 @@ bool is_elf(const std::string& head) {
   return head.size() >= sizeof(Elf64_Ehdr) && std::memcmp(head.data(), ELFMAG, SELFMAG) == 0;
 }
 
-std::uint16_t machine_of(const std::string& head) {
+Elf64_Ehdr header_of(const std::string& head) {
   Elf64_Ehdr header{};
   std::memcpy(&header, head.data(), sizeof header);
-  return header.e_ident[EI_CLASS] == ELFCLASS64 ? header.e_machine : std::uint16_t{EM_NONE};
+  return header;
+}
+
+bool has_64_bits(const std::string& head) {
+  return header_of(head).e_ident[EI_CLASS] == ELFCLASS64;
+}
+
+std::uint16_t machine_of(const std::string& head) {
+  return has_64_bits(head) ? header_of(head).e_machine : std::uint16_t{EM_NONE};
 }
 
 // The loader that the program names; "" for a static one.
 std::string loader_of(const std::string& path, const std::string& head) {
-  Elf64_Ehdr header{};
-  std::memcpy(&header, head.data(), sizeof header);
+  const Elf64_Ehdr header = header_of(head);
   const Result<File> file = File::open(path, O_RDONLY);
   if (!file || header.e_phentsize != sizeof(Elf64_Phdr)) return "";
   std::vector<Elf64_Phdr> segments(header.e_phnum);
@@ -81,24 +88,30 @@ std::string loader_of(const std::string& path, const std::string& head) {
   return "";
 }
 
-std::string elf_obstacle(const std::string& program, const std::string& head,
-                         const std::string& library) {
+// What stands against the library, and whether the program's loader minds it.
+struct Obstacle {
+  std::string reason;
+  bool turns_away = false;
+};
+
+Obstacle elf_obstacle(const std::string& program, const std::string& head,
+                      const std::string& library) {
   const std::string library_head = library.empty() ? "" : head_of(library);
   const std::uint16_t wanted = is_elf(library_head) ? machine_of(library_head) : own_machine();
-  if (wanted != EM_NONE && machine_of(head) != wanted) return "another architecture";
+  if (!has_64_bits(head)) return {"32 bits", true};
+  if (wanted != EM_NONE && machine_of(head) != wanted) return {"another architecture", true};
   const std::string loader = loader_of(program, head);
-  if (loader.empty()) return "static binary";
-  // glibc's loaders: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.1 …; musl's is
-  // ld-musl-x86_64.so.1.
+  if (loader.empty()) return {"static binary", false};
+  // glibc's loaders: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.1, ld-lsb-x86-64.so.3;
+  // musl's is ld-musl-x86_64.so.1.
   const std::string_view name = base_name(loader);
-  if (!name.starts_with("ld-linux") && !name.starts_with("ld64.so"))
-    return "another libc (" + loader + ")";
-  return "";
+  for (const std::string_view own : {"ld-linux", "ld64.so", "ld-lsb"}) {
+    if (name.starts_with(own)) return {};
+  }
+  return {"another libc (" + loader + ")", true};
 }
 
-}  // namespace
-
-std::string obstacle_of(const std::string& program, const std::string& library) {
+Obstacle find_obstacle(const std::string& program, const std::string& library) {
   std::string path = program;
   for (int scripts = 0; scripts < kMostScripts && !path.empty(); scripts++) {
     const std::string head = head_of(path);
@@ -107,11 +120,21 @@ std::string obstacle_of(const std::string& program, const std::string& library) 
       path = interpreter;
       continue;
     }
-    if (!is_elf(head)) return "";
-    if (gains_privilege(path)) return "set-user-id";
+    if (!is_elf(head)) return {};
+    if (gains_privilege(path)) return {"set-user-id", false};
     return elf_obstacle(path, head, library);
   }
-  return "";
+  return {};
+}
+
+}  // namespace
+
+std::string obstacle_of(const std::string& program, const std::string& library) {
+  return find_obstacle(program, library).reason;
+}
+
+bool turns_library_away(const std::string& program, const std::string& library) {
+  return find_obstacle(program, library).turns_away;
 }
 
 }  // namespace fathom::trace

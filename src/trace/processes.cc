@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "trace/obstacle.h"
-#include "wire/record.h"
+#include "wire/exec.h"
 
 namespace fathom::trace {
 namespace {
@@ -159,6 +159,21 @@ struct Stranger {
   std::string reason;
 };
 
+// Why a program that was started never attached. What its parent saw when it started it comes
+// first: its file may be another one by now, or lie in another root.
+std::string reason_of(const Note& exec, const std::string& program, const std::string& library) {
+  const auto told = [&exec](unsigned flag) { return (exec.value & flag) != 0; };
+  if (told(FATHOM_EXEC_OTHER_ROOT)) return "another root, which has no libfathom.so";
+  if (told(FATHOM_EXEC_UNREADABLE)) return "another user, who may not read libfathom.so";
+  if (told(FATHOM_EXEC_SMALL_STACK)) return std::string(kSmallStack);
+  std::string seen = obstacle_of(program, library);
+  if (!seen.empty()) return seen;
+  if (told(FATHOM_EXEC_OTHER_MACHINE)) return "another architecture";
+  if (told(FATHOM_EXEC_OTHER_LIBC)) return "another libc";
+  if (told(FATHOM_EXEC_STATIC)) return "static binary";
+  return told(FATHOM_EXEC_WITHOUT_LIBRARY) ? "environment cleared" : "";
+}
+
 std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
                                 const std::string& library) {
   std::vector<Stranger> found;
@@ -171,9 +186,7 @@ std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
       const std::uint32_t file = definitions.file(*process, note.path, known);
       const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;
       const std::string program(definitions.strings().view(file));
-      std::string reason = obstacle_of(program, library);
-      if (reason.empty() && (note.value & FATHOM_EXEC_WITHOUT_LIBRARY) != 0)
-        reason = "environment cleared";
+      std::string reason = reason_of(note, program, library);
       if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
       if (reason.empty()) reason = "ended before it attached";
       found.push_back({process.get(), &note, pid, program, std::move(reason)});

@@ -132,6 +132,7 @@ void add_tail(Part& part, const TailFacts& facts) {
   manifest.in_flight.insert(manifest.in_flight.end(), part.tail->in_flight.begin(),
                             part.tail->in_flight.end());
   for (const NotCovered& program : facts.not_covered) manifest.add_not_covered(program);
+  for (const auto& [name, words] : facts.refused) manifest.facts[name] = words;
   if (part.recorder_lives) return;
   if (!facts.gaps.empty() && manifest.state != RunState::kPartial) {
     manifest.state = RunState::kPartial;

@@ -6,6 +6,7 @@
 
 #include "trace/host_rows.h"
 #include "trace/processes.h"
+#include "trace/refused.h"
 
 namespace fathom::trace {
 namespace {
@@ -95,6 +96,7 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   facts.owners_alive = snapshot.owners_alive;
   facts.owners_unknown = snapshot.owners_unknown;
   facts.not_covered = not_covered(decoder.definitions(), "");
+  add_refused_settings(decoder.definitions(), facts.refused);
   tail->processes =
       process_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
   add_seen_from_outside(snapshot.processes, manifest.host.hostname, tail->processes);

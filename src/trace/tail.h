@@ -3,6 +3,7 @@
 // room only.
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "trace/recording.h"
@@ -15,6 +16,7 @@ struct TailFacts {
   std::vector<Loss> losses;
   std::vector<NotCovered> not_covered;
   std::vector<Loss> gaps;  // what is missing; among the losses, too
+  std::map<std::string, std::string> refused;  // settings that meant nothing, and what was done
   bool owners_alive = false;
   bool owners_unknown = false;  // they ran on another machine, and nothing was heard of them
 };

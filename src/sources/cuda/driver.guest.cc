@@ -163,10 +163,26 @@ int fathom::guest::driver_version() {
 
 namespace fathom::guest::cuda {
 
+namespace {
+
+struct Owner {
+  uintptr_t address;
+  const char* path = "";
+};
+
+int look_for_owner(dl_phdr_info* info, size_t, void* data) {
+  auto* owner = static_cast<Owner*>(data);
+  if (!holds_address(info, owner->address)) return 0;
+  owner->path = info->dlpi_name;
+  return 1;
+}
+
+}  // namespace
+
 bool is_drivers_own(const void* address) {
-  Dl_info info{};
-  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return false;
-  const char* name = base_name_of(info.dli_fname);
+  Owner owner{reinterpret_cast<uintptr_t>(address)};
+  dl_iterate_phdr(look_for_owner, &owner);
+  const char* name = base_name_of(owner.path);
   for (const char* own : {kLibrary, "libcupti", "libnvperf", "libnvidia-"}) {
     if (strncmp(name, own, strlen(own)) == 0) return true;
   }

@@ -96,6 +96,7 @@ bool ask_at(const char* path, fathom_watch_verb verb) {
 }
 
 bool ask(fathom_watch_verb verb) {
+  if (is_trusted_program()) return false;
   if (const char* named = setting(FATHOM_WATCH_VARIABLE); named != nullptr)
     return *named != 0 && ask_at(named, verb);
   if (ask_at(FATHOM_WATCH_SOCKET, verb)) return true;

@@ -9,8 +9,8 @@
 CALL(malloc, malloc, void*, (size_t size), (size), "allocate", .ret = Ret::kPointer, .size = 0)
 CALL(calloc, calloc, void*, (size_t count, size_t size), (count, size), "allocate",
      .ret = Ret::kPointer, .size = 1, .count = 0)
-CUSTOM(realloc, realloc, void*, (void* memory, size_t size), (memory, size), "allocate",
-       .ret = Ret::kPointer, .size = 1)
+CALL(realloc, realloc, void*, (void* memory, size_t size), (memory, size), "allocate",
+     .ret = Ret::kPointer, .size = 1)
 CUSTOM(reallocarray, reallocarray, void*, (void* memory, size_t count, size_t size),
        (memory, count, size), "allocate", .ret = Ret::kPointer, .size = 2, .count = 1)
 CUSTOM(free, free, void, (void* memory), (memory), "free", .ret = Ret::kVoid)

@@ -232,6 +232,7 @@ CUSTOM(wait3, wait3, int, (int* status, int options, void* usage), (status, opti
 CUSTOM(wait4, wait4, int, (int pid, int* status, int options, void* usage), (pid, status, options, usage), "wait", .ret = Ret::kStatus)
 CUSTOM(waitid, waitid, int, (int type, unsigned id, siginfo_t* info, int options), (type, id, info, options), "wait", .ret = Ret::kStatus)
 CALL(system, system, int, (const char* command), (command), "process", .ret = Ret::kStatus, .effect = Effect::kForks)
+CUSTOM(execveat, execveat, int, (int directory, const char* path, char* const* arguments, char* const* environment, int flags), (directory, path, arguments, environment, flags), "process", .dirfd = 0, .path = 1)
 CALL(sysconf, sysconf, long, (int name), (name), "metadata", .ret = Ret::kValue, .flags = 0, .flags_key = "name")
 
 // clang-format on

@@ -222,30 +222,48 @@ ssize_t hook_aio_return64(aiocb* request) {
 int hook_fork() { return fork_hook<spec_fork>(original_fork); }
 int hook__Fork() { return fork_hook<spec__Fork>(original__Fork); }
 
-int hook_execve(const char* path, char* const* arguments, char* const* environment) {
+// Those that take the program's own environment get another where they must not hand on ours.
+int hook_execve(const char* path, char* const* arguments, char* const* variables) {
   if (original_execve == nullptr) resolve_originals();
-  return exec_hook<spec_execve>(path, environment, false,
-                                [&] { return original_execve(path, arguments, environment); });
+  return exec_hook<spec_execve>({AT_FDCWD, path, false}, variables, [&](const NewEnvironment& to) {
+    return original_execve(path, arguments, to.variables());
+  });
 }
 int hook_execv(const char* path, char* const* arguments) {
   if (original_execv == nullptr) resolve_originals();
-  return exec_hook<spec_execv>(path, environ, false,
-                               [&] { return original_execv(path, arguments); });
+  return exec_hook<spec_execv>({AT_FDCWD, path, false}, environ, [&](const NewEnvironment& to) {
+    return to.changed() ? original_execve(path, arguments, to.variables())
+                        : original_execv(path, arguments);
+  });
 }
 int hook_execvp(const char* path, char* const* arguments) {
   if (original_execvp == nullptr) resolve_originals();
-  return exec_hook<spec_execvp>(path, environ, true,
-                                [&] { return original_execvp(path, arguments); });
+  return exec_hook<spec_execvp>({AT_FDCWD, path, true}, environ, [&](const NewEnvironment& to) {
+    return to.changed() ? original_execvpe(path, arguments, to.variables())
+                        : original_execvp(path, arguments);
+  });
 }
-int hook_execvpe(const char* path, char* const* arguments, char* const* environment) {
+int hook_execvpe(const char* path, char* const* arguments, char* const* variables) {
   if (original_execvpe == nullptr) resolve_originals();
-  return exec_hook<spec_execvpe>(path, environment, true,
-                                 [&] { return original_execvpe(path, arguments, environment); });
+  return exec_hook<spec_execvpe>({AT_FDCWD, path, true}, variables, [&](const NewEnvironment& to) {
+    return original_execvpe(path, arguments, to.variables());
+  });
 }
-int hook_fexecve(int fd, char* const* arguments, char* const* environment) {
+int hook_fexecve(int fd, char* const* arguments, char* const* variables) {
   if (original_fexecve == nullptr) resolve_originals();
-  return exec_hook<spec_fexecve>(nullptr, environment, false,
-                                 [&] { return original_fexecve(fd, arguments, environment); });
+  return exec_hook<spec_fexecve>({fd, nullptr, false}, variables, [&](const NewEnvironment& to) {
+    return original_fexecve(fd, arguments, to.variables());
+  });
+}
+int hook_execveat(int directory, const char* path, char* const* arguments, char* const* variables,
+                  int flags) {
+  if (original_execveat == nullptr) resolve_originals();
+  const bool by_descriptor = (flags & AT_EMPTY_PATH) != 0 && path != nullptr && *path == 0;
+  return exec_hook<spec_execveat>(
+      {directory, by_descriptor ? nullptr : path, false}, variables,
+      [&](const NewEnvironment& to) {
+        return original_execveat(directory, path, arguments, to.variables(), flags);
+      });
 }
 
 #define FATHOM_LIST_OF_ARGUMENTS(array, first)   \
@@ -258,26 +276,29 @@ int hook_fexecve(int fd, char* const* arguments, char* const* environment) {
   take_arguments(taken, first, count, array)
 
 int hook_execl(const char* path, const char* first, ...) {
-  if (original_execv == nullptr) resolve_originals();
+  if (original_execve == nullptr) resolve_originals();
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
   va_end(taken);
-  return exec_hook<spec_execl>(path, environ, false,
-                               [&] { return original_execv(path, arguments); });
+  return exec_hook<spec_execl>({AT_FDCWD, path, false}, environ, [&](const NewEnvironment& to) {
+    return original_execve(path, arguments, to.variables());
+  });
 }
 int hook_execlp(const char* path, const char* first, ...) {
-  if (original_execvp == nullptr) resolve_originals();
+  if (original_execvpe == nullptr) resolve_originals();
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
   va_end(taken);
-  return exec_hook<spec_execlp>(path, environ, true,
-                                [&] { return original_execvp(path, arguments); });
+  return exec_hook<spec_execlp>({AT_FDCWD, path, true}, environ, [&](const NewEnvironment& to) {
+    return original_execvpe(path, arguments, to.variables());
+  });
 }
 int hook_execle(const char* path, const char* first, ...) {
   if (original_execve == nullptr) resolve_originals();
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
-  char* const* environment = va_arg(taken, char* const*);
+  char* const* variables = va_arg(taken, char* const*);
   va_end(taken);
-  return exec_hook<spec_execle>(path, environment, false,
-                                [&] { return original_execve(path, arguments, environment); });
+  return exec_hook<spec_execle>({AT_FDCWD, path, false}, variables, [&](const NewEnvironment& to) {
+    return original_execve(path, arguments, to.variables());
+  });
 }
 
 int hook_posix_spawn(int* child, const char* path, const void* actions, const void* attributes,

@@ -243,11 +243,7 @@ void hook_quick_exit(int status) {
 
 namespace {
 
-#define ROW(symbol)                                     \
-  {                                                     \
-#symbol, reinterpret_cast < void*>(&hook_##symbol), \
-        reinterpret_cast < void**>(&original_##symbol)  \
-  }
+#define ROW(symbol) FATHOM_BINDING(#symbol, &hook_##symbol, &original_##symbol)
 const Binding kRows[] = {
     {"syscall", reinterpret_cast<void*>(&hook_syscall), &fathom_original_syscall},
     {"vfork", reinterpret_cast<void*>(&hook_vfork), &fathom_original_vfork},

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "guest/call.h"
+#include "guest/new_environment.h"
 #include "guest/quiet.h"
 #include "guest/syscalls.h"
 
@@ -43,10 +44,10 @@ constexpr int kNobodyReadIt =
     EPERM;  // an error after which path_of_call does not trust the pointer
 
 // The path of a program; a plain name that is looked up in PATH is no path.
-uint32_t program_path(const char* path, int error, bool searched) {
-  if (path == nullptr) return 0;
-  const uint32_t file = path_of_call(AT_FDCWD, path, error);
-  return file != 0 && searched && strchr(path, '/') == nullptr ? 0 : file;
+uint32_t program_path(const NewProgram& program, int error) {
+  if (program.path == nullptr) return 0;
+  const uint32_t file = path_of_call(program.directory, program.path, error);
+  return file != 0 && program.searched && strchr(program.path, '/') == nullptr ? 0 : file;
 }
 
 // Programs are told of though calls of this layer are not recorded, and by a child of vfork, too:
@@ -89,18 +90,19 @@ class Written {
 // after; where the call comes back it has failed, and the record that said otherwise is taken back;
 // where it cannot be, another one says that it failed.
 template <const Spec& S, class Call>
-int exec_hook(const char* path, char* const* environment, bool searched, Call call) {
+int exec_hook(const NewProgram& program, char* const* variables, Call call) {
   const bool recorded = is_recording();
-  if (!recorded && !tells_of_programs()) return call();
+  const NewEnvironment environment(program, variables);
+  if (!recorded && !tells_of_programs()) return call(environment);
   Facts facts;
   if (recorded) facts.depth = open_level(FATHOM_FRAME);
-  facts.file = program_path(path, kNobodyReadIt, searched);
+  facts.file = program_path(program, kNobodyReadIt);
   facts.begin = facts.end = tick();
   const Written written([&] {
     if (recorded) write_call<S>(facts);
-    write_exec(tls.vforks != 0 ? sys_getpid() : 0, facts.file, environment);
+    write_exec(tls.vforks != 0 ? sys_getpid() : 0, facts.file, environment.flags());
   });
-  const int ret = call();
+  const int ret = call(environment);
   facts.error = errno;
   if (recorded) close_level(facts.depth);
   if (!written.taken_back()) {
@@ -116,20 +118,22 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
 
 template <const Spec& S, bool kSearched, class Original>
 int spawn_hook(Original& original, int* child, const char* path, const void* actions,
-               const void* attributes, char* const* arguments, char* const* environment) {
+               const void* attributes, char* const* arguments, char* const* variables) {
   const bool recorded = begins(original, FATHOM_SOURCE_POSIX);
+  const NewProgram program{AT_FDCWD, path, kSearched};
+  const NewEnvironment environment(program, variables);
   if (!recorded && (!tells_of_programs() || tls.apart != 0))
-    return original(child, path, actions, attributes, arguments, environment);
+    return original(child, path, actions, attributes, arguments, environment.variables());
   prepare_fork();
   Facts facts;
   int pid = 0;
-  const int ret =
-      FATHOM_TIMED(facts, S, original(&pid, path, actions, attributes, arguments, environment));
+  const int ret = FATHOM_TIMED(
+      facts, S, original(&pid, path, actions, attributes, arguments, environment.variables()));
   if (ret == 0 && child != nullptr) *child = pid;
   facts.ret = ret;
-  facts.file = program_path(path, facts.error, kSearched);
+  facts.file = program_path(program, facts.error);
   if (recorded) write_call<S>(facts);
-  if (ret == 0) write_exec(pid, facts.file, environment);
+  if (ret == 0) write_exec(pid, facts.file, environment.flags());
   return ret;
 }
 

@@ -5,6 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sources/python/old_libc.h"
+
+FATHOM_AS_IN_OLD_LIBC(dlopen);
+FATHOM_AS_IN_OLD_LIBC(dlsym);
+
 struct abi abi;
 
 static const struct {

@@ -22,7 +22,11 @@
 #endif
 
 #include "sources/python/code.h"
+#include "sources/python/old_libc.h"
 #include "sources/python/tracer.h"
+
+FATHOM_AS_IN_OLD_LIBC(pthread_getattr_np);
+FATHOM_AS_IN_OLD_LIBC(pthread_attr_getstack);
 
 // The three forms of the function.
 #if PY_VERSION_HEX >= 0x030b0000

@@ -9,6 +9,7 @@
 
 #include "guest/attach.h"
 #include "guest/binding.h"
+#include "guest/loaded.h"
 #include "guest/process.h"
 #include "guest/text.h"
 #include "sources/python/guest_frames.h"
@@ -237,10 +238,9 @@ int audited(const char* event, void*, void*) {
 
 }  // namespace
 
+// Most programs have no interpreter: dlsym would allocate to tell so.
 void look_for_python() {
-  if (!guest.wanted[FATHOM_SOURCE_PYTHON]) return;
-  const auto get_version = symbol<const char* (*)()>(RTLD_DEFAULT, "Py_GetVersion");
-  if (get_version == nullptr) return;
+  if (!guest.wanted[FATHOM_SOURCE_PYTHON] || find_behind_us("Py_GetVersion") == nullptr) return;
   add_audit_hook = symbol<AddHook>(RTLD_DEFAULT, "PySys_AddAuditHook");
   get_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_GetAllocator");
   set_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_SetAllocator");

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Whether a program that is about to begin can take the library in, by its file.
+#pragma once
+
+namespace fathom::guest {
+
+// A program as exec and its kin name it.
+struct NewProgram {
+  int directory;
+  const char* path;  // nullptr: the file that `directory` is open at
+  bool searched;     // in PATH, where the name has no '/'
+};
+
+// What stands against the library: flags of EXEC (wire/record.h). Follows `#!` lines. 0 also where
+// the file cannot be read.
+unsigned obstacles_in(const NewProgram& program);
+
+}  // namespace fathom::guest

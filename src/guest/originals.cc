@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Where the functions behind the hooks are. The symbol tables of the loaded objects are read: dlsym
+// takes locks, and allocates for each name that this libc does not have, while the hook that needs
+// its original may have been met inside the program's allocator, with the allocator's lock held.
+#include <errno.h>
+#include <string.h>
+
+#include "guest/binding.h"
+#include "guest/loaded.h"
+#include "guest/runtime.h"
+#include "guest/syscalls.h"
+#include "guest/text.h"
+
+namespace fathom::guest {
+namespace {
+
+// Functions that the program may meet here though its libc has none: a weak reference finds ours.
+// What libc has instead does their work, or they fail as on a kernel that does not know the call.
+struct StandIn {
+  const char* symbol;
+  const char* instead;
+};
+constexpr StandIn kStandIns[] = {
+    {"fcntl64", "fcntl"},
+    {"_Fork", "fork"},
+    {"__isoc23_fscanf", "__isoc99_fscanf"},
+    {"__isoc23_scanf", "__isoc99_scanf"},
+    {"__isoc23_vfscanf", "__isoc99_vfscanf"},
+    {"__isoc23_vscanf", "__isoc99_vscanf"},
+};
+
+long not_there() {
+  errno = ENOSYS;
+  return -1;
+}
+
+void close_from(int first) {
+  const auto from = static_cast<unsigned>(first < 0 ? 0 : first);
+  if (raw_syscall(SYS_close_range, from, ~0U, 0) == 0) return;
+  constexpr unsigned kMost = 65536;
+  for (unsigned fd = from; fd < kMost; fd++) sys_close(static_cast<int>(fd));
+}
+
+void* stand_in_for(const char* symbol) {
+  for (const StandIn& one : kStandIns) {
+    if (strcmp(one.symbol, symbol) == 0) return find_behind_us(one.instead);
+  }
+  return strcmp(symbol, "closefrom") == 0 ? reinterpret_cast<void*>(&close_from)
+                                          : reinterpret_cast<void*>(&not_there);
+}
+
+bool starts_with(const char* text, const char* prefix) {
+  return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+// Ours: nothing stands behind it.
+bool is_own(const Binding& row) { return starts_with(row.symbol, "fathom_"); }
+
+// Before glibc 2.34 these are in libraries of their own, which may come later.
+bool may_come_later(const Binding& row) {
+  return starts_with(row.symbol, "aio_") || starts_with(row.symbol, "lio_") ||
+         starts_with(row.symbol, "dl");
+}
+
+// Rows whose functions this libc does not have.
+constexpr uint32_t kMostAbsent = 64;
+constinit const Binding* absent[kMostAbsent] = {};
+constinit uint32_t absent_count = 0;  // atomic
+
+template <class Action>
+void for_unknown(Action action) {
+  for (size_t table = 0; table < kAllBindingsCount; table++) {
+    const Bindings* rows = kAllBindings[table];
+    if (rows == nullptr || rows->answer != nullptr) continue;
+    for (size_t i = 0; i < rows->count; i++) {
+      const Binding& row = rows->rows[i];
+      if (__atomic_load_n(row.original, __ATOMIC_RELAXED) == nullptr) action(row);
+    }
+  }
+}
+
+SymbolName name_of(const Binding& row) {
+  return {row.symbol, row.hash != 0 ? row.hash : gnu_hash_of(row.symbol)};
+}
+
+void take_originals(const Loaded& loaded) {
+  Object object;
+  read_object(loaded.base, loaded.dynamic, object);
+  for_unknown([&](const Binding& row) {
+    if (void* found = find_symbol(object, name_of(row)))
+      __atomic_store_n(row.original, found, __ATOMIC_RELEASE);
+  });
+}
+
+struct Walk {
+  bool behind;          // which objects are looked at
+  bool passed = false;  // this library
+};
+
+bool take_from(const Loaded& object, void* data) {
+  auto* walk = static_cast<Walk*>(data);
+  if (object.own) {
+    if (guest.library[0] == 0) Text(guest.library, sizeof guest.library).add(object.name);
+    walk->passed = true;
+    return !walk->behind;
+  }
+  if (walk->behind == walk->passed) take_originals(object);
+  return false;
+}
+
+struct First {
+  SymbolName name;
+  bool ours = false;
+};
+
+bool look_for_first(const Loaded& loaded, void* data) {
+  auto* first = static_cast<First*>(data);
+  Object object;
+  read_object(loaded.base, loaded.dynamic, object);
+  if (find_symbol(object, first->name) == nullptr) return false;
+  first->ours = loaded.own;
+  return true;
+}
+
+}  // namespace
+
+bool libc_lacks(const Binding* row) {
+  const uint32_t count = __atomic_load_n(&absent_count, __ATOMIC_ACQUIRE);
+  for (uint32_t i = 0; i < count && i < kMostAbsent; i++) {
+    if (absent[i] == row) return true;
+  }
+  return false;
+}
+
+// Whoever comes while another thread, or the thread that it interrupted, is at it does the same
+// once more: each step gives the same result, and nobody waits.
+void resolve_originals() {
+  Walk behind{true}, before{false};
+  visit_loaded(take_from, &behind);
+  visit_loaded(take_from, &before);
+  for_unknown([](const Binding& row) {
+    if (is_own(row) || may_come_later(row)) return;
+    const uint32_t place = __atomic_fetch_add(&absent_count, 1, __ATOMIC_ACQ_REL);
+    if (place < kMostAbsent) absent[place] = &row;
+    __atomic_store_n(row.original, stand_in_for(row.symbol), __ATOMIC_RELEASE);
+  });
+}
+
+// Preloaded, the first definition of a libc function in the program's scope is ours.
+bool loaded_late() {
+  First first{{"pread"}};
+  visit_loaded(look_for_first, &first);
+  return !first.ours;
+}
+
+}  // namespace fathom::guest

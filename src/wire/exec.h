@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT
+   What an EXEC record tells of a program that cannot take the library in, and facts (META) about
+   variables that meant nothing (docs/formats/spool.md, "Records"). */
+#pragma once
+
+#include "wire/record.h"
+
+/* Further flags of EXEC: what stood against the library. */
+enum {
+  FATHOM_EXEC_STATIC = 2,        /* the program has no loader */
+  FATHOM_EXEC_OTHER_MACHINE = 4, /* another architecture, or word size */
+  FATHOM_EXEC_OTHER_LIBC = 8,
+  FATHOM_EXEC_OTHER_ROOT = 16, /* the library is not there */
+  FATHOM_EXEC_UNREADABLE = 32, /* the program's user may not read the library */
+  FATHOM_EXEC_SMALL_STACK = 64,
+};
+
+/* A loader that is to preload a library puts a path of 4 KiB on the stack of the main thread, and
+   the kernel leaves up to 8 KiB of it unused: with less than this programs die before main(). */
+#define FATHOM_LEAST_STACK 65536
+
+/* Of runs that nobody supervises: bytes of all pools together. */
+#define FATHOM_SPOOL_MAX_VARIABLE "FATHOM_SPOOL_MAX"
+
+/* META `refused:<variable>`: its value, which means nothing. */
+#define FATHOM_META_REFUSED "refused:"
