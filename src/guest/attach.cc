@@ -12,6 +12,7 @@
 #include "guest/descriptors.h"
 #include "guest/intern.h"
 #include "guest/pool.h"
+#include "guest/pool_file.h"
 #include "guest/process.h"
 #include "guest/schema.h"
 #include "guest/syscalls.h"

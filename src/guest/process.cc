@@ -12,6 +12,7 @@
 #include "guest/quiet.h"
 #include "guest/records.h"
 #include "guest/scratch.h"
+#include "guest/sharing.h"
 #include "guest/syscalls.h"
 #include "guest/threads.h"
 #include "wire/rank.h"
@@ -59,6 +60,12 @@ void write_rank() {
   }
 }
 
+// Behind the program's own handlers of exit(), and most destructors: what is still recorded goes
+// into another segment.
+__attribute__((destructor)) void hand_segments_on() {
+  if (guest.attached && in_program()) leave_segments();
+}
+
 void process_exits(int status, void*) {
   const int error = errno;
   if (recording(FATHOM_SOURCE_RUNTIME)) write_process_end(status, true);
@@ -99,17 +106,23 @@ void write_meta(const char* key, const char* value, size_t length) {
       fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_META), key_id), value_id));
 }
 
+uint8_t* put_process(uint8_t* at, uint64_t parent_key, int pid, int ppid, uint32_t inherited,
+                     uint64_t start, unsigned how) {
+  at = put_head(at, FATHOM_KIND_PROCESS);
+  memcpy(at, &parent_key, 8);
+  at = fathom_put_varint(at + 8, static_cast<uint64_t>(pid));
+  at = fathom_put_varint(at, static_cast<uint64_t>(ppid));
+  at = fathom_put_varint(at, inherited);
+  memcpy(at, &start, 8);
+  return fathom_put_varint(at + 8, how);
+}
+
 void write_process(uint64_t parent_key, uint32_t inherited, unsigned how) {
   const uint64_t now = tick();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  uint8_t* at = put_head(tls.cursor.at, FATHOM_KIND_PROCESS);
-  memcpy(at, &parent_key, 8);
-  at = fathom_put_varint(at + 8, static_cast<uint64_t>(guest.pid));
-  at = fathom_put_varint(at, static_cast<uint64_t>(sys_getppid()));
-  at = fathom_put_varint(at, inherited);
-  memcpy(at, &now, 8);
-  writer.commit(fathom_put_varint(at + 8, how));
+  writer.commit(put_process(tls.cursor.at, parent_key, tls.thread->pid, sys_getppid(), inherited,
+                            now, how));
 }
 
 void write_process_facts() {
@@ -128,7 +141,10 @@ void write_process_facts() {
 
 void watch_exit() { on_exit(process_exits, nullptr); }
 
-void prepare_fork() { all_shared(); }
+void prepare_fork() {
+  all_shared();
+  learn_newest_pool();
+}
 
 // The child has this thread and a copy of everything; what other threads were doing they do in the
 // parent. It writes into segments of its own, in the pools that it shares with the parent.
@@ -136,8 +152,9 @@ void attach_child() {
   const Quiet quiet;
   // A handler may have been here before. Its pid tells where the kernel wipes nothing (emulators).
   if (guest.live->alive != 0 && guest.pid == sys_getpid()) return;
-  const uint64_t parent = guest.process_key;
+  const uint64_t parent = tls.thread != nullptr ? tls.thread->key : guest.process_key;
   const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
+  forget_sharers();
   forget_other_threads();
   forget_makers();
   forget_changes();
@@ -153,10 +170,11 @@ void attach_child() {
   switch_on();
 }
 
-// Nothing is on here: before attach, after a failed one, or in a child that was made behind our
-// back.
+// Nothing is on here: before attach, after a failed one, in a child that was made behind our back,
+// or while hooks ask who calls them.
 bool wake_up(fathom_source source) {
-  if (tls.apart != 0 || guest.live->alive != 0) return false;
+  if (guest.live->alive == kWatched) return in_program_watched() && guest.wanted[source] != 0;
+  if (guest.live->alive != 0 || tls.apart > tls.vforks) return false;
   if (guest.attached) {
     attach_child();
   } else {
@@ -164,16 +182,6 @@ bool wake_up(fathom_source source) {
     if (source == FATHOM_SOURCE_CUDA) cuda_is_used();
   }
   return guest.live->on[source] != 0;
-}
-
-void vfork_begins() {
-  if (guest.attached && tls.apart == 0) prepare_fork();
-  tls.apart++;
-  tls.vforks++;
-}
-void vfork_is_over() {
-  tls.vforks--;
-  tls.apart--;
 }
 
 void write_exec(int child, uint32_t file, char* const* environment) {
@@ -188,6 +196,7 @@ void write_exec(int child, uint32_t file, char* const* environment) {
 void write_exec_failed() { write_timed(FATHOM_KIND_EXEC_FAILED); }
 
 void write_waited(int pid, int status) {
+  sharer_ended(pid);
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(FATHOM_KIND_WAITED, tls.last_depth, tick());
@@ -204,7 +213,7 @@ void write_process_end(int status, bool known) {
     at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
     writer.commit(fathom_put_varint(at, known ? 1 : 0));
   }
-  leave_drop_ins();
+  if (tls.vforks == 0) leave_drop_ins();
 }
 
 }  // namespace fathom::guest

@@ -78,11 +78,21 @@ struct Process {
   std::uint64_t first_tick = UINT64_MAX;                   // of what was decoded
   std::uint64_t last_tick = 0;
 
+  // Shortcuts in a chain of forks, which may be of any length: whose ids those below `below` are, or
+  // nearer to them; and an ancestor of the same program image.
+  struct Hop {
+    Process* to = nullptr;
+    std::uint64_t below = 0;
+  };
+  mutable Hop hop;
+  mutable Process* image = nullptr;
+
   std::uint64_t first_id = 0;
   std::vector<Definition> definitions;  // by id - first_id
   std::unordered_map<std::uint64_t, Definition>
       far_definitions;  // ids that would leave a large hole
-  // Resolved, by id; filled when first used.
+  // Resolved, by id - resolved_from; filled when first used.
+  std::uint64_t resolved_from = 0;
   std::vector<std::uint32_t> files;
   std::vector<Site> sites;
   std::vector<std::uint8_t> site_known;
@@ -109,11 +119,21 @@ class Definitions {
   // nullptr while the id is unknown. Valid until the next call.
   const Site* site(Process& process, std::uint64_t id);
   std::string_view text(const Process& process, std::uint64_t id) const;
-  // A fact of META, the process's own or inherited by fork; "" if there is none.
+  // A fact of META, the process's own, or of a near ancestor that forked it, or of the first process
+  // of its program image; "" if there is none.
   std::string_view meta(const Process& process, std::string_view key) const;
   std::int32_t rank(Process& process);
 
  private:
+  [[nodiscard]] Process* parent_of(const Process& process) const;
+  [[nodiscard]] Process::Hop hop_from(const Process& process, std::uint64_t id) const;
+  // The process that an id was defined in: this one, or one that it was forked from.
+  [[nodiscard]] Process* owner_of(Process& process, std::uint64_t id) const;
+  [[nodiscard]] const Process* first_of_image(const Process& process) const;
+  // Where an id's file or site is kept once it is resolved; far too large where it is not.
+  [[nodiscard]] static std::uint64_t place_of(Process& owner, std::uint64_t id);
+  [[nodiscard]] static const Definition* defined_in(const Process& owner, std::uint64_t id);
+  [[nodiscard]] std::string_view own_meta(const Process& process, std::string_view key) const;
   [[nodiscard]] const Definition* lookup(const Process& process, std::uint64_t id) const;
   std::string path_text(const Process& process, std::uint64_t id, int depth) const;
   Site resolve_site(const Process& process, const Definition& definition);

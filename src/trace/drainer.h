@@ -91,7 +91,7 @@ class Drainer {
   void see_owners(Pool& pool);
   bool creator_lives(const Pool& pool) const;
   bool pool_lives(const Pool& pool) const;
-  bool owner_lives(const Pool& pool, std::uint32_t index) const;
+  bool owner_lives(const Pool& pool, std::uint32_t index, std::uint32_t pid) const;
   bool may_take(Pool& pool, std::uint32_t index, DrainResult& result);
   void collect(std::vector<Work>& work, DrainResult& result);
   Status take(const Work& work);
@@ -109,6 +109,7 @@ class Drainer {
   bool many_ = false;                  // more bytes than should be in memory at a time
   std::set<ChunkName> logged_;         // in a log, but not yet freed
   std::set<std::string> unreadable_;   // pools that are damaged
+  std::set<std::string> shut_;         // pools that we may not open: perhaps not yet
   PoolLosses gone_losses_;
   std::optional<ChunkLog> log_;
   std::optional<ChunkLog> definitions_;

@@ -287,8 +287,7 @@ Status Packer::State::write_finals() {
 void Packer::State::add_losses_of_pools(Manifest& to) const {
   for (const Loss& loss : drainer->losses()) to.add_loss(loss);
   if (const Result<Spool> now = Spool::open(spool_.directory()); now && now->header().refused > 0) {
-    to.add_loss({"", "a process found no room for its pool",
-                 static_cast<std::int64_t>(now->header().refused & INT64_MAX)});
+    to.add_loss({"", kNoPool, static_cast<std::int64_t>(now->header().refused & INT64_MAX)});
   }
 }
 

@@ -32,6 +32,8 @@ std::string reason_text(std::size_t source, std::size_t reason) {
       return "interpreters that could not be traced";
     case FATHOM_LOSS_CAPPED:
       return "beyond the number asked for";
+    case FATHOM_LOSS_SHARED_MEMORY:
+      return "calls of children that share their parent's memory";
     default:
       return "reason " + std::to_string(reason);
   }
@@ -41,9 +43,16 @@ std::string reason_text(std::size_t source, std::size_t reason) {
 
 void PoolLosses::add(const fathom_pool_header& header) {
   for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
-    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++) {
+    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS_OF_POOLS; reason++) {
       counts_[source][reason] += __atomic_load_n(&header.losses[source][reason], __ATOMIC_RELAXED);
     }
+  }
+}
+
+void PoolLosses::add(const fathom_run_shared& run) {
+  for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
+    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++)
+      counts_[source][reason] += run.losses[source][reason];
   }
 }
 

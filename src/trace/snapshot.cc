@@ -46,7 +46,7 @@ class SnapshotTaker {
   struct Measured {
     std::size_t pool;
     std::uint32_t index;
-    std::uint32_t state;
+    Pool::Claim claim;
     ChunkName name;
     std::uint64_t progress;
   };
@@ -62,6 +62,8 @@ class SnapshotTaker {
   }
 
   Status measure_pools() {
+    taken_.losses_.add(spool_.shared());
+    taken_.refused_ = static_cast<std::int64_t>(spool_.header().refused & INT64_MAX);
     FATHOM_ASSIGN(const std::vector<std::string> paths, spool_.pool_paths());
     for (const std::string& path : paths) {
       Result<Pool> pool = Pool::open(path, false);
@@ -70,6 +72,8 @@ class SnapshotTaker {
         taken_.pools_.push_back(std::move(pool).value());
       } else if (pool.error().code == Code::kCorrupt || pool.error().code == Code::kUnsupported) {
         taken_.damage_++;
+      } else if (pool.error().code == Code::kDenied) {
+        taken_.shut_++;
       }
     }
     for (std::size_t at = 0; at < taken_.pools_.size(); at++) measure_pool(at);
@@ -79,12 +83,11 @@ class SnapshotTaker {
   void measure_pool(std::size_t at) {
     const Pool& pool = taken_.pools_[at];
     for (std::uint32_t index = 0; index < pool.count(); index++) {
-      const fathom_segment& segment = pool.segment(index);
-      const std::uint32_t state = load(segment.state);
-      if (state == FATHOM_SEGMENT_FREE) continue;
-      const std::uint32_t generation = load(segment.generation);
-      const std::uint64_t progress = load(segment.progress);
-      const Measured measured{at, index, state, {pool.name_hash(), index, generation}, progress};
+      const Pool::Claim claim = pool.claim(index);
+      if (claim.state == FATHOM_SEGMENT_FREE) continue;
+      const std::uint32_t generation = pool.generation(index);
+      const std::uint64_t progress = load(pool.segment(index).progress);
+      const Measured measured{at, index, claim, {pool.name_hash(), index, generation}, progress};
       measured_.push_back(measured);
       taken_.limits_[measured.name] = pool.records(index, progress).size();
     }
@@ -105,8 +108,7 @@ class SnapshotTaker {
       keep_copy(piece);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       // Recycled in between: the log has it.
-      if (__atomic_load_n(&segment.generation, __ATOMIC_RELAXED) != measured.name.generation)
-        return;
+      if (pool.generation(measured.index) != measured.name.generation) return;
     }
     const bool written = look_at_owner(pool, measured, piece.bytes);
     if (undisturbed_ && written) keep_copy(piece);
@@ -121,9 +123,9 @@ class SnapshotTaker {
   // Whether somebody may still write there.
   bool look_at_owner(const Pool& pool, const Measured& measured,
                      std::span<const std::uint8_t> bytes) {
-    if (measured.state == FATHOM_SEGMENT_FULL) return false;
+    if (measured.claim.state == FATHOM_SEGMENT_FULL) return false;
     const fathom_segment& segment = pool.segment(measured.index);
-    const std::uint32_t pid = __atomic_load_n(&segment.owner_pid, __ATOMIC_RELAXED);
+    const std::uint32_t pid = measured.claim.owner_pid;
     const std::uint64_t key = __atomic_load_n(&segment.owner_key, __ATOMIC_RELAXED);
     RunHead head;
     const bool known = last_switch({bytes, spool_.schema(pool.header().schema_hash)}, head);
@@ -224,6 +226,8 @@ void Snapshot::visit_segments(const std::function<void(const Batch&)>& visit) {
 std::vector<Loss> Snapshot::losses() const {
   std::vector<Loss> losses = losses_.losses();
   if (damage_ > 0) losses.push_back({"", "damaged file in the spool", damage_});
+  if (shut_ > 0) losses.push_back({"", kShutPool, shut_});
+  if (refused_ > 0) losses.push_back({"", kNoPool, refused_});
   return losses;
 }
 

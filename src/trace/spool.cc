@@ -86,6 +86,7 @@ Result<Pool> Pool::open(const std::string& path, bool writable) {
   FATHOM_TRY(check_pool(pool.header(), size, path));
   pool.segment_size_ = pool.header().segment_size;
   pool.count_ = pool.header().segment_count;
+  pool.old_heads_ = pool.header().version < 3;
   struct statx times {};
   if (::statx(file.fd(), "", AT_EMPTY_PATH, STATX_BTIME, &times) == 0 &&
       (times.stx_mask & STATX_BTIME) != 0) {
@@ -103,6 +104,7 @@ Pool::Pool(Pool&& other) noexcept
       size_(other.size_),
       segment_size_(other.segment_size_),
       count_(other.count_),
+      old_heads_(other.old_heads_),
       name_hash_(other.name_hash_),
       made_(other.made_) {}
 
@@ -112,6 +114,7 @@ Pool& Pool::operator=(Pool&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(segment_size_, other.segment_size_);
   std::swap(count_, other.count_);
+  std::swap(old_heads_, other.old_heads_);
   std::swap(name_hash_, other.name_hash_);
   std::swap(made_, other.made_);
   return *this;
@@ -126,6 +129,53 @@ void Pool::rest() const { (void)::madvise(memory_, size_, MADV_DONTNEED); }
 fathom_segment& Pool::segment(std::uint32_t index) const {
   auto* base = static_cast<std::uint8_t*>(memory_) + FATHOM_POOL_HEADER_SIZE;
   return *reinterpret_cast<fathom_segment*>(base + std::size_t{index} * segment_size_);
+}
+
+namespace {
+constexpr std::uint64_t kState = UINT32_MAX;  // in the first word of a segment, of any version
+
+fathom_segment_2& old_head(fathom_segment& segment) {
+  return reinterpret_cast<fathom_segment_2&>(segment);
+}
+}  // namespace
+
+Pool::Claim Pool::claim(std::uint32_t index) const {
+  Claim found;
+  found.word = __atomic_load_n(&segment(index).claim, __ATOMIC_SEQ_CST);
+  found.state = static_cast<std::uint32_t>(found.word & kState);
+  found.owner_pid = static_cast<std::uint32_t>(found.word >> 32);
+  if (old_heads_)
+    found.owner_pid = __atomic_load_n(&old_head(segment(index)).owner_pid, __ATOMIC_ACQUIRE);
+  return found;
+}
+
+std::uint32_t Pool::generation(std::uint32_t index) const {
+  fathom_segment& head = segment(index);
+  return __atomic_load_n(old_heads_ ? &old_head(head).generation : &head.generation,
+                         __ATOMIC_ACQUIRE);
+}
+
+bool Pool::take_over(std::uint32_t index, const Claim& found) const {
+  std::uint64_t word = found.word;
+  const std::uint64_t rest = old_heads_ ? word & ~kState : 0;
+  return __atomic_compare_exchange_n(&segment(index).claim, &word, rest | FATHOM_SEGMENT_FULL,
+                                     false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+// The owner of a free segment is nobody, and its old records are no records: a thread that claims
+// it finds it so.
+void Pool::free(std::uint32_t index) const {
+  fathom_segment& head = segment(index);
+  __atomic_store_n(&head.owner_key, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&head.progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
+  std::uint64_t word = FATHOM_SEGMENT_FREE;
+  if (old_heads_) {
+    __atomic_store_n(&old_head(head).owner_pid, 0, __ATOMIC_RELAXED);
+    word |= std::uint64_t{old_head(head).generation + 1} << 32;
+  } else {
+    __atomic_store_n(&head.generation, head.generation + 1, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&head.claim, word, __ATOMIC_RELEASE);
 }
 
 std::span<const std::uint8_t> Pool::records(std::uint32_t index, std::uint64_t committed) const {
@@ -163,6 +213,14 @@ std::string Spool::run_id() const {
     text += kDigits[byte & 15];
   }
   return text;
+}
+
+fathom_run_shared Spool::shared() const {
+  fathom_run_shared shared{};
+  const Result<std::string> bytes = read_file(join_path(directory_, FATHOM_RUN_FILE));
+  if (bytes && header_.version >= 3 && bytes->size() >= FATHOM_RUN_SHARED_OFFSET + sizeof shared)
+    std::memcpy(&shared, bytes->data() + FATHOM_RUN_SHARED_OFFSET, sizeof shared);
+  return shared;
 }
 
 bool Spool::same_boot() const {

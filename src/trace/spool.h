@@ -26,6 +26,9 @@
 namespace fathom::trace {
 
 inline constexpr char kSpoolDirectory[] = "spool";
+// Reasons of losses that are counted by file.
+inline constexpr char kShutPool[] = "a pool that may not be read";
+inline constexpr char kNoPool[] = "a process found no room for its pool";
 inline constexpr char kSpentSpool[] = ".spool-packed";  // on its way out
 
 // A flock that goes with the object.
@@ -59,6 +62,17 @@ class Pool {
   }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] fathom_segment& segment(std::uint32_t index) const;
+  // The head of a segment, of any version. Foreign memory: each call looks again.
+  struct Claim {
+    std::uint64_t word = 0;  // as it was found
+    std::uint32_t state = FATHOM_SEGMENT_FREE;
+    std::uint32_t owner_pid = 0;  // 0: nobody, or it is not told yet
+  };
+  [[nodiscard]] Claim claim(std::uint32_t index) const;
+  [[nodiscard]] std::uint32_t generation(std::uint32_t index) const;
+  // Takes a segment from an owner that is dead, or from nobody: full, unless it is another's now.
+  [[nodiscard]] bool take_over(std::uint32_t index, const Claim& found) const;
+  void free(std::uint32_t index) const;  // a segment that is full and was copied
   // The records of a segment, as far as `committed` (the low half of progress) says, clamped to the
   // segment.
   [[nodiscard]] std::span<const std::uint8_t> records(std::uint32_t index,
@@ -73,6 +87,7 @@ class Pool {
   std::size_t size_ = 0;
   std::uint32_t segment_size_ = 0;
   std::uint32_t count_ = 0;
+  bool old_heads_ = false;  // versions 1 and 2
   std::uint64_t name_hash_ = 0;
   std::int64_t made_ = 0;
 };
@@ -88,10 +103,11 @@ struct CallInFlight {
   bool alive = false;
 };
 
-// Loss counters of pools, summed.
+// Loss counters of the run, and of pools of older versions, summed.
 class PoolLosses {
  public:
   void add(const fathom_pool_header& header);
+  void add(const fathom_run_shared& run);
   void add(std::span<const std::uint8_t> entry);  // of EntryKind::kLosses
   static std::string encode(const fathom_pool_header& header);
   [[nodiscard]] static bool any(const fathom_pool_header& header);
@@ -113,6 +129,8 @@ class Spool {
   [[nodiscard]] const fathom_run_header& header() const { return header_; }  // as it was at open()
   [[nodiscard]] std::string run_id() const;                                  // 32 hex digits
   [[nodiscard]] bool same_boot() const;
+  // What the processes count, as it is now; nothing where it cannot be read.
+  [[nodiscard]] fathom_run_shared shared() const;
 
   [[nodiscard]] Result<std::vector<std::string>> pool_paths() const;
   [[nodiscard]] std::vector<std::uint64_t> logs() const;  // the n of drained-<n>.log, ascending
@@ -185,6 +203,8 @@ class Snapshot {
   Spool* spool_;
   PoolLosses losses_;
   std::int64_t damage_ = 0;
+  std::int64_t shut_ = 0;     // pools that may not be opened
+  std::int64_t refused_ = 0;  // pools that could not be made
   std::vector<Log> logs_;
   std::vector<Pool> pools_;
   std::vector<Piece> pieces_;
