@@ -11,6 +11,7 @@
 #include "guest/call.h"
 #include "guest/descriptors.h"
 #include "guest/intern.h"
+#include "guest/own_files.h"
 #include "guest/pool.h"
 #include "guest/pool_file.h"
 #include "guest/process.h"
@@ -89,7 +90,7 @@ void publish(const char* path, const void* content, size_t size) {
       .add(path)
       .add(".")
       .add_number(static_cast<uint64_t>(sys_getpid()));
-  const int fd = sys_openat(AT_FDCWD, temporary, O_CREAT | O_EXCL | O_WRONLY, 0600);
+  const int fd = create_own_file(temporary, O_WRONLY);
   if (fd < 0) return;
   const bool whole = sys_write(fd, content, size) == static_cast<long>(size);
   sys_close(fd);
@@ -97,16 +98,24 @@ void publish(const char* path, const void* content, size_t size) {
   raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(temporary), 0);
 }
 
+// Directories above the recording are made as mkdir -p makes them; the recording and its spool are
+// their owner's alone.
 void make_directories() {
   static constinit char path[sizeof guest.out];
   Text(path, sizeof path).add(guest.out);
+  const char* const recording_end = strrchr(path, '/');
   for (char* slash = path + 1; *slash != 0; slash++) {
     if (*slash != '/') continue;
     *slash = 0;
-    raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0777);
+    constexpr int kUsable = 3;  // W_OK | X_OK
+    const bool made = slash == recording_end
+                          ? make_own_directory(path)
+                          : raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0777) == 0;
+    if (made && raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path), kUsable) != 0)
+      raw_syscall(SYS_fchmodat, AT_FDCWD, as_long(path), 0700);
     *slash = '/';
   }
-  raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0700);
+  make_own_directory(path);
 }
 
 int open_run_header(const char* path) {
@@ -263,7 +272,7 @@ void attached_now() {
 }
 
 bool remake_spool() {
-  if (raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) != 0) return false;
+  if (!make_own_directory(guest.out)) return false;
   static constinit char path[sizeof guest.out + 16];
   Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
   // The mapping outlives its file.

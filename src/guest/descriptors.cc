@@ -134,7 +134,9 @@ Descriptor* far_descriptor(int fd) {
 
 void change_begins() { __atomic_fetch_add(&begun, 1, __ATOMIC_SEQ_CST); }
 void change_ends() { __atomic_fetch_add(&ended, 1, __ATOMIC_SEQ_CST); }
-void forget_changes() { ended = begun; }
+void forget_changes() {
+  if (ended != begun) ended = begun;
+}
 
 void descriptor_opened(int fd, uint32_t file, int flags) {
   const uint64_t append = (flags & O_APPEND) != 0 ? static_cast<uint64_t>(kWordAppend) : 0;

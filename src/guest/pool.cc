@@ -52,14 +52,14 @@ bool may_claim(uint64_t word) {
 // One exchange takes it and says who did. Sequentially consistent, as is the look at the pool's
 // state that follows it, and the host's two steps in the other order (Drainer::remove_pool): of two
 // that do so at once, one sees the other.
-bool claim(fathom_segment* segment, uint64_t* before) {
-  uint64_t word = __atomic_load_n(&segment->claim, __ATOMIC_RELAXED);
-  if (!may_claim(word)) return false;
+// `word` is what we guess that it finds; a look before would cost a page fault more.
+bool claim(fathom_segment* segment, uint64_t word, uint64_t* before) {
   const Thread& thread = *tls.thread;
   const uint64_t mine = FATHOM_SEGMENT_OWNED | static_cast<uint64_t>(thread.pid) << 32;
-  if (!__atomic_compare_exchange_n(&segment->claim, &word, mine, false, __ATOMIC_SEQ_CST,
-                                   __ATOMIC_RELAXED))
-    return false;
+  while (!__atomic_compare_exchange_n(&segment->claim, &word, mine, false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_RELAXED)) {
+    if (!may_claim(word)) return false;
+  }
   *before = word;
   if (word == FATHOM_SEGMENT_FREE)
     __atomic_store_n(&segment->progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
@@ -82,18 +82,19 @@ constinit uint64_t offers_in_vain[kMaxPools] = {};  // atomic; 0: never searched
 
 fathom_segment* claim_in(uint32_t number) {
   fathom_pool_header* pool = __atomic_load_n(&pools[number], __ATOMIC_ACQUIRE);
-  if (pool == nullptr || __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != FATHOM_POOL_OPEN) {
-    return nullptr;
-  }
+  if (pool == nullptr) return nullptr;
+  // Written first, since a page that is only read now is faulted in twice.
+  const uint32_t hint = __atomic_fetch_add(&pool->next_hint, 0, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != FATHOM_POOL_OPEN) return nullptr;
   const uint64_t offers = __atomic_load_n(&pool->offers, __ATOMIC_ACQUIRE) + 1;
   if (__atomic_load_n(&offers_in_vain[number], __ATOMIC_RELAXED) == offers) return nullptr;
   const uint32_t count = pool->segment_count;
-  const uint32_t hint = __atomic_load_n(&pool->next_hint, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t index = (hint + i) % count;
     fathom_segment* segment = segment_at(pool, index);
     uint64_t before = 0;
-    if (!claim(segment, &before)) continue;
+    if (i > 0 && !may_claim(__atomic_load_n(&segment->claim, __ATOMIC_RELAXED))) continue;
+    if (!claim(segment, FATHOM_SEGMENT_PARTIAL, &before)) continue;
     __atomic_store_n(&pool->next_hint, index + 1, __ATOMIC_RELAXED);
     // The host may have closed the pool in between: then nobody would ever read what we write
     // here.
@@ -322,7 +323,9 @@ void learn_newest_pool() {
   __atomic_store_n(&making, 0, __ATOMIC_RELEASE);
 }
 
-void forget_makers() { making = 0; }
+void forget_makers() {
+  if (making != 0) making = 0;
+}
 
 void release_segment(Cursor& cursor, uint32_t state, int heir) {
   if (cursor.segment == nullptr) return;
@@ -337,7 +340,7 @@ void release_segment(Cursor& cursor, uint32_t state, int heir) {
 
 bool reclaim_segment(fathom_segment* segment, uint32_t generation, uint64_t used) {
   uint64_t before = 0;
-  if (!claim(segment, &before)) return false;
+  if (!claim(segment, FATHOM_SEGMENT_PARTIAL, &before)) return false;
   if (static_cast<uint32_t>(before) == FATHOM_SEGMENT_PARTIAL &&
       __atomic_load_n(&segment->generation, __ATOMIC_RELAXED) == generation &&
       static_cast<uint32_t>(__atomic_load_n(&segment->progress, __ATOMIC_RELAXED)) == used)
@@ -346,9 +349,12 @@ bool reclaim_segment(fathom_segment* segment, uint32_t generation, uint64_t used
   return false;
 }
 
-// Processes may meet here: what they would mix up differs by the time between two system calls.
+// Processes may meet here: what they would mix up differs by the time between two system calls. A
+// child that has just been forked leaves it to its parent.
 void note_clock() {
+  constexpr uint64_t kYoung = 1 << 22;  // ticks: some milliseconds
   if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER) return;
+  if (guest.forked != 0 && tick() - guest.forked < kYoung) return;
   __atomic_store_n(&guest.run->last_tick, 0, __ATOMIC_RELEASE);
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   const uint64_t counter = tick();

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "guest/attach.h"
+#include "guest/own_files.h"
 #include "guest/schema.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
@@ -38,13 +39,6 @@ void name_pool(uint32_t number) {
   Text(path, sizeof path).add(guest.out).add("/").add_number(number).add(FATHOM_POOL_SUFFIX);
 }
 
-// The mode is ours whatever the umask.
-int create_file() {
-  const int fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
-  if (fd >= 0) raw_syscall(SYS_fchmod, fd, 0600);
-  return fd;
-}
-
 // A number may be taken though the run's page says otherwise: the page is memory of programs.
 int create_numbered(uint32_t* number) {
   constexpr int kTries = 64;
@@ -52,11 +46,8 @@ int create_numbered(uint32_t* number) {
   for (int i = 0; i < kTries && fd == -EEXIST; i++) {
     *number = __atomic_add_fetch(&run_shared()->pools_made, 1, __ATOMIC_RELAXED);
     name_pool(*number);
-    fd = create_file();
-    if (fd == -ENOENT && remake_spool()) {
-      name_pool(*number);
-      fd = create_file();
-    }
+    fd = create_own_file(path, O_RDWR);
+    if (fd == -ENOENT && remake_spool()) fd = create_own_file(path, O_RDWR);
   }
   return fd;
 }

@@ -60,16 +60,19 @@ void write_rank() {
   }
 }
 
-// Behind the program's own handlers of exit(), and most destructors: what is still recorded goes
-// into another segment.
-__attribute__((destructor)) void hand_segments_on() {
-  if (guest.attached && in_program()) leave_segments();
-}
-
+// The last of the handlers of exit() where we came with the program, behind all destructors.
 void process_exits(int status, void*) {
   const int error = errno;
-  if (recording(FATHOM_SOURCE_RUNTIME)) write_process_end(status, true);
+  if (recording(FATHOM_SOURCE_RUNTIME)) {
+    write_process_end(status, true);
+    leave_segments();
+  }
   errno = error;
+}
+
+// Where we came late, this is behind that handler: what was recorded since is handed on, too.
+__attribute__((destructor)) void hand_segments_on() {
+  if (guest.attached && in_program()) leave_segments();
 }
 
 // Whether an environment that may lie anywhere, or nowhere, preloads us.
@@ -147,11 +150,13 @@ void prepare_fork() {
 }
 
 // The child has this thread and a copy of everything; what other threads were doing they do in the
-// parent. It writes into segments of its own, in the pools that it shares with the parent.
+// parent. It writes into segments of its own, in the pools that it shares with the parent. Every page
+// that is touched here costs each fork a fault: what need not be written is not.
 void attach_child() {
   const Quiet quiet;
+  const int pid = sys_getpid();
   // A handler may have been here before. Its pid tells where the kernel wipes nothing (emulators).
-  if (guest.live->alive != 0 && guest.pid == sys_getpid()) return;
+  if (guest.pid == pid && guest.live->alive != 0) return;
   const uint64_t parent = tls.thread != nullptr ? tls.thread->key : guest.process_key;
   const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
   forget_sharers();
@@ -161,8 +166,9 @@ void attach_child() {
   Scratch::forget_all();
   forget_device_work();
   all_shared();
-  guest.pid = sys_getpid();
-  guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
+  guest.pid = pid;
+  guest.forked = tick();
+  guest.process_key = (guest.forked << 22) | static_cast<uint64_t>(pid);
   guest.next_thread = 0;
   inherit_thread();
   first_record_of_thread();

@@ -156,7 +156,9 @@ void inherit_thread() {
   block->run = 0;
 }
 
-void forget_other_threads() { free_lock = 0; }
+void forget_other_threads() {
+  if (free_lock != 0) free_lock = 0;
+}
 
 void leave_segments() {
   const Quiet quiet;

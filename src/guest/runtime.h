@@ -142,6 +142,7 @@ struct Guest {
   Live* live = &nothing_on;
   fathom_run_header* run;
   uint64_t process_key;
+  uint64_t forked;  // tick; 0: it was not
   uint32_t tick_source;
   int pid;
   uint32_t next_id;      // atomic
@@ -310,7 +311,8 @@ void write_exec(int child, uint32_t file, char* const* environment);
 void write_exec_failed();
 void write_waited(int pid, int status);
 void write_process_end(int status, bool known);
-void leave_thread();  // hands the thread's segments over
+void leave_thread();    // its end: hands its segments over
+void leave_segments();  // hands them over; the next record takes another
 void forget_sums();   // of tls.cursor, which is about to write in another segment
 void note_clock();    // tells in the run's header what both clocks show now
 

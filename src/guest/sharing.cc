@@ -308,9 +308,12 @@ void sharer_ended(int pid) {
 }
 
 void forget_sharers() {
-  memset(strangers, 0, sizeof strangers);
-  unseen_strangers = 0;
-  watch_lock = 0;
+  for (Stranger& stranger : strangers) {
+    if (stranger.taken != 0) stranger.taken = 0;
+  }
+  if (unseen_strangers != 0) unseen_strangers = 0;
+  if (watch_lock != 0) watch_lock = 0;
+  if (tls.vforks == 0) return;
   if (tls.thread != nullptr) tls.thread->lodging.on = false;
   tls.apart = static_cast<uint8_t>(tls.apart > tls.vforks ? tls.apart - tls.vforks : 0);
   tls.vforks = 0;

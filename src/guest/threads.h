@@ -7,7 +7,6 @@
 namespace fathom::guest {
 
 void prepare_threads();
-void leave_segments();  // hands this thread's over to others; the next record takes another
 // In a forked child: this thread writes into segments of its own; what it has open stays open.
 void inherit_thread();
 void forget_other_threads();  // in a forked child

@@ -190,7 +190,7 @@ void end_process(int status) {
   if (is_lodger()) return write_process_end(status, true);
   if (!recording(FATHOM_SOURCE_RUNTIME)) return;
   write_process_end(status, true);
-  leave_thread();
+  leave_segments();
   tls.apart = 1;
 }
 
