@@ -12,7 +12,9 @@
 #include "guest/call.h"
 #include "guest/descriptors.h"
 #include "guest/intern.h"
+#include "guest/own_files.h"
 #include "guest/pool.h"
+#include "guest/pool_file.h"
 #include "guest/process.h"
 #include "guest/schema.h"
 #include "guest/scratch.h"
@@ -67,8 +69,7 @@ uint64_t budget_from_environment() {
 
 void tell_refused() {
   if (refused_budget == nullptr) return;
-  write_meta(FATHOM_META_REFUSED FATHOM_SPOOL_MAX_VARIABLE, refused_budget,
-             strlen(refused_budget));
+  write_meta(FATHOM_META_REFUSED FATHOM_SPOOL_MAX_VARIABLE, refused_budget, strlen(refused_budget));
 }
 
 void fill_run_header(fathom_run_header& header) {
@@ -98,7 +99,7 @@ void publish(const char* path, const void* content, size_t size) {
       .add(path)
       .add(".")
       .add_number(static_cast<uint64_t>(sys_getpid()));
-  const int fd = sys_openat(AT_FDCWD, temporary, O_CREAT | O_EXCL | O_WRONLY, 0600);
+  const int fd = create_own_file(temporary, O_WRONLY);
   if (fd < 0) return;
   const bool whole = sys_write(fd, content, size) == static_cast<long>(size);
   sys_close(fd);
@@ -106,31 +107,26 @@ void publish(const char* path, const void* content, size_t size) {
   raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(temporary), 0);
 }
 
-// A recording is its user's alone, whatever the umask.
-void make_private_directory(const char* path) {
-  if (raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0700) == 0)
-    raw_syscall(SYS_fchmodat, AT_FDCWD, as_long(path), 0700);
-}
-
-// The spool and the recording that holds it; those above are as the umask says.
+// Directories above the recording are made as mkdir -p makes them; the recording and its spool are
+// their owner's alone.
 void make_directories() {
   const Scratch room;
   char* const path = room.text();
   if (path == nullptr) return;
   Text(path, Scratch::kRoom).add(guest.out);
-  const char* spool = path + strlen(path);
-  while (spool > path && *spool != '/') spool--;
+  const char* const recording_end = strrchr(path, '/');
   for (char* slash = path + 1; *slash != 0; slash++) {
     if (*slash != '/') continue;
     *slash = 0;
-    if (slash == spool) {
-      make_private_directory(path);
-    } else {
-      raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0777);
-    }
+    constexpr int kUsable = 3;  // W_OK | X_OK
+    const bool made = slash == recording_end
+                          ? make_own_directory(path)
+                          : raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(path), 0777) == 0;
+    if (made && raw_syscall(SYS_faccessat, AT_FDCWD, as_long(path), kUsable) != 0)
+      raw_syscall(SYS_fchmodat, AT_FDCWD, as_long(path), 0700);
     *slash = '/';
   }
-  make_private_directory(path);
+  make_own_directory(path);
 }
 
 int open_run_header(const char* path) {
@@ -297,7 +293,7 @@ void attached_now() {
 }
 
 bool remake_spool() {
-  if (raw_syscall(SYS_mkdirat, AT_FDCWD, as_long(guest.out), 0700) != 0) return false;
+  if (!make_own_directory(guest.out)) return false;
   if (guest.run != nullptr) {
     const Scratch path;
     if (path.text() == nullptr) return false;
@@ -306,7 +302,9 @@ bool remake_spool() {
     // those who map it write.
     alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
     memcpy(page, guest.run, sizeof page);
-    reinterpret_cast<fathom_run_header*>(page)->runs = 0;
+    reinterpret_cast<fathom_run_header*>(page)->refused = 0;
+    auto* const shared = reinterpret_cast<fathom_run_shared*>(page + FATHOM_RUN_SHARED_OFFSET);
+    *shared = {.losses = {}, .pools_made = shared->pools_made, .newest_pool = 0, .runs = 0};
     publish(path.text(), page, sizeof page);
   }
   publish_schema();
@@ -341,4 +339,6 @@ void library_loaded() {
 }  // namespace
 }  // namespace fathom::guest
 
-__attribute__((constructor)) static void fathom_library_loaded() { fathom::guest::library_loaded(); }
+__attribute__((constructor)) static void fathom_library_loaded() {
+  fathom::guest::library_loaded();
+}

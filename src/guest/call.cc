@@ -17,7 +17,8 @@ bool text_was_read(int error) {
 }
 
 uint32_t base_of(int directory) {
-  if (directory == AT_FDCWD) return __atomic_load_n(&guest.cwd, __ATOMIC_RELAXED);
+  if (directory == AT_FDCWD) return working_directory();
+  if (FATHOM_UNLIKELY(tls.vforks != 0)) return file_of_lodger(directory);
   return static_cast<uint32_t>(use_begins(directory));
 }
 
@@ -35,6 +36,32 @@ uint32_t path_of_call(int directory, const char* path, int error) {
   return length == static_cast<size_t>(copied) && copied < 4096
              ? 0
              : intern_path(base, scratch.text(), length);
+}
+
+void write_facts(const Spec& spec, const Facts& facts) {
+  if (guest.filtered && !call_wanted(spec.kind)) return;
+  Writer writer(spec.source);
+  if (!writer.ok()) return;
+  Cursor& cursor = tls.cursor;
+  uint8_t* const head = cursor.at;
+  uint8_t* at = put_timed_head(spec.kind, facts.depth, facts.end);
+  at = fathom_put_varint(at, facts.end - facts.begin);
+  const bool failed = facts.error != 0;
+  unsigned flags = failed ? FATHOM_FLAG_ERROR : 0;
+  if (failed) at = fathom_put_varint(at, static_cast<unsigned>(facts.error));
+  if (has_file(spec)) at = put_file(at, cursor, flags, facts.fd, facts.file);
+  if (has_offset(spec)) at = put_offset(at, cursor, facts.offset, failed ? 0 : facts.ret);
+  if (has_size(spec)) at = fathom_put_varint(at, facts.size);
+  if (has_item(spec)) at = fathom_put_varint(at, facts.item);
+  if (has_ret(spec) && !failed) at = fathom_put_varint(at, fathom_zigzag(facts.ret));
+  if (has_bytes(spec)) at = fathom_put_varint(at, facts.bytes);
+  if (spec.flags >= 0) at = fathom_put_varint(at, fathom_zigzag(facts.flags));
+  if (spec.path2 >= 0) at = fathom_put_varint(at, facts.path2);
+  uint16_t word;
+  memcpy(&word, head, 2);
+  word = static_cast<uint16_t>(word | flags);
+  memcpy(head, &word, 2);
+  writer.commit(at);
 }
 
 uint64_t size_of_pieces(const iovec* pieces, size_t count) {
@@ -94,8 +121,7 @@ void choose_calls(const char* list) {
     if (!is_chosen_by_name(line.kind) ||
         list_names(list, line.name, line.length, excluding) != excluding)
       continue;
-    unwanted[line.kind / 8] =
-        static_cast<uint8_t>(unwanted[line.kind / 8] | 1u << (line.kind % 8));
+    unwanted[line.kind / 8] = static_cast<uint8_t>(unwanted[line.kind / 8] | 1u << (line.kind % 8));
   }
   guest.filtered = true;
 }

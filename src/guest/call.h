@@ -17,6 +17,7 @@
 #include "guest/descriptors.h"
 #include "guest/records.h"
 #include "guest/runtime.h"
+#include "guest/sharing.h"
 
 namespace fathom::guest {
 
@@ -268,7 +269,7 @@ FATHOM_HOT int64_t offset_of_call(uint64_t word, A... a) {
 // Where a source is off, its calls still say what becomes of descriptors, positions and the working
 // directory: the other sources' names depend on it. Not before attach, nor in a child that shares
 // our memory and is not us.
-FATHOM_HOT bool keeps_descriptors() { return guest.live->alive != 0 && tls.apart == 0; }
+FATHOM_HOT bool keeps_descriptors() { return in_program(); }
 
 // A call that closes or replaces a descriptor, of a source that is off.
 template <class Call>
@@ -283,8 +284,52 @@ FATHOM_HOT auto unrecorded_close(int fd, Call call) {
   return ret;
 }
 
+void write_facts(const Spec& spec, const Facts& facts);  // as write_call, decided at run time
+
+// A call of a child that shares our memory and runs in this thread's place (sharing.h).
+template <const Spec& S, class R, class... A>
+FATHOM_COLD R lodged(R (*original)(A...), A... a) {
+  Facts facts;
+  if constexpr (S.fd >= 0) {
+    facts.fd = argument<S.fd>(a...);
+    facts.file = file_of_lodger(facts.fd);
+  }
+  facts.begin = tick();
+  const R ret = original(a...);
+  facts.end = tick();
+  facts.error = error_of(S.ret, ret);
+  if constexpr (has_ret(S)) facts.ret = static_cast<int64_t>(ret);
+  if constexpr (S.size >= 0) facts.size = static_cast<uint64_t>(argument<S.size>(a...));
+  if constexpr (S.pieces >= 0) {
+    if (facts.error == 0)
+      facts.size = size_of_pieces(argument<S.pieces>(a...),
+                                  static_cast<size_t>(argument<S.pieces + 1>(a...)));
+  }
+  if constexpr (S.offset >= 0) facts.offset = static_cast<int64_t>(argument<S.offset>(a...));
+  if constexpr (S.flags >= 0) facts.flags = static_cast<int64_t>(argument<S.flags>(a...));
+  if constexpr (S.path >= 0) {
+    int directory = AT_FDCWD;
+    if constexpr (S.dirfd >= 0) directory = argument<S.dirfd>(a...);
+    facts.file = path_of_call(directory, argument<S.path>(a...), facts.error);
+    if constexpr (S.ret == Ret::kFd) facts.fd = static_cast<int>(ret);
+  }
+  if constexpr (S.path2 >= 0) {
+    int directory = AT_FDCWD;
+    if constexpr (S.dirfd2 >= 0) directory = argument<S.dirfd2>(a...);
+    facts.path2 = path_of_call(directory, argument<S.path2>(a...), facts.error);
+  }
+  if constexpr (S.effect == Effect::kChangesDirectory) {
+    if (facts.error == 0) lodger_moves();
+  }
+  write_facts(S, facts);
+  return ret;
+}
+
 template <const Spec& S, class R, class... A>
 FATHOM_COLD R unrecorded(R (*original)(A...), A... a) {
+  const Guise caller = guise(S.source);
+  if (caller == Guise::kLodger) return lodged<S>(original, a...);
+  if (caller == Guise::kStranger) return original(a...);
   if constexpr (S.effect == Effect::kCloses || S.effect == Effect::kReplaces) {
     constexpr int8_t kGoes = S.effect == Effect::kCloses ? S.fd : S.fd2;
     return unrecorded_close(argument<kGoes>(a...), [&] { return original(a...); });
@@ -319,12 +364,13 @@ void resolve_originals();
 template <class Original>
 FATHOM_HOT bool begins(Original& original, fathom_source source) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  return recording(source);
+  return recording(source) || unseen(source);
 }
 
 template <const Spec& S, class R, class... A>
 FATHOM_HOT R traced(R (*&original)(A...), A... a) {
-  if (!begins(original, S.source)) return unrecorded<S>(original, a...);
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  if (!recording(S.source)) return unrecorded<S>(original, a...);
   Facts facts;
   facts.depth = open_level(FATHOM_FRAME);
   uint64_t word = 0;

@@ -79,9 +79,9 @@ void set_entry(int fd, uint64_t word, int64_t position) {
 }
 
 void mark_shared(Descriptor& entry) {
-  if (__atomic_load_n(&entry.word, __ATOMIC_RELAXED) != 0) {
-    __atomic_fetch_or(&entry.word, kWordShared, __ATOMIC_ACQ_REL);
-  }
+  const uint64_t word = __atomic_load_n(&entry.word, __ATOMIC_RELAXED);
+  if (word == 0 || (word & kWordShared) != 0) return;  // a page that is written costs a fork a copy
+  __atomic_fetch_or(&entry.word, kWordShared, __ATOMIC_ACQ_REL);
 }
 
 void lose_position(Descriptor& entry) {
@@ -104,13 +104,6 @@ void for_entries(uint64_t first, uint64_t last, Action action) {
   }
 }
 
-long kernel_name(int fd, char* to, size_t room) {
-  char link[40];
-  Text text(link, sizeof link);
-  text.add("/proc/self/fd/").add_number(static_cast<uint64_t>(fd));
-  return sys_readlink(link, to, room);
-}
-
 // Changes begun, and changes ended: equal when none is under way.
 uint64_t changes_now() {
   const uint32_t done = __atomic_load_n(&ended, __ATOMIC_SEQ_CST);
@@ -118,6 +111,13 @@ uint64_t changes_now() {
 }
 
 }  // namespace
+
+long name_of_descriptor(int fd, char* to, size_t room) {
+  char link[40];
+  Text text(link, sizeof link);
+  text.add("/proc/self/fd/").add_number(static_cast<uint64_t>(fd));
+  return sys_readlink(link, to, room);
+}
 
 bool prepare_descriptors() {
   blocks[0].entries = map_block();
@@ -134,7 +134,9 @@ Descriptor* far_descriptor(int fd) {
 
 void change_begins() { __atomic_fetch_add(&begun, 1, __ATOMIC_SEQ_CST); }
 void change_ends() { __atomic_fetch_add(&ended, 1, __ATOMIC_SEQ_CST); }
-void forget_changes() { ended = begun; }
+void forget_changes() {
+  if (ended != begun) ended = begun;
+}
 
 void descriptor_opened(int fd, uint32_t file, int flags) {
   const uint64_t append = (flags & O_APPEND) != 0 ? static_cast<uint64_t>(kWordAppend) : 0;
@@ -205,7 +207,7 @@ uint64_t ask_for_file(int fd) {
   if (entry == nullptr || scratch.text() == nullptr ||
       static_cast<uint32_t>(changes) != changes >> 32)
     return 0;
-  const long length = kernel_name(fd, scratch.text(), Scratch::kRoom);
+  const long length = name_of_descriptor(fd, scratch.text(), Scratch::kRoom);
   if (length <= 0 || length >= static_cast<long>(Scratch::kRoom)) return 0;
   const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
   uint64_t word = kWordNoFile;

@@ -44,6 +44,8 @@ constexpr int64_t kUnknown = -1, kBusy = -2, kContested = -3;
 extern Descriptor* descriptors;
 
 bool prepare_descriptors();
+// As the kernel names it: the length, or a negative error.
+long name_of_descriptor(int fd, char* to, size_t room);
 
 // nullptr where nothing is known of the descriptor. One above kDescriptors counts as shared always,
 // so that the hot paths need not know of it.

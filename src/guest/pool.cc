@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: MIT
 // Pools and segments: where the room for records comes from (docs/formats/spool.md, "Segments").
 //
-// A process makes one pool when it attaches, while it may still open files, and later ones only
-// when neither it nor the host has a segment left. In steady state the host empties segments as
-// fast as threads fill them, and nothing is made at all.
+// All processes of a run share its pools. One that attaches joins the newest, or makes the first,
+// while it may still open files; later it joins or makes one only when neither it nor the host has
+// a segment left. In steady state the host empties segments as fast as threads fill them, whoever
+// ends hands its half full segment on, and nothing is made at all.
 #include "guest/pool.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
-#include "guest/attach.h"
+#include "guest/pool_file.h"
 #include "guest/quiet.h"
-#include "guest/schema.h"
 #include "guest/syscalls.h"
-#include "guest/text.h"
 #include "wire/varint.h"
 
 namespace fathom::guest {
-
-// RLIMIT_FSIZE: a file that would become too large costs the program a SIGXFSZ, so it is asked
-// first.
-bool allowed_size(size_t bytes) {
-  rlimit limit{};
-  if (raw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, as_long(&limit)) != 0) return true;
-  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
-}
 
 namespace {
 
@@ -38,28 +28,52 @@ constexpr uint32_t kSmallestPool = 2;
 constexpr uint32_t kResidentPools = 8;  // about 7.5 MiB; see drop_views
 
 constinit fathom_pool_header* pools[kMaxPools] = {};
-constinit uint32_t pool_count = 0;  // atomic; grows only
-constinit uint32_t pool_serial = 0;
+constinit uint32_t numbers[kMaxPools] = {};  // of their files; of the process's one maker
+constinit uint32_t pool_count = 0;           // atomic; grows only
+constinit uint32_t promising = 0;            // atomic: a pool that should be looked at next
 
 fathom_segment* segment_at(fathom_pool_header* pool, uint32_t index) {
   auto* base = reinterpret_cast<uint8_t*>(pool) + FATHOM_POOL_HEADER_SIZE;
   return reinterpret_cast<fathom_segment*>(base + static_cast<size_t>(index) * FATHOM_SEGMENT_SIZE);
 }
 
-bool claim(fathom_segment* segment) {
-  uint32_t state = __atomic_load_n(&segment->state, __ATOMIC_RELAXED);
-  if (state != FATHOM_SEGMENT_FREE && state != FATHOM_SEGMENT_PARTIAL) return false;
-  if (!__atomic_compare_exchange_n(&segment->state, &state, FATHOM_SEGMENT_OWNED, false,
-                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-    return false;
+// Left by a process that is about to become another program: to that, or to anybody when it is
+// gone.
+bool is_heir(uint64_t pid) {
+  return pid == static_cast<uint64_t>(tls.thread->pid) ||
+         raw_syscall(SYS_kill, static_cast<long>(pid), 0) == -ESRCH;
+}
+
+bool may_claim(uint64_t word) {
+  const uint64_t heir = word >> 32;
+  return word == FATHOM_SEGMENT_FREE || word == FATHOM_SEGMENT_PARTIAL ||
+         (static_cast<uint32_t>(word) == FATHOM_SEGMENT_PARTIAL && is_heir(heir));
+}
+
+// One exchange takes it and says who did. Sequentially consistent, as is the look at the pool's
+// state that follows it, and the host's two steps in the other order (Drainer::remove_pool): of two
+// that do so at once, one sees the other.
+// `word` is what we guess that it finds; a look before would cost a page fault more.
+bool claim(fathom_segment* segment, uint64_t word, uint64_t* before) {
+  const Thread& thread = *tls.thread;
+  const uint64_t mine = FATHOM_SEGMENT_OWNED | static_cast<uint64_t>(thread.pid) << 32;
+  while (!__atomic_compare_exchange_n(&segment->claim, &word, mine, false, __ATOMIC_SEQ_CST,
+                                      __ATOMIC_RELAXED)) {
+    if (!may_claim(word)) return false;
   }
-  if (state == FATHOM_SEGMENT_FREE)
+  *before = word;
+  if (word == FATHOM_SEGMENT_FREE)
     __atomic_store_n(&segment->progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
-  segment->owner_tid = static_cast<uint32_t>(tls.thread->tid);
-  __atomic_store_n(&segment->owner_key, guest.process_key, __ATOMIC_RELAXED);
-  __atomic_store_n(&segment->owner_pid, static_cast<uint32_t>(guest.pid),
-                   __ATOMIC_RELEASE);  // the last: now it has an owner
+  segment->owner_tid = static_cast<uint32_t>(thread.tid);
+  __atomic_store_n(&segment->owner_key, thread.key, __ATOMIC_RELEASE);
   return true;
+}
+
+// As `claim` found it, or with what was written since. Nobody's key stays, lest the host take the
+// next owner for one that is dead.
+void unclaim(fathom_segment* segment, uint64_t state) {
+  __atomic_store_n(&segment->owner_key, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&segment->claim, state, __ATOMIC_RELEASE);
 }
 
 // What this process knows of its pools: how many offers each had made when nothing was found there.
@@ -69,27 +83,32 @@ constinit uint64_t offers_in_vain[kMaxPools] = {};  // atomic; 0: never searched
 
 fathom_segment* claim_in(uint32_t number) {
   fathom_pool_header* pool = __atomic_load_n(&pools[number], __ATOMIC_ACQUIRE);
-  if (pool == nullptr || __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != FATHOM_POOL_OPEN) {
-    return nullptr;
-  }
+  if (pool == nullptr) return nullptr;
+  // Written first, since a page that is only read now is faulted in twice.
+  const uint32_t hint = __atomic_fetch_add(&pool->next_hint, 0, __ATOMIC_RELAXED);
+  if (__atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != FATHOM_POOL_OPEN) return nullptr;
   const uint64_t offers = __atomic_load_n(&pool->offers, __ATOMIC_ACQUIRE) + 1;
   if (__atomic_load_n(&offers_in_vain[number], __ATOMIC_RELAXED) == offers) return nullptr;
   const uint32_t count = pool->segment_count;
-  const uint32_t hint = __atomic_fetch_add(&pool->next_hint, 1, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < count; i++) {
-    fathom_segment* segment = segment_at(pool, (hint + i) % count);
-    if (!claim(segment)) continue;
+    const uint32_t index = (hint + i) % count;
+    fathom_segment* segment = segment_at(pool, index);
+    uint64_t before = 0;
+    if (i > 0 && !may_claim(__atomic_load_n(&segment->claim, __ATOMIC_RELAXED))) continue;
+    if (!claim(segment, FATHOM_SEGMENT_PARTIAL, &before)) continue;
+    __atomic_store_n(&pool->next_hint, index + 1, __ATOMIC_RELAXED);
     // The host may have closed the pool in between: then nobody would ever read what we write
     // here.
     if (__atomic_load_n(&pool->state, __ATOMIC_SEQ_CST) == FATHOM_POOL_OPEN) return segment;
-    __atomic_store_n(&segment->state, FATHOM_SEGMENT_FREE, __ATOMIC_RELEASE);
+    unclaim(segment, before);
     return nullptr;
   }
   __atomic_store_n(&offers_in_vain[number], offers, __ATOMIC_RELAXED);
   return nullptr;
 }
 
-// The pool of a segment that is handed over half full has made an offer.
+// The pool of a segment that is handed over half full has made an offer. Whoever comes next begins
+// to look there: children that live one after the other touch one segment, not all of them.
 void offer(const fathom_segment* segment) {
   const auto* address = reinterpret_cast<const uint8_t*>(segment);
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
@@ -98,94 +117,29 @@ void offer(const fathom_segment* segment) {
     const auto* begin = reinterpret_cast<const uint8_t*>(pool);
     const auto* end = reinterpret_cast<const uint8_t*>(segment_at(pool, pool->segment_count));
     if (address < begin || address >= end) continue;
+    const auto offset = static_cast<size_t>(address - begin) - FATHOM_POOL_HEADER_SIZE;
+    __atomic_store_n(&pool->next_hint, static_cast<uint32_t>(offset / FATHOM_SEGMENT_SIZE),
+                     __ATOMIC_RELAXED);
     __atomic_fetch_add(&pool->offers, 1, __ATOMIC_RELEASE);
     return;
   }
 }
 
-size_t bytes_of(const fathom_pool_header* pool) {
-  return FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(pool->segment_count) * FATHOM_SEGMENT_SIZE;
-}
-
-// The newest pool, and two of the older ones in turn: a look at all of them would cost too much
-// when there are a thousand.
+// The newest pool, the one that should be looked at, and one in turn: a look at all of them would
+// cost too much when there are a thousand.
 fathom_segment* claim_anywhere() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+  if (count == 0) return nullptr;
   static constinit uint32_t turn = 0;
-  for (uint32_t tries = 0; tries < 3 && tries < count; tries++) {
-    const uint32_t index =
-        tries == 0 ? count - 1 : __atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % count;
-    if (fathom_segment* segment = claim_in(index)) return segment;
+  const uint32_t first = __atomic_load_n(&promising, __ATOMIC_RELAXED);
+  if (fathom_segment* segment = claim_in(count - 1)) return segment;
+  if (first < count - 1) {
+    if (fathom_segment* segment = claim_in(first)) return segment;
   }
-  return nullptr;
+  return claim_in(__atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % count);
 }
 
-// Books room in the run's budget.
-bool within_budget(size_t bytes) {
-  if (guest.run == nullptr) return true;
-  const uint64_t before = __atomic_fetch_add(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
-  if (guest.run->spool_max == 0 || before + bytes <= guest.run->spool_max) return true;
-  __atomic_fetch_sub(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
-  return false;
-}
-
-void give_back_budget(size_t bytes) {
-  if (guest.run != nullptr) __atomic_fetch_sub(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
-}
-
-int open_pool_file(char* path, size_t room) {
-  Text name(path, room);
-  name.add(guest.out)
-      .add("/")
-      .add_number(static_cast<uint64_t>(guest.pid))
-      .add("-")
-      .add_hex(guest.process_key)
-      .add("-");
-  name.add_number(__atomic_fetch_add(&pool_serial, 1, __ATOMIC_RELAXED)).add(FATHOM_POOL_SUFFIX);
-  int fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
-  if (fd == -ENOENT && remake_spool()) {
-    fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
-  }
-  return fd;
-}
-
-fathom_pool_header* map_pool(uint32_t segments) {
-  const size_t bytes =
-      FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;
-  if (!allowed_size(bytes) || !within_budget(bytes)) return nullptr;
-  // Not on the stack: it may be tiny.
-  static constinit char path[4200];
-  const int fd = open_pool_file(path, sizeof path);
-  if (fd < 0) {
-    give_back_budget(bytes);
-    return nullptr;
-  }
-  void* at = nullptr;
-  // Allocated, not a hole: touching a hole on a full disk is SIGBUS in the program.
-  if (raw_syscall(SYS_fallocate, fd, 0, 0, static_cast<long>(bytes)) == 0) {
-    at = sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-  }
-  sys_close(fd);
-  if (at == nullptr) {
-    raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(path), 0);
-    give_back_budget(bytes);
-    return nullptr;
-  }
-  raw_syscall(SYS_madvise, as_long(at), static_cast<long>(bytes), MADV_DONTDUMP);
-  auto* pool = static_cast<fathom_pool_header*>(at);
-  pool->version = FATHOM_WIRE_VERSION;
-  pool->segment_size = FATHOM_SEGMENT_SIZE;
-  pool->segment_count = segments;
-  pool->schema_hash = schema_hash();
-  if (guest.run != nullptr) memcpy(pool->run_id, guest.run->run_id, sizeof pool->run_id);
-  pool->creator_key = guest.process_key;
-  pool->creator_pid = static_cast<uint32_t>(guest.pid);
-  pool->state = FATHOM_POOL_OPEN;
-  __atomic_store_n(&pool->magic, FATHOM_POOL_MAGIC, __ATOMIC_RELEASE);
-  return pool;
-}
-
-// One maker at a time (the path buffer is shared); the others wait for it.
+// One maker at a time (buffers are shared); the others wait for it.
 constinit uint32_t making = 0;
 
 // A program that is faster than its recorder fills many pools. What it has written stays in the
@@ -199,31 +153,71 @@ void drop_views(uint32_t newest) {
   }
 }
 
-bool make_pool_locked() {
+// Whether a pool may have room that we have not looked at since. Files that the host has removed
+// are let go.
+bool some_pool_has_offers() {
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint32_t state = __atomic_load_n(&pools[i]->state, __ATOMIC_ACQUIRE);
+    if (state == FATHOM_POOL_CLOSED) bury_pool(pools[i]);
+    if (state != FATHOM_POOL_OPEN) continue;
+    const uint64_t offers = __atomic_load_n(&pools[i]->offers, __ATOMIC_ACQUIRE) + 1;
+    if (__atomic_load_n(&offers_in_vain[i], __ATOMIC_RELAXED) == offers) continue;
+    __atomic_store_n(&promising, i, __ATOMIC_RELAXED);
+    return true;
+  }
+  return false;
+}
+
+bool add_pool(fathom_pool_header* pool, uint32_t number) {
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
+  if (pool == nullptr) return false;
+  numbers[count] = number;
+  __atomic_store_n(&pools[count], pool, __ATOMIC_RELEASE);
+  __atomic_store_n(&pool_count, count + 1, __ATOMIC_RELEASE);
+  drop_views(count);
+  return true;
+}
+
+// The run's newest pool, if it is new to us.
+bool join_newest() {
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
+  const uint32_t number = __atomic_load_n(&run_shared()->newest_pool, __ATOMIC_ACQUIRE);
+  if (number == 0 || count >= kMaxPools) return false;
+  for (uint32_t i = count; i > 0; i--) {
+    if (numbers[i - 1] == number) return false;
+  }
+  return add_pool(join_pool_file(number), number);
+}
+
+bool make_new() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
   if (count >= kMaxPools) return false;
   uint32_t segments = count == 0 ? kFirstPool : count < 8 ? kLaterPool : kSteadyPool;
   for (; segments >= kSmallestPool; segments /= 2) {
-    fathom_pool_header* pool = map_pool(segments);
-    if (pool == nullptr) continue;
-    __atomic_store_n(&pools[count], pool, __ATOMIC_RELEASE);
-    __atomic_store_n(&pool_count, count + 1, __ATOMIC_RELEASE);
-    drop_views(count);
-    return true;
+    uint32_t number = 0;
+    fathom_pool_header* const pool = make_pool_file(segments, &number);
+    if (add_pool(pool, number)) return true;
   }
-  if (guest.run != nullptr) __atomic_fetch_add(&guest.run->refused, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&guest.run->refused, 1, __ATOMIC_RELAXED);
   return false;
+}
+
+bool make_pool_locked() {
+  constexpr int kPatience = 1000;  // naps of 200 us
+  if (some_pool_has_offers()) return true;
+  MakersTurn turn;
+  for (int naps = 0; naps < kPatience && !turn.attempt(); naps++) {
+    if (join_newest()) return true;
+    nap(200);
+  }
+  return join_newest() || make_new();
 }
 
 // Whoever was to make room is gone: there is nobody to wait for.
 bool deserted() {
   return guest.run->supervised != 0 &&
          raw_syscall(SYS_kill, static_cast<long>(guest.run->creator_pid), 0) == -ESRCH;
-}
-
-void nap(long microseconds) {
-  const timespec time{0, microseconds * 1000};
-  raw_syscall(SYS_nanosleep, as_long(&time), 0);
 }
 
 // After a failed attempt, the next ones fail at once for a while: asking the kernel at every event
@@ -248,36 +242,37 @@ bool take_segment();
 // Whether there is a segment in tls.cursor now.
 bool find_segment() {
   constexpr int kPatience = 5000;  // naps of 100 us: a file system may take its time
-  for (int naps = 0; naps < kPatience;) {
+  for (int tries = 0; tries < kPatience; tries++) {
     if (take_segment()) return true;
     const Making making_it = try_make_pool();
     if (making_it == Making::kBySomebodyElse) {
       nap(100);
-      naps++;
     } else if (making_it == Making::kRefused) {
       // Another thread may have left a segment between our look and our question.
       if (take_segment()) return true;
-      const bool waits = guest.run != nullptr && guest.run->when_full == FATHOM_WHEN_FULL_BLOCK;
-      if (!waits || deserted()) return false;
+      if (guest.run->when_full != FATHOM_WHEN_FULL_BLOCK || deserted()) return false;
       nap(1000);
+      tries = 0;
     }
   }
   return false;
 }
 
-void write_switch() {
+}  // namespace
+
+void write_switch(unsigned cursor_number) {
   Cursor& cursor = tls.cursor;
   uint8_t* at = cursor.at;
   // A call that has ended waits for this segment: time goes on where the last record left it.
   const uint64_t now = cursor.last_end != 0 ? cursor.last_end : tick();
   const uint16_t head = FATHOM_KIND_SWITCH;
   memcpy(at, &head, 2);
-  memcpy(at + 2, &guest.process_key, 8);
-  at = fathom_put_varint(at + 10, static_cast<uint64_t>(guest.pid));
+  memcpy(at + 2, &tls.thread->key, 8);
+  at = fathom_put_varint(at + 10, static_cast<uint64_t>(tls.thread->pid));
   at = fathom_put_varint(at, static_cast<uint64_t>(tls.thread->tid));
   at = fathom_put_varint(at, tls.thread->ordinal);
   at = fathom_put_varint(at, tls.thread->run++);
-  at = fathom_put_varint(at, tls.level);
+  at = fathom_put_varint(at, cursor_number);
   memcpy(at, &now, 8);
   at += 8;
   cursor.last_end = now;
@@ -288,8 +283,10 @@ void write_switch() {
   cursor.at = at;
   store_progress();
   // Afterwards, so that nobody misses a run that a kill prevented.
-  if (guest.run != nullptr) __atomic_fetch_add(&guest.run->runs, 1, __ATOMIC_RELEASE);
+  if (guest.run != nullptr) __atomic_fetch_add(&run_shared()->runs, 1, __ATOMIC_RELEASE);
 }
+
+namespace {
 
 // Claims a segment and begins to write there, in one step for handlers and for children that they
 // fork: who owns it is never in doubt.
@@ -298,12 +295,12 @@ bool take_segment() {
   while (fathom_segment* segment = claim_anywhere()) {
     const auto used = static_cast<uint32_t>(__atomic_load_n(&segment->progress, __ATOMIC_ACQUIRE));
     if (used < FATHOM_SEGMENT_HEADER_SIZE || used > kSegmentLimit) {
-      __atomic_store_n(&segment->state, FATHOM_SEGMENT_FULL, __ATOMIC_RELEASE);
+      unclaim(segment, FATHOM_SEGMENT_FULL);
       continue;
     }
     tls.cursor.segment = segment;
     tls.cursor.at = reinterpret_cast<uint8_t*>(segment) + used;
-    write_switch();
+    write_switch(tls.level);
     return true;
   }
   return false;
@@ -311,38 +308,65 @@ bool take_segment() {
 
 }  // namespace
 
-bool make_first_pool() { return try_make_pool() == Making::kMade; }
+bool make_first_pool() {
+  const Quiet quiet;
+  return join_newest() || try_make_pool() == Making::kMade;
+}
 
-void forget_makers() { making = 0; }
+void learn_newest_pool() {
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+  const uint32_t newest = __atomic_load_n(&run_shared()->newest_pool, __ATOMIC_RELAXED);
+  static constinit uint32_t tried = 0;
+  if (count == 0 || numbers[count - 1] == newest || tried == newest) return;
+  const Quiet quiet;
+  if (__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE) != 0) return;
+  tried = newest;
+  join_newest();
+  __atomic_store_n(&making, 0, __ATOMIC_RELEASE);
+}
+
+void forget_makers() {
+  if (making != 0) making = 0;
+}
 
 void leave_pool_of(const fathom_segment* segment) {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
     fathom_pool_header* pool = __atomic_load_n(&pools[i], __ATOMIC_ACQUIRE);
-    const size_t bytes = bytes_of(pool);
-    if (reinterpret_cast<uintptr_t>(segment) - reinterpret_cast<uintptr_t>(pool) >= bytes) continue;
-    raw_syscall(SYS_mmap, as_long(pool), static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    pool->state = FATHOM_POOL_CLOSED;
+    const auto* const end = reinterpret_cast<const uint8_t*>(segment_at(pool, pool->segment_count));
+    const auto* const at = reinterpret_cast<const uint8_t*>(segment);
+    if (at >= reinterpret_cast<const uint8_t*>(pool) && at < end) bury_pool(pool);
   }
 }
 
-void release_segment(Cursor& cursor, uint32_t state) {
+void release_segment(Cursor& cursor, uint32_t state, int heir) {
   if (cursor.segment == nullptr) return;
   const auto used = static_cast<uint32_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   if (used > kSegmentLimit / 2) state = FATHOM_SEGMENT_FULL;
-  // Nobody's, so that the host does not take the next owner for one that is dead.
-  if (state == FATHOM_SEGMENT_PARTIAL)
-    __atomic_store_n(&cursor.segment->owner_pid, 0, __ATOMIC_RELAXED);
   fathom_segment* const segment = cursor.segment;
   cursor = {};
-  __atomic_store_n(&segment->state, state, __ATOMIC_RELEASE);
+  unclaim(segment,
+          state == FATHOM_SEGMENT_PARTIAL ? state | static_cast<uint64_t>(heir) << 32 : state);
   if (state == FATHOM_SEGMENT_PARTIAL) offer(segment);
 }
 
-// Processes may meet here: what they would mix up differs by the time between two system calls.
+bool reclaim_segment(fathom_segment* segment, uint32_t generation, uint64_t used) {
+  uint64_t before = 0;
+  if (!claim(segment, FATHOM_SEGMENT_PARTIAL, &before)) return false;
+  if (static_cast<uint32_t>(before) == FATHOM_SEGMENT_PARTIAL &&
+      __atomic_load_n(&segment->generation, __ATOMIC_RELAXED) == generation &&
+      static_cast<uint32_t>(__atomic_load_n(&segment->progress, __ATOMIC_RELAXED)) == used)
+    return true;
+  unclaim(segment, before);
+  return false;
+}
+
+// Processes may meet here: what they would mix up differs by the time between two system calls. A
+// child that has just been forked leaves it to its parent.
 void note_clock() {
+  constexpr uint64_t kYoung = 1 << 22;  // ticks: some milliseconds
   if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER) return;
+  if (guest.forked != 0 && tick() - guest.forked < kYoung) return;
   __atomic_store_n(&guest.run->last_tick, 0, __ATOMIC_RELEASE);
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   const uint64_t counter = tick();
@@ -362,12 +386,8 @@ bool acquire_segment() {
 }
 
 void count_loss(fathom_source source, fathom_loss reason, uint64_t count) {
-  const uint32_t made = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
-  if (made > 0) {
-    __atomic_fetch_add(&pools[0]->losses[source][reason], count, __ATOMIC_RELAXED);
-  } else if (guest.run != nullptr) {
-    __atomic_fetch_add(&guest.run->refused, count, __ATOMIC_RELAXED);
-  }
+  if (guest.run != nullptr)
+    __atomic_fetch_add(&run_shared()->losses[source][reason], count, __ATOMIC_RELAXED);
 }
 
 }  // namespace fathom::guest

@@ -6,12 +6,17 @@
 
 namespace fathom::guest {
 
-bool make_first_pool();
-bool allowed_size(size_t bytes);  // of a file, by RLIMIT_FSIZE
+bool make_first_pool();    // or joins the run's newest
+void learn_newest_pool();  // before a fork: so that the child need not
+void forget_makers();      // in a forked child: whoever was making a pool is not here
 // In a forked child: memory of its own takes the pool's place, in which nothing can be claimed.
 void leave_pool_of(const fathom_segment* segment);
-void forget_makers();             // in a forked child: whoever was making a pool is not here
-// Gives the cursor's segment away: full, or with room left for another thread.
-void release_segment(Cursor& cursor, uint32_t state);
+// What tls.cursor writes from now on belongs to the thread as tls.thread names it.
+void write_switch(unsigned cursor_number);
+// Gives the cursor's segment away: full, or with room left for another thread. To an heir first,
+// who is a pid.
+void release_segment(Cursor& cursor, uint32_t state, int heir = 0);
+// Takes it again if nobody has been there since we left it with so many bytes.
+bool reclaim_segment(fathom_segment* segment, uint32_t generation, uint64_t used);
 
 }  // namespace fathom::guest

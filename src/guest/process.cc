@@ -12,6 +12,7 @@
 #include "guest/quiet.h"
 #include "guest/records.h"
 #include "guest/scratch.h"
+#include "guest/sharing.h"
 #include "guest/syscalls.h"
 #include "guest/threads.h"
 #include "wire/rank.h"
@@ -63,10 +64,19 @@ void write_rank() {
   }
 }
 
+// The last of the handlers of exit() where we came with the program, behind all destructors.
 void process_exits(int status, void*) {
   const int error = errno;
-  if (recording(FATHOM_SOURCE_RUNTIME)) write_process_end(status, true);
+  if (recording(FATHOM_SOURCE_RUNTIME)) {
+    write_process_end(status, true);
+    leave_segments();
+  }
   errno = error;
+}
+
+// Where we came late, this is behind that handler: what was recorded since is handed on, too.
+__attribute__((destructor)) void hand_segments_on() {
+  if (guest.attached && in_program()) leave_segments();
 }
 
 }  // namespace
@@ -80,17 +90,23 @@ void write_meta(const char* key, const char* value, size_t length) {
       fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_META), key_id), value_id));
 }
 
+uint8_t* put_process(uint8_t* at, uint64_t parent_key, int pid, int ppid, uint32_t inherited,
+                     uint64_t start, unsigned how) {
+  at = put_head(at, FATHOM_KIND_PROCESS);
+  memcpy(at, &parent_key, 8);
+  at = fathom_put_varint(at + 8, static_cast<uint64_t>(pid));
+  at = fathom_put_varint(at, static_cast<uint64_t>(ppid));
+  at = fathom_put_varint(at, inherited);
+  memcpy(at, &start, 8);
+  return fathom_put_varint(at + 8, how);
+}
+
 void write_process(uint64_t parent_key, uint32_t inherited, unsigned how) {
   const uint64_t now = tick();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  uint8_t* at = put_head(tls.cursor.at, FATHOM_KIND_PROCESS);
-  memcpy(at, &parent_key, 8);
-  at = fathom_put_varint(at + 8, static_cast<uint64_t>(guest.pid));
-  at = fathom_put_varint(at, static_cast<uint64_t>(sys_getppid()));
-  at = fathom_put_varint(at, inherited);
-  memcpy(at, &now, 8);
-  writer.commit(fathom_put_varint(at + 8, how));
+  writer.commit(
+      put_process(tls.cursor.at, parent_key, tls.thread->pid, sys_getppid(), inherited, now, how));
 }
 
 void write_process_facts() {
@@ -109,24 +125,31 @@ void write_process_facts() {
 
 void watch_exit() { on_exit(process_exits, nullptr); }
 
-void prepare_fork() { all_shared(); }
+void prepare_fork() {
+  all_shared();
+  learn_newest_pool();
+}
 
 // The child has this thread and a copy of everything; what other threads were doing they do in the
-// parent. It writes into segments of its own, in the pools that it shares with the parent.
+// parent. It writes into segments of its own, in the pools that it shares with the parent. Every
+// page that is touched here costs each fork a fault: what need not be written is not.
 void attach_child() {
   const Quiet quiet;
+  const int pid = sys_getpid();
   // A handler may have been here before. Its pid tells where the kernel wipes nothing (emulators).
-  if (guest.live->alive != 0 && guest.pid == sys_getpid()) return;
-  const uint64_t parent = guest.process_key;
+  if (guest.pid == pid && guest.live->alive != 0) return;
+  const uint64_t parent = tls.thread != nullptr ? tls.thread->key : guest.process_key;
   const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
+  forget_sharers();
   forget_other_threads();
   forget_makers();
   forget_changes();
   Scratch::forget_all();
   forget_device_work();
   all_shared();
-  guest.pid = sys_getpid();
-  guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
+  guest.pid = pid;
+  guest.forked = tick();
+  guest.process_key = (guest.forked << 22) | static_cast<uint64_t>(pid);
   guest.next_thread = 0;
   inherit_thread();
   first_record_of_thread();
@@ -134,10 +157,11 @@ void attach_child() {
   switch_on();
 }
 
-// Nothing is on here: before attach, after a failed one, or in a child that was made behind our
-// back.
+// Nothing is on here: before attach, after a failed one, in a child that was made behind our back,
+// or while hooks ask who calls them.
 bool wake_up(fathom_source source) {
-  if (tls.apart != 0 || guest.live->alive != 0) return false;
+  if (guest.live->alive == kWatched) return in_program_watched() && guest.wanted[source] != 0;
+  if (guest.live->alive != 0 || tls.apart > tls.vforks) return false;
   if (guest.attached) {
     attach_child();
   } else {
@@ -145,16 +169,6 @@ bool wake_up(fathom_source source) {
     if (source == FATHOM_SOURCE_CUDA) cuda_is_used();
   }
   return guest.live->on[source] != 0;
-}
-
-void vfork_begins() {
-  if (guest.attached && tls.apart == 0) prepare_fork();
-  tls.apart++;
-  tls.vforks++;
-}
-void vfork_is_over() {
-  tls.vforks--;
-  tls.apart--;
 }
 
 void write_exec(int child, uint32_t file, unsigned flags) {
@@ -168,6 +182,7 @@ void write_exec(int child, uint32_t file, unsigned flags) {
 void write_exec_failed() { write_timed(FATHOM_KIND_EXEC_FAILED); }
 
 void write_waited(int pid, int status) {
+  sharer_ended(pid);
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(FATHOM_KIND_WAITED, tls.last_depth, tick());
@@ -184,7 +199,7 @@ void write_process_end(int status, bool known) {
     at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
     writer.commit(fathom_put_varint(at, known ? 1 : 0));
   }
-  leave_drop_ins();
+  if (tls.vforks == 0) leave_drop_ins();
 }
 
 }  // namespace fathom::guest

@@ -108,6 +108,13 @@ void thread_exits(void* block) {
   tls.apart = counts ? 1 : 0;
 }
 
+void identify(Thread& block) {
+  block.key = guest.process_key;
+  block.pid = guest.pid;
+  block.tid = sys_gettid();
+  block.ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
+}
+
 void write_thread_name() {
   char name[16] = {};
   if (raw_syscall(SYS_prctl, PR_GET_NAME, as_long(name)) == 0)
@@ -142,8 +149,7 @@ void first_record_of_thread() {
   block->functions = functions;
   block->frames = frames;
   block->ranges = ranges;
-  block->tid = sys_gettid();
-  block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
+  identify(*block);
   tls.thread = block;
   prepare_threads();
   if (exit_key_made) key_calls.set(exit_key, block);
@@ -165,7 +171,7 @@ void cut_off(Cursor& cursor) {
   }
   raw_syscall(SYS_mmap, as_long(cursor.segment), FATHOM_SEGMENT_SIZE, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  cursor.segment->state = FATHOM_SEGMENT_OWNED;
+  cursor.segment->claim = FATHOM_SEGMENT_OWNED;
   cursor.segment = &nowhere;
 }
 
@@ -181,12 +187,21 @@ void inherit_thread() {
   if (block == nullptr) return;
   for (unsigned level = 0; level < tls.level; level++) cut_off(block->interrupted[level].cursor);
   for (Thread::Aside& aside : block->nested) aside = {};
-  block->tid = sys_gettid();
-  block->ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
+  identify(*block);
   block->run = 0;
 }
 
-void forget_other_threads() { free_lock = 0; }
+void forget_other_threads() {
+  if (free_lock != 0) free_lock = 0;
+}
+
+void leave_segments() {
+  const Quiet quiet;
+  if (tls.thread == nullptr || tls.writing != 0 || tls.level != 0) return;
+  release_segment(tls.cursor, FATHOM_SEGMENT_PARTIAL);
+  for (Thread::Aside& aside : tls.thread->nested)
+    release_segment(aside.cursor, FATHOM_SEGMENT_PARTIAL);
+}
 
 void leave_thread() {
   const Quiet quiet;
@@ -197,8 +212,7 @@ void leave_thread() {
     write_timed(FATHOM_KIND_THREAD_END);
   }
   tls.apart = 1;
-  release_segment(tls.cursor, FATHOM_SEGMENT_PARTIAL);
-  for (Thread::Aside& aside : block->nested) release_segment(aside.cursor, FATHOM_SEGMENT_PARTIAL);
+  leave_segments();
   if (exit_key_made) key_calls.set(exit_key, nullptr);
   tls = {};
   give_thread_block(block);

@@ -38,6 +38,8 @@ constexpr int kCursors = 4;
 constexpr int kMaxDepth = 250;
 
 // Where a thread writes, and what its next record is relative to.
+struct Thread;
+
 struct Cursor {
   uint8_t* at;              // behind the last record; nullptr when there is no segment
   fathom_segment* segment;  // nullptr: none
@@ -61,7 +63,29 @@ struct OpenSums {
   fathom_sums* of[kSummed];
 };
 
-struct Thread {  // cold state, from our own arena, reused by later threads
+struct alignas(64) Tls {
+  Cursor cursor;
+  Thread* thread;
+  uintptr_t writing;  // stack address of the writer while a record is being written, 0 else
+  uint8_t depth;
+  uint8_t last_depth;
+  uint8_t level;    // cursor in use while writing
+  uint8_t apart;    // in a child that shares our memory, or inside our own slow paths: pass through
+  uint32_t vforks;  // that this thread waits for: whoever runs is the child
+};
+static_assert(sizeof(Tls) == 64, "the loader gives late libraries little static TLS");
+
+// Whose records they are.
+struct Identity {
+  uint64_t key;  // of the process
+  int pid;
+  int tid;
+  uint32_t ordinal;  // of the thread in its process
+  uint32_t run;      // the next one's number
+};
+
+// Cold state, from our own arena, reused by later threads.
+struct Thread : Identity {
   // Of signal handlers that interrupted a writer, by level, while they are not in tls; and what was
   // in tls when they came.
   struct Aside {
@@ -74,9 +98,16 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   OpenSums sums[kCursors];
   uintptr_t
       open_frames[kMaxDepth + 1];  // stack addresses of the open calls and regions, outermost first
-  uint32_t ordinal;
-  uint32_t run;
-  int tid;
+  // While a child by vfork runs in the thread's place: what the thread is and had (sharing.cc).
+  struct Lodging {
+    Identity host;
+    Tls tls;
+    Aside nested[kCursors - 1];
+    uint64_t begin;  // tick of the call
+    bool on;
+    bool moved;  // the child has changed its directory
+  };
+  Lodging lodging;
   Thread* next_free;
   struct FunctionStack* functions;  // of -finstrument-functions, made when first needed
   uint32_t function_count;          // may exceed its room: what is deeper is not recorded
@@ -90,22 +121,16 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   uint64_t gpu_correlation;  // of the driver's call that runs, 0: none was told
 };
 
-struct alignas(64) Tls {
-  Cursor cursor;
-  Thread* thread;
-  uintptr_t writing;  // stack address of the writer while a record is being written, 0 else
-  uint8_t depth;
-  uint8_t last_depth;
-  uint8_t level;    // cursor in use while writing
-  uint8_t apart;    // in a vfork child, or inside our own slow paths: pass through
-  uint32_t vforks;  // that this thread waits for: whoever runs is the child
-};
-static_assert(sizeof(Tls) == 64, "the loader gives late libraries little static TLS");
-
 // __thread, not thread_local: no wrapper function stands between us and it.
 extern __thread Tls tls __attribute__((tls_model("initial-exec")));
 
 // In a page of its own, wiped by the kernel in forked children.
+enum : uint32_t {
+  kAlive = 1,
+  // There are children that share our memory and may have no thread-local storage of ours: all
+  // sources look off, so that every hook asks who calls it (sharing.cc) before it looks at `tls`.
+  kWatched = 2,
+};
 struct Live {
   uint8_t on[FATHOM_SOURCES];  // by fathom_source
   uint32_t alive;
@@ -117,6 +142,7 @@ struct Guest {
   Live* live = &nothing_on;
   fathom_run_header* run;
   uint64_t process_key;
+  uint64_t forked;  // tick; 0: it was not
   uint32_t tick_source;
   int pid;
   uint32_t next_id;      // atomic
@@ -130,6 +156,12 @@ struct Guest {
   char library[4096];  // our own path, as in LD_PRELOAD
 };
 extern Guest guest;
+
+// What the processes of the run have in common; not before the run's header is mapped.
+inline fathom_run_shared* run_shared() {
+  return reinterpret_cast<fathom_run_shared*>(reinterpret_cast<uint8_t*>(guest.run) +
+                                              FATHOM_RUN_SHARED_OFFSET);
+}
 
 FATHOM_COLD uint64_t slow_tick();
 FATHOM_HOT uint64_t tick() {
@@ -147,6 +179,13 @@ bool acquire_segment();     // for tls.cursor
 FATHOM_HOT bool recording(fathom_source source) {
   if (FATHOM_UNLIKELY(!guest.live->on[source])) return wake_up(source);
   return FATHOM_LIKELY(!tls.apart);
+}
+
+// Whether this is the program, attached, and neither a child that shares its memory nor a slow path
+// of ours.
+FATHOM_COLD bool in_program_watched();
+FATHOM_HOT bool in_program() {
+  return FATHOM_LIKELY(guest.live->alive == kAlive) ? tls.apart == 0 : in_program_watched();
 }
 
 FATHOM_COLD void count_loss(fathom_source source, fathom_loss reason, uint64_t count = 1);
@@ -268,14 +307,13 @@ uint32_t define_site(const char* name, const char* category, const char* file, u
 
 void prepare_fork();  // in the parent, before a child may be made
 void attach_child();  // in the child
-void vfork_begins();  // from the assembler wrapper
-void vfork_is_over();
 void write_exec(int child, uint32_t file, unsigned flags);
 void write_exec_failed();
 void write_waited(int pid, int status);
 void write_process_end(int status, bool known);
-void leave_thread();  // hands the thread's segments over
-void forget_sums();   // of tls.cursor, which is about to write in another segment
-void note_clock();    // tells in the run's header what both clocks show now
+void leave_thread();    // its end: hands its segments over
+void leave_segments();  // hands them over; the next record takes another
+void forget_sums();     // of tls.cursor, which is about to write in another segment
+void note_clock();      // tells in the run's header what both clocks show now
 
 }  // namespace fathom::guest

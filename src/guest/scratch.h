@@ -28,7 +28,9 @@ class Scratch {
   [[nodiscard]] char* text() const { return text_; }  // nullptr: none free
 
   static void forget_all() {  // in a forked child
-    for (uint32_t& one : taken) one = 0;
+    for (uint32_t& one : taken) {
+      if (one != 0) one = 0;
+    }
   }
 
  private:

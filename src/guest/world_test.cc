@@ -16,6 +16,7 @@
 #include "guest/pool.h"
 #include "guest/schema.h"
 #include "guest/scratch.h"
+#include "guest/sharing.h"
 #include "guest/testing/world.h"
 #include "guest/threads.h"
 #include "wire/varint.h"
@@ -25,11 +26,14 @@ namespace fathom::guest {
 uint64_t schema_hash() { return 1; }
 bool wake_up(fathom_source) { return false; }
 bool remake_spool() { return false; }
+OnBehalf::OnBehalf() : on_(false), lodger_() {}
+OnBehalf::~OnBehalf() = default;
 
 namespace testing {
 namespace {
 
-constinit fathom_run_header header = {};
+alignas(8) constinit uint8_t run_page[FATHOM_RUN_HEADER_SIZE] = {};
+fathom_run_header& header = *reinterpret_cast<fathom_run_header*>(run_page);
 constinit Live live = {};
 
 uint64_t new_key() { return (read_counter() << 22) | static_cast<uint64_t>(guest.pid); }
@@ -190,13 +194,7 @@ Contents read_spool() {
 }
 
 uint64_t losses(unsigned source, unsigned reason) {
-  uint64_t sum = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(guest.out)) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    fathom_pool_header pool{};
-    if (file.read(reinterpret_cast<char*>(&pool), sizeof pool)) sum += pool.losses[source][reason];
-  }
-  return sum;
+  return __atomic_load_n(&run_shared()->losses[source][reason], __ATOMIC_RELAXED);
 }
 
 NoMorePools::NoMorePools() { __atomic_store_n(&header.spool_max, 1, __ATOMIC_RELAXED); }

@@ -137,6 +137,8 @@ class Definer {
     process.limit = process.parent_key == 0 ? 0 : limit;
     process.attach = static_cast<std::uint32_t>(attach & UINT32_MAX);
     process.attached = true;
+    process.hop = {};
+    process.image = nullptr;
     return true;
   }
 

@@ -12,7 +12,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr int kMaxNesting = 64;         // of forks, and of directories that a path starts from
+constexpr int kMaxNesting = 64;         // of directories that a path starts from
+constexpr int kNearAncestors = 64;      // whose facts are looked at one by one
 constexpr std::uint64_t kHole = 65536;  // ids this far beyond the table go to the map
 constexpr std::uint64_t kBlock = 64;    // definitions that lie beside each other
 constexpr std::size_t kKnownFiles = std::size_t{1} << 15;
@@ -22,6 +23,10 @@ template <class T>
 T& known_at(std::vector<T>& known, const Process& process, std::uint64_t id) {
   const std::uint64_t hash = (process.key ^ id) * UINT64_C(0x9e3779b97f4a7c15);
   return known[(id + (hash >> 40)) % known.size()];
+}
+
+bool shares_image(const Process& process) {
+  return process.attach == FATHOM_ATTACH_FORK || process.attach == FATHOM_ATTACH_SHARES;
 }
 
 std::string shown(std::string_view text) {
@@ -69,8 +74,7 @@ void Definitions::define(Process& process, std::uint64_t id, Definition definiti
   // A forked child's ids go on where its parent's ended.
   if (process.definitions.empty()) process.first_id = id;
   const std::uint64_t block = (id - process.first_id) / kBlock;
-  const bool far =
-      id < process.first_id || block >= process.definitions.size() + kHole / kBlock;
+  const bool far = id < process.first_id || block >= process.definitions.size() + kHole / kBlock;
   if (!far && block >= process.definitions.size()) process.definitions.resize(block + 1);
   if (!far && process.definitions[block] == 0)
     process.definitions[block] = store_.allocate(kBlock * sizeof(Definition)) + 1;
@@ -101,9 +105,8 @@ Definition* Definitions::slot(const Process& process, std::uint64_t id) const {
 }
 
 std::string_view Definitions::view(const Definition& definition) const {
-  return definition.length == 0
-             ? std::string_view()
-             : std::string_view(store_.at(definition.text), definition.length);
+  return definition.length == 0 ? std::string_view()
+                                : std::string_view(store_.at(definition.text), definition.length);
 }
 
 void Definitions::note(Process& process, const Note& note) {
@@ -114,18 +117,58 @@ void Definitions::note(Process& process, const Note& note) {
   if (process.known_notes.insert(hash).second) process.notes.push_back(note);
 }
 
-Definition Definitions::lookup(const Process& process, std::uint64_t id) const {
-  const Process* owner = &process;
-  for (int i = 0; i < kMaxNesting && id < owner->limit; i++) {
-    const auto parent = by_key_.find(owner->parent_key);
-    if (parent == by_key_.end()) return {};
-    owner = parent->second;
+// A parent began before its child, so that no chain of forks is a ring, whatever the bytes say.
+Process* Definitions::parent_of(const Process& process) const {
+  const auto parent = by_key_.find(process.parent_key);
+  if (parent == by_key_.end()) return nullptr;
+  const bool earlier = !parent->second->attached || parent->second->start_tick < process.start_tick;
+  return earlier ? parent->second : nullptr;
+}
+
+Process::Hop Definitions::hop_from(const Process& process, std::uint64_t id) const {
+  if (id < process.hop.below) return process.hop;
+  return {parent_of(process), process.limit};
+}
+
+// Each look halves the way for the next one.
+const Process* Definitions::owner_of(const Process& process, std::uint64_t id) const {
+  const Process* at = &process;
+  while (id < at->limit) {
+    Process::Hop hop = hop_from(*at, id);
+    if (hop.to == nullptr) return nullptr;
+    if (id < hop.to->limit) {
+      const Process::Hop further = hop_from(*hop.to, id);
+      if (further.to == nullptr) return nullptr;
+      hop = at->hop = {further.to, std::min(hop.below, further.below)};
+    }
+    at = hop.to;
   }
-  if (const Definition* near = slot(*owner, id);
+  return at;
+}
+
+const Process* Definitions::first_of_image(const Process& process) const {
+  const auto up = [this](const Process& from) {
+    return from.image != nullptr ? from.image : shares_image(from) ? parent_of(from) : nullptr;
+  };
+  const Process* at = &process;
+  while (Process* next = up(*at)) {
+    if (Process* further = up(*next)) next = at->image = further;
+    at = next;
+  }
+  return at;
+}
+
+Definition Definitions::defined_in(const Process& owner, std::uint64_t id) const {
+  if (const Definition* near = slot(owner, id);
       near != nullptr && near->kind != DefinitionKind::kNone)
     return *near;
-  const auto far = owner->far_definitions.find(id);
-  return far == owner->far_definitions.end() ? Definition() : far->second;
+  const auto far = owner.far_definitions.find(id);
+  return far == owner.far_definitions.end() ? Definition() : far->second;
+}
+
+Definition Definitions::lookup(const Process& process, std::uint64_t id) const {
+  const Process* owner = owner_of(process, id);
+  return owner == nullptr ? Definition() : defined_in(*owner, id);
 }
 
 std::string Definitions::path_text(const Process& process, std::uint64_t id, int depth) const {
@@ -139,13 +182,16 @@ std::string Definitions::path_text(const Process& process, std::uint64_t id, int
 }
 
 std::uint32_t Definitions::file(Process& process, std::uint64_t id, bool& known) {
-  KnownFile& place = known_at(known_files_, process, id);
+  const Process* const owner = owner_of(process, id);
+  known = false;
+  if (owner == nullptr) return kNoString;
+  KnownFile& place = known_at(known_files_, *owner, id);
   known = true;
-  if (place.process == &process && place.id == id) return place.code;
-  known = lookup(process, id).kind != DefinitionKind::kNone;
+  if (place.process == owner && place.id == id) return place.code;
+  known = defined_in(*owner, id).kind != DefinitionKind::kNone;
   if (!known) return kNoString;
-  const std::string path = path_text(process, id, 0);
-  place = {&process, id, path.empty() ? kNoString : strings_->code(path)};
+  const std::string path = path_text(*owner, id, 0);
+  place = {owner, id, path.empty() ? kNoString : strings_->code(path)};
   return place.code;
 }
 
@@ -170,13 +216,14 @@ Site Definitions::resolve_site(const Process& process, const Definition& definit
 }
 
 const Site* Definitions::site(Process& process, std::uint64_t id) {
-  KnownSite& place = known_at(known_sites_, process, id);
+  const Process* const owner = owner_of(process, id);
+  if (owner == nullptr) return nullptr;
+  KnownSite& place = known_at(known_sites_, *owner, id);
   // A site may come before its name: remembered only when both are there.
-  if (place.process == &process && place.id == id && place.site.name != kNoString)
-    return &place.site;
-  const Definition definition = lookup(process, id);
+  if (place.process == owner && place.id == id && place.site.name != kNoString) return &place.site;
+  const Definition definition = defined_in(*owner, id);
   if (definition.kind == DefinitionKind::kNone) return nullptr;
-  place = {&process, id, resolve_site(process, definition)};
+  place = {owner, id, resolve_site(*owner, definition)};
   return &place.site;
 }
 
@@ -184,17 +231,21 @@ std::string_view Definitions::text(const Process& process, std::uint64_t id) con
   return id == 0 ? std::string_view() : view(lookup(process, id));
 }
 
-std::string_view Definitions::meta(const Process& process, std::string_view key) const {
-  const Process* owner = &process;
-  for (int i = 0; i < kMaxNesting; i++) {
-    for (const auto& [key_id, value_id] : owner->meta) {
-      if (text(*owner, key_id) == key) return text(*owner, value_id);
-    }
-    const auto parent = by_key_.find(owner->parent_key);
-    if (owner->attach != FATHOM_ATTACH_FORK || parent == by_key_.end()) break;
-    owner = parent->second;
+std::string_view Definitions::own_meta(const Process& process, std::string_view key) const {
+  for (const auto& [key_id, value_id] : process.meta) {
+    if (text(process, key_id) == key) return text(process, value_id);
   }
   return "";
+}
+
+std::string_view Definitions::meta(const Process& process, std::string_view key) const {
+  const Process* owner = &process;
+  for (int i = 0; i < kNearAncestors && owner != nullptr; i++) {
+    const std::string_view value = own_meta(*owner, key);
+    if (!value.empty()) return value;
+    owner = shares_image(*owner) ? parent_of(*owner) : nullptr;
+  }
+  return owner == nullptr ? "" : own_meta(*first_of_image(*owner), key);
 }
 
 std::int32_t Definitions::rank(Process& process) {

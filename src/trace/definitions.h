@@ -30,9 +30,9 @@ struct Definition {
   std::uint32_t length = 0;  // of the raw text (string, path)
   std::uint64_t text = 0;    // where it lies
   std::uint64_t a = 0;       // path: base id; site: name id; function: module id
-  std::uint64_t b = 0;             // site: category id; function: offset
-  std::uint64_t file = 0;          // site: id of the source file
-  std::uint64_t line = 0;          // site
+  std::uint64_t b = 0;       // site: category id; function: offset
+  std::uint64_t file = 0;    // site: id of the source file
+  std::uint64_t line = 0;    // site
 };
 
 // A region's or counter's place. `line` is a text, too: it is shown as one.
@@ -82,6 +82,15 @@ struct Process {
   std::uint64_t first_tick = UINT64_MAX;                   // of what was decoded
   std::uint64_t last_tick = 0;
 
+  // Shortcuts in a chain of forks, which may be of any length: whose ids those below `below` are,
+  // or nearer to them; and an ancestor of the same program image.
+  struct Hop {
+    Process* to = nullptr;
+    std::uint64_t below = 0;
+  };
+  mutable Hop hop;
+  mutable Process* image = nullptr;
+
   std::uint64_t first_id = 0;
   std::vector<std::uint64_t> definitions;  // by (id - first_id) / kBlock: where they lie, plus 1
   std::unordered_map<std::uint64_t, Definition>
@@ -114,7 +123,8 @@ class Definitions {
   const Site* site(Process& process, std::uint64_t id);
   // "" where the id is unknown. Valid until some others were asked for.
   std::string_view text(const Process& process, std::uint64_t id) const;
-  // A fact of META, the process's own or inherited by fork; "" if there is none. The same.
+  // A fact of META, the process's own, or of a near ancestor that forked it, or of the first
+  // process of its program image; "" if there is none. The same.
   std::string_view meta(const Process& process, std::string_view key) const;
   std::int32_t rank(Process& process);
 
@@ -122,7 +132,7 @@ class Definitions {
   void forget_codes();
 
  private:
-  // What was resolved last for ids that fall on the same place.
+  // What was resolved last for ids that fall on the same place, with the process that defined them.
   struct KnownFile {
     const Process* process = nullptr;
     std::uint64_t id = 0;
@@ -134,7 +144,14 @@ class Definitions {
     Site site;
   };
   [[nodiscard]] Definition* slot(const Process& process, std::uint64_t id) const;
+  [[nodiscard]] Process* parent_of(const Process& process) const;
+  [[nodiscard]] Process::Hop hop_from(const Process& process, std::uint64_t id) const;
+  // The process that an id was defined in: this one, or one that it was forked from.
+  [[nodiscard]] const Process* owner_of(const Process& process, std::uint64_t id) const;
+  [[nodiscard]] const Process* first_of_image(const Process& process) const;
+  [[nodiscard]] Definition defined_in(const Process& owner, std::uint64_t id) const;
   [[nodiscard]] Definition lookup(const Process& process, std::uint64_t id) const;
+  [[nodiscard]] std::string_view own_meta(const Process& process, std::string_view key) const;
   [[nodiscard]] std::string_view view(const Definition& definition) const;
   std::string path_text(const Process& process, std::uint64_t id, int depth) const;
   Site resolve_site(const Process& process, const Definition& definition);

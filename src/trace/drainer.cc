@@ -30,29 +30,18 @@ constexpr std::uint64_t kChunksPerRest = 256;  // the kernel maps the neighbours
 
 bool all_free(const Pool& pool) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
-    if (__atomic_load_n(&pool.segment(index).state, __ATOMIC_SEQ_CST) != FATHOM_SEGMENT_FREE)
-      return false;
+    if (pool.claim(index).state != FATHOM_SEGMENT_FREE) return false;
   }
   return true;
 }
 
 ChunkName name_of(const Pool& pool, std::uint32_t index) {
-  return {pool.name_hash(), index, load(pool.segment(index).generation)};
+  return {pool.name_hash(), index, pool.generation(index)};
 }
 
 bool is_in_the_way(const std::string& path) {
   struct stat facts {};
   return ::lstat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
-}
-
-// The owner of a free segment is nobody, and its old records are no records: a thread that claims
-// it finds it so.
-void free_segment(fathom_segment& segment) {
-  __atomic_store_n(&segment.owner_pid, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&segment.owner_key, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&segment.progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
-  __atomic_store_n(&segment.generation, segment.generation + 1, __ATOMIC_RELEASE);
-  __atomic_store_n(&segment.state, FATHOM_SEGMENT_FREE, __ATOMIC_RELEASE);
 }
 
 }  // namespace
@@ -131,7 +120,7 @@ void Drainer::listen() {
 }
 
 Status Drainer::refresh_pools() {
-  runs_begun_ = page_.runs();  // before we look: what was begun then is there
+  runs_begun_ = counted().runs();  // before we look: what was begun then is there
   FATHOM_TRY(keep_files());
   FATHOM_ASSIGN(const std::vector<std::string> paths, spool_->pool_paths());
   for (const std::string& path : paths) {
@@ -139,6 +128,9 @@ Status Drainer::refresh_pools() {
     Result<Pool> pool = Pool::open(path, true);
     if (pool) {
       pools_.emplace(path, std::move(pool).value());
+      shut_.erase(path);
+    } else if (pool.error().code == Code::kDenied) {
+      shut_.insert(path);
     } else if (pool.error().code != Code::kNotFound) {
       unreadable_.insert(path);
     }
@@ -160,7 +152,7 @@ Status Drainer::refresh_pools() {
 
 void Drainer::see_owners(Pool& pool) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
-    if (load(pool.segment(index).state) == FATHOM_SEGMENT_FREE) continue;
+    if (pool.claim(index).state == FATHOM_SEGMENT_FREE) continue;
     const RunHead head = first_switch(chunk_of(pool, index));
     if (head.tick != 0) liveness_.saw(static_cast<std::uint32_t>(head.pid), head.key, head.tick);
   }
@@ -171,10 +163,8 @@ Chunk Drainer::chunk_of(const Pool& pool, std::uint32_t index) const {
           spool_->schema(pool.header().schema_hash)};
 }
 
-bool Drainer::owner_lives(const Pool& pool, std::uint32_t index) const {
-  const fathom_segment& segment = pool.segment(index);
-  const std::uint32_t pid = load(segment.owner_pid);
-  const std::uint64_t key = load(segment.owner_key);
+bool Drainer::owner_lives(const Pool& pool, std::uint32_t index, std::uint32_t pid) const {
+  const std::uint64_t key = load(pool.segment(index).owner_key);
   std::uint64_t tick = 0;
   RunHead head;
   // The last SWITCH costs a walk over the segment; the first tells nearly always as much.
@@ -195,33 +185,32 @@ bool Drainer::creator_lives(const Pool& pool) const {
 bool Drainer::pool_lives(const Pool& pool) const {
   if (creator_lives(pool)) return true;
   for (std::uint32_t index = 0; index < pool.count(); index++) {
-    const fathom_segment& segment = pool.segment(index);
-    if (load(segment.state) == FATHOM_SEGMENT_FREE || load(segment.owner_pid) == 0) continue;
-    if (owner_lives(pool, index)) return true;
+    const Pool::Claim claim = pool.claim(index);
+    if (claim.state == FATHOM_SEGMENT_FREE || claim.owner_pid == 0) continue;
+    if (owner_lives(pool, index, claim.owner_pid)) return true;
   }
   return false;
 }
 
 bool Drainer::may_take(Pool& pool, std::uint32_t index, DrainResult& result) {
-  fathom_segment& segment = pool.segment(index);
-  std::uint32_t state = load(segment.state);
-  if (state == FATHOM_SEGMENT_FREE) return false;
-  if (state == FATHOM_SEGMENT_FULL) return true;
-  const bool nobody = load(segment.owner_pid) == 0;  // just claimed, or handed over
-  const bool lives = nobody ? pool_lives(pool) : owner_lives(pool, index);
+  const fathom_segment& segment = pool.segment(index);
+  const Pool::Claim claim = pool.claim(index);
+  if (claim.state == FATHOM_SEGMENT_FREE) return false;
+  if (claim.state == FATHOM_SEGMENT_FULL) return true;
+  const bool nobody = claim.owner_pid == 0;  // handed over; in version 2 perhaps just claimed
+  const bool lives = nobody ? pool_lives(pool) : owner_lives(pool, index, claim.owner_pid);
   result.owners_alive |= lives;
   if (lives) return false;
-  // A thread of another process may claim a half full segment at this moment.
-  if (!__atomic_compare_exchange_n(&segment.state, &state, FATHOM_SEGMENT_FULL, false,
-                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  // Its owner may have handed it on before it died, and a thread of another process may claim a
+  // half full segment at this moment: then it is not what we found.
+  if (!pool.take_over(index, claim)) {
     result.owners_alive = true;
     return false;
   }
   const auto kind = static_cast<std::uint32_t>(load(segment.progress) >> 32);
-  if (kind != 0 && state == FATHOM_SEGMENT_OWNED) {
-    result.died_in.push_back({load(segment.owner_pid), load(segment.owner_tid),
-                              load(segment.owner_key), kind, load(segment.in_call_since),
-                              pool.header().schema_hash, false});
+  if (kind != 0 && claim.state == FATHOM_SEGMENT_OWNED) {
+    result.died_in.push_back({claim.owner_pid, load(segment.owner_tid), load(segment.owner_key),
+                              kind, load(segment.in_call_since), pool.header().schema_hash, false});
   }
   return true;
 }
@@ -232,7 +221,7 @@ void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
   for (int round = 0; round < 2; round++) {
     for (auto& [path, pool] : pools_) {
       for (std::uint32_t index = 0; index < pool.count(); index++) {
-        if (round == 1 && load(pool.segment(index).state) != FATHOM_SEGMENT_FULL) continue;
+        if (round == 1 && pool.claim(index).state != FATHOM_SEGMENT_FULL) continue;
         if (!may_take(pool, index, result) || !taken.insert({&pool, index}).second) continue;
         work.push_back({&pool, index, first_switch(chunk_of(pool, index))});
       }
@@ -277,7 +266,7 @@ Status Drainer::take(const Work& work) {
       FATHOM_TRY(definitions_->append({EntryKind::kChunk, name, 0, as_bytes(definitions)}));
     FATHOM_TRY(note(Journal::drained(current_log_, events)));
   }
-  free_segment(work.pool->segment(work.index));
+  work.pool->free(work.index);
   __atomic_fetch_add(&work.pool->header().offers, 1, __ATOMIC_RELEASE);
   logged_.erase(name);
   return {};
@@ -303,10 +292,9 @@ Result<DrainResult> Drainer::drain() {
   for (const auto& [path, pool] : pools_) {
     result.pools++;
     result.pool_bytes += pool.file_bytes();
-    for (const auto& of_source : pool.header().losses)
-      result.lost += load(of_source[FATHOM_LOSS_NO_ROOM]) + load(of_source[FATHOM_LOSS_NESTED]);
     result.owners_alive = result.owners_alive || creator_lives(pool);
   }
+  result.lost = counted().dropped_events();
   if (liveness_.silent()) std::swap(result.owners_alive, result.owners_unknown);
   return result;
 }
@@ -342,8 +330,7 @@ bool Drainer::remove_pool(Pool& pool) {
 }
 
 Status Drainer::append(const HostRows& rows, const Strings& strings) {
-  std::uint64_t count =
-      rows.events.rows() + rows.counters.rows.size() + rows.intervals.rows.size();
+  std::uint64_t count = rows.events.rows() + rows.counters.rows.size() + rows.intervals.rows.size();
   for (const std::string& bytes : encode_rows(rows, strings)) {
     FATHOM_TRY(ensure_log(bytes.size()));
     FATHOM_TRY(log_->append({EntryKind::kRows, {}, 0, as_bytes(bytes)}));
@@ -399,7 +386,7 @@ LogEnd Drainer::log_end() const {
 void Drainer::visit_live(const std::function<void(const Chunk&)>& visit) {
   for (const auto& [path, pool] : pools_) {
     for (std::uint32_t index = 0; index < pool.count(); index++) {
-      if (load(pool.segment(index).state) != FATHOM_SEGMENT_FREE) visit(chunk_of(pool, index));
+      if (pool.claim(index).state != FATHOM_SEGMENT_FREE) visit(chunk_of(pool, index));
     }
   }
 }
@@ -416,14 +403,14 @@ std::vector<Drainer::LiveCopy> Drainer::copy_live() {
   std::vector<Seen> seen;
   for (const auto& [path, pool] : pools_) {
     for (std::uint32_t index = 0; index < pool.count(); index++) {
-      if (load(pool.segment(index).state) != FATHOM_SEGMENT_FREE)
+      if (pool.claim(index).state != FATHOM_SEGMENT_FREE)
         seen.push_back({&pool, index, load(pool.segment(index).progress)});
     }
   }
   std::vector<LiveCopy> copies;
   for (const Seen& one : seen) {
     const fathom_segment& segment = one.pool->segment(one.index);
-    const bool full = load(segment.state) == FATHOM_SEGMENT_FULL;
+    const bool full = one.pool->claim(one.index).state == FATHOM_SEGMENT_FULL;
     const auto bytes = one.pool->records(one.index, full ? load(segment.progress) : one.progress);
     copies.push_back({std::vector<std::uint8_t>(bytes.begin(), bytes.end()),
                       spool_->schema(one.pool->header().schema_hash)});
@@ -435,7 +422,7 @@ Drainer::LiveState Drainer::live_state() const {
   LiveState state;
   for (const auto& [path, pool] : pools_) {
     for (std::uint32_t index = 0; index < pool.count(); index++) {
-      const std::uint32_t of_segment = load(pool.segment(index).state);
+      const std::uint32_t of_segment = pool.claim(index).state;
       if (of_segment == FATHOM_SEGMENT_FREE) continue;
       state.full |= of_segment == FATHOM_SEGMENT_FULL;
       state.bytes += 1 + static_cast<std::uint32_t>(load(pool.segment(index).progress));
@@ -444,16 +431,20 @@ Drainer::LiveState Drainer::live_state() const {
   return state;
 }
 
-std::vector<Loss> Drainer::losses() const {
+PoolLosses Drainer::counted() const {
   PoolLosses all = gone_losses_;
+  all.add(page_.shared());
   for (const auto& [path, pool] : pools_) all.add(pool.header());
-  std::vector<Loss> losses = all.losses();
+  return all;
+}
+
+std::vector<Loss> Drainer::losses() const {
+  std::vector<Loss> losses = counted().losses();
   if (!unreadable_.empty())
     losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
-  if (page_.refused() > 0) {
-    losses.push_back({"", "a process found no room for its pool",
-                      static_cast<std::int64_t>(page_.refused() & INT64_MAX)});
-  }
+  if (!shut_.empty()) losses.push_back({"", kShutPool, static_cast<std::int64_t>(shut_.size())});
+  if (page_.refused() > 0)
+    losses.push_back({"", kNoPool, static_cast<std::int64_t>(page_.refused() & INT64_MAX)});
   return losses;
 }
 

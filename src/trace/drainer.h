@@ -37,8 +37,9 @@ struct DrainResult {
   std::uint64_t pools = 0;  // that exist now
   std::uint64_t pool_bytes = 0;
   std::uint64_t lost = 0;     // events that guests found no room for, as the pools count them now
-  bool owners_alive = false;    // some process may still write
-  bool owners_unknown = false;  // on another machine, and nothing was heard of them: nothing is taken
+  bool owners_alive = false;  // some process may still write
+  bool owners_unknown =
+      false;  // on another machine, and nothing was heard of them: nothing is taken
   std::vector<CallInFlight>
       died_in;  // what owners that were found dead in this pass were in the middle of
   std::optional<Error> trouble;  // a log could not be written: what is left waits for the next pass
@@ -109,6 +110,7 @@ class Drainer {
   void beat() { page_.beat(now_realtime_ns()); }
 
  private:
+  [[nodiscard]] PoolLosses counted() const;
   struct Work {
     Pool* pool;
     std::uint32_t index;
@@ -124,7 +126,7 @@ class Drainer {
   void see_owners(Pool& pool);
   bool creator_lives(const Pool& pool) const;
   bool pool_lives(const Pool& pool) const;
-  bool owner_lives(const Pool& pool, std::uint32_t index) const;
+  bool owner_lives(const Pool& pool, std::uint32_t index, std::uint32_t pid) const;
   bool may_take(Pool& pool, std::uint32_t index, DrainResult& result);
   void collect(std::vector<Work>& work, DrainResult& result);
   Status take(const Work& work);
@@ -143,6 +145,7 @@ class Drainer {
   bool many_ = false;                  // more bytes than should be in memory at a time
   std::set<ChunkName> logged_;         // in a log, but not yet freed
   std::set<std::string> unreadable_;   // pools that are damaged
+  std::set<std::string> shut_;         // pools that we may not open: perhaps not yet
   PoolLosses gone_losses_;
   RunPage page_;
   Journal journal_;

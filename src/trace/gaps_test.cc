@@ -41,10 +41,12 @@ SegmentSpec one_run(const SpoolBuilder& builder, std::uint64_t run) {
 }
 
 void count_runs(const SpoolBuilder& builder, std::uint64_t runs) {
-  fathom_run_header header = builder.header();
-  header.runs = runs;
+  const fathom_run_header header = builder.header();
+  fathom_run_shared shared{};
+  shared.runs = runs;
   std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
   std::memcpy(page.data(), &header, sizeof header);
+  std::memcpy(page.data() + FATHOM_RUN_SHARED_OFFSET, &shared, sizeof shared);
   ASSERT_TRUE(write_file_atomic(join_path(builder.directory(), FATHOM_RUN_FILE), page));
 }
 
@@ -134,7 +136,8 @@ TEST(GapsTest, WhatIsOpenOutlivesItsFile) {
 TEST(GapsTest, APoolThatIsCutIsMendedAndTold) {
   const TempDir directory;
   SpoolBuilder builder(directory.path());
-  const std::string path = builder.add_pool("1-b-0", {live_segment(builder), live_segment(builder)});
+  const std::string path =
+      builder.add_pool("1-b-0", {live_segment(builder), live_segment(builder)});
   const std::uint64_t size = size_of(path);
   Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
   ASSERT_TRUE(packer.drain().has_value());

@@ -83,11 +83,62 @@ Pool::Pool(std::string path, const struct stat& file, const fathom_pool_header& 
       first_(header),
       segment_size_(header.segment_size),
       count_(header.segment_count),
+      old_heads_(header.version < 3),
       name_hash_(fnv1a(base_name(path_))) {}
 
 fathom_segment& Pool::segment(std::uint32_t index) const {
   auto* base = static_cast<std::uint8_t*>(view_.memory()) + FATHOM_POOL_HEADER_SIZE;
   return *reinterpret_cast<fathom_segment*>(base + std::size_t{index} * segment_size_);
+}
+
+namespace {
+constexpr std::uint64_t kState = UINT32_MAX;  // in the first word of a segment, of any version
+
+fathom_segment_2& old_head(fathom_segment& segment) {
+  return reinterpret_cast<fathom_segment_2&>(segment);
+}
+}  // namespace
+
+Pool::Claim Pool::claim(std::uint32_t index) const {
+  Claim found;
+  found.word = __atomic_load_n(&segment(index).claim, __ATOMIC_SEQ_CST);
+  found.state = static_cast<std::uint32_t>(found.word & kState);
+  found.owner_pid = static_cast<std::uint32_t>(found.word >> 32);
+  if (old_heads_)
+    found.owner_pid = __atomic_load_n(&old_head(segment(index)).owner_pid, __ATOMIC_ACQUIRE);
+  return found;
+}
+
+std::uint32_t& Pool::generation_of(std::uint32_t index) const {
+  fathom_segment& head = segment(index);
+  return old_heads_ ? old_head(head).generation : head.generation;
+}
+
+std::uint32_t Pool::generation(std::uint32_t index) const {
+  return __atomic_load_n(&generation_of(index), __ATOMIC_ACQUIRE);
+}
+
+bool Pool::take_over(std::uint32_t index, const Claim& found) const {
+  std::uint64_t word = found.word;
+  const std::uint64_t rest = old_heads_ ? word & ~kState : 0;
+  return __atomic_compare_exchange_n(&segment(index).claim, &word, rest | FATHOM_SEGMENT_FULL,
+                                     false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+// The owner of a free segment is nobody, and its old records are no records: a thread that claims
+// it finds it so.
+void Pool::free(std::uint32_t index) const {
+  fathom_segment& head = segment(index);
+  __atomic_store_n(&head.owner_key, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&head.progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
+  std::uint64_t word = FATHOM_SEGMENT_FREE;
+  if (old_heads_) {
+    __atomic_store_n(&old_head(head).owner_pid, 0, __ATOMIC_RELAXED);
+    word |= std::uint64_t{old_head(head).generation + 1} << 32;
+  } else {
+    __atomic_store_n(&head.generation, head.generation + 1, __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&head.claim, word, __ATOMIC_RELEASE);
 }
 
 std::span<const std::uint8_t> Pool::records(std::uint32_t index, std::uint64_t committed) const {
@@ -136,7 +187,7 @@ void Pool::mend_header() {
   }
   for (std::uint32_t index = 0; index < count_; index++) {
     std::uint32_t none = 0;
-    (void)__atomic_compare_exchange_n(&segment(index).generation, &none, kMendedGeneration, false,
+    (void)__atomic_compare_exchange_n(&generation_of(index), &none, kMendedGeneration, false,
                                       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
   }
 }

@@ -32,6 +32,8 @@ std::string reason_text(std::size_t source, std::size_t reason) {
       return "interpreters that could not be traced";
     case FATHOM_LOSS_CAPPED:
       return "beyond the number asked for";
+    case FATHOM_LOSS_SHARED_MEMORY:
+      return "calls of children that share their parent's memory";
     default:
       return "reason " + std::to_string(reason);
   }
@@ -39,15 +41,40 @@ std::string reason_text(std::size_t source, std::size_t reason) {
 
 }  // namespace
 
+namespace {
+
+fathom_run_shared shared_in(const fathom_pool_header& header) {
+  fathom_run_shared shared{};
+  std::memcpy(&shared, reinterpret_cast<const char*>(&header) + FATHOM_POOL_SHARED_OFFSET,
+              sizeof shared);
+  return shared;
+}
+
+}  // namespace
+
 void PoolLosses::add(const fathom_pool_header& header) {
+  if (header.version >= 3) return add(shared_in(header));
   for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
-    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++) {
+    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS_OF_POOLS; reason++) {
       counts_[source][reason] += __atomic_load_n(&header.losses[source][reason], __ATOMIC_RELAXED);
     }
   }
 }
 
+void PoolLosses::add(const fathom_run_shared& run) {
+  for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
+    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++)
+      counts_[source][reason] += run.losses[source][reason];
+  }
+  runs_ += run.runs;
+}
+
 void PoolLosses::add(std::span<const std::uint8_t> entry) {
+  fathom_run_shared shared{};
+  if (entry.size() == sizeof shared) {
+    std::memcpy(&shared, entry.data(), sizeof shared);
+    return add(shared);
+  }
   fathom_pool_header header{};
   if (entry.size() != sizeof header.losses) return;
   std::memcpy(&header.losses, entry.data(), sizeof header.losses);
@@ -55,13 +82,24 @@ void PoolLosses::add(std::span<const std::uint8_t> entry) {
 }
 
 std::string PoolLosses::encode(const fathom_pool_header& header) {
+  if (header.version >= 3) {
+    const fathom_run_shared shared = shared_in(header);
+    return {reinterpret_cast<const char*>(&shared), sizeof shared};
+  }
   return {reinterpret_cast<const char*>(&header.losses), sizeof header.losses};
 }
 
 bool PoolLosses::any(const fathom_pool_header& header) {
   PoolLosses one;
   one.add(header);
-  return !one.losses().empty();
+  return one.runs_ > 0 || !one.losses().empty();
+}
+
+std::uint64_t PoolLosses::dropped_events() const {
+  std::uint64_t dropped = 0;
+  for (const auto& of_source : counts_)
+    dropped += of_source[FATHOM_LOSS_NO_ROOM] + of_source[FATHOM_LOSS_NESTED];
+  return dropped;
 }
 
 std::vector<Loss> PoolLosses::losses() const {

@@ -184,7 +184,7 @@ TEST(RecordingTest, FreedSegmentsCanBeFilledAgain) {
   ASSERT_EQ(packer.drain()->chunks, 1U);
   const Pool pool = Pool::open(path, true).value();
   fathom_segment& segment = pool.segment(0);
-  EXPECT_EQ(segment.state, FATHOM_SEGMENT_FREE);
+  EXPECT_EQ(segment.claim, static_cast<std::uint64_t>(FATHOM_SEGMENT_FREE));
   EXPECT_EQ(segment.generation, 1U);
   EXPECT_EQ(segment.progress, static_cast<std::uint64_t>(FATHOM_SEGMENT_HEADER_SIZE));
   // The second fill refers to names of the first.
@@ -194,7 +194,7 @@ TEST(RecordingTest, FreedSegmentsCanBeFilledAgain) {
       .region(0, builder.at(9999500100), builder.at(9999500200), 2);
   std::memcpy(&segment + 1, w.bytes().data(), w.bytes().size());
   segment.progress = FATHOM_SEGMENT_HEADER_SIZE + w.bytes().size();
-  segment.state = FATHOM_SEGMENT_FULL;
+  segment.claim = FATHOM_SEGMENT_FULL;
   ASSERT_EQ(packer.drain()->chunks, 1U);
   ASSERT_TRUE(packer.finish().has_value());
   const Result<Recording> recording = Recording::open(directory.path());

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/files.h"
@@ -20,12 +21,14 @@ T load(const T& word) {
   return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 }
 
-// What those count who map it from now on.
-std::string page_of(fathom_run_header header) {
-  header.runs = 0;
+// What those count who map it from now on; numbers of pools go on.
+std::string page_of(fathom_run_header header, std::uint32_t pools_made) {
   header.refused = 0;
+  fathom_run_shared shared{};
+  shared.pools_made = pools_made;
   std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
   std::memcpy(page.data(), &header, sizeof header);
+  std::memcpy(page.data() + FATHOM_RUN_SHARED_OFFSET, &shared, sizeof shared);
   return page;
 }
 
@@ -56,16 +59,17 @@ bool RunPage::map_file() {
 
 // A program that touches what is gone would end.
 void RunPage::mend(int fd, Page& page) const {
-  const std::string again = page_of(first_);
+  const std::string again = page_of(first_, pools_made_);
   if (::pwrite(fd, again.data(), again.size(), 0) != static_cast<ssize_t>(again.size())) return;
   (void)page.view.map_again(fd).has_value();
 }
 
 void RunPage::make_again() const {
-  (void)write_file_atomic(path_, page_of(first_), 0600).has_value();
+  (void)write_file_atomic(path_, page_of(first_, pools_made_), 0600).has_value();
 }
 
 void RunPage::keep() {
+  pools_made_ = std::max(pools_made_, shared().pools_made);
   if (map_file() || path_exists(path_)) return;
   make_again();
   (void)map_file();
@@ -82,9 +86,18 @@ void RunPage::give_back(std::uint64_t bytes) {
     __atomic_fetch_sub(&pages_.front().header().pool_bytes, bytes, __ATOMIC_RELAXED);
 }
 
-std::uint64_t RunPage::runs() const {
-  std::uint64_t sum = 0;
-  for (const Page& page : pages_) sum += load(page.header().runs);
+fathom_run_shared RunPage::shared() const {
+  fathom_run_shared sum{};
+  if (first_.version < 3) return sum;
+  for (const Page& page : pages_) {
+    const fathom_run_shared& one = page.shared();
+    for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
+      for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++)
+        sum.losses[source][reason] += load(one.losses[source][reason]);
+    }
+    sum.runs += load(one.runs);
+    sum.pools_made = std::max(sum.pools_made, load(one.pools_made));
+  }
   return sum;
 }
 

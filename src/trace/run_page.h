@@ -26,8 +26,8 @@ class RunPage {
   // Takes this much off the run's account of pool bytes.
   void give_back(std::uint64_t bytes);
 
-  [[nodiscard]] std::uint64_t runs() const;     // SWITCH records that were written
-  [[nodiscard]] std::uint64_t refused() const;  // pools that could not be made
+  [[nodiscard]] fathom_run_shared shared() const;  // what all pages count together
+  [[nodiscard]] std::uint64_t refused() const;     // pools that could not be made
 
  private:
   struct Page {
@@ -37,6 +37,10 @@ class RunPage {
     [[nodiscard]] fathom_run_header& header() const {
       return *static_cast<fathom_run_header*>(view.memory());
     }
+    [[nodiscard]] const fathom_run_shared& shared() const {
+      return *reinterpret_cast<const fathom_run_shared*>(
+          static_cast<const std::uint8_t*>(view.memory()) + FATHOM_RUN_SHARED_OFFSET);
+    }
   };
   bool map_file();
   void mend(int fd, Page& page) const;
@@ -44,6 +48,7 @@ class RunPage {
 
   std::string path_;
   fathom_run_header first_;
+  std::uint32_t pools_made_ = 0;
   std::vector<Page> pages_;  // the last is the file's
 };
 

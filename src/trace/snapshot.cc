@@ -48,7 +48,7 @@ class SnapshotTaker {
   struct Measured {
     std::size_t pool;
     std::uint32_t index;
-    std::uint32_t state;
+    Pool::Claim claim;
     ChunkName name;
     std::uint64_t progress;
   };
@@ -64,6 +64,8 @@ class SnapshotTaker {
   }
 
   Status measure_pools() {
+    taken_.losses_.add(spool_.shared());
+    taken_.refused_ = static_cast<std::int64_t>(spool_.header().refused & INT64_MAX);
     FATHOM_ASSIGN(const std::vector<std::string> paths, spool_.pool_paths());
     for (const std::string& path : paths) {
       Result<Pool> pool = Pool::open(path, false);
@@ -72,6 +74,8 @@ class SnapshotTaker {
         taken_.pools_.push_back(std::move(pool).value());
       } else if (pool.error().code == Code::kCorrupt || pool.error().code == Code::kUnsupported) {
         taken_.damage_++;
+      } else if (pool.error().code == Code::kDenied) {
+        taken_.shut_++;
       }
     }
     liveness_.heard(static_cast<std::int64_t>(spool_.header().heartbeat_ns & INT64_MAX));
@@ -83,12 +87,11 @@ class SnapshotTaker {
   void measure_pool(std::size_t at) {
     const Pool& pool = taken_.pools_[at];
     for (std::uint32_t index = 0; index < pool.count(); index++) {
-      const fathom_segment& segment = pool.segment(index);
-      const std::uint32_t state = load(segment.state);
-      if (state == FATHOM_SEGMENT_FREE) continue;
-      const std::uint32_t generation = load(segment.generation);
-      const std::uint64_t progress = load(segment.progress);
-      const Measured measured{at, index, state, {pool.name_hash(), index, generation}, progress};
+      const Pool::Claim claim = pool.claim(index);
+      if (claim.state == FATHOM_SEGMENT_FREE) continue;
+      const std::uint32_t generation = pool.generation(index);
+      const std::uint64_t progress = load(pool.segment(index).progress);
+      const Measured measured{at, index, claim, {pool.name_hash(), index, generation}, progress};
       measured_.push_back(measured);
       taken_.limits_[measured.name] = pool.records(index, progress).size();
     }
@@ -109,8 +112,7 @@ class SnapshotTaker {
       keep_copy(piece);
       __atomic_thread_fence(__ATOMIC_ACQUIRE);
       // Recycled in between: the log has it.
-      if (__atomic_load_n(&segment.generation, __ATOMIC_RELAXED) != measured.name.generation)
-        return;
+      if (pool.generation(measured.index) != measured.name.generation) return;
     }
     const bool written = look_at_owner(pool, measured, piece.bytes);
     if (undisturbed_ && written) keep_copy(piece);
@@ -125,9 +127,9 @@ class SnapshotTaker {
   // Whether somebody may still write there.
   bool look_at_owner(const Pool& pool, const Measured& measured,
                      std::span<const std::uint8_t> bytes) {
-    if (measured.state == FATHOM_SEGMENT_FULL) return false;
+    if (measured.claim.state == FATHOM_SEGMENT_FULL) return false;
     const fathom_segment& segment = pool.segment(measured.index);
-    const std::uint32_t pid = __atomic_load_n(&segment.owner_pid, __ATOMIC_RELAXED);
+    const std::uint32_t pid = measured.claim.owner_pid;
     const std::uint64_t key = __atomic_load_n(&segment.owner_key, __ATOMIC_RELAXED);
     RunHead head;
     const bool known = last_switch({bytes, spool_.schema(pool.header().schema_hash)}, head);
@@ -163,13 +165,12 @@ void Snapshot::visit_definitions(const std::function<void(const Chunk&)>& visit)
   const Result<File> log =
       File::open(spool_->definitions_path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!log) return;
-  const Result<LogScan> scan =
-      scan_log_file(*log, 0, [&](const LogEntry& entry, std::uint64_t) {
-        if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
-        if (entry.kind == EntryKind::kDrained) journal_.add(entry.bytes);
-        if (entry.kind == EntryKind::kProcesses) (void)decode_processes(entry.bytes, processes);
-        if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
-      });
+  const Result<LogScan> scan = scan_log_file(*log, 0, [&](const LogEntry& entry, std::uint64_t) {
+    if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
+    if (entry.kind == EntryKind::kDrained) journal_.add(entry.bytes);
+    if (entry.kind == EntryKind::kProcesses) (void)decode_processes(entry.bytes, processes);
+    if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
+  });
   (void)scan.has_value();
 }
 
@@ -237,18 +238,17 @@ std::vector<Loss> Snapshot::gaps(const std::vector<std::uint64_t>& packed,
   for (const Log& log : logs_) next = std::max(next, log.n + 1);
   const auto has_log = [&](std::uint64_t n) {
     return std::ranges::find(packed, n) != packed.end() ||
-           std::ranges::find(logs_, n, &Log::n) != logs_.end() ||
-           path_exists(spool_->log_path(n));
+           std::ranges::find(logs_, n, &Log::n) != logs_.end() || path_exists(spool_->log_path(n));
   };
-  return journal_.gaps({.runs = spool_->header().runs,
-                        .next_log = next,
-                        .has_log = has_log,
-                        .definitions = &definitions});
+  return journal_.gaps(
+      {.runs = losses_.runs(), .next_log = next, .has_log = has_log, .definitions = &definitions});
 }
 
 std::vector<Loss> Snapshot::losses() const {
   std::vector<Loss> losses = losses_.losses();
   if (damage_ > 0) losses.push_back({"", "damaged file in the spool", damage_});
+  if (shut_ > 0) losses.push_back({"", kShutPool, shut_});
+  if (refused_ > 0) losses.push_back({"", kNoPool, refused_});
   return losses;
 }
 

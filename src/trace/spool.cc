@@ -103,6 +103,14 @@ std::string Spool::run_id() const {
   return text;
 }
 
+fathom_run_shared Spool::shared() const {
+  fathom_run_shared shared{};
+  const Result<std::string> bytes = read_file(join_path(directory_, FATHOM_RUN_FILE));
+  if (bytes && header_.version >= 3 && bytes->size() >= FATHOM_RUN_SHARED_OFFSET + sizeof shared)
+    std::memcpy(&shared, bytes->data() + FATHOM_RUN_SHARED_OFFSET, sizeof shared);
+  return shared;
+}
+
 bool Spool::same_boot() const {
   const std::string_view boot(header_.boot_id, strnlen(header_.boot_id, sizeof header_.boot_id));
   return boot.empty() || boot == read_host_facts().boot_id;

@@ -30,6 +30,9 @@
 namespace fathom::trace {
 
 inline constexpr char kSpoolDirectory[] = "spool";
+// Reasons of losses that are counted by file.
+inline constexpr char kShutPool[] = "a pool that may not be read";
+inline constexpr char kNoPool[] = "a process found no room for its pool";
 inline constexpr char kSpentSpool[] = ".spool-packed";  // on its way out
 
 // A flock that goes with the object.
@@ -49,8 +52,8 @@ class FileLock {
   Fd fd_;
 };
 
-// A pool mapped shared, writable only for the drainer. Sizes were checked against the file. The file
-// may be cut, replaced or removed while we look: what was mapped stays ours.
+// A pool mapped shared, writable only for the drainer. Sizes were checked against the file. The
+// file may be cut, replaced or removed while we look: what was mapped stays ours.
 class Pool {
  public:
   static Result<Pool> open(const std::string& path, bool writable);
@@ -58,13 +61,24 @@ class Pool {
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::uint64_t name_hash() const { return name_hash_; }
   [[nodiscard]] std::int64_t made_realtime_ns() const { return made_; }  // 0: not known
-  [[nodiscard]] std::int64_t changed_realtime_ns() const;  // the file, now
+  [[nodiscard]] std::int64_t changed_realtime_ns() const;                // the file, now
   [[nodiscard]] std::uint64_t file_bytes() const { return view_.size(); }
   [[nodiscard]] fathom_pool_header& header() const {
     return *static_cast<fathom_pool_header*>(view_.memory());
   }
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] fathom_segment& segment(std::uint32_t index) const;
+  // The head of a segment, of any version. Foreign memory: each call looks again.
+  struct Claim {
+    std::uint64_t word = 0;  // as it was found
+    std::uint32_t state = FATHOM_SEGMENT_FREE;
+    std::uint32_t owner_pid = 0;  // 0: nobody, or it is not told yet
+  };
+  [[nodiscard]] Claim claim(std::uint32_t index) const;
+  [[nodiscard]] std::uint32_t generation(std::uint32_t index) const;
+  // Takes a segment from an owner that is dead, or from nobody: full, unless it is another's now.
+  [[nodiscard]] bool take_over(std::uint32_t index, const Claim& found) const;
+  void free(std::uint32_t index) const;  // a segment that is full and was copied
   // The records of a segment, as far as `committed` (the low half of progress) says, clamped to the
   // segment.
   [[nodiscard]] std::span<const std::uint8_t> records(std::uint32_t index,
@@ -84,6 +98,7 @@ class Pool {
   Pool(std::string path, const struct stat& file, const fathom_pool_header& header,
        SharedView view);
   void mend_header();
+  [[nodiscard]] std::uint32_t& generation_of(std::uint32_t index) const;
 
   std::string path_;
   SharedView view_;
@@ -92,6 +107,7 @@ class Pool {
   fathom_pool_header first_{};  // as it was when it was opened
   std::uint32_t segment_size_ = 0;
   std::uint32_t count_ = 0;
+  bool old_heads_ = false;  // versions 1 and 2
   std::uint64_t name_hash_ = 0;
   std::int64_t made_ = 0;
 };
@@ -107,16 +123,20 @@ struct CallInFlight {
   bool alive = false;
 };
 
-// Loss counters of pools, summed.
+// What processes count, in the run's page or in a pool's, summed. A header is a whole page.
 class PoolLosses {
  public:
   void add(const fathom_pool_header& header);
+  void add(const fathom_run_shared& run);
   void add(std::span<const std::uint8_t> entry);  // of EntryKind::kLosses
   static std::string encode(const fathom_pool_header& header);
   [[nodiscard]] static bool any(const fathom_pool_header& header);
   [[nodiscard]] std::vector<Loss> losses() const;
+  [[nodiscard]] std::uint64_t dropped_events() const;         // for want of room
+  [[nodiscard]] std::uint64_t runs() const { return runs_; }  // SWITCH records that were written
 
  private:
+  std::uint64_t runs_ = 0;
   std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCES> counts_{};
 };
 
@@ -134,6 +154,8 @@ class Spool {
   [[nodiscard]] bool same_boot() const;
   // Another machine has a recorder of this run that lives: no lock tells of it here.
   [[nodiscard]] bool recorded_elsewhere() const;
+  // What the processes count, as it is now; nothing where it cannot be read.
+  [[nodiscard]] fathom_run_shared shared() const;
 
   [[nodiscard]] Result<std::vector<std::string>> pool_paths() const;  // plain files only
   [[nodiscard]] std::vector<std::uint64_t> logs() const;  // the n of drained-<n>.log, ascending
@@ -217,6 +239,8 @@ class Snapshot {
   PoolLosses losses_;
   Journal journal_;
   std::int64_t damage_ = 0;
+  std::int64_t shut_ = 0;     // pools that may not be opened
+  std::int64_t refused_ = 0;  // pools that could not be made
   std::vector<Log> logs_;
   std::vector<Pool> pools_;
   std::vector<Piece> pieces_;

@@ -49,7 +49,13 @@ enum fathom_kind {
 enum { FATHOM_EXEC_WITHOUT_LIBRARY = 1 }; /* the new environment does not preload us */
 
 /* How a process came to be recorded (PROCESS). */
-enum { FATHOM_ATTACH_PRELOAD = 1, FATHOM_ATTACH_LATE = 2, FATHOM_ATTACH_FORK = 3 };
+enum {
+  FATHOM_ATTACH_PRELOAD = 1,
+  FATHOM_ATTACH_LATE = 2,
+  FATHOM_ATTACH_FORK = 3,
+  FATHOM_ATTACH_SHARES =
+      4, /* it shares its parent's memory (vfork, clone): all ids are its parent's */
+};
 
 /* What a thread's calls of one kind came to in one interval, so far: its thread adds to it where it
    lies, until it leaves the segment or the interval is over. Words of eight bytes, each at a

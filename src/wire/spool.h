@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#define FATHOM_WIRE_VERSION 2                          /* 1 has no SUMS */
+#define FATHOM_WIRE_VERSION 3 /* 1 has no SUMS; 1 and 2 have another head of a segment */
 #define FATHOM_RUN_MAGIC UINT64_C(0x31304e5552485446)  /* "FTHRUN01" */
 #define FATHOM_POOL_MAGIC UINT64_C(0x31304c4f50485446) /* "FTHPOL01" */
 
@@ -45,14 +45,14 @@ struct fathom_run_header {
   uint64_t last_tick;         /* atomic */
   uint64_t last_monotonic_ns; /* atomic */
   /* Appended later; 0 where whoever wrote the header, or counts in it, does not know them. */
-  uint64_t runs;         /* atomic: SWITCH records that were written, by all processes */
   uint64_t heartbeat_ns; /* atomic: the date when the recorder said last that it lives */
 };
 #define FATHOM_RUN_HEADER_SIZE 4096
+#define FATHOM_RUN_SHARED_OFFSET 2048 /* in the same page: struct fathom_run_shared */
 
 enum fathom_pool_state { FATHOM_POOL_OPEN = 1, FATHOM_POOL_CLOSED = 2 };
 
-/* Why something is missing. Counted per source, in the pool that the thread uses. */
+/* Why something is missing. Counted per source, in the run's page. */
 enum fathom_loss {
   FATHOM_LOSS_NO_ROOM = 0, /* event: no segment could be had (budget, full disk, limits) */
   FATHOM_LOSS_NESTED = 1, /* event: more signal handlers inside each other than there are cursors */
@@ -62,7 +62,9 @@ enum fathom_loss {
   FATHOM_LOSS_UNMATCHED = 5,  /* event: a frame that others were left inside of (switched stacks) */
   FATHOM_LOSS_NOT_TRACED = 6, /* interpreter: its functions could not be traced */
   FATHOM_LOSS_CAPPED = 7,     /* event: beyond the number that was asked for */
-  FATHOM_LOSS_REASONS = 8,
+  FATHOM_LOSS_SHARED_MEMORY = 8, /* event: of a child that shares its parent's memory */
+  FATHOM_LOSS_REASONS = 16,
+  FATHOM_LOSS_REASONS_OF_POOLS = 8, /* versions 1 and 2 count in the header of a pool */
 };
 enum fathom_source {
   FATHOM_SOURCE_RUNTIME = 0,
@@ -74,6 +76,14 @@ enum fathom_source {
   FATHOM_SOURCE_CUDA = 6,
   FATHOM_SOURCE_GPU = 7,
   FATHOM_SOURCES = 8
+};
+
+/* What the processes of a run count together, since version 3; zero in what an older one made. */
+struct fathom_run_shared {
+  uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
+  uint32_t pools_made;  /* atomic: how many pools were numbered, the last one's number */
+  uint32_t newest_pool; /* atomic: number of the pool to look for room in; 0: none yet */
+  uint64_t runs;        /* atomic: SWITCH records that were written */
 };
 
 #define FATHOM_TEXT_MAX 16384
@@ -91,11 +101,13 @@ struct fathom_pool_header {
   uint64_t creator_key; /* process key of the process that made it */
   uint32_t creator_pid;
   uint32_t next_hint; /* atomic: where the search for a free segment starts */
-  uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
+  uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS_OF_POOLS]; /* atomic; 0 since version 3 */
   uint64_t
       offers; /* atomic: +1 whenever a segment becomes free or partial: a reason to look again */
 };
 #define FATHOM_POOL_HEADER_SIZE 4096
+/* In the same page: struct fathom_run_shared of processes that may not write to the run's page. */
+#define FATHOM_POOL_SHARED_OFFSET 2048
 
 enum fathom_segment_state {
   FATHOM_SEGMENT_FREE = 0,    /* anybody may claim it */
@@ -108,15 +120,25 @@ enum fathom_segment_state {
    are valid, header included) and the kind of the call in flight (high half, 0: none), in one word
    so that one store ends a call. */
 struct fathom_segment {
-  uint32_t state;      /* atomic enum fathom_segment_state */
+  /* atomic: enum fathom_segment_state in the low half, the owner's pid in the high half, so that
+     one exchange says that it is taken and by whom. A pid beside PARTIAL: for the program that this
+     process becomes, or for anybody once it is gone. 0: nobody. */
+  uint64_t claim;
   uint32_t generation; /* +1 by the host each time that it frees the segment: (pool, index,
                           generation) names a fill */
-  uint32_t owner_pid;
   uint32_t owner_tid;
   uint64_t progress;      /* atomic */
   uint64_t in_call_since; /* atomic, tick */
-  uint64_t owner_key;     /* process key of the owner */
+  uint64_t owner_key;     /* atomic: process key of the owner; 0: not told yet */
   uint64_t reserved[3];
+};
+/* Versions 1 and 2: state and generation in the first word, the owner's pid in place of the
+   generation. */
+struct fathom_segment_2 {
+  uint32_t state;
+  uint32_t generation;
+  uint32_t owner_pid;
+  uint32_t owner_tid;
 };
 #define FATHOM_SEGMENT_HEADER_SIZE 64
 #define FATHOM_SEGMENT_SIZE 32768

@@ -325,6 +325,8 @@ void device_work_is_missed() {
 
 // CUPTI's threads are the parent's, and what it held is held for ever.
 void forget_device_work() {
+  const bool idle = !gpu::begun && gpu::changing == 0 && gpu::miss_said == 0;
+  if (idle && device_state_now() == DeviceState::kUnasked) return;
   gpu::changing = 0;
   gpu::exit_watched = false;
   gpu::miss_said = 0;

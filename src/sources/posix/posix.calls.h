@@ -216,6 +216,7 @@ CALL(lio_listio64, lio_listio, int, (int mode, void* list, int count, void* even
 // --- processes
 CUSTOM(fork, fork, int, (void), (), "process", .ret = Ret::kStatus)
 CUSTOM(_Fork, _Fork, int, (void), (), "process", .ret = Ret::kStatus)
+CUSTOM(vfork, vfork, int, (void), (), "process", .ret = Ret::kStatus)
 CUSTOM(execve, execve, int, (const char* path, char* const* arguments, char* const* environment), (path, arguments, environment), "process", .path = 0)
 CUSTOM(execv, execv, int, (const char* path, char* const* arguments), (path, arguments), "process", .path = 0)
 CUSTOM(execvp, execvp, int, (const char* path, char* const* arguments), (path, arguments), "process", .path = 0)

@@ -35,7 +35,8 @@ namespace {
 
 template <const Spec& S>
 int fcntl_hook(int (*&original)(int, int, long), int fd, int command, long value) {
-  if (!begins(original, FATHOM_SOURCE_POSIX)) return original(fd, command, value);
+  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  if (!is_recording()) return unrecorded<S>(original, fd, command, value);
   const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
   Facts facts;
   facts.fd = fd;
@@ -222,6 +223,18 @@ ssize_t hook_aio_return64(aiocb* request) {
 int hook_fork() { return fork_hook<spec_fork>(original_fork); }
 int hook__Fork() { return fork_hook<spec__Fork>(original__Fork); }
 
+// Its hook is assembler, beside clone's (process.guest.cc).
+void fathom_tell_vfork(long child) {
+  if (!is_recording()) return;
+  Facts facts;
+  facts.begin = vfork_began();
+  facts.end = tick();
+  facts.depth = tls.depth;
+  facts.error = child < 0 ? static_cast<int>(-child) : 0;
+  facts.ret = child;
+  write_call<spec_vfork>(facts);
+}
+
 // Those that take the program's own environment get another where they must not hand on ours.
 int hook_execve(const char* path, char* const* arguments, char* const* variables) {
   if (original_execve == nullptr) resolve_originals();
@@ -260,8 +273,7 @@ int hook_execveat(int directory, const char* path, char* const* arguments, char*
   if (original_execveat == nullptr) resolve_originals();
   const bool by_descriptor = (flags & AT_EMPTY_PATH) != 0 && path != nullptr && *path == 0;
   return exec_hook<spec_execveat>(
-      {directory, by_descriptor ? nullptr : path, false}, variables,
-      [&](const NewEnvironment& to) {
+      {directory, by_descriptor ? nullptr : path, false}, variables, [&](const NewEnvironment& to) {
         return original_execveat(directory, path, arguments, to.variables(), flags);
       });
 }

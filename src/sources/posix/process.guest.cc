@@ -10,6 +10,7 @@
 
 #include "guest/binding.h"
 #include "guest/call.h"
+#include "guest/sharing.h"
 #include "guest/syscalls.h"
 #include "guest/tail_jump.h"
 
@@ -20,6 +21,7 @@
 // other, is a fork.
 extern "C" void __asan_handle_vfork(void* stack) __attribute__((weak));
 extern "C" void __tsan_init() __attribute__((weak));
+extern "C" void fathom_tell_vfork(long child);  // posix.guest.cc
 
 namespace fathom::guest {
 
@@ -35,10 +37,19 @@ FATHOM_HIDDEN void* fathom_original_syscall = nullptr;
 
 FATHOM_HIDDEN void fathom_resolve() { resolve_originals(); }
 
+// Whether clone, with these flags or those that lie there, makes a process on our memory.
+static bool shares_memory(long number, long first) {
+  uint64_t flags = static_cast<uint64_t>(first);
+  if (number == SYS_clone3 &&
+      sys_copy_own(&flags, reinterpret_cast<const void*>(first), sizeof flags) != sizeof flags)
+    return false;
+  return (flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM;
+}
+
 // What a raw system call is about to do to descriptors. Makers need no word: an entry that is clear
 // is asked for at its first use.
 FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) {
-  if (!guest.attached || tls.apart != 0 || guest.live->alive == 0) return nullptr;
+  if (!guest.attached || !in_program()) return nullptr;
   if (number == SYS_close) descriptor_closes(static_cast<int>(first));
   if (number == SYS_close_range)
     descriptors_close(static_cast<unsigned>(first), static_cast<unsigned>(second));
@@ -47,7 +58,10 @@ FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) 
   if (number == SYS_fork) prepare_fork();
 #endif
   if (number == SYS_dup3) descriptor_closes(static_cast<int>(second));
-  if (number == SYS_clone || number == SYS_clone3) prepare_fork();
+  if (number == SYS_clone || number == SYS_clone3) {
+    prepare_fork();
+    if (shares_memory(number, first)) expect_stranger();
+  }
   if (number == SYS_sendmsg)
     rights_leave(static_cast<int>(first), reinterpret_cast<const void*>(second));
   return nullptr;
@@ -56,16 +70,18 @@ FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) 
 FATHOM_HIDDEN void* fathom_original_vfork = nullptr;
 // Whom to jump to instead; nullptr: nobody.
 FATHOM_HIDDEN void* fathom_before_vfork() {
-  if (__tsan_init != nullptr) {
+  if (__tsan_init != nullptr || is_stranger()) {
     if (fathom_original_vfork == nullptr) resolve_originals();
-    if (guest.attached && tls.apart == 0) prepare_fork();
+    if (guest.attached && in_program()) prepare_fork();
     return fathom_original_vfork;
   }
   vfork_begins();
   return nullptr;
 }
-FATHOM_HIDDEN void fathom_after_vfork(void* stack) {
+FATHOM_HIDDEN void fathom_child_of_vfork() { vfork_child(); }
+FATHOM_HIDDEN void fathom_after_vfork(void* stack, long child) {
   vfork_is_over();
+  fathom_tell_vfork(child);
   if (__asan_handle_vfork != nullptr) __asan_handle_vfork(stack);
 }
 FATHOM_HIDDEN long fathom_failed_vfork(long error) {
@@ -96,9 +112,14 @@ __asm__(
     "  pushq %rdi\n"
     "  testq %rax, %rax\n"
     "  jnz 2f\n"
+    "  subq $8, %rsp\n"
+    "  call fathom_child_of_vfork\n"
+    "  addq $8, %rsp\n"
+    "  xorl %eax, %eax\n"
     "  ret\n"
     "2: pushq %rax\n"
     "  leaq 16(%rsp), %rdi\n"  // the caller's stack
+    "  movq %rax, %rsi\n"
     "  call fathom_after_vfork\n"
     "  popq %rax\n"
     "  cmpq $-4095, %rax\n"
@@ -121,8 +142,13 @@ __asm__(
     "  mov x8, #220\n"
     "  svc #0\n"
     "  cbnz x0, 2f\n"
+    "  stp x29, x30, [sp, #-16]!\n"
+    "  bl fathom_child_of_vfork\n"
+    "  ldp x29, x30, [sp], #16\n"
+    "  mov x0, #0\n"
     "  ret\n"
     "2: stp x29, x30, [sp, #-32]!\n  str x0, [sp, #16]\n"
+    "  mov x1, x0\n"
     "  add x0, sp, #32\n"  // the caller's stack
     "  bl fathom_after_vfork\n"
     "  ldr x0, [sp, #16]\n  ldp x29, x30, [sp], #32\n"
@@ -157,13 +183,14 @@ void (*original__exit)(int) __attribute__((noreturn)) = nullptr;
 void (*original__Exit)(int) __attribute__((noreturn)) = nullptr;
 void (*original_quick_exit)(int) __attribute__((noreturn)) = nullptr;
 
-bool here() { return guest.attached && guest.live->alive != 0 && tls.apart == 0; }
+bool here() { return guest.attached && in_program(); }
 
 // The process ends without the handlers of exit(): say so, and leave the segment to others.
 void end_process(int status) {
+  if (is_lodger()) return write_process_end(status, true);
   if (!recording(FATHOM_SOURCE_RUNTIME)) return;
   write_process_end(status, true);
-  leave_thread();
+  leave_segments();
   tls.apart = 1;
 }
 
@@ -171,25 +198,14 @@ void end_process(int status) {
 
 extern "C" {
 
-// A child with memory of its own is found by its first hook; one that shares ours must not write:
-// it would use this thread's cursor.
+// A child with memory of its own is found by its first hook.
 int hook_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b,
                void* c) {
   if (original_clone == nullptr) resolve_originals();
-  if (!here()) return original_clone(function, stack, flags, argument, a, b, c);
-  const bool shares = (flags & CLONE_VM) != 0 && (flags & CLONE_SETTLS) == 0;
-  if (!shares) {
-    if ((flags & CLONE_VM) == 0) prepare_fork();
-    return original_clone(function, stack, flags, argument, a, b, c);
-  }
-  tls.apart++;
-  const int child = original_clone(function, stack, flags, argument, a, b, c);
-  if ((flags & CLONE_VFORK) != 0 || child < 0) {
-    tls.apart--;
-  } else {
-    count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_UNBOUND);
-  }
-  return child;
+  if ((flags & CLONE_VM) != 0)
+    return clone_with_memory(original_clone, function, stack, flags, argument, a, b, c);
+  if (here()) prepare_fork();
+  return original_clone(function, stack, flags, argument, a, b, c);
 }
 
 int hook_close_range(unsigned first, unsigned last, int flags) {
@@ -212,9 +228,11 @@ void hook_closefrom(int first) {
 
 int hook_daemon(int keep_directory, int keep_streams) {
   if (original_daemon == nullptr) resolve_originals();
-  if (here()) prepare_fork();
+  (void)recording(FATHOM_SOURCE_RUNTIME);  // a child that was made behind our back attaches
+  const bool ours = here();
+  if (ours) prepare_fork();
   const int ret = original_daemon(keep_directory, keep_streams);
-  if (ret == 0 && guest.attached && tls.apart == 0) {
+  if (ret == 0 && ours) {
     if (guest.live->alive == 0) attach_child();
     if (keep_streams == 0) descriptors_close(0, 2);
     if (keep_directory == 0) directory_changed();

@@ -11,6 +11,7 @@
 
 #include "guest/call.h"
 #include "guest/new_environment.h"
+#include "guest/pool.h"
 #include "guest/quiet.h"
 #include "guest/syscalls.h"
 
@@ -22,10 +23,12 @@ bool is_recording() { return recording(FATHOM_SOURCE_POSIX); }
 template <const Spec& S>
 int fork_hook(int (*&original)(void)) {
   if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  if (guest.attached && tls.apart == 0) prepare_fork();
-  if (!is_recording()) {
+  const bool recorded = is_recording();
+  const bool ours = in_program();
+  if (ours) prepare_fork();
+  if (!recorded) {
     const int child = original();
-    if (child == 0 && guest.attached && tls.apart == 0) attach_child();
+    if (child == 0 && ours) attach_child();
     return child;
   }
   Facts facts;
@@ -53,9 +56,10 @@ uint32_t program_path(const NewProgram& program, int error) {
 // Programs are told of though calls of this layer are not recorded, and by a child of vfork, too:
 // it has this thread's cursor to itself until it is another program, which may be one that we
 // cannot enter.
-bool tells_of_programs() { return guest.live->alive != 0 && (tls.apart == 0 || tls.vforks != 0); }
+bool tells_of_programs() { return in_program() || is_lodger(); }
 
-// Records that can be taken back: no handler writes between them.
+// Records that can be taken back: no handler writes between them. The segment is left meanwhile to
+// the program that comes, for there may be no after; a lodger's is left by its parent.
 class Written {
  public:
   template <class Write>
@@ -64,13 +68,18 @@ class Written {
     before_ = tls;
     write();
     behind_ = tls.cursor.at;
+    if (tls.vforks != 0 || tls.writing != 0 || tls.level != 0) return;
+    left_ = tls.cursor;
+    if (left_.segment != nullptr) generation_ = left_.segment->generation;
+    release_segment(tls.cursor, FATHOM_SEGMENT_PARTIAL, guest.pid);
   }
 
   // Whether the thread is where it was before them. Not if a handler wrote something behind them
-  // meanwhile, or the segment was left, or they lie in that of a handler which interrupted a
-  // writer.
+  // meanwhile, or the segment was left or is another's, or they lie in that of a handler which
+  // interrupted a writer.
   [[nodiscard]] bool taken_back() const {
     const Quiet quiet;
+    if (left_.segment != nullptr && !come_back()) return false;
     fathom_segment* const segment = tls.cursor.segment;
     if (segment == nullptr || before_.cursor.segment != segment || tls.cursor.at != behind_ ||
         before_.cursor.at == behind_)
@@ -82,7 +91,18 @@ class Written {
   }
 
  private:
+  // Nobody has been there if it is still handed over, by us.
+  [[nodiscard]] bool come_back() const {
+    const auto used = static_cast<uint64_t>(behind_ - reinterpret_cast<uint8_t*>(left_.segment));
+    if (tls.cursor.segment != nullptr || !reclaim_segment(left_.segment, generation_, used))
+      return false;
+    tls.cursor = left_;
+    return true;
+  }
+
   Tls before_;
+  Cursor left_ = {};
+  uint32_t generation_ = 0;
   const uint8_t* behind_;
 };
 
@@ -91,22 +111,23 @@ class Written {
 // where it cannot be, another one says that it failed.
 template <const Spec& S, class Call>
 int exec_hook(const NewProgram& program, char* const* variables, Call call) {
-  const bool recorded = is_recording();
+  const bool lodger = is_lodger();
+  const bool recorded = is_recording() || (lodger && guest.wanted[FATHOM_SOURCE_POSIX] != 0);
   const NewEnvironment environment(program, variables);
   if (!recorded && !tells_of_programs()) return call(environment);
   Facts facts;
-  if (recorded) facts.depth = open_level(FATHOM_FRAME);
+  if (recorded && !lodger) facts.depth = open_level(FATHOM_FRAME);
   facts.file = program_path(program, kNobodyReadIt);
   facts.begin = facts.end = tick();
   const Written written([&] {
     if (recorded) write_call<S>(facts);
-    write_exec(tls.vforks != 0 ? sys_getpid() : 0, facts.file, environment.flags());
+    write_exec(0, facts.file, environment.flags());
   });
   const int ret = call(environment);
   facts.error = errno;
-  if (recorded) close_level(facts.depth);
+  if (recorded && !lodger) close_level(facts.depth);
   if (!written.taken_back()) {
-    if (tls.vforks == 0) write_exec_failed();
+    write_exec_failed();
   } else if (recorded) {
     facts.end = tick();
     facts.ret = ret;
@@ -122,7 +143,7 @@ int spawn_hook(Original& original, int* child, const char* path, const void* act
   const bool recorded = begins(original, FATHOM_SOURCE_POSIX);
   const NewProgram program{AT_FDCWD, path, kSearched};
   const NewEnvironment environment(program, variables);
-  if (!recorded && (!tells_of_programs() || tls.apart != 0))
+  if (!recorded && !in_program())
     return original(child, path, actions, attributes, arguments, environment.variables());
   prepare_fork();
   Facts facts;
@@ -141,7 +162,7 @@ int spawn_hook(Original& original, int* child, const char* path, const void* act
 template <const Spec& S, class Call>
 int wait_hook(int* status, Call call) {
   const bool recorded = is_recording();
-  if (!recorded && (!tells_of_programs() || tls.apart != 0)) return call(status);
+  if (!recorded && !in_program()) return call(status);
   int own = 0;
   int* to = status != nullptr ? status : &own;
   Facts facts;

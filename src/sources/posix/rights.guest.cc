@@ -81,7 +81,7 @@ void share_sent(const msghdr& message) {
     share_all_in(static_cast<const char*>(message.msg_control), message.msg_controllen);
 }
 
-bool here() { return guest.attached && guest.live->alive != 0 && tls.apart == 0; }
+bool here() { return guest.attached && in_program(); }
 
 }  // namespace
 

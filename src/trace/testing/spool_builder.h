@@ -276,9 +276,9 @@ class SpoolBuilder {
  private:
   static void put_segment(std::string& file, std::size_t where, const SegmentSpec& spec) {
     fathom_segment segment{};
-    segment.state = spec.state;
+    const bool owned = spec.state == FATHOM_SEGMENT_OWNED;
+    segment.claim = spec.state | (owned ? std::uint64_t{spec.owner_pid} << 32 : 0);
     segment.generation = spec.generation;
-    segment.owner_pid = spec.owner_pid;
     segment.owner_key = spec.owner_key;
     segment.owner_tid = spec.owner_pid;
     segment.progress =

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "guest/pool_file.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "guest/attach.h"
+#include "guest/own_files.h"
+#include "guest/schema.h"
+#include "guest/syscalls.h"
+#include "guest/text.h"
+
+namespace fathom::guest {
+namespace {
+
+// Not on the stack: it may be tiny. Whoever uses it is the process's one maker (pool.cc).
+constinit char path[sizeof guest.out + 40] = {};
+
+size_t pool_bytes(uint32_t segments) {
+  return FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;
+}
+
+// Books room in the run's budget.
+bool within_budget(size_t bytes) {
+  if (guest.run == nullptr) return true;
+  const uint64_t before = __atomic_fetch_add(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
+  if (guest.run->spool_max == 0 || before + bytes <= guest.run->spool_max) return true;
+  __atomic_fetch_sub(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
+  return false;
+}
+
+void give_back_budget(size_t bytes) {
+  if (guest.run != nullptr) __atomic_fetch_sub(&guest.run->pool_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+void name_pool(uint32_t number) {
+  Text(path, sizeof path).add(guest.out).add("/").add_number(number).add(FATHOM_POOL_SUFFIX);
+}
+
+// A number may be taken though the run's page says otherwise: the page is memory of programs.
+int create_numbered(uint32_t* number) {
+  constexpr int kTries = 64;
+  int fd = -EEXIST;
+  for (int i = 0; i < kTries && fd == -EEXIST; i++) {
+    *number = __atomic_add_fetch(&run_shared()->pools_made, 1, __ATOMIC_RELAXED);
+    name_pool(*number);
+    fd = create_own_file(path, O_RDWR);
+    if (fd == -ENOENT && remake_spool()) fd = create_own_file(path, O_RDWR);
+  }
+  return fd;
+}
+
+// Allocated, not a hole: touching a hole on a full disk is SIGBUS in the program.
+void* map_new_file(int fd, size_t bytes) {
+  if (raw_syscall(SYS_fallocate, fd, 0, 0, static_cast<long>(bytes)) != 0) return nullptr;
+  return sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+}
+
+void fill_header(fathom_pool_header* pool, uint32_t segments) {
+  pool->version = FATHOM_WIRE_VERSION;
+  pool->segment_size = FATHOM_SEGMENT_SIZE;
+  pool->segment_count = segments;
+  pool->schema_hash = schema_hash();
+  memcpy(pool->run_id, guest.run->run_id, sizeof pool->run_id);
+  pool->creator_key = guest.process_key;
+  pool->creator_pid = static_cast<uint32_t>(guest.pid);
+  pool->state = FATHOM_POOL_OPEN;
+  __atomic_store_n(&pool->magic, FATHOM_POOL_MAGIC, __ATOMIC_RELEASE);
+}
+
+// Bytes of the file that a pool of ours needs, 0 if this is none.
+size_t bytes_needed(const fathom_pool_header* pool) {
+  const bool ours = __atomic_load_n(&pool->magic, __ATOMIC_ACQUIRE) == FATHOM_POOL_MAGIC &&
+                    pool->version == FATHOM_WIRE_VERSION &&
+                    pool->segment_size == FATHOM_SEGMENT_SIZE && pool->segment_count <= 1u << 16 &&
+                    pool->schema_hash == schema_hash() &&
+                    memcmp(pool->run_id, guest.run->run_id, sizeof pool->run_id) == 0 &&
+                    __atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) == FATHOM_POOL_OPEN;
+  return ours ? pool_bytes(pool->segment_count) : 0;
+}
+
+}  // namespace
+
+// RLIMIT_FSIZE: a file that would become too large costs the program a SIGXFSZ, so it is asked
+// first.
+bool allowed_size(size_t bytes) {
+  rlimit limit{};
+  if (raw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, as_long(&limit)) != 0) return true;
+  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+void nap(long microseconds) {
+  const timespec time{0, microseconds * 1000};
+  raw_syscall(SYS_nanosleep, as_long(&time), 0);
+}
+
+fathom_pool_header* make_pool_file(uint32_t segments, uint32_t* number) {
+  const size_t bytes = pool_bytes(segments);
+  if (!allowed_size(bytes) || !within_budget(bytes)) return nullptr;
+  const int fd = create_numbered(number);
+  void* const at = fd >= 0 ? map_new_file(fd, bytes) : nullptr;
+  if (fd >= 0) sys_close(fd);
+  if (at == nullptr) {
+    if (fd >= 0) raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(path), 0);
+    give_back_budget(bytes);
+    return nullptr;
+  }
+  raw_syscall(SYS_madvise, as_long(at), static_cast<long>(bytes), MADV_DONTDUMP);
+  auto* pool = static_cast<fathom_pool_header*>(at);
+  fill_header(pool, segments);
+  __atomic_store_n(&run_shared()->newest_pool, *number, __ATOMIC_RELEASE);
+  return pool;
+}
+
+fathom_pool_header* join_pool_file(uint32_t number) {
+  name_pool(number);
+  const int fd = sys_openat(AT_FDCWD, path, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0);
+  if (fd < 0) return nullptr;
+  const long size = raw_syscall(SYS_lseek, fd, 0, 2 /* SEEK_END */);
+  void* at = nullptr;
+  if (size >= FATHOM_POOL_HEADER_SIZE)
+    at = sys_mmap(static_cast<size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  sys_close(fd);
+  if (at == nullptr) return nullptr;
+  auto* pool = static_cast<fathom_pool_header*>(at);
+  const size_t needed = bytes_needed(pool);
+  if (needed == 0 || needed > static_cast<size_t>(size)) {
+    sys_munmap(at, static_cast<size_t>(size));
+    return nullptr;
+  }
+  raw_syscall(SYS_madvise, as_long(at), size, MADV_DONTDUMP);
+  return pool;
+}
+
+// A thread may be looking at it: it finds nothing there.
+void bury_pool(fathom_pool_header* pool) {
+  raw_syscall(SYS_mmap, as_long(pool), static_cast<long>(pool_bytes(pool->segment_count)),
+              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+              0);
+}
+
+bool MakersTurn::attempt() {
+  if (fd_ < 0) {
+    Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
+    fd_ = sys_openat(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0);
+  }
+  if (fd_ < 0) return true;
+  // Of the process, not of the open file: a child that is forked meanwhile does not prolong it.
+  struct flock turn {};
+  turn.l_type = F_WRLCK;
+  turn.l_len = 1;
+  const long taken = raw_syscall(SYS_fcntl, fd_, F_SETLK, as_long(&turn));
+  return taken != -EAGAIN && taken != -EACCES;
+}
+
+MakersTurn::~MakersTurn() {
+  if (fd_ >= 0) sys_close(fd_);
+}
+
+}  // namespace fathom::guest

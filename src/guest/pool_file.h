@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The files that pools lie in: making one, and joining one that another process of the run made.
+#pragma once
+
+#include "guest/runtime.h"
+
+namespace fathom::guest {
+
+bool allowed_size(size_t bytes);  // of a file, by RLIMIT_FSIZE
+void nap(long microseconds);
+
+// Makes a pool and tells the run of it. nullptr: no room, no permission.
+fathom_pool_header* make_pool_file(uint32_t segments, uint32_t* number);
+// Maps the pool of that number. nullptr where it is gone or closed, or its records would be of
+// another library's schema.
+fathom_pool_header* join_pool_file(uint32_t number);
+// Lets go of the file of a pool that the host has closed; its place in memory stays, empty.
+void bury_pool(fathom_pool_header* pool);
+
+// One process of the run makes a pool at a time, so that the others can join it. The kernel ends
+// the turn of a process that dies.
+class MakersTurn {
+ public:
+  MakersTurn() = default;
+  ~MakersTurn();
+  MakersTurn(const MakersTurn&) = delete;
+  MakersTurn& operator=(const MakersTurn&) = delete;
+
+  // Whether it is ours, or the file system knows no turns.
+  bool attempt();
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace fathom::guest
