@@ -103,7 +103,7 @@ void publish(const char* path, const void* content, size_t size) {
 void make_directories() {
   static constinit char path[sizeof guest.out];
   Text(path, sizeof path).add(guest.out);
-  const char* const recording_end = strrchr(path, '/');
+  const char* const recording_end = path + strlen(path) - strlen("/spool");
   for (char* slash = path + 1; *slash != 0; slash++) {
     if (*slash != '/') continue;
     *slash = 0;

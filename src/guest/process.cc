@@ -124,8 +124,8 @@ void write_process(uint64_t parent_key, uint32_t inherited, unsigned how) {
   const uint64_t now = tick();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  writer.commit(put_process(tls.cursor.at, parent_key, tls.thread->pid, sys_getppid(), inherited,
-                            now, how));
+  writer.commit(
+      put_process(tls.cursor.at, parent_key, tls.thread->pid, sys_getppid(), inherited, now, how));
 }
 
 void write_process_facts() {
@@ -150,8 +150,8 @@ void prepare_fork() {
 }
 
 // The child has this thread and a copy of everything; what other threads were doing they do in the
-// parent. It writes into segments of its own, in the pools that it shares with the parent. Every page
-// that is touched here costs each fork a fault: what need not be written is not.
+// parent. It writes into segments of its own, in the pools that it shares with the parent. Every
+// page that is touched here costs each fork a fault: what need not be written is not.
 void attach_child() {
   const Quiet quiet;
   const int pid = sys_getpid();

@@ -313,7 +313,7 @@ void write_waited(int pid, int status);
 void write_process_end(int status, bool known);
 void leave_thread();    // its end: hands its segments over
 void leave_segments();  // hands them over; the next record takes another
-void forget_sums();   // of tls.cursor, which is about to write in another segment
-void note_clock();    // tells in the run's header what both clocks show now
+void forget_sums();     // of tls.cursor, which is about to write in another segment
+void note_clock();      // tells in the run's header what both clocks show now
 
 }  // namespace fathom::guest

@@ -186,7 +186,8 @@ void pass(fathom_source source) {
 
 // A child that cannot speak for itself.
 void write_child(int child, uint64_t began, bool silent) {
-  constexpr char kWhy[] = "a child that shares its parent's memory has thread-local storage of its own";
+  constexpr char kWhy[] =
+      "a child that shares its parent's memory has thread-local storage of its own";
   const uint32_t layer = silent ? intern_text("partial:posix", 13) : 0;
   const uint32_t why = silent ? intern_text(kWhy, sizeof kWhy - 1) : 0;
   Writer writer(FATHOM_SOURCE_RUNTIME);
@@ -196,8 +197,8 @@ void write_child(int child, uint64_t began, bool silent) {
   const Identity own = block;
   static_cast<Identity&>(block) = {key_of(child), child, child, 0, 0};
   write_switch(0);
-  uint8_t* at = put_process(tls.cursor.at, own.key, child, own.pid, kAllIds, began,
-                            FATHOM_ATTACH_SHARES);
+  uint8_t* at =
+      put_process(tls.cursor.at, own.key, child, own.pid, kAllIds, began, FATHOM_ATTACH_SHARES);
   if (layer != 0)
     at = fathom_put_varint(fathom_put_varint(put_head(at, FATHOM_KIND_META), layer), why);
   writer.commit(at);
@@ -219,8 +220,7 @@ int clone_lodger(CloneCall call, Start start, void* stack, int flags, void* a, v
   return child;
 }
 
-int clone_stranger(CloneCall call, Start start, void* stack, int flags, void* a, void* b,
-                   void* c) {
+int clone_stranger(CloneCall call, Start start, void* stack, int flags, void* a, void* b, void* c) {
   const uint64_t began = tick();
   Stranger* slot = await_stranger(start.function, start.argument, flags);
   if (slot == nullptr) return call(start.function, stack, flags, start.argument, a, b, c);
@@ -291,9 +291,8 @@ int clone_with_memory(CloneCall call, CloneMain function, void* stack, int flags
   const bool apart = guest.live->alive == 0 || !guest.attached || function == nullptr;
   if (apart || is_libc_thread(flags, b)) return call(function, stack, flags, argument, a, b, c);
   const bool waits = (flags & (CLONE_VFORK | CLONE_SETTLS | CLONE_THREAD)) == CLONE_VFORK;
-  return waits && in_program()
-             ? clone_lodger(call, {function, argument}, stack, flags, a, b, c)
-             : clone_stranger(call, {function, argument}, stack, flags, a, b, c);
+  return waits && in_program() ? clone_lodger(call, {function, argument}, stack, flags, a, b, c)
+                               : clone_stranger(call, {function, argument}, stack, flags, a, b, c);
 }
 
 void expect_stranger() {
@@ -334,9 +333,7 @@ bool is_lodger() {
   return !is_stranger() && tls.vforks != 0 && tls.thread != nullptr && tls.thread->lodging.on;
 }
 
-bool in_program_watched() {
-  return guest.live->alive != 0 && !is_stranger() && tls.apart == 0;
-}
+bool in_program_watched() { return guest.live->alive != 0 && !is_stranger() && tls.apart == 0; }
 
 Guise guise(fathom_source source) {
   if (is_stranger()) {

@@ -7,9 +7,9 @@
 // way of `lodged` (call.h). What the descriptors of the process mean is not touched, for the child
 // has descriptors of its own.
 //
-// A stranger runs beside its parent, or on thread-local storage that is not libc's, where nothing of
-// ours is: it passes through every hook, and its calls are counted. While there is one, hooks ask
-// the kernel who calls them.
+// A stranger runs beside its parent, or on thread-local storage that is not libc's, where nothing
+// of ours is: it passes through every hook, and its calls are counted. While there is one, hooks
+// ask the kernel who calls them.
 #pragma once
 
 #include "guest/runtime.h"

@@ -75,8 +75,7 @@ void Definitions::note(Process& process, const Note& note) {
 Process* Definitions::parent_of(const Process& process) const {
   const auto parent = by_key_.find(process.parent_key);
   if (parent == by_key_.end()) return nullptr;
-  const bool earlier =
-      !parent->second->attached || parent->second->start_tick < process.start_tick;
+  const bool earlier = !parent->second->attached || parent->second->start_tick < process.start_tick;
   return earlier ? parent->second : nullptr;
 }
 

@@ -78,8 +78,8 @@ struct Process {
   std::uint64_t first_tick = UINT64_MAX;                   // of what was decoded
   std::uint64_t last_tick = 0;
 
-  // Shortcuts in a chain of forks, which may be of any length: whose ids those below `below` are, or
-  // nearer to them; and an ancestor of the same program image.
+  // Shortcuts in a chain of forks, which may be of any length: whose ids those below `below` are,
+  // or nearer to them; and an ancestor of the same program image.
   struct Hop {
     Process* to = nullptr;
     std::uint64_t below = 0;
@@ -119,8 +119,8 @@ class Definitions {
   // nullptr while the id is unknown. Valid until the next call.
   const Site* site(Process& process, std::uint64_t id);
   std::string_view text(const Process& process, std::uint64_t id) const;
-  // A fact of META, the process's own, or of a near ancestor that forked it, or of the first process
-  // of its program image; "" if there is none.
+  // A fact of META, the process's own, or of a near ancestor that forked it, or of the first
+  // process of its program image; "" if there is none.
   std::string_view meta(const Process& process, std::string_view key) const;
   std::int32_t rank(Process& process);
 

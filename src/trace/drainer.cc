@@ -148,9 +148,8 @@ bool Drainer::may_take(Pool& pool, std::uint32_t index, DrainResult& result) {
   }
   const auto kind = static_cast<std::uint32_t>(load(segment.progress) >> 32);
   if (kind != 0 && claim.state == FATHOM_SEGMENT_OWNED) {
-    result.died_in.push_back({claim.owner_pid, load(segment.owner_tid),
-                              load(segment.owner_key), kind, load(segment.in_call_since),
-                              pool.header().schema_hash, false});
+    result.died_in.push_back({claim.owner_pid, load(segment.owner_tid), load(segment.owner_key),
+                              kind, load(segment.in_call_since), pool.header().schema_hash, false});
   }
   return true;
 }
@@ -254,7 +253,9 @@ void Drainer::remove_pool(Pool& pool) {
       return;
     gone_losses_.add(as_bytes(counters));
   }
-  if (::unlink(pool.path().c_str()) == 0) spool_->give_back(pool.file_bytes());
+  if (::unlink(pool.path().c_str()) != 0) return;
+  __atomic_store_n(&pool.header().state, FATHOM_POOL_REMOVED, __ATOMIC_RELEASE);
+  spool_->give_back(pool.file_bytes());
 }
 
 Status Drainer::append(const HostRows& rows, const Strings& strings) {
@@ -337,8 +338,7 @@ std::vector<Loss> Drainer::losses() const {
   std::vector<Loss> losses = all.losses();
   if (!unreadable_.empty())
     losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
-  if (!shut_.empty())
-    losses.push_back({"", kShutPool, static_cast<std::int64_t>(shut_.size())});
+  if (!shut_.empty()) losses.push_back({"", kShutPool, static_cast<std::int64_t>(shut_.size())});
   return losses;
 }
 

@@ -53,7 +53,8 @@ enum {
   FATHOM_ATTACH_PRELOAD = 1,
   FATHOM_ATTACH_LATE = 2,
   FATHOM_ATTACH_FORK = 3,
-  FATHOM_ATTACH_SHARES = 4, /* it shares its parent's memory (vfork, clone): all ids are its parent's */
+  FATHOM_ATTACH_SHARES =
+      4, /* it shares its parent's memory (vfork, clone): all ids are its parent's */
 };
 
 /* What a thread's calls of one kind came to in one interval, so far: its thread adds to it where it

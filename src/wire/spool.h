@@ -48,7 +48,11 @@ struct fathom_run_header {
 #define FATHOM_RUN_HEADER_SIZE 4096
 #define FATHOM_RUN_SHARED_OFFSET 2048 /* in the same page: struct fathom_run_shared */
 
-enum fathom_pool_state { FATHOM_POOL_OPEN = 1, FATHOM_POOL_CLOSED = 2 };
+enum fathom_pool_state {
+  FATHOM_POOL_OPEN = 1,
+  FATHOM_POOL_CLOSED = 2,  /* perhaps to be opened again */
+  FATHOM_POOL_REMOVED = 3, /* its file is gone */
+};
 
 /* Why something is missing. Counted per source, in the run's page. */
 enum fathom_loss {
@@ -115,8 +119,8 @@ enum fathom_segment_state {
    are valid, header included) and the kind of the call in flight (high half, 0: none), in one word
    so that one store ends a call. */
 struct fathom_segment {
-  /* atomic: enum fathom_segment_state in the low half, the owner's pid in the high half, so that one
-     exchange says that it is taken and by whom. A pid beside PARTIAL: for the program that this
+  /* atomic: enum fathom_segment_state in the low half, the owner's pid in the high half, so that
+     one exchange says that it is taken and by whom. A pid beside PARTIAL: for the program that this
      process becomes, or for anybody once it is gone. 0: nobody. */
   uint64_t claim;
   uint32_t generation; /* +1 by the host each time that it frees the segment: (pool, index,
