@@ -114,7 +114,7 @@ void make_directories() {
   char* const path = room.text();
   if (path == nullptr) return;
   Text(path, Scratch::kRoom).add(guest.out);
-  const char* const recording_end = strrchr(path, '/');
+  const char* const recording_end = path + strlen(path) - strlen("/spool");
   for (char* slash = path + 1; *slash != 0; slash++) {
     if (*slash != '/') continue;
     *slash = 0;

@@ -159,7 +159,7 @@ bool some_pool_has_offers() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t state = __atomic_load_n(&pools[i]->state, __ATOMIC_ACQUIRE);
-    if (state == FATHOM_POOL_CLOSED) bury_pool(pools[i]);
+    if (state == FATHOM_POOL_REMOVED) bury_pool(pools[i]);
     if (state != FATHOM_POOL_OPEN) continue;
     const uint64_t offers = __atomic_load_n(&pools[i]->offers, __ATOMIC_ACQUIRE) + 1;
     if (__atomic_load_n(&offers_in_vain[i], __ATOMIC_RELAXED) == offers) continue;
@@ -169,13 +169,24 @@ bool some_pool_has_offers() {
   return false;
 }
 
-bool add_pool(fathom_pool_header* pool, uint32_t number) {
+// Where the next pool goes: the place of a buried one when the table is full. kMaxPools: nowhere.
+uint32_t next_place() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
+  if (count < kMaxPools) return count;
+  uint32_t place = 0;
+  while (place < kMaxPools && pools[place]->segment_count != 0) place++;
+  return place;
+}
+
+bool add_pool(fathom_pool_header* pool, uint32_t number, uint32_t place) {
   if (pool == nullptr) return false;
-  numbers[count] = number;
-  __atomic_store_n(&pools[count], pool, __ATOMIC_RELEASE);
-  __atomic_store_n(&pool_count, count + 1, __ATOMIC_RELEASE);
-  drop_views(count);
+  numbers[place] = number;
+  __atomic_store_n(&offers_in_vain[place], 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&pools[place], pool, __ATOMIC_RELEASE);
+  __atomic_store_n(&promising, place, __ATOMIC_RELAXED);
+  if (place < __atomic_load_n(&pool_count, __ATOMIC_RELAXED)) return true;
+  __atomic_store_n(&pool_count, place + 1, __ATOMIC_RELEASE);
+  drop_views(place);
   return true;
 }
 
@@ -183,21 +194,23 @@ bool add_pool(fathom_pool_header* pool, uint32_t number) {
 bool join_newest() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
   const uint32_t number = __atomic_load_n(&run_shared()->newest_pool, __ATOMIC_ACQUIRE);
-  if (number == 0 || count >= kMaxPools) return false;
+  const uint32_t place = next_place();
+  if (number == 0 || place >= kMaxPools) return false;
   for (uint32_t i = count; i > 0; i--) {
     if (numbers[i - 1] == number) return false;
   }
-  return add_pool(join_pool_file(number), number);
+  return add_pool(join_pool_file(number), number, place);
 }
 
 bool make_new() {
+  const uint32_t place = next_place();
+  if (place >= kMaxPools) return false;
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
-  if (count >= kMaxPools) return false;
   uint32_t segments = count == 0 ? kFirstPool : count < 8 ? kLaterPool : kSteadyPool;
   for (; segments >= kSmallestPool; segments /= 2) {
     uint32_t number = 0;
     fathom_pool_header* const pool = make_pool_file(segments, &number);
-    if (add_pool(pool, number)) return true;
+    if (add_pool(pool, number, place)) return true;
   }
   __atomic_fetch_add(&guest.run->refused, 1, __ATOMIC_RELAXED);
   return false;
@@ -367,7 +380,8 @@ void note_clock() {
   constexpr uint64_t kYoung = 1 << 22;  // ticks: some milliseconds
   if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER) return;
   if (guest.forked != 0 && tick() - guest.forked < kYoung) return;
-  __atomic_store_n(&guest.run->last_tick, 0, __ATOMIC_RELEASE);
+  __atomic_store_n(&guest.run->last_tick, 0, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);  // whoever sees the new time sees that
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   const uint64_t counter = tick();
   __atomic_store_n(&guest.run->last_monotonic_ns, now, __ATOMIC_RELAXED);

@@ -14,7 +14,7 @@ fathom_pool_header* make_pool_file(uint32_t segments, uint32_t* number);
 // Maps the pool of that number. nullptr where it is gone or closed, or its records would be of
 // another library's schema.
 fathom_pool_header* join_pool_file(uint32_t number);
-// Lets go of the file of a pool that the host has closed; its place in memory stays, empty.
+// Lets go of a file that the host has removed; its place in memory stays, empty.
 void bury_pool(fathom_pool_header* pool);
 
 // One process of the run makes a pool at a time, so that the others can join it. The kernel ends

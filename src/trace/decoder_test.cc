@@ -24,7 +24,7 @@ class DecoderTest : public ::testing::Test {
     return w;
   }
   Chunk chunk(const RecordWriter& w) { return {w.bytes(), &schema_}; }
-  void decode(std::initializer_list<const RecordWriter*> writers) {
+  void decode(const std::vector<const RecordWriter*>& writers) {
     std::vector<Chunk> chunks;
     for (const RecordWriter* w : writers) chunks.push_back(chunk(*w));
     decoder().decode(chunks, events_, counters_);
@@ -285,6 +285,57 @@ TEST_F(DecoderTest, ForkedChildKnowsItsParentsNames) {
   const auto rows = process_rows(decoder().definitions(), decoder().clock(), {}, "h");
   ASSERT_EQ(rows.size(), 3U);
   for (const ProcessRow& row : rows) EXPECT_EQ(row.name, "p") << row.pid;
+}
+
+TEST_F(DecoderTest, NamesComeDownThroughAnyNumberOfForks) {
+  constexpr std::uint64_t kDepth = 300;
+  RecordWriter root = begin();
+  root.process(0, 10, 1, 0, 1000, FATHOM_ATTACH_PRELOAD);
+  root.string(1, "exe").string(2, "/bin/p").meta(1, 2).path(5, 0, "/parent");
+  std::vector<RecordWriter> chain{root};
+  for (std::uint64_t i = 1; i <= kDepth; i++) {
+    RecordWriter child = begin(kKey + i, 10 + i);
+    child.process(kKey + i - 1, 10 + i, 9 + i, 6 + i, 1000 + i, FATHOM_ATTACH_FORK);
+    child.path(6 + i, 5, "child");
+    child.call(testing::kOpen, 0, 9000, 9001, 0, {fathom_zigzag(3), 5, fathom_zigzag(3), 0});
+    chain.push_back(child);
+  }
+  std::vector<const RecordWriter*> order;  // the deepest first
+  for (auto one = chain.rbegin(); one != chain.rend(); ++one) order.push_back(&*one);
+  decode(order);
+  ASSERT_EQ(events_.rows(), kDepth);
+  for (std::size_t i = 0; i < kDepth; i++) ASSERT_EQ(text(events_.row(i).file), "/parent") << i;
+  for (const ProcessRow& row : process_rows(decoder().definitions(), decoder().clock(), {}, "h"))
+    ASSERT_EQ(row.name, "p") << row.pid;
+}
+
+TEST_F(DecoderTest, ProcessesThatAreEachOthersParentsHaveNoNames) {
+  RecordWriter one = begin(0x2222, 11);
+  one.process(0x3333, 11, 12, 20, 1000, FATHOM_ATTACH_FORK);
+  one.call(testing::kOpen, 0, 2000, 3000, 0, {fathom_zigzag(3), 5, fathom_zigzag(3), 0});
+  RecordWriter other = begin(0x3333, 12);
+  other.process(0x2222, 12, 11, 20, 1000, FATHOM_ATTACH_FORK);
+  other.call(testing::kOpen, 0, 2000, 3000, 0, {fathom_zigzag(3), 5, fathom_zigzag(3), 0});
+  decode({&one, &other});
+  ASSERT_EQ(events_.rows(), 2U);
+  EXPECT_EQ(text(events_.row(0).file), "");
+  EXPECT_EQ(process_rows(decoder().definitions(), decoder().clock(), {}, "h").size(), 2U);
+}
+
+// A child by vfork shares all ids with its parent, those that are defined later, too.
+TEST_F(DecoderTest, AChildThatSharesMemoryKnowsAllNamesOfItsParent) {
+  RecordWriter parent = begin();
+  parent.process(0, 10, 1, 0, 1000, FATHOM_ATTACH_PRELOAD);
+  RecordWriter child = begin(0x2222, 11);
+  child.process(kKey, 11, 10, UINT32_MAX, 1500, FATHOM_ATTACH_SHARES);
+  child.call(testing::kOpen, 0, 2000, 3000, 0, {fathom_zigzag(3), 7, fathom_zigzag(3), 0});
+  RecordWriter names = begin(kKey, 10, 0, 1);
+  names.string(1, "exe").string(2, "/bin/p").meta(1, 2).path(7, 0, "/late");
+  decode({&child, &parent, &names});
+  ASSERT_EQ(events_.rows(), 1U);
+  EXPECT_EQ(text(events_.row(0).file), "/late");
+  for (const ProcessRow& row : process_rows(decoder().definitions(), decoder().clock(), {}, "h"))
+    EXPECT_EQ(row.name, "p") << row.pid;
 }
 
 TEST_F(DecoderTest, ArgumentsWaitForTheirRegionAcrossChunks) {

@@ -325,6 +325,7 @@ bool Drainer::remove_pool(Pool& pool) {
     gone_losses_.add(as_bytes(counters));
   }
   if (pool.file_state() != Pool::FileState::kGone && !pool.remove_file()) return false;
+  __atomic_store_n(&pool.header().state, FATHOM_POOL_REMOVED, __ATOMIC_RELEASE);
   page_.give_back(pool.file_bytes());
   return true;
 }

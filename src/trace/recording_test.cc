@@ -201,6 +201,67 @@ TEST(RecordingTest, FreedSegmentsCanBeFilledAgain) {
   EXPECT_EQ(ask(*recording, kEventsTable, "count(*) FILTER (name = 'step')"), "2");
 }
 
+std::int64_t lost(const Recording& recording) {
+  std::int64_t sum = 0;
+  for (const Loss& loss : recording.parts[0].manifest.losses) sum += loss.count;
+  return sum;
+}
+
+TEST(RecordingTest, PoolsOfOlderVersionsAreReadAndDrained) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  SegmentSpec dead = dead_segment(builder);
+  dead.generation = 6;
+  dead.in_call = testing::kRead;
+  SegmentSpec full = live_segment(builder);
+  full.state = FATHOM_SEGMENT_FULL;
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  const std::string path = builder.add_pool("1-a-0", {dead, full}, self, 3, 4096, 2);
+  const Result<Recording> live = Recording::open(directory.path());
+  ASSERT_TRUE(live);
+  ASSERT_EQ(live->parts[0].tail->in_flight.size(), 1U);
+  EXPECT_EQ(live->parts[0].tail->in_flight[0].pid, kDead);
+  const std::size_t rows = live->parts[0].tail->events.rows();
+  Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+  ASSERT_EQ(packer.drain()->chunks, 2U);
+  const Pool pool = Pool::open(path, true).value();
+  EXPECT_EQ(pool.claim(0).state, static_cast<std::uint32_t>(FATHOM_SEGMENT_FREE));
+  EXPECT_EQ(pool.claim(0).owner_pid, 0U);
+  EXPECT_EQ(pool.generation(0), 7U);
+  EXPECT_EQ(pool.generation(1), 1U);
+  ASSERT_TRUE(packer.finish().has_value());
+  const Result<Recording> packed = Recording::open(directory.path());
+  EXPECT_EQ(ask(*packed, kEventsTable, "count(*)"), std::to_string(rows));
+  EXPECT_EQ(lost(*packed), 3);
+}
+
+// Its owner hands it on and dies while the host looks whether it lives.
+TEST(RecordingTest, ASegmentThatIsAnothersNowIsNotTaken) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  const std::string path = builder.add_pool("1-a-0", {dead_segment(builder)});
+  const Pool pool = Pool::open(path, true).value();
+  const Pool::Claim found = pool.claim(0);
+  ASSERT_EQ(found.owner_pid, kDead);
+  const auto self = static_cast<std::uint64_t>(::getpid());
+  pool.segment(0).claim = FATHOM_SEGMENT_OWNED | self << 32;
+  EXPECT_FALSE(pool.take_over(0, found));
+  EXPECT_EQ(pool.claim(0).owner_pid, self);
+  EXPECT_TRUE(pool.take_over(0, pool.claim(0)));
+  EXPECT_EQ(pool.claim(0).state, static_cast<std::uint32_t>(FATHOM_SEGMENT_FULL));
+}
+
+TEST(RecordingTest, LossesOfTheRunAreToldBeforeAndAfterPacking) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.lose(7);
+  builder.add_pool("1-a-0", {dead_segment(builder)});
+  EXPECT_EQ(lost(*Recording::open(directory.path())), 7);
+  Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+  ASSERT_TRUE(packer.finish().has_value());
+  EXPECT_EQ(lost(*Recording::open(directory.path())), 7);
+}
+
 TEST(RecordingTest, APackerKilledInTheMiddleCostsNothing) {
   const TempDir directory;
   SpoolBuilder builder(directory.path());

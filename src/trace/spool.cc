@@ -106,7 +106,7 @@ std::string Spool::run_id() const {
 fathom_run_shared Spool::shared() const {
   fathom_run_shared shared{};
   const Result<std::string> bytes = read_file(join_path(directory_, FATHOM_RUN_FILE));
-  if (bytes && header_.version >= 3 && bytes->size() >= FATHOM_RUN_SHARED_OFFSET + sizeof shared)
+  if (bytes && bytes->size() >= FATHOM_RUN_SHARED_OFFSET + sizeof shared)
     std::memcpy(&shared, bytes->data() + FATHOM_RUN_SHARED_OFFSET, sizeof shared);
   return shared;
 }

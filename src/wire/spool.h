@@ -50,7 +50,11 @@ struct fathom_run_header {
 #define FATHOM_RUN_HEADER_SIZE 4096
 #define FATHOM_RUN_SHARED_OFFSET 2048 /* in the same page: struct fathom_run_shared */
 
-enum fathom_pool_state { FATHOM_POOL_OPEN = 1, FATHOM_POOL_CLOSED = 2 };
+enum fathom_pool_state {
+  FATHOM_POOL_OPEN = 1,
+  FATHOM_POOL_CLOSED = 2,  /* perhaps to be opened again */
+  FATHOM_POOL_REMOVED = 3, /* its file is gone */
+};
 
 /* Why something is missing. Counted per source, in the run's page. */
 enum fathom_loss {

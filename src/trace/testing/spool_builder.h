@@ -249,13 +249,23 @@ class SpoolBuilder {
   [[nodiscard]] std::uint64_t at(std::uint64_t ns) const { return header_.start_tick + ns; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] const fathom_run_header& header() const { return header_; }
+  // As if the processes had counted so many events that found no room.
+  void lose(std::uint64_t count) {
+    fathom_run_shared shared{};
+    shared.losses[FATHOM_SOURCE_POSIX][FATHOM_LOSS_NO_ROOM] = count;
+    std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
+    std::memcpy(page.data(), &header_, sizeof header_);
+    std::memcpy(page.data() + FATHOM_RUN_SHARED_OFFSET, &shared, sizeof shared);
+    (void)write_file_atomic(join_path(directory_, FATHOM_RUN_FILE), page);
+  }
 
   std::string add_pool(const std::string& name, const std::vector<SegmentSpec>& segments,
                        std::uint32_t creator_pid = kDeadPid, std::uint64_t lost = 0,
-                       std::uint32_t segment_size = 4096) {
+                       std::uint32_t segment_size = 4096,
+                       std::uint32_t version = FATHOM_WIRE_VERSION) {
     fathom_pool_header pool{};
     pool.magic = FATHOM_POOL_MAGIC;
-    pool.version = FATHOM_WIRE_VERSION;
+    pool.version = version;
     pool.state = FATHOM_POOL_OPEN;
     pool.segment_size = segment_size;
     pool.segment_count = static_cast<std::uint32_t>(segments.size());
@@ -265,7 +275,7 @@ class SpoolBuilder {
     std::string file(FATHOM_POOL_HEADER_SIZE + segments.size() * std::size_t{segment_size}, '\0');
     std::memcpy(file.data(), &pool, sizeof pool);
     for (std::size_t i = 0; i < segments.size(); i++)
-      put_segment(file, FATHOM_POOL_HEADER_SIZE + i * segment_size, segments[i]);
+      put_segment(file, FATHOM_POOL_HEADER_SIZE + i * segment_size, segments[i], version);
     std::string path = join_path(directory_, name + FATHOM_POOL_SUFFIX);
     (void)write_file_atomic(path, file);
     return path;
@@ -274,11 +284,16 @@ class SpoolBuilder {
   static constexpr std::uint32_t kDeadPid = 2147483000;  // above any pid_max
 
  private:
-  static void put_segment(std::string& file, std::size_t where, const SegmentSpec& spec) {
+  static void put_segment(std::string& file, std::size_t where, const SegmentSpec& spec,
+                          std::uint32_t version) {
     fathom_segment segment{};
     const bool owned = spec.state == FATHOM_SEGMENT_OWNED;
     segment.claim = spec.state | (owned ? std::uint64_t{spec.owner_pid} << 32 : 0);
     segment.generation = spec.generation;
+    if (version < 3) {
+      segment.claim = spec.state | std::uint64_t{spec.generation} << 32;
+      segment.generation = spec.owner_pid;
+    }
     segment.owner_key = spec.owner_key;
     segment.owner_tid = spec.owner_pid;
     segment.progress =
