@@ -138,20 +138,23 @@ unsigned obstacles_in_file(int directory, const char* path, char* text) {
 
 }  // namespace
 
-unsigned obstacles_in(const NewProgram& program) {
+NewProgram found_program(const NewProgram& program, char* room) {
+  if (!program.searched || strchr(program.path, '/') != nullptr) return program;
+  const char* path = found_in_path(program.path, room);
+  return {path != nullptr ? AT_FDCWD : -1, path, false};
+}
+
+unsigned obstacles_in(const NewProgram& named) {
   const Scratch head, name;
   if (head.text() == nullptr || name.text() == nullptr) return 0;
-  const char* path = program.path;
-  if (path == nullptr) {
-    if (program.directory < 0) return 0;
-    Text(name.text(), Scratch::kRoom)
-        .add("/proc/self/fd/")
-        .add_number(static_cast<uint64_t>(program.directory));
-    path = name.text();
-  } else if (program.searched && strchr(path, '/') == nullptr) {
-    path = found_in_path(path, name.text());
-  }
-  return obstacles_in_file(program.directory, path, head.text());
+  const NewProgram program = found_program(named, name.text());
+  if (program.path != nullptr)
+    return obstacles_in_file(program.directory, program.path, head.text());
+  if (program.directory < 0) return 0;
+  Text(name.text(), Scratch::kRoom)
+      .add("/proc/self/fd/")
+      .add_number(static_cast<uint64_t>(program.directory));
+  return obstacles_in_file(AT_FDCWD, name.text(), head.text());
 }
 
 }  // namespace fathom::guest

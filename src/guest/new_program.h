@@ -11,6 +11,10 @@ struct NewProgram {
   bool searched;     // in PATH, where the name has no '/'
 };
 
+// The program with the path that a search finds, in `room`, which has Scratch::kRoom bytes; with
+// nothing in it where the search finds nothing.
+NewProgram found_program(const NewProgram& program, char* room);
+
 // What stands against the library: flags of EXEC (wire/record.h). Follows `#!` lines. 0 also where
 // the file cannot be read.
 unsigned obstacles_in(const NewProgram& program);

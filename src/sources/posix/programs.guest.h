@@ -13,6 +13,7 @@
 #include "guest/new_environment.h"
 #include "guest/pool.h"
 #include "guest/quiet.h"
+#include "guest/scratch.h"
 #include "guest/syscalls.h"
 
 namespace fathom::guest::posix {
@@ -46,11 +47,14 @@ int fork_hook(int (*&original)(void)) {
 constexpr int kNobodyReadIt =
     EPERM;  // an error after which path_of_call does not trust the pointer
 
-// The path of a program; a plain name that is looked up in PATH is no path.
-uint32_t program_path(const NewProgram& program, int error) {
-  if (program.path == nullptr) return 0;
-  const uint32_t file = path_of_call(program.directory, program.path, error);
-  return file != 0 && program.searched && strchr(program.path, '/') == nullptr ? 0 : file;
+// Nothing of ours may be held when a child of vfork becomes the program: it would stay so in its
+// parent.
+uint32_t program_path(const NewProgram& named, int error) {
+  const Scratch room;
+  if (room.text() == nullptr) return 0;
+  const NewProgram program = found_program(named, room.text());
+  if (program.path != nullptr) return path_of_call(program.directory, program.path, error);
+  return program.directory >= 0 ? static_cast<uint32_t>(use_begins(program.directory)) : 0;
 }
 
 // Programs are told of though calls of this layer are not recorded, and by a child of vfork, too:
