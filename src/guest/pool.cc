@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "guest/attach.h"
+#include "guest/broker.h"
 #include "guest/quiet.h"
 #include "guest/schema.h"
 #include "guest/syscalls.h"
@@ -137,36 +138,51 @@ int open_pool_file(char* path, size_t room) {
       .add("-")
       .add_hex(guest.process_key)
       .add("-");
-  name.add_number(__atomic_fetch_add(&pool_serial, 1, __ATOMIC_RELAXED)).add(FATHOM_POOL_SUFFIX);
-  int fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
-  if (fd == -ENOENT && remake_spool()) {
-    fd = sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
+  name.add_number(pool_serial).add(FATHOM_POOL_SUFFIX);
+  return sys_openat(AT_FDCWD, path, O_CREAT | O_EXCL | O_RDWR, 0600);
+}
+
+// A file of our own, mapped; an error as the kernel tells it where it could not be opened.
+void* map_own_file(size_t bytes, long* error) {
+  *error = 0;
+  if (guest.brokered) {
+    *error = -EACCES;
+    return nullptr;
   }
-  return fd;
+  if (!allowed_size(bytes) || !within_budget(bytes)) return nullptr;
+  // Not on the stack: it may be tiny.
+  static constinit char path[4200];
+  const int fd = open_pool_file(path, sizeof path);
+  void* at = nullptr;
+  // Allocated, not a hole: touching a hole on a full disk is SIGBUS in the program.
+  if (fd >= 0 && raw_syscall(SYS_fallocate, fd, 0, 0, static_cast<long>(bytes)) == 0) {
+    at = sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  }
+  if (fd < 0) *error = fd;
+  if (fd >= 0) sys_close(fd);
+  if (at != nullptr) return at;
+  if (fd >= 0) raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(path), 0);
+  give_back_budget(bytes);
+  return nullptr;
+}
+
+void* map_brokered_file(uint32_t segments, size_t bytes) {
+  const int fd = brokered_pool(segments, pool_serial);
+  if (fd < 0) return nullptr;
+  void* at = sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  sys_close(fd);
+  return at;
 }
 
 fathom_pool_header* map_pool(uint32_t segments) {
   const size_t bytes =
       FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;
-  if (!allowed_size(bytes) || !within_budget(bytes)) return nullptr;
-  // Not on the stack: it may be tiny.
-  static constinit char path[4200];
-  const int fd = open_pool_file(path, sizeof path);
-  if (fd < 0) {
-    give_back_budget(bytes);
-    return nullptr;
-  }
-  void* at = nullptr;
-  // Allocated, not a hole: touching a hole on a full disk is SIGBUS in the program.
-  if (raw_syscall(SYS_fallocate, fd, 0, 0, static_cast<long>(bytes)) == 0) {
-    at = sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-  }
-  sys_close(fd);
-  if (at == nullptr) {
-    raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(path), 0);
-    give_back_budget(bytes);
-    return nullptr;
-  }
+  pool_serial++;
+  long error = 0;
+  void* at = map_own_file(bytes, &error);
+  if (is_out_of_reach(error)) at = map_brokered_file(segments, bytes);
+  if (at == nullptr && error == -ENOENT && remake_spool()) at = map_own_file(bytes, &error);
+  if (at == nullptr) return nullptr;
   raw_syscall(SYS_madvise, as_long(at), static_cast<long>(bytes), MADV_DONTDUMP);
   auto* pool = static_cast<fathom_pool_header*>(at);
   pool->version = FATHOM_WIRE_VERSION;
@@ -244,6 +260,7 @@ bool take_segment();
 
 // Whether there is a segment in tls.cursor now.
 bool find_segment() {
+  if (is_confined()) return take_segment();
   constexpr int kPatience = 5000;  // naps of 100 us: a file system may take its time
   for (int naps = 0; naps < kPatience;) {
     if (take_segment()) return true;
@@ -308,6 +325,24 @@ bool take_segment() {
 
 bool make_first_pool() { return try_make_pool() == Making::kMade; }
 
+// A thread that makes a pool is waited for as well: it could not end what it has begun.
+void make_spare_room() {
+  constexpr uint32_t kSpare = 24;  // segments, in the newest pool
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+  uint32_t free = 0;
+  for (uint32_t i = 0; count > 0 && i < pools[count - 1]->segment_count; i++) {
+    const fathom_segment* segment = segment_at(pools[count - 1], i);
+    free += __atomic_load_n(&segment->state, __ATOMIC_RELAXED) == FATHOM_SEGMENT_FREE ? 1 : 0;
+  }
+  constexpr int kPatience = 100;
+  for (int naps = 0; naps < kPatience; naps++) {
+    if (free >= kSpare ? __atomic_load_n(&making, __ATOMIC_ACQUIRE) == 0
+                       : try_make_pool() != Making::kBySomebodyElse)
+      return;
+    nap(1000);
+  }
+}
+
 void forget_makers() { making = 0; }
 
 void release_segment(Cursor& cursor, uint32_t state) {
@@ -325,7 +360,7 @@ void release_segment(Cursor& cursor, uint32_t state) {
 
 // Processes may meet here: what they would mix up differs by the time between two system calls.
 void note_clock() {
-  if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER) return;
+  if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER || is_confined()) return;
   __atomic_store_n(&guest.run->last_tick, 0, __ATOMIC_RELEASE);
   const uint64_t now = clock_ns(CLOCK_MONOTONIC);
   const uint64_t counter = tick();
@@ -347,7 +382,7 @@ bool acquire_segment() {
 void count_loss(fathom_source source, fathom_loss reason, uint64_t count) {
   const uint32_t made = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
   if (made > 0) {
-    __atomic_fetch_add(&pools[0]->losses[source][reason], count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(fathom_loss_counter(pools[0], source, reason), count, __ATOMIC_RELAXED);
   } else if (guest.run != nullptr) {
     __atomic_fetch_add(&guest.run->refused, count, __ATOMIC_RELAXED);
   }

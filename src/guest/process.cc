@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "guest/attach.h"
+#include "guest/confinement.h"
 #include "guest/descriptors.h"
 #include "guest/pool.h"
 #include "guest/quiet.h"
@@ -99,14 +100,14 @@ void write_meta(const char* key, const char* value, size_t length) {
       fathom_put_varint(put_head(tls.cursor.at, FATHOM_KIND_META), key_id), value_id));
 }
 
-void write_process(uint64_t parent_key, uint32_t inherited, unsigned how) {
+void write_process(uint64_t parent_key, uint32_t inherited, unsigned how, int parent_pid) {
   const uint64_t now = tick();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
   uint8_t* at = put_head(tls.cursor.at, FATHOM_KIND_PROCESS);
   memcpy(at, &parent_key, 8);
   at = fathom_put_varint(at + 8, static_cast<uint64_t>(guest.pid));
-  at = fathom_put_varint(at, static_cast<uint64_t>(sys_getppid()));
+  at = fathom_put_varint(at, static_cast<uint64_t>(parent_pid));
   at = fathom_put_varint(at, inherited);
   memcpy(at, &now, 8);
   writer.commit(fathom_put_varint(at + 8, how));
@@ -135,7 +136,10 @@ void prepare_fork() { all_shared(); }
 void attach_child() {
   const Quiet quiet;
   // A handler may have been here before. Its pid tells where the kernel wipes nothing (emulators).
-  if (guest.live->alive != 0 && guest.pid == sys_getpid()) return;
+  if (guest.live->alive != 0 && (is_confined() || guest.pid == sys_getpid())) return;
+  const int pid = pid_of_child();
+  if (pid == 0) return silence();
+  const int parent_pid = is_confined() ? guest.pid : sys_getppid();
   const uint64_t parent = guest.process_key;
   const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
   forget_other_threads();
@@ -144,18 +148,19 @@ void attach_child() {
   Scratch::forget_all();
   forget_device_work();
   all_shared();
-  guest.pid = sys_getpid();
+  guest.pid = pid;
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   guest.next_thread = 0;
   inherit_thread();
   first_record_of_thread();
-  write_process(parent, inherited, FATHOM_ATTACH_FORK);
+  write_process(parent, inherited, FATHOM_ATTACH_FORK, parent_pid);
   switch_on();
 }
 
 // Nothing is on here: before attach, after a failed one, or in a child that was made behind our
 // back.
 bool wake_up(fathom_source source) {
+  if (guest.silenced && guest.wanted[source] != 0) count_loss(source, FATHOM_LOSS_CONFINED);
   if (tls.apart != 0 || guest.live->alive != 0) return false;
   if (guest.attached) {
     attach_child();
@@ -172,12 +177,23 @@ void vfork_begins() {
   tls.vforks++;
 }
 void vfork_is_over() {
+  if (guest.confined_by_child) unconfine();
   tls.vforks--;
   tls.apart--;
 }
 
+// What may keep the library out of the program that comes.
+static unsigned obstacles_of_exec(char* const* environment) {
+  if (is_confined()) return FATHOM_EXEC_CONFINED;
+  const bool other = guest.run != nullptr &&
+                     guest.run->uid != static_cast<uint32_t>(raw_syscall(SYS_geteuid));
+  unsigned flags = preloads_us(environment) ? 0 : FATHOM_EXEC_WITHOUT_LIBRARY;
+  if (other) flags |= FATHOM_EXEC_ANOTHER_USER;
+  return flags;
+}
+
 void write_exec(int child, uint32_t file, char* const* environment) {
-  const unsigned flags = preloads_us(environment) ? 0 : FATHOM_EXEC_WITHOUT_LIBRARY;
+  const unsigned flags = obstacles_of_exec(environment);
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(FATHOM_KIND_EXEC, tls.last_depth, tick());

@@ -6,7 +6,7 @@
 
 namespace fathom::guest {
 
-void write_process(uint64_t parent_key, uint32_t inherited, unsigned how);
+void write_process(uint64_t parent_key, uint32_t inherited, unsigned how, int parent_pid);
 void write_process_facts();
 void write_meta(const char* key, const char* value, size_t length);
 void watch_exit();

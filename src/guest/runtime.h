@@ -88,6 +88,7 @@ struct Thread {  // cold state, from our own arena, reused by later threads
   uint32_t range_count;
   uint64_t gpu_place;        // what is current of a GPU's driver, 0: not asked yet
   uint64_t gpu_correlation;  // of the driver's call that runs, 0: none was told
+  volatile uint32_t calls;   // of ours to the kernel that this thread is in
 };
 
 struct alignas(64) Tls {
@@ -126,11 +127,19 @@ struct Guest {
   bool attached;
   bool late;           // hooks are bound by rewriting GOTs
   bool filtered;       // FATHOM_CALLS leaves some calls out
+  bool confined;       // atomic: we make no system call any more (confinement.h)
+  bool silenced;       // confined, and something without which nothing can be recorded is not known
+  bool confined_by_child;  // of a vfork, which shares our memory: until it has gone
+  bool brokered;       // the run's header is a private copy, which the recorder gave us
   char out[4096];      // the recording's spool directory
   char library[4096];  // our own path, as in LD_PRELOAD
 };
 extern Guest guest;
 
+FATHOM_HOT bool is_confined() { return __atomic_load_n(&guest.confined, __ATOMIC_RELAXED); }
+
+// guest.tick_source where the run's ticks are the counter's, and this process may not read it.
+constexpr uint32_t kTickConverted = UINT32_MAX;
 FATHOM_COLD uint64_t slow_tick();
 FATHOM_HOT uint64_t tick() {
   return FATHOM_LIKELY(guest.tick_source == FATHOM_TICK_COUNTER) ? read_counter() : slow_tick();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@
 #include "base/sum.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "session/broker.h"
 #include "session/environment.h"
 #include "session/host_sources.h"
 #include "session/keeper.h"
@@ -39,6 +41,7 @@ struct Prepared {
   std::vector<std::string> further;  // variables of single layers
   std::string directory;
   fathom_run_header header{};
+  std::unique_ptr<Broker> broker;  // nullptr: what processes cannot open they do without
 };
 
 Result<std::vector<std::string>> absolute_paths(const std::vector<std::string>& paths) {
@@ -91,12 +94,11 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
 // A program that the library cannot enter ran all the same; the recording says why it holds nothing
 // of it.
 void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& totals) {
-  if (prepared.library.empty()) return;
+  if (prepared.library.empty() || totals.program_attached) return;
   const Result<std::string> path = real_path(prepared.program);
   if (!path) return;
   std::string reason = trace::obstacle_of(*path, prepared.library);
-  if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
-  if (reason.empty()) return;
+  if (reason.empty()) reason = "the library did not attach";
   totals.manifest.not_covered.push_back(
       {.pid = program, .program = escape_invalid_utf8(*path), .reason = reason});
 }
@@ -241,6 +243,17 @@ Result<trace::Packer> open_recording(Prepared& prepared, const RunOptions& optio
                              {.resolver = sources::function_names(), .library = prepared.library});
 }
 
+// For programs that become another user, or change their root. A recording goes on without.
+void open_broker(Prepared& prepared) {
+  if (prepared.library.empty()) return;
+  if (std::string filters = filters_variable(); !filters.empty())
+    prepared.further.push_back(std::move(filters));
+  Result<std::unique_ptr<Broker>> broker = Broker::open(prepared.directory);
+  if (!broker) return;
+  prepared.broker = std::move(broker).value();
+  prepared.further.push_back(prepared.broker->variable());
+}
+
 // Whether somebody goes on after the program, not just for the moment that its end takes.
 bool is_outlived(HostSources& hosts) {
   constexpr int kLooks = 10;
@@ -273,6 +286,7 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   const std::int64_t start = context.start_monotonic_ns;
   const pid_t program = context.root_pid;
   RunOutcome outcome;
+  if (prepared.broker) (void)prepared.broker->start();
   const std::unique_ptr<StreamTaker> taker = hand_on_rows(prepared, hooks, pump, outcome);
   hosts.start(context, pump.packer().manifest());
   pump.start(hosts.pointers());
@@ -284,6 +298,7 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   outlived ? hosts.pause()
            : hosts.stop();  // before reap: an ended process still tells what it used
   outcome.exit_status = reap(program);
+  if (prepared.broker) prepared.broker->stop();
   outcome.directory = prepared.directory;
   told_to_end(signals);  // what waits came before the program ended, and was meant for it
   pump.stop();
@@ -317,6 +332,7 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
     (void)remove_tree(prepared.directory).has_value();
     return packer ? std::move(signals).error() : std::move(packer).error();
   }
+  open_broker(prepared);
   sources::SourceContext context{
       .directory = prepared.directory,
       .root_pid = 0,

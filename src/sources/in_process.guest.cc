@@ -147,6 +147,7 @@ const char* name_of_kind(uint16_t kind) {
 extern const Bindings kPosixBindings;
 extern const Bindings kProcessBindings;
 extern const Bindings kRightsBindings;
+extern const Bindings kConfinementBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
 extern const Bindings kDftracerBindings;
@@ -162,7 +163,8 @@ extern const Bindings kGpuBindings;
 const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,   &kPosixBindings,
                                         &kProcessBindings,  &kRightsBindings,   &kStdioBindings,
                                         &kAnnotateBindings, &kDftracerBindings, &kConnectBindings,
-                                        &kCudaBindings,     &kGpuBindings,      &kAlnairBindings};
+                                        &kCudaBindings,     &kGpuBindings,      &kAlnairBindings,
+                                        &kConfinementBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc

@@ -32,6 +32,10 @@ std::string reason_text(std::size_t source, std::size_t reason) {
       return "interpreters that could not be traced";
     case FATHOM_LOSS_CAPPED:
       return "beyond the number asked for";
+    case FATHOM_LOSS_CONFINED:
+      return "no room left inside a sandbox";
+    case FATHOM_LOSS_UNASKED:
+      return "names and positions that could not be asked for inside a sandbox";
     default:
       return "reason " + std::to_string(reason);
   }
@@ -41,21 +45,31 @@ std::string reason_text(std::size_t source, std::size_t reason) {
 
 void PoolLosses::add(const fathom_pool_header& header) {
   for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
-    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++) {
-      counts_[source][reason] += __atomic_load_n(&header.losses[source][reason], __ATOMIC_RELAXED);
+    for (std::size_t reason = 0; reason < FATHOM_LOSS_ALL_REASONS; reason++) {
+      const std::uint64_t* counter = fathom_loss_counter(const_cast<fathom_pool_header*>(&header),
+                                                         static_cast<unsigned>(source),
+                                                         static_cast<unsigned>(reason));
+      counts_[source][reason] += __atomic_load_n(counter, __ATOMIC_RELAXED);
     }
   }
 }
 
+// Logs of older versions have the first array alone.
 void PoolLosses::add(std::span<const std::uint8_t> entry) {
   fathom_pool_header header{};
-  if (entry.size() != sizeof header.losses) return;
+  const bool both = entry.size() == sizeof header.losses + sizeof header.further_losses;
+  if (!both && entry.size() != sizeof header.losses) return;
   std::memcpy(&header.losses, entry.data(), sizeof header.losses);
+  if (both)
+    std::memcpy(&header.further_losses, entry.data() + sizeof header.losses,
+                sizeof header.further_losses);
   add(header);
 }
 
 std::string PoolLosses::encode(const fathom_pool_header& header) {
-  return {reinterpret_cast<const char*>(&header.losses), sizeof header.losses};
+  std::string entry(reinterpret_cast<const char*>(&header.losses), sizeof header.losses);
+  entry.append(reinterpret_cast<const char*>(&header.further_losses), sizeof header.further_losses);
+  return entry;
 }
 
 bool PoolLosses::any(const fathom_pool_header& header) {
@@ -67,7 +81,7 @@ bool PoolLosses::any(const fathom_pool_header& header) {
 std::vector<Loss> PoolLosses::losses() const {
   std::vector<Loss> losses;
   for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
-    for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++) {
+    for (std::size_t reason = 0; reason < FATHOM_LOSS_ALL_REASONS; reason++) {
       const std::uint64_t count = counts_[source][reason];
       if (count == 0) continue;
       losses.push_back({kLayers[source], reason_text(source, reason),

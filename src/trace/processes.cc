@@ -174,7 +174,11 @@ std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
       std::string reason = obstacle_of(program, library);
       if (reason.empty() && (note.value & FATHOM_EXEC_WITHOUT_LIBRARY) != 0)
         reason = "environment cleared";
+      if (reason.empty() && (note.value & FATHOM_EXEC_CONFINED) != 0)
+        reason = "started inside a sandbox (seccomp)";
       if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
+      if (reason.empty() && (note.value & FATHOM_EXEC_ANOTHER_USER) != 0)
+        reason = "another user, who may not write to the recording";
       if (reason.empty()) reason = "ended before it attached";
       found.push_back({process.get(), &note, pid, program, std::move(reason)});
     }

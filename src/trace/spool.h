@@ -98,7 +98,7 @@ class PoolLosses {
   [[nodiscard]] std::vector<Loss> losses() const;
 
  private:
-  std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCES> counts_{};
+  std::array<std::array<std::uint64_t, FATHOM_LOSS_ALL_REASONS>, FATHOM_SOURCES> counts_{};
 };
 
 class Snapshot;

@@ -46,7 +46,11 @@ enum fathom_kind {
 };
 
 /* EXEC flags */
-enum { FATHOM_EXEC_WITHOUT_LIBRARY = 1 }; /* the new environment does not preload us */
+enum {
+  FATHOM_EXEC_WITHOUT_LIBRARY = 1, /* the new environment does not preload us */
+  FATHOM_EXEC_CONFINED = 2,        /* a seccomp filter is there before the new image */
+  FATHOM_EXEC_ANOTHER_USER = 4,    /* whose spool it is not */
+};
 
 /* How a process came to be recorded (PROCESS). */
 enum { FATHOM_ATTACH_PRELOAD = 1, FATHOM_ATTACH_LATE = 2, FATHOM_ATTACH_FORK = 3 };

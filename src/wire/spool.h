@@ -59,7 +59,10 @@ enum fathom_loss {
   FATHOM_LOSS_UNMATCHED = 5,  /* event: a frame that others were left inside of (switched stacks) */
   FATHOM_LOSS_NOT_TRACED = 6, /* interpreter: its functions could not be traced */
   FATHOM_LOSS_CAPPED = 7,     /* event: beyond the number that was asked for */
-  FATHOM_LOSS_REASONS = 8,
+  FATHOM_LOSS_REASONS = 8,    /* the reasons above have counters in `losses` */
+  FATHOM_LOSS_CONFINED = 8,   /* event: no segment was left in a process that confined itself */
+  FATHOM_LOSS_UNASKED = 9,    /* fact: a name or a position that a confined process cannot ask for */
+  FATHOM_LOSS_ALL_REASONS = 16,
 };
 enum fathom_source {
   FATHOM_SOURCE_RUNTIME = 0,
@@ -91,8 +94,17 @@ struct fathom_pool_header {
   uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
   uint64_t
       offers; /* atomic: +1 whenever a segment becomes free or partial: a reason to look again */
+  /* atomic: reasons from FATHOM_LOSS_REASONS on; zero in pools of those who know none of them */
+  uint64_t further_losses[FATHOM_SOURCES][FATHOM_LOSS_ALL_REASONS - FATHOM_LOSS_REASONS];
 };
 #define FATHOM_POOL_HEADER_SIZE 4096
+
+static inline uint64_t* fathom_loss_counter(struct fathom_pool_header* pool, unsigned source,
+                                            unsigned reason) {
+  return reason < FATHOM_LOSS_REASONS
+             ? &pool->losses[source][reason]
+             : &pool->further_losses[source][reason - FATHOM_LOSS_REASONS];
+}
 
 enum fathom_segment_state {
   FATHOM_SEGMENT_FREE = 0,    /* anybody may claim it */

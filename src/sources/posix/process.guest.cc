@@ -24,6 +24,8 @@ extern "C" void __tsan_init() __attribute__((weak));
 namespace fathom::guest {
 
 void rights_leave(int socket, const void* message);  // rights.guest.cc
+// confinement.guest.cc: a raw system call may take rights away from this process.
+void before_giving_up_rights(long number, const long* arguments);
 
 namespace process {
 
@@ -37,7 +39,9 @@ FATHOM_HIDDEN void fathom_resolve() { resolve_originals(); }
 
 // What a raw system call is about to do to descriptors. Makers need no word: an entry that is clear
 // is asked for at its first use.
-FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) {
+FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second, const void*,
+                                          const long* saved) {
+  before_giving_up_rights(number, saved);
   if (!guest.attached || tls.apart != 0 || guest.live->alive == 0) return nullptr;
   if (number == SYS_close) descriptor_closes(static_cast<int>(first));
   if (number == SYS_close_range)

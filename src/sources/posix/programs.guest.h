@@ -98,7 +98,8 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
   facts.begin = facts.end = tick();
   const Written written([&] {
     if (recorded) write_call<S>(facts);
-    write_exec(tls.vforks != 0 ? sys_getpid() : 0, facts.file, environment);
+    const int child = tls.vforks != 0 ? sys_getpid() : 0;
+    if (child >= 0) write_exec(child, facts.file, environment);
   });
   const int ret = call();
   facts.error = errno;
