@@ -23,6 +23,9 @@
 namespace fathom::guest {
 
 uint64_t schema_hash() { return 1; }
+const char* schema_text() { return ""; }
+size_t schema_length() { return 0; }
+const char* setting(const char*) { return nullptr; }
 bool wake_up(fathom_source) { return false; }
 bool remake_spool() { return false; }
 
@@ -194,7 +197,8 @@ uint64_t losses(unsigned source, unsigned reason) {
   for (const auto& entry : std::filesystem::directory_iterator(guest.out)) {
     std::ifstream file(entry.path(), std::ios::binary);
     fathom_pool_header pool{};
-    if (file.read(reinterpret_cast<char*>(&pool), sizeof pool)) sum += pool.losses[source][reason];
+    if (file.read(reinterpret_cast<char*>(&pool), sizeof pool))
+      sum += *fathom_loss_counter(&pool, source, reason);
   }
   return sum;
 }

@@ -317,7 +317,9 @@ std::vector<NotCovered> not_covered(Definitions& definitions, const std::string&
   std::vector<NotCovered> rows;
   const PidIndex index(definitions);
   for (const Stranger& stranger : strangers(definitions, index, library))
-    rows.push_back({stranger.pid, stranger.program, stranger.reason});
+    rows.push_back({stranger.pid,
+                    stranger.program.empty() ? "a program without a name" : stranger.program,
+                    stranger.reason});
   return rows;
 }
 

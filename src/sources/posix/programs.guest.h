@@ -99,7 +99,11 @@ int exec_hook(const char* path, char* const* environment, bool searched, Call ca
   const Written written([&] {
     if (recorded) write_call<S>(facts);
     const int child = tls.vforks != 0 ? sys_getpid() : 0;
-    if (child >= 0) write_exec(child, facts.file, environment);
+    if (child >= 0) {
+      write_exec(child, facts.file, environment);
+    } else {
+      count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_CONFINED);
+    }
   });
   const int ret = call();
   facts.error = errno;
