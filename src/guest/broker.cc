@@ -60,8 +60,7 @@ bool wait_for(int fd) {
   }
 }
 
-bool send_request(int line, const fathom_broker_request& request, const char* text,
-                  size_t length) {
+bool send_request(int line, const fathom_broker_request& request, const char* text, size_t length) {
   iovec pieces[2] = {{const_cast<fathom_broker_request*>(&request), sizeof request},
                      {const_cast<char*>(text), length}};
   msghdr message = {};
@@ -83,8 +82,8 @@ int descriptor_in(const msghdr& message, const char* control) {
   return fd;
 }
 
-// A name of this kind may be somebody else's once the recorder is gone: nothing is taken from whoever
-// does not know the answer.
+// A name of this kind may be somebody else's once the recorder is gone: nothing is taken from
+// whoever does not know the answer.
 bool is_granted(const fathom_broker_reply& reply, const Words& words) {
   return reply.magic == FATHOM_BROKER_MAGIC && reply.version == FATHOM_BROKER_VERSION &&
          reply.granted == 1 && memcmp(reply.answer, words.answer, kWord) == 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the recorder hands to a process of its run that may not open the spool itself (wire/broker.h).
-// Each question waits a second at most and leaves no descriptor but the one that it gives back.
+// What the recorder hands to a process of its run that may not open the spool itself
+// (wire/broker.h). Each question waits a second at most and leaves no descriptor but the one that
+// it gives back.
 #pragma once
 
 #include <stdint.h>

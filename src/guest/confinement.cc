@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "guest/attach.h"
+#include "guest/broker.h"
 #include "guest/descriptors.h"
 #include "guest/pool.h"
 #include "guest/syscalls.h"
@@ -107,8 +108,9 @@ void prepare() {
 
 }  // namespace
 
-void rights_go() {
-  if (records_here() && !is_confined()) make_spare_room();
+void rights_go(bool recorder_stays) {
+  if (!records_here() || is_confined() || (recorder_stays && has_broker())) return;
+  make_spare_room();
 }
 
 namespace {
@@ -138,8 +140,7 @@ uint64_t restricted_clock_ns(clockid_t clock) {
 
 uint64_t converted_tick(uint64_t ns) {
   const double passed = ns > conversion.ns ? static_cast<double>(ns - conversion.ns) : 0;
-  const uint64_t now =
-      conversion.tick + static_cast<uint64_t>(passed * conversion.ticks_per_ns);
+  const uint64_t now = conversion.tick + static_cast<uint64_t>(passed * conversion.ticks_per_ns);
   uint64_t last = __atomic_load_n(&last_converted, __ATOMIC_RELAXED);
   while (now > last && !__atomic_compare_exchange_n(&last_converted, &last, now, false,
                                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {

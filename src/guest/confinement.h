@@ -17,7 +17,9 @@ namespace fathom::guest {
 // Right before the program's own call: gets what recording needs later, and waits for threads that
 // are inside a call of ours. `counter_goes`: the call takes the CPU's counter away, too.
 void confine(bool counter_goes);
-void rights_go();     // files may be out of reach from now on: gets room for records before
+// Files may be out of reach from now on: gets room for records before, where nobody will give us
+// any.
+void rights_go(bool recorder_stays);
 void unconfine();     // that call has failed
 void lose_counter();  // right before the counter goes, and system calls stay
 void silence();       // what recording needs is not known: from now on events are lost, and counted

@@ -185,8 +185,8 @@ void vfork_is_over() {
 // What may keep the library out of the program that comes.
 static unsigned obstacles_of_exec(char* const* environment) {
   if (is_confined()) return FATHOM_EXEC_CONFINED;
-  const bool other = guest.run != nullptr &&
-                     guest.run->uid != static_cast<uint32_t>(raw_syscall(SYS_geteuid));
+  const bool other =
+      guest.run != nullptr && guest.run->uid != static_cast<uint32_t>(raw_syscall(SYS_geteuid));
   unsigned flags = preloads_us(environment) ? 0 : FATHOM_EXEC_WITHOUT_LIBRARY;
   if (other) flags |= FATHOM_EXEC_ANOTHER_USER;
   return flags;

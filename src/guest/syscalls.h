@@ -49,7 +49,8 @@ inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d 
   Thread* const thread = tls.thread;
   if (FATHOM_LIKELY(thread != nullptr)) thread->calls = thread->calls + 1;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  const long result = FATHOM_LIKELY(!is_confined()) ? kernel_call(number, a, b, c, d, e, f) : -EPERM;
+  const long result =
+      FATHOM_LIKELY(!is_confined()) ? kernel_call(number, a, b, c, d, e, f) : -EPERM;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (FATHOM_LIKELY(thread != nullptr)) thread->calls = thread->calls - 1;
   return result;

@@ -12,7 +12,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <optional>
+#include <exception>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/ids.h"
@@ -110,7 +111,13 @@ std::string Broker::variable() const {
 
 Status Broker::start() {
   try {
-    thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
+    thread_ = std::jthread([this](const std::stop_token& stop) {
+      try {
+        serve(stop);
+      } catch (const std::exception&) {
+        door_.reset();  // memory was short: whoever asks now is refused at once
+      }
+    });
   } catch (const std::exception& error) {
     return Error{Code::kIo, std::string("make a thread: ") + error.what(), ""};
   }
@@ -145,7 +152,11 @@ void Broker::wait() {
 void Broker::accept_some() {
   for (std::size_t i = 0; i < kMostCallers; ++i) {
     Fd line(::accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!line.valid()) return;
+    if (!line.valid()) {
+      constexpr useconds_t kMoment = 10'000;
+      if (errno != EAGAIN && errno != EINTR) ::usleep(kMoment);  // out of descriptors
+      return;
+    }
     if (callers_.size() == kMostCallers) callers_.erase(callers_.begin());
     callers_.push_back({std::move(line), now_monotonic_ns()});
   }
@@ -156,8 +167,8 @@ bool Broker::serve_one(const Caller& caller) {
   if (got < 0 && (errno == EAGAIN || errno == EINTR))
     return now_monotonic_ns() - caller.came_ns > kPatienceNs;
   if (got <= 0) return true;
-  const Reply reply = answer(std::span(packet_).first(static_cast<std::size_t>(got)),
-                             peer_of(caller.line.get()));
+  const Reply reply =
+      answer(std::span(packet_).first(static_cast<std::size_t>(got)), peer_of(caller.line.get()));
   if (reply.head.magic == 0) return true;  // a stranger gets no word
   return !send_reply(caller.line.get(), reply.head, reply.fd.get());
 }
@@ -180,8 +191,8 @@ Broker::Reply Broker::answer(std::span<const std::byte> packet, std::int32_t pid
     granted = reply.fd.valid();
   } else if (request.verb == FATHOM_BROKER_SCHEMA) {
     const auto text = packet.subspan(sizeof request);
-    granted = keep_schema(request.schema_hash,
-                          {reinterpret_cast<const char*>(text.data()), text.size()});
+    granted =
+        keep_schema(request.schema_hash, {reinterpret_cast<const char*>(text.data()), text.size()});
   } else if (request.verb == FATHOM_BROKER_POOL) {
     reply.fd = make_pool(request, pid);
     granted = reply.fd.valid();
@@ -190,7 +201,8 @@ Broker::Reply Broker::answer(std::span<const std::byte> packet, std::int32_t pid
   return reply;
 }
 
-// To be read alone: who writes to the header, or cuts it off, does that to all processes of the run.
+// To be read alone: who writes to the header, or cuts it off, does that to all processes of the
+// run.
 Fd Broker::open_header(std::uint64_t schema, bool& wants_schema) const {
   struct stat facts {};
   wants_schema = ::fstatat(spool_.get(), schema_name(schema).c_str(), &facts, 0) != 0;
@@ -209,8 +221,9 @@ bool Broker::keep_schema(std::uint64_t hash, std::string_view text) const {
       ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
       ::fchmod(file.get(), kPrivate) == 0;
   // Somebody else may have brought it meanwhile.
-  const bool kept = whole && (::linkat(spool_.get(), draft.c_str(), spool_.get(), name.c_str(), 0) == 0 ||
-                              errno == EEXIST);
+  const bool kept =
+      whole && (::linkat(spool_.get(), draft.c_str(), spool_.get(), name.c_str(), 0) == 0 ||
+                errno == EEXIST);
   ::unlinkat(spool_.get(), draft.c_str(), 0);
   return kept;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Hands descriptors of the spool to processes of the run that may not open it themselves: those that
-// became another user, or changed their root (wire/broker.h, docs/formats/broker.md). Who asks must
-// know a secret that stands in the program's environment alone. They get the run's header to read,
-// and pools to write: nothing that reaches another process's pools.
+// Hands descriptors of the spool to processes of the run that may not open it themselves: those
+// that became another user, or changed their root (wire/broker.h, docs/formats/broker.md). Who asks
+// must know a secret that stands in the program's environment alone. They get the run's header to
+// read, and pools to write: nothing that reaches another process's pools.
 #pragma once
 
 #include <poll.h>

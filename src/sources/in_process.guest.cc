@@ -160,11 +160,10 @@ extern const Bindings kAlnairBindings __attribute__((weak, visibility("hidden"))
 extern const Bindings kCudaBindings;
 extern const Bindings kGpuBindings;
 
-const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,   &kPosixBindings,
-                                        &kProcessBindings,  &kRightsBindings,   &kStdioBindings,
-                                        &kAnnotateBindings, &kDftracerBindings, &kConnectBindings,
-                                        &kCudaBindings,     &kGpuBindings,      &kAlnairBindings,
-                                        &kConfinementBindings};
+const Bindings* const kAllBindings[] = {
+    &kHeapBindings,  &kLoaderBindings,   &kPosixBindings,      &kProcessBindings, &kRightsBindings,
+    &kStdioBindings, &kAnnotateBindings, &kDftracerBindings,   &kConnectBindings, &kCudaBindings,
+    &kGpuBindings,   &kAlnairBindings,   &kConfinementBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc

@@ -46,9 +46,9 @@ std::string reason_text(std::size_t source, std::size_t reason) {
 void PoolLosses::add(const fathom_pool_header& header) {
   for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
     for (std::size_t reason = 0; reason < FATHOM_LOSS_ALL_REASONS; reason++) {
-      const std::uint64_t* counter = fathom_loss_counter(const_cast<fathom_pool_header*>(&header),
-                                                         static_cast<unsigned>(source),
-                                                         static_cast<unsigned>(reason));
+      const std::uint64_t* counter =
+          fathom_loss_counter(const_cast<fathom_pool_header*>(&header),
+                              static_cast<unsigned>(source), static_cast<unsigned>(reason));
       counts_[source][reason] += __atomic_load_n(counter, __ATOMIC_RELAXED);
     }
   }

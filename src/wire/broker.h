@@ -42,5 +42,5 @@ struct fathom_broker_reply {
   uint32_t unused;
 };
 
-#define FATHOM_BROKER_LARGEST_POOL 1024   /* segments */
+#define FATHOM_BROKER_LARGEST_POOL 1024        /* segments */
 #define FATHOM_BROKER_LARGEST_SCHEMA (1 << 17) /* bytes */

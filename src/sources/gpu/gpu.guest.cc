@@ -49,8 +49,8 @@ class Aside {
   int error_;
 };
 
-// One thread at a time. The others go on with what there is, or wait for a moment. None in a process
-// that has confined itself: CUPTI makes system calls.
+// One thread at a time. The others go on with what there is, or wait for a moment. None in a
+// process that has confined itself: CUPTI makes system calls.
 class Change {
  public:
   explicit Change(int naps = 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls by which a program gives up rights (guest/confinement.h). They make no event; what is needed
-// later is got before they are made.
+// Calls by which a program gives up rights (guest/confinement.h). They make no event; what is
+// needed later is got before they are made.
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -40,7 +40,7 @@ FATHOM_HIDDEN void* fathom_original_setuid = nullptr;
 FATHOM_HIDDEN void* fathom_original_setreuid = nullptr;
 FATHOM_HIDDEN void* fathom_original_setresuid = nullptr;
 FATHOM_HIDDEN void* fathom_before_other_user() {
-  rights_go();
+  rights_go(true);
   return nullptr;
 }
 
@@ -90,12 +90,12 @@ void before_giving_up_rights(long number, const long* arguments) {
   const auto argument = [=](int place) { return saved_argument(arguments, place); };
   if (number == SYS_seccomp) confinement::before_seccomp(argument(1), argument(3));
   if (number == SYS_prctl)
-    confinement::before_prctl(static_cast<int>(argument(1)), static_cast<unsigned long>(argument(2)),
+    confinement::before_prctl(static_cast<int>(argument(1)),
+                              static_cast<unsigned long>(argument(2)),
                               static_cast<unsigned long>(argument(3)));
   constexpr long kLandlock = 446;  // landlock_restrict_self, everywhere
-  if (number == kLandlock || number == SYS_setuid || number == SYS_setreuid ||
-      number == SYS_setresuid)
-    rights_go();
+  if (number == kLandlock) rights_go(false);
+  if (number == SYS_setuid || number == SYS_setreuid || number == SYS_setresuid) rights_go(true);
 }
 
 extern const Bindings kConfinementBindings;
