@@ -58,9 +58,9 @@ def test_threads_and_children_behind_a_filter(box: Box) -> None:
 
 
 def test_child_without_a_number(box: Box) -> None:
-    """A child that was made behind libc's back and behind a filter cannot be told from its parent: its reads are losses."""
+    """A child that was made behind libc's back, and behind a filter, does not know its number: its reads are losses."""
     confined(box, "raw-child", 10)
-    check("lost reads", 100, box.lost("inside a sandbox"))
+    check("lost reads", 100, box.lost("no room left inside a sandbox"))
 
 
 def test_filter_for_all_threads(box: Box) -> None:
@@ -166,7 +166,7 @@ def ssh_port() -> int:
 
 
 def test_sshd_login(box: Box) -> None:
-    """The child of sshd that talks to strangers is in a root of its own, another user, and behind a filter that kills."""
+    """The child of sshd that talks to strangers is another user, in a root of its own, behind a filter that kills."""
     sshd = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin")
     if os.geteuid() != 0 or not sshd or not shutil.which("ssh"):
         raise Skipped("needs root, sshd and ssh (apt install openssh-server)")

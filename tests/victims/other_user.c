@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * other_user UID NUMBER THREADS: reads NUMBER times, becomes another user (0: stays who it is), reads NUMBER times, in
- * THREADS threads that all live at once, in a forked child, and as a program that the child starts (other_user only-reads NUMBER). */
+ * other_user UID NUMBER THREADS: reads NUMBER times, becomes another user (0: stays who it is), and reads NUMBER times
+ * in each of THREADS threads that all live at once, in a forked child, and as the program that the child becomes. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
