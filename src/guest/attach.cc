@@ -9,7 +9,9 @@
 
 #include "guest/attach.h"
 #include "guest/binding.h"
+#include "guest/broker.h"
 #include "guest/call.h"
+#include "guest/confinement.h"
 #include "guest/descriptors.h"
 #include "guest/intern.h"
 #include "guest/own_files.h"
@@ -31,6 +33,7 @@ namespace {
 
 // The counter is a clock only if it never stops and the kernel trusts it too.
 uint32_t best_tick_source() {
+  if (clocks_are_restricted) return FATHOM_TICK_MONOTONIC_NS;
 #if defined(__x86_64__)
   char name[16] = {};
   const int fd = sys_openat(
@@ -131,6 +134,11 @@ void make_directories() {
 
 int open_run_header(const char* path) {
   int fd = sys_openat(AT_FDCWD, path, O_RDWR, 0);
+  if (is_out_of_reach(fd)) {
+    const int given = brokered_run_header();
+    guest.brokered = given >= 0;
+    if (given >= 0) return given;
+  }
   if (fd != -ENOENT) return fd;
   make_directories();
   alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
@@ -145,11 +153,15 @@ bool map_run_header() {
   Text(path.text(), Scratch::kRoom).add(guest.out).add("/" FATHOM_RUN_FILE);
   const int fd = open_run_header(path.text());
   if (fd < 0) return false;
-  void* at = sys_mmap(FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  // One that another user gave us is his to write to: we get a copy.
+  const int sharing = guest.brokered ? MAP_PRIVATE : MAP_SHARED;
+  void* at = sys_mmap(FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, sharing, fd);
   const bool whole = raw_syscall(SYS_lseek, fd, 0, 2 /* SEEK_END */) >= FATHOM_RUN_HEADER_SIZE;
   sys_close(fd);
   if (at == nullptr || !whole) return false;
   guest.run = static_cast<fathom_run_header*>(at);
+  guest.shared =
+      reinterpret_cast<fathom_run_shared*>(static_cast<uint8_t*>(at) + FATHOM_RUN_SHARED_OFFSET);
   guest.tick_source = guest.run->tick_source;
   // A run that an older one of us began is joined: it only lacks what it does not know.
   return guest.run->magic == FATHOM_RUN_MAGIC && guest.run->version - 1 < FATHOM_WIRE_VERSION;
@@ -245,13 +257,14 @@ bool make_spool_of(const char* directory) {
 }
 
 bool attach_to(const char* directory, unsigned how) {
-  if (guest.attached || is_trusted_program()) return false;
-  if (!set_directory(directory) || !map_run_header()) return false;
+  if (guest.attached || is_trusted_program() || !set_directory(directory)) return false;
+  look_for_counter();
+  if (!map_run_header() || !choose_clock()) return false;
   guest.pid = sys_getpid();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
   choose_calls(setting("FATHOM_CALLS"));
-  publish_schema();
+  if (!guest.brokered) publish_schema();
   Live* before = guest.live;
   if (!prepare_names() || !prepare_descriptors() || !map_live()) return false;
   prepare_threads();
@@ -262,7 +275,7 @@ bool attach_to(const char* directory, unsigned how) {
     return false;
   }
   guest.attached = true;
-  write_process(0, 0, how);
+  write_process(0, 0, how, sys_getppid());
   write_process_facts();
   tell_refused();
   switch_on();
@@ -271,6 +284,8 @@ bool attach_to(const char* directory, unsigned how) {
 
 bool attach(unsigned how) {
   const char* out = setting("FATHOM_OUT");
+  guest.confined = starts_confined();
+  if (guest.confined) return false;
   if (out != nullptr && *out != 0) return attach_to(out, how);
   for (size_t i = 0; i < kAllDropInsCount; i++) {
     if (kAllDropIns[i].attach(how)) return true;

@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include "guest/confinement.h"
 #include "guest/schema.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
@@ -30,6 +31,7 @@ uint32_t path_of_call(int directory, const char* path, int error) {
   if (FATHOM_LIKELY(text_was_read(error))) return intern_path(base, path, strnlen(path, 4096));
   const Scratch scratch;
   if (scratch.text() == nullptr) return 0;
+  if (is_confined()) count_unasked();
   const long copied = sys_copy_own(scratch.text(), path, 4096);
   if (copied <= 0) return 0;
   const size_t length = strnlen(scratch.text(), static_cast<size_t>(copied));
@@ -130,6 +132,7 @@ void choose_calls(const char* list) {
 void directory_changed() {
   const Scratch scratch;
   uint32_t cwd = 0;
+  if (is_confined()) count_unasked();
   if (scratch.text() != nullptr) {
     const long length = sys_getcwd(scratch.text(), Scratch::kRoom);
     if (length > 1 && scratch.text()[0] == '/')

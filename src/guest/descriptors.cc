@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "guest/confinement.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
@@ -201,6 +202,10 @@ void all_shared() { for_entries(0, UINT64_MAX, mark_shared); }
 // Nobody may change descriptors while we ask: else the name could be that of the next file with
 // this number.
 uint64_t ask_for_file(int fd) {
+  if (is_confined()) {
+    count_unasked();
+    return 0;
+  }
   Descriptor* entry = entry_for(fd);
   const uint64_t changes = changes_now();
   const Scratch scratch;
@@ -227,6 +232,27 @@ uint64_t ask_for_file(int fd) {
   return 0;
 }
 
+namespace {
+
+void settle_position(int fd, uint64_t word) {
+  if ((word & (kWordShared | kWordNoFile | kWordNoSeek)) != 0) return;
+  int64_t unknown = kUnknown;
+  const int64_t position = sys_tell(fd);
+  if (position >= 0)
+    __atomic_compare_exchange_n(&descriptors[fd].position, &unknown, position, false,
+                                __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+}  // namespace
+
+void settle_descriptors() {
+  constexpr int kFirstOnes = 64;
+  for (int fd = 0; fd < kFirstOnes && descriptors != nullptr; fd++) {
+    const uint64_t word = use_begins(fd);
+    if (word != 0) settle_position(fd, word);
+  }
+}
+
 // Here the position is not simply counted: it is unknown, taken by another thread, or shared.
 void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
   if (word == 0 || (word & (kWordNoFile | kWordNoSeek)) != 0) return;
@@ -235,6 +261,11 @@ void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
     mark_shared(descriptors[fd]);
     __atomic_store_n(&descriptors[fd].position, kContested, __ATOMIC_RELEASE);
     use.counted = false;
+  }
+  if (is_confined()) {
+    if (use.counted) __atomic_store_n(&descriptors[fd].position, kUnknown, __ATOMIC_RELEASE);
+    use = {};
+    return count_unasked();
   }
   use.before = sys_tell(fd);
   use.asked = true;
@@ -255,7 +286,7 @@ int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bo
     int64_t next = moved > 0 ? use.before + moved : use.before;
     int64_t offset = use.before;
     if (write && (word & kWordAppend) != 0 && moved > 0) {
-      next = sys_tell(fd);
+      next = is_confined() ? kUnknown : sys_tell(fd);
       offset = next >= moved ? next - moved : kUnknown;
     }
     int64_t busy = kBusy;

@@ -83,6 +83,7 @@ void all_positions_lost();       // fflush(NULL)
 void all_shared();               // before a fork
 void descriptor_shared(int fd);  // somebody else gets it, too
 void forget_changes();           // in a forked child
+void settle_descriptors();       // asks what is not known yet of the first ones, while it can be
 
 // --- lookups
 // ----------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ constinit Program program = {};
 // -----------------------------------------------------------------------------------------------
 
 bool look_behind(const char* path, struct stat& facts) {
-  return raw_syscall(SYS_newfstatat, AT_FDCWD, as_long(path), as_long(&facts), 0) == 0;
+  return kernel_call(SYS_newfstatat, AT_FDCWD, as_long(path), as_long(&facts), 0) == 0;
 }
 
 // `path` without its last name.
@@ -49,7 +49,7 @@ size_t folder_length(const char* path) {
 // Whoever may exchange the library has this process already. Nobody else may be able to exchange
 // what is started, or to have put it there.
 bool is_as_safe(const struct stat& one, const struct stat& as) {
-  if (one.st_uid != 0 && one.st_uid != raw_syscall(SYS_geteuid) && one.st_uid != as.st_uid)
+  if (one.st_uid != 0 && one.st_uid != kernel_call(SYS_geteuid) && one.st_uid != as.st_uid)
     return false;
   if ((one.st_mode & S_IWOTH) != 0) return false;
   return (one.st_mode & S_IWGRP) == 0 || one.st_gid == one.st_uid ||
@@ -98,24 +98,24 @@ void prepare_program() {
 }
 
 void close_from(int first) {
-  if (raw_syscall(SYS_close_range, first, ~0U, 0) == 0) return;
+  if (kernel_call(SYS_close_range, first, ~0U, 0) == 0) return;
   for (int fd = first; fd < 4096; fd++) sys_close(fd);  // before Linux 5.9
 }
 
 // Nothing of the program's stays open, but the lock, which is descriptor 3.
 [[noreturn]] void become_collector(int lock_fd) {
-  raw_syscall(SYS_setsid);
+  kernel_call(SYS_setsid);
   const int nothing = sys_openat(AT_FDCWD, "/dev/null", O_RDWR, 0);
-  if (lock_fd != 3) raw_syscall(SYS_dup3, lock_fd, 3, 0);
-  raw_syscall(SYS_fcntl, 3, F_SETFD, 0);
-  for (int fd = 0; fd < 3; fd++) raw_syscall(SYS_dup3, nothing, fd, 0);
+  if (lock_fd != 3) kernel_call(SYS_dup3, lock_fd, 3, 0);
+  kernel_call(SYS_fcntl, 3, F_SETFD, 0);
+  for (int fd = 0; fd < 3; fd++) kernel_call(SYS_dup3, nothing, fd, 0);
   close_from(4);
-  raw_syscall(SYS_chdir, as_long("/"));
+  kernel_call(SYS_chdir, as_long("/"));
   const uint64_t none = 0;
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&none), 0, 8);
-  raw_syscall(SYS_execve, as_long(program.path), as_long(program.arguments),
+  kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&none), 0, 8);
+  kernel_call(SYS_execve, as_long(program.path), as_long(program.arguments),
               as_long(program.environment));
-  for (;;) raw_syscall(SYS_exit_group, 127);
+  for (;;) kernel_call(SYS_exit_group, 127);
 }
 
 // --- the usual program: the child ends at once and is waited for here, the grandchild is nobody's.
@@ -123,12 +123,12 @@ void close_from(int first) {
 // ----------------------------------------------------------------------------------------------
 
 void launch_orphan(int lock_fd) {
-  const long child = raw_syscall(SYS_clone, 0);
+  const long child = kernel_call(SYS_clone, 0);
   if (child == 0) {
-    if (raw_syscall(SYS_clone, 0) == 0) become_collector(lock_fd);
-    for (;;) raw_syscall(SYS_exit_group, 0);
+    if (kernel_call(SYS_clone, 0) == 0) become_collector(lock_fd);
+    for (;;) kernel_call(SYS_exit_group, 0);
   }
-  if (child > 0) raw_syscall(SYS_wait4, child, 0, __WCLONE, 0);
+  if (child > 0) kernel_call(SYS_wait4, child, 0, __WCLONE, 0);
 }
 
 // --- a program that adopts orphans: a guard stands between it and the collector
@@ -137,7 +137,7 @@ void launch_orphan(int lock_fd) {
 // An orphan becomes a child of the nearest subreaper, or of PID 1.
 bool adopts_orphans() {
   int subreaper = 0;
-  raw_syscall(SYS_prctl, PR_GET_CHILD_SUBREAPER, as_long(&subreaper));
+  kernel_call(SYS_prctl, PR_GET_CHILD_SUBREAPER, as_long(&subreaper));
   return subreaper != 0 || sys_getpid() == 1;
 }
 
@@ -167,7 +167,7 @@ int look_for_library(dl_phdr_info* info, size_t, void* data) {
 
 void unmap(uintptr_t begin, uintptr_t end) {
   if (begin < end)
-    raw_syscall(SYS_munmap, static_cast<long>(begin), static_cast<long>(end - begin));
+    kernel_call(SYS_munmap, static_cast<long>(begin), static_cast<long>(end - begin));
 }
 
 // The copy of the program's memory would keep each page that the program writes to from now on. All
@@ -185,50 +185,52 @@ void give_back_memory(Range library) {
 
 // Until the collector has ended: its orphan would be the program's. Every signal is held back.
 [[noreturn]] __attribute__((noinline)) void stand_guard(int lock_fd, const Range& library) {
-  raw_syscall(SYS_setsid);
-  raw_syscall(SYS_prctl, PR_SET_NAME, as_long("fathom-guard"));
-  raw_syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
-  if (raw_syscall(SYS_clone, 0) == 0) become_collector(lock_fd);
+  kernel_call(SYS_setsid);
+  kernel_call(SYS_prctl, PR_SET_NAME, as_long("fathom-guard"));
+  kernel_call(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1);
+  if (kernel_call(SYS_clone, 0) == 0) become_collector(lock_fd);
   const uint64_t all = ~UINT64_C(0);
-  raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), 0, 8);
+  kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), 0, 8);
   close_from(0);
-  raw_syscall(SYS_chdir, as_long("/"));
+  kernel_call(SYS_chdir, as_long("/"));
   give_back_memory(library);
   constexpr long kInterrupted = -4;
   for (long ended = 0; ended >= 0 || ended == kInterrupted;)
-    ended = raw_syscall(SYS_wait4, -1, 0, __WALL, 0);
-  for (;;) raw_syscall(SYS_exit_group, 0);
+    ended = kernel_call(SYS_wait4, -1, 0, __WALL, 0);
+  for (;;) kernel_call(SYS_exit_group, 0);
 }
 
 constinit long guard = 0;  // its pid
 
 void reap_guard() {
-  if (guard > 0) raw_syscall(SYS_wait4, guard, 0, WNOHANG | __WCLONE, 0);
+  if (guard > 0) kernel_call(SYS_wait4, guard, 0, WNOHANG | __WCLONE, 0);
 }
 
 // A process that runs another program gets the exit signal SIGCHLD, and wait() sees it: the guard,
 // which has none, runs nothing but this code. The first clone is like vfork, and calls no function:
-// it is on our stack. Since it shares our memory it has no restartable sequences (rseq), nor has the
-// guard, whose parent we are: the kernel would kill it for theirs when its memory is gone.
+// it is on our stack. Since it shares our memory it has no restartable sequences (rseq), nor has
+// the guard, whose parent we are: the kernel would kill it for theirs when its memory is gone.
 void launch_guarded(int lock_fd) {
   Range library{};
   dl_iterate_phdr(look_for_library, &library);
   if (library.end == 0) return;
   reap_guard();
-  const long first = raw_syscall(SYS_clone, CLONE_VM | CLONE_VFORK);
+  const long first = kernel_call(SYS_clone, CLONE_VM | CLONE_VFORK);
   if (first == 0) {
-    const long second = raw_syscall(SYS_clone, CLONE_PARENT);
+    const long second = kernel_call(SYS_clone, CLONE_PARENT);
     if (second == 0) stand_guard(lock_fd, library);
     __atomic_store_n(&guard, second, __ATOMIC_RELAXED);
-    for (;;) raw_syscall(SYS_exit_group, 0);
+    for (;;) kernel_call(SYS_exit_group, 0);
   }
-  if (first > 0) raw_syscall(SYS_wait4, first, 0, __WCLONE, 0);
+  if (first > 0) kernel_call(SYS_wait4, first, 0, __WCLONE, 0);
 }
 
 }  // namespace
 
-// It lies beside the library, as it was built and as it is installed, or in `bin` beside its folder.
+// It lies beside the library, as it was built and as it is installed, or in `bin` beside its
+// folder.
 bool find_program() {
+  if (is_confined()) return false;
   if (guest.library[0] != '/') return false;  // a name that means something else in each directory
   const size_t length = folder_length(guest.library);
   for (const char* place : {"", "/../bin"}) {
@@ -236,14 +238,16 @@ bool find_program() {
     path.add(guest.library, length).add(place);
     const size_t folder = path.length();
     path.add("/fathom");
-    if (raw_syscall(SYS_faccessat, AT_FDCWD, as_long(program.path), 1 /* X_OK */) == 0 &&
+    if (kernel_call(SYS_faccessat, AT_FDCWD, as_long(program.path), 1 /* X_OK */) == 0 &&
         is_trusted(folder))
       return true;
   }
   return false;
 }
 
+// By bare calls: what a guard runs on may be gone (`tls`), and a child shares our memory.
 void launch_program(int lock_fd) {
+  if (is_confined()) return;
   prepare_program();
   if (adopts_orphans()) {
     launch_guarded(lock_fd);

@@ -254,6 +254,7 @@ bool take_segment();
 
 // Whether there is a segment in tls.cursor now.
 bool find_segment() {
+  if (is_confined()) return take_segment();
   constexpr int kPatience = 5000;  // naps of 100 us: a file system may take its time
   for (int tries = 0; tries < kPatience; tries++) {
     if (take_segment()) return true;
@@ -338,6 +339,24 @@ void learn_newest_pool() {
   __atomic_store_n(&making, 0, __ATOMIC_RELEASE);
 }
 
+// A thread that makes a pool is waited for as well: it could not end what it has begun.
+void make_spare_room() {
+  constexpr uint32_t kSpare = 24;  // segments, in the newest pool
+  const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
+  uint32_t free = 0;
+  for (uint32_t i = 0; count > 0 && i < pools[count - 1]->segment_count; i++) {
+    const fathom_segment* segment = segment_at(pools[count - 1], i);
+    free += __atomic_load_n(&segment->claim, __ATOMIC_RELAXED) == FATHOM_SEGMENT_FREE ? 1 : 0;
+  }
+  constexpr int kPatience = 100;
+  for (int naps = 0; naps < kPatience; naps++) {
+    if (free >= kSpare ? __atomic_load_n(&making, __ATOMIC_ACQUIRE) == 0
+                       : try_make_pool() != Making::kBySomebodyElse)
+      return;
+    nap(1000);
+  }
+}
+
 void forget_makers() {
   if (making != 0) making = 0;
 }
@@ -378,7 +397,7 @@ bool reclaim_segment(fathom_segment* segment, uint32_t generation, uint64_t used
 // child that has just been forked leaves it to its parent.
 void note_clock() {
   constexpr uint64_t kYoung = 1 << 22;  // ticks: some milliseconds
-  if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER) return;
+  if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER || is_confined()) return;
   if (guest.forked != 0 && tick() - guest.forked < kYoung) return;
   __atomic_store_n(&guest.run->last_tick, 0, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);  // whoever sees the new time sees that

@@ -8,6 +8,7 @@ namespace fathom::guest {
 
 bool make_first_pool();    // or joins the run's newest
 void learn_newest_pool();  // before a fork: so that the child need not
+void make_spare_room();    // while pools can still be made: segments for later
 void forget_makers();      // in a forked child: whoever was making a pool is not here
 // In a forked child: memory of its own takes the pool's place, in which nothing can be claimed.
 void leave_pool_of(const fathom_segment* segment);

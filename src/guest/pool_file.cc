@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "guest/attach.h"
+#include "guest/broker.h"
 #include "guest/own_files.h"
 #include "guest/schema.h"
 #include "guest/syscalls.h"
@@ -47,7 +48,6 @@ int create_numbered(uint32_t* number) {
     *number = __atomic_add_fetch(&run_shared()->pools_made, 1, __ATOMIC_RELAXED);
     name_pool(*number);
     fd = create_own_file(path, O_RDWR);
-    if (fd == -ENOENT && remake_spool()) fd = create_own_file(path, O_RDWR);
   }
   return fd;
 }
@@ -56,6 +56,30 @@ int create_numbered(uint32_t* number) {
 void* map_new_file(int fd, size_t bytes) {
   if (raw_syscall(SYS_fallocate, fd, 0, 0, static_cast<long>(bytes)) != 0) return nullptr;
   return sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+}
+
+// A file of our own; an error as the kernel tells it where it could not be opened.
+void* map_own_file(size_t bytes, uint32_t* number, long* error) {
+  *error = guest.brokered ? -EACCES : 0;
+  if (guest.brokered || !allowed_size(bytes) || !within_budget(bytes)) return nullptr;
+  const int fd = create_numbered(number);
+  void* const at = fd >= 0 ? map_new_file(fd, bytes) : nullptr;
+  if (fd >= 0) sys_close(fd);
+  if (at != nullptr) return at;
+  if (fd >= 0) raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(path), 0);
+  if (fd < 0) *error = fd;
+  give_back_budget(bytes);
+  return nullptr;
+}
+
+// One that the recorder made for this process and its children: nobody else joins it.
+void* map_brokered_file(uint32_t segments, size_t bytes) {
+  static constinit uint32_t serial = 0;
+  const int fd = brokered_pool(segments, ++serial);
+  if (fd < 0) return nullptr;
+  void* const at = sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
+  sys_close(fd);
+  return at;
 }
 
 void fill_header(fathom_pool_header* pool, uint32_t segments) {
@@ -98,19 +122,24 @@ void nap(long microseconds) {
 
 fathom_pool_header* make_pool_file(uint32_t segments, uint32_t* number) {
   const size_t bytes = pool_bytes(segments);
-  if (!allowed_size(bytes) || !within_budget(bytes)) return nullptr;
-  const int fd = create_numbered(number);
-  void* const at = fd >= 0 ? map_new_file(fd, bytes) : nullptr;
-  if (fd >= 0) sys_close(fd);
-  if (at == nullptr) {
-    if (fd >= 0) raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(path), 0);
-    give_back_budget(bytes);
-    return nullptr;
-  }
+  long error = 0;
+  void* at = map_own_file(bytes, number, &error);
+  const bool brokered = at == nullptr && is_out_of_reach(error) &&
+                        (at = map_brokered_file(segments, bytes)) != nullptr;
+  // Nobody records any more, or ever did, and the spool is gone.
+  if (at == nullptr && error == -ENOENT && remake_spool()) at = map_own_file(bytes, number, &error);
+  if (at == nullptr) return nullptr;
   raw_syscall(SYS_madvise, as_long(at), static_cast<long>(bytes), MADV_DONTDUMP);
   auto* pool = static_cast<fathom_pool_header*>(at);
   fill_header(pool, segments);
-  __atomic_store_n(&run_shared()->newest_pool, *number, __ATOMIC_RELEASE);
+  if (!brokered) {
+    __atomic_store_n(&run_shared()->newest_pool, *number, __ATOMIC_RELEASE);
+    return pool;
+  }
+  *number = 0;
+  if (guest.brokered)
+    guest.shared =
+        reinterpret_cast<fathom_run_shared*>(static_cast<uint8_t*>(at) + FATHOM_POOL_SHARED_OFFSET);
   return pool;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "guest/attach.h"
+#include "guest/confinement.h"
 #include "guest/descriptors.h"
 #include "guest/pool.h"
 #include "guest/quiet.h"
@@ -101,12 +102,12 @@ uint8_t* put_process(uint8_t* at, uint64_t parent_key, int pid, int ppid, uint32
   return fathom_put_varint(at + 8, how);
 }
 
-void write_process(uint64_t parent_key, uint32_t inherited, unsigned how) {
+void write_process(uint64_t parent_key, uint32_t inherited, unsigned how, int parent_pid) {
   const uint64_t now = tick();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
   writer.commit(
-      put_process(tls.cursor.at, parent_key, tls.thread->pid, sys_getppid(), inherited, now, how));
+      put_process(tls.cursor.at, parent_key, tls.thread->pid, parent_pid, inherited, now, how));
 }
 
 void write_process_facts() {
@@ -135,9 +136,12 @@ void prepare_fork() {
 // page that is touched here costs each fork a fault: what need not be written is not.
 void attach_child() {
   const Quiet quiet;
-  const int pid = sys_getpid();
   // A handler may have been here before. Its pid tells where the kernel wipes nothing (emulators).
-  if (guest.pid == pid && guest.live->alive != 0) return;
+  if (guest.live->alive != 0 && is_confined()) return;
+  const int pid = pid_of_child();
+  if (guest.live->alive != 0 && guest.pid == pid) return;
+  if (pid == 0) return silence();
+  const int parent_pid = is_confined() ? guest.pid : sys_getppid();
   const uint64_t parent = tls.thread != nullptr ? tls.thread->key : guest.process_key;
   const uint32_t inherited = __atomic_load_n(&guest.next_id, __ATOMIC_RELAXED);
   forget_sharers();
@@ -153,7 +157,7 @@ void attach_child() {
   guest.next_thread = 0;
   inherit_thread();
   first_record_of_thread();
-  write_process(parent, inherited, FATHOM_ATTACH_FORK);
+  write_process(parent, inherited, FATHOM_ATTACH_FORK, parent_pid);
   switch_on();
 }
 
@@ -161,6 +165,7 @@ void attach_child() {
 // or while hooks ask who calls them.
 bool wake_up(fathom_source source) {
   if (guest.live->alive == kWatched) return in_program_watched() && guest.wanted[source] != 0;
+  if (guest.silenced && guest.wanted[source] != 0) count_loss(source, FATHOM_LOSS_CONFINED);
   if (guest.live->alive != 0 || tls.apart > tls.vforks) return false;
   if (guest.attached) {
     attach_child();
@@ -171,7 +176,19 @@ bool wake_up(fathom_source source) {
   return guest.live->on[source] != 0;
 }
 
+namespace {
+
+// The program that comes may not be let to the spool.
+unsigned obstacle_of_user() {
+  const bool other = guest.run != nullptr && !is_confined() &&
+                     guest.run->uid != static_cast<uint32_t>(raw_syscall(SYS_geteuid));
+  return other ? FATHOM_EXEC_ANOTHER_USER : 0;
+}
+
+}  // namespace
+
 void write_exec(int child, uint32_t file, unsigned flags) {
+  flags |= obstacle_of_user();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(FATHOM_KIND_EXEC, tls.last_depth, tick());

@@ -8,7 +8,7 @@ namespace fathom::guest {
 
 uint8_t* put_process(uint8_t* at, uint64_t parent_key, int pid, int ppid, uint32_t inherited,
                      uint64_t start, unsigned how);
-void write_process(uint64_t parent_key, uint32_t inherited, unsigned how);
+void write_process(uint64_t parent_key, uint32_t inherited, unsigned how, int parent_pid);
 void write_process_facts();
 void write_meta(const char* key, const char* value, size_t length);
 void watch_exit();

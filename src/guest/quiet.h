@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // While one exists, no signal handler runs in this thread: for the few steps of slow paths that a
 // handler must not see half done, nor leave by longjmp or fork. Faults of our own are not held
-// back.
+// back. In a confined process it does nothing: a handler that comes then writes through a cursor of
+// its own, as ever; only one that forks in the midst of such a step finds it half done.
 #pragma once
 
 #include <signal.h>

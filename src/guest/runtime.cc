@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "guest/confinement.h"
 #include "guest/loaded.h"
 #include "guest/pool.h"
 #include "guest/quiet.h"
@@ -48,6 +49,12 @@ bool find_key_calls() {
 constinit Thread* free_threads = nullptr;
 constinit uint32_t free_lock = 0;
 
+// All blocks, sixteen at a time; of more threads than fit here the last ones are not waited for.
+constexpr size_t kBlocks = 16;
+constexpr uint32_t kMostGroups = 1024;
+constinit Thread* groups[kMostGroups] = {};
+constinit uint32_t group_count = 0;  // atomic
+
 bool lock_free_list() {
   for (int tries = 0; tries < 1000; tries++) {
     if (__atomic_exchange_n(&free_lock, 1, __ATOMIC_ACQUIRE) == 0) return true;
@@ -63,10 +70,12 @@ constinit Thread* fresh = nullptr;
 constinit Thread* fresh_end = nullptr;
 
 Thread* map_threads() {
-  constexpr size_t kBlocks = 16;
   auto* blocks = static_cast<Thread*>(
       sys_mmap(kBlocks * sizeof(Thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  if (blocks != nullptr && lock_free_list()) {
+  if (blocks == nullptr) return nullptr;
+  const uint32_t group = __atomic_fetch_add(&group_count, 1, __ATOMIC_RELAXED);
+  if (group < kMostGroups) __atomic_store_n(&groups[group], blocks, __ATOMIC_RELEASE);
+  if (lock_free_list()) {
     fresh = blocks + 1;
     fresh_end = blocks + kBlocks;
     unlock_free_list();
@@ -111,7 +120,7 @@ void thread_exits(void* block) {
 void identify(Thread& block) {
   block.key = guest.process_key;
   block.pid = guest.pid;
-  block.tid = sys_gettid();
+  block.tid = own_tid();
   block.ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
 }
 
@@ -127,7 +136,34 @@ __thread Tls tls __attribute__((tls_model("initial-exec"))) = {};
 constinit Live nothing_on = {};
 constinit Guest guest = {};
 
-uint64_t slow_tick() { return clock_ns(CLOCK_MONOTONIC); }
+uint64_t slow_tick() {
+  const uint64_t ns = clock_ns(CLOCK_MONOTONIC);
+  return guest.tick_source == kTickConverted ? converted_tick(ns) : ns;
+}
+
+void make_spare_threads() {
+  size_t spare = 0;
+  if (!lock_free_list()) return;
+  for (; fresh != fresh_end; fresh++) {
+    fresh->next_free = free_threads;
+    free_threads = fresh;
+  }
+  for (const Thread* block = free_threads; block != nullptr; block = block->next_free) spare++;
+  unlock_free_list();
+  if (spare >= kBlocks) return;
+  if (Thread* block = map_threads()) give_thread_block(block);
+}
+
+bool others_are_calling() {
+  const uint32_t count = __atomic_load_n(&group_count, __ATOMIC_ACQUIRE);
+  for (uint32_t group = 0; group < count && group < kMostGroups; group++) {
+    const Thread* blocks = __atomic_load_n(&groups[group], __ATOMIC_ACQUIRE);
+    for (size_t i = 0; blocks != nullptr && i < kBlocks; i++) {
+      if (&blocks[i] != tls.thread && blocks[i].calls != 0) return true;
+    }
+  }
+  return false;
+}
 
 // The key's destructor tells the end of a thread. Keys from 32 on would make pthread_setspecific
 // allocate from the program's heap.
@@ -140,6 +176,8 @@ void prepare_threads() {
 void first_record_of_thread() {
   const Quiet quiet;
   if (tls.thread != nullptr) return;
+  const int tid = own_tid();
+  if (tid == 0) return;
   Thread* block = take_thread_block();
   if (block == nullptr) return;
   FunctionStack* functions = block->functions;  // kept: it is memory of ours
@@ -169,9 +207,10 @@ void cut_off(Cursor& cursor) {
     cursor.segment = &nowhere;
     return;
   }
-  raw_syscall(SYS_mmap, as_long(cursor.segment), FATHOM_SEGMENT_SIZE, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  cursor.segment->claim = FATHOM_SEGMENT_OWNED;
+  const long at =
+      raw_syscall(SYS_mmap, as_long(cursor.segment), FATHOM_SEGMENT_SIZE, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  if (at == as_long(cursor.segment)) cursor.segment->claim = FATHOM_SEGMENT_OWNED;
   cursor.segment = &nowhere;
 }
 
@@ -234,7 +273,9 @@ struct HandlerStack {
   [[nodiscard]] bool holds(uintptr_t address) const { return address - begin < size; }
 };
 
-bool on_alternate_stack() { return HandlerStack().size != 0; }
+// Where it cannot be asked, a writer that is interrupted is taken for one that goes on: its record
+// stays whole, and if it was left by longjmp the thread writes through another cursor from now on.
+bool on_alternate_stack() { return is_confined() || HandlerStack().size != 0; }
 
 void set_aside(Thread::Aside& to) { to = {tls.cursor, tls.writing, tls.last_depth}; }
 
@@ -312,10 +353,18 @@ void Writer::leave(bool nested, bool ok) {
   }
 }
 
+namespace {
+
+void count_no_room(fathom_source source) {
+  count_loss(source, is_confined() ? FATHOM_LOSS_CONFINED : FATHOM_LOSS_NO_ROOM);
+}
+
+}  // namespace
+
 bool Writer::refill(fathom_source source) {
   if (FATHOM_UNLIKELY(tls.thread == nullptr)) first_record_of_thread();
   if (tls.thread != nullptr && acquire_segment()) return true;
-  count_loss(source, FATHOM_LOSS_NO_ROOM);
+  count_no_room(source);
   return false;
 }
 
@@ -328,7 +377,7 @@ uint8_t* room_for(Writer& writer, size_t bytes, fathom_source source) {
     if (used + bytes + kRecordRoom <= FATHOM_SEGMENT_SIZE) return tls.cursor.at;
     if (!acquire_segment()) break;
   }
-  count_loss(source, FATHOM_LOSS_NO_ROOM);
+  count_no_room(source);
   return nullptr;
 }
 

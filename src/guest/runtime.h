@@ -119,6 +119,7 @@ struct Thread : Identity {
   uint32_t range_count;
   uint64_t gpu_place;        // what is current of a GPU's driver, 0: not asked yet
   uint64_t gpu_correlation;  // of the driver's call that runs, 0: none was told
+  volatile uint32_t calls;   // of ours to the kernel that this thread is in
 };
 
 // __thread, not thread_local: no wrapper function stands between us and it.
@@ -141,6 +142,7 @@ extern Live nothing_on;  // before attach, and where it failed
 struct Guest {
   Live* live = &nothing_on;
   fathom_run_header* run;
+  fathom_run_shared* shared;  // what this process counts together with others
   uint64_t process_key;
   uint64_t forked;  // tick; 0: it was not
   uint32_t tick_source;
@@ -150,19 +152,24 @@ struct Guest {
   uint32_t cwd;          // atomic, id of the path of the working directory
   uint8_t wanted[FATHOM_SOURCES];
   bool attached;
-  bool late;           // hooks are bound by rewriting GOTs
-  bool filtered;       // FATHOM_CALLS leaves some calls out
-  char out[4096];      // the recording's spool directory
-  char library[4096];  // our own path, as in LD_PRELOAD
+  bool late;      // hooks are bound by rewriting GOTs
+  bool filtered;  // FATHOM_CALLS leaves some calls out
+  bool confined;  // atomic: we make no system call any more (confinement.h)
+  bool silenced;  // confined, and something without which nothing can be recorded is not known
+  bool confined_by_child;  // of a vfork, which shares our memory: until it has gone
+  bool brokered;           // the run's header is a private copy, which the recorder gave us
+  char out[4096];          // the recording's spool directory
+  char library[4096];      // our own path, as in LD_PRELOAD
 };
 extern Guest guest;
 
 // What the processes of the run have in common; not before the run's header is mapped.
-inline fathom_run_shared* run_shared() {
-  return reinterpret_cast<fathom_run_shared*>(reinterpret_cast<uint8_t*>(guest.run) +
-                                              FATHOM_RUN_SHARED_OFFSET);
-}
+inline fathom_run_shared* run_shared() { return guest.shared; }
 
+FATHOM_HOT bool is_confined() { return __atomic_load_n(&guest.confined, __ATOMIC_RELAXED); }
+
+// guest.tick_source where the run's ticks are the counter's, and this process may not read it.
+constexpr uint32_t kTickConverted = UINT32_MAX;
 FATHOM_COLD uint64_t slow_tick();
 FATHOM_HOT uint64_t tick() {
   return FATHOM_LIKELY(guest.tick_source == FATHOM_TICK_COUNTER) ? read_counter() : slow_tick();

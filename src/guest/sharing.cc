@@ -8,6 +8,7 @@
 
 #include "guest/attach.h"
 #include "guest/call.h"
+#include "guest/confinement.h"
 #include "guest/descriptors.h"
 #include "guest/pool.h"
 #include "guest/process.h"
@@ -267,14 +268,15 @@ void vfork_begins() {
 void vfork_child() {
   Thread* const block = tls.thread;
   if (tls.vforks != 1 || tls.apart != 1 || block == nullptr || !guest.attached ||
-      guest.live->alive == 0)
+      guest.live->alive == 0 || is_confined())
     return;
   const Quiet quiet;
   move_in(*block);
-  write_process(block->lodging.host.key, kAllIds, FATHOM_ATTACH_SHARES);
+  write_process(block->lodging.host.key, kAllIds, FATHOM_ATTACH_SHARES, block->lodging.host.pid);
 }
 
 void vfork_is_over() {
+  if (guest.confined_by_child) unconfine();
   Thread* const block = tls.thread;
   if (block != nullptr && block->lodging.on) {
     const Quiet quiet;

@@ -32,7 +32,7 @@ void forget_sums() { tls.thread->sums[tls.level] = {}; }
 void look_at_clock(OpenSums& open) {
   const fathom_run_header& run = *guest.run;
   const uint64_t width = run.interval_ns != 0 ? run.interval_ns : kSecond;
-  const bool counts = guest.tick_source == FATHOM_TICK_COUNTER;
+  const bool counts = guest.tick_source != FATHOM_TICK_MONOTONIC_NS;
   const uint64_t now = tick();
   const uint64_t ticks = since(run.start_tick, now);
   const uint64_t ns = counts ? since(run.start_monotonic_ns, clock_ns(CLOCK_MONOTONIC)) : ticks;

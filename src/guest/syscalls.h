@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 // System calls of our own, past libc: they never meet a hook (ours or another library's), never
 // touch errno, and are safe in signal handlers. Failure is a negative errno, as the kernel gives
-// it.
+// it. A process that has confined itself (confinement.h) makes none: each fails with EPERM.
 #pragma once
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 
+#include "guest/runtime.h"
+
 namespace fathom::guest {
 
-// Never a call of its own: a process that clones onto this stack has no frame to return to.
-__attribute__((always_inline)) inline long raw_syscall(long number, long a = 0, long b = 0,
+// The bare call, for the few places that must not ask, or must not look at `tls`. Never a call of
+// its own: a process that clones onto this stack has no frame to return to.
+__attribute__((always_inline)) inline long kernel_call(long number, long a = 0, long b = 0,
                                                        long c = 0, long d = 0, long e = 0,
                                                        long f = 0) {
 #if defined(__x86_64__)
@@ -42,6 +46,20 @@ __attribute__((always_inline)) inline long raw_syscall(long number, long a = 0, 
 #else
 #error "Fathom records on x86_64 and aarch64"
 #endif
+}
+
+// Whoever confines the process waits for threads that are past the question and not yet back.
+inline long raw_syscall(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                        long f = 0) {
+  // A child that shares our memory may have no `tls` (sharing.h).
+  Thread* const thread = FATHOM_LIKELY(guest.live->alive != kWatched) ? tls.thread : nullptr;
+  if (FATHOM_LIKELY(thread != nullptr)) thread->calls = thread->calls + 1;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  const long result =
+      FATHOM_LIKELY(!is_confined()) ? kernel_call(number, a, b, c, d, e, f) : -EPERM;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (FATHOM_LIKELY(thread != nullptr)) thread->calls = thread->calls - 1;
+  return result;
 }
 
 inline long as_long(const void* pointer) {

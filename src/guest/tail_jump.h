@@ -2,8 +2,17 @@
 // A hook that calls `before` with the first three arguments as they came and the caller's address
 // as the fourth, and then jumps to the original with the same registers and stack, so that the
 // original sees the program's own return address. A pointer that `before` returns is the answer
-// instead, and -1 the answer NULL.
+// instead, and -1 the answer NULL. The fifth argument of `before` is where all of them lie, for
+// saved_argument().
 #pragma once
+
+inline long saved_argument(const long* saved, int number) {  // of six, from 0 on
+#if defined(__x86_64__)
+  return saved[6 - number];
+#else
+  return saved[2 + number];
+#endif
+}
 
 #if defined(__x86_64__)
 #define FATHOM_TAIL_JUMP(name, before, original)                                                   \
@@ -17,7 +26,7 @@
       "  jne 1f\n"                                                                                 \
       "  call fathom_resolve\n"                                                                    \
       "  movq 48(%rsp), %rdi\n  movq 40(%rsp), %rsi\n  movq 32(%rsp), %rdx\n"                      \
-      "1: movq 56(%rsp), %rcx\n"                                                                   \
+      "1: movq 56(%rsp), %rcx\n  movq %rsp, %r8\n"                                                 \
       "  call " before                                                                             \
       "\n"                                                                                         \
       "  movq %rax, %r11\n"                                                                        \
@@ -43,7 +52,7 @@
           "  cbnz x9, 1f\n"                                                                       \
           "  bl fathom_resolve\n"                                                                 \
           "  ldp x0, x1, [sp, #16]\n  ldp x2, x3, [sp, #32]\n"                                    \
-          "1: ldr x3, [sp, #8]\n"                                                                 \
+          "1: ldr x3, [sp, #8]\n  mov x4, sp\n"                                                   \
           "  bl " before                                                                          \
           "\n"                                                                                    \
           "  mov x10, x0\n"                                                                       \

@@ -14,8 +14,9 @@
 namespace fathom::session {
 namespace {
 
-constexpr std::string_view kOwn[] = {"FATHOM_OUT", "FATHOM_LAYERS", "FATHOM_CALLS", "FATHOM_PATHS",
-                                     "FATHOM_SPOOL_MAX"};
+constexpr std::string_view kOwn[] = {"FATHOM_OUT",    "FATHOM_LAYERS",    "FATHOM_CALLS",
+                                     "FATHOM_PATHS",  "FATHOM_SPOOL_MAX", "FATHOM_BROKER",
+                                     "FATHOM_FILTERS"};
 constexpr std::string_view kTelling[] = {
     "CUDA_VISIBLE_DEVICES", "HOSTNAME", "LANG",      "LC_ALL",   "LD_LIBRARY_PATH", "LD_PRELOAD",
     "MALLOC_ARENA_MAX",     "PATH",     "PBS_JOBID", "PMI_RANK", "PYTHONPATH",      "TZ",
@@ -132,6 +133,17 @@ bool wants_no_command() {
   std::vector<std::string> variables = own_environment();
   const std::string value = take(variables, name_of(kNoCommand));
   return !value.empty() && value != "0";
+}
+
+std::string filters_variable() {
+  const Result<std::string> status = read_file("/proc/self/status");
+  if (!status) return "";
+  std::string count = "0";
+  for (const std::string_view line : split(*status, '\n')) {
+    if (line.starts_with("Seccomp:") && trim(line.substr(8)) != "0" && count == "0") count = "1";
+    if (line.starts_with("Seccomp_filters:")) count = trim(line.substr(16));
+  }
+  return count == "0" ? "" : "FATHOM_FILTERS=" + count;
 }
 
 std::string alnair_folder() {

@@ -30,6 +30,10 @@ inline constexpr char kNoCommand[] = "FATHOM_NO_COMMAND=1";
 // `base` without our settings, for a program that is recorded from outside alone.
 [[nodiscard]] std::vector<std::string> plain_environment(std::vector<std::string> base);
 
+// Seccomp filters that this process is behind, as a variable for the library: those are known to
+// leave it alone. "": none.
+[[nodiscard]] std::string filters_variable();
+
 // Variables that explain a run (thread counts, job ids, library paths) and hold no secrets.
 [[nodiscard]] std::map<std::string, std::string> telling_environment(
     const std::vector<std::string>& base);

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@
 #include "base/sum.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "session/broker.h"
 #include "session/environment.h"
 #include "session/host_sources.h"
 #include "session/keeper.h"
@@ -43,6 +45,7 @@ struct Prepared {
   std::vector<std::string> further;  // variables of single layers
   std::string directory;
   fathom_run_header header{};
+  std::unique_ptr<Broker> broker;  // nullptr: what processes cannot open they do without
 };
 
 Result<std::vector<std::string>> absolute_paths(const std::vector<std::string>& paths) {
@@ -98,14 +101,12 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
   if (prepared.library.empty()) {
     environment = plain_environment(std::move(environment));
   } else {
-    environment = guest_environment(
-        std::move(environment),
-        {.library = prepared.library,
-         .directory = prepared.directory,
-         .layers = prepared.plan.in_process,
-         .calls = options.calls,
-         .further = prepared.further,
-         .preloads = takes_library(prepared)});
+    environment = guest_environment(std::move(environment), {.library = prepared.library,
+                                                             .directory = prepared.directory,
+                                                             .layers = prepared.plan.in_process,
+                                                             .calls = options.calls,
+                                                             .further = prepared.further,
+                                                             .preloads = takes_library(prepared)});
   }
   return {
       .path = prepared.program, .words = options.command, .environment = std::move(environment)};
@@ -266,6 +267,17 @@ Result<trace::Packer> open_recording(Prepared& prepared, const RunOptions& optio
                              {.resolver = sources::function_names(), .library = prepared.library});
 }
 
+// For programs that become another user, or change their root. A recording goes on without.
+void open_broker(Prepared& prepared) {
+  if (prepared.library.empty()) return;
+  if (std::string filters = filters_variable(); !filters.empty())
+    prepared.further.push_back(std::move(filters));
+  Result<std::unique_ptr<Broker>> broker = Broker::open(prepared.directory);
+  if (!broker) return;
+  prepared.broker = std::move(broker).value();
+  prepared.further.push_back(prepared.broker->variable());
+}
+
 // Whether somebody goes on after the program, not just for the moment that its end takes.
 bool is_outlived(HostSources& hosts) {
   constexpr int kLooks = 10;
@@ -340,6 +352,7 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   std::unique_ptr<StreamTaker> taker;
   attempt(outcome, [&] {
     outcome.directory = prepared.directory;
+    if (prepared.broker) (void)prepared.broker->start();
     taker = hand_on_rows(prepared, hooks, pump, outcome);
     hosts.start(context, pump.packer().manifest());
     pump.start(hosts.pointers());
@@ -358,6 +371,7 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   const Ending ending = reap(end.program);
   outcome.exit_status = ending.status;
   outcome.signal = ending.signal;
+  if (prepared.broker) prepared.broker->stop();
   told_to_end(signals);  // what waits came before the program ended, and was meant for it
   attempt(outcome, [&] { complete(prepared, context, end, signals, hosts, pump, hooks, outcome); });
   signals.release();
@@ -381,6 +395,7 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
     (void)remove_tree(prepared.directory).has_value();
     return packer ? std::move(signals).error() : std::move(packer).error();
   }
+  open_broker(prepared);
   sources::SourceContext context{
       .directory = prepared.directory,
       .root_pid = 0,

@@ -17,7 +17,7 @@ uint8_t* put_kernel(uint8_t* at, const DeviceRow& row) {
 }  // namespace
 
 double ticks_per_ns() {
-  if (guest.tick_source != FATHOM_TICK_COUNTER) return 1;
+  if (guest.tick_source == FATHOM_TICK_MONOTONIC_NS) return 1;
   const uint64_t ticks = tick() - guest.run->start_tick;
   const uint64_t ns = clock_ns(CLOCK_MONOTONIC) - guest.run->start_monotonic_ns;
   return static_cast<double>(ticks) / static_cast<double>(ns > 0 ? ns : 1);

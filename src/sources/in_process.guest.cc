@@ -137,6 +137,7 @@ bool is_chosen_by_name(unsigned kind) {
 extern const Bindings kPosixBindings;
 extern const Bindings kProcessBindings;
 extern const Bindings kRightsBindings;
+extern const Bindings kConfinementBindings;
 extern const Bindings kStdioBindings;
 extern const Bindings kAnnotateBindings;
 extern const Bindings kDftracerBindings;
@@ -148,10 +149,10 @@ extern const Bindings kAlnairBindings __attribute__((weak, visibility("hidden"))
 extern const Bindings kCudaBindings;
 extern const Bindings kGpuBindings;
 
-const Bindings* const kAllBindings[] = {&kHeapBindings,     &kLoaderBindings,   &kPosixBindings,
-                                        &kProcessBindings,  &kRightsBindings,   &kStdioBindings,
-                                        &kAnnotateBindings, &kDftracerBindings, &kConnectBindings,
-                                        &kCudaBindings,     &kGpuBindings,      &kAlnairBindings};
+const Bindings* const kAllBindings[] = {
+    &kHeapBindings,  &kLoaderBindings,   &kPosixBindings,      &kProcessBindings, &kRightsBindings,
+    &kStdioBindings, &kAnnotateBindings, &kDftracerBindings,   &kConnectBindings, &kCudaBindings,
+    &kGpuBindings,   &kAlnairBindings,   &kConfinementBindings};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
 void look_for_python();  // python/interpreter.guest.cc

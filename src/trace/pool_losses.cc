@@ -34,6 +34,10 @@ std::string reason_text(std::size_t source, std::size_t reason) {
       return "beyond the number asked for";
     case FATHOM_LOSS_SHARED_MEMORY:
       return "calls of children that share their parent's memory";
+    case FATHOM_LOSS_CONFINED:
+      return "no room left inside a sandbox";
+    case FATHOM_LOSS_UNASKED:
+      return "names and positions that could not be asked for inside a sandbox";
     default:
       return "reason " + std::to_string(reason);
   }

@@ -171,6 +171,7 @@ std::string reason_of(const Note& exec, const std::string& program, const std::s
   if (told(FATHOM_EXEC_OTHER_MACHINE)) return "another architecture";
   if (told(FATHOM_EXEC_OTHER_LIBC)) return "another libc";
   if (told(FATHOM_EXEC_STATIC)) return "static binary";
+  if (told(FATHOM_EXEC_CONFINED)) return "started inside a sandbox (seccomp)";
   return told(FATHOM_EXEC_WITHOUT_LIBRARY) ? "environment cleared" : "";
 }
 
@@ -188,6 +189,8 @@ std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
       const std::string program(definitions.strings().view(file));
       std::string reason = reason_of(note, program, library);
       if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
+      if (reason.empty() && (note.value & FATHOM_EXEC_ANOTHER_USER) != 0)
+        reason = "another user, who may not write to the recording";
       if (reason.empty()) reason = "ended before it attached";
       found.push_back({process.get(), &note, pid, program, std::move(reason)});
     }
@@ -326,7 +329,9 @@ std::vector<NotCovered> not_covered(Definitions& definitions, const std::string&
   std::vector<NotCovered> rows;
   const PidIndex index(definitions);
   for (const Stranger& stranger : strangers(definitions, index, library))
-    rows.push_back({stranger.pid, stranger.program, stranger.reason});
+    rows.push_back({stranger.pid,
+                    stranger.program.empty() ? "a program without a name" : stranger.program,
+                    stranger.reason});
   return rows;
 }
 

@@ -46,7 +46,7 @@ enum fathom_kind {
 };
 
 /* EXEC flags */
-enum { FATHOM_EXEC_WITHOUT_LIBRARY = 1 }; /* the new environment does not preload us */
+enum { FATHOM_EXEC_WITHOUT_LIBRARY = 1 }; /* the new environment does not preload us; wire/exec.h */
 
 /* How a process came to be recorded (PROCESS). */
 enum {

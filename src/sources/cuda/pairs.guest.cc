@@ -60,7 +60,7 @@ uint32_t one_of() {
 }
 
 bool can_make_events() {
-  return asked.event_make != nullptr && asked.event_record != nullptr &&
+  return !is_confined() && asked.event_make != nullptr && asked.event_record != nullptr &&
          asked.event_query != nullptr && asked.event_between != nullptr &&
          asked.event_end != nullptr;
 }

@@ -49,10 +49,12 @@ class Aside {
   int error_;
 };
 
-// One thread at a time. The others go on with what there is, or wait for a moment.
+// One thread at a time. The others go on with what there is, or wait for a moment. None in a
+// process that has confined itself: CUPTI makes system calls.
 class Change {
  public:
   explicit Change(int naps = 0) {
+    if (is_confined()) return;
     const timespec millisecond{0, 1'000'000};
     while (!(ok_ = __atomic_exchange_n(&changing, 1, __ATOMIC_ACQUIRE) == 0) && naps-- > 0)
       raw_syscall(SYS_nanosleep, as_long(&millisecond), 0);

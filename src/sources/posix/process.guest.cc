@@ -26,6 +26,8 @@ extern "C" void fathom_tell_vfork(long child);  // posix.guest.cc
 namespace fathom::guest {
 
 void rights_leave(int socket, const void* message);  // rights.guest.cc
+// confinement.guest.cc: a raw system call may take rights away from this process.
+void before_giving_up_rights(long number, const long* arguments);
 
 namespace process {
 
@@ -48,7 +50,10 @@ static bool shares_memory(long number, long first) {
 
 // What a raw system call is about to do to descriptors. Makers need no word: an entry that is clear
 // is asked for at its first use.
-FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second) {
+FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second, const void*,
+                                          const long* saved) {
+  if (is_stranger()) return nullptr;
+  before_giving_up_rights(number, saved);
   if (!guest.attached || !in_program()) return nullptr;
   if (number == SYS_close) descriptor_closes(static_cast<int>(first));
   if (number == SYS_close_range)

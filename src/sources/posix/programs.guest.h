@@ -118,7 +118,10 @@ int exec_hook(const NewProgram& program, char* const* variables, Call call) {
   const bool lodger = is_lodger();
   const bool recorded = is_recording() || (lodger && guest.wanted[FATHOM_SOURCE_POSIX] != 0);
   const NewEnvironment environment(program, variables);
-  if (!recorded && !tells_of_programs()) return call(environment);
+  if (!recorded && !tells_of_programs()) {
+    if (is_confined()) count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_CONFINED);
+    return call(environment);
+  }
   Facts facts;
   if (recorded && !lodger) facts.depth = open_level(FATHOM_FRAME);
   facts.file = program_path(program, kNobodyReadIt);

@@ -228,7 +228,7 @@ int wants_loops(const char* module) {
 
 // How long the shortest function is, in ticks: by both clocks at the start of the run, and now.
 uint64_t ticks_of(uint64_t ns) {
-  if (guest.tick_source != FATHOM_TICK_COUNTER || ns == 0) return ns;
+  if (guest.tick_source == FATHOM_TICK_MONOTONIC_NS || ns == 0) return ns;
   const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - guest.run->start_monotonic_ns;
   const uint64_t passed_ticks = tick() - guest.run->start_tick;
   if (passed_ns == 0) return ns;

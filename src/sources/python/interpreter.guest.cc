@@ -162,6 +162,10 @@ void begin(const char* event) {
   if (looked_beside && start == nullptr && !runs) return;
   state = State::kBusy;
   const Version version;
+  if (is_confined()) {
+    state = State::kOver;
+    return cannot_trace(version.text, "it began inside a sandbox");
+  }
   if (!version.readable) return give_up(version);
   if (start == nullptr && (looked_beside || !load_beside(version))) {
     looked_beside = true;
