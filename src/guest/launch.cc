@@ -208,8 +208,8 @@ void reap_guard() {
 
 // A process that runs another program gets the exit signal SIGCHLD, and wait() sees it: the guard,
 // which has none, runs nothing but this code. The first clone is like vfork, and calls no function:
-// it is on our stack. Since it shares our memory it has no restartable sequences (rseq), nor has the
-// guard, whose parent we are: the kernel would kill it for theirs when its memory is gone.
+// it is on our stack. Since it shares our memory it has no restartable sequences (rseq), nor has
+// the guard, whose parent we are: the kernel would kill it for theirs when its memory is gone.
 void launch_guarded(int lock_fd) {
   Range library{};
   dl_iterate_phdr(look_for_library, &library);
@@ -227,7 +227,8 @@ void launch_guarded(int lock_fd) {
 
 }  // namespace
 
-// It lies beside the library, as it was built and as it is installed, or in `bin` beside its folder.
+// It lies beside the library, as it was built and as it is installed, or in `bin` beside its
+// folder.
 bool find_program() {
   if (guest.library[0] != '/') return false;  // a name that means something else in each directory
   const size_t length = folder_length(guest.library);
