@@ -37,8 +37,7 @@ bool is_kept(const std::string& path) {
 
 // Without O_NONBLOCK a FIFO would hold us up before it can be looked at.
 Result<File> open_own_file(const std::string& path, int flags, mode_t mode) {
-  FATHOM_ASSIGN(File file,
-                File::open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode));
+  FATHOM_ASSIGN(File file, File::open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode));
   struct stat facts {};
   if (::fstat(file.fd(), &facts) != 0) return os_error(errno, "stat " + path);
   if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid() || facts.st_nlink > 1)

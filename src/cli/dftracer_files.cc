@@ -108,8 +108,8 @@ class DftracerFiles : public session::StreamTaker {
     };
     const std::string path = render::dftracer_log_path(settings, facts);
     const auto begin = begun_.contains(path) && path_exists(path) ? render::DftracerBegin::kGoesOn
-                       : place->by_hand ? render::DftracerBegin::kOnlyNew
-                                        : render::DftracerBegin::kAnew;
+                       : place->by_hand                           ? render::DftracerBegin::kOnlyNew
+                                                                  : render::DftracerBegin::kAnew;
     auto log = std::make_unique<render::DftracerLog>(std::move(settings), std::move(facts),
                                                      start_ns_, begin);
     return logs_.emplace(key, std::move(log)).first->second.get();

@@ -14,7 +14,7 @@ namespace fathom::guest {
 constexpr char kCollectorLock[] = "/collector.lock";  // locked by the collector, while it lives
 constexpr char kNobody[] = "/nobody-collects";        // no collector may be started for this run
 constexpr char kWanted[] = "/wanted-";                // + pid: complete my file; removed when it is
-constexpr char kLast[] = "/last";                     // with PID 1 everybody ends who is wanted then
+constexpr char kLast[] = "/last";  // with PID 1 everybody ends who is wanted then
 
 // Keeps the run from being taken away while a process joins it. Waits a moment for a collector that
 // is about to; false where the run cannot be had, or is not this user's alone.
@@ -48,8 +48,9 @@ void add_namespace(Text& lines);
 // Whether whoever started the run writes its files.
 bool supervised();
 
-// The collectors of this user will write the files of this drop-in there, and nowhere that the spool
-// names. `hidden`: the run is for them alone. Of an attached process, and whether they can know.
+// The collectors of this user will write the files of this drop-in there, and nowhere that the
+// spool names. `hidden`: the run is for them alone. Of an attached process, and whether they can
+// know.
 bool wish_for(const char* drop_in, const char* log, bool hidden);
 
 // Starts one, unless there is one, or none that can be trusted. Of an attached process.

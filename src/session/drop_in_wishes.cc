@@ -68,7 +68,8 @@ DropInWishes DropInWishes::of(const std::string& directory) {
 }
 
 void DropInWishes::read() {
-  const Result<std::string> text = read_private_file(stem_ + FATHOM_WISHES_SUFFIX, FATHOM_WISHES_MAX);
+  const Result<std::string> text =
+      read_private_file(stem_ + FATHOM_WISHES_SUFFIX, FATHOM_WISHES_MAX);
   if (!text) return;
   for (const std::string_view wish : split(*text, '\0')) {
     if (!wish.empty()) wishes_.emplace(wish);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
    Where a process tells the collectors of its own user which files it wants of them, and where a
-   collector keeps what its successor needs: beside no recording, since whatever lies in one may have
-   been made by anybody (docs/formats/spool.md, "Drop-ins"). */
+   collector keeps what its successor needs: beside no recording, since whatever lies in one may
+   have been made by anybody (docs/formats/spool.md, "Drop-ins"). */
 #pragma once
 
-/* The first of these in which this user has, or can make, a directory that nobody else can enter. */
+/* The first of these in which this user has, or can make, a directory that nobody else can enter.
+ */
 #define FATHOM_PRIVATE_PARENTS "/tmp", "/var/tmp", "/dev/shm"
 #define FATHOM_PRIVATE_PREFIX "fathom-" /* + number of the user */
 /* Else this one, in the directory that HOME names. */

@@ -32,7 +32,7 @@ def files(place: Path) -> dict[str, bytes]:
 
 
 def copy_of_living(box: Box, loot: Path) -> Path:
-    """A spool that asks for files in `loot`, taken while its program lived: nobody but the original's collector knows."""
+    """A spool that asks for files in `loot`, copied while its program lived: no process knows the copy."""
     loot.mkdir()
     process = box.start(
         box.kit.victim("adopts"), "reaps", "stop", env=variables(box, loot / "trace", FATHOM_OUT=str(box.trace))
@@ -118,15 +118,14 @@ def run_as_other(box: Box, programs: Path, log: Path, home: Path) -> None:
 
 def taken(path: Path) -> None:
     """What another user prepared: everybody may write there."""
-    box_of_another = path / "spool"
-    box_of_another.mkdir(parents=True)
-    for one in (path, box_of_another):
+    (path / "spool").mkdir(parents=True)
+    for one in (path, path / "spool"):
         os.chown(one, NOBODY, NOBODY)
         one.chmod(0o777)
 
 
 def test_names_that_others_took(box: Box) -> None:
-    """In a place like /tmp, and where this user's own directory would be: nothing of theirs is used, and the files come."""
+    """In a place like /tmp, and where our own directory would be: nothing of theirs is used, and the files come."""
     programs, crowd = installed(box), public(box, 0o1777)
     home = public(box, 0o700)
     os.chown(home, OTHER, OTHER)

@@ -110,7 +110,8 @@ std::string dftracer_log_path(const DftracerSettings& settings, const DftracerPr
   std::string path = settings.log;
   if (exact && process.forked) path += "-" + pid;
   if (!exact && settings.generation == 1)
-    path += "-" + as_part_of_name(program) + "-" + pid + (settings.preloaded ? "" : "-app") + ".pfw";
+    path +=
+        "-" + as_part_of_name(program) + "-" + pid + (settings.preloaded ? "" : "-app") + ".pfw";
   if (settings.generation == 2) {
     const char* const kind = process.forked ? "fork" : settings.preloaded ? "preload" : "app";
     path += "-" + pfw_hash(program + "-" + process.host + "-" + pid) + "-" + kind + ".pfw";
