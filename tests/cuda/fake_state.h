@@ -237,8 +237,8 @@ inline int end_capture(const Words& words) {
   return stream->invalid ? kInvalidated : 0;
 }
 
-inline std::set<Event*> events;      // under `lock`
-inline std::size_t most_events = 0;  // that there were at a time
+inline auto& events = *new std::set<Event*>;  // under `lock`
+inline std::size_t most_events = 0;           // that there were at a time
 
 inline void make_event(void** made) {
   const std::lock_guard held(lock);

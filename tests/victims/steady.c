@@ -28,6 +28,9 @@ int main(void) {
   volatile size_t sum = 0;
   volatile int jumped = 0;
   char text[64] = "a line", copy[64];
+  /* Which no compiler replaces by code of its own. */
+  size_t (*volatile length)(const char*) = strlen;
+  void* (*volatile move)(void*, const void*, size_t) = memcpy;
   for (volatile int i = 0; i < 100; i++) {
     if (i < 50) work();
     if (setjmp(back) != 0) {
@@ -41,8 +44,8 @@ int main(void) {
   }
   for (volatile size_t i = 0; i < 500; i++) {
     text[0] = (char)('a' + i % 26);
-    sum += strlen(text);
-    memcpy(copy, text, sizeof text - 10 + i % 10);
+    sum += length(text);
+    move(copy, text, sizeof text - 10 + i % 10);
     sum += (size_t)copy[1];
   }
   printf("jumped %d\nsum %zu\n", jumped, sum);

@@ -93,22 +93,29 @@ bool make_events(EventPair& pair, const Place& place) {
   return true;
 }
 
-// One whose events are of this context, or else one that gets new ones: of another context, which
-// may not come back, or that has none yet.
+constexpr uint32_t kAnyContext = UINT32_MAX;
+
+EventPair* take_free(uint32_t context) {
+  for (EventPair& pair : pairs) {
+    if (!take(pair, EventPair::kFree)) continue;
+    if (context == kAnyContext || pair.of.context == context) return &pair;
+    set_state(pair, EventPair::kFree);
+  }
+  return nullptr;
+}
+
+// One whose events are of this context; else one that has none yet; else one of another context,
+// which may not come back.
 EventPair* free_pair(const Place& place) {
   if (place.context == 0) return nullptr;
-  for (EventPair& pair : pairs) {
-    if (!take(pair, EventPair::kFree)) continue;
-    if (pair.of.context == place.context) return &pair;
-    set_state(pair, EventPair::kFree);
-  }
-  for (EventPair& pair : pairs) {
-    if (!take(pair, EventPair::kFree)) continue;
-    end_events(pair);
-    if (make_events(pair, place)) return &pair;
-    set_state(pair, EventPair::kFree);
-    return nullptr;
-  }
+  EventPair* pair = take_free(place.context);
+  if (pair != nullptr) return pair;
+  pair = take_free(0);
+  if (pair == nullptr) pair = take_free(kAnyContext);
+  if (pair == nullptr) return nullptr;
+  end_events(*pair);
+  if (make_events(*pair, place)) return pair;
+  set_state(*pair, EventPair::kFree);
   return nullptr;
 }
 
