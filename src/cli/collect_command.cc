@@ -8,6 +8,7 @@
 #include "cli/parser.h"
 #include "cli/tell.h"
 #include "session/collect.h"
+#include "trace/trust.h"
 
 namespace fathom::cli {
 namespace {
@@ -30,6 +31,9 @@ Result<int> run(Parser& parser) {
   parser.flag("-q,--quiet", quiet, "no word of ours on stderr");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
+  if (Status own = trace::check_owner(options.directory);
+      !own && own.error().code != Code::kNotFound)
+    return std::move(own).error();
   FATHOM_ASSIGN(const bool done, is_done_with_files(options.directory));
   if (done) return 0;
   Progress progress;
@@ -55,7 +59,8 @@ extern const CommandDef kCollectCommand;
 const CommandDef kCollectCommand = {
     .name = "collect",
     .summary =
-        "Packs what programs record that were started without 'fathom run', until they have ended",
+        "Packs what programs record that were started without 'fathom run', until they have ended, "
+        "or what an interrupted recorder left",
     .usage = "[OPTION…] DIR",
     .example =
         "LD_PRELOAD=/usr/lib/libfathom.so FATHOM_OUT=$PWD/job.fathom mpirun ./simulate &\n"

@@ -35,13 +35,9 @@ bool has_spool(const std::string& directory) {
   return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
 }
 
-Result<trace::Packer> open_packer(const std::string& directory, const trace::Spool& spool) {
-  Result<trace::Manifest> manifest = trace::read_manifest(directory);
-  if (!manifest && manifest.error().code != Code::kNotFound) return std::move(manifest).error();
+trace::RecoverOptions recover_options() {
   const Result<std::string> library = sources::find_library();
-  return trace::Packer::open(
-      directory, manifest ? std::move(manifest).value() : trace::unsupervised_manifest(spool),
-      {.resolver = sources::function_names(), .library = library ? *library : ""});
+  return {.resolver = sources::function_names(), .library = library ? *library : ""};
 }
 
 // Looks at the programs from beside, where that can be: processes of another machine, or that have
@@ -79,7 +75,7 @@ Status start_sources(const CollectOptions& options, const trace::Spool& spool,
 Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& signals,
                                     const std::function<void(const Flow&)>& live) {
   FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(options.directory)));
-  FATHOM_ASSIGN(trace::Packer packer, open_packer(options.directory, spool));
+  FATHOM_ASSIGN(trace::Packer packer, trace::open_own(options.directory, recover_options()));
   HostSources hosts;
   FATHOM_TRY(start_sources(options, spool, packer, hosts));
   Pump pump(std::move(packer), options.directory);
@@ -98,11 +94,18 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
   hosts.stop();
   pump.stop();
   hosts.tell(pump.packer().manifest());
-  FATHOM_ASSIGN(const trace::FinishResult finished, pump.packer().finish());
+  FATHOM_ASSIGN(const trace::FinishResult finished,
+                pump.packer().finish(trace::why_partial(pump.packer().manifest())));
   outcome.writers_alive = finished.owners_alive;
   outcome.state = finished.state;
   outcome.trouble = pump.trouble();
   return outcome;
+}
+
+// Recordings of the processes of one job, say: what is left in each is packed.
+Result<CollectOutcome> collect_below(const CollectOptions& options) {
+  FATHOM_TRY(trace::recover(options.directory, recover_options()));
+  return CollectOutcome{};
 }
 
 }  // namespace
@@ -113,6 +116,7 @@ Result<CollectOutcome> collect(const CollectOptions& options,
   while (!has_spool(options.directory)) {
     if (!options.follow) {
       if (path_exists(join_path(options.directory, trace::kManifestFile))) return CollectOutcome{};
+      if (!trace::find_recordings(options.directory).empty()) return collect_below(options);
       return Error{Code::kNotFound, "nothing records into " + options.directory,
                    "start programs with LD_PRELOAD=libfathom.so FATHOM_OUT=" + options.directory +
                        ", or use --follow to wait"};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "sql/duckdb_api.h"
 #include "sql/row_source.h"
@@ -12,13 +13,14 @@ namespace fathom::sql {
 class DatabaseState {
  public:
   explicit DatabaseState(const DuckdbApi& functions) : api(functions) {}
-  ~DatabaseState() { api.close(&handle); }
+  ~DatabaseState() { api.close(&handle); }  // `kept` goes after that
   DatabaseState(const DatabaseState&) = delete;
   DatabaseState& operator=(const DatabaseState&) = delete;
 
   const DuckdbApi& api;
   duckdb_database handle = nullptr;
   const std::shared_ptr<RowSources> sources = std::make_shared<RowSources>();
+  std::vector<std::shared_ptr<const void>> kept;
 };
 
 class ConnectionState {

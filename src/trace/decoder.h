@@ -44,6 +44,7 @@ struct Loss {
 struct DecoderOptions {
   NameResolver resolver;  // none: `module+0xoffset`
   PathFilter paths;       // events of posix and stdio on other files are left out
+  bool local = true;      // programs that are named may be looked at: they are of this machine
 };
 
 class Decoder {

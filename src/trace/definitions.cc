@@ -27,9 +27,10 @@ std::string hex(std::uint64_t value) {
 
 }  // namespace
 
-Definitions::Definitions(Strings& strings, NameResolver resolver)
+Definitions::Definitions(Strings& strings, NameResolver resolver, bool local)
     : strings_(&strings),
       resolver_(std::move(resolver)),
+      local_(local),
       function_category_(strings.code("function")) {}
 
 Process& Definitions::process(std::uint64_t key) {

@@ -92,11 +92,13 @@ struct Process {
 
 class Definitions {
  public:
-  Definitions(Strings& strings, NameResolver resolver);
+  // `local`: see DecoderOptions.
+  Definitions(Strings& strings, NameResolver resolver, bool local = true);
 
   Process& process(std::uint64_t key);
   [[nodiscard]] Process* find(std::uint64_t key);
   [[nodiscard]] const Strings& strings() const { return *strings_; }
+  [[nodiscard]] bool local() const { return local_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
     return processes_;
   }
@@ -120,6 +122,7 @@ class Definitions {
 
   Strings* strings_;
   NameResolver resolver_;
+  bool local_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unordered_map<std::uint64_t, Process*> by_key_;
   std::uint32_t function_category_;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -16,13 +15,13 @@ namespace fathom::trace {
 
 class DrainedDefinitions {
  public:
-  explicit DrainedDefinitions(const Spool& spool) : path_(spool.definitions_path()) {}
+  explicit DrainedDefinitions(const Spool& spool) : files_(spool.files()) {}
   // Those since the last time. Not while somebody appends.
   // Processes that were seen from outside lie there, too.
   Status into(Decoder& decoder, std::vector<ProcessRow>* processes = nullptr);
 
  private:
-  std::string path_;
+  Directory files_;
   std::uint64_t read_ = 0;  // bytes
 };
 

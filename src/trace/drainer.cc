@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "trace/drainer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "trace/definer.h"
@@ -59,16 +57,16 @@ Result<Drainer> Drainer::open(Spool& spool, const Clock& clock, std::uint64_t fi
 // A drainer that was killed may have logged a segment and not freed it.
 Status Drainer::scan_existing() {
   for (const std::uint64_t n : spool_->logs()) {
-    FATHOM_ASSIGN(const std::string content, read_file(spool_->log_path(n)));
-    scan_log(as_bytes(content), [this](const LogEntry& entry, std::uint64_t) {
+    FATHOM_ASSIGN(const File file, spool_->files().read(Spool::log_name(n)));
+    FATHOM_TRY(scan_log(file, 0, kLargestDrained, [this](const LogEntry& entry, std::uint64_t) {
       if (entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
-    });
+    }));
   }
-  if (!path_exists(spool_->definitions_path())) return {};
-  FATHOM_ASSIGN(const std::string content, read_file(spool_->definitions_path()));
-  scan_log(as_bytes(content), [this](const LogEntry& entry, std::uint64_t) {
+  if (!spool_->files().has(kDefinitionsLog)) return {};
+  FATHOM_ASSIGN(const File file, spool_->files().read(kDefinitionsLog));
+  FATHOM_TRY(scan_log(file, 0, kMostLogBytes, [this](const LogEntry& entry, std::uint64_t) {
     if (entry.kind == EntryKind::kLosses) gone_losses_.add(entry.bytes);
-  });
+  }));
   return {};
 }
 
@@ -76,7 +74,7 @@ Status Drainer::refresh_pools() {
   FATHOM_ASSIGN(const std::vector<std::string> paths, spool_->pool_paths());
   for (const std::string& path : paths) {
     if (pools_.contains(path) || unreadable_.contains(path)) continue;
-    Result<Pool> pool = Pool::open(path, true);
+    Result<Pool> pool = Pool::open(spool_->files(), base_name(path), true);
     if (pool) {
       pools_.emplace(path, std::move(pool).value());
     } else if (pool.error().code != Code::kNotFound) {
@@ -186,11 +184,11 @@ void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
 Status Drainer::ensure_log(std::uint64_t room) {
   if (log_ && log_->size() > 0 && log_->size() + room > kLogBytes) roll();
   if (!log_) {
-    FATHOM_ASSIGN(log_, ChunkLog::open(spool_->log_path(next_log_)));
+    FATHOM_ASSIGN(log_, ChunkLog::open(spool_->files(), Spool::log_name(next_log_)));
     current_log_ = next_log_++;
   }
   if (!definitions_) {
-    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->definitions_path()));
+    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
   }
   return {};
 }
@@ -245,7 +243,8 @@ void Drainer::remove_idle_pools() {
     if (all_free(pool) && !creator_lives(pool)) remove_pool(pool);
     rest(pool);
   }
-  std::erase_if(pools_, [](const auto& pool) { return !path_exists(pool.first); });
+  std::erase_if(pools_,
+                [this](const auto& pool) { return !spool_->files().has(base_name(pool.first)); });
 }
 
 // Closed first, then looked at again: a forked child that claimed a segment in between either
@@ -264,7 +263,7 @@ void Drainer::remove_pool(Pool& pool) {
       return;
     gone_losses_.add(as_bytes(counters));
   }
-  if (::unlink(pool.path().c_str()) == 0) spool_->give_back(pool.file_bytes());
+  if (spool_->files().remove(base_name(pool.path()))) spool_->give_back(pool.file_bytes());
 }
 
 Status Drainer::append(const HostRows& rows, const Strings& strings) {

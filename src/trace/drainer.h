@@ -24,6 +24,7 @@ namespace fathom::trace {
 
 inline constexpr std::uint64_t kLogBytes = std::uint64_t{16}
                                            << 20;  // a log is packed into one Parquet file
+inline constexpr std::uint64_t kLargestDrained = 4 * kLogBytes;  // no log is: it is read whole
 
 struct DrainResult {
   std::uint64_t chunks = 0;

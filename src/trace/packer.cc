@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "trace/packer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 #include <iterator>
@@ -25,6 +23,22 @@ constexpr const char* kPartTables[] = {kCountersTable, kIntervalsTable, kSummary
                                        kTimelineTable, kCoverageTable,  kInodesTable,
                                        kEventsTable};
 
+bool is_summed(std::string_view table) {
+  return std::ranges::find(kSummedTables, table) != std::end(kSummedTables);
+}
+
+// A reader that asks whether somebody has the lock holds it for a moment.
+Result<std::optional<FileLock>> take_lock(const Directory& spool) {
+  constexpr int kAttempts = 10;
+  for (int attempt = 1;; attempt++) {
+    Result<std::optional<FileLock>> lock =
+        FileLock::attempt(spool, kLockFile, FileLock::Mode::kExclusive);
+    if (!lock || lock->has_value() || attempt == kAttempts) return lock;
+    const timespec nap{0, 2000000};
+    ::nanosleep(&nap, nullptr);
+  }
+}
+
 Clock first_clock(const Manifest& manifest, const Spool& spool) {
   if (!manifest.clock.pairs().empty()) return manifest.clock;
   Clock clock = Clock::of(spool.header());
@@ -41,13 +55,13 @@ Clock first_clock(const Manifest& manifest, const Spool& spool) {
   return {clock.tick_source(), clock.pairs().front(), rate};
 }
 
-std::span<const std::uint8_t> as_bytes(const MappedFile& file) {
-  return {reinterpret_cast<const std::uint8_t*>(file.bytes().data()), file.bytes().size()};
+std::span<const std::uint8_t> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
 }  // namespace
 
-Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest first_manifest,
+Packer::State::State(Directory directory, Spool spool, FileLock lock, Manifest first_manifest,
                      PackerOptions options)
     : manifest(std::move(first_manifest)),
       clock(first_clock(manifest, spool)),
@@ -56,7 +70,8 @@ Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest
       lock_(std::move(lock)),
       options_(std::move(options)),
       definitions_(spool_),
-      decoder_(strings, clock, {options_.resolver, PathFilter(manifest.path_filter)}) {}
+      decoder_(strings, clock,
+               {options_.resolver, PathFilter(manifest.path_filter), options_.local}) {}
 
 Status Packer::State::start() {
   std::uint64_t first = 0;
@@ -117,15 +132,14 @@ std::vector<std::uint64_t> Packer::State::complete_logs() const {
 }
 
 bool Packer::State::is_packed(std::uint64_t n) const {
-  const std::string path = final_path(parquet_name(kEventsTable, n));
-  return path_exists(path) && parquet_damage(path).empty();
+  return parquet_damage(directory_, parquet_name(kEventsTable, n)).empty();
 }
 
 Status Packer::State::pack_complete(const GoOn& go_on) {
   for (const std::uint64_t n : complete_logs()) {
     if (is_packed(n)) {
       // Killed between publishing and removing.
-      ::unlink(spool_.log_path(n).c_str());
+      (void)spool_.files().remove(Spool::log_name(n));
     } else if (!go_on || go_on(n)) {
       FATHOM_TRY(pack(n));
     } else {
@@ -149,7 +163,8 @@ Status Packer::State::pack(std::uint64_t n) {
 }
 
 Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
-  FATHOM_ASSIGN(const MappedFile log, MappedFile::open(spool_.log_path(n)));
+  FATHOM_ASSIGN(const std::string log,
+                spool_.files().read_whole(Spool::log_name(n), kLargestDrained));
   std::vector<Chunk> chunks;
   std::set<ChunkName> names;
   {
@@ -182,8 +197,8 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
 }
 
 Status Packer::State::write_unpublished(const std::string& name, const SqlBatch& batch) {
-  const std::string path = unpublished_path(name);
-  return sql::write_parquet(path, batch.batch(),
+  FATHOM_ASSIGN(File file, spool_.files().create(name));
+  return sql::write_parquet(std::move(file), batch.batch(),
                             {.row_group_size = 122880, .zstd_level = options_.zstd_level});
 }
 
@@ -211,7 +226,7 @@ Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
 
 // Only the machine that recorded knows what its paths mean.
 Status Packer::State::write_inodes(std::uint64_t n, const SummaryTable& sums) {
-  if (!spool_.same_boot()) return {};
+  if (!options_.local || !spool_.same_boot()) return {};
   const std::vector<InodeRow> found = inodes_.look_at(sums, strings);
   if (found.empty()) return {};
   return write_unpublished(parquet_name(kInodesTable, n), SqlBatch::inodes(found, strings));
@@ -221,23 +236,24 @@ Status Packer::State::write_inodes(std::uint64_t n, const SummaryTable& sums) {
 // belongs to.
 Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
   const std::string carried = decoder_.carry();
-  if (!carried.empty()) FATHOM_TRY(write_file_atomic(spool_.carry_path(n), carried));
+  if (!carried.empty()) FATHOM_TRY(spool_.files().write_atomic(Spool::carry_name(n), carried));
   FATHOM_TRY(write_manifest(directory_, manifest));  // with the clock that the rows were made with
   FATHOM_ASSIGN(const FileLock exclusive,
-                FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
+                FileLock::wait(spool_.files(), kPublishLock, FileLock::Mode::kExclusive));
   for (const char* table : kPartTables) {
     const std::string name = parquet_name(table, n);
-    if (!path_exists(unpublished_path(name))) continue;
-    const Result<File> file = File::open(unpublished_path(name), 0);
-    if (file && file->size()) {
+    const Result<File> file = spool_.files().read(name);
+    if (!file) continue;
+    if (file->size()) {
       const std::scoped_lock lock(mutex_);
       progress_.parquet_bytes += *file->size();
     }
-    FATHOM_TRY(rename_path(unpublished_path(name), final_path(name)));
+    FATHOM_TRY(spool_.files().rename(name, directory_, name));
+    if (!is_summed(table)) manifest.files[table]++;
   }
   own_parts_.insert(n);
   const std::optional<std::uint64_t> before = std::exchange(last_packed_, n);
-  if (before) ::unlink(spool_.carry_path(*before).c_str());
+  if (before) (void)spool_.files().remove(Spool::carry_name(*before));
   for (const SummaryRow& row : sums.summary.rows()) summary_.add(row);
   for (const Timeline::Row& row : sums.timeline.rows()) timeline_.add(row);
   coverage_.add(sums.coverage);
@@ -245,21 +261,24 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
     add_to(manifest.layer(layer).events, count);
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
   FATHOM_TRY(write_manifest(directory_, manifest));
-  ::unlink(spool_.log_path(n).c_str());
+  (void)spool_.files().remove(Spool::log_name(n));
   return {};
 }
 
 Result<Packer> Packer::open(const std::string& directory, Manifest manifest,
                             PackerOptions options) {
-  const std::string spool_directory = join_path(directory, kSpoolDirectory);
-  FATHOM_ASSIGN(Spool spool, Spool::open(spool_directory));
-  FATHOM_ASSIGN(std::optional<FileLock> lock,
-                FileLock::attempt(spool.lock_path(), FileLock::Mode::kExclusive));
+  FATHOM_ASSIGN(Directory recording, Directory::open(directory));
+  FATHOM_ASSIGN(const Directory spool_files, recording.directory(kSpoolDirectory));
+  FATHOM_ASSIGN(Spool spool, Spool::open(spool_files));
+  FATHOM_ASSIGN(std::optional<FileLock> lock, take_lock(spool_files));
   if (!lock) {
     return Error{Code::kDenied, directory + " is being recorded by another process",
                  "wait until it has ended"};
   }
-  auto state = std::make_unique<State>(directory, std::move(spool), std::move(*lock),
+  // Readers look whether it is there, and must not wait for it.
+  FATHOM_ASSIGN(const std::optional<FileLock> made,
+                FileLock::attempt(spool_files, kPublishLock, FileLock::Mode::kShared));
+  auto state = std::make_unique<State>(std::move(recording), std::move(spool), std::move(*lock),
                                        std::move(manifest), std::move(options));
   FATHOM_TRY(state->start());
   return Packer(std::move(state));

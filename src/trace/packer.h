@@ -29,6 +29,7 @@ namespace fathom::trace {
 struct PackerOptions {
   NameResolver resolver;
   std::string library;  // libfathom.so, for the reasons of not_covered; may be empty
+  bool local = true;    // see DecoderOptions; and whether paths of files may be looked at
   int zstd_level = 1;   // 3 takes longer and saves nothing: dictionaries and deltas have done it
 };
 

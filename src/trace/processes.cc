@@ -171,7 +171,7 @@ std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
       const std::uint32_t file = definitions.file(*process, note.path, known);
       const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;
       const std::string program(definitions.strings().view(file));
-      std::string reason = obstacle_of(program, library);
+      std::string reason = definitions.local() ? obstacle_of(program, library) : "";
       if (reason.empty() && (note.value & FATHOM_EXEC_WITHOUT_LIBRARY) != 0)
         reason = "environment cleared";
       if (reason.empty() && pid_lives(pid)) continue;  // it may be about to

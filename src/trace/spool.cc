@@ -19,24 +19,27 @@ namespace {
 
 constexpr std::uint32_t kLargestSegment = 1U << 20;
 constexpr std::uint32_t kMostSegments = 1U << 16;
+constexpr std::size_t kMostCarried = std::size_t{64} << 20;
+constexpr std::size_t kMostSchema = std::size_t{4} << 20;
 constexpr char kLogPrefix[] = "drained-";
 constexpr char kLogSuffix[] = ".log";
-
-Result<Fd> open_lock_file(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // Somebody else's recording may be readable only; flock is content with that.
-  if (fd < 0) fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return os_error(errno, "open " + path);
-  return Fd(fd);
-}
 
 int flock_operation(FileLock::Mode mode) {
   return mode == FileLock::Mode::kShared ? LOCK_SH : LOCK_EX;
 }
 
+std::string schema_name(std::uint64_t hash) {
+  char digits[17] = {};
+  const auto end = std::to_chars(digits, digits + 16, hash, 16).ptr;
+  const std::string hex(digits, end);
+  return FATHOM_SCHEMA_PREFIX + std::string(16 - hex.size(), '0') + hex;
+}
+
 Error bad_pool(const std::string& path, const std::string& what) {
   return {Code::kCorrupt, path + ": " + what, ""};
 }
+
+}  // namespace
 
 Status check_pool(const fathom_pool_header& header, std::uint64_t size, const std::string& path) {
   if (header.magic == 0) return Error{Code::kNotFound, path + ": not ready", ""};
@@ -54,44 +57,77 @@ Status check_pool(const fathom_pool_header& header, std::uint64_t size, const st
   return {};
 }
 
+namespace {
+
+Result<File> lock_file(const Directory& directory, std::string_view name) {
+  return directory.open_file(name, O_RDWR | O_CREAT, 0600);
+}
+
+Result<bool> try_lock(const File& file, FileLock::Mode mode) {
+  if (::flock(file.fd(), flock_operation(mode) | LOCK_NB) == 0) return true;
+  if (errno == EWOULDBLOCK) return false;
+  return os_error(errno, "lock " + file.path());
+}
+
 }  // namespace
 
-Result<FileLock> FileLock::wait(const std::string& path, Mode mode) {
-  FATHOM_ASSIGN(Fd fd, open_lock_file(path));
-  while (::flock(fd.get(), flock_operation(mode)) != 0) {
-    if (errno != EINTR) return os_error(errno, "lock " + path);
+Result<FileLock> FileLock::wait(const Directory& directory, std::string_view name, Mode mode) {
+  FATHOM_ASSIGN(File file, lock_file(directory, name));
+  while (::flock(file.fd(), flock_operation(mode)) != 0) {
+    if (errno != EINTR) return os_error(errno, "lock " + file.path());
   }
-  return FileLock(std::move(fd));
+  return FileLock(std::move(file));
+}
+
+Result<std::optional<FileLock>> FileLock::attempt(const Directory& directory, std::string_view name,
+                                                  Mode mode) {
+  FATHOM_ASSIGN(File file, lock_file(directory, name));
+  FATHOM_ASSIGN(const bool got, try_lock(file, mode));
+  return got ? std::optional<FileLock>(FileLock(std::move(file))) : std::nullopt;
 }
 
 Result<std::optional<FileLock>> FileLock::attempt(const std::string& path, Mode mode) {
-  FATHOM_ASSIGN(Fd fd, open_lock_file(path));
-  if (::flock(fd.get(), flock_operation(mode) | LOCK_NB) == 0) {
-    return std::optional<FileLock>(FileLock(std::move(fd)));
-  }
-  if (errno == EWOULDBLOCK) return std::optional<FileLock>();
-  return os_error(errno, "lock " + path);
+  FATHOM_ASSIGN(const Directory directory, Directory::open(std::string(dir_name(path))));
+  return attempt(directory, base_name(path), mode);
+}
+
+Result<std::optional<FileLock>> FileLock::look(const Directory& directory, std::string_view name) {
+  FATHOM_ASSIGN(File file, directory.read(name));
+  FATHOM_ASSIGN(const bool got, try_lock(file, Mode::kShared));
+  return got ? std::optional<FileLock>(FileLock(std::move(file))) : std::nullopt;
 }
 
 Result<Pool> Pool::open(const std::string& path, bool writable) {
-  FATHOM_ASSIGN(const File file, File::open(path, writable ? O_RDWR : O_RDONLY));
+  FATHOM_ASSIGN(const Directory spool, Directory::open(std::string(dir_name(path))));
+  return open(spool, base_name(path), writable);
+}
+
+Result<Pool> Pool::open(const Directory& spool, std::string_view name, bool writable) {
+  // A program that changed its user made pools as that user.
+  FATHOM_ASSIGN(const File file,
+                spool.open_file(name, writable ? O_RDWR : O_RDONLY, 0, Directory::Owner::kAnybody));
   FATHOM_ASSIGN(const std::uint64_t size, file.size());
-  if (size < FATHOM_POOL_HEADER_SIZE) return Error{Code::kNotFound, path + ": not ready", ""};
+  if (size < FATHOM_POOL_HEADER_SIZE)
+    return Error{Code::kNotFound, file.path() + ": not ready", ""};
   const int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
   void* memory = ::mmap(nullptr, size, protection, MAP_SHARED, file.fd(), 0);
-  if (memory == MAP_FAILED) return os_error(errno, "map " + path);
-  Pool pool(path, memory, size);
+  if (memory == MAP_FAILED) return os_error(errno, "map " + file.path());
+  Pool pool(file.path(), memory, size);
   // The guest stores the magic last.
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  FATHOM_TRY(check_pool(pool.header(), size, path));
+  FATHOM_TRY(check_pool(pool.header(), size, file.path()));
   pool.segment_size_ = pool.header().segment_size;
   pool.count_ = pool.header().segment_count;
+  pool.ask_date(file);
+  return pool;
+}
+
+void Pool::ask_date(const File& file) {
   struct statx times {};
   if (::statx(file.fd(), "", AT_EMPTY_PATH, STATX_BTIME, &times) == 0 &&
       (times.stx_mask & STATX_BTIME) != 0) {
-    pool.made_ = times.stx_btime.tv_sec * 1000000000 + times.stx_btime.tv_nsec;
+    made_ = times.stx_btime.tv_sec * 1000000000 + times.stx_btime.tv_nsec;
   }
-  return pool;
 }
 
 Pool::Pool(std::string path, void* memory, std::size_t size)
@@ -136,13 +172,19 @@ std::span<const std::uint8_t> Pool::records(std::uint32_t index, std::uint64_t c
           static_cast<std::size_t>(end - FATHOM_SEGMENT_HEADER_SIZE)};
 }
 
-Spool::Spool(std::string directory, const fathom_run_header& header)
-    : directory_(std::move(directory)), header_(header) {}
+Spool::Spool(Directory files, const fathom_run_header& header)
+    : files_(std::move(files)), header_(header) {}
 
 Result<Spool> Spool::open(const std::string& directory) {
-  const std::string path = join_path(directory, FATHOM_RUN_FILE);
-  FATHOM_ASSIGN(const std::string bytes, read_file(path));
+  FATHOM_ASSIGN(const Directory files, Directory::open_beneath(directory));
+  return open(files);
+}
+
+Result<Spool> Spool::open(const Directory& directory) {
+  FATHOM_ASSIGN(const File file, directory.read(FATHOM_RUN_FILE));
+  const std::string& path = file.path();
   fathom_run_header header{};
+  FATHOM_ASSIGN(const std::string bytes, file.read_range(0, sizeof header));
   if (bytes.size() < sizeof header) return Error{Code::kCorrupt, path + " is cut off", ""};
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.magic != FATHOM_RUN_MAGIC) return Error{Code::kCorrupt, path + " is damaged", ""};
@@ -165,23 +207,27 @@ std::string Spool::run_id() const {
   return text;
 }
 
+std::string_view Spool::boot_id() const {
+  return {header_.boot_id, strnlen(header_.boot_id, sizeof header_.boot_id)};
+}
+
 bool Spool::same_boot() const {
-  const std::string_view boot(header_.boot_id, strnlen(header_.boot_id, sizeof header_.boot_id));
+  const std::string_view boot = boot_id();
   return boot.empty() || boot == read_host_facts().boot_id;
 }
 
 Result<std::vector<std::string>> Spool::pool_paths() const {
-  FATHOM_ASSIGN(std::vector<std::string> names, list_dir(directory_));
+  FATHOM_ASSIGN(const std::vector<std::string> names, files_.names());
   std::vector<std::string> paths;
   for (const std::string& name : names) {
-    if (name.ends_with(FATHOM_POOL_SUFFIX)) paths.push_back(join_path(directory_, name));
+    if (name.ends_with(FATHOM_POOL_SUFFIX)) paths.push_back(files_.path_of(name));
   }
   return paths;
 }
 
 std::vector<std::uint64_t> Spool::logs() const {
   std::vector<std::uint64_t> numbers;
-  const Result<std::vector<std::string>> names = list_dir(directory_);
+  const Result<std::vector<std::string>> names = files_.names();
   if (!names) return numbers;
   for (const std::string_view name : *names) {
     if (!name.starts_with(kLogPrefix) || !name.ends_with(kLogSuffix)) continue;
@@ -196,39 +242,37 @@ std::vector<std::uint64_t> Spool::logs() const {
   return numbers;
 }
 
-std::string Spool::log_path(std::uint64_t n) const {
-  return join_path(directory_, kLogPrefix + std::to_string(n) + kLogSuffix);
-}
-std::string Spool::definitions_path() const { return join_path(directory_, "definitions.log"); }
-std::string Spool::carry_path(std::uint64_t n) const {
-  return join_path(directory_, "carry-" + std::to_string(n));
-}
+std::string Spool::log_name(std::uint64_t n) { return kLogPrefix + std::to_string(n) + kLogSuffix; }
+std::string Spool::log_path(std::uint64_t n) const { return files_.path_of(log_name(n)); }
+std::string Spool::carry_name(std::uint64_t n) { return "carry-" + std::to_string(n); }
 void Spool::restore_carried(std::uint64_t n, Decoder& decoder) const {
-  if (!path_exists(carry_path(n))) return;
-  const Result<std::string> carried = read_file(carry_path(n));
+  if (!files_.has(carry_name(n))) return;
+  const Result<std::string> carried = files_.read_whole(carry_name(n), kMostCarried);
   decoder.restore(carried ? *carried : "unreadable");
 }
-std::string Spool::lock_path() const { return join_path(directory_, "lock"); }
-std::string Spool::publish_lock_path() const { return join_path(directory_, "publish.lock"); }
+std::string Spool::lock_path() const { return files_.path_of(kLockFile); }
 
 const Schema* Spool::schema(std::uint64_t hash) {
   const auto known = schemas_.find(hash);
   if (known != schemas_.end()) return known->second.get();
   std::unique_ptr<Schema>& slot = schemas_[hash];
-  char digits[17] = {};
-  const auto end = std::to_chars(digits, digits + 16, hash, 16).ptr;
-  const std::string hex(digits, end);
-  const std::string path =
-      join_path(directory_, FATHOM_SCHEMA_PREFIX + std::string(16 - hex.size(), '0') + hex);
-  const Result<std::string> text = read_file(path);
+  const Result<std::string> text = files_.read_whole(schema_name(hash), kMostSchema);
   if (!text || fnv1a(*text) != hash) return nullptr;
   Result<Schema> schema = Schema::parse(*text);
   if (schema) slot = std::make_unique<Schema>(std::move(schema).value());
   return slot.get();
 }
 
+std::vector<std::string> Spool::missing_schemas() const {
+  std::vector<std::string> names;
+  for (const auto& [hash, schema] : schemas_) {
+    if (schema == nullptr) names.push_back(schema_name(hash));
+  }
+  return names;
+}
+
 void Spool::give_back(std::uint64_t bytes) const {
-  const Result<File> file = File::open(join_path(directory_, FATHOM_RUN_FILE), O_RDWR);
+  const Result<File> file = files_.open_file(FATHOM_RUN_FILE, O_RDWR);
   if (!file) return;
   void* memory =
       ::mmap(nullptr, FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd(), 0);

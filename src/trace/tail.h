@@ -10,11 +10,17 @@
 
 namespace fathom::trace {
 
+// Events that stay in memory; more go to temporary files, which have no name.
+inline constexpr std::size_t kMostRowsInMemory = 2'000'000;
+
 struct TailFacts {
   std::map<std::string, std::int64_t> events_by_layer;
   std::vector<Loss> losses;
   std::vector<NotCovered> not_covered;
+  std::vector<DamagedFile> damaged;
+  std::vector<DataFile> packed;  // events that were too many to stay in memory, as Parquet files
   bool owners_alive = false;
+  bool changed = false;  // somebody packed meanwhile: to be read again
 };
 
 struct TailOptions {
@@ -22,10 +28,10 @@ struct TailOptions {
   Need need = Need::kEvents;
   std::vector<std::uint64_t> replaced_logs;  // that Parquet files hold
   std::optional<std::uint64_t> last_packed;  // what its log carried on is to be gone on from
-  bool undisturbed = false;                  // the caller holds spool/lock: nobody drains
+  bool undisturbed = false;                  // nobody drains
+  std::size_t most_rows = kMostRowsInMemory;
 };
 
-// The caller holds publish.lock shared.
 Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
                                         const TailOptions& options, TailFacts& facts);
 
