@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 from typing import Dict, List
 
+import check_door
 import check_layers
 import tally
 
@@ -19,6 +20,31 @@ def layer_problems(files: Dict[str, str], name: str) -> List[str]:
         problems = [problem for _, problem in check_layers.problems_of(src, name)]
         leak = check_layers.is_guest(name) and check_layers.leak_into_guest(src, name)
         return problems + ([f"reaches {leak}"] if leak else [])
+
+
+class Door(unittest.TestCase):
+    def check(self, name: str, line: str, allowed: bool) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True)
+            path.write_text(line + "\n")
+            found = list(check_door.problems(Path(folder)))
+        self.assertEqual(not found, allowed, f"{name}: {line}: {found}")
+
+    def test_paths(self) -> None:
+        self.check("trace/x.cc", "const auto file = directory.read(name);", True)
+        self.check("trace/x.cc", "const auto file = File::open(path, O_RDONLY);", False)
+        self.check("trace/x.cc", "int fd = ::open(path, O_RDONLY);", False)
+        self.check("analysis/x.h", "std::ifstream in(path);", False)
+        self.check("trace/x.cc", "const auto spool = Spool::open(directory);", True)
+        self.check("trace/x.cc", '// File::open; "fopen" is a word', True)
+        self.check("trace/x_test.cc", "const auto text = read_file(path);", True)
+        self.check("sql/x.cc", "const auto text = read_file(path);", True)
+
+    def test_exceptions(self) -> None:
+        self.check("trace/liveness.cc", 'read_file("/proc/1/stat");', True)
+        self.check("trace/liveness.cc", "list_dir(path);", False)
+        self.check("analysis/import/x.cc", "read_file(path);", True)
 
 
 class Layers(unittest.TestCase):

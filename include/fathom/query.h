@@ -75,8 +75,8 @@ typedef struct fathom_report_options {
 
 const char* fathom_query_version(void);  // of Fathom; not to be freed
 
-// Opens recordings, or directories of them, as one. What is not packed yet is packed first, where
-// that is allowed, and is read from memory where not.
+// Opens recordings, or directories of them, as one. Nothing in them is changed: what is not packed
+// yet is decoded into memory, or into temporary files without a name.
 fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
                                         const fathom_open_options* options, fathom_error** error);
 void fathom_recording_close(fathom_recording* recording);  // rows and streams of it live on

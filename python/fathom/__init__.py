@@ -50,7 +50,8 @@ __all__ = [
 def open(paths: Path | Sequence[Path], *, threads: int | None = None) -> Recording:
     """A recording, a directory of recordings, or several of either, opened as one.
 
-    What is not packed into Parquet yet is packed first. `threads` are those of the database, by default one a core.
+    Nothing in it is changed: what is not packed into Parquet yet is decoded into memory. `threads` are those of the
+    database, by default one a core.
     """
     from fathom.recording import Recording
 

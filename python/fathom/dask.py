@@ -182,7 +182,7 @@ def _check_view(view: str, by: str | Sequence[str] | None) -> None:
 def gather(client: distributed.Client, paths: Paths) -> Gathered:
     """The sums of the recordings, for several reports.
 
-    Workers decode and pack what is not packed, and send the sums of each recording: integers, which the engine here
+    Workers decode what is not packed, and send the sums of each recording: integers, which the engine here
     adds up as it does those of recordings that lie beside it.
     """
     parts = client.gather([client.submit(_sums, name, pure=False) for name in path_list(paths)])

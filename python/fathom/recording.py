@@ -171,6 +171,6 @@ class Recording:
         if table not in described["tables"]:
             raise Error(f"there are no files of a table '{table}'", f"there are {', '.join(described['tables'])}")
         if not described["packed"]:
-            hint = "wait until the run has ended" if self.state == "running" else "is the directory writable?"
+            hint = "wait until the run has ended" if self.state == "running" else "fathom collect packs it"
             raise Error("the recording is not packed into Parquet files", hint, "unsupported")
         return [(file, part["shift"]) for part in described["parts"] for file in part["files"].get(table, ())]

@@ -121,10 +121,10 @@ void add_part(std::vector<std::pair<std::string, std::string>>& rows, const Part
 std::optional<std::int64_t> distance(const Manifest& from, const Manifest& to) {
   const bool same_boot = !from.host.boot_id.empty() && from.host.boot_id == to.host.boot_id;
   if (same_boot && !from.clock.pairs().empty() && !to.clock.pairs().empty()) {
-    return to.clock.pairs()[0].monotonic_ns - from.clock.pairs()[0].monotonic_ns;
+    return minus(to.clock.pairs()[0].monotonic_ns, from.clock.pairs()[0].monotonic_ns);
   }
   if (from.start_realtime_ns <= 0 || to.start_realtime_ns <= 0) return std::nullopt;
-  return to.start_realtime_ns - from.start_realtime_ns;
+  return minus(to.start_realtime_ns, from.start_realtime_ns);
 }
 
 }  // namespace
@@ -171,7 +171,7 @@ std::vector<std::int64_t> shifts_of(const std::vector<Part>& parts) {
     shifts.push_back(distance(parts[0].manifest, part.manifest).value_or(0));
   }
   const std::int64_t first = *std::ranges::min_element(shifts);
-  for (std::int64_t& shift : shifts) shift -= first;
+  for (std::int64_t& shift : shifts) shift = minus(shift, first);
   return shifts;
 }
 
@@ -181,7 +181,7 @@ std::optional<std::int64_t> known_wall_ns(const std::vector<Part>& parts,
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::optional<std::int64_t> duration = parts[i].manifest.duration_ns;
     if (!duration) return std::nullopt;
-    wall = std::max(wall, shifts[i] + *duration);
+    wall = std::max(wall, plus(shifts[i], *duration));
   }
   return wall;
 }

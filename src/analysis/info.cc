@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/info.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/facts.h"
-#include "base/files.h"
+#include "base/directory.h"
 #include "base/sum.h"
 #include "base/text.h"
 
@@ -23,23 +24,30 @@ struct Disk {
   std::int64_t bytes = 0;
 };
 
-void measure(const std::string& path, Disk& disk) {
-  struct stat facts {};
-  if (lstat(path.c_str(), &facts) != 0) return;
-  if (!S_ISDIR(facts.st_mode)) {
-    constexpr std::int64_t kBlock = 512;  // st_blocks counts these whatever the file system
-    disk.files++;
-    disk.bytes += std::min<std::int64_t>(facts.st_size, facts.st_blocks * kBlock);
-    return;
-  }
-  const Result<std::vector<std::string>> names = list_dir(path);
+constexpr int kDeepest = 4;  // of what a recording has
+
+void measure(const Directory& directory, int depth, Disk& disk) {
+  const Result<std::vector<std::string>> names = directory.names();
   if (!names) return;
-  for (const std::string& name : *names) measure(join_path(path, name), disk);
+  for (const std::string& name : *names) {
+    struct stat facts {};
+    if (fstatat(directory.fd(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISDIR(facts.st_mode)) {
+      constexpr std::int64_t kBlock = 512;  // st_blocks counts these whatever the file system
+      disk.files++;
+      add_to(disk.bytes, std::min<std::int64_t>(facts.st_size, facts.st_blocks * kBlock));
+    } else if (const Result<Directory> below = directory.directory(name); below && depth > 0) {
+      measure(*below, depth - 1, disk);
+    }
+  }
 }
 
 Disk disk_of(const Info& info) {
   Disk disk;
-  for (const Part& part : info.parts) measure(part.directory, disk);
+  for (const Part& part : info.parts) {
+    if (const Result<Directory> directory = Directory::open(part.directory))
+      measure(*directory, kDeepest, disk);
+  }
   return disk;
 }
 
@@ -175,7 +183,8 @@ Result<Info> read_info(const std::string& path, const trace::NameResolver& resol
   FATHOM_ASSIGN(const std::string directory, absolute_path(path));
   FATHOM_ASSIGN(
       trace::Recording recording,
-      trace::Recording::open(directory, {.resolver = resolver, .paths = {}}, trace::Need::kSums));
+      trace::Recording::open(directory, {.resolver = resolver, .paths = {}, .local = true},
+                             trace::Need::kSums));
   Info info;
   info.parts = std::move(recording.parts);
   for (Part& part : info.parts) part.tail.reset();

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 
 #include "analysis/facts.h"
 #include "analysis/report.h"
+#include "analysis/source_names.h"
 #include "analysis/store_views.h"
-#include "analysis/walk/run_file.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/memory.h"
@@ -25,6 +26,7 @@ class Store::State {
   Status build(trace::Need need, const std::string& output) {
     FATHOM_TRY(make_views(connection_, parts_, shifts_, need));
     std::vector<std::string> directories;
+    std::vector<std::string> sources;
     if (!output.empty()) {
       FATHOM_ASSIGN(const std::string absolute, absolute_path(output));
       directories.push_back(absolute + "/");
@@ -32,9 +34,14 @@ class Store::State {
     for (trace::Part& part : parts_) {
       packed_ = packed_ && part.tail == nullptr;
       part.tail.reset();
-      directories.push_back(part.directory + "/");
+      for (const auto& [table, files] : part.files) {
+        for (const trace::DataFile& file : files) {
+          sources.push_back(file.source);
+          if (file.held) connection_.keep(file.held);
+        }
+      }
     }
-    return connection_.lock_down(directories);
+    return connection_.lock_down(directories, sources);
   }
 
   Result<std::int64_t> wall_ns() {
@@ -42,6 +49,13 @@ class Store::State {
     FATHOM_ASSIGN(const Table rows, connection_.query("SELECT wall FROM totals"));
     const auto* wall = std::get_if<std::int64_t>(&rows.rows[0][0].data);
     return wall == nullptr ? 0 : *wall;
+  }
+
+  // An answer whose failure calls files by their paths.
+  template <class T>
+  Result<T> named(Result<T> answer) const {
+    if (answer) return answer;
+    return with_paths(std::move(answer).error(), parts_);
   }
 
   sql::Connection& connection() { return connection_; }
@@ -64,9 +78,10 @@ Result<std::vector<trace::Part>> open_parts(std::span<const std::string> paths,
   std::vector<trace::Part> parts;
   for (const std::string& path : paths) {
     FATHOM_ASSIGN(std::string directory, absolute_path(path));
-    FATHOM_ASSIGN(trace::Recording recording,
-                  trace::Recording::open(directory, {.resolver = options.resolver, .paths = {}},
-                                         options.need));
+    FATHOM_ASSIGN(
+        trace::Recording recording,
+        trace::Recording::open(
+            directory, {.resolver = options.resolver, .paths = {}, .local = true}, options.need));
     std::ranges::move(recording.parts, std::back_inserter(parts));
   }
   if (parts.empty()) return Error{Code::kNotFound, "no recording was named", ""};
@@ -78,7 +93,10 @@ std::string memory_of(const StoreOptions& options) {
   return options.memory.empty() ? std::to_string(usable_memory() / 2) + "B" : options.memory;
 }
 
-std::string own_spill_directory() { return join_path(spill_directory(), "fathom-" + random_id()); }
+// What does not fit into memory goes there.
+std::string own_spill_directory() {
+  return join_path(scratch_directory(), "fathom-" + random_id());
+}
 
 }  // namespace
 
@@ -107,16 +125,16 @@ Result<Store> Store::open(const std::string& path, const StoreOptions& options) 
 }
 
 Result<Table> Store::query(const std::string& sql, const sql::Parameters& parameters) {
-  return state_->connection().query(sql, parameters);
+  return state_->named(state_->connection().query(sql, parameters));
 }
 
 Status Store::stream(const std::string& sql, const sql::OnRows& on_rows,
                      const sql::Parameters& parameters) {
-  return state_->connection().stream(sql, on_rows, parameters);
+  return state_->named(state_->connection().stream(sql, on_rows, parameters));
 }
 
 Status Store::stream_chunks(const std::string& sql, const sql::OnChunk& on_chunk) {
-  return state_->connection().stream_chunks(sql, on_chunk);
+  return state_->named(state_->connection().stream_chunks(sql, on_chunk));
 }
 
 Status Store::ensure(Make make) {
@@ -146,13 +164,13 @@ Status Store::make_what_is_named(const std::string& sql) {
 
 Result<Table> Store::query_untrusted(const std::string& sql, const sql::Parameters& parameters) {
   FATHOM_TRY(make_what_is_named(sql));
-  return state_->connection().query_untrusted(sql, parameters);
+  return state_->named(state_->connection().query_untrusted(sql, parameters));
 }
 
 Status Store::stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
                                const sql::Parameters& parameters) {
   FATHOM_TRY(make_what_is_named(sql));
-  return state_->connection().stream_untrusted(sql, on_rows, parameters);
+  return state_->named(state_->connection().stream_untrusted(sql, on_rows, parameters));
 }
 
 Result<sql::Cursor> Store::ask(const std::string& sql, const sql::Parameters& parameters) {

@@ -64,7 +64,7 @@ std::vector<std::string> branches_of(const ViewSpec& view, const std::vector<Par
     const auto files = parts[i].files.find(std::string(view.name));
     if (files != parts[i].files.end()) {
       std::vector<std::string>& list = files_by_shift[shifts[i]];
-      list.insert(list.end(), files->second.begin(), files->second.end());
+      for (const trace::DataFile& file : files->second) list.push_back(file.source);
     }
     const bool in_tail = parts[i].tail != nullptr && tail_has(view.name);
     if (in_tail) tails.push_back(select_from(view, tail_table(i, view.name), shifts[i]));
@@ -86,14 +86,22 @@ Status create_view(sql::Connection& connection, const ViewSpec& view,
   return connection.execute("CREATE OR REPLACE VIEW " + std::string(view.name) + " AS " + text);
 }
 
+// The database's words, with the file's path in place of its descriptor.
+std::string reason_without(const Error& error, const trace::DataFile& file) {
+  std::string reason = error.message;
+  const std::size_t at = reason.find(file.source);
+  return at == std::string::npos ? reason : reason.replace(at, file.source.size(), file.path);
+}
+
 // Takes files out of the recording that the database cannot open as this table.
 void set_aside(sql::Connection& connection, const ViewSpec& view, Part& part) {
   const auto found = part.files.find(std::string(view.name));
   if (found == part.files.end()) return;
-  std::erase_if(found->second, [&](const std::string& file) {
-    const std::string from = "read_parquet([" + sql::quote_literal(file) + "])";
+  std::erase_if(found->second, [&](const trace::DataFile& file) {
+    const std::string from = "read_parquet([" + sql::quote_literal(file.source) + "])";
     const Result<Table> opened = connection.query(select_from(view, from, 0) + " LIMIT 0");
-    if (!opened) part.damaged.push_back({.path = file, .reason = opened.error().message});
+    if (!opened)
+      part.damaged.push_back({.path = file.path, .reason = reason_without(opened.error(), file)});
     return !opened.has_value();
   });
 }

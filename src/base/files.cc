@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/ids.h"
 #include "base/os_error.h"
@@ -25,6 +26,22 @@ Result<File> File::open(const std::string& path, int flags, mode_t mode) {
   return File(std::move(fd), path);
 }
 
+Result<File> File::unnamed(const std::string& directory) {
+  Fd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (fd.valid()) return File(std::move(fd), directory + " (a temporary file)");
+  // Not every file system can do that.
+  const std::string path = join_path(directory, "fathom-" + random_id());
+  FATHOM_ASSIGN(File file, open(path, O_RDWR | O_CREAT | O_EXCL, 0600));
+  ::unlink(path.c_str());
+  return file;
+}
+
+Result<File> File::duplicate() const {
+  Fd fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!fd.valid()) return os_error(errno, "duplicate " + path_);
+  return File(std::move(fd), path_);
+}
+
 Result<std::size_t> File::pread_some(std::span<std::byte> buffer, std::uint64_t offset) const {
   std::size_t done = 0;
   while (done < buffer.size()) {
@@ -36,6 +53,14 @@ Result<std::size_t> File::pread_some(std::span<std::byte> buffer, std::uint64_t 
     done += static_cast<std::size_t>(got);
   }
   return done;
+}
+
+Result<std::string> File::read_range(std::uint64_t offset, std::size_t length) const {
+  std::string bytes(length, '\0');
+  FATHOM_ASSIGN(const std::size_t got,
+                pread_some(std::as_writable_bytes(std::span(bytes)), offset));
+  bytes.resize(got);
+  return bytes;
 }
 
 Status File::write_all(std::string_view bytes) {
@@ -75,6 +100,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 
 MappedFile::~MappedFile() {
   if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+std::string scratch_directory() {
+  const char* wanted = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  return wanted != nullptr && *wanted == '/' ? wanted : "/var/tmp";
 }
 
 Result<std::string> read_file(const std::string& path) {

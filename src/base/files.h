@@ -44,9 +44,18 @@ class File {
  public:
   // `flags` as open(2); O_CLOEXEC is added.
   static Result<File> open(const std::string& path, int flags, mode_t mode = 0666);
+  // Takes over what is open already.
+  static File adopt(Fd fd, std::string path) { return {std::move(fd), std::move(path)}; }
+  // Without a name, for reading and writing: it goes with whoever holds it, however he ends.
+  static Result<File> unnamed(const std::string& directory);
+
+  // Another descriptor of the same open file.
+  [[nodiscard]] Result<File> duplicate() const;
 
   // Reads at most buffer.size() bytes at the offset; fewer only at the end of the file.
   Result<std::size_t> pread_some(std::span<std::byte> buffer, std::uint64_t offset) const;
+  // `length` bytes from the offset on; fewer where the file ends.
+  [[nodiscard]] Result<std::string> read_range(std::uint64_t offset, std::size_t length) const;
   Status write_all(std::string_view bytes);
   Status sync();
   [[nodiscard]] Result<std::uint64_t> size() const;
@@ -79,6 +88,9 @@ class MappedFile {
   explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::span<const std::byte> bytes_;
 };
+
+// Where temporary files go: $TMPDIR, else /var/tmp, since /tmp may be memory itself.
+[[nodiscard]] std::string scratch_directory();
 
 // The whole content, also of files without a size such as those of /proc.
 Result<std::string> read_file(const std::string& path);

@@ -13,6 +13,12 @@ namespace fathom {
   return result;
 }
 
+[[nodiscard]] constexpr std::int64_t minus(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_sub_overflow(a, b, &result)) return b < 0 ? INT64_MAX : INT64_MIN + 1;
+  return result;
+}
+
 constexpr void add_to(std::int64_t& sum, std::int64_t more) { sum = plus(sum, more); }
 
 }  // namespace fathom

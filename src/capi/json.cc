@@ -37,7 +37,13 @@ void write_part(JsonWriter& json, const trace::Part& part, std::int64_t shift) {
   json.key("shift").value(shift);
   json.key("manifest").value(trace::format_manifest(part.manifest));
   json.key("files").begin_object();
-  for (const auto& [table, files] : part.files) write_texts(json.key(table), files);
+  for (const auto& [table, files] : part.files) {
+    json.key(table).begin_array();
+    for (const trace::DataFile& file : files) {
+      if (!file.path.empty()) json.value(file.path);
+    }
+    json.end_array();
+  }
   json.end_object();
   json.key("damaged").begin_array();
   for (const trace::DamagedFile& file : part.damaged) {

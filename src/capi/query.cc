@@ -18,7 +18,6 @@
 #include "base/version.h"
 #include "capi/json.h"
 #include "sources/function_names.h"
-#include "sources/leftovers.h"
 #include "sql/arrow.h"
 #include "sql/cursor.h"
 
@@ -128,9 +127,7 @@ Result<sql::Parameters> parameters_of(const fathom_value* values, size_t count) 
 }
 
 Result<analysis::Store> open_store(const std::vector<std::string>& names, int threads) {
-  const trace::NameResolver resolver = sources::function_names();
-  for (const std::string& name : names) sources::pack_leftovers(name, resolver);
-  return analysis::Store::open(names, {.resolver = resolver, .threads = threads});
+  return analysis::Store::open(names, {.resolver = sources::function_names(), .threads = threads});
 }
 
 Result<analysis::RowFilter> filter_of(const fathom_report_options& given) {

@@ -11,6 +11,7 @@
 #include "cli/tell.h"
 #include "session/collect.h"
 #include "session/drop_in_wishes.h"
+#include "trace/trust.h"
 
 namespace fathom::cli {
 namespace {
@@ -70,6 +71,9 @@ Result<int> run(Parser& parser) {
   if (!go_on) return 0;
   FATHOM_ASSIGN(options.share, shared_group(parser, share));
   FATHOM_TRY(make_absolute(files));
+  if (Status own = trace::check_owner(options.directory);
+      !own && own.error().code != Code::kNotFound)
+    return std::move(own).error();
   const session::DropInWishes wishes = session::DropInWishes::of(options.directory);
   FATHOM_ASSIGN(const bool done, is_done_with_files(options.directory, wishes, files, quiet));
   if (done) return 0;
@@ -102,7 +106,8 @@ extern const CommandDef kCollectCommand;
 const CommandDef kCollectCommand = {
     .name = "collect",
     .summary =
-        "Packs what programs record that were started without 'fathom run', until they have ended",
+        "Packs what programs record that were started without 'fathom run', until they have ended, "
+        "or what an interrupted recorder left",
     .usage = "[OPTION…] DIR",
     .example =
         "LD_PRELOAD=/usr/lib/libfathom.so FATHOM_OUT=$PWD/job.fathom mpirun ./simulate &\n"

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "cli/open_trace.h"
 
+#include <sys/resource.h>
+
 #include "cli/question_guard.h"
 #include "sources/function_names.h"
-#include "sources/leftovers.h"
 #include "trace/recording.h"
 
 namespace fathom::cli {
 namespace {
+
+// Each Parquet file of a recording is held open. Nothing is started that would inherit this.
+void raise_file_limit() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 Result<analysis::Store> guarded(Result<analysis::Store> store) {
   if (store) guard_store(*store);
@@ -19,12 +28,13 @@ Result<analysis::Store> guarded(Result<analysis::Store> store) {
 Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptions options) {
   guard_questions();
   options.resolver = sources::function_names();
-  sources::pack_leftovers(path, options.resolver);
+  raise_file_limit();
   return guarded(analysis::Store::open(path, options));
 }
 
 Result<analysis::Store> open_sums(const std::string& path, const std::string& memory) {
   guard_questions();
+  raise_file_limit();
   return guarded(analysis::Store::open(
       path, {.resolver = sources::function_names(), .need = trace::Need::kSums, .memory = memory}));
 }

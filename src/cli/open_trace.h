@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How commands open recordings. Reports and info are made of sums, which are decoded where nothing
-// is packed yet: they do not wait for Parquet. For the others what a killed recorder or an
-// unsupervised run left is packed first, where we may.
+// How commands open recordings: for reading, whatever they find. Reports and info are made of sums,
+// which take less to decode where nothing is packed yet; the others decode every event.
 #pragma once
 
 #include <string>

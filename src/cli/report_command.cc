@@ -48,7 +48,7 @@ std::string grouping_help() {
   return join(views, "; ");
 }
 
-// Sums are enough for most views, and do not wait for what has to be packed first.
+// Sums are enough for most views, and take less to decode where nothing is packed yet.
 Result<analysis::Store> open_for(const Arguments& arguments, const analysis::ViewDef& view,
                                  const RowFilter& filter) {
   const bool sums = !view.of_events || (view.plain_of_sums && arguments.options.by.empty());

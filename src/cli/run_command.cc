@@ -3,8 +3,8 @@
 
 #include <bit>
 #include <cstdio>
-#include <exception>
 #include <cstdlib>
+#include <exception>
 
 #include "base/files.h"
 #include "base/progress.h"
@@ -215,7 +215,7 @@ void tell_outcome(const session::RunOutcome& outcome) {
     tell(error);
   } else if (outcome.interrupted) {
     tell({Code::kIo, "packing was interrupted, and nothing is lost",
-          "the next command that reads the recording goes on with it"});
+          "the recording can be used as it is; fathom collect packs the rest"});
   }
 }
 

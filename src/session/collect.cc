@@ -36,16 +36,11 @@ bool has_spool(const std::string& directory) {
   return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
 }
 
-Result<trace::Packer> open_packer(const CollectOptions& options, const trace::Spool& spool) {
-  const std::string& directory = options.directory;
-  Result<trace::Manifest> manifest = trace::read_manifest(directory);
-  if (!manifest && manifest.error().code != Code::kNotFound) return std::move(manifest).error();
+trace::RecoverOptions recover_options(const CollectOptions& options) {
   const Result<std::string> library = sources::find_library();
-  return trace::Packer::open(
-      directory, manifest ? std::move(manifest).value() : trace::unsupervised_manifest(spool),
-      {.resolver = sources::function_names(),
-       .library = library ? *library : "",
-       .ended = options.ended});
+  return {.resolver = sources::function_names(),
+          .library = library ? *library : "",
+          .ended = options.ended};
 }
 
 // Looks at the programs from beside, where that can be: processes of another machine, or that have
@@ -84,7 +79,7 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
                                     const std::function<void(const Flow&)>& live) {
   FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(options.directory)));
   if (options.share) FATHOM_TRY(share_with(options.directory, *options.share));
-  FATHOM_ASSIGN(trace::Packer packer, open_packer(options, spool));
+  FATHOM_ASSIGN(trace::Packer packer, trace::open_own(options.directory, recover_options(options)));
   HostSources hosts;
   FATHOM_TRY(start_sources(options, spool, packer, hosts));
   Pump pump(std::move(packer), options.directory);
@@ -103,12 +98,19 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
   hosts.stop();
   pump.stop();
   hosts.tell(pump.packer().manifest());
-  FATHOM_ASSIGN(const trace::FinishResult finished, pump.packer().finish());
+  FATHOM_ASSIGN(const trace::FinishResult finished,
+                pump.packer().finish(trace::why_partial(pump.packer().manifest())));
   outcome.writers_alive = finished.owners_alive;
   if (finished.owners_unknown) outcome.unknown_on = pump.packer().manifest().host.hostname;
   outcome.state = finished.state;
   outcome.trouble = pump.trouble();
   return outcome;
+}
+
+// Recordings of the processes of one job, say: what is left in each is packed.
+Result<CollectOutcome> collect_below(const CollectOptions& options) {
+  FATHOM_TRY(trace::recover(options.directory, recover_options(options)));
+  return CollectOutcome{};
 }
 
 }  // namespace
@@ -122,6 +124,7 @@ Result<CollectOutcome> collect(const CollectOptions& options,
         if (options.share) FATHOM_TRY(share_with(options.directory, *options.share));
         return CollectOutcome{};
       }
+      if (!trace::find_recordings(options.directory).empty()) return collect_below(options);
       return Error{Code::kNotFound, "nothing records into " + options.directory,
                    "start programs with LD_PRELOAD=libfathom.so FATHOM_OUT=" + options.directory +
                        ", or use --follow to wait"};

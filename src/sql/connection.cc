@@ -51,6 +51,10 @@ void Interrupter::interrupt() const {
   if (const auto state = state_.lock()) state->api.interrupt(state->handle);
 }
 
+void Connection::keep(std::shared_ptr<const void> needed) {
+  state_->database->kept.push_back(std::move(needed));
+}
+
 Status Connection::execute(const std::string& sql) {
   duckdb_result result{};
   Status status;
@@ -106,8 +110,10 @@ Result<Table> Connection::query_untrusted(const std::string& sql, const Paramete
   return table;
 }
 
-Status Connection::lock_down(std::span<const std::string> directories) {
+Status Connection::lock_down(std::span<const std::string> directories,
+                             std::span<const std::string> files) {
   // The order matters: a setting is fixed by the ones behind it.
+  FATHOM_TRY(execute("SET allowed_paths = " + quote_list(files)));
   FATHOM_TRY(execute("SET allowed_directories = " + quote_list(directories)));
   FATHOM_TRY(execute("SET autoinstall_known_extensions = false"));
   FATHOM_TRY(execute("SET autoload_known_extensions = false"));

@@ -49,6 +49,9 @@ class Connection {
   Connection& operator=(Connection&& other) noexcept;
   ~Connection();
 
+  // What the database needs to be there: it goes when the last connection has gone.
+  void keep(std::shared_ptr<const void> needed);
+
   // One or more statements of ours; what they return is dropped.
   Status execute(const std::string& sql);
 
@@ -73,7 +76,8 @@ class Connection {
   // Closes the whole database, for good, against files outside these directories, against
   // extensions and against changes of settings. Build the views first. Directories may be read and
   // written: statements are checked as well.
-  Status lock_down(std::span<const std::string> directories);
+  Status lock_down(std::span<const std::string> directories,
+                   std::span<const std::string> files = {});
 
   // The rows of a source while `use` runs: it gets the SQL of a table expression to put behind
   // FROM. See columns.h.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sql/parquet_writer.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,9 +43,9 @@ std::size_t rows_of_group(const Batch& batch, std::size_t begin, std::size_t mos
   return count;
 }
 
-Status write_batch(const std::string& path, const Batch& batch, const ParquetOptions& options) {
+Status write_batch(File file, const Batch& batch, const ParquetOptions& options) {
   FATHOM_ASSIGN(parquet::FileWriter writer,
-                parquet::FileWriter::create(path, batch.columns, options.zstd_level));
+                parquet::FileWriter::create(std::move(file), batch.columns, options.zstd_level));
   std::vector<ColumnData> group(batch.columns.size());
   for (std::size_t begin = 0; begin < batch.rows;) {
     const std::size_t rows = rows_of_group(batch, begin, options.row_group_size);
@@ -58,10 +59,18 @@ Status write_batch(const std::string& path, const Batch& batch, const ParquetOpt
 
 }  // namespace
 
+Status write_parquet(File file, const Batch& batch, const ParquetOptions& options) {
+  FATHOM_TRY(check(batch));
+  const std::string path = file.path();
+  Status written = write_batch(std::move(file), batch, options);
+  return written ? Status() : std::move(written).error().with("write " + path);
+}
+
 Status write_parquet(const std::string& path, const Batch& batch, const ParquetOptions& options) {
   FATHOM_TRY(check(batch));
   const std::string unfinished = path + ".tmp";
-  Status written = write_batch(unfinished, batch, options);
+  FATHOM_ASSIGN(File file, File::open(unfinished, O_WRONLY | O_CREAT | O_TRUNC));
+  Status written = write_batch(std::move(file), batch, options);
   if (written) written = rename_path(unfinished, path);
   if (written) return {};
   ::unlink(unfinished.c_str());

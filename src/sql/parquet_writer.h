@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "base/files.h"
 #include "base/result.h"
 #include "sql/columns.h"
 #include "sql/connection.h"
@@ -21,6 +22,9 @@ struct ParquetOptions {
 // COPY takes twice the time for batches that have their dictionaries already.
 Status write_parquet(const std::string& path, const Batch& batch,
                      const ParquetOptions& options = {});
+
+// Into a file that is open for writing, and empty.
+Status write_parquet(File file, const Batch& batch, const ParquetOptions& options = {});
 
 // The batch as a table of the in-memory database, replacing one of that name: rows that are not in
 // a file yet.

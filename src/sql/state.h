@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/scratch.h"
 #include "sql/duckdb_api.h"
@@ -13,7 +14,7 @@ namespace fathom::sql {
 class DatabaseState {
  public:
   explicit DatabaseState(const DuckdbApi& functions) : api(functions) {}
-  ~DatabaseState() { api.close(&handle); }
+  ~DatabaseState() { api.close(&handle); }  // `kept` goes after that
   DatabaseState(const DatabaseState&) = delete;
   DatabaseState& operator=(const DatabaseState&) = delete;
 
@@ -21,6 +22,7 @@ class DatabaseState {
   duckdb_database handle = nullptr;
   ScratchDirectory temporary;  // where it spills; goes after the handle is closed
   const std::shared_ptr<RowSources> sources = std::make_shared<RowSources>();
+  std::vector<std::shared_ptr<const void>> kept;
 };
 
 class ConnectionState {

@@ -2,12 +2,14 @@
 #include "symbols/symbolizer.h"
 
 #include <elfutils/libdwfl.h>
-#include <unistd.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <unordered_map>
 #include <utility>
 
 #include "base/demangle.h"
+#include "base/files.h"
 
 namespace fathom::symbols {
 namespace {
@@ -46,14 +48,24 @@ GElf_Addr first_load_address(Elf* elf) {
   return 0;
 }
 
-Result<Module> open_module(const std::string& path) {
-  if (access(path.c_str(), R_OK) != 0) {
+// Only a file: whoever named it may have named a FIFO or a device.
+Result<Fd> open_regular(const std::string& path) {
+  struct stat facts {};
+  Fd fd;
+  if (::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode))
+    fd.reset(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!fd.valid() || ::fstat(fd.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
     return Error{Code::kNotFound, "cannot read " + path, ""};
-  }
+  return fd;
+}
+
+Result<Module> open_module(const std::string& path) {
+  FATHOM_ASSIGN(Fd fd, open_regular(path));
   Module opened;
   opened.dwfl.reset(dwfl_begin(&kCallbacks));
   if (opened.dwfl == nullptr) return Error{Code::kIo, dwfl_errmsg(-1), ""};
-  opened.module = dwfl_report_offline(opened.dwfl.get(), path.c_str(), path.c_str(), -1);
+  opened.module = dwfl_report_offline(opened.dwfl.get(), path.c_str(), path.c_str(), fd.get());
+  if (opened.module != nullptr) (void)fd.release();  // it is libdwfl's now
   dwfl_report_end(opened.dwfl.get(), nullptr, nullptr);
   Elf* elf = opened.module == nullptr ? nullptr : dwfl_module_getelf(opened.module, &opened.bias);
   if (elf == nullptr) return Error{Code::kCorrupt, path + " is not an ELF file", ""};

@@ -6,8 +6,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/os_error.h"
@@ -20,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t kEntryMagic = 0x4b4e4843;  // "CHNK"
 constexpr std::uint32_t kMaxEntry = 4U << 20;
-constexpr std::size_t kPiece = std::size_t{8} << 20;  // that is read at a time: an entry fits
+constexpr std::size_t kWindow = std::size_t{8} << 20;  // larger than an entry
 
 struct EntryHeader {
   std::uint32_t magic;
@@ -62,20 +64,13 @@ bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader
 
 }  // namespace
 
-Result<ChunkLog> ChunkLog::open(const std::string& path) {
-  FATHOM_ASSIGN(File file, open_private(path, O_RDWR | O_APPEND));
-  struct stat facts {};
-  if (::fstat(file.fd(), &facts) != 0) return os_error(errno, "stat " + path);
-  // Whatever else lies there might keep us waiting.
-  if (!S_ISREG(facts.st_mode)) return Error{Code::kIo, path + " is not a file any more", ""};
-  const auto size = static_cast<std::uint64_t>(facts.st_size);
-  std::uint64_t sound = 0;
-  if (size > 0) {
-    FATHOM_ASSIGN(const LogScan scan,
-                  scan_log_file(file, 0, [](const LogEntry&, std::uint64_t) {}));
-    sound = scan.sound_bytes;
-    if (sound < size && ::ftruncate(file.fd(), static_cast<off_t>(sound)) != 0) sound = size;
-  }
+Result<ChunkLog> ChunkLog::open(const Directory& directory, const std::string& name) {
+  FATHOM_ASSIGN(File file, directory.open_file(name, O_RDWR | O_CREAT | O_APPEND, 0600));
+  FATHOM_ASSIGN(const std::uint64_t size, file.size());
+  FATHOM_ASSIGN(const LogScan scan,
+                scan_log(file, 0, kMostLogBytes, [](const LogEntry&, std::uint64_t) {}));
+  std::uint64_t sound = scan.sound_bytes;
+  if (sound < size && ::ftruncate(file.fd(), static_cast<off_t>(sound)) != 0) sound = size;
   return ChunkLog(std::move(file), sound);
 }
 
@@ -110,7 +105,7 @@ bool ChunkLog::is_there() const {
 
 Status ChunkLog::write_again() {
   FATHOM_ASSIGN(File fresh, open_private(path(), O_RDWR | O_APPEND | O_EXCL));
-  std::vector<char> piece(kPiece);
+  std::vector<char> piece(kWindow);
   for (std::uint64_t at = 0; at < size_;) {
     FATHOM_ASSIGN(const std::size_t got,
                   file_.pread_some(std::as_writable_bytes(std::span(piece)), at));
@@ -125,52 +120,111 @@ Status ChunkLog::write_again() {
   return {};
 }
 
-LogScan scan_log(std::span<const std::uint8_t> bytes,
-                 const std::function<void(const LogEntry&, std::uint64_t offset)>& visit) {
-  LogScan scan;
-  std::size_t at = 0;
-  EntryHeader header{};
-  LogEntry entry;
-  std::uint64_t skipped = 0;
-  while (at < bytes.size()) {
-    if (!read_entry(bytes, at, header, entry)) {
-      at++;
-      skipped++;
-      continue;
+namespace {
+
+// Goes through a log window by window.
+class Scanner {
+ public:
+  explicit Scanner(const OnEntry& visit) : visit_(visit) {}
+
+  // How many bytes of the window are done with; the rest is to come again with what follows it.
+  std::size_t scan(std::span<const std::uint8_t> bytes, bool last) {
+    std::size_t at = 0;
+    while (at < bytes.size()) {
+      const std::size_t next = find_magic(bytes, at, last);
+      skipped_ += next - at;
+      at = next;
+      if (!last && !is_whole(bytes, at)) break;
+      if (at >= bytes.size()) break;
+      at += take(bytes, at);
     }
-    visit(entry, at);
-    at += sizeof header + header.length;
-    scan.sound_bytes = at;
-    scan.damaged_bytes += std::exchange(skipped, 0);
+    base_ += at;
+    return at;
   }
-  scan.damaged_bytes += skipped;
-  return scan;
+
+  LogScan finish(std::uint64_t unread) {
+    scan_.damaged_bytes += skipped_ + unread;
+    return scan_;
+  }
+
+ private:
+  // A false head costs the reading of what it says it has. More of that than a damaged file would
+  // make up, and nothing behind is looked at.
+  static constexpr std::uint64_t kFreeWaste = std::uint64_t{16} << 20;
+
+  static std::size_t find_magic(std::span<const std::uint8_t> bytes, std::size_t at, bool last) {
+    const void* found =
+        ::memmem(bytes.data() + at, bytes.size() - at, &kEntryMagic, sizeof kEntryMagic);
+    if (found != nullptr)
+      return static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - bytes.data());
+    // The first bytes of a magic may be the last ones here.
+    return last ? bytes.size() : std::max(at, bytes.size() - std::min(bytes.size(), kSplit));
+  }
+
+  static bool is_whole(std::span<const std::uint8_t> bytes, std::size_t at) {
+    EntryHeader header{};
+    if (bytes.size() - at < sizeof header) return false;
+    std::memcpy(&header, bytes.data() + at, sizeof header);
+    return header.length > kMaxEntry || bytes.size() - at - sizeof header >= header.length;
+  }
+
+  std::size_t take(std::span<const std::uint8_t> bytes, std::size_t at) {
+    EntryHeader header{};
+    LogEntry entry;
+    if (wasted_ > kFreeWaste + 4 * (base_ + at)) {
+      skipped_ += bytes.size() - at;
+      return bytes.size() - at;
+    }
+    if (!read_entry(bytes, at, header, entry)) {
+      if (header.magic == kEntryMagic && !scan_.torn && bytes.size() - at >= sizeof header)
+        scan_.torn = ChunkName{header.pool, header.index, header.generation};
+      wasted_ += sizeof header + std::min<std::uint64_t>(header.length, kMaxEntry);
+      skipped_++;
+      return 1;
+    }
+    visit_(entry, base_ + at);
+    const std::size_t length = sizeof header + header.length;
+    scan_.sound_bytes = base_ + at + length;
+    scan_.torn.reset();
+    scan_.damaged_bytes += std::exchange(skipped_, 0);
+    return length;
+  }
+
+  static constexpr std::size_t kSplit = sizeof kEntryMagic - 1;
+  const OnEntry& visit_;
+  LogScan scan_;
+  std::uint64_t base_ = 0;  // of the window
+  std::uint64_t skipped_ = 0;
+  std::uint64_t wasted_ = 0;
+};
+
+}  // namespace
+
+LogScan scan_log(std::span<const std::uint8_t> bytes, const OnEntry& visit) {
+  Scanner scanner(visit);
+  scanner.scan(bytes, true);
+  return scanner.finish(0);
 }
 
-Result<LogScan> scan_log_file(
-    const File& file, std::uint64_t from,
-    const std::function<void(const LogEntry&, std::uint64_t offset)>& visit) {
-  LogScan all;
-  std::vector<std::uint8_t> piece;
-  for (std::uint64_t at = from;;) {
-    FATHOM_ASSIGN(const std::uint64_t size, file.size());
-    if (at >= size) return all;
-    piece.resize(std::min<std::uint64_t>(kPiece, size - at));
-    FATHOM_ASSIGN(const std::size_t got,
-                  file.pread_some(std::as_writable_bytes(std::span(piece)), at));
-    const LogScan scan =
-        scan_log(std::span<const std::uint8_t>(piece).first(got),
-                 [&](const LogEntry& entry, std::uint64_t offset) { visit(entry, at + offset); });
-    const bool last = got < kPiece || at + got >= size;
-    // What lies behind the last sound entry may be the beginning of another one.
-    const std::uint64_t done =
-        scan.sound_bytes > 0 ? scan.sound_bytes : got - kMaxEntry - sizeof(EntryHeader);
-    all.damaged_bytes +=
-        last ? scan.damaged_bytes : scan.damaged_bytes - (got - std::max(scan.sound_bytes, done));
-    if (scan.sound_bytes > 0) all.sound_bytes = at + scan.sound_bytes - from;
-    if (last) return all;
-    at += done;
+Result<LogScan> scan_log(const File& file, std::uint64_t from, std::uint64_t most,
+                         const OnEntry& visit) {
+  FATHOM_ASSIGN(const std::uint64_t size, file.size());
+  const std::uint64_t there = size > from ? size - from : 0;
+  const std::uint64_t wanted = std::min(there, most);
+  Scanner scanner(visit);
+  std::string window;
+  std::uint64_t read = 0;
+  for (bool last = false; !last;) {
+    const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(wanted - read, kWindow));
+    FATHOM_ASSIGN(const std::string more, file.read_range(from + read, room));
+    read += more.size();
+    window += more;
+    last = read == wanted || more.size() < room;
+    const std::size_t done =
+        scanner.scan({reinterpret_cast<const std::uint8_t*>(window.data()), window.size()}, last);
+    window.erase(0, done);
   }
+  return scanner.finish(there - read);
 }
 
 }  // namespace fathom::trace

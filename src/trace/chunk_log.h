@@ -6,11 +6,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "base/files.h"
+#include "base/directory.h"
 #include "base/result.h"
 #include "trace/batch.h"
 
@@ -43,10 +44,13 @@ struct LogEntry {
   std::span<const std::uint8_t> bytes;
 };
 
+// More than any log has: what is larger was not made by a recorder.
+inline constexpr std::uint64_t kMostLogBytes = std::uint64_t{2} << 30;
+
 class ChunkLog {
  public:
   // Creates the file, or goes on at the end of its sound entries.
-  static Result<ChunkLog> open(const std::string& path);
+  static Result<ChunkLog> open(const Directory& directory, const std::string& name);
   // On failure the file is cut back to what it was.
   Status append(const LogEntry& entry);
   [[nodiscard]] std::uint64_t size() const { return size_; }
@@ -66,14 +70,19 @@ class ChunkLog {
 struct LogScan {
   std::uint64_t sound_bytes = 0;    // up to the end of the last sound entry
   std::uint64_t damaged_bytes = 0;  // skipped in between or behind
+  std::optional<ChunkName> torn;    // of an entry behind them whose end is missing
 };
-// Visits the sound entries; the spans point into `bytes`. `offset` is where the entry begins.
-LogScan scan_log(std::span<const std::uint8_t> bytes,
-                 const std::function<void(const LogEntry&, std::uint64_t offset)>& visit);
-// The same of a file from an offset on, a piece at a time: it may be larger than memory should be.
-// `sound_bytes` counts from the offset.
-Result<LogScan> scan_log_file(
-    const File& file, std::uint64_t from,
-    const std::function<void(const LogEntry&, std::uint64_t offset)>& visit);
+// Sees an entry, whose span points into memory that goes when the call returns. `offset` is where
+// the entry begins.
+using OnEntry = std::function<void(const LogEntry& entry, std::uint64_t offset)>;
+
+// Visits the sound entries; here the spans point into `bytes`. The time grows with the size alone:
+// a log with so many false heads that looking behind each would take long is damaged from there on.
+LogScan scan_log(std::span<const std::uint8_t> bytes, const OnEntry& visit);
+
+// The same for a file, from an offset on, with a window of it in memory at a time. What lies
+// `most` bytes behind the offset and further counts as damaged.
+Result<LogScan> scan_log(const File& file, std::uint64_t from, std::uint64_t most,
+                         const OnEntry& visit);
 
 }  // namespace fathom::trace

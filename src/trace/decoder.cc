@@ -15,7 +15,7 @@ Decoder::Decoder(Strings& strings, Clock clock, DecoderOptions options)
     : strings_(&strings),
       clock_(std::move(clock)),
       options_(std::move(options)),
-      definitions_(strings, options_.resolver, options_.directory),
+      definitions_(strings, options_.resolver, options_.directory, options_.local),
       rows_(std::make_unique<Rows>(*this, strings)) {}
 
 Decoder::~Decoder() = default;

@@ -45,6 +45,7 @@ struct DecoderOptions {
   NameResolver resolver;  // none: `module+0xoffset`
   PathFilter paths;       // events of posix and stdio on other files are left out
   std::string directory;  // for names that are too many for memory; "": that of temporary files
+  bool local = true;      // programs that are named may be looked at: they are of this machine
 };
 
 class Decoder {
@@ -76,8 +77,8 @@ class Decoder {
   [[nodiscard]] Definitions& definitions() { return definitions_; }
   [[nodiscard]] const Clock& clock() const { return clock_; }
 
-  // Forgets all texts: the strings are cleared, no code of before holds. For whoever decodes without
-  // end, after take_sums(); what threads carry is kept.
+  // Forgets all texts: the strings are cleared, no code of before holds. For whoever decodes
+  // without end, after take_sums(); what threads carry is kept.
   void renew_strings();
 
   // Sums over everything decoded since the last take_sums().

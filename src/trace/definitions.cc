@@ -41,9 +41,10 @@ std::string hex(std::uint64_t value) {
 
 }  // namespace
 
-Definitions::Definitions(Strings& strings, NameResolver resolver, std::string directory)
+Definitions::Definitions(Strings& strings, NameResolver resolver, std::string directory, bool local)
     : strings_(&strings),
       resolver_(std::move(resolver)),
+      local_(local),
       store_(std::move(directory)),
       known_files_(kKnownFiles),
       known_sites_(kKnownSites),

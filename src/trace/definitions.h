@@ -102,12 +102,13 @@ struct Process {
 // Names may be without number: they lie in pages, of which only some are in memory at a time.
 class Definitions {
  public:
-  // `directory`: for the file of the pages (PagedStore).
-  Definitions(Strings& strings, NameResolver resolver, std::string directory);
+  // `directory`: for the file of the pages (PagedStore). `local`: see DecoderOptions.
+  Definitions(Strings& strings, NameResolver resolver, std::string directory, bool local = true);
 
   Process& process(std::uint64_t key);
   [[nodiscard]] Process* find(std::uint64_t key);
   [[nodiscard]] const Strings& strings() const { return *strings_; }
+  [[nodiscard]] bool local() const { return local_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
     return processes_;
   }
@@ -158,6 +159,7 @@ class Definitions {
 
   Strings* strings_;
   NameResolver resolver_;
+  bool local_;
   mutable PagedStore store_;
   std::vector<KnownFile> known_files_;
   std::vector<KnownSite> known_sites_;

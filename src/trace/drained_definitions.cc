@@ -10,12 +10,12 @@ namespace fathom::trace {
 Status DrainedDefinitions::into(Decoder& decoder, const File* log,
                                 std::vector<ProcessRow>* processes) {
   if (log == nullptr) return {};
-  FATHOM_ASSIGN(const LogScan scan,
-                scan_log_file(*log, read_, [&](const LogEntry& entry, std::uint64_t) {
-                  if (entry.kind == EntryKind::kChunk) decoder.define({entry.bytes, nullptr});
-                  if (entry.kind == EntryKind::kProcesses && processes != nullptr)
-                    (void)decode_processes(entry.bytes, *processes);
-                }));
+  const auto take = [&](const LogEntry& entry, std::uint64_t) {
+    if (entry.kind == EntryKind::kChunk) decoder.define({entry.bytes, nullptr});
+    if (entry.kind == EntryKind::kProcesses && processes != nullptr)
+      (void)decode_processes(entry.bytes, *processes);
+  };
+  FATHOM_ASSIGN(const LogScan scan, scan_log(*log, read_, kMostLogBytes, take));
   read_ += scan.sound_bytes;
   return {};
 }

@@ -39,11 +39,6 @@ ChunkName name_of(const Pool& pool, std::uint32_t index) {
   return {pool.name_hash(), index, pool.generation(index)};
 }
 
-bool is_in_the_way(const std::string& path) {
-  struct stat facts {};
-  return ::lstat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
-}
-
 }  // namespace
 
 Drainer::Drainer(Spool& spool, const Clock& clock, std::uint64_t first_log)
@@ -61,23 +56,20 @@ Result<Drainer> Drainer::open(Spool& spool, const Clock& clock, std::uint64_t fi
 // A drainer that was killed may have logged a segment and not freed it.
 Status Drainer::scan_existing() {
   for (const std::uint64_t n : spool_->logs()) {
-    FATHOM_ASSIGN(const OpenLog log, open_log(n));
-    FATHOM_ASSIGN(const LogScan scan,
-                  scan_log_file(log.file, 0, [this](const LogEntry& entry, std::uint64_t) {
-                    if (entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
-                  }));
-    (void)scan;
+    const Result<OpenLog> log = open_log(n);
+    // Something else is in its place: its events are a gap.
+    if (!log) continue;
+    FATHOM_TRY(scan_log(log->file, 0, kMostLogBytes, [this](const LogEntry& entry, std::uint64_t) {
+      if (entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
+    }));
   }
-  if (!path_exists(spool_->definitions_path())) return {};
-  FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->definitions_path()));
-  FATHOM_ASSIGN(const LogScan scan, scan_log_file(definitions_->file(), 0,
-                                                  [this](const LogEntry& entry, std::uint64_t) {
-                                                    if (entry.kind == EntryKind::kLosses)
-                                                      gone_losses_.add(entry.bytes);
-                                                    if (entry.kind == EntryKind::kDrained)
-                                                      journal_.add(entry.bytes);
-                                                  }));
-  (void)scan;
+  if (!spool_->files().has(kDefinitionsLog)) return {};
+  FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
+  FATHOM_TRY(scan_log(definitions_->file(), 0, kMostLogBytes,
+                      [this](const LogEntry& entry, std::uint64_t) {
+                        if (entry.kind == EntryKind::kLosses) gone_losses_.add(entry.bytes);
+                        if (entry.kind == EntryKind::kDrained) journal_.add(entry.bytes);
+                      }));
   return {};
 }
 
@@ -86,14 +78,14 @@ Status Drainer::scan_existing() {
 Status Drainer::keep_files() {
   FATHOM_TRY(spool_->remake());
   page_.keep();
-  if (definitions_ && !definitions_->is_there() && !path_exists(definitions_->path()))
+  if (definitions_ && !definitions_->is_there() && !spool_->files().has(kDefinitionsLog))
     FATHOM_TRY(definitions_->write_again());
   return {};
 }
 
 Status Drainer::note(const std::string& entry) {
   if (!definitions_) {
-    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->definitions_path()));
+    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
   }
   FATHOM_TRY(definitions_->append({EntryKind::kDrained, {}, 0, as_bytes(entry)}));
   journal_.add(as_bytes(entry));
@@ -114,7 +106,7 @@ void Drainer::listen() {
   for (const auto& [path, pool] : pools_) {
     liveness_.heard(pool.changed_realtime_ns());
     for (std::uint32_t index = 0; index < pool.count(); index++)
-      writes |= load(pool.segment(index).state) == FATHOM_SEGMENT_OWNED;
+      writes |= pool.claim(index).state == FATHOM_SEGMENT_OWNED;
   }
   if (liveness_.silent() && !writes) liveness_.all_ended();
 }
@@ -125,7 +117,7 @@ Status Drainer::refresh_pools() {
   FATHOM_ASSIGN(const std::vector<std::string> paths, spool_->pool_paths());
   for (const std::string& path : paths) {
     if (pools_.contains(path) || unreadable_.contains(path)) continue;
-    Result<Pool> pool = Pool::open(path, true);
+    Result<Pool> pool = Pool::open(spool_->files(), base_name(path), true);
     if (pool) {
       pools_.emplace(path, std::move(pool).value());
       shut_.erase(path);
@@ -233,19 +225,24 @@ void Drainer::collect(std::vector<Work>& work, DrainResult& result) {
   });
 }
 
+bool Drainer::is_in_the_way(std::uint64_t n) const {
+  const std::string name = Spool::log_name(n);
+  return spool_->files().has(name) && !spool_->files().has_file(name);
+}
+
 Status Drainer::ensure_log(std::uint64_t room) {
   if (log_ && log_->size() > 0 && log_->size() + room > kLogBytes) roll();
   if (!log_) {
-    Result<ChunkLog> log = ChunkLog::open(spool_->log_path(next_log_));
+    Result<ChunkLog> log = ChunkLog::open(spool_->files(), Spool::log_name(next_log_));
     // Somebody put something else there: another number will do.
-    if (!log && is_in_the_way(spool_->log_path(next_log_)))
-      log = ChunkLog::open(spool_->log_path(++next_log_));
+    if (!log && is_in_the_way(next_log_))
+      log = ChunkLog::open(spool_->files(), Spool::log_name(++next_log_));
     if (!log) return std::move(log).error();
     log_ = std::move(log).value();
     current_log_ = next_log_++;
   }
   if (!definitions_) {
-    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->definitions_path()));
+    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
   }
   return {};
 }
@@ -316,8 +313,11 @@ bool Drainer::remove_pool(Pool& pool) {
     __atomic_store_n(&pool.header().state, FATHOM_POOL_OPEN, __ATOMIC_SEQ_CST);
     return false;
   }
-  if (PoolLosses::any(pool.header())) {
-    const std::string counters = PoolLosses::encode(pool.header());
+  PoolLosses own;
+  own.add(pool.header());
+  own.add(pool.shared());
+  if (own.any()) {
+    const std::string counters = own.encode();
     if (!ensure_log(0) ||
         !definitions_->append(
             {EntryKind::kLosses, {pool.name_hash(), 0, 0}, 0, as_bytes(counters)}))
@@ -366,18 +366,19 @@ Result<Drainer::OpenLog> Drainer::open_log(std::uint64_t n) const {
     FATHOM_ASSIGN(File file, File::open(path, O_RDONLY));
     return OpenLog{std::move(file), ours->second.size()};
   }
-  FATHOM_ASSIGN(File file, File::open(spool_->log_path(n), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  FATHOM_ASSIGN(File file, spool_->files().read(Spool::log_name(n)));
   FATHOM_ASSIGN(const std::uint64_t size, file.size());
   return OpenLog{std::move(file), size};
 }
 
 void Drainer::remove_log(std::uint64_t n) {
-  ::unlink(spool_->log_path(n).c_str());
+  (void)spool_->files().remove(Spool::log_name(n));
   written_.erase(n);
 }
 
 bool Drainer::has_log(std::uint64_t n) const {
-  return (log_ && n == current_log_) || written_.contains(n) || path_exists(spool_->log_path(n));
+  return (log_ && n == current_log_) || written_.contains(n) ||
+         spool_->files().has(Spool::log_name(n));
 }
 
 LogEnd Drainer::log_end() const {
@@ -435,7 +436,10 @@ Drainer::LiveState Drainer::live_state() const {
 PoolLosses Drainer::counted() const {
   PoolLosses all = gone_losses_;
   all.add(page_.shared());
-  for (const auto& [path, pool] : pools_) all.add(pool.header());
+  for (const auto& [path, pool] : pools_) {
+    all.add(pool.header());
+    all.add(pool.shared());
+  }
   return all;
 }
 

@@ -30,6 +30,7 @@ namespace fathom::trace {
 
 inline constexpr std::uint64_t kLogBytes = std::uint64_t{16}
                                            << 20;  // a log is packed into one Parquet file
+inline constexpr std::uint64_t kLargestDrained = 4 * kLogBytes;  // no log is: it is read whole
 
 struct DrainResult {
   std::uint64_t chunks = 0;
@@ -111,6 +112,7 @@ class Drainer {
 
  private:
   [[nodiscard]] PoolLosses counted() const;
+  [[nodiscard]] bool is_in_the_way(std::uint64_t n) const;  // something that is no log
   struct Work {
     Pool* pool;
     std::uint32_t index;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The end of packing: everything that may be taken is taken, totals are written, and the spool goes
 // if nobody needs it.
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "base/sum.h"
@@ -82,10 +80,6 @@ void take_reasons(const Definitions& definitions, const Process& process, Manife
   }
 }
 
-std::string from_file(const std::string& columns, const std::string& path) {
-  return "SELECT " + columns + " FROM read_parquet(" + sql::quote_literal(path) + ")";
-}
-
 }  // namespace
 
 Result<Totals> Packer::State::sum_up() {
@@ -126,7 +120,7 @@ Result<FinishResult> Packer::State::finish(const std::string& partial_reason, co
   tick();
   const bool left = result.owners_alive || result.owners_unknown;
   settle_facts(left);
-  if (!left) remove_unready_pools();
+  if (!left && remove_unready_pools() > 0 && trouble.empty()) trouble = "a pool is cut off";
   const Result<std::vector<std::string>> pools = spool_.pool_paths();
   const bool packed = spool_.logs().empty();
   const bool empty = pools && pools->empty() && packed;
@@ -155,18 +149,28 @@ Status Packer::State::drain_all(FinishResult& result, std::string& trouble) {
       trouble = pass.trouble->message;
       return {};
     }
-    if (pass.chunks == 0 || ((pass.owners_alive || pass.owners_unknown) && passes == kPassesOfLiving)) return {};
+    if (pass.chunks == 0 ||
+        ((pass.owners_alive || pass.owners_unknown) && passes == kPassesOfLiving))
+      return {};
   }
 }
 
-// A pool that its maker died over has no magic yet, and nothing in it.
-void Packer::State::remove_unready_pools() {
+// A pool that its maker died over has no magic yet, and nothing in it. One that has not even room
+// for it was cut off: how many of those there were.
+std::int64_t Packer::State::remove_unready_pools() {
+  std::int64_t cut = 0;
   const Result<std::vector<std::string>> pools = spool_.pool_paths();
-  if (!pools) return;
+  if (!pools) return 0;
   for (const std::string& path : *pools) {
-    const Result<Pool> pool = Pool::open(path, false);
-    if (!pool && pool.error().code == Code::kNotFound) ::unlink(path.c_str());
+    const std::string_view name = base_name(path);
+    const Result<Pool> pool = Pool::open(spool_.files(), name, false);
+    if (pool || pool.error().code != Code::kNotFound) continue;
+    const Result<File> file = spool_.files().read(name);
+    const Result<std::uint64_t> size = file ? file->size() : Result<std::uint64_t>(file.error());
+    if (size && *size < FATHOM_POOL_HEADER_SIZE) cut++;
+    (void)spool_.files().remove(name);
   }
+  return cut;
 }
 
 void Packer::State::settle_facts(bool owners_alive) {
@@ -215,21 +219,29 @@ Status Packer::State::load_foreign_parts() {
     if (own_parts_.contains(n)) continue;
     foreign = true;
     FATHOM_TRY(connect());
-    FATHOM_TRY(load_summary(final_path(parquet_name(kSummaryTable, n))));
-    FATHOM_TRY(load_timeline(final_path(parquet_name(kTimelineTable, n))));
-    FATHOM_TRY(load_coverage(final_path(parquet_name(kCoverageTable, n))));
+    FATHOM_TRY(load_summary(parquet_name(kSummaryTable, n)));
+    FATHOM_TRY(load_timeline(parquet_name(kTimelineTable, n)));
+    FATHOM_TRY(load_coverage(parquet_name(kCoverageTable, n)));
   }
   return foreign ? recount_layers() : Status();
 }
 
-Status Packer::State::load_summary(const std::string& path) {
-  if (!parquet_damage(path).empty()) return {};
+// No rows where the file is damaged.
+Result<Table> Packer::State::read_part(const std::string& columns, const std::string& name,
+                                       const std::string& behind) {
+  Result<File> file = directory_.read(name);
+  if (!file || !parquet_damage(*file).empty()) return Table{};
+  const DataFile held = held_file(std::move(file).value(), name);
+  return connection_->query("SELECT " + columns + " FROM read_parquet(" +
+                            sql::quote_literal(held.source) + ")" + behind);
+}
+
+Status Packer::State::load_summary(const std::string& name) {
   FATHOM_ASSIGN(const Table table,
-                connection_->query(from_file(
-                    "layer, name, category, file, pid, calls, errors, dur, self, dur_min, dur_max, "
-                    "bytes, first, last, hist, sizes, positioned, consecutive, forward, strided, "
-                    "misaligned, extent",
-                    path)));
+                read_part("layer, name, category, file, pid, calls, errors, dur, self, dur_min, "
+                          "dur_max, bytes, first, last, hist, sizes, positioned, consecutive, "
+                          "forward, strided, misaligned, extent",
+                          name));
   SummaryTable part;
   Strings texts;
   for (const auto& cells : table.rows) part.add(summary_row(cells, texts));
@@ -237,10 +249,8 @@ Status Packer::State::load_summary(const std::string& path) {
   return {};
 }
 
-Status Packer::State::load_timeline(const std::string& path) {
-  if (!parquet_damage(path).empty()) return {};
-  FATHOM_ASSIGN(const Table table,
-                connection_->query(from_file("ts, width, layer, busy, calls, bytes", path)));
+Status Packer::State::load_timeline(const std::string& name) {
+  FATHOM_ASSIGN(const Table table, read_part("ts, width, layer, busy, calls, bytes", name));
   for (const auto& cells : table.rows) {
     timeline_.add({integer_of(cells[0]),
                    integer_of(cells[1]),
@@ -250,10 +260,8 @@ Status Packer::State::load_timeline(const std::string& path) {
   return {};
 }
 
-Status Packer::State::load_coverage(const std::string& path) {
-  if (!parquet_damage(path).empty()) return {};
-  FATHOM_ASSIGN(const Table table,
-                connection_->query(from_file("layer, ts, ts + dur, covered", path)));
+Status Packer::State::load_coverage(const std::string& name) {
+  FATHOM_ASSIGN(const Table table, read_part("layer, ts, ts + dur, covered", name));
   for (const auto& cells : table.rows) {
     coverage_.of(code_of(cells[0], strings))
         .add({integer_of(cells[1]), integer_of(cells[2]), integer_of(cells[3])});
@@ -267,10 +275,8 @@ Status Packer::State::recount_layers() {
   for (const SummaryRow& row : summary_.rows())
     add_to(manifest.layer(strings.view(row.key.layer)).events, row.calls);
   for (const std::uint64_t n : parquet_parts(directory_, kCountersTable)) {
-    const std::string path = final_path(parquet_name(kCountersTable, n));
-    if (!parquet_damage(path).empty()) continue;
     FATHOM_ASSIGN(const Table table,
-                  connection_->query(from_file("layer, count(*)", path) + " GROUP BY layer"));
+                  read_part("layer, count(*)", parquet_name(kCountersTable, n), " GROUP BY layer"));
     for (const auto& cells : table.rows) {
       add_to(manifest.layer(strings.view(code_of(cells[0], strings))).events, integer_of(cells[1]));
     }
@@ -321,21 +327,23 @@ void Packer::State::add_losses_of_spool(Manifest& to) {
 // summary.parquet makes the parts superfluous; the manifest is final only now.
 Status Packer::State::publish_finals() {
   FATHOM_ASSIGN(const FileLock exclusive,
-                FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
+                FileLock::wait(spool_.files(), kPublishLock, FileLock::Mode::kExclusive));
   for (const char* table :
        {kProcessesTable, kThreadsTable, kTimelineTable, kCoverageTable, kSummaryTable}) {
-    FATHOM_TRY(rename_path(unpublished_path(parquet_name(table)), final_path(parquet_name(table))));
+    const std::string name = parquet_name(table);
+    FATHOM_TRY(spool_.files().rename(name, directory_, name));
+    manifest.files[table] = 1;
   }
   add_losses_of_spool(manifest);
   tell_of_others(summary_, manifest);
   FATHOM_TRY(write_manifest(directory_, manifest));
   // The spool goes at one stroke: half of it would look like a recording that has to be recovered.
-  FATHOM_TRY(rename_path(spool_.directory(), final_path(kSpentSpool)));
+  FATHOM_TRY(directory_.rename(kSpoolDirectory, directory_, kSpentSpool));
   for (const char* table : kSummedTables) {
     for (const std::uint64_t n : parquet_parts(directory_, table))
-      ::unlink(final_path(parquet_name(table, n)).c_str());
+      (void)directory_.remove(parquet_name(table, n));
   }
-  return remove_tree(final_path(kSpentSpool));
+  return remove_tree(directory_.path_of(kSpentSpool));
 }
 
 }  // namespace fathom::trace

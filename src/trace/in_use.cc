@@ -13,17 +13,17 @@ T load(const T& word) {
   return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
 }
 
-bool is_locked(const std::string& lock) {
-  if (!path_exists(lock)) return false;
-  const Result<std::optional<FileLock>> got = FileLock::attempt(lock, FileLock::Mode::kExclusive);
+bool is_locked(const Directory& spool) {
+  const Result<std::optional<FileLock>> got = FileLock::look(spool, kLockFile);
   return got && !got->has_value();
 }
 
 bool has_living_owner(const Pool& pool, const Liveness& liveness) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
     const fathom_segment& segment = pool.segment(index);
-    const std::uint32_t pid = load(segment.owner_pid);
-    if (load(segment.state) == FATHOM_SEGMENT_FREE || pid == 0) continue;
+    const Pool::Claim claim = pool.claim(index);
+    const std::uint32_t pid = claim.owner_pid;
+    if (claim.state == FATHOM_SEGMENT_FREE || pid == 0) continue;
     const RunHead head = first_switch({pool.records(index, load(segment.progress)), nullptr});
     const std::uint64_t key = load(segment.owner_key);
     if (liveness.alive(pid, key, head.key == key ? head.tick : 0)) return true;
@@ -36,7 +36,7 @@ bool has_living_programs(const Spool& spool) {
   if (!paths) return false;
   const Liveness liveness(spool.header(), Clock::of(spool.header()));
   for (const std::string& path : *paths) {
-    const Result<Pool> pool = Pool::open(path, false);
+    const Result<Pool> pool = Pool::open(spool.files(), base_name(path), false);
     if (!pool) continue;
     const fathom_pool_header& header = pool->header();
     if (has_living_owner(*pool, liveness) ||
@@ -50,9 +50,10 @@ bool has_living_programs(const Spool& spool) {
 }  // namespace
 
 std::string writers_of(const std::string& directory) {
-  const std::string place = join_path(directory, kSpoolDirectory);
-  if (is_locked(join_path(place, "lock"))) return "is being recorded";
-  const Result<Spool> spool = Spool::open(place);
+  const Result<Directory> place = Directory::open_beneath(join_path(directory, kSpoolDirectory));
+  if (!place) return "";
+  if (is_locked(*place)) return "is being recorded";
+  const Result<Spool> spool = Spool::open(*place);
   if (!spool) return "";
   if (spool->recorded_elsewhere()) return "is being recorded on another machine";
   return has_living_programs(*spool) ? "is being written by programs that live" : "";

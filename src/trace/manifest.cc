@@ -5,8 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/files.h"
-#include "base/private_files.h"
 #include "base/sum.h"
 #include "base/utf8.h"
 
@@ -14,6 +12,12 @@ namespace fathom::trace {
 namespace {
 
 using Json = nlohmann::json;
+
+// What a recorder writes stays far below; what is larger takes too long to look through.
+constexpr std::size_t kMostText = std::size_t{16} << 20;
+constexpr std::size_t kMostNotCovered = 10000;
+constexpr std::size_t kMostLayers = 1000;
+constexpr std::size_t kMostLosses = 10000;
 
 Error corrupt(const std::string& what) {
   return {Code::kCorrupt, std::string(kManifestFile) + " is damaged: " + what,
@@ -52,6 +56,16 @@ std::map<std::string, std::string> texts_of(const Json& json, const char* key) {
     if (value.is_string()) texts[name] = value.get<std::string>();
   }
   return texts;
+}
+
+std::map<std::string, std::int64_t> counts_of(const Json& json, const char* key) {
+  std::map<std::string, std::int64_t> counts;
+  const auto at = json.find(key);
+  if (at == json.end() || !at->is_object()) return counts;
+  for (const auto& [name, value] : at->items()) {
+    if (value.is_number_integer()) counts[name] = integer_or(*at, name.c_str(), 0);
+  }
+  return counts;
 }
 
 std::vector<std::string> list_of(const Json& json, const char* key) {
@@ -234,10 +248,14 @@ void Manifest::add_loss(const Loss& loss) {
 }
 
 void Manifest::add_not_covered(const NotCovered& program) {
+  if (not_covered.size() > kMostNotCovered) return;
   const bool known = std::ranges::any_of(not_covered, [&program](const NotCovered& other) {
     return other.pid == program.pid && other.program == program.program;
   });
-  if (!known) not_covered.push_back(program);
+  if (known) return;
+  const bool full = not_covered.size() == kMostNotCovered;
+  not_covered.push_back(full ? NotCovered{0, "", "further programs, which are not listed"}
+                             : program);
 }
 
 Result<Manifest> parse_manifest(std::string_view text) {
@@ -264,7 +282,10 @@ Result<Manifest> parse_manifest(std::string_view text) {
   if (overhead != json.end() && overhead->is_number())
     manifest.overhead_ns_per_event = overhead->get<double>();
   manifest.facts = texts_of(json, "facts");
+  manifest.files = counts_of(json, "files");
   read_lists(json, manifest);
+  if (manifest.layers.size() > kMostLayers || manifest.losses.size() > kMostLosses)
+    return corrupt("it lists more than there can be");
   return manifest;
 }
 
@@ -289,18 +310,29 @@ std::string format_manifest(const Manifest& manifest) {
   if (manifest.overhead_ns_per_event)
     json["overhead_ns_per_event"] = *manifest.overhead_ns_per_event;
   if (!manifest.facts.empty()) json["facts"] = valid_map(manifest.facts);
+  if (!manifest.files.empty()) json["files"] = manifest.files;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Result<Manifest> read_manifest(const std::string& directory) {
-  FATHOM_ASSIGN(const std::string text, read_file(join_path(directory, kManifestFile)));
+Result<Manifest> read_manifest(const Directory& directory) {
+  FATHOM_ASSIGN(const std::string text, directory.read_whole(kManifestFile, kMostText));
   Result<Manifest> manifest = parse_manifest(text);
-  if (!manifest) return std::move(manifest).error().with(directory);
+  if (!manifest) return std::move(manifest).error().with(directory.path());
   return manifest;
 }
 
+Result<Manifest> read_manifest(const std::string& directory) {
+  FATHOM_ASSIGN(const Directory opened, Directory::open(directory));
+  return read_manifest(opened);
+}
+
+Status write_manifest(const Directory& directory, const Manifest& manifest) {
+  return directory.write_atomic(kManifestFile, format_manifest(manifest));
+}
+
 Status write_manifest(const std::string& directory, const Manifest& manifest) {
-  return write_private_atomic(join_path(directory, kManifestFile), format_manifest(manifest));
+  FATHOM_ASSIGN(const Directory opened, Directory::open(directory));
+  return write_manifest(opened, manifest);
 }
 
 }  // namespace fathom::trace

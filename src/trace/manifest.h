@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/host.h"
 #include "base/result.h"
 #include "trace/clock.h"
@@ -64,6 +65,8 @@ struct Manifest {
   std::optional<std::int64_t> pid;          // of the program that the recorder started
   std::optional<std::int64_t> exit_status;
   std::map<std::string, std::string> facts;  // further facts for view `run`
+  // How many Parquet files of each table there are, at least: one that was removed is missed.
+  std::map<std::string, std::int64_t> files;
 
   LayerState& layer(std::string_view name);         // adds it, state "on", if it is missing
   void add_loss(const Loss& loss);                  // sums up by (layer, reason)
@@ -76,7 +79,9 @@ Result<Manifest> parse_manifest(std::string_view text);
 std::string format_manifest(const Manifest& manifest);
 
 // In the recording's directory. Reading: kNotFound when there is none. Writing is atomic.
+Result<Manifest> read_manifest(const Directory& directory);
 Result<Manifest> read_manifest(const std::string& directory);
+Status write_manifest(const Directory& directory, const Manifest& manifest);
 Status write_manifest(const std::string& directory, const Manifest& manifest);
 
 }  // namespace fathom::trace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "trace/packer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <ctime>
 #include <iterator>
@@ -25,6 +23,22 @@ constexpr std::size_t kIdleHeap = std::size_t{64} << 20;
 constexpr const char* kPartTables[] = {kCountersTable, kIntervalsTable, kSummaryTable,
                                        kTimelineTable, kCoverageTable,  kInodesTable,
                                        kEventsTable};
+
+bool is_summed(std::string_view table) {
+  return std::ranges::find(kSummedTables, table) != std::end(kSummedTables);
+}
+
+// A reader that asks whether somebody has the lock holds it for a moment.
+Result<std::optional<FileLock>> take_lock(const Directory& spool) {
+  constexpr int kAttempts = 10;
+  for (int attempt = 1;; attempt++) {
+    Result<std::optional<FileLock>> lock =
+        FileLock::attempt(spool, kLockFile, FileLock::Mode::kExclusive);
+    if (!lock || lock->has_value() || attempt == kAttempts) return lock;
+    const timespec nap{0, 2000000};
+    ::nanosleep(&nap, nullptr);
+  }
+}
 
 Clock first_clock(const Manifest& manifest, const Spool& spool) {
   if (!manifest.clock.pairs().empty()) return manifest.clock;
@@ -54,7 +68,7 @@ Result<std::vector<std::uint8_t>> content_of(const Drainer::OpenLog& log) {
 
 }  // namespace
 
-Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest first_manifest,
+Packer::State::State(Directory directory, Spool spool, FileLock lock, Manifest first_manifest,
                      PackerOptions options)
     : manifest(std::move(first_manifest)),
       clock(first_clock(manifest, spool)),
@@ -63,7 +77,8 @@ Packer::State::State(std::string directory, Spool spool, FileLock lock, Manifest
       lock_(std::move(lock)),
       options_(std::move(options)),
       decoder_(log_strings_, clock,
-               {options_.resolver, PathFilter(manifest.path_filter), spool_.directory()}) {
+               {options_.resolver, PathFilter(manifest.path_filter), spool_.directory(),
+                options_.local}) {
   summary_.bound(strings);
 }
 
@@ -137,8 +152,7 @@ std::vector<std::uint64_t> Packer::State::complete_logs() const {
 }
 
 bool Packer::State::is_packed(std::uint64_t n) const {
-  const std::string path = final_path(parquet_name(kEventsTable, n));
-  return path_exists(path) && parquet_damage(path).empty();
+  return parquet_damage(directory_, parquet_name(kEventsTable, n)).empty();
 }
 
 Status Packer::State::pack_complete(const GoOn& go_on) {
@@ -206,8 +220,8 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
 }
 
 Status Packer::State::write_unpublished(const std::string& name, const SqlBatch& batch) {
-  const std::string path = unpublished_path(name);
-  return sql::write_parquet(path, batch.batch(),
+  FATHOM_ASSIGN(File file, spool_.files().create(name));
+  return sql::write_parquet(std::move(file), batch.batch(),
                             {.row_group_size = 122880, .zstd_level = options_.zstd_level});
 }
 
@@ -235,7 +249,7 @@ Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
 
 // Only the machine that recorded knows what its paths mean.
 Status Packer::State::write_inodes(std::uint64_t n, const SummaryTable& sums) {
-  if (!spool_.same_boot()) return {};
+  if (!options_.local || !spool_.same_boot()) return {};
   const std::vector<InodeRow> found = inodes_.look_at(sums, log_strings_);
   if (found.empty()) return {};
   return write_unpublished(parquet_name(kInodesTable, n), SqlBatch::inodes(found, log_strings_));
@@ -245,23 +259,24 @@ Status Packer::State::write_inodes(std::uint64_t n, const SummaryTable& sums) {
 // belongs to.
 Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
   const std::string carried = decoder_.carry();
-  if (!carried.empty()) FATHOM_TRY(write_private_atomic(spool_.carry_path(n), carried));
+  if (!carried.empty()) FATHOM_TRY(spool_.files().write_atomic(Spool::carry_name(n), carried));
   FATHOM_TRY(write_manifest(directory_, manifest));  // with the clock that the rows were made with
   FATHOM_ASSIGN(const FileLock exclusive,
-                FileLock::wait(spool_.publish_lock_path(), FileLock::Mode::kExclusive));
+                FileLock::wait(spool_.files(), kPublishLock, FileLock::Mode::kExclusive));
   for (const char* table : kPartTables) {
     const std::string name = parquet_name(table, n);
-    if (!path_exists(unpublished_path(name))) continue;
-    const Result<File> file = File::open(unpublished_path(name), 0);
-    if (file && file->size()) {
+    const Result<File> file = spool_.files().read(name);
+    if (!file) continue;
+    if (file->size()) {
       const std::scoped_lock lock(mutex_);
       progress_.parquet_bytes += *file->size();
     }
-    FATHOM_TRY(rename_path(unpublished_path(name), final_path(name)));
+    FATHOM_TRY(spool_.files().rename(name, directory_, name));
+    if (!is_summed(table)) manifest.files[table]++;
   }
   own_parts_.insert(n);
   const std::optional<std::uint64_t> before = std::exchange(last_packed_, n);
-  if (before) ::unlink(spool_.carry_path(*before).c_str());
+  if (before) (void)spool_.files().remove(Spool::carry_name(*before));
   summary_.add(sums.summary, log_strings_, strings);
   timeline_.add(sums.timeline, log_strings_, strings);
   coverage_.add(sums.coverage, log_strings_, strings);
@@ -276,15 +291,18 @@ Status Packer::State::publish(std::uint64_t n, const Decoder::Sums& sums) {
 
 Result<Packer> Packer::open(const std::string& directory, Manifest manifest,
                             PackerOptions options) {
-  const std::string spool_directory = join_path(directory, kSpoolDirectory);
-  FATHOM_ASSIGN(Spool spool, Spool::open(spool_directory));
-  FATHOM_ASSIGN(std::optional<FileLock> lock,
-                FileLock::attempt(spool.lock_path(), FileLock::Mode::kExclusive));
+  FATHOM_ASSIGN(Directory recording, Directory::open(directory));
+  FATHOM_ASSIGN(const Directory spool_files, recording.directory(kSpoolDirectory));
+  FATHOM_ASSIGN(Spool spool, Spool::open(spool_files));
+  FATHOM_ASSIGN(std::optional<FileLock> lock, take_lock(spool_files));
   if (!lock || (spool.recorded_elsewhere() && !options.ended)) {
     return Error{Code::kDenied, directory + " is being recorded by another process",
                  "wait until it has ended"};
   }
-  auto state = std::make_unique<State>(directory, std::move(spool), std::move(*lock),
+  // Readers look whether it is there, and must not wait for it.
+  FATHOM_ASSIGN(const std::optional<FileLock> made,
+                FileLock::attempt(spool_files, kPublishLock, FileLock::Mode::kShared));
+  auto state = std::make_unique<State>(std::move(recording), std::move(spool), std::move(*lock),
                                        std::move(manifest), std::move(options));
   FATHOM_TRY(state->start());
   return Packer(std::move(state));

@@ -30,6 +30,7 @@ struct PackerOptions {
   NameResolver resolver;
   std::string library;  // libfathom.so, for the reasons of not_covered; may be empty
   bool ended = false;   // programs of another machine have ended: somebody says so
+  bool local = true;    // see DecoderOptions; and whether paths of files may be looked at
   int zstd_level = 1;   // 3 takes longer and saves nothing: dictionaries and deltas have done it
 };
 
@@ -51,9 +52,9 @@ struct Totals {
 };
 
 struct FinishResult {
-  bool owners_alive = false;  // processes still write: their segments, and the spool, were left
+  bool owners_alive = false;    // processes still write: their segments, and the spool, were left
   bool owners_unknown = false;  // as before, but they ran on another machine and may have ended
-  bool interrupted = false;   // not everything was to be packed: the rest is in the spool
+  bool interrupted = false;     // not everything was to be packed: the rest is in the spool
   RunState state = RunState::kComplete;
 };
 

@@ -15,8 +15,7 @@ namespace fathom::trace {
 
 class Packer::State {
  public:
-  State(std::string directory, Spool spool, FileLock lock, Manifest manifest,
-        PackerOptions options);
+  State(Directory directory, Spool spool, FileLock lock, Manifest manifest, PackerOptions options);
   Status start();
 
   Result<DrainResult> drain();
@@ -29,7 +28,7 @@ class Packer::State {
 
   Manifest manifest;
   Clock clock;
-  Strings strings;  // of all sums; few, whatever the programs named
+  Strings strings;                 // of all sums; few, whatever the programs named
   std::optional<Drainer> drainer;  // guarded by mutex_ while packing goes on
 
  private:
@@ -48,13 +47,9 @@ class Packer::State {
   Status write_unpublished(const std::string& name, const SqlBatch& batch);
   Status connect();
   void tick();
-  std::string final_path(const std::string& name) const { return join_path(directory_, name); }
-  std::string unpublished_path(const std::string& name) const {
-    return join_path(spool_.directory(), name);
-  }
 
   Status drain_all(FinishResult& result, std::string& trouble);
-  void remove_unready_pools();
+  std::int64_t remove_unready_pools();
   void settle_facts(bool owners_alive);
   void settle_state(const FinishResult& result, const std::string& partial_reason,
                     const std::string& trouble);
@@ -63,9 +58,11 @@ class Packer::State {
   std::vector<Loss> gaps();
   Status keep_lock();
   Status load_foreign_parts();
-  Status load_summary(const std::string& path);
-  Status load_timeline(const std::string& path);
-  Status load_coverage(const std::string& path);
+  Status load_summary(const std::string& name);
+  Status load_timeline(const std::string& name);
+  Status load_coverage(const std::string& name);
+  Result<Table> read_part(const std::string& columns, const std::string& name,
+                          const std::string& behind = "");
   Status recount_layers();
   Status write_finals();
   Status publish_finals();
@@ -75,7 +72,7 @@ class Packer::State {
   // Held for moments: what draining and packing share. Decoding and Parquet are packing's alone.
   mutable std::mutex mutex_;
   PackProgress progress_;  // guarded by mutex_
-  std::string directory_;
+  Directory directory_;
   Spool spool_;  // its schemas are guarded by mutex_
   FileLock lock_;
   std::optional<FileLock> lock_again_;  // when somebody removed the file of the other

@@ -28,6 +28,15 @@ Error bad_pool(const std::string& path, const std::string& what) {
   return {Code::kCorrupt, path + ": " + what, ""};
 }
 
+std::int64_t birth_of(int fd) {
+  struct statx times {};
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &times) != 0) return 0;
+  if ((times.stx_mask & STATX_BTIME) == 0) return 0;
+  return times.stx_btime.tv_sec * 1000000000 + times.stx_btime.tv_nsec;
+}
+
+}  // namespace
+
 Status check_pool(const fathom_pool_header& header, std::uint64_t size, const std::string& path) {
   if (header.magic == 0) return Error{Code::kNotFound, path + ": not ready", ""};
   if (header.magic != FATHOM_POOL_MAGIC) return bad_pool(path, "not a pool");
@@ -42,20 +51,18 @@ Status check_pool(const fathom_pool_header& header, std::uint64_t size, const st
   return {};
 }
 
-std::int64_t birth_of(int fd) {
-  struct statx times {};
-  if (::statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &times) != 0) return 0;
-  if ((times.stx_mask & STATX_BTIME) == 0) return 0;
-  return times.stx_btime.tv_sec * 1000000000 + times.stx_btime.tv_nsec;
+Result<Pool> Pool::open(const std::string& path, bool writable) {
+  FATHOM_ASSIGN(const Directory spool, Directory::open(std::string(dir_name(path))));
+  return open(spool, base_name(path), writable);
 }
 
-}  // namespace
-
-Result<Pool> Pool::open(const std::string& path, bool writable) {
-  FATHOM_ASSIGN(const File file, File::open(path, (writable ? O_RDWR : O_RDONLY) | kNoSurprise));
+Result<Pool> Pool::open(const Directory& spool, std::string_view name, bool writable) {
+  // A program that changed its user made pools as that user.
+  FATHOM_ASSIGN(const File file,
+                spool.open_file(name, writable ? O_RDWR : O_RDONLY, 0, Directory::Owner::kAnybody));
+  const std::string& path = file.path();
   struct stat facts {};
   if (::fstat(file.fd(), &facts) != 0) return os_error(errno, "stat " + path);
-  if (!S_ISREG(facts.st_mode)) return bad_pool(path, "not a file");
   fathom_pool_header header{};
   FATHOM_ASSIGN(const std::size_t got,
                 file.pread_some(std::as_writable_bytes(std::span(&header, 1)), 0));
@@ -89,6 +96,13 @@ Pool::Pool(std::string path, const struct stat& file, const fathom_pool_header& 
 fathom_segment& Pool::segment(std::uint32_t index) const {
   auto* base = static_cast<std::uint8_t*>(view_.memory()) + FATHOM_POOL_HEADER_SIZE;
   return *reinterpret_cast<fathom_segment*>(base + std::size_t{index} * segment_size_);
+}
+
+fathom_run_shared Pool::shared() const {
+  fathom_run_shared shared{};
+  std::memcpy(&shared, static_cast<const std::uint8_t*>(view_.memory()) + FATHOM_POOL_SHARED_OFFSET,
+              sizeof shared);
+  return shared;
 }
 
 namespace {

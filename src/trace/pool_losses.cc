@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstring>
 
 #include "trace/spool.h"
@@ -45,19 +46,8 @@ std::string reason_text(std::size_t source, std::size_t reason) {
 
 }  // namespace
 
-namespace {
-
-fathom_run_shared shared_in(const fathom_pool_header& header) {
-  fathom_run_shared shared{};
-  std::memcpy(&shared, reinterpret_cast<const char*>(&header) + FATHOM_POOL_SHARED_OFFSET,
-              sizeof shared);
-  return shared;
-}
-
-}  // namespace
-
 void PoolLosses::add(const fathom_pool_header& header) {
-  if (header.version >= 3) return add(shared_in(header));
+  if (header.version >= 3) return;
   for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
     for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS_OF_POOLS; reason++) {
       counts_[source][reason] += __atomic_load_n(&header.losses[source][reason], __ATOMIC_RELAXED);
@@ -85,19 +75,15 @@ void PoolLosses::add(std::span<const std::uint8_t> entry) {
   add(header);
 }
 
-std::string PoolLosses::encode(const fathom_pool_header& header) {
-  if (header.version >= 3) {
-    const fathom_run_shared shared = shared_in(header);
-    return {reinterpret_cast<const char*>(&shared), sizeof shared};
-  }
-  return {reinterpret_cast<const char*>(&header.losses), sizeof header.losses};
+std::string PoolLosses::encode() const {
+  fathom_run_shared shared{};
+  shared.runs = runs_;
+  for (std::size_t source = 0; source < FATHOM_SOURCES; source++)
+    std::ranges::copy(counts_[source], shared.losses[source]);
+  return {reinterpret_cast<const char*>(&shared), sizeof shared};
 }
 
-bool PoolLosses::any(const fathom_pool_header& header) {
-  PoolLosses one;
-  one.add(header);
-  return one.runs_ > 0 || !one.losses().empty();
-}
+bool PoolLosses::any() const { return runs_ > 0 || !losses().empty(); }
 
 std::uint64_t PoolLosses::dropped_events() const {
   std::uint64_t dropped = 0;

@@ -161,12 +161,13 @@ struct Stranger {
 
 // Why a program that was started never attached. What its parent saw when it started it comes
 // first: its file may be another one by now, or lie in another root.
-std::string reason_of(const Note& exec, const std::string& program, const std::string& library) {
+std::string reason_of(const Note& exec, const std::string& program, const std::string& library,
+                      bool local) {
   const auto told = [&exec](unsigned flag) { return (exec.value & flag) != 0; };
   if (told(FATHOM_EXEC_OTHER_ROOT)) return "another root, which has no libfathom.so";
   if (told(FATHOM_EXEC_UNREADABLE)) return "another user, who may not read libfathom.so";
   if (told(FATHOM_EXEC_SMALL_STACK)) return std::string(kSmallStack);
-  std::string seen = obstacle_of(program, library);
+  std::string seen = local ? obstacle_of(program, library) : "";
   if (!seen.empty()) return seen;
   if (told(FATHOM_EXEC_OTHER_MACHINE)) return "another architecture";
   if (told(FATHOM_EXEC_OTHER_LIBC)) return "another libc";
@@ -187,7 +188,7 @@ std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
       const std::uint32_t file = definitions.file(*process, note.path, known);
       const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;
       const std::string program(definitions.strings().view(file));
-      std::string reason = reason_of(note, program, library);
+      std::string reason = reason_of(note, program, library, definitions.local());
       if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
       if (reason.empty() && (note.value & FATHOM_EXEC_ANOTHER_USER) != 0)
         reason = "another user, who may not write to the recording";

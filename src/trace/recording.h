@@ -14,6 +14,7 @@
 #include "trace/batch.h"
 #include "trace/coverage.h"
 #include "trace/manifest.h"
+#include "trace/parquet_file.h"
 #include "trace/summary.h"
 
 namespace fathom::trace {
@@ -50,17 +51,18 @@ struct DamagedFile {
 struct Part {
   std::string directory;
   Manifest manifest;
-  bool recorder_lives = false;  // somebody holds spool/lock
-  std::map<std::string, std::vector<std::string>>
-      files;                         // table to Parquet files; see parquet_tables.h
-  std::vector<DamagedFile> damaged;  // the recording is partial then
-  std::unique_ptr<Tail> tail;        // nullptr: everything is in the files
+  bool recorder_lives = false;                         // somebody holds spool/lock
+  std::map<std::string, std::vector<DataFile>> files;  // by table; see parquet_tables.h
+  std::vector<DamagedFile> damaged;                    // the recording is partial then
+  std::unique_ptr<Tail> tail;                          // nullptr: everything is in the files
 };
 
 struct Recording {
   std::vector<Part> parts;  // at least one; several when a directory above recordings was opened
 
-  // Nothing is written. Errors are one line: what is missing, empty, no recording or damaged.
+  // Nothing is written or locked for long, and nothing outside the directory is looked at, but for
+  // modules and programs that a recording of our own names (trust.h). Errors are one line: what is
+  // missing, empty, no recording or damaged.
   static Result<Recording> open(const std::string& directory, const DecoderOptions& options = {},
                                 Need need = Need::kEvents);
 };
@@ -68,18 +70,26 @@ struct Recording {
 struct RecoverOptions {
   NameResolver resolver;
   std::string library;
+  bool ended = false;  // see PackerOptions
 };
 
-// Packs what a killed recorder or an unsupervised run left in this directory and those below. Does
-// nothing where somebody records, where nothing is left, or where we may not write. Living
-// processes keep their segments.
+// Opens what a killed recorder or an unsupervised run left, to be packed. kDenied for a recording
+// of another user, and where somebody records.
+class Packer;
+Result<Packer> open_own(const std::string& directory, const RecoverOptions& options = {});
+// What makes it partial whatever is found in it; "": nothing.
+std::string why_partial(const Manifest& manifest);
+
+// Packs what a killed recorder or an unsupervised run left in this directory and those below.
+// Living processes keep their segments.
 Status recover(const std::string& directory, const RecoverOptions& options = {});
 
 // A manifest for a run that nobody supervised, from its spool.
 class Spool;
 Manifest unsupervised_manifest(const Spool& spool);
 
-// The recordings in or below a directory, sorted; empty if there is none.
+// The recordings in or below a directory, sorted; empty if there is none. Links are not followed,
+// but for those in `directory` itself.
 std::vector<std::string> find_recordings(const std::string& directory);
 
 }  // namespace fathom::trace

@@ -65,7 +65,9 @@ void overlay(const std::string& path, std::string_view content, std::uint8_t pla
 }
 
 void append_entry(const std::string& path, const std::string& content, std::uint8_t kind) {
-  Result<ChunkLog> log = ChunkLog::open(path);
+  const Result<Directory> spool = Directory::open(std::string(dir_name(path)));
+  if (!spool) return;
+  Result<ChunkLog> log = ChunkLog::open(*spool, std::string(base_name(path)));
   if (!log) return;
   (void)log->append({static_cast<EntryKind>(1 + kind % 3),
                      {1, kind, 0},

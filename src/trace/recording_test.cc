@@ -414,7 +414,10 @@ TEST(RecordingTest, PartsComeInTheOrderOfTheirNumbers) {
   }
   const Result<Recording> recording = Recording::open(directory.path());
   ASSERT_TRUE(recording.has_value());
-  EXPECT_EQ(recording->parts[0].files.at(kEventsTable), wanted);
+  std::vector<std::string> found;
+  for (const DataFile& file : recording->parts[0].files.at(kEventsTable))
+    found.push_back(file.path);
+  EXPECT_EQ(found, wanted);
 }
 
 TEST(RecordingTest, ADamagedParquetFileIsSetAside) {

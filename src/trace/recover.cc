@@ -1,50 +1,56 @@
 // SPDX-License-Identifier: MIT
-#include <unistd.h>
-
-#include "base/files.h"
+#include "base/directory.h"
 #include "trace/packer.h"
 #include "trace/recording.h"
+#include "trace/trust.h"
 
 namespace fathom::trace {
 namespace {
 
-bool may_write(const std::string& directory, const std::string& spool) {
-  return ::access(directory.c_str(), W_OK) == 0 && ::access(spool.c_str(), W_OK) == 0;
-}
-
-Result<Manifest> manifest_of(const std::string& directory, const std::string& spool_directory) {
-  Result<Manifest> manifest = read_manifest(directory);
-  if (manifest || manifest.error().code != Code::kNotFound) return manifest;
-  FATHOM_ASSIGN(const Spool spool, Spool::open(spool_directory));
-  return unsupervised_manifest(spool);
-}
-
 Status recover_one(const std::string& directory, const RecoverOptions& options) {
-  const std::string spool = join_path(directory, kSpoolDirectory);
-  if (!may_write(directory, spool)) return {};
-  FATHOM_ASSIGN(Manifest manifest, manifest_of(directory, spool));
-  // A recorder that saw the end of its run may have left the packing of it to us.
-  const bool killed = manifest.origin != "unsupervised" && !manifest.duration_ns;
-  Result<Packer> packer = Packer::open(directory, std::move(manifest),
-                                       {.resolver = options.resolver, .library = options.library});
+  FATHOM_TRY(check_owner(directory));
+  Result<Packer> packer = open_own(directory, options);
   if (!packer) {
     // Somebody records, or it went while we came.
     const Code code = packer.error().code;
     if (code == Code::kDenied || code == Code::kNotFound) return {};
     return std::move(packer).error();
   }
-  Result<FinishResult> result = packer->finish(killed ? "the recorder was killed" : "");
+  Result<FinishResult> result = packer->finish(why_partial(packer->manifest()));
   if (!result) return std::move(result).error();
   return {};
 }
 
 }  // namespace
 
+Result<Packer> open_own(const std::string& directory, const RecoverOptions& options) {
+  FATHOM_TRY(check_owner(directory));
+  FATHOM_ASSIGN(const Directory recording, Directory::open(directory));
+  FATHOM_ASSIGN(const Spool spool, Spool::open(join_path(directory, kSpoolDirectory)));
+  Result<Manifest> manifest = read_manifest(recording);
+  if (!manifest && manifest.error().code != Code::kNotFound) return std::move(manifest).error();
+  const bool local = is_ours(recording, spool);
+  return Packer::open(
+      directory, manifest ? std::move(manifest).value() : unsupervised_manifest(spool),
+      {.resolver = local ? for_unchanged_modules(options.resolver, spool) : NameResolver(),
+       .library = options.library,
+       .ended = options.ended,
+       .local = local});
+}
+
+// A recorder that saw the end of its run may have left the packing of it to us.
+std::string why_partial(const Manifest& manifest) {
+  const bool killed = manifest.origin != "unsupervised" && !manifest.duration_ns;
+  return killed ? "the recorder was killed" : "";
+}
+
 Status recover(const std::string& directory, const RecoverOptions& options) {
   for (const std::string& path : find_recordings(directory)) {
-    if (path_exists(join_path(path, kSpentSpool))) (void)remove_tree(join_path(path, kSpentSpool));
-    if (!path_exists(join_path(join_path(path, kSpoolDirectory), FATHOM_RUN_FILE))) continue;
-    FATHOM_TRY(recover_one(path, options));
+    FATHOM_ASSIGN(const Directory recording, Directory::open(path));
+    // Left by who was killed as he removed it.
+    if (recording.is_ours() && recording.has_directory(kSpentSpool))
+      (void)remove_tree(recording.path_of(kSpentSpool));
+    if (recording.has_directory(kSpoolDirectory)) FATHOM_TRY(recover_one(path, options));
   }
   return {};
 }

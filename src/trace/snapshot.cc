@@ -2,32 +2,25 @@
 // Reading a spool while guests write and a recorder drains, without stopping either. Lengths are
 // read first, of logs and of all segments; then bytes. A row lies below the first reading, so
 // whatever it refers to was written before and is found in the second. A segment that is drained in
-// between is found in the log by its name.
-#include <fcntl.h>
+// between is found in the log by its name, also in a log that was begun since.
+#include "trace/snapshot.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "trace/definer.h"
 #include "trace/drainer.h"
+#include "trace/host_rows.h"
 #include "trace/liveness.h"
-#include "trace/spool.h"
 
 namespace fathom::trace {
 namespace {
 
-template <class T>
-T load(const T& word) {
-  return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
-}
+// Segments that somebody may change are copied while there is room for that.
+constexpr std::size_t kMostCopied = std::size_t{256} << 20;
 
 std::span<const std::uint8_t> as_bytes(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-bool damaged_inside(const LogScan& scan, std::uint64_t size) {
-  return scan.damaged_bytes > size - scan.sound_bytes;
 }
 
 }  // namespace
@@ -38,9 +31,17 @@ class SnapshotTaker {
       : spool_(spool), liveness_(spool.header(), clock), undisturbed_(undisturbed), taken_(spool) {}
 
   Result<Snapshot> take(const std::vector<std::uint64_t>& replaced) {
-    measure_logs(replaced);
+    replaced_ = {replaced.begin(), replaced.end()};
+    measure_logs();
     FATHOM_TRY(measure_pools());
-    for (const Measured& measured : measured_) take_segment(measured);
+    for (const Measured& measured : measured_) {
+      const PoolFile& pool = taken_.pools_[measured.pool];
+      if (&pool != last_) rest(&pool);
+      take_segment(pool, measured);
+    }
+    rest(nullptr);
+    add_new_logs();
+    if (undisturbed_ && !taken_.owners_alive) find_cut_files();
     return std::move(taken_);
   }
 
@@ -53,13 +54,33 @@ class SnapshotTaker {
     std::uint64_t progress;
   };
 
-  void measure_logs(const std::vector<std::uint64_t>& replaced) {
+  void rest(const PoolFile* next) {
+    if (last_ != nullptr) last_->rest();
+    last_ = next;
+  }
+
+  void measure_logs() {
     for (const std::uint64_t n : spool_.logs()) {
-      if (std::find(replaced.begin(), replaced.end(), n) != replaced.end()) continue;
-      const Result<File> file = File::open(spool_.log_path(n), 0);
-      const Result<std::uint64_t> size =
-          file ? file->size() : Result<std::uint64_t>(std::uint64_t{0});
-      taken_.logs_.push_back({n, size ? *size : 0});
+      if (replaced_.contains(n)) continue;
+      const Result<File> file = spool_.files().read(Spool::log_name(n));
+      const Result<std::uint64_t> size = file ? file->size() : Result<std::uint64_t>(file.error());
+      if (size) {
+        taken_.logs_.push_back({n, *size});
+      } else if (size.error().code == Code::kNotFound) {
+        taken_.changed_ = true;
+      } else {
+        taken_.damage(Spool::log_name(n), size.error().message);
+      }
+    }
+  }
+
+  // What was measured in a segment may have gone into a log that was begun since.
+  void add_new_logs() {
+    for (const std::uint64_t n : spool_.logs()) {
+      const bool known =
+          replaced_.contains(n) ||
+          std::ranges::any_of(taken_.logs_, [n](const Snapshot::Log& log) { return log.n == n; });
+      if (!known) taken_.logs_.push_back({n, 0});
     }
   }
 
@@ -68,88 +89,122 @@ class SnapshotTaker {
     taken_.refused_ = static_cast<std::int64_t>(spool_.header().refused & INT64_MAX);
     FATHOM_ASSIGN(const std::vector<std::string> paths, spool_.pool_paths());
     for (const std::string& path : paths) {
-      Result<Pool> pool = Pool::open(path, false);
+      const std::string name(base_name(path));
+      Result<PoolFile> pool = PoolFile::open(spool_.files(), name);
       if (pool) {
         taken_.losses_.add(pool->header());
+        taken_.losses_.add(pool->shared());
         taken_.pools_.push_back(std::move(pool).value());
-      } else if (pool.error().code == Code::kCorrupt || pool.error().code == Code::kUnsupported) {
-        taken_.damage_++;
+      } else if (pool.error().code == Code::kNotFound) {
+        unready_.push_back(name);
       } else if (pool.error().code == Code::kDenied) {
         taken_.shut_++;
+      } else {
+        taken_.damage(name, pool.error().message);
       }
     }
     liveness_.heard(static_cast<std::int64_t>(spool_.header().heartbeat_ns & INT64_MAX));
-    for (const Pool& pool : taken_.pools_) liveness_.heard(pool.changed_realtime_ns());
+    for (const PoolFile& pool : taken_.pools_) liveness_.heard(pool.changed_realtime_ns());
     for (std::size_t at = 0; at < taken_.pools_.size(); at++) measure_pool(at);
     return {};
   }
 
   void measure_pool(std::size_t at) {
-    const Pool& pool = taken_.pools_[at];
+    const PoolFile& pool = taken_.pools_[at];
     for (std::uint32_t index = 0; index < pool.count(); index++) {
-      const Pool::Claim claim = pool.claim(index);
+      fathom_segment segment{};
+      if (!pool.read_segment(index, segment)) break;
+      const Pool::Claim claim{segment.claim, static_cast<std::uint32_t>(segment.claim),
+                              static_cast<std::uint32_t>(segment.claim >> 32)};
       if (claim.state == FATHOM_SEGMENT_FREE) continue;
-      const std::uint32_t generation = pool.generation(index);
-      const std::uint64_t progress = load(pool.segment(index).progress);
-      const Measured measured{at, index, claim, {pool.name_hash(), index, generation}, progress};
+      const Measured measured{
+          at, index, claim, {pool.name_hash(), index, segment.generation}, segment.progress};
       measured_.push_back(measured);
-      taken_.limits_[measured.name] = pool.records(index, progress).size();
+      taken_.limits_[measured.name] = pool.records_size(segment.progress);
     }
+    pool.rest();
   }
 
-  void take_segment(const Measured& measured) {
-    const Pool& pool = taken_.pools_[measured.pool];
-    const fathom_segment& segment = pool.segment(measured.index);
-    const std::uint64_t later = load(segment.progress);
-    const auto bytes =
-        pool.records(measured.index, std::max(later & UINT32_MAX, measured.progress & UINT32_MAX));
-    Snapshot::Piece piece{measured.name,
-                          spool_.schema(pool.header().schema_hash),
-                          taken_.limits_[measured.name],
-                          bytes,
-                          {}};
-    if (!undisturbed_) {
-      keep_copy(piece);
-      __atomic_thread_fence(__ATOMIC_ACQUIRE);
-      // Recycled in between: the log has it.
-      if (pool.generation(measured.index) != measured.name.generation) return;
+  void take_segment(const PoolFile& pool, const Measured& measured) {
+    fathom_segment later{};
+    // Gone or recycled in between: the log has it.
+    if (!pool.read_segment(measured.index, later) || later.generation != measured.name.generation)
+      return;
+    const std::size_t rows = pool.records_size(measured.progress);
+    const std::size_t all = std::max(rows, pool.records_size(later.progress));
+    Snapshot::Piece piece{.name = measured.name,
+                          .schema = spool_.schema(pool.header().schema_hash),
+                          .rows_bytes = rows,
+                          .all_bytes = all,
+                          .pool = measured.pool};
+    if (!pool.read_records(measured.index, all, memory_)) {
+      taken_.damage(pool.name(), "cut off");
+      piece.all_bytes = memory_.size();
+      piece.rows_bytes = std::min(rows, piece.all_bytes);
     }
-    const bool written = look_at_owner(pool, measured, piece.bytes);
-    if (undisturbed_ && written) keep_copy(piece);
+    if (!undisturbed_ && is_recycled(pool, measured)) return;
+    const bool written = look_at_owner(pool, measured, later);
+    piece.head = first_switch({memory_, piece.schema});
+    if (written || !undisturbed_) keep_copy(piece);
     taken_.pieces_.push_back(std::move(piece));
   }
 
-  static void keep_copy(Snapshot::Piece& piece) {
-    piece.copy.assign(piece.bytes.begin(), piece.bytes.end());
-    piece.bytes = piece.copy;
+  static bool is_recycled(const PoolFile& pool, const Measured& measured) {
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    pool.rest();
+    fathom_segment now{};
+    return !pool.read_segment(measured.index, now) || now.generation != measured.name.generation;
+  }
+
+  void keep_copy(Snapshot::Piece& piece) {
+    if (copied_ + memory_.size() > kMostCopied) return;
+    copied_ += memory_.size();
+    piece.copy = memory_;
+    piece.copied = true;
   }
 
   // Whether somebody may still write there.
-  bool look_at_owner(const Pool& pool, const Measured& measured,
-                     std::span<const std::uint8_t> bytes) {
+  bool look_at_owner(const PoolFile& pool, const Measured& measured,
+                     const fathom_segment& segment) {
     if (measured.claim.state == FATHOM_SEGMENT_FULL) return false;
-    const fathom_segment& segment = pool.segment(measured.index);
     const std::uint32_t pid = measured.claim.owner_pid;
-    const std::uint64_t key = __atomic_load_n(&segment.owner_key, __ATOMIC_RELAXED);
+    const std::uint64_t key = segment.owner_key;
     RunHead head;
-    const bool known = last_switch({bytes, spool_.schema(pool.header().schema_hash)}, head);
+    const bool known = last_switch({memory_, spool_.schema(pool.header().schema_hash)}, head);
     const bool alive =
         pid != 0 && liveness_.alive(pid, key, known && head.key == key ? head.tick : 0);
     (liveness_.silent() ? taken_.owners_unknown : taken_.owners_alive) |= alive;
     const auto kind = static_cast<std::uint32_t>(measured.progress >> 32);
     if (kind != 0) {
-      taken_.in_flight.push_back({pid, __atomic_load_n(&segment.owner_tid, __ATOMIC_RELAXED), key,
-                                  kind, __atomic_load_n(&segment.in_call_since, __ATOMIC_RELAXED),
+      taken_.in_flight.push_back({pid, segment.owner_tid, key, kind, segment.in_call_since,
                                   pool.header().schema_hash, alive});
     }
     return alive || pid == 0;
+  }
+
+  // What is going to be filled is short for a moment. Where nobody is there to fill it, it was cut.
+  void find_cut_files() {
+    for (const std::string& name : unready_) {
+      const Result<File> file = spool_.files().read(name);
+      const Result<std::uint64_t> size = file ? file->size() : Result<std::uint64_t>(file.error());
+      if (size && *size < FATHOM_POOL_HEADER_SIZE) taken_.damage(name, "cut off");
+    }
+    for (const Snapshot::Log& log : taken_.logs_) {
+      if (log.bytes == 0) taken_.damage(Spool::log_name(log.n), "cut off");
+    }
+    taken_.torn_is_damage_ = true;
   }
 
   Spool& spool_;
   Liveness liveness_;
   bool undisturbed_;
   Snapshot taken_;
+  std::set<std::uint64_t> replaced_;
   std::vector<Measured> measured_;
+  std::vector<std::string> unready_;
+  std::vector<std::uint8_t> memory_;  // the segment that is looked at
+  std::size_t copied_ = 0;
+  const PoolFile* last_ = nullptr;
 };
 
 Result<Snapshot> Spool::snapshot(const Clock& clock,
@@ -158,20 +213,42 @@ Result<Snapshot> Spool::snapshot(const Clock& clock,
   return SnapshotTaker(*this, clock, undisturbed).take(replaced_logs);
 }
 
+void Snapshot::damage(const std::string& name, const std::string& reason) {
+  if (damaged_.size() < kMostDamaged) damaged_.push_back({spool_->files().path_of(name), reason});
+}
+
+std::span<const std::uint8_t> Snapshot::load(const Piece& piece,
+                                             std::vector<std::uint8_t>& memory) {
+  if (piece.copied) return piece.copy;
+  const PoolFile& pool = pools_[piece.pool];
+  fathom_segment now{};
+  const bool whole = pool.read_records(piece.name.index, piece.all_bytes, memory);
+  const bool there = pool.read_segment(piece.name.index, now);
+  pool.rest();
+  if (whole && there && now.generation == piece.name.generation) return memory;
+  changed_ = true;
+  return {};
+}
+
 // Segments first: one that was drained before it could be taken has left its definitions in the
 // file.
 void Snapshot::visit_definitions(const std::function<void(const Chunk&)>& visit) {
-  for (const Piece& piece : pieces_) visit({piece.bytes, piece.schema});
-  const Result<File> log =
-      File::open(spool_->definitions_path(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (!log) return;
-  const Result<LogScan> scan = scan_log_file(*log, 0, [&](const LogEntry& entry, std::uint64_t) {
-    if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
-    if (entry.kind == EntryKind::kDrained) journal_.add(entry.bytes);
-    if (entry.kind == EntryKind::kProcesses) (void)decode_processes(entry.bytes, processes);
-    if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
-  });
-  (void)scan.has_value();
+  std::vector<std::uint8_t> memory;
+  for (const Piece& piece : pieces_) visit({load(piece, memory), piece.schema});
+  const Result<File> file = spool_->files().read(kDefinitionsLog);
+  if (!file) {
+    if (file.error().code != Code::kNotFound) damage(kDefinitionsLog, file.error().message);
+    return;
+  }
+  const Result<std::uint64_t> size = file->size();
+  const Result<LogScan> scan =
+      scan_log(*file, 0, kMostLogBytes, [&](const LogEntry& entry, std::uint64_t) {
+        if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
+        if (entry.kind == EntryKind::kDrained) journal_.add(entry.bytes);
+        if (entry.kind == EntryKind::kProcesses) (void)decode_processes(entry.bytes, processes);
+        if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
+      });
+  if (!scan || !size || is_damaged(*scan, *size)) damage(kDefinitionsLog, "damaged");
 }
 
 void Snapshot::visit_rows(const std::function<void(const Batch&)>& visit) {
@@ -180,11 +257,12 @@ void Snapshot::visit_rows(const std::function<void(const Batch&)>& visit) {
 }
 
 void Snapshot::visit_log(const Log& log, const std::function<void(const Batch&)>& visit) {
-  if (log.bytes == 0) return;
+  const std::string name = Spool::log_name(log.n);
   // Read and not mapped: a recorder that finds no room cuts its log back.
-  const Result<std::string> text = read_file(spool_->log_path(log.n));
+  const Result<std::string> text = spool_->files().read_whole(name, kLargestDrained);
   if (!text) {
-    damage_++;
+    changed_ |= text.error().code == Code::kNotFound;
+    damage(name, text.error().message);
     return;
   }
   Batch batch;
@@ -192,10 +270,16 @@ void Snapshot::visit_log(const Log& log, const std::function<void(const Batch&)>
   const LogScan scan = scan_log(content, [&](const LogEntry& entry, std::uint64_t offset) {
     take_entry(entry, offset < log.bytes, batch);
   });
-  // A torn end is a write that is going on, or was when the recorder died; the segment still holds
-  // it then.
-  if (damaged_inside(scan, content.size())) damage_++;
+  if (is_damaged(scan, content.size())) damage(name, "damaged");
   visit(batch);
+}
+
+// A torn end is a write that is going on, or was when the recorder died: the segment still holds it
+// then.
+bool Snapshot::is_damaged(const LogScan& scan, std::uint64_t size) const {
+  if (scan.damaged_bytes > size - scan.sound_bytes) return true;
+  if (!torn_is_damage_ || scan.damaged_bytes == 0) return false;
+  return !scan.torn || !limits_.contains(*scan.torn);
 }
 
 void Snapshot::take_entry(const LogEntry& entry, bool known, Batch& batch) {
@@ -207,27 +291,36 @@ void Snapshot::take_entry(const LogEntry& entry, bool known, Batch& batch) {
   if (rows > 0) batch.chunks.push_back({entry.bytes.first(rows), spool_->schema(entry.schema)});
 }
 
-void Snapshot::visit_segments(const std::function<void(const Batch&)>& visit) {
-  std::vector<std::pair<RunHead, const Piece*>> order;
+std::vector<const Snapshot::Piece*> Snapshot::pieces_in_order() const {
+  std::vector<const Piece*> order;
   for (const Piece& piece : pieces_) {
-    if (piece.rows_bytes > 0 && !logged_.contains(piece.name))
-      order.emplace_back(first_switch({piece.bytes, piece.schema}), &piece);
+    if (piece.rows_bytes > 0 && !logged_.contains(piece.name)) order.push_back(&piece);
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    return drain_order(a.first) < drain_order(b.first);
+  std::stable_sort(order.begin(), order.end(), [](const Piece* a, const Piece* b) {
+    return drain_order(a->head) < drain_order(b->head);
   });
+  return order;
+}
+
+void Snapshot::visit_segments(const std::function<void(const Batch&)>& visit) {
   Batch batch;
+  std::vector<std::vector<std::uint8_t>> memory;
   std::size_t bytes = 0;
-  for (const auto& [head, piece] : order) {
-    if (bytes > 0 && bytes + piece->rows_bytes > kLogBytes) {
-      visit(batch);
-      batch.chunks.clear();
-      bytes = 0;
-    }
+  const auto hand_over = [&] {
+    if (!batch.chunks.empty()) visit(batch);
+    batch.chunks.clear();
+    memory.clear();
+    bytes = 0;
+  };
+  for (const Piece* piece : pieces_in_order()) {
+    if (bytes > 0 && bytes + piece->rows_bytes > kLogBytes) hand_over();
+    memory.emplace_back();
+    const auto loaded = load(*piece, memory.back());
     bytes += piece->rows_bytes;
-    batch.chunks.push_back({piece->bytes.first(piece->rows_bytes), piece->schema});
+    batch.chunks.push_back(
+        {loaded.first(std::min(piece->rows_bytes, loaded.size())), piece->schema});
   }
-  if (!batch.chunks.empty()) visit(batch);
+  hand_over();
 }
 
 // A log that was begun since is there, since nothing is packed while we look.
@@ -238,7 +331,8 @@ std::vector<Loss> Snapshot::gaps(const std::vector<std::uint64_t>& packed,
   for (const Log& log : logs_) next = std::max(next, log.n + 1);
   const auto has_log = [&](std::uint64_t n) {
     return std::ranges::find(packed, n) != packed.end() ||
-           std::ranges::find(logs_, n, &Log::n) != logs_.end() || path_exists(spool_->log_path(n));
+           std::ranges::find(logs_, n, &Log::n) != logs_.end() ||
+           spool_->files().has_file(Spool::log_name(n));
   };
   return journal_.gaps(
       {.runs = losses_.runs(), .next_log = next, .has_log = has_log, .definitions = &definitions});
@@ -246,7 +340,8 @@ std::vector<Loss> Snapshot::gaps(const std::vector<std::uint64_t>& packed,
 
 std::vector<Loss> Snapshot::losses() const {
   std::vector<Loss> losses = losses_.losses();
-  if (damage_ > 0) losses.push_back({"", "damaged file in the spool", damage_});
+  if (!damaged_.empty())
+    losses.push_back({"", "damaged file in the spool", static_cast<std::int64_t>(damaged_.size())});
   if (shut_ > 0) losses.push_back({"", kShutPool, shut_});
   if (refused_ > 0) losses.push_back({"", kNoPool, refused_});
   return losses;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/files.h"
 #include "base/result.h"
 #include "base/shared_view.h"
@@ -40,22 +42,27 @@ class FileLock {
  public:
   enum class Mode { kShared, kExclusive };
   // Waits for it, but not for ever: whoever holds it may be stopped. The file is made if it is
-  // missing and can be.
-  static Result<FileLock> wait(const std::string& path, Mode mode);
+  // missing.
+  static Result<FileLock> wait(const Directory& directory, std::string_view name, Mode mode);
   // Nothing when somebody else holds it.
+  static Result<std::optional<FileLock>> attempt(const Directory& directory, std::string_view name,
+                                                 Mode mode);
   static Result<std::optional<FileLock>> attempt(const std::string& path, Mode mode);
+  // For who only reads: shared, and the file is not made. kNotFound: there is none.
+  static Result<std::optional<FileLock>> look(const Directory& directory, std::string_view name);
   // Whether the file that is locked is the one that the path names.
   [[nodiscard]] bool is_at(const std::string& path) const;
 
  private:
-  explicit FileLock(Fd fd) : fd_(std::move(fd)) {}
-  Fd fd_;
+  explicit FileLock(File file) : file_(std::move(file)) {}
+  File file_;
 };
 
 // A pool mapped shared, writable only for the drainer. Sizes were checked against the file. The
 // file may be cut, replaced or removed while we look: what was mapped stays ours.
 class Pool {
  public:
+  static Result<Pool> open(const Directory& spool, std::string_view name, bool writable);
   static Result<Pool> open(const std::string& path, bool writable);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -66,6 +73,7 @@ class Pool {
   [[nodiscard]] fathom_pool_header& header() const {
     return *static_cast<fathom_pool_header*>(view_.memory());
   }
+  [[nodiscard]] fathom_run_shared shared() const;  // what is counted in this pool
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] fathom_segment& segment(std::uint32_t index) const;
   // The head of a segment, of any version. Foreign memory: each call looks again.
@@ -123,14 +131,14 @@ struct CallInFlight {
   bool alive = false;
 };
 
-// What processes count, in the run's page or in a pool's, summed. A header is a whole page.
+// What processes count, in the run's page or in a pool's, summed.
 class PoolLosses {
  public:
-  void add(const fathom_pool_header& header);
-  void add(const fathom_run_shared& run);
+  void add(const fathom_pool_header& header);     // older than version 3
+  void add(const fathom_run_shared& shared);      // of the run, or in the page of a pool
   void add(std::span<const std::uint8_t> entry);  // of EntryKind::kLosses
-  static std::string encode(const fathom_pool_header& header);
-  [[nodiscard]] static bool any(const fathom_pool_header& header);
+  [[nodiscard]] std::string encode() const;
+  [[nodiscard]] bool any() const;
   [[nodiscard]] std::vector<Loss> losses() const;
   [[nodiscard]] std::uint64_t dropped_events() const;         // for want of room
   [[nodiscard]] std::uint64_t runs() const { return runs_; }  // SWITCH records that were written
@@ -140,112 +148,69 @@ class PoolLosses {
   std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCES> counts_{};
 };
 
+// Whether a header of a pool is one, and fits into a file of this size. kNotFound: not ready yet.
+Status check_pool(const fathom_pool_header& header, std::uint64_t size, const std::string& path);
+
+inline constexpr char kLockFile[] = "lock";
+inline constexpr char kPublishLock[] = "publish.lock";
+inline constexpr char kDefinitionsLog[] = "definitions.log";
+
 class Snapshot;
 
 class Spool {
  public:
   // `directory` is the spool's own. kNotFound without a run.header, kCorrupt with a bad one,
   // kUnsupported with a newer.
+  static Result<Spool> open(const Directory& directory);
   static Result<Spool> open(const std::string& directory);
 
-  [[nodiscard]] const std::string& directory() const { return directory_; }
+  // From any thread; see remake().
+  [[nodiscard]] Directory files() const;
+  [[nodiscard]] const std::string& directory() const { return path_; }
   [[nodiscard]] const fathom_run_header& header() const { return header_; }  // as it was at open()
   [[nodiscard]] std::string run_id() const;                                  // 32 hex digits
   [[nodiscard]] bool same_boot() const;
+  [[nodiscard]] std::string_view boot_id() const;  // "" where it is not known
   // Another machine has a recorder of this run that lives: no lock tells of it here.
   [[nodiscard]] bool recorded_elsewhere() const;
   // What the processes count, as it is now; nothing where it cannot be read.
   [[nodiscard]] fathom_run_shared shared() const;
 
-  [[nodiscard]] Result<std::vector<std::string>> pool_paths() const;  // plain files only
+  [[nodiscard]] Result<std::vector<std::string>> pool_paths() const;
   [[nodiscard]] std::vector<std::uint64_t> logs() const;  // the n of drained-<n>.log, ascending
+  [[nodiscard]] static std::string log_name(std::uint64_t n);
+  [[nodiscard]] static std::string carry_name(std::uint64_t n);
   [[nodiscard]] std::string log_path(std::uint64_t n) const;
   [[nodiscard]] std::string definitions_path() const;
-  [[nodiscard]] std::string carry_path(std::uint64_t n) const;
   // Has the decoder go on where log n, which is packed, ended; from nothing where it carried none.
   void restore_carried(std::uint64_t n, Decoder& decoder) const;
   [[nodiscard]] std::string lock_path() const;
-  [[nodiscard]] std::string publish_lock_path() const;
 
   // nullptr where the file is missing or damaged. Kept.
   const Schema* schema(std::uint64_t hash);
+  // Names of schemas that were asked for and could not be had.
+  [[nodiscard]] std::vector<std::string> missing_schemas() const;
 
   // Makes what somebody removed again: the directory (not the recording's own), and schemas that
-  // were read. For whoever drains.
-  Status remake() const;
+  // were read. For whoever drains; files() are those of the new directory then.
+  Status remake();
 
-  // The caller holds publish.lock shared and names the logs that Parquet files have replaced.
-  // `undisturbed`: it holds lock too, so that nobody drains: what nobody writes any more is then
-  // read where it lies and not copied.
+  // The caller names the logs that Parquet files have replaced. `undisturbed`: nobody drained when
+  // it looked: what nobody writes any more is then read when it is visited, and not copied.
   Result<Snapshot> snapshot(const Clock& clock, const std::vector<std::uint64_t>& replaced_logs,
                             bool undisturbed = false);
 
  private:
-  Spool(std::string directory, const fathom_run_header& header);
-  std::string directory_;
+  Spool(Directory files, const fathom_run_header& header);
   struct KnownSchema {
-    std::string path;
     std::string text;
     std::unique_ptr<Schema> parsed;
   };
+  std::string path_;
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
+  Directory files_;  // guarded by mutex_
   fathom_run_header header_;
   std::map<std::uint64_t, KnownSchema> schemas_;
-};
-
-// Everything of the spool at one moment: chunks of logs that no Parquet file replaced, and of
-// segments. Logs are read one at a time, when they are visited; the spool must stay.
-class Snapshot {
- public:
-  // What a packer would pack into one file. Refers to memory that goes when the visit ends.
-  struct Batch {
-    std::vector<Chunk> chunks;
-    std::vector<std::span<const std::uint8_t>> rows;  // entries of EntryKind::kRows
-  };
-
-  // All definitions that rows may refer to: of what was drained, and of segments.
-  void visit_definitions(const std::function<void(const Chunk&)>& visit);
-  // All rows, in the order in which a packer takes them. Once.
-  void visit_rows(const std::function<void(const Batch&)>& visit);
-  // Of all pools, and damage met on the way: complete when both visits are over.
-  [[nodiscard]] std::vector<Loss> losses() const;
-  // What is missing of all that was written; the same. `packed` are the logs that are in Parquet.
-  [[nodiscard]] std::vector<Loss> gaps(const std::vector<std::uint64_t>& packed,
-                                       const Definitions& definitions) const;
-
-  std::vector<CallInFlight> in_flight;
-  std::vector<ProcessRow> processes;  // that sources beside the programs saw; after the first visit
-  bool owners_alive = false;
-  bool owners_unknown = false;  // they ran on another machine, and nothing was heard of them
-
- private:
-  friend class SnapshotTaker;
-  struct Piece {
-    ChunkName name;
-    const Schema* schema = nullptr;
-    std::size_t rows_bytes = 0;  // rows up to here; definitions from all of it
-    std::span<const std::uint8_t> bytes;
-    std::vector<std::uint8_t> copy;  // what bytes refer to, where it is not the pool
-  };
-  struct Log {
-    std::uint64_t n = 0;
-    std::uint64_t bytes = 0;  // when it was measured
-  };
-  explicit Snapshot(Spool& spool) : spool_(&spool) {}
-  void visit_log(const Log& log, const std::function<void(const Batch&)>& visit);
-  void take_entry(const LogEntry& entry, bool known, Batch& batch);
-  void visit_segments(const std::function<void(const Batch&)>& visit);
-
-  Spool* spool_;
-  PoolLosses losses_;
-  Journal journal_;
-  std::int64_t damage_ = 0;
-  std::int64_t shut_ = 0;     // pools that may not be opened
-  std::int64_t refused_ = 0;  // pools that could not be made
-  std::vector<Log> logs_;
-  std::vector<Pool> pools_;
-  std::vector<Piece> pieces_;
-  std::map<ChunkName, std::uint64_t> limits_;  // of all segments, also those drained since
-  std::set<ChunkName> logged_;
 };
 
 // Name of a call in flight by its schema: "read"; "kind 77" where that is not known.

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
+#include "sql/parquet_writer.h"
 #include "trace/host_rows.h"
+#include "trace/parquet_tables.h"
 #include "trace/processes.h"
 #include "trace/refused.h"
+#include "trace/snapshot.h"
 
 namespace fathom::trace {
 namespace {
@@ -33,10 +37,17 @@ void list_calls(Spool& spool, const Clock& clock, const Snapshot& snapshot, Deco
 // Rows, batch by batch; sums and losses in between.
 class TailReader {
  public:
-  TailReader(Need need, Decoder& decoder, Tail& tail, TailFacts& facts)
-      : need_(need), decoder_(decoder), tail_(tail), facts_(facts) {}
+  TailReader(const TailOptions& options, std::string host, Decoder& decoder, Tail& tail,
+             TailFacts& facts)
+      : need_(options.need),
+        most_rows_(options.most_rows),
+        host_(std::move(host)),
+        decoder_(decoder),
+        tail_(tail),
+        facts_(facts) {}
 
   void read(const Snapshot::Batch& batch) {
+    if (!failure_) return;
     HostRows host;
     for (const auto& entry : batch.rows) sound_ &= decode_rows(entry, host, tail_.strings);
     add_sums(host, tail_.strings, of_host_);
@@ -48,7 +59,11 @@ class TailReader {
       decoder_.sum(batch.chunks, tail_.counters);
     }
     std::ranges::move(host.counters.rows, std::back_inserter(tail_.counters.rows));
+    if (tail_.events.rows() > most_rows_) failure_ = put_aside();
   }
+
+  // Why not everything could be read: a disk without room for what does not fit into memory.
+  [[nodiscard]] const Status& failure() const { return failure_; }
 
   void finish(std::vector<Loss> losses_of_spool) {
     Decoder::Sums sums = decoder_.take_sums();
@@ -65,7 +80,22 @@ class TailReader {
   }
 
  private:
+  // As a packer would, but into a file of nobody's.
+  Status put_aside() {
+    tail_.events.sort();
+    FATHOM_ASSIGN(File file, File::unnamed(scratch_directory()));
+    FATHOM_ASSIGN(File writer, file.duplicate());
+    FATHOM_TRY(sql::write_parquet(std::move(writer),
+                                  SqlBatch::events(tail_.events, tail_.strings, host_).batch()));
+    facts_.packed.push_back(held_file(std::move(file), ""));
+    tail_.events.clear();
+    return {};
+  }
+
   Need need_;
+  std::size_t most_rows_;
+  std::string host_;
+  Status failure_;
   Decoder& decoder_;
   Tail& tail_;
   TailFacts& facts_;
@@ -87,12 +117,17 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   Decoder decoder(tail->strings, clock, chosen);
   if (options.last_packed) spool.restore_carried(*options.last_packed, decoder);
   snapshot.visit_definitions([&decoder](const Chunk& chunk) { decoder.define(chunk); });
-  TailReader reader(options.need, decoder, *tail, facts);
+  TailReader reader(options, manifest.host.hostname, decoder, *tail, facts);
   snapshot.visit_rows([&reader](const Snapshot::Batch& batch) { reader.read(batch); });
+  FATHOM_TRY(reader.failure());
   facts.gaps = snapshot.gaps(options.packed_logs, decoder.definitions());
   std::vector<Loss> losses = snapshot.losses();
   losses.insert(losses.end(), facts.gaps.begin(), facts.gaps.end());
   reader.finish(std::move(losses));
+  facts.changed = snapshot.changed();
+  facts.damaged = snapshot.damaged();
+  for (const std::string& name : spool.missing_schemas())
+    facts.damaged.push_back({spool.files().path_of(name), "missing or damaged"});
   facts.owners_alive = snapshot.owners_alive;
   facts.owners_unknown = snapshot.owners_unknown;
   facts.not_covered = not_covered(decoder.definitions(), "");

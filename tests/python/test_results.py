@@ -212,12 +212,16 @@ def test_html_is_escaped_and_short(root: Path) -> None:
         )
 
 
-def test_what_is_not_packed_is_packed_first(root: Path) -> None:
+def test_what_is_not_packed_is_left_so(root: Path) -> None:
     trace = unpacked(root)
     expect("no Parquet yet", [], list(trace.glob("events*.parquet")))
     with fathom.open(trace) as recording:
         expect("opened", 3, recording.events.where("file LIKE '%/copy-_'", name="open").count())
-        expect("packed", True, bool(list(trace.glob("events*.parquet"))) and recording.describe()["packed"])
+        expect("packed", ([], False), (list(trace.glob("events*.parquet")), recording.describe()["packed"]))
+    ran(FATHOM, "collect", "-q", trace)
+    with fathom.open(trace) as recording:
+        expect("opened, when packed", 3, recording.events.where("file LIKE '%/copy-_'", name="open").count())
+        expect("packed by collect", True, recording.describe()["packed"])
 
 
 def test_several_are_one(root: Path) -> None:

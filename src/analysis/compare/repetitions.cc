@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "base/files.h"
+#include "base/directory.h"
 #include "trace/manifest.h"
 #include "trace/recording.h"
 
@@ -40,11 +40,13 @@ std::optional<Entry> entry_of(const std::string& path, const std::vector<std::st
 
 std::vector<std::string> runs_in(const std::string& path) {
   const std::vector<std::string> all = trace::find_recordings(path);
-  const Result<std::vector<std::string>> names = list_dir(path);
-  if (all.size() < 2 || !names) return {path};
+  const Result<Directory> directory = Directory::open(path);
+  if (all.size() < 2 || !directory) return {path};
+  const Result<std::vector<std::string>> names = directory->names();
+  if (!names) return {path};
   std::vector<Entry> entries;
   for (const std::string& name : *names) {
-    if (name.starts_with('.')) continue;
+    if (name.starts_with('.') || !directory->has_directory(name)) continue;
     const std::string child = join_path(path, name);
     const std::vector<std::string> recordings = trace::find_recordings(child);
     if (recordings.empty()) continue;

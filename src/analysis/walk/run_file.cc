@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/walk/run_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cstdlib>
-
-#include "base/ids.h"
-
 namespace fathom::analysis {
-
-std::string spill_directory() {
-  const char* wanted = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  return wanted != nullptr && *wanted == '/' ? wanted : "/var/tmp";
-}
 
 Status RunFile::append(std::span<const std::byte> bytes) {
   if (!file_) {
-    const std::string path = join_path(spill_directory(), "fathom-" + random_id());
-    FATHOM_ASSIGN(file_, File::open(path, O_RDWR | O_CREAT | O_EXCL, 0600));
-    ::unlink(path.c_str());
+    FATHOM_ASSIGN(file_, File::unnamed(scratch_directory()));
   }
   FATHOM_TRY(file_->write_all({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   size_ += bytes.size();

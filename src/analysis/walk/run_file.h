@@ -13,9 +13,6 @@
 
 namespace fathom::analysis {
 
-// $TMPDIR, else /var/tmp: /tmp may be memory itself.
-[[nodiscard]] std::string spill_directory();
-
 class RunFile {
  public:
   Status append(std::span<const std::byte> bytes);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "sql/parquet/file_writer.h"
 
-#include <fcntl.h>
 #include <zstd.h>
 
 #include <utility>
@@ -18,9 +17,8 @@ constexpr std::string_view kMark = "PAR1";
 
 void FileWriter::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
-Result<FileWriter> FileWriter::create(const std::string& path, std::span<const ColumnDef> columns,
+Result<FileWriter> FileWriter::create(File file, std::span<const ColumnDef> columns,
                                       int zstd_level) {
-  FATHOM_ASSIGN(File file, open_private(path, O_WRONLY | O_TRUNC));
   FileWriter writer(std::move(file), columns, zstd_level);
   FATHOM_TRY(writer.put(kMark));
   return writer;

@@ -21,9 +21,8 @@ namespace fathom::sql::parquet {
 
 class FileWriter {
  public:
-  // Replaces a file of that name. `columns` must stay.
-  static Result<FileWriter> create(const std::string& path, std::span<const ColumnDef> columns,
-                                   int zstd_level);
+  // The file is open for writing, and empty. `columns` must stay.
+  static Result<FileWriter> create(File file, std::span<const ColumnDef> columns, int zstd_level);
 
   // data[i] belongs to columns[i], and fits it (check_fit).
   Status add_row_group(std::span<const ColumnData> data, std::size_t rows);

@@ -35,8 +35,8 @@ inline std::string ask(const Recording& recording, const std::string& table,
   for (const Part& part : recording.parts) {
     const auto found = part.files.find(table);
     if (found == part.files.end()) continue;
-    for (const std::string& path : found->second)
-      files += (files.empty() ? "" : ", ") + sql::quote_literal(path);
+    for (const DataFile& file : found->second)
+      files += (files.empty() ? "" : ", ") + sql::quote_literal(file.source);
   }
   if (files.empty()) return "no files";
   auto connection = sql::Connection::open(sql::Database::open_memory().value()).value();
