@@ -139,6 +139,10 @@ fathom_segment* claim_anywhere() {
   return claim_in(__atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % count);
 }
 
+size_t bytes_of(const fathom_pool_header* pool) {
+  return FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(pool->segment_count) * FATHOM_SEGMENT_SIZE;
+}
+
 // One maker at a time (buffers are shared); the others wait for it.
 constinit uint32_t making = 0;
 

@@ -7,7 +7,7 @@
 #include <initializer_list>
 
 #include "guest/attach.h"
-#include "guest/pool.h"
+#include "guest/pool_file.h"
 #include "guest/runtime.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"

@@ -16,6 +16,7 @@
 #include "guest/sharing.h"
 #include "guest/syscalls.h"
 #include "guest/threads.h"
+#include "wire/exec.h"
 #include "wire/rank.h"
 
 extern "C" char** environ;
