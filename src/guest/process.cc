@@ -160,8 +160,9 @@ void attach_child() {
 // Nothing is on here: before attach, after a failed one, or in a child that was made behind our
 // back.
 bool wake_up(fathom_source source) {
+  if (tls.apart != 0) return false;
   if (guest.silenced && guest.wanted[source] != 0) count_loss(source, FATHOM_LOSS_CONFINED);
-  if (tls.apart != 0 || guest.live->alive != 0) return false;
+  if (guest.live->alive != 0) return false;
   if (guest.attached) {
     attach_child();
   } else {
