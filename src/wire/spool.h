@@ -61,7 +61,7 @@ enum fathom_loss {
   FATHOM_LOSS_CAPPED = 7,     /* event: beyond the number that was asked for */
   FATHOM_LOSS_REASONS = 8,    /* the reasons above have counters in `losses` */
   FATHOM_LOSS_CONFINED = 8,   /* event: no segment was left in a process that confined itself */
-  FATHOM_LOSS_UNASKED = 9,    /* fact: a name or a position that a confined process cannot ask for */
+  FATHOM_LOSS_UNASKED = 9, /* fact: a name or a position that a confined process cannot ask for */
   FATHOM_LOSS_ALL_REASONS = 16,
 };
 enum fathom_source {
@@ -101,9 +101,8 @@ struct fathom_pool_header {
 
 static inline uint64_t* fathom_loss_counter(struct fathom_pool_header* pool, unsigned source,
                                             unsigned reason) {
-  return reason < FATHOM_LOSS_REASONS
-             ? &pool->losses[source][reason]
-             : &pool->further_losses[source][reason - FATHOM_LOSS_REASONS];
+  return reason < FATHOM_LOSS_REASONS ? &pool->losses[source][reason]
+                                      : &pool->further_losses[source][reason - FATHOM_LOSS_REASONS];
 }
 
 enum fathom_segment_state {
