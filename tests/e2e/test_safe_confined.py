@@ -128,7 +128,7 @@ def test_vfork_behind_a_filter(box: Box) -> None:
     """The child of a vfork confines itself, in memory that is its parent's: the parent goes on as ever."""
     confined(box, "vfork", 110)
     check("reads with an offset", 100, box.count("name = 'read' AND \"offset\" IS NOT NULL"))
-    check("what is told", 1, box.losses() + len(box.info()["not_covered"]))
+    check("the program that nobody knows of", 1, box.lost("no room left inside a sandbox"))
 
 
 def test_landlock(box: Box) -> None:
@@ -251,3 +251,23 @@ def test_another_user_unsupervised(box: Box) -> None:
     check("reads", 0, box.count(READS))
     reasons = [one["reason"] for one in box.info()["not_covered"]]
     check("reasons", ["another user, who may not write to the recording"], reasons)
+
+
+def test_chromium(box: Box) -> None:
+    """A browser whose parts confine themselves one by one, as a user without rights, and without its sandbox."""
+    if not shutil.which("chromium"):
+        raise Skipped("no chromium here")
+    place = public_place(box)
+    (place / "page.html").write_text("<p id=said></p><script>said.textContent = 6 * 7</script>")
+    home = place / "home"
+    home.mkdir()
+    home.chmod(0o777)
+    for options in [[], ["--no-sandbox"]] if box.kit.full else [[]]:
+        words = ["--headless", "--disable-gpu", "--dump-dom", *options, f"file://{place}/page.html"]
+        command = as_user("env", f"HOME={home}", "timeout", "60", "chromium", *words)
+        status, page = alone(box, *command)
+        if status != 0 or b">42<" not in page:
+            raise Skipped(f"chromium {' '.join(options)} shows no page here without Fathom either")
+        box.trace = box.root / f"trace{len(options)}.fathom"
+        check_true("the page", b">42<" in box.record(*command))
+        check_true("processes of the browser", int(box.value("SELECT count(*) FROM processes")) >= 3)
