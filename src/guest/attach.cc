@@ -67,8 +67,7 @@ uint64_t budget_from_environment() {
 
 void tell_refused() {
   if (refused_budget == nullptr) return;
-  write_meta(FATHOM_META_REFUSED FATHOM_SPOOL_MAX_VARIABLE, refused_budget,
-             strlen(refused_budget));
+  write_meta(FATHOM_META_REFUSED FATHOM_SPOOL_MAX_VARIABLE, refused_budget, strlen(refused_budget));
 }
 
 void fill_run_header(fathom_run_header& header) {
@@ -324,4 +323,6 @@ void library_loaded() {
 }  // namespace
 }  // namespace fathom::guest
 
-__attribute__((constructor)) static void fathom_library_loaded() { fathom::guest::library_loaded(); }
+__attribute__((constructor)) static void fathom_library_loaded() {
+  fathom::guest::library_loaded();
+}

@@ -94,8 +94,7 @@ void choose_calls(const char* list) {
     if (!is_chosen_by_name(line.kind) ||
         list_names(list, line.name, line.length, excluding) != excluding)
       continue;
-    unwanted[line.kind / 8] =
-        static_cast<uint8_t>(unwanted[line.kind / 8] | 1u << (line.kind % 8));
+    unwanted[line.kind / 8] = static_cast<uint8_t>(unwanted[line.kind / 8] | 1u << (line.kind % 8));
   }
   guest.filtered = true;
 }

@@ -141,10 +141,9 @@ namespace {
 
 // A library of ours by its name, wherever it lies.
 bool is_ours(const char* word, size_t length) {
-  constexpr const char* kNames[] = {"libfathom.so",          "libfathom_heap.so",
-                                    "libpfinterpose.so",     "libpfinterpose_heap.so",
-                                    "libdftracer_preload.so", "libdftracer.so",
-                                    "libdftracer_core.so"};
+  constexpr const char* kNames[] = {
+      "libfathom.so",           "libfathom_heap.so", "libpfinterpose.so",  "libpfinterpose_heap.so",
+      "libdftracer_preload.so", "libdftracer.so",    "libdftracer_core.so"};
   const char* name = word;
   for (size_t i = 0; i < length; i++) {
     if (word[i] == '/') name = word + i + 1;
@@ -215,8 +214,8 @@ int take_room(size_t size) {
       continue;
     if (room.size >= size) return i;
     if (room.at != nullptr) sys_munmap(room.at, room.size);
-    room.at = static_cast<char*>(
-        sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+    room.at =
+        static_cast<char*>(sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
     room.size = room.at != nullptr ? size : 0;
     if (room.at != nullptr) return i;
     __atomic_store_n(&room.owner, nullptr, __ATOMIC_RELEASE);

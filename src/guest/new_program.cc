@@ -55,8 +55,8 @@ class ProgramFile {
 // musl's is ld-musl-x86_64.so.1.
 unsigned obstacle_in_loader(const char* loader) {
   const char* name = base_name_of(loader);
-  const bool ours = starts_with(name, "ld-linux") || starts_with(name, "ld64.so") ||
-                    starts_with(name, "ld-lsb");
+  const bool ours =
+      starts_with(name, "ld-linux") || starts_with(name, "ld64.so") || starts_with(name, "ld-lsb");
   return ours ? 0 : FATHOM_EXEC_OTHER_LIBC;
 }
 

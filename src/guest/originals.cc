@@ -44,7 +44,7 @@ void* stand_in_for(const char* symbol) {
     if (same_text(one.symbol, symbol)) return find_behind_us(one.instead);
   }
   return same_text(symbol, "closefrom") ? reinterpret_cast<void*>(&close_from)
-                                          : reinterpret_cast<void*>(&not_there);
+                                        : reinterpret_cast<void*>(&not_there);
 }
 
 // Ours: nothing stands behind it.

@@ -90,14 +90,12 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
   if (prepared.library.empty()) {
     environment = plain_environment(std::move(environment));
   } else {
-    environment = guest_environment(
-        std::move(environment),
-        {.library = prepared.library,
-         .directory = prepared.directory,
-         .layers = prepared.plan.in_process,
-         .calls = options.calls,
-         .further = prepared.further,
-         .preloads = takes_library(prepared)});
+    environment = guest_environment(std::move(environment), {.library = prepared.library,
+                                                             .directory = prepared.directory,
+                                                             .layers = prepared.plan.in_process,
+                                                             .calls = options.calls,
+                                                             .further = prepared.further,
+                                                             .preloads = takes_library(prepared)});
   }
   return {
       .path = prepared.program, .words = options.command, .environment = std::move(environment)};

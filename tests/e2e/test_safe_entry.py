@@ -97,7 +97,20 @@ def foreigner(box: Box, kind: str) -> Path:
     return program
 
 
-WAYS = ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat", "spawn", "spawnp", "vfork")
+WAYS = (
+    "execve",
+    "execv",
+    "execvp",
+    "execvpe",
+    "execl",
+    "execlp",
+    "execle",
+    "fexecve",
+    "execveat",
+    "spawn",
+    "spawnp",
+    "vfork",
+)
 
 
 def test_programs_of_another_libc_by_every_way(box: Box) -> None:

@@ -260,8 +260,7 @@ int hook_execveat(int directory, const char* path, char* const* arguments, char*
   if (original_execveat == nullptr) resolve_originals();
   const bool by_descriptor = (flags & AT_EMPTY_PATH) != 0 && path != nullptr && *path == 0;
   return exec_hook<spec_execveat>(
-      {directory, by_descriptor ? nullptr : path, false}, variables,
-      [&](const NewEnvironment& to) {
+      {directory, by_descriptor ? nullptr : path, false}, variables, [&](const NewEnvironment& to) {
         return original_execveat(directory, path, arguments, to.variables(), flags);
       });
 }
