@@ -3,7 +3,8 @@
 """Checks that the in-process library keeps to its side of the wall.
 
 It may need libc alone, and of libc only the symbols of tools/guest_symbols.allow, none of them
-newer than glibc 2.17: the loader of an older system would end the program. It is never unloaded, relocates no code, needs no executable stack, and takes little thread-local storage.
+newer than glibc 2.17: the loader of an older system would end the program. It is never unloaded,
+relocates no code, needs no executable stack, and takes little thread-local storage.
 Hooks of the allocator are in libfathom_heap.so and libpfinterpose_heap.so alone.
 usage: tools/check_guest.py [LIBRARY…] [--prefix aarch64-linux-gnu-]   (default: all in build/)
 """

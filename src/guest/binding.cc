@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The binding of hooks when the library was loaded late: every pointer that an object's relocations made to a function of ours is rewritten (docs/design: DESIGN section 2; PLT
-// slots, GOT entries and tables of function pointers).
+// The binding of hooks when the library was loaded late: every pointer that an object's relocations
+// made to a function of ours is rewritten (docs/design: DESIGN section 2; PLT slots, GOT entries
+// and tables of function pointers).
 #include "guest/binding.h"
 
 #include <dlfcn.h>
@@ -110,7 +111,7 @@ void write_slot(void** slot, void* value, const dl_phdr_info* info) {
   }
   void* page = reinterpret_cast<void*>(address & ~(page_bytes - 1));
   if (read_only && raw_syscall(SYS_mprotect, as_long(page), static_cast<long>(page_bytes),
-                                PROT_READ | PROT_WRITE) != 0) {
+                               PROT_READ | PROT_WRITE) != 0) {
     count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_UNBOUND);
     return;
   }

@@ -17,10 +17,10 @@ struct Binding {
   void** original;
   uint32_t hash = 0;  // gnu_hash_of(symbol); 0 where it is still to be computed
 };
-#define FATHOM_BINDING(symbol, hook, original)                                           \
-  {                                                                                      \
-    symbol, reinterpret_cast<void*>(hook), reinterpret_cast<void**>(original),           \
-        std::integral_constant<uint32_t, ::fathom::guest::gnu_hash_of(symbol)>::value    \
+#define FATHOM_BINDING(symbol, hook, original)                                        \
+  {                                                                                   \
+    symbol, reinterpret_cast<void*>(hook), reinterpret_cast<void**>(original),        \
+        std::integral_constant<uint32_t, ::fathom::guest::gnu_hash_of(symbol)>::value \
   }
 using Dlsym = void* (*)(void*, const char*);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "guest/elf_object.h"
 
-#include <string.h>
 #include <sys/auxv.h>
 
 namespace fathom::guest {
@@ -80,7 +79,7 @@ bool is_definition(const Object& object, uint32_t index, const char* name) {
   const unsigned type = ELF64_ST_TYPE(symbol.st_info);
   if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0 || type == STT_TLS) return false;
   if (object.versions != nullptr && (object.versions[index] & kHidden) != 0) return false;
-  return strcmp(object.strings + symbol.st_name, name) == 0;
+  return same_text(object.strings + symbol.st_name, name);
 }
 
 // 0: none.

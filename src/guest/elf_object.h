@@ -37,6 +37,17 @@ constexpr uint32_t gnu_hash_of(const char* name) {
   return hash;
 }
 
+// Nothing of libc is called where originals are looked for: the run-time library of a sanitizer
+// asks for them before its own versions of such functions work, which stand before libc's.
+constexpr bool same_text(const char* one, const char* other) {
+  while (*one != 0 && *one == *other) one++, other++;
+  return *one == *other;
+}
+constexpr bool starts_with(const char* text, const char* prefix) {
+  while (*prefix != 0 && *text == *prefix) text++, prefix++;
+  return *prefix == 0;
+}
+
 // A name with the hash that objects list it under.
 struct SymbolName {
   const char* text;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a program that is about to begin is given of us. Its loader would kill it, or complain on
 // its stderr, where it cannot load the library: a musl program, one of another word size, one in a
-// root that does not have the library, one with hardly any stack. Such a program gets its environment without us; all else in
-// it stays as it was handed over.
+// root that does not have the library, one with hardly any stack. Such a program gets its
+// environment without us; all else in it stays as it was handed over.
 #pragma once
 
 #include <stddef.h>

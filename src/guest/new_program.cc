@@ -51,16 +51,12 @@ class ProgramFile {
   int fd_ = -1;
 };
 
-bool starts_with(const char* text, const char* prefix) {
-  return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
 // glibc's loaders: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.1, ld-lsb-x86-64.so.3.
 // musl's is ld-musl-x86_64.so.1.
 unsigned obstacle_in_loader(const char* loader) {
   const char* name = base_name_of(loader);
-  const bool ours = starts_with(name, "ld-linux") || starts_with(name, "ld64.so") ||
-                    starts_with(name, "ld-lsb");
+  const bool ours =
+      starts_with(name, "ld-linux") || starts_with(name, "ld64.so") || starts_with(name, "ld-lsb");
   return ours ? 0 : FATHOM_EXEC_OTHER_LIBC;
 }
 

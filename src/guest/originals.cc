@@ -3,13 +3,11 @@
 // takes locks, and allocates for each name that this libc does not have, while the hook that needs
 // its original may have been met inside the program's allocator, with the allocator's lock held.
 #include <errno.h>
-#include <string.h>
 
 #include "guest/binding.h"
 #include "guest/loaded.h"
 #include "guest/runtime.h"
 #include "guest/syscalls.h"
-#include "guest/text.h"
 
 namespace fathom::guest {
 namespace {
@@ -43,14 +41,10 @@ void close_from(int first) {
 
 void* stand_in_for(const char* symbol) {
   for (const StandIn& one : kStandIns) {
-    if (strcmp(one.symbol, symbol) == 0) return find_behind_us(one.instead);
+    if (same_text(one.symbol, symbol)) return find_behind_us(one.instead);
   }
-  return strcmp(symbol, "closefrom") == 0 ? reinterpret_cast<void*>(&close_from)
-                                          : reinterpret_cast<void*>(&not_there);
-}
-
-bool starts_with(const char* text, const char* prefix) {
-  return strncmp(text, prefix, strlen(prefix)) == 0;
+  return same_text(symbol, "closefrom") ? reinterpret_cast<void*>(&close_from)
+                                        : reinterpret_cast<void*>(&not_there);
 }
 
 // Ours: nothing stands behind it.
@@ -97,10 +91,17 @@ struct Walk {
   bool passed = false;  // this library
 };
 
+void note_own_path(const char* path) {
+  for (size_t i = 0; i + 1 < sizeof guest.library && path[i] != 0; i++) {
+    guest.library[i] = path[i];
+    __asm__ volatile("");  // the compiler would make it a call
+  }
+}
+
 bool take_from(const Loaded& object, void* data) {
   auto* walk = static_cast<Walk*>(data);
   if (object.own) {
-    if (guest.library[0] == 0) Text(guest.library, sizeof guest.library).add(object.name);
+    note_own_path(object.name);
     walk->passed = true;
     return !walk->behind;
   }

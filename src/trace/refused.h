@@ -9,6 +9,7 @@
 
 namespace fathom::trace {
 
-void add_refused_settings(const Definitions& definitions, std::map<std::string, std::string>& facts);
+void add_refused_settings(const Definitions& definitions,
+                          std::map<std::string, std::string>& facts);
 
 }  // namespace fathom::trace

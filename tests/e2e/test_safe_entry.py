@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the library comes into programs, and when it stays out: allocators of their own, other libcs, trusted programs."""
+"""How the library comes into programs, and when it stays out: own allocators, other libcs, trusted programs."""
 
 import os
 import re
@@ -97,7 +97,20 @@ def foreigner(box: Box, kind: str) -> Path:
     return program
 
 
-WAYS = ("execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat", "spawn", "spawnp", "vfork")
+WAYS = (
+    "execve",
+    "execv",
+    "execvp",
+    "execvpe",
+    "execl",
+    "execlp",
+    "execle",
+    "fexecve",
+    "execveat",
+    "spawn",
+    "spawnp",
+    "vfork",
+)
 
 
 def test_programs_of_another_libc_by_every_way(box: Box) -> None:
@@ -198,7 +211,7 @@ def test_sizes_that_are_none(box: Box) -> None:
 
 
 def test_hardly_any_stack(box: Box) -> None:
-    """A preloaded library makes the loader need more stack than there is: the program goes without, and that is told."""
+    """A preloaded library makes the loader need more stack than there is: the program goes without, and it is told."""
     box.not_emulated("it execs")
     need("prlimit")
     command = ("prlimit", "--stack=16384:16384", box.kit.victim("reader"), 5)

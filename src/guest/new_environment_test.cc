@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "guest/new_environment.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "wire/exec.h"
+
+namespace fathom::guest {
+namespace {
+
+const NewProgram kProgram{AT_FDCWD, "/bin/sh", false};
+
+std::vector<std::string> texts(char* const* variables) {
+  std::vector<std::string> all;
+  for (; *variables != nullptr; variables++) all.emplace_back(*variables);
+  return all;
+}
+
+class Given {
+ public:
+  explicit Given(std::vector<std::string> all) : all_(std::move(all)) {
+    for (std::string& one : all_) pointers_.push_back(one.data());
+    pointers_.push_back(nullptr);
+  }
+  [[nodiscard]] char* const* variables() const { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> all_;
+  std::vector<char*> pointers_;
+};
+
+TEST(NewEnvironment, StaysWhereTheLibraryCanBeLoaded) {
+  const std::string library = testing::TempDir() + "/libfathom.so";
+  std::ofstream(library) << "x";
+  const Given given({"A=1", "LD_PRELOAD=" + library, "B=2"});
+  const NewEnvironment environment(kProgram, given.variables());
+  EXPECT_EQ(environment.flags(), 0U);
+  EXPECT_EQ(environment.variables(), given.variables());
+}
+
+TEST(NewEnvironment, IsWithoutALibraryThatIsNotThere) {
+  std::vector<std::string> many = {"A=1", "LD_PRELOAD=/nowhere/libfathom.so"};
+  for (int i = 0; i < 100; i++) many.push_back("V" + std::to_string(i) + "=" + std::to_string(i));
+  const Given given(many);
+  const NewEnvironment environment(kProgram, given.variables());
+  EXPECT_EQ(environment.flags(), unsigned{FATHOM_EXEC_OTHER_ROOT});
+  many.erase(many.begin() + 1);
+  EXPECT_EQ(texts(environment.variables()), many);
+}
+
+TEST(NewEnvironment, KeepsWhatOthersPreload) {
+  const Given given({"LD_PRELOAD=/o/a.so /nowhere/libfathom_heap.so::b.so", "A=1"});
+  const NewEnvironment environment(kProgram, given.variables());
+  EXPECT_EQ(texts(environment.variables()),
+            (std::vector<std::string>{"LD_PRELOAD=/o/a.so:b.so", "A=1"}));
+}
+
+TEST(NewEnvironment, OfOthersIsNotTouched) {
+  const Given given({"LD_PRELOAD=/o/a.so", "A=1"});
+  const NewEnvironment environment(kProgram, given.variables());
+  EXPECT_EQ(environment.flags(), unsigned{FATHOM_EXEC_WITHOUT_LIBRARY});
+  EXPECT_EQ(environment.variables(), given.variables());
+}
+
+// The kernel refuses them, not we.
+TEST(NewEnvironment, ThatIsNowhereIsHandedOn) {
+  for (const uintptr_t address : {0, 8, -8}) {
+    auto* const nowhere = reinterpret_cast<char* const*>(address);
+    const NewEnvironment environment(kProgram, nowhere);
+    EXPECT_EQ(environment.variables(), nowhere);
+  }
+  const Given given({"A=1"});
+  char* broken[] = {reinterpret_cast<char*>(8), nullptr};
+  const NewEnvironment environment(kProgram, broken);
+  EXPECT_EQ(environment.variables(), broken);
+}
+
+TEST(NewProgram, IsFoundAsExecvpFindsIt) {
+  char room[4352];
+  EXPECT_STREQ(found_program({AT_FDCWD, "./sh", true}, room).path, "./sh");
+  EXPECT_NE(std::strstr(found_program({AT_FDCWD, "sh", true}, room).path, "/sh"), nullptr);
+  EXPECT_EQ(found_program({AT_FDCWD, "no-such-program", true}, room).path, nullptr);
+}
+
+}  // namespace
+}  // namespace fathom::guest
