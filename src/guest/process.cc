@@ -150,14 +150,14 @@ void attach_child() {
   forget_makers();
   forget_changes();
   Scratch::forget_all();
-  forget_device_work();
+  if (guest.wanted[FATHOM_SOURCE_CUDA] != 0) forget_device_work();
   all_shared();
   guest.pid = pid;
   guest.forked = tick();
   guest.process_key = (guest.forked << 22) | static_cast<uint64_t>(pid);
   guest.next_thread = 0;
   inherit_thread();
-  first_record_of_thread();
+  if (tls.thread == nullptr) first_record_of_thread();
   write_process(parent, inherited, FATHOM_ATTACH_FORK, parent_pid);
   switch_on();
 }

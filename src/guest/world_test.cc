@@ -2,6 +2,7 @@
 // The world of the other tests (testing/world.h), and what the runtime needs of the parts that are
 // not linked here.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <array>
@@ -35,8 +36,9 @@ OnBehalf::~OnBehalf() = default;
 namespace testing {
 namespace {
 
-alignas(8) constinit uint8_t run_page[FATHOM_RUN_HEADER_SIZE] = {};
-fathom_run_header& header = *reinterpret_cast<fathom_run_header*>(run_page);
+// The run's page, which forked children share.
+fathom_run_header& header = *static_cast<fathom_run_header*>(mmap(
+    nullptr, FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
 constinit Live live = {};
 
 uint64_t new_key() { return (read_counter() << 22) | static_cast<uint64_t>(guest.pid); }

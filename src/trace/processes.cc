@@ -103,8 +103,9 @@ class PidIndex {
     // A spawned child may be up before its parent has written that it spawned it.
     const std::uint64_t from = exec.pid == 0 ? exec.tick : teller.start_tick;
     return std::any_of(images->second.begin(), images->second.end(), [&](const Process* image) {
-      return image->attached && image->attach != FATHOM_ATTACH_FORK && image->key != teller.key &&
-             image->start_tick >= from;
+      const bool program =
+          image->attach == FATHOM_ATTACH_PRELOAD || image->attach == FATHOM_ATTACH_LATE;
+      return image->attached && program && image->key != teller.key && image->start_tick >= from;
     });
   }
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Pools that processes share: siblings that come one after the other, or at once.
+#include "guest/pool.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "guest/records.h"
+#include "guest/testing/world.h"
+
+namespace fathom::guest {
+namespace {
+
+class Pools : public ::testing::Test {
+ protected:
+  void SetUp() override { testing::enter_world(); }
+};
+
+size_t pool_files() {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(guest.out))
+    count += entry.path().extension() == FATHOM_POOL_SUFFIX;
+  return count;
+}
+
+void mark(uint32_t id) { write_id(FATHOM_KIND_THREAD_NAME, id); }
+
+size_t marks_of_children(uint32_t id) {
+  size_t count = 0;
+  for (const auto& run : testing::read_spool().runs) {
+    for (const uint64_t name : run.names) count += name == id;
+  }
+  return count;
+}
+
+TEST_F(Pools, SiblingsHandOneSegmentOn) {
+  constexpr int kSiblings = 200;
+  mark(70000);
+  const size_t before = pool_files();
+  for (int i = 0; i < kSiblings; i++) {
+    const pid_t child = fork();
+    if (child == 0) {
+      testing::become_child();
+      mark(70001);
+      leave_segments();
+      _exit(0);
+    }
+    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  }
+  EXPECT_LE(pool_files(), before + 1);
+  EXPECT_EQ(marks_of_children(70001), static_cast<size_t>(kSiblings));
+}
+
+// Each needs a segment of its own: as many pools as that takes, and not one each.
+TEST_F(Pools, ACrowdMakesPoolsTogether) {
+  constexpr int kCrowd = 60;
+  const size_t before = pool_files();
+  int gate[2];
+  ASSERT_EQ(pipe(gate), 0);
+  std::vector<pid_t> crowd;
+  for (int i = 0; i < kCrowd; i++) {
+    const pid_t child = fork();
+    if (child == 0) {
+      char byte;
+      close(gate[1]);
+      testing::become_child();
+      mark(70002);
+      (void)!read(gate[0], &byte, 1);
+      _exit(0);
+    }
+    crowd.push_back(child);
+  }
+  usleep(50000);
+  close(gate[1]);
+  for (const pid_t child : crowd) ASSERT_EQ(waitpid(child, nullptr, 0), child);
+  close(gate[0]);
+  EXPECT_EQ(marks_of_children(70002), static_cast<size_t>(kCrowd));
+  EXPECT_LE(pool_files(), before + 4);
+}
+
+TEST_F(Pools, ASegmentWaitsForTheProgramThatComes) {
+  mark(70003);
+  const Cursor mine = tls.cursor;
+  const auto used = static_cast<uint64_t>(mine.at - reinterpret_cast<uint8_t*>(mine.segment));
+  release_segment(tls.cursor, FATHOM_SEGMENT_PARTIAL, guest.pid);
+  if (static_cast<uint32_t>(mine.segment->claim) != FATHOM_SEGMENT_PARTIAL)
+    GTEST_SKIP() << "it was more than half full";
+  const pid_t other = fork();
+  if (other == 0) {
+    testing::become_child();
+    mark(70004);
+    _exit(tls.cursor.segment == mine.segment ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(other, &status, 0), other);
+  EXPECT_EQ(status, 0) << "another process went on in it";
+  EXPECT_TRUE(reclaim_segment(mine.segment, mine.segment->generation, used));
+  tls.cursor = mine;
+}
+
+TEST_F(Pools, FilesAreTheirOwnersWhateverTheUmask) {
+  const mode_t before = umask(0777);
+  const size_t files = pool_files();
+  std::vector<Cursor> kept;
+  while (pool_files() == files && kept.size() < 100000) {  // until there is another
+    kept.push_back(tls.cursor);
+    tls.cursor = {};
+    mark(70005);
+  }
+  umask(before);
+  for (const auto& entry : std::filesystem::directory_iterator(guest.out)) {
+    const auto mode = static_cast<unsigned>(entry.status().permissions());
+    EXPECT_EQ(mode, 0600U) << entry.path();
+  }
+  for (Cursor& cursor : kept) release_segment(cursor, FATHOM_SEGMENT_PARTIAL);
+}
+
+}  // namespace
+}  // namespace fathom::guest
