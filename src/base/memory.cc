@@ -17,7 +17,7 @@ namespace {
 std::uint64_t least_of_groups(const std::string& top, std::string group, const std::string& file) {
   std::uint64_t least = UINT64_MAX;
   for (;;) {
-    const Result<std::string> text = read_file(top + group + file);
+    const Result<std::string> text = read_file(std::string(top).append(group).append(file));
     const Result<std::int64_t> most = parse_int(text ? trim(*text) : "");  // or "max"
     if (most && *most > 0) least = std::min(least, static_cast<std::uint64_t>(*most));
     const std::size_t slash = group.rfind('/');

