@@ -206,6 +206,13 @@ bool Directory::is_ours() const {
   return ::fstat(fd(), &facts) == 0 && facts.st_uid == ::geteuid();
 }
 
+bool Directory::same_as(const Directory& other) const {
+  struct stat ours {};
+  struct stat theirs {};
+  return ::fstat(fd(), &ours) == 0 && ::fstat(other.fd(), &theirs) == 0 &&
+         ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
 bool Directory::is_guarded() const {
   struct stat facts {};
   if (::fstat(fd(), &facts) != 0) return false;

@@ -53,7 +53,6 @@ class Directory {
   [[nodiscard]] bool is_ours() const;     // made by this user
   [[nodiscard]] bool is_guarded() const;  // only this user and root can exchange what is in it
   [[nodiscard]] bool same_as(const Directory& other) const;
-  [[nodiscard]] bool still_at(const Directory& parent, std::string_view name) const;
 
   [[nodiscard]] const std::string& path() const { return path_; }  // for messages
   [[nodiscard]] std::string path_of(std::string_view name) const;  // for messages

@@ -27,8 +27,8 @@ namespace fathom::guest {
 uint64_t schema_hash() { return 1; }
 const char* schema_text() { return ""; }
 size_t schema_length() { return 0; }
-const char* setting(const char*) { return nullptr; }
 bool wake_up(fathom_source) { return false; }
+bool in_program_watched() { return guest.live->alive != 0 && tls.apart == 0; }
 bool remake_spool() { return false; }
 OnBehalf::OnBehalf() : on_(false), lodger_() {}
 OnBehalf::~OnBehalf() = default;
