@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <optional>
 
 namespace fathom {
 namespace {
@@ -75,7 +76,9 @@ TEST_F(DirectoryTest, NamesAreOneStep) {
 
 TEST_F(DirectoryTest, NothingButFilesIsOpened) {
   make_strange_things();
-  for (const std::string& kind : *inside_->names()) {
+  const std::vector<std::string> kinds = inside_->names().value();
+  ASSERT_EQ(kinds.size(), 4U);
+  for (const std::string& kind : kinds) {
     for (const int flags : {O_RDONLY, O_RDWR, O_RDWR | O_CREAT, O_WRONLY | O_CREAT | O_TRUNC}) {
       const Result<File> opened = inside_->open_file(kind, flags);
       ASSERT_FALSE(opened.has_value()) << kind;

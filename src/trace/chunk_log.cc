@@ -142,6 +142,12 @@ class Scanner {
     return at;
   }
 
+  // Bytes that hold nothing, and need not be read.
+  void skip(std::uint64_t bytes) {
+    base_ += bytes;
+    skipped_ += bytes;
+  }
+
   LogScan finish(std::uint64_t unread) {
     scan_.damaged_bytes += skipped_ + unread;
     return scan_;
@@ -200,6 +206,18 @@ class Scanner {
 
 }  // namespace
 
+namespace {
+
+// How far it is from an offset to the next byte that was written: a file may say that it is a
+// tebibyte, and have none.
+std::uint64_t hole_at(const File& file, std::uint64_t offset, std::uint64_t most) {
+  const off_t data = ::lseek(file.fd(), static_cast<off_t>(offset), SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? most : 0;
+  return std::min<std::uint64_t>(static_cast<std::uint64_t>(data) - offset, most);
+}
+
+}  // namespace
+
 LogScan scan_log(std::span<const std::uint8_t> bytes, const OnEntry& visit) {
   Scanner scanner(visit);
   scanner.scan(bytes, true);
@@ -214,7 +232,12 @@ Result<LogScan> scan_log(const File& file, std::uint64_t from, std::uint64_t mos
   Scanner scanner(visit);
   std::string window;
   std::uint64_t read = 0;
-  for (bool last = false; !last;) {
+  for (bool last = wanted == 0; !last;) {
+    if (window.size() < sizeof kEntryMagic) {  // no entry begins there
+      const std::uint64_t hole = hole_at(file, from + read, wanted - read);
+      if (hole > 0) scanner.skip(std::exchange(window, "").size() + hole);
+      read += hole;
+    }
     const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(wanted - read, kWindow));
     FATHOM_ASSIGN(const std::string more, file.read_range(from + read, room));
     read += more.size();

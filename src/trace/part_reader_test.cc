@@ -17,6 +17,7 @@
 namespace fathom::trace {
 namespace {
 
+using testing::ask;
 using testing::dead_segment;
 using testing::kDead;
 using testing::SegmentSpec;
@@ -133,8 +134,10 @@ TEST(PartReaderTest, EventsThatDoNotFitGoToFilesWithoutAName) {
     builder.add_pool(std::to_string(pool) + "-a-0", {dead_segment(builder)});
   Spool spool = Spool::open(builder.directory()).value();
   TailFacts facts;
-  const auto tail = read_tail(spool, unsupervised_manifest(spool),
-                              {.decoder = {}, .undisturbed = true, .most_rows = 1}, facts);
+  TailOptions options;
+  options.undisturbed = true;
+  options.most_rows = 1;
+  const auto tail = read_tail(spool, unsupervised_manifest(spool), options, facts);
   ASSERT_TRUE(tail.has_value()) << tail.error().message;
   ASSERT_FALSE(facts.packed.empty());
   EXPECT_TRUE((*tail)->events.rows() == 0);

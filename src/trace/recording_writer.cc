@@ -91,7 +91,12 @@ class RecordingWriter::State {
 
  private:
   Status write(const std::string& name, const SqlBatch& batch) {
+    count(name);
     return sql::write_parquet(join_path(unfinished_, name), batch.batch());
+  }
+  // The manifest says how many files there are.
+  void count(const std::string& name) {
+    if (const auto parsed = parse_parquet_name(name)) manifest.files[parsed->table]++;
   }
   // What belongs to one host: pids and tids tell threads apart on it alone.
   struct Host {
@@ -244,6 +249,7 @@ Status RecordingWriter::State::flush_samples() {
   samples_.sort();
   layer_events_[strings.code("cpu")] += static_cast<std::int64_t>(samples_.rows.size());
   const std::string name = parquet_name(kSamplesTable, next_part_[kSamplesTable]++);
+  count(name);
   FATHOM_TRY(
       write_samples(join_path(unfinished_, name), samples_, strings, manifest.host.hostname));
   samples_.rows.clear();
@@ -256,6 +262,7 @@ Status RecordingWriter::State::finish() {
   FATHOM_TRY(flush_intervals());
   FATHOM_TRY(flush_samples());
   if (!stacks.empty()) {
+    count(parquet_name(kFramesTable));
     FATHOM_TRY(write_frames(join_path(unfinished_, parquet_name(kFramesTable)), stacks, strings));
   }
   FATHOM_TRY(write_sums());
