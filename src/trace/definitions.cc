@@ -22,7 +22,7 @@ constexpr std::size_t kKnownSites = std::size_t{1} << 12;
 template <class T>
 T& known_at(std::vector<T>& known, const Process& process, std::uint64_t id) {
   const std::uint64_t hash = (process.key ^ id) * UINT64_C(0x9e3779b97f4a7c15);
-  return known[(id + (hash >> 40)) % known.size()];
+  return known[(id + (hash >> 40)) & (known.size() - 1)];
 }
 
 bool shares_image(const Process& process) {

@@ -25,6 +25,8 @@ std::span<const std::uint8_t> as_bytes(const std::string& text) {
 
 // What nobody drained for long may be more than fits into memory.
 constexpr std::uint64_t kMostMapped = std::uint64_t{64} << 20;
+// Bytes of definitions in a log: whoever packs it has all of its names in memory.
+constexpr std::uint64_t kLogNames = std::uint64_t{4} << 20;
 constexpr std::size_t kMostOpenLogs = 128;  // descriptors are few; older ones have their file alone
 constexpr std::uint64_t kChunksPerRest = 256;  // the kernel maps the neighbours too: some 16 MiB
 
@@ -50,6 +52,8 @@ Drainer::Drainer(Spool& spool, const Clock& clock, std::uint64_t first_log)
 Result<Drainer> Drainer::open(Spool& spool, const Clock& clock, std::uint64_t first_log) {
   Drainer drainer(spool, clock, first_log);
   FATHOM_TRY(drainer.scan_existing());
+  // The number of a log that somebody removed is not given to another one.
+  drainer.next_log_ = std::max(drainer.next_log_, drainer.journal_.next_log());
   return drainer;
 }
 
@@ -231,7 +235,8 @@ bool Drainer::is_in_the_way(std::uint64_t n) const {
 }
 
 Status Drainer::ensure_log(std::uint64_t room) {
-  if (log_ && log_->size() > 0 && log_->size() + room > kLogBytes) roll();
+  const bool full = log_ && (log_->size() + room > kLogBytes || names_in_log_ > kLogNames);
+  if (full && log_->size() > 0) roll();
   if (!log_) {
     Result<ChunkLog> log = ChunkLog::open(spool_->files(), Spool::log_name(next_log_));
     // Somebody put something else there: another number will do.
@@ -240,6 +245,7 @@ Status Drainer::ensure_log(std::uint64_t room) {
     if (!log) return std::move(log).error();
     log_ = std::move(log).value();
     current_log_ = next_log_++;
+    names_in_log_ = 0;
   }
   if (!definitions_) {
     FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
@@ -262,6 +268,7 @@ Status Drainer::take(const Work& work) {
     if (!definitions.empty())
       FATHOM_TRY(definitions_->append({EntryKind::kChunk, name, 0, as_bytes(definitions)}));
     FATHOM_TRY(note(Journal::drained(current_log_, events)));
+    names_in_log_ += definitions.size();
   }
   work.pool->free(work.index);
   __atomic_fetch_add(&work.pool->header().offers, 1, __ATOMIC_RELEASE);

@@ -156,6 +156,7 @@ class Drainer {
   std::optional<ChunkLog> log_;
   std::optional<ChunkLog> definitions_;
   std::uint64_t current_log_ = 0;
+  std::uint64_t names_in_log_ = 0;  // bytes of its definitions
   std::uint64_t next_log_ = 0;
 };
 

@@ -136,8 +136,8 @@ TEST(GapsTest, WhatIsOpenOutlivesItsFile) {
 TEST(GapsTest, APoolThatIsCutIsMendedAndTold) {
   const TempDir directory;
   SpoolBuilder builder(directory.path());
-  const std::string path =
-      builder.add_pool("1-b-0", {live_segment(builder), live_segment(builder)});
+  const std::string path = builder.add_pool("1-b-0", {live_segment(builder), live_segment(builder)},
+                                            static_cast<std::uint32_t>(::getpid()));
   const std::uint64_t size = size_of(path);
   Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
   ASSERT_TRUE(packer.drain().has_value());

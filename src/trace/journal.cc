@@ -55,6 +55,10 @@ std::int64_t Journal::events_of(std::uint64_t log) const {
   return known == logs_.end() ? 0 : static_cast<std::int64_t>(known->second & INT64_MAX);
 }
 
+std::uint64_t Journal::next_log() const {
+  return logs_.empty() ? 0 : std::min(logs_.rbegin()->first, kMostLogs) + 1;
+}
+
 std::vector<Loss> Journal::gaps(const Seen& seen) const {
   std::vector<Loss> losses;
   std::int64_t events = 0;

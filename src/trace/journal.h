@@ -25,8 +25,8 @@ class Journal {
   static std::string pool_cut();
 
   void add(std::span<const std::uint8_t> entry);
-  [[nodiscard]] bool empty() const { return logs_.empty(); }
   [[nodiscard]] std::int64_t events_of(std::uint64_t log) const;
+  [[nodiscard]] std::uint64_t next_log() const;  // above all that it tells of
 
   struct Seen {
     std::uint64_t runs = 0;                            // that were begun, as run.header counts them

@@ -18,7 +18,7 @@ namespace fathom::trace {
 namespace {
 
 // What may lie idle between two logs: without a bound it was seen to grow with their number.
-constexpr std::size_t kIdleHeap = std::size_t{64} << 20;
+constexpr std::size_t kIdleHeap = std::size_t{16} << 20;
 
 constexpr const char* kPartTables[] = {kCountersTable, kIntervalsTable, kSummaryTable,
                                        kTimelineTable, kCoverageTable,  kInodesTable,

@@ -43,7 +43,7 @@ def check_told(box: Box, reads: int) -> None:
 
 
 def check_partial(box: Box) -> None:
-    check("state", "partial", box.value("SELECT value FROM run WHERE fact = 'state'").split()[0])
+    check("state", "partial", box.value("SELECT value FROM run WHERE key = 'state'").split()[0])
 
 
 def again(box: Box) -> None:
@@ -127,7 +127,8 @@ def test_gaps_are_losses(box: Box) -> None:
     shutil.copytree(spare, box.trace)
     for path in box.trace.glob("spool/drained-*.log"):
         path.unlink()
-    check("reads and lost events", READS, box.count(PREADS) + box.lost("of a log that was removed") - 4)
+    got, lost = box.count(PREADS), box.lost("of a log that was removed")
+    check_true(f"{got} reads and {lost} lost events", 0 < got < READS <= got + lost)
     check_partial(box)
     box.trace = box.root / "without-pools"
     shutil.copytree(spare, box.trace)
@@ -245,7 +246,7 @@ def test_a_heartbeat_counts(box: Box) -> None:
     elsewhere(sent)
     box.fathom("collect", sent, status=3)
     box.trace, own = sent, box.trace
-    check("state", "running", box.value("SELECT value FROM run WHERE fact = 'state'").split()[0])
+    check("state", "running", box.value("SELECT value FROM run WHERE key = 'state'").split()[0])
     box.trace = own
     go_on(box, process)
 
