@@ -6,10 +6,20 @@
 #include <thread>
 #include <vector>
 
+#include "guest/runtime.h"
 #include "sources/cuda/amounts.guest.h"
 #include "sources/cuda/handles.guest.h"
 #include "sources/cuda/results.guest.h"
 #include "sources/kinds.h"
+
+namespace fathom::guest {
+
+// The runtime, of which nothing is there but what system calls ask before they are made.
+__thread Tls tls __attribute__((tls_model("initial-exec"))) = {};
+constinit Live nothing_on = {};
+constinit Guest guest = {};
+
+}  // namespace fathom::guest
 
 namespace fathom::guest::cuda {
 namespace {
