@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "trace/recording_writer.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <map>
@@ -92,7 +93,8 @@ class RecordingWriter::State {
  private:
   Status write(const std::string& name, const SqlBatch& batch) {
     count(name);
-    return sql::write_parquet(join_path(unfinished_, name), batch.batch());
+    FATHOM_ASSIGN(File file, open_private(join_path(unfinished_, name), O_WRONLY | O_EXCL));
+    return sql::write_parquet(std::move(file), batch.batch());
   }
   // The manifest says how many files there are.
   void count(const std::string& name) {
