@@ -278,7 +278,7 @@ void vfork_child() {
 void vfork_is_over() {
   if (guest.confined_by_child) unconfine();
   Thread* const block = tls.thread;
-  if (block != nullptr && block->lodging.on) {
+  if (tls.vforks == 1 && block != nullptr && block->lodging.on) {
     const Quiet quiet;
     move_out(*block);
   }
@@ -332,7 +332,7 @@ bool is_stranger() {
 }
 
 bool is_lodger() {
-  return !is_stranger() && tls.vforks != 0 && tls.thread != nullptr && tls.thread->lodging.on;
+  return !is_stranger() && tls.vforks == 1 && tls.thread != nullptr && tls.thread->lodging.on;
 }
 
 bool in_program_watched() { return guest.live->alive != 0 && !is_stranger() && tls.apart == 0; }
@@ -344,7 +344,8 @@ Guise guise(fathom_source source) {
   }
   if (tls.vforks == 0 || guest.live->alive == 0 || guest.wanted[source] == 0)
     return Guise::kProgram;
-  if (tls.thread != nullptr && tls.thread->lodging.on) return Guise::kLodger;
+  // A child of a lodger, on the same memory, is nobody that we keep account of.
+  if (tls.vforks == 1 && tls.thread != nullptr && tls.thread->lodging.on) return Guise::kLodger;
   count_loss(source, FATHOM_LOSS_SHARED_MEMORY);
   return Guise::kStranger;
 }

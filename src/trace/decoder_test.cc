@@ -318,7 +318,7 @@ TEST_F(DecoderTest, ProcessesThatAreEachOthersParentsHaveNoNames) {
   other.call(testing::kOpen, 0, 2000, 3000, 0, {fathom_zigzag(3), 5, fathom_zigzag(3), 0});
   decode({&one, &other});
   ASSERT_EQ(events_.rows(), 2U);
-  EXPECT_EQ(text(events_.row(0).file), "");
+  EXPECT_EQ(events_.row(0).file, kNoString);
   EXPECT_EQ(process_rows(decoder().definitions(), decoder().clock(), {}, "h").size(), 2U);
 }
 
