@@ -44,7 +44,7 @@ constexpr SettingKey kKeys[] = {
     {"keep-time", Kind::kText, "TIME", "how long recordings stay"},
     {"share", Kind::kText, "GROUP", "this group may read the recordings (their owner alone)"},
     {"no-command", Kind::kFlag, "", "leave arguments of programs out of the recordings"},
-    {"user-files", Kind::kText, "N", "files that are told apart for one user (32768)"},
+    {"user-files", Kind::kText, "N", "files that are told apart for one user (8192)"},
     {"user-rows", Kind::kText, "N", "new rows a second in which a user's files are told (16384)"},
 };
 

@@ -28,11 +28,11 @@ void KnownFiles::add(std::uint32_t number, std::string path, std::uint32_t user,
 }
 
 const std::string* KnownFiles::find(std::uint32_t number) const {
-  static const std::string kOthers = kOtherFiles;
-  if (number == FATHOM_BPF_OTHERS) return &kOthers;
+  static const std::string others = kOtherFiles;
+  if (number == FATHOM_BPF_OTHERS) return &others;
   const auto found = files_.find(number);
   if (found == files_.end()) return nullptr;
-  return found->second.path.empty() ? &kOthers : &found->second.path;
+  return found->second.path.empty() ? &others : &found->second.path;
 }
 
 void KnownFiles::erase(std::uint32_t number) {

@@ -174,15 +174,15 @@ fathom_bpf_settings* settings_in(bpf_map* map) {
 
 // Where a daemon records many, none of them has it all.
 void share_room(const Loaded& loaded, const ProbeOptions& options, fathom_bpf_settings& settings) {
-  constexpr std::uint32_t kFiles = 32;  // parts of the room
-  constexpr std::uint32_t kRows = 16;
+  constexpr std::uint32_t kFiles = 8192;
+  constexpr std::uint32_t kRows = 16;     // the part of the room
   constexpr std::uint32_t kMostRows = 4;  // times those with a file
   constexpr std::int64_t kShortest = 1'000'000'000;
   const auto room = [&](const char* name) {
     const bpf_map* map = bpf_object__find_map_by_name(loaded.object.get(), name);
     return options.joins && map != nullptr ? bpf_map__max_entries(map) : 0U;
   };
-  settings.user_files = room("files") / kFiles;
+  settings.user_files = std::min(room("files"), kFiles);
   settings.user_rows = room("sums") / kRows;
   if (options.joins && options.user_files != 0) settings.user_files = options.user_files;
   if (options.joins && options.user_rows != 0) settings.user_rows = options.user_rows;

@@ -23,8 +23,8 @@ Status Probes::adopt(pid_t /*process*/) { return {}; }
 Costs Probes::measure() { return {}; }
 std::map<std::string, std::string> Probes::hooks() const { return {}; }
 const std::vector<Unprobed>& Probes::unprobed() const {
-  static const std::vector<Unprobed> kNone;
-  return kNone;
+  static const std::vector<Unprobed> none;
+  return none;
 }
 bool Probes::knows_programs() const { return false; }
 Status Probes::walk(const fathom_choice& /*choice*/) { return {}; }
