@@ -166,6 +166,8 @@ void enter_world() {
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
   std::snprintf(guest.out, sizeof guest.out, "%s", pattern.c_str());
   guest.run = &header;
+  guest.shared = reinterpret_cast<fathom_run_shared*>(reinterpret_cast<uint8_t*>(&header) +
+                                                      FATHOM_RUN_SHARED_OFFSET);
   guest.live = &live;
   guest.tick_source = FATHOM_TICK_COUNTER;
   guest.pid = getpid();

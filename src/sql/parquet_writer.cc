@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/private_files.h"
 #include "sql/parquet/file_writer.h"
 #include "sql/quote.h"
 #include "sql/row_source.h"
@@ -69,8 +70,9 @@ Status write_parquet(File file, const Batch& batch, const ParquetOptions& option
 Status write_parquet(const std::string& path, const Batch& batch, const ParquetOptions& options) {
   FATHOM_TRY(check(batch));
   const std::string unfinished = path + ".tmp";
-  FATHOM_ASSIGN(File file, File::open(unfinished, O_WRONLY | O_CREAT | O_TRUNC));
-  Status written = write_batch(std::move(file), batch, options);
+  Result<File> file = open_private(unfinished, O_WRONLY | O_TRUNC);
+  if (!file) return std::move(file).error().with("write " + path);
+  Status written = write_batch(std::move(file).value(), batch, options);
   if (written) written = rename_path(unfinished, path);
   if (written) return {};
   ::unlink(unfinished.c_str());

@@ -359,6 +359,7 @@ void Drainer::roll() {
 
 std::vector<std::uint64_t> Drainer::complete_logs() const {
   std::vector<std::uint64_t> logs = spool_->logs();
+  std::erase_if(logs, [this](std::uint64_t n) { return is_in_the_way(n); });
   for (const auto& [n, log] : written_) logs.push_back(n);
   if (log_) std::erase(logs, current_log_);
   std::ranges::sort(logs);

@@ -122,7 +122,7 @@ Result<FinishResult> Packer::State::finish(const std::string& partial_reason, co
   settle_facts(left);
   if (!left && remove_unready_pools() > 0 && trouble.empty()) trouble = "a pool is cut off";
   const Result<std::vector<std::string>> pools = spool_.pool_paths();
-  const bool packed = spool_.logs().empty();
+  const bool packed = drainer->complete_logs().empty();
   const bool empty = pools && pools->empty() && packed;
   result.interrupted = !packed && go_on;
   if (!left && !empty && !result.interrupted && trouble.empty())

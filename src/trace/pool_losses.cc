@@ -47,7 +47,6 @@ std::string reason_text(std::size_t source, std::size_t reason) {
 }  // namespace
 
 void PoolLosses::add(const fathom_pool_header& header) {
-  if (header.version >= 3) return;
   for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
     for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS_OF_POOLS; reason++) {
       counts_[source][reason] += __atomic_load_n(&header.losses[source][reason], __ATOMIC_RELAXED);

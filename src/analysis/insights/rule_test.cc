@@ -66,7 +66,7 @@ TEST(Rule, FillsInValues) {
       {std::int64_t{1500}, std::int64_t{4096}, 2.5e9, 12.34, std::string("a\nb"), Value()}};
   const auto filled = [&](std::string_view words) { return fill_in(words, table, table.rows[0]); };
   EXPECT_EQ(*filled("{n:count} {size:bytes} {time:ns} {share:percent} {name:text} {none:ns}"),
-            "1.50 k 4.00 KiB 2.50 s 12.3 % a\\nb ?");
+            "1.50 k 4.00 KiB 2.50 s 12.3 % a\nb ?");
   EXPECT_EQ(*filled("{n} plain"), "1500 plain");
   EXPECT_FALSE(filled("{other:count}"));
   EXPECT_FALSE(filled("{n:apples}"));

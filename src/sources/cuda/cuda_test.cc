@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "guest/runtime.h"
 #include "sources/cuda/amounts.guest.h"
 #include "sources/cuda/handles.guest.h"
 #include "sources/cuda/results.guest.h"
