@@ -30,14 +30,15 @@ constexpr std::size_t kMostPathsOfUser = 16U << 20U;
 constexpr std::int64_t kPatienceNs = 3'000'000'000;
 constexpr std::uint64_t kNotGiven = ~std::uint64_t{0};
 
+constexpr const char* kNoRoomForFiles =
+    "a user had no room for more files: the call is one on other files";
 constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of single calls",
                                                          "no room for sums",
                                                          "a file's path did not arrive",
                                                          "a process's begin or end did not arrive",
                                                          "a task could not be followed",
                                                          "too many requests at once",
-                                                         "a user had no room for more files: the "
-                                                         "call is one on other files",
+                                                         kNoRoomForFiles,
                                                          "a user had no room for more sums",
                                                          "left out by --filter call",
                                                          "left out by --filter path",
