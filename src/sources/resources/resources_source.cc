@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The source `resources`: a thread beside the program that samples at a steady rate.
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <thread>
 
 #include "base/clock.h"
+#include "base/directory.h"
 #include "base/files.h"
 #include "base/privilege.h"
 #include "sources/list.h"
 #include "sources/resources/gpu_thread.h"
 #include "sources/resources/sampler.h"
 #include "sources/source.h"
+#include "trace/pool_file.h"
 #include "wire/spool.h"
 
 namespace fathom::sources {
@@ -115,25 +117,40 @@ class ResourcesSource final : public Source {
     }
   }
 
-  // Processes that left the tree (daemons), or that nobody started for us, are known by the pools
-  // that they write: <pid>-<tick>.pool. The number may be another's by now, or that of another pid
-  // namespace: whoever has the pool mapped is meant.
+  // Processes that left the tree (daemons), or that nobody started for us, are known by the
+  // segments that they own. The number may be another's by now, or that of another pid namespace:
+  // whoever has the pool mapped is meant.
   void add_recorded_processes(Sampler& sampler) const {
-    const auto names = list_dir(join_path(context_.directory, "spool"));
+    const Result<std::string> recording = real_path(context_.directory);
+    if (!recording) return;
+    const Result<Directory> spool = Directory::open_beneath(join_path(*recording, "spool"));
+    const auto names = spool ? spool->names() : Result<std::vector<std::string>>(spool.error());
     if (!names) return;
+    const std::string place = "/" + std::string(base_name(*recording)) + "/spool/";
     for (const std::string& name : *names) {
       if (!name.ends_with(FATHOM_POOL_SUFFIX)) continue;
-      pid_t pid = 0;
-      const char* end = name.data() + name.size();
-      const auto parsed = std::from_chars(name.data(), end, pid);
-      const bool named = parsed.ec == std::errc() && parsed.ptr != end && *parsed.ptr == '-';
-      if (named && pid > 0 && !sampler.knows(pid) && maps(pid, name)) sampler.add(pid);
+      for (const pid_t pid : owners_in(*spool, name)) {
+        if (!sampler.knows(pid) && maps(pid, place + name)) sampler.add(pid);
+      }
     }
+  }
+
+  static std::set<pid_t> owners_in(const Directory& spool, const std::string& name) {
+    std::set<pid_t> owners;
+    const Result<trace::PoolFile> pool = trace::PoolFile::open(spool, name);
+    if (!pool) return owners;
+    fathom_segment segment{};
+    for (std::uint32_t index = 0; index < pool->count(); index++) {
+      if (!pool->read_segment(index, segment)) break;
+      const auto pid = static_cast<pid_t>(segment.claim >> 32);
+      if (pid > 0) owners.insert(pid);
+    }
+    return owners;
   }
 
   static bool maps(pid_t pid, const std::string& file) {
     const Result<std::string> mappings = read_file("/proc/" + std::to_string(pid) + "/maps");
-    return mappings && mappings->find("/" + file) != std::string::npos;
+    return mappings && mappings->find(file) != std::string::npos;
   }
 
   void rest(const std::stop_token& stop, std::int64_t ns) {
