@@ -62,9 +62,10 @@ Status note_other_files(Store& store, Table& table) {
   const std::int64_t calls = int_of(found.rows[0][0]);
   if (calls == 0) return {};
   const std::string before = table.note.empty() ? "" : table.note + "; ";
-  table.note = fmt::format("{}{} calls are of {}, too many to have rows of their own: fathom sql "
-                           "finds them in events",
-                           before, calls, trace::kOtherFiles);
+  table.note = fmt::format(
+      "{}{} calls are of {}, too many to have rows of their own: fathom sql "
+      "finds them in events",
+      before, calls, trace::kOtherFiles);
   return {};
 }
 

@@ -34,7 +34,9 @@ struct sigaction before {};
 std::mutex making;
 std::atomic<bool> handled{false};
 
-Guarded& at(std::uint32_t place) { return blocks[place / kPerBlock].load()->views[place % kPerBlock]; }
+Guarded& at(std::uint32_t place) {
+  return blocks[place / kPerBlock].load()->views[place % kPerBlock];
+}
 
 Guarded* find(std::uintptr_t address) {
   const std::uint32_t count = used.load();
@@ -51,11 +53,10 @@ void page_is_gone(int number, siginfo_t* info, void*) {
   const int error = errno;
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   Guarded* const view = info->si_code == BUS_ADRERR ? find(address) : nullptr;
-  const long mapped =
-      view == nullptr
-          ? -1
-          : ::syscall(SYS_mmap, address & ~(page_size - 1), page_size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  const long mapped = view == nullptr ? -1
+                                      : ::syscall(SYS_mmap, address & ~(page_size - 1), page_size,
+                                                  PROT_READ | PROT_WRITE,
+                                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   if (mapped == -1) {
     ::sigaction(number, &before, nullptr);  // it comes again when we return
   } else {
@@ -124,8 +125,7 @@ std::uint64_t SharedView::missing_pages() const {
 }
 
 Status SharedView::map_again(int fd) {
-  void* memory =
-      ::mmap(memory_, size_, protection(writable_), MAP_SHARED | MAP_FIXED, fd, 0);
+  void* memory = ::mmap(memory_, size_, protection(writable_), MAP_SHARED | MAP_FIXED, fd, 0);
   if (memory == MAP_FAILED) return os_error(errno, "map a file again");
   at(place_).missing.store(0);
   return {};

@@ -29,10 +29,10 @@ class Journal {
   [[nodiscard]] std::uint64_t next_log() const;  // above all that it tells of
 
   struct Seen {
-    std::uint64_t runs = 0;                            // that were begun, as run.header counts them
-    std::uint64_t next_log = 0;                        // above all that were ever made
-    std::function<bool(std::uint64_t log)> has_log;    // there, or packed
-    const Definitions* definitions = nullptr;          // of all that was drained, and of segments
+    std::uint64_t runs = 0;                          // that were begun, as run.header counts them
+    std::uint64_t next_log = 0;                      // above all that were ever made
+    std::function<bool(std::uint64_t log)> has_log;  // there, or packed
+    const Definitions* definitions = nullptr;        // of all that was drained, and of segments
   };
   // What is missing. Empty: nothing is.
   [[nodiscard]] std::vector<Loss> gaps(const Seen& seen) const;

@@ -15,8 +15,8 @@
 
 namespace fathom::trace {
 
-// A recorder says every second that it lives (heartbeat_ns of run.header); a date that is older than
-// this, or as far ahead, is no sign of life.
+// A recorder says every second that it lives (heartbeat_ns of run.header); a date that is older
+// than this, or as far ahead, is no sign of life.
 inline constexpr std::int64_t kLeaseNs = 15'000'000'000;
 [[nodiscard]] bool is_recent(std::int64_t realtime_ns);
 
@@ -34,8 +34,8 @@ class Liveness {
 
   // `tick`: some moment at which the owner lived; 0 is unknown (then what saw() was told is used).
   [[nodiscard]] bool alive(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) const;
-  // Programs of another machine cannot be seen from here: they live, until nothing was heard of them
-  // for a while. Then they may have ended, or may only be silent.
+  // Programs of another machine cannot be seen from here: they live, until nothing was heard of
+  // them for a while. Then they may have ended, or may only be silent.
   [[nodiscard]] bool elsewhere() const { return machine_ == Machine::kAnother; }
   void heard(std::int64_t realtime_ns) { heard_ns_ = std::max(heard_ns_, realtime_ns); }
   [[nodiscard]] bool silent() const;

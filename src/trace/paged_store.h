@@ -45,7 +45,7 @@ class PagedStore {
   bool no_file_ = false;
   std::vector<Page> pages_;
   std::vector<std::size_t> in_memory_;
-  std::size_t hand_ = 0;  // of a clock over in_memory_
+  std::size_t hand_ = 0;      // of a clock over in_memory_
   std::size_t used_ = kPage;  // of the last page
   std::uint64_t now_ = 0;
 };

@@ -13,8 +13,9 @@ namespace fathom::trace {
 class RunSet {
  public:
   void insert(std::uint64_t run) {
-    auto next = std::upper_bound(ranges_.begin(), ranges_.end(), run,
-                                 [](std::uint64_t value, const Range& r) { return value < r.first; });
+    auto next =
+        std::upper_bound(ranges_.begin(), ranges_.end(), run,
+                         [](std::uint64_t value, const Range& r) { return value < r.first; });
     if (next != ranges_.begin()) {
       const auto before = std::prev(next);
       if (run < before->second) return;

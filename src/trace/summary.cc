@@ -141,8 +141,7 @@ void SummaryTable::add(const SummaryTable& other, const Strings& from, Strings& 
     return known == kNoString ? other_code : known;
   };
   for (const SummaryRow& row : other.rows()) {
-    const SummaryKey key{moved(row.key.layer),
-                         moved_if(!is_full(), row.key.name, other_name_),
+    const SummaryKey key{moved(row.key.layer), moved_if(!is_full(), row.key.name, other_name_),
                          moved_if(!is_full(), row.key.category, kNoString),
                          moved_if(!files_are_full(), row.key.file, other_file_), row.key.pid};
     rows_[find(key)].merge(row);

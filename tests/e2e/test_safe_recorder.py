@@ -160,7 +160,7 @@ def is_written(box: Box) -> bool:
 
 
 def processes() -> list[str]:
-    return [name for name in os.listdir("/proc") if name.isdigit()]
+    return [path.name for path in Path("/proc").iterdir() if path.name.isdigit()]
 
 
 def maps(pid: str) -> bytes:
@@ -289,7 +289,11 @@ def test_memory_does_not_grow_with_names(box: Box) -> None:
         box.record(box.kit.victim("many_names"), names, calls)
         peaks.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)
     check_true(f"peaks {peaks}", peaks[1] < max(150 << 20, peaks[0] + (48 << 20)))
-    check("names of events", calls, box.value("SELECT count(DISTINCT file) FROM events WHERE name = 'open' AND error = 'ENOENT'"))
+    check(
+        "names of events",
+        calls,
+        box.value("SELECT count(DISTINCT file) FROM events WHERE name = 'open' AND error = 'ENOENT'"),
+    )
     check("calls of the sums", calls, box.value("SELECT sum(calls) FROM summary WHERE name = 'open' AND errors > 0"))
     check_true("the rest has a row", box.value("SELECT sum(calls) FROM summary WHERE file = 'other files'") > 0)
     check_true("info says so", b"other files" in box.fathom("info", box.trace))

@@ -9,9 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int there(const char* name) {
-  return syscall(SYS_faccessat, AT_FDCWD, name, F_OK) == 0;
-}
+static int there(const char* name) { return syscall(SYS_faccessat, AT_FDCWD, name, F_OK) == 0; }
 
 static void read_often(int data, long times) {
   char buffer[8];

@@ -54,8 +54,8 @@ static pid_t beside(int number, int flags) {
 }
 
 static pid_t with_storage(int flags, void* slow) {
-  return clone(silent_child, stacks[0] + kStack - 64, CLONE_VM | CLONE_SETTLS | SIGCHLD | flags, slow,
-               0, storage + 16384, 0);
+  return clone(silent_child, stacks[0] + kStack - 64, CLONE_VM | CLONE_SETTLS | SIGCHLD | flags,
+               slow, 0, storage + 16384, 0);
 }
 
 static pid_t by_vfork(const char* how) {
