@@ -98,27 +98,29 @@ class PartReader {
   Result<Part> read() {
     FATHOM_ASSIGN(contents_, contents_of(directory_));
     part_.directory = directory_.path();
-    if (contents_.spool) {
-      FATHOM_TRY(read_with_spool());
-    } else {
-      FATHOM_ASSIGN(part_.manifest, read_manifest(directory_));
-      FATHOM_TRY(list_files({}));
-      note_missing_spool();
-    }
-    note_damage();
+    Status done = contents_.spool ? read_with_spool() : read_packed();
     FATHOM_ASSIGN(const Contents now, contents_of(directory_));
     changed_ |= !(now == contents_);
+    if (!done) return std::move(done).error();
+    note_damage();
     return std::move(part_);
   }
 
   [[nodiscard]] bool changed() const { return changed_; }
 
  private:
+  Status read_packed() {
+    FATHOM_ASSIGN(part_.manifest, read_manifest(directory_));
+    FATHOM_TRY(list_files({}));
+    note_missing_spool();
+    return {};
+  }
+
   Status read_with_spool() {
     Result<Directory> files = directory_.directory(kSpoolDirectory);
     Result<Spool> spool = files ? Spool::open(*files) : Result<Spool>(files.error());
     if (!spool) return read_without(spool.error());
-    const std::optional<FileLock> publication = wait_for_publication(spool->files());
+    publication_ = wait_for_publication(spool->files());
     FATHOM_ASSIGN(contents_, contents_of(directory_));
     Result<Manifest> manifest = read_manifest(directory_);
     if (!manifest && manifest.error().code != Code::kNotFound) return std::move(manifest).error();
@@ -128,13 +130,9 @@ class PartReader {
 
   // A spool that is none: what was packed is still there.
   Status read_without(const Error& reason) {
-    FATHOM_ASSIGN(part_.manifest, read_manifest(directory_));
-    FATHOM_TRY(list_files({}));
-    if (reason.code == Code::kNotFound) {
-      note_missing_spool();
-    } else {
+    FATHOM_TRY(read_packed());
+    if (reason.code != Code::kNotFound)
       part_.damaged.push_back({directory_.path_of(kSpoolDirectory), reason.message});
-    }
     return {};
   }
 
@@ -271,6 +269,7 @@ class PartReader {
   DecoderOptions options_;
   Need need_;
   Contents contents_;
+  std::optional<FileLock> publication_;  // held until all is read: it would be in vain otherwise
   Part part_;
   bool changed_ = false;
 };

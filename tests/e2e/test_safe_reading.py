@@ -27,7 +27,7 @@ READERS: tuple[tuple[str, ...], ...] = (
     ("diff", "TRACE", "TRACE"),
 )
 CANARY = b"nobody may touch these bytes\n" * 40
-PATIENCE_S = 20
+PATIENCE_S = 60
 
 
 def asked(box: Box, trace: Path, command: tuple[str, ...]) -> tuple[int, bytes, bytes]:
@@ -67,21 +67,22 @@ def unpacked(box: Box) -> Path:
 
 
 def interrupted(box: Box) -> Path:
-    """What a recorder that was killed leaves: a manifest, logs, pools."""
-    recorder = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", box.kit.victim("reader"), 3_000_000)
-    box.wait_for("a log", lambda: any((box.trace / "spool").glob("drained-*.log")))
+    """What a recorder leaves that was killed with its program: a manifest, logs, pools."""
+    script = f"echo $$ > program; exec {box.kit.victim('reader')} 100000000"
+    recorder = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", "sh", "-c", script)
+    logs = box.trace / "spool"
+    box.wait_for("a log", lambda: any(log.stat().st_size > 1 << 17 for log in logs.glob("drained-*.log")))
     recorder.kill()
-    box.wait_for("the end of the program", lambda: not is_recorded(box))
+    program = int((box.dir / "program").read_text())
+    os.kill(program, signal.SIGKILL)
+    box.wait_for("the end of the program", lambda: is_gone(program))
     return copied(box.trace, box.root / "sent")
 
 
-def is_recorded(box: Box) -> bool:
-    """Whether a program of this recording still runs: it has a pool mapped."""
-    for maps in Path("/proc").glob("[0-9]*/maps"):
-        with contextlib.suppress(OSError):
-            if f"{box.trace}/spool/" in maps.read_text():
-                return True
-    return False
+def is_gone(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    return True
 
 
 def files_of(trace: Path) -> list[Path]:
@@ -215,7 +216,7 @@ def test_false_heads(box: Box) -> None:
     log.write_bytes(bytes(head) * ((12 << 20) // 40))
     begin = time.monotonic()
     asked(box, sent, READERS[1])
-    check_true(f"took {time.monotonic() - begin:.1f} s", time.monotonic() - begin < PATIENCE_S / 2)
+    check_true(f"took {time.monotonic() - begin:.1f} s", time.monotonic() - begin < 20)
 
 
 def test_what_is_missing_is_told(box: Box) -> None:
@@ -227,12 +228,14 @@ def test_what_is_missing_is_told(box: Box) -> None:
         info = json.loads(asked(box, bad, READERS[0])[1])
         check(f"state without {path.name}", "partial", info["state"])
     sent = unpacked_anew(box)
+    whole = asked(box, sent, READERS[1])[1]
     for path in files_of(sent):
         for length in (0, path.stat().st_size // 2):
             bad = copied(sent, box.root / "bad")
             os.truncate(bad / path.relative_to(sent), length)
             status, out, _ = asked(box, bad, READERS[0])
-            check_true(f"{path.name} cut to {length}", status == 3 or b'"complete"' not in out)
+            told = status == 3 or b'"complete"' not in out
+            check_true(f"{path.name} cut to {length}", told or asked(box, bad, READERS[1])[1] == whole)
 
 
 def unpacked_anew(box: Box) -> Path:
@@ -245,10 +248,10 @@ def test_modules_of_others_are_not_opened(box: Box) -> None:
     if os.geteuid() != 0 or not shutil.which("strace"):
         raise Skipped("needs root and strace")
     module = box.dir / "module"
-    shutil.copy(box.kit.victim("functions"), module)
-    box.run(module, env=box.unsupervised())
+    shutil.copy(box.kit.victim("functions", "-finstrument-functions", "-rdynamic"), module)
+    box.run(module, 10, env=box.unsupervised())
     names = "SELECT string_agg(DISTINCT name, ' ' ORDER BY name) FROM events WHERE category = 'function'"
-    check_true(f"named: {box.value(names)}", "module+0x" not in str(box.value(names)))
+    check_true(f"named: {box.value(names)}", "leaf" in str(box.value(names)))
     replaced = module.read_bytes()
     module.unlink()
     module.write_bytes(replaced)
@@ -274,7 +277,7 @@ def test_links_among_recordings(box: Box) -> None:
 
 def test_reading_beside_a_recorder(box: Box) -> None:
     """Answers grow while a recorder drains and packs, and none is wrong; nothing is left behind by the reader."""
-    recorder = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", box.kit.victim("reader"), 3_000_000)
+    recorder = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", box.kit.victim("reader"), 700_000)
     box.wait_for("a log", lambda: any((box.trace / "spool").glob("drained-*.log")))
     counts: list[int] = []
     sums = "SELECT (SELECT count(*) FROM events), (SELECT coalesce(sum(calls), 0) FROM summary)"
