@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/clock.h"
 #include "trace/definer.h"
 
 namespace fathom::trace {
@@ -103,12 +104,14 @@ void Drainer::look_after(Pool& pool) {
   if (pool.mend()) (void)note(Journal::pool_cut()).has_value();
 }
 
-// Where programs cannot be seen, their files tell of them. Who has left no segment open has ended.
+// Where programs cannot be seen, their files tell of them: dates before we write there ourselves,
+// then what they add. Who has left no segment open has ended.
 void Drainer::listen() {
   if (!liveness_.elsewhere()) return;
+  if (last_live_ && *last_live_ != live_state().bytes) liveness_.heard(now_realtime_ns());
   bool writes = false;
   for (const auto& [path, pool] : pools_) {
-    liveness_.heard(pool.changed_realtime_ns());
+    if (!last_live_) liveness_.heard(pool.changed_realtime_ns());
     for (std::uint32_t index = 0; index < pool.count(); index++)
       writes |= pool.claim(index).state == FATHOM_SEGMENT_OWNED;
   }
@@ -299,6 +302,7 @@ Result<DrainResult> Drainer::drain() {
     result.owners_alive = result.owners_alive || creator_lives(pool);
   }
   result.lost = counted().dropped_events();
+  last_live_ = live_state().bytes;
   if (liveness_.silent()) std::swap(result.owners_alive, result.owners_unknown);
   return result;
 }

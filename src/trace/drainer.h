@@ -143,11 +143,12 @@ class Drainer {
 
   Spool* spool_;
   Liveness liveness_;
-  std::map<std::string, Pool> pools_;  // by path
-  bool many_ = false;                  // more bytes than should be in memory at a time
-  std::set<ChunkName> logged_;         // in a log, but not yet freed
-  std::set<std::string> unreadable_;   // pools that are damaged
-  std::set<std::string> shut_;         // pools that we may not open: perhaps not yet
+  std::map<std::string, Pool> pools_;       // by path
+  std::optional<std::uint64_t> last_live_;  // live_state().bytes after the last pass
+  bool many_ = false;                       // more bytes than should be in memory at a time
+  std::set<ChunkName> logged_;              // in a log, but not yet freed
+  std::set<std::string> unreadable_;        // pools that are damaged
+  std::set<std::string> shut_;              // pools that we may not open: perhaps not yet
   PoolLosses gone_losses_;
   RunPage page_;
   Journal journal_;

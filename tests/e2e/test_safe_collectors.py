@@ -211,6 +211,7 @@ def test_subreaper(box: Box) -> None:
     words = [f"{key}={value}" for key, value in variables(box, logs / "log").items()]
     process = box.start(victim, "subreaper", "env", *words, victim, "reaps", "stop")
     box.wait_for("the file of its child", lambda: any(logs.glob("*.pfw.gz")))
+    box.wait_for("nobody but the guard", lambda: len(children_of(process.pid)) == 1)
     (guard,) = children_of(process.pid)
     check("its name", "fathom-guard\n", (guard / "comm").read_text())
     status = dict(line.split(":\t", 1) for line in (guard / "status").read_text().splitlines() if ":\t" in line)

@@ -105,7 +105,8 @@ def test_files_of_the_spool_that_go(box: Box) -> None:
 def test_a_recording_that_goes(box: Box) -> None:
     """Somebody removes the whole recording: the program ends as ever, and nothing comes back."""
     process = start_paused(box)
-    shutil.rmtree(box.trace)
+    box.trace.rename(box.root / "gone")  # at one stroke: half of it would be made again meanwhile
+    shutil.rmtree(box.root / "gone")
     go_on(box, process, more=True)
     check("the recording is back", False, (box.trace / "manifest.json").exists())
 
@@ -215,6 +216,11 @@ def elsewhere(trace: Path) -> None:
     page[boot : boot + 4] = b"else"
     page[host : host + 4] = b"else"
     header.write_bytes(page)
+    age(trace)
+
+
+def age(trace: Path) -> None:
+    """Nothing was heard of it for an hour."""
     for path in trace.glob("spool/*"):
         os.utime(path, (time.time() - 3600,) * 2)
 
@@ -231,6 +237,7 @@ def test_another_host(box: Box) -> None:
     _, err = box.finish(box.start(box.kit.fathom, "collect", sent), 0)
     check_true(f"it is said: {err!r}", b"may still record" in err)
     check("reads", READS, box.count(PREADS))
+    age(sent)  # what we took out of its pools was no sign of life
     check_partial(box)
     box.fathom("collect", "--ended", sent)
     check("reads, losses", (READS, 0), (box.count(PREADS), box.losses()))
