@@ -62,24 +62,6 @@ void add_counts(const Decoder::Sums& sums, Manifest& manifest) {
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
 }
 
-// What a process told about a layer that it could not record, META `reason:<layer>`, or not all of
-// it, `partial:<layer>`.
-void take_reasons(const Definitions& definitions, const Process& process, Manifest& to) {
-  constexpr std::string_view kNothing = "reason:";
-  constexpr std::string_view kPart = "partial:";
-  for (const auto& [key_id, value_id] : process.meta) {
-    const std::string_view key = definitions.text(process, key_id);
-    const bool part = key.starts_with(kPart);
-    if (!part && !key.starts_with(kNothing)) continue;
-    const std::string name = escape_invalid_utf8(key.substr((part ? kPart : kNothing).size()));
-    if (std::ranges::find(kLayers, name, &LayerDef::name) == std::end(kLayers)) continue;
-    LayerState& layer = to.layer(name);
-    if (part && layer.state == "on") layer.state = "partial";
-    if (layer.reason.empty())
-      layer.reason = escape_invalid_utf8(definitions.text(process, value_id));
-  }
-}
-
 }  // namespace
 
 Result<Totals> Packer::State::sum_up() {

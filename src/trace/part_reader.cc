@@ -233,6 +233,7 @@ class PartReader {
     Manifest& manifest = part_.manifest;
     for (DataFile& file : facts.packed) part_.files[kEventsTable].push_back(std::move(file));
     for (DamagedFile& file : facts.damaged) part_.damaged.push_back(std::move(file));
+    manifest.layers = std::move(facts.layers);
     for (const auto& [layer, count] : facts.events_by_layer)
       add_to(manifest.layer(layer).events, count);
     for (const Loss& loss : facts.losses) manifest.add_loss(loss);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Settings that processes could not make sense of (META `refused:<variable>`), for the manifest.
+// What processes tell of themselves (META), for the manifest: settings that they could not make
+// sense of, and layers that they could not record.
 #pragma once
 
 #include <map>
 #include <string>
 
 #include "trace/definitions.h"
+#include "trace/manifest.h"
 
 namespace fathom::trace {
 
 void add_refused_settings(const Definitions& definitions,
                           std::map<std::string, std::string>& facts);
+void take_reasons(const Definitions& definitions, const Process& process, Manifest& to);
 
 }  // namespace fathom::trace

@@ -132,6 +132,10 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   facts.owners_unknown = snapshot.owners_unknown;
   facts.not_covered = not_covered(decoder.definitions(), "");
   add_refused_settings(decoder.definitions(), facts.refused);
+  Manifest told = manifest;
+  for (const auto& process : decoder.definitions().processes())
+    take_reasons(decoder.definitions(), *process, told);
+  facts.layers = std::move(told.layers);
   tail->processes =
       process_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
   add_seen_from_outside(snapshot.processes, manifest.host.hostname, tail->processes);

@@ -20,6 +20,7 @@ struct TailFacts {
   std::vector<NotCovered> not_covered;
   std::vector<Loss> gaps;                      // what is missing; among the losses, too
   std::map<std::string, std::string> refused;  // settings that meant nothing, and what was done
+  std::vector<LayerState> layers;  // those of the manifest, with what processes told of them
   std::vector<DamagedFile> damaged;
   std::vector<DataFile> packed;  // events that were too many to stay in memory, as Parquet files
   bool owners_alive = false;
