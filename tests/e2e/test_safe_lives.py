@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes that are many, deep, short or on their parent's memory: none is harmed or lost, and the disk stays small."""
+"""Processes that are many, deep, short or on their parent's memory: none is harmed or lost, the disk stays small."""
 
 import os
 from pathlib import Path
