@@ -242,9 +242,8 @@ int clone_stranger(CloneCall call, Start start, void* stack, int flags, void* a,
 }
 
 // A thread by hand, with all that libc's threads have, is a thread.
-bool is_libc_thread(int flags, const void* storage) {
-  if ((flags & CLONE_THREAD) == 0) return false;
-  if ((flags & CLONE_SETTLS) == 0) return false;
+bool is_libc_thread(int flags, [[maybe_unused]] const void* storage) {
+  if ((flags & CLONE_THREAD) == 0 || (flags & CLONE_SETTLS) == 0) return false;
 #if defined(__x86_64__)
   const void* words[3] = {};  // its control block begins with its own address, and has it again
   return sys_copy_own(words, storage, sizeof words) == sizeof words && words[0] == storage &&
