@@ -18,7 +18,7 @@ NOT_OURS = re.compile(r"_(test|bench|fuzz)\.cc$|(^|/)testing/|_test\.h$")
 
 # What opens, lists, makes or removes by a path.
 BY_PATH = re.compile(
-    r"\b(File::open|MappedFile|read_file|list_dir|path_exists|is_directory|write_file_atomic|rename_path|remove_tree"
+    r"\b(File::open|read_file|list_dir|path_exists|is_directory|write_file_atomic|rename_path|remove_tree"
     r"|make_dirs|ifstream|ofstream|fopen|opendir|std::filesystem)\b"
     r"|(?<!\w)::(open|openat|stat|lstat|unlink|rename|mkdir|access|truncate)\("
 )

@@ -2,7 +2,6 @@
 #include "base/files.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,24 +81,6 @@ Result<std::uint64_t> File::size() const {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return os_error(errno, "stat " + path_);
   return static_cast<std::uint64_t>(status.st_size);
-}
-
-Result<MappedFile> MappedFile::open(const std::string& path) {
-  FATHOM_ASSIGN(const File file, File::open(path, O_RDONLY));
-  FATHOM_ASSIGN(const std::uint64_t size, file.size());
-  if (size == 0) return MappedFile({});  // mmap refuses a length of 0
-  void* start = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.fd(), 0);
-  if (start == MAP_FAILED) return os_error(errno, "map " + path);
-  return MappedFile({static_cast<const std::byte*>(start), size});
-}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(bytes_, other.bytes_);
-  return *this;
-}
-
-MappedFile::~MappedFile() {
-  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
 std::string scratch_directory() {

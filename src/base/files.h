@@ -69,26 +69,6 @@ class File {
   std::string path_;
 };
 
-// A whole file mapped for reading. The file must not shrink while it is mapped (SIGBUS).
-class MappedFile {
- public:
-  static Result<MappedFile> open(const std::string& path);
-  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-  ~MappedFile();
-
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-  [[nodiscard]] std::string_view text() const {
-    return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
-  }
-
- private:
-  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::span<const std::byte> bytes_;
-};
-
 // Where temporary files go: $TMPDIR, else /var/tmp, since /tmp may be memory itself.
 [[nodiscard]] std::string scratch_directory();
 

@@ -87,17 +87,6 @@ TEST_F(FilesTest, DescriptorsCloseOnExecAndAtTheEndOfLife) {
   EXPECT_EQ(errno, EBADF);
 }
 
-TEST_F(FilesTest, MappedFiles) {
-  ASSERT_TRUE(write_file_atomic(at("a"), "content").has_value());
-  ASSERT_TRUE(write_file_atomic(at("empty"), "").has_value());
-  Result<MappedFile> mapped = MappedFile::open(at("a"));
-  ASSERT_TRUE(mapped.has_value());
-  EXPECT_EQ(mapped->text(), "content");
-  *mapped = std::move(MappedFile::open(at("empty"))).value();
-  EXPECT_TRUE(mapped->bytes().empty());
-  EXPECT_FALSE(MappedFile::open(at("none")).has_value());
-}
-
 TEST_F(FilesTest, DirectoriesAreMadeListedAndRemoved) {
   ASSERT_TRUE(make_dirs(at("x/y/z")).has_value());
   ASSERT_TRUE(make_dirs(at("x/y/z/")).has_value());
@@ -153,6 +142,15 @@ TEST(Paths, PartsOfNames) {
   EXPECT_EQ(join_path("a/", "b"), "a/b");
   EXPECT_EQ(join_path("", "b"), "b");
   EXPECT_EQ(join_path("a", "/b"), "/b");
+}
+
+TEST_F(FilesTest, UnnamedFilesLeaveNothing) {
+  Result<File> file = File::unnamed(folder_);
+  ASSERT_TRUE(file.has_value()) << file.error().message;
+  ASSERT_TRUE(file->write_all("content").has_value());
+  EXPECT_EQ(*file->read_range(3, 100), "tent");
+  EXPECT_EQ(*file->duplicate()->read_range(0, 3), "con");
+  EXPECT_THAT(*list_dir(folder_), ElementsAre());
 }
 
 }  // namespace
