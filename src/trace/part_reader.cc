@@ -92,8 +92,8 @@ Result<Contents> contents_of(const Directory& directory) {
 
 class PartReader {
  public:
-  PartReader(const Directory& directory, const DecoderOptions& options, Need need)
-      : directory_(directory), options_(options), need_(need) {}
+  PartReader(Directory directory, DecoderOptions options, Need need)
+      : directory_(std::move(directory)), options_(std::move(options)), need_(need) {}
 
   Result<Part> read() {
     FATHOM_ASSIGN(contents_, contents_of(directory_));
@@ -155,9 +155,15 @@ class PartReader {
                                          .last_packed = replaced.last,
                                          .undisturbed = undisturbed},
                                         facts));
-    changed_ |= facts.changed;
+    changed_ |= facts.changed || (undisturbed && is_recorded(spool));
     add_tail(facts);
     return {};
+  }
+
+  // Somebody who came since makes files that are empty yet, which looks like damage.
+  static bool is_recorded(const Spool& spool) {
+    const Result<std::optional<FileLock>> lock = FileLock::look(spool.files(), kLockFile);
+    return lock && !lock->has_value();
   }
 
   // Whether nobody drains.

@@ -25,8 +25,8 @@ fathom_segment current_head(const fathom_segment& old) {
 
 }  // namespace
 
-PoolFile::PoolFile(const Directory& spool, std::string_view name, const fathom_pool_header& header)
-    : spool_(spool), name_(name), name_hash_(fnv1a(name)), header_(header) {}
+PoolFile::PoolFile(Directory spool, std::string_view name, const fathom_pool_header& header)
+    : spool_(std::move(spool)), name_(name), name_hash_(fnv1a(name)), header_(header) {}
 
 Result<PoolFile> PoolFile::open(const Directory& spool, std::string_view name) {
   FATHOM_ASSIGN(const File file, spool.read(name));

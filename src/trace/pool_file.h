@@ -39,7 +39,7 @@ class PoolFile {
   bool read_records(std::uint32_t index, std::size_t size, std::vector<std::uint8_t>& bytes) const;
 
  private:
-  PoolFile(const Directory& spool, std::string_view name, const fathom_pool_header& header);
+  PoolFile(Directory spool, std::string_view name, const fathom_pool_header& header);
   Status read_page(const File& file);
   [[nodiscard]] const File* file() const;  // nullptr: it is gone
   [[nodiscard]] std::uint64_t offset_of(std::uint32_t index) const;

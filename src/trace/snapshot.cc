@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Reading a spool while guests write and a recorder drains, without stopping either. Lengths are
-// read first, of logs and of all segments; then bytes. A row lies below the first reading, so
-// whatever it refers to was written before and is found in the second. A segment that is drained in
-// between is found in the log by its name, also in a log that was begun since.
+// read first, of all segments and then of logs; then bytes. A row lies below the first reading, so
+// whatever it refers to was written before and is found in the second. The order is that of
+// draining: what left a segment before it was measured is in a log when that is measured. A segment
+// that is drained later is found in the log by its name, also in a log that was begun since.
 #include "trace/snapshot.h"
 
 #include <algorithm>
@@ -32,8 +33,8 @@ class SnapshotTaker {
 
   Result<Snapshot> take(const std::vector<std::uint64_t>& replaced) {
     replaced_ = {replaced.begin(), replaced.end()};
-    measure_logs();
     FATHOM_TRY(measure_pools());
+    measure_logs();
     for (const Measured& measured : measured_) {
       const PoolFile& pool = taken_.pools_[measured.pool];
       if (&pool != last_) rest(&pool);
@@ -132,11 +133,12 @@ class SnapshotTaker {
       return;
     const std::size_t rows = pool.records_size(measured.progress);
     const std::size_t all = std::max(rows, pool.records_size(later.progress));
-    Snapshot::Piece piece{.name = measured.name,
-                          .schema = spool_.schema(pool.header().schema_hash),
-                          .rows_bytes = rows,
-                          .all_bytes = all,
-                          .pool = measured.pool};
+    Snapshot::Piece piece;
+    piece.name = measured.name;
+    piece.schema = spool_.schema(pool.header().schema_hash);
+    piece.rows_bytes = rows;
+    piece.all_bytes = all;
+    piece.pool = measured.pool;
     if (!pool.read_records(measured.index, all, memory_)) {
       taken_.damage(pool.name(), "cut off");
       piece.all_bytes = memory_.size();
