@@ -27,12 +27,14 @@ constexpr std::uint32_t kBlocks = 1024;
 struct Block {
   Guarded views[kPerBlock];
 };
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a signal has no other state
 std::atomic<Block*> blocks[kBlocks];
 std::atomic<std::uint32_t> used{0};  // places that were ever taken
 std::uintptr_t page_size = 0;
 struct sigaction before {};
 std::mutex making;
 std::atomic<bool> handled{false};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 Guarded& at(std::uint32_t place) {
   return blocks[place / kPerBlock].load()->views[place % kPerBlock];
