@@ -13,14 +13,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const Schema schema = Schema::parse(testing::kSchemaText).value();
   Strings strings;
   Decoder decoder(strings, Clock(FATHOM_TICK_COUNTER, {1000, 1000}, 0.4),
-                  {{}, PathFilter({"/data"})});
+                  {.paths = PathFilter({"/data"})});
   const Chunk chunk{{data, size}, &schema};
   EventBatch events;
   CounterBatch counters;
   decoder.decode({&chunk, 1}, events, counters);
   events.sort();
-  std::uint64_t events = 0;
-  const std::string definitions = extract_definitions(chunk, events);
+  std::uint64_t counted = 0;
+  const std::string definitions = extract_definitions(chunk, counted);
   decoder.define(
       {{reinterpret_cast<const std::uint8_t*>(definitions.data()), definitions.size()}, nullptr});
   (void)decoder.take_sums();
