@@ -95,4 +95,9 @@ HostFacts read_host_facts(const std::string& root) {
   return facts;
 }
 
+const HostFacts& this_host() {
+  static const HostFacts kFacts = read_host_facts();
+  return kFacts;
+}
+
 }  // namespace fathom

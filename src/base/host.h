@@ -20,5 +20,7 @@ struct HostFacts {
 
 // What cannot be read stays empty or 0. `root` is put before /proc and /etc, for tests.
 [[nodiscard]] HostFacts read_host_facts(const std::string& root = "");
+// Of this machine, as they were when they were first asked for.
+[[nodiscard]] const HostFacts& this_host();
 
 }  // namespace fathom

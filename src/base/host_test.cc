@@ -54,7 +54,7 @@ TEST_F(FakeRoot, WhatIsMissingStaysEmpty) {
 }
 
 TEST(Host, ThisMachineHasFacts) {
-  const HostFacts facts = read_host_facts();
+  const HostFacts& facts = this_host();
   EXPECT_FALSE(facts.kernel.empty());
   EXPECT_FALSE(facts.arch.empty());
   EXPECT_GT(facts.cores, 0U);

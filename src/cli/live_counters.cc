@@ -10,7 +10,7 @@ namespace fathom::cli {
 
 Result<LiveCounters> LiveCounters::open(const std::string& path) {
   FATHOM_ASSIGN(File file, File::open(path, O_WRONLY | O_CREAT | O_APPEND));
-  return LiveCounters(std::move(file), read_host_facts().hostname);
+  return LiveCounters(std::move(file), this_host().hostname);
 }
 
 Status LiveCounters::add(const trace::HostRows& rows, const trace::Strings& strings,

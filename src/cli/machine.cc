@@ -142,7 +142,7 @@ Table machine_table() {
               .columns = {{"fact"}, {"state"}, {"found"}, {"fix"}},
               .rows = {},
               .note = ""};
-  const HostFacts host = read_host_facts();
+  const HostFacts& host = this_host();
   table.rows = {
       fact("system", "ok", host.system + ", kernel " + host.kernel + ", " + host.arch),
       fact("cpu", "ok", std::to_string(host.cores) + " cores, " + host.cpu_model),

@@ -401,13 +401,16 @@ bool reclaim_segment(fathom_segment* segment, uint32_t generation, uint64_t used
 // child that has just been forked leaves it to its parent.
 void note_clock() {
   constexpr uint64_t kYoung = 1 << 22;  // ticks: some milliseconds
+  constexpr uint64_t kMomentNs = 2000;
   if (guest.run == nullptr || guest.tick_source != FATHOM_TICK_COUNTER || is_confined()) return;
   if (guest.forked != 0 && tick() - guest.forked < kYoung) return;
+  const uint64_t before = clock_ns(CLOCK_MONOTONIC);
+  const uint64_t counter = tick();
+  const uint64_t after = clock_ns(CLOCK_MONOTONIC);
+  if (after - before > kMomentNs) return;  // interrupted: the pair before is the better one
   __atomic_store_n(&guest.run->last_tick, 0, __ATOMIC_RELAXED);
   __atomic_thread_fence(__ATOMIC_RELEASE);  // whoever sees the new time sees that
-  const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-  const uint64_t counter = tick();
-  __atomic_store_n(&guest.run->last_monotonic_ns, now, __ATOMIC_RELAXED);
+  __atomic_store_n(&guest.run->last_monotonic_ns, before + (after - before) / 2, __ATOMIC_RELAXED);
   __atomic_store_n(&guest.run->last_tick, counter, __ATOMIC_RELEASE);
 }
 

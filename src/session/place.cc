@@ -108,7 +108,7 @@ Result<std::string> expand_name(const std::string& asked) {
     } else if (place == 'r') {
       name += own_rank();
     } else if (place == 'h') {
-      name += read_host_facts().hostname;
+      name += this_host().hostname;
     } else if (place == 'p') {
       name += std::to_string(getpid());
     } else {

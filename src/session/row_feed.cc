@@ -15,11 +15,6 @@ constexpr std::int64_t kLongestPieceNs =
     500 * kNsPerMs;  // of a clock that is not read at each look
 constexpr std::int64_t kShortestPieceNs = 2 * kNsPerMs;
 
-trace::Clock clock_of(const trace::Spool& spool) {
-  return spool.same_boot() ? trace::Clock::of(spool.header())
-                           : trace::Clock::of_elsewhere(spool.header());
-}
-
 // Whether the clock may go on as it went. What lies behind its last pair is as exact as the two
 // are, as long as that is no longer than the time between them.
 bool runs_on(const trace::Clock& clock, std::int64_t since) {
@@ -35,7 +30,7 @@ RowFeed::RowFeed(trace::Spool& spool, StreamTaker& taker, Whose whose)
     : taker_(&taker),
       whose_(whose),
       same_boot_(spool.same_boot()),
-      clock_(clock_of(spool)),
+      clock_(trace::Clock::of(spool.header())),
       decoder_(strings_, clock_),
       living_(strings_, clock_),
       processes_(spool.header(), clock_),

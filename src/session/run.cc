@@ -77,7 +77,7 @@ trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& optio
   const Result<std::string> cwd = real_path(".");
   manifest.cwd = cwd ? escape_invalid_utf8(*cwd) : "";
   if (!options.no_command) manifest.environment = telling_environment(own_environment());
-  manifest.host = read_host_facts();
+  manifest.host = this_host();
   manifest.origin = "run";
   manifest.start_realtime_ns = static_cast<std::int64_t>(prepared.header.start_realtime_ns);
   manifest.clock = trace::Clock::of(prepared.header);

@@ -120,7 +120,7 @@ Result<fathom_run_header> make_spool(const std::string& directory, const HeaderO
   header.supervised = 1;
   header.creator_pid = static_cast<std::uint32_t>(getpid());
   header.uid = getuid();
-  const HostFacts facts = read_host_facts();
+  const HostFacts& facts = this_host();
   copy_text(facts.boot_id, header.boot_id, sizeof header.boot_id);
   copy_text(facts.hostname, header.host, sizeof header.host);
   read_clocks(header);

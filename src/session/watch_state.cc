@@ -90,7 +90,7 @@ std::optional<pid_t> parent_in_stat(std::string_view stat) {
 std::optional<std::int64_t> start_of(pid_t process) { return start_in_stat(stat_of(process)); }
 
 std::vector<pid_t> survivors(const WatchState& state) {
-  if (state.boot != read_host_facts().boot_id) return {};
+  if (state.boot != this_host().boot_id) return {};
   std::vector<pid_t> found;
   for (const KnownProcess& one : state.processes) {
     if (start_of(one.pid) == one.started) found.push_back(one.pid);
@@ -108,7 +108,7 @@ std::vector<pid_t> survivors(const WatchState& state) {
 }
 
 WatchState Roll::call(const std::vector<sources::Followed>& processes) {
-  if (boot_.empty()) boot_ = read_host_facts().boot_id;
+  if (boot_.empty()) boot_ = this_host().boot_id;
   WatchState state{boot_, now_realtime_ns(), {}};
   std::map<sources::Followed, std::int64_t> started;
   for (const sources::Followed& one : processes) {

@@ -47,7 +47,7 @@ TEST(WatchState, SurvivorsAreTheSameProcessesAndTheirChildren) {
     _exit(0);
   }
   const std::int64_t started = start_of(getpid()).value_or(0);
-  const std::string boot = read_host_facts().boot_id;
+  const std::string boot = this_host().boot_id;
   const std::vector<pid_t> found = survivors({boot, 0, {{getpid(), started}}});
   EXPECT_TRUE(std::ranges::find(found, getpid()) != found.end());
   EXPECT_TRUE(std::ranges::find(found, child) != found.end());
@@ -64,7 +64,7 @@ TEST(WatchState, TheRollKnowsWhoWasThere) {
   const KnownProcess known{getpid(), start_of(getpid()).value_or(0)};
   for (int i = 0; i < 2; ++i) {
     const WatchState state = roll.call({self, nobody});
-    EXPECT_EQ(state.boot, read_host_facts().boot_id);
+    EXPECT_EQ(state.boot, this_host().boot_id);
     EXPECT_EQ(state.processes, std::vector<KnownProcess>{known});
   }
   EXPECT_TRUE(roll.call({}).processes.empty());

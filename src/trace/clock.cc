@@ -46,13 +46,9 @@ Clock::Clock(std::uint32_t tick_source, ClockPair start, double ns_per_tick)
 }
 
 Clock Clock::of(const fathom_run_header& header) {
-  return {header.tick_source,
-          {header.start_tick,
-           static_cast<std::int64_t>(header.start_monotonic_ns & (UINT64_MAX >> 2))}};
-}
-
-Clock Clock::of_elsewhere(const fathom_run_header& header) {
-  Clock clock = of(header);
+  Clock clock(header.tick_source,
+              {header.start_tick,
+               static_cast<std::int64_t>(header.start_monotonic_ns & (UINT64_MAX >> 2))});
   const std::uint64_t tick = __atomic_load_n(&header.last_tick, __ATOMIC_ACQUIRE);
   const std::uint64_t ns = __atomic_load_n(&header.last_monotonic_ns, __ATOMIC_RELAXED);
   if (tick != 0) clock.add({tick, static_cast<std::int64_t>(ns & (UINT64_MAX >> 2))});

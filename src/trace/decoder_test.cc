@@ -533,15 +533,15 @@ TEST(ClockTest, PiecesStayWhenPairsAreAdded) {
 }
 
 // What the processes of a run left in its header tells how fast the counter of their machine was.
-TEST(ClockTest, OfAnotherMachine) {
+TEST(ClockTest, OfARunThatIsOver) {
   fathom_run_header header{};
   header.tick_source = FATHOM_TICK_COUNTER;
   header.start_tick = 1000;
   header.start_monotonic_ns = 5000;
-  EXPECT_EQ(Clock::of_elsewhere(header).pairs().size(), 1U) << "nobody left anything";
+  EXPECT_EQ(Clock::of(header).pairs().size(), 1U) << "nobody left anything";
   header.last_tick = 1000 + 40000000;
   header.last_monotonic_ns = 5000 + 20000000;
-  const Clock clock = Clock::of_elsewhere(header);
+  const Clock clock = Clock::of(header);
   EXPECT_EQ(clock.ns(1000 + 2000000), 1000000);
 }
 

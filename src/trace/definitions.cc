@@ -16,7 +16,8 @@ constexpr int kMaxNesting = 64;         // of directories that a path starts fro
 constexpr int kNearAncestors = 64;      // whose facts are looked at one by one
 constexpr std::uint64_t kHole = 65536;  // ids this far beyond the table go to the map
 constexpr std::uint64_t kBlock = 64;    // definitions that lie beside each other
-constexpr std::size_t kKnownFiles = std::size_t{1} << 15;
+constexpr std::size_t kFewFiles = std::size_t{1} << 8;  // that are known at first
+constexpr std::size_t kMostFiles = std::size_t{1} << 15;
 constexpr std::size_t kKnownSites = std::size_t{1} << 12;
 
 template <class T>
@@ -46,12 +47,12 @@ Definitions::Definitions(Strings& strings, NameResolver resolver, std::string di
       resolver_(std::move(resolver)),
       local_(local),
       store_(std::move(directory)),
-      known_files_(kKnownFiles),
+      known_files_(kFewFiles),
       known_sites_(kKnownSites),
       function_category_(strings.code("function")) {}
 
 void Definitions::forget_codes() {
-  known_files_.assign(kKnownFiles, {});
+  known_files_.assign(kFewFiles, {});
   known_sites_.assign(kKnownSites, {});
   function_category_ = strings_->code("function");
 }
@@ -186,12 +187,16 @@ std::uint32_t Definitions::file(Process& process, std::uint64_t id, bool& known)
   const Process* const owner = owner_of(process, id);
   known = false;
   if (owner == nullptr) return kNoString;
-  KnownFile& place = known_at(known_files_, *owner, id);
+  const KnownFile& last = known_at(known_files_, *owner, id);
   known = true;
-  if (place.process == owner && place.id == id) return place.code;
+  if (last.process == owner && last.id == id) return last.code;
   known = defined_in(*owner, id).kind != DefinitionKind::kNone;
   if (!known) return kNoString;
+  // Small programs pay for no large table.
+  if (last.process != nullptr && known_files_.size() < kMostFiles)
+    known_files_.assign(known_files_.size() * 2, {});
   const std::string path = path_text(*owner, id, 0);
+  KnownFile& place = known_at(known_files_, *owner, id);
   place = {owner, id, path.empty() ? kNoString : strings_->code(path)};
   return place.code;
 }

@@ -40,7 +40,7 @@ std::string_view bounded(const char* text, std::size_t room) { return {text, str
 }  // namespace
 
 Liveness::Liveness(const fathom_run_header& run, Clock clock) : clock_(std::move(clock)) {
-  const HostFacts here = read_host_facts();
+  const HostFacts& here = this_host();
   start_boottime_ns_ = static_cast<std::int64_t>(run.start_monotonic_ns & (UINT64_MAX >> 2)) +
                        boottime_ahead_of_monotonic();
   const std::string_view boot = bounded(run.boot_id, sizeof run.boot_id);

@@ -44,7 +44,6 @@ Clock first_clock(const Manifest& manifest, const Spool& spool) {
   if (!manifest.clock.pairs().empty()) return manifest.clock;
   Clock clock = Clock::of(spool.header());
   if (spool.same_boot() || clock.tick_source() != FATHOM_TICK_COUNTER) return clock;
-  clock = Clock::of_elsewhere(spool.header());
   if (clock.pairs().size() > 1) return clock;
   // The machine was started anew before anybody looked: its counter runs as fast as it did.
   const ClockPair from = clock.read();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <fstream>
 
+#include "trace/snapshot.h"
 #include "trace/spool.h"
 #include "trace/testing/spool_builder.h"
 
@@ -31,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       .write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
   if (const auto pool = Pool::open(path, false)) read_segments(*pool);
   auto spool = Spool::open(builder.directory());
-  const auto snapshot = spool->snapshot(Clock::of(spool->header()), {});
+  auto snapshot = spool->snapshot(Clock::of(spool->header()), {});
   if (!snapshot) return 0;
   for (const CallInFlight& call : snapshot->in_flight) (void)call_name(*spool, call);
   return 0;

@@ -87,8 +87,8 @@ Manifest unsupervised_manifest(const Spool& spool) {
   manifest.run_id = spool.run_id();
   manifest.origin = header.supervised != 0 ? "run" : "unsupervised";
   manifest.start_realtime_ns = static_cast<std::int64_t>(header.start_realtime_ns & INT64_MAX);
-  manifest.clock = spool.same_boot() ? Clock::of(header) : Clock::of_elsewhere(header);
-  if (spool.same_boot()) manifest.host = read_host_facts();
+  manifest.clock = Clock::of(header);
+  if (spool.same_boot()) manifest.host = this_host();
   manifest.host.hostname = std::string(header.host, strnlen(header.host, sizeof header.host));
   return manifest;
 }

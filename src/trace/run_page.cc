@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "base/files.h"
+#include "base/host.h"
 
 namespace fathom::trace {
 namespace {
@@ -75,8 +77,10 @@ void RunPage::keep() {
   (void)map_file();
 }
 
+// A run of another machine has a recorder there, or none: we are no sign that it lives.
 void RunPage::beat(std::int64_t realtime_ns) {
-  if (pages_.empty()) return;
+  const std::string_view boot(first_.boot_id, strnlen(first_.boot_id, sizeof first_.boot_id));
+  if (pages_.empty() || boot != this_host().boot_id) return;
   __atomic_store_n(&pages_.back().header().heartbeat_ns, static_cast<std::uint64_t>(realtime_ns),
                    __ATOMIC_RELEASE);
 }

@@ -135,7 +135,7 @@ std::string_view Spool::boot_id() const {
 
 bool Spool::same_boot() const {
   const std::string_view boot = boot_id();
-  return boot.empty() || boot == read_host_facts().boot_id;
+  return boot.empty() || boot == this_host().boot_id;
 }
 
 bool Spool::recorded_elsewhere() const {
@@ -155,7 +155,8 @@ Result<std::vector<std::string>> Spool::pool_paths() const {
   FATHOM_ASSIGN(const std::vector<std::string> names, files().names());
   std::vector<std::string> paths;
   for (const std::string& name : names) {
-    if (name.ends_with(FATHOM_POOL_SUFFIX)) paths.push_back(files().path_of(name));
+    if (name.ends_with(FATHOM_POOL_SUFFIX) && files().has_file(name))
+      paths.push_back(files().path_of(name));
   }
   return paths;
 }

@@ -18,9 +18,8 @@ namespace {
 Clock clock_of(const Spool& spool, const Manifest& manifest) {
   const bool here = spool.same_boot();
   if (!manifest.clock.pairs().empty() && !here) return manifest.clock;
-  if (!here) return Clock::of_elsewhere(spool.header());
   Clock clock = manifest.clock.pairs().empty() ? Clock::of(spool.header()) : manifest.clock;
-  clock.add(clock.read());
+  if (here) clock.add(clock.read());
   return clock;
 }
 

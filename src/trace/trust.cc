@@ -31,7 +31,7 @@ std::int64_t last_written_ns(const Spool& spool) {
 }  // namespace
 
 bool is_ours(const Directory& recording, const Spool& spool) {
-  const std::string boot = read_host_facts().boot_id;
+  const std::string& boot = this_host().boot_id;
   return recording.is_ours() && spool.files().is_ours() && !boot.empty() && spool.boot_id() == boot;
 }
 

@@ -257,13 +257,17 @@ def test_where_no_collector_may_be(root: Path) -> None:
     for path in (place, place / "data"):
         path.mkdir()
         os.chown(path, 65534, 65534)
-    other = ["setpriv", "--reuid", "65534", "--clear-groups", program]
-    if subprocess.run(other, env={"FILE": "/dev/null"}, capture_output=True, check=False).returncode != 0:
+    owner = ["setpriv", "--reuid", "65534", "--clear-groups"]
+    if subprocess.run([*owner, program], env={"FILE": "/dev/null"}, capture_output=True, check=False).returncode != 0:
         raise Skip("the build cannot be read by another user")
     expect("stdout", "done\n", ran(sys.executable, "-c", limited, program, env=variables_of(place)))
     expect("files", [], list(place.glob("log*")))
-    ran(FATHOM, "collect", "-q", hidden(place))
-    expect("files that another user's recording asks for", [], list(place.glob("log*")))
+    refused = subprocess.run([FATHOM, "collect", "-q", hidden(place)], capture_output=True, text=True, check=False)
+    expect("whose it is", (3, True), (refused.returncode, "belongs to another user" in refused.stderr))
+    ran(*owner, FATHOM, "collect", "-q", hidden(place))
+    expect("files that the spool alone asks for", [], list(place.glob("log*")))
+    ran(*owner, FATHOM, "collect", "-q", "--dftracer", place / "log", hidden(place))
+    expect("files that the owner asks for", 1, len(list(place.glob("log*"))))
 
 
 def test_our_files_are_read(root: Path) -> None:

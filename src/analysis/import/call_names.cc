@@ -38,7 +38,8 @@ constexpr Group kPosix[] = {
     {"directory", " opendir fdopendir readdir rewinddir closedir dirfd scandir scandirat "},
     {"map", " mmap munmap mremap mprotect mlock mlock2 munlock mlockall munlockall "},
     {"process",
-     " fork _Fork execve execv execvp execvpe execl execlp execle fexecve posix_spawn posix_spawnp "
+     " fork _Fork vfork execve execveat execv execvp execvpe execl execlp execle fexecve "
+     "posix_spawn posix_spawnp "
      "system "},
     {"wait", " aio_return aio_suspend lio_listio wait waitpid wait3 wait4 waitid "},
 };

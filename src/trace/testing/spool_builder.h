@@ -234,7 +234,7 @@ class SpoolBuilder {
     header_.start_tick = header_.start_monotonic_ns;
     header_.start_realtime_ns = static_cast<std::uint64_t>(now_realtime_ns() - age_ns);
     header_.supervised = supervised ? 1 : 0;
-    const HostFacts here = read_host_facts();
+    const HostFacts& here = this_host();
     std::strncpy(header_.boot_id, here.boot_id.c_str(), sizeof header_.boot_id - 1);
     std::strncpy(header_.host, "testhost", sizeof header_.host - 1);
     std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
