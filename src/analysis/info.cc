@@ -181,10 +181,10 @@ Object parts_object(const std::vector<Part>& parts) {
 
 Result<Info> read_info(const std::string& path, const trace::NameResolver& resolver) {
   FATHOM_ASSIGN(const std::string directory, absolute_path(path));
-  FATHOM_ASSIGN(
-      trace::Recording recording,
-      trace::Recording::open(directory, {.resolver = resolver, .paths = {}, .local = true},
-                             trace::Need::kSums));
+  FATHOM_ASSIGN(trace::Recording recording,
+                trace::Recording::open(
+                    directory, {.resolver = resolver, .paths = {}, .directory = {}, .local = true},
+                    trace::Need::kSums));
   Info info;
   info.parts = std::move(recording.parts);
   for (Part& part : info.parts) part.tail.reset();

@@ -81,7 +81,8 @@ Result<std::vector<trace::Part>> open_parts(std::span<const std::string> paths,
     FATHOM_ASSIGN(
         trace::Recording recording,
         trace::Recording::open(
-            directory, {.resolver = options.resolver, .paths = {}, .local = true}, options.need));
+            directory, {.resolver = options.resolver, .paths = {}, .directory = {}, .local = true},
+            options.need));
     std::ranges::move(recording.parts, std::back_inserter(parts));
   }
   if (parts.empty()) return Error{Code::kNotFound, "no recording was named", ""};

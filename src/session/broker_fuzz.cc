@@ -57,7 +57,8 @@ class Run {
   // As at the beginning: no pools, nothing booked.
   void clear() {
     const Directory spool = Directory::open(spool_).value();
-    for (const std::string& name : spool.names().value()) {
+    const std::vector<std::string> names = spool.names().value();
+    for (const std::string& name : names) {
       if (name.ends_with(FATHOM_POOL_SUFFIX)) (void)spool.remove(name);
       if (name.starts_with(FATHOM_SCHEMA_PREFIX)) (void)spool.remove(name);
     }

@@ -85,7 +85,9 @@ TEST(GapsTest, ARunThatNobodyReadIsALoss) {
     builder.add_pool("1-a-0", segments);
     count_runs(builder, c.counted);
     for (const bool packed : {false, true}) {
-      if (packed) ASSERT_TRUE(recover(directory.path()).has_value());
+      if (packed) {
+        ASSERT_TRUE(recover(directory.path()).has_value());
+      }
       const Result<Recording> recording = Recording::open(directory.path());
       ASSERT_TRUE(recording.has_value());
       const Manifest& manifest = recording->parts.at(0).manifest;
@@ -103,7 +105,9 @@ TEST(GapsTest, ALogThatIsGoneIsALossOfItsEvents) {
   { ASSERT_EQ(Packer::open(directory.path(), Manifest{}, {})->drain()->chunks, 2U); }
   ASSERT_EQ(::unlink(join_path(builder.directory(), "drained-0.log").c_str()), 0);
   for (const bool packed : {false, true}) {
-    if (packed) ASSERT_TRUE(recover(directory.path()).has_value());
+    if (packed) {
+      ASSERT_TRUE(recover(directory.path()).has_value());
+    }
     const Result<Recording> recording = Recording::open(directory.path());
     const Manifest& manifest = recording->parts.at(0).manifest;
     const Loss* loss = loss_of(manifest, "of a log that was removed");
@@ -195,7 +199,9 @@ TEST(GapsTest, ProgramsOfAnotherMachine) {
     EXPECT_TRUE(packer.finish()->owners_unknown);
     EXPECT_TRUE(path_exists(path));
   }
-  Packer packer = Packer::open(directory.path(), Manifest{}, {.ended = true}).value();
+  PackerOptions options;
+  options.ended = true;
+  Packer packer = Packer::open(directory.path(), Manifest{}, options).value();
   EXPECT_FALSE(packer.finish()->owners_unknown);
   EXPECT_FALSE(path_exists(path));
 }
