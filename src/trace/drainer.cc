@@ -124,6 +124,7 @@ Status Drainer::refresh_pools() {
   FATHOM_ASSIGN(const std::vector<std::string> paths, spool_->pool_paths());
   for (const std::string& path : paths) {
     if (pools_.contains(path) || unreadable_.contains(path)) continue;
+    if (!spool_->files().has_file(base_name(path))) continue;  // somebody put something else there
     Result<Pool> pool = Pool::open(spool_->files(), base_name(path), true);
     if (pool) {
       pools_.emplace(path, std::move(pool).value());

@@ -138,15 +138,17 @@ Status Packer::State::drain_all(FinishResult& result, std::string& trouble) {
 }
 
 // A pool that its maker died over has no magic yet, and nothing in it. One that has not even room
-// for it was cut off: how many of those there were.
+// for it was cut off: how many of those there were. What somebody put in a pool's place goes, too:
+// if the pool itself was never read, its runs are missing, and that is told (journal.h).
 std::int64_t Packer::State::remove_unready_pools() {
   std::int64_t cut = 0;
   const Result<std::vector<std::string>> pools = spool_.pool_paths();
   if (!pools) return 0;
   for (const std::string& path : *pools) {
     const std::string_view name = base_name(path);
+    const bool strange = spool_.files().has(name) && !spool_.files().has_file(name);
     const Result<Pool> pool = Pool::open(spool_.files(), name, false);
-    if (pool || pool.error().code != Code::kNotFound) continue;
+    if (!strange && (pool || pool.error().code != Code::kNotFound)) continue;
     const Result<File> file = spool_.files().read(name);
     const Result<std::uint64_t> size = file ? file->size() : Result<std::uint64_t>(file.error());
     if (size && *size < FATHOM_POOL_HEADER_SIZE) cut++;

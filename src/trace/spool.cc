@@ -155,8 +155,7 @@ Result<std::vector<std::string>> Spool::pool_paths() const {
   FATHOM_ASSIGN(const std::vector<std::string> names, files().names());
   std::vector<std::string> paths;
   for (const std::string& name : names) {
-    if (name.ends_with(FATHOM_POOL_SUFFIX) && files().has_file(name))
-      paths.push_back(files().path_of(name));
+    if (name.ends_with(FATHOM_POOL_SUFFIX)) paths.push_back(files().path_of(name));
   }
   return paths;
 }
