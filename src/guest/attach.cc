@@ -14,6 +14,7 @@
 #include "guest/confinement.h"
 #include "guest/descriptors.h"
 #include "guest/intern.h"
+#include "guest/loaded.h"
 #include "guest/own_files.h"
 #include "guest/pool.h"
 #include "guest/pool_file.h"
@@ -213,6 +214,8 @@ bool map_live() {
   if (page == nullptr) return false;
   raw_syscall(SYS_madvise, as_long(page), static_cast<long>(size), MADV_WIPEONFORK);
   guest.live = static_cast<Live*>(page);
+  // Written first: a fresh page that is only read now is faulted in twice.
+  __atomic_store_n(&guest.live->alive, 0, __ATOMIC_RELAXED);
   return true;
 }
 
@@ -334,8 +337,11 @@ void arrive() {
   static constinit uint32_t arrived = 0;
   if (environ == nullptr || __atomic_exchange_n(&arrived, 1, __ATOMIC_ACQ_REL) != 0) return;
   const int error = errno;
-  resolve_originals();
+  note_first_loaded();
+  note_own_path();
   guest.late = loaded_late();
+  // Here the loader waits for us: later, what it lists may go while we look at it.
+  if (guest.late) find_all_originals();
   attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD);
   errno = error;
 }

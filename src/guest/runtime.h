@@ -156,10 +156,10 @@ struct Guest {
   bool filtered;  // FATHOM_CALLS leaves some calls out
   bool confined;  // atomic: we make no system call any more (confinement.h)
   bool silenced;  // confined, and something without which nothing can be recorded is not known
-  bool confined_by_child;  // of a vfork, which shares our memory: until it has gone
-  bool brokered;           // the run's header is a private copy, which the recorder gave us
-  char out[4096];          // the recording's spool directory
-  char library[4096];      // our own path, as in LD_PRELOAD
+  bool confined_by_child;    // of a vfork, which shares our memory: until it has gone
+  bool brokered;             // the run's header is a private copy, which the recorder gave us
+  char out[4096];            // the recording's spool directory
+  const char* library = "";  // our own path, as in LD_PRELOAD; the loader's text
 };
 extern Guest guest;
 

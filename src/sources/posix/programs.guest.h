@@ -23,7 +23,7 @@ bool is_recording() { return recording(FATHOM_SOURCE_POSIX); }
 
 template <const Spec& S>
 int fork_hook(int (*&original)(void)) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  resolve(original, S.entry);
   const bool recorded = is_recording();
   const bool ours = in_program();
   if (ours) prepare_fork();
@@ -147,7 +147,7 @@ int exec_hook(const NewProgram& program, char* const* variables, Call call) {
 template <const Spec& S, bool kSearched, class Original>
 int spawn_hook(Original& original, int* child, const char* path, const void* actions,
                const void* attributes, char* const* arguments, char* const* variables) {
-  const bool recorded = begins(original, FATHOM_SOURCE_POSIX);
+  const bool recorded = begins<S>(original);
   const NewProgram program{AT_FDCWD, path, kSearched};
   const NewEnvironment environment(program, variables);
   if (!recorded && !in_program())
