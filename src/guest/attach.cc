@@ -142,7 +142,7 @@ int open_run_header(const char* path) {
   }
   if (fd != -ENOENT) return fd;
   make_directories();
-  alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
+  alignas(kLarge) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
   fill_run_header(*reinterpret_cast<fathom_run_header*>(page));
   publish(path, page, sizeof page);
   return sys_openat(AT_FDCWD, path, O_RDWR, 0);
@@ -221,13 +221,13 @@ bool map_live() {
 
 bool set_directory(const char* directory) {
   if (*directory == '/') {
-    Text(guest.out, sizeof guest.out).add(directory).add("/spool");
+    Text(guest.out, kSpoolRoom).add(directory).add("/spool");
     return true;
   }
-  if (sys_getcwd(guest.out, sizeof guest.out) <= 0) return false;
-  static constinit char absolute[sizeof guest.out];
+  if (sys_getcwd(guest.out, kSpoolRoom) <= 0) return false;
+  static constinit char absolute[kSpoolRoom];
   Text(absolute, sizeof absolute).add(guest.out).add("/").add(directory).add("/spool");
-  Text(guest.out, sizeof guest.out).add(absolute);
+  Text(guest.out, kSpoolRoom).add(absolute);
   return true;
 }
 
@@ -266,7 +266,7 @@ bool attach_to(const char* directory, unsigned how) {
   guest.pid = sys_getpid();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
-  choose_calls(setting("FATHOM_CALLS"));
+  if (const char* calls = setting("FATHOM_CALLS")) choose_calls(calls);
   if (!guest.brokered) publish_schema();
   Live* before = guest.live;
   if (!prepare_names() || !prepare_descriptors() || !map_live()) return false;
@@ -318,7 +318,7 @@ bool remake_spool() {
     Text(path.text(), Scratch::kRoom).add(guest.out).add("/" FATHOM_RUN_FILE);
     // The mapping outlives its file, and goes on counting what we write; the new file counts what
     // those who map it write.
-    alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
+    alignas(kLarge) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
     memcpy(page, guest.run, sizeof page);
     reinterpret_cast<fathom_run_header*>(page)->refused = 0;
     auto* const shared = reinterpret_cast<fathom_run_shared*>(page + FATHOM_RUN_SHARED_OFFSET);

@@ -136,6 +136,7 @@ void write_thread_name() {
 
 __thread Tls tls __attribute__((tls_model("initial-exec"))) = {};
 constinit Live nothing_on = {};
+alignas(kLarge) constinit char spool_room[kSpoolRoom] = {};
 constinit Guest guest = {};
 
 uint64_t slow_tick() {

@@ -139,6 +139,13 @@ struct Live {
 
 extern Live nothing_on;  // before attach, and where it failed
 
+// The linker sorts variables by their alignment (CMakeLists.txt): tables and buffers that it would
+// put between small ones, which every program touches, are aligned to this.
+constexpr size_t kLarge = 64;
+
+constexpr size_t kSpoolRoom = 4096;
+extern char spool_room[kSpoolRoom];
+
 struct Guest {
   Live* live = &nothing_on;
   fathom_run_header* run;
@@ -158,7 +165,7 @@ struct Guest {
   bool silenced;  // confined, and something without which nothing can be recorded is not known
   bool confined_by_child;    // of a vfork, which shares our memory: until it has gone
   bool brokered;             // the run's header is a private copy, which the recorder gave us
-  char out[4096];            // the recording's spool directory
+  char* out = spool_room;    // the recording's spool directory; room for kSpoolRoom
   const char* library = "";  // our own path, as in LD_PRELOAD; the loader's text
 };
 extern Guest guest;

@@ -130,7 +130,7 @@ void cuda_is_used() {
 
 // A recording that FATHOM_OUT names has its logs, too.
 void join_alnair() {
-  if (run.joined || guest.wanted[FATHOM_SOURCE_CUDA] == 0 || !set_folder()) return;
+  if (guest.wanted[FATHOM_SOURCE_CUDA] == 0 || run.joined || !set_folder()) return;
   join(nullptr);
 }
 

@@ -176,7 +176,7 @@ bool attach_for_dftracer(unsigned how) {
 }
 
 void join_dftracer() {
-  if (run.joined || !enabled() || settings().mode == Mode::kFunction) return;
+  if (!enabled() || run.joined || settings().mode == Mode::kFunction) return;
   join(kNobodyAsked, false);
 }
 
