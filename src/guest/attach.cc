@@ -290,14 +290,14 @@ bool attach(unsigned how) {
   guest.confined = starts_confined();
   if (guest.confined) return false;
   if (out != nullptr && *out != 0) return attach_to(out, how);
-  for (size_t i = 0; i < kAllDropInsCount; i++) {
-    if (kAllDropIns[i].attach(how)) return true;
+  for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) {
+    if (one->attach(how)) return true;
   }
   return false;
 }
 
 void leave_drop_ins() {
-  for (size_t i = 0; i < kAllDropInsCount; i++) kAllDropIns[i].leave();
+  for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) one->leave();
 }
 
 // Memory that libc or an interpreter takes for these steps is not the program's.

@@ -154,6 +154,8 @@ void prepare_fork() {
 // parent. It writes into segments of its own, in the pools that it shares with the parent. Every
 // page that is touched here costs each fork a fault: what need not be written is not.
 void attach_child() {
+  // Written first: a wiped page that is only read now is faulted in twice.
+  __atomic_fetch_add(&guest.live->alive, 0, __ATOMIC_RELAXED);
   const Quiet quiet;
   // A handler may have been here before. Its pid tells where the kernel wipes nothing (emulators).
   if (guest.live->alive != 0 && is_confined()) return;

@@ -20,6 +20,9 @@
 extern "C" char** environ;
 
 namespace fathom::guest {
+
+void resolve_end();  // process.guest.cc
+
 namespace posix {
 
 #define FATHOM_TABLE "sources/posix/posix.calls.h"
@@ -30,6 +33,16 @@ namespace posix {
 #include "guest/call_table.inc"
 
 namespace {
+
+void resolve_for_children() {
+  resolve(original_execve, "execve");
+  resolve(original_execv, "execv");
+  resolve(original_execvp, "execvp");
+  resolve(original_execvpe, "execvpe");
+  resolve(original_dup2, "dup2");
+  resolve(original_close, "close");
+  resolve_end();
+}
 
 // --- fcntl: some commands make descriptors, one changes what a write means
 
@@ -221,7 +234,7 @@ ssize_t hook_aio_return64(aiocb* request) {
   return request_hook<spec_aio_return64>(original_aio_return64, request, request);
 }
 
-int hook_fork() { return fork_hook<spec_fork>(original_fork); }
+FATHOM_AT_START int hook_fork() { return fork_hook<spec_fork>(original_fork); }
 int hook__Fork() { return fork_hook<spec__Fork>(original__Fork); }
 
 // Its hook is assembler, beside clone's (process.guest.cc).

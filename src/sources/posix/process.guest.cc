@@ -296,6 +296,9 @@ const Binding kRows[] = {
 }  // namespace
 }  // namespace process
 
+// Before a child is made that may end at once.
+void resolve_end() { resolve(process::original__exit, "_exit"); }
+
 extern const Bindings kProcessBindings;
 const Bindings kProcessBindings{process::kRows, sizeof process::kRows / sizeof *process::kRows};
 

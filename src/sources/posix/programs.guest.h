@@ -21,12 +21,18 @@ namespace {
 
 bool is_recording() { return recording(FATHOM_SOURCE_POSIX); }
 
+// What children call first is looked for once, here, and not by each of them.
+void resolve_for_children();  // posix.guest.cc
+
 template <const Spec& S>
-int fork_hook(int (*&original)(void)) {
+FATHOM_AT_START int fork_hook(int (*&original)(void)) {
   resolve(original, S.entry);
   const bool recorded = is_recording();
   const bool ours = in_program();
-  if (ours) prepare_fork();
+  if (ours) {
+    resolve_for_children();
+    prepare_fork();
+  }
   if (!recorded) {
     const int child = original();
     if (child == 0 && ours) attach_child();
