@@ -4,7 +4,7 @@
 
 It may need libc alone, and of libc only the symbols of tools/guest_symbols.allow, none of them
 newer than glibc 2.17: the loader of an older system would end the program. It is never unloaded,
-relocates no code, needs no executable stack, and takes little thread-local storage.
+relocates no code and few data, needs no executable stack, and takes little thread-local storage.
 Hooks of the allocator are in libfathom_heap.so and libpfinterpose_heap.so alone.
 usage: tools/check_guest.py [LIBRARY…] [--prefix aarch64-linux-gnu-]   (default: all in build/)
 """
@@ -21,6 +21,7 @@ ALLOW_LIST = ROOT / "tools" / "guest_symbols.allow"
 NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 OLDEST = (2, 17)
 TLS_BYTES = 64
+RELOCATIONS = 500  # each page that has some costs every program a page fault
 HEAP_LIBRARIES = ("libfathom_heap.so", "libpfinterpose_heap.so")
 LEADING = ("libdftracer.so", "libdftracer_core.so", "python/_record*.so")
 HEAP = {
@@ -76,6 +77,9 @@ def dynamic_problems(prefix: str, library: Path) -> Iterator[str]:
         yield "has text relocations"
     if not re.search(r"\(FLAGS_1\).*NODELETE", dynamic):
         yield "may be unloaded while its hooks are bound; link with -z nodelete"
+    size = re.search(r"\(RELASZ\)\s+(\d+)", dynamic)
+    if size and int(size[1]) // 24 > RELOCATIONS:
+        yield f"has {int(size[1]) // 24} relocations; {RELOCATIONS} are allowed (guest/binding.h, Bindings::fill)"
 
 
 def segment_problems(prefix: str, library: Path) -> Iterator[str]:

@@ -14,6 +14,7 @@
 #include "guest/confinement.h"
 #include "guest/descriptors.h"
 #include "guest/intern.h"
+#include "guest/loaded.h"
 #include "guest/own_files.h"
 #include "guest/pool.h"
 #include "guest/pool_file.h"
@@ -141,7 +142,7 @@ int open_run_header(const char* path) {
   }
   if (fd != -ENOENT) return fd;
   make_directories();
-  alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
+  alignas(kLarge) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
   fill_run_header(*reinterpret_cast<fathom_run_header*>(page));
   publish(path, page, sizeof page);
   return sys_openat(AT_FDCWD, path, O_RDWR, 0);
@@ -213,18 +214,20 @@ bool map_live() {
   if (page == nullptr) return false;
   raw_syscall(SYS_madvise, as_long(page), static_cast<long>(size), MADV_WIPEONFORK);
   guest.live = static_cast<Live*>(page);
+  // Written first: a fresh page that is only read now is faulted in twice.
+  __atomic_store_n(&guest.live->alive, 0, __ATOMIC_RELAXED);
   return true;
 }
 
 bool set_directory(const char* directory) {
   if (*directory == '/') {
-    Text(guest.out, sizeof guest.out).add(directory).add("/spool");
+    Text(guest.out, kSpoolRoom).add(directory).add("/spool");
     return true;
   }
-  if (sys_getcwd(guest.out, sizeof guest.out) <= 0) return false;
-  static constinit char absolute[sizeof guest.out];
+  if (sys_getcwd(guest.out, kSpoolRoom) <= 0) return false;
+  static constinit char absolute[kSpoolRoom];
   Text(absolute, sizeof absolute).add(guest.out).add("/").add(directory).add("/spool");
-  Text(guest.out, sizeof guest.out).add(absolute);
+  Text(guest.out, kSpoolRoom).add(absolute);
   return true;
 }
 
@@ -263,7 +266,7 @@ bool attach_to(const char* directory, unsigned how) {
   guest.pid = sys_getpid();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
-  choose_calls(setting("FATHOM_CALLS"));
+  if (const char* calls = setting("FATHOM_CALLS")) choose_calls(calls);
   if (!guest.brokered) publish_schema();
   Live* before = guest.live;
   if (!prepare_names() || !prepare_descriptors() || !map_live()) return false;
@@ -287,14 +290,14 @@ bool attach(unsigned how) {
   guest.confined = starts_confined();
   if (guest.confined) return false;
   if (out != nullptr && *out != 0) return attach_to(out, how);
-  for (size_t i = 0; i < kAllDropInsCount; i++) {
-    if (kAllDropIns[i].attach(how)) return true;
+  for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) {
+    if (one->attach(how)) return true;
   }
   return false;
 }
 
 void leave_drop_ins() {
-  for (size_t i = 0; i < kAllDropInsCount; i++) kAllDropIns[i].leave();
+  for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) one->leave();
 }
 
 // Memory that libc or an interpreter takes for these steps is not the program's.
@@ -315,7 +318,7 @@ bool remake_spool() {
     Text(path.text(), Scratch::kRoom).add(guest.out).add("/" FATHOM_RUN_FILE);
     // The mapping outlives its file, and goes on counting what we write; the new file counts what
     // those who map it write.
-    alignas(8) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
+    alignas(kLarge) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
     memcpy(page, guest.run, sizeof page);
     reinterpret_cast<fathom_run_header*>(page)->refused = 0;
     auto* const shared = reinterpret_cast<fathom_run_shared*>(page + FATHOM_RUN_SHARED_OFFSET);
@@ -334,8 +337,11 @@ void arrive() {
   static constinit uint32_t arrived = 0;
   if (environ == nullptr || __atomic_exchange_n(&arrived, 1, __ATOMIC_ACQ_REL) != 0) return;
   const int error = errno;
-  resolve_originals();
+  note_first_loaded();
+  note_own_path();
   guest.late = loaded_late();
+  // Here the loader waits for us: later, what it lists may go while we look at it.
+  if (guest.late) find_all_originals();
   attach(guest.late ? FATHOM_ATTACH_LATE : FATHOM_ATTACH_PRELOAD);
   errno = error;
 }

@@ -31,9 +31,9 @@ struct DropIn {
   bool (*attach)(unsigned how);  // to a run of its own, where FATHOM_OUT names none
   void (*leave)();               // of a process that ends: waits for what was promised to it
 };
-// From sources/in_process.guest.cc; the first one that attaches has the process.
+// From sources/in_process.guest.cc; the first one that attaches has the process. One without
+// functions ends the list: a number of them would lie in a page that nothing else needs.
 extern const DropIn kAllDropIns[];
-extern const size_t kAllDropInsCount;
 void leave_drop_ins();
 
 // From sources/alnair: a drop-in that waits for a program to use the driver joins its run now.

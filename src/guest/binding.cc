@@ -13,6 +13,7 @@
 #include "guest/call.h"
 #include "guest/elf_object.h"
 #include "guest/intern.h"
+#include "guest/loaded.h"
 #include "guest/runtime.h"
 #include "guest/syscalls.h"
 #include "guest/tail_jump.h"
@@ -45,6 +46,7 @@ constinit uint32_t names_state = 0;  // atomic: 1 while somebody fills the table
 // For programs that ask for functions by name, and for objects that are bound late: most do
 // neither.
 void index_names() {
+  fill_tables();
   for (size_t table = 0; table < kAllBindingsCount; table++) {
     if (kAllBindings[table] == nullptr) continue;
     for (size_t row = 0; row < kAllBindings[table]->count; row++) {
@@ -57,6 +59,7 @@ void index_names() {
 }
 
 const Binding* search_name(const char* name) {
+  fill_tables();
   for (size_t table = 0; table < kAllBindingsCount; table++) {
     if (kAllBindings[table] == nullptr) continue;
     for (size_t row = 0; row < kAllBindings[table]->count; row++) {
@@ -77,6 +80,17 @@ const Bindings& table_of(const Binding* row) {
 }
 
 }  // namespace
+
+// Several may be at it: all write the same.
+void fill_tables() {
+  static constinit bool filled = false;
+  if (__atomic_load_n(&filled, __ATOMIC_ACQUIRE)) return;
+  for (size_t table = 0; table < kAllBindingsCount; table++) {
+    if (kAllBindings[table] != nullptr && kAllBindings[table]->fill != nullptr)
+      kAllBindings[table]->fill();
+  }
+  __atomic_store_n(&filled, true, __ATOMIC_RELEASE);
+}
 
 const Binding* find_name(const char* name) {
   uint32_t nobody = 0;
@@ -196,6 +210,7 @@ __attribute__((visibility("hidden"), used)) void* fathom_original_dlopen = nullp
 // Objects that dlopen brought are bound when the program asks for their symbols, or at the next
 // dlopen.
 __attribute__((visibility("hidden"), used)) void* fathom_before_dlopen(const char*, int) {
+  note_first_loaded();
   if (guest.late && guest.attached) bind_new_objects();
   return nullptr;
 }
@@ -212,10 +227,11 @@ __attribute__((visibility("hidden"), used)) void* fathom_before_dlsym(void* hand
   const Binding* binding = find_name(name);
   if (binding == nullptr) return nullptr;
   if (const auto answer = table_of(binding).answer) return answer({find, handle, caller}, *binding);
+  resolve(*binding->original, binding->symbol);
   if (*binding->original == nullptr) return nullptr;
   const void* found = find(handle, name);
   // As libc answers, its words for dlerror() included.
-  if (found == binding->hook && libc_lacks(binding))
+  if (found == binding->hook && libc_lacks(binding->original))
     return find(RTLD_NEXT, name) == nullptr ? kAnswerNull : nullptr;
   return guest.attached && found == *binding->original ? binding->hook : nullptr;
 }
@@ -242,7 +258,7 @@ int look_for_unloads(dl_phdr_info* info, size_t, void*) {
 }  // namespace
 
 int hook_dlclose(void* library) {
-  if (original_dlclose == nullptr) resolve_originals();
+  resolve(original_dlclose, "dlclose");
   const int ret = original_dlclose(library);
   if (guest.attached) dl_iterate_phdr(look_for_unloads, nullptr);
   return ret;

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "guest/elf_object.h"
+#include "guest/runtime.h"
 
 namespace fathom::guest {
 
@@ -34,20 +35,35 @@ struct Lookup {
 inline void* const kAnswerNull = reinterpret_cast<void*>(-1);
 
 struct Bindings {
-  const Binding* rows;
+  const Binding* rows;  // of a long table, not before fill_tables()
   size_t count;
   // Where the functions belong to a library that the program brings itself, perhaps later: what
-  // dlsym is to say. Its source finds the originals; those of libc are found at attach.
+  // dlsym is to say. Its source finds the originals; those of libc are found here.
   void* (*answer)(const Lookup& lookup, const Binding& row) = nullptr;
+  // Writes the rows of a long table. As a constant the table would be pointers that the loader has
+  // to relocate at the start of every program, page by page; most programs never need it.
+  void (*fill)() = nullptr;
 };
 
 // From sources/in_process.guest.cc: every table; nullptr for one that this library is without.
 extern const Bindings* const kAllBindings[];
 extern const size_t kAllBindingsCount;
 
+void fill_tables();                          // idempotent
 const Binding* find_name(const char* name);  // among all tables; nullptr: no hook of ours
-void resolve_originals();                    // idempotent; takes no lock and no memory
-bool libc_lacks(const Binding* row);         // its original is a stand-in
+void note_own_path();                        // as guest.library
+// What stands behind a hook, into `original`. Idempotent; takes no lock and no memory.
+FATHOM_COLD void find_original(void** original, const char* symbol);
+void find_all_originals();               // the same for all hooks, in one pass
+bool libc_lacks(void* const* original);  // it is a stand-in
+
+// The function behind a hook is looked for when the hook is first called: most programs call few.
+template <class Function>
+FATHOM_HOT void resolve(Function& original, const char* symbol) {
+  if (FATHOM_UNLIKELY(original == nullptr))
+    find_original(reinterpret_cast<void**>(&original), symbol);
+}
+
 bool loaded_late();                     // the symbols of the program lead past us: not preloaded
 void bind_new_objects();                // rewrites the GOT of every object that is not bound yet
 extern const Bindings kLoaderBindings;  // dlopen and dlsym

@@ -114,7 +114,7 @@ bool call_wanted(uint16_t kind) { return (unwanted[kind / 8] >> (kind % 8) & 1) 
 // "read,write" records those alone; "-stat,-fstat" all but those. Names are read from the schema's
 // text: a table of them would have to be relocated at the start of every program.
 void choose_calls(const char* list) {
-  if (list == nullptr || *list == 0) return;
+  if (*list == 0) return;
   const bool excluding = *list == '-';
   const char* const end = schema_text() + schema_length();
   for (const char* at = schema_text(); at < end; at++) {

@@ -14,6 +14,7 @@
 
 #include <type_traits>
 
+#include "guest/binding.h"
 #include "guest/descriptors.h"
 #include "guest/records.h"
 #include "guest/runtime.h"
@@ -286,6 +287,15 @@ FATHOM_HOT auto unrecorded_close(int fd, Call call) {
 
 void write_facts(const Spec& spec, const Facts& facts);  // as write_call, decided at run time
 
+// What write_facts asks of a Spec. With its texts each would be five pointers, which the loader has
+// to relocate at the start of every program.
+constexpr Spec without_texts(Spec spec) {
+  spec.name = spec.entry = spec.category = spec.layer = spec.flags_key = nullptr;
+  return spec;
+}
+template <const Spec& S>
+constexpr Spec kWithoutTexts = without_texts(S);
+
 // A call of a child that shares our memory and runs in this thread's place (sharing.h).
 template <const Spec& S, class R, class... A>
 FATHOM_COLD R lodged(R (*original)(A...), A... a) {
@@ -321,7 +331,7 @@ FATHOM_COLD R lodged(R (*original)(A...), A... a) {
   if constexpr (S.effect == Effect::kChangesDirectory) {
     if (facts.error == 0) lodger_moves();
   }
-  write_facts(S, facts);
+  write_facts(kWithoutTexts<S>, facts);
   return ret;
 }
 
@@ -358,18 +368,16 @@ FATHOM_COLD R unrecorded(R (*original)(A...), A... a) {
 // --- the body of a hook
 // -------------------------------------------------------------------------------------------------
 
-void resolve_originals();
-
 // How every hook begins: its original is known, and whether it is recorded.
-template <class Original>
-FATHOM_HOT bool begins(Original& original, fathom_source source) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-  return recording(source) || unseen(source);
+template <const Spec& S, class Original>
+FATHOM_HOT bool begins(Original& original) {
+  resolve(original, S.entry);
+  return recording(S.source) || unseen(S.source);
 }
 
 template <const Spec& S, class R, class... A>
 FATHOM_HOT R traced(R (*&original)(A...), A... a) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  resolve(original, S.entry);
   if (!recording(S.source)) return unrecorded<S>(original, a...);
   Facts facts;
   facts.depth = open_level(FATHOM_FRAME);

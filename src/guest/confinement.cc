@@ -11,6 +11,7 @@
 #include "guest/broker.h"
 #include "guest/descriptors.h"
 #include "guest/pool.h"
+#include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/threads.h"
 
@@ -66,10 +67,11 @@ unsigned number_behind(const char* text, const char* name) {
 }
 
 unsigned filters_of(const char* path) {
-  static constinit char text[4096];
-  const int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+  const Scratch scratch;
+  char* const text = scratch.text();
+  const int fd = text != nullptr ? sys_openat(AT_FDCWD, path, O_RDONLY, 0) : -1;
   if (fd < 0) return 0;
-  const long length = sys_read(fd, text, sizeof text - 1);
+  const long length = sys_read(fd, text, Scratch::kRoom - 1);
   sys_close(fd);
   text[length > 0 ? length : 0] = 0;
   if (number_behind(text, "\nSeccomp:") == 0) return 0;

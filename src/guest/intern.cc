@@ -119,9 +119,11 @@ uint8_t* put_text(uint8_t* at, const char* text, size_t length) {
 
 }  // namespace
 
+// The first table's page is written before it is read: else it is faulted in twice.
 bool prepare_names() {
   tables[1].slots = static_cast<Slot*>(sys_mmap(kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
                                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
+  __atomic_store_n(&first_slots[0].spare, 0, __ATOMIC_RELAXED);
   guest.next_id = 1;
   return tables[1].slots != nullptr;
 }

@@ -4,6 +4,8 @@
 namespace fathom::guest {
 namespace {
 
+constinit uint32_t first_count = 0;  // atomic; 0: nobody has looked yet
+
 const link_map* own_entry() {
   const link_map* entry = _r_debug.r_map;
   while (entry != nullptr && entry->l_ld != _DYNAMIC) entry = entry->l_next;
@@ -50,21 +52,33 @@ bool look_at(const Loaded& loaded, void* data) {
 
 }  // namespace
 
+void note_first_loaded() {
+  if (__atomic_load_n(&first_count, __ATOMIC_RELAXED) != 0) return;
+  uint32_t count = 0;
+  for (const link_map* entry = _r_debug.r_map; entry != nullptr; entry = entry->l_next) count++;
+  __atomic_store_n(&first_count, count, __ATOMIC_RELAXED);
+}
+
 // A library that dlmopen loaded is in a list of its own, which only the loader knows.
-void visit_loaded(bool (*visit)(const Loaded& object, void* data), void* data) {
+void visit_loaded(bool (*visit)(const Loaded& object, void* data), void* data, Among among) {
   if (own_entry() == nullptr) {
     Visit all{visit, data};
     dl_iterate_phdr(visit_object, &all);
     return;
   }
-  for (const link_map* entry = _r_debug.r_map; entry != nullptr; entry = entry->l_next) {
+  const uint32_t first = __atomic_load_n(&first_count, __ATOMIC_RELAXED);
+  uint32_t left = among == Among::kFirst && first != 0 ? first : UINT32_MAX;
+  // Behind the last one nothing is looked at, not even where the list goes on.
+  for (const link_map* entry = _r_debug.r_map; entry != nullptr;
+       entry = left > 0 ? entry->l_next : nullptr) {
+    left--;
     if (visit({entry->l_addr, entry->l_ld, entry->l_name, entry->l_ld == _DYNAMIC}, data)) return;
   }
 }
 
-void* find_behind_us(const char* name) {
+void* find_behind_us(const char* name, Among among) {
   Search search{{name}};
-  visit_loaded(look_at, &search);
+  visit_loaded(look_at, &search, among);
   return search.behind_us != nullptr ? search.behind_us : search.before_us;
 }
 

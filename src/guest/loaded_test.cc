@@ -15,6 +15,28 @@ TEST(Loaded, NamesMeanWhatDlsymSays) {
     EXPECT_EQ(find_behind_us(name), dlsym(RTLD_NEXT, name)) << name;
 }
 
+// Libraries that came later are not visited: they may go while somebody looks.
+TEST(Loaded, TheFirstObjectsAreThoseOfTheFirstLook) {
+  const auto count = [](Among among) {
+    int visited = 0;
+    const auto add = [](const Loaded&, void* to) {
+      ++*static_cast<int*>(to);
+      return false;
+    };
+    visit_loaded(add, &visited, among);
+    return visited;
+  };
+  note_first_loaded();
+  const int first = count(Among::kFirst);
+  EXPECT_EQ(first, count(Among::kAll));
+  void* const later = dlopen("libresolv.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (later == nullptr || count(Among::kAll) == first) GTEST_SKIP() << "nothing to load";
+  note_first_loaded();
+  EXPECT_EQ(count(Among::kFirst), first);
+  EXPECT_EQ(find_behind_us("pread", Among::kFirst), dlsym(RTLD_NEXT, "pread"));
+  dlclose(later);
+}
+
 TEST(Loaded, WhatNobodyDefinesIsNothing) {
   for (const char* name : {"", "fathom_no_such_function", "errno"})
     EXPECT_EQ(find_behind_us(name), nullptr) << name;

@@ -2,6 +2,9 @@
 // Where the functions behind the hooks are. The symbol tables of the loaded objects are read: dlsym
 // takes locks, and allocates for each name that this libc does not have, while the hook that needs
 // its original may have been met inside the program's allocator, with the allocator's lock held.
+//
+// Preloaded, each is looked for when its hook is first called: a look for all of them would cost
+// every short program more than the rest of attaching.
 #include <errno.h>
 
 #include "guest/binding.h"
@@ -41,25 +44,32 @@ void close_from(int first) {
 
 void* stand_in_for(const char* symbol) {
   for (const StandIn& one : kStandIns) {
-    if (same_text(one.symbol, symbol)) return find_behind_us(one.instead);
+    if (same_text(one.symbol, symbol)) return find_behind_us(one.instead, Among::kFirst);
   }
   return same_text(symbol, "closefrom") ? reinterpret_cast<void*>(&close_from)
                                         : reinterpret_cast<void*>(&not_there);
 }
 
 // Ours: nothing stands behind it.
-bool is_own(const Binding& row) { return starts_with(row.symbol, "fathom_"); }
+bool is_own(const char* symbol) { return starts_with(symbol, "fathom_"); }
 
 // Before glibc 2.34 these are in libraries of their own, which may come later.
-bool may_come_later(const Binding& row) {
-  return starts_with(row.symbol, "aio_") || starts_with(row.symbol, "lio_") ||
-         starts_with(row.symbol, "dl");
+bool may_come_later(const char* symbol) {
+  return starts_with(symbol, "aio_") || starts_with(symbol, "lio_") || starts_with(symbol, "dl");
 }
 
-// Rows whose functions this libc does not have.
+// Originals whose functions this libc does not have.
 constexpr uint32_t kMostAbsent = 64;
-constinit const Binding* absent[kMostAbsent] = {};
+constinit void* const* absent[kMostAbsent] = {};
 constinit uint32_t absent_count = 0;  // atomic
+
+// Two that come at once note it twice, which is once more than needed.
+void stand_in(void** original, const char* symbol) {
+  if (is_own(symbol) || may_come_later(symbol)) return;
+  const uint32_t place = __atomic_fetch_add(&absent_count, 1, __ATOMIC_ACQ_REL);
+  if (place < kMostAbsent) absent[place] = original;
+  __atomic_store_n(original, stand_in_for(symbol), __ATOMIC_RELEASE);
+}
 
 template <class Action>
 void for_unknown(Action action) {
@@ -91,22 +101,19 @@ struct Walk {
   bool passed = false;  // this library
 };
 
-void note_own_path(const char* path) {
-  for (size_t i = 0; i + 1 < sizeof guest.library && path[i] != 0; i++) {
-    guest.library[i] = path[i];
-    __asm__ volatile("");  // the compiler would make it a call
-  }
-}
-
 bool take_from(const Loaded& object, void* data) {
   auto* walk = static_cast<Walk*>(data);
   if (object.own) {
-    note_own_path(object.name);
     walk->passed = true;
     return !walk->behind;
   }
   if (walk->behind == walk->passed) take_originals(object);
   return false;
+}
+
+bool take_path(const Loaded& object, void*) {
+  if (object.own) guest.library = object.name;
+  return object.own;
 }
 
 struct First {
@@ -125,27 +132,35 @@ bool look_for_first(const Loaded& loaded, void* data) {
 
 }  // namespace
 
-bool libc_lacks(const Binding* row) {
+bool libc_lacks(void* const* original) {
   const uint32_t count = __atomic_load_n(&absent_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count && i < kMostAbsent; i++) {
-    if (absent[i] == row) return true;
+    if (absent[i] == original) return true;
   }
   return false;
 }
 
 // Whoever comes while another thread, or the thread that it interrupted, is at it does the same
 // once more: each step gives the same result, and nobody waits.
-void resolve_originals() {
+void find_original(void** original, const char* symbol) {
+  note_first_loaded();
+  const Among among = may_come_later(symbol) ? Among::kAll : Among::kFirst;
+  if (void* found = is_own(symbol) ? nullptr : find_behind_us(symbol, among)) {
+    __atomic_store_n(original, found, __ATOMIC_RELEASE);
+  } else {
+    stand_in(original, symbol);
+  }
+}
+
+void find_all_originals() {
+  fill_tables();
   Walk behind{true}, before{false};
   visit_loaded(take_from, &behind);
   visit_loaded(take_from, &before);
-  for_unknown([](const Binding& row) {
-    if (is_own(row) || may_come_later(row)) return;
-    const uint32_t place = __atomic_fetch_add(&absent_count, 1, __ATOMIC_ACQ_REL);
-    if (place < kMostAbsent) absent[place] = &row;
-    __atomic_store_n(row.original, stand_in_for(row.symbol), __ATOMIC_RELEASE);
-  });
+  for_unknown([](const Binding& row) { stand_in(row.original, row.symbol); });
 }
+
+void note_own_path() { visit_loaded(take_path, nullptr); }
 
 // Preloaded, the first definition of a libc function in the program's scope is ours.
 bool loaded_late() {

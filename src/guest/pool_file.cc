@@ -17,7 +17,7 @@ namespace fathom::guest {
 namespace {
 
 // Not on the stack: it may be tiny. Whoever uses it is the process's one maker (pool.cc).
-constinit char path[sizeof guest.out + 40] = {};
+constinit char path[kSpoolRoom + 40] = {};
 
 size_t pool_bytes(uint32_t segments) {
   return FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;

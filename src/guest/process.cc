@@ -34,17 +34,7 @@ void write_link(const char* key, const char* link) {
 }
 
 // argv as the kernel keeps it, joined by spaces.
-void write_command() {
-  constexpr size_t kRoom = FATHOM_TEXT_MAX;
-  auto* text =
-      static_cast<char*>(sys_mmap(kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
-  const int fd = sys_openat(AT_FDCWD, "/proc/self/cmdline", O_RDONLY, 0);
-  size_t length = 0;
-  if (text != nullptr && fd >= 0) {
-    for (long got; length < kRoom && (got = sys_read(fd, text + length, kRoom - length)) > 0;)
-      length += static_cast<size_t>(got);
-  }
-  if (fd >= 0) sys_close(fd);
+void write_command(char* text, size_t length) {
   if (length > 0 && text[length - 1] == 0) length--;
   // Arguments may hold secrets: then the program's name is all.
   const char* alone = setting("FATHOM_NO_COMMAND");
@@ -54,7 +44,35 @@ void write_command() {
     if (text[i] == 0) text[i] = ' ';
   }
   if (length > 0) write_meta("command", text, length);
-  if (text != nullptr) sys_munmap(text, kRoom);
+}
+
+// The kernel gives all of it that fits at once.
+size_t read_command(int fd, char* to, size_t room) {
+  const long got = raw_syscall(SYS_pread64, fd, as_long(to), static_cast<long>(room), 0);
+  return got > 0 ? static_cast<size_t>(got) : 0;
+}
+
+void write_long_command(int fd) {
+  constexpr size_t kRoom = FATHOM_TEXT_MAX;
+  auto* text =
+      static_cast<char*>(sys_mmap(kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  if (text == nullptr) return;
+  write_command(text, read_command(fd, text, kRoom));
+  sys_munmap(text, kRoom);
+}
+
+void tell_command() {
+  const Scratch scratch;
+  const int fd = sys_openat(AT_FDCWD, "/proc/self/cmdline", O_RDONLY, 0);
+  if (fd < 0) return;
+  const size_t length =
+      scratch.text() != nullptr ? read_command(fd, scratch.text(), Scratch::kRoom) : 0;
+  if (length > 0 && length < Scratch::kRoom) {
+    write_command(scratch.text(), length);
+  } else {
+    write_long_command(fd);
+  }
+  sys_close(fd);
 }
 
 void write_rank() {
@@ -113,7 +131,7 @@ void write_process(uint64_t parent_key, uint32_t inherited, unsigned how, int pa
 
 void write_process_facts() {
   write_link("exe", "/proc/self/exe");
-  write_command();
+  tell_command();
   const Scratch scratch;
   if (scratch.text() != nullptr) {
     const long length = sys_getcwd(scratch.text(), Scratch::kRoom);
@@ -136,6 +154,8 @@ void prepare_fork() {
 // parent. It writes into segments of its own, in the pools that it shares with the parent. Every
 // page that is touched here costs each fork a fault: what need not be written is not.
 void attach_child() {
+  // Written first: a wiped page that is only read now is faulted in twice.
+  __atomic_fetch_add(&guest.live->alive, 0, __ATOMIC_RELAXED);
   const Quiet quiet;
   // A handler may have been here before. Its pid tells where the kernel wipes nothing (emulators).
   if (guest.live->alive != 0 && is_confined()) return;

@@ -14,7 +14,12 @@ namespace fathom::guest {
 
 class Quiet {
  public:
-  Quiet() { raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&kAll), as_long(&before_), 8); }
+  // The mask is on the stack: a constant would lie in a page that a short program needs for nothing
+  // else.
+  Quiet() {
+    const uint64_t all = ~kFaults;
+    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&all), as_long(&before_), 8);
+  }
   ~Quiet() { raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, as_long(&before_), 0, 8); }
   Quiet(const Quiet&) = delete;
   Quiet& operator=(const Quiet&) = delete;
@@ -23,7 +28,6 @@ class Quiet {
   static constexpr uint64_t kFaults = UINT64_C(1) << (SIGSEGV - 1) | UINT64_C(1) << (SIGBUS - 1) |
                                       UINT64_C(1) << (SIGILL - 1) | UINT64_C(1) << (SIGFPE - 1) |
                                       UINT64_C(1) << (SIGTRAP - 1);
-  static constexpr uint64_t kAll = ~kFaults;
 
   uint64_t before_ = 0;
 };

@@ -73,6 +73,8 @@ Thread* map_threads() {
   auto* blocks = static_cast<Thread*>(
       sys_mmap(kBlocks * sizeof(Thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   if (blocks == nullptr) return nullptr;
+  // Written before it is read: else the page is faulted in twice.
+  __atomic_store_n(&blocks->next_free, nullptr, __ATOMIC_RELAXED);
   const uint32_t group = __atomic_fetch_add(&group_count, 1, __ATOMIC_RELAXED);
   if (group < kMostGroups) __atomic_store_n(&groups[group], blocks, __ATOMIC_RELEASE);
   if (lock_free_list()) {
@@ -134,6 +136,7 @@ void write_thread_name() {
 
 __thread Tls tls __attribute__((tls_model("initial-exec"))) = {};
 constinit Live nothing_on = {};
+alignas(kLarge) constinit char spool_room[kSpoolRoom] = {};
 constinit Guest guest = {};
 
 uint64_t slow_tick() {

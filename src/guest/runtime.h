@@ -21,6 +21,8 @@
 
 // Slow paths are kept out of line and cold: what they would push and save is felt in every hook.
 #define FATHOM_COLD __attribute__((noinline, cold))
+// Called by every short program: placed beside the code that runs at the start (CMakeLists.txt).
+#define FATHOM_AT_START __attribute__((hot))
 #define FATHOM_HOT inline __attribute__((always_inline))
 
 // The frame of the hook that this stands in.
@@ -139,6 +141,13 @@ struct Live {
 
 extern Live nothing_on;  // before attach, and where it failed
 
+// The linker sorts variables by their alignment (CMakeLists.txt): tables and buffers that it would
+// put between small ones, which every program touches, are aligned to this.
+constexpr size_t kLarge = 64;
+
+constexpr size_t kSpoolRoom = 4096;
+extern char spool_room[kSpoolRoom];
+
 struct Guest {
   Live* live = &nothing_on;
   fathom_run_header* run;
@@ -156,10 +165,10 @@ struct Guest {
   bool filtered;  // FATHOM_CALLS leaves some calls out
   bool confined;  // atomic: we make no system call any more (confinement.h)
   bool silenced;  // confined, and something without which nothing can be recorded is not known
-  bool confined_by_child;  // of a vfork, which shares our memory: until it has gone
-  bool brokered;           // the run's header is a private copy, which the recorder gave us
-  char out[4096];          // the recording's spool directory
-  char library[4096];      // our own path, as in LD_PRELOAD
+  bool confined_by_child;    // of a vfork, which shares our memory: until it has gone
+  bool brokered;             // the run's header is a private copy, which the recorder gave us
+  char* out = spool_room;    // the recording's spool directory; room for kSpoolRoom
+  const char* library = "";  // our own path, as in LD_PRELOAD; the loader's text
 };
 extern Guest guest;
 
@@ -245,8 +254,10 @@ class Writer {
   FATHOM_COLD static bool refill(fathom_source source);
   FATHOM_COLD static void leave(bool nested, bool ok);
 
+  // Apart: side by side, gcc loads the values that they begin with as one constant, out of a page
+  // of the library that a forked child needs for nothing else.
   bool ok_ = true;
-  bool nested_ = false;
+  alignas(8) bool nested_ = false;
 };
 
 // Room for a record with a text; takes a fresh segment when this one is nearly full. nullptr when

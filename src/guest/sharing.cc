@@ -91,6 +91,7 @@ struct Stranger {
 };
 constexpr int kStrangers = 16;
 constinit Stranger strangers[kStrangers] = {};
+constinit uint32_t strangers_met = 0;     // atomic; 0: the table was never touched
 constinit uint32_t unseen_strangers = 0;  // atomic: whose end nobody tells
 constinit uint32_t watch_lock = 0;
 
@@ -138,6 +139,7 @@ void watch_while_needed() {
 Stranger* await_stranger(CloneMain function, void* argument, int flags) {
   Stranger* slot = nullptr;
   for (Stranger& stranger : strangers) {
+    __atomic_store_n(&strangers_met, 1, __ATOMIC_RELAXED);
     if (__atomic_exchange_n(&stranger.taken, 1, __ATOMIC_ACQUIRE) != 0) continue;
     slot = &stranger;
     break;
@@ -309,7 +311,7 @@ void sharer_ended(int pid) {
 
 void forget_sharers() {
   for (Stranger& stranger : strangers) {
-    if (stranger.taken != 0) stranger.taken = 0;
+    if (strangers_met != 0 && stranger.taken != 0) stranger.taken = 0;
   }
   if (unseen_strangers != 0) unseen_strangers = 0;
   if (watch_lock != 0) watch_lock = 0;

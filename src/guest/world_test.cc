@@ -164,7 +164,7 @@ void enter_world() {
   if (guest.attached) return;
   std::string pattern = (std::filesystem::temp_directory_path() / "guest-test-XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  std::snprintf(guest.out, sizeof guest.out, "%s", pattern.c_str());
+  std::snprintf(guest.out, kSpoolRoom, "%s", pattern.c_str());
   guest.run = &header;
   guest.shared = reinterpret_cast<fathom_run_shared*>(reinterpret_cast<uint8_t*>(&header) +
                                                       FATHOM_RUN_SHARED_OFFSET);

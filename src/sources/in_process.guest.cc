@@ -172,9 +172,8 @@ bool attach_for_alnair(unsigned how);  // alnair/alnair.guest.cc
 void join_alnair();
 void leave_alnair();
 
-const DropIn kAllDropIns[] = {{attach_for_dftracer, leave_dftracer},
-                              {attach_for_alnair, leave_alnair}};
-const size_t kAllDropInsCount = std::extent_v<decltype(kAllDropIns)>;
+const DropIn kAllDropIns[] = {
+    {attach_for_dftracer, leave_dftracer}, {attach_for_alnair, leave_alnair}, {nullptr, nullptr}};
 
 void (*const kAllArrivals[])() = {look_for_heap, look_for_python, join_dftracer, join_alnair};
 const size_t kAllArrivalsCount = std::extent_v<decltype(kAllArrivals)>;

@@ -25,15 +25,15 @@ namespace alnair {
 namespace {
 
 struct Run {
-  uint32_t waits;     // atomic: for the driver to be used; until the run is joined
-  unsigned how;       // to attach then
-  uint32_t busy;      // atomic: the thread that joins
-  bool joined;        // this process told the collector what it wants
-  bool left;          // and that it ends
-  char folder[4096];  // of the logs, absolute, with '/' at its end
-  char place[4096];   // the directory that was made up
+  uint32_t waits;  // atomic: for the driver to be used; until the run is joined
+  unsigned how;    // to attach then
+  uint32_t busy;   // atomic: the thread that joins
+  bool joined;     // this process told the collector what it wants
+  bool left;       // and that it ends
 };
 constinit Run run = {};
+alignas(kLarge) constinit char run_folder[4096] = {};  // of the logs, absolute, with '/' at its end
+alignas(kLarge) constinit char run_place[4096] = {};   // the directory that was made up
 
 const char* wished_folder() {
   const char* named = setting("PFLOG");
@@ -44,7 +44,7 @@ const char* wished_folder() {
 bool set_folder() {
   const char* wish = wished_folder();
   if (wish == nullptr) return false;
-  Text folder(run.folder, sizeof run.folder);
+  Text folder(run_folder, sizeof run_folder);
   if (*wish != '/') {
     const Scratch scratch;
     if (scratch.text() == nullptr || sys_getcwd(scratch.text(), Scratch::kRoom) <= 0) return false;
@@ -63,7 +63,7 @@ bool recording_named() {
 void tell() {
   static constinit char text[FATHOM_TEXT_MAX];
   Text lines(text, sizeof text);
-  lines.add("log=").add(run.folder).add("\n");
+  lines.add("log=").add(run_folder).add("\n");
   add_namespace(lines);
   write_meta("alnair.0", text, lines.length());
 }
@@ -71,7 +71,7 @@ void tell() {
 // Of an attached process. What its scripts ask for is the driver's calls and nothing else.
 void join(const void*) {
   if (supervised()) return;
-  const bool known = wish_for("alnair", run.folder, !recording_named());
+  const bool known = wish_for("alnair", run_folder, !recording_named());
   tell();
   run.joined = true;
   if (!recording_named()) {
@@ -84,9 +84,9 @@ void join(const void*) {
 
 bool attach_in_place() {
   if (!set_folder()) return false;
-  if (!choose_hidden_run(run.place, sizeof run.place, run.folder, strlen(run.folder), "pflog"))
+  if (!choose_hidden_run(run_place, sizeof run_place, run_folder, strlen(run_folder), "pflog"))
     return false;
-  return attach_to_hidden(run.place, run.how, join, nullptr);
+  return attach_to_hidden(run_place, run.how, join, nullptr);
 }
 
 // Another thread that comes to the driver meanwhile waits: what it is given depends on this.
@@ -130,7 +130,7 @@ void cuda_is_used() {
 
 // A recording that FATHOM_OUT names has its logs, too.
 void join_alnair() {
-  if (run.joined || guest.wanted[FATHOM_SOURCE_CUDA] == 0 || !set_folder()) return;
+  if (guest.wanted[FATHOM_SOURCE_CUDA] == 0 || run.joined || !set_folder()) return;
   join(nullptr);
 }
 

@@ -49,6 +49,6 @@ FATHOM_SEEN int hook_cuGetProcAddress_v2(const char* symbol, void** function, in
 
 namespace fathom::guest {
 extern const Bindings kCudaBindings;
-const Bindings kCudaBindings{cuda::kBindings, sizeof cuda::kBindings / sizeof *cuda::kBindings,
-                             cuda::answer_lookup};
+const Bindings kCudaBindings{cuda::bindings, std::extent_v<decltype(cuda::bindings)>,
+                             cuda::answer_lookup, cuda::fill_bindings};
 }  // namespace fathom::guest

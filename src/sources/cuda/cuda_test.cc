@@ -16,6 +16,7 @@ namespace fathom::guest {
 // The runtime, of which nothing is there but what system calls ask before they are made.
 __thread Tls tls __attribute__((tls_model("initial-exec"))) = {};
 constinit Live nothing_on = {};
+constinit char spool_room[kSpoolRoom] = {};
 constinit Guest guest = {};
 
 }  // namespace fathom::guest

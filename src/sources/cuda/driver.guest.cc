@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "guest/attach.h"
+#include "guest/binding.h"
 #include "guest/elf_object.h"
 #include "guest/runtime.h"
 #include "sources/device_work.guest.h"
@@ -133,7 +134,7 @@ bool find_driver() {
 }
 
 bool load_driver() {
-  if (fathom_original_dlopen == nullptr) resolve_originals();
+  resolve(fathom_original_dlopen, "dlopen");
   const auto open = reinterpret_cast<void* (*)(const char*, int)>(fathom_original_dlopen);
   return open != nullptr && open("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr && find_driver();
 }

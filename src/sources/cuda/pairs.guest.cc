@@ -28,7 +28,7 @@ constexpr double kNewBaseAfter = 1e8;                 // ns
 constexpr int kNotReady = 600;                        // CUDA_ERROR_NOT_READY
 constexpr double kFarthestBase = 1e10;  // ns: beyond that a float of milliseconds is too coarse
 
-constinit EventPair pairs[kPairs] = {};
+alignas(kLarge) constinit EventPair pairs[kPairs] = {};
 constinit uint32_t turn = 0;               // atomic
 constinit uint64_t number = kFirstNumber;  // atomic
 
@@ -40,7 +40,7 @@ struct Base {
   uint64_t at;  // tick; 0: none
 };
 constexpr uint32_t kBases = 8;
-constinit Base bases[kBases] = {};
+alignas(kLarge) constinit Base bases[kBases] = {};
 
 // The one that a context has, or shares with some others: who comes next takes it over.
 Base& base_of(uint32_t context) { return bases[context % kBases]; }

@@ -24,14 +24,14 @@ namespace dftracer {
 namespace {
 
 struct Run {
-  uint32_t busy;     // atomic: somebody joins or leaves
-  bool joined;       // this process told the collector what it wants
-  bool ended;        // finalize was called
-  uint32_t told;     // how often
-  char log[4096];    // absolute
-  char place[4096];  // the directory that was made up
+  uint32_t busy;  // atomic: somebody joins or leaves
+  bool joined;    // this process told the collector what it wants
+  bool ended;     // finalize was called
+  uint32_t told;  // how often
 };
 constinit Run run = {};
+alignas(kLarge) constinit char run_log[4096] = {};    // absolute
+alignas(kLarge) constinit char run_place[4096] = {};  // the directory that was made up
 
 constexpr fathom_dftracer_start kNobodyAsked = {nullptr, nullptr, -1, 0, 0};
 
@@ -63,23 +63,23 @@ void set_log(const char* asked) {
                     : settings().log_file[0] != 0 ? settings().log_file
                                                   : "trace";
   if (*log == '/') {
-    Text(run.log, sizeof run.log).add(log);
+    Text(run_log, sizeof run_log).add(log);
     return;
   }
   const Scratch scratch;
   if (scratch.text() == nullptr || sys_getcwd(scratch.text(), Scratch::kRoom) <= 0) return;
   if (strncmp(log, "./", 2) == 0) log += 2;
-  Text(run.log, sizeof run.log).add(scratch.text()).add("/").add(log);
+  Text(run_log, sizeof run_log).add(scratch.text()).add("/").add(log);
 }
 
 // `dir/.log-host-uid.fathom` for the log `dir/log`, as a rule.
 bool set_place() {
-  const char* base = run.log;
-  for (const char* at = run.log; *at != 0; at++) {
+  const char* base = run_log;
+  for (const char* at = run_log; *at != 0; at++) {
     if (*at == '/') base = at + 1;
   }
-  const auto length = static_cast<size_t>(base - run.log);
-  return choose_hidden_run(run.place, sizeof run.place, run.log, length, base);
+  const auto length = static_cast<size_t>(base - run_log);
+  return choose_hidden_run(run_place, sizeof run_place, run_log, length, base);
 }
 
 // --- what the collector is told
@@ -103,7 +103,7 @@ void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
   const int generation = start.generation != 0 ? start.generation : default_generation();
   Text lines(text, sizeof text);
   add_line(lines, "generation", generation == 1 ? "1" : "2");
-  add_line(lines, "log", run.log);
+  add_line(lines, "log", run_log);
   if (given(start.log_file)) add_line(lines, "named", "1");
   if (asked) add_line(lines, "asked", "1");
   add_line(lines, "mode", preloaded ? "preload" : "app");
@@ -130,8 +130,8 @@ void choose_sources(bool binds_nothing) {
 // Of an attached process: from now on its file is somebody's work.
 void join(const fathom_dftracer_start& start, bool asked) {
   if (supervised()) return;
-  if (run.log[0] == 0 || given(start.log_file)) set_log(start.log_file);
-  const bool known = wish_for("dftracer", run.log, !recording_named());
+  if (run_log[0] == 0 || given(start.log_file)) set_log(start.log_file);
+  const bool known = wish_for("dftracer", run_log, !recording_named());
   tell(start, asked, !asked && !guest.late);
   run.joined = true;
   run.ended = false;
@@ -146,13 +146,13 @@ struct Asked {
 
 bool attach_in_place(const fathom_dftracer_start& start, bool asked, unsigned how) {
   set_log(start.log_file);
-  if (run.log[0] == 0 || !set_place()) return false;
+  if (run_log[0] == 0 || !set_place()) return false;
   const Asked with{start, asked};
   const auto joined = [](const void* of) {
     const auto* what = static_cast<const Asked*>(of);
     join(what->start, what->by_program);
   };
-  return attach_to_hidden(run.place, how, joined, &with);
+  return attach_to_hidden(run_place, how, joined, &with);
 }
 
 uint64_t ticks_of(int64_t microseconds) {
@@ -176,7 +176,7 @@ bool attach_for_dftracer(unsigned how) {
 }
 
 void join_dftracer() {
-  if (run.joined || !enabled() || settings().mode == Mode::kFunction) return;
+  if (!enabled() || run.joined || settings().mode == Mode::kFunction) return;
   join(kNobodyAsked, false);
 }
 
@@ -206,7 +206,7 @@ FATHOM_EXPORT const char* fathom_dftracer_config(const char* variable) {
   if (is("DFTRACER_ENABLE")) return word(now.enable);
   if (is("DFTRACER_INC_METADATA")) return word(now.metadata);
   if (is("DFTRACER_TRACE_COMPRESSION")) return now.compression == Switch::kOff ? "0" : "1";
-  if (is("DFTRACER_LOG_FILE")) return run.log[0] != 0 ? run.log : now.log_file;
+  if (is("DFTRACER_LOG_FILE")) return run_log[0] != 0 ? run_log : now.log_file;
   if (is("DFTRACER_DATA_DIR")) return now.data_dirs;
   if (is("DFTRACER_TIME_METRIC")) return "US";
   if (is("DFTRACER_INIT"))

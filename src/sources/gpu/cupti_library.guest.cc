@@ -79,7 +79,7 @@ bool find_loaded(const char* prefix, char* path) {
 }
 
 void* open_library(const char* path, int flags) {
-  if (fathom_original_dlopen == nullptr) resolve_originals();
+  resolve(fathom_original_dlopen, "dlopen");
   const auto open = reinterpret_cast<void* (*)(const char*, int)>(fathom_original_dlopen);
   return open != nullptr ? open(path, RTLD_LAZY | RTLD_LOCAL | flags) : nullptr;
 }
@@ -155,7 +155,7 @@ bool cupti_is_loaded() {
 
 void* find_in_cupti(const char* symbol) {
   const Scratch scratch;
-  if (fathom_original_dlsym == nullptr) resolve_originals();
+  resolve(fathom_original_dlsym, "dlsym");
   const auto find = reinterpret_cast<Dlsym>(fathom_original_dlsym);
   if (scratch.text() == nullptr || find == nullptr || !find_loaded("libcupti.so", scratch.text()))
     return nullptr;
@@ -166,6 +166,7 @@ void* find_in_cupti(const char* symbol) {
 bool open_cupti(char* path, size_t room) {
   static constinit char place[kPathRoom];
   if (library == nullptr && !open_any(place)) return false;
+  resolve(fathom_original_dlsym, "dlsym");
   const auto find = reinterpret_cast<Dlsym>(fathom_original_dlsym);
   for (const Row& row : kRows) {
     *row.function = find(library, row.symbol);

@@ -57,7 +57,7 @@ FATHOM_HOT R timed(R (*original)(A...), A... a) {
 
 template <const Spec& S, class R, class... A>
 FATHOM_HOT R summed(R (*&original)(A...), A... a) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  resolve(original, S.entry);
   return counts<S>() ? timed<S>(original, a...) : original(a...);
 }
 
@@ -86,13 +86,13 @@ FATHOM_HOT void* realloc_array(void* memory, size_t count, size_t size) {
 }  // namespace
 
 extern "C" void* hook_reallocarray(void* memory, size_t count, size_t size) {
-  if (FATHOM_UNLIKELY(original_realloc == nullptr)) resolve_originals();
+  resolve(original_realloc, "realloc");
   return counts<spec_reallocarray>() ? timed<spec_reallocarray>(realloc_array, memory, count, size)
                                      : realloc_array(memory, count, size);
 }
 
 extern "C" void hook_free(void* memory) {
-  if (FATHOM_UNLIKELY(original_free == nullptr)) resolve_originals();
+  resolve(original_free, "free");
   if (!counts<spec_free>()) return original_free(memory);
   const uint64_t begin = tick();
   original_free(memory);
@@ -102,6 +102,7 @@ extern "C" void hook_free(void* memory) {
 }  // namespace heap
 
 extern const Bindings kHeapBindings;
-const Bindings kHeapBindings{heap::kBindings, sizeof heap::kBindings / sizeof *heap::kBindings};
+const Bindings kHeapBindings{heap::bindings, std::extent_v<decltype(heap::bindings)>, nullptr,
+                             heap::fill_bindings};
 
 }  // namespace fathom::guest

@@ -41,7 +41,7 @@ constexpr uint32_t kDomains = 256;
 struct Domain {
   char category[72];  // of its events
 };
-constinit Domain domains[kDomains] = {{"nvtx"}};
+alignas(kLarge) constinit Domain domains[kDomains] = {{"nvtx"}};
 constinit uint32_t domain_count = 1;  // atomic
 
 // Those beyond the room are in the first one.

@@ -64,7 +64,7 @@ int (*original_prctl)(int, unsigned long, unsigned long, unsigned long, unsigned
 extern "C" {
 
 int hook_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
-  if (FATHOM_UNLIKELY(original_prctl == nullptr)) resolve_originals();
+  resolve(original_prctl, "prctl");
   const bool confines = before_prctl(option, a, b);
   const int ret = original_prctl(option, a, b, c, d);
   if (confines && ret != 0) unconfine();

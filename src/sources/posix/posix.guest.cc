@@ -20,6 +20,9 @@
 extern "C" char** environ;
 
 namespace fathom::guest {
+
+void resolve_end();  // process.guest.cc
+
 namespace posix {
 
 #define FATHOM_TABLE "sources/posix/posix.calls.h"
@@ -31,11 +34,21 @@ namespace posix {
 
 namespace {
 
+void resolve_for_children() {
+  resolve(original_execve, "execve");
+  resolve(original_execv, "execv");
+  resolve(original_execvp, "execvp");
+  resolve(original_execvpe, "execvpe");
+  resolve(original_dup2, "dup2");
+  resolve(original_close, "close");
+  resolve_end();
+}
+
 // --- fcntl: some commands make descriptors, one changes what a write means
 
 template <const Spec& S>
 int fcntl_hook(int (*&original)(int, int, long), int fd, int command, long value) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+  resolve(original, S.entry);
   if (!is_recording()) return unrecorded<S>(original, fd, command, value);
   const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
   Facts facts;
@@ -60,7 +73,7 @@ int fcntl_hook(int (*&original)(int, int, long), int fd, int command, long value
 
 template <const Spec& S, class R, class... A>
 R copy_hook(R (*&original)(A...), A... a) {
-  if (!begins(original, FATHOM_SOURCE_POSIX)) return original(a...);
+  if (!begins<S>(original)) return original(a...);
   Facts facts;
   facts.fd = argument<S.fd>(a...);
   facts.size = static_cast<uint64_t>(argument<S.size>(a...));
@@ -78,12 +91,13 @@ R copy_hook(R (*&original)(A...), A... a) {
 
 // closedir(NULL) is an error, and no crash.
 int descriptor_of_directory(DIR* directory) {
+  resolve(original_dirfd, "dirfd");
   return directory != nullptr ? original_dirfd(directory) : -1;
 }
 
 template <const Spec& S, class R>
 R directory_hook(R (*&original)(DIR*), DIR* directory) {
-  if (!begins(original, FATHOM_SOURCE_POSIX)) return original(directory);
+  if (!begins<S>(original)) return original(directory);
   Facts facts;
   facts.fd = descriptor_of_directory(directory);
   const uint64_t word = use_begins(facts.fd);
@@ -98,7 +112,7 @@ R directory_hook(R (*&original)(DIR*), DIR* directory) {
 
 template <const Spec& S, class R, class... A>
 R request_hook(R (*&original)(A...), const aiocb* request, A... a) {
-  if (!begins(original, FATHOM_SOURCE_POSIX)) return original(a...);
+  if (!begins<S>(original)) return original(a...);
   Facts facts;
   facts.fd = request->aio_fildes;
   if constexpr (S.size >= 0) facts.size = request->aio_nbytes;
@@ -139,7 +153,7 @@ ssize_t hook_splice(int from, off_t* offset_from, int to, off_t* offset_to, size
 }
 
 DIR* hook_opendir(const char* path) {
-  if (!begins(original_opendir, FATHOM_SOURCE_POSIX)) return original_opendir(path);
+  if (!begins<spec_opendir>(original_opendir)) return original_opendir(path);
   Facts facts;
   change_begins();
   DIR* const directory = FATHOM_TIMED(facts, spec_opendir, original_opendir(path));
@@ -153,7 +167,7 @@ DIR* hook_opendir(const char* path) {
   return directory;
 }
 DIR* hook_fdopendir(int fd) {
-  if (!begins(original_fdopendir, FATHOM_SOURCE_POSIX)) return original_fdopendir(fd);
+  if (!begins<spec_fdopendir>(original_fdopendir)) return original_fdopendir(fd);
   Facts facts;
   facts.fd = fd;
   const uint64_t word = use_begins(fd);
@@ -170,7 +184,7 @@ struct dirent* hook_readdir64(DIR* directory) {
 }
 int hook_dirfd(DIR* directory) { return directory_hook<spec_dirfd>(original_dirfd, directory); }
 void hook_rewinddir(DIR* directory) {
-  if (!begins(original_rewinddir, FATHOM_SOURCE_POSIX)) return original_rewinddir(directory);
+  if (!begins<spec_rewinddir>(original_rewinddir)) return original_rewinddir(directory);
   Facts facts;
   facts.fd = descriptor_of_directory(directory);
   const uint64_t word = use_begins(facts.fd);
@@ -179,7 +193,7 @@ void hook_rewinddir(DIR* directory) {
   write_call<spec_rewinddir>(facts);
 }
 int hook_closedir(DIR* directory) {
-  if (!begins(original_closedir, FATHOM_SOURCE_POSIX)) {
+  if (!begins<spec_closedir>(original_closedir)) {
     return unrecorded_close(descriptor_of_directory(directory),
                             [&] { return original_closedir(directory); });
   }
@@ -220,7 +234,7 @@ ssize_t hook_aio_return64(aiocb* request) {
   return request_hook<spec_aio_return64>(original_aio_return64, request, request);
 }
 
-int hook_fork() { return fork_hook<spec_fork>(original_fork); }
+FATHOM_AT_START int hook_fork() { return fork_hook<spec_fork>(original_fork); }
 int hook__Fork() { return fork_hook<spec__Fork>(original__Fork); }
 
 // Its hook is assembler, beside clone's (process.guest.cc).
@@ -237,40 +251,42 @@ void fathom_tell_vfork(long child) {
 
 // Those that take the program's own environment get another where they must not hand on ours.
 int hook_execve(const char* path, char* const* arguments, char* const* variables) {
-  if (original_execve == nullptr) resolve_originals();
+  resolve(original_execve, "execve");
   return exec_hook<spec_execve>({AT_FDCWD, path, false}, variables, [&](const NewEnvironment& to) {
     return original_execve(path, arguments, to.variables());
   });
 }
 int hook_execv(const char* path, char* const* arguments) {
-  if (original_execv == nullptr) resolve_originals();
+  resolve(original_execv, "execv");
+  resolve(original_execve, "execve");
   return exec_hook<spec_execv>({AT_FDCWD, path, false}, environ, [&](const NewEnvironment& to) {
     return to.changed() ? original_execve(path, arguments, to.variables())
                         : original_execv(path, arguments);
   });
 }
 int hook_execvp(const char* path, char* const* arguments) {
-  if (original_execvp == nullptr) resolve_originals();
+  resolve(original_execvp, "execvp");
+  resolve(original_execvpe, "execvpe");
   return exec_hook<spec_execvp>({AT_FDCWD, path, true}, environ, [&](const NewEnvironment& to) {
     return to.changed() ? original_execvpe(path, arguments, to.variables())
                         : original_execvp(path, arguments);
   });
 }
 int hook_execvpe(const char* path, char* const* arguments, char* const* variables) {
-  if (original_execvpe == nullptr) resolve_originals();
+  resolve(original_execvpe, "execvpe");
   return exec_hook<spec_execvpe>({AT_FDCWD, path, true}, variables, [&](const NewEnvironment& to) {
     return original_execvpe(path, arguments, to.variables());
   });
 }
 int hook_fexecve(int fd, char* const* arguments, char* const* variables) {
-  if (original_fexecve == nullptr) resolve_originals();
+  resolve(original_fexecve, "fexecve");
   return exec_hook<spec_fexecve>({fd, nullptr, false}, variables, [&](const NewEnvironment& to) {
     return original_fexecve(fd, arguments, to.variables());
   });
 }
 int hook_execveat(int directory, const char* path, char* const* arguments, char* const* variables,
                   int flags) {
-  if (original_execveat == nullptr) resolve_originals();
+  resolve(original_execveat, "execveat");
   const bool by_descriptor = (flags & AT_EMPTY_PATH) != 0 && path != nullptr && *path == 0;
   return exec_hook<spec_execveat>(
       {directory, by_descriptor ? nullptr : path, false}, variables, [&](const NewEnvironment& to) {
@@ -288,7 +304,7 @@ int hook_execveat(int directory, const char* path, char* const* arguments, char*
   take_arguments(taken, first, count, array)
 
 int hook_execl(const char* path, const char* first, ...) {
-  if (original_execve == nullptr) resolve_originals();
+  resolve(original_execve, "execve");
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
   va_end(taken);
   return exec_hook<spec_execl>({AT_FDCWD, path, false}, environ, [&](const NewEnvironment& to) {
@@ -296,7 +312,7 @@ int hook_execl(const char* path, const char* first, ...) {
   });
 }
 int hook_execlp(const char* path, const char* first, ...) {
-  if (original_execvpe == nullptr) resolve_originals();
+  resolve(original_execvpe, "execvpe");
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
   va_end(taken);
   return exec_hook<spec_execlp>({AT_FDCWD, path, true}, environ, [&](const NewEnvironment& to) {
@@ -304,7 +320,7 @@ int hook_execlp(const char* path, const char* first, ...) {
   });
 }
 int hook_execle(const char* path, const char* first, ...) {
-  if (original_execve == nullptr) resolve_originals();
+  resolve(original_execve, "execve");
   FATHOM_LIST_OF_ARGUMENTS(arguments, first);
   char* const* variables = va_arg(taken, char* const*);
   va_end(taken);
@@ -325,25 +341,25 @@ int hook_posix_spawnp(int* child, const char* path, const void* actions, const v
 }
 
 int hook_wait(int* status) {
-  if (original_wait == nullptr) resolve_originals();
+  resolve(original_wait, "wait");
   return wait_hook<spec_wait>(status, [](int* to) { return original_wait(to); });
 }
 int hook_waitpid(int pid, int* status, int options) {
-  if (original_waitpid == nullptr) resolve_originals();
+  resolve(original_waitpid, "waitpid");
   return wait_hook<spec_waitpid>(status,
                                  [=](int* to) { return original_waitpid(pid, to, options); });
 }
 int hook_wait3(int* status, int options, void* usage) {
-  if (original_wait3 == nullptr) resolve_originals();
+  resolve(original_wait3, "wait3");
   return wait_hook<spec_wait3>(status, [=](int* to) { return original_wait3(to, options, usage); });
 }
 int hook_wait4(int pid, int* status, int options, void* usage) {
-  if (original_wait4 == nullptr) resolve_originals();
+  resolve(original_wait4, "wait4");
   return wait_hook<spec_wait4>(status,
                                [=](int* to) { return original_wait4(pid, to, options, usage); });
 }
 int hook_waitid(int type, unsigned id, siginfo_t* info, int options) {
-  if (original_waitid == nullptr) resolve_originals();
+  resolve(original_waitid, "waitid");
   const int ret = wait_hook<spec_waitid>(
       nullptr, [=](int*) { return original_waitid(type, id, info, options); });
   if (ret != 0 || info == nullptr || info->si_pid <= 0 || (options & WNOWAIT) != 0 ||
@@ -360,6 +376,7 @@ int hook_waitid(int type, unsigned id, siginfo_t* info, int options) {
 }  // namespace posix
 
 extern const Bindings kPosixBindings;
-const Bindings kPosixBindings{posix::kBindings, sizeof posix::kBindings / sizeof *posix::kBindings};
+const Bindings kPosixBindings{posix::bindings, std::extent_v<decltype(posix::bindings)>, nullptr,
+                              posix::fill_bindings};
 
 }  // namespace fathom::guest

@@ -36,8 +36,21 @@ extern "C" {
 #define FATHOM_HIDDEN __attribute__((visibility("hidden"), used))
 
 FATHOM_HIDDEN void* fathom_original_syscall = nullptr;
+extern __attribute__((visibility("hidden"))) void* fathom_original_dlsym;  // guest/binding.cc
+extern __attribute__((visibility("hidden"))) void* fathom_original_dlopen;
+extern __attribute__((visibility("hidden"))) void* fathom_original_setuid;  // confinement.guest.cc
+extern __attribute__((visibility("hidden"))) void* fathom_original_setreuid;
+extern __attribute__((visibility("hidden"))) void* fathom_original_setresuid;
 
-FATHOM_HIDDEN void fathom_resolve() { resolve_originals(); }
+// Whichever of them it was that assembler missed.
+FATHOM_HIDDEN void fathom_resolve() {
+  resolve(fathom_original_syscall, "syscall");
+  resolve(fathom_original_dlsym, "dlsym");
+  resolve(fathom_original_dlopen, "dlopen");
+  resolve(fathom_original_setuid, "setuid");
+  resolve(fathom_original_setreuid, "setreuid");
+  resolve(fathom_original_setresuid, "setresuid");
+}
 
 // Whether clone, with these flags or those that lie there, makes a process on our memory.
 static bool shares_memory(long number, long first) {
@@ -76,7 +89,7 @@ FATHOM_HIDDEN void* fathom_original_vfork = nullptr;
 // Whom to jump to instead; nullptr: nobody.
 FATHOM_HIDDEN void* fathom_before_vfork() {
   if (__tsan_init != nullptr || is_stranger()) {
-    if (fathom_original_vfork == nullptr) resolve_originals();
+    resolve(fathom_original_vfork, "vfork");
     if (guest.attached && in_program()) prepare_fork();
     return fathom_original_vfork;
   }
@@ -206,7 +219,7 @@ extern "C" {
 // A child with memory of its own is found by its first hook.
 int hook_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b,
                void* c) {
-  if (original_clone == nullptr) resolve_originals();
+  resolve(original_clone, "clone");
   if ((flags & CLONE_VM) != 0)
     return clone_with_memory(original_clone, function, stack, flags, argument, a, b, c);
   if (here()) prepare_fork();
@@ -214,7 +227,7 @@ int hook_clone(int (*function)(void*), void* stack, int flags, void* argument, v
 }
 
 int hook_close_range(unsigned first, unsigned last, int flags) {
-  if (original_close_range == nullptr) resolve_originals();
+  resolve(original_close_range, "close_range");
   const bool closes = here() && (flags & 4 /* CLOSE_RANGE_CLOEXEC */) == 0;
   if (closes) {
     change_begins();
@@ -226,13 +239,13 @@ int hook_close_range(unsigned first, unsigned last, int flags) {
 }
 
 void hook_closefrom(int first) {
-  if (original_closefrom == nullptr) resolve_originals();
+  resolve(original_closefrom, "closefrom");
   if (here()) descriptors_close(first < 0 ? 0 : static_cast<unsigned>(first), ~0u);
   original_closefrom(first);
 }
 
 int hook_daemon(int keep_directory, int keep_streams) {
-  if (original_daemon == nullptr) resolve_originals();
+  resolve(original_daemon, "daemon");
   (void)recording(FATHOM_SOURCE_RUNTIME);  // a child that was made behind our back attaches
   const bool ours = here();
   if (ours) prepare_fork();
@@ -246,18 +259,18 @@ int hook_daemon(int keep_directory, int keep_streams) {
 }
 
 void hook__exit(int status) {
-  if (original__exit == nullptr) resolve_originals();
+  resolve(original__exit, "_exit");
   end_process(status);
   original__exit(status);
 }
 void hook__Exit(int status) {
-  if (original__Exit == nullptr) resolve_originals();
+  resolve(original__Exit, "_Exit");
   end_process(status);
   original__Exit(status);
 }
 // Its handlers still run: only the status is noted.
 void hook_quick_exit(int status) {
-  if (original_quick_exit == nullptr) resolve_originals();
+  resolve(original_quick_exit, "quick_exit");
   if (recording(FATHOM_SOURCE_RUNTIME)) write_process_end(status, true);
   original_quick_exit(status);
 }
@@ -282,6 +295,9 @@ const Binding kRows[] = {
 
 }  // namespace
 }  // namespace process
+
+// Before a child is made that may end at once.
+void resolve_end() { resolve(process::original__exit, "_exit"); }
 
 extern const Bindings kProcessBindings;
 const Bindings kProcessBindings{process::kRows, sizeof process::kRows / sizeof *process::kRows};

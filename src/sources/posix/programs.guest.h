@@ -21,12 +21,18 @@ namespace {
 
 bool is_recording() { return recording(FATHOM_SOURCE_POSIX); }
 
+// What children call first is looked for once, here, and not by each of them.
+void resolve_for_children();  // posix.guest.cc
+
 template <const Spec& S>
-int fork_hook(int (*&original)(void)) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
+FATHOM_AT_START int fork_hook(int (*&original)(void)) {
+  resolve(original, S.entry);
   const bool recorded = is_recording();
   const bool ours = in_program();
-  if (ours) prepare_fork();
+  if (ours) {
+    resolve_for_children();
+    prepare_fork();
+  }
   if (!recorded) {
     const int child = original();
     if (child == 0 && ours) attach_child();
@@ -147,7 +153,7 @@ int exec_hook(const NewProgram& program, char* const* variables, Call call) {
 template <const Spec& S, bool kSearched, class Original>
 int spawn_hook(Original& original, int* child, const char* path, const void* actions,
                const void* attributes, char* const* arguments, char* const* variables) {
-  const bool recorded = begins(original, FATHOM_SOURCE_POSIX);
+  const bool recorded = begins<S>(original);
   const NewProgram program{AT_FDCWD, path, kSearched};
   const NewEnvironment environment(program, variables);
   if (!recorded && !in_program())

@@ -89,7 +89,7 @@ bool here() { return guest.attached && in_program(); }
 extern "C" {
 
 ssize_t hook_sendmsg(int socket, const msghdr* message, int flags) {
-  if (FATHOM_UNLIKELY(original_sendmsg == nullptr)) resolve_originals();
+  resolve(original_sendmsg, "sendmsg");
   const bool unseen = here() && carries_rights(socket) && !share(message);
   const ssize_t ret = original_sendmsg(socket, message, flags);
   if (FATHOM_UNLIKELY(unseen) && ret >= 0) share_sent(*message);
@@ -97,7 +97,7 @@ ssize_t hook_sendmsg(int socket, const msghdr* message, int flags) {
 }
 
 int hook_sendmmsg(int socket, mmsghdr* messages, unsigned count, int flags) {
-  if (FATHOM_UNLIKELY(original_sendmmsg == nullptr)) resolve_originals();
+  resolve(original_sendmmsg, "sendmmsg");
   constexpr unsigned kMost = 1024;  // as many go at once
   bool unseen = false;
   if (here() && carries_rights(socket)) {

@@ -55,6 +55,7 @@ constinit State state = State::kWaiting;  // guarded by the interpreter's lock
 
 template <class Function>
 Function symbol(void* library, const char* name) {
+  resolve(fathom_original_dlsym, "dlsym");
   const auto find = reinterpret_cast<Dlsym>(fathom_original_dlsym);
   return find != nullptr ? reinterpret_cast<Function>(find(library, name)) : nullptr;
 }
@@ -100,6 +101,7 @@ bool load_from(const char* folder, size_t length, const char* below, const Versi
       .add("-")
       .add(kPlatform)
       .add(".so");
+  resolve(fathom_original_dlopen, "dlopen");
   const auto open = reinterpret_cast<Dlopen>(fathom_original_dlopen);
   void* extension = open != nullptr ? open(path, RTLD_NOW) : nullptr;
   if (extension == nullptr) return false;

@@ -93,14 +93,9 @@ inline __attribute__((always_inline)) void stream_ends(StreamUse& use, R ret, A.
   write_call<S>(facts);
 }
 
-template <class Original>
-FATHOM_HOT bool begins(Original& original) {
-  return guest::begins(original, FATHOM_SOURCE_STDIO);
-}
-
 template <const Spec& S, class R, class... A>
 inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
-  if (!begins(original)) {
+  if (!begins<S>(original)) {
     if (keeps_descriptors()) stream_moved(stream_of<S>(a...));  // before: it may be gone after
     return original(a...);
   }
@@ -131,7 +126,7 @@ int open_flags(const char* mode) { return mode != nullptr && mode[0] == 'a' ? O_
 
 template <const Spec& S>
 FILE* open_hook(FILE* (*&original)(const char*, const char*), const char* path, const char* mode) {
-  if (!begins(original)) return original(path, mode);
+  if (!begins<S>(original)) return original(path, mode);
   Facts facts;
   change_begins();
   FILE* const stream = FATHOM_TIMED(facts, S, original(path, mode));
@@ -148,7 +143,7 @@ FILE* open_hook(FILE* (*&original)(const char*, const char*), const char* path, 
 template <const Spec& S>
 FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const char* path,
                   const char* mode, FILE* old) {
-  if (!begins(original)) {
+  if (!begins<S>(original)) {
     return unrecorded_close(descriptor_of_stream(old), [&] { return original(path, mode, old); });
   }
   Facts facts;
@@ -167,7 +162,7 @@ FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const cha
 // Streams that are made of something else than a path: a descriptor, a pipe, memory.
 template <const Spec& S, class... A>
 FILE* make_hook(FILE* (*&original)(A...), A... a) {
-  if (!begins(original)) return original(a...);
+  if (!begins<S>(original)) return original(a...);
   Facts facts;
   FILE* const stream = FATHOM_TIMED(facts, S, original(a...));
   facts.fd = descriptor_of_stream(stream);
@@ -178,7 +173,7 @@ FILE* make_hook(FILE* (*&original)(A...), A... a) {
 
 template <const Spec& S>
 int close_hook(int (*&original)(FILE*), FILE* stream) {
-  if (!begins(original))
+  if (!begins<S>(original))
     return unrecorded_close(descriptor_of_stream(stream), [&] { return original(stream); });
   Facts facts;
   facts.fd = descriptor_of_stream(stream);
@@ -226,10 +221,6 @@ int descriptor_formatted_hook(int fd, Call call) {
   return ret;
 }
 
-void resolve_if_needed(const void* original) {
-  if (FATHOM_UNLIKELY(original == nullptr)) resolve_originals();
-}
-
 }  // namespace
 
 #define FATHOM_WITH_LIST(last, expression) \
@@ -272,84 +263,84 @@ int hook_fclose(FILE* stream) { return close_hook<spec_fclose>(original_fclose, 
 int hook_pclose(FILE* stream) { return close_hook<spec_pclose>(original_pclose, stream); }
 
 int hook_fscanf(FILE* stream, const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original_vfscanf));
+  resolve(original_vfscanf, "vfscanf");
   FATHOM_WITH_LIST(format, formatted_hook<spec_fscanf>(
                                stream, [&] { return original_vfscanf(stream, format, list); }));
 }
 int hook___isoc99_fscanf(FILE* stream, const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original___isoc99_vfscanf));
+  resolve(original___isoc99_vfscanf, "__isoc99_vfscanf");
   FATHOM_WITH_LIST(format, formatted_hook<spec___isoc99_fscanf>(stream, [&] {
                      return original___isoc99_vfscanf(stream, format, list);
                    }));
 }
 int hook___isoc23_fscanf(FILE* stream, const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original___isoc23_vfscanf));
+  resolve(original___isoc23_vfscanf, "__isoc23_vfscanf");
   FATHOM_WITH_LIST(format, formatted_hook<spec___isoc23_fscanf>(stream, [&] {
                      return original___isoc23_vfscanf(stream, format, list);
                    }));
 }
 int hook_scanf(const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original_vscanf));
+  resolve(original_vscanf, "vscanf");
   FATHOM_WITH_LIST(
       format, formatted_hook<spec_scanf>(stdin, [&] { return original_vscanf(format, list); }));
 }
 int hook___isoc99_scanf(const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original___isoc99_vscanf));
+  resolve(original___isoc99_vscanf, "__isoc99_vscanf");
   FATHOM_WITH_LIST(format, formatted_hook<spec___isoc99_scanf>(
                                stdin, [&] { return original___isoc99_vscanf(format, list); }));
 }
 int hook___isoc23_scanf(const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original___isoc23_vscanf));
+  resolve(original___isoc23_vscanf, "__isoc23_vscanf");
   FATHOM_WITH_LIST(format, formatted_hook<spec___isoc23_scanf>(
                                stdin, [&] { return original___isoc23_vscanf(format, list); }));
 }
 
 int hook_fprintf(FILE* stream, const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original_vfprintf));
+  resolve(original_vfprintf, "vfprintf");
   FATHOM_WITH_LIST(format, formatted_hook<spec_fprintf>(
                                stream, [&] { return original_vfprintf(stream, format, list); }));
 }
 int hook___fprintf_chk(FILE* stream, int flag, const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original___vfprintf_chk));
+  resolve(original___vfprintf_chk, "__vfprintf_chk");
   FATHOM_WITH_LIST(format, formatted_hook<spec___fprintf_chk>(stream, [&] {
                      return original___vfprintf_chk(stream, flag, format, list);
                    }));
 }
 int hook_printf(const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original_vprintf));
+  resolve(original_vprintf, "vprintf");
   FATHOM_WITH_LIST(
       format, formatted_hook<spec_printf>(stdout, [&] { return original_vprintf(format, list); }));
 }
 int hook___printf_chk(int flag, const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original___vprintf_chk));
+  resolve(original___vprintf_chk, "__vprintf_chk");
   FATHOM_WITH_LIST(format, formatted_hook<spec___printf_chk>(
                                stdout, [&] { return original___vprintf_chk(flag, format, list); }));
 }
 
 int hook_vdprintf(int fd, const char* format, va_list list) {
-  resolve_if_needed(reinterpret_cast<void*>(original_vdprintf));
+  resolve(original_vdprintf, "vdprintf");
   return descriptor_formatted_hook<spec_vdprintf>(
       fd, [&] { return original_vdprintf(fd, format, list); });
 }
 int hook___vdprintf_chk(int fd, int flag, const char* format, va_list list) {
-  resolve_if_needed(reinterpret_cast<void*>(original___vdprintf_chk));
+  resolve(original___vdprintf_chk, "__vdprintf_chk");
   return descriptor_formatted_hook<spec___vdprintf_chk>(
       fd, [&] { return original___vdprintf_chk(fd, flag, format, list); });
 }
 int hook_dprintf(int fd, const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original_vdprintf));
+  resolve(original_vdprintf, "vdprintf");
   FATHOM_WITH_LIST(format, descriptor_formatted_hook<spec_dprintf>(
                                fd, [&] { return original_vdprintf(fd, format, list); }));
 }
 int hook___dprintf_chk(int fd, int flag, const char* format, ...) {
-  resolve_if_needed(reinterpret_cast<void*>(original___vdprintf_chk));
+  resolve(original___vdprintf_chk, "__vdprintf_chk");
   FATHOM_WITH_LIST(format, descriptor_formatted_hook<spec___dprintf_chk>(fd, [&] {
                      return original___vdprintf_chk(fd, flag, format, list);
                    }));
 }
 
 void hook_perror(const char* text) {
-  resolve_if_needed(reinterpret_cast<void*>(original_perror));
+  resolve(original_perror, "perror");
   formatted_hook<spec_perror>(stderr, [&] {
     original_perror(text);
     return 0;
@@ -360,6 +351,7 @@ void hook_perror(const char* text) {
 }  // namespace stdio
 
 extern const Bindings kStdioBindings;
-const Bindings kStdioBindings{stdio::kBindings, sizeof stdio::kBindings / sizeof *stdio::kBindings};
+const Bindings kStdioBindings{stdio::bindings, std::extent_v<decltype(stdio::bindings)>, nullptr,
+                              stdio::fill_bindings};
 
 }  // namespace fathom::guest
