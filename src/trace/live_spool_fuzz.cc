@@ -2,6 +2,8 @@
 // A spool that is drained while its files are scribbled over, cut, replaced and removed: between
 // passes, and by a second thread in the middle of them. Nothing outside is written. Where nobody
 // scribbled, every event is there in the end or its loss is told.
+#include <sys/mman.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -31,7 +33,7 @@ class Scribbler {
 
   void start(const std::string& path, std::string_view bytes, std::size_t at) {
     const std::scoped_lock lock(mutex_);
-    file_ = Fd(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK));
+    file_ = fathom::testing::open_plain(path, 0);
     bytes_ = bytes;
     at_ = static_cast<off_t>(at);
     on_ = file_.valid();
@@ -71,10 +73,14 @@ class LiveSpool {
         scribbler_(scribbler),
         recording_(folder + "/r.fathom"),
         builder_(recording_),
-        spool_(Spool::open(builder_.directory()).value()) {
+        spool_(Spool::open(builder_.directory()).value()),
+        page_(map_page()) {
     add_pool();
   }
-  ~LiveSpool() { (void)remove_tree(recording_); }
+  ~LiveSpool() {
+    ::munmap(page_, FATHOM_RUN_HEADER_SIZE);
+    (void)remove_tree(recording_);
+  }
 
   void live(Pieces& pieces) {
     Result<Drainer> drainer = Drainer::open(spool_, Clock::of(spool_.header()), 0);
@@ -90,19 +96,26 @@ class LiveSpool {
     return builder_.directory() + "/" + kNames[which % std::size(kNames)];
   }
 
-  // As a guest makes it: the page counts the run that is going to be written.
+  // As a process of the run has it, whatever becomes of the file.
+  std::uint8_t* map_page() const {
+    const Fd file(::open(name(2).c_str(), O_RDWR | O_CLOEXEC));
+    void* page =
+        ::mmap(nullptr, FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (page == MAP_FAILED) std::abort();
+    return static_cast<std::uint8_t*>(page);
+  }
+
+  // As a process makes it: the page counts the run that is going to be written.
   void add_pool() {
-    if (pools_ == 8) return;
+    if (pools_ == 8 || !fathom::testing::is_plain_directory(builder_.directory())) return;
     const std::uint64_t key = 0x77 + pools_;
     const testing::SegmentSpec segment{
         testing::small_program(builder_, key, SpoolBuilder::kDeadPid).bytes(), FATHOM_SEGMENT_OWNED,
         SpoolBuilder::kDeadPid, key};
     (void)builder_.add_pool(std::to_string(pools_), {segment});
     pools_++;
-    fathom_run_shared shared{};
-    shared.runs = pools_;
-    testing::put_bytes(name(2), {reinterpret_cast<const char*>(&shared.runs), sizeof shared.runs},
-                       FATHOM_RUN_SHARED_OFFSET + offsetof(fathom_run_shared, runs));
+    auto* const shared = reinterpret_cast<fathom_run_shared*>(page_ + FATHOM_RUN_SHARED_OFFSET);
+    __atomic_fetch_add(&shared->runs, 1, __ATOMIC_RELAXED);
   }
 
   void step(Drainer& drainer, Pieces& pieces) {
@@ -114,7 +127,7 @@ class LiveSpool {
       case 1:
         return add_pool();
       case 2:
-        return (void)::truncate(name(detail).c_str(), static_cast<off_t>(pieces.number()));
+        return cut(name(detail), pieces.number());
       case 3:
         return testing::replace(name(detail), pieces.byte(), canary_);
       case 4:
@@ -128,6 +141,12 @@ class LiveSpool {
       default:
         return testing::replace(builder_.directory(), 6, canary_);
     }
+  }
+
+  // The header's page is as the recorder mends it only after the next pass: until then a process
+  // that touches what is gone would end.
+  void cut(const std::string& path, std::size_t length) const {
+    if (path != name(2) || length >= FATHOM_RUN_HEADER_SIZE) fathom::testing::cut(path, length);
   }
 
   void scribble(const std::string& path, Pieces& pieces, Drainer& drainer) {
@@ -179,6 +198,7 @@ class LiveSpool {
   std::string recording_;
   SpoolBuilder builder_;
   Spool spool_;
+  std::uint8_t* page_;
   std::uint64_t pools_ = 0;
   bool scribbled_ = false;
 };

@@ -41,15 +41,29 @@ class Pieces {
   std::string_view left_;
 };
 
-// One system call each: a stream costs more than all that is tested.
+// Whether this is a directory and no link to one: what lies behind a link is not ours to change.
+inline bool is_plain_directory(const std::string& path) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+// Some system calls each: a stream costs more than all that is tested. Links are not followed.
+inline Fd open_plain(const std::string& path, int flags) {
+  if (!is_plain_directory(std::string(dir_name(path)))) return {};
+  return Fd(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600));
+}
 inline void put_file(const std::string& path, std::string_view content) {
-  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, 0600));
+  const Fd file = open_plain(path, O_CREAT | O_TRUNC);
   if (file.valid()) (void)!::write(file.get(), content.data(), content.size());
 }
 inline void put_bytes(const std::string& path, std::string_view content, std::size_t at) {
-  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600));
+  const Fd file = open_plain(path, O_CREAT);
   if (file.valid())
     (void)!::pwrite(file.get(), content.data(), content.size(), static_cast<off_t>(at));
+}
+inline void cut(const std::string& path, std::size_t length) {
+  const Fd file = open_plain(path, 0);
+  if (file.valid()) (void)!::ftruncate(file.get(), static_cast<off_t>(length));
 }
 
 // Beside the directory that is attacked. Nothing in it may change, and nothing beside it appear.
@@ -91,6 +105,7 @@ class Canary {
 
 // Puts something that is no file of ours in the place of a name.
 inline void replace(const std::string& path, std::uint8_t by, const Canary& canary) {
+  if (!is_plain_directory(std::string(dir_name(path)))) return;
   (void)remove_tree(path);
   switch (by % 7) {
     case 0:

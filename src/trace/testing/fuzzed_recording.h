@@ -59,7 +59,7 @@ class FuzzedRecording {
         return put_bytes(name(detail), pieces.piece(), place);
       }
       case 2:
-        return (void)::truncate(name(detail).c_str(), static_cast<off_t>(pieces.number()));
+        return fathom::testing::cut(name(detail), pieces.number());
       case 3:
         return replace(name(detail), pieces.byte(), canary_);
       case 4:
@@ -83,6 +83,7 @@ class FuzzedRecording {
 
   // The records of a small program, and behind them those of the input.
   static void add_pool(SpoolBuilder& builder, std::string_view content, std::uint8_t state) {
+    if (!fathom::testing::is_plain_directory(builder.directory())) return;
     constexpr std::uint64_t kKey = 0x77;
     SegmentSpec segment{small_program(builder, kKey, SpoolBuilder::kDeadPid).bytes(), state % 4U,
                         SpoolBuilder::kDeadPid, kKey};
@@ -94,7 +95,7 @@ class FuzzedRecording {
   }
 
   void append_entry(const std::string& file, std::string_view content, std::uint8_t kind) const {
-    const Result<Directory> spool = Directory::open(spool_);
+    const Result<Directory> spool = Directory::open_beneath(spool_);
     if (!spool) return;
     Result<ChunkLog> log = ChunkLog::open(*spool, file);
     if (!log) return;
