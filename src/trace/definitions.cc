@@ -12,18 +12,28 @@
 namespace fathom::trace {
 namespace {
 
-constexpr int kMaxNesting = 64;         // of directories that a path starts from
-constexpr int kNearAncestors = 64;      // whose facts are looked at one by one
-constexpr std::uint64_t kHole = 65536;  // ids this far beyond the table go to the map
-constexpr std::uint64_t kBlock = 64;    // definitions that lie beside each other
-constexpr std::size_t kFewFiles = std::size_t{1} << 8;  // that are known at first
+constexpr int kMaxNesting = 64;                    // of directories that a path starts from
+constexpr int kNearAncestors = 64;                 // whose facts are looked at one by one
+constexpr std::uint64_t kHole = 65536;             // ids this far beyond the table go to the map
+constexpr std::uint64_t kBlock = 64;               // definitions that lie beside each other
+constexpr std::size_t kFew = std::size_t{1} << 8;  // files and sites that are known at first
 constexpr std::size_t kMostFiles = std::size_t{1} << 15;
-constexpr std::size_t kKnownSites = std::size_t{1} << 12;
+constexpr std::size_t kMostSites = std::size_t{1} << 12;
 
 template <class T>
 T& known_at(std::vector<T>& known, const Process& process, std::uint64_t id) {
   const std::uint64_t hash = (process.key ^ id) * UINT64_C(0x9e3779b97f4a7c15);
   return known[(id + (hash >> 40)) & (known.size() - 1)];
+}
+
+// Where to remember something. Small programs pay for no large table: it grows when two meet.
+template <class T>
+T& place_for(std::vector<T>& known, std::size_t most, const Process& process, std::uint64_t id) {
+  T& place = known_at(known, process, id);
+  const bool taken = place.process != nullptr && (place.process != &process || place.id != id);
+  if (!taken || known.size() >= most) return place;
+  known.assign(known.size() * 2, {});
+  return known_at(known, process, id);
 }
 
 bool shares_image(const Process& process) {
@@ -47,13 +57,13 @@ Definitions::Definitions(Strings& strings, NameResolver resolver, std::string di
       resolver_(std::move(resolver)),
       local_(local),
       store_(std::move(directory)),
-      known_files_(kFewFiles),
-      known_sites_(kKnownSites),
+      known_files_(kFew),
+      known_sites_(kFew),
       function_category_(strings.code("function")) {}
 
 void Definitions::forget_codes() {
-  known_files_.assign(kFewFiles, {});
-  known_sites_.assign(kKnownSites, {});
+  known_files_.assign(kFew, {});
+  known_sites_.assign(kFew, {});
   function_category_ = strings_->code("function");
 }
 
@@ -192,11 +202,8 @@ std::uint32_t Definitions::file(Process& process, std::uint64_t id, bool& known)
   if (last.process == owner && last.id == id) return last.code;
   known = defined_in(*owner, id).kind != DefinitionKind::kNone;
   if (!known) return kNoString;
-  // Small programs pay for no large table.
-  if (last.process != nullptr && known_files_.size() < kMostFiles)
-    known_files_.assign(known_files_.size() * 2, {});
   const std::string path = path_text(*owner, id, 0);
-  KnownFile& place = known_at(known_files_, *owner, id);
+  KnownFile& place = place_for(known_files_, kMostFiles, *owner, id);
   place = {owner, id, path.empty() ? kNoString : strings_->code(path)};
   return place.code;
 }
@@ -224,11 +231,12 @@ Site Definitions::resolve_site(const Process& process, const Definition& definit
 const Site* Definitions::site(Process& process, std::uint64_t id) {
   const Process* const owner = owner_of(process, id);
   if (owner == nullptr) return nullptr;
-  KnownSite& place = known_at(known_sites_, *owner, id);
+  const KnownSite& last = known_at(known_sites_, *owner, id);
   // A site may come before its name: remembered only when both are there.
-  if (place.process == owner && place.id == id && place.site.name != kNoString) return &place.site;
+  if (last.process == owner && last.id == id && last.site.name != kNoString) return &last.site;
   const Definition definition = defined_in(*owner, id);
   if (definition.kind == DefinitionKind::kNone) return nullptr;
+  KnownSite& place = place_for(known_sites_, kMostSites, *owner, id);
   place = {owner, id, resolve_site(*owner, definition)};
   return &place.site;
 }
