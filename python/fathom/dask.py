@@ -7,6 +7,7 @@ Workers need this package, and see the recordings under the same paths as the cl
 from __future__ import annotations
 
 import io
+import json
 import os
 import tempfile
 from pathlib import Path
@@ -225,7 +226,9 @@ def _sums_of(recording: Recording) -> Sums:
         # Its sums tell of more than what is left of its rows; the engine counts anew, which needs the rows.
         named = ", ".join(file["path"] for file in part["damaged"])
         raise Error(f"files are damaged: {named}", "fathom.open(…).report(…) tells what is left", "corrupt")
-    return Sums(part["manifest"], {table: _parquet(recording, table) for table in _SUMS})
+    # What it says of its files does not hold for the sums alone.
+    manifest = {key: value for key, value in json.loads(part["manifest"]).items() if key != "files"}
+    return Sums(json.dumps(manifest), {table: _parquet(recording, table) for table in _SUMS})
 
 
 def _parquet(recording: Recording, table: str) -> bytes:
