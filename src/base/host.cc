@@ -96,8 +96,8 @@ HostFacts read_host_facts(const std::string& root) {
 }
 
 const HostFacts& this_host() {
-  static const HostFacts kFacts = read_host_facts();
-  return kFacts;
+  static const HostFacts facts = read_host_facts();
+  return facts;
 }
 
 }  // namespace fathom
