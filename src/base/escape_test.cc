@@ -14,22 +14,13 @@ namespace {
 // What steers a display, each as somebody would put it into a name.
 constexpr const char* kHarmful[] = {
     "\x1b[31m",  // colour
-    "\x1b]0;title\x07",
-    "\x7f",
-    "\b\r",
-    "\xc2\x9b"
-    "31m",  // C1 as UTF-8
-    "\x9b"
-    "31m",       // C1 as a byte
-    "\xc2\x85",  // next line
-    "\xd8\x9c",  // Arabic letter mark
-    "\u200b\u200d",
-    "\u200e\u200f",
-    "\u2028\u2029",
-    "\u202a\u202e",
-    "\u2060\u2066\u2069",
-    "\ufeff",
-    "\u3164",
+    "\x1b]0;title\x07", "\x7f",         "\b\r",
+    "\xc2\x9b[m",  // C1 as UTF-8
+    "\x9b[m",      // C1 as a byte
+    "\xc2\x85",    // next line
+    "\xd8\x9c",    // Arabic letter mark
+    "\u200b\u200d",     "\u200e\u200f", "\u2028\u2029", "\u202a\u202e", "\u2060\u2066\u2069",
+    "\ufeff",           "\u3164",
     "\xf3\xa0\x80\xa1",  // a tag
     "\xff\xfe",
 };
