@@ -31,7 +31,7 @@ bool wake_up(fathom_source) { return false; }
 bool in_program_watched() { return guest.live->alive != 0 && tls.apart == 0; }
 bool remake_spool() { return false; }
 OnBehalf::OnBehalf() : on_(false), lodger_() {}
-OnBehalf::~OnBehalf() = default;
+OnBehalf::~OnBehalf() {}  // NOLINT(modernize-use-equals-default): the header is the real one's
 
 namespace testing {
 namespace {

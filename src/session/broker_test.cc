@@ -90,7 +90,7 @@ TEST_F(Brokered, GivesTheHeaderToBeReadAlone) {
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->head.granted, 1);
   EXPECT_EQ(std::string(answer->head.answer, FATHOM_BROKER_WORD),
-            value_.substr(2 * (FATHOM_BROKER_WORD + 1)));
+            value_.substr(2UL * (FATHOM_BROKER_WORD + 1)));
   std::uint64_t magic = 0;
   EXPECT_EQ(::pread(answer->fd.get(), &magic, sizeof magic, 0), 8);
   EXPECT_EQ(magic, FATHOM_RUN_MAGIC);
