@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include "guest/attach.h"
 #include "guest/binding.h"
@@ -18,6 +19,7 @@
 #include "guest/own_files.h"
 #include "guest/pool.h"
 #include "guest/pool_file.h"
+#include "guest/private_place.h"
 #include "guest/process.h"
 #include "guest/schema.h"
 #include "guest/scratch.h"
@@ -133,6 +135,15 @@ void make_directories() {
   make_own_directory(path);
 }
 
+// Another user's spool is his to read, and to cut under our feet; one behind a link is somebody's
+// choice. What lies in a directory of ours that nobody else can write to is ours, or root's.
+bool is_own_spool() {
+  struct stat facts;
+  return look_at(guest.out, facts) && S_ISDIR(facts.st_mode) &&
+         (facts.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+         facts.st_uid == static_cast<uid_t>(raw_syscall(SYS_geteuid));
+}
+
 int open_run_header(const char* path) {
   int fd = sys_openat(AT_FDCWD, path, O_RDWR, 0);
   if (is_out_of_reach(fd)) {
@@ -142,6 +153,7 @@ int open_run_header(const char* path) {
   }
   if (fd != -ENOENT) return fd;
   make_directories();
+  if (!is_own_spool()) return -EPERM;
   alignas(kLarge) static constinit uint8_t page[FATHOM_RUN_HEADER_SIZE];
   fill_run_header(*reinterpret_cast<fathom_run_header*>(page));
   publish(path, page, sizeof page);
@@ -154,6 +166,10 @@ bool map_run_header() {
   Text(path.text(), Scratch::kRoom).add(guest.out).add("/" FATHOM_RUN_FILE);
   const int fd = open_run_header(path.text());
   if (fd < 0) return false;
+  if (!guest.brokered && !is_own_spool()) {
+    sys_close(fd);
+    return false;
+  }
   // One that another user gave us is his to write to: we get a copy.
   const int sharing = guest.brokered ? MAP_PRIVATE : MAP_SHARED;
   void* at = sys_mmap(FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, sharing, fd);

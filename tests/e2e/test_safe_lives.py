@@ -2,9 +2,10 @@
 """Processes that are many, deep, short or on their parent's memory: none is harmed or lost, the disk stays small."""
 
 import os
+import shutil
 from pathlib import Path
 
-from kit import Box, check, check_true
+from kit import Box, Skipped, check, check_true
 
 LOOKS = "name = 'pread' AND size = 13"
 SMALL = 24 << 20  # bytes on disk
@@ -94,3 +95,24 @@ def test_any_umask(box: Box) -> None:
     modes = {path.name: path.stat().st_mode & 0o777 for path in spool.iterdir()}
     check("files", dict.fromkeys(modes, 0o600), modes)
     check("reads", 4, box.count(LOOKS))
+
+
+def test_spools_of_others_are_not_joined(box: Box) -> None:
+    """What another user made, what others can write to, and what lies behind a link: the program runs unrecorded."""
+    box.not_emulated("it needs another user")
+    if os.geteuid() != 0:
+        raise Skipped("only root can give files away")
+    aim = box.dir / "aim"
+    aim.mkdir(mode=0o700)
+    for spoil in (
+        lambda spool: os.chown(spool, 65534, 65534),
+        lambda spool: spool.chmod(0o777),
+        lambda spool: (spool.rmdir(), spool.symlink_to(aim)),
+    ):
+        trace = box.dir / "theirs.fathom"
+        (trace / "spool").mkdir(parents=True)
+        (trace / "spool").chmod(0o700)
+        spoil(trace / "spool")
+        box.run("/bin/true", env={**box.unsupervised(), "FATHOM_OUT": str(trace)})
+        check("what was made", [], [*(trace / "spool").iterdir(), *aim.iterdir()])
+        shutil.rmtree(trace)
