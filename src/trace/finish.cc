@@ -184,6 +184,7 @@ void Packer::State::settle_state(const FinishResult& result, const std::string& 
   std::string reason = !partial_reason.empty() ? partial_reason : trouble;
   if (reason.empty() && manifest.state == RunState::kPartial) reason = manifest.state_reason;
   if (reason.empty() && !gaps().empty()) reason = kVanished;
+  if (reason.empty() && log_damaged_) reason = "a log in the spool was damaged";
   if (reason.empty() && !manifest.in_flight.empty()) {
     reason = "calls were in flight when their process was killed";
   }

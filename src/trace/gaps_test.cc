@@ -117,6 +117,20 @@ TEST(GapsTest, ALogThatIsGoneIsALossOfItsEvents) {
   }
 }
 
+TEST(GapsTest, ALogThatIsCutMakesItPartial) {
+  const TempDir directory;
+  SpoolBuilder builder(directory.path());
+  builder.add_pool("1-a-0", {one_run(builder, 0), one_run(builder, 1)});
+  Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+  ASSERT_EQ(packer.drain()->chunks, 2U);
+  ASSERT_EQ(::truncate(join_path(builder.directory(), "drained-0.log").c_str(), 100), 0);
+  ASSERT_TRUE(packer.finish().has_value());
+  const Result<Recording> recording = Recording::open(directory.path());
+  const Manifest& manifest = recording->parts.at(0).manifest;
+  EXPECT_NE(loss_of(manifest, "damaged log"), nullptr);
+  EXPECT_EQ(manifest.state, RunState::kPartial);
+}
+
 TEST(GapsTest, WhatIsOpenOutlivesItsFile) {
   const TempDir directory;
   SpoolBuilder builder(directory.path());

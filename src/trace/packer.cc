@@ -214,6 +214,7 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   rows.sums.add(of_host);
   if (!sound || scan.damaged_bytes > bytes.size() - scan.sound_bytes) {
     rows.sums.losses.push_back({"", "damaged log", 1});
+    log_damaged_ = true;
   }
   return {};
 }

@@ -86,6 +86,7 @@ class Packer::State {
   Inodes inodes_;
   std::optional<std::uint64_t> last_packed_;
   std::set<std::uint64_t> own_parts_;
+  bool log_damaged_ = false;                   // some of its rows are gone, how many cannot be told
   std::vector<CallInFlight> died_in_;          // guarded by mutex_
   std::vector<ProcessRow> seen_from_outside_;  // guarded by mutex_
   std::optional<sql::Connection> connection_;
