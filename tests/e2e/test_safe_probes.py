@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kit import VICTIMS, Box, Skipped, check, check_true
 from test_kernel import needs_kernel
-from test_kernel_rungs import without
+from test_kernel_flavors import without
 from test_watch import watching
 
 TIMES = "CAST(sum(calls) AS BIGINT), CAST(sum(dur) AS BIGINT), min(dur_min), max(dur_max), max(len(hist))"
