@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Keeps Alnair's logs up to date every 10 ms, as its own thread did. Its state is saved, so that a
+// collector that was killed can be succeeded without duplicate lines.
 #include "convert/alnair_files.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Routes rows to one DFTracer file for each process. Sizes are saved whenever a log is settled, so
+// that a successor cuts the files back and goes on.
 #include "convert/dftracer_files.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Chooses between DFTracer's and Alnair's writers for each process, and decides whether the
+// recording is needed any longer.
 #include "convert/drop_in_files.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Files are fallocated before they are mapped, since a hole on a full disk would be SIGBUS in the
+// program. The run's budget is booked before the file is made.
 #include "guest/pool_file.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// What a process tells about itself once, and the moments at which it becomes another: fork, exec,
+// exit. Forked children touch as few pages as possible here.
 #include "guest/process.h"
 
 #include <errno.h>

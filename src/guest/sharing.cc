@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Bookkeeping for lodgers (children of vfork) and strangers (clone with CLONE_VM). Both run on our
+// memory, so nothing here may trust `tls` before it knows who calls.
 #include "guest/sharing.h"
 
 #include <errno.h>

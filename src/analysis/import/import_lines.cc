@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The loop that importers of line formats share: progress, damage counts, ends of files.
 #include "analysis/import/import_lines.h"
 
 #include <optional>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Lives of processes and threads are those of their first and last samples, since sampled formats
+// know nothing better.
 #include "analysis/import/sample_import.h"
 
 #include <algorithm>

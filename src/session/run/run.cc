@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// The order of a recording: check everything, make the directory, start the program behind a pipe,
+// record, sum up, pack. Once the program runs, errors are collected and its status is what we
+// return.
 #include "session/run/run.h"
 
 #include <sys/resource.h>

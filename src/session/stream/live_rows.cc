@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads behind the drainer of a supervised run. The packer's lock is held only while living
+// segments are copied.
 #include "session/stream/live_rows.h"
 
 #include <span>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Two decoders: one for what was drained, one for living segments. A thread's rows come in the same
+// order in both, so counting tells which were handed on already.
 #include "session/stream/row_feed.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Serves a run that nobody supervises. Rows that nobody waits for are handed on in larger pieces; a
+// process that asks for its file is served at once.
 #include "session/stream/row_stream.h"
 
 #include <fcntl.h>

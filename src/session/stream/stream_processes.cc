@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Which process a row belongs to is decided by pid and time, since a pid may have several images
+// (exec) and may be reused.
 #include "session/stream/stream_processes.h"
 
 #include <unistd.h>

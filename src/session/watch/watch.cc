@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The daemon's loop: one thread that polls signals and the socket, turns recordings over and writes
+// its state each second. Recording itself is the pump's work.
 #include "session/watch/watch.h"
 
 #include <poll.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A daemon's recording has no program: its manifest is that of an unsupervised run, and its end is
+// the next one's start.
 #include "session/watch/watch_recording.h"
 
 #include "base/files.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The first half of the wrapper of libbpf: choosing programs for this kernel, loading, sharing
+// maps. Messages of libbpf and of the verifier are kept and shortened to one line.
 #include "sources/ebpf/loading.h"
 
 #include <bpf/bpf.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The second half of the wrapper of libbpf: rings and maps are read, sums of all CPUs united, files
+// aged. Layers that were tried are kept loaded, so that they are not loaded twice.
 #include "sources/ebpf/probes.h"
 
 #include <bpf/bpf.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses the schema text strictly and with limits: it comes from the traced process and decides how
+// each of its records is read.
 #include "trace/decode/schema.h"
 
 #include <algorithm>

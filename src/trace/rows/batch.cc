@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Columns that are NULL throughout take no memory, and sorting expects nearly sorted rows: events
+// are recorded when they end, so each only has to move before what lies inside it.
 #include "trace/rows/batch.h"
 
 #include <algorithm>
