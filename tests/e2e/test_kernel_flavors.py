@@ -10,6 +10,8 @@ import test_watch
 from kit import Box, Skipped, check, check_true
 from test_kernel import SYSCALL
 
+ALONE = "hooks of the kernel are those of the whole machine"
+
 
 @contextmanager
 def without(box: Box, what: str) -> Iterator[None]:

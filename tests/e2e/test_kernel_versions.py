@@ -5,9 +5,11 @@ import json
 import subprocess
 from pathlib import Path
 
+from jobs import may_take
 from kit import Box, Failure, Skipped, check, check_true
 from machine import kernels, run_in_machine
 
+ALONE = "a virtual machine without acceleration is late with everything"
 VERSIONS = ("5.10", "6.1", "6.12")
 CALLS = 300
 WORKERS = 4
@@ -55,6 +57,7 @@ done
 Counts = dict[tuple[str, str, str], tuple[int, int, int]]
 
 
+@may_take(600)  # of each kernel some minutes
 def test_other_kernels(box: Box) -> None:
     """Exact counts by whichever hooks the kernel has, and by those that stand in for them."""
     if not box.kit.full:
