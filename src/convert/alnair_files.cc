@@ -205,7 +205,7 @@ class Folder {
   std::map<std::uint64_t, std::string> pids_;
 };
 
-class AlnairFiles : public session::StreamTaker {
+class AlnairFiles : public session::RowConsumer {
  public:
   // What a collector that was killed had settled: the number of the first log that is not in the
   // files, which rows of later ones are, and each folder with the lines of its state behind its
@@ -299,7 +299,7 @@ class AlnairFiles : public session::StreamTaker {
 
 }  // namespace
 
-std::unique_ptr<session::StreamTaker> alnair_files(std::string state_path, std::int64_t start_ns,
+std::unique_ptr<session::RowConsumer> alnair_files(std::string state_path, std::int64_t start_ns,
                                                    DropInPlaceOf place_of) {
   return std::make_unique<AlnairFiles>(std::move(state_path), start_ns, std::move(place_of));
 }

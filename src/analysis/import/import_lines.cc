@@ -14,7 +14,7 @@ constexpr std::int64_t kLinesPerProgress = 1 << 14;
 }  // namespace
 
 Status import_lines(std::span<const std::string> files, const ImportOptions& options,
-                    const LineTaker& taker, ImportOutcome& outcome) {
+                    const LineConsumer& consumer, ImportOutcome& outcome) {
   std::int64_t lines = 0;
   for (const std::string& path : files) {
     FATHOM_ASSIGN(LineReader reader, LineReader::open(path));
@@ -22,10 +22,10 @@ Status import_lines(std::span<const std::string> files, const ImportOptions& opt
       FATHOM_ASSIGN(const std::optional<std::string_view> line, reader.next());
       if (!line) break;
       if (++lines % kLinesPerProgress == 0 && options.on_progress) options.on_progress(lines);
-      FATHOM_ASSIGN(const bool known, taker.line(*line));
+      FATHOM_ASSIGN(const bool known, consumer.line(*line));
       if (!known) ++outcome.damaged_lines;
     }
-    if (taker.file_ends) FATHOM_TRY(taker.file_ends());
+    if (consumer.file_ends) FATHOM_TRY(consumer.file_ends());
     outcome.damaged_parts += reader.damage();
   }
   return {};

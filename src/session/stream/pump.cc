@@ -62,8 +62,8 @@ void Pump::start(std::vector<sources::Source*> sources) {
   if (rows_) rows_thread_ = std::jthread(guarded(&Pump::hand_on_rows));
 }
 
-Status Pump::hand_rows_to(StreamTaker& taker) {
-  FATHOM_ASSIGN(rows_, LiveRows::open(directory_, taker));
+Status Pump::hand_rows_to(RowConsumer& consumer) {
+  FATHOM_ASSIGN(rows_, LiveRows::open(directory_, consumer));
   return {};
 }
 

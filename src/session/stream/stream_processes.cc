@@ -103,7 +103,7 @@ std::vector<const StreamProcess*> StreamProcesses::newly_dead() {
   std::vector<const StreamProcess*> dead;
   liveness_.begin_pass();
   for (const auto& [key, process] : processes_) {
-    if (buried_.contains(key)) continue;
+    if (completed_.contains(key)) continue;
     if (!liveness_.alive(static_cast<std::uint32_t>(process.pid), key, 0)) dead.push_back(&process);
   }
   return dead;

@@ -109,7 +109,7 @@ Result<LoadedLayer> load_layer(fathom_bpf_layer layer, const Loaded& first) {
       result.missing.emplace_back(module.what);
     } else if (!failed || !was_tried) {
       failed = loaded.error();
-      was_tried = module.code(first.rung).size() > 0;
+      was_tried = module.code(first.flavor).size() > 0;
     }
   }
   if (failed) return *failed;
@@ -257,7 +257,7 @@ Costs Probes::measure() {
 
 std::map<std::string, std::string> Probes::hooks() const {
   std::map<std::string, std::string> hooks;
-  const bool plain = state_->modules.front().rung == Rung::kPlain;
+  const bool plain = state_->modules.front().flavor == Flavor::kPlain;
   hooks["kernel.hooks"] = plain ? "raw tracepoints" : "tracepoints with types";
   for (const Loaded& loaded : state_->modules) {
     if (loaded.module->layer && loaded.module->is_a_way())

@@ -77,7 +77,7 @@ bool parse_flags(std::string_view text, EventKind& kind) {
     } else if (flag == "moves") {
       kind.moves = true;
     } else if (flag == "apart") {
-      kind.apart = true;
+      kind.threadless = true;
     } else if (flag.starts_with("errors=") && flag.size() > 7) {
       kind.errors = flag.substr(7);
     } else {
