@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/moving.md against the program: what it tells people to type, set or call instead exists."""
+"""docs/moving.md against the program: what it tells people to type, set or call exists. So do README.md's commands."""
 
 import re
 import shlex
@@ -72,9 +72,9 @@ def command_lines(text: str) -> List[str]:
 
 
 def test_moving_page_names_commands_and_options_that_exist(root: Path) -> None:
-    lines = command_lines(PAGE.read_text())
-    if len(lines) < 50:
-        raise Failure(f"only {len(lines)} commands were found in the page")
+    lines = [*command_lines(PAGE.read_text()), *command_lines((TOP / "README.md").read_text())]
+    if len(lines) < 80:
+        raise Failure(f"only {len(lines)} commands were found in the pages")
     expect("commands and options that do not exist", [], [word for line in lines for word in wrong_words(line)])
 
 
