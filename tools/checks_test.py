@@ -108,6 +108,17 @@ class Layers(unittest.TestCase):
         }
         self.assertEqual(layer_problems(files, "sources/a/a.guest.cc"), ["reaches base/text.h"])
 
+    def test_a_room_says_what_it_is_for(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            src = Path(folder)
+            self.assertIn("trace", check_layers.rooms_without_readme(src))
+            for room in {"trace"} | set(check_layers.MAY_INCLUDE):
+                (src / room).mkdir(parents=True, exist_ok=True)
+                (src / room / "README.md").write_text("# a room\n")
+            self.assertEqual(check_layers.rooms_without_readme(src), [])
+            (src / "trace" / "spool" / "README.md").unlink()
+            self.assertEqual(check_layers.rooms_without_readme(src), ["trace/spool"])
+
 
 class Tallies(unittest.TestCase):
     def step(self, status: int, log: str) -> tally.Tally:

@@ -98,9 +98,9 @@ def expect_counts(kernel: Path, printed: str) -> None:
     name = kernel.name.removeprefix("vmlinuz-")
     if not best:
         raise Failure(f"{name}: {said}")
-    for rung, counts in (("the best rung", best), ("raw tracepoints", plain)):
-        expect_calls(f"{name}, {rung}", counts)
-        check(f"{name}, {rung}: losses", [], [key for key in counts if key[0].startswith("lost")])
+    for flavor, counts in (("the best flavor", best), ("raw tracepoints", plain)):
+        expect_calls(f"{name}, {flavor}", counts)
+        check(f"{name}, {flavor}: losses", [], [key for key in counts if key[0].startswith("lost")])
     check_true(f"{name}: {sorted(plain)}", ("fact", "kernel.hooks", "raw tracepoints") in plain)
     expect_kprobes(f"{name}, kprobes", kprobes)
     ways = [many, one_by_one] if states["user"]["state"] == "available" else []

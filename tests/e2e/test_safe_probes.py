@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kit import VICTIMS, Box, Skipped, check, check_true
 from test_kernel import needs_kernel
-from test_kernel_rungs import without
+from test_kernel_flavors import without
 from test_watch import watching
 
 ALONE = "hooks of the kernel are those of the whole machine"
