@@ -2,6 +2,7 @@
 """The loop itself: how tests are run side by side (tests/jobs.py), and which fuzz programs a change is worth."""
 
 import contextlib
+import importlib.util
 import io
 import os
 import shutil
@@ -12,7 +13,9 @@ import time
 import unittest
 import unittest.mock
 from functools import partial
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from types import ModuleType
 from typing import Dict, List, Tuple
 
 TOP = Path(__file__).resolve().parent.parent
@@ -101,6 +104,46 @@ class Jobs(unittest.TestCase):
         def test() -> None: ...
 
         self.assertEqual((test.alone, test.limit), ("it measures", 1000))
+
+
+def runner() -> ModuleType:
+    """tests/run, which has no suffix that Python knows."""
+    loader = SourceFileLoader("tests_run", str(TOP / "tests" / "run"))
+    spec = importlib.util.spec_from_loader("tests_run", loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+class Runners(unittest.TestCase):
+    """Programs of other folders, and kits that no folder of the repository holds."""
+
+    def test_kits_are_where_the_variable_says(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "foundation").touch()
+            (Path(name) / "python").touch()
+            with unittest.mock.patch.dict(os.environ, FATHOM_KITS=name):
+                kits = [job for job in runner().runners(Path("/b"), full=True) if job.name.startswith("kit ")]
+        self.assertEqual([job.name for job in kits], ["kit foundation", "kit python"])
+        self.assertTrue(all(job.alone for job in kits))
+        with unittest.mock.patch.dict(os.environ, FATHOM_KITS=""):
+            self.assertEqual(runner().kits_of(Path("/b"), True), [])
+
+    def test_closing_lines(self) -> None:
+        for script, counts in (
+            ("echo 1 passed, 1 failed; echo 3 passed, 0 failed, 2 skipped", (3, 0, 2)),
+            ("echo 3 passed, 0 failed; exit 1", (3, 1, 0)),
+            ("echo nothing", (0, 1, 0)),
+        ):
+            got, said = ran([jobs.Job("x", partial(runner().run_program, ["sh", "-c", script]))], 1)
+            self.assertEqual(tuple(got.values()), counts, said)
+
+    def test_one_that_hangs_is_ended(self) -> None:
+        command = ["sh", "-c", "echo before; exec sleep 1000"]
+        got, said = ran([jobs.Job("x", partial(runner().run_program, command), limit=0.5)], 1)
+        self.assertEqual(got["failed"], 1)
+        self.assertRegex(said, r"FAIL x: no end within 0.5 s; its last words:\n== sh -c [^\n]*\nbefore\n")
 
 
 class Touched(unittest.TestCase):
