@@ -64,7 +64,7 @@ FREESTANDING = {
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 TEST = re.compile(r"_(test|bench|fuzz)\.cc$|/testing/")
-GUEST_HALF = re.compile(r"(\.guest\.(cc|h)|\.bpf\.(c|h))$")
+GUEST_HALF = re.compile(r"(\.guest\.(cc|h)|\.schema\.h|\.bpf\.(c|h))$")
 
 
 class Include(NamedTuple):

@@ -85,9 +85,9 @@ class Layers(unittest.TestCase):
 
     def test_guest_half_and_headers_that_sources_share(self) -> None:
         name = "sources/a/a.guest.cc"
-        files = {name: '#include "sources/kinds.h"\n', "sources/kinds.h": "#include <stdint.h>\n"}
+        files = {name: '#include "sources/shared.h"\n', "sources/shared.h": "#include <stdint.h>\n"}
         self.assertEqual(layer_problems(files, name), [])
-        files["sources/kinds.h"] = '#include "base/text.h"\n'
+        files["sources/shared.h"] = '#include "base/text.h"\n'
         files["base/text.h"] = ""
         self.assertEqual(layer_problems(files, name), ["reaches base/text.h"])
 

@@ -24,6 +24,7 @@
 #include "guest/schema.h"
 #include "guest/scratch.h"
 #include "guest/sizes.h"
+#include "guest/source_rows.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
 #include "guest/threads.h"
@@ -209,17 +210,17 @@ bool in_list(const char* list, const char* name) {
 
 void choose_layers() {
   const char* layers = setting("FATHOM_LAYERS");
-  if (layers == nullptr || *layers == 0)
-    layers = is_alnair_library() ? "app,stdio,posix,cuda" : "app,stdio,posix";
+  const bool said = layers != nullptr && *layers != 0;
   guest.wanted[FATHOM_SOURCE_RUNTIME] = 1;
-  guest.wanted[FATHOM_SOURCE_APP] = in_list(layers, "app");
-  guest.wanted[FATHOM_SOURCE_STDIO] = in_list(layers, "stdio");
-  guest.wanted[FATHOM_SOURCE_POSIX] = in_list(layers, "posix");
-  guest.wanted[FATHOM_SOURCE_PYTHON] = in_list(layers, "python");
-  guest.wanted[FATHOM_SOURCE_HEAP] = in_list(layers, "heap");
-  guest.wanted[FATHOM_SOURCE_GPU] = in_list(layers, "gpu");
-  // What the device does is told by the calls that ask for it.
-  guest.wanted[FATHOM_SOURCE_CUDA] = in_list(layers, "cuda") || guest.wanted[FATHOM_SOURCE_GPU];
+  for (const SourceRow& row : kSourceRows) {
+    guest.wanted[row.source] =
+        said ? in_list(layers, row.layer) : (row.flags & FATHOM_LAYER_USUAL) != 0;
+  }
+  if (!said && is_alnair_library()) guest.wanted[FATHOM_SOURCE_CUDA] = 1;
+  // What the device does, say, is told by the calls that ask for it.
+  for (const SourceRow& row : kSourceRows) {
+    if (guest.wanted[row.source] != 0) guest.wanted[row.needs] = 1;
+  }
 }
 
 // The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks
@@ -322,7 +323,9 @@ void attached_now() {
   tls.outside = static_cast<uint8_t>(tls.outside + uncounted);
   watch_exit();
   if (guest.late) bind_new_objects();
-  for (size_t i = 0; i < kAllArrivalsCount; i++) kAllArrivals[i]();
+  for (size_t i = 0; i < kAllArrivalsCount; i++) {
+    if (kAllArrivals[i] != nullptr) kAllArrivals[i]();
+  }
   tls.outside = static_cast<uint8_t>(tls.outside - uncounted);
 }
 
@@ -338,7 +341,11 @@ bool remake_spool() {
     memcpy(page, guest.run, sizeof page);
     reinterpret_cast<fathom_run_header*>(page)->refused = 0;
     auto* const shared = reinterpret_cast<fathom_run_shared*>(page + FATHOM_RUN_SHARED_OFFSET);
-    *shared = {.losses = {}, .pools_made = shared->pools_made, .newest_pool = 0, .runs = 0};
+    *shared = {.losses = {},
+               .pools_made = shared->pools_made,
+               .newest_pool = 0,
+               .runs = 0,
+               .more_losses = {}};
     publish(path.text(), page, sizeof page);
   }
   publish_schema();

@@ -19,6 +19,7 @@
 #include "guest/records.h"
 #include "guest/runtime.h"
 #include "guest/sharing.h"
+#include "guest/source_rows.h"
 
 namespace fathom::guest {
 

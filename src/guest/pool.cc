@@ -430,7 +430,7 @@ bool acquire_segment() {
 
 void count_loss(fathom_source source, fathom_loss reason, uint64_t count) {
   if (guest.run != nullptr)
-    __atomic_fetch_add(&run_shared()->losses[source][reason], count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(fathom_loss_counter(run_shared(), source, reason), count, __ATOMIC_RELAXED);
 }
 
 }  // namespace fathom::guest

@@ -201,7 +201,7 @@ Contents read_spool() {
 }
 
 uint64_t losses(unsigned source, unsigned reason) {
-  return __atomic_load_n(&run_shared()->losses[source][reason], __ATOMIC_RELAXED);
+  return fathom_loss_count(run_shared(), source, reason);
 }
 
 NoMorePools::NoMorePools() { __atomic_store_n(&header.spool_max, 1, __ATOMIC_RELAXED); }

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "wire/sources.h"
+
 #define FATHOM_WIRE_VERSION 3 /* 1 has no SUMS; 1 and 2 have another head of a segment */
 #define FATHOM_RUN_MAGIC UINT64_C(0x31304e5552485446)  /* "FTHRUN01" */
 #define FATHOM_POOL_MAGIC UINT64_C(0x31304c4f50485446) /* "FTHPOL01" */
@@ -72,25 +74,38 @@ enum fathom_loss {
   FATHOM_LOSS_REASONS = 16,
   FATHOM_LOSS_REASONS_OF_POOLS = 8, /* versions 1 and 2 count in the header of a pool */
 };
-enum fathom_source {
-  FATHOM_SOURCE_RUNTIME = 0,
-  FATHOM_SOURCE_APP = 1,
-  FATHOM_SOURCE_STDIO = 2,
-  FATHOM_SOURCE_POSIX = 3,
-  FATHOM_SOURCE_PYTHON = 4,
-  FATHOM_SOURCE_HEAP = 5,
-  FATHOM_SOURCE_CUDA = 6,
-  FATHOM_SOURCE_GPU = 7,
-  FATHOM_SOURCES = 8
+enum {
+  FATHOM_FIRST_SOURCES = 8, /* those that the first version counted */
+  FATHOM_MORE_SOURCES = 7,  /* as many more as the page has room for */
+  FATHOM_SOURCE_ROOM = FATHOM_FIRST_SOURCES + FATHOM_MORE_SOURCES,
 };
 
 /* What the processes of a run count together, since version 3; zero in what an older one made. */
 struct fathom_run_shared {
-  uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
+  uint64_t losses[FATHOM_FIRST_SOURCES][FATHOM_LOSS_REASONS]; /* atomic; fathom_loss_counter() */
   uint32_t pools_made;  /* atomic: how many pools were numbered, the last one's number */
   uint32_t newest_pool; /* atomic: number of the pool to look for room in; 0: none yet */
   uint64_t runs;        /* atomic: SWITCH records that were written */
+  /* Appended later: the same losses of further sources, whether or not there are such already. A
+     new source moves nothing, and whoever reads an older or a newer page reads the counters of all
+     its sources. 0 in what an older one made. */
+  uint64_t more_losses[FATHOM_MORE_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
 };
+
+/* The counter of a source and a reason; the source is less than FATHOM_SOURCE_ROOM. */
+static inline uint64_t* fathom_loss_counter(struct fathom_run_shared* shared, unsigned source,
+                                            unsigned reason) {
+  const unsigned first = FATHOM_FIRST_SOURCES;
+  return source < first ? &shared->losses[source][reason]
+                        : &shared->more_losses[source - first][reason];
+}
+static inline uint64_t fathom_loss_count(const struct fathom_run_shared* shared, unsigned source,
+                                         unsigned reason) {
+  const unsigned first = FATHOM_FIRST_SOURCES;
+  return __atomic_load_n(source < first ? &shared->losses[source][reason]
+                                        : &shared->more_losses[source - first][reason],
+                         __ATOMIC_RELAXED);
+}
 
 #define FATHOM_TEXT_MAX 16384
 
@@ -107,7 +122,8 @@ struct fathom_pool_header {
   uint64_t creator_key; /* process key of the process that made it */
   uint32_t creator_pid;
   uint32_t next_hint; /* atomic: where the search for a free segment starts */
-  uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS_OF_POOLS]; /* atomic; 0 since version 3 */
+  /* atomic; 0 since version 3 */
+  uint64_t losses[FATHOM_FIRST_SOURCES][FATHOM_LOSS_REASONS_OF_POOLS];
   uint64_t
       offers; /* atomic: +1 whenever a segment becomes free or partial: a reason to look again */
 };

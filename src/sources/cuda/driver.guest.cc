@@ -15,11 +15,10 @@
 
 extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlopen;
 
-namespace fathom::guest {
-extern const Bindings kCudaBindings;
-}
-
 namespace fathom::guest::cuda {
+
+extern const Bindings kBindings;
+
 
 constinit Asked asked = {};
 
@@ -84,7 +83,7 @@ const AskedRow kAsked[] = {
 const Binding* row_of(const char* name) {
   const Binding* row = name[0] == 'c' && name[1] == 'u' ? find_name(name) : nullptr;
   const bool ours =
-      row != nullptr && row >= kCudaBindings.rows && row < kCudaBindings.rows + kCudaBindings.count;
+      row != nullptr && row >= kBindings.rows && row < kBindings.rows + kBindings.count;
   return ours ? row : nullptr;
 }
 

@@ -459,7 +459,7 @@ PoolLosses Drainer::counted() const {
 }
 
 std::vector<Loss> Drainer::losses() const {
-  std::vector<Loss> losses = counted().losses();
+  std::vector<Loss> losses = counted().losses(spool_);
   if (!unreadable_.empty())
     losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
   if (!shut_.empty()) losses.push_back({"", kShutPool, static_cast<std::int64_t>(shut_.size())});

@@ -97,9 +97,9 @@ fathom_run_shared RunPage::shared() const {
   if (first_.version < 3) return sum;
   for (const Page& page : pages_) {
     const fathom_run_shared& one = page.shared();
-    for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
-      for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++)
-        sum.losses[source][reason] += load(one.losses[source][reason]);
+    for (unsigned source = 0; source < FATHOM_SOURCE_ROOM; source++) {
+      for (unsigned reason = 0; reason < FATHOM_LOSS_REASONS; reason++)
+        *fathom_loss_counter(&sum, source, reason) += fathom_loss_count(&one, source, reason);
     }
     sum.runs += load(one.runs);
     sum.pools_made = std::max(sum.pools_made, load(one.pools_made));

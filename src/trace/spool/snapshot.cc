@@ -341,7 +341,7 @@ std::vector<Loss> Snapshot::gaps(const std::vector<std::uint64_t>& packed,
 }
 
 std::vector<Loss> Snapshot::losses() const {
-  std::vector<Loss> losses = losses_.losses();
+  std::vector<Loss> losses = losses_.losses(spool_);
   if (!damaged_.empty())
     losses.push_back({"", "damaged file in the spool", static_cast<std::int64_t>(damaged_.size())});
   if (shut_ > 0) losses.push_back({"", kShutPool, shut_});

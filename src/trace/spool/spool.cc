@@ -190,6 +190,21 @@ void Spool::restore_carried(std::uint64_t n, Decoder& decoder) const {
 }
 std::string Spool::lock_path() const { return files().path_of(kLockFile); }
 
+std::string Spool::layer_of(std::size_t source) const {
+  const Result<std::vector<std::string>> names = files().names();
+  if (!names) return "";
+  for (const std::string& name : *names) {
+    if (!name.starts_with(FATHOM_SCHEMA_PREFIX)) continue;
+    const Result<std::string> text = files().read_whole(name, kMostSchema);
+    if (!text || schema_name(fnv1a(*text)) != name) continue;
+    const Result<Schema> schema = Schema::parse(*text);
+    if (!schema) continue;
+    const auto kind = std::ranges::find(schema->kinds(), source, &EventKind::source);
+    if (kind != schema->kinds().end()) return kind->layer;
+  }
+  return "";
+}
+
 const Schema* Spool::schema(std::uint64_t hash) {
   const auto known = schemas_.find(hash);
   if (known != schemas_.end()) return known->second.parsed.get();

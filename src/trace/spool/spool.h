@@ -130,6 +130,8 @@ struct CallInFlight {
   bool alive = false;
 };
 
+class Spool;
+
 // What processes count, in the run's page or in a pool's, summed.
 class PoolLosses {
  public:
@@ -138,13 +140,14 @@ class PoolLosses {
   void add(std::span<const std::uint8_t> entry);  // of EntryKind::kLosses
   [[nodiscard]] std::string encode() const;
   [[nodiscard]] bool any() const;
-  [[nodiscard]] std::vector<Loss> losses() const;
+  // The schemas of the spool name the layers of sources that this version does not know.
+  [[nodiscard]] std::vector<Loss> losses(const Spool* spool = nullptr) const;
   [[nodiscard]] std::uint64_t dropped_events() const;         // for want of room
   [[nodiscard]] std::uint64_t runs() const { return runs_; }  // SWITCH records that were written
 
  private:
   std::uint64_t runs_ = 0;
-  std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCES> counts_{};
+  std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCE_ROOM> counts_{};
 };
 
 // Whether a header of a pool is one, and fits into a file of this size. kNotFound: not ready yet.
@@ -185,6 +188,8 @@ class Spool {
   void restore_carried(std::uint64_t n, Decoder& decoder) const;
   [[nodiscard]] std::string lock_path() const;
 
+  // Of a source, as the schemas that lie here declare it; "" where none does.
+  [[nodiscard]] std::string layer_of(std::size_t source) const;
   // nullptr where the file is missing or damaged. Kept.
   const Schema* schema(std::uint64_t hash);
   // Names of schemas that were asked for and could not be had.
