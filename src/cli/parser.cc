@@ -14,19 +14,15 @@
 namespace fathom::cli {
 namespace {
 
-struct Line {
-  std::string left;  // "-o, --output DIR"
-  std::string help;
-};
-
-std::string shown_names(const std::string& names, const std::string& metavar) {
+// "-o, --output DIR"
+std::string shown_names(const Argument& argument) {
   std::string left;
-  for (const std::string_view name : split(names, ',')) {
+  for (const std::string_view name : split(argument.names, ',')) {
     if (!left.empty()) left += ", ";
     if (left.empty() && name.starts_with("--")) left += "    ";
     left += name;
   }
-  return metavar.empty() ? left : left + " " + metavar;
+  return argument.metavar.empty() ? left : left + " " + argument.metavar;
 }
 
 // CLI11's own words, in one line.
@@ -44,15 +40,12 @@ struct Parser::Declared {
   const CommandDef& command;
   std::vector<std::string> arguments;
   CLI::App app;
-  std::vector<Line> positionals;
-  std::vector<Line> options;
+  Signature taken;
   std::vector<std::string>* tail = nullptr;
-  std::string tail_name;
+  bool describes = false;  // nothing is parsed
 
-  CLI::Option* finish(CLI::Option* option, const std::string& names, const std::string& metavar,
-                      std::string help) {
-    options.push_back({shown_names(names, metavar), std::move(help)});
-    return option;
+  void finish(const std::string& names, const std::string& metavar, std::string help) {
+    taken.options.push_back({names, metavar, std::move(help)});
   }
 };
 
@@ -63,51 +56,55 @@ Parser::Parser(const CommandDef& command, std::vector<std::string> arguments)
 Parser::~Parser() = default;
 
 void Parser::flag(const std::string& names, bool& value, std::string help) {
-  declared_->finish(declared_->app.add_flag(names, value), names, "", std::move(help));
+  declared_->app.add_flag(names, value);
+  declared_->finish(names, "", std::move(help));
 }
 
 void Parser::option(const std::string& names, std::string& value, const std::string& metavar,
                     std::string help) {
-  declared_->finish(declared_->app.add_option(names, value), names, metavar, std::move(help));
+  declared_->app.add_option(names, value);
+  declared_->finish(names, metavar, std::move(help));
 }
 
 void Parser::option(const std::string& names, std::int64_t& value, const std::string& metavar,
                     std::string help) {
-  declared_->finish(declared_->app.add_option(names, value), names, metavar, std::move(help));
+  declared_->app.add_option(names, value);
+  declared_->finish(names, metavar, std::move(help));
 }
 
 void Parser::option(const std::string& names, double& value, const std::string& metavar,
                     std::string help) {
-  declared_->finish(declared_->app.add_option(names, value), names, metavar, std::move(help));
+  declared_->app.add_option(names, value);
+  declared_->finish(names, metavar, std::move(help));
 }
 
 void Parser::option(const std::string& names, std::vector<std::string>& value,
                     const std::string& metavar, std::string help) {
   CLI::Option* option = declared_->app.add_option(names, value);
   option->delimiter(',')->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  declared_->finish(option, names, metavar, std::move(help));
+  declared_->finish(names, metavar, std::move(help));
 }
 
 void Parser::positional(const std::string& name, std::string& value, std::string help) {
   declared_->app.add_option(name, value)->required();
-  declared_->positionals.push_back({name, std::move(help)});
+  declared_->taken.positionals.push_back({name, "", std::move(help)});
 }
 
 void Parser::optional_positional(const std::string& name, std::string& value, std::string help) {
   declared_->app.add_option(name, value);
-  declared_->positionals.push_back({name, std::move(help)});
+  declared_->taken.positionals.push_back({name, "", std::move(help)});
 }
 
 void Parser::positionals(const std::string& name, std::vector<std::string>& value,
                          std::string help) {
   declared_->app.add_option(name, value)->required();
-  declared_->positionals.push_back({name, std::move(help)});
+  declared_->taken.positionals.push_back({name, "", std::move(help)});
 }
 
 void Parser::tail(const std::string& name, std::vector<std::string>& value, std::string help) {
   declared_->tail = &value;
-  declared_->tail_name = name;
-  declared_->positionals.push_back({name, std::move(help)});
+  declared_->taken.has_tail = true;
+  declared_->taken.positionals.push_back({name, "", std::move(help)});
 }
 
 bool Parser::given(const std::string& name) const {
@@ -144,6 +141,7 @@ std::vector<std::string> Parser::words() const {
 
 Result<bool> Parser::parse() {
   Declared& d = *declared_;
+  if (d.describes) return false;
   const std::size_t end = d.tail != nullptr ? tail_start() : d.arguments.size();
   std::vector<std::string> own(d.arguments.begin(), d.arguments.begin() + static_cast<long>(end));
   const auto stop = std::ranges::find(own, "--");
@@ -171,16 +169,24 @@ std::string Parser::help() const {
   const Declared& d = *declared_;
   std::string text = fmt::format("usage: fathom {} {}\n\n{}.\n\n", d.command.name, d.command.usage,
                                  d.command.summary);
-  const auto add = [&](const std::vector<Line>& lines) {
-    for (const Line& line : lines) text += fmt::format("  {:<31} {}\n", line.left, line.help);
+  const auto add = [&](const std::vector<Argument>& arguments) {
+    for (const Argument& one : arguments)
+      text += fmt::format("  {:<31} {}\n", shown_names(one), one.help);
   };
-  add(d.positionals);
-  add(d.options);
+  add(d.taken.positionals);
+  add(d.taken.options);
   text += fmt::format("  {:<31} {}\n\nExample:\n", "-h, --help", "this text");
   for (const std::string_view line : split(d.command.example, '\n')) {
     text += fmt::format("  {}\n", line);
   }
   return text;
+}
+
+Signature Parser::describe(const CommandDef& command) {
+  Parser parser(command, {});
+  parser.declared_->describes = true;
+  (void)command.run(parser);  // declares, and ends where it would parse
+  return std::move(parser.declared_->taken);
 }
 
 }  // namespace fathom::cli

@@ -20,6 +20,20 @@
 
 namespace fathom::cli {
 
+// One argument as a user may give it.
+struct Argument {
+  std::string names;    // "-o,--output"; of a positional one its name
+  std::string metavar;  // of the value; "" where there is none
+  std::string help;
+};
+
+// All that a command takes, in the order in which it was declared.
+struct Signature {
+  std::vector<Argument> positionals;
+  std::vector<Argument> options;
+  bool has_tail = false;  // the last positional one is a program with its arguments
+};
+
 class Parser {
  public:
   Parser(const CommandDef& command, std::vector<std::string> arguments);
@@ -54,6 +68,9 @@ class Parser {
   Result<bool> parse();
 
   [[nodiscard]] std::string help() const;
+
+  // What a command takes, without running it: for manual pages and completions.
+  static Signature describe(const CommandDef& command);
 
  private:
   struct Declared;

@@ -96,6 +96,29 @@ TEST(Parser, HelpShowsEveryOptionAndAnExample) {
   }
 }
 
+TEST(Parser, DescribesWithoutRunning) {
+  static bool ran = false;
+  constexpr CommandDef kDescribed = {.name = "described",
+                                     .summary = "",
+                                     .usage = "",
+                                     .example = "",
+                                     .run = [](Parser& parser) -> Result<int> {
+                                       Sample sample;
+                                       parser.option("-o,--output", sample.output, "DIR", "where");
+                                       parser.tail("COMMAND", sample.command, "what");
+                                       FATHOM_ASSIGN(const bool go_on, parser.parse());
+                                       ran = go_on;
+                                       return 0;
+                                     }};
+  const Signature takes = Parser::describe(kDescribed);
+  EXPECT_FALSE(ran);
+  ASSERT_EQ(takes.options.size(), 1U);
+  EXPECT_EQ(takes.options[0].names, "-o,--output");
+  EXPECT_EQ(takes.options[0].metavar, "DIR");
+  ASSERT_EQ(takes.positionals.size(), 1U);
+  EXPECT_TRUE(takes.has_tail);
+}
+
 TEST(Commands, AreFoundByName) {
   for (const CommandDef* def : commands()) {
     EXPECT_EQ(find_command(def->name), def);

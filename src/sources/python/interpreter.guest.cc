@@ -109,11 +109,13 @@ bool load_from(const char* folder, size_t length, const char* below, const Versi
   return start != nullptr;
 }
 
-// <folder of this library>/python/_record.cpython-312-x86_64-linux-gnu.so
+// <folder of this library>/python/_record.cpython-312-x86_64-linux-gnu.so; where the library was
+// preloaded by its link in PREFIX/lib, below PREFIX/lib/fathom.
 bool load_beside(const Version& version) {
   size_t folder = strlen(guest.library);
   while (folder > 0 && guest.library[folder - 1] != '/') folder--;
-  return folder > 0 && load_from(guest.library, folder, "", version);
+  return folder > 0 && (load_from(guest.library, folder, "", version) ||
+                        load_from(guest.library, folder, "fathom/", version));
 }
 
 // The package that the interpreter itself would import, on sys.path. Nothing is imported.

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# Run by `cmake --install`: the unit for systemd and its settings, with the prefix that is installed to. As everywhere,
+# settings of /usr are in /etc, those of another prefix below it.
+set(settings ${CMAKE_INSTALL_PREFIX}/etc/fathom)
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(settings /etc/fathom)
+endif()
+
+# A word of a unit: % begins a specifier, spaces end it.
+function(unit_word result path)
+  string(REPLACE "%" "%%" path "${path}")
+  if(path MATCHES "[ \t]")
+    set(path "\"${path}\"")
+  endif()
+  set(${result} "${path}" PARENT_SCOPE)
+endfunction()
+
+unit_word(program "${CMAKE_INSTALL_PREFIX}/bin/fathom")
+unit_word(config "${settings}/watch.yaml")
+file(READ "${fathom_packaging}/fathom-watch.service" unit)
+string(REPLACE "/usr/bin/fathom" "${program}" unit "${unit}")
+string(REPLACE "/etc/fathom/watch.yaml" "${config}" unit "${unit}")
+file(WRITE "${fathom_unit}" "${unit}")
+file(INSTALL "${fathom_unit}" DESTINATION "${CMAKE_INSTALL_PREFIX}/lib/systemd/system")
+# Settings that somebody has changed stay.
+if(NOT EXISTS "$ENV{DESTDIR}${settings}/watch.yaml")
+  file(INSTALL "${fathom_packaging}/watch.yaml" DESTINATION "${settings}")
+endif()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""What is installed works where it is put, and when it was moved since."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from kit import Box, Skipped, check, check_true
+
+
+def need(program: str) -> str:
+    found = shutil.which(program)
+    if found is None:
+        raise Skipped(f"{program} is not installed")
+    return found
+
+
+def installed(box: Box, prefix: Path) -> Path:
+    """The build, installed to a prefix. Its files may not be asked for any more: they are not part of it."""
+    if not (box.kit.build / "cmake_install.cmake").exists():
+        raise Skipped(f"{box.kit.build} is not a build of CMake's")
+    box.run(need("cmake"), "--install", box.kit.build, "--prefix", prefix)
+    return prefix
+
+
+def moved(box: Box) -> Path:
+    first = installed(box, box.root / "a prefix with spaces")
+    return first.rename(box.root / "moved")
+
+
+def test_installed_tree_is_moved(box: Box) -> None:
+    """From a prefix with spaces in its name to another: programs run, record, and answer."""
+    prefix = moved(box)
+    fathom = prefix / "bin" / "fathom"
+    box.run(fathom, "run", "-q", "-o", box.trace, "--", "ls", prefix)
+    check("losses", 0, box.losses())
+    rows = json.loads(box.run(fathom, "sql", box.trace, "SELECT count(*) AS n FROM events", "--format", "json"))
+    check_true(f"events: {rows}", rows[0]["n"] > 0)
+    check_true("a report", b"ls" in box.run(fathom, "report", box.trace))
+    tables = json.loads(box.run(fathom, "doctor", "--format", "json"))
+    states = {row.get("fact", row.get("layer")): row["state"] for table in tables.values() for row in table}
+    found = [states[name] for name in ("library", "duckdb", "posix", "heap")]
+    check("doctor", ["ok", "ok", "available", "available"], found)
+    for link in [fathom, *(prefix / "lib").glob("*.so")]:
+        check_true(f"{link} leads into {prefix}", link.resolve().is_relative_to(prefix.resolve()))
+        check_true(f"{link} is relative", not link.readlink().is_absolute())
+
+
+def test_a_space_in_the_path_is_told(box: Box) -> None:
+    """LD_PRELOAD has no way to carry one."""
+    prefix = installed(box, box.root / "a prefix")
+    box.run(prefix / "bin" / "fathom", "run", "-q", "-o", box.trace, "--", "ls")
+    state, reason = box.rows("SELECT state, reason FROM layers WHERE layer = 'posix'")[0]
+    check("layer posix", "unavailable", state)
+    check_true(f"the reason is told: {reason}", "holds a space or a colon" in reason)
+
+
+def test_preloaded_by_its_link(box: Box) -> None:
+    """PREFIX/lib/libfathom.so, where nobody supervises: the extension for Python is found behind the link."""
+    prefix = moved(box)
+    variables = {"LD_PRELOAD": str(prefix / "lib" / "libfathom.so"), "FATHOM_OUT": str(box.trace)}
+    script = "def deep(): return 1\ndeep()"
+    box.run(need("python3"), "-c", script, env=variables | {"FATHOM_LAYERS": "python,posix"})
+    if not list((prefix / "lib/fathom/python").glob("_record*.so")):
+        raise Skipped("this build has no extension for Python")
+    check("calls of the function", 1, box.count("layer = 'python' AND name = 'deep'"))
+
+
+def test_packages_of_cmake(box: Box) -> None:
+    """find_package(fathom) and find_package(dftracer) give targets that programs build and run with."""
+    prefix = moved(box)
+    project = box.dir / "user"
+    project.mkdir()
+    (project / "main.c").write_text(
+        "#include <fathom/fathom.h>\n#include <fathom/query.h>\n#include <stdio.h>\n"
+        'int main(void) { FILE* f = fopen("/etc/passwd", "r"); fclose(f); return fathom_recording_open == 0; }\n'
+    )
+    (project / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.18)\nproject(user C)\n"
+        "find_package(fathom REQUIRED)\nfind_package(dftracer REQUIRED)\n"
+        "add_executable(user main.c)\ntarget_link_libraries(user PRIVATE fathom::fathom fathom::query)\n"
+        "add_executable(old main.c)\ntarget_link_libraries(old PRIVATE dftracer::dftracer fathom::query)\n"
+    )
+    box.run(need("cmake"), "-S", project, "-B", project / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    box.run("cmake", "--build", project / "build")
+    box.run(project / "build" / "user")
+    box.run(project / "build" / "old")
+
+
+def test_installed_unit(box: Box) -> None:
+    """The unit names the prefix, also one with spaces, and systemd understands it."""
+    analyze = need("systemd-analyze")
+    for name in ("prefix", "with spaces"):
+        prefix = installed(box, box.root / name)
+        unit = prefix / "lib/systemd/system/fathom-watch.service"
+        begins = [line for line in unit.read_text().splitlines() if line.startswith("ExecStart=")]
+        quote = '"' if " " in str(prefix) else ""
+        words = f"{quote}{prefix}/bin/fathom{quote} watch --config {quote}{prefix}/etc/fathom/watch.yaml{quote}"
+        check("ExecStart", [f"ExecStart={words}"], begins)
+        done = subprocess.run([analyze, "verify", unit], capture_output=True, text=True, check=False)
+        check("what systemd says", (0, ""), (done.returncode, done.stderr))
+
+
+def test_staged_for_usr(box: Box) -> None:
+    """With DESTDIR, as packagers do it: settings in /etc, and those that somebody changed stay."""
+    stage = box.root / "stage"
+    for _ in range(2):
+        box.run(need("cmake"), "--install", box.kit.build, "--prefix", "/usr", env={"DESTDIR": str(stage)})
+        settings = stage / "etc/fathom/watch.yaml"
+        unit = (stage / "usr/lib/systemd/system/fathom-watch.service").read_text()
+        check_true("the unit", "ExecStart=/usr/bin/fathom watch --config /etc/fathom/watch.yaml" in unit)
+        if "changed" not in settings.read_text():
+            settings.write_text("# changed\n")
+    check("settings", "# changed\n", settings.read_text())
+    page = stage / "usr/share/man/man1/fathom-run.1"
+    check_true("manual pages are installed", page.exists())
