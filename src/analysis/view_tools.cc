@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/plural.h"
 #include "sql/quote.h"
 #include "trace/rows/summary.h"
 
@@ -52,7 +53,8 @@ void note_left_out(Table& table, std::int64_t all_rows, std::string_view what) {
   const auto shown = static_cast<std::int64_t>(table.rows.size());
   if (all_rows > shown) {
     const std::string before = table.note.empty() ? "" : table.note + "; ";
-    table.note = fmt::format("{}{} of {} {}; --top 0 shows all", before, shown, all_rows, what);
+    table.note =
+        fmt::format("{}{} of {} {} shown; --top 0 shows all", before, shown, all_rows, what);
   }
 }
 
@@ -65,9 +67,8 @@ Status note_other_files(Store& store, Table& table) {
   if (calls == 0) return {};
   const std::string before = table.note.empty() ? "" : table.note + "; ";
   table.note = fmt::format(
-      "{}{} calls are of {}, too many to have rows of their own: fathom sql "
-      "finds them in events",
-      before, calls, trace::kOtherFiles);
+      "{}{} went to {}, which have no rows of their own; the table events of 'fathom sql' has them",
+      before, counted(calls, "call"), trace::kOtherFiles);
   return {};
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/demangle.h"
 #include "base/escape.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -123,9 +124,10 @@ std::string remarks(const trace::Manifest& manifest) {
   }
   for (const trace::LayerState& layer : manifest.layers) {
     if (layer.layer != "gpu" || (layer.state != "on" && layer.state != "partial")) continue;
-    text += layer.reason.empty()
-                ? "  layer gpu: CUPTI ran in the program, with threads and memory of its own\n"
-                : fmt::format("  layer gpu: {}\n", escape_control(layer.reason));
+    text +=
+        layer.reason.empty()
+            ? "  layer gpu: CUPTI ran inside the program and used threads and memory of its own\n"
+            : fmt::format("  layer gpu: {}\n", escape_control(layer.reason));
   }
   for (const trace::LayerState& layer : manifest.layers) {
     if (layer.layer == "user" && layer.state == "partial")
@@ -143,9 +145,9 @@ std::string run_summary(const session::Ended& ended) {
   const Overview overview = overview_of(ended.totals.summary, ended.strings);
   const std::size_t processes = std::max<std::size_t>(1, overview.pids.size());
   std::string text = fmt::format(
-      "fathom: {} wall time, {} {}, {} events, {}\n",
-      human_ns(static_cast<double>(manifest.duration_ns.value_or(0))), processes,
-      processes == 1 ? "process" : "processes", human_count(static_cast<double>(overview.events)),
+      "fathom: {} wall time, {}, {}, {}\n",
+      human_ns(static_cast<double>(manifest.duration_ns.value_or(0))),
+      counted(processes, "process"), counted_roughly(static_cast<double>(overview.events), "event"),
       remarks(manifest).find("lost:") == std::string::npos ? "nothing lost" : "some lost");
   text += section("layer", overview.layers);
   text += section("function", overview.functions);

@@ -103,7 +103,7 @@ Result<Table> evidence_of(Store& store, const Rule& rule) {
   Result<Table> rows = store.query_untrusted(rule.evidence);
   if (!rows) return of_rule(rule, rows.error());
   rows->title = rule.title;
-  if (rows->rows.empty()) rows->note = "nothing in this recording";
+  if (rows->rows.empty()) rows->note = "no row in this recording";
   return rows;
 }
 

@@ -138,7 +138,7 @@ Result<Table> functions_table(Store& store, const std::vector<std::string>& by, 
 extern const ViewDef kFunctionsView;
 const ViewDef kFunctionsView = {
     .name = "functions",
-    .help = "functions and calls by the time spent in themselves",
+    .help = "functions and calls by self time",
     .by = kGroups,
     .run = run,
     .sql = sql,

@@ -41,10 +41,10 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"app", kNanoseconds},
                        {"io", kNanoseconds},
                        {"other", kNanoseconds}});
-  table.note = all == 0 ? "no annotated region came twice in a thread"
-                        : "first: the first of each thread, on average; rest: the median of the "
-                          "others; trend: how much longer each takes than the one before; app, io, "
-                          "other: self time inside";
+  table.note = all == 0
+                   ? "no annotated region ran twice in a thread"
+                   : "first: mean of each thread's first; rest: median of the others; trend: how "
+                     "much longer each takes than the one before; app, io, other: self time inside";
   note_left_out(table, all, "phases");
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }
@@ -54,7 +54,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kPhasesView;
 const ViewDef kPhasesView = {
     .name = "phases",
-    .help = "regions that repeat, such as epochs and steps: how long, first against rest, trend",
+    .help = "repeated regions, such as epochs and steps: duration, first versus rest, trend",
     .by = {},
     .run = run,
     .sql = sql,

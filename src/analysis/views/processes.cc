@@ -98,7 +98,7 @@ Result<Table> threads_table(Store& store, std::int64_t rows) {
 extern const ViewDef kProcessesView;
 const ViewDef kProcessesView = {
     .name = "processes",
-    .help = "processes with their life, exit status, calls and bytes",
+    .help = "processes: lifetime, exit status, calls and bytes",
     .by = {},
     .run = run_processes,
 };
@@ -106,7 +106,7 @@ const ViewDef kProcessesView = {
 extern const ViewDef kThreadsView;
 const ViewDef kThreadsView = {
     .name = "threads",
-    .help = "threads with their life",
+    .help = "threads: lifetime",
     .by = {},
     .run = run_threads,
 };

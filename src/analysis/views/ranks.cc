@@ -83,7 +83,7 @@ Result<std::vector<Section>> imbalance_sections(Store& store) {
       FATHOM_ASSIGN(const Table found, store.query(compare_sql(one)));
       table.rows.insert(table.rows.end(), found.rows.begin(), found.rows.end());
     }
-    table.note = "most_to_mean: 1 is even; rank and pid: who has the most";
+    table.note = "most_to_mean: 1 means balanced; rank and pid: the one with the most";
     if (!table.rows.empty()) sections.push_back({std::move(table)});
   }
   return sections;
@@ -123,7 +123,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kRanksView;
 const ViewDef kRanksView = {
     .name = "ranks",
-    .help = "ranks (or processes) side by side: imbalance and stragglers",
+    .help = "ranks (or processes) compared: imbalance and stragglers",
     .by = {},
     .run = run,
     .sql = sql,
