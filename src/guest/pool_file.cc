@@ -73,16 +73,17 @@ void* map_own_file(size_t bytes, uint32_t* number, long* error) {
 }
 
 // One that the recorder made for this process and its children: nobody else joins it.
-void* map_brokered_file(uint32_t segments, size_t bytes) {
+void* map_brokered_file(uint32_t segments, size_t bytes, uint32_t* number) {
   static constinit uint32_t serial = 0;
   const int fd = brokered_pool(segments, ++serial);
+  *number = FATHOM_POOL_BROKERED | serial;
   if (fd < 0) return nullptr;
   void* const at = sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
   sys_close(fd);
   return at;
 }
 
-void fill_header(fathom_pool_header* pool, uint32_t segments) {
+void fill_header(fathom_pool_header* pool, uint32_t segments, uint32_t number) {
   pool->version = FATHOM_WIRE_VERSION;
   pool->segment_size = FATHOM_SEGMENT_SIZE;
   pool->segment_count = segments;
@@ -90,6 +91,8 @@ void fill_header(fathom_pool_header* pool, uint32_t segments) {
   memcpy(pool->run_id, guest.run->run_id, sizeof pool->run_id);
   pool->creator_key = guest.process_key;
   pool->creator_pid = static_cast<uint32_t>(guest.pid);
+  pool->creator_space = guest.space;
+  pool->number = number;
   pool->state = FATHOM_POOL_OPEN;
   __atomic_store_n(&pool->magic, FATHOM_POOL_MAGIC, __ATOMIC_RELEASE);
 }
@@ -125,13 +128,13 @@ fathom_pool_header* make_pool_file(uint32_t segments, uint32_t* number) {
   long error = 0;
   void* at = map_own_file(bytes, number, &error);
   const bool brokered = at == nullptr && is_out_of_reach(error) &&
-                        (at = map_brokered_file(segments, bytes)) != nullptr;
+                        (at = map_brokered_file(segments, bytes, number)) != nullptr;
   // Nobody records any more, or ever did, and the spool is gone.
   if (at == nullptr && error == -ENOENT && remake_spool()) at = map_own_file(bytes, number, &error);
   if (at == nullptr) return nullptr;
   raw_syscall(SYS_madvise, as_long(at), static_cast<long>(bytes), MADV_DONTDUMP);
   auto* pool = static_cast<fathom_pool_header*>(at);
-  fill_header(pool, segments);
+  fill_header(pool, segments, *number);
   if (!brokered) {
     __atomic_store_n(&run_shared()->newest_pool, *number, __ATOMIC_RELEASE);
     return pool;

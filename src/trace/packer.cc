@@ -12,6 +12,7 @@
 #include "base/sum.h"
 #include "sql/database.h"
 #include "sql/parquet_writer.h"
+#include "trace/definer.h"
 #include "trace/packer_state.h"
 
 namespace fathom::trace {
@@ -195,12 +196,18 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   }
   FATHOM_ASSIGN(const std::vector<std::uint8_t> bytes, content_of(*log));
   bool sound = bytes.size() == log->bytes;
+  std::uint64_t entries = 0;
+  OwnEntries own = spool_.entries_of(n);
   const LogScan scan = scan_log(bytes, [&](const LogEntry& entry, std::uint64_t) {
+    if (!own.take(entry)) return;
     if (entry.kind == EntryKind::kRows) sound &= decode_rows(entry.bytes, rows.host, log_strings_);
-    if (entry.kind != EntryKind::kChunk || !names.insert(entry.name).second) return;
+    if (entry.kind == EntryKind::kChunk && !names.insert(entry.name).second) return;
+    entries++;
+    if (entry.kind != EntryKind::kChunk) return;
     const std::scoped_lock lock(mutex_);
     chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
   });
+  const std::int64_t missing = missing_events(n, entries, chunks, rows.host);
   Decoder::Sums of_host;
   add_sums(rows.host, log_strings_, of_host);
   if (rows.events != nullptr) {
@@ -212,11 +219,32 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   rows.sums = decoder_.take_sums();
   std::ranges::move(rows.sums.intervals.rows, std::back_inserter(rows.host.intervals.rows));
   rows.sums.add(of_host);
-  if (!sound || scan.damaged_bytes > bytes.size() - scan.sound_bytes) {
-    rows.sums.losses.push_back({"", "damaged log", 1});
-    log_damaged_ = true;
-  }
+  const bool damaged = !sound || scan.damaged_bytes > bytes.size() - scan.sound_bytes;
+  if (damaged) rows.sums.losses.push_back({"", "damaged log", 1});
+  if (own.any_of_others()) rows.sums.losses.push_back({"", kCopies, 1});
+  if (missing > 0)
+    rows.sums.losses.push_back({"", "events of a log that was cut short or damaged", missing});
+  log_damaged_ |= damaged || missing > 0;
   return {};
+}
+
+// What was cut off a log leaves no trace in it: the journal says how much there was.
+std::int64_t Packer::State::missing_events(std::uint64_t n, std::uint64_t entries,
+                                           std::span<const Chunk> chunks, const HostRows& host) {
+  Drainer::Noted noted;
+  {
+    const std::scoped_lock lock(mutex_);
+    noted = drainer->noted(n);
+  }
+  if (entries >= noted.entries) return 0;
+  std::int64_t there = static_cast<std::int64_t>(
+      host.events.rows() + host.counters.rows.size() + host.intervals.rows.size());
+  for (const Chunk& chunk : chunks) {
+    std::uint64_t events = 0;
+    (void)extract_definitions(chunk, events);
+    add_to(there, static_cast<std::int64_t>(events));
+  }
+  return std::max<std::int64_t>(noted.events - there, 1);
 }
 
 Status Packer::State::write_unpublished(const std::string& name, const SqlBatch& batch) {
