@@ -42,8 +42,8 @@ class Door(unittest.TestCase):
         self.check("sql/x.cc", "const auto text = read_file(path);", True)
 
     def test_exceptions(self) -> None:
-        self.check("trace/liveness.cc", 'read_file("/proc/1/stat");', True)
-        self.check("trace/liveness.cc", "list_dir(path);", False)
+        self.check("trace/spool/liveness.cc", 'read_file("/proc/1/stat");', True)
+        self.check("trace/spool/liveness.cc", "list_dir(path);", False)
         self.check("analysis/import/x.cc", "read_file(path);", True)
 
 
@@ -55,14 +55,24 @@ class Layers(unittest.TestCase):
     def test_table(self) -> None:
         self.check("base/x.cc", '#include "base/files.h"', True)
         self.check("base/x.cc", '#include "sql/connection.h"', False)
-        self.check("trace/x.cc", '#include "wire/record.h"', True)
-        self.check("trace/x.cc", '#include "sources/source.h"', False)
+        self.check("trace/spool/x.cc", '#include "wire/record.h"', True)
+        self.check("trace/spool/x.cc", '#include "sources/source.h"', False)
         self.check("session/x.cc", '#include "sources/source.h"', True)
         self.check("session/x.cc", '#include "sources/posix/posix.h"', False)
-        self.check("render/x.cc", '#include "trace/manifest.h"', False)
+        self.check("render/x.cc", '#include "trace/recording/manifest.h"', False)
         self.check("cli/x.cc", '#include "render/text.h"', True)
         self.check("cli/x.cc", '#include "guest/attach.h"', False)
-        self.check("trace/x.cc", '#include "manifest.h"', False)
+        self.check("trace/spool/x.cc", '#include "manifest.h"', False)
+
+    def test_rooms_inside_a_room(self) -> None:
+        self.check("trace/spool/x.cc", '#include "trace/decode/decoder.h"', True)
+        self.check("trace/decode/x.cc", '#include "trace/spool/spool.h"', False)
+        self.check("trace/decode/x_test.cc", '#include "trace/spool/spool.h"', True)
+        self.check("session/x.cc", '#include "session/run/run.h"', False)
+        self.check("session/run/x.cc", '#include "session/watch/watch.h"', False)
+        self.check("session/run/x.cc", '#include "session/place.h"', True)
+        self.check("cli/x.cc", '#include "session/run/run.h"', True)
+        self.assertFalse(check_layers.is_room("trace/x.cc"))
 
     def test_sources(self) -> None:
         self.check("sources/sources.cc", '#include "sources/posix/posix.h"', True)
@@ -84,8 +94,8 @@ class Layers(unittest.TestCase):
     def test_third_party(self) -> None:
         self.check("sql/x.cc", "#include <duckdb.h>", True)
         self.check("analysis/x.cc", "#include <duckdb.h>", False)
-        self.check("trace/x.cc", "#include <nlohmann/json.hpp>", True)
-        self.check("trace/x.h", "#include <nlohmann/json.hpp>", False)
+        self.check("trace/recording/x.cc", "#include <nlohmann/json.hpp>", True)
+        self.check("trace/recording/x.h", "#include <nlohmann/json.hpp>", False)
         self.check("guest/x.cc", "#include <atomic>", True)
         self.check("guest/x.cc", "#include <string>", False)
         self.check("guest/x_test.cc", "#include <string>", True)

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "sql/quote.h"
-#include "trace/layers.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {

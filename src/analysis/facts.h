@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/recording.h"
+#include "trace/recording/recording.h"
 
 namespace fathom::analysis {
 

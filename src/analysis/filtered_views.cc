@@ -137,7 +137,7 @@ std::string summary_sql() {
          "ts + width AS \"last\", hist, CAST([] AS BIGINT[]) AS sizes FROM summed_intervals";
 }
 
-// As trace/access_pattern.h has it.
+// As trace/rows/access_pattern.h has it.
 constexpr char kAccess[] = R"(
   CREATE OR REPLACE TEMP TABLE own_access AS
   WITH moves AS (

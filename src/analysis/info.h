@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "base/table.h"
-#include "trace/recording.h"
+#include "trace/recording/recording.h"
 
 namespace fathom::analysis {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/recording.h"
+#include "trace/recording/recording.h"
 
 namespace fathom::analysis {
 

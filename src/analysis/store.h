@@ -16,7 +16,7 @@
 #include "sql/columns.h"
 #include "sql/connection.h"
 #include "sql/cursor.h"
-#include "trace/recording.h"
+#include "trace/recording/recording.h"
 
 namespace fathom::analysis {
 

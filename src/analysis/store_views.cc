@@ -15,7 +15,7 @@
 #include "base/files.h"
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"
-#include "trace/parquet_tables.h"
+#include "trace/recording/parquet_tables.h"
 
 namespace fathom::analysis {
 namespace {

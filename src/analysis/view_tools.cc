@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "sql/quote.h"
-#include "trace/summary.h"
+#include "trace/rows/summary.h"
 
 namespace fathom::analysis {
 

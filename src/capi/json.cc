@@ -7,7 +7,7 @@
 #include "analysis/facts.h"
 #include "render/json_writer.h"
 #include "render/render.h"
-#include "trace/manifest.h"
+#include "trace/recording/manifest.h"
 
 namespace fathom::capi {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/parser.h"
-#include "session/watch_messages.h"
+#include "session/watch/watch_messages.h"
 
 namespace fathom::cli {
 namespace {

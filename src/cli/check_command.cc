@@ -11,10 +11,10 @@
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
-#include "cli/rules.h"
 #include "cli/tell.h"
+#include "render/insight_text.h"
 #include "render/render.h"
-#include "trace/manifest.h"
+#include "trace/recording/manifest.h"
 
 namespace fathom::cli {
 namespace {

@@ -5,13 +5,13 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/drop_in_files.h"
 #include "cli/parser.h"
 #include "cli/share_option.h"
 #include "cli/tell.h"
-#include "session/collect.h"
+#include "convert/drop_in_files.h"
 #include "session/drop_in_wishes.h"
-#include "trace/trust.h"
+#include "session/run/collect.h"
+#include "trace/recording/trust.h"
 
 namespace fathom::cli {
 namespace {
@@ -23,7 +23,7 @@ Error files_not_written() {
 }
 
 // Named by the user; the collector's working directory may become another one.
-Status make_absolute(DropInOptions& options) {
+Status make_absolute(convert::DropInOptions& options) {
   for (std::string* path : {&options.dftracer, &options.alnair}) {
     if (path->empty()) continue;
     FATHOM_ASSIGN(*path, absolute_path(*path));
@@ -34,7 +34,7 @@ Status make_absolute(DropInOptions& options) {
 // Programs that were made for another tool want its files. A recording that was for them alone has
 // done its work then. What it says itself about where they go is not believed.
 Result<bool> is_done_with_files(const std::string& directory, const session::DropInWishes& wishes,
-                                const DropInOptions& options, bool quiet) {
+                                const convert::DropInOptions& options, bool quiet) {
   const bool named = !options.dftracer.empty() || !options.alnair.empty();
   if (!session::has_stream(directory)) {
     if (!named) return false;
@@ -45,14 +45,15 @@ Result<bool> is_done_with_files(const std::string& directory, const session::Dro
     if (!quiet && session::wants_stream(directory)) tell(files_not_written());
     return false;
   }
-  FATHOM_ASSIGN(const DropInOutcome outcome, write_drop_in_files(directory, wishes, options));
+  FATHOM_ASSIGN(const convert::DropInOutcome outcome,
+                convert::write_drop_in_files(directory, wishes, options));
   if (outcome.some_missing && !quiet) tell(files_not_written());
   return outcome.stream.interrupted || outcome.stream.writers_alive || outcome.stream.spent;
 }
 
 Result<int> run(Parser& parser) {
   session::CollectOptions options;
-  DropInOptions files;
+  convert::DropInOptions files;
   bool quiet = false;
   std::string share;
   parser.positional("DIR", options.directory,

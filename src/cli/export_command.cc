@@ -9,11 +9,11 @@
 #include "base/ids.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/export.h"
 #include "cli/filter_options.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
+#include "convert/export.h"
 #include "render/export/exporter.h"
 
 namespace fathom::cli {
@@ -34,8 +34,8 @@ struct Options {
   bool safe_csv = false;
 };
 
-Result<RowFilter> filter_for(const Parser& parser, const Options& options) {
-  FATHOM_ASSIGN(RowFilter filter, filter_of(parser, options.filters));
+Result<analysis::RowFilter> filter_for(const Parser& parser, const Options& options) {
+  FATHOM_ASSIGN(analysis::RowFilter filter, filter_of(parser, options.filters));
   if (!options.table.empty()) {
     FATHOM_TRY(analysis::find_filtered_view(options.table));
     filter.table = options.table;
@@ -98,13 +98,13 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const render::ExporterDef* const exporter,
                 render::find_exporter(options.format, options.dialect));
   FATHOM_TRY(check(*exporter, options));
-  FATHOM_ASSIGN(RowFilter filter, filter_for(parser, options));
+  FATHOM_ASSIGN(analysis::RowFilter filter, filter_for(parser, options));
   if (options.key.empty()) options.key = random_id();
   FATHOM_ASSIGN(analysis::Store store,
                 open_store(options.trace,
                            {.output = exporter->by_database ? directory_of(options.output) : "",
                             .remembers_files = exporter->by_thread}));
-  Export work(store, *exporter, options.anonymize ? options.key : "");
+  convert::Export work(store, *exporter, options.anonymize ? options.key : "");
   if (options.split.empty()) {
     FATHOM_TRY(work.write(options.output, std::move(filter)));
   } else {

@@ -31,8 +31,8 @@ void declare_filters(Parser& parser, FilterOptions& options) {
   parser.option("--to", options.to, "SECONDS", "only what begins before this time since the start");
 }
 
-Result<RowFilter> filter_of(const Parser& parser, const FilterOptions& options) {
-  RowFilter filter;
+Result<analysis::RowFilter> filter_of(const Parser& parser, const FilterOptions& options) {
+  analysis::RowFilter filter;
   FATHOM_TRY(analysis::check_layers(options.layers));
   filter.layers = options.layers;
   filter.names = options.names;

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/parser.h"
-#include "cli/store_stream.h"
+#include "convert/store_stream.h"
 
 namespace fathom::cli {
 
@@ -20,6 +20,6 @@ struct FilterOptions {
 void declare_filters(Parser& parser, FilterOptions& options);
 
 // After parse(). kUsage for what cannot be meant.
-Result<RowFilter> filter_of(const Parser& parser, const FilterOptions& options);
+Result<analysis::RowFilter> filter_of(const Parser& parser, const FilterOptions& options);
 
 }  // namespace fathom::cli

@@ -7,7 +7,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
-#include "trace/host_rows.h"
+#include "trace/decode/host_rows.h"
 
 namespace fathom::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/question_guard.h"
 #include "sources/function_names.h"
-#include "trace/recording.h"
+#include "trace/recording/recording.h"
 
 namespace fathom::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "cli/parser.h"
 #include "cli/question_guard.h"
 #include "cli/report_text.h"
-#include "cli/rules.h"
 #include "cli/tell.h"
+#include "render/insight_text.h"
 #include "render/render.h"
 
 namespace fathom::cli {
@@ -50,7 +50,7 @@ std::string grouping_help() {
 
 // Sums are enough for most views, and take less to decode where nothing is packed yet.
 Result<analysis::Store> open_for(const Arguments& arguments, const analysis::ViewDef& view,
-                                 const RowFilter& filter) {
+                                 const analysis::RowFilter& filter) {
   const bool sums = !view.of_events || (view.plain_of_sums && arguments.options.by.empty());
   return sums && !filter.any() ? open_sums(arguments.trace, arguments.memory)
                                : open_store(arguments.trace, {.memory = arguments.memory});
@@ -88,7 +88,7 @@ Result<int> run(Parser& parser) {
   }
   FATHOM_ASSIGN(const analysis::ViewDef* view,
                 analysis::choose_view(arguments.view, arguments.options));
-  FATHOM_ASSIGN(RowFilter filter, filter_of(parser, arguments.filters));
+  FATHOM_ASSIGN(analysis::RowFilter filter, filter_of(parser, arguments.filters));
   filter.condition = arguments.condition;
   FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(arguments.rules));
   arguments.options.rules = rules;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/cell.h"
-#include "cli/rules.h"
 #include "render/bars.h"
+#include "render/insight_text.h"
 #include "render/spark.h"
 
 namespace fathom::cli {
@@ -84,7 +84,7 @@ std::string insights_for_people(const std::vector<analysis::Insight>& all, rende
   for (const analysis::Insight& one : all) {
     if (one.severity != analysis::Severity::kGood && top.size() < kMostInsights) top.push_back(one);
   }
-  return insight_text(top, format, style);
+  return render::insight_text(top, format, style);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ std::string report_text(const analysis::Report& report, render::Format format,
     text += insights_for_people(report.insights, format, style);
   } else if (!report.words.empty()) {
     tables.push_back(word_table(report.words));
-    tables.push_back(insight_table(report.insights));
+    tables.push_back(render::insight_table(report.insights));
   }
   for (const analysis::Section& section : report.sections) {
     tables.push_back(for_people ? drawn(section) : section.table);

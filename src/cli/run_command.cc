@@ -9,16 +9,16 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "cli/alnair_files.h"
 #include "cli/command.h"
 #include "cli/parser.h"
 #include "cli/run_summary.h"
 #include "cli/share_option.h"
 #include "cli/tell.h"
+#include "convert/alnair_files.h"
 #include "session/environment.h"
 #include "session/place.h"
-#include "session/program.h"
-#include "session/run.h"
+#include "session/run/program.h"
+#include "session/run/run.h"
 #include "wire/exec.h"
 
 namespace fathom::cli {
@@ -249,10 +249,10 @@ Status add_alnair_logs(session::RunHooks& hooks) {
   FATHOM_ASSIGN(const std::string folder, absolute_path(named));
   hooks.rows_layer = "cuda";
   const auto place_of = [folder](const session::StreamProcess&) {
-    return std::optional(DropInPlace{.log = folder});
+    return std::optional(convert::DropInPlace{.log = folder});
   };
   hooks.rows = [place_of](const std::string& /*directory*/, std::int64_t start_ns) {
-    return alnair_files("", start_ns, place_of);
+    return convert::alnair_files("", start_ns, place_of);
   };
   return {};
 }

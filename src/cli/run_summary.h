@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "session/run.h"
+#include "session/run/run.h"
 
 namespace fathom::cli {
 

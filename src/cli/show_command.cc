@@ -10,9 +10,9 @@
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
-#include "cli/rules.h"
 #include "cli/suggest.h"
 #include "cli/tell.h"
+#include "render/insight_text.h"
 #include "render/render.h"
 
 namespace fathom::cli {
@@ -80,7 +80,7 @@ Result<int> run(Parser& parser) {
                 analysis::find_insights(store, std::span(&*chosen, 1)));
   FATHOM_ASSIGN(const Table rows, analysis::evidence_of(store, *chosen));
   if (output.format == render::Format::kTable)
-    FATHOM_TRY(print(insight_text(found, output.format, output.style)));
+    FATHOM_TRY(print(render::insight_text(found, output.format, output.style)));
   FATHOM_TRY(print(render::render(rows, output.format, output.style)));
   return 0;
 }

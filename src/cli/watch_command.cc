@@ -13,8 +13,8 @@
 #include "cli/live_counters.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
-#include "session/watch.h"
-#include "session/watch_messages.h"
+#include "session/watch/watch.h"
+#include "session/watch/watch_messages.h"
 
 namespace fathom::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/files.h"
 #include "base/own_file.h"
 #include "base/text.h"
-#include "trace/spool.h"
+#include "trace/spool/spool.h"
 #include "wire/drop_in.h"
 
 namespace fathom::session {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sources/source.h"
-#include "trace/manifest.h"
+#include "trace/recording/manifest.h"
 
 namespace fathom::session {
 

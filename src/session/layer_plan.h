@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "sources/list.h"
-#include "trace/manifest.h"
+#include "trace/recording/manifest.h"
 
 namespace fathom::session {
 

@@ -15,9 +15,9 @@
 #include "base/host.h"
 #include "base/os_error.h"
 #include "base/private_files.h"
-#include "trace/in_use.h"
-#include "trace/manifest.h"
-#include "trace/spool.h"
+#include "trace/recording/manifest.h"
+#include "trace/spool/in_use.h"
+#include "trace/spool/spool.h"
 #include "wire/rank.h"
 
 namespace fathom::session {

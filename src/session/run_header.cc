@@ -16,8 +16,8 @@
 #include "base/ids.h"
 #include "base/private_files.h"
 #include "base/text.h"
-#include "trace/clock.h"
-#include "trace/spool.h"
+#include "trace/rows/clock.h"
+#include "trace/spool/spool.h"
 
 namespace fathom::session {
 namespace {

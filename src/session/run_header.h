@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "trace/spool.h"
+#include "trace/spool/spool.h"
 
 namespace fathom::session {
 

@@ -2,7 +2,7 @@
 // Names for functions that are known by their address alone (-finstrument-functions).
 #pragma once
 
-#include "trace/definitions.h"
+#include "trace/rows/definitions.h"
 
 namespace fathom::sources {
 

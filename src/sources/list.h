@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "sources/source.h"
-#include "trace/layers.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::sources {
 
@@ -15,7 +15,7 @@ namespace fathom::sources {
 
 using trace::LayerDef;
 
-// trace/layers.h: top down.
+// trace/rows/layers.h: top down.
 [[nodiscard]] std::span<const LayerDef> layers();
 [[nodiscard]] const LayerDef* find_layer(std::string_view name);  // nullptr: no such layer
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/host_rows.h"
+#include "trace/decode/host_rows.h"
 
 namespace fathom::sources {
 

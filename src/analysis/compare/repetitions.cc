@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/directory.h"
-#include "trace/manifest.h"
-#include "trace/recording.h"
+#include "trace/recording/manifest.h"
+#include "trace/recording/recording.h"
 
 namespace fathom::analysis {
 namespace {

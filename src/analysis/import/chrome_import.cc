@@ -11,7 +11,7 @@
 #include "analysis/import/json_head.h"
 #include "analysis/import/pfw_line.h"
 #include "base/text.h"
-#include "trace/recording_writer.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis {
 namespace {

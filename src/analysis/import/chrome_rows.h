@@ -14,8 +14,8 @@
 #include "analysis/import/chrome_event.h"
 #include "analysis/import/chrome_spans.h"
 #include "analysis/import/nesting.h"
-#include "trace/batch.h"
-#include "trace/strings.h"
+#include "trace/rows/batch.h"
+#include "trace/rows/strings.h"
 
 namespace fathom::analysis {
 

@@ -10,8 +10,8 @@
 #include "analysis/import/darshan_line.h"
 #include "base/files.h"
 #include "base/result.h"
-#include "trace/manifest.h"
-#include "trace/recording_writer.h"
+#include "trace/recording/manifest.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis {
 

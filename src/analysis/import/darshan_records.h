@@ -13,9 +13,9 @@
 
 #include "analysis/import/darshan_line.h"
 #include "base/result.h"
-#include "trace/batch.h"
-#include "trace/recording_writer.h"
-#include "trace/strings.h"
+#include "trace/recording/recording_writer.h"
+#include "trace/rows/batch.h"
+#include "trace/rows/strings.h"
 
 namespace fathom::analysis {
 

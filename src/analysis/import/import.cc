@@ -10,7 +10,7 @@
 #include "analysis/import/byte_source.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "trace/in_use.h"
+#include "trace/spool/in_use.h"
 
 namespace fathom::analysis {
 

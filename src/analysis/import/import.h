@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/manifest.h"
+#include "trace/recording/manifest.h"
 
 namespace fathom::analysis {
 

@@ -11,8 +11,8 @@
 #include "analysis/import/pfw_line.h"
 #include "analysis/import/pfw_rows.h"
 #include "base/text.h"
-#include "trace/manifest.h"
-#include "trace/recording_writer.h"
+#include "trace/recording/manifest.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis {
 namespace {

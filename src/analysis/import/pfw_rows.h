@@ -11,7 +11,7 @@
 #include "analysis/import/call_names.h"
 #include "analysis/import/pfw_facts.h"
 #include "analysis/import/pfw_line.h"
-#include "trace/batch.h"
+#include "trace/rows/batch.h"
 
 namespace fathom::analysis {
 

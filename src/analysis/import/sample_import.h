@@ -15,7 +15,7 @@
 #include "analysis/import/import.h"
 #include "analysis/import/import_lines.h"
 #include "base/result.h"
-#include "trace/recording_writer.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis {
 

@@ -13,7 +13,7 @@
 #include "analysis/import/text_words.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "trace/recording_writer.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/testing/sample_recording.h"
 
-#include "trace/recording_writer.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis::testing {
 namespace {

@@ -12,7 +12,7 @@
 #include "analysis/walk/call_parts.h"
 #include "base/text.h"
 #include "sql/quote.h"
-#include "trace/layers.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {

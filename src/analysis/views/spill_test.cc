@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "analysis/report.h"
-#include "trace/recording_writer.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis {
 namespace {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "trace/recording_writer.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sources/ebpf/functions.h"
-#include "trace/decoder.h"
+#include "trace/decode/decoder.h"
 
 namespace fathom::sources::ebpf {
 

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "sources/ebpf/calls.h"
-#include "trace/processes.h"
+#include "trace/recording/processes.h"
 #include "wire/rank.h"
 
 namespace fathom::sources::ebpf {

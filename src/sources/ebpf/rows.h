@@ -14,7 +14,7 @@
 #include "sources/ebpf/known_files.h"
 #include "sources/ebpf/probes.h"
 #include "sources/source.h"
-#include "trace/host_rows.h"
+#include "trace/decode/host_rows.h"
 
 namespace fathom::sources::ebpf {
 

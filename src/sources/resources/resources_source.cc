@@ -16,7 +16,7 @@
 #include "sources/resources/gpu_thread.h"
 #include "sources/resources/sampler.h"
 #include "sources/source.h"
-#include "trace/pool_file.h"
+#include "trace/spool/pool_file.h"
 #include "wire/spool.h"
 
 namespace fathom::sources {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "sources/resources/process_tree.h"
-#include "trace/batch.h"
+#include "trace/rows/batch.h"
 
 namespace fathom::sources {
 

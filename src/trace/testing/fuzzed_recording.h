@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/testing/fuzzed_files.h"
-#include "trace/chunk_log.h"
+#include "trace/spool/chunk_log.h"
 #include "trace/testing/spool_builder.h"
 
 namespace fathom::trace::testing {

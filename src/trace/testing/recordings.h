@@ -9,7 +9,7 @@
 #include "sql/connection.h"
 #include "sql/database.h"
 #include "sql/quote.h"
-#include "trace/recording.h"
+#include "trace/recording/recording.h"
 #include "trace/testing/spool_builder.h"
 
 namespace fathom::trace::testing {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "convert/export.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/files.h"
+#include "render/export/anonymous_stream.h"
+
+namespace fathom::convert {
+namespace {
+
+// "run.pfw.gz" with "-7" before the first of its extensions.
+std::string name_for(const std::string& output, const std::string& part) {
+  const std::size_t slash = output.rfind('/');
+  const std::size_t from = slash == std::string::npos ? 0 : slash + 1;
+  const std::size_t dot = std::min(output.find('.', from + 1), output.size());
+  return output.substr(0, dot) + "-" + part + output.substr(dot);
+}
+
+}  // namespace
+
+Status Export::write(const std::string& output, RowFilter filter) {
+  if (!exporter_.parts.empty()) return write_folder(output, std::move(filter));
+  return write_file(output, exporter_.write, std::move(filter));
+}
+
+Status Export::write_each(const std::string& output, const RowFilter& filter) {
+  return write_parts(filter, [&](const std::string& part, RowFilter one) {
+    return write(name_for(output, part), std::move(one));
+  });
+}
+
+Status Export::write_file(const std::string& output, Writer writer, RowFilter filter) {
+  const bool by_name = exporter_.gzip == render::Gzip::kByName && output.ends_with(".gz");
+  const bool gzip = by_name || exporter_.gzip == render::Gzip::kAlways;
+  FATHOM_ASSIGN(render::ByteSink sink, render::ByteSink::open(output, gzip));
+  StoreStream stream(store_, std::move(filter));
+  if (key_.empty()) {
+    FATHOM_TRY(writer(stream, sink));
+  } else {
+    render::AnonymousStream anonymous(stream, key_);
+    FATHOM_TRY(writer(anonymous, sink));
+  }
+  return sink.finish();
+}
+
+// The plain names hold all processes together.
+Status Export::write_folder(const std::string& folder, RowFilter filter) {
+  FATHOM_TRY(make_dirs(folder));
+  if (filter.layers.empty()) filter.layers = {std::string(exporter_.layer)};
+  const auto write_pair = [&](const std::string& part, const RowFilter& rows) -> Status {
+    for (const render::ExporterPart& file : exporter_.parts) {
+      const std::string path = join_path(folder, file.file);
+      FATHOM_TRY(write_file(part.empty() ? path : name_for(path, part), file.write, rows));
+    }
+    return {};
+  };
+  FATHOM_TRY(write_pair("", filter));
+  FATHOM_ASSIGN(const Processes processes, processes_with_events(store_, filter));
+  return processes.size() > 1 ? write_each_of(processes, filter, write_pair) : Status();
+}
+
+Status Export::write_parts(const RowFilter& filter, const WriteOne& write_one) {
+  FATHOM_ASSIGN(const Processes processes, processes_of(store_, filter));
+  FATHOM_TRY(write_each_of(processes, filter, write_one));
+  FATHOM_ASSIGN(const bool others, has_rows_without_process(store_, filter));
+  if (!others) return {};
+  RowFilter rest = filter;
+  rest.without_process = true;
+  return write_one("machine", std::move(rest));
+}
+
+Status Export::write_each_of(const Processes& processes, const RowFilter& filter,
+                             const WriteOne& write_one) {
+  std::set<std::string> hosts;
+  for (const auto& [host, pid] : processes) hosts.insert(host);
+  for (const auto& [host, pid] : processes) {
+    RowFilter one = filter;
+    one.host = host;
+    one.pids = {pid};
+    const std::string part = (hosts.size() > 1 ? host + "-" : "") + std::to_string(pid);
+    FATHOM_TRY(write_one(part, std::move(one)));
+  }
+  return {};
+}
+
+}  // namespace fathom::convert

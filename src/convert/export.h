@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// A recording into a file of another format, or into several.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "analysis/store.h"
+#include "convert/store_stream.h"
+#include "render/export/exporter.h"
+
+namespace fathom::convert {
+
+class Export {
+ public:
+  // With a key paths, hosts and programs are written as hashes.
+  Export(analysis::Store& store, const render::ExporterDef& exporter, std::string key = "")
+      : store_(store), exporter_(exporter), key_(std::move(key)) {}
+
+  // A file, or where the format is several, a folder.
+  Status write(const std::string& output, RowFilter filter);
+  // One for each process, with its pid in the name.
+  Status write_each(const std::string& output, const RowFilter& filter);
+
+ private:
+  using Writer = Status (*)(render::EventStream& from, render::ByteSink& to);
+  using WriteOne = std::function<Status(const std::string& part, RowFilter filter)>;
+
+  Status write_file(const std::string& output, Writer writer, RowFilter filter);
+  Status write_folder(const std::string& folder, RowFilter filter);
+  Status write_parts(const RowFilter& filter, const WriteOne& write_one);
+  static Status write_each_of(const Processes& processes, const RowFilter& filter,
+                              const WriteOne& write_one);
+
+  analysis::Store& store_;
+  const render::ExporterDef& exporter_;
+  std::string key_;
+};
+
+}  // namespace fathom::convert

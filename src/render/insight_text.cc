@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "render/insight_text.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace fathom::render {
+std::string insight_text(const std::vector<analysis::Insight>& insights, Format format,
+                         const Style& style) {
+  const auto line = [&](const std::string& words) { return sentence_text(words, format); };
+  const auto strong = [&](const std::string& words) {
+    return style.color ? "\x1b[1m" + words + "\x1b[0m" : words;
+  };
+  std::string text;
+  for (const analysis::Insight& one : insights) {
+    const bool good = one.severity == analysis::Severity::kGood;
+    text += fmt::format("{} {} ({}, {})\n    {}.\n", good ? "+" : "!", strong(line(one.title)),
+                        analysis::severity_name(one.severity), one.rule, line(one.says));
+    if (one.gain_ns) {
+      text += fmt::format("    Could save up to {}: {}.\n",
+                          human_ns(static_cast<double>(*one.gain_ns)), line(one.gain));
+    }
+    if (!good) text += fmt::format("    Try: {}.\n", line(one.advice));
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+Table insight_table(const std::vector<analysis::Insight>& insights) {
+  Table table{.title = "Insights",
+              .columns = {{"rule"},
+                          {"severity"},
+                          {"title"},
+                          {"says"},
+                          {"gain", Measure::kNanoseconds},
+                          {"why"},
+                          {"try"}},
+              .rows = {},
+              .note = {}};
+  for (const analysis::Insight& one : insights) {
+    table.rows.push_back({one.rule, std::string(analysis::severity_name(one.severity)), one.title,
+                          one.says, one.gain_ns ? Value(*one.gain_ns) : Value(), one.gain,
+                          one.advice});
+  }
+  return table;
+}
+
+}  // namespace fathom::render

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "session/run/broker.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "session/run_header.h"
+#include "trace/decode/schema.h"
+#include "wire/spool.h"
+
+namespace fathom::session {
+namespace {
+
+struct Answer {
+  fathom_broker_reply head{};
+  Fd fd;
+};
+
+class Brokered : public testing::Test {
+ protected:
+  Brokered() {
+    std::string name = testing::TempDir() + "broker-XXXXXX";
+    root_ = mkdtemp(name.data());
+    EXPECT_TRUE(make_spool(root_, {.spool_max = 3 << 20}));
+    broker_ = Broker::open(root_).value();
+    EXPECT_TRUE(broker_->start());
+    const std::string variable = broker_->variable();
+    value_ = variable.substr(variable.find('=') + 1);
+  }
+  ~Brokered() override {
+    broker_.reset();
+    (void)remove_tree(root_).has_value();
+  }
+
+  // What the broker says to one packet; nothing where it hangs up without a word.
+  std::optional<Answer> ask(const std::string& packet) {
+    const Fd line(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string name = FATHOM_BROKER_PREFIX + value_.substr(0, FATHOM_BROKER_WORD);
+    name.copy(address.sun_path + 1, name.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+    EXPECT_EQ(::connect(line.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(::send(line.get(), packet.data(), packet.size(), 0),
+              static_cast<ssize_t>(packet.size()));
+    Answer answer;
+    iovec piece{&answer.head, sizeof answer.head};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    if (::recvmsg(line.get(), &message, MSG_CMSG_CLOEXEC) <= 0) return std::nullopt;
+    if (const cmsghdr* head = CMSG_FIRSTHDR(&message)) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(head), sizeof fd);
+      answer.fd = Fd(fd);
+    }
+    return answer;
+  }
+
+  [[nodiscard]] fathom_broker_request request(fathom_broker_verb verb) const {
+    fathom_broker_request request{};
+    request.magic = FATHOM_BROKER_MAGIC;
+    request.version = FATHOM_BROKER_VERSION;
+    request.verb = static_cast<std::uint16_t>(verb);
+    value_.copy(request.ask, FATHOM_BROKER_WORD, FATHOM_BROKER_WORD + 1);
+    return request;
+  }
+  static std::string packet(const fathom_broker_request& request, const std::string& text = "") {
+    return std::string(reinterpret_cast<const char*>(&request), sizeof request) + text;
+  }
+
+  std::string root_, value_;
+  std::unique_ptr<Broker> broker_;
+};
+
+TEST_F(Brokered, GivesTheHeaderToBeReadAlone) {
+  const auto answer = ask(packet(request(FATHOM_BROKER_JOIN)));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->head.granted, 1);
+  EXPECT_EQ(std::string(answer->head.answer, FATHOM_BROKER_WORD),
+            value_.substr(2UL * (FATHOM_BROKER_WORD + 1)));
+  std::uint64_t magic = 0;
+  EXPECT_EQ(::pread(answer->fd.get(), &magic, sizeof magic, 0), 8);
+  EXPECT_EQ(magic, FATHOM_RUN_MAGIC);
+  EXPECT_NE(::ftruncate(answer->fd.get(), 0), 0);
+  EXPECT_EQ(::mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, answer->fd.get(), 0), MAP_FAILED);
+}
+
+TEST_F(Brokered, AStrangerGetsNoWord) {
+  fathom_broker_request stranger = request(FATHOM_BROKER_JOIN);
+  stranger.ask[5] = stranger.ask[5] == '0' ? '1' : '0';
+  EXPECT_FALSE(ask(packet(stranger)));
+  EXPECT_FALSE(ask("short"));
+}
+
+TEST_F(Brokered, KeepsASchemaThatIsWhatItsNameSays) {
+  const std::string text = "a schema\n";
+  fathom_broker_request wanted = request(FATHOM_BROKER_JOIN);
+  wanted.schema_hash = trace::fnv1a(text);
+  EXPECT_EQ(ask(packet(wanted))->head.wants_schema, 1U);
+  fathom_broker_request brings = request(FATHOM_BROKER_SCHEMA);
+  brings.schema_hash = wanted.schema_hash;
+  EXPECT_EQ(ask(packet(brings, "another\n"))->head.granted, 0);
+  EXPECT_EQ(ask(packet(brings, text))->head.granted, 1);
+  EXPECT_EQ(ask(packet(wanted))->head.wants_schema, 0U);
+}
+
+TEST_F(Brokered, MakesPoolsWithinTheBudget) {
+  fathom_broker_request pool = request(FATHOM_BROKER_POOL);
+  pool.segments = 32;
+  pool.process_key = 0xabc;
+  pool.serial = 1;
+  const auto answer = ask(packet(pool));
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->head.granted, 1);
+  struct stat facts {};
+  const std::string path =
+      root_ + "/spool/" + std::to_string(getpid()) + "-abc-1" + FATHOM_POOL_SUFFIX;
+  ASSERT_EQ(::stat(path.c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_size, FATHOM_POOL_HEADER_SIZE + 32 * FATHOM_SEGMENT_SIZE);
+  EXPECT_EQ(facts.st_mode & 0777U, 0600U);
+  EXPECT_EQ(ask(packet(pool))->head.granted, 0) << "it is there already";
+  for (unsigned segments : {0U, 1U << 20U, 64U}) {
+    pool.segments = segments;
+    pool.serial++;
+    EXPECT_EQ(ask(packet(pool))->head.granted, 0) << segments;
+  }
+  pool.segments = 32;
+  EXPECT_EQ(ask(packet(pool))->head.granted, 1) << "what was not made is not booked";
+}
+
+}  // namespace
+}  // namespace fathom::session

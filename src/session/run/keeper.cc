@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "session/run/keeper.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/os_error.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr int kTickMs = 100;
+
+void leave_caller() {
+  ::setsid();
+  (void)!::chdir("/");
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int stream = 0; stream < 3 && nothing >= 0; ++stream) ::dup2(nothing, stream);
+}
+
+// Waits a moment; whether somebody wants us to end.
+bool told_to_end(SignalQueue& signals) {
+  pollfd waiting{signals.fd(), POLLIN, 0};
+  ::poll(&waiting, 1, kTickMs);
+  siginfo_t info;
+  bool told = false;
+  while (signals.next(info)) told |= info.si_signo == SIGTERM || info.si_signo == SIGINT;
+  return told;
+}
+
+[[noreturn]] void keep(const sources::SourceContext& context, SignalQueue& signals,
+                       HostSources& hosts, Pump& pump) {
+  leave_caller();
+  hosts.resume(context, pump.packer().manifest());
+  pump.start(hosts.pointers());
+  while (hosts.outlived() && !told_to_end(signals)) {
+  }
+  hosts.stop();
+  pump.stop();
+  hosts.tell(pump.packer().manifest());
+  const Result<trace::FinishResult> finished = pump.packer().finish();
+  ::_exit(finished ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+}  // namespace
+
+Status leave_keeper(const sources::SourceContext& context, SignalQueue& signals, HostSources& hosts,
+                    Pump& pump) {
+  const pid_t keeper = ::fork();
+  if (keeper < 0) return os_error(errno, "start a process that goes on recording");
+  if (keeper == 0) keep(context, signals, hosts, pump);
+  return {};
+}
+
+}  // namespace fathom::session

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "session/run/program.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/os_error.h"
+#include "base/text.h"
+
+namespace fathom::session {
+namespace {
+
+enum class Fit { kNothing, kUnusable, kRuns };
+
+Fit fit_of(const std::string& path) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) != 0) return errno == EACCES ? Fit::kUnusable : Fit::kNothing;
+  if (!S_ISREG(facts.st_mode) || eaccess(path.c_str(), X_OK) != 0) return Fit::kUnusable;
+  return Fit::kRuns;
+}
+
+Error not_found(const std::string& word) {
+  return {Code::kNotFound, word + ": there is no such program", "check its name and PATH"};
+}
+Error not_runnable(const std::string& path) {
+  return {Code::kDenied, path + " is not a program that may be run", "check its mode (chmod +x)"};
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// Everything that the child needs, made before fork: between fork and exec nothing is allocated.
+struct Prepared {
+  explicit Prepared(const ProgramSpec& spec)
+      : path(spec.path),
+        words(spec.words),
+        environment(spec.environment),
+        script{"/bin/sh", spec.path} {
+    script.insert(script.end(), spec.words.begin() + 1, spec.words.end());
+    argv = pointers(words);
+    envp = pointers(environment);
+    script_argv = pointers(script);
+  }
+  std::string path;
+  std::vector<std::string> words, environment, script;
+  std::vector<char*> argv, envp, script_argv;
+};
+
+[[noreturn]] void become(const Prepared& prepared, const SignalQueue& signals, int go, int report) {
+  char word = 0;
+  ssize_t got = 0;
+  do {
+    got = read(go, &word, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got != 1) _exit(127);
+  signals.restore_in_child();
+  execve(prepared.path.c_str(), prepared.argv.data(), prepared.envp.data());
+  // A script without a first line for the kernel: shells and execvp give it to sh.
+  if (errno == ENOEXEC) execve("/bin/sh", prepared.script_argv.data(), prepared.envp.data());
+  const int number = errno;
+  (void)!write(report, &number, sizeof number);
+  _exit(127);
+}
+
+struct Pipe {
+  Fd read_end;
+  Fd write_end;
+};
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return os_error(errno, "make a pipe");
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+}  // namespace
+
+Result<std::string> find_program(const std::string& word) {
+  if (word.find('/') != std::string::npos) {
+    switch (fit_of(word)) {
+      case Fit::kRuns:
+        return word;
+      case Fit::kUnusable:
+        return not_runnable(word);
+      case Fit::kNothing:
+        return not_found(word);
+    }
+  }
+  const char* path = std::getenv("PATH");
+  std::string unusable;
+  for (const std::string_view folder : split(path != nullptr ? path : "/bin:/usr/bin", ':')) {
+    if (word.empty()) break;
+    const std::string candidate = join_path(folder.empty() ? "." : folder, word);
+    const Fit fit = fit_of(candidate);
+    if (fit == Fit::kRuns) return candidate;
+    if (fit == Fit::kUnusable && unusable.empty()) unusable = candidate;
+  }
+  return unusable.empty() ? not_found(word) : not_runnable(unusable);
+}
+
+int shell_status(const Error& error) { return error.code == Code::kNotFound ? 127 : 126; }
+
+Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals,
+                            const std::function<Status(pid_t)>& before) {
+  Prepared prepared(spec);
+  signals.witness().start();
+  FATHOM_ASSIGN(Pipe report, make_pipe());
+  FATHOM_ASSIGN(Pipe go, make_pipe());
+  const pid_t child = fork();
+  if (child < 0) return os_error(errno, "start " + spec.path);
+  if (child == 0) {
+    go.write_end.reset();
+    become(prepared, signals, go.read_end.get(), report.write_end.get());
+  }
+  report.write_end.reset();
+  if (const Status ready = before ? before(child) : Status(); !ready) {
+    go.write_end.reset();
+    waitpid(child, nullptr, 0);
+    return ready.error();
+  }
+  (void)!write(go.write_end.get(), "", 1);
+  // exec closes the pipe without a word; a failure writes its number.
+  int number = 0;
+  ssize_t got = 0;
+  do {
+    got = read(report.read_end.get(), &number, sizeof number);
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof number)) return child;
+  waitpid(child, nullptr, 0);
+  const Code code = number == ENOENT && !path_exists(spec.path) ? Code::kNotFound : Code::kDenied;
+  return Error{code, spec.path + " cannot be run: " + std::strerror(number), ""};
+}
+
+}  // namespace fathom::session

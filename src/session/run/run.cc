@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: MIT
+#include "session/run/run.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/host.h"
+#include "base/private_files.h"
+#include "base/sum.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "session/environment.h"
+#include "session/host_sources.h"
+#include "session/kernel_options.h"
+#include "session/layer_plan.h"
+#include "session/place.h"
+#include "session/run/broker.h"
+#include "session/run/keeper.h"
+#include "session/run/program.h"
+#include "session/run_header.h"
+#include "session/signal_policy.h"
+#include "sources/function_names.h"
+#include "sources/library.h"
+#include "trace/recording/obstacle.h"
+#include "wire/exec.h"
+
+namespace fathom::session {
+namespace {
+
+// All that is fixed before the program starts.
+struct Prepared {
+  LayerPlan plan;
+  std::string program;               // path
+  std::string library;               // "" where nothing is recorded in the process
+  std::vector<std::string> paths;    // filter, absolute
+  std::vector<std::string> further;  // variables of single layers
+  std::string directory;
+  fathom_run_header header{};
+  std::unique_ptr<Broker> broker;  // nullptr: what processes cannot open they do without
+};
+
+Result<std::vector<std::string>> absolute_paths(const std::vector<std::string>& paths) {
+  std::vector<std::string> result;
+  for (const std::string& path : paths) {
+    if (path.empty())
+      return usage_error("an empty path in --paths",
+                         "name directories or files, separated by commas");
+    FATHOM_ASSIGN(std::string absolute, absolute_path(path));
+    result.push_back(std::move(absolute));
+  }
+  return result;
+}
+
+// Arguments may hold secrets.
+std::vector<std::string> shown_command(const RunOptions& options) {
+  if (options.no_command) return {options.command.front()};
+  return options.command;
+}
+
+trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& options) {
+  trace::Manifest manifest;
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (const std::uint8_t byte : prepared.header.run_id) {
+    manifest.run_id += {kDigits[byte >> 4U], kDigits[byte & 15U]};
+  }
+  for (const std::string& word : shown_command(options))
+    manifest.command.push_back(escape_invalid_utf8(word));
+  const Result<std::string> cwd = real_path(".");
+  manifest.cwd = cwd ? escape_invalid_utf8(*cwd) : "";
+  if (!options.no_command) manifest.environment = telling_environment(own_environment());
+  manifest.host = this_host();
+  manifest.origin = "run";
+  manifest.start_realtime_ns = static_cast<std::int64_t>(prepared.header.start_realtime_ns);
+  manifest.clock = trace::Clock::of(prepared.header);
+  manifest.layers = prepared.plan.states;
+  manifest.path_filter = prepared.paths;
+  return manifest;
+}
+
+// Programs inherit it.
+bool stack_is_small() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_STACK;
+}
+
+bool takes_library(const Prepared& prepared) {
+  return !stack_is_small() && !trace::turns_library_away(prepared.program, prepared.library);
+}
+
+ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
+  std::vector<std::string> environment = own_environment();
+  if (prepared.library.empty()) {
+    environment = plain_environment(std::move(environment));
+  } else {
+    environment = guest_environment(std::move(environment), {.library = prepared.library,
+                                                             .directory = prepared.directory,
+                                                             .layers = prepared.plan.in_process,
+                                                             .calls = options.calls,
+                                                             .further = prepared.further,
+                                                             .preloads = takes_library(prepared)});
+  }
+  return {
+      .path = prepared.program, .words = options.command, .environment = std::move(environment)};
+}
+
+// A program that the library cannot enter ran all the same; the recording says why it holds nothing
+// of it.
+void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& totals) {
+  if (prepared.library.empty()) return;
+  const Result<std::string> path = real_path(prepared.program);
+  if (!path) return;
+  std::string reason = trace::obstacle_of(*path, prepared.library);
+  if (reason.empty() && stack_is_small()) reason = trace::kSmallStack;
+  if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
+  if (reason.empty()) return;
+  totals.manifest.not_covered.push_back(
+      {.pid = program, .program = escape_invalid_utf8(*path), .reason = reason});
+}
+
+// Two readings of the clock and about as much again for the record.
+double estimated_ns_per_event(std::uint32_t tick_source) {
+  constexpr int kReadings = 2000;
+  std::uint64_t sum = 0;
+  const std::int64_t begin = now_monotonic_ns();
+  for (int i = 0; i < kReadings; ++i) sum += trace::Clock::now_tick(tick_source);
+  const std::int64_t spent = now_monotonic_ns() - begin;
+  constexpr double kStoreNs = 15;
+  return sum == 0 ? kStoreNs : 2 * static_cast<double>(spent) / kReadings + kStoreNs;
+}
+
+// Calls that the library recorded, each by itself or added up.
+std::int64_t calls_in_process(const Prepared& prepared, const trace::SummaryTable& summary,
+                              const trace::Strings& strings) {
+  std::int64_t calls = 0;
+  for (const trace::SummaryRow& row : summary.rows()) {
+    const std::string_view layer = strings.view(row.key.layer);
+    if (std::ranges::find(prepared.plan.in_process, layer) != prepared.plan.in_process.end())
+      add_to(calls, row.calls);
+  }
+  return calls;
+}
+
+// Layers that recorded nothing say so, and what the recording cost is estimated.
+void complete_manifest(const Prepared& prepared, std::int64_t calls, trace::Manifest& manifest) {
+  const double each = estimated_ns_per_event(prepared.header.tick_source);
+  manifest.overhead_ns_per_event = each;
+  manifest.overhead_ns = static_cast<std::int64_t>(each * static_cast<double>(calls));
+  for (trace::LayerState& layer : manifest.layers) {
+    if (layer.state != "on" || layer.events != 0 || !layer.reason.empty()) continue;
+    layer.reason = manifest.not_covered.empty() ? "nothing happened in this layer"
+                                                : "nothing was seen; the library could not enter " +
+                                                      manifest.not_covered[0].program + " (" +
+                                                      manifest.not_covered[0].reason + ")";
+  }
+}
+
+// Sums, and all that the manifest says about the run: packing may be interrupted, or be left to a
+// later command.
+Result<trace::Totals> sum_up(const Prepared& prepared, pid_t program, trace::Packer& packer) {
+  FATHOM_ASSIGN(trace::Totals totals, packer.sum_up());
+  note_uncovered(prepared, program, totals);
+  complete_manifest(prepared, calls_in_process(prepared, totals.summary, packer.strings()),
+                    totals.manifest);
+  trace::Manifest& manifest = packer.manifest();
+  manifest.not_covered = totals.manifest.not_covered;
+  manifest.overhead_ns = totals.manifest.overhead_ns;
+  manifest.overhead_ns_per_event = totals.manifest.overhead_ns_per_event;
+  for (const trace::LayerState& layer : totals.manifest.layers)
+    manifest.layer(layer.layer).reason = layer.reason;
+  FATHOM_TRY(trace::write_manifest(prepared.directory, manifest));
+  return totals;
+}
+
+// Whether somebody wants us to end.
+bool told_to_end(SignalQueue& signals) {
+  siginfo_t info;
+  bool told = false;
+  while (signals.next(info)) {
+    told |= std::ranges::find(kForwardedSignals, info.si_signo) != std::end(kForwardedSignals);
+  }
+  return told;
+}
+
+// Sums up and tells of it; the number of events that wait to be packed.
+Result<std::uint64_t> tell_end(const Prepared& prepared, pid_t program, trace::Packer& packer,
+                               const RunHooks& hooks, const RunOutcome& outcome) {
+  FATHOM_ASSIGN(const trace::Totals totals, sum_up(prepared, program, packer));
+  if (hooks.ended && !outcome.trouble)
+    hooks.ended({.directory = prepared.directory, .totals = totals, .strings = packer.strings()});
+  return totals.waiting;
+}
+
+Status finish(std::uint64_t waiting, SignalQueue& signals, trace::Packer& packer,
+              const RunHooks& hooks, RunOutcome& outcome) {
+  const std::uint64_t before = packer.progress().events;
+  const auto go_on = [&](std::uint64_t) {
+    if (hooks.packing) hooks.packing({.packed = packer.progress().events - before, .all = waiting});
+    return !told_to_end(signals);
+  };
+  FATHOM_ASSIGN(const trace::FinishResult finished, packer.finish("", go_on));
+  outcome.interrupted = finished.interrupted;
+  return {};
+}
+
+// Alnair's logs are there without the library that has all of their rows, too.
+Result<std::string> library_for(const LayerPlan& plan) {
+  const bool heap = plan.has(sources::kHeapLayer);
+  if (plan.has("cuda") && !alnair_folder().empty()) {
+    Result<std::string> library =
+        sources::find_library(heap ? sources::kHeapAndAlnairLogs : sources::kAlnairLogs);
+    if (library) return library;
+  }
+  return sources::find_library(heap ? sources::kHeapLayer : std::string_view());
+}
+
+Status check_options(bool any, const std::string& layer, const LayerPlan& plan) {
+  if (!any || plan.has(layer)) return {};
+  return usage_error("options of layer " + layer + ", which is not recorded",
+                     "add --layers +" + layer);
+}
+
+// Everything that can be wrong with the command line, before anything is made.
+Result<Prepared> prepare(const RunOptions& options) {
+  Prepared prepared;
+  FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options.functions)));
+  FATHOM_TRY(check_sources(
+      {options.functions, options.categories, options.filters, options.returns}, prepared.plan));
+  FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
+  FATHOM_ASSIGN(prepared.further, python_variables(options.python));
+  FATHOM_TRY(check_options(options.python.any(), "python", prepared.plan));
+  FATHOM_ASSIGN(const std::vector<std::string> gpu, gpu_variables(options.gpu));
+  FATHOM_TRY(check_options(options.gpu.any(), "gpu", prepared.plan));
+  prepared.further.insert(prepared.further.end(), gpu.begin(), gpu.end());
+  if (options.no_command) prepared.further.emplace_back(kNoCommand);
+  for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
+  FATHOM_TRY(check_place(options.output, options.force));
+  if (!prepared.plan.in_process.empty()) {
+    FATHOM_ASSIGN(prepared.library, library_for(prepared.plan));
+  }
+  return prepared;
+}
+
+RunOutcome not_started(const Error& error) {
+  RunOutcome outcome;
+  outcome.exit_status = shell_status(error);
+  outcome.not_started = error;
+  return outcome;
+}
+
+Result<trace::Packer> open_recording(Prepared& prepared, const RunOptions& options) {
+  FATHOM_ASSIGN(prepared.header,
+                make_spool(prepared.directory, {.spool_max = options.spool_max,
+                                                .block_when_full = options.block_when_full,
+                                                .interval_ns = options.interval_ns}));
+  trace::Manifest manifest = first_manifest(prepared, options);
+  FATHOM_TRY(trace::write_manifest(prepared.directory, manifest));
+  return trace::Packer::open(prepared.directory, std::move(manifest),
+                             {.resolver = sources::function_names(), .library = prepared.library});
+}
+
+// For programs that become another user, or change their root. A recording goes on without.
+void open_broker(Prepared& prepared) {
+  if (prepared.library.empty()) return;
+  if (std::string filters = filters_variable(); !filters.empty())
+    prepared.further.push_back(std::move(filters));
+  Result<std::unique_ptr<Broker>> broker = Broker::open(prepared.directory);
+  if (!broker) return;
+  prepared.broker = std::move(broker).value();
+  prepared.further.push_back(prepared.broker->variable());
+}
+
+// Whether somebody goes on after the program, not just for the moment that its end takes.
+bool is_outlived(HostSources& hosts) {
+  constexpr int kLooks = 10;
+  const timespec moment{0, 10'000'000};
+  for (int look = 0; look < kLooks && hosts.outlived(); ++look) ::nanosleep(&moment, nullptr);
+  return hosts.outlived();
+}
+
+// The rest of the recording is somebody else's.
+Status hand_over(const Prepared& prepared, const sources::SourceContext& context,
+                 SignalQueue& signals, HostSources& hosts, Pump& pump) {
+  pump.packer().manifest().state = trace::RunState::kRunning;
+  FATHOM_TRY(trace::write_manifest(prepared.directory, pump.packer().manifest()));
+  return leave_keeper(context, signals, hosts, pump);
+}
+
+// Whoever takes rows, if somebody does.
+std::unique_ptr<StreamTaker> hand_on_rows(const Prepared& prepared, const RunHooks& hooks,
+                                          Pump& pump, RunOutcome& outcome) {
+  if (!hooks.rows || !prepared.plan.has(hooks.rows_layer)) return nullptr;
+  std::unique_ptr<StreamTaker> taker =
+      hooks.rows(prepared.directory, static_cast<std::int64_t>(prepared.header.start_realtime_ns));
+  if (const Status begun = pump.hand_rows_to(*taker); !begun) outcome.rows_trouble = begun.error();
+  return taker;
+}
+
+// Whatever goes wrong with the recording, memory that is not to be had included, is told, and the
+// program goes on.
+template <class Step>
+void attempt(RunOutcome& outcome, const Step& step) {
+  try {
+    step();
+  } catch (const std::exception& error) {
+    if (!outcome.trouble)
+      outcome.trouble = Error{Code::kIo, std::string("recording stopped: ") + error.what(), ""};
+  }
+}
+
+// What is known when the program has ended.
+struct End {
+  pid_t program = 0;
+  std::int64_t duration_ns = 0;
+  bool outlived = false;  // processes go on, and somebody records them
+};
+
+// The rest of the recording, when the program has ended.
+void complete(const Prepared& prepared, const sources::SourceContext& context, const End& end,
+              SignalQueue& signals, HostSources& hosts, Pump& pump, const RunHooks& hooks,
+              RunOutcome& outcome) {
+  pump.stop();
+  if (!outcome.rows_trouble) outcome.rows_trouble = pump.rows_trouble();
+  trace::Manifest& manifest = pump.packer().manifest();
+  hosts.tell(manifest);
+  manifest.duration_ns = end.duration_ns;
+  manifest.pid = end.program;
+  manifest.exit_status = outcome.exit_status;
+  if (!outcome.trouble) outcome.trouble = pump.trouble();
+  const Result<std::uint64_t> waiting =
+      tell_end(prepared, end.program, pump.packer(), hooks, outcome);
+  const Status finished = !waiting       ? Status(waiting.error())
+                          : end.outlived ? hand_over(prepared, context, signals, hosts, pump)
+                                         : finish(*waiting, signals, pump.packer(), hooks, outcome);
+  if (!finished && !outcome.trouble) outcome.trouble = finished.error();
+}
+
+// From the program's first instruction to the end of the recording.
+RunOutcome record(const Prepared& prepared, const sources::SourceContext& context,
+                  SignalQueue& signals, HostSources& hosts, Pump& pump, const RunHooks& hooks) {
+  const std::int64_t start = context.start_monotonic_ns;
+  End end{.program = context.root_pid};
+  RunOutcome outcome;
+  std::unique_ptr<StreamTaker> taker;
+  attempt(outcome, [&] {
+    outcome.directory = prepared.directory;
+    if (prepared.broker) (void)prepared.broker->start();
+    taker = hand_on_rows(prepared, hooks, pump, outcome);
+    hosts.start(context, pump.packer().manifest());
+    pump.start(hosts.pointers());
+  });
+  supervise(end.program, signals, [&] {
+    if (!hooks.live) return;
+    attempt(outcome,
+            [&] { hooks.live({.elapsed_ns = now_monotonic_ns() - start, .flow = pump.flow()}); });
+  });
+  end.duration_ns = now_monotonic_ns() - start;
+  // Before reap: an ended process still tells what it used.
+  attempt(outcome, [&] {
+    end.outlived = is_outlived(hosts);
+    end.outlived ? hosts.pause() : hosts.stop();
+  });
+  const Ending ending = reap(end.program);
+  outcome.exit_status = ending.status;
+  outcome.signal = ending.signal;
+  if (prepared.broker) prepared.broker->stop();
+  told_to_end(signals);  // what waits came before the program ended, and was meant for it
+  attempt(outcome, [&] { complete(prepared, context, end, signals, hosts, pump, hooks, outcome); });
+  signals.release();
+  return outcome;
+}
+
+}  // namespace
+
+Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
+  FATHOM_ASSIGN(Prepared prepared, prepare(options));
+  Result<std::string> path = find_program(options.command.at(0));
+  if (!path) return not_started(path.error());
+  prepared.program = std::move(path).value();
+  FATHOM_ASSIGN(Fd gate, hold_place(options.output));
+  FATHOM_ASSIGN(prepared.directory, make_place(options.output, options.force, options.command[0]));
+  if (options.share) FATHOM_TRY(share_with(prepared.directory, *options.share));
+  Result<trace::Packer> packer = open_recording(prepared, options);
+  gate.reset();
+  Result<SignalQueue> signals = SignalQueue::open();
+  if (!packer || !signals) {
+    (void)remove_tree(prepared.directory).has_value();
+    return packer ? std::move(signals).error() : std::move(packer).error();
+  }
+  open_broker(prepared);
+  sources::SourceContext context{
+      .directory = prepared.directory,
+      .root_pid = 0,
+      .start_monotonic_ns = static_cast<std::int64_t>(prepared.header.start_monotonic_ns),
+      .hz = options.hz,
+      .layers = prepared.plan.layers,
+      .interval_ns = options.interval_ns,
+      .detail = options.detail,
+      .functions = options.functions,
+      .returns = options.returns,
+      .program = prepared.program,
+      .categories = options.categories,
+      .filters = options.filters,
+      .ring_bytes = options.ring_bytes,
+      .rows = options.rows,
+      .no_command = options.no_command};
+  HostSources hosts;
+  if (Status ready = hosts.prepare(prepared.plan.hosts, context); !ready) {
+    (void)remove_tree(prepared.directory).has_value();
+    return std::move(ready).error();
+  }
+  const Result<pid_t> program = start_program(program_spec(prepared, options), *signals,
+                                              [&](pid_t child) { return hosts.adopt(child); });
+  if (!program) {
+    (void)remove_tree(prepared.directory).has_value();
+    return not_started(program.error());
+  }
+  context.root_pid = *program;
+  Pump pump(std::move(packer).value(), prepared.directory);
+  return record(prepared, context, *signals, hosts, pump, hooks);
+}
+
+}  // namespace fathom::session

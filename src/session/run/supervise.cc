@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// The half of program.h that deals with a program that runs: signals, stopping, its end.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <vector>
+
+#include "base/files.h"
+#include "session/run/program.h"
+#include "session/signal_policy.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr int kTickMs = 100;
+
+bool has_terminal() { return Fd(open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)).valid(); }
+
+// "T" in /proc: stopped now, whatever an earlier report said.
+bool is_stopped(pid_t pid) {
+  const Result<std::string> text = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const std::size_t close = text ? text->rfind(") ") : std::string::npos;
+  return close != std::string::npos && (*text)[close + 2] == 'T';
+}
+
+// The shell waits for us, not for the program: when job control stops the program, the shell must
+// see us stop too. Where there is no terminal, whoever stopped the program will look after it.
+void stop_with(pid_t program) {
+  siginfo_t info{};
+  const int found = waitid(P_PID, static_cast<id_t>(program), &info, WSTOPPED | WNOHANG);
+  if (found != 0 || info.si_pid == 0 || info.si_code != CLD_STOPPED || !has_terminal()) return;
+  usleep(20'000);  // Ctrl-Z stops us by itself, and what we read now may be over already
+  if (!is_stopped(program)) return;
+  raise(SIGSTOP);
+  if (is_stopped(program)) kill(program, SIGCONT);
+}
+
+std::vector<ReceivedSignal> take_all(SignalQueue& signals) {
+  std::vector<ReceivedSignal> taken;
+  siginfo_t info;
+  while (signals.next(info)) {
+    if (is_forwarded(info.si_signo)) {
+      taken.push_back({.number = info.si_signo, .code = info.si_code, .sender = info.si_pid});
+    }
+  }
+  return taken;
+}
+
+// Whether the group got this one; what has been matched is used up.
+bool take_match(std::vector<ReceivedSignal>& of_group, const ReceivedSignal& signal) {
+  const auto found = std::ranges::find_if(of_group, [&](const ReceivedSignal& other) {
+    return other.number == signal.number && other.sender == signal.sender;
+  });
+  if (found == of_group.end()) return false;
+  of_group.erase(found);
+  return true;
+}
+
+// Each round asks the witness about signals that were in our queue before. What else it saw is in
+// our queue when it has answered, so that it is matched in the next round, or never: a signal that
+// waits swallows its like.
+void forward_signals(pid_t program, SignalQueue& signals) {
+  std::vector<ReceivedSignal> of_group;
+  for (std::vector<ReceivedSignal> own = take_all(signals); !own.empty();) {
+    std::ranges::copy(signals.witness().ask(), std::back_inserter(of_group));
+    std::vector<ReceivedSignal> later = take_all(signals);
+    for (ReceivedSignal& signal : own) {
+      signal.to_group = take_match(of_group, signal);
+      if (should_forward(signal, program, getpid())) kill(program, signal.number);
+    }
+    own = std::move(later);
+  }
+}
+
+bool has_ended(pid_t program) {
+  siginfo_t info{};
+  const int found = waitid(P_PID, static_cast<id_t>(program), &info, WEXITED | WNOHANG | WNOWAIT);
+  return found != 0 || info.si_pid == program;
+}
+
+}  // namespace
+
+void supervise(pid_t program, SignalQueue& signals, const std::function<void()>& tick) {
+  while (!has_ended(program)) {
+    pollfd waiting{signals.fd(), POLLIN, 0};
+    poll(&waiting, 1, kTickMs);
+    forward_signals(program, signals);
+    stop_with(program);
+    tick();
+  }
+  signals.witness().stop();
+}
+
+Ending reap(pid_t program) {
+  siginfo_t info{};
+  while (waitid(P_PID, static_cast<id_t>(program), &info, WEXITED) != 0) {
+    if (errno != EINTR) return {.status = 127};
+  }
+  return {.status = exit_status_of(info.si_code, info.si_status),
+          .signal = info.si_code == CLD_EXITED ? 0 : info.si_status};
+}
+
+void end_by(int signal) {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0);  // a core that goes to a program knows no limit
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  sigaction(signal, &plain, nullptr);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  raise(signal);
+}
+
+}  // namespace fathom::session

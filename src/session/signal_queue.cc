@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// A signalfd in place of handlers: nothing runs in the middle of something else, and a program that
+// is started gets the caller's mask and dispositions back unchanged.
+#include "session/signal_queue.h"
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/os_error.h"
+#include "base/shared_view.h"
+#include "session/signal_policy.h"
+
+namespace fathom::session {
+namespace {
+
+sigset_t queued_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : kForwardedSignals) sigaddset(&set, number);
+  sigaddset(&set, SIGCHLD);
+  sigaddset(&set,
+            SIGPIPE);  // a reader of our stderr that went away must not change the exit status
+  return set;
+}
+
+}  // namespace
+
+Result<SignalQueue> SignalQueue::open() {
+  const sigset_t set = queued_signals();
+  Fd fd(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd.valid()) return os_error(errno, "open a signalfd");
+  SignalQueue queue(std::move(fd));
+  // Where a caller ignores SIGCHLD the kernel would throw the program's status away.
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &plain, &queue.original_child_);
+  pthread_sigmask(SIG_BLOCK, &set, &queue.original_mask_);
+  return queue;
+}
+
+bool SignalQueue::next(siginfo_t& info) {
+  signalfd_siginfo raw{};
+  if (read(fd_.get(), &raw, sizeof raw) != static_cast<ssize_t>(sizeof raw)) return false;
+  info = {};
+  info.si_signo = static_cast<int>(raw.ssi_signo);
+  info.si_code = raw.ssi_code;
+  info.si_pid = static_cast<pid_t>(raw.ssi_pid);
+  return true;
+}
+
+void SignalQueue::restore_in_child() const {
+  restore_bus_signal();
+  sigaction(SIGCHLD, &original_child_, nullptr);
+  sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
+}
+
+void SignalQueue::release() {
+  siginfo_t info;
+  while (next(info)) {
+  }
+  sigset_t set = queued_signals();
+  sigdelset(&set, SIGCHLD);
+  sigdelset(&set, SIGPIPE);
+  for (const int number : kForwardedSignals) {
+    if (sigismember(&original_mask_, number) == 1) sigdelset(&set, number);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+}  // namespace fathom::session

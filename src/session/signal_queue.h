@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The signals of a process that looks after others, read one by one in place of being delivered.
+// Whoever waits for a program, a run or a daemon's requests waits for them beside.
+#pragma once
+
+#include <csignal>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "session/group_witness.h"
+
+namespace fathom::session {
+
+// Takes the signals that concern a supervisor out of ordinary delivery, for all threads that are
+// started later. One per process. A program started by start_program gets back what was before.
+class SignalQueue {
+ public:
+  static Result<SignalQueue> open();
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  // The next signal that waits; false when there is none.
+  bool next(siginfo_t& info);
+  // Tells signals to our process group from those to us alone, once it is started.
+  GroupWitness& witness() { return witness_; }
+  // In the child, before exec: mask and dispositions as they were.
+  void restore_in_child() const;
+  // From now on such signals end us as they end anybody. Those that wait are dropped: they came
+  // before.
+  void release();
+
+ private:
+  explicit SignalQueue(Fd fd) : fd_(std::move(fd)) {}
+  Fd fd_;
+  sigset_t original_mask_{};
+  struct sigaction original_child_ {};
+  GroupWitness witness_;
+};
+
+}  // namespace fathom::session

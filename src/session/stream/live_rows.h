@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The rows of a run that is supervised, handed on while its programs run: what row_stream.h does
+// for runs that nobody supervises, beside a packer, which has the recording to itself as ever.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "session/stream/row_feed.h"
+#include "trace/recording/packer.h"
+#include "trace/spool/log_follower.h"
+#include "trace/spool/spool.h"
+
+namespace fathom::session {
+
+// For one thread, but read_logs().
+class LiveRows {
+ public:
+  // `directory` is the recording's; the taker outlives this. Rows of all processes are handed on.
+  static Result<std::unique_ptr<LiveRows>> open(const std::string& directory, StreamTaker& taker);
+
+  // What came since the last time, also of processes that have ended since.
+  Status look(trace::Packer& packer);
+  // When the next look is due.
+  [[nodiscard]] std::int64_t pause_ns() const { return pause_ns_; }
+
+  // The taker has all rows of the logs below this one. They may be packed: a log that was is gone.
+  [[nodiscard]] std::uint64_t read_logs() const { return read_logs_; }
+  // Nobody wants rows any more.
+  void end() { read_logs_ = UINT64_MAX; }
+
+ private:
+  LiveRows(trace::Spool spool, StreamTaker& taker)
+      : spool_(std::move(spool)),
+        taker_(&taker),
+        feed_(spool_, taker, RowFeed::Whose::kAll),
+        logs_(spool_, 0) {}
+  struct Seen {
+    std::uint64_t live_bytes = 0;
+    trace::LogEnd logs;
+    bool operator==(const Seen&) const = default;
+  };
+  Result<std::optional<Seen>> see(trace::Packer& packer);
+
+  trace::Spool spool_;
+  StreamTaker* taker_;
+  RowFeed feed_;
+  trace::LogFollower logs_;
+  Seen seen_;
+  std::int64_t pause_ns_ = 0;
+  std::atomic<std::uint64_t> read_logs_ = 0;
+};
+
+}  // namespace fathom::session

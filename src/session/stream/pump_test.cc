@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Rows that are handed on while the pump drains and packs.
+#include "session/stream/pump.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "trace/testing/spool_builder.h"
+
+namespace fathom::session {
+namespace {
+
+using trace::testing::SegmentSpec;
+using trace::testing::SpoolBuilder;
+using trace::testing::TempDir;
+
+constexpr std::size_t kRows = 6;  // of small_program()
+
+class Taker : public StreamTaker {
+ public:
+  explicit Taker(bool refuses = false) : refuses_(refuses) {}
+  Status take(const StreamProcess& process, const trace::EventBatch& /*events*/,
+              const std::vector<std::size_t>& of_process,
+              const trace::Strings& /*strings*/) override {
+    if (refuses_) return Error{Code::kDenied, "no room for them", ""};
+    EXPECT_EQ(process.command, "prog --fast");
+    rows += of_process.size();
+    return {};
+  }
+  Status settle(std::uint64_t /*n*/, const std::string& /*ahead*/) override { return {}; }
+  [[nodiscard]] std::uint64_t first_log() const override { return 0; }
+  Status complete(const StreamProcess& /*process*/, bool /*in_order*/) override { return {}; }
+  [[nodiscard]] std::int64_t wants_every(const StreamProcess& /*process*/) const override {
+    return 1'000'000;
+  }
+  [[nodiscard]] bool keeps_recording() const override { return true; }
+
+  std::atomic<std::size_t> rows = 0;
+
+ private:
+  bool refuses_;
+};
+
+template <class Ready>
+void wait_for(const Ready& ready) {
+  for (int tries = 0; tries < 10'000 && !ready(); tries++)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(ready());
+}
+
+class PumpTest : public ::testing::Test {
+ protected:
+  // Of a process that lives, or has ended.
+  void add_program(std::uint32_t pid) {
+    const std::uint64_t key = 0x100 + pids_;
+    const std::string name = std::to_string(pid) + "-" + std::to_string(pids_++) + "-0";
+    const SegmentSpec segment{small_program(builder_, key, pid).bytes(), FATHOM_SEGMENT_OWNED, pid,
+                              key};
+    builder_.add_pool(name, {segment}, pid);
+  }
+  Pump make_pump() {
+    return {trace::Packer::open(directory_.path(), trace::Manifest{}, {}).value(),
+            directory_.path()};
+  }
+
+  TempDir directory_;
+  SpoolBuilder builder_{directory_.path(), true};
+  std::uint64_t pids_ = 0;
+};
+
+TEST_F(PumpTest, RowsAreHandedOnOnceWhileTheirProcessLives) {
+  Taker taker;
+  Pump pump = make_pump();
+  ASSERT_TRUE(pump.hand_rows_to(taker).has_value());
+  pump.start({});
+  add_program(static_cast<std::uint32_t>(::getpid()));
+  wait_for([&] { return taker.rows == kRows; });
+  add_program(SpoolBuilder::kDeadPid);
+  wait_for([&] { return taker.rows == 2 * kRows; });
+  pump.stop();
+  EXPECT_EQ(taker.rows, 2 * kRows);
+  EXPECT_FALSE(pump.rows_trouble());
+}
+
+TEST_F(PumpTest, WhoCameAndWentLastIsHandedOnToo) {
+  Taker taker;
+  Pump pump = make_pump();
+  ASSERT_TRUE(pump.hand_rows_to(taker).has_value());
+  pump.start({});
+  wait_for([&] { return pump.flow().passes > 5; });
+  add_program(SpoolBuilder::kDeadPid);
+  pump.stop();
+  EXPECT_EQ(taker.rows, kRows);
+}
+
+TEST_F(PumpTest, ATakerThatFailsCostsTheRecordingNothing) {
+  Taker taker(true);
+  Pump pump = make_pump();
+  ASSERT_TRUE(pump.hand_rows_to(taker).has_value());
+  pump.start({});
+  add_program(SpoolBuilder::kDeadPid);
+  wait_for([&] { return pump.flow().bytes > 0 || pump.flow().events > 0; });
+  pump.stop();
+  ASSERT_TRUE(pump.rows_trouble());
+  EXPECT_EQ(pump.rows_trouble()->message, "no room for them");
+  EXPECT_FALSE(pump.trouble());
+  const Result<trace::FinishResult> finished = pump.packer().finish();
+  ASSERT_TRUE(finished.has_value());
+  EXPECT_EQ(pump.packer().progress().events, kRows);
+}
+
+}  // namespace
+}  // namespace fathom::session

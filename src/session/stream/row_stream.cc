@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+#include "session/stream/row_stream.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "session/signal_queue.h"
+#include "session/stream/look_pace.h"
+#include "session/stream/row_feed.h"
+#include "session/stream/stream_processes.h"
+#include "trace/spool/drainer.h"
+#include "trace/spool/log_follower.h"
+#include "trace/spool/spool.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr char kWanted[] = "wanted-";
+constexpr char kLast[] = "last";
+constexpr std::int64_t kFirstProcess = 1;
+constexpr int kLongestRestMs = 100;
+// Where living processes are looked at meanwhile: rows of one that is killed are handed on already.
+constexpr int kLongestLiveRestMs = 250;
+constexpr std::int64_t kNsPerMs = 1'000'000;
+// Rows that are not asked for go on when this much lies in logs, or after this long.
+constexpr std::uint64_t kEnoughBytes = std::uint64_t{1} << 20;
+constexpr std::int64_t kLongEnoughNs = 500 * kNsPerMs;
+
+std::string spool_of(const std::string& directory) {
+  return join_path(directory, trace::kSpoolDirectory);
+}
+
+class RowStream {
+ public:
+  static Result<std::unique_ptr<RowStream>> open(const std::string& directory, StreamTaker& taker);
+  Result<StreamOutcome> run();
+
+ private:
+  RowStream(std::string directory, trace::Spool spool, trace::FileLock lock, StreamTaker& taker)
+      : directory_(std::move(directory)),
+        spool_(std::move(spool)),
+        lock_(std::move(lock)),
+        taker_(&taker),
+        feed_(spool_, taker, RowFeed::Whose::kAsking),
+        logs_(spool_, taker.first_log()),
+        settled_(taker.first_log()) {}
+
+  Status start();
+  Result<bool> pass();  // whether somebody may still write
+  Result<bool> rest();  // whether somebody wants us to end
+  bool told_to_end();
+  Status decode_logs();
+  Status settle_logs();
+  Status look_at_living();
+  [[nodiscard]] std::set<std::int64_t> wanted() const;
+  [[nodiscard]] bool all_end();
+  Status remove_recording();
+  Status complete(const StreamProcess& process, bool in_order);
+  Status complete_wanted(std::set<std::int64_t> pids);
+  Result<bool> end_run();
+  Result<StreamOutcome> end_of_foreign();
+
+  std::string directory_;
+  trace::Spool spool_;
+  trace::FileLock lock_;
+  StreamTaker* taker_;
+  RowFeed feed_;
+  trace::LogFollower logs_;
+  std::uint64_t settled_;  // logs below are with the taker, and gone
+  bool last_ = false;      // PID 1 ends, and everybody with it
+  std::optional<trace::Drainer> drainer_;
+  std::optional<SignalQueue> signals_;
+  Fd news_;  // inotify: entries that appear in the spool
+  int rest_ms_ = 1;
+  std::uint64_t waiting_bytes_ = 0;    // in logs, not decoded yet
+  std::int64_t decoded_ns_ = 0;        // when rows were handed on last
+  std::int64_t next_look_ns_ = 0;      // at living processes
+  std::uint64_t looked_at_bytes_ = 0;  // that were there at the last look
+};
+
+Result<std::unique_ptr<RowStream>> RowStream::open(const std::string& directory,
+                                                   StreamTaker& taker) {
+  FATHOM_ASSIGN(trace::Spool spool, trace::Spool::open(spool_of(directory)));
+  FATHOM_ASSIGN(std::optional<trace::FileLock> lock,
+                trace::FileLock::attempt(spool.lock_path(), trace::FileLock::Mode::kExclusive));
+  if (!lock)
+    return Error{Code::kDenied, "somebody else collects " + directory, "wait until that has ended"};
+  std::unique_ptr<RowStream> stream(
+      new RowStream(directory, std::move(spool), std::move(*lock), taker));
+  FATHOM_TRY(stream->start());
+  return stream;
+}
+
+Status RowStream::start() {
+  FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
+  signals_.emplace(std::move(signals));
+  news_.reset(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (news_.valid()) ::inotify_add_watch(news_.get(), spool_.directory().c_str(), IN_CREATE);
+  std::uint64_t first = settled_;
+  for (const std::uint64_t n : spool_.logs()) first = std::max(first, n + 1);
+  feed_.tick();
+  FATHOM_ASSIGN(trace::Drainer drainer, trace::Drainer::open(spool_, feed_.clock(), first));
+  drainer_.emplace(std::move(drainer));
+  waiting_bytes_ = first;  // what an earlier collector left is due
+  return {};
+}
+
+// Logs of a recording that is somebody's become files, which should be few: they are not cut short.
+Status RowStream::decode_logs() {
+  if (!taker_->keeps_recording()) drainer_->roll();
+  FATHOM_TRY(feed_.see(*drainer_));
+  feed_.tick();
+  FATHOM_TRY(logs_.follow(drainer_->log_end(), [this](std::span<const trace::Chunk> chunks) {
+    return feed_.take_drained(chunks);
+  }));
+  waiting_bytes_ = 0;
+  decoded_ns_ = now_monotonic_ns();
+  return settle_logs();
+}
+
+Status RowStream::settle_logs() {
+  const std::uint64_t read = logs_.position().log;
+  if (taker_->keeps_recording() || settled_ == read) return {};
+  FATHOM_TRY(taker_->settle(read - 1, feed_.ahead()));
+  for (; settled_ < read; settled_++) drainer_->remove_log(settled_);
+  return {};
+}
+
+// Those that somebody wants to see while they live. What was drained comes first: it is older.
+Status RowStream::look_at_living() {
+  const std::int64_t now = now_monotonic_ns();
+  if (feed_.live_every_ns() == 0 || now < next_look_ns_) return {};
+  next_look_ns_ = now + feed_.live_every_ns();
+  const std::uint64_t bytes = drainer_->live_state().bytes;
+  if (waiting_bytes_ == 0 && bytes == looked_at_bytes_) return {};
+  looked_at_bytes_ = bytes;
+  const LookPace pace;
+  FATHOM_TRY(decode_logs());
+  FATHOM_TRY(feed_.take_living(feed_.live()));
+  FATHOM_TRY(taker_->refresh());
+  next_look_ns_ = std::max(next_look_ns_, now_monotonic_ns() + pace.rest_ns(0));
+  return {};
+}
+
+// PID 1 of our own namespace waits for us, and when it has ended the kernel kills all others there.
+bool RowStream::all_end() {
+  if (!path_exists(join_path(spool_.directory(), kLast))) return false;
+  const StreamProcess* first = feed_.processes().owner(kFirstProcess, INT64_MAX);
+  return first != nullptr && !first->foreign;
+}
+
+std::set<std::int64_t> RowStream::wanted() const {
+  std::set<std::int64_t> pids;
+  const Result<std::vector<std::string>> names = list_dir(spool_.directory());
+  if (!names) return pids;
+  for (const std::string& name : *names) {
+    if (!name.starts_with(kWanted)) continue;
+    const Result<std::int64_t> pid = parse_int(name.substr(sizeof kWanted - 1));
+    if (pid) pids.insert(*pid);
+  }
+  return pids;
+}
+
+Status RowStream::complete(const StreamProcess& process, bool in_order) {
+  return process.settings.empty() ? Status() : taker_->complete(process, in_order);
+}
+
+// A file is there when its entry is gone; when that of PID 1 is gone there is no time left for
+// others.
+Status RowStream::complete_wanted(std::set<std::int64_t> pids) {
+  last_ |= pids.contains(kFirstProcess) && all_end();
+  if (last_) {
+    FATHOM_TRY(feed_.take_living({}));  // who is there
+    for (const auto& [key, process] : feed_.processes().all()) pids.insert(process.pid);
+  }
+  FATHOM_TRY(feed_.take_living(pids));
+  for (const std::int64_t pid : pids) {
+    if (const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX))
+      FATHOM_TRY(complete(*process, true));
+  }
+  for (const std::int64_t pid : pids)
+    ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
+  return {};
+}
+
+// The dead are counted before their segments are taken: what they wrote is in the logs then.
+Result<bool> RowStream::pass() {
+  const std::vector<const StreamProcess*> dead = feed_.processes().newly_dead();
+  const std::set<std::int64_t> asked = wanted();
+  FATHOM_ASSIGN(const trace::DrainResult drained, drainer_->drain());
+  if (drained.trouble) return *drained.trouble;
+  waiting_bytes_ += drained.bytes;
+  const bool due = waiting_bytes_ >= kEnoughBytes || !dead.empty() || !asked.empty() ||
+                   !drained.owners_alive ||
+                   (waiting_bytes_ > 0 && now_monotonic_ns() - decoded_ns_ > kLongEnoughNs);
+  const bool looks = feed_.live_every_ns() > 0 && news_.valid();
+  const int longest = looks ? kLongestLiveRestMs : kLongestRestMs;
+  rest_ms_ = due || drained.bytes > 0 ? 1 : std::min(rest_ms_ * 2, longest);
+  if (due) FATHOM_TRY(decode_logs());
+  if (!asked.empty()) FATHOM_TRY(complete_wanted(asked));
+  FATHOM_TRY(look_at_living());
+  for (const StreamProcess* process : dead) {
+    FATHOM_TRY(complete(*process, false));
+    feed_.processes().bury(*process);
+  }
+  return drained.owners_alive || drained.owners_unknown;
+}
+
+bool RowStream::told_to_end() {
+  siginfo_t info;
+  bool told = false;
+  while (signals_->next(info)) told |= info.si_signo != SIGCHLD && info.si_signo != SIGPIPE;
+  return told;
+}
+
+// Until a pass is due: the time has come, an entry appeared in the spool, or a segment is full.
+// Whoever writes is looked at meanwhile, which costs next to nothing where nobody does.
+Result<bool> RowStream::rest() {
+  const std::int64_t until = now_monotonic_ns() + rest_ms_ * kNsPerMs;
+  for (;;) {
+    const std::int64_t next = feed_.live_every_ns() > 0 ? std::min(until, next_look_ns_) : until;
+    const std::int64_t nap_ms = (next - now_monotonic_ns()) / kNsPerMs + 1;
+    pollfd waiting[] = {{signals_->fd(), POLLIN, 0}, {news_.get(), POLLIN, 0}};
+    ::poll(waiting, 2, static_cast<int>(std::max(nap_ms, std::int64_t{1})));
+    if (waiting[0].revents != 0 && told_to_end()) return true;
+    char events[4096];
+    if (waiting[1].revents != 0) {
+      while (::read(news_.get(), events, sizeof events) > 0) {
+      }
+      return false;
+    }
+    if (now_monotonic_ns() >= until || drainer_->live_state().full) return false;
+    FATHOM_TRY(look_at_living());
+  }
+}
+
+// Nobody may join while we look for the last time: guests hold this lock shared until they can be
+// seen. With another name the directory is nobody's any more; the next one makes its own.
+Result<bool> RowStream::end_run() {
+  const Fd gate(::open(spool_.directory().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  FATHOM_ASSIGN(const bool alive, pass());
+  if (alive && !last_) return false;
+  for (const StreamProcess* process : feed_.processes().newly_dead())
+    FATHOM_TRY(complete(*process, false));
+  if (!taker_->keeps_recording()) FATHOM_TRY(remove_recording());
+  return true;
+}
+
+Status RowStream::remove_recording() {
+  const std::string spent = directory_ + "." + std::to_string(::getpid());
+  FATHOM_TRY(rename_path(directory_, spent));
+  taker_->over();
+  return remove_tree(spent);
+}
+
+// What they have written is all that can be had; whether more will come, they alone know.
+Result<StreamOutcome> RowStream::end_of_foreign() {
+  std::set<std::int64_t> pids;
+  StreamOutcome outcome;
+  for (const auto& [key, process] : feed_.processes().all()) {
+    pids.insert(process.pid);
+    outcome.writers_alive |= !process.ended;
+  }
+  FATHOM_TRY(feed_.take_living(pids));
+  for (const auto& [key, process] : feed_.processes().all())
+    FATHOM_TRY(complete(process, process.ended));
+  outcome.spent = !outcome.writers_alive && !taker_->keeps_recording();
+  if (outcome.spent) FATHOM_TRY(remove_recording());
+  return outcome;
+}
+
+Result<StreamOutcome> RowStream::run() {
+  StreamOutcome outcome;
+  FATHOM_ASSIGN(outcome.writers_alive, pass());
+  FATHOM_TRY(feed_.see(*drainer_));
+  FATHOM_TRY(feed_.take_living({}));  // who is there
+  if (outcome.writers_alive && feed_.processes().only_foreign()) return end_of_foreign();
+  for (;;) {
+    FATHOM_ASSIGN(outcome.writers_alive, pass());
+    if (!outcome.writers_alive || last_) {
+      FATHOM_ASSIGN(const bool ended, end_run());
+      outcome.spent = ended && !taker_->keeps_recording();
+      if (ended) return outcome;
+    }
+    FATHOM_ASSIGN(const bool told, rest());
+    if (!told) continue;
+    FATHOM_TRY(decode_logs());
+    outcome.interrupted = true;
+    return outcome;
+  }
+}
+
+}  // namespace
+
+bool has_stream(const std::string& directory) {
+  return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
+}
+
+bool wants_stream(const std::string& directory) {
+  return path_exists(join_path(spool_of(directory), "collector.lock")) ||
+         path_exists(join_path(spool_of(directory), "nobody-collects"));
+}
+
+Result<std::int64_t> stream_start(const std::string& directory) {
+  FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(directory)));
+  return static_cast<std::int64_t>(spool.header().start_realtime_ns);
+}
+
+Result<StreamOutcome> stream_rows(const std::string& directory, StreamTaker& taker) {
+  FATHOM_ASSIGN(const std::unique_ptr<RowStream> stream, RowStream::open(directory, taker));
+  return stream->run();
+}
+
+}  // namespace fathom::session

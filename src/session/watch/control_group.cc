@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "session/watch/control_group.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/files.h"
+#include "base/os_error.h"
+#include "base/text.h"
+
+namespace fathom::session {
+namespace {
+
+struct Mount {
+  std::string point, type, options;
+};
+
+// id parent device root point options … - type source options
+std::vector<Mount> mounted_hierarchies() {
+  std::vector<Mount> mounts;
+  const Result<std::string> text = read_file("/proc/self/mountinfo");
+  if (!text) return mounts;
+  for (const std::string_view line : split(*text, '\n')) {
+    const std::vector<std::string_view> words = split(line, ' ');
+    const auto dash = std::ranges::find(words, "-");
+    if (words.size() < 6 || words.end() - dash < 4 || !dash[1].starts_with("cgroup")) continue;
+    mounts.push_back({std::string(words[4]), std::string(dash[1]), std::string(dash[3])});
+  }
+  return mounts;
+}
+
+Result<ControlGroup> group_at(const Mount& mount, const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return os_error(errno, "look at " + path);
+  FATHOM_ASSIGN(const std::string groups, read_file("/proc/self/cgroup"));
+  FATHOM_ASSIGN(const std::uint32_t hierarchy, hierarchy_of(mount.type, mount.options, groups));
+  return ControlGroup{hierarchy, facts.st_ino};
+}
+
+}  // namespace
+
+Result<std::uint32_t> hierarchy_of(std::string_view type, std::string_view options,
+                                   std::string_view groups) {
+  if (type == "cgroup2") return 0U;
+  const std::vector<std::string_view> with = split(options, ',');
+  for (const std::string_view line : split(groups, '\n')) {
+    const std::vector<std::string_view> words = split(line, ':');  // number controllers path
+    const Result<std::int64_t> number = parse_int(words.front());
+    if (words.size() < 3 || !number || words[1].empty()) continue;
+    const std::string_view controller = split(words[1], ',').front();
+    if (std::ranges::find(with, controller) == with.end()) continue;
+    if (!controller.starts_with("name=")) return static_cast<std::uint32_t>(*number);
+    return Error{Code::kUnsupported, "a hierarchy of control groups without controllers",
+                 "name the group in another one, such as /sys/fs/cgroup/memory"};
+  }
+  return Error{Code::kNotFound, "the hierarchy of the control group is not known", ""};
+}
+
+Result<ControlGroup> find_control_group(const std::string& path) {
+  const std::vector<Mount> mounts = mounted_hierarchies();
+  const Mount* best = nullptr;
+  for (const Mount& mount : mounts) {
+    const bool below = path == mount.point || path.starts_with(mount.point + "/");
+    if (below && (best == nullptr || mount.point.size() > best->point.size())) best = &mount;
+  }
+  if (best != nullptr) return group_at(*best, path);
+  const std::size_t name = std::min(path.find_first_not_of('/'), path.size());
+  for (const Mount& mount : mounts) {
+    const std::string below = join_path(mount.point, path.substr(name));
+    if (name < path.size() && path_exists(below)) return group_at(mount, below);
+  }
+  return Error{Code::kNotFound, "there is no control group " + path,
+               "name its directory below /sys/fs/cgroup"};
+}
+
+Result<std::string> find_container_group(const std::string& id) {
+  constexpr std::size_t kFewest = 12;
+  const bool is_number = id.size() >= kFewest && std::ranges::all_of(id, [](char c) {
+                           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+                         });
+  if (!is_number)
+    return usage_error("container '" + escape_control(id) + "' is no container's number",
+                       "the first 12 digits or more, as 'docker ps' shows them");
+  for (const Mount& mount : mounted_hierarchies()) {
+    if (mount.options.find("name=") != std::string::npos) continue;
+    std::error_code failed;
+    const auto all = std::filesystem::directory_options::skip_permission_denied;
+    std::filesystem::recursive_directory_iterator at(mount.point, all, failed);
+    for (; !failed && at != std::filesystem::recursive_directory_iterator(); at.increment(failed)) {
+      if (!at->is_directory(failed)) continue;
+      if (at->path().filename().string().find(id) != std::string::npos) return at->path().string();
+    }
+  }
+  return Error{Code::kNotFound, "no container " + id + " runs here", ""};
+}
+
+}  // namespace fathom::session

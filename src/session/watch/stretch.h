@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// One recording of a daemon: it has no program, and another one may go on where it ends.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "session/stream/pump.h"
+#include "trace/recording/manifest.h"
+
+namespace fathom::session {
+
+struct StretchSpec {
+  std::string directory;                // exists, empty
+  std::vector<std::string> command;     // the daemon's
+  std::int64_t start_monotonic_ns = 0;  // 0: now
+  std::vector<trace::LayerState> layers;
+  std::map<std::string, std::string> facts;
+};
+
+class Stretch {
+ public:
+  static Result<std::unique_ptr<Stretch>> begin(const StretchSpec& spec);
+
+  [[nodiscard]] const std::string& directory() const { return directory_; }
+  [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }  // by the monotonic clock
+  [[nodiscard]] Pump& pump() { return pump_; }
+  // Rows for it alone, while the pump does not run.
+  Status append(const trace::HostRows& rows, const trace::Strings& strings);
+  // The pump does not run any more; nothing comes after `end`.
+  Status finish(std::int64_t end_monotonic_ns);
+
+ private:
+  Stretch(const std::string& directory, std::int64_t start_ns, trace::Packer packer)
+      : directory_(directory), start_ns_(start_ns), pump_(std::move(packer), directory) {}
+
+  std::string directory_;
+  std::int64_t start_ns_;
+  Pump pump_;
+};
+
+}  // namespace fathom::session

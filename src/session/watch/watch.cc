@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+#include "session/watch/watch.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <future>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/private_files.h"
+#include "base/text.h"
+#include "session/host_sources.h"
+#include "session/place.h"
+#include "session/signal_queue.h"
+#include "session/watch/retention.h"
+#include "session/watch/stretch.h"
+#include "session/watch/watch_plan.h"
+#include "session/watch/watch_server.h"
+#include "session/watch/watch_state.h"
+#include "session/watch/watch_status.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr int kTickMs = 100;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+struct Told {
+  bool end = false;
+  bool reload = false;
+};
+
+// (More than there is room for is all of it.)
+std::uint32_t room_of(std::int64_t number) {
+  constexpr std::int64_t kMost = 1 << 24;
+  return static_cast<std::uint32_t>(std::min(number, kMost));
+}
+
+// In a folder of recordings, a name that nobody has.
+std::string free_name(const std::string& folder) {
+  const std::string name = default_name("watch", std::time(nullptr));
+  const std::string stem = join_path(folder, name.substr(0, name.rfind('.')));
+  std::string path = stem + ".fathom";
+  for (int number = 2; path_exists(path); ++number)
+    path = stem + "-" + std::to_string(number) + ".fathom";
+  return path;
+}
+
+// The folder of recordings. One that exists has the mode that somebody gave it.
+Status make_folder(const WatchOptions& options) {
+  if (is_directory(options.output)) return {};
+  FATHOM_ASSIGN(const std::string path, absolute_path(options.output));
+  FATHOM_TRY(make_dirs(std::string(dir_name(path))));
+  FATHOM_TRY(make_private_dir(path));
+  return options.share ? share_with(path, *options.share) : Status();
+}
+
+class Daemon {
+ public:
+  Daemon(WatchOptions options, const WatchHooks& hooks, WatchServer server, SignalQueue signals)
+      : options_(std::move(options)),
+        hooks_(hooks),
+        server_(std::move(server)),
+        signals_(std::move(signals)),
+        since_realtime_ns_(now_realtime_ns()) {}
+
+  Status begin(LayerPlan plan);
+  WatchOutcome serve();
+
+ private:
+  Status begin_stretch(std::int64_t start_ns);
+  Result<HostSources> load(const LayerPlan& plan, const WatchOptions& options) const;
+  void run_pump();
+  Status follow(const WatchState& state);
+  void tell_gap(const std::string& reason);
+  Status take_over();
+  Status turn();
+  void turn_when_due();
+  void wait_for_finished();
+  void drop_old();
+  [[nodiscard]] std::vector<sources::Followed> heirs() const;
+  void strike_off();
+  void each_second();
+  void show_plan();
+  Status reload();
+  Told wait();
+  WatchOutcome end();
+  Result<std::string> answer(const WatchRequest& request, const ucred& who);
+  Status do_as_told(const WatchRequest& request, pid_t caller);
+  [[nodiscard]] std::string status() const;
+  void note(const Status& status);
+  [[nodiscard]] sources::SourceContext context(const LayerPlan& plan,
+                                               const WatchOptions& options) const;
+
+  WatchOptions options_;
+  const WatchHooks& hooks_;
+  WatchServer server_;
+  SignalQueue signals_;
+  LayerPlan plan_;
+  HostSources hosts_;
+  std::unique_ptr<Stretch> stretch_;
+  Roll roll_;
+  std::set<pid_t> callers_;  // processes that turned to us, or were handed over
+  std::int64_t since_realtime_ns_;
+  std::int64_t first_start_ns_ = 0;  // by the monotonic clock
+  std::int64_t next_second_ns_ = 0;
+  std::int64_t stretches_ = 0;
+  std::int64_t dropped_ = 0;
+  std::future<Status> finishing_;  // the recording before
+  std::map<std::string, std::string> facts_;
+  std::optional<Error> trouble_;
+  mutable std::mutex mutex_;
+  Seen seen_;  // guarded by mutex_
+};
+
+void Daemon::note(const Status& status) {
+  if (status) return;
+  if (!trouble_) trouble_ = status.error();
+  if (hooks_.trouble) hooks_.trouble(status.error());
+}
+
+sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions& options) const {
+  return {.directory = stretch_->directory(),
+          .root_pid = 0,
+          .start_monotonic_ns = stretch_->start_ns(),
+          .layers = plan.layers,
+          .interval_ns = options.interval_ns,
+          .detail = detail_of(options, plan),
+          .functions = options.functions,
+          .returns = options.returns,
+          .categories = options.categories,
+          .filters = options.filters,
+          .joins = true,
+          .no_command = options.no_command,
+          .user_files = room_of(options.user_files),
+          .user_rows = room_of(options.user_rows)};
+}
+
+Status Daemon::begin_stretch(std::int64_t start_ns) {
+  const std::string asked = options_.rolls ? free_name(options_.output) : options_.output;
+  StretchSpec spec;
+  FATHOM_ASSIGN(spec.directory, make_place(asked, false, "watch"));
+  if (options_.share) FATHOM_TRY(share_with(spec.directory, *options_.share));
+  spec.command = hooks_.command;
+  spec.start_monotonic_ns = start_ns;
+  spec.layers = plan_.states;
+  spec.facts = facts_;
+  spec.facts.merge(hosts_.facts());
+  spec.facts["watch.whom"] = options_.whom;
+  if (options_.rolls) spec.facts["watch.stretch"] = std::to_string(stretches_ + 1);
+  Result<std::unique_ptr<Stretch>> stretch = Stretch::begin(spec);
+  if (!stretch) {
+    (void)remove_tree(spec.directory).has_value();
+    return stretch.error();
+  }
+  stretch_ = std::move(*stretch);
+  hosts_.tell(stretch_->pump().packer().manifest());
+  ++stretches_;
+  return {};
+}
+
+void Daemon::run_pump() {
+  const std::int64_t shift = stretch_->start_ns() - first_start_ns_;
+  stretch_->pump().show_rows_to(
+      [this, shift](const trace::HostRows& rows, const trace::Strings& strings) {
+        {
+          const std::scoped_lock lock(mutex_);
+          seen_.add(rows);
+        }
+        if (hooks_.rows) hooks_.rows(rows, strings, shift);
+      });
+  stretch_->pump().start(hosts_.pointers());
+}
+
+Result<HostSources> Daemon::load(const LayerPlan& plan, const WatchOptions& options) const {
+  HostSources hosts;
+  FATHOM_TRY(hosts.prepare(plan.hosts, context(plan, options)));
+  return hosts;
+}
+
+// Those of the state that live. Again, for what they made while they were found.
+Status Daemon::follow(const WatchState& state) {
+  constexpr int kRounds = 2;
+  for (int round = 0; round < kRounds; ++round) {
+    for (const pid_t process : survivors(state))
+      FATHOM_TRY(hosts_.join({.by = sources::Choice::By::kProcess, .process = process}));
+  }
+  return {};
+}
+
+// A time in which nothing was recorded. The pump does not run.
+void Daemon::tell_gap(const std::string& reason) {
+  trace::HostRows rows;
+  rows.losses.push_back({plan_.layers.front(), reason, 1});
+  {
+    const std::scoped_lock lock(mutex_);
+    seen_.add(rows);
+  }
+  note(stretch_->append(rows, trace::Strings()));
+}
+
+// Goes on with whom the daemon before us recorded, and tells of the time between.
+Status Daemon::take_over() {
+  const std::optional<WatchState> left = load_watch_state(server_.path());
+  const std::vector<pid_t> processes = left ? survivors(*left) : std::vector<pid_t>();
+  if (processes.empty()) return {};
+  callers_.insert(processes.begin(), processes.end());
+  FATHOM_TRY(follow(*left));
+  const std::string reason = gap_in_words(left->alive_ns, now_realtime_ns());
+  stretch_->pump().packer().manifest().facts["watch.gap"] = reason;
+  tell_gap(reason);
+  return {};
+}
+
+Status Daemon::begin(LayerPlan plan) {
+  plan_ = std::move(plan);
+  FATHOM_TRY(options_.rolls ? make_folder(options_) : check_place(options_.output, false));
+  FATHOM_TRY(begin_stretch(0));
+  first_start_ns_ = stretch_->start_ns();
+  const Status begun = [&]() -> Status {
+    FATHOM_ASSIGN(hosts_, load(plan_, options_));
+    hosts_.start(context(plan_, options_), stretch_->pump().packer().manifest());
+    FATHOM_TRY(hosts_.join(options_.choice));
+    return take_over();
+  }();
+  if (!begun) {
+    const std::string directory = stretch_->directory();
+    stretch_.reset();
+    (void)remove_tree(directory).has_value();
+    return begun.error();
+  }
+  run_pump();
+  each_second();
+  return {};
+}
+
+// The next recording begins where this one ends, to the interval.
+Status Daemon::turn() {
+  stretch_->pump().stop();
+  trace::Strings strings;
+  trace::HostRows last;
+  const std::int64_t next = hosts_.turn(strings, last);
+  if (hooks_.rows) hooks_.rows(last, strings, stretch_->start_ns() - first_start_ns_);
+  note(stretch_->append(last, strings));
+  wait_for_finished();
+  // Packing takes its time, and programs are to be answered meanwhile.
+  finishing_ = std::async(std::launch::async,
+                          [old = std::move(stretch_), next] { return old->finish(next); });
+  if (Status begun = begin_stretch(next); !begun) {
+    hosts_.stop();
+    wait_for_finished();
+    return begun;
+  }
+  drop_old();
+  run_pump();
+  return {};
+}
+
+void Daemon::wait_for_finished() {
+  if (finishing_.valid()) note(finishing_.get());
+}
+
+void Daemon::drop_old() {
+  const Retention limits{options_.keep_bytes, options_.keep_ns, options_.keep};
+  const std::string folder(dir_name(stretch_->directory()));
+  for (const KeptRecording& old :
+       to_drop(find_kept(folder, stretch_->directory()), limits, now_realtime_ns())) {
+    const Status removed = remove_tree(old.path);
+    note(removed);
+    if (!removed) continue;
+    facts_["watch.dropped"] =
+        std::to_string(++dropped_) + " recordings, the last one until " + date_in_words(old.end_ns);
+  }
+  stretch_->pump().packer().manifest().facts.insert(facts_.begin(), facts_.end());
+}
+
+void Daemon::turn_when_due() {
+  if (!options_.rolls) return;
+  const std::int64_t age = now_monotonic_ns() - stretch_->start_ns();
+  const bool old = options_.roll_ns != 0 && age >= options_.roll_ns;
+  const bool large = options_.roll_bytes != 0 && age >= 2 * kSecondNs &&
+                     bytes_below(stretch_->directory()) >= options_.roll_bytes;
+  if (old || large) note(turn());
+}
+
+// Whom the next daemon goes on with; not those who were chosen by what they are.
+std::vector<sources::Followed> Daemon::heirs() const {
+  std::vector<sources::Followed> all = hosts_.followed();
+  if (options_.choice.by != sources::Choice::By::kNobody)
+    std::erase_if(all, [this](const auto& one) { return !callers_.contains(one.process); });
+  return all;
+}
+
+// Callers of whom nothing is recorded any more have ended.
+void Daemon::strike_off() {
+  std::set<pid_t> alive;
+  for (const sources::Followed& one : hosts_.followed()) alive.insert(one.process);
+  std::erase_if(callers_, [&](pid_t caller) { return !alive.contains(caller); });
+}
+
+void Daemon::each_second() {
+  if (now_monotonic_ns() < next_second_ns_) return;
+  next_second_ns_ = now_monotonic_ns() + kSecondNs;
+  using By = sources::Choice::By;
+  server_.pulse();
+  strike_off();
+  if (options_.choice.by == By::kGroup) note(hosts_.join(options_.choice));
+  note(save_watch_state(server_.path(), roll_.call(heirs())));
+  turn_when_due();
+}
+
+// Layers that new settings turn on.
+void Daemon::show_plan() {
+  trace::Manifest& manifest = stretch_->pump().packer().manifest();
+  for (const trace::LayerState& layer : plan_.states) {
+    if (layer.state != "on" && layer.state != "partial") continue;
+    manifest.layer(layer.layer).state = layer.state;
+    manifest.layer(layer.layer).reason = layer.reason;
+  }
+}
+
+// What is recorded by new settings begins when the old ones have ended: the time between is said.
+Status Daemon::reload() {
+  FATHOM_ASSIGN(const WatchOptions fresh, hooks_.reload());
+  FATHOM_TRY(may_replace(options_, fresh));
+  FATHOM_ASSIGN(LayerPlan plan, plan_watch(fresh));
+  FATHOM_ASSIGN(HostSources hosts, load(plan, fresh));
+  const WatchState followed = roll_.call(heirs());
+  const std::int64_t stopped = now_monotonic_ns();
+  hosts_.stop();
+  stretch_->pump().stop();
+  for (const auto& [fact, value] : hosts_.facts())
+    stretch_->pump().packer().manifest().facts.erase(fact);
+  hosts_ = std::move(hosts);
+  plan_ = std::move(plan);
+  options_ = fresh;
+  show_plan();
+  hosts_.start(context(plan_, options_), stretch_->pump().packer().manifest());
+  Status joined = hosts_.join(options_.choice);
+  note(follow(followed));
+  tell_gap("the settings were changed: nothing for " +
+           human_ns(static_cast<double>(now_monotonic_ns() - stopped)));
+  run_pump();
+  return joined;
+}
+
+Status Daemon::do_as_told(const WatchRequest& request, pid_t caller) {
+  const pid_t process = request.process != 0 ? request.process : caller;
+  if (process == ::getpid()) return Error{Code::kDenied, "the daemon does not record itself", ""};
+  const bool leaves =
+      request.verb == FATHOM_WATCH_DISCONNECT || request.verb == FATHOM_WATCH_DETACH;
+  if (leaves) {
+    callers_.erase(process);
+    return hosts_.leave(process);
+  }
+  callers_.insert(process);
+  return hosts_.join({.by = sources::Choice::By::kProcess, .process = process});
+}
+
+Result<std::string> Daemon::answer(const WatchRequest& request, const ucred& who) {
+  FATHOM_TRY(may_ask(request, who, ::geteuid(), owner_of_process));
+  if (request.verb == FATHOM_WATCH_STATUS) return status();
+  FATHOM_TRY(request.verb == FATHOM_WATCH_RELOAD ? reload() : do_as_told(request, who.pid));
+  return std::string();
+}
+
+std::string Daemon::status() const {
+  WatchStatus status;
+  status.since_realtime_ns = since_realtime_ns_;
+  status.socket = server_.path();
+  status.recording = stretch_->directory();
+  status.recordings = stretches_;
+  status.dropped = dropped_;
+  status.whom = options_.whom;
+  status.layers = plan_.layers;
+  status.interval_ns = options_.interval_ns;
+  status.connected = static_cast<std::int64_t>(callers_.size());
+  status.processes = static_cast<std::int64_t>(hosts_.followed().size());
+  status.bytes = bytes_below(stretch_->directory());
+  status.trouble = trouble_ ? trouble_->message : "";
+  const std::scoped_lock lock(mutex_);
+  status.seen = seen_;
+  return format_watch_status(status);
+}
+
+// Until something is to be done, or a moment.
+Told Daemon::wait() {
+  std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}};
+  server_.add_to(waiting);
+  ::poll(waiting.data(), waiting.size(), kTickMs);
+  Told told;
+  siginfo_t info;
+  while (signals_.next(info)) {
+    told.end |= info.si_signo == SIGTERM || info.si_signo == SIGINT || info.si_signo == SIGQUIT;
+    told.reload |= info.si_signo == SIGHUP;
+  }
+  return told;
+}
+
+WatchOutcome Daemon::end() {
+  server_.close();
+  note(save_watch_state(server_.path(), roll_.call(heirs())));
+  hosts_.stop();
+  stretch_->pump().stop();
+  if (const std::optional<Error> trouble = stretch_->pump().trouble()) note(Status(*trouble));
+  note(stretch_->finish(now_monotonic_ns()));
+  wait_for_finished();
+  signals_.release();
+  return {.directory = stretch_->directory(), .trouble = trouble_};
+}
+
+WatchOutcome Daemon::serve() {
+  if (hooks_.ready) hooks_.ready();
+  for (;;) {
+    const Told told = wait();
+    if (told.end) return end();
+    if (told.reload) note(reload());
+    server_.serve(
+        [this](const WatchRequest& request, const ucred& who) { return answer(request, who); });
+    each_second();
+    if (!stretch_) return {.directory = "", .trouble = trouble_};  // no other one could be begun
+  }
+}
+
+}  // namespace
+
+Result<WatchOutcome> watch(const WatchOptions& options, const WatchHooks& hooks) {
+  if (!options.rolls) FATHOM_TRY(check_place(options.output, false));
+  FATHOM_ASSIGN(LayerPlan plan, plan_watch(options));
+  FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
+  FATHOM_ASSIGN(WatchServer server, WatchServer::open(options.socket));
+  Daemon daemon(options, hooks, std::move(server), std::move(signals));
+  FATHOM_TRY(daemon.begin(std::move(plan)));
+  return daemon.serve();
+}
+
+}  // namespace fathom::session

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// The daemon's file of settings. yaml-cpp throws; nothing of that leaves this file.
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "session/watch/watch_settings.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a larger one by hand
+constexpr char kForm[] = "docs/watch.md shows the form";
+
+std::size_t line_of(const YAML::Node& node) {
+  return static_cast<std::size_t>(std::max(node.Mark().line, 0)) + 1;
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& file) : file_(file) {}
+
+  Result<Settings> read(const YAML::Node& document) {
+    if (document.IsNull()) return Settings();
+    if (!document.IsMap()) return wrong(1, "the settings are a mapping");
+    for (const auto& entry : document) {
+      if (!entry.first.IsScalar()) return wrong(line_of(entry.first), "a key is a word");
+      const std::string key = escape_control(entry.first.Scalar());
+      if (!keys_.insert(key).second)
+        return wrong(line_of(entry.first), "'" + key + "' stands here twice");
+      FATHOM_TRY(read_key(key, entry.first, entry.second));
+    }
+    // DataCrumbs' functions are a layer of their own.
+    if (Setting* layers = find("layers"); layers != nullptr && has_functions_)
+      layers->values.emplace_back("user");
+    if (find("layers") == nullptr && has_functions_)
+      settings_["layers"] = {{"syscall", "user"}, file_};
+    return std::move(settings_);
+  }
+
+ private:
+  [[nodiscard]] Error wrong(std::size_t line, const std::string& what) const {
+    return {Code::kInvalid, file_ + ":" + std::to_string(line) + ": " + what, kForm};
+  }
+  [[nodiscard]] std::string place(const YAML::Node& node) const {
+    return file_ + ":" + std::to_string(line_of(node));
+  }
+  Setting* find(const std::string& key) {
+    const auto found = settings_.find(key);
+    return found == settings_.end() ? nullptr : &found->second;
+  }
+
+  Status read_key(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
+    if (key == "user" && value.IsSequence()) return read_functions(value);
+    if (key == "profile") return read_profile(value);
+    if (key == "categories" && value.IsMap()) return read_categories(value);
+    const auto known = std::ranges::find(watch_keys(), key, &SettingKey::name);
+    if (known == watch_keys().end()) return wrong(line_of(at), "unknown key '" + key + "'");
+    const bool grows = key == "functions" || key == "categories";  // by DataCrumbs' `user`
+    if (settings_.contains(key) && !grows) return wrong(line_of(at), "'" + key + "' is said twice");
+    if (value.IsNull()) return wrong(line_of(at), "'" + key + "' needs a value");
+    FATHOM_ASSIGN(const std::vector<std::string> values, values_of(*known, value));
+    Setting& setting = settings_[key];
+    setting.values.insert(setting.values.end(), values.begin(), values.end());
+    setting.where = place(at);
+    return {};
+  }
+
+  [[nodiscard]] Result<std::string> word(const std::string& key, const YAML::Node& value) const {
+    if (value.IsScalar() && !trim(value.Scalar()).empty()) return value.Scalar();
+    return wrong(line_of(value), "'" + key + "' needs a value, which is a text");
+  }
+
+  [[nodiscard]] Result<std::vector<std::string>> values_of(const SettingKey& key,
+                                                           const YAML::Node& value) const {
+    const std::string name(key.name);
+    std::vector<std::string> values;
+    if (key.kind == SettingKey::Kind::kList && value.IsSequence()) {
+      for (const auto& one : value) {
+        FATHOM_ASSIGN(std::string text, word(name, one));
+        values.push_back(std::move(text));
+      }
+      if (values.empty()) return wrong(line_of(value), "'" + name + "' is empty");
+      return values;
+    }
+    FATHOM_ASSIGN(const std::string text, word(name, value));
+    if (key.kind == SettingKey::Kind::kFlag && text != "true" && text != "false")
+      return wrong(line_of(value), "'" + name + "' is true or false");
+    if (key.kind != SettingKey::Kind::kList || name == "functions" || name == "categories")
+      return std::vector{text};
+    for (const std::string_view part : split(text, ',')) values.emplace_back(trim(part));
+    return values;
+  }
+
+  // A mapping of categories to one function or a list of them.
+  Status read_categories(const YAML::Node& mapping) {
+    for (const auto& entry : mapping) {
+      FATHOM_ASSIGN(const std::string category, word("categories", entry.first));
+      const SettingKey list{"categories", SettingKey::Kind::kList, "", ""};
+      FATHOM_ASSIGN(const std::vector<std::string> functions, values_of(list, entry.second));
+      for (const std::string& function : functions) add_category(category, function, entry.first);
+    }
+    return {};
+  }
+
+  void add_category(const std::string& name, const std::string& function, const YAML::Node& at) {
+    Setting& categories = settings_["categories"];
+    categories.values.push_back(name + "=" + function);
+    categories.where = place(at);
+  }
+
+  // DataCrumbs': {name, link, regex} each. The name is their category.
+  Status read_functions(const YAML::Node& list) {
+    for (const auto& one : list) {
+      if (!one.IsMap())
+        return wrong(line_of(one), "a function is a mapping of name, link and regex");
+      std::string name;
+      std::string link;
+      std::string regex = ".*";
+      for (const auto& entry : one) {
+        const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+        if (key != "name" && key != "link" && key != "regex")
+          return wrong(line_of(entry.first), "unknown key '" + escape_control(key) + "'");
+        FATHOM_ASSIGN(const std::string text, word(key, entry.second));
+        if (key == "name") name = text;
+        if (key == "link") link = text;
+        if (key == "regex") regex = text;
+      }
+      if (link.empty()) return wrong(line_of(one), "'link' is missing: the file of the functions");
+      Setting& functions = settings_["functions"];
+      functions.values.push_back(link.append(":").append(regex));
+      if (!name.empty()) add_category(name, functions.values.back(), one);
+      functions.where = place(one);
+      has_functions_ = true;
+    }
+    return {};
+  }
+
+  Status read_profile(const YAML::Node& value) {
+    if (!value.IsMap()) return wrong(line_of(value), "'profile' is a mapping");
+    for (const auto& entry : value) {
+      const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      if (key != "interval_sec")
+        return wrong(line_of(entry.first), "unknown key 'profile." + escape_control(key) + "'");
+      if (settings_.contains("interval"))
+        return wrong(line_of(entry.first), "'interval' is said twice");
+      FATHOM_ASSIGN(const std::string text, word(key, entry.second));
+      settings_["interval"] = {{text + "s"}, place(entry.first)};
+    }
+    return {};
+  }
+
+  const std::string& file_;
+  Settings settings_;
+  std::set<std::string> keys_;
+  bool has_functions_ = false;
+};
+
+}  // namespace
+
+Result<Settings> parse_watch_settings(std::string_view text, const std::string& where) {
+  if (text.size() > kMostBytes)
+    return Error{Code::kInvalid, where + " is no file of settings", kForm};
+  try {
+    return Reader(where).read(YAML::Load(std::string(text)));
+  } catch (const YAML::Exception& error) {
+    const int line = std::max(error.mark.line, 0) + 1;
+    return Error{Code::kInvalid,
+                 where + ":" + std::to_string(line) + ": " + escape_control(error.msg), kForm};
+  }
+}
+
+}  // namespace fathom::session

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "session/watch/watch_plan.h"
+
+#include "session/kernel_options.h"
+
+namespace fathom::session {
+
+Result<LayerPlan> plan_watch(const WatchOptions& options) {
+  const Probe probe = probe_for(options.functions);
+  const auto joining = [&](std::string_view layer) -> sources::Availability {
+    const sources::SourceDef* source = sources::source_of(layer);
+    if (source == nullptr || source->joins) return probe(layer);
+    return {.available = false,
+            .reason = "programs that run cannot be joined in it",
+            .fix = "fathom run --layers " + std::string(layer) + " -- …"};
+  };
+  FATHOM_ASSIGN(LayerPlan plan, plan_layers(options.layers, joining));
+  if (plan.layers.empty())
+    return Error{Code::kUnsupported, "none of these layers can be recorded here",
+                 "'fathom doctor' tells what can"};
+  FATHOM_TRY(check_sources(
+      {options.functions, options.categories, options.filters, options.returns}, plan));
+  for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, plan));
+  return plan;
+}
+
+std::vector<std::string> detail_of(const WatchOptions& options, const LayerPlan& plan) {
+  if (!options.each_call) return options.detail;
+  std::vector<std::string> layers;
+  for (const std::string& layer : plan.layers) {
+    if (sources::source_of(layer)->in_detail) layers.push_back(layer);
+  }
+  return layers;
+}
+
+Status may_replace(const WatchOptions& old, const WatchOptions& fresh) {
+  const bool same = old.output == fresh.output && old.socket == fresh.socket &&
+                    old.pfw == fresh.pfw && old.rolls == fresh.rolls;
+  if (same) return {};
+  return Error{Code::kInvalid, "output, socket, pfw and whether recordings roll take a new start",
+               "restart the daemon"};
+}
+
+}  // namespace fathom::session

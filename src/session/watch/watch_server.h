@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// The socket at which a daemon listens. Everybody may turn to it; nobody can make it wait.
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/result.h"
+#include "session/watch/watch_messages.h"
+#include "trace/spool/spool.h"
+
+namespace fathom::session {
+
+class WatchServer {
+ public:
+  // What is said to who asks.
+  using Answer = std::function<Result<std::string>(const WatchRequest&, const ucred& who)>;
+
+  // kDenied where another daemon listens there.
+  static Result<WatchServer> open(const std::string& path);
+  WatchServer(WatchServer&& other) noexcept = default;
+  WatchServer& operator=(WatchServer&& other) noexcept = default;
+  ~WatchServer();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // To be waited for, besides others.
+  void add_to(std::vector<pollfd>& waiting) const;
+  // Answers whoever has asked by now.
+  void serve(const Answer& answer);
+  // Nobody comes any more; the place stays ours.
+  void close();
+  // Tells those who come that we are at work (FATHOM_WATCH_PULSE_S).
+  void pulse() const;
+
+ private:
+  struct Caller {
+    Fd fd;
+    std::int64_t came_ns = 0;
+  };
+  WatchServer(std::string path, trace::FileLock lock, Fd fd);
+  bool accept_some();
+  static bool serve_one(const Caller& caller, const Answer& answer);
+
+  std::string path_;
+  trace::FileLock lock_;
+  Fd fd_;
+  std::vector<Caller> callers_;  // who have not asked yet
+};
+
+}  // namespace fathom::session

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "session/watch/watch_settings.h"
+
+#include <pwd.h>
+#include <algorithm>
+
+#include "base/files.h"
+#include "base/private_files.h"
+#include "base/text.h"
+#include "session/watch/control_group.h"
+#include "session/watch/watch_messages.h"
+
+namespace fathom::session {
+namespace {
+
+using Kind = SettingKey::Kind;
+
+constexpr SettingKey kKeys[] = {
+    {"output", Kind::kText, "DIR", "the recording's directory (fathom-watch-<time>.fathom)"},
+    {"layers", Kind::kList, "L,…", "layers of the kernel to record (syscall)"},
+    {"detail", Kind::kList, "L,…", "of these, an event for every call, too"},
+    {"functions", Kind::kList, "F,…",
+     "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME"},
+    {"returns", Kind::kFlag, "",
+     "times of all these functions: programs that throw exceptions, and those of Go, may end by "
+     "it"},
+    {"categories", Kind::kList, "C=F,…",
+     "of these functions: CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX"},
+    {"filter", Kind::kList, "F,…",
+     "only calls that pass: [LAYER:]KEY=VALUE with path, call, min, one-in or cgroup"},
+    {"interval", Kind::kText, "TIME", "how long calls are added up before they become a row (1s)"},
+    {"all", Kind::kFlag, "", "every process of the machine"},
+    {"user", Kind::kText, "NAME", "every process of this user"},
+    {"cgroup", Kind::kText, "PATH", "every process of this control group and those below it"},
+    {"container", Kind::kText, "ID", "every process of this container"},
+    {"socket", Kind::kText, "PATH", "where programs find the daemon (/run/fathom/watch.sock)"},
+    {"pfw", Kind::kText, "FILE", "counters in DataCrumbs' layout as well, while they come"},
+    {"mode", Kind::kText, "MODE",
+     "profile: sums (the default); trace: an event for every call, too"},
+    {"roll-size", Kind::kText, "SIZE", "begin another recording at this size; DIR is their folder"},
+    {"roll-time", Kind::kText, "TIME", "begin another recording after this time"},
+    {"keep", Kind::kText, "N", "recordings that stay, besides the one that is written"},
+    {"keep-size", Kind::kText, "SIZE", "bytes of recordings that stay"},
+    {"keep-time", Kind::kText, "TIME", "how long recordings stay"},
+    {"share", Kind::kText, "GROUP", "this group may read the recordings (their owner alone)"},
+    {"no-command", Kind::kFlag, "", "leave arguments of programs out of the recordings"},
+    {"user-files", Kind::kText, "N", "files that are told apart for one user (8192)"},
+    {"user-rows", Kind::kText, "N", "new rows a second in which a user's files are told (16384)"},
+};
+
+// Reads values of settings, each with its place in the message where it is wrong.
+class Values {
+ public:
+  explicit Values(const Settings& settings) : settings_(settings) {}
+
+  [[nodiscard]] const Setting* find(std::string_view key) const {
+    const auto found = settings_.find(key);
+    return found == settings_.end() || found->second.values.empty() ? nullptr : &found->second;
+  }
+  void text(std::string_view key, std::string& to) const {
+    if (const Setting* found = find(key)) to = found->values.front();
+  }
+  void list(std::string_view key, std::vector<std::string>& to) const {
+    if (const Setting* found = find(key)) to = found->values;
+  }
+  [[nodiscard]] bool flag(std::string_view key) const {
+    const Setting* found = find(key);
+    return found != nullptr && found->values.front() == "true";
+  }
+  Status time(std::string_view key, std::int64_t least, std::int64_t& to) const {
+    const Setting* found = find(key);
+    if (found == nullptr) return {};
+    const Result<std::int64_t> ns = parse_duration(found->values.front());
+    if (!ns || *ns < least) return wrong(*found, "no time from " + human_ns(double(least)) + " up");
+    to = *ns;
+    return {};
+  }
+  Status size(std::string_view key, std::uint64_t& to) const {
+    const Setting* found = find(key);
+    if (found == nullptr) return {};
+    const Result<std::uint64_t> bytes = parse_bytes(found->values.front());
+    if (!bytes || *bytes == 0) return wrong(*found, "no size, such as 512M");
+    to = *bytes;
+    return {};
+  }
+  Status number(std::string_view key, std::int64_t& to) const {
+    const Setting* found = find(key);
+    if (found == nullptr) return {};
+    const Result<std::int64_t> number = parse_int(found->values.front());
+    if (!number || *number < 1) return wrong(*found, "no number from 1 up");
+    to = *number;
+    return {};
+  }
+  static Error wrong(const Setting& setting, const std::string& what) {
+    const bool on_command_line = setting.where.starts_with("--");
+    return {on_command_line ? Code::kUsage : Code::kInvalid,
+            setting.where + ": '" + escape_control(join(setting.values, ",")) + "' is " + what,
+            "docs/watch.md lists the settings"};
+  }
+
+ private:
+  const Settings& settings_;
+};
+
+Result<uid_t> find_user(const Setting& setting) {
+  const std::string& name = setting.values.front();
+  if (const passwd* entry = ::getpwnam(name.c_str())) return entry->pw_uid;
+  const Result<std::int64_t> number = parse_int(name);
+  if (number && *number >= 0 && *number < INT32_MAX) return static_cast<uid_t>(*number);
+  return Values::wrong(setting, "no user of this machine");
+}
+
+Status choose_group(const std::string& path, const std::string& words, WatchOptions& options) {
+  FATHOM_ASSIGN(const ControlGroup group, find_control_group(path));
+  options.choice.by = sources::Choice::By::kGroup;
+  options.choice.hierarchy = group.hierarchy;
+  options.choice.group = group.inode;
+  options.whom = words;
+  return {};
+}
+
+// One of them at most.
+Status read_choice(const Values& values, WatchOptions& options) {
+  using By = sources::Choice::By;
+  const Setting* user = values.find("user");
+  const Setting* group = values.find("cgroup");
+  const Setting* container = values.find("container");
+  const int chosen = int{values.flag("all")} + (user != nullptr ? 1 : 0) +
+                     (group != nullptr ? 1 : 0) + (container != nullptr ? 1 : 0);
+  if (chosen > 1)
+    return usage_error("all, user, cgroup and container exclude each other", "choose one");
+  options.whom = "who connects";
+  if (values.flag("all")) {
+    options.choice.by = By::kAll;
+    options.whom = "every process";
+  } else if (user != nullptr) {
+    FATHOM_ASSIGN(options.choice.user, find_user(*user));
+    options.choice.by = By::kUser;
+    options.whom = "user " + user->values.front();
+  } else if (group != nullptr) {
+    return choose_group(group->values.front(), "control group " + group->values.front(), options);
+  } else if (container != nullptr) {
+    FATHOM_ASSIGN(const std::string path, find_container_group(container->values.front()));
+    return choose_group(path, "container " + container->values.front(), options);
+  }
+  return {};
+}
+
+Status read_rolling(const Values& values, WatchOptions& options) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  FATHOM_TRY(values.size("roll-size", options.roll_bytes));
+  FATHOM_TRY(values.time("roll-time", kSecond, options.roll_ns));
+  FATHOM_TRY(values.size("keep-size", options.keep_bytes));
+  FATHOM_TRY(values.time("keep-time", kSecond, options.keep_ns));
+  FATHOM_TRY(values.number("keep", options.keep));
+  const bool keeps = options.keep_bytes != 0 || options.keep_ns != 0 || options.keep != 0;
+  options.rolls = options.roll_bytes != 0 || options.roll_ns != 0;
+  if (keeps && !options.rolls)
+    return usage_error("what is kept is said of recordings that roll",
+                       "say when another one begins: --roll-size or --roll-time");
+  if (options.rolls && options.output.empty())
+    return usage_error("recordings that roll need a folder", "name it with -o");
+  return {};
+}
+
+Status read_privacy(const Values& values, WatchOptions& options) {
+  options.no_command = values.flag("no-command");
+  const Setting* group = values.find("share");
+  if (group == nullptr) return {};
+  FATHOM_ASSIGN(options.share, find_own_group(group->values.front()));
+  return {};
+}
+
+Status read_mode(const Values& values, WatchOptions& options) {
+  const Setting* mode = values.find("mode");
+  if (mode == nullptr || mode->values.front() == "profile") return {};
+  if (mode->values.front() != "trace") return Values::wrong(*mode, "neither profile nor trace");
+  options.each_call = true;
+  return {};
+}
+
+}  // namespace
+
+std::span<const SettingKey> watch_keys() { return kKeys; }
+
+Result<WatchOptions> read_watch_options(const Settings& settings) {
+  constexpr std::int64_t kShortest = 1'000'000;
+  const Values values(settings);
+  WatchOptions options;
+  values.text("output", options.output);
+  options.socket = own_watch_socket();
+  values.text("socket", options.socket);
+  FATHOM_ASSIGN(options.socket, absolute_path(options.socket));
+  values.text("pfw", options.pfw);
+  std::vector<std::string> layers;
+  values.list("layers", layers);
+  if (!layers.empty()) options.layers = join(layers, ",");
+  values.list("detail", options.detail);
+  values.list("functions", options.functions);
+  options.returns = values.flag("returns");
+  values.list("categories", options.categories);
+  values.list("filter", options.filters);
+  FATHOM_TRY(values.time("interval", kShortest, options.interval_ns));
+  FATHOM_TRY(read_choice(values, options));
+  FATHOM_TRY(read_rolling(values, options));
+  FATHOM_TRY(read_mode(values, options));
+  FATHOM_TRY(read_privacy(values, options));
+  FATHOM_TRY(values.number("user-files", options.user_files));
+  FATHOM_TRY(values.number("user-rows", options.user_rows));
+  return options;
+}
+
+}  // namespace fathom::session

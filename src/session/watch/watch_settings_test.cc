@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "session/watch/watch_settings.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+
+namespace fathom::session {
+namespace {
+
+std::string values(const Settings& settings, const std::string& key) {
+  const auto found = settings.find(key);
+  return found == settings.end() ? "-" : join(found->second.values, "|");
+}
+
+TEST(WatchSettings, OfAFile) {
+  struct Case {
+    const char* text;
+    const char* key;
+    const char* want;
+  };
+  const Case cases[] = {
+      {"", "layers", "-"},
+      {"layers: syscall", "layers", "syscall"},
+      {"layers: syscall, block", "layers", "syscall|block"},
+      {"layers: [syscall, block]", "layers", "syscall|block"},
+      {"all: true", "all", "true"},
+      {"interval: 100ms", "interval", "100ms"},
+      {"user: anna", "user", "anna"},
+      {"functions: ['libc.so.6:^a{1,2}$']", "functions", "libc.so.6:^a{1,2}$"},
+      {"filter: 'path=/data,min=10us'", "filter", "path=/data|min=10us"},
+      {"functions: 'libc.so.6:^a{1,2}$'", "functions", "libc.so.6:^a{1,2}$"},
+      // as DataCrumbs says it
+      {"mode: trace", "mode", "trace"},
+      {"profile: {interval_sec: 0.5}", "interval", "0.5s"},
+      {"user: [{name: c, link: /lib/libc.so.6, regex: ^malloc$}]", "functions",
+       "/lib/libc.so.6:^malloc$"},
+      {"user: [{name: c, link: /lib/libc.so.6}]", "functions", "/lib/libc.so.6:.*"},
+      {"user: [{name: c, link: /lib/libc.so.6}]", "layers", "syscall|user"},
+      {"categories: {a: malloc, b: [^x, 'libc.so.6:y,z']}", "categories",
+       "a=malloc|b=^x|b=libc.so.6:y,z"},
+      {"user: [{name: c, link: /l, regex: x}]\ncategories: [b=y]", "categories", "c=/l:x|b=y"},
+      {"layers: block\nuser: [{link: /lib/libc.so.6}]", "layers", "block|user"},
+  };
+  for (const Case& c : cases) {
+    const Result<Settings> settings = parse_watch_settings(c.text, "w.yaml");
+    ASSERT_TRUE(settings) << c.text << ": " << settings.error().message;
+    EXPECT_EQ(values(*settings, c.key), c.want) << c.text;
+  }
+}
+
+TEST(WatchSettings, WhatIsWrongWithAFileIsNamedByItsLine) {
+  struct Case {
+    const char* text;
+    const char* want;  // how the message begins
+  };
+  const Case cases[] = {
+      {"layers: syscall\ncolour: red\n", "w.yaml:2: unknown key 'colour'"},
+      {"[a, b]", "w.yaml:1: the settings are a mapping"},
+      {"layers: a\nlayers: b\n", "w.yaml:2: 'layers' stands here twice"},
+      {"layers:\n", "w.yaml:1: 'layers' needs a value"},
+      {"all: perhaps", "w.yaml:1: 'all' is true or false"},
+      {"\n\nprofile: {colour: 1}", "w.yaml:3: unknown key 'profile.colour'"},
+      {"interval: 1s\nprofile: {interval_sec: 1}", "w.yaml:2: 'interval' is said twice"},
+      {"user: [{name: c}]", "w.yaml:1: 'link' is missing"},
+      {"categories:\n  a: {b: c}\n", "w.yaml:2: 'categories' needs a value"},
+      {"user: [malloc]", "w.yaml:1: a function is a mapping"},
+      {"user:\n - link: x\n   colour: y\n", "w.yaml:3: unknown key 'colour'"},
+      {"layers: [", "w.yaml:"},
+      {"a: b: c", "w.yaml:1"},
+  };
+  for (const Case& c : cases) {
+    const Result<Settings> settings = parse_watch_settings(c.text, "w.yaml");
+    ASSERT_FALSE(settings) << c.text;
+    EXPECT_TRUE(settings.error().message.starts_with(c.want)) << settings.error().message;
+    EXPECT_EQ(settings.error().code, Code::kInvalid);
+  }
+}
+
+Settings one(const std::string& key, const std::string& value) {
+  return {{key, {{value}, "--" + key}}};
+}
+
+TEST(WatchSettings, Options) {
+  EXPECT_EQ(read_watch_options({})->layers, "syscall");
+  EXPECT_EQ(read_watch_options(one("interval", "100ms"))->interval_ns, 100'000'000);
+  EXPECT_EQ(read_watch_options(one("all", "true"))->choice.by, sources::Choice::By::kAll);
+  EXPECT_EQ(read_watch_options(one("all", "false"))->choice.by, sources::Choice::By::kNobody);
+  EXPECT_EQ(read_watch_options(one("user", "root"))->choice.user, 0U);
+  EXPECT_EQ(read_watch_options(one("user", "12345"))->choice.user, 12345U);
+  EXPECT_TRUE(read_watch_options(one("mode", "trace"))->each_call);
+  Settings rolling = one("roll-size", "1M");
+  rolling["output"] = {{"folder"}, "--output"};
+  rolling["keep"] = {{"3"}, "--keep"};
+  const Result<WatchOptions> options = read_watch_options(rolling);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_TRUE(options->rolls);
+  EXPECT_EQ(options->roll_bytes, 1U << 20U);
+  EXPECT_EQ(options->keep, 3);
+}
+
+TEST(WatchSettings, WrongOptions) {
+  struct Case {
+    const char* key;
+    const char* value;
+  };
+  const Case cases[] = {
+      {"interval", "soon"},
+      {"interval", "10us"},
+      {"user", "nobody-of-this-name"},
+      {"cgroup", "/no/such"},
+      {"container", "short"},
+      {"mode", "loud"},
+      {"keep", "3"},
+      {"roll-size", "1M"},
+      {"roll-size", "-1"},
+      {"roll-time", "1ms"},
+      {"container", "0123456789abcdef0123"},
+  };
+  for (const Case& c : cases)
+    EXPECT_FALSE(read_watch_options(one(c.key, c.value))) << c.key << " " << c.value;
+  Settings both = one("all", "true");
+  both["user"] = {{"root"}, "--user"};
+  EXPECT_EQ(read_watch_options(both).error().code, Code::kUsage);
+  EXPECT_EQ(read_watch_options(one("interval", "soon")).error().code, Code::kUsage);
+  const Settings of_file{{"interval", {{"soon"}, "w.yaml:3"}}};
+  const Error error = read_watch_options(of_file).error();
+  EXPECT_EQ(error.code, Code::kInvalid);
+  EXPECT_TRUE(error.message.starts_with("w.yaml:3: 'soon' is")) << error.message;
+}
+
+}  // namespace
+}  // namespace fathom::session

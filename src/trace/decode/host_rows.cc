@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// An entry: its texts, then rows of one kind that name them by their place (0 is NULL).
+#include "trace/decode/host_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include "trace/decode/record_walker.h"
+#include "trace/rows/byte_writer.h"
+
+namespace fathom::trace {
+namespace {
+
+constexpr std::size_t kRowsPerEntry = 4096;
+constexpr std::size_t kMostBuckets = 64;
+
+enum Kind : std::uint64_t { kEvents = 1, kIntervals = 2, kLosses = 3, kCounters = 4 };
+
+class EntryWriter {
+ public:
+  explicit EntryWriter(const Strings& strings) : strings_(&strings) {}
+
+  void number(std::int64_t value) { put_signed(rows_, value); }
+  void number(std::int32_t value) { put_signed(rows_, value); }
+  void number(double value) { number(std::bit_cast<std::int64_t>(value)); }
+  void code(std::uint32_t code) {
+    if (code == kNoString) return put_number(rows_, 0);
+    const auto [at, is_new] = places_.try_emplace(code, places_.size() + 1);
+    if (is_new) put_text(texts_, strings_->view(code));
+    put_number(rows_, at->second);
+  }
+  void text(std::string_view text) { put_text(rows_, text); }
+
+  [[nodiscard]] std::string finish(Kind kind) const {
+    std::string out;
+    put_number(out, kind);
+    put_number(out, places_.size());
+    return out + texts_ + rows_;
+  }
+
+ private:
+  const Strings* strings_;
+  std::unordered_map<std::uint32_t, std::uint64_t> places_;
+  std::string texts_;
+  std::string rows_;
+};
+
+class EntryReader {
+ public:
+  EntryReader(std::span<const std::uint8_t> bytes, Strings& strings)
+      : reader_(bytes.data(), bytes.data() + bytes.size()), strings_(&strings) {}
+
+  // The kind of its rows; 0 where damaged.
+  std::uint64_t begin() {
+    std::uint64_t kind = 0;
+    std::uint64_t count = 0;
+    if (!reader_.number(kind) || !reader_.number(count)) return 0;
+    for (std::uint64_t i = 0; i < count; i++) {
+      std::string_view text;
+      if (!reader_.text(text)) return 0;
+      codes_.push_back(strings_->code(text));
+    }
+    return kind;
+  }
+  bool number(std::int64_t& value) { return reader_.signed_number(value); }
+  bool number(double& value) {
+    std::int64_t bits = 0;
+    if (!reader_.signed_number(bits)) return false;
+    value = std::bit_cast<double>(bits);
+    return true;
+  }
+  bool number(std::int32_t& value) {
+    std::int64_t wide = 0;
+    if (!reader_.signed_number(wide)) return false;
+    value = static_cast<std::int32_t>(wide);
+    return wide == value;
+  }
+  bool code(std::uint32_t& code) {
+    std::uint64_t place = 0;
+    if (!reader_.number(place) || place > codes_.size()) return false;
+    code = place == 0 ? kNoString : codes_[place - 1];
+    return true;
+  }
+  bool text(std::string_view& text) { return reader_.text(text); }
+  [[nodiscard]] bool at_end() const { return reader_.at_end(); }
+
+ private:
+  ByteReader reader_;
+  Strings* strings_;
+  std::vector<std::uint32_t> codes_;
+};
+
+// Both directions of a row in one place: what is written first is read first.
+template <class Entry, class Row>
+bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
+  row.ret;
+}
+{
+  return number(row.ts) && number(row.dur) && number(row.pid) && number(row.tid) &&
+         code(row.layer) && code(row.name) && code(row.category) && code(row.file) &&
+         code(row.error) && number(row.fd) && number(row.offset) && number(row.size) &&
+         number(row.bytes) && number(row.ret) && number(row.correlation);
+}
+template <class Entry, class Row>
+bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
+  row.width;
+}
+{
+  return number(row.ts) && number(row.width) && number(row.pid) && number(row.tid) &&
+         code(row.layer) && code(row.name) && code(row.category) && code(row.file) &&
+         number(row.calls) && number(row.errors) && number(row.dur) && number(row.dur_min) &&
+         number(row.dur_max) && number(row.bytes);
+}
+template <class Entry, class Row>
+bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
+  row.unit;
+}
+{
+  return number(row.ts) && number(row.pid) && number(row.tid) && code(row.layer) &&
+         code(row.name) && code(row.unit) && code(row.host) && number(row.value);
+}
+
+template <class Row>
+void put_row(EntryWriter& out, const Row& row) {
+  each_field([&](auto value) { return out.number(value), true; },
+             [&](std::uint32_t code) { return out.code(code), true; }, row);
+}
+template <class Row>
+bool get_row(EntryReader& in, Row& row) {
+  return each_field([&](auto& value) { return in.number(value); },
+                    [&](std::uint32_t& code) { return in.code(code); }, row);
+}
+
+void put_hist(EntryWriter& out, const std::vector<std::int64_t>& hist) {
+  out.number(static_cast<std::int64_t>(hist.size()));
+  for (const std::int64_t count : hist) out.number(count);
+}
+bool get_hist(EntryReader& in, std::vector<std::int64_t>& hist) {
+  std::int64_t size = 0;
+  if (!in.number(size) || size < 0 || static_cast<std::size_t>(size) > kMostBuckets) return false;
+  hist.resize(static_cast<std::size_t>(size));
+  return std::ranges::all_of(hist, [&](std::int64_t& count) { return in.number(count); });
+}
+
+template <class PutRow>
+void put_entries(std::vector<std::string>& entries, Kind kind, std::size_t rows,
+                 const Strings& strings, PutRow put) {
+  for (std::size_t from = 0; from < rows; from += kRowsPerEntry) {
+    EntryWriter entry(strings);
+    for (std::size_t at = from; at < std::min(rows, from + kRowsPerEntry); at++) put(entry, at);
+    entries.push_back(entry.finish(kind));
+  }
+}
+
+bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
+  if (kind == kEvents) {
+    EventRow row;
+    if (!get_row(in, row)) return false;
+    rows.events.push(row);
+    return true;
+  }
+  if (kind == kIntervals) {
+    IntervalRow row;
+    if (!get_row(in, row) || !get_hist(in, row.hist)) return false;
+    rows.intervals.rows.push_back(std::move(row));
+    return true;
+  }
+  if (kind == kCounters) {
+    CounterRow row;
+    if (!get_row(in, row)) return false;
+    rows.counters.rows.push_back(row);
+    return true;
+  }
+  std::string_view layer;
+  std::string_view reason;
+  std::int64_t count = 0;
+  if (kind != kLosses || !in.text(layer) || !in.text(reason) || !in.number(count)) return false;
+  rows.losses.push_back({std::string(layer), std::string(reason), count});
+  return true;
+}
+
+SummaryRow summary_of(const IntervalRow& row) {
+  SummaryRow sums;
+  sums.key = {row.layer, row.name, row.category, row.file, row.pid};
+  sums.calls = row.calls;
+  sums.errors = row.errors;
+  sums.dur = sums.self = row.dur;
+  sums.dur_min = row.dur_min == kNull ? 0 : row.dur_min;
+  sums.dur_max = row.dur_max == kNull ? 0 : row.dur_max;
+  sums.bytes = row.bytes;
+  sums.first = row.ts;
+  sums.last = row.ts + row.width;
+  sums.hist = row.hist;
+  return sums;
+}
+
+// Evenly over its interval; a call that took longer began before it.
+void add_to_timeline(const IntervalRow& row, Timeline& timeline) {
+  const std::int64_t end = row.ts + row.width;
+  const std::int64_t begin = std::max<std::int64_t>(0, end - std::max(row.width, row.dur));
+  const std::int64_t idle = std::max<std::int64_t>(0, end - begin - row.dur);
+  timeline.add(row.layer, begin, end - begin, {.time = idle}, row.bytes, row.calls);
+}
+
+}  // namespace
+
+std::vector<std::string> encode_rows(const HostRows& rows, const Strings& strings) {
+  std::vector<std::string> entries;
+  put_entries(entries, kEvents, rows.events.rows(), strings,
+              [&](EntryWriter& out, std::size_t at) { put_row(out, rows.events.row(at)); });
+  put_entries(entries, kIntervals, rows.intervals.rows.size(), strings,
+              [&](EntryWriter& out, std::size_t at) {
+                put_row(out, rows.intervals.rows[at]);
+                put_hist(out, rows.intervals.rows[at].hist);
+              });
+  put_entries(entries, kCounters, rows.counters.rows.size(), strings,
+              [&](EntryWriter& out, std::size_t at) { put_row(out, rows.counters.rows[at]); });
+  put_entries(entries, kLosses, rows.losses.size(), strings, [&](EntryWriter& out, std::size_t at) {
+    out.text(rows.losses[at].layer);
+    out.text(rows.losses[at].reason);
+    out.number(rows.losses[at].count);
+  });
+  return entries;
+}
+
+bool decode_rows(std::span<const std::uint8_t> bytes, HostRows& rows, Strings& strings) {
+  EntryReader in(bytes, strings);
+  const std::uint64_t kind = in.begin();
+  if (kind == 0) return false;
+  while (!in.at_end()) {
+    if (!get_one(in, kind, rows)) return false;
+  }
+  return true;
+}
+
+std::string encode_processes(const std::vector<ProcessRow>& processes) {
+  std::string out;
+  for (const ProcessRow& row : processes) {
+    for (const std::int64_t number : {row.pid, row.ppid, row.start, row.end, row.exit, row.rank})
+      put_signed(out, number);
+    for (const std::string* text : {&row.name, &row.command}) put_text(out, *text);
+  }
+  return out;
+}
+
+bool decode_processes(std::span<const std::uint8_t> bytes, std::vector<ProcessRow>& processes) {
+  ByteReader reader(bytes.data(), bytes.data() + bytes.size());
+  while (!reader.at_end()) {
+    ProcessRow row;
+    std::string_view name;
+    std::string_view command;
+    if (!reader.signed_number(row.pid) || !reader.signed_number(row.ppid) ||
+        !reader.signed_number(row.start) || !reader.signed_number(row.end) ||
+        !reader.signed_number(row.exit) || !reader.signed_number(row.rank) || !reader.text(name) ||
+        !reader.text(command))
+      return false;
+    row.name = name;
+    row.command = command;
+    processes.push_back(std::move(row));
+  }
+  return true;
+}
+
+void add_sums(const HostRows& rows, const Strings& strings, Decoder::Sums& sums) {
+  const auto count = [&](std::uint32_t layer, std::size_t many) {
+    if (layer != kNoString)
+      sums.events_by_layer[std::string(strings.view(layer))] += static_cast<std::int64_t>(many);
+  };
+  for (const CounterRow& row : rows.counters.rows) count(row.layer, 1);
+  for (std::size_t at = 0; at < rows.events.rows(); at++) {
+    count(rows.events.layer[at], 1);
+    sums.coverage.of(rows.events.layer[at])
+        .extend(rows.events.ts[at], rows.events.ts[at] + rows.events.dur[at]);
+  }
+  for (const IntervalRow& row : rows.intervals.rows) {
+    count(row.layer, 1);
+    sums.summary.add(summary_of(row));
+    add_to_timeline(row, sums.timeline);
+  }
+  sums.losses.insert(sums.losses.end(), rows.losses.begin(), rows.losses.end());
+}
+
+}  // namespace fathom::trace

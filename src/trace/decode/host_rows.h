@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// What sources beside the programs give: rows of every kind, on their way into the recording. Each
+// hands over batches with texts of their own; the log keeps them until they are packed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/decode/decoder.h"
+#include "trace/rows/batch.h"
+#include "trace/rows/strings.h"
+#include "trace/rows/summary.h"
+
+namespace fathom::trace {
+
+struct HostRows {
+  CounterBatch counters;
+  IntervalBatch intervals;
+  EventBatch events;  // their sums are those of `intervals`: a layer in detail has both
+  std::vector<ProcessRow> processes;
+  std::vector<Loss> losses;
+
+  [[nodiscard]] bool empty() const {
+    return counters.rows.empty() && intervals.rows.empty() && events.rows() == 0 &&
+           processes.empty() && losses.empty();
+  }
+};
+
+// All but processes as the bytes of entries of the log, none of them long.
+std::vector<std::string> encode_rows(const HostRows& rows, const Strings& strings);
+// Back; false where damaged, with what was read before.
+bool decode_rows(std::span<const std::uint8_t> bytes, HostRows& rows, Strings& strings);
+
+std::string encode_processes(const std::vector<ProcessRow>& processes);
+bool decode_processes(std::span<const std::uint8_t> bytes, std::vector<ProcessRow>& processes);
+
+// What the rows add to sums. (Of a layer in detail that is what the intervals say, and the events
+// add nothing.)
+void add_sums(const HostRows& rows, const Strings& strings, Decoder::Sums& sums);
+
+}  // namespace fathom::trace

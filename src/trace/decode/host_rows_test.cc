@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "trace/decode/host_rows.h"
+
+#include <gtest/gtest.h>
+
+namespace fathom::trace {
+namespace {
+
+std::span<const std::uint8_t> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+IntervalRow interval(Strings& strings, std::int64_t calls) {
+  IntervalRow row;
+  row.ts = 1'000'000'000;
+  row.width = 1'000'000'000;
+  row.pid = 7;
+  row.tid = 8;
+  row.layer = strings.code("syscall");
+  row.name = strings.code("read");
+  row.category = strings.code("read");
+  row.file = strings.code("/a");
+  row.calls = calls;
+  row.errors = 1;
+  row.dur = 500;
+  row.dur_min = 100;
+  row.dur_max = 400;
+  row.bytes = 4096;
+  row.hist = {0, 0, 3};
+  return row;
+}
+
+EventRow event(Strings& strings) {
+  EventRow row;
+  row.ts = 5;
+  row.dur = 6;
+  row.pid = 7;
+  row.tid = 8;
+  row.layer = strings.code("syscall");
+  row.name = strings.code("pread64");
+  row.error = strings.code("EBADF");
+  row.fd = 3;
+  row.ret = -1;
+  return row;
+}
+
+HostRows rows_of_all_kinds(Strings& strings) {
+  HostRows rows;
+  rows.intervals.rows.push_back(interval(strings, 3));
+  rows.events.push(event(strings));
+  CounterRow counter;
+  counter.ts = 9;
+  counter.layer = strings.code("resource");
+  counter.name = strings.code("rss");
+  counter.value = 0.5;
+  rows.counters.rows.push_back(counter);
+  rows.losses.push_back({"syscall", "no room", 11});
+  return rows;
+}
+
+TEST(HostRows, ComeBackAsTheyWere) {
+  Strings strings;
+  HostRows back;
+  Strings other;
+  for (const std::string& entry : encode_rows(rows_of_all_kinds(strings), strings))
+    ASSERT_TRUE(decode_rows(as_bytes(entry), back, other));
+  ASSERT_EQ(back.intervals.rows.size(), 1U);
+  const IntervalRow& row = back.intervals.rows[0];
+  EXPECT_EQ(other.view(row.file), "/a");
+  EXPECT_EQ(other.view(row.category), "read");
+  EXPECT_EQ(row.width, 1'000'000'000);
+  EXPECT_EQ(row.calls, 3);
+  EXPECT_EQ(row.dur_max, 400);
+  EXPECT_EQ(row.hist, (std::vector<std::int64_t>{0, 0, 3}));
+  ASSERT_EQ(back.events.rows(), 1U);
+  EXPECT_EQ(other.view(back.events.row(0).error), "EBADF");
+  EXPECT_EQ(back.events.row(0).file, kNoString);
+  EXPECT_EQ(back.events.row(0).fd, 3);
+  EXPECT_EQ(back.events.row(0).size, kNull);
+  ASSERT_EQ(back.counters.rows.size(), 1U);
+  EXPECT_EQ(back.counters.rows[0].value, 0.5);
+  ASSERT_EQ(back.losses.size(), 1U);
+  EXPECT_EQ(back.losses[0].reason, "no room");
+  EXPECT_EQ(back.losses[0].count, 11);
+}
+
+TEST(HostRows, LongOnesAreManyEntries) {
+  Strings strings;
+  HostRows rows;
+  for (int i = 0; i < 10000; i++) rows.intervals.rows.push_back(interval(strings, i));
+  const std::vector<std::string> entries = encode_rows(rows, strings);
+  EXPECT_GT(entries.size(), 1U);
+  HostRows back;
+  for (const std::string& entry : entries) ASSERT_TRUE(decode_rows(as_bytes(entry), back, strings));
+  ASSERT_EQ(back.intervals.rows.size(), 10000U);
+  EXPECT_EQ(back.intervals.rows[9999].calls, 9999);
+}
+
+TEST(HostRows, DamageIsNoticed) {
+  Strings strings;
+  for (const std::string& entry : encode_rows(rows_of_all_kinds(strings), strings)) {
+    HostRows back;
+    EXPECT_FALSE(decode_rows(as_bytes(entry).first(entry.size() - 1), back, strings));
+  }
+  HostRows none;
+  EXPECT_FALSE(decode_rows({}, none, strings));
+}
+
+TEST(HostRows, ProcessesComeBackAsTheyWere) {
+  ProcessRow row;
+  row.pid = 5;
+  row.ppid = 1;
+  row.start = -3;
+  row.exit = 137;
+  row.name = "sh";
+  row.command = "sh -c true";
+  row.rank = 3;
+  std::vector<ProcessRow> back;
+  const std::string bytes = encode_processes({row, row});
+  ASSERT_TRUE(decode_processes(as_bytes(bytes), back));
+  ASSERT_EQ(back.size(), 2U);
+  EXPECT_EQ(back[1].pid, 5);
+  EXPECT_EQ(back[1].start, -3);
+  EXPECT_EQ(back[1].end, kNull);
+  EXPECT_EQ(back[1].exit, 137);
+  EXPECT_EQ(back[1].rank, 3);
+  EXPECT_EQ(back[1].command, "sh -c true");
+  back.clear();
+  EXPECT_FALSE(decode_processes(as_bytes(bytes).first(bytes.size() - 1), back));
+  EXPECT_EQ(back.size(), 1U);
+}
+
+// A layer in detail has both intervals and events, and must not be counted twice.
+TEST(HostRows, SumsAreThoseOfIntervals) {
+  Strings strings;
+  Decoder::Sums sums;
+  add_sums(rows_of_all_kinds(strings), strings, sums);
+  ASSERT_EQ(sums.summary.rows().size(), 1U);
+  EXPECT_EQ(sums.summary.rows()[0].calls, 3);
+  EXPECT_EQ(sums.summary.rows()[0].bytes, 4096);
+  EXPECT_EQ(strings.view(sums.summary.rows()[0].key.category), "read");
+  std::int64_t calls = 0;
+  for (const Timeline::Row& row : sums.timeline.rows()) calls += row.cell.calls;
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(sums.events_by_layer.at("syscall"), 2);
+  EXPECT_EQ(sums.events_by_layer.at("resource"), 1);
+  ASSERT_EQ(sums.losses.size(), 1U);
+}
+
+}  // namespace
+}  // namespace fathom::trace

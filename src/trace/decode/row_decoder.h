@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// The second pass: the records of a thread's run into rows of events and counters, and into the
+// sums that go with them. Hot: no allocation and no lookup in a tree per record. Included by .cc
+// files of this room only.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/decode/decoder.h"
+#include "trace/decode/definer.h"
+#include "trace/decode/summed_calls.h"
+
+namespace fathom::trace {
+
+// What a thread's cursor carries from one run to the next.
+struct Decoder::Thread {
+  std::uint64_t process_key = 0;
+  std::uint32_t ordinal = 0;
+  std::uint32_t cursor = 0;
+
+  struct PendingArg {
+    std::uint64_t depth;
+    std::uint32_t key;
+    std::size_t begin;
+    std::size_t length;
+  };
+  std::vector<PendingArg> pending;  // arguments of regions that are still open
+  std::string pending_text;
+
+  Inside inside;
+
+  // For Decoder::carry() and restore().
+  [[nodiscard]] bool carries() const;
+  void write(std::string& out, const Strings& strings) const;
+  bool read_inside(ByteReader& reader);
+  bool read_pending(ByteReader& reader, Strings& strings);
+};
+
+class Decoder::Rows {
+ public:
+  Rows(Decoder& decoder, Strings& strings);
+
+  // False where the run turned out damaged half way. `events` is nullptr where only sums are
+  // wanted.
+  bool decode(const Run& run, Thread& thread, EventBatch* events, CounterBatch& counters);
+
+  // After `summary` was taken away.
+  void forget_last() {
+    last_known_ = false;
+    settle_coverage();
+  }
+
+  SummaryTable summary;
+  Timeline timeline;
+  LayerCoverage coverage;
+  std::int64_t app_counters = 0;
+  std::int64_t unknown_names = 0;
+  SummedCalls summed;
+
+ private:
+  // Names of the numbers of a set; kNoString for one that is no error.
+  using ErrorNames = std::unordered_map<std::uint64_t, std::uint32_t>;
+
+  // A declared kind with its texts as codes.
+  struct Plan {
+    bool known = false;
+    bool ret_is_bytes = false;
+    bool has_ret = false;
+    bool filtered = false;
+    bool named_by_site = false;
+    bool moves = false;
+    bool apart = false;
+    const ErrorNames* errors = nullptr;  // of a kind whose result is a number of a set
+    std::uint32_t layer = kNoString;
+    std::uint32_t name = kNoString;
+    std::uint32_t category = kNoString;
+    std::uint32_t entry = kNoString;
+    struct Op {
+      FieldKind kind;
+      std::uint32_t key;
+      std::vector<std::string> choices;
+    };
+    std::vector<Op> ops;
+  };
+  struct Plans {
+    std::vector<Plan> kinds;  // by kind
+    std::map<std::string, ErrorNames, std::less<>> errors;
+  };
+
+  // Fields of a call while they are read; args go to the batch at once.
+  struct Call {
+    std::int64_t ts = 0;
+    std::int64_t dur = 0;
+    std::int64_t self = 0;
+    Inside::Inner inner;  // until the next one ends
+    std::uint32_t file = kNoString;
+    std::uint32_t error = kNoString;
+    std::int64_t offset = kNull;
+    std::int64_t size = kNull;
+    std::int64_t item = 1;
+    std::int64_t ret = kNull;
+    std::int64_t bytes = kNull;
+    std::int32_t device = kNull32;
+    std::int64_t stream = kNull;
+    std::int64_t correlation = kNull;
+    std::uint64_t lag = 0;
+    std::uint32_t name = kNoString;  // of a kind whose name stands in its record, as a text
+    bool has_file = false;
+    Site site;  // of a kind whose name stands in its record
+  };
+
+  const Plans& plans(const Schema* schema);
+  bool step(const RecordHead& head, ByteReader& fields);
+  bool call(const RecordHead& head, ByteReader& fields);
+  bool settle_apart(const RecordHead& head, Call& call);
+  void end(unsigned depth, Call& call);
+  bool read_call(const Plan& plan, unsigned flags, ByteReader& fields, Call& call);
+  bool read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call);
+  bool read_work(FieldKind kind, ByteReader& fields, Call& call);
+  bool read_offset(ByteReader& fields, Call& call);
+  bool read_argument(const Plan::Op& op, ByteReader& fields);
+  bool read_extent(std::uint32_t key, ByteReader& fields);
+  bool read_path_arg(std::uint32_t key, ByteReader& fields);
+  void settle_result(const Plan& plan, bool failed, std::uint64_t number, Call& call);
+  bool read_site(ByteReader& fields, Call& call);
+  bool region(const RecordHead& head, ByteReader& fields);
+  bool counter(const RecordHead& head, ByteReader& fields);
+  bool sums(ByteReader& fields);
+  bool argument(unsigned kind, ByteReader& fields);
+  bool times(const RecordHead& head, std::int64_t& ts, std::int64_t& dur);
+  void push_call(const Plan& plan, unsigned depth, const Call& call);
+  void push_region(const RecordHead& head, const Site& site, const Call& call);
+  void add_arg(std::uint32_t key, std::string_view value);
+  void sum(const SummaryKey& key, const Call& call);
+  void sum_apart(const SummaryKey& key, const Call& call);
+  void settle_coverage();
+  void take_arguments(unsigned depth);
+  void hold(std::uint64_t depth, std::uint64_t key, std::string_view value);
+  std::uint32_t error_code(std::uint64_t number);
+  bool keeps(const Plan& plan, std::uint32_t file);
+  const Site* find_site(std::uint64_t id);
+
+  Decoder& decoder_;
+  Strings& strings_;
+  std::unordered_map<const Schema*, Plans> plans_;
+  std::vector<std::uint32_t> errors_;  // codes by errno
+  std::vector<std::uint8_t> kept_;     // by file code: 0 not asked yet, 1 no, 2 yes
+  std::uint32_t app_layer_;
+  std::uint32_t file_key_;
+  std::uint32_t line_key_;
+  SummaryKey last_key_;
+  std::size_t last_row_ = 0;
+  bool last_known_ = false;
+  LayerCoverage thread_coverage_;  // of the thread whose runs are being decoded
+
+  // Of the run that is being decoded.
+  const Plans* run_plans_ = nullptr;
+  Process* process_ = nullptr;
+  Thread* thread_ = nullptr;
+  EventBatch* events_ = nullptr;
+  CounterBatch* counters_ = nullptr;
+  std::int32_t pid_ = 0;
+  std::int32_t tid_ = 0;
+  std::int32_t rank_ = kNull32;
+  std::int64_t fd_ = -1;
+  std::uint64_t file_id_ = 0;
+  std::uint32_t file_ = kNoString;
+  std::int64_t stop_ = 0;  // where the last record with this fd and file ended
+  std::uint64_t last_end_ = 0;
+};
+
+}  // namespace fathom::trace

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "trace/recording/recording_writer.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/recording/parquet_tables.h"
+#include "trace/testing/recordings.h"
+
+namespace fathom::trace {
+namespace {
+
+using testing::ask;
+using testing::TempDir;
+
+TEST(RecordingWriterTest, PutsAWholeRecordingInPlace) {
+  const TempDir directory;
+  const std::string path = directory.path() + "/x/trace";
+  ASSERT_TRUE(make_dirs(directory.path() + "/x").has_value());
+  {
+    Result<RecordingWriter> abandoned = RecordingWriter::create(path, Manifest{});
+    ASSERT_TRUE(abandoned.has_value()) << abandoned.error().message;
+  }
+  EXPECT_TRUE(list_dir(directory.path() + "/x")->empty());
+  Manifest manifest;
+  manifest.origin = "import";
+  manifest.host.hostname = "h1";
+  RecordingWriter writer = RecordingWriter::create(path, manifest).value();
+  EventBatch events;
+  EventRow row;
+  row.pid = row.tid = 1;
+  row.layer = writer.strings().code("posix");
+  row.name = writer.strings().code("outer");
+  row.ts = 0;
+  row.dur = 100;
+  row.depth = 0;
+  events.args.add(writer.strings().code("k"), "v");
+  events.push(row);
+  row.name = writer.strings().code("inner");
+  row.ts = 10;
+  row.dur = 30;
+  row.host = writer.strings().code("h2");
+  events.push(row);
+  ASSERT_TRUE(writer.append(events).has_value());
+  IntervalBatch intervals;
+  IntervalRow interval;
+  interval.layer = row.layer;
+  interval.name = row.name;
+  interval.calls = 5;
+  interval.hist = {0, 2, 3};
+  intervals.rows.push_back(interval);
+  ASSERT_TRUE(writer.append(intervals).has_value());
+  EXPECT_FALSE(path_exists(path));
+  const Status finished = writer.finish();
+  ASSERT_TRUE(finished.has_value()) << finished.error().message;
+  EXPECT_FALSE(RecordingWriter::create(path, manifest).has_value()) << "never overwrites";
+  const Result<Recording> recording = Recording::open(directory.path());  // the directory above
+  ASSERT_TRUE(recording.has_value());
+  EXPECT_EQ(recording->parts[0].manifest.state, RunState::kComplete);
+  EXPECT_EQ(recording->parts[0].manifest.layers[0].events, 3);
+  EXPECT_EQ(ask(*recording, kEventsTable, "string_agg(host || ':' || name, ' ' ORDER BY ts)"),
+            "h1:outer h2:inner");
+  EXPECT_EQ(ask(*recording, kEventsTable, "max(args['k'])"), "v");
+  // Another host's thread of the same number is another thread.
+  EXPECT_EQ(ask(*recording, kSummaryTable, "max(self) FILTER (name = 'outer')"), "100");
+  EXPECT_EQ(ask(*recording, kSummaryTable, "string_agg(host || ':' || name, ' ' ORDER BY host)"),
+            "h1:outer h2:inner");
+  EXPECT_EQ(ask(*recording, kTimelineTable, "string_agg(host || ':' || busy, ' ' ORDER BY host)"),
+            "h1:100 h2:30");
+  EXPECT_EQ(
+      ask(*recording, kCoverageTable, "string_agg(host || ':' || covered, ' ' ORDER BY host)"),
+      "h1:100 h2:30");
+  EXPECT_EQ(ask(*recording, kIntervalsTable, "max(hist)"), "[0, 2, 3]");
+}
+
+}  // namespace
+}  // namespace fathom::trace

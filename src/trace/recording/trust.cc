@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "trace/recording/trust.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/host.h"
+
+namespace fathom::trace {
+namespace {
+
+std::int64_t ns_of(const timespec& time) { return time.tv_sec * 1000000000 + time.tv_nsec; }
+
+// When something of the spool was written last.
+std::int64_t last_written_ns(const Spool& spool) {
+  std::int64_t latest = 0;
+  const Result<std::vector<std::string>> names = spool.files().names();
+  if (!names) return latest;
+  for (const std::string& name : *names) {
+    struct stat facts {};
+    const bool there =
+        ::fstatat(spool.files().fd(), name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0;
+    if (there && S_ISREG(facts.st_mode)) latest = std::max(latest, ns_of(facts.st_mtim));
+  }
+  return latest;
+}
+
+}  // namespace
+
+bool is_ours(const Directory& recording, const Spool& spool) {
+  const std::string& boot = this_host().boot_id;
+  return recording.is_ours() && spool.files().is_ours() && !boot.empty() && spool.boot_id() == boot;
+}
+
+Status check_owner(const std::string& recording) {
+  FATHOM_ASSIGN(const Directory directory, Directory::open(recording));
+  FATHOM_ASSIGN(const Directory spool, directory.directory(kSpoolDirectory));
+  if (directory.is_ours() && spool.is_ours()) return {};
+  return Error{Code::kDenied, recording + " belongs to another user",
+               "its owner can pack it; whoever may read it can ask it everything as it is"};
+}
+
+NameResolver for_unchanged_modules(NameResolver resolver, const Spool& spool) {
+  if (!resolver) return resolver;
+  return [resolver = std::move(resolver), latest = last_written_ns(spool)](
+             const std::string& module, std::uint64_t offset) -> std::string {
+    struct stat facts {};
+    const bool fits = ::stat(module.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+                      ns_of(facts.st_ctim) <= latest;
+    return fits ? resolver(module, offset) : std::string();
+  };
+}
+
+}  // namespace fathom::trace

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "trace/spool/drained_definitions.h"
+
+#include "base/files.h"
+#include "trace/decode/host_rows.h"
+#include "trace/spool/chunk_log.h"
+
+namespace fathom::trace {
+
+Status DrainedDefinitions::into(Decoder& decoder, const File* log,
+                                std::vector<ProcessRow>* processes) {
+  if (log == nullptr) return {};
+  const auto take = [&](const LogEntry& entry, std::uint64_t) {
+    if (entry.kind == EntryKind::kChunk) decoder.define({entry.bytes, nullptr});
+    if (entry.kind == EntryKind::kProcesses && processes != nullptr)
+      (void)decode_processes(entry.bytes, *processes);
+  };
+  FATHOM_ASSIGN(const LogScan scan, scan_log(*log, read_, kMostLogBytes, take));
+  read_ += scan.sound_bytes;
+  return {};
+}
+
+}  // namespace fathom::trace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "trace/spool/spool.h"
+
+namespace fathom::trace {
+namespace {
+
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+TEST(PoolLosses, CountersOfAPoolThatIsGoneComeBack) {
+  fathom_run_shared shared{};
+  shared.losses[FATHOM_SOURCE_POSIX][FATHOM_LOSS_NO_ROOM] = 3;
+  shared.losses[FATHOM_SOURCE_POSIX][FATHOM_LOSS_CONFINED] = 5;
+  shared.runs = 7;
+  PoolLosses counted;
+  EXPECT_FALSE(counted.any());
+  counted.add(shared);
+  EXPECT_TRUE(counted.any());
+  PoolLosses again;
+  again.add(bytes_of(counted.encode()));
+  ASSERT_EQ(again.losses().size(), 2U);
+  EXPECT_EQ(again.losses()[1].count, 5);
+  EXPECT_EQ(again.losses()[1].reason, "no room left inside a sandbox");
+  EXPECT_EQ(again.dropped_events(), 3U);
+  EXPECT_EQ(again.runs(), 7U);
+}
+
+// Versions 1 and 2 counted the first eight reasons, in the header of the pool.
+TEST(PoolLosses, OlderLogsAreRead) {
+  fathom_pool_header header{};
+  header.losses[FATHOM_SOURCE_APP][FATHOM_LOSS_NESTED] = 2;
+  const std::string entry(reinterpret_cast<const char*>(&header.losses), sizeof header.losses);
+  PoolLosses losses;
+  losses.add(bytes_of(entry));
+  ASSERT_EQ(losses.losses().size(), 1U);
+  EXPECT_EQ(losses.losses()[0].count, 2);
+}
+
+}  // namespace
+}  // namespace fathom::trace
