@@ -306,7 +306,7 @@ bool attach_to(const char* directory, unsigned how) {
 bool attach(unsigned how) {
   const char* out = setting("FATHOM_OUT");
   guest.confined = starts_confined();
-  if (guest.confined) return false;
+  if (guest.confined || address_limit() < FATHOM_LEAST_ADDRESSES) return false;
   if (out != nullptr && *out != 0) return attach_to(out, how);
   for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) {
     if (one->attach(how)) return true;

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "guest/pool_file.h"
 #include "guest/runtime.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
@@ -230,12 +231,13 @@ void give_room(int number) { __atomic_store_n(&rooms[number].owner, nullptr, __A
 unsigned obstacle_in_limits() {
   rlimit limit{};
   const bool known = raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, as_long(&limit)) == 0;
-  return known && limit.rlim_cur < FATHOM_LEAST_STACK ? FATHOM_EXEC_SMALL_STACK : 0;
+  if (known && limit.rlim_cur < FATHOM_LEAST_STACK) return FATHOM_EXEC_SMALL_STACK;
+  return address_limit() < FATHOM_LEAST_ADDRESSES ? FATHOM_EXEC_FEW_ADDRESSES : 0;
 }
 
 constexpr unsigned kTurnsAway = FATHOM_EXEC_OTHER_MACHINE | FATHOM_EXEC_OTHER_LIBC |
                                 FATHOM_EXEC_OTHER_ROOT | FATHOM_EXEC_UNREADABLE |
-                                FATHOM_EXEC_SMALL_STACK;
+                                FATHOM_EXEC_SMALL_STACK | FATHOM_EXEC_FEW_ADDRESSES;
 
 }  // namespace
 
@@ -260,7 +262,7 @@ NewEnvironment::NewEnvironment(const NewProgram& program, char* const* environme
   flags_ = ours.obstacles | obstacle_in_limits() | obstacles_in(program);
   if ((flags_ & kTurnsAway) != 0) leave_us_out(variables, place, list.text());
   // The others are programs that nobody could have recorded so.
-  if ((flags_ & FATHOM_EXEC_SMALL_STACK) != 0)
+  if ((flags_ & (FATHOM_EXEC_SMALL_STACK | FATHOM_EXEC_FEW_ADDRESSES)) != 0)
     count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_UNBOUND);
 }
 

@@ -14,6 +14,7 @@
 #include "sql/parquet_writer.h"
 #include "trace/decode/definer.h"
 #include "trace/recording/packer_state.h"
+#include "trace/recording/recording.h"
 
 namespace fathom::trace {
 namespace {
@@ -96,6 +97,8 @@ Status Packer::State::start() {
   return definitions_.into(decoder_, drainer->definitions_file(), &seen_from_outside_);
 }
 
+std::string Packer::State::why_partial() const { return trace::why_partial(manifest, spool_); }
+
 // Whatever is packed from now on was written before this moment, so the clock's pieces that it lies
 // in are final.
 void Packer::State::tick() {
@@ -116,6 +119,10 @@ Status Packer::State::connect() {
 Result<DrainResult> Packer::State::drain() {
   const std::scoped_lock lock(mutex_);
   Result<DrainResult> result = drainer->drain();
+  if (!result || result->trouble || result->chunks > 0)
+    drainer->tell_trouble(!result           ? result.error().message
+                          : result->trouble ? result->trouble->message
+                                            : "");
   if (result) FATHOM_TRY(keep_lock());
   if (result) died_in_.insert(died_in_.end(), result->died_in.begin(), result->died_in.end());
   return result;
@@ -353,7 +360,10 @@ PackProgress Packer::progress() const { return state_->progress(); }
 const Strings& Packer::strings() const { return state_->strings; }
 Result<Totals> Packer::sum_up() { return state_->sum_up(); }
 Result<FinishResult> Packer::finish(const std::string& partial_reason, const GoOn& go_on) {
-  return state_->finish(partial_reason, go_on);
+  Result<FinishResult> result = state_->finish(partial_reason, go_on);
+  if (!result) state_->drainer->tell_trouble(result.error().message);
+  return result;
 }
+std::string Packer::why_partial() const { return state_->why_partial(); }
 
 }  // namespace fathom::trace

@@ -26,6 +26,8 @@ class Packer::State {
   Result<Totals> sum_up();
   Result<FinishResult> finish(const std::string& partial_reason, const GoOn& go_on);
 
+  [[nodiscard]] std::string why_partial() const;
+
   Manifest manifest;
   Clock clock;
   Strings strings;                 // of all sums; few, whatever the programs named

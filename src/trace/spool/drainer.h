@@ -117,6 +117,7 @@ class Drainer {
                                        const Definitions& definitions) const;
   // Programs of another machine have ended: somebody says so.
   void all_ended() { liveness_.all_ended(); }
+  void tell_trouble(std::string_view why) { page_.tell_trouble(why); }
   // Says that the recorder lives, to whoever looks at the run from another machine.
   void beat() { page_.beat(now_realtime_ns()); }
 

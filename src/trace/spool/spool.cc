@@ -139,6 +139,10 @@ std::string_view Spool::boot_id() const {
   return {header_.boot_id, strnlen(header_.boot_id, sizeof header_.boot_id)};
 }
 
+std::string Spool::trouble() const {
+  return {header_.trouble, strnlen(header_.trouble, sizeof header_.trouble)};
+}
+
 bool Spool::same_boot() const {
   const std::string_view boot = boot_id();
   return boot.empty() || boot == this_host().boot_id;
