@@ -202,7 +202,10 @@ struct Room {
   size_t size;
 };
 constexpr int kRooms = 8;
-constinit Room rooms[kRooms] = {};
+// A program that has lowered its limit of addresses gets no other: some 1500 variables.
+constexpr size_t kFirstRoom = 16384;
+alignas(kLarge) constinit char first_room[kFirstRoom] = {};
+constinit Room rooms[kRooms] = {{nullptr, first_room, kFirstRoom}};
 
 int take_room(size_t size) {
   const void* self = &tls;
@@ -214,7 +217,7 @@ int take_room(size_t size) {
                                      __ATOMIC_ACQUIRE))
       continue;
     if (room.size >= size) return i;
-    if (room.at != nullptr) sys_munmap(room.at, room.size);
+    if (room.at != nullptr && room.at != first_room) sys_munmap(room.at, room.size);
     room.at =
         static_cast<char*>(sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
     room.size = room.at != nullptr ? size : 0;

@@ -13,8 +13,8 @@ enum {
   FATHOM_EXEC_OTHER_ROOT = 16, /* the library is not there */
   FATHOM_EXEC_UNREADABLE = 32, /* the program's user may not read the library */
   FATHOM_EXEC_SMALL_STACK = 64,
-  FATHOM_EXEC_CONFINED = 128,     /* a seccomp filter is there before the new image */
-  FATHOM_EXEC_ANOTHER_USER = 256, /* whose spool it is not */
+  FATHOM_EXEC_CONFINED = 128,      /* a seccomp filter is there before the new image */
+  FATHOM_EXEC_ANOTHER_USER = 256,  /* whose spool it is not */
   FATHOM_EXEC_FEW_ADDRESSES = 512, /* RLIMIT_AS: the library would take what the program needs */
 };
 

@@ -46,8 +46,10 @@ struct fathom_run_header {
   uint64_t last_monotonic_ns; /* atomic */
   /* Appended later; 0 where whoever wrote the header, or counts in it, does not know them. */
   uint64_t heartbeat_ns; /* atomic: the date when the recorder said last that it lives */
-  uint64_t pid_namespace; /* inode of its creator's: which processes creator_pid and pids count in */
-  char trouble[128]; /* why the recorder could not write, "" once it can: a full disk takes no file */
+  uint64_t
+      pid_namespace; /* inode of its creator's: which processes creator_pid and pids count in */
+  char trouble[128]; /* why the recorder could not write, "" once it can: a full disk takes no file
+                      */
 };
 #define FATHOM_RUN_HEADER_SIZE 4096
 #define FATHOM_RUN_SHARED_OFFSET 2048 /* in the same page: struct fathom_run_shared */

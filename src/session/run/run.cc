@@ -98,7 +98,8 @@ bool addresses_are_few() {
 }
 
 bool takes_library(const Prepared& prepared) {
-  return !stack_is_small() && !addresses_are_few() && !trace::turns_library_away(prepared.program, prepared.library);
+  return !stack_is_small() && !addresses_are_few() &&
+         !trace::turns_library_away(prepared.program, prepared.library);
 }
 
 ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {

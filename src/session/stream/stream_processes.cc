@@ -102,7 +102,8 @@ std::vector<const StreamProcess*> StreamProcesses::newly_dead() {
   liveness_.begin_pass();
   for (const auto& [key, process] : processes_) {
     if (buried_.contains(key)) continue;
-    if (!liveness_.alive({static_cast<std::uint32_t>(process.pid), 0}, key, 0)) dead.push_back(&process);
+    if (!liveness_.alive({static_cast<std::uint32_t>(process.pid), 0}, key, 0))
+      dead.push_back(&process);
   }
   return dead;
 }

@@ -71,8 +71,9 @@ Status remake_run_header(const std::string& directory) {
   Result<Manifest> manifest = read_manifest(recording);
   if (!manifest || manifest->clock.pairs().empty()) {
     return Error{Code::kCorrupt,
-                 spool->path_of(FATHOM_RUN_FILE) + " is gone or damaged, and with it the clock of " +
-                     std::to_string(files) + (files == 1 ? " file" : " files") + " of the spool",
+                 spool->path_of(FATHOM_RUN_FILE) +
+                     " is gone or damaged, and with it the clock of " + std::to_string(files) +
+                     (files == 1 ? " file" : " files") + " of the spool",
                  "what they hold cannot be read without it"};
   }
   const Result<std::optional<FileLock>> lock =

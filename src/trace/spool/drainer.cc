@@ -161,8 +161,8 @@ void Drainer::see_owners(Pool& pool) {
     if (head.tick == 0) continue;
     // Where its pid counts is told of the owner alone. Others are known as well where all pids
     // count in one namespace.
-    const bool owns = head.key == load(pool.segment(index).owner_key) &&
-                      pool.claim(index).word == claim.word;
+    const bool owns =
+        head.key == load(pool.segment(index).owner_key) && pool.claim(index).word == claim.word;
     if (claim.owner_space != 0) several_spaces_ = true;
     if (!owns && several_spaces_) continue;
     liveness_.saw({static_cast<std::uint32_t>(head.pid), owns ? claim.owner_space : 0}, head.key,

@@ -100,7 +100,8 @@ std::vector<Loss> Journal::gaps(const Seen& seen) const {
   for (std::uint64_t log = 0; log < seen.next_log && log < kMostLogs; log++) {
     if (!logs_.contains(log) && !seen.has_log(log)) add_to(unknown, std::int64_t{1});
   }
-  if (events > 0) losses.push_back({"", "events of a log that was removed from the spool or replaced", events});
+  if (events > 0)
+    losses.push_back({"", "events of a log that was removed from the spool or replaced", events});
   if (unknown > 0) losses.push_back({"", "logs that were removed from the spool", unknown});
   if (pools_cut_ > 0) losses.push_back({"", "pools that were cut short", pools_cut_});
   if (seen.definitions == nullptr) return losses;

@@ -30,7 +30,7 @@ class Journal {
   void add(std::span<const std::uint8_t> entry);
   [[nodiscard]] std::int64_t events_of(std::uint64_t log) const;
   [[nodiscard]] std::uint64_t entries_of(std::uint64_t log) const;  // that were put into it
-  [[nodiscard]] std::uint64_t next_log() const;  // above all that it tells of
+  [[nodiscard]] std::uint64_t next_log() const;                     // above all that it tells of
 
   struct Seen {
     std::uint64_t runs = 0;                          // that were begun, as run.header counts them

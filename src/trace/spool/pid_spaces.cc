@@ -31,8 +31,8 @@ PidSpaces::PidSpaces(std::uint64_t home, std::string proc)
 bool PidSpaces::sees_home() {
   if (home_ == 0 || own_ == 0 || home_ == own_ || own_ == kFirstNamespace) return true;
   read_processes();
-  return std::ranges::any_of(
-      known_, [&](const Known& one) { return one.space == fathom_space(home_); });
+  return std::ranges::any_of(known_,
+                             [&](const Known& one) { return one.space == fathom_space(home_); });
 }
 
 // The pids that a process has from our namespace down to its own.

@@ -121,8 +121,7 @@ fathom_segment_2& old_head(fathom_segment& segment) {
 Pool::Claim Pool::claim(std::uint32_t index) const {
   const std::uint64_t word = __atomic_load_n(&segment(index).claim, __ATOMIC_SEQ_CST);
   if (!old_heads_) return Claim::of(word);
-  const std::uint32_t pid =
-      __atomic_load_n(&old_head(segment(index)).owner_pid, __ATOMIC_ACQUIRE);
+  const std::uint32_t pid = __atomic_load_n(&old_head(segment(index)).owner_pid, __ATOMIC_ACQUIRE);
   return {word, static_cast<std::uint32_t>(word & kState), pid, 0};
 }
 

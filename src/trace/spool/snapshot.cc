@@ -61,7 +61,8 @@ class SnapshotTaker {
   }
 
   void measure_logs() {
-    for (const std::string& name : spool_.copied_logs()) taken_.damage(name, "a copy of another log");
+    for (const std::string& name : spool_.copied_logs())
+      taken_.damage(name, "a copy of another log");
     for (const std::uint64_t n : spool_.logs()) {
       if (replaced_.contains(n)) continue;
       const Result<File> file = spool_.files().read(Spool::log_name(n));
@@ -176,9 +177,8 @@ class SnapshotTaker {
     const std::uint64_t key = segment.owner_key;
     RunHead head;
     const bool known = last_switch({memory_, spool_.schema(pool.header().schema_hash)}, head);
-    const bool alive =
-        pid != 0 && liveness_.alive(measured.claim.owner(), key,
-                                    known && head.key == key ? head.tick : 0);
+    const bool alive = pid != 0 && liveness_.alive(measured.claim.owner(), key,
+                                                   known && head.key == key ? head.tick : 0);
     (liveness_.silent() ? taken_.owners_unknown : taken_.owners_alive) |= alive;
     const auto kind = static_cast<std::uint32_t>(measured.progress >> 32);
     if (kind != 0) {
@@ -339,8 +339,7 @@ std::vector<Loss> Snapshot::gaps(const std::vector<std::uint64_t>& packed,
   for (const Log& log : logs_) next = std::max(next, log.n + 1);
   const auto has_log = [&](std::uint64_t n) {
     return std::ranges::find(packed, n) != packed.end() ||
-           std::ranges::find(logs_, n, &Log::n) != logs_.end() ||
-           spool_->has_log(n);
+           std::ranges::find(logs_, n, &Log::n) != logs_.end() || spool_->has_log(n);
   };
   return journal_.gaps(
       {.runs = losses_.runs(), .next_log = next, .has_log = has_log, .definitions = &definitions});

@@ -170,7 +170,8 @@ Result<std::vector<std::string>> Spool::pool_paths() const {
   return paths;
 }
 
-// Its first entry tells. One that has none yet, or is from an older recorder, is what its name says.
+// Its first entry tells. One that has none yet, or is from an older recorder, is what its name
+// says.
 bool Spool::is_copy(std::uint64_t log) const {
   {
     const std::scoped_lock lock(*mutex_);

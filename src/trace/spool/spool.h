@@ -177,7 +177,7 @@ class Spool {
   [[nodiscard]] const fathom_run_header& header() const { return header_; }  // as it was at open()
   [[nodiscard]] std::string run_id() const;                                  // 32 hex digits
   [[nodiscard]] bool same_boot() const;
-  [[nodiscard]] std::string trouble() const;  // that kept the recorder from writing; "": none
+  [[nodiscard]] std::string trouble() const;       // that kept the recorder from writing; "": none
   [[nodiscard]] std::string_view boot_id() const;  // "" where it is not known
   // Another machine has a recorder of this run that lives: no lock tells of it here.
   [[nodiscard]] bool recorded_elsewhere() const;
