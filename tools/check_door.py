@@ -35,6 +35,7 @@ MAY: Dict[str, Tuple[str, str]] = {
     "trace/recording/obstacle.cc": ("File::open ::stat", "programs, of recordings of our own"),
     "trace/recording/trust.cc": ("::stat", "modules, of recordings of our own"),
     "trace/spool/liveness.cc": ("read_file", "/proc"),
+    "trace/spool/pid_spaces.cc": ("::stat read_file path_exists list_dir", "/proc"),
     "trace/spool/chunk_log.cc": ("::lstat ::unlink", "asks whether the path still names its file; follows no link"),
     "trace/spool/drainer.cc": ("File::open", "/proc/self/fd"),
     "trace/rows/paged_store.cc": ("::open", "a file without a name"),

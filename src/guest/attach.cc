@@ -90,6 +90,7 @@ void fill_run_header(fathom_run_header& header) {
   header.start_realtime_ns = clock_ns(CLOCK_REALTIME);
   header.spool_max = budget_from_environment();
   header.creator_pid = static_cast<uint32_t>(sys_getpid());
+  header.pid_namespace = own_pid_namespace();
   header.uid = static_cast<uint32_t>(raw_syscall(SYS_geteuid));
   read_line("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id);
   read_line("/proc/sys/kernel/hostname", header.host, sizeof header.host);
@@ -281,6 +282,7 @@ bool attach_to(const char* directory, unsigned how) {
   look_for_counter();
   if (!map_run_header() || !choose_clock()) return false;
   guest.pid = sys_getpid();
+  guest.space = own_space();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
   if (const char* calls = setting("FATHOM_CALLS")) choose_calls(calls);
@@ -305,7 +307,7 @@ bool attach_to(const char* directory, unsigned how) {
 bool attach(unsigned how) {
   const char* out = setting("FATHOM_OUT");
   guest.confined = starts_confined();
-  if (guest.confined) return false;
+  if (guest.confined || address_limit() < FATHOM_LEAST_ADDRESSES) return false;
   if (out != nullptr && *out != 0) return attach_to(out, how);
   for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) {
     if (one->attach(how)) return true;

@@ -46,16 +46,17 @@ fathom_segment* segment_at(fathom_pool_header* pool, uint32_t index) {
 }
 
 // Left by a process that is about to become another program: to that, or to anybody when it is
-// gone.
-bool is_successor(uint64_t pid) {
-  return pid == static_cast<uint64_t>(tls.thread->pid) ||
+// gone. Of a pid that counts elsewhere only the host can tell.
+bool is_successor(uint64_t word) {
+  const uint32_t pid = fathom_claim_pid(word);
+  if (fathom_claim_space(word) != tls.thread->space) return false;
+  return pid == static_cast<uint32_t>(tls.thread->pid) ||
          raw_syscall(SYS_kill, static_cast<long>(pid), 0) == -ESRCH;
 }
 
 bool may_claim(uint64_t word) {
-  const uint64_t successor = word >> 32;
   return word == FATHOM_SEGMENT_FREE || word == FATHOM_SEGMENT_PARTIAL ||
-         (static_cast<uint32_t>(word) == FATHOM_SEGMENT_PARTIAL && is_successor(successor));
+         (fathom_claim_state(word) == FATHOM_SEGMENT_PARTIAL && is_successor(word));
 }
 
 // One exchange takes it and says who did. Sequentially consistent, as is the look at the pool's
@@ -64,7 +65,7 @@ bool may_claim(uint64_t word) {
 // `word` is what we guess that it finds; a look before would cost a page fault more.
 bool claim(fathom_segment* segment, uint64_t word, uint64_t* before) {
   const Thread& thread = *tls.thread;
-  const uint64_t mine = FATHOM_SEGMENT_OWNED | static_cast<uint64_t>(thread.pid) << 32;
+  const uint64_t mine = owned_by(thread);
   while (!__atomic_compare_exchange_n(&segment->claim, &word, mine, false, __ATOMIC_SEQ_CST,
                                       __ATOMIC_RELAXED)) {
     if (!may_claim(word)) return false;
@@ -234,10 +235,15 @@ bool make_pool_locked() {
   return join_newest() || make_new();
 }
 
-// Whoever was to make room is gone: there is nobody to wait for.
+// Whoever was to make room is gone: there is nobody to wait for. One whose pid does not count here
+// says every second that it lives.
 bool deserted() {
-  return guest.run->supervised != 0 &&
-         raw_syscall(SYS_kill, static_cast<long>(guest.run->creator_pid), 0) == -ESRCH;
+  constexpr uint64_t kLeaseNs = 15'000'000'000;
+  if (guest.run->supervised == 0) return false;
+  if (guest.space == 0)
+    return raw_syscall(SYS_kill, static_cast<long>(guest.run->creator_pid), 0) == -ESRCH;
+  const uint64_t beat = __atomic_load_n(&guest.run->heartbeat_ns, __ATOMIC_RELAXED);
+  return beat + kLeaseNs < clock_ns(CLOCK_REALTIME);
 }
 
 // After a failed attempt, the next ones fail at once for a while: asking the kernel at every event
@@ -384,15 +390,16 @@ void release_segment(Cursor& cursor, uint32_t state, int successor) {
   if (used > kSegmentLimit / 2) state = FATHOM_SEGMENT_FULL;
   fathom_segment* const segment = cursor.segment;
   cursor = {};
+  const bool kept = state == FATHOM_SEGMENT_PARTIAL && successor != 0;
   unclaim(segment,
-          state == FATHOM_SEGMENT_PARTIAL ? state | static_cast<uint64_t>(successor) << 32 : state);
+          kept ? fathom_claim(state, static_cast<uint32_t>(successor), tls.thread->space) : state);
   if (state == FATHOM_SEGMENT_PARTIAL) offer(segment);
 }
 
 bool reclaim_segment(fathom_segment* segment, uint32_t generation, uint64_t used) {
   uint64_t before = 0;
   if (!claim(segment, FATHOM_SEGMENT_PARTIAL, &before)) return false;
-  if (static_cast<uint32_t>(before) == FATHOM_SEGMENT_PARTIAL &&
+  if (fathom_claim_state(before) == FATHOM_SEGMENT_PARTIAL &&
       __atomic_load_n(&segment->generation, __ATOMIC_RELAXED) == generation &&
       static_cast<uint32_t>(__atomic_load_n(&segment->progress, __ATOMIC_RELAXED)) == used)
     return true;

@@ -7,6 +7,7 @@
 namespace fathom::guest {
 
 bool allowed_size(size_t bytes);  // of a file, by RLIMIT_FSIZE
+uint64_t address_limit();         // RLIMIT_AS; UINT64_MAX: none
 void nap(long microseconds);
 
 // Makes a pool and tells the run of it. nullptr: no room, no permission.

@@ -122,6 +122,7 @@ void thread_exits(void* block) {
 void identify(Thread& block) {
   block.key = guest.process_key;
   block.pid = guest.pid;
+  block.space = guest.space;
   block.tid = own_tid();
   block.ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
 }

@@ -84,6 +84,7 @@ struct Identity {
   int tid;
   uint32_t ordinal;  // of the thread in its process
   uint32_t run;      // the next one's number
+  uint32_t space;    // of the pid (fathom_space)
 };
 
 // Cold state, from our own arena, reused by later threads.
@@ -156,6 +157,7 @@ struct Guest {
   uint64_t forked;  // tick; 0: it was not
   uint32_t tick_source;
   int pid;
+  uint32_t space;        // of the pid
   uint32_t next_id;      // atomic
   uint32_t next_thread;  // atomic
   uint32_t cwd;          // atomic, id of the path of the working directory

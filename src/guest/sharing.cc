@@ -29,10 +29,11 @@ uint64_t key_of(int pid) { return (tick() << 22) | static_cast<uint64_t>(pid); }
 // --- lodgers
 
 // The segment of a child that has ended or become a program. The host may have taken it already.
-void take_back_segment(Cursor& cursor, int child) {
+void take_back_segment(Cursor& cursor, const Identity& child) {
   if (cursor.segment == nullptr) return;
-  uint64_t word = FATHOM_SEGMENT_OWNED | static_cast<uint64_t>(child) << 32;
-  const uint64_t ours = FATHOM_SEGMENT_OWNED | static_cast<uint64_t>(guest.pid) << 32;
+  uint64_t word = owned_by(child);
+  const uint64_t ours =
+      fathom_claim(FATHOM_SEGMENT_OWNED, static_cast<uint32_t>(guest.pid), guest.space);
   if (__atomic_compare_exchange_n(&cursor.segment->claim, &word, ours, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_RELAXED)) {
     release_segment(cursor, FATHOM_SEGMENT_PARTIAL);
@@ -47,7 +48,7 @@ void move_in(Thread& block) {
   lodging.tls = tls;
   memcpy(lodging.nested, block.nested, sizeof block.nested);
   memset(block.nested, 0, sizeof block.nested);
-  static_cast<Identity&>(block) = {key_of(pid), pid, pid, 0, 0};
+  static_cast<Identity&>(block) = {key_of(pid), pid, pid, 0, 0, space_of_child(sys_getppid())};
   tls.cursor = {};
   tls.writing = 0;
   tls.depth = tls.last_depth = tls.level = 0;
@@ -57,7 +58,7 @@ void move_in(Thread& block) {
 
 void move_out(Thread& block) {
   Thread::Lodging& lodging = block.lodging;
-  const int child = block.pid;
+  const Identity child = block;
   take_back_segment(tls.cursor, child);
   for (Thread::Aside& aside : block.nested) take_back_segment(aside.cursor, child);
   memcpy(block.nested, lodging.nested, sizeof block.nested);
@@ -200,7 +201,7 @@ void write_child(int child, uint64_t began, bool silent) {
   const Quiet quiet;
   Thread& block = *tls.thread;
   const Identity own = block;
-  static_cast<Identity&>(block) = {key_of(child), child, child, 0, 0};
+  static_cast<Identity&>(block) = {key_of(child), child, child, 0, 0, guest.space};
   write_switch(0);
   uint8_t* at =
       put_process(tls.cursor.at, own.key, child, own.pid, kAllIds, began, FATHOM_ATTACH_SHARES);

@@ -121,6 +121,7 @@ Result<fathom_run_header> make_spool(const std::string& directory, const HeaderO
   header.interval_ns = static_cast<std::uint64_t>(options.interval_ns);
   header.supervised = 1;
   header.creator_pid = static_cast<std::uint32_t>(getpid());
+  header.pid_namespace = trace::own_pid_namespace();
   header.uid = getuid();
   const HostFacts& facts = this_host();
   copy_text(facts.boot_id, header.boot_id, sizeof header.boot_id);

@@ -48,6 +48,10 @@ struct fathom_run_header {
   uint64_t last_monotonic_ns; /* atomic */
   /* Appended later; 0 where whoever wrote the header, or counts in it, does not know them. */
   uint64_t heartbeat_ns; /* atomic: the date when the recorder said last that it lives */
+  uint64_t
+      pid_namespace; /* inode of its creator's: which processes creator_pid and pids count in */
+  char trouble[128]; /* why the recorder could not write, "" once it can: a full disk takes no file
+                      */
 };
 #define FATHOM_RUN_HEADER_SIZE 4096
 #define FATHOM_RUN_SHARED_OFFSET 2048 /* in the same page: struct fathom_run_shared */
@@ -126,7 +130,11 @@ struct fathom_pool_header {
   uint64_t losses[FATHOM_FIRST_SOURCES][FATHOM_LOSS_REASONS_OF_POOLS];
   uint64_t
       offers; /* atomic: +1 whenever a segment becomes free or partial: a reason to look again */
+  /* Appended later; 0 where whoever made the pool did not know them. */
+  uint32_t creator_space; /* as in the claim of a segment */
+  uint32_t number;        /* that its name has, FATHOM_POOL_BROKERED and the serial: a copy tells */
 };
+#define FATHOM_POOL_BROKERED UINT32_C(0x80000000)
 #define FATHOM_POOL_HEADER_SIZE 4096
 /* In the same page: struct fathom_run_shared of processes that may not write to the run's page. */
 #define FATHOM_POOL_SHARED_OFFSET 2048
@@ -142,9 +150,10 @@ enum fathom_segment_state {
    are valid, header included) and the kind of the call in flight (high half, 0: none), in one word
    so that one store ends a call. */
 struct fathom_segment {
-  /* atomic: enum fathom_segment_state in the low half, the owner's pid in the high half, so that
-     one exchange says that it is taken and by whom. A pid beside PARTIAL: for the program that this
-     process becomes, or for anybody once it is gone. 0: nobody. */
+  /* atomic: enum fathom_segment_state in the low 8 bits, the owner's pid in the high half and the
+     pid namespace that it counts in between them, so that one exchange says that it is taken and by
+     whom. A pid beside PARTIAL: for the program that this process becomes, or for anybody once it
+     is gone. 0: nobody. */
   uint64_t claim;
   uint32_t generation; /* +1 by the host each time that it frees the segment: (pool, index,
                           generation) names a fill */
@@ -154,6 +163,21 @@ struct fathom_segment {
   uint64_t owner_key;     /* atomic: process key of the owner; 0: not told yet */
   uint64_t reserved[3];
 };
+/* Where a pid counts, beside it: 24 bits of the inode of its pid namespace. 0: in the namespace of
+   run.header, or whoever wrote it knows nothing of namespaces. */
+#define FATHOM_SPACE_UNKNOWN UINT32_C(0xffffff)
+static inline uint32_t fathom_space(uint64_t inode) {
+  const uint32_t bits = (uint32_t)inode & UINT32_C(0xffffff);
+  if (inode == 0) return FATHOM_SPACE_UNKNOWN;
+  return bits != 0 ? bits : 1;
+}
+static inline uint64_t fathom_claim(uint32_t state, uint32_t pid, uint32_t space) {
+  return state | (uint64_t)space << 8 | (uint64_t)pid << 32;
+}
+static inline uint32_t fathom_claim_state(uint64_t claim) { return (uint32_t)claim & 0xff; }
+static inline uint32_t fathom_claim_space(uint64_t claim) { return (uint32_t)claim >> 8; }
+static inline uint32_t fathom_claim_pid(uint64_t claim) { return (uint32_t)(claim >> 32); }
+
 /* Versions 1 and 2: state and generation in the first word, the owner's pid in place of the
    generation. */
 struct fathom_segment_2 {

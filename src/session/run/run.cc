@@ -95,8 +95,14 @@ bool stack_is_small() {
   return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_STACK;
 }
 
+bool addresses_are_few() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_ADDRESSES;
+}
+
 bool takes_library(const Prepared& prepared) {
-  return !stack_is_small() && !trace::turns_library_away(prepared.program, prepared.library);
+  return !stack_is_small() && !addresses_are_few() &&
+         !trace::turns_library_away(prepared.program, prepared.library);
 }
 
 ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
@@ -123,6 +129,7 @@ void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& tota
   if (!path) return;
   std::string reason = trace::obstacle_of(*path, prepared.library);
   if (reason.empty() && stack_is_small()) reason = trace::kSmallStack;
+  if (reason.empty() && addresses_are_few()) reason = trace::kFewAddresses;
   if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
   if (reason.empty()) return;
   totals.manifest.not_covered.push_back(

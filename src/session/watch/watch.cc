@@ -80,6 +80,7 @@ class Daemon {
   void run_pump();
   Status follow(const WatchState& state);
   void tell_gap(const std::string& reason);
+  void tell_loss(const std::string& reason, std::int64_t count);
   Status take_over();
   Status turn();
   void turn_when_due();
@@ -195,16 +196,18 @@ Status Daemon::follow(const WatchState& state) {
   return {};
 }
 
-// A time in which nothing was recorded. The pump does not run.
-void Daemon::tell_gap(const std::string& reason) {
+void Daemon::tell_loss(const std::string& reason, std::int64_t count) {
   trace::HostRows rows;
-  rows.losses.push_back({plan_.layers.front(), reason, 1});
+  rows.losses.push_back({plan_.layers.front(), reason, count});
   {
     const std::scoped_lock lock(mutex_);
     seen_.add(rows);
   }
   note(recording_->append(rows, trace::Strings()));
 }
+
+// A time in which nothing was recorded.
+void Daemon::tell_gap(const std::string& reason) { tell_loss(reason, 1); }
 
 // Goes on with whom the daemon before us recorded, and tells of the time between.
 Status Daemon::take_over() {
@@ -311,6 +314,9 @@ void Daemon::each_second() {
   using By = sources::Choice::By;
   server_.pulse();
   forget_ended_callers();
+  // They may be programs that now run unrecorded.
+  if (const std::int64_t unserved = server_.take_unserved(); unserved > 0)
+    tell_loss("callers that did not say in time what they want", unserved);
   if (options_.choice.by == By::kGroup) note(hosts_.join(options_.choice));
   note(save_watch_state(server_.path(), roll_.call(handed_on())));
   turn_when_due();

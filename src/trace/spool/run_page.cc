@@ -87,6 +87,16 @@ void RunPage::beat(std::int64_t realtime_ns) {
                    __ATOMIC_RELEASE);
 }
 
+void RunPage::tell_trouble(std::string_view why) {
+  if (pages_.empty()) return;
+  char* const to = pages_.back().header().trouble;
+  constexpr std::size_t kRoom = sizeof first_.trouble;
+  if (why.empty() && *to == 0) return;
+  const std::size_t length = std::min(why.size(), kRoom - 1);
+  std::memset(to, 0, kRoom);
+  std::memcpy(to, why.data(), length);
+}
+
 void RunPage::give_back(std::uint64_t bytes) {
   if (!pages_.empty())
     __atomic_fetch_sub(&pages_.front().header().pool_bytes, bytes, __ATOMIC_RELAXED);
