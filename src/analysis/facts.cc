@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Merges manifests of several recordings into one story. Times of two recordings are aligned by the
+// monotonic clock where both are of one boot, else by the wall clock.
 #include "analysis/facts.h"
 
 #include <fmt/format.h>

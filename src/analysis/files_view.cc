@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// SQL only. The same bytes are seen by several layers, so sums of layers inside the program are
+// added and those below are not.
 #include "analysis/files_view.h"
 
 namespace fathom::analysis {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Intervals cannot be cut: nobody knows when in one a call was. Whole ones count, and the words say
+// what was left out.
 #include "analysis/filtered_intervals.h"
 
 #include <fmt/format.h>

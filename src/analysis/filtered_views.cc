@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds temporary views that hide the real ones, so that no report needs to know about filters.
+// Events that reach over the edge of a window are cut, and their own time with them.
 #include "analysis/filtered_views.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads manifests and directory entries only, so that `fathom info` answers at once, also where
+// DuckDB is missing.
 #include "analysis/info.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Unites Parquet files and tails into one view for each table. Files that DuckDB cannot open are
+// set aside and reported instead of failing the question.
 #include "analysis/store_views.h"
 
 #include <algorithm>

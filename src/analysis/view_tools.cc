@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Helpers of views: columns, units, notes about rows that are not shown. What all views share
+// belongs here, what one needs stays in its file.
 #include "analysis/view_tools.h"
 
 #include <fmt/format.h>

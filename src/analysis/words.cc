@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The sentences above a report. Only causes above one percent are named, and losses and missing
+// layers are said before anything is concluded.
 #include "analysis/words.h"
 
 #include <fmt/format.h>

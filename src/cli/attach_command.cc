@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom attach`: a request to the daemon and nothing else; who may attach to what is decided
+// there.
 #include <string>
 
 #include "base/text.h"

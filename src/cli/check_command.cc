@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom check`: exit status 1 says that a limit was broken, 3 that something could not be
+// checked, so that CI can tell the two apart.
 #include <fmt/format.h>
 
 #include <optional>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom collect`: files for other tools first, then packing. Where such files go comes from the
+// command line or from private wishes, never from the spool.
 #include <fmt/format.h>
 
 #include "base/files.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom diff`: recordings are read one after the other into sums, so that comparing many
+// repetitions needs the memory of one.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// `fathom doctor`: only prints; what is looked at is in machine.cc.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom export`: checks that options fit the format before the recording is opened, which may
+// take long.
 #include <algorithm>
 #include <filesystem>
 #include <string>

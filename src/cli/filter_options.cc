@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The filter options that report, export and others share, declared and checked in one place so
+// that they mean the same everywhere.
 #include "cli/filter_options.h"
 
 #include <cmath>

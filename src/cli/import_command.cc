@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom import`: what was damaged or left out is told in one line on stderr; the exit status
+// stays 0 as long as a recording was made.
 #include <string>
 #include <vector>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// `fathom info`: opens no database, so that it works on any recording and at once.
 #include <string>
 
 #include "analysis/info.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The checks of `fathom doctor`. Each gives a state, what was found and, where there is one, the
+// exact line to type.
 #include "cli/machine.h"
 
 #include <sys/statvfs.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The output options that all commands with tables share.
 #include "cli/output.h"
 
 #include <unistd.h>

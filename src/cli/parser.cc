@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wraps CLI11. The position of the program's own command line is found here, because CLI11 would
+// take a mistyped option for the program.
 #include "cli/parser.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A thread that waits for signals and looks at deadline and memory. It asks DuckDB to stop first,
+// and ends the process itself when that is not enough.
 #include "cli/question_guard.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom report`: opens sums where they are enough for the view, events where they are not or
+// where a filter is given.
 #include <string>
 #include <vector>
 

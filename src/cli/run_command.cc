@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom run`: options, the live line and the closing summary. Recording itself is session's
+// run.cc, and the program's exit status is ours.
 #include <fmt/format.h>
 
 #include <bit>

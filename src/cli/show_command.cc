@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// `fathom show`: what every rule says, or the rows behind one of them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom sql`: streams rows with limits on time, memory and number, since the statement may be
+// anybody's.
 #include <string>
 
 #include "analysis/store.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom watch`: options come from the same table as the keys of the file (session's
+// watch_settings.cc), so that the two cannot differ.
 #include <fmt/format.h>
 
 #include <cstdio>

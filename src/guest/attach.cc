@@ -320,13 +320,13 @@ void leave_drop_ins() {
 // Memory that libc or an interpreter takes for these steps is not the program's.
 void attached_now() {
   const uint8_t uncounted = guest.wanted[FATHOM_SOURCE_HEAP];
-  tls.apart = static_cast<uint8_t>(tls.apart + uncounted);
+  tls.outside = static_cast<uint8_t>(tls.outside + uncounted);
   watch_exit();
   if (guest.late) bind_new_objects();
   for (size_t i = 0; i < kAllArrivalsCount; i++) {
     if (kAllArrivals[i] != nullptr) kAllArrivals[i]();
   }
-  tls.apart = static_cast<uint8_t>(tls.apart - uncounted);
+  tls.outside = static_cast<uint8_t>(tls.outside - uncounted);
 }
 
 bool remake_spool() {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Rewrites LD_PRELOAD of a program that is about to be executed. The environment belongs to the
+// program and may be a bad pointer, so it is copied through the kernel.
 #include "guest/new_environment.h"
 
 #include <errno.h>

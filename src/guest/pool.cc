@@ -47,15 +47,15 @@ fathom_segment* segment_at(fathom_pool_header* pool, uint32_t index) {
 
 // Left by a process that is about to become another program: to that, or to anybody when it is
 // gone.
-bool is_heir(uint64_t pid) {
+bool is_successor(uint64_t pid) {
   return pid == static_cast<uint64_t>(tls.thread->pid) ||
          raw_syscall(SYS_kill, static_cast<long>(pid), 0) == -ESRCH;
 }
 
 bool may_claim(uint64_t word) {
-  const uint64_t heir = word >> 32;
+  const uint64_t successor = word >> 32;
   return word == FATHOM_SEGMENT_FREE || word == FATHOM_SEGMENT_PARTIAL ||
-         (static_cast<uint32_t>(word) == FATHOM_SEGMENT_PARTIAL && is_heir(heir));
+         (static_cast<uint32_t>(word) == FATHOM_SEGMENT_PARTIAL && is_successor(successor));
 }
 
 // One exchange takes it and says who did. Sequentially consistent, as is the look at the pool's
@@ -166,7 +166,7 @@ bool some_pool_has_offers() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t state = __atomic_load_n(&pools[i].pool->state, __ATOMIC_ACQUIRE);
-    if (state == FATHOM_POOL_REMOVED) bury_pool(pools[i].pool);
+    if (state == FATHOM_POOL_REMOVED) unmap_pool(pools[i].pool);
     if (state != FATHOM_POOL_OPEN) continue;
     const uint64_t offers = __atomic_load_n(&pools[i].pool->offers, __ATOMIC_ACQUIRE) + 1;
     if (__atomic_load_n(&pools[i].offers_in_vain, __ATOMIC_RELAXED) == offers) continue;
@@ -374,18 +374,18 @@ void leave_pool_of(const fathom_segment* segment) {
     fathom_pool_header* pool = __atomic_load_n(&pools[i].pool, __ATOMIC_ACQUIRE);
     const auto* const end = reinterpret_cast<const uint8_t*>(segment_at(pool, pool->segment_count));
     const auto* const at = reinterpret_cast<const uint8_t*>(segment);
-    if (at >= reinterpret_cast<const uint8_t*>(pool) && at < end) bury_pool(pool);
+    if (at >= reinterpret_cast<const uint8_t*>(pool) && at < end) unmap_pool(pool);
   }
 }
 
-void release_segment(Cursor& cursor, uint32_t state, int heir) {
+void release_segment(Cursor& cursor, uint32_t state, int successor) {
   if (cursor.segment == nullptr) return;
   const auto used = static_cast<uint32_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   if (used > kSegmentLimit / 2) state = FATHOM_SEGMENT_FULL;
   fathom_segment* const segment = cursor.segment;
   cursor = {};
   unclaim(segment,
-          state == FATHOM_SEGMENT_PARTIAL ? state | static_cast<uint64_t>(heir) << 32 : state);
+          state == FATHOM_SEGMENT_PARTIAL ? state | static_cast<uint64_t>(successor) << 32 : state);
   if (state == FATHOM_SEGMENT_PARTIAL) offer(segment);
 }
 

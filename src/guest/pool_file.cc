@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Files are fallocated before they are mapped, since a hole on a full disk would be SIGBUS in the
+// program. The run's budget is booked before the file is made.
 #include "guest/pool_file.h"
 
 #include <errno.h>
@@ -164,7 +166,7 @@ fathom_pool_header* join_pool_file(uint32_t number) {
 }
 
 // A thread may be looking at it: it finds nothing there.
-void bury_pool(fathom_pool_header* pool) {
+void unmap_pool(fathom_pool_header* pool) {
   raw_syscall(SYS_mmap, as_long(pool), static_cast<long>(pool_bytes(pool->segment_count)),
               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
               0);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// What a process tells about itself once, and the moments at which it becomes another: fork, exec,
+// exit. Forked children touch as few pages as possible here.
 #include "guest/process.h"
 
 #include <errno.h>
@@ -186,7 +188,7 @@ void attach_child() {
 // or while hooks ask who calls them.
 bool wake_up(fathom_source source) {
   if (guest.live->alive == kWatched) return in_program_watched() && guest.wanted[source] != 0;
-  if (tls.apart > tls.vforks) return false;
+  if (tls.outside > tls.vforks) return false;
   if (guest.silenced && guest.wanted[source] != 0) count_loss(source, FATHOM_LOSS_CONFINED);
   if (guest.live->alive != 0) return false;
   if (guest.attached) {

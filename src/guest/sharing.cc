@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Bookkeeping for lodgers (children of vfork) and strangers (clone with CLONE_VM). Both run on our
+// memory, so nothing here may trust `tls` before it knows who calls.
 #include "guest/sharing.h"
 
 #include <errno.h>
@@ -262,13 +264,13 @@ void vfork_begins() {
     prepare_fork();
     if (tls.thread != nullptr) tls.thread->lodging.begin = tick();
   }
-  tls.apart++;
+  tls.outside++;
   tls.vforks++;
 }
 
 void vfork_child() {
   Thread* const block = tls.thread;
-  if (tls.vforks != 1 || tls.apart != 1 || block == nullptr || !guest.attached ||
+  if (tls.vforks != 1 || tls.outside != 1 || block == nullptr || !guest.attached ||
       guest.live->alive == 0 || is_confined())
     return;
   const Quiet quiet;
@@ -284,7 +286,7 @@ void vfork_is_over() {
     move_out(*block);
   }
   tls.vforks--;
-  tls.apart--;
+  tls.outside--;
 }
 
 uint64_t vfork_began() { return tls.thread != nullptr ? tls.thread->lodging.begin : tick(); }
@@ -317,7 +319,7 @@ void forget_sharers() {
   if (watch_lock != 0) watch_lock = 0;
   if (tls.vforks == 0) return;
   if (tls.thread != nullptr) tls.thread->lodging.on = false;
-  tls.apart = static_cast<uint8_t>(tls.apart > tls.vforks ? tls.apart - tls.vforks : 0);
+  tls.outside = static_cast<uint8_t>(tls.outside > tls.vforks ? tls.outside - tls.vforks : 0);
   tls.vforks = 0;
 }
 
@@ -336,7 +338,7 @@ bool is_lodger() {
   return !is_stranger() && tls.vforks == 1 && tls.thread != nullptr && tls.thread->lodging.on;
 }
 
-bool in_program_watched() { return guest.live->alive != 0 && !is_stranger() && tls.apart == 0; }
+bool in_program_watched() { return guest.live->alive != 0 && !is_stranger() && tls.outside == 0; }
 
 Guise guise(fathom_source source) {
   if (is_stranger()) {

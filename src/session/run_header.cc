@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Chooses the clock of a run. The CPU's counter is used only where both the CPU and the kernel call
+// it steady; otherwise CLOCK_MONOTONIC.
 #include "session/run_header.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes the rows of layer gpu. It lies between the sources cuda and gpu because none may include
+// the other.
 #include "sources/device_work.guest.h"
 
 #include "guest/records.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The explicit list of sources. Static constructors would be dropped by the linker of a static
+// library; a list can be read and has an order.
 #include "sources/list.h"
 
 #include <algorithm>

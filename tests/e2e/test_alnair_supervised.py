@@ -7,6 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from jobs import alone
 from kit import Box, Process, check, check_true
 from test_alnair import copying, counts, library, same_logs, timeline
 from test_cuda import environment, program
@@ -140,6 +141,7 @@ def cost_of_waiting(pid: int) -> float:
     return (cpu_ns(pid) - spent) / (time.monotonic_ns() - begin)
 
 
+@alone("measures what waiting costs")
 def test_nothing_happens(box: Box) -> None:
     """A collector that waits for calls costs next to nothing, and is there when they come."""
     logs = box.dir / "logs"

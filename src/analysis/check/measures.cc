@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The table of measures. docs/budget.md and the parser of budgets go by it.
 #include "analysis/check/measures.h"
 
 namespace fathom::analysis {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads sums, not events, wherever it can, so that a check of a large recording takes milliseconds.
+// Percentiles come from histograms.
 #include "analysis/check/meter.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads one recording into plain numbers and lets it go: only one store is open at a time, however
+// many repetitions there are.
 #include "analysis/compare/run_sums.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// One SQL fragment that comparisons and budgets share, so that both mean the same by "time of a
+// layer".
 #include "analysis/compare/sums.h"
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Warnings before numbers: other layers, other machines, losses or partial recordings make a
+// difference that is not the program's.
 #include "analysis/compare/unlike.h"
 
 #include <fmt/format.h>

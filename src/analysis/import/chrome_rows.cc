@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Two passes over the files: depths and process names are only known at the end, and rows must not
+// be kept in memory until then.
 #include "analysis/import/chrome_rows.h"
 
 #include <algorithm>

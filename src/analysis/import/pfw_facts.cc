@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The first pass over .pfw files. Hashes may be defined after their use or in another process's
+// file, so all names are gathered before a row is made.
 #include "analysis/import/pfw_facts.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The second pass. What has a column of ours leaves the arguments; everything else stays there, so
+// that nothing of the foreign trace is lost.
 #include "analysis/import/pfw_rows.h"
 
 #include <algorithm>

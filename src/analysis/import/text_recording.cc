@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The format of our golden tests. People write it, so a mistake is an error that names its line.
 #include "analysis/import/text_recording.h"
 
 #include <charconv>
@@ -45,8 +46,7 @@ Result<Ids> ids_of(const std::string& text) {
   return ids;
 }
 
-// "+500": a length in ns.
-Result<std::int64_t> length_of(TextWords& words) {
+Result<std::int64_t> length_of(TextWords& words) {  // "+500": ns
   FATHOM_ASSIGN(const std::string text, words.word("duration"));
   const Result<std::int64_t> number =
       text.starts_with('+') ? parse_int(std::string_view(text).substr(1)) : parse_int("");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Runs rules as untrusted SQL, ours too: then a user's rule can do exactly what ours can.
 #include "analysis/insights/insights.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses the comment header of a rule and fills values into its sentences. Errors name the file,
+// since rules are written by users.
 #include "analysis/insights/rule.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Views that rules start from, so that each rule need not decide anew what counts as a file or as
+// thread time.
 #include "analysis/insights/rule_views.h"
 
 #include <string>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sweeps gaps of a device and frames of a host thread together. What the thread was in while the
+// device waited is the cause of the gap.
 #include "analysis/walk/idle_sweep.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Unions of intervals for each process and layer. Pieces are sorted on disk when there are many,
+// since threads of a process are walked one after the other.
 #include "analysis/walk/layer_walls.h"
 
 #include <map>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Collects columns for a table that a pass makes. They become a table of DuckDB's in one step, so
+// that SQL sees either all rows or none.
 #include "analysis/walk/made_rows.h"
 
 namespace fathom::analysis {

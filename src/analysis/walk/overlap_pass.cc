@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A pass instead of SQL: overlap needs all begins and ends of all threads in time order, which SQL
+// would sort and join at many times the memory.
 #include "analysis/walk/overlap_pass.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Exact percentiles of repeated regions, and their trend by a running regression. The caller bounds
+// how many rounds are kept.
 #include "analysis/walk/rounds.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds the call tree in one walk. Nodes are found by a hash of thread, parent and call; regions
+// that come too often are not kept as rounds.
 #include "analysis/walk/tree_pass.h"
 
 #include <unordered_map>

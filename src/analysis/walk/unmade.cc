@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Placeholders with the right columns that raise an error when they are read, so that a view can be
+// bound before its pass has run.
 #include "analysis/walk/unmade.h"
 
 #include <string>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// DFTracer's own rules for file names and for calls that it leaves out, oddities included: users
+// compare our files with theirs.
 #include "render/export/dftracer_settings.h"
 
 #include <algorithm>

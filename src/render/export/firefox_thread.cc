@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Firefox's format has columns and not rows, so each column of a thread is spilled by itself and
+// joined when the thread is written.
 #include "render/export/firefox_thread.h"
 
 #include <algorithm>

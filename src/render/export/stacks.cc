@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Interns frames and stacks for flame graphs and profile formats, so that memory grows with
+// distinct stacks and not with events.
 #include "render/export/stacks.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The loop of `fathom collect`: drain and pack until nobody writes any more. Host sources are
+// started only where the programs can be seen from here.
 #include "session/run/collect.h"
 
 #include <poll.h>

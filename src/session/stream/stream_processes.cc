@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Which process a row belongs to is decided by pid and time, since a pid may have several images
+// (exec) and may be reused.
 #include "session/stream/stream_processes.h"
 
 #include <unistd.h>
@@ -101,7 +103,7 @@ std::vector<const StreamProcess*> StreamProcesses::newly_dead() {
   std::vector<const StreamProcess*> dead;
   liveness_.begin_pass();
   for (const auto& [key, process] : processes_) {
-    if (buried_.contains(key)) continue;
+    if (completed_.contains(key)) continue;
     if (!liveness_.alive(static_cast<std::uint32_t>(process.pid), key, 0)) dead.push_back(&process);
   }
   return dead;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Non-blocking, with limits for who waits: any user may connect, so none may be able to hold up the
+// others.
 #include "session/watch/watch_server.h"
 
 #include <fcntl.h>

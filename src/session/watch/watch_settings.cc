@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// One table of keys for the file and for the command line. Values keep where they came from, so
+// that an error names the line or the option.
 #include "session/watch/watch_settings.h"
 
 #include <pwd.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Finds the driver's functions in its own symbol table, since dlsym would allocate and would change
+// dlerror for the program. Answers the program's look-ups with our hooks.
 #include "sources/cuda/driver.guest.h"
 
 #include <dlfcn.h>

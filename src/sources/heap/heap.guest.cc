@@ -16,7 +16,7 @@ namespace {
 
 template <const Spec& S>
 FATHOM_HOT bool counts() {
-  const bool on = FATHOM_LIKELY(guest.live->on[S.source]) ? tls.apart == 0 : wake_up(S.source);
+  const bool on = FATHOM_LIKELY(guest.live->on[S.source]) ? tls.outside == 0 : wake_up(S.source);
   return on && FATHOM_LIKELY(!guest.filtered || call_wanted(S.kind));
 }
 

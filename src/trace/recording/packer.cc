@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Owns the lock, the drainer and the decoder of a recording. A log is removed only after the
+// Parquet file that replaces it has been renamed into place.
 #include "trace/recording/packer.h"
 
 #include <algorithm>

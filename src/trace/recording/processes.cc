@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Puts a process together from what it told itself, what its parent saw (exec, wait) and what the
+// manifest knows. Programs that never attached are listed with a reason.
 #include "trace/recording/processes.h"
 
 #include <sys/wait.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Packs what a killed recorder or an unsupervised run left behind, with the same Packer as a live
+// run. Only the owner of a recording may do that.
 #include "base/directory.h"
 #include "trace/recording/packer.h"
 #include "trace/recording/recording.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Copies segments into logs and frees them. The order of steps is the point: log first, free
+// afterwards; close a pool before looking at it once more; never trust what lies in a mapping.
 #include "trace/spool/drainer.h"
 
 #include <fcntl.h>

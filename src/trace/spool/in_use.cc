@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Asks locks and living owners in turn, because an unsupervised run has no recorder that holds a
+// lock.
 #include "trace/spool/in_use.h"
 
 #include "trace/decode/definer.h"

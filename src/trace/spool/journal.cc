@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Compares what was drained with what is there. Without it a removed log would look like a quiet
+// program, and "nothing lost" would be a guess.
 #include "trace/spool/journal.h"
 
 #include <algorithm>

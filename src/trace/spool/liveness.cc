@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A pid alone proves nothing, as pids are reused: the start time from /proc must fit the first
+// record. For other machines only the age of the files tells.
 #include "trace/spool/liveness.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Names the reasons for which guests drop records, and adds up their counters from pools and from
+// the run's page. Loss is data: each counter must reach the manifest.
 #include <cstddef>
 #include <cstring>
 #include <string_view>

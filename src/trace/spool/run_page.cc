@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Makes run.header again when somebody removed or cut it: programs that attach later need it, and
+// those that have it mapped would die of a page that is gone.
 #include "trace/spool/run_page.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Opens a run's directory, its locks, logs and schemas. Waiting for a lock has a limit, since
+// whoever holds it may be stopped.
 #include "trace/spool/spool.h"
 
 #include <fcntl.h>
