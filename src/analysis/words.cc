@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "analysis/facts.h"
+#include "analysis/layer_sql.h"
 #include "base/files.h"
 #include "base/plural.h"
 #include "base/sum.h"
@@ -59,11 +60,12 @@ struct Cause {
 Result<std::vector<Cause>> causes(Store& store) {
   FATHOM_ASSIGN(
       const Table rows,
-      store.query("SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
-                  "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
-                  "sum(dur) > sum(self) FROM summary WHERE layer IS DISTINCT FROM 'gpu' "
-                  "GROUP BY layer, name "
-                  "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3"));
+      store.query(layer_sql(
+          "SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
+          "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
+          "sum(dur) > sum(self) FROM summary WHERE @undevice "
+          "GROUP BY layer, name "
+          "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3")));
   std::vector<Cause> found;
   for (const auto& row : rows.rows) {
     const auto* inside = std::get_if<bool>(&row[7].data);

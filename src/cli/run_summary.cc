@@ -16,6 +16,7 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::cli {
 namespace {
@@ -50,11 +51,10 @@ struct Overview {
 // Layers inside the program see different calls, and add up. The kernel's see the same again: where
 // there are only such, the one that took longest stands for all.
 Sum sum_of_layers(const Sums& layers) {
-  constexpr std::string_view kInside[] = {"app", "python", "stdio", "posix"};
   Sum inside;
   Sum longest;
   for (const auto& [layer, sum] : layers) {
-    if (std::ranges::find(kInside, layer) != std::end(kInside)) inside.add(sum);
+    if (trace::is_code(layer) || trace::is_io(layer)) inside.add(sum);
     if (sum.self >= longest.self) longest = sum;
   }
   return inside.calls > 0 ? inside : longest;

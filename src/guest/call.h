@@ -79,6 +79,11 @@ struct Spec {
   bool input = false;  // end of file is no error
 };
 
+constexpr bool is_text(const char* one, const char* other) {
+  for (; *one != 0 && *one == *other; one++) other++;
+  return *one == *other;
+}
+
 // Which fields a kind has, in the order in which they are written.
 constexpr bool has_file(const Spec& s) {
   return s.fd >= 0 || s.path >= 0 || s.stream != Stream::kArgument;
@@ -262,7 +267,7 @@ FATHOM_HOT int64_t offset_of_call(uint64_t word, A... a) {
     if (offset == -1) position_lost(argument<S.fd>(a...));
     if ((argument<4>(a...) & kAppends) != 0) return kUnknown;
   }
-  if constexpr (S.category[0] == 'w') {
+  if constexpr (is_text(S.category, "write")) {
     if (FATHOM_UNLIKELY((word & kWordAppend) != 0)) return kUnknown;
   }
   return offset;

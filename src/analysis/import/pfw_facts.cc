@@ -10,6 +10,7 @@
 
 #include "analysis/contract.h"
 #include "base/files.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 
 NestingRank rank_of(std::string_view layer) {
   if (layer == "stdio") return NestingRank::kStdio;
-  return layer == "app" || layer == "python" ? NestingRank::kApp : NestingRank::kPosix;
+  return trace::is_code(layer) ? NestingRank::kApp : NestingRank::kPosix;
 }
 
 bool valid_id(const std::optional<std::int64_t>& id) {

@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "trace/recording/recording_writer.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -65,9 +66,7 @@ Status take_into(TextWords& words, std::string_view key, T& place) {
 }
 
 // Layers whose events lie inside each other on a thread.
-bool nests(std::string_view layer) {
-  return layer != "gpu" && layer != "block" && layer != "sched" && layer != "net";
-}
+bool nests(std::string_view layer) { return trace::is_in_threads(layer); }
 
 // Everything the text says, until it is whole.
 class TextReader {
@@ -343,7 +342,7 @@ class TextReader {
     const auto counts = [&](std::size_t at) { return nests(strings_.view(events_.layer[at])); };
     for (std::size_t at = 0; at < events_.rows(); ++at) {
       const std::string_view layer = strings_.view(events_.layer[at]);
-      const bool outer = layer == "app" || layer == "python";
+      const bool outer = trace::is_code(layer);
       const NestingRank inner = layer == "stdio" ? NestingRank::kStdio : NestingRank::kPosix;
       if (counts(at))
         thread_of(at).add(events_.ts[at], events_.dur[at], outer ? NestingRank::kApp : inner);

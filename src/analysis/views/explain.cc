@@ -167,8 +167,8 @@ class Explainer {
 
 // What a level does that no level below it tells of.
 std::string_view rest_of(std::string_view layer) {
-  if (layer == "app" || layer == "python") return "(own code)";
-  if (layer == "stdio" || layer == "posix") return "(the C library, and the way to the kernel)";
+  if (trace::is_code(layer)) return "(own code)";
+  if (trace::is_io(layer)) return "(the C library, and the way to the kernel)";
   if (layer == "syscall" || layer == "vfs") return "(the kernel: copying, locks, page cache)";
   if (layer == "block") return "(the device, while the thread ran)";
   return "(the rest)";

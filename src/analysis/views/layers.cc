@@ -9,6 +9,7 @@
 #include "analysis/walk/layer_walls.h"
 #include "base/plural.h"
 #include "base/text.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -126,7 +127,7 @@ Result<Table> layer_time_table(Store& store) {
   set_layer_measures(table);
   bool has_devices = false;
   for (auto& row : table.rows) {
-    if (text_of(row[0]) == "gpu") {
+    if (trace::is_device(text_of(row[0]))) {
       has_devices = true;
     } else {
       row[3] = percent_of(int_of(row[2]), base.thread_time);

@@ -2,6 +2,7 @@
 // Regions that come again and again: the epochs and steps of a training loop.
 #include <fmt/format.h>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/walk/tree_pass.h"
 
@@ -14,14 +15,14 @@ constexpr std::int64_t kRows = 20;
 
 // What lies inside, in the same thread, comes from the tree.
 std::string sql() {
-  return R"(
+  return layer_sql(R"(
     WITH inside AS (
-      SELECT phase, CAST(coalesce(sum(self) FILTER (layer IN ('app', 'python')), 0) AS BIGINT) AS app,
-             CAST(coalesce(sum(self) FILTER (layer IN ('stdio', 'posix')), 0) AS BIGINT) AS io,
-             CAST(coalesce(sum(self) FILTER (layer NOT IN ('app', 'python', 'stdio', 'posix')), 0)
+      SELECT phase, CAST(coalesce(sum(self) FILTER (layer IN @code), 0) AS BIGINT) AS app,
+             CAST(coalesce(sum(self) FILTER (layer IN @io), 0) AS BIGINT) AS io,
+             CAST(coalesce(sum(self) FILTER (layer NOT IN @own), 0)
                   AS BIGINT) AS other
       FROM (SELECT layer, self, unnest(list_distinct(path)) AS phase FROM tree) GROUP BY phase)
-    SELECT phase_times.*, app, io, other FROM phase_times JOIN inside USING (phase))";
+    SELECT phase_times.*, app, io, other FROM phase_times JOIN inside USING (phase))");
 }
 
 Result<Report> run(Store& store, const ViewOptions& options) {

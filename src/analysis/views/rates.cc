@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/stretches.h"
 #include "base/text.h"
@@ -45,8 +46,8 @@ std::string concurrency_sql(const std::string& keys) {
       R"(SELECT {keys} b AS bin, bins, "begin" + b * wall // bins AS ts, wall // bins AS width,
                 {io} AS io, {app} AS app, {any} AS "all", CAST(sum(calls) AS BIGINT) AS calls
          FROM ({cut}) GROUP BY {keys} b, "begin", wall, bins)",
-      fmt::arg("keys", keys), fmt::arg("io", threads("layer IN ('stdio', 'posix')")),
-      fmt::arg("app", threads("layer IN ('app', 'python')")), fmt::arg("any", threads("true")),
+      fmt::arg("keys", keys), fmt::arg("io", threads(layer_sql("layer IN @io"))),
+      fmt::arg("app", threads(layer_sql("layer IN @code"))), fmt::arg("any", threads("true")),
       fmt::arg("cut", stretches_sql(keys, kBins)));
 }
 

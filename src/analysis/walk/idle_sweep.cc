@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/walk/overlap_pass.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 
@@ -26,8 +27,7 @@ Idle cause_of(const WalkKind& kind) {
     return waits ? Idle::kSync : Idle::kDriver;
   }
   if (activity_of(kind) == Activity::kRegionIo) return Idle::kData;
-  if (layer == "posix" || layer == "stdio")
-    return activity_of(kind) == Activity::kIo ? Idle::kIo : Idle::kWait;
+  if (trace::is_io(layer)) return activity_of(kind) == Activity::kIo ? Idle::kIo : Idle::kWait;
   if (layer == "python") return Idle::kPython;
   return layer == "app" || layer == "user" || layer == "heap" ? Idle::kRegion : Idle::kSystem;
 }

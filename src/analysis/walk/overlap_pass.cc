@@ -10,6 +10,7 @@
 #include "analysis/walk/made_rows.h"
 #include "analysis/walk/scope_index.h"
 #include "analysis/walk/sorted_runs.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -84,7 +85,7 @@ class OverlapPass : public WalkVisitor {
   }
   void add_kind(const WalkKind& kind) override {
     activities_.push_back(activity_of(kind));
-    gpu_.push_back(kind.layer == "gpu");
+    gpu_.push_back(trace::is_device(kind.layer.value_or("")));
   }
   std::uint32_t enter(const WalkEvent& event, const WalkFrame* around) override {
     if (event.dur <= 0) return 0;
@@ -181,10 +182,10 @@ class OverlapPass : public WalkVisitor {
 Activity activity_of(const WalkKind& kind) {
   const std::string layer = kind.layer.value_or("");
   const std::string category = kind.category.value_or("");
-  if (layer == "posix" || layer == "stdio")
+  if (trace::is_io(layer))
     return category == "process" || category == "wait" ? Activity::kOther : Activity::kIo;
-  if (layer == "gpu") return Activity::kCompute;
-  if (layer != "app" && layer != "python") return Activity::kOther;
+  if (trace::is_device(layer)) return Activity::kCompute;
+  if (!trace::is_code(layer)) return Activity::kOther;
   return says_io(category) ? Activity::kRegionIo : Activity::kCompute;
 }
 

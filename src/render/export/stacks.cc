@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/layers.h"
 #include "render/export/spans.h"
 
 namespace fathom::render {
@@ -45,7 +46,7 @@ class CallSums : public SpanListener {
 
 std::string frame_text(const ExportEvent& event) {
   std::string text(event.name);
-  if (event.layer != "app" && event.layer != "python") {
+  if (!analysis::is_code(event.layer)) {
     text += " [";
     text += event.layer;
     text += ']';

@@ -8,6 +8,7 @@
 
 #include "base/os_error.h"
 #include "base/utf8.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::trace {
 namespace {
@@ -54,8 +55,7 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     plan.threadless = kind.threadless;
     plan.known = true;
     plan.ret_is_bytes = kind.ret_is_bytes;
-    plan.filtered =
-        !decoder_.options_.paths.keeps_all() && (kind.layer == "posix" || kind.layer == "stdio");
+    plan.filtered = !decoder_.options_.paths.keeps_all() && is_io(kind.layer);
     plan.layer = strings_.code(kind.layer);
     plan.name = strings_.code(kind.name);
     plan.category = strings_.code_or_null(kind.category);
