@@ -13,7 +13,7 @@
 #include "analysis/insights/rule_views.h"
 #include "analysis/moved_view.h"
 #include "analysis/report.h"
-#include "analysis/walk/unmade.h"
+#include "analysis/walk/made_tables.h"
 #include "base/files.h"
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"

@@ -178,7 +178,7 @@ class GpuIdlePass {
   }
 
   Status write() {
-    MadeRows rows;
+    MadeRows rows(kGpuIdleTimes);
     auto& host = rows.texts("host");
     auto& device = rows.numbers("device");
     auto& cause = rows.texts("cause");
@@ -200,7 +200,7 @@ class GpuIdlePass {
       stretches.add(value.stretches);
       longest.add(value.longest);
     }
-    return rows.into(store_, "gpu_idle_times");
+    return rows.into(store_);
   }
 
   Store& store_;

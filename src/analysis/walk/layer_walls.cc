@@ -46,7 +46,7 @@ class LayerWalls : public WalkVisitor {
         [this](const Piece& piece) { walls_[piece.place].wall.add(piece.begin, piece.end); }));
     static const std::optional<std::string> process = "process";
     static const std::optional<std::string> thread = "thread";
-    MadeRows rows;
+    MadeRows rows(kLayerWalls);
     auto& scope = rows.texts("scope");
     ThreadColumns who(rows);
     auto& layer = rows.texts("layer");
@@ -58,7 +58,7 @@ class LayerWalls : public WalkVisitor {
       layer.add(layers_[place.layer]);
       wall.add(place.wall.wall);
     }
-    return rows.into(store, "layer_walls");
+    return rows.into(store);
   }
 
  private:

@@ -143,7 +143,7 @@ class OverlapPass : public WalkVisitor {
       for (std::size_t i = 0; i < names.size(); ++i) names[i] = ScopeIndex::kNames[i];
       return names;
     }();
-    MadeRows rows;
+    MadeRows rows(kOverlapTimes);
     auto& scope = rows.texts("scope");
     ThreadColumns who(rows);
     std::array<MadeRows::Numbers*, 7> columns{};
@@ -164,7 +164,7 @@ class OverlapPass : public WalkVisitor {
           of.sum(Times::kComputes, Times::kAny)};
       for (std::size_t c = 0; c < columns.size(); ++c) columns[c]->add(values[c]);
     }
-    return rows.into(store, "overlap_times");
+    return rows.into(store);
   }
 
   ScopeIndex index_;

@@ -58,7 +58,7 @@ class TreePass : public WalkVisitor {
   }
 
   Status into(Store& store) {
-    MadeRows rows;
+    MadeRows rows(kTreeNodes);
     ThreadColumns who(rows);
     auto& node_column = rows.numbers("node");
     auto& parent_column = rows.numbers("parent");
@@ -80,8 +80,8 @@ class TreePass : public WalkVisitor {
       total.add(node.total);
       self.add(node.self);
     }
-    FATHOM_TRY(rows.into(store, "tree_nodes"));
-    return rounds_.into(store, "phase_times");
+    FATHOM_TRY(rows.into(store));
+    return rounds_.into(store);
   }
 
  private:
