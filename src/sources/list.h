@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sources of this build, those of wire/sources.h and those of the host (list.cc), and the layers that Fathom knows whether or not this build can record
-// them.
+// The sources of this build, those of wire/sources.h and those of the host (list.cc), and the
+// layers that Fathom knows whether or not this build can record them.
 #pragma once
 
 #include <span>

@@ -115,7 +115,12 @@ std::string head_of(const ExportReport& report) {
 std::string words_of(const ExportReport& report) {
   std::string out = "<section id=\"words\"><h2>In words</h2>";
   for (const std::string& sentence : report.words) out += "<p>" + html_text(sentence) + "</p>";
-  out += "</section>\n<section id=\"run\"><h2>The run</h2><dl>";
+  return out + "</section>\n";
+}
+
+// Last: whoever opens the page wants to know where the time went, not which machine it was.
+std::string facts_of(const ExportReport& report) {
+  std::string out = "<section id=\"run\"><h2>The run</h2><dl>";
   for (const auto& [key, value] : report.facts)
     out += "<dt>" + html_text(key) + "</dt><dd>" + html_text(value) + "</dd>";
   return out + "</dl></section>\n";
@@ -135,7 +140,8 @@ Status write(EventStream& from, ByteSink& to) {
     buffer.text() += section_of(section, report.wall_ns);
     FATHOM_TRY(buffer.flush_if_large());
   }
-  buffer.text() += "</main><script>" + std::string(kScript) + "</script></body></html>\n";
+  buffer.text() +=
+      facts_of(report) + "</main><script>" + std::string(kScript) + "</script></body></html>\n";
   return buffer.flush();
 }
 

@@ -19,7 +19,6 @@ namespace fathom::guest::cuda {
 
 extern const Bindings kBindings;
 
-
 constinit Asked asked = {};
 
 namespace {
