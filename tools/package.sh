@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes packages for this architecture in build-package/out: a tarball that runs where it is unpacked, and a .deb. Both are
-# for systems with glibc 2.31 or newer.
+# Makes packages for this architecture in build-package/out: a tarball that runs where it is unpacked, a .deb and a wheel,
+# which has extensions for all Pythons on PATH. They are for systems with glibc 2.31 or newer.
 # usage: tools/package.sh [--full] [NINJA ARGUMENT...]   --full: tries them in clean roots of Debian 11 and 12 (as root)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ say() { printf '== package: %s\n' "$*"; }
 tools/setup.sh
 tools/package_root.sh
 say "build in build-package"
-cmake -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFATHOM_TESTS=OFF \
+cmake -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DFATHOM_TESTS=OFF -DFATHOM_PYTHON=all \
   -DFATHOM_PACKAGE_ROOT="$(realpath .cache/package/root)" >/dev/null
 # shellcheck disable=SC2086  # words
 cmake --build "$build" --target $targets -- "$@"
@@ -42,5 +42,7 @@ for deb in "$out"/*.deb; do
   dpkg-deb -x "$deb" "$build/stage/deb"
   tools/check_packaged.py "$build/stage/deb"
 done
+say "the wheel"
+tools/wheel.py "$build/stage/$name" "$build" "$out"
 if [[ -n $full ]]; then tools/package_try.sh "$out"; fi
 (cd "$out" && ls -sh -- *)

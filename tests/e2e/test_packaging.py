@@ -156,6 +156,22 @@ def test_check_of_packages(box: Box) -> None:
         check_true(f"nothing is wrong with {library}", f"{library}: " not in out.decode())
 
 
+def test_wheel(box: Box) -> None:
+    """What ./dev package made last, in a fresh environment: annotations are recorded, and recordings asked."""
+    wheels = list((TOP / "build-package/out").glob("*.whl"))
+    if not wheels:
+        raise Skipped("there is no wheel; ./dev package makes it")
+    box.run("python3", "-m", "venv", "env")
+    python = box.dir / "env/bin/python"
+    box.run(python, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", wheels[0])
+    (box.dir / "work.py").write_text("import fathom\n@fathom.trace\ndef deep(): pass\ndeep()\n")
+    bare = {"PYTHONPATH": "", "FATHOM_BUILD": ""}
+    box.run(box.dir / "env/bin/fathom", "run", "-q", "-o", box.trace, "--", python, "work.py", env=bare)
+    count = "SELECT count(*) FROM events WHERE name = 'deep'"
+    ask = f"import fathom; print(fathom.open({str(box.trace)!r}).sql({count!r}).rows())"
+    check("calls", b"[(1,)]\n", box.run(python, "-c", ask, env=bare))
+
+
 def test_packages_in_clean_roots(box: Box) -> None:
     """./dev package --full: the tarball in Debian 11, the .deb in Debian 12; and the library for questions."""
     if not box.kit.full:
