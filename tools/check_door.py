@@ -25,10 +25,7 @@ BY_PATH = re.compile(
 
 # File, or folder with a slash at its end -> what it may use, and why.
 MAY: Dict[str, Tuple[str, str]] = {
-    "trace/recording/recording_writer.cc": (
-        "path_exists remove_tree make_dirs rename_path",
-        "makes a recording that is new",
-    ),
+    "trace/recording/recording_writer.cc": ("path_exists remove_tree make_dirs rename_path", "makes a recording that is new"),
     "trace/recording/recording.cc": ("::stat", "says why the caller's own path is no recording"),
     "trace/recording/recover.cc": ("remove_tree", "follows no link; in a recording of our own"),
     "trace/recording/finish.cc": ("remove_tree", "follows no link; in a recording of our own"),

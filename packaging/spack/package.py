@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Fathom for Spack, from a clone.
 
-spack repo create R, copy this file to R/packages/fathom/, spack repo add R, then spack dev-build fathom@main in the clone.
+spack repo create R; copy this file to R/packages/fathom/; spack repo add R; spack dev-build fathom@main in the clone.
 """
 
 from pathlib import Path
