@@ -50,7 +50,7 @@ function(fathom_bpf_object file name arch headers options)
     DEPENDS ${file} ${headers} VERBATIM)
 endfunction()
 
-# Each twice: for kernels that tell the types at their hooks, and plain, for older ones (rungs.bpf.h).
+# Each twice: for kernels that tell the types at their hooks, and plain, for older ones (flavors.bpf.h).
 function(fathom_bpf_objects result here)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     set(arch arm64)

@@ -5,7 +5,7 @@
 #
 # Makes from the *.cc of the current folder and its sub-folders
 #   fathom_<name>   a static library; an interface library where there is no *.cc
-#   <name>_test     one GoogleTest program of all *_test.cc, in <build>/test/, known to ctest
+#   <name>_test     one GoogleTest program of all *_test.cc, in <build>/test/, known to ctest as <name>-0, <name>-1, …
 #   <name>_bench    one Google Benchmark program of all *_bench.cc, in <build>/bench/
 #   <x>_fuzz        one libFuzzer program of each <x>_fuzz.cc, in <build>/fuzz/ (FATHOM_FUZZ)
 # Files for other worlds are left out of the library: *.guest.cc, and main.cc (see fathom_program).
@@ -53,13 +53,28 @@ function(fathom_room_tests name files libs)
   add_executable(${name}_test ${files})
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   target_link_libraries(${name}_test PRIVATE fathom_${name} ${libs} GTest::gtest_main GTest::gmock fathom_flags)
-  add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
+  list(LENGTH files count)
+  fathom_unit_tests(${name} ${count})
+endfunction()
+
+# fathom_unit_tests(<name> <files>): the program <name>_test for ctest, in parts of a few files' tests each, so that ctest -j
+# finds work for every core. A part has a folder for temporary files and a report (XML) of its own.
+function(fathom_unit_tests name files)
+  math(EXPR parts "(${files} + 5) / 6")
+  math(EXPR last "${parts} - 1")
   set(limit 300)
   if(CMAKE_CROSSCOMPILING)
     set(limit 1800)  # an emulated machine is slow
   endif()
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${limit} ENVIRONMENT
-    "FATHOM_BUILD=${CMAKE_BINARY_DIR};TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/tsan.supp")
+  foreach(part RANGE ${last})
+    set(test ${name}-${part})
+    set(folder ${CMAKE_BINARY_DIR}/test/tmp/${test})
+    file(MAKE_DIRECTORY ${folder})
+    add_test(NAME ${test} COMMAND ${name}_test --gtest_brief=1)
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${limit} LABELS ${name} ENVIRONMENT
+      "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${part};GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/test/results/${test}.xml;\
+TEST_TMPDIR=${folder};FATHOM_BUILD=${CMAKE_BINARY_DIR};TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tools/tsan.supp")
+  endforeach()
 endfunction()
 
 function(fathom_room_benches name files libs)

@@ -25,13 +25,17 @@ BY_PATH = re.compile(
 
 # File, or folder with a slash at its end -> what it may use, and why.
 MAY: Dict[str, Tuple[str, str]] = {
-    "trace/recording/recording_writer.cc": ("path_exists remove_tree make_dirs rename_path", "makes a recording that is new"),
+    "trace/recording/recording_writer.cc": (
+        "path_exists remove_tree make_dirs rename_path",
+        "makes a recording that is new",
+    ),
     "trace/recording/recording.cc": ("::stat", "says why the caller's own path is no recording"),
     "trace/recording/recover.cc": ("remove_tree", "follows no link; in a recording of our own"),
     "trace/recording/finish.cc": ("remove_tree", "follows no link; in a recording of our own"),
     "trace/recording/obstacle.cc": ("File::open ::stat", "programs, of recordings of our own"),
     "trace/recording/trust.cc": ("::stat", "modules, of recordings of our own"),
     "trace/spool/liveness.cc": ("read_file", "/proc"),
+    "trace/spool/pid_spaces.cc": ("::stat read_file path_exists list_dir", "/proc"),
     "trace/spool/chunk_log.cc": ("::lstat ::unlink", "asks whether the path still names its file; follows no link"),
     "trace/spool/drainer.cc": ("File::open", "/proc/self/fd"),
     "trace/rows/paged_store.cc": ("::open", "a file without a name"),

@@ -85,9 +85,9 @@ class Layers(unittest.TestCase):
 
     def test_guest_half_and_headers_that_sources_share(self) -> None:
         name = "sources/a/a.guest.cc"
-        files = {name: '#include "sources/kinds.h"\n', "sources/kinds.h": "#include <stdint.h>\n"}
+        files = {name: '#include "sources/shared.h"\n', "sources/shared.h": "#include <stdint.h>\n"}
         self.assertEqual(layer_problems(files, name), [])
-        files["sources/kinds.h"] = '#include "base/text.h"\n'
+        files["sources/shared.h"] = '#include "base/text.h"\n'
         files["base/text.h"] = ""
         self.assertEqual(layer_problems(files, name), ["reaches base/text.h"])
 
@@ -108,6 +108,17 @@ class Layers(unittest.TestCase):
         }
         self.assertEqual(layer_problems(files, "sources/a/a.guest.cc"), ["reaches base/text.h"])
 
+    def test_a_room_says_what_it_is_for(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            src = Path(folder)
+            self.assertIn("trace", check_layers.rooms_without_readme(src))
+            for room in {"trace"} | set(check_layers.MAY_INCLUDE):
+                (src / room).mkdir(parents=True, exist_ok=True)
+                (src / room / "README.md").write_text("# a room\n")
+            self.assertEqual(check_layers.rooms_without_readme(src), [])
+            (src / "trace" / "spool" / "README.md").unlink()
+            self.assertEqual(check_layers.rooms_without_readme(src), ["trace/spool"])
+
 
 class Tallies(unittest.TestCase):
     def step(self, status: int, log: str) -> tally.Tally:
@@ -123,6 +134,21 @@ class Tallies(unittest.TestCase):
     def test_a_step_that_dies_is_a_failure(self) -> None:
         self.assertEqual(self.step(139, "3 passed, 0 failed\n"), (3, 1, 0))
         self.assertEqual(self.step(1, ""), (0, 1, 0))
+
+    def test_parts_of_a_program(self) -> None:
+        """A part that fails, one that died before it wrote anything, and two that are well."""
+        report = '<testsuites><testsuite><testcase name="a"/><testcase name="b">{}</testcase></testsuite></testsuites>'
+        states = {"x-0": "run", "x-1": "fail", "x-2": "fail", "y-0": "run"}
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            cases = "".join(f'<testcase name="{name}" status="{state}"/>' for name, state in states.items())
+            (place / "unit.junit").write_text(f"<testsuite>{cases}</testsuite>")
+            (place / "unit.log").write_text("")
+            (place / "unit.status").write_text("8\n")
+            (place / "unit").mkdir()
+            for name, inside in (("x-0", ""), ("x-1", "<failure/>"), ("y-0", "<skipped/>")):
+                (place / "unit" / f"{name}.xml").write_text(report.format(inside))
+            self.assertEqual(tally.of_step(place / "unit.status"), (4, 2, 1))
 
 
 if __name__ == "__main__":

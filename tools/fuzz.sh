@@ -3,18 +3,43 @@
 # Runs every *_fuzz program of the fuzz preset for some seconds, from the seeds in tests/fuzz/corpus/<name> and what
 # earlier runs found worth keeping (build-fuzz/corpus/<name>). A finding is left as build-fuzz/found/<name>-*.
 # Ends with `N passed, N failed`, or with `1 skipped` where there is no clang.
-# usage: tools/fuzz.sh [--repeatable] [SECONDS]   (default 20)
+# usage: tools/fuzz.sh [--list] [--repeatable] [--touched] [SECONDS]   (default 20)
+#   --list: print the names of the programs that would run, and run none
 #   --repeatable: from the seeds alone and with the same dice every time, so that a commit is judged alike on each run
+#   --touched: only programs of rooms in which a file changed (tools/sources.sh says since when; FATHOM_BASE names another
+#   commit), and those whose seeds changed. All of them where base/ or wire/ changed, which are in every program, or the
+#   build, or where nothing can be told.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
+. tools/sources.sh
 
-repeatable=
-if [[ ${1:-} == --repeatable ]]; then
-  repeatable=yes
+list='' repeatable='' touched=''
+while [[ ${1:-} == --* ]]; do
+  case $1 in
+    --list) list=yes ;;
+    --repeatable) repeatable=yes ;;
+    --touched) touched=yes ;;
+    *) echo "fuzz: unknown option '$1'" >&2 && exit 2 ;;
+  esac
   shift
-fi
+done
 seconds=${1:-20}
 passed=0 failed=0
+
+names_of() { own_files "$1" | sed 's|.*/||; s|\.cc$||' | sort -u; }
+
+# touched_programs: names of fuzz programs, one a line.
+touched_programs() {
+  local changed room
+  if ! changed=$(changed_files) || grep -qE '^(src/(base|wire)/|cmake/|CMake|tools/fuzz\.sh)' <<<"$changed"; then
+    names_of 'src/*_fuzz.cc'
+    return
+  fi
+  {
+    changed_rooms | while read -r room; do names_of "src/$room/*_fuzz.cc"; done
+    sed -n 's|^tests/fuzz/corpus/\([^/]*\)/.*|\1_fuzz|p' <<<"$changed"
+  } | sort -u | comm -12 - <(names_of 'src/*_fuzz.cc')
+}
 
 fuzz_one() {
   local program=$1 name seeds log
@@ -44,22 +69,31 @@ fuzz_one() {
 
 main() {
   local program
+  local -a programs
+  mapfile -t programs < <(if [[ -n $touched ]]; then touched_programs; else names_of 'src/*_fuzz.cc'; fi)
+  if [[ -n $list ]]; then
+    printf '%s\n' "${programs[@]}"
+    return
+  fi
+  if [[ ${#programs[@]} == 0 ]]; then
+    echo "fuzz: no room with fuzz programs was touched; ./dev fuzz runs them all"
+    echo "0 passed, 0 failed"
+    return
+  fi
   if ! command -v clang++ >/dev/null; then
     echo "fuzz: skipped: clang++ is missing; ./dev setup installs it"
     echo "0 passed, 0 failed, 1 skipped"
     return
   fi
   tools/setup.sh || exit
-  cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target fuzzers || exit 1
+  cmake --preset fuzz >/dev/null && cmake --build --preset fuzz --target "${programs[@]}" || exit 1
   # Targets that make files are quicker in memory.
   TMPDIR=$(mktemp -d -p "$(if [[ -w /dev/shm ]]; then echo /dev/shm; else echo "${TMPDIR:-/tmp}"; fi)" fathom-fuzz-XXXXXX)
   export TMPDIR
   # Memory that was freed is kept from being used again for a while, not for 256 MiB: pages are dear.
   export ASAN_OPTIONS=malloc_context_size=8:quarantine_size_mb=4:thread_local_quarantine_size_kb=64${ASAN_OPTIONS:+:$ASAN_OPTIONS}
   trap 'rm -rf "$TMPDIR"' EXIT
-  for program in build-fuzz/fuzz/*_fuzz; do
-    if [[ -x $program ]]; then fuzz_one "$program"; fi
-  done
+  for program in "${programs[@]}"; do fuzz_one "build-fuzz/fuzz/$program"; done
   echo "$passed passed, $failed failed"
   ((failed == 0))
 }

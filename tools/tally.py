@@ -3,7 +3,7 @@
 """Adds up the results that tools/test.sh collected, and prints one line about all of them.
 
 A step NAME left NAME.status (its exit status) and NAME.log. Where ctest ran there are also
-NAME.junit and a folder NAME with the XML of each GoogleTest program; otherwise the last line
+NAME.junit and a folder NAME with the XML of each part of a GoogleTest program; otherwise the last line
 `N passed, N failed[, N skipped]` of the log counts. A step that failed without saying what
 failed counts as one failure.
 usage: tools/tally.py FOLDER
@@ -42,7 +42,7 @@ def of_ctest(junit: Path, folder: Path) -> Tally:
     total = Tally()
     for case in ET.parse(junit).getroot().iter("testcase"):
         ok = case.get("status") == "run"
-        cases = of_gtest_xml(folder / f"{case.get('name')}_test.xml")
+        cases = of_gtest_xml(folder / f"{case.get('name')}.xml")
         if cases is None or (not ok and cases.failed == 0):
             cases = Tally(1, 0, 0) if ok else Tally(0, 1, 0)
         total = total.plus(cases)

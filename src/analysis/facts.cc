@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Merges manifests of several recordings into one story. Times of two recordings are aligned by the
+// monotonic clock where both are of one boot, else by the wall clock.
 #include "analysis/facts.h"
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 
 #include "analysis/contract.h"
 #include "base/files.h"
+#include "base/plural.h"
 #include "base/sum.h"
 #include "base/text.h"
 
@@ -46,7 +49,7 @@ LayerState merged_layer(const std::vector<Part>& parts, std::string_view name) {
   }
   if (on > 0 && on < parts.size()) {
     merged.state = "partial";
-    merged.reason = fmt::format("on in {} of {} recordings", on, parts.size());
+    merged.reason = fmt::format("on in {} of {}", on, counted(parts.size(), "recording"));
   } else if (on > 0) {
     merged.state = "on";
   }

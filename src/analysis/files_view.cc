@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
+// SQL only. The same bytes are seen by several layers, so sums of layers inside the program are
+// added and those below are not.
 #include "analysis/files_view.h"
+
+#include "analysis/layer_sql.h"
 
 namespace fathom::analysis {
 namespace {
@@ -10,7 +14,7 @@ namespace {
 constexpr char kView[] = R"(
   CREATE OR REPLACE VIEW files AS
   WITH by_layer AS (
-    SELECT file AS path, layer IN ('app', 'python', 'stdio', 'posix') AS inside, layer,
+    SELECT file AS path, layer IN @own AS inside, layer,
            sum(calls) AS calls,
            coalesce(sum(bytes) FILTER (category = 'read'), 0) AS bytes_read,
            coalesce(sum(bytes) FILTER (category = 'write'), 0) AS bytes_written,
@@ -33,6 +37,8 @@ constexpr char kView[] = R"(
 
 }  // namespace
 
-Status create_files_view(sql::Connection& connection) { return connection.execute(kView); }
+Status create_files_view(sql::Connection& connection) {
+  return connection.execute(layer_sql(kView));
+}
 
 }  // namespace fathom::analysis

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Intervals cannot be cut: nobody knows when in one a call was. Whole ones count, and the words say
+// what was left out.
 #include "analysis/filtered_intervals.h"
 
 #include <fmt/format.h>
@@ -6,6 +8,7 @@
 #include <cstdint>
 #include <variant>
 
+#include "base/plural.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -72,10 +75,9 @@ Result<std::vector<std::string>> words_of(Store& store, bool suits) {
   const auto* calls =
       table.rows.empty() ? nullptr : std::get_if<std::int64_t>(&table.rows[0][0].data);
   if (calls == nullptr || *calls == 0) return std::vector<std::string>();
-  const std::string why = suits ? "their intervals reach beyond the time"
-                                : "the condition asks for what only single calls have";
-  return std::vector{"Left out: " + std::to_string(*calls) + " calls that were added up (" + why +
-                     ")."};
+  const std::string why = suits ? "their intervals extend beyond the time range"
+                                : "the condition uses columns that only single calls have";
+  return std::vector{"Left out: " + counted(*calls, "call") + " known only as sums (" + why + ")."};
 }
 
 }  // namespace

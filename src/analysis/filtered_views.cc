@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds temporary views that hide the real ones, so that no report needs to know about filters.
+// Events that reach over the edge of a window are cut, and their own time with them.
 #include "analysis/filtered_views.h"
 
 #include <fmt/format.h>
@@ -228,8 +230,8 @@ Result<std::vector<std::string>> show_only(Store& store, const RowFilter& filter
   if (!filter.any()) return std::vector<std::string>();
   FATHOM_TRY(judge(store, filter.condition));
   if (store.has_made()) {  // of all events, and not to be made again of those that are left
-    return usage_error("the condition asks a view that is made of the events",
-                       "ask columns of events, or tables such as files");
+    return usage_error("the condition uses a view that is computed from events",
+                       "use columns of events, or tables such as files");
   }
   FATHOM_ASSIGN(const Window window, window_of(store, filter));
   FATHOM_TRY(show_events(store, filter, window));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Quantiles are interpolated inside a bucket on a logarithmic scale and clamped to the known
+// minimum and maximum.
 #include "analysis/histogram.h"
 
 #include <algorithm>

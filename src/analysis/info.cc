@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads manifests and directory entries only, so that `fathom info` answers at once, also where
+// DuckDB is missing.
 #include "analysis/info.h"
 
 #include <fcntl.h>
@@ -10,6 +12,7 @@
 
 #include "analysis/facts.h"
 #include "base/directory.h"
+#include "base/plural.h"
 #include "base/sum.h"
 #include "base/text.h"
 
@@ -218,12 +221,14 @@ void add_part_rows(const Part& part, Table& table) {
   const HostFacts& host = manifest.host;
   row("host", host.hostname);
   row("system", join({host.system, host.kernel, host.arch}, "  "));
-  row("cpu",
-      host.cpu_model.empty() ? "" : fmt::format("{} ({} cores)", host.cpu_model, host.cores));
-  row("clock", fmt::format("{}, {:.6f} ns a tick, {} calibrations",
-                           manifest.clock.tick_source() == FATHOM_TICK_COUNTER ? "CPU counter"
-                                                                               : "clock_gettime",
-                           manifest.clock.ns_per_tick(), manifest.clock.pairs().size()));
+  row("cpu", host.cpu_model.empty()
+                 ? ""
+                 : fmt::format("{} ({})", host.cpu_model, counted(host.cores, "core")));
+  row("clock",
+      fmt::format(
+          "{}, {:.6f} ns per tick, {}",
+          manifest.clock.tick_source() == FATHOM_TICK_COUNTER ? "CPU counter" : "clock_gettime",
+          manifest.clock.ns_per_tick(), counted(manifest.clock.pairs().size(), "calibration")));
   row("only files below", join(manifest.path_filter, ", "));
   if (manifest.overhead_ns)
     row("overhead", human_ns(static_cast<double>(*manifest.overhead_ns)) + " (estimate)");
@@ -235,10 +240,11 @@ Table fact_table(const Info& info) {
   for (const Part& part : info.parts) add_part_rows(part, table);
   const Disk disk = disk_of(info);
   const std::int64_t events = events_of(info.parts);
-  std::string size = fmt::format("{} events, {} in {} files", events,
-                                 human_bytes(static_cast<double>(disk.bytes)), disk.files);
+  std::string size =
+      fmt::format("{}, {} in {}", counted(events, "event"),
+                  human_bytes(static_cast<double>(disk.bytes)), counted(disk.files, "file"));
   if (events > 0) {
-    size += fmt::format(", {:.1f} bytes an event",
+    size += fmt::format(", {:.1f} bytes per event",
                         static_cast<double>(disk.bytes) / static_cast<double>(events));
   }
   table.rows.push_back({std::string("size"), size});

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Counts each byte once where stdio and posix both saw it. The other side of the join is the
+// summary, which stays small however many events there are.
 #include "analysis/moved_view.h"
 
 namespace fathom::analysis {

@@ -40,7 +40,7 @@ struct Report {
 };
 
 // What to say of such a report.
-inline constexpr char kOfPart[] = "A part of the run, without advice: rules judge whole runs.";
+inline constexpr char kOfPart[] = "This is a part of the run; advice needs the whole run.";
 
 struct ViewOptions {
   std::vector<std::string> by;  // what to group by; empty: the view's own choice

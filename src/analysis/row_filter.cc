@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Filters become SQL here and nowhere else; values are quoted, and conditions of users are judged
+// before they get here.
 #include "analysis/row_filter.h"
 
 #include <algorithm>

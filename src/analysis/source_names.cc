@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Replaces /proc/self/fd/N in DuckDB's messages by the path that the user knows.
 #include "analysis/source_names.h"
 
 #include <cctype>

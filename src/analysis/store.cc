@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Opens recordings, makes the views and then locks the database down: from there on strangers' SQL
+// can reach only the recording's own files.
 #include "analysis/store.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Unites Parquet files and tails into one view for each table. Files that DuckDB cannot open are
+// set aside and reported instead of failing the question.
 #include "analysis/store_views.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 #include "analysis/insights/rule_views.h"
 #include "analysis/moved_view.h"
 #include "analysis/report.h"
-#include "analysis/walk/unmade.h"
+#include "analysis/walk/made_tables.h"
 #include "base/files.h"
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"

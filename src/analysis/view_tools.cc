@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
+// Helpers of views: columns, units, notes about rows that are not shown. What all views share
+// belongs here, what one needs stays in its file.
 #include "analysis/view_tools.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/plural.h"
 #include "sql/quote.h"
 #include "trace/rows/summary.h"
 
@@ -50,7 +53,8 @@ void note_left_out(Table& table, std::int64_t all_rows, std::string_view what) {
   const auto shown = static_cast<std::int64_t>(table.rows.size());
   if (all_rows > shown) {
     const std::string before = table.note.empty() ? "" : table.note + "; ";
-    table.note = fmt::format("{}{} of {} {}; --top 0 shows all", before, shown, all_rows, what);
+    table.note =
+        fmt::format("{}{} of {} {} shown; --top 0 shows all", before, shown, all_rows, what);
   }
 }
 
@@ -63,9 +67,8 @@ Status note_other_files(Store& store, Table& table) {
   if (calls == 0) return {};
   const std::string before = table.note.empty() ? "" : table.note + "; ";
   table.note = fmt::format(
-      "{}{} calls are of {}, too many to have rows of their own: fathom sql "
-      "finds them in events",
-      before, calls, trace::kOtherFiles);
+      "{}{} went to {}, which have no rows of their own; the table events of 'fathom sql' has them",
+      before, counted(calls, "call"), trace::kOtherFiles);
   return {};
 }
 

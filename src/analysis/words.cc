@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The sentences above a report. Only causes above one percent are named, and losses and missing
+// layers are said before anything is concluded.
 #include "analysis/words.h"
 
 #include <fmt/format.h>
@@ -6,7 +8,9 @@
 #include <algorithm>
 
 #include "analysis/facts.h"
+#include "analysis/layer_sql.h"
 #include "base/files.h"
+#include "base/plural.h"
 #include "base/sum.h"
 #include "base/text.h"
 
@@ -15,22 +19,17 @@ namespace {
 
 constexpr double kWorthSaying = 1.0;  // percent
 
-std::string plural(std::int64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
-
 std::string ns_text(std::int64_t ns) { return human_ns(static_cast<double>(ns)); }
 
 std::string what_ran(Store& store, const TimeBase& base) {
   const trace::Manifest& manifest = store.parts()[0].manifest;
   std::string who = manifest.command.empty() ? "The programs" : shell_join(manifest.command);
   if (store.parts().size() > 1) {
-    who = plural(static_cast<std::int64_t>(store.parts().size()), "recording", "recordings");
+    who = counted(store.parts().size(), "recording");
   }
   std::string text = fmt::format("{}: {} wall time, {}, {}, {}", who, ns_text(base.wall),
-                                 plural(base.processes, "process", "processes"),
-                                 plural(base.threads, "thread", "threads"),
-                                 plural(base.events, "event", "events"));
+                                 counted(base.processes, "process"),
+                                 counted(base.threads, "thread"), counted(base.events, "event"));
   if (!manifest.host.hostname.empty() && store.parts().size() == 1) {
     text += " on " + manifest.host.hostname;
   }
@@ -41,6 +40,8 @@ std::string what_ran(Store& store, const TimeBase& base) {
 }
 
 std::string whose_time(const TimeBase& base) {
+  // Threads that nobody listed have a share of this time, too.
+  if (base.threads <= 1 && base.thread_time > base.wall) return "the threads' time";
   if (base.threads <= 1) return "the main thread's time";
   if (base.processes <= 1) return fmt::format("the time of {} threads", base.threads);
   return fmt::format("the time of {} threads in {} processes", base.threads, base.processes);
@@ -59,11 +60,12 @@ struct Cause {
 Result<std::vector<Cause>> causes(Store& store) {
   FATHOM_ASSIGN(
       const Table rows,
-      store.query("SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
-                  "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
-                  "sum(dur) > sum(self) FROM summary WHERE layer IS DISTINCT FROM 'gpu' "
-                  "GROUP BY layer, name "
-                  "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3"));
+      store.query(layer_sql(
+          "SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
+          "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
+          "sum(dur) > sum(self) FROM summary WHERE @undevice "
+          "GROUP BY layer, name "
+          "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3")));
   std::vector<Cause> found;
   for (const auto& row : rows.rows) {
     const auto* inside = std::get_if<bool>(&row[7].data);
@@ -80,40 +82,54 @@ Result<std::vector<Cause>> causes(Store& store) {
   return found;
 }
 
-// "posix read of data.bin, 4.00 KiB at a time (1,000 calls)"
+// "100 calls on data.bin, 1.00 us each, 4.00 KiB per call"
 std::string describe(const Cause& cause) {
-  std::string text = cause.layer + " " + cause.name;
-  if (cause.files == 1) text += " of " + std::string(base_name(cause.file));
-  if (cause.files > 1) text += fmt::format(" of {} files", cause.files);
-  if (cause.has_inside) text += " itself";
-  if (cause.has_bytes && cause.bytes > 0 && cause.calls > 0) {
+  std::string text = counted(cause.calls, "call");
+  if (cause.files == 1) text += " on " + std::string(base_name(cause.file));
+  if (cause.files > 1) text += " on " + counted(cause.files, "file");
+  if (cause.calls <= 0) return text;
+  text += fmt::format(", {} each", ns_text(cause.self / cause.calls));
+  if (cause.has_bytes && cause.bytes > 0) {
     const double each = static_cast<double>(cause.bytes) / static_cast<double>(cause.calls);
-    text += fmt::format(", {} at a time", human_bytes(each));
+    text += fmt::format(", {} per call", human_bytes(each));
   }
-  return text + fmt::format(" ({}, {} each)", plural(cause.calls, "call", "calls"),
-                            ns_text(cause.calls > 0 ? cause.self / cause.calls : 0));
+  return text;
 }
 
 double share(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// ", 33.0 % of the wall time (8.8 % of the time of 23 threads)". Threads work side by side, so that
+// their sum may exceed the wall time: a share that would be above 100 % is left out.
+std::string shares(std::int64_t self, const TimeBase& base, bool first) {
+  const bool of_wall = base.wall > 0 && self <= base.wall;
+  const bool of_threads = base.threads > 1 && self <= base.thread_time;
+  const std::string threads =
+      fmt::format("{:.1f} % of {}", share(self, base.thread_time),
+                  first || !of_wall ? whose_time(base) : std::string("the threads' time"));
+  if (!of_wall) return of_threads ? ", " + threads : "";
+  const std::string wall = fmt::format(", {:.1f} % of the wall time", share(self, base.wall));
+  return of_threads ? wall + " (" + threads + ")" : wall;
+}
+
 Status add_causes(Store& store, const TimeBase& base, std::vector<std::string>& words) {
   FATHOM_ASSIGN(const std::vector<Cause> found, causes(store));
   bool first = true;
   for (const Cause& cause : found) {
-    const double percent = share(cause.self, base.thread_time);
-    if (!first && percent < kWorthSaying) break;
-    words.push_back(fmt::format("{:.1f} % of {} went to {}.", percent,
-                                first ? whose_time(base) : "it", describe(cause)));
+    if (!first && share(cause.self, base.thread_time) < kWorthSaying) break;
+    words.push_back(fmt::format("{} {} took {}{}{}: {}.", cause.layer, cause.name,
+                                ns_text(cause.self), shares(cause.self, base, first),
+                                cause.has_inside ? ", excluding nested calls" : "",
+                                describe(cause)));
     first = false;
   }
-  const std::int64_t outside = base.thread_time - base.in_calls;
-  const double percent = share(outside, base.thread_time);
-  if (!first && percent >= kWorthSaying) {
+  const double outside = share(base.thread_time - base.in_calls, base.thread_time);
+  if (!first && outside >= kWorthSaying) {
     words.push_back(fmt::format(
-        "{:.1f} % lies outside recorded calls: computing, or waiting for what is not recorded.",
-        percent));
+        "{:.1f} % of {} was outside recorded calls: CPU work, or waits that were not recorded; "
+        "'fathom doctor' lists layers that show more.",
+        outside, whose_time(base)));
   }
   return {};
 }
@@ -127,10 +143,12 @@ Status add_devices(Store& store, std::vector<std::string>& words) {
                   "WHERE layer = 'gpu' AND category IS DISTINCT FROM 'sync'"));
   const std::vector<Value>& row = found.rows.at(0);
   if (int_of(row[0]) == 0) return {};
+  const std::int64_t works = int_of(row[0]);
   words.push_back(fmt::format(
-      "GPUs did {} of work ({}) in the {} between their first and last; view gpu-idle says what "
-      "the host did meanwhile.",
-      ns_text(int_of(row[1])), plural(int_of(row[0]), "kernel or copy", "kernels and copies"),
+      "GPUs did {} of work ({}) in the {} between their first and last activity; 'fathom report "
+      "TRACE gpu-idle' shows what the host did meanwhile.",
+      ns_text(int_of(row[1])),
+      works == 1 ? "1 kernel or copy" : fmt::format("{} kernels and copies", works),
       ns_text(int_of(row[2]))));
   return {};
 }
@@ -160,15 +178,15 @@ void add_gaps(Store& store, std::vector<std::string>& words) {
     }
   }
   if (uncovered > kMostNamed) {
-    words.push_back(
-        fmt::format("… and {} more processes; 'fathom info' names all.", uncovered - kMostNamed));
+    words.push_back(fmt::format("… and {}; 'fathom info TRACE' lists them all.",
+                                counted(uncovered - kMostNamed, "more process")));
   }
   std::int64_t lost = 0;
   for (const trace::Loss& loss : losses_of(store.parts())) add_to(lost, loss.count);
-  words.push_back(lost == 0
-                      ? "Nothing was lost."
-                      : fmt::format("Lost: {}, see Losses.", plural(lost, "event", "events")));
-  if (store.state() == trace::RunState::kRunning) words.emplace_back("It is still running.");
+  words.push_back(lost == 0 ? "Nothing was lost."
+                            : fmt::format("Lost: {}; see Losses.", counted(lost, "event")));
+  if (store.state() == trace::RunState::kRunning)
+    words.emplace_back("The program is still running.");
   if (store.state() != trace::RunState::kPartial) return;
   const std::string& reason = store.parts()[0].manifest.state_reason;
   words.push_back("The recording is partial" + (reason.empty() ? "." : ": " + reason + "."));
@@ -182,9 +200,10 @@ void add_overhead(Store& store, const TimeBase& base, std::vector<std::string>& 
     each = std::max(each, part.manifest.overhead_ns_per_event.value_or(0));
   }
   if (cost <= 0) return;
-  words.push_back(
-      fmt::format("Recording cost the program about {} ({:.1f} % of its time), {} an event.",
-                  ns_text(cost), share(cost, base.thread_time), human_ns(each)));
+  const double percent = share(cost, base.thread_time);
+  words.push_back(fmt::format("Recording cost the program about {}{}, {} per event.", ns_text(cost),
+                              percent <= 100 ? fmt::format(" ({:.1f} % of its time)", percent) : "",
+                              human_ns(each)));
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The three tolerant ways to read a cell. A missing or odd value becomes 0, "" or nothing here, so
+// that reports need no branch for each cell.
 #include "base/cell.h"
 
 #include <cmath>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// clock_gettime in one place. The clocks are chosen here alone, so that all host times can be
+// compared with those of the guest (CLOCK_MONOTONIC).
 #include "base/clock.h"
 
 #include <ctime>

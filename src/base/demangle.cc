@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wraps the C++ runtime's demangler, which allocates with malloc and reports failure by a status.
+// Names that are not C++ pass unchanged.
 #include "base/demangle.h"
 
 #include <cxxabi.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// One loop escapes for all doors; what a door lets through (nothing, lines, a page) is a parameter.
+// The ranges come from Unicode's Default_Ignorable_Code_Point, written out because no Unicode
+// library is linked.
 #include "base/escape.h"
 
 #include <algorithm>

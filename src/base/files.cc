@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Thin wrappers of system calls that add what callers forget: O_CLOEXEC, EINTR loops, the path in
+// each message, a sync before a rename.
 #include "base/files.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// malloc keeps freed pages, and a recorder that packs for hours would look as if it leaked.
+// mallinfo2 tells how much is idle; older C libraries cannot tell and are left alone.
 #include "base/heap.h"
 
 #include <malloc.h>

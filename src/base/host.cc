@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads what a report must know about the machine to be comparable: CPU, memory, kernel,
+// distribution, boot. aarch64 names its cores by numbers only, hence the small table.
 #include "base/host.h"
 
 #include <sched.h>

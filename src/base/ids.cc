@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Run ids come from getrandom and from nothing else: clocks and pids repeat in containers and after
+// a reboot.
 #include "base/ids.h"
 
 #include <sys/random.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Written here because DFTracer's format names files by MD5, and no other part of the house needs a
+// crypto library.
 #include "base/md5.h"
 
 #include <bit>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The memory that this process may really use. Inside a container the machine's size is a lie: the
+// smallest limit of the control groups from here up to the root counts.
 #include "base/memory.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// One translation of errno into our error codes and words. Uses the *_np functions because strerror
+// depends on the locale and is not thread-safe.
 #include "base/os_error.h"
 
 #include <cerrno>

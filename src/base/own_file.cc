@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// The checks that make a shared directory such as /tmp safe to use: no links, no FIFO, our own
+// file, one name, nobody else able to exchange it on the way. guest/private_place.cc has the same
+// rules for guest code.
 #include "base/own_file.h"
 
 #include <fcntl.h>

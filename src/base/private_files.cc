@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sets modes after opening, because the umask may take bits away and must not add any. Sharing
+// walks the tree by descriptors, so that a link put there meanwhile is not followed.
 #include "base/private_files.h"
 
 #include <dirent.h>

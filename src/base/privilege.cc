@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds the "sudo …" lines of hints. A line with shell operators needs a shell of root's own, or
+// the user's shell would run its second half.
 #include "base/privilege.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The live line, written straight with write(2). Failing to write it is no error, and it is cut to
+// the terminal's width so that it never wraps.
 #include "base/progress.h"
 
 #include <sys/ioctl.h>

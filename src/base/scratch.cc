@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Keeps a list of all temporary directories of the process, so that a signal's thread can remove
+// them when destructors will not run.
 #include "base/scratch.h"
 
 #include <mutex>

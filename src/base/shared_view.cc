@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The SIGBUS handler of the process. It may only touch atomics, so views are entries of a table
+// that grows in blocks and is never freed; a missing page is replaced by zeros in place.
 #include "base/shared_view.h"
 
 #include <sys/mman.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The short string functions: splitting, numbers, quoting for a shell. Whatever has to know UTF-8
+// is in utf8.cc.
 #include "base/text.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A strict decoder, because DuckDB and Parquet refuse invalid UTF-8 and file names are arbitrary
+// bytes. Skips ASCII eight bytes at a time: nearly all names are ASCII.
 #include "base/utf8.h"
 
 #include <cstdint>

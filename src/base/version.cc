@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The only file that is compiled again when the version changes.
 #include "base/version.h"
 
 namespace fathom {

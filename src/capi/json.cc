@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds the JSON texts of the C interface. JSON and not structs, so that a field can be added
+// without a new ABI. Results of queries can also be taken as Arrow, see capi/query.cc.
 #include "capi/json.h"
 
 #include <optional>

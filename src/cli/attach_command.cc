@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom attach`: a request to the daemon and nothing else; who may attach to what is decided
+// there.
 #include <string>
 
 #include "base/text.h"
@@ -13,14 +15,15 @@ Result<int> run(Parser& parser) {
   std::string text;
   std::string socket = session::find_watch_socket();
   bool leaves = false;
-  parser.positional("PID", text, "the process");
-  parser.flag("--detach", leaves, "not any more, instead: this process alone");
-  parser.option("--socket", socket, "PATH", "where the daemon listens (/run/fathom/watch.sock)");
+  parser.positional("PID", text, "the process to record");
+  parser.flag("--detach", leaves, "stop recording this process only");
+  parser.option("--socket", socket, "PATH",
+                "socket of the daemon [default: /run/fathom/watch.sock]");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   const Result<std::int64_t> pid = parse_int(text);
   if (!pid || *pid <= 0 || *pid > INT32_MAX)
-    return usage_error("'" + escape_control(text) + "' is no number of a process");
+    return usage_error("'" + escape_control(text) + "' is not a process ID");
   const session::WatchRequest request{leaves ? FATHOM_WATCH_DETACH : FATHOM_WATCH_ATTACH,
                                       static_cast<pid_t>(*pid)};
   FATHOM_TRY(session::ask_daemon(socket, request));
@@ -32,7 +35,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kAttachCommand;
 const CommandDef kAttachCommand = {
     .name = "attach",
-    .summary = "Hands a process that runs, with its threads and later children, to 'fathom watch'",
+    .summary = "Hand a running process, its threads and future children to 'fathom watch'",
     .usage = "[OPTION…] PID",
     .example = "fathom attach 4711\nfathom attach --detach 4711",
     .run = run,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom check`: exit status 1 says that a limit was broken, 3 that something could not be
+// checked, so that CI can tell the two apart.
 #include <fmt/format.h>
 
 #include <optional>
@@ -29,17 +31,18 @@ struct Arguments {
 };
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
-  parser.option("--budget", a.budget, "FILE", "the limits, in YAML; docs/budget.md explains them");
-  parser.option("--baseline", a.baseline, "TRACE", "what limits such as +5% are relative to");
-  parser.option("--junit", a.junit, "FILE", "write the outcome as JUnit's XML too");
-  parser.option("--markdown", a.markdown, "FILE", "write the table as Markdown too");
-  parser.option("--rules", a.rules, "DIR,…", "rules of your own, for budgets of insights");
-  parser.flag("--partial", a.partial, "check a recording that is not complete");
+  parser.positional("TRACE", a.trace, "a recording, or a directory of recordings");
+  parser.option("--budget", a.budget, "FILE", "file with the limits, in YAML; see docs/budget.md");
+  parser.option("--baseline", a.baseline, "TRACE", "recording that limits such as +5% refer to");
+  parser.option("--junit", a.junit, "FILE", "also write the result as JUnit XML");
+  parser.option("--markdown", a.markdown, "FILE", "also write the table as Markdown");
+  parser.option("--rules", a.rules, "DIR,…",
+                "directories with your own rules, for budgets on insights");
+  parser.flag("--partial", a.partial, "check an incomplete recording");
   declare_output(parser, a.output);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (go_on && a.budget.empty()) {
-    return usage_error("no budget was named", "fathom check TRACE --budget FILE");
+    return usage_error("no budget file was given", "fathom check TRACE --budget FILE");
   }
   return go_on;
 }
@@ -49,9 +52,9 @@ Result<analysis::Store> open_whole(const std::string& path, bool events, bool pa
   FATHOM_ASSIGN(analysis::Store store, events ? open_store(path) : open_sums(path));
   if (store.state() == trace::RunState::kComplete || partial) return store;
   return Error{Code::kInvalid,
-               fmt::format("{} is {}: its sums are not the whole run's", path,
+               fmt::format("{} is {}: its sums do not cover the whole run", path,
                            trace::to_text(store.state())),
-               "--partial checks what is there"};
+               "use --partial to check it anyway"};
 }
 
 Status write_files(const Arguments& a, const std::vector<analysis::Outcome>& outcomes) {
@@ -69,7 +72,7 @@ Result<int> verdict_on(const std::vector<analysis::Outcome>& outcomes) {
     return Error{
         Code::kNotFound,
         fmt::format("budget '{}' cannot be checked: {}", outcome.budget.name, outcome.detail),
-        "a budget with 'optional: true' is skipped then"};
+        "add 'optional: true' to skip it in that case"};
   }
   return analysis::count_of(outcomes, Verdict::kBroken) > 0 ? 1 : 0;
 }
@@ -106,7 +109,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kCheckCommand;
 const CommandDef kCheckCommand = {
     .name = "check",
-    .summary = "Holds a recording against a budget, for CI: exit status 1 when it is broken",
+    .summary = "Check a recording against a budget, for CI; exit status 1 if a limit is exceeded",
     .usage = "TRACE --budget FILE [OPTION…]",
     .example =
         "fathom check sort.fathom --budget budget.yaml --junit budget.xml\n"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
+// `fathom collect`: files for other tools first, then packing. Where such files go comes from the
+// command line or from private wishes, never from the spool.
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "base/plural.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -17,9 +20,9 @@ namespace fathom::cli {
 namespace {
 
 Error files_not_written() {
-  return {Code::kNotFound, "programs asked for files of DFTracer or Alnair, and none were written",
-          "only what they told this user on this machine counts: name a place with --dftracer LOG "
-          "or --alnair DIR"};
+  return {Code::kNotFound, "programs asked for DFTracer or Alnair files, but none were written",
+          "requests by other users or machines are ignored; name a place with --dftracer LOG or "
+          "--alnair DIR"};
 }
 
 // Named by the user; the collector's working directory may become another one.
@@ -38,8 +41,9 @@ Result<bool> is_done_with_files(const std::string& directory, const session::Dro
   const bool named = !options.dftracer.empty() || !options.alnair.empty();
   if (!session::has_stream(directory)) {
     if (!named) return false;
-    return Error{Code::kNotFound, directory + " has no spool to write such files from",
-                 "fathom export writes them from a recording that is packed"};
+    return Error{Code::kNotFound,
+                 directory + " is packed already, so these files cannot be written from it",
+                 "use fathom export"};
   }
   if (!wishes.any() && !named) {
     if (!quiet && session::wants_stream(directory)) tell(files_not_written());
@@ -57,17 +61,18 @@ Result<int> run(Parser& parser) {
   bool quiet = false;
   std::string share;
   parser.positional("DIR", options.directory,
-                    "the recording's directory (FATHOM_OUT of the programs)");
-  parser.flag("--follow", options.follow, "wait for programs to come, until Ctrl-C");
+                    "directory of the recording (FATHOM_OUT of the programs)");
+  parser.flag("--follow", options.follow, "keep waiting for new programs until Ctrl-C");
   parser.flag("--ended", options.ended,
-              "the programs have ended: those of another machine cannot be seen from here");
-  parser.option("--sample-resources,--hz", options.hz, "HZ", "samples of resources a second (10)");
+              "assume that all programs have ended; needed if they ran on another machine");
+  parser.option("--sample-resources,--hz", options.hz, "HZ",
+                "resource samples per second [default: 10]");
   declare_share(parser, share);
   parser.option("--dftracer", files.dftracer, "LOG",
-                "write DFTracer's files as LOG-…, of programs that asked for some");
+                "write DFTracer files as LOG-… for programs that asked for them");
   parser.option("--alnair", files.alnair, "DIR",
-                "write Alnair's logs in DIR, of programs that asked for them");
-  parser.flag("-q,--quiet", quiet, "no word of ours on stderr");
+                "write Alnair logs to DIR for programs that asked for them");
+  parser.flag("-q,--quiet", quiet, "print no messages of Fathom's own");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   FATHOM_ASSIGN(options.share, shared_group(parser, share));
@@ -82,7 +87,7 @@ Result<int> run(Parser& parser) {
   const auto live = [&](const session::Flow& flow) {
     if (quiet || !progress.due()) return;
     progress.show(fmt::format(
-        "fathom: {} events  {}  {} lost", human_count(static_cast<double>(flow.events)),
+        "fathom: {}  {}  {} lost", counted_roughly(static_cast<double>(flow.events), "event"),
         human_bytes(static_cast<double>(flow.bytes)), human_count(static_cast<double>(flow.lost))));
   };
   FATHOM_ASSIGN(const session::CollectOutcome outcome, session::collect(options, live));
@@ -91,12 +96,12 @@ Result<int> run(Parser& parser) {
   if (!session::has_stream(options.directory)) wishes.remove();
   if (!quiet && outcome.writers_alive) {
     tell({Code::kIo, "programs still record into " + options.directory,
-          "collect again when they have ended"});
+          "run fathom collect again when they have ended"});
   }
   if (!quiet && !outcome.unknown_on.empty()) {
     tell({Code::kIo,
           "programs of " + outcome.unknown_on + " may still record into " + options.directory,
-          "collect there, or with --ended when they have ended"});
+          "run fathom collect there, or use --ended once they have ended"});
   }
   return 0;
 }
@@ -107,8 +112,7 @@ extern const CommandDef kCollectCommand;
 const CommandDef kCollectCommand = {
     .name = "collect",
     .summary =
-        "Packs what programs record that were started without 'fathom run', until they have ended, "
-        "or what an interrupted recorder left",
+        "Pack what programs record without 'fathom run', or what an interrupted run left behind",
     .usage = "[OPTION…] DIR",
     .example =
         "LD_PRELOAD=/usr/lib/libfathom.so FATHOM_OUT=$PWD/job.fathom mpirun ./simulate &\n"

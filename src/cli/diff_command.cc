@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom diff`: recordings are read one after the other into sums, so that comparing many
+// repetitions needs the memory of one.
 #include <string>
 #include <vector>
 
@@ -24,20 +26,21 @@ struct Arguments {
 };
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.optional_positional(
-      "A", a.first,
-      "a recording; or a directory of recordings, which are repetitions where they follow each "
-      "other in time, and hosts or ranks of one run where they overlap");
-  parser.optional_positional("B", a.second, "what it is compared with");
+  parser.optional_positional("A", a.first,
+                             "a recording, or a directory of them: recordings that overlap in time "
+                             "are hosts or ranks of one run, others are repetitions");
+  parser.optional_positional("B", a.second, "the recording to compare with A");
   parser.option("--before", a.before, "A,…", "repeated recordings, or directories of them");
   parser.option("--after", a.after, "B,…", "repeated recordings, or directories of them");
-  parser.option("--by", a.options.by, "COLUMN,…",
-                "layer, name, file, counter, pid or category (layer,name,file,counter)");
-  parser.option("--top", a.options.top, "N", "rows of a table at most (15); 0: all");
-  parser.option("--min", a.options.min_percent, "PERCENT",
-                "leave out rows that changed by less than this");
+  parser.option(
+      "--by", a.options.by, "COLUMN,…",
+      "compare by layer, name, file, counter, pid or category [default: layer,name,file,counter]");
+  parser.option("--top", a.options.top, "N",
+                "show at most N rows per table, 0 for all [default: 15]");
+  parser.option("--min", a.options.min_percent, "PERCENT", "hide rows that changed by less");
   parser.option("--threshold", a.threshold, "PERCENT",
-                "what wall time must change by to count (5; with repetitions 0: a t-test decides)");
+                "smallest change in wall time that counts [default: 5; with repetitions 0, and a "
+                "t-test decides]");
   declare_output(parser, a.output);
   return parser.parse();
 }
@@ -45,16 +48,16 @@ Result<bool> parse(Parser& parser, Arguments& a) {
 Status set_sides(const Parser& parser, Arguments& a) {
   if (parser.given("--threshold")) a.options.threshold = a.threshold;
   if (a.threshold < 0 || a.options.min_percent < 0) {
-    return usage_error("--threshold and --min are percentages, not negative");
+    return usage_error("--threshold and --min must not be negative");
   }
   const bool sets = !a.before.empty() || !a.after.empty();
   const bool pair = !a.second.empty();
   if (sets && (!a.first.empty() || a.before.empty() || a.after.empty())) {
-    return usage_error("--before and --after belong together, and with nothing else",
+    return usage_error("--before and --after must be used together, without A and B",
                        "fathom diff --before A1,A2 --after B1,B2");
   }
   if (!sets && !pair) {
-    return usage_error("name two recordings, or sets with --before and --after",
+    return usage_error("two recordings are needed",
                        "fathom diff A B, or fathom diff --before A1,A2 --after B1,B2");
   }
   if (pair) {
@@ -97,9 +100,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kDiffCommand;
 const CommandDef kDiffCommand = {
     .name = "diff",
-    .summary =
-        "Compares two recordings, or two sets of repeated ones, and says what explains the "
-        "change",
+    .summary = "Compare two recordings, or two sets of repeated runs, and explain the change",
     .usage = "[OPTION…] A B",
     .example =
         "fathom diff old.fathom new.fathom\n"

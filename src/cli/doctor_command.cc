@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// `fathom doctor`: only prints; what is looked at is in machine.cc.
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kDoctorCommand;
 const CommandDef kDoctorCommand = {
     .name = "doctor",
-    .summary = "Tells what can be recorded on this machine, and the line that fixes what cannot",
+    .summary = "Show what can be recorded on this machine, and the command that fixes what cannot",
     .usage = "[OPTION…]",
     .example = "fathom doctor\nfathom doctor --format json",
     .run = run,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom export`: checks that options fit the format before the recording is opened, which may
+// take long.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -44,21 +46,25 @@ Result<analysis::RowFilter> filter_for(const Parser& parser, const Options& opti
 }
 
 void declare(Parser& parser, Options& options) {
-  parser.positional("TRACE", options.trace, "the recording");
+  parser.positional("TRACE", options.trace, "a recording, or a directory of recordings");
   parser.option("--format", options.format, "FORMAT", format_help());
-  parser.option("--dialect", options.dialect, "NAME",
-                "pfw: datacrumbs, whose lines are counters (DFTracer's); csv: safe, as --safe-csv");
   parser.option(
-      "-o,--output", options.output, "OUT",
-      "the file to write; '-' is stdout; NAME.gz compresses what is text; alnair: a folder");
+      "--dialect", options.dialect, "NAME",
+      "variant of the format: datacrumbs for pfw (counters), safe for csv (same as --safe-csv)");
+  parser.option("-o,--output", options.output, "OUT",
+                "file to write, or '-' for stdout; text formats are compressed if the name ends in "
+                ".gz; alnair writes a directory");
   declare_filters(parser, options.filters);
-  parser.option("--table", options.table, "VIEW", "csv, parquet: this view's rows (events)");
+  parser.option("--table", options.table, "VIEW",
+                "table to export as csv or parquet [default: events]");
   declare_safe_csv(parser, options.safe_csv);
-  parser.option("--split", options.split, "process", "a file for each process: OUT with its pid");
+  parser.option("--split", options.split, "process",
+                "write one file per process, named OUT with the process ID");
   parser.flag("--anonymize", options.anonymize,
-              "hashes in place of paths, hosts, programs and command lines");
-  parser.option("--anonymize-key", options.key, "TEXT",
-                "makes hashes of several exports alike; whoever knows it can test guesses");
+              "replace paths, hosts, programs and command lines with hashes");
+  parser.option(
+      "--anonymize-key", options.key, "TEXT",
+      "key for the hashes, so that several exports match; anyone who knows it can test guesses");
 }
 
 std::string directory_of(const std::string& output) {
@@ -68,18 +74,18 @@ std::string directory_of(const std::string& output) {
 
 Status check(const render::ExporterDef& exporter, const Options& options) {
   if (options.output.ends_with(".gz") && exporter.gzip == render::Gzip::kNever)
-    return usage_error("format " + options.format + " is not compressed",
+    return usage_error("format " + options.format + " is never compressed",
                        "choose a name without .gz");
   if (!options.split.empty() && options.split != "process")
-    return usage_error("cannot split by '" + options.split + "'", "--split takes process");
+    return usage_error("cannot split by '" + options.split + "'", "use --split process");
   if (!options.split.empty() && options.output == "-")
-    return usage_error("several files do not fit into stdout", "name a file with -o");
+    return usage_error("several files cannot be written to stdout", "name a file with -o");
   if (!exporter.parts.empty() && (options.output == "-" || !options.split.empty()))
-    return usage_error("format " + options.format + " is a folder of files",
+    return usage_error("format " + options.format + " is a directory of files",
                        "name it with -o, and leave --split out");
   const bool of_rows = exporter.of_rows;
   if (!of_rows && (options.anonymize || !options.split.empty()))
-    return usage_error("format " + options.format + " can be neither anonymous nor split",
+    return usage_error("format " + options.format + " supports neither --anonymize nor --split",
                        "leave --anonymize and --split out");
   return {};
 }
@@ -90,11 +96,12 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   if (options.format.empty())
-    return usage_error("no format was named", "--format takes " + format_help());
+    return usage_error("no format was given", "--format takes " + format_help());
   if (options.safe_csv && (options.format != "csv" || !options.dialect.empty()))
-    return usage_error("--safe-csv is about csv", "add --format csv");
+    return usage_error("--safe-csv needs csv output", "add --format csv");
   if (options.safe_csv) options.dialect = "safe";
-  if (options.output.empty()) return usage_error("no file was named", "say where with -o OUT");
+  if (options.output.empty())
+    return usage_error("no output file was given", "name one with -o OUT");
   FATHOM_ASSIGN(const render::ExporterDef* const exporter,
                 render::find_exporter(options.format, options.dialect));
   FATHOM_TRY(check(*exporter, options));
@@ -118,7 +125,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kExportCommand;
 const CommandDef kExportCommand = {
     .name = "export",
-    .summary = "Writes a recording in a format that other tools read",
+    .summary = "Convert a recording to a format that other tools read",
     .usage = "TRACE --format FORMAT -o OUT [OPTION…]",
     .example =
         "fathom export run.fathom --format perfetto -o run.pftrace\n"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The filter options that report, export and others share, declared and checked in one place so
+// that they mean the same everywhere.
 #include "cli/filter_options.h"
 
 #include <cmath>
@@ -22,13 +24,14 @@ Result<render::ExportNumber> bound_of(const Parser& parser, const char* name, do
 }  // namespace
 
 void declare_filters(Parser& parser, FilterOptions& options) {
-  parser.option("--layers", options.layers, "LAYER,…", "only what these layers recorded");
+  parser.option("--layers", options.layers, "LAYER,…", "only these layers");
   parser.option("--pid", options.pids, "PID,…", "only these processes");
   parser.option("--name", options.names, "NAME,…",
-                "only events, counters and intervals of these names; * and ? stand for others");
+                "only events, counters and intervals with these names; * and ? are wildcards");
   parser.option("--from", options.from, "SECONDS",
-                "only what ends at or after this time since the start");
-  parser.option("--to", options.to, "SECONDS", "only what begins before this time since the start");
+                "only what ends at or after this time, in seconds since the start");
+  parser.option("--to", options.to, "SECONDS",
+                "only what begins before this time, in seconds since the start");
 }
 
 Result<analysis::RowFilter> filter_of(const Parser& parser, const FilterOptions& options) {

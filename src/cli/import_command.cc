@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+// `fathom import`: what was damaged or left out is told in one line on stderr; the exit status
+// stays 0 as long as a recording was made.
 #include <string>
 #include <vector>
 
 #include "analysis/import/import.h"
+#include "base/plural.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -16,13 +19,16 @@ namespace {
 // What was not sound, in one line on stderr; nothing where all was.
 void tell_damage(const analysis::ImportOutcome& outcome) {
   std::vector<std::string> words;
-  const auto add = [&](std::int64_t count, const char* what) {
-    if (count > 0) words.push_back(std::to_string(count) + " " + what);
+  const auto add = [&](std::int64_t count, const std::string& one, const std::string& many = "") {
+    if (count <= 0) return;
+    words.push_back(many.empty() ? counted(count, one)
+                                 : std::to_string(count) + " " + (count == 1 ? one : many));
   };
-  add(outcome.damaged_lines, "damaged lines left out");
-  add(outcome.damaged_parts, "damaged or cut parts of compressed files");
-  add(outcome.unknown_files, "rows whose file no line names");
-  for (const auto& [reason, count] : outcome.left_out) add(count, reason.c_str());
+  add(outcome.damaged_lines, "damaged line");
+  add(outcome.damaged_parts, "damaged part of a compressed file",
+      "damaged parts of compressed files");
+  add(outcome.unknown_files, "row without a file name", "rows without a file name");
+  for (const auto& [reason, count] : outcome.left_out) add(count, reason, reason);
   if (!words.empty()) remark("imported with " + join(words, ", "));
 }
 
@@ -38,20 +44,20 @@ Result<int> run(Parser& parser) {
   analysis::ImportOptions options;
   parser.positionals("FILE", files,
                      "traces of one format, plain or gzip; they become one recording");
-  parser.option("-o,--output", output, "TRACE", "the recording to make");
+  parser.option("-o,--output", output, "TRACE", "recording to create");
   parser.option("--format", options.format, "FORMAT",
-                format_help() + " (told by the content of the first file)");
-  parser.flag("--force", options.replace, "replace a recording that exists");
+                format_help() + " [default: detected from the first file]");
+  parser.flag("--force", options.replace, "replace an existing recording");
   declare_share(parser, share);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   FATHOM_ASSIGN(const std::optional<gid_t> group, shared_group(parser, share));
-  if (files.empty()) return usage_error("no file was named", "fathom import FILE… -o TRACE");
-  if (output.empty()) return usage_error("no recording was named", "say where with -o TRACE");
+  if (files.empty()) return usage_error("no file was given", "fathom import FILE… -o TRACE");
+  if (output.empty()) return usage_error("no output was given", "name the recording with -o TRACE");
   Progress progress;
   options.on_progress = [&](std::int64_t lines) {
     if (progress.due())
-      progress.show("importing: " + human_count(static_cast<double>(lines)) + " lines read");
+      progress.show("importing: " + counted_roughly(static_cast<double>(lines), "line"));
   };
   FATHOM_ASSIGN(const analysis::ImportOutcome outcome,
                 analysis::import_files(files, output, options));
@@ -66,7 +72,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kImportCommand;
 const CommandDef kImportCommand = {
     .name = "import",
-    .summary = "Makes a recording out of traces of other tools",
+    .summary = "Create a recording from traces of other tools",
     .usage = "FILE… -o TRACE [--format FORMAT] [--force]",
     .example =
         "fathom import trace-*.pfw.gz -o run.fathom\n"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// `fathom info`: opens no database, so that it works on any recording and at once.
 #include <string>
 
 #include "analysis/info.h"
@@ -25,7 +26,7 @@ std::string info_text(const analysis::Info& info, const Output& output) {
 Result<int> run(Parser& parser) {
   std::string trace;
   OutputOptions options;
-  parser.positional("TRACE", trace, "the recording, or a directory of recordings");
+  parser.positional("TRACE", trace, "a recording, or a directory of recordings");
   declare_output(parser, options);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
@@ -40,7 +41,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kInfoCommand;
 const CommandDef kInfoCommand = {
     .name = "info",
-    .summary = "Tells what a recording holds, what it lacks and why",
+    .summary = "Show what a recording contains and what is missing",
     .usage = "[OPTION…] TRACE",
     .example = "fathom info sort.fathom\nfathom info sort.fathom --format json",
     .run = run,

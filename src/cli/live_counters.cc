@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Appends DataCrumbs' lines while the daemon records, for tools that follow the file.
 #include "cli/live_counters.h"
 
 #include <fcntl.h>

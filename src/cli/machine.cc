@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The checks of `fathom doctor`. Each gives a state, what was found and, where there is one, the
+// exact line to type.
 #include "cli/machine.h"
 
 #include <sys/statvfs.h>
@@ -10,6 +12,7 @@
 
 #include "base/files.h"
 #include "base/host.h"
+#include "base/plural.h"
 #include "base/privilege.h"
 #include "base/text.h"
 #include "session/run_header.h"
@@ -54,7 +57,7 @@ std::vector<Value> duckdb_fact() {
 std::vector<Value> proc_fact() {
   if (path_exists("/proc/self/stat")) return fact("/proc", "ok", "mounted");
   return fact("/proc", "missing",
-              "not mounted: no resources, no command lines, no names of inherited descriptors",
+              "not mounted, so resources, command lines and names of inherited files are missing",
               as_root("mount -t proc proc /proc"));
 }
 
@@ -64,11 +67,11 @@ std::vector<Value> shared_memory_fact() {
   constexpr char kPlace[] = "/dev/shm";
   struct statvfs status {};
   if (statvfs(kPlace, &status) != 0) {
-    return fact(kPlace, "note", "not there; Fathom does without, some programs do not",
+    return fact(kPlace, "note", "missing; Fathom does not need it, but some programs do",
                 as_root("mkdir -p /dev/shm && mount -t tmpfs -o mode=1777 tmpfs /dev/shm"));
   }
   if ((status.f_flag & ST_RDONLY) != 0) {
-    return fact(kPlace, "note", "read-only; Fathom does without, some programs do not",
+    return fact(kPlace, "note", "read-only; Fathom does not need it, but some programs do",
                 as_root("mount -o remount,rw /dev/shm"));
   }
   const std::uint64_t room = std::uint64_t{status.f_bavail} * status.f_frsize;
@@ -98,14 +101,14 @@ std::string way_to_room() {
 std::vector<Value> gpu_fact() {
   const sources::Availability state = sources::probe_gpus();
   return fact("gpu", state.available ? "ok" : "note",
-              state.available ? state.reason : "none is sampled: " + state.reason);
+              state.available ? state.reason : "not sampled: " + state.reason);
 }
 
 // Recordings are made in the working directory unless -o says otherwise.
 std::vector<Value> disk_fact() {
   if (access(".", W_OK) != 0) {
-    return fact("disk", "missing", "no recording can be made here: this directory is not writable",
-                way_to_room());
+    return fact("disk", "missing",
+                "recordings cannot be created here: this directory is not writable", way_to_room());
   }
   const Result<std::uint64_t> room = free_space(".");
   if (!room) return fact("disk", "missing", room.error().message, way_to_room());
@@ -145,7 +148,7 @@ Table machine_table() {
   const HostFacts& host = this_host();
   table.rows = {
       fact("system", "ok", host.system + ", kernel " + host.kernel + ", " + host.arch),
-      fact("cpu", "ok", std::to_string(host.cores) + " cores, " + host.cpu_model),
+      fact("cpu", "ok", counted(host.cores, "core") + ", " + host.cpu_model),
       fact("clock", "ok", session::describe_tick_source()),
       library_fact(),
       duckdb_fact(),

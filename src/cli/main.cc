@@ -33,19 +33,16 @@ void fill_closed_streams() {
 
 void print_overview() {
   std::string text =
-      "usage: fathom COMMAND [ARGUMENT…]\n\n"
-      "Fathom records what a program does, from its functions down to the machine, and explains "
-      "where the time "
-      "went.\n\n";
+      "usage: fathom COMMAND [ARGUMENT…]\n\nFathom shows where a program's time goes, from its "
+      "functions down to the disk and the GPU.\n\n";
   for (const CommandDef* def : commands()) {
     std::string name(def->name);
     name.resize(std::max<std::size_t>(12, name.size() + 1), ' ');
     text += "  " + name + std::string(def->summary) + "\n";
   }
   text +=
-      "\n'fathom COMMAND --help' tells more about a command; 'fathom --version' prints the "
-      "version.\n\n"
-      "Example:\n  fathom run -- ./simulate input.dat\n";
+      "\nRun 'fathom COMMAND --help' for the options of a command, and 'fathom --version' for the "
+      "version.\n\nExample:\n  fathom run -- ./simulate input.dat\n";
   std::fputs(text.c_str(), stdout);
 }
 
@@ -96,7 +93,7 @@ int run_main(std::vector<std::string> words) {
     return fail({Code::kIo, "out of memory", ""});
   } catch (const std::exception& error) {
     return fail({Code::kIo, std::string("unexpected: ") + error.what(),
-                 "please report it with the command line"});
+                 "please report this bug with the command line"});
   }
 }
 

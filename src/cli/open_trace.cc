@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The one way in which commands open recordings: limits on questions are set and the limit of open
+// files raised before.
 #include "cli/open_trace.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wraps CLI11. The position of the program's own command line is found here, because CLI11 would
+// take a mistyped option for the program.
 #include "cli/parser.h"
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "render/display_width.h"
 
 namespace fathom::cli {
 namespace {
@@ -21,6 +24,25 @@ std::string shown_names(const Argument& argument) {
     left += name;
   }
   return argument.metavar.empty() ? left : left + " " + argument.metavar;
+}
+
+constexpr std::size_t kLineWidth = 100;
+constexpr std::size_t kHelpColumn = 34;
+
+// "  -o, --output DIR   help", the help in lines that begin below each other.
+std::string help_line(const std::string& left, const std::string& help) {
+  std::string text = fmt::format("  {:<31}", left);
+  std::size_t column = kHelpColumn - 1;
+  for (const std::string_view word : split(help, ' ')) {
+    const std::size_t width = render::display_width(word);
+    if (column > kHelpColumn && column + 1 + width > kLineWidth) {
+      text += "\n" + std::string(kHelpColumn - 1, ' ');
+      column = kHelpColumn - 1;
+    }
+    text += " " + std::string(word);
+    column += 1 + width;
+  }
+  return text + "\n";
 }
 
 // CLI11's own words, in one line.
@@ -39,6 +61,7 @@ struct Parser::Declared {
   std::vector<std::string> arguments;
   CLI::App app;
   Signature taken;
+  std::vector<std::pair<std::string, std::vector<Argument>>> lists;
   std::vector<std::string>* tail = nullptr;
   bool describes = false;  // nothing is parsed
 
@@ -105,6 +128,12 @@ void Parser::tail(const std::string& name, std::vector<std::string>& value, std:
   declared_->taken.positionals.push_back({name, "", std::move(help)});
 }
 
+void Parser::list(std::string title, const std::vector<std::pair<std::string, std::string>>& rows) {
+  std::vector<Argument> lines;
+  for (const auto& [name, help] : rows) lines.push_back({name, "", help});
+  declared_->lists.emplace_back(std::move(title), std::move(lines));
+}
+
 bool Parser::given(const std::string& name) const {
   const CLI::Option* option = declared_->app.get_option_no_throw(name);
   return option != nullptr && option->count() > 0;
@@ -149,7 +178,7 @@ Result<bool> Parser::parse() {
     std::fputs(help().c_str(), stdout);
     return false;
   }
-  const std::string hint = fmt::format("'fathom {} --help' shows how it is used", d.command.name);
+  const std::string hint = fmt::format("run 'fathom {} --help' for usage", d.command.name);
   try {
     std::ranges::reverse(own);  // CLI11 takes its words from the back
     d.app.parse(std::move(own));
@@ -159,7 +188,7 @@ Result<bool> Parser::parse() {
   if (d.tail == nullptr) return true;
   const std::size_t skip = end < d.arguments.size() && d.arguments[end] == "--" ? 1 : 0;
   d.tail->assign(d.arguments.begin() + static_cast<long>(end + skip), d.arguments.end());
-  if (d.tail->empty()) return usage_error("nothing to run", hint);
+  if (d.tail->empty()) return usage_error("no command was given", hint);
   return true;
 }
 
@@ -168,12 +197,16 @@ std::string Parser::help() const {
   std::string text = fmt::format("usage: fathom {} {}\n\n{}.\n\n", d.command.name, d.command.usage,
                                  d.command.summary);
   const auto add = [&](const std::vector<Argument>& arguments) {
-    for (const Argument& one : arguments)
-      text += fmt::format("  {:<31} {}\n", shown_names(one), one.help);
+    for (const Argument& one : arguments) text += help_line(shown_names(one), one.help);
   };
   add(d.taken.positionals);
   add(d.taken.options);
-  text += fmt::format("  {:<31} {}\n\nExample:\n", "-h, --help", "this text");
+  text += help_line("-h, --help", "show this help");
+  for (const auto& [title, lines] : d.lists) {
+    text += fmt::format("\n{}:\n", title);
+    add(lines);
+  }
+  text += "\nExample:\n";
   for (const std::string_view line : split(d.command.example, '\n')) {
     text += fmt::format("  {}\n", line);
   }

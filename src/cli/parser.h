@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -57,6 +58,9 @@ class Parser {
   void positionals(const std::string& name, std::vector<std::string>& value, std::string help);
   // A program with its arguments: all from the first word that is no option on, or behind "--".
   void tail(const std::string& name, std::vector<std::string>& value, std::string help);
+
+  // Names with their meaning that --help lists under a title of their own.
+  void list(std::string title, const std::vector<std::pair<std::string, std::string>>& rows);
 
   // Whether an option was given (after parse).
   [[nodiscard]] bool given(const std::string& name) const;

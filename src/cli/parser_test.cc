@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
+
 namespace fathom::cli {
 namespace {
 
@@ -117,6 +119,17 @@ TEST(Parser, DescribesWithoutRunning) {
   EXPECT_EQ(takes.options[0].metavar, "DIR");
   ASSERT_EQ(takes.positionals.size(), 1U);
   EXPECT_TRUE(takes.has_tail);
+}
+
+TEST(Parser, HelpKeepsWithinTheLineAndShowsLists) {
+  Sample sample;
+  Parser parser(kSample, {"--help"});
+  std::string help;
+  for (int i = 0; i < 40; ++i) help += (i == 0 ? "" : " ") + std::string("words");
+  parser.flag("-q,--quiet", sample.quiet, help);
+  parser.list("Kinds", {{"plain", "the first kind"}});
+  for (const std::string_view line : split(parser.help(), '\n')) EXPECT_LE(line.size(), 100U);
+  EXPECT_THAT(parser.help(), HasSubstr("\nKinds:\n  plain "));
 }
 
 TEST(Commands, AreFoundByName) {

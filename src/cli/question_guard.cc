@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A thread that waits for signals and looks at deadline and memory. It asks DuckDB to stop first,
+// and ends the process itself when that is not enough.
 #include "cli/question_guard.h"
 
 #include <sys/resource.h>
@@ -172,13 +174,13 @@ void Guard::end_at_once() {
 Error Guard::reason() const {
   if (ended_ == Ended::kByTime) {
     return {Code::kIo,
-            "the question took more time than " + human_ns(static_cast<double>(limits_.timeout_ns)),
-            "--timeout allows more"};
+            "the query took more time than " + human_ns(static_cast<double>(limits_.timeout_ns)),
+            "raise --timeout"};
   }
-  return {Code::kIo,
-          "the question needs more memory than " +
-              human_bytes(static_cast<double>(limits_.memory_bytes)),
-          "--memory allows more"};
+  return {
+      Code::kIo,
+      "the query needs more memory than " + human_bytes(static_cast<double>(limits_.memory_bytes)),
+      "raise --memory"};
 }
 
 Error Guard::explained(Error error) {
@@ -196,7 +198,7 @@ int Guard::stopped_by() {
 }
 
 Error not_a_limit(const std::string& option, const std::string& text, const std::string& form) {
-  return usage_error(option + " '" + text + "' is no limit", "write it as " + form);
+  return usage_error(option + " '" + text + "' is not a valid limit", "write it as " + form);
 }
 
 }  // namespace
@@ -204,7 +206,8 @@ Error not_a_limit(const std::string& option, const std::string& text, const std:
 Result<std::uint64_t> memory_limit_of(const std::string& text) {
   constexpr std::uint64_t kLeast = 16ULL << 20U;  // less is not enough to open anything
   const Result<std::uint64_t> bytes = parse_bytes(text);
-  if (!bytes || *bytes < kLeast) return not_a_limit("--memory", text, "512MiB or 4GB, from 16M up");
+  if (!bytes || *bytes < kLeast)
+    return not_a_limit("--memory", text, "512MiB or 4GB, at least 16M");
   return *bytes;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom report`: opens sums where they are enough for the view, events where they are not or
+// where a filter is given.
 #include <string>
 #include <vector>
 
@@ -30,22 +32,15 @@ struct Arguments {
   std::string memory;
 };
 
-std::string view_help() {
-  std::string text = "what to show:";
+// Each view, what it shows, and what it can be grouped by.
+std::vector<std::pair<std::string, std::string>> view_help() {
+  std::vector<std::pair<std::string, std::string>> rows;
   for (const analysis::ViewDef* view : analysis::views()) {
-    text += (text.back() == ':' ? " " : ", ") + std::string(view->name);
+    const std::vector<std::string> by(view->by.begin(), view->by.end());
+    const std::string groups = by.empty() ? "" : "; --by " + join(by, ", ");
+    rows.emplace_back(view->name, std::string(view->help) + groups);
   }
-  return text + " (overview)";
-}
-
-std::string grouping_help() {
-  std::vector<std::string> views;
-  for (const analysis::ViewDef* view : analysis::views()) {
-    if (view->by.empty()) continue;
-    const std::vector<std::string> names(view->by.begin(), view->by.end());
-    views.push_back(std::string(view->name) + " " + join(names, " "));
-  }
-  return join(views, "; ");
+  return rows;
 }
 
 // Sums are enough for most views, and take less to decode where nothing is packed yet.
@@ -57,22 +52,26 @@ Result<analysis::Store> open_for(const Arguments& arguments, const analysis::Vie
 }
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
-  parser.optional_positional("VIEW", a.view, view_help());
-  parser.option("--by", a.options.by, "COLUMN,…", "group by these columns: " + grouping_help());
-  parser.option("--top", a.options.top, "N", "rows of a table at most; 0: all");
+  parser.positional("TRACE", a.trace, "a recording, or a directory of recordings");
+  parser.optional_positional("VIEW", a.view, "what to show, see below [default: overview]");
+  parser.list("Views", view_help());
+  parser.option("--by", a.options.by, "COLUMN,…",
+                "group by these columns; each view below lists its own");
+  parser.option("--top", a.options.top, "N", "show at most N rows per table, 0 for all");
   parser.option("--depth", a.options.depth, "N",
-                "tree: so many levels; directories: of this level");
-  parser.option("--call", a.options.call, "NAME", "explain: this call (the one that took longest)");
-  parser.option("--file", a.options.file, "PATH", "explain: only where it was on this file");
+                "tree: show N levels; directories: show those at level N");
+  parser.option("--call", a.options.call, "NAME",
+                "explain: the call to explain [default: the one that took longest]");
+  parser.option("--file", a.options.file, "PATH", "explain: only calls on this file");
   declare_filters(parser, a.filters);
-  parser.option("--where", a.condition, "SQL",
-                "only events for which this holds, e.g. \"bytes < 4096 AND file LIKE '/data/%'\"");
+  parser.option(
+      "--where", a.condition, "SQL",
+      "only events that match this condition, e.g. \"bytes < 4096 AND file LIKE '/data/%'\"");
   parser.option("--memory", a.memory, "SIZE",
-                "memory for questions at most, e.g. 2GB; what needs more goes to $TMPDIR or "
-                "/var/tmp (half of the machine's)");
+                "memory limit for queries, e.g. 2GB; larger sorts go to $TMPDIR or /var/tmp "
+                "[default: half of the machine's]");
   parser.option("--rules", a.rules, "DIR,…",
-                "rules of your own for the overview: every *.sql in there");
+                "directories with your own rules (*.sql) for the overview");
   declare_output(parser, a.output);
   return parser.parse();
 }
@@ -109,7 +108,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kReportCommand;
 const CommandDef kReportCommand = {
     .name = "report",
-    .summary = "Explains where the time of a recorded run went",
+    .summary = "Show where the time of a recorded run went",
     .usage = "[OPTION…] TRACE [VIEW]",
     .example =
         "fathom report sort.fathom\nfathom report sort.fathom functions --by file,name --top 20\n"

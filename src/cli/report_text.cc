@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Draws bars, lines and trees into tables for people; programs get the numbers as they are.
 #include "cli/report_text.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom run`: options, the live line and the closing summary. Recording itself is session's
+// run.cc, and the program's exit status is ours.
 #include <fmt/format.h>
 
 #include <bit>
@@ -7,6 +9,7 @@
 #include <exception>
 
 #include "base/files.h"
+#include "base/plural.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -35,44 +38,56 @@ struct Arguments {
 
 void parse_python(Parser& parser, session::PythonOptions& python) {
   parser.option("--python-modules", python.modules, "M,…",
-                "of layer python, only functions of these modules; -M leaves one out");
-  parser.option("--python-paths", python.paths, "P,…",
-                "only functions of source files at or below these paths; -P leaves one out");
-  parser.option("--python-depth", python.depth, "N", "only the N outermost functions");
-  parser.option("--python-min", python.min, "TIME", "only functions that took this long (10us)");
-  parser.flag("--python-c", python.c_calls, "functions of C that Python calls, too");
+                "layer python: only functions of these modules; -M excludes one");
+  parser.option(
+      "--python-paths", python.paths, "P,…",
+      "layer python: only functions in source files at or below these paths; -P excludes one");
+  parser.option("--python-depth", python.depth, "N",
+                "layer python: only the N outermost levels of calls");
+  parser.option("--python-min", python.min, "TIME",
+                "layer python: only functions that took at least this long, e.g. 10us");
+  parser.flag("--python-c", python.c_calls, "layer python: also C functions that Python calls");
   parser.option("--python-loops", python.loops, "M,…",
-                "loops of these modules as events ('*': all); Python 3.12 and later");
-  parser.option("--python-turns", python.turns, "N", "and the first N turns of each loop");
+                "layer python: also loops in these modules ('*' for all); needs Python 3.12");
+  parser.option("--python-turns", python.turns, "N",
+                "layer python: also the first N iterations of each loop");
 }
 
 void parse_gpu(Parser& parser, session::GpuOptions& gpu) {
-  parser.flag("--gpu-waits", gpu.waits, "of layer gpu, also rows of waiting, which cost more");
+  parser.flag("--gpu-waits", gpu.waits, "layer gpu: also record waits, which costs more");
   parser.option("--gpu-graphs", gpu.graphs, "HOW",
-                "nodes: a row for each kernel of a graph; whole: for each launch of it (nodes)");
+                "layer gpu: record each kernel of a CUDA graph (nodes) or each graph launch "
+                "(whole) [default: nodes]");
   parser.option("--gpu-range", gpu.range, "WHEN",
-                "all; profiler: from cuProfilerStart to cuProfilerStop (all)");
-  parser.option("--gpu-sample", gpu.sample, "N", "without CUPTI, one launch of N is timed (32)");
-  parser.option("--cupti", gpu.cupti, "FILE", "this CUPTI; none: do without (one that is found)");
+                "layer gpu: record the whole run (all), or from cuProfilerStart to cuProfilerStop "
+                "(profiler) [default: all]");
+  parser.option("--gpu-sample", gpu.sample, "N",
+                "layer gpu: without CUPTI, time one launch in N [default: 32]");
+  parser.option("--cupti", gpu.cupti, "FILE",
+                "layer gpu: the CUPTI library to use, or none [default: search for it]");
 }
 
 void parse_kernel(Parser& parser, Arguments& a) {
   parser.option("--interval", a.interval, "TIME",
-                "how long the kernel adds calls up before they become a row (1s)");
+                "kernel layers: length of the intervals over which calls are summed [default: 1s]");
   parser.option("--detail", a.options.detail, "L,…",
-                "layers of the kernel that also record every single call");
-  parser.option("--functions", a.options.functions, "F,…",
-                "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
-  parser.flag("--returns", a.options.returns,
-              "times of all these functions: programs that throw, and those of Go, may end by it");
+                "kernel layers that also record an event for every call");
+  parser.option(
+      "--functions", a.options.functions, "F,…",
+      "layer user: functions to probe, as PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
+  parser.flag(
+      "--returns", a.options.returns,
+      "layer user: time every function; can crash Go programs and programs that throw exceptions");
   parser.option("--categories", a.options.categories, "C=F,…",
-                "of these functions: CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX");
+                "layer user: categories of functions, as CATEGORY=NAME, CATEGORY=REGEX or "
+                "CATEGORY=PATH:REGEX");
   parser.option("--filter", a.options.filters, "F,…",
-                "of layers of the kernel, only: [LAYER:]path=PATH, call=NAME, min=TIME, one-in=N; "
-                "cgroup=DIR");
+                "kernel layers: only calls that match [LAYER:]path=PATH, call=NAME, min=TIME, "
+                "one-in=N; cgroup=DIR");
   parser.option("--kernel-ring", a.ring, "SIZE",
-                "of the kernel's memory for single calls that wait for us (16M)");
-  parser.option("--kernel-rows", a.rows, "N", "rows of sums that wait for us (262144)");
+                "kernel layers: size of the ring buffer for single calls [default: 16M]");
+  parser.option("--kernel-rows", a.rows, "N",
+                "kernel layers: number of sums that fit into kernel memory [default: 262144]");
 }
 
 // The kernel wants a power of two, of whole pages.
@@ -83,7 +98,7 @@ Status read_room(Arguments& a) {
   if (!a.ring.empty()) {
     const Result<std::uint64_t> bytes = parse_bytes(a.ring);
     if (!bytes || *bytes < kLeast || *bytes > kMost)
-      return usage_error("--kernel-ring '" + a.ring + "' is no size from 64K to 1G",
+      return usage_error("--kernel-ring '" + a.ring + "' is not a size from 64K to 1G",
                          "write it as 64M");
     a.options.ring_bytes = static_cast<std::uint32_t>(std::bit_ceil(*bytes));
   }
@@ -99,7 +114,7 @@ Status read_kernel_options(Arguments& a) {
   if (a.interval.empty()) return {};
   const Result<std::int64_t> ns = parse_duration(a.interval);
   if (!ns || *ns < kShortest)
-    return usage_error("--interval '" + a.interval + "' is no time from 1 ms up",
+    return usage_error("--interval '" + a.interval + "' is not a time of at least 1 ms",
                        "write it as 100ms or 1s");
   a.options.interval_ns = *ns;
   return {};
@@ -123,46 +138,46 @@ Status read_spool_max(Arguments& a) {
 Result<bool> parse(Parser& parser, Arguments& a) {
   parser.tail("COMMAND", a.options.command, "the program and its arguments");
   parser.option("-o,--output", a.options.output, "DIR",
-                "the recording's directory (fathom-<program>-<time>.fathom); %r stands for the "
-                "rank, %h for the host, %p for our process, %% for %");
+                "directory of the recording; %r is the rank, %h the host, %p the process ID of "
+                "fathom run, %% a percent sign [default: fathom-<program>-<time>.fathom]");
   parser.flag("--force", a.options.force,
-              "replace a recording that is there, unless somebody still writes it");
-  parser.option(
-      "--exit-code", a.exit_code, "HOW",
-      "of a program that signal N ended: shell: we end with 128 + N; signal: we end by N, "
-      "too (shell)");
-  parser.flag("-q,--quiet", a.quiet, "no word of ours on stderr");
+              "replace an existing recording, unless it is still being written");
+  parser.option("--exit-code", a.exit_code, "HOW",
+                "if signal N kills the program: exit with 128 + N (shell), or die by the same "
+                "signal (signal) [default: shell]");
+  parser.flag("-q,--quiet", a.quiet, "print no messages of Fathom's own");
   declare_share(parser, a.share);
   parser.flag("--no-command", a.options.no_command,
-              "leave arguments and environment of programs out of the recording");
+              "do not store the arguments and environment of programs");
   parser.option("--layers", a.options.layers, "L,…",
-                "just these layers; +L,… adds to app,stdio,posix,resource");
+                "layers to record; +L,… adds to the default [default: app,stdio,posix,resource]");
   parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
-  parser.option("--calls", a.options.calls, "C,…", "only these calls; -C leaves one out");
+  parser.option("--calls", a.options.calls, "C,…", "only these calls; -C excludes one");
   parse_python(parser, a.options.python);
   parse_gpu(parser, a.options.gpu);
-  parser.option("--spool-max", a.spool_max, "SIZE",
-                "most bytes that wait to be packed (4G, or half of what is free)");
+  parser.option(
+      "--spool-max", a.spool_max, "SIZE",
+      "disk space for events that are not packed yet [default: 4G, or half of the free space]");
   parser.option("--when-full", a.when_full, "HOW",
-                "drop: count what is lost; block: wait for room (drop)");
+                "if that space is full: drop events and count them (drop), or make the program "
+                "wait (block) [default: drop]");
   parser.option("--sample-resources,--hz", a.options.hz, "HZ",
-                "samples of resources a second (10)");
+                "resource samples per second [default: 10]");
   parse_kernel(parser, a);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
   FATHOM_TRY(read_kernel_options(a));
   FATHOM_ASSIGN(a.options.output, session::expand_name(a.options.output));
   if (a.exit_code != "shell" && a.exit_code != "signal")
-    return usage_error("--exit-code is shell or signal, not '" + a.exit_code + "'");
+    return usage_error("--exit-code must be shell or signal, not '" + a.exit_code + "'");
   FATHOM_ASSIGN(a.options.share, shared_group(parser, a.share));
   a.options.no_command = a.options.no_command || session::wants_no_command();
   if (a.when_full != "drop" && a.when_full != "block") {
-    return usage_error("--when-full is drop or block, not '" + a.when_full + "'");
+    return usage_error("--when-full must be drop or block, not '" + a.when_full + "'");
   }
   a.options.block_when_full = a.when_full == "block";
   if (!(a.options.hz > 0 && a.options.hz <= kMostHz)) {
-    return usage_error(
-        fmt::format("--sample-resources takes more than 0 and at most {} a second", kMostHz));
+    return usage_error(fmt::format("--sample-resources must be above 0 and at most {}", kMostHz));
   }
   FATHOM_TRY(read_spool_max(a));
   return true;
@@ -172,9 +187,9 @@ std::string live_line(const session::LiveState& state, double events_per_second)
   const session::Flow& flow = state.flow;
   std::string line = fmt::format("fathom: {}", human_ns(static_cast<double>(state.elapsed_ns)));
   if (flow.processes > 0) {
-    line += fmt::format("  {} {}", flow.processes, flow.processes == 1 ? "process" : "processes");
+    line += "  " + counted(flow.processes, "process");
   }
-  line += fmt::format("  {} events  {}/s  {}", human_count(static_cast<double>(flow.events)),
+  line += fmt::format("  {}  {}/s  {}", counted_roughly(static_cast<double>(flow.events), "event"),
                       human_count(events_per_second), human_bytes(static_cast<double>(flow.bytes)));
   return line + fmt::format("  {} lost", human_count(static_cast<double>(flow.lost)));
 }
@@ -202,20 +217,19 @@ class LiveLine {
 };
 
 std::string packing_line(const session::PackingState& state) {
-  return fmt::format("fathom: packing, {} of {} events",
-                     human_count(static_cast<double>(state.packed)),
-                     human_count(static_cast<double>(state.all)));
+  return fmt::format("fathom: packing, {} of {}", human_count(static_cast<double>(state.packed)),
+                     counted_roughly(static_cast<double>(state.all), "event"));
 }
 
 // What is left to say when everything is over.
 void tell_outcome(const session::RunOutcome& outcome) {
   if (outcome.trouble) {
     Error error = *outcome.trouble;
-    error.hint = "what was recorded is kept in " + outcome.directory;
+    error.hint = "the recording so far is in " + outcome.directory;
     tell(error);
   } else if (outcome.interrupted) {
-    tell({Code::kIo, "packing was interrupted, and nothing is lost",
-          "the recording can be used as it is; fathom collect packs the rest"});
+    tell({Code::kIo, "packing was interrupted; nothing was lost",
+          "you can use the recording as it is, or finish packing with fathom collect"});
   }
 }
 
@@ -283,7 +297,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kRunCommand;
 const CommandDef kRunCommand = {
     .name = "run",
-    .summary = "Runs a program, records it, and says where the time went",
+    .summary = "Run a program, record it, and show where the time went",
     .usage = "[OPTION…] [--] COMMAND [ARGUMENT…]",
     .example =
         "fathom run -- ./simulate input.dat\nfathom run -o sort.fathom --layers posix,resource -- "

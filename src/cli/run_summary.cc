@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The summary after a run comes from sums in memory, so that it appears before packing has ended
+// and without DuckDB.
 #include "cli/run_summary.h"
 
 #include <fmt/format.h>
@@ -11,8 +13,10 @@
 
 #include "base/demangle.h"
 #include "base/escape.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::cli {
 namespace {
@@ -47,11 +51,10 @@ struct Overview {
 // Layers inside the program see different calls, and add up. The kernel's see the same again: where
 // there are only such, the one that took longest stands for all.
 Sum sum_of_layers(const Sums& layers) {
-  constexpr std::string_view kInside[] = {"app", "python", "stdio", "posix"};
   Sum inside;
   Sum longest;
   for (const auto& [layer, sum] : layers) {
-    if (std::ranges::find(kInside, layer) != std::end(kInside)) inside.add(sum);
+    if (trace::is_code(layer) || trace::is_io(layer)) inside.add(sum);
     if (sum.self >= longest.self) longest = sum;
   }
   return inside.calls > 0 ? inside : longest;
@@ -121,9 +124,10 @@ std::string remarks(const trace::Manifest& manifest) {
   }
   for (const trace::LayerState& layer : manifest.layers) {
     if (layer.layer != "gpu" || (layer.state != "on" && layer.state != "partial")) continue;
-    text += layer.reason.empty()
-                ? "  layer gpu: CUPTI ran in the program, with threads and memory of its own\n"
-                : fmt::format("  layer gpu: {}\n", escape_control(layer.reason));
+    text +=
+        layer.reason.empty()
+            ? "  layer gpu: CUPTI ran inside the program and used threads and memory of its own\n"
+            : fmt::format("  layer gpu: {}\n", escape_control(layer.reason));
   }
   for (const trace::LayerState& layer : manifest.layers) {
     if (layer.layer == "user" && layer.state == "partial")
@@ -141,9 +145,9 @@ std::string run_summary(const session::Ended& ended) {
   const Overview overview = overview_of(ended.totals.summary, ended.strings);
   const std::size_t processes = std::max<std::size_t>(1, overview.pids.size());
   std::string text = fmt::format(
-      "fathom: {} wall time, {} {}, {} events, {}\n",
-      human_ns(static_cast<double>(manifest.duration_ns.value_or(0))), processes,
-      processes == 1 ? "process" : "processes", human_count(static_cast<double>(overview.events)),
+      "fathom: {} wall time, {}, {}, {}\n",
+      human_ns(static_cast<double>(manifest.duration_ns.value_or(0))),
+      counted(processes, "process"), counted_roughly(static_cast<double>(overview.events), "event"),
       remarks(manifest).find("lost:") == std::string::npos ? "nothing lost" : "some lost");
   text += section("layer", overview.layers);
   text += section("function", overview.functions);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// `fathom show`: what every rule says, or the rows behind one of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "analysis/insights/insights.h"
+#include "base/plural.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
@@ -25,9 +27,10 @@ struct Arguments {
 };
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
-  parser.optional_positional("RULE", a.rule, "whose rows to show; none: what every rule says");
-  parser.option("--rules", a.rules, "DIR,…", "rules of your own: every *.sql in there");
+  parser.positional("TRACE", a.trace, "a recording, or a directory of recordings");
+  parser.optional_positional("RULE", a.rule,
+                             "show the evidence for this rule [default: list all rules]");
+  parser.option("--rules", a.rules, "DIR,…", "directories with your own rules (*.sql)");
   declare_output(parser, a.output);
   return parser.parse();
 }
@@ -57,7 +60,7 @@ Table overview_of(const std::vector<analysis::Rule>& rules,
     table.rows.push_back(
         {rule.id, std::string(analysis::severity_name(rule.severity)), Value(), Value()});
   }
-  table.note = fmt::format("{} of {} rules have something to say", found.size(), rules.size());
+  table.note = fmt::format("{} of {} fired", found.size(), counted(rules.size(), "rule"));
   return table;
 }
 
@@ -90,7 +93,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kShowCommand;
 const CommandDef kShowCommand = {
     .name = "show",
-    .summary = "Shows what the rules found in a recording, and the rows behind a rule",
+    .summary = "Show what the rules found in a recording, and the evidence for one rule",
     .usage = "TRACE [RULE] [OPTION…]",
     .example = "fathom show sort.fathom\nfathom show sort.fathom small-reads",
     .run = run,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom sql`: streams rows with limits on time, memory and number, since the statement may be
+// anybody's.
 #include <string>
 
 #include "analysis/store.h"
@@ -27,17 +29,17 @@ struct Arguments {
 };
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.positional("TRACE", a.trace, "the recording, or a directory of recordings");
+  parser.positional("TRACE", a.trace, "a recording, or a directory of recordings");
   parser.positional("STATEMENT", a.statement,
-                    "one SELECT of DuckDB's SQL; '-' reads it from stdin");
+                    "one SELECT statement in DuckDB's SQL, or '-' to read it from stdin");
   declare_output(parser, a.output);
   parser.option("--limit", a.limit, "N",
-                "print at most N rows; 0: all (10000 as table or md, else all)");
+                "print at most N rows, 0 for all [default: 10000 for table and md, else all]");
   parser.option("--memory", a.memory, "SIZE",
-                "memory for the question at most, e.g. 2GB; what can be sorted or grouped on disk "
-                "goes to $TMPDIR or /var/tmp (half of the machine's)");
+                "memory limit, e.g. 2GB; larger sorts and groups go to $TMPDIR or /var/tmp "
+                "[default: half of the machine's]");
   parser.option("--timeout", a.timeout, "TIME",
-                "end the question after this time, e.g. 30s or 2h (10m)");
+                "stop the query after this time, e.g. 30s or 2h [default: 10m]");
   return parser.parse();
 }
 
@@ -109,8 +111,8 @@ Result<int> run(Parser& parser) {
   if (!done && !printer.cut()) return done.error();
   FATHOM_TRY(printer.finish());
   if (printer.cut() && arguments.limit < 0) {
-    remark("only the first " + std::to_string(kTableRows) +
-           " rows; --limit 0 or --format csv gives all");
+    remark("showing only the first " + std::to_string(kTableRows) +
+           " rows; use --limit 0 or --format csv for all");
   }
   return 0;
 }
@@ -120,7 +122,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kSqlCommand;
 const CommandDef kSqlCommand = {
     .name = "sql",
-    .summary = "Asks a recording anything, in SQL",
+    .summary = "Query a recording with SQL",
     .usage = "[OPTION…] TRACE STATEMENT",
     .example =
         "fathom sql sort.fathom \"SELECT name, count(*), sum(dur) FROM events GROUP BY name\"\n"

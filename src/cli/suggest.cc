@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Edit distance with transpositions. A suggestion is made only within a third of the word's length,
+// as a wrong one is worse than none.
 #include "cli/suggest.h"
 
 #include <algorithm>

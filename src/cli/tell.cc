@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Everything that is printed passes through these functions and is escaped again, so that a place
+// that forgot to escape does no harm.
 #include "cli/tell.h"
 
 #include <cstdio>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `fathom watch`: options come from the same table as the keys of the file (session's
+// watch_settings.cc), so that the two cannot differ.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -87,7 +89,7 @@ Result<int> turn_to_daemon(const Arguments& a, const session::WatchOptions& opti
                            bool names_socket) {
   const std::string socket = names_socket ? options.socket : session::find_watch_socket();
   if (a.format != "table" && a.format != "json")
-    return usage_error("--format is table or json, not '" + escape_control(a.format) + "'");
+    return usage_error("--format must be table or json, not '" + escape_control(a.format) + "'");
   const bool reloads = a.action == "reload";
   FATHOM_ASSIGN(const std::string said,
                 session::ask_daemon(
@@ -122,17 +124,20 @@ Result<int> record(const Parser& parser, const Arguments& a, const session::Watc
 
 Result<int> run(Parser& parser) {
   Arguments arguments;
-  parser.optional_positional("ACTION", arguments.action,
-                             "status: how the daemon does; reload: it reads its file again");
-  parser.option("--config", arguments.config, "FILE", "settings in YAML; options win over them");
+  parser.optional_positional(
+      "ACTION", arguments.action,
+      "status: show the state of the daemon; reload: let it read its settings again");
+  parser.option("--config", arguments.config, "FILE",
+                "settings in YAML; options on the command line override them");
   for (const SettingKey& key : session::watch_keys()) declare(parser, key, arguments);
-  parser.option("--format", arguments.format, "FORMAT", "of status: table or json (table)");
+  parser.option("--format", arguments.format, "FORMAT",
+                "output of status: table or json [default: table]");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   const std::string& action = arguments.action;
   if (!action.empty() && action != "status" && action != "reload")
     return usage_error("'" + escape_control(action) + "' is neither status nor reload",
-                       "'fathom watch --help' tells more");
+                       "run 'fathom watch --help' for usage");
   const session::Settings given = given_settings(parser, arguments);
   FATHOM_ASSIGN(const session::WatchOptions options, read_options(arguments.config, given));
   if (action.empty()) return record(parser, arguments, options, given);
@@ -144,7 +149,7 @@ Result<int> run(Parser& parser) {
 extern const CommandDef kWatchCommand;
 const CommandDef kWatchCommand = {
     .name = "watch",
-    .summary = "Records what the kernel does for programs that turn to it, until Ctrl-C",
+    .summary = "Record kernel activity of programs that connect to this daemon, until Ctrl-C",
     .usage = "[OPTION…] [status|reload]",
     .example =
         "fathom watch -o day.fathom --layers syscall,block &\n"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Keeps Alnair's logs up to date every 10 ms, as its own thread did. Its state is saved, so that a
+// collector that was killed can be succeeded without duplicate lines.
 #include "convert/alnair_files.h"
 
 #include <fcntl.h>
@@ -203,7 +205,7 @@ class Folder {
   std::map<std::uint64_t, std::string> pids_;
 };
 
-class AlnairFiles : public session::StreamTaker {
+class AlnairFiles : public session::RowConsumer {
  public:
   // What a collector that was killed had settled: the number of the first log that is not in the
   // files, which rows of later ones are, and each folder with the lines of its state behind its
@@ -297,7 +299,7 @@ class AlnairFiles : public session::StreamTaker {
 
 }  // namespace
 
-std::unique_ptr<session::StreamTaker> alnair_files(std::string state_path, std::int64_t start_ns,
+std::unique_ptr<session::RowConsumer> alnair_files(std::string state_path, std::int64_t start_ns,
                                                    DropInPlaceOf place_of) {
   return std::make_unique<AlnairFiles>(std::move(state_path), start_ns, std::move(place_of));
 }

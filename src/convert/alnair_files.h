@@ -14,7 +14,7 @@ namespace fathom::convert {
 
 // `start_ns` is the date of ts 0. `state_path` is a file that nobody else can write to, for whoever
 // goes on after a collector that was killed; "": nobody can.
-std::unique_ptr<session::StreamTaker> alnair_files(std::string state_path, std::int64_t start_ns,
+std::unique_ptr<session::RowConsumer> alnair_files(std::string state_path, std::int64_t start_ns,
                                                    DropInPlaceOf place_of);
 
 }  // namespace fathom::convert

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Routes rows to one DFTracer file for each process. Sizes are saved whenever a log is settled, so
+// that a successor cuts the files back and goes on.
 #include "convert/dftracer_files.h"
 
 #include <fcntl.h>
@@ -20,7 +22,7 @@
 namespace fathom::convert {
 namespace {
 
-class DftracerFiles : public session::StreamTaker {
+class DftracerFiles : public session::RowConsumer {
  public:
   // What a collector that was killed had settled: the files, each with its size then, behind the
   // number of the first log that is not in them.
@@ -125,7 +127,7 @@ class DftracerFiles : public session::StreamTaker {
 
 }  // namespace
 
-std::unique_ptr<session::StreamTaker> dftracer_files(std::string state_path, std::int64_t start_ns,
+std::unique_ptr<session::RowConsumer> dftracer_files(std::string state_path, std::int64_t start_ns,
                                                      DropInPlaceOf place_of) {
   return std::make_unique<DftracerFiles>(std::move(state_path), start_ns, std::move(place_of));
 }

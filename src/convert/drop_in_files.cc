@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Chooses between DFTracer's and Alnair's writers for each process, and decides whether the
+// recording is needed any longer.
 #include "convert/drop_in_files.h"
 
 #include <algorithm>
@@ -26,7 +28,7 @@ std::string_view told_log(std::string_view settings) {
 
 // A process has the files of one tool. A run that is of both is one that FATHOM_OUT names, which is
 // kept, so that neither settles anything.
-class DropInFiles : public session::StreamTaker {
+class DropInFiles : public session::RowConsumer {
  public:
   DropInFiles(session::DropInWishes wishes, DropInOptions options, std::int64_t start_ns)
       : wishes_(std::move(wishes)), options_(std::move(options)) {
@@ -60,7 +62,7 @@ class DropInFiles : public session::StreamTaker {
   [[nodiscard]] bool some_missing() const { return missing_; }
 
  private:
-  [[nodiscard]] session::StreamTaker& of(const StreamProcess& process) const {
+  [[nodiscard]] session::RowConsumer& of(const StreamProcess& process) const {
     return process.drop_in == "alnair" ? *alnair_ : *dftracer_;
   }
 
@@ -77,8 +79,8 @@ class DropInFiles : public session::StreamTaker {
   session::DropInWishes wishes_;
   DropInOptions options_;
   bool missing_ = false;
-  std::unique_ptr<session::StreamTaker> dftracer_;
-  std::unique_ptr<session::StreamTaker> alnair_;
+  std::unique_ptr<session::RowConsumer> dftracer_;
+  std::unique_ptr<session::RowConsumer> alnair_;
 };
 
 }  // namespace

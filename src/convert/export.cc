@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// One export may be several files (a pair of logs, a file for each process); names and filters of
+// the parts are made here, so that exporters write one stream each.
 #include "convert/export.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 
 #include "analysis/filtered_views.h"
 #include "analysis/report.h"
+#include "base/plural.h"
 #include "convert/row_cells.h"
 #include "convert/store_stream.h"
 #include "render/insight_text.h"
@@ -63,7 +64,7 @@ Result<Table> heat_table(analysis::Store& store, std::int64_t wall) {
     return std::get<std::int64_t>(row[2].data);
   });
   if (table.rows.size() > kMostProcesses) {
-    table.note = std::to_string(table.rows.size() - kMostProcesses) + " more processes left out";
+    table.note = counted(table.rows.size() - kMostProcesses, "more process") + " left out";
     table.rows.resize(kMostProcesses);
   }
   return table;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Adapts a store to the EventStream that exporters read. `render` must not know SQL, and `analysis`
+// must not know export formats.
 #include "convert/store_stream.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Plans queries so that each sorts at most half a million events. Exporters want events by thread
+// and time, and sorting a whole recording would spill to disk.
 #include "convert/thread_slices.h"
 
 #include <algorithm>

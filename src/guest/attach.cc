@@ -24,6 +24,7 @@
 #include "guest/schema.h"
 #include "guest/scratch.h"
 #include "guest/sizes.h"
+#include "guest/source_rows.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
 #include "guest/threads.h"
@@ -89,6 +90,7 @@ void fill_run_header(fathom_run_header& header) {
   header.start_realtime_ns = clock_ns(CLOCK_REALTIME);
   header.spool_max = budget_from_environment();
   header.creator_pid = static_cast<uint32_t>(sys_getpid());
+  header.pid_namespace = own_pid_namespace();
   header.uid = static_cast<uint32_t>(raw_syscall(SYS_geteuid));
   read_line("/proc/sys/kernel/random/boot_id", header.boot_id, sizeof header.boot_id);
   read_line("/proc/sys/kernel/hostname", header.host, sizeof header.host);
@@ -209,17 +211,17 @@ bool in_list(const char* list, const char* name) {
 
 void choose_layers() {
   const char* layers = setting("FATHOM_LAYERS");
-  if (layers == nullptr || *layers == 0)
-    layers = is_alnair_library() ? "app,stdio,posix,cuda" : "app,stdio,posix";
+  const bool said = layers != nullptr && *layers != 0;
   guest.wanted[FATHOM_SOURCE_RUNTIME] = 1;
-  guest.wanted[FATHOM_SOURCE_APP] = in_list(layers, "app");
-  guest.wanted[FATHOM_SOURCE_STDIO] = in_list(layers, "stdio");
-  guest.wanted[FATHOM_SOURCE_POSIX] = in_list(layers, "posix");
-  guest.wanted[FATHOM_SOURCE_PYTHON] = in_list(layers, "python");
-  guest.wanted[FATHOM_SOURCE_HEAP] = in_list(layers, "heap");
-  guest.wanted[FATHOM_SOURCE_GPU] = in_list(layers, "gpu");
-  // What the device does is told by the calls that ask for it.
-  guest.wanted[FATHOM_SOURCE_CUDA] = in_list(layers, "cuda") || guest.wanted[FATHOM_SOURCE_GPU];
+  for (const SourceRow& row : kSourceRows) {
+    guest.wanted[row.source] =
+        said ? in_list(layers, row.layer) : (row.flags & FATHOM_LAYER_USUAL) != 0;
+  }
+  if (!said && is_alnair_library()) guest.wanted[FATHOM_SOURCE_CUDA] = 1;
+  // What the device does, say, is told by the calls that ask for it.
+  for (const SourceRow& row : kSourceRows) {
+    if (guest.wanted[row.source] != 0) guest.wanted[row.needs] = 1;
+  }
 }
 
 // The page that a fork empties. Where the kernel cannot (before 4.14), forks are seen by the hooks
@@ -280,6 +282,7 @@ bool attach_to(const char* directory, unsigned how) {
   look_for_counter();
   if (!map_run_header() || !choose_clock()) return false;
   guest.pid = sys_getpid();
+  guest.space = own_space();
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
   if (const char* calls = setting("FATHOM_CALLS")) choose_calls(calls);
@@ -304,7 +307,7 @@ bool attach_to(const char* directory, unsigned how) {
 bool attach(unsigned how) {
   const char* out = setting("FATHOM_OUT");
   guest.confined = starts_confined();
-  if (guest.confined) return false;
+  if (guest.confined || address_limit() < FATHOM_LEAST_ADDRESSES) return false;
   if (out != nullptr && *out != 0) return attach_to(out, how);
   for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) {
     if (one->attach(how)) return true;
@@ -319,11 +322,13 @@ void leave_drop_ins() {
 // Memory that libc or an interpreter takes for these steps is not the program's.
 void attached_now() {
   const uint8_t uncounted = guest.wanted[FATHOM_SOURCE_HEAP];
-  tls.apart = static_cast<uint8_t>(tls.apart + uncounted);
+  tls.outside = static_cast<uint8_t>(tls.outside + uncounted);
   watch_exit();
   if (guest.late) bind_new_objects();
-  for (size_t i = 0; i < kAllArrivalsCount; i++) kAllArrivals[i]();
-  tls.apart = static_cast<uint8_t>(tls.apart - uncounted);
+  for (size_t i = 0; i < kAllArrivalsCount; i++) {
+    if (kAllArrivals[i] != nullptr) kAllArrivals[i]();
+  }
+  tls.outside = static_cast<uint8_t>(tls.outside - uncounted);
 }
 
 bool remake_spool() {
@@ -338,7 +343,11 @@ bool remake_spool() {
     memcpy(page, guest.run, sizeof page);
     reinterpret_cast<fathom_run_header*>(page)->refused = 0;
     auto* const shared = reinterpret_cast<fathom_run_shared*>(page + FATHOM_RUN_SHARED_OFFSET);
-    *shared = {.losses = {}, .pools_made = shared->pools_made, .newest_pool = 0, .runs = 0};
+    *shared = {.losses = {},
+               .pools_made = shared->pools_made,
+               .newest_pool = 0,
+               .runs = 0,
+               .more_losses = {}};
     publish(path.text(), page, sizeof page);
   }
   publish_schema();

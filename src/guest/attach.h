@@ -14,7 +14,7 @@ void attached_now();  // after an attach that worked: the exit is watched, hooks
 bool make_spool_of(const char* directory);
 void arrive();  // takes neither memory nor locks
 // From sources/in_process.guest.cc: what a source does once, when the process has attached.
-extern void (*const kAllArrivals[])();
+extern void (*const kAllArrivals[])();  // nullptr for a source that has none
 extern const size_t kAllArrivalsCount;
 // The run has ended without this process, and its spool was removed: makes it anew, so that what
 // comes now is a recording too. Whether there is a directory then.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The binding of hooks when the library was loaded late: every pointer that an object's relocations
-// made to a function of ours is rewritten (docs/design: DESIGN section 2; PLT slots, GOT entries
+// made to a function of ours is rewritten (PLT slots, GOT entries
 // and tables of function pointers).
 #include "guest/binding.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The in-process end of the broker (session's broker.cc is the other). It is asked only after
+// open() was refused, by raw system calls, with a limit of one second in all.
 #include "guest/broker.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The parts of a hook that need not be inlined: paths, writing the record, choosing calls by
+// FATHOM_CALLS. They are here so that call.h stays small in each of its instantiations.
 #include "guest/call.h"
 
 #include <sys/uio.h>

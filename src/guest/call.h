@@ -19,6 +19,7 @@
 #include "guest/records.h"
 #include "guest/runtime.h"
 #include "guest/sharing.h"
+#include "guest/source_rows.h"
 
 namespace fathom::guest {
 
@@ -77,6 +78,11 @@ struct Spec {
   int8_t count = -1;   // items: `size` is the size of one, this is how many
   bool input = false;  // end of file is no error
 };
+
+constexpr bool is_text(const char* one, const char* other) {
+  for (; *one != 0 && *one == *other; one++) other++;
+  return *one == *other;
+}
 
 // Which fields a kind has, in the order in which they are written.
 constexpr bool has_file(const Spec& s) {
@@ -261,7 +267,7 @@ FATHOM_HOT int64_t offset_of_call(uint64_t word, A... a) {
     if (offset == -1) position_lost(argument<S.fd>(a...));
     if ((argument<4>(a...) & kAppends) != 0) return kUnknown;
   }
-  if constexpr (S.category[0] == 'w') {
+  if constexpr (is_text(S.category, "write")) {
     if (FATHOM_UNLIKELY((word & kWordAppend) != 0)) return kUnknown;
   }
   return offset;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Starts at most one collector for a run and waits for its files. A lock that the collector
+// inherits is the proof that it lives: pids would be reused.
 #include "guest/collector.h"
 
 #include <sys/file.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Three parts: clocks that go on without the counter, filters that were there before us, and
+// threads that have to leave our code before the program's sandbox closes.
 #include "guest/confinement.h"
 
 #include <pthread.h>

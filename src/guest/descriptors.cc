@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The slow side of the table of descriptors; descriptors.h has the paths that each call takes.
+// Further blocks of 65536 entries are mapped on demand, since few programs get that far.
 #include "guest/descriptors.h"
 
 #include <fcntl.h>

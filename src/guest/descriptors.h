@@ -3,7 +3,7 @@
 //
 // One process-wide table. An entry's word is set after a descriptor was made and cleared before it
 // goes, so a call names its file only if the word was the same before and after it: then no other
-// file can have been meant (docs/design/descriptors.md). A cleared word means "ask": the kernel
+// file can have been meant. A cleared word means "ask": the kernel
 // tells at the next use (/proc/self/fd), which covers inherited descriptors and makers that no hook
 // saw.
 //

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Looks symbols up as the loader would, but without its lock and without libc: a hook may run
+// inside malloc or inside dlopen.
 #include "guest/elf_object.h"
 
 #include <sys/auxv.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Clones the collector without an exit signal, so that the program's wait() never sees it. Below a
+// program that adopts orphans a guard stays in between.
 #include "guest/launch.h"
 
 #include <link.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Walks the loader's own list (_r_debug) where that is safe, and dl_iterate_phdr where libraries
+// may come and go meanwhile.
 #include "guest/loaded.h"
 
 namespace fathom::guest {

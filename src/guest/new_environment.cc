@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Rewrites LD_PRELOAD of a program that is about to be executed. The environment belongs to the
+// program and may be a bad pointer, so it is copied through the kernel.
 #include "guest/new_environment.h"
 
 #include <errno.h>
@@ -6,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "guest/pool_file.h"
 #include "guest/runtime.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
@@ -201,7 +204,10 @@ struct Room {
   size_t size;
 };
 constexpr int kRooms = 8;
-constinit Room rooms[kRooms] = {};
+// A program that has lowered its limit of addresses gets no other: some 1500 variables.
+constexpr size_t kFirstRoom = 16384;
+alignas(kLarge) constinit char first_room[kFirstRoom] = {};
+constinit Room rooms[kRooms] = {{nullptr, first_room, kFirstRoom}};
 
 int take_room(size_t size) {
   const void* self = &tls;
@@ -213,7 +219,7 @@ int take_room(size_t size) {
                                      __ATOMIC_ACQUIRE))
       continue;
     if (room.size >= size) return i;
-    if (room.at != nullptr) sys_munmap(room.at, room.size);
+    if (room.at != nullptr && room.at != first_room) sys_munmap(room.at, room.size);
     room.at =
         static_cast<char*>(sys_mmap(size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1));
     room.size = room.at != nullptr ? size : 0;
@@ -230,12 +236,13 @@ void give_room(int number) { __atomic_store_n(&rooms[number].owner, nullptr, __A
 unsigned obstacle_in_limits() {
   rlimit limit{};
   const bool known = raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, as_long(&limit)) == 0;
-  return known && limit.rlim_cur < FATHOM_LEAST_STACK ? FATHOM_EXEC_SMALL_STACK : 0;
+  if (known && limit.rlim_cur < FATHOM_LEAST_STACK) return FATHOM_EXEC_SMALL_STACK;
+  return address_limit() < FATHOM_LEAST_ADDRESSES ? FATHOM_EXEC_FEW_ADDRESSES : 0;
 }
 
 constexpr unsigned kTurnsAway = FATHOM_EXEC_OTHER_MACHINE | FATHOM_EXEC_OTHER_LIBC |
                                 FATHOM_EXEC_OTHER_ROOT | FATHOM_EXEC_UNREADABLE |
-                                FATHOM_EXEC_SMALL_STACK;
+                                FATHOM_EXEC_SMALL_STACK | FATHOM_EXEC_FEW_ADDRESSES;
 
 }  // namespace
 
@@ -260,7 +267,7 @@ NewEnvironment::NewEnvironment(const NewProgram& program, char* const* environme
   flags_ = ours.obstacles | obstacle_in_limits() | obstacles_in(program);
   if ((flags_ & kTurnsAway) != 0) leave_us_out(variables, place, list.text());
   // The others are programs that nobody could have recorded so.
-  if ((flags_ & FATHOM_EXEC_SMALL_STACK) != 0)
+  if ((flags_ & (FATHOM_EXEC_SMALL_STACK | FATHOM_EXEC_FEW_ADDRESSES)) != 0)
     count_loss(FATHOM_SOURCE_RUNTIME, FATHOM_LOSS_UNBOUND);
 }
 

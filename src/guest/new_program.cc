@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads the ELF header, the loader's name and the scripts' first lines of a program before exec, to
+// know whether its loader would take the library.
 #include "guest/new_program.h"
 
 #include <elf.h>

@@ -46,16 +46,17 @@ fathom_segment* segment_at(fathom_pool_header* pool, uint32_t index) {
 }
 
 // Left by a process that is about to become another program: to that, or to anybody when it is
-// gone.
-bool is_heir(uint64_t pid) {
-  return pid == static_cast<uint64_t>(tls.thread->pid) ||
+// gone. Of a pid that counts elsewhere only the host can tell.
+bool is_successor(uint64_t word) {
+  const uint32_t pid = fathom_claim_pid(word);
+  if (fathom_claim_space(word) != tls.thread->space) return false;
+  return pid == static_cast<uint32_t>(tls.thread->pid) ||
          raw_syscall(SYS_kill, static_cast<long>(pid), 0) == -ESRCH;
 }
 
 bool may_claim(uint64_t word) {
-  const uint64_t heir = word >> 32;
   return word == FATHOM_SEGMENT_FREE || word == FATHOM_SEGMENT_PARTIAL ||
-         (static_cast<uint32_t>(word) == FATHOM_SEGMENT_PARTIAL && is_heir(heir));
+         (fathom_claim_state(word) == FATHOM_SEGMENT_PARTIAL && is_successor(word));
 }
 
 // One exchange takes it and says who did. Sequentially consistent, as is the look at the pool's
@@ -64,7 +65,7 @@ bool may_claim(uint64_t word) {
 // `word` is what we guess that it finds; a look before would cost a page fault more.
 bool claim(fathom_segment* segment, uint64_t word, uint64_t* before) {
   const Thread& thread = *tls.thread;
-  const uint64_t mine = FATHOM_SEGMENT_OWNED | static_cast<uint64_t>(thread.pid) << 32;
+  const uint64_t mine = owned_by(thread);
   while (!__atomic_compare_exchange_n(&segment->claim, &word, mine, false, __ATOMIC_SEQ_CST,
                                       __ATOMIC_RELAXED)) {
     if (!may_claim(word)) return false;
@@ -166,7 +167,7 @@ bool some_pool_has_offers() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t state = __atomic_load_n(&pools[i].pool->state, __ATOMIC_ACQUIRE);
-    if (state == FATHOM_POOL_REMOVED) bury_pool(pools[i].pool);
+    if (state == FATHOM_POOL_REMOVED) unmap_pool(pools[i].pool);
     if (state != FATHOM_POOL_OPEN) continue;
     const uint64_t offers = __atomic_load_n(&pools[i].pool->offers, __ATOMIC_ACQUIRE) + 1;
     if (__atomic_load_n(&pools[i].offers_in_vain, __ATOMIC_RELAXED) == offers) continue;
@@ -234,10 +235,15 @@ bool make_pool_locked() {
   return join_newest() || make_new();
 }
 
-// Whoever was to make room is gone: there is nobody to wait for.
+// Whoever was to make room is gone: there is nobody to wait for. One whose pid does not count here
+// says every second that it lives.
 bool deserted() {
-  return guest.run->supervised != 0 &&
-         raw_syscall(SYS_kill, static_cast<long>(guest.run->creator_pid), 0) == -ESRCH;
+  constexpr uint64_t kLeaseNs = 15'000'000'000;
+  if (guest.run->supervised == 0) return false;
+  if (guest.space == 0)
+    return raw_syscall(SYS_kill, static_cast<long>(guest.run->creator_pid), 0) == -ESRCH;
+  const uint64_t beat = __atomic_load_n(&guest.run->heartbeat_ns, __ATOMIC_RELAXED);
+  return beat + kLeaseNs < clock_ns(CLOCK_REALTIME);
 }
 
 // After a failed attempt, the next ones fail at once for a while: asking the kernel at every event
@@ -374,25 +380,26 @@ void leave_pool_of(const fathom_segment* segment) {
     fathom_pool_header* pool = __atomic_load_n(&pools[i].pool, __ATOMIC_ACQUIRE);
     const auto* const end = reinterpret_cast<const uint8_t*>(segment_at(pool, pool->segment_count));
     const auto* const at = reinterpret_cast<const uint8_t*>(segment);
-    if (at >= reinterpret_cast<const uint8_t*>(pool) && at < end) bury_pool(pool);
+    if (at >= reinterpret_cast<const uint8_t*>(pool) && at < end) unmap_pool(pool);
   }
 }
 
-void release_segment(Cursor& cursor, uint32_t state, int heir) {
+void release_segment(Cursor& cursor, uint32_t state, int successor) {
   if (cursor.segment == nullptr) return;
   const auto used = static_cast<uint32_t>(cursor.at - reinterpret_cast<uint8_t*>(cursor.segment));
   if (used > kSegmentLimit / 2) state = FATHOM_SEGMENT_FULL;
   fathom_segment* const segment = cursor.segment;
   cursor = {};
+  const bool kept = state == FATHOM_SEGMENT_PARTIAL && successor != 0;
   unclaim(segment,
-          state == FATHOM_SEGMENT_PARTIAL ? state | static_cast<uint64_t>(heir) << 32 : state);
+          kept ? fathom_claim(state, static_cast<uint32_t>(successor), tls.thread->space) : state);
   if (state == FATHOM_SEGMENT_PARTIAL) offer(segment);
 }
 
 bool reclaim_segment(fathom_segment* segment, uint32_t generation, uint64_t used) {
   uint64_t before = 0;
   if (!claim(segment, FATHOM_SEGMENT_PARTIAL, &before)) return false;
-  if (static_cast<uint32_t>(before) == FATHOM_SEGMENT_PARTIAL &&
+  if (fathom_claim_state(before) == FATHOM_SEGMENT_PARTIAL &&
       __atomic_load_n(&segment->generation, __ATOMIC_RELAXED) == generation &&
       static_cast<uint32_t>(__atomic_load_n(&segment->progress, __ATOMIC_RELAXED)) == used)
     return true;
@@ -430,7 +437,7 @@ bool acquire_segment() {
 
 void count_loss(fathom_source source, fathom_loss reason, uint64_t count) {
   if (guest.run != nullptr)
-    __atomic_fetch_add(&run_shared()->losses[source][reason], count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(fathom_loss_counter(run_shared(), source, reason), count, __ATOMIC_RELAXED);
 }
 
 }  // namespace fathom::guest

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Files are fallocated before they are mapped, since a hole on a full disk would be SIGBUS in the
+// program. The run's budget is booked before the file is made.
 #include "guest/pool_file.h"
 
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include "guest/schema.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
+#include "wire/exec.h"
 
 namespace fathom::guest {
 namespace {
@@ -21,6 +24,14 @@ constinit char path[kSpoolRoom + 40] = {};
 
 size_t pool_bytes(uint32_t segments) {
   return FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;
+}
+
+// What is mapped here of the address space that RLIMIT_AS allows: of the process's one maker.
+constinit size_t mapped_bytes = 0;
+
+bool within_addresses(size_t bytes) {
+  const uint64_t limit = address_limit();
+  return limit == UINT64_MAX || mapped_bytes + bytes <= limit / FATHOM_ADDRESS_SHARE;
 }
 
 // Books room in the run's budget.
@@ -73,16 +84,17 @@ void* map_own_file(size_t bytes, uint32_t* number, long* error) {
 }
 
 // One that the recorder made for this process and its children: nobody else joins it.
-void* map_brokered_file(uint32_t segments, size_t bytes) {
+void* map_brokered_file(uint32_t segments, size_t bytes, uint32_t* number) {
   static constinit uint32_t serial = 0;
   const int fd = brokered_pool(segments, ++serial);
+  *number = FATHOM_POOL_BROKERED | serial;
   if (fd < 0) return nullptr;
   void* const at = sys_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
   sys_close(fd);
   return at;
 }
 
-void fill_header(fathom_pool_header* pool, uint32_t segments) {
+void fill_header(fathom_pool_header* pool, uint32_t segments, uint32_t number) {
   pool->version = FATHOM_WIRE_VERSION;
   pool->segment_size = FATHOM_SEGMENT_SIZE;
   pool->segment_count = segments;
@@ -90,6 +102,8 @@ void fill_header(fathom_pool_header* pool, uint32_t segments) {
   memcpy(pool->run_id, guest.run->run_id, sizeof pool->run_id);
   pool->creator_key = guest.process_key;
   pool->creator_pid = static_cast<uint32_t>(guest.pid);
+  pool->creator_space = guest.space;
+  pool->number = number;
   pool->state = FATHOM_POOL_OPEN;
   __atomic_store_n(&pool->magic, FATHOM_POOL_MAGIC, __ATOMIC_RELEASE);
 }
@@ -115,6 +129,12 @@ bool allowed_size(size_t bytes) {
   return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
+uint64_t address_limit() {
+  rlimit limit{};
+  const bool known = raw_syscall(SYS_prlimit64, 0, RLIMIT_AS, 0, as_long(&limit)) == 0;
+  return known && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
 void nap(long microseconds) {
   const timespec time{0, microseconds * 1000};
   raw_syscall(SYS_nanosleep, as_long(&time), 0);
@@ -122,16 +142,18 @@ void nap(long microseconds) {
 
 fathom_pool_header* make_pool_file(uint32_t segments, uint32_t* number) {
   const size_t bytes = pool_bytes(segments);
+  if (!within_addresses(bytes)) return nullptr;
   long error = 0;
   void* at = map_own_file(bytes, number, &error);
   const bool brokered = at == nullptr && is_out_of_reach(error) &&
-                        (at = map_brokered_file(segments, bytes)) != nullptr;
+                        (at = map_brokered_file(segments, bytes, number)) != nullptr;
   // Nobody records any more, or ever did, and the spool is gone.
   if (at == nullptr && error == -ENOENT && remake_spool()) at = map_own_file(bytes, number, &error);
   if (at == nullptr) return nullptr;
+  mapped_bytes += bytes;
   raw_syscall(SYS_madvise, as_long(at), static_cast<long>(bytes), MADV_DONTDUMP);
   auto* pool = static_cast<fathom_pool_header*>(at);
-  fill_header(pool, segments);
+  fill_header(pool, segments, *number);
   if (!brokered) {
     __atomic_store_n(&run_shared()->newest_pool, *number, __ATOMIC_RELEASE);
     return pool;
@@ -159,12 +181,13 @@ fathom_pool_header* join_pool_file(uint32_t number) {
     sys_munmap(at, static_cast<size_t>(size));
     return nullptr;
   }
+  mapped_bytes += static_cast<size_t>(size);
   raw_syscall(SYS_madvise, as_long(at), size, MADV_DONTDUMP);
   return pool;
 }
 
 // A thread may be looking at it: it finds nothing there.
-void bury_pool(fathom_pool_header* pool) {
+void unmap_pool(fathom_pool_header* pool) {
   raw_syscall(SYS_mmap, as_long(pool), static_cast<long>(pool_bytes(pool->segment_count)),
               PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
               0);

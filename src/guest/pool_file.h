@@ -7,6 +7,7 @@
 namespace fathom::guest {
 
 bool allowed_size(size_t bytes);  // of a file, by RLIMIT_FSIZE
+uint64_t address_limit();         // RLIMIT_AS; UINT64_MAX: none
 void nap(long microseconds);
 
 // Makes a pool and tells the run of it. nullptr: no room, no permission.
@@ -15,7 +16,7 @@ fathom_pool_header* make_pool_file(uint32_t segments, uint32_t* number);
 // another library's schema.
 fathom_pool_header* join_pool_file(uint32_t number);
 // Lets go of a file that the host has removed; its place in memory stays, empty.
-void bury_pool(fathom_pool_header* pool);
+void unmap_pool(fathom_pool_header* pool);
 
 // One process of the run makes a pool at a time, so that the others can join it. The kernel ends
 // the turn of a process that dies.

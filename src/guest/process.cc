@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
+// What a process tells about itself once, and the moments at which it becomes another: fork, exec,
+// exit. Forked children touch as few pages as possible here.
 #include "guest/process.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "guest/attach.h"
 #include "guest/confinement.h"
@@ -143,6 +146,23 @@ void write_process_facts() {
   write_rank();
 }
 
+uint64_t own_pid_namespace() {
+  struct stat facts;
+  const long looked =
+      raw_syscall(SYS_newfstatat, AT_FDCWD, as_long("/proc/self/ns/pid"), as_long(&facts), 0);
+  return looked == 0 ? facts.st_ino : 0;
+}
+
+uint32_t own_space() {
+  if (guest.run->pid_namespace == 0) return 0;
+  const uint64_t own = own_pid_namespace();
+  return own == guest.run->pid_namespace ? 0 : fathom_space(own);
+}
+
+uint32_t space_of_child(int parent_pid) {
+  return parent_pid == guest.pid ? guest.space : own_space();
+}
+
 void watch_exit() { on_exit(process_exits, nullptr); }
 
 void prepare_fork() {
@@ -172,6 +192,7 @@ void attach_child() {
   Scratch::forget_all();
   if (guest.wanted[FATHOM_SOURCE_CUDA] != 0) forget_device_work();
   all_shared();
+  guest.space = space_of_child(parent_pid);
   guest.pid = pid;
   guest.forked = tick();
   guest.process_key = (guest.forked << 22) | static_cast<uint64_t>(pid);
@@ -186,7 +207,7 @@ void attach_child() {
 // or while hooks ask who calls them.
 bool wake_up(fathom_source source) {
   if (guest.live->alive == kWatched) return in_program_watched() && guest.wanted[source] != 0;
-  if (tls.apart > tls.vforks) return false;
+  if (tls.outside > tls.vforks) return false;
   if (guest.silenced && guest.wanted[source] != 0) count_loss(source, FATHOM_LOSS_CONFINED);
   if (guest.live->alive != 0) return false;
   if (guest.attached) {

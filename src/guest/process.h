@@ -13,4 +13,10 @@ void write_process_facts();
 void write_meta(const char* key, const char* value, size_t length);
 void watch_exit();
 
+uint64_t own_pid_namespace();  // its inode; 0: /proc does not tell
+// Where the pid of this process counts (fathom_space), once the run's header is mapped.
+uint32_t own_space();
+// The same in a child: its parent has that number here only if both count in one namespace.
+uint32_t space_of_child(int parent_pid);
+
 }  // namespace fathom::guest

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The two smallest records of the runtime, out of line because they are seldom written.
 #include "guest/records.h"
 
 namespace fathom::guest {

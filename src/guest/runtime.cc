@@ -116,12 +116,13 @@ void thread_exits(void* block) {
     return;
   }
   leave_thread();
-  tls.apart = counts ? 1 : 0;
+  tls.outside = counts ? 1 : 0;
 }
 
 void identify(Thread& block) {
   block.key = guest.process_key;
   block.pid = guest.pid;
+  block.space = guest.space;
   block.tid = own_tid();
   block.ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
 }
@@ -253,7 +254,7 @@ void leave_thread() {
     if (block->ordinal != 0) write_thread_name();
     write_timed(FATHOM_KIND_THREAD_END);
   }
-  tls.apart = 1;
+  tls.outside = 1;
   leave_segments();
   if (exit_key_made) key_calls.set(exit_key, nullptr);
   tls = {};

@@ -72,7 +72,7 @@ struct alignas(64) Tls {
   uint8_t depth;
   uint8_t last_depth;
   uint8_t level;    // cursor in use while writing
-  uint8_t apart;    // in a child that shares our memory, or inside our own slow paths: pass through
+  uint8_t outside;  // in a child that shares our memory, or inside our own slow paths: pass through
   uint32_t vforks;  // that this thread waits for: whoever runs is the child
 };
 static_assert(sizeof(Tls) == 64, "the loader gives late libraries little static TLS");
@@ -84,6 +84,7 @@ struct Identity {
   int tid;
   uint32_t ordinal;  // of the thread in its process
   uint32_t run;      // the next one's number
+  uint32_t space;    // of the pid (fathom_space)
 };
 
 // Cold state, from our own arena, reused by later threads.
@@ -156,6 +157,7 @@ struct Guest {
   uint64_t forked;  // tick; 0: it was not
   uint32_t tick_source;
   int pid;
+  uint32_t space;        // of the pid
   uint32_t next_id;      // atomic
   uint32_t next_thread;  // atomic
   uint32_t cwd;          // atomic, id of the path of the working directory
@@ -194,14 +196,14 @@ bool acquire_segment();     // for tls.cursor
 // Whether calls of this source are recorded here and now.
 FATHOM_HOT bool recording(fathom_source source) {
   if (FATHOM_UNLIKELY(!guest.live->on[source])) return wake_up(source);
-  return FATHOM_LIKELY(!tls.apart);
+  return FATHOM_LIKELY(!tls.outside);
 }
 
 // Whether this is the program, attached, and neither a child that shares its memory nor a slow path
 // of ours.
 FATHOM_COLD bool in_program_watched();
 FATHOM_HOT bool in_program() {
-  return FATHOM_LIKELY(guest.live->alive == kAlive) ? tls.apart == 0 : in_program_watched();
+  return FATHOM_LIKELY(guest.live->alive == kAlive) ? tls.outside == 0 : in_program_watched();
 }
 
 FATHOM_COLD void count_loss(fathom_source source, fathom_loss reason, uint64_t count = 1);

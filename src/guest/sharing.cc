@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Bookkeeping for lodgers (children of vfork) and strangers (clone with CLONE_VM). Both run on our
+// memory, so nothing here may trust `tls` before it knows who calls.
 #include "guest/sharing.h"
 
 #include <errno.h>
@@ -27,10 +29,11 @@ uint64_t key_of(int pid) { return (tick() << 22) | static_cast<uint64_t>(pid); }
 // --- lodgers
 
 // The segment of a child that has ended or become a program. The host may have taken it already.
-void take_back_segment(Cursor& cursor, int child) {
+void take_back_segment(Cursor& cursor, const Identity& child) {
   if (cursor.segment == nullptr) return;
-  uint64_t word = FATHOM_SEGMENT_OWNED | static_cast<uint64_t>(child) << 32;
-  const uint64_t ours = FATHOM_SEGMENT_OWNED | static_cast<uint64_t>(guest.pid) << 32;
+  uint64_t word = owned_by(child);
+  const uint64_t ours =
+      fathom_claim(FATHOM_SEGMENT_OWNED, static_cast<uint32_t>(guest.pid), guest.space);
   if (__atomic_compare_exchange_n(&cursor.segment->claim, &word, ours, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_RELAXED)) {
     release_segment(cursor, FATHOM_SEGMENT_PARTIAL);
@@ -45,7 +48,7 @@ void move_in(Thread& block) {
   lodging.tls = tls;
   memcpy(lodging.nested, block.nested, sizeof block.nested);
   memset(block.nested, 0, sizeof block.nested);
-  static_cast<Identity&>(block) = {key_of(pid), pid, pid, 0, 0};
+  static_cast<Identity&>(block) = {key_of(pid), pid, pid, 0, 0, space_of_child(sys_getppid())};
   tls.cursor = {};
   tls.writing = 0;
   tls.depth = tls.last_depth = tls.level = 0;
@@ -55,7 +58,7 @@ void move_in(Thread& block) {
 
 void move_out(Thread& block) {
   Thread::Lodging& lodging = block.lodging;
-  const int child = block.pid;
+  const Identity child = block;
   take_back_segment(tls.cursor, child);
   for (Thread::Aside& aside : block.nested) take_back_segment(aside.cursor, child);
   memcpy(block.nested, lodging.nested, sizeof block.nested);
@@ -198,7 +201,7 @@ void write_child(int child, uint64_t began, bool silent) {
   const Quiet quiet;
   Thread& block = *tls.thread;
   const Identity own = block;
-  static_cast<Identity&>(block) = {key_of(child), child, child, 0, 0};
+  static_cast<Identity&>(block) = {key_of(child), child, child, 0, 0, guest.space};
   write_switch(0);
   uint8_t* at =
       put_process(tls.cursor.at, own.key, child, own.pid, kAllIds, began, FATHOM_ATTACH_SHARES);
@@ -262,13 +265,13 @@ void vfork_begins() {
     prepare_fork();
     if (tls.thread != nullptr) tls.thread->lodging.begin = tick();
   }
-  tls.apart++;
+  tls.outside++;
   tls.vforks++;
 }
 
 void vfork_child() {
   Thread* const block = tls.thread;
-  if (tls.vforks != 1 || tls.apart != 1 || block == nullptr || !guest.attached ||
+  if (tls.vforks != 1 || tls.outside != 1 || block == nullptr || !guest.attached ||
       guest.live->alive == 0 || is_confined())
     return;
   const Quiet quiet;
@@ -284,7 +287,7 @@ void vfork_is_over() {
     move_out(*block);
   }
   tls.vforks--;
-  tls.apart--;
+  tls.outside--;
 }
 
 uint64_t vfork_began() { return tls.thread != nullptr ? tls.thread->lodging.begin : tick(); }
@@ -317,7 +320,7 @@ void forget_sharers() {
   if (watch_lock != 0) watch_lock = 0;
   if (tls.vforks == 0) return;
   if (tls.thread != nullptr) tls.thread->lodging.on = false;
-  tls.apart = static_cast<uint8_t>(tls.apart > tls.vforks ? tls.apart - tls.vforks : 0);
+  tls.outside = static_cast<uint8_t>(tls.outside > tls.vforks ? tls.outside - tls.vforks : 0);
   tls.vforks = 0;
 }
 
@@ -336,7 +339,7 @@ bool is_lodger() {
   return !is_stranger() && tls.vforks == 1 && tls.thread != nullptr && tls.thread->lodging.on;
 }
 
-bool in_program_watched() { return guest.live->alive != 0 && !is_stranger() && tls.apart == 0; }
+bool in_program_watched() { return guest.live->alive != 0 && !is_stranger() && tls.outside == 0; }
 
 Guise guise(fathom_source source) {
   if (is_stranger()) {

@@ -28,7 +28,7 @@ uint64_t schema_hash() { return 1; }
 const char* schema_text() { return ""; }
 size_t schema_length() { return 0; }
 bool wake_up(fathom_source) { return false; }
-bool in_program_watched() { return guest.live->alive != 0 && tls.apart == 0; }
+bool in_program_watched() { return guest.live->alive != 0 && tls.outside == 0; }
 bool remake_spool() { return false; }
 OnBehalf::OnBehalf() : on_(false), lodger_() {}
 OnBehalf::~OnBehalf() {}  // NOLINT(modernize-use-equals-default): the header is the real one's
@@ -201,7 +201,7 @@ Contents read_spool() {
 }
 
 uint64_t losses(unsigned source, unsigned reason) {
-  return __atomic_load_n(&run_shared()->losses[source][reason], __ATOMIC_RELAXED);
+  return fathom_loss_count(run_shared(), source, reason);
 }
 
 NoMorePools::NoMorePools() { __atomic_store_n(&header.spool_max, 1, __ATOMIC_RELAXED); }

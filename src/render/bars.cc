@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Bars in eighths of a character. A share above zero always gets at least one eighth, so that small
+// values do not look like none.
 #include "render/bars.h"
 
 #include <algorithm>

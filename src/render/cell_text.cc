@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Two forms of a value: exact for programs (JSON, CSV), short with a unit for people.
 #include "render/cell_text.h"
 
 #include <charconv>

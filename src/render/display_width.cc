@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A table of wide and zero-width ranges instead of wcwidth, whose answer depends on the locale and
+// on the C library's age.
 #include "render/display_width.h"
 
 #include <algorithm>

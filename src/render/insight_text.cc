@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Insights as text for people and as a table for programs, for `report` and `show` alike.
 #include "render/insight_text.h"
 
 #include <fmt/format.h>

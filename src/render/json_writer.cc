@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A streaming writer, since results may be larger than memory. Escapes what would steer a terminal,
+// because JSON is often looked at in one.
 #include "render/json_writer.h"
 
 #include <charconv>

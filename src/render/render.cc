@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Chooses the format and the style of a terminal, and lays out whole documents. Rows of endless
+// results go through RowPrinter instead.
 #include "render/render.h"
 
 #include <sys/ioctl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// CSV, JSON and Markdown of single rows. Markdown and CSV are escaped against links and formulas,
+// since names come from the traced program.
 #include "render/row_text.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Averages a series into as many columns as there is room for. Gaps stay blank and are not drawn as
+// zero.
 #include "render/spark.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wishes are read from a private place and never from the spool, because whoever can write the
+// spool could otherwise choose files for us to overwrite.
 #include "session/drop_in_wishes.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Composes LD_PRELOAD and our variables for the program, and chooses what of an environment may be
+// shown: a list of harmless names, since any other may hold a secret.
 #include "session/environment.h"
 
 #include <unistd.h>

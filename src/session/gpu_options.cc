@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Checks the --gpu-… options before the program starts and turns them into variables, because the
+// library cannot report a usage error.
 #include "session/gpu_options.h"
 
 #include <string_view>

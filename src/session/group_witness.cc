@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A forked process that does nothing but hold signals. setpgid on itself acts as a barrier: it
+// takes the kernel's lock for writing, so no group signal is half delivered then.
 #include "session/group_witness.h"
 
 #include <poll.h>

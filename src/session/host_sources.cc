@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Starts, stops and asks all host sources together. A source that fails to start becomes a reason
+// in the manifest, not the end of the run.
 #include "session/host_sources.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Checks that options fit the layers that will be recorded, before anything is loaded: a filter
+// that concerns nothing is a mistake, not a default.
 #include "session/kernel_options.h"
 
 #include <algorithm>

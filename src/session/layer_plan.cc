@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Layers that were named must be recorded or the run fails; layers of the default set may be
+// missing, and then carry a reason.
 #include "session/layer_plan.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Makes the recording's directory. --force removes only what Fathom made, and nothing that a
+// recorder or a program still writes.
 #include "session/place.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Checks the --python-… options and turns them into the variables that the library reads.
 #include "session/python_options.h"
 
 #include <algorithm>

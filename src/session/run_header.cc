@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Chooses the clock of a run. The CPU's counter is used only where both the CPU and the kernel call
+// it steady; otherwise CLOCK_MONOTONIC.
 #include "session/run_header.h"
 
 #include <unistd.h>
@@ -119,6 +121,7 @@ Result<fathom_run_header> make_spool(const std::string& directory, const HeaderO
   header.interval_ns = static_cast<std::uint64_t>(options.interval_ns);
   header.supervised = 1;
   header.creator_pid = static_cast<std::uint32_t>(getpid());
+  header.pid_namespace = trace::own_pid_namespace();
   header.uid = getuid();
   const HostFacts& facts = this_host();
   copy_text(facts.boot_id, header.boot_id, sizeof header.boot_id);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Pure decisions, so that they can be tested without signals. A signal that the kernel or the
+// program itself sent is never forwarded.
 #include "session/signal_policy.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes the rows of layer gpu. It lies between the sources cuda and gpu because none may include
+// the other.
 #include "sources/device_work.guest.h"
 
 #include "guest/records.h"
@@ -29,7 +31,7 @@ void write_device_row(const DeviceRow& row) {
   Writer writer(FATHOM_SOURCE_GPU);
   if (!writer.ok()) return;
   uint8_t* at =
-      put_timed_head(kFirstGpuKind + static_cast<unsigned>(row.kind), tls.last_depth, now);
+      put_timed_head(FATHOM_FIRST_GPU_KIND + static_cast<unsigned>(row.kind), tls.last_depth, now);
   const uint64_t told = tls.cursor.last_end;
   const uint64_t end = row.end < told ? row.end : told;
   at = fathom_put_varint(at, end > row.begin ? end - row.begin : 0);

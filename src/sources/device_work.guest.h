@@ -9,9 +9,11 @@
 
 #include "guest/runtime.h"
 #include "guest/schema_text.h"
-#include "sources/kinds.h"
 
 namespace fathom::guest {
+
+// What devices do; the kinds of layer gpu, in this order.
+enum class DeviceKind : unsigned char { kKernel, kCopy, kSet, kGraph, kSync, kKinds };
 
 // Which clock a device's times come from; the order is that of kDeviceClocks, from 1 on.
 enum class DeviceClock : uint8_t { kCupti = 1, kEvents };
@@ -43,7 +45,7 @@ constexpr void put_device_schema(SchemaWriter& writer) {
   constexpr const char* kCategories[] = {"kernel", "copy", "set", "graph", "sync"};
   for (unsigned i = 0; i < static_cast<unsigned>(DeviceKind::kKinds); i++) {
     const auto kind = static_cast<DeviceKind>(i);
-    writer.put_number(kFirstGpuKind + i);
+    writer.put_number(FATHOM_FIRST_GPU_KIND + i);
     writer.put('\t');
     writer.put_number(FATHOM_SOURCE_GPU);
     for (const char* column : {"gpu", "-", "-", kCategories[i], "apart"}) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Gives `trace` a way to name functions without including `symbols`, which stands beside it and not
+// below.
 #include "sources/function_names.h"
 
 #include <memory>

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The in-process sources: one line each below. From their tables come the schema and the bindings
-// of the library.
-#include <aio.h>
-#include <dirent.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/types.h>
+// The in-process sources, from the rows of wire/sources.h: the schema, the bindings of the library
+// and what is to be done after attach. Below them stands what is no source of its own and has hooks
+// all the same.
+#include <source_schemas.h>  // every sources/*/*.schema.h, made by CMake
 
 #include <type_traits>
 
@@ -16,80 +11,42 @@
 #include "guest/process.h"
 #include "guest/schema.h"
 #include "guest/schema_text.h"
-#include "sources/cuda/results.guest.h"
-#include "sources/cuda/spec.guest.h"
-#include "sources/device_work.guest.h"
-#include "sources/kinds.h"
+#include "wire/record.h"
+#include "wire/spool.h"
 
 namespace fathom::guest {
-
-namespace posix {
-#define FATHOM_TABLE "sources/posix/posix.calls.h"
-#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_POSIX
-#define FATHOM_TABLE_LAYER "posix"
-#define FATHOM_TABLE_FIRST kFirstPosixKind
-#include "guest/call_table.inc"
-#undef FATHOM_TABLE
-#undef FATHOM_TABLE_SOURCE
-#undef FATHOM_TABLE_LAYER
-#undef FATHOM_TABLE_FIRST
-}  // namespace posix
-
-namespace heap {
-#define FATHOM_TABLE "sources/heap/heap.calls.h"
-#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_HEAP
-#define FATHOM_TABLE_LAYER "heap"
-#define FATHOM_TABLE_FIRST kFirstHeapKind
-#include "guest/call_table.inc"
-#undef FATHOM_TABLE
-#undef FATHOM_TABLE_SOURCE
-#undef FATHOM_TABLE_LAYER
-#undef FATHOM_TABLE_FIRST
-}  // namespace heap
-
-namespace stdio {
-#define FATHOM_TABLE "sources/stdio/stdio.calls.h"
-#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_STDIO
-#define FATHOM_TABLE_LAYER "stdio"
-#define FATHOM_TABLE_FIRST kFirstStdioKind
-#include "guest/call_table.inc"
-#undef FATHOM_TABLE
-#undef FATHOM_TABLE_SOURCE
-#undef FATHOM_TABLE_LAYER
-#undef FATHOM_TABLE_FIRST
-}  // namespace stdio
-
-namespace cuda {
-#define FATHOM_TABLE "sources/cuda/cuda.calls.h"
-#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_CUDA
-#define FATHOM_TABLE_LAYER "cuda"
-#define FATHOM_TABLE_FIRST kFirstCudaKind
-#include "guest/call_table.inc"
-}  // namespace cuda
-
 namespace {
 
-constexpr void put_all(SchemaWriter& writer) {
-  for (const Spec* spec : posix::kSpecs) writer.put_call(*spec);
-  for (const Spec* spec : stdio::kSpecs) writer.put_call(*spec);
-  for (const NamedKind& kind : kPythonKinds)
-    writer.put_named(kind.kind, FATHOM_SOURCE_PYTHON, "python", kind.entry, kind.fields);
-  for (const Spec* spec : heap::kSpecs) writer.put_summed(*spec);
-  for (const cuda::ResultName& result : cuda::kResults)
-    writer.put_error("cuda", result.number, cuda::kResultPrefix, result.name);
-  for (const cuda::Spec* spec : cuda::kSpecs) cuda::put_schema(writer, *spec);
-  for (const RuntimeCopy& copy : kRuntimeCopies) {
-    writer.put_number(copy.kind);
-    writer.put('\t');
-    writer.put_number(FATHOM_SOURCE_CUDA);
-    for (const char* column :
-         {"cuda", copy.name, copy.entry, "runtime", "errors=cuda", "size", "arg:kind:int"}) {
-      writer.put('\t');
-      writer.put(column);
-    }
-    writer.put('\n');
+consteval bool is_in_order() {
+  unsigned number = 1;
+  for (const SourceRow& row : kSourceRows) {
+    if (row.source != number++) return false;
   }
-  put_device_schema(writer);
+  return true;
+}
+static_assert(is_in_order(), "wire/sources.h: rows have the numbers from 1 on");
+static_assert(unsigned{FATHOM_SOURCES} <= unsigned{FATHOM_SOURCE_ROOM},
+              "wire/spool.h has no room for their counters");
+static_assert(FATHOM_RUN_SHARED_OFFSET + sizeof(fathom_run_shared) <= FATHOM_RUN_HEADER_SIZE);
+static_assert(FATHOM_POOL_SHARED_OFFSET + sizeof(fathom_run_shared) <= FATHOM_POOL_HEADER_SIZE);
+
+consteval bool have_kinds_of_their_own() {
+  bool taken[FATHOM_KIND_MASK + 1] = {};
+  for (unsigned i = 0; i < FATHOM_RUNTIME_KINDS; i++) taken[FATHOM_FIRST_RUNTIME_KIND + i] = true;
+  for (const SourceRow& row : kSourceRows) {
+    for (unsigned kind = row.first_kind; kind < row.first_kind + row.kinds; kind++) {
+      if (kind < FATHOM_KIND_FIRST || kind > FATHOM_KIND_MASK || taken[kind]) return false;
+      taken[kind] = true;
+    }
+  }
+  return true;
+}
+static_assert(have_kinds_of_their_own(), "wire/sources.h: ranges of kinds overlap");
+
+constexpr void put_all(SchemaWriter& writer) {
+#define ROW(number, NAME, space, ...) space::put_schema(writer);
+  FATHOM_SOURCE_ROWS(ROW)
+#undef ROW
 }
 
 consteval size_t length_of_schema() {
@@ -127,40 +84,54 @@ uint64_t schema_hash() {
   return hash;
 }
 
-// Calls of libc and of the driver: what else has a kind is no call that somebody chose.
 bool is_chosen_by_name(unsigned kind) {
-  return (kind >= kFirstPosixKind && kind < kFirstPythonKind) ||
-         (kind >= kFirstHeapKind && kind < kFirstRuntimeKind) ||
-         (kind >= kFirstCudaKind && kind < kFirstGpuKind);
+  for (const SourceRow& row : kSourceRows) {
+    if ((row.brings & FATHOM_BRINGS_CALLS) != 0 && kind - row.first_kind < row.kinds) return true;
+  }
+  return false;
 }
 
-extern const Bindings kPosixBindings;
+// In libfathom_heap.so and libpfinterpose_heap.so alone.
+namespace heap {
+extern const Bindings kBindings __attribute__((weak, visibility("hidden")));
+}
+
+#define ROW(number, NAME, space, ...) \
+  namespace space {                   \
+  extern const Bindings kBindings;    \
+  void arrived();                     \
+  }
+FATHOM_SOURCE_ROWS(ROW)
+#undef ROW
+
 extern const Bindings kProcessBindings;
 extern const Bindings kRightsBindings;
 extern const Bindings kConfinementBindings;
-extern const Bindings kStdioBindings;
-extern const Bindings kAnnotateBindings;
 extern const Bindings kDftracerBindings;
-// In libfathom_heap.so and libpfinterpose_heap.so alone.
-extern const Bindings kHeapBindings __attribute__((weak, visibility("hidden")));
 extern const Bindings kConnectBindings;
 // In libpfinterpose.so and libpfinterpose_heap.so alone.
 extern const Bindings kAlnairBindings __attribute__((weak, visibility("hidden")));
-extern const Bindings kCudaBindings;
-extern const Bindings kGpuBindings;
 
 const Bindings* const kAllBindings[] = {
-    &kHeapBindings,  &kLoaderBindings,   &kPosixBindings,      &kProcessBindings, &kRightsBindings,
-    &kStdioBindings, &kAnnotateBindings, &kDftracerBindings,   &kConnectBindings, &kCudaBindings,
-    &kGpuBindings,   &kAlnairBindings,   &kConfinementBindings};
+#define ROW(number, NAME, space, layer, rank, colour, what, first, kinds, needs, flags, brings, \
+            ...)                                                                                \
+  ((brings)&FATHOM_BRINGS_HOOKS) != 0 ? &space::kBindings : nullptr,
+    FATHOM_SOURCE_ROWS(ROW)
+#undef ROW
+        & kLoaderBindings,
+    &kProcessBindings,
+    &kRightsBindings,
+    &kDftracerBindings,
+    &kConnectBindings,
+    &kAlnairBindings,
+    &kConfinementBindings,
+};
 const size_t kAllBindingsCount = std::extent_v<decltype(kAllBindings)>;
 
-void look_for_python();  // python/interpreter.guest.cc
-
 // Asked for by variables, and this is the library that does without.
-void look_for_heap() {
+void heap::arrived() {
   constexpr char kReason[] = "libfathom.so was loaded, not libfathom_heap.so";
-  if (&kHeapBindings != nullptr || !guest.wanted[FATHOM_SOURCE_HEAP]) return;
+  if (&heap::kBindings != nullptr || !guest.wanted[FATHOM_SOURCE_HEAP]) return;
   guest.wanted[FATHOM_SOURCE_HEAP] = guest.live->on[FATHOM_SOURCE_HEAP] = 0;
   write_meta("reason:heap", kReason, sizeof kReason - 1);
 }
@@ -175,7 +146,14 @@ void leave_alnair();
 const DropIn kAllDropIns[] = {
     {attach_for_dftracer, leave_dftracer}, {attach_for_alnair, leave_alnair}, {nullptr, nullptr}};
 
-void (*const kAllArrivals[])() = {look_for_heap, look_for_python, join_dftracer, join_alnair};
+void (*const kAllArrivals[])() = {
+#define ROW(number, NAME, space, layer, rank, colour, what, first, kinds, needs, flags, brings, \
+            ...)                                                                                \
+  ((brings)&FATHOM_BRINGS_ARRIVAL) != 0 ? space::arrived : nullptr,
+    FATHOM_SOURCE_ROWS(ROW)
+#undef ROW
+        join_dftracer,
+    join_alnair};
 const size_t kAllArrivalsCount = std::extent_v<decltype(kAllArrivals)>;
 
 }  // namespace fathom::guest

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Finds libfathom.so beside the program and tries it in a child process, so that `doctor` reports
+// the loader's own words and not a guess.
 #include "sources/library.h"
 
 #include <dlfcn.h>

@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: MIT
+// The explicit list of sources. Static constructors would be dropped by the linker of a static
+// library; a list can be read and has an order.
 #include "sources/list.h"
 
 #include <algorithm>
 
+#include "wire/sources.h"
+
 namespace fathom::sources {
 
-extern const SourceDef kAnnotate;
-extern const SourceDef kPython;
-extern const SourceDef kStdio;
-extern const SourceDef kPosix;
-extern const SourceDef kHeap;
+#define ROW(number, NAME, space, ...) \
+  namespace space {                   \
+  extern const SourceDef kSource;     \
+  }
+FATHOM_SOURCE_ROWS(ROW)
+#undef ROW
 extern const SourceDef kEbpf;
-extern const SourceDef kCuda;
-extern const SourceDef kGpu;
 extern const SourceDef kResources;
 
 namespace {
 
 const SourceDef* const kSources[] = {
-    &kAnnotate, &kPython, &kStdio, &kPosix, &kHeap, &kEbpf, &kCuda, &kGpu, &kResources,
+#define ROW(number, NAME, space, ...) &space::kSource,
+    FATHOM_SOURCE_ROWS(ROW)
+#undef ROW
+        & kEbpf,
+    &kResources,
 };
 
 }  // namespace
@@ -26,10 +33,7 @@ const SourceDef* const kSources[] = {
 std::span<const SourceDef* const> sources() { return kSources; }
 std::span<const LayerDef> layers() { return trace::kLayers; }
 
-const LayerDef* find_layer(std::string_view name) {
-  const auto* const found = std::ranges::find(trace::kLayers, name, &LayerDef::name);
-  return found == std::end(trace::kLayers) ? nullptr : found;
-}
+const LayerDef* find_layer(std::string_view name) { return trace::find_layer(name); }
 
 const SourceDef* source_of(std::string_view layer) {
   for (const SourceDef* source : kSources) {

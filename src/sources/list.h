@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sources of this build, and the layers that Fathom knows whether or not this build can record
+// The sources of this build, those of wire/sources.h and those of the host (list.cc), and the layers that Fathom knows whether or not this build can record
 // them.
 #pragma once
 

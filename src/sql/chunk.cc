@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads DuckDB's vectors where they lie. Separate from value_reader.cc, which copies each value:
+// passes over millions of rows must not.
 #include "sql/chunk.h"
 
 #include "sql/duckdb_api.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Checks a batch before DuckDB or the Parquet writer sees it. Both trust offsets and codes, and a
+// wrong one would be read out of bounds.
 #include "sql/columns.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The one place where statements of ours and of strangers enter DuckDB. Strangers' SQL goes through
+// select_guard.cc first.
 #include "sql/connection.h"
 
 #include <iterator>

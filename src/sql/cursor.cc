@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Lets a caller pull rows, while Connection pushes them. The Arrow stream at the end owns the
+// cursor, because Python frees it whenever it likes.
 #include "sql/cursor.h"
 
 #include <cerrno>

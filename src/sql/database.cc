@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Settings that every database of ours starts with: no extensions from the network, no cache of
+// files, spilling only into a private directory.
 #include "sql/database.h"
 
 #include <utility>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// DuckDB stores all members of an ENUM with each row group, so unused texts are dropped and equal
+// ones merged before they get there.
 #include "sql/dictionary.h"
 
 #include <unordered_map>

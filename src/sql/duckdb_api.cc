@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Finds and binds libduckdb.so by dlopen. Linking would cost each command its loading time, and the
+// recorder does not need it at all.
 #include "sql/duckdb_api.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// DuckDB tells errors as text with several lines. Their kinds are told apart by the words that they
+// begin with, and a suggestion in a later line becomes the hint.
 #include "sql/engine_error.h"
 
 #include <string>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Cuts a batch into row groups and publishes a file by rename. Row groups with long texts are cut
+// shorter, as a page's size has 32 bits.
 #include "sql/parquet_writer.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Quoting is doubling the mark, for DuckDB as for standard SQL. Values of users should be
+// parameters; this is for names and for lists of files.
 #include "sql/quote.h"
 
 namespace fathom::sql {

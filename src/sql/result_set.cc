@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Streams a result instead of materialising it, so that a query over all events needs the memory of
+// one chunk.
 #include "sql/result_set.h"
 
 #include <string>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// DuckDB calls these functions back from its own threads. A source is found by its ticket under a
+// lock, because no pointer may stand in SQL.
 #include "sql/row_source.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Judges SQL of strangers by DuckDB's own parse tree. A list of functions that only read is safer
+// than one of those that act: new versions of DuckDB add functions.
 #include "sql/select_guard.h"
 
 #include <algorithm>

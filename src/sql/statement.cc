@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Prepares exactly one statement. SQL of strangers is split, judged (select_guard.cc) and only then
+// prepared, and what was prepared must be a SELECT as well.
 #include "sql/statement.h"
 
 #include <utility>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The counterpart of value_reader.cc. Values behind NULLs are set to zero, because DuckDB may look
+// at them.
 #include "sql/vector_writer.h"
 
 #include <algorithm>

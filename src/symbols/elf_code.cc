@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads symbol tables, versions and USDT notes with libelf. Offsets in the file and not addresses,
+// because that is what uprobes are given.
 #include "symbols/elf_code.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Decides from symbols, unwind tables and sections whether exceptions or moved stacks may pass
+// through a program. Errs towards "may": a return probe that is wrong kills the program.
 #include "symbols/stack_use.h"
 
 #include <algorithm>

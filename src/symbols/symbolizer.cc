@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wraps libdwfl. Debug information is looked for on this machine only: a profiler that waits for a
+// debuginfod server surprises its user.
 #include "symbols/symbolizer.h"
 
 #include <elfutils/libdwfl.h>

@@ -13,13 +13,19 @@ enum {
   FATHOM_EXEC_OTHER_ROOT = 16, /* the library is not there */
   FATHOM_EXEC_UNREADABLE = 32, /* the program's user may not read the library */
   FATHOM_EXEC_SMALL_STACK = 64,
-  FATHOM_EXEC_CONFINED = 128,     /* a seccomp filter is there before the new image */
-  FATHOM_EXEC_ANOTHER_USER = 256, /* whose spool it is not */
+  FATHOM_EXEC_CONFINED = 128,      /* a seccomp filter is there before the new image */
+  FATHOM_EXEC_ANOTHER_USER = 256,  /* whose spool it is not */
+  FATHOM_EXEC_FEW_ADDRESSES = 512, /* RLIMIT_AS: the library would take what the program needs */
 };
 
 /* A loader that is to preload a library puts a path of 4 KiB on the stack of the main thread, and
    the kernel leaves up to 8 KiB of it unused: with less than this programs die before main(). */
 #define FATHOM_LEAST_STACK 65536
+
+/* The library and its first pools take some 4 MiB of address space. Where RLIMIT_AS (ulimit -v)
+   leaves less than sixteen times that, the program may need all of it, and runs without us. */
+#define FATHOM_LEAST_ADDRESSES (UINT64_C(64) << 20)
+#define FATHOM_ADDRESS_SHARE 16
 
 /* Of runs that nobody supervises: bytes of all pools together. */
 #define FATHOM_SPOOL_MAX_VARIABLE "FATHOM_SPOOL_MAX"

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "wire/sources.h"
+
 #define FATHOM_WIRE_VERSION 3 /* 1 has no SUMS; 1 and 2 have another head of a segment */
 #define FATHOM_RUN_MAGIC UINT64_C(0x31304e5552485446)  /* "FTHRUN01" */
 #define FATHOM_POOL_MAGIC UINT64_C(0x31304c4f50485446) /* "FTHPOL01" */
@@ -46,6 +48,10 @@ struct fathom_run_header {
   uint64_t last_monotonic_ns; /* atomic */
   /* Appended later; 0 where whoever wrote the header, or counts in it, does not know them. */
   uint64_t heartbeat_ns; /* atomic: the date when the recorder said last that it lives */
+  uint64_t
+      pid_namespace; /* inode of its creator's: which processes creator_pid and pids count in */
+  char trouble[128]; /* why the recorder could not write, "" once it can: a full disk takes no file
+                      */
 };
 #define FATHOM_RUN_HEADER_SIZE 4096
 #define FATHOM_RUN_SHARED_OFFSET 2048 /* in the same page: struct fathom_run_shared */
@@ -72,25 +78,38 @@ enum fathom_loss {
   FATHOM_LOSS_REASONS = 16,
   FATHOM_LOSS_REASONS_OF_POOLS = 8, /* versions 1 and 2 count in the header of a pool */
 };
-enum fathom_source {
-  FATHOM_SOURCE_RUNTIME = 0,
-  FATHOM_SOURCE_APP = 1,
-  FATHOM_SOURCE_STDIO = 2,
-  FATHOM_SOURCE_POSIX = 3,
-  FATHOM_SOURCE_PYTHON = 4,
-  FATHOM_SOURCE_HEAP = 5,
-  FATHOM_SOURCE_CUDA = 6,
-  FATHOM_SOURCE_GPU = 7,
-  FATHOM_SOURCES = 8
+enum {
+  FATHOM_FIRST_SOURCES = 8, /* those that the first version counted */
+  FATHOM_MORE_SOURCES = 7,  /* as many more as the page has room for */
+  FATHOM_SOURCE_ROOM = FATHOM_FIRST_SOURCES + FATHOM_MORE_SOURCES,
 };
 
 /* What the processes of a run count together, since version 3; zero in what an older one made. */
 struct fathom_run_shared {
-  uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
+  uint64_t losses[FATHOM_FIRST_SOURCES][FATHOM_LOSS_REASONS]; /* atomic; fathom_loss_counter() */
   uint32_t pools_made;  /* atomic: how many pools were numbered, the last one's number */
   uint32_t newest_pool; /* atomic: number of the pool to look for room in; 0: none yet */
   uint64_t runs;        /* atomic: SWITCH records that were written */
+  /* Appended later: the same losses of further sources, whether or not there are such already. A
+     new source moves nothing, and whoever reads an older or a newer page reads the counters of all
+     its sources. 0 in what an older one made. */
+  uint64_t more_losses[FATHOM_MORE_SOURCES][FATHOM_LOSS_REASONS]; /* atomic */
 };
+
+/* The counter of a source and a reason; the source is less than FATHOM_SOURCE_ROOM. */
+static inline uint64_t* fathom_loss_counter(struct fathom_run_shared* shared, unsigned source,
+                                            unsigned reason) {
+  const unsigned first = FATHOM_FIRST_SOURCES;
+  return source < first ? &shared->losses[source][reason]
+                        : &shared->more_losses[source - first][reason];
+}
+static inline uint64_t fathom_loss_count(const struct fathom_run_shared* shared, unsigned source,
+                                         unsigned reason) {
+  const unsigned first = FATHOM_FIRST_SOURCES;
+  return __atomic_load_n(source < first ? &shared->losses[source][reason]
+                                        : &shared->more_losses[source - first][reason],
+                         __ATOMIC_RELAXED);
+}
 
 #define FATHOM_TEXT_MAX 16384
 
@@ -107,10 +126,15 @@ struct fathom_pool_header {
   uint64_t creator_key; /* process key of the process that made it */
   uint32_t creator_pid;
   uint32_t next_hint; /* atomic: where the search for a free segment starts */
-  uint64_t losses[FATHOM_SOURCES][FATHOM_LOSS_REASONS_OF_POOLS]; /* atomic; 0 since version 3 */
+  /* atomic; 0 since version 3 */
+  uint64_t losses[FATHOM_FIRST_SOURCES][FATHOM_LOSS_REASONS_OF_POOLS];
   uint64_t
       offers; /* atomic: +1 whenever a segment becomes free or partial: a reason to look again */
+  /* Appended later; 0 where whoever made the pool did not know them. */
+  uint32_t creator_space; /* as in the claim of a segment */
+  uint32_t number;        /* that its name has, FATHOM_POOL_BROKERED and the serial: a copy tells */
 };
+#define FATHOM_POOL_BROKERED UINT32_C(0x80000000)
 #define FATHOM_POOL_HEADER_SIZE 4096
 /* In the same page: struct fathom_run_shared of processes that may not write to the run's page. */
 #define FATHOM_POOL_SHARED_OFFSET 2048
@@ -126,9 +150,10 @@ enum fathom_segment_state {
    are valid, header included) and the kind of the call in flight (high half, 0: none), in one word
    so that one store ends a call. */
 struct fathom_segment {
-  /* atomic: enum fathom_segment_state in the low half, the owner's pid in the high half, so that
-     one exchange says that it is taken and by whom. A pid beside PARTIAL: for the program that this
-     process becomes, or for anybody once it is gone. 0: nobody. */
+  /* atomic: enum fathom_segment_state in the low 8 bits, the owner's pid in the high half and the
+     pid namespace that it counts in between them, so that one exchange says that it is taken and by
+     whom. A pid beside PARTIAL: for the program that this process becomes, or for anybody once it
+     is gone. 0: nobody. */
   uint64_t claim;
   uint32_t generation; /* +1 by the host each time that it frees the segment: (pool, index,
                           generation) names a fill */
@@ -138,6 +163,21 @@ struct fathom_segment {
   uint64_t owner_key;     /* atomic: process key of the owner; 0: not told yet */
   uint64_t reserved[3];
 };
+/* Where a pid counts, beside it: 24 bits of the inode of its pid namespace. 0: in the namespace of
+   run.header, or whoever wrote it knows nothing of namespaces. */
+#define FATHOM_SPACE_UNKNOWN UINT32_C(0xffffff)
+static inline uint32_t fathom_space(uint64_t inode) {
+  const uint32_t bits = (uint32_t)inode & UINT32_C(0xffffff);
+  if (inode == 0) return FATHOM_SPACE_UNKNOWN;
+  return bits != 0 ? bits : 1;
+}
+static inline uint64_t fathom_claim(uint32_t state, uint32_t pid, uint32_t space) {
+  return state | (uint64_t)space << 8 | (uint64_t)pid << 32;
+}
+static inline uint32_t fathom_claim_state(uint64_t claim) { return (uint32_t)claim & 0xff; }
+static inline uint32_t fathom_claim_space(uint64_t claim) { return (uint32_t)claim >> 8; }
+static inline uint32_t fathom_claim_pid(uint64_t claim) { return (uint32_t)(claim >> 32); }
+
 /* Versions 1 and 2: state and generation in the first word, the owner's pid in place of the
    generation. */
 struct fathom_segment_2 {

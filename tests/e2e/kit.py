@@ -14,9 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jobs import only_one
+
 VICTIMS = Path(__file__).resolve().parent.parent / "victims"
 INCLUDE = VICTIMS.parent.parent / "include"
 TIMEOUT_S = 120
+COUNT = "SELECT count(*) FROM events WHERE {}"
+LOSSES = 'SELECT coalesce(sum("count"), 0) FROM losses'
 
 Row = tuple[Any, ...]
 Process = subprocess.Popen[bytes]
@@ -69,32 +73,23 @@ class Kit:
 
     def victim(self, name: str, *flags: str, compiler: str | None = None) -> Path:
         """A victim, compiled when first needed; in C, or in C++ where its file is."""
-        target = self.programs / "".join([name, compiler or "", *flags]).replace("/", "_")
-        if not target.exists():
-            self.programs.mkdir(parents=True, exist_ok=True)
-            source = VICTIMS / f"{name}.c"
-            if self.emulator and compiler:
-                raise Skipped(f"{compiler} of this machine compiles for no other")
-            usual = ("gcc" if source.exists() else "g++") if self.emulator else "cc" if source.exists() else "c++"
-            command = [
-                compiler or (self.emulator.prefix if self.emulator else "") + usual,
-                "-g",
-                "-O1",
-                "-pthread",
-                "-Wall",
-                "-Wno-unused-result",
-                f"-I{INCLUDE}",
-                *flags,
-            ]
-            subprocess.run(
-                [
-                    *command,
-                    "-o",
-                    str(target),
-                    str(source if source.exists() else source.with_suffix(".cc")),
-                ],
-                check=True,
-            )
+        source = VICTIMS / f"{name}.c"
+        if self.emulator and compiler:
+            raise Skipped(f"{compiler} of this machine compiles for no other")
+        usual = ("gcc" if source.exists() else "g++") if self.emulator else "cc" if source.exists() else "c++"
+        command = [compiler or (self.emulator.prefix if self.emulator else "") + usual]
+        command += ["-g", "-O1", "-pthread", "-Wall", "-Wno-unused-result", f"-I{INCLUDE}", *flags]
+        command.append(str(source if source.exists() else source.with_suffix(".cc")))
+        return self.made("".join([name, compiler or "", *flags]).replace("/", "_"), *command)
+
+    def made(self, name: str, *command: object) -> Path:
+        """A program or library that tests share, made by the first who needs it; `-o` and its place are added."""
+        target = self.programs / name
+        with only_one(target):
+            if not target.exists():
+                part = target.with_name(f".{target.name}.part")
+                subprocess.run([*map(str, command), "-o", str(part)], check=True)
+                part.rename(target)
         return target
 
 
@@ -199,11 +194,20 @@ class Box:
     def value(self, sql: str) -> Any:
         return self.rows(sql)[0][0]
 
+    def values(self, *questions: str) -> list[Any]:
+        """Answers of one value each, to questions that one process asks: opening a recording is most of the work."""
+        columns = ", ".join(f"({sql}) AS q{number}" for number, sql in enumerate(questions))
+        return list(self.rows(f"SELECT {columns}")[0])
+
+    def counts(self, *conditions: str) -> list[int]:
+        """As count, for many at once."""
+        return [int(count) for count in self.values(*(COUNT.format(where) for where in conditions))]
+
     def count(self, where: str) -> int:
-        return int(self.value(f"SELECT count(*) FROM events WHERE {where}"))
+        return int(self.value(COUNT.format(where)))
 
     def losses(self) -> int:
-        return int(self.value('SELECT coalesce(sum("count"), 0) FROM losses'))
+        return int(self.value(LOSSES))
 
     def lost(self, reason: str) -> int:
         """How much was lost for a reason that holds this word."""

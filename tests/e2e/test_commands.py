@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from jobs import alone
 from kit import Box, Skipped, check, check_true
 
 Rows = dict[str, dict[str, Any]]
@@ -138,6 +139,7 @@ def test_doctor_fix_of_duckdb(box: Box) -> None:
     expect_fixed(box, "duckdb", ("missing", "ok"), path, fathom=place / "fathom")
 
 
+@alone("the recorder must have begun within a moment")
 def test_recorder_dies_while_the_program_waits(box: Box) -> None:
     """--when-full block: a program that waits for its recorder goes on when that is dead."""
     recorder = box.start(
@@ -164,6 +166,7 @@ def resource_layer(box: Box) -> tuple[str, str | None]:
     return box.rows("SELECT state, reason FROM layers WHERE layer = 'resource'")[0]
 
 
+@alone("counts samples of two seconds")
 def test_collect_samples_resources(box: Box) -> None:
     """What unsupervised programs and their children use is sampled while they are collected."""
     script = "sleep 2 & env -i sleep 2 & sleep 2; wait"

@@ -11,6 +11,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+from jobs import only_one
 from kit import Box, Skipped, check, check_true
 
 CUDA = Path(__file__).resolve().parent.parent / "cuda"
@@ -21,15 +22,10 @@ LAYER = ("--layers", "cuda")
 
 def built(box: Box, name: str, *command: object) -> Path:
     box.not_emulated("the driver is of this machine")
-    target = box.kit.programs / name
-    if not target.exists():
-        box.kit.programs.mkdir(parents=True, exist_ok=True)
-        subprocess.run([*map(str, command), "-o", str(target)], check=True)
-    return target
+    return box.kit.made(name, *command)
 
 
 def driver(box: Box) -> Path:
-    (box.kit.programs / "driver").mkdir(parents=True, exist_ok=True)
     flags = ("-std=c++20", "-O1", "-shared", "-fPIC", "-D_GNU_SOURCE", f"-I{SOURCES}", CUDA / "fake_driver.cc")
     return built(box, "driver/libcuda.so.1", "c++", *flags, "-Wl,-Bsymbolic", "-Wl,-soname,libcuda.so.1")
 
@@ -291,26 +287,22 @@ def test_two_processes(box: Box) -> None:
 def cudart(box: Box, name: str) -> Path:
     """A real libcudart, by the name of its package; skipped where it cannot be had."""
     folder = box.kit.build / "cuda-wheels" / name
-    if not list(folder.glob("**/libcudart.so*")):
-        folder.mkdir(parents=True, exist_ok=True)
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "-q",
-            "--no-deps",
-            "--disable-pip-version-check",
-            "-d",
-            str(folder),
-        ]
-        wanted = next(line for line in (CUDA / "requirements.txt").read_text().split() if line.split("=")[0] == name)
-        if subprocess.run([*command, wanted], capture_output=True, timeout=100).returncode != 0:
-            raise Skipped(f"{name} cannot be had by pip here")
-        wheel = next(folder.glob("*.whl"))
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extract(next(path for path in archive.namelist() if "/libcudart.so" in path), folder)
+    with only_one(folder):
+        if not list(folder.glob("**/libcudart.so*")):
+            folder.mkdir(parents=True, exist_ok=True)
+            fetch_cudart(folder)
     return next(folder.glob("**/libcudart.so*"))
+
+
+def fetch_cudart(folder: Path) -> None:
+    lines = (CUDA / "requirements.txt").read_text().split()
+    wanted = next(line for line in lines if line.split("=")[0] == folder.name)
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check"]
+    if subprocess.run([*command, "-d", str(folder), wanted], capture_output=True, timeout=100).returncode != 0:
+        raise Skipped(f"{folder.name} cannot be had by pip here")
+    wheel = next(folder.glob("*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extract(next(path for path in archive.namelist() if "/libcudart.so" in path), folder)
 
 
 def test_the_real_run_time_library(box: Box) -> None:

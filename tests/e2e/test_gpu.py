@@ -14,7 +14,6 @@ WAITS = {"FATHOM_GPU_SYNC": "1"}
 
 def cupti(box: Box) -> Path:
     """In a folder of its own: only who names that one has a CUPTI."""
-    (box.kit.programs / "cupti").mkdir(parents=True, exist_ok=True)
     flags = ("-std=c++20", "-O1", "-shared", "-fPIC", "-D_GNU_SOURCE", f"-I{SOURCES}", CUDA / "fake_cupti.cc")
     return built(box, "cupti/libcupti.so.13", "c++", *flags, "-Wl,-Bsymbolic", "-Wl,-soname,libcupti.so.13", "-ldl")
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from jobs import alone
 from kit import Box, check, check_true
 from test_cuda import CUDA, built
 
@@ -15,7 +16,6 @@ SLEEP = ("sleep", "1.3")
 
 def library(box: Box, *flags: str) -> Path:
     folder = "nvml-old" if flags else "nvml"
-    (box.kit.programs / folder).mkdir(parents=True, exist_ok=True)
     command = ("cc", "-O1", "-Wall", *flags, "-shared", "-fPIC", CUDA / "fake_nvml.c")
     return built(box, f"{folder}/libnvidia-ml.so.1", *command, "-Wl,-soname,libnvidia-ml.so.1")
 
@@ -81,6 +81,7 @@ def test_what_they_tell(box: Box) -> None:
     check("name", "Fake H200 (GPU-00000000)", box.info()["facts"]["gpu 0"])
 
 
+@alone("counts samples of a second")
 def test_how_often(box: Box) -> None:
     """What is dear is asked once a second, and the library is left in order."""
     record(box)
@@ -93,6 +94,7 @@ def test_how_often(box: Box) -> None:
     check_true(f"busy {counts['busy']}", counts["busy"] > 3 * counts["energy"])
 
 
+@alone("counts samples of a second")
 def test_rates_as_bytes(box: Box) -> None:
     """GPM tells MiB a second: what was sent in all is half of what was received, as both rates are."""
     record(box)
@@ -120,6 +122,7 @@ def test_shown(box: Box) -> None:
     check_true("counters", any("gpu0_power" in name for name in names))
 
 
+@alone("counts samples of a second")
 def test_older_and_broken_drivers(box: Box) -> None:
     record(box, "-DOLD")
     found = values(box)

@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
-from kit import Box, Skipped, check, check_true
+from kit import COUNT, LOSSES, Box, Skipped, check, check_true
 
 LOOKS = "name = 'pread' AND size = 13"
 
@@ -62,17 +62,22 @@ def signal_storm(box: Box, mode: str, number: int) -> None:
     told = box.told(box.record(box.kit.victim("signals"), mode, number))
     turns, handled = sum(range(number)), told["handled"]
     check("changed errno", 0, told["errors"])
-    check("regions", number, box.count("name = 'turn'"))
-    check("arguments", turns, box.value("SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'turn'"))
-    check("reads", number, box.count("name = 'pread' AND size = 11"))
-    check("stdio", number, box.count("name = 'fputc'"))
-    check("failed closes", number, box.count("name = 'close' AND error = 'EBADF'"))
     check_true("handlers ran", handled > 0)
-    check("handlers", handled, box.count("name = 'handler'"))
-    check("their reads", handled, box.count("name = 'pread' AND size = 7"))
-    numbers = box.value("SELECT sum(args['n']::BIGINT) FROM events WHERE name = 'handler'")
-    check("their arguments", sum(range(handled)), numbers)
-    check("losses", 0, box.losses())
+    calls = box.counts(
+        "name = 'turn'",
+        "name = 'pread' AND size = 11",
+        "name = 'fputc'",
+        "name = 'close' AND error = 'EBADF'",
+        "name = 'handler'",
+        "name = 'pread' AND size = 7",
+    )
+    check("regions, reads, stdio, failed closes; handlers, their reads", [number] * 4 + [handled] * 2, calls)
+    sums = box.values(
+        "SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'turn'",
+        "SELECT sum(args['n']::BIGINT) FROM events WHERE name = 'handler'",
+        LOSSES,
+    )
+    check("arguments of regions and handlers, losses", [turns, sum(range(handled)), 0], sums)
 
 
 def test_signal_storm(box: Box) -> None:
@@ -90,24 +95,20 @@ def test_handlers_on_their_own_stack(box: Box) -> None:
         box.trace = box.root / f"{mode}.fathom"
         told = box.told(box.record(box.kit.victim("signals"), mode, 0))
         check("changed errno", 0, told["errors"])
-        check("regions", 40_000, box.count("name = 'turn'"))
-        check(
-            "sum of arguments",
-            40_000 * 39_999 // 2,
-            box.value("SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'turn'"),
+        regions, handlers, arguments, losses, deep, deeper, calls = box.values(
+            COUNT.format("name = 'turn'"),
+            COUNT.format("name = 'handler'"),
+            "SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'turn'",
+            LOSSES,
+            COUNT.format("name = 'turn' AND depth IS DISTINCT FROM 0"),
+            COUNT.format("name = 'pread' AND size = 11 AND depth IS DISTINCT FROM 1"),
+            COUNT.format("name = 'pread' AND size = 11"),
         )
-        check("handlers", told["handled"], box.count("name = 'handler'"))
-        check(
-            "depth of turns",
-            [(0,)],
-            box.rows("SELECT DISTINCT depth FROM events WHERE name = 'turn'"),
-        )
-        check(
-            "depth of calls in turns",
-            [(1,)],
-            box.rows("SELECT DISTINCT depth FROM events WHERE name = 'pread' AND size = 11"),
-        )
-        check("losses", 0, box.losses())
+        check("regions and handlers", (40_000, told["handled"]), (regions, handlers))
+        check("sum of arguments", 40_000 * 39_999 // 2, arguments)
+        check("turns that are not at the top, calls that are not in turns", (0, 0), (deep, deeper))
+        check_true("calls in turns", calls > 0)
+        check("losses", 0, losses)
 
 
 def test_jumps_out_of_hooks(box: Box) -> None:

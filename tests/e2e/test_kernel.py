@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kit import Box, Skipped, check, check_true
 
+ALONE = "hooks of the kernel are those of the whole machine"
 SYSCALL = ("--layers", "syscall")
 CALLS = 400
 

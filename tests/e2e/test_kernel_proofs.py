@@ -13,6 +13,9 @@ from pathlib import Path
 from kit import Box, Row, Skipped, check, check_true
 from test_kernel import SYSCALL, losses_of, needs_kernel
 
+ALONE = "hooks of the kernel are those of the whole machine"
+
+
 # What depends on who comes first, or never returns and is in no table of strace's.
 BY_CHANCE = {"futex", "mmap", "munmap", "mprotect", "madvise", "brk", "exit", "exit_group", "restart_syscall"}
 # What a call that moved bytes is to /proc/PID/io.

@@ -6,6 +6,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+from jobs import only_one
 from kit import Box, Skipped, check, check_true
 from test_cuda import CUDA, built
 
@@ -47,17 +48,22 @@ def program(box: Box) -> Path:
 def wheel(box: Box, name: str) -> Path:
     """A package as PyPI has it, unpacked; skipped where it cannot be had."""
     folder = box.kit.build / "cuda-wheels" / name
-    if not (folder / "done").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        lines = (CUDA / "requirements.txt").read_text().split()
-        wanted = next(line for line in lines if line.split("=")[0] == name)
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check"]
-        if subprocess.run([*command, "-d", str(folder), wanted], capture_output=True, timeout=100).returncode != 0:
-            raise Skipped(f"{name} cannot be had by pip here")
-        with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
-            archive.extractall(folder)
-        (folder / "done").touch()
+    with only_one(folder):
+        if not (folder / "done").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            fetch_wheel(folder)
+            (folder / "done").touch()
     return folder
+
+
+def fetch_wheel(folder: Path) -> None:
+    lines = (CUDA / "requirements.txt").read_text().split()
+    wanted = next(line for line in lines if line.split("=")[0] == folder.name)
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check"]
+    if subprocess.run([*command, "-d", str(folder), wanted], capture_output=True, timeout=100).returncode != 0:
+        raise Skipped(f"{folder.name} cannot be had by pip here")
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        archive.extractall(folder)
 
 
 def record(box: Box, *command: object, layers: str = "app,posix", **more: str) -> bytes:

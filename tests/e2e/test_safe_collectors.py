@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from jobs import alone
 from kit import Box, Skipped, check, check_true
 from test_alnair import copying, preloaded, timeline
 
@@ -124,6 +125,7 @@ def taken(path: Path) -> None:
         one.chmod(0o777)
 
 
+@alone("takes names that a user has on the whole machine")
 def test_names_that_others_took(box: Box) -> None:
     """In a place like /tmp, and where our own directory would be: nothing of theirs is used, and the files come."""
     programs, crowd = installed(box), public(box, 0o1777)
@@ -149,6 +151,7 @@ def test_names_that_others_took(box: Box) -> None:
             check("what was written there", [], list((path / "spool").iterdir()))
 
 
+@alone("acts as the same user as the test before")
 def test_program_that_another_put_there(box: Box) -> None:
     """What is run is what the library's owner put beside it: nothing of anybody who may write there, too."""
     programs = installed(box, 0o1777)
@@ -181,6 +184,7 @@ def test_logs_that_are_links(box: Box) -> None:
 # --- programs that adopt orphans
 
 
+@alone("must end within seconds")
 def test_first_process(box: Box) -> None:
     """PID 1 of a container meets no stranger, and all that ends with it has its file when it is gone."""
     first = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]

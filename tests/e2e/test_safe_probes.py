@@ -9,9 +9,10 @@ from pathlib import Path
 
 from kit import VICTIMS, Box, Skipped, check, check_true
 from test_kernel import needs_kernel
-from test_kernel_rungs import without
+from test_kernel_flavors import without
 from test_watch import watching
 
+ALONE = "hooks of the kernel are those of the whole machine"
 TIMES = "CAST(sum(calls) AS BIGINT), CAST(sum(dur) AS BIGINT), min(dur_min), max(dur_max), max(len(hist))"
 WAYS = ("", "sessions", "sessions,multi")
 

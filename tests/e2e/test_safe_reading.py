@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from jobs import alone
 from kit import Box, Failure, Skipped, check, check_true
 
 COUNT = "SELECT count(*) AS n FROM events"
@@ -207,6 +208,7 @@ def test_strange_files(box: Box) -> None:
             asked(box, bad, READERS[1])
 
 
+@alone("must end within seconds")
 def test_false_heads(box: Box) -> None:
     """A log of heads without bodies costs no more than its size."""
     sent = interrupted(box)

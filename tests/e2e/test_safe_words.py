@@ -12,6 +12,7 @@ import stat
 import time
 from pathlib import Path
 
+from jobs import alone
 from kit import Box, Failure, Process, Skipped, check, check_true
 
 HARMFUL = re.compile(
@@ -179,6 +180,7 @@ def spilled(place: Path) -> list[str]:
     return sorted(path.name for path in place.iterdir())
 
 
+@alone("must end within seconds")
 def test_questions_end(box: Box) -> None:
     """Time, memory and signals end a question at once, with one line, and nothing is left in $TMPDIR."""
     small_recording(box)

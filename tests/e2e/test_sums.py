@@ -6,6 +6,7 @@ import os
 import signal
 from typing import Any
 
+from jobs import alone
 from kit import Box, check, check_true
 
 
@@ -48,6 +49,7 @@ def test_report_packs_nothing(box: Box) -> None:
     check_true(f"times: {unpacked} before, {packed} after", abs(packed - unpacked) < 0.01 * packed)
 
 
+@alone("the program must leave the recorder no time")
 def test_interrupted_packing(box: Box) -> None:
     """Ctrl-C while the rest is packed: the program's status, a sound recording, and the rest for the next command."""
     reads = 6_000_000

@@ -4,6 +4,7 @@
 import json
 from typing import Any
 
+from jobs import alone
 from kit import Box, check, check_true
 from test_kernel import needs_kernel
 
@@ -109,6 +110,7 @@ def test_parts_of_what_was_added_up(box: Box) -> None:
     check("over time", {"heap": total}, busy)
 
 
+@alone("hooks of the kernel are those of the whole machine")
 def test_parts_of_single_calls_and_their_sums(box: Box) -> None:
     """A layer of the kernel in detail has both, and counts once."""
     needs_kernel(box)

@@ -18,6 +18,7 @@ from typing import Any
 from kit import Box, Process, Skipped, check, check_true
 from test_kernel import needs_kernel
 
+ALONE = "the daemon records whoever the machine runs, and answers by the second"
 WORK = 300
 TOTAL = "SELECT coalesce(CAST(sum(calls) AS BIGINT), 0) FROM intervals WHERE name = 'getppid'"
 MAGIC = 0x57485446

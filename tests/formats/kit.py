@@ -10,6 +10,10 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+
+from jobs import only_one  # noqa: E402
+
 TOP = HERE.parent.parent
 CACHE = TOP / ".cache" / "formats"
 BUILD = Path(os.environ.get("FATHOM_BUILD", TOP / "build")).resolve()
@@ -49,40 +53,42 @@ def environment(name: str, requirements: str, *options: str) -> Path:
     folder = CACHE / name
     wanted = (HERE / requirements).read_text()
     stamp = folder / "installed.txt"
-    if not stamp.exists() or stamp.read_text() != wanted:
-        made = subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True, text=True, check=False)
-        pip = [
-            folder / "bin" / "pip",
-            "install",
-            "-q",
-            "--disable-pip-version-check",
-            *options,
-            "-r",
-            HERE / requirements,
-        ]
-        if made.returncode == 0:
-            made = subprocess.run(pip, capture_output=True, text=True, check=False)
-        if made.returncode != 0:
-            said = made.stderr.strip() or "no venv"
-            raise Skip(f"{requirements} cannot be installed: {said.splitlines()[-1]}")
-        stamp.write_text(wanted)
+    with only_one(folder):
+        if not stamp.exists() or stamp.read_text() != wanted:
+            install(folder, requirements, *options)
+            stamp.write_text(wanted)
     return folder / "bin"
+
+
+def install(folder: Path, requirements: str, *options: str) -> None:
+    made = subprocess.run([sys.executable, "-m", "venv", folder], capture_output=True, text=True, check=False)
+    pip = [folder / "bin" / "pip", "install", "-q", "--disable-pip-version-check", *options, "-r", HERE / requirements]
+    if made.returncode == 0:
+        made = subprocess.run(pip, capture_output=True, text=True, check=False)
+    if made.returncode != 0:
+        said = made.stderr.strip() or "no venv"
+        raise Skip(f"{requirements} cannot be installed: {said.splitlines()[-1]}")
 
 
 def npm_package(name: str, version: str) -> Path:
     """The folder of a package of npm, fetched when it is missing."""
     folder = CACHE / "npm"
     package = folder / "node_modules" / name
-    description = package / "package.json"
-    if not description.exists() or json.loads(description.read_text())["version"] != version:
-        if shutil.which("npm") is None:
-            raise Skip("npm is not installed")
-        folder.mkdir(parents=True, exist_ok=True)
-        words = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
-        done = subprocess.run([*words, f"{name}@{version}"], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise Skip(f"{name} {version} cannot be installed from npm")
+    with only_one(folder):
+        description = package / "package.json"
+        if not description.exists() or json.loads(description.read_text())["version"] != version:
+            fetch_from_npm(folder, f"{name}@{version}")
     return package
+
+
+def fetch_from_npm(folder: Path, what: str) -> None:
+    if shutil.which("npm") is None:
+        raise Skip("npm is not installed")
+    folder.mkdir(parents=True, exist_ok=True)
+    words = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder)]
+    done = subprocess.run([*words, what], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Skip(f"{what.replace('@', ' ')} cannot be installed from npm")
 
 
 def chromium() -> str:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Compares measured values with limits. A value that cannot be measured is "missing" and fails the
+// check, unless the budget is optional: silence must not pass.
 #include "analysis/check/check.h"
 
 #include <fmt/format.h>

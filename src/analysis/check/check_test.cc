@@ -166,8 +166,8 @@ TEST_F(CheckTest, TablesAndJunit) {
             "budget|value|limit|status|detail\n"
             "wall|1.00 ms|max 1 ms|ok|\n"
             "no <bad> &|1|max 0|broken|fires\n"
-            "calls of x|-|max 3|missing|no recorded call is meant by this\n"
-            "calls of x|-|max 3|skipped|no recorded call is meant by this");
+            "calls of x|-|max 3|missing|no recorded call matches\n"
+            "calls of x|-|max 3|skipped|no recorded call matches");
   EXPECT_EQ(outcome_table(outcomes).note, "1 ok, 1 broken, 1 missing, 1 skipped");
   EXPECT_THAT(lines_of(outcome_rows(outcomes)),
               HasSubstr("wall|2|wall|ok|1000000|ns|1000000|-|-|"));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The table of measures. docs/budget.md and the parser of budgets go by it.
 #include "analysis/check/measures.h"
 
 namespace fathom::analysis {
@@ -10,21 +11,21 @@ constexpr MeasureDef kMeasures[] = {
     {"wall", Subject::kRun, kNanoseconds, "wall time"},
     {"cpu", Subject::kRun, kNanoseconds, "CPU time of all processes, as sampled"},
     {"memory", Subject::kRun, kBytes, "largest resident memory of all processes, as sampled"},
-    {"self", Subject::kCalls, kNanoseconds, "time in the calls themselves"},
+    {"self", Subject::kCalls, kNanoseconds, "time in the calls, excluding nested calls"},
     {"share", Subject::kCalls, kPercent, "self time in percent of all threads' time"},
-    {"total", Subject::kCalls, kNanoseconds, "time in the calls and in what they called"},
+    {"total", Subject::kCalls, kNanoseconds, "time in the calls, including nested calls"},
     {"calls", Subject::kCalls, kCount, "number of calls"},
     {"errors", Subject::kCalls, kCount, "number of calls that failed"},
     {"bytes", Subject::kCalls, kBytes, "bytes moved"},
     {"mean", Subject::kCalls, kNanoseconds, "mean time of a call"},
     {"p50", Subject::kCalls, kNanoseconds, "median time of a call"},
-    {"p99", Subject::kCalls, kNanoseconds, "time of a call that 99 % stay below"},
+    {"p99", Subject::kCalls, kNanoseconds, "99th percentile of the time of a call"},
     {"max", Subject::kCalls, kNanoseconds, "time of the longest call"},
-    {"total", Subject::kCounter, kNone, "what a counter that only grows came to"},
+    {"total", Subject::kCounter, kNone, "final value of a counter that only grows"},
     {"mean", Subject::kCounter, kNone, "mean of a counter that goes up and down"},
     {"max", Subject::kCounter, kNone, "its largest value"},
     {"losses", Subject::kLosses, kCount, "events that were lost"},
-    {"insights", Subject::kInsights, kCount, "rules of that severity, or a graver one, that fire"},
+    {"insights", Subject::kInsights, kCount, "rules of that severity or above that fire"},
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads sums, not events, wherever it can, so that a check of a large recording takes milliseconds.
+// Percentiles come from histograms.
 #include "analysis/check/meter.h"
 
 #include <fmt/format.h>
@@ -155,12 +157,12 @@ Result<Reading> Meter::calls(const Budget& budget) {
   const bool only_layer = budget.function.empty() && budget.category.empty() && budget.file.empty();
   const bool layer_known = only_layer && !budget.layer.empty();
   if (!sums.any() && !layer_known) {
-    return absent(only_layer ? "no call was recorded" : "no recorded call is meant by this");
+    return absent(only_layer ? "no call was recorded" : "no recorded call matches");
   }
   Reading reading{std::nullopt, budget.unit, ""};
   if (is_time_of_a_call(budget.measure)) {
     reading.value = sums.time_of_a_call(budget.measure);
-    if (!reading.value) reading.detail = "there is no call whose time could be told";
+    if (!reading.value) reading.detail = "no recorded call has a time";
     return reading;
   }
   if (budget.measure == "share") {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Joins both sides by key and estimates each line. The explained share is taken of the change of
+// thread time, because wall times of parallel threads do not add up.
 #include "analysis/compare/compare.h"
 
 #include <algorithm>

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "analysis/compare/compare.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -24,14 +25,10 @@ std::string percent_text(const Estimate& estimate) {
 
 std::string p_text(double p) { return p < 0.0001 ? "p < 0.0001" : fmt::format("p = {:.4f}", p); }
 
-std::string runs_text(std::size_t count) {
-  return fmt::format("{} {}", count, count == 1 ? "run" : "runs");
-}
-
 std::string commands(const Comparison& comparison) {
   return fmt::format("Before: {} ({}). After: {} ({}).", comparison.before_command,
-                     runs_text(comparison.before), comparison.after_command,
-                     runs_text(comparison.after));
+                     counted(comparison.before, "run"), comparison.after_command,
+                     counted(comparison.after, "run"));
 }
 
 std::string wall(const Comparison& comparison, bool changed) {
@@ -53,17 +50,22 @@ std::string wall(const Comparison& comparison, bool changed) {
 }
 
 std::string name_of(const Difference& line) {
-  if (line.key[0] == kElsewhere) return "Time outside of recorded calls";
+  if (line.key[0] == kElsewhere) return "Time outside recorded calls";
   const bool of_layer = line.key.size() > 1 && !line.key[1].empty();
   return of_layer ? fmt::format("{} ({})", line.key[0], line.key[1]) : line.key[0];
 }
 
+// What a line explains may exceed the whole change, where other lines fell.
+std::string part_text(const Difference& line) {
+  return *line.explains >= 100.5 ? "more than all" : fmt::format("{:.0f} %", *line.explains);
+}
+
 std::string cause(const Difference& line, std::string_view of_what) {
   std::string text =
-      fmt::format("{} explains {:.0f} %{}: {} of self time became {}", name_of(line),
-                  *line.explains, of_what, human_ns(line.value.before), human_ns(line.value.after));
+      fmt::format("{} explains {}{}: {} of self time became {}", name_of(line), part_text(line),
+                  of_what, human_ns(line.value.before), human_ns(line.value.after));
   if (line.calls) {
-    text += fmt::format(", {} calls became {}", human_count(line.calls->before),
+    text += fmt::format(", {} became {}", counted_roughly(line.calls->before, "call"),
                         human_count(line.calls->after));
   }
   if (line.value.p && !line.value.significant())
@@ -91,8 +93,8 @@ void add_causes(const Comparison& comparison, std::vector<std::string>& words) {
   }
   const std::vector<const Difference*> files = causes_in(comparison.lines("file"));
   if (!files.empty()) {
-    words.push_back(fmt::format("Of files, {} explains most: {:.0f} %.", files[0]->key[0],
-                                *files[0]->explains));
+    words.push_back(fmt::format("The file that explains most is {}: {}.", files[0]->key[0],
+                                part_text(*files[0])));
   }
 }
 
@@ -133,12 +135,12 @@ void add_figures(const Comparison& comparison, std::vector<std::string>& words) 
 
 std::string how_to_repeat(const Comparison& comparison) {
   if (comparison.before > 1 || comparison.after > 1) {
-    return "One side has a single run, so noise cannot be told from change: give both at least "
-           "two.";
+    return "One side has a single run, so the change may be noise: give each side at least two "
+           "runs.";
   }
-  return "One run each: noise cannot be told from change. Repeat each side, 'for i in 1 2 3 4 5; "
-         "do "
-         "fathom run -o before/$i.fathom -- CMD; done', then 'fathom diff before after'.";
+  return "Each side has a single run, so the change may be noise. Repeat each side with 'for i in "
+         "1 2 3 4 5; do fathom run -o before/$i.fathom -- CMD; done', then 'fathom diff before "
+         "after'.";
 }
 
 }  // namespace

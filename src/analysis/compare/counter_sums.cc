@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Counters that only grow are compared by their growth, others by mean and maximum; which is which
+// is a list of names in the query.
 #include "analysis/compare/counter_sums.h"
 
 #include <algorithm>

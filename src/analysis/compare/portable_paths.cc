@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Strips the common checkout directory from paths, so that the same file in two working directories
+// is one line of the comparison.
 #include "analysis/compare/portable_paths.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Decides by wall-clock overlap whether recordings of a directory are repetitions or hosts of one
+// run. Where a manifest does not tell its times, it is one run.
 #include "analysis/compare/repetitions.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads one recording into plain numbers and lets it go: only one store is open at a time, however
+// many repetitions there are.
 #include "analysis/compare/run_sums.h"
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include "analysis/compare/portable_paths.h"
 #include "analysis/compare/sums.h"
 #include "analysis/facts.h"
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "base/files.h"
 #include "base/sum.h"
@@ -88,8 +91,8 @@ Status add_figures(Store& store, RunSums& run) {
       store.query(fmt::format(
           "WITH {} SELECT CAST(sum(bytes) FILTER (category = 'read') AS DOUBLE), "
           "CAST(sum(bytes) FILTER (category = 'write') AS DOUBLE), CAST(sum(calls) AS DOUBLE), "
-          "CAST(sum(errors) AS DOUBLE) FROM sums WHERE layer IN ('stdio', 'posix')",
-          sums_sql())));
+          "CAST(sum(errors) AS DOUBLE) FROM sums WHERE {}",
+          sums_sql(), layer_sql("layer IN @io"))));
   const auto add = [&](const char* name, Measure measure, const std::optional<double>& value) {
     if (value) run.figures.push_back({name, measure, *value});
   };

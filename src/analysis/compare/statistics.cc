@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Student's distribution by the incomplete beta function, evaluated as a continued fraction.
+// Written here because no statistics library is linked.
 #include "analysis/compare/statistics.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Warnings before numbers: other layers, other machines, losses or partial recordings make a
+// difference that is not the program's.
 #include "analysis/compare/unlike.h"
 
 #include <fmt/format.h>
@@ -38,10 +40,10 @@ void add_layers(Runs before, Runs after, std::vector<std::string>& words) {
   for (const auto& [runs, side] : {std::pair{before, "before"}, std::pair{after, "after"}}) {
     const std::vector<std::string> missing = missing_in(layers, runs);
     if (missing.empty()) continue;
-    words.push_back(fmt::format(
-        "Warning: not every recording of '{}' has {} {}, so what belongs there seems new or gone; "
-        "record both sides with the same --layers.",
-        side, missing.size() == 1 ? "layer" : "layers", join(missing, ", ")));
+    words.push_back(
+        fmt::format("Warning: not every recording of '{}' has {} {}, so functions there look new "
+                    "or gone; record both sides with the same --layers.",
+                    side, missing.size() == 1 ? "layer" : "layers", join(missing, ", ")));
   }
 }
 
@@ -59,12 +61,13 @@ void add_incomplete(Runs runs, std::vector<std::string>& words) {
   const auto broken =
       first_with(runs, [](const RunSums& run) { return !run.nature.trouble.empty(); });
   if (broken) {
-    words.push_back(fmt::format("Warning: not complete, so that sums are too small: {} ({}).",
-                                broken->second, broken->first->nature.trouble));
+    words.push_back(
+        fmt::format("Warning: the recording is incomplete, so its sums are too small: {} ({}).",
+                    broken->second, broken->first->nature.trouble));
   }
   const auto lossy = first_with(runs, [](const RunSums& run) { return run.nature.lost > 0; });
   if (lossy) {
-    words.push_back(fmt::format("Warning: events were lost, so that sums are too small: {} ({}).",
+    words.push_back(fmt::format("Warning: events were lost, so the sums are too small: {} ({}).",
                                 lossy->second,
                                 human_count(static_cast<double>(lossy->first->nature.lost))));
   }

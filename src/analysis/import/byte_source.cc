@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Resynchronises at the next gzip member after damage. DFTracer and our own exports write many
+// members, so one bad block costs one member.
 #include "analysis/import/byte_source.h"
 
 #include <fcntl.h>

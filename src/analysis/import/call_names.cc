@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Foreign traces use many spellings of a libc function (open64, __open_2, __isoc99_fscanf). They
+// become the names that our own layers use, so that reports and rules apply.
 #include "analysis/import/call_names.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Uses simdjson's DOM on one object at a time. Unknown fields are ignored: each producer of this
+// format adds some.
 #include "analysis/import/chrome_event.h"
 
 #include <simdjson.h>

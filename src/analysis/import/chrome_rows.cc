@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
+// Two passes over the files: depths and process names are only known at the end, and rows must not
+// be kept in memory until then.
 #include "analysis/import/chrome_rows.h"
 
 #include <algorithm>
 #include <optional>
 
 #include "analysis/import/pfw_line.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -20,7 +23,7 @@ std::pair<std::string, std::string> thread_of(const ChromeSpan& span) {
 
 // Work of a device is done beside its stream's other work, and what stands for a thread in the file
 // is a stream.
-bool is_on_device(std::string_view layer) { return layer == "gpu"; }
+bool is_on_device(std::string_view layer) { return trace::is_device(layer); }
 
 bool nests(const ChromeSpan& span, std::string_view layer) {
   return span.on_thread && !is_on_device(layer);
@@ -57,7 +60,7 @@ void ChromeFacts::add(const ChromeSpan& span) {
   const std::string_view layer = place_of(span.category).layer;
   widen(span.pid, thread_number(span, layer), span.ts, span.ts + span.dur);
   if (is_on_device(layer)) streams_.insert({span.pid, span.tid});
-  const bool outer = layer == "app" || layer == "python";
+  const bool outer = trace::is_code(layer);
   const NestingRank inner = layer == "stdio" ? NestingRank::kStdio : NestingRank::kPosix;
   if (nests(span, layer))
     nestings_[thread_of(span)].add(span.ts, span.dur, outer ? NestingRank::kApp : inner);
@@ -141,7 +144,7 @@ void ChromeRows::add(const ChromeSpan& span, trace::EventBatch& out) {
   row.name = strings_->code(span.name);
   row.category = strings_->code_or_null(place.category);
   // Arguments of the program's own functions are its own words, whatever they are called.
-  const bool call = place.layer != "app" && place.layer != "python";
+  const bool call = !trace::is_code(place.layer);
   for (const auto& [key, text] : span.args) {
     if (!call || !take(key, text, row)) out.args.add(strings_->code(key), text);
   }

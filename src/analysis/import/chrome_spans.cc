@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Pairs B/E and b/e events. Ends without a begin are counted and reported, not guessed.
 #include "analysis/import/chrome_spans.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Recognised only if every line of the head is a stack, since nearly any text has lines that end in
+// a number.
 #include "analysis/import/collapsed.h"
 
 #include <algorithm>

@@ -38,12 +38,12 @@ class DxtImport {
 
   Status gather(std::span<const std::string> texts) {
     jobs_.emplace_back();
-    const LineTaker taker = {.line = [&](std::string_view line) { return learn(line); },
-                             .file_ends = [&]() -> Status {
-                               jobs_.emplace_back();
-                               return {};
-                             }};
-    FATHOM_TRY(import_lines(texts, options_, taker, total_));
+    const LineConsumer consumer = {.line = [&](std::string_view line) { return learn(line); },
+                                   .file_ends = [&]() -> Status {
+                                     jobs_.emplace_back();
+                                     return {};
+                                   }};
+    FATHOM_TRY(import_lines(texts, options_, consumer, total_));
     jobs_.pop_back();
     if (total_.rows == 0) return nothing_found(files_.front());
     for (auto& [rank, nesting] : nestings_) nesting.finish();
@@ -54,12 +54,12 @@ class DxtImport {
     FATHOM_ASSIGN(trace::RecordingWriter writer,
                   trace::RecordingWriter::create(directory, darshan_manifest(jobs_, files_)));
     ImportOutcome again;  // the first pass has counted already
-    const LineTaker taker = {.line = [&](std::string_view line) { return add(line, writer); },
-                             .file_ends = [&]() -> Status {
-                               end_log(writer);
-                               return {};
-                             }};
-    FATHOM_TRY(import_lines(texts, options_, taker, again));
+    const LineConsumer consumer = {.line = [&](std::string_view line) { return add(line, writer); },
+                                   .file_ends = [&]() -> Status {
+                                     end_log(writer);
+                                     return {};
+                                   }};
+    FATHOM_TRY(import_lines(texts, options_, consumer, again));
     FATHOM_TRY(writer.append(events_));
     tell_losses(total_, writer.manifest());
     return writer.finish();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses the text that Darshan's own tools print. Its binary logs go through those tools first
+// (darshan_log.cc).
 #include "analysis/import/darshan_line.h"
 
 #include <algorithm>

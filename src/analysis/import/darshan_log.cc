@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Runs darshan-parser into a file without a name where the log is binary, and says which command to
+// type where it is not installed.
 #include "analysis/import/darshan_log.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Darshan has sums and no events, so its counters become rows of `summary`. Modules that work
+// through others are charged only for what is not counted below them.
 #include "analysis/import/darshan_records.h"
 
 #include <algorithm>

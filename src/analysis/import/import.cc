@@ -61,8 +61,8 @@ Result<const ImporterDef*> choose(std::span<const std::string> files, const std:
   for (const ImporterDef* def : kImporters) {
     if (def->matches(head)) return def;
   }
-  return Error{Code::kInvalid, files.front() + ": no trace that we know",
-               "fathom reads " + names() + "; --format names one"};
+  return Error{Code::kInvalid, files.front() + ": unknown trace format",
+               "fathom reads " + names() + "; name one with --format"};
 }
 
 // Only a recording is ever replaced.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The loop that importers of line formats share: progress, damage counts, ends of files.
 #include "analysis/import/import_lines.h"
 
 #include <optional>
@@ -13,7 +14,7 @@ constexpr std::int64_t kLinesPerProgress = 1 << 14;
 }  // namespace
 
 Status import_lines(std::span<const std::string> files, const ImportOptions& options,
-                    const LineTaker& taker, ImportOutcome& outcome) {
+                    const LineConsumer& consumer, ImportOutcome& outcome) {
   std::int64_t lines = 0;
   for (const std::string& path : files) {
     FATHOM_ASSIGN(LineReader reader, LineReader::open(path));
@@ -21,10 +22,10 @@ Status import_lines(std::span<const std::string> files, const ImportOptions& opt
       FATHOM_ASSIGN(const std::optional<std::string_view> line, reader.next());
       if (!line) break;
       if (++lines % kLinesPerProgress == 0 && options.on_progress) options.on_progress(lines);
-      FATHOM_ASSIGN(const bool known, taker.line(*line));
+      FATHOM_ASSIGN(const bool known, consumer.line(*line));
       if (!known) ++outcome.damaged_lines;
     }
-    if (taker.file_ends) FATHOM_TRY(taker.file_ends());
+    if (consumer.file_ends) FATHOM_TRY(consumer.file_ends());
     outcome.damaged_parts += reader.damage();
   }
   return {};

@@ -12,15 +12,15 @@
 
 namespace fathom::analysis {
 
-struct LineTaker {
+struct LineConsumer {
   // False: the line is none of the format. Empty lines come too.
   std::function<Result<bool>(std::string_view line)> line;
   // Once behind the last line of each file; may be empty.
   std::function<Status()> file_ends = {};
 };
 
-// Hands every line to `taker`; counts damaged lines and parts in `outcome`.
+// Hands every line to `consumer`; counts damaged lines and parts in `outcome`.
 Status import_lines(std::span<const std::string> files, const ImportOptions& options,
-                    const LineTaker& taker, ImportOutcome& outcome);
+                    const LineConsumer& consumer, ImportOutcome& outcome);
 
 }  // namespace fathom::analysis

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A small tokenizer that finds object boundaries, so that files larger than memory can be read.
+// simdjson then parses one object at a time.
 #include "analysis/import/json_events.h"
 
 #include <utility>

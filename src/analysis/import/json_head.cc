@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Looks at the first bytes only, to tell formats apart that are all JSON, without parsing a
+// possibly huge file.
 #include "analysis/import/json_head.h"
 
 namespace fathom::analysis {

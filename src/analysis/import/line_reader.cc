@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Lines are views into the buffer, with padding behind them for simdjson. A line never spans a gap
+// in a damaged file.
 #include "analysis/import/line_reader.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Splitting at blanks, for output that programs print for people.
 #include "analysis/import/line_words.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sorts spans by begin and length and keeps a stack. Microsecond clocks make ties, which are
+// decided by the layer's rank.
 #include "analysis/import/nesting.h"
 
 #include <algorithm>

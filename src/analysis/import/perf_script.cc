@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A state machine over the lines of `perf script`. Fields are recognised by their shape, because
+// their order depends on options and versions.
 #include "analysis/import/perf_script.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The first pass over .pfw files. Hashes may be defined after their use or in another process's
+// file, so all names are gathered before a row is made.
 #include "analysis/import/pfw_facts.h"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 
 #include "analysis/contract.h"
 #include "base/files.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -20,7 +23,7 @@ constexpr std::int64_t kInt64Max = std::numeric_limits<std::int64_t>::max();
 
 NestingRank rank_of(std::string_view layer) {
   if (layer == "stdio") return NestingRank::kStdio;
-  return layer == "app" || layer == "python" ? NestingRank::kApp : NestingRank::kPosix;
+  return trace::is_code(layer) ? NestingRank::kApp : NestingRank::kPosix;
 }
 
 bool valid_id(const std::optional<std::int64_t>& id) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Accepts what DFTracer really writes: invalid UTF-8, raw control characters, numbers in quotes.
+// Repairs are tried only after the strict parser failed.
 #include "analysis/import/pfw_line.h"
 
 #include <simdjson.h>

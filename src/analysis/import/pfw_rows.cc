@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The second pass. What has a column of ours leaves the arguments; everything else stays there, so
+// that nothing of the foreign trace is lost.
 #include "analysis/import/pfw_rows.h"
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 #include <optional>
 
 #include "analysis/contract.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -132,7 +135,7 @@ void PfwRows::add_event(const PfwLine& line, const PfwTimes& times, trace::Event
   Call call{.row = &row,
             .is_call = layer != "app",
             .name = {.plain = line.name, .category = line.category}};
-  if (layer == "posix" || layer == "stdio") call.name = call_name(layer, line.name);
+  if (trace::is_io(layer)) call.name = call_name(layer, line.name);
   row.name = strings_->code(call.name.plain);
   row.category = strings_->code_or_null(call.name.category);
   if (call.name.plain != line.name) row.entry = strings_->code(line.name);
@@ -239,7 +242,7 @@ void PfwRows::add_interval(const PfwLine& line, const PfwTimes& times, PfwUnit u
   row.pid = origin.pid;
   row.tid = origin.tid;
   row.host = origin.host;
-  const bool libc = layer == "posix" || layer == "stdio";
+  const bool libc = trace::is_io(layer);
   const CallName name =
       libc ? call_name(layer, line.name) : CallName{.plain = line.name, .category = line.category};
   row.width = facts_->interval_ns;

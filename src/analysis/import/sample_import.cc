@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Lives of processes and threads are those of their first and last samples, since sampled formats
+// know nothing better.
 #include "analysis/import/sample_import.h"
 
 #include <algorithm>
@@ -64,9 +66,10 @@ Status SampleImport::add(const ImportedSample& sample) {
 }
 
 Result<ImportOutcome> SampleImport::read(std::span<const std::string> files,
-                                         const ImportOptions& options, const LineTaker& taker) {
+                                         const ImportOptions& options,
+                                         const LineConsumer& consumer) {
   ImportOutcome outcome;
-  FATHOM_TRY(import_lines(files, options, taker, outcome));
+  FATHOM_TRY(import_lines(files, options, consumer, outcome));
   if (rows_ == 0) return nothing_found(files.front());
   outcome.rows = rows_;
   FATHOM_TRY(finish(outcome));

@@ -41,10 +41,10 @@ class SampleImport {
                                      const std::string& directory);
   // `sample.ts` counts from anywhere: the first becomes 0 at finish().
   Status add(const ImportedSample& sample);
-  // All lines of the files through `taker`, which adds samples; then the recording is put in place,
-  // with what was lost. An error where no sample was found.
+  // All lines of the files through `consumer`, which adds samples; then the recording is put in
+  // place, with what was lost. An error where no sample was found.
   Result<ImportOutcome> read(std::span<const std::string> files, const ImportOptions& options,
-                             const LineTaker& taker);
+                             const LineConsumer& consumer);
 
  private:
   struct Life {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The format of our golden tests. People write it, so a mistake is an error that names its line.
 #include "analysis/import/text_recording.h"
 
 #include <charconv>
@@ -14,6 +15,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "trace/recording/recording_writer.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -45,8 +47,7 @@ Result<Ids> ids_of(const std::string& text) {
   return ids;
 }
 
-// "+500": a length in ns.
-Result<std::int64_t> length_of(TextWords& words) {
+Result<std::int64_t> length_of(TextWords& words) {  // "+500": ns
   FATHOM_ASSIGN(const std::string text, words.word("duration"));
   const Result<std::int64_t> number =
       text.starts_with('+') ? parse_int(std::string_view(text).substr(1)) : parse_int("");
@@ -65,9 +66,7 @@ Status take_into(TextWords& words, std::string_view key, T& place) {
 }
 
 // Layers whose events lie inside each other on a thread.
-bool nests(std::string_view layer) {
-  return layer != "gpu" && layer != "block" && layer != "sched" && layer != "net";
-}
+bool nests(std::string_view layer) { return trace::is_in_threads(layer); }
 
 // Everything the text says, until it is whole.
 class TextReader {
@@ -343,7 +342,7 @@ class TextReader {
     const auto counts = [&](std::size_t at) { return nests(strings_.view(events_.layer[at])); };
     for (std::size_t at = 0; at < events_.rows(); ++at) {
       const std::string_view layer = strings_.view(events_.layer[at]);
-      const bool outer = layer == "app" || layer == "python";
+      const bool outer = trace::is_code(layer);
       const NestingRank inner = layer == "stdio" ? NestingRank::kStdio : NestingRank::kPosix;
       if (counts(at))
         thread_of(at).add(events_.ts[at], events_.dur[at], outer ? NestingRank::kApp : inner);

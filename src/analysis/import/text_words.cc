@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Tokenizes the textual recording: words, key=value pairs, quotes and escapes. Keys that nobody
+// took are an error.
 #include "analysis/import/text_words.h"
 
 #include <charconv>

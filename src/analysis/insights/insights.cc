@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Runs rules as untrusted SQL, ours too: then a user's rule can do exactly what ours can.
 #include "analysis/insights/insights.h"
 
 #include <algorithm>
@@ -102,7 +103,7 @@ Result<Table> evidence_of(Store& store, const Rule& rule) {
   Result<Table> rows = store.query_untrusted(rule.evidence);
   if (!rows) return of_rule(rule, rows.error());
   rows->title = rule.title;
-  if (rows->rows.empty()) rows->note = "nothing in this recording";
+  if (rows->rows.empty()) rows->note = "no row in this recording";
   return rows;
 }
 

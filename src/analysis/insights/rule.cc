@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses the comment header of a rule and fills values into its sentences. Errors name the file,
+// since rules are written by users.
 #include "analysis/insights/rule.h"
 
 #include <fmt/format.h>
@@ -8,6 +10,7 @@
 #include <optional>
 
 #include "base/cell.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -20,7 +23,7 @@ constexpr std::string_view kEvidenceMark = "-- evidence:";
 using Header = std::map<std::string, std::string, std::less<>>;
 
 Error bad_rule(const std::string& where, const std::string& what) {
-  return {Code::kCorrupt, where + ": " + what, "see docs/rules.md for the form of a rule"};
+  return {Code::kCorrupt, where + ": " + what, "docs/rules.md explains the format"};
 }
 
 bool is_id(std::string_view text) {
@@ -48,7 +51,7 @@ Result<Header> read_header(std::string_view text, const std::string& where, std:
     if (words.empty() || words.starts_with("SPDX-")) continue;
     const std::size_t colon = words.find(':');
     if (colon == std::string_view::npos)
-      return bad_rule(where, "'" + escape_control(words) + "' is no 'key: text'");
+      return bad_rule(where, "'" + escape_control(words) + "' is not 'key: text'");
     last = &header[std::string(trim(words.substr(0, colon)))];
     *last = trim(words.substr(colon + 1));
   }
@@ -81,14 +84,20 @@ std::string plain_text(const Value& cell) {
   return number ? fmt::format("{:g}", *number) : "?";
 }
 
+// A form is one word; `count` may be followed by what is counted, in the singular.
 Result<std::string> shown(const Value& cell, std::string_view form) {
+  constexpr std::string_view kCounted = "count ";
+  const std::string_view noun =
+      form.starts_with(kCounted) ? trim(form.substr(kCounted.size())) : std::string_view();
+  if (!noun.empty()) form = "count";
   if (form == "text") return plain_text(cell);
   const std::optional<double> number = number_in(cell);
   if (form != "count" && form != "bytes" && form != "ns" && form != "percent") {
-    return Error{Code::kCorrupt, "'" + std::string(form) + "' is no form",
-                 "a value is shown as count, bytes, ns, percent or text"};
+    return Error{Code::kCorrupt, "'" + std::string(form) + "' is not a format",
+                 "use count, count NOUN, bytes, ns, percent or text"};
   }
   if (!number) return std::string("?");
+  if (!noun.empty()) return counted_roughly(*number, noun);
   if (form == "count") return human_count(*number);
   if (form == "bytes") return human_bytes(*number);
   if (form == "ns") return human_ns(*number);

@@ -6,7 +6,7 @@
 //   -- id: small-reads
 //   -- severity: high                  (high, medium, low or good)
 //   -- title: Many small reads
-//   -- says: {calls:count} reads of {each:bytes} take {time:ns}, {share:percent} of all threads'
+//   -- says: {calls:count read} of {each:bytes} took {time:ns}, {share:percent} of the threads'
 //   time
 //   -- gain: the time that they take beyond what as many bytes take in large reads
 //   -- try: read larger blocks, or many at once
@@ -15,7 +15,8 @@
 //   -- evidence:
 //   SELECT …                           the rows behind it, for `fathom show`
 //
-// {column:form} stands for a column of the row, shown as count, bytes, ns, percent or text. The
+// {column:form} stands for a column of the row, shown as count, bytes, ns, percent or text; `count
+// NOUN` adds the noun, in the plural unless the count is 1: {files:count file}. The
 // column `gain` is the time that could be saved, in ns, of the run's wall time or of threads' time
 // as the rule's words say; NULL or absent where it cannot be told.
 #pragma once

@@ -45,7 +45,7 @@ TEST(Rule, SaysWhatIsWrongWithIt) {
       {without(kSound, "-- gain:", "-- loss:"), "unknown key 'loss'"},
       {without(kSound, "low", "grave"), "the severity is high, medium, low or good"},
       {without(kSound, "a-rule", "A rule"), "an id is made of"},
-      {without(kSound, "-- title: A title\n", "-- title\n"), "is no 'key: text'"},
+      {without(kSound, "-- title: A title\n", "-- title\n"), "is not 'key: text'"},
       {without(kSound, "SELECT 1 AS n;\n"), "there is no query"},
       {without(kSound, "-- evidence:\n"), "there is no '-- evidence:'"},
       {without(kSound, "SELECT 2;\n"), "there is no query after"},
@@ -61,12 +61,15 @@ TEST(Rule, SaysWhatIsWrongWithIt) {
 
 TEST(Rule, FillsInValues) {
   Table table;
-  table.columns = {{"n"}, {"size"}, {"time"}, {"share"}, {"name"}, {"none"}};
-  table.rows = {
-      {std::int64_t{1500}, std::int64_t{4096}, 2.5e9, 12.34, std::string("a\nb"), Value()}};
+  table.columns = {{"n"}, {"size"}, {"time"}, {"share"}, {"name"}, {"none"}, {"one"}, {"two"}};
+  table.rows = {{std::int64_t{1500}, std::int64_t{4096}, 2.5e9, 12.34, std::string("a\nb"), Value(),
+                 std::int64_t{1}, std::int64_t{2}}};
   const auto filled = [&](std::string_view words) { return fill_in(words, table, table.rows[0]); };
   EXPECT_EQ(*filled("{n:count} {size:bytes} {time:ns} {share:percent} {name:text} {none:ns}"),
             "1.50 k 4.00 KiB 2.50 s 12.3 % a\nb ?");
+  EXPECT_EQ(*filled("{n:count file} of {one:count process}, {two:count process}"),
+            "1.50 k files of 1 process, 2 processes");
+  EXPECT_EQ(*filled("{none:count file}"), "?");
   EXPECT_EQ(*filled("{n} plain"), "1500 plain");
   EXPECT_FALSE(filled("{other:count}"));
   EXPECT_FALSE(filled("{n:apples}"));

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
+// Views that rules start from, so that each rule need not decide anew what counts as a file or as
+// thread time.
 #include "analysis/insights/rule_views.h"
 
 #include <string>
+
+#include "analysis/layer_sql.h"
 
 namespace fathom::analysis {
 namespace {
@@ -11,7 +15,7 @@ constexpr char kIo[] = R"(
   CREATE OR REPLACE VIEW io AS
   SELECT *, category AS direction, CAST(list_sum(sizes[1:16]) AS BIGINT) AS small,
          positioned - consecutive - forward AS random FROM summary
-  WHERE layer IN ('stdio', 'posix') AND category IN ('read', 'write') AND file LIKE '/%'
+  WHERE layer IN @io AND category IN ('read', 'write') AND file LIKE '/%'
     AND NOT starts_with(file, '/proc/') AND NOT starts_with(file, '/sys/') AND NOT starts_with(file, '/dev/'))";
 
 }  // namespace
@@ -20,12 +24,12 @@ std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
   const std::string known =
       wall ? std::to_string(*wall) : R"(greatest(coalesce((SELECT max("last") FROM summary), 0),
                          coalesce((SELECT max(ts) FROM counters), 0)))";
-  return R"(
+  return layer_sql(R"(
   WITH runs AS (SELECT CAST()" +
-         known + R"( AS BIGINT) AS wall),
+                   known + R"( AS BIGINT) AS wall),
   sums AS (
-    SELECT *, coalesce(layer IN ('syscall', 'sched', 'vfs', 'fs', 'pagecache', 'block', 'net'), false) AS kernel
-    FROM summary WHERE layer IS DISTINCT FROM 'gpu'),  -- the time of devices is no thread's
+    SELECT *, coalesce(layer IN @kernel, false) AS kernel
+    FROM summary WHERE @undevice),  -- the time of devices is no thread's
   -- What the kernel counts lies inside calls of the layers above, where there are such.
   calls AS (
     SELECT coalesce(CASE WHEN bool_and(kernel) THEN sum(self) FILTER (layer = 'syscall')
@@ -39,14 +43,14 @@ std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
   SELECT wall,
          CAST(greatest(CASE threads WHEN 0 THEN wall ELSE life END, in_calls) AS BIGINT) AS thread_time,
          CAST(in_calls AS BIGINT) AS in_calls, threads, processes, CAST(events AS BIGINT) AS events,
-         CAST()" +
-         std::to_string(begin) + R"( AS BIGINT) AS "begin"
-  FROM runs, calls, lives, who)";
+         CAST()" + std::to_string(begin) +
+                   R"( AS BIGINT) AS "begin"
+  FROM runs, calls, lives, who)");
 }
 
 Status create_rule_views(sql::Connection& connection, std::optional<std::int64_t> wall) {
   FATHOM_TRY(connection.execute("CREATE OR REPLACE VIEW totals AS" + totals_sql(wall, 0)));
-  return connection.execute(kIo);
+  return connection.execute(layer_sql(kIo));
 }
 
 }  // namespace fathom::analysis

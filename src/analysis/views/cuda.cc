@@ -15,7 +15,7 @@ using enum Measure;
 
 constexpr std::int64_t kRows = 30;
 constexpr std::string_view kNothing =
-    "no call of the CUDA driver was recorded; fathom run --layers +cuda records them";
+    "no CUDA driver call was recorded; use fathom run --layers +cuda";
 
 std::string keys_sql(const ViewOptions& options) {
   return options.by.empty() ? "" : columns_sql(options.by) + ", ";
@@ -66,10 +66,9 @@ std::string note_of_times(const Table& table, std::string_view runs) {
   const std::size_t column = column_of(table, runs);
   const bool ran =
       std::ranges::any_of(table.rows, [&](const auto& row) { return !row[column].is_null(); });
-  return ran ? "total: of the calls on the host; gpu_total: on the GPU"
-             : "times are those of the calls on the host; fathom run --layers +gpu also records "
-               "those "
-               "of the GPU";
+  return ran ? "total: time of the calls on the host; gpu_total: time on the GPU"
+             : "times are those of the calls on the host; use fathom run --layers +gpu to record "
+               "GPU times";
 }
 
 // --- kernels
@@ -174,7 +173,7 @@ Result<Report> run_copies(Store& store, const ViewOptions& options) {
 extern const ViewDef kCudaView;
 const ViewDef kCudaView = {
     .name = "cuda",
-    .help = "calls of the CUDA driver: time, errors, bytes",
+    .help = "CUDA driver calls: time, errors, bytes",
     .by = kCallsBy,
     .run = run_calls,
     .sql = [] { return calls_sql(""); },
@@ -183,7 +182,7 @@ const ViewDef kCudaView = {
 extern const ViewDef kKernelsView;
 const ViewDef kKernelsView = {
     .name = "kernels",
-    .help = "kernels that were launched: how often, how large, what launching and running took",
+    .help = "CUDA kernels: launches, sizes, time to launch and to run",
     .by = kEventsBy,
     .run = run_kernels,
     .sql = [] { return kernels_sql(""); },
@@ -193,7 +192,7 @@ const ViewDef kKernelsView = {
 extern const ViewDef kCopiesView;
 const ViewDef kCopiesView = {
     .name = "copies",
-    .help = "bytes to, from and on GPUs, by direction",
+    .help = "bytes copied to, from and on GPUs, by direction",
     .by = kEventsBy,
     .run = run_copies,
     .sql = [] { return copies_sql(""); },

@@ -53,7 +53,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"errors", kCount},
                        {"read", kBytes},
                        {"written", kBytes}});
-  if (all == 0) table.note = "no call with a file was recorded";
+  if (all == 0) table.note = "no call on a file was recorded";
   note_left_out(table, all, "directories");
   FATHOM_TRY(note_other_files(store, table));
   return Report{.words = {}, .sections = {{std::move(table)}}};
@@ -64,7 +64,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kDirectoriesView;
 const ViewDef kDirectoriesView = {
     .name = "directories",
-    .help = "directories with all that lies under them; --depth 1 shows the top ones",
+    .help = "directories, including everything below them; --depth 1 shows the top ones",
     .by = kBy,
     .run = run,
     .sql = sql,

@@ -10,6 +10,7 @@
 
 #include "analysis/view_tools.h"
 #include "analysis/walk/call_parts.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "sql/quote.h"
 #include "trace/rows/layers.h"
@@ -166,8 +167,8 @@ class Explainer {
 
 // What a level does that no level below it tells of.
 std::string_view rest_of(std::string_view layer) {
-  if (layer == "app" || layer == "python") return "(own code)";
-  if (layer == "stdio" || layer == "posix") return "(the C library, and the way to the kernel)";
+  if (trace::is_code(layer)) return "(own code)";
+  if (trace::is_io(layer)) return "(the C library, and the way to the kernel)";
   if (layer == "syscall" || layer == "vfs") return "(the kernel: copying, locks, page cache)";
   if (layer == "block") return "(the device, while the thread ran)";
   return "(the rest)";
@@ -241,8 +242,8 @@ Result<Report> nothing_found(Store& store, const std::string& where) {
   FATHOM_ASSIGN(const Table sums, store.query("SELECT count(*) FROM intervals WHERE " + where));
   Table table{.title = "Where the time went", .columns = {}, .rows = {}, .note = {}};
   table.note = int_of(sums.rows[0][0]) > 0
-                   ? "these calls were added up only: record them one by one (fathom run --detail)"
-                   : "no such call was recorded one by one";
+                   ? "only sums of these calls were recorded; fathom run --detail records each call"
+                   : "no event of such a call was recorded";
   return Report{.words = {}, .sections = {{std::move(table), Shape::kTree}}};
 }
 
@@ -270,14 +271,15 @@ Result<Report> run(Store& store, const ViewOptions& wanted) {
   const std::int64_t total = explainer.parts().totals()[0];
   Report report;
   report.words.push_back(fmt::format(
-      "{} calls of {} ({}){}: {} in all, {} each.", root.calls, options.call, *layer,
+      "{} of {} ({}){}: {} in all, {} each.", counted(root.calls, "call"), options.call, *layer,
       options.file.empty() ? "" : " on " + options.file, human_ns(static_cast<double>(total)),
       human_ns(static_cast<double>(total) /
                static_cast<double>(std::max<std::int64_t>(1, root.calls)))));
   FATHOM_ASSIGN(const std::string missing, not_in_detail(store, *layer));
   if (!missing.empty())
-    report.words.push_back("Not recorded call by call: " + missing + " (fathom run --layers +" +
-                           missing + " --detail " + missing + ").");
+    report.words.push_back("No events of single calls in layer " + missing +
+                           "; to record them: fathom run --layers +" + missing + " --detail " +
+                           missing + ".");
   report.sections.push_back({TreeTable(explainer).take(), Shape::kTree});
   return report;
 }
@@ -287,7 +289,7 @@ Result<Report> run(Store& store, const ViewOptions& wanted) {
 extern const ViewDef kExplainView;
 const ViewDef kExplainView = {
     .name = "explain",
-    .help = "where the time of one call (--call) went, level by level, down to the device",
+    .help = "where the time of one call (--call) went, layer by layer, down to the device",
     .by = {},
     .run = run,
     .of_events = true,

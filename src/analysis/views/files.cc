@@ -53,7 +53,7 @@ Result<Table> files_table(Store& store, const std::vector<std::string>& by, std:
                        {"written", kBytes},
                        {"per_read", kBytes},
                        {"per_write", kBytes}});
-  if (all == 0) table.note = "no call with a file was recorded";
+  if (all == 0) table.note = "no call on a file was recorded";
   note_left_out(table, all, "files");
   FATHOM_TRY(note_other_files(store, table));
   return table;

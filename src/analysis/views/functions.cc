@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "analysis/histogram.h"
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 
 namespace fathom::analysis {
@@ -31,7 +32,7 @@ std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows)
            SELECT {keys}, sum(calls) AS calls, sum(errors) AS errors, sum(self) AS self,
                   sum(dur) AS total, min(dur_min) AS dur_min, max(dur_max) AS dur_max,
                   sum(bytes) AS bytes,
-                  sum(self) FILTER (layer IS DISTINCT FROM 'gpu') AS of_threads
+                  sum(self) FILTER ({of_threads}) AS of_threads
            FROM summary GROUP BY {keys}),
          t AS (
            SELECT *, row_number() OVER (ORDER BY self DESC, calls DESC, {keys}) AS r,
@@ -49,7 +50,8 @@ std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows)
                 CAST(of_threads AS BIGINT) AS of_threads, all_rows, bs, ns
          FROM t LEFT JOIN hists USING (r) ORDER BY r)",
       fmt::arg("keys", columns_sql(by)), fmt::arg("t_keys", columns_sql(by, "t.")),
-      fmt::arg("same", same_group(by)), fmt::arg("limit", limit_sql(rows)));
+      fmt::arg("same", same_group(by)), fmt::arg("of_threads", layer_sql("@undevice")),
+      fmt::arg("limit", limit_sql(rows)));
 }
 
 // Percentiles as Histogram::quantile finds them.
@@ -138,7 +140,7 @@ Result<Table> functions_table(Store& store, const std::vector<std::string>& by, 
 extern const ViewDef kFunctionsView;
 const ViewDef kFunctionsView = {
     .name = "functions",
-    .help = "functions and calls by the time spent in themselves",
+    .help = "functions and calls by self time",
     .by = kGroups,
     .run = run,
     .sql = sql,

@@ -30,8 +30,7 @@ Result<Table> devices(Store& store) {
                        {"share", kPercent},
                        {"gaps", kCount}});
   set_ranks(table, {"gaps", "span", "host"});
-  if (table.rows.empty())
-    table.note = "no work of a GPU was recorded; fathom run --layers +gpu records it";
+  if (table.rows.empty()) table.note = "no GPU activity was recorded; use fathom run --layers +gpu";
   return table;
 }
 
@@ -57,8 +56,8 @@ Result<Table> causes(Store& store, const ViewOptions& options) {
   set_ranks(table, {"stretches", "layer", "longest", "host"});
   if (all > 0)
     table.note =
-        "of the thread that launched what came next. launch: its call; start: from there until it "
-        "began; queued: launched before, it waited for other work";
+        "what the thread did that launched the next work; launch: in the launch call; start: from "
+        "the launch until the work began; queued: already launched, waiting for other work";
   note_left_out(table, all, "rows");
   return table;
 }

@@ -45,9 +45,9 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"peak", kBytes},
                        {"in_use", kBytes}});
   set_ranks(table, {"allocated", "frees", "allocations", "host"});
-  table.note = all == 0 ? "no allocation was recorded; fathom run --layers +cuda records them"
-                        : "in_use: at the end. pool: of a pool's memory; physical: of cuMemCreate; "
-                          "graph: of launched graphs";
+  table.note = all == 0 ? "no allocation was recorded; use fathom run --layers +cuda"
+                        : "in_use: at the end; pool: from memory pools; physical: from "
+                          "cuMemCreate; graph: by launched CUDA graphs";
   note_left_out(table, all, "kinds of memory");
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }

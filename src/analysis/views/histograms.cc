@@ -104,7 +104,7 @@ Result<Table> percentiles_table(Store& store, const HistogramRequest& request) {
 extern const ViewDef kSizesView;
 const ViewDef kSizesView = {
     .name = "sizes",
-    .help = "how many bytes calls moved, as histograms of powers of two",
+    .help = "histogram of bytes per call, in powers of two",
     .by = kGroups,
     .run = run_sizes,
     .sql = sizes_sql,
@@ -113,7 +113,7 @@ const ViewDef kSizesView = {
 extern const ViewDef kLatenciesView;
 const ViewDef kLatenciesView = {
     .name = "latencies",
-    .help = "how long calls took, as histograms of powers of two",
+    .help = "histogram of call durations, in powers of two",
     .by = kGroups,
     .run = run_latencies,
     .sql = latencies_sql,

@@ -40,7 +40,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"bytes", kBytes}});
   const std::int64_t all = take_row_count(table);
   if (table.rows.empty()) {
-    table.note = "nothing was added up: layers of the kernel are (fathom run --layers +syscall)";
+    table.note = "no sums were recorded; kernel layers record them: fathom run --layers +syscall";
   } else {
     note_left_out(table, all, "rows");
   }
@@ -52,7 +52,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kIntervalsView;
 const ViewDef kIntervalsView = {
     .name = "intervals",
-    .help = "calls that were added up in the kernel, by call and file, or over time (--by ts)",
+    .help = "calls summed in the kernel, by call and file, or over time (--by ts)",
     .by = kIntervalGroups,
     .run = run,
 };

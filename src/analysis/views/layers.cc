@@ -7,7 +7,9 @@
 #include "analysis/views/scopes.h"
 #include "analysis/views/tables.h"
 #include "analysis/walk/layer_walls.h"
+#include "base/plural.h"
 #include "base/text.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -125,7 +127,7 @@ Result<Table> layer_time_table(Store& store) {
   set_layer_measures(table);
   bool has_devices = false;
   for (auto& row : table.rows) {
-    if (text_of(row[0]) == "gpu") {
+    if (trace::is_device(text_of(row[0]))) {
       has_devices = true;
     } else {
       row[3] = percent_of(int_of(row[2]), base.thread_time);
@@ -135,12 +137,12 @@ Result<Table> layer_time_table(Store& store) {
   table.rows.push_back({std::string("(outside recorded calls)"), Value(), outside,
                         percent_of(outside, base.thread_time), Value(), Value(), Value(), Value()});
   table.note = fmt::format(
-      "wall: of {}, some thread was in it; self: all threads' time in it without the calls inside "
-      "a "
-      "call, total: with them; 100 % is {}, the life of {} {}",
+      "wall: at least one thread was here, of {}; self: excludes nested calls; total: includes "
+      "them; "
+      "100 % is {}, the lifetime of {}",
       human_ns(static_cast<double>(base.wall)), human_ns(static_cast<double>(base.thread_time)),
-      base.threads, base.threads == 1 ? "thread" : "threads");
-  if (has_devices) table.note += "; gpu: time of devices, which is no thread's";
+      counted(base.threads, "thread"));
+  if (has_devices) table.note += "; gpu: time of GPUs, which no thread spent";
   return table;
 }
 
@@ -163,7 +165,7 @@ Result<Table> losses_table(Store& store) {
 extern const ViewDef kLayersView;
 const ViewDef kLayersView = {
     .name = "layers",
-    .help = "time in each layer with what overlaps counted once, and what was recorded or why not",
+    .help = "time in each layer, and what was recorded or why not",
     .by = kBy,
     .run = run_layers,
     .sql = layer_time_sql,
@@ -176,7 +178,7 @@ const ViewDef kLayersView = {
 extern const ViewDef kLossesView;
 const ViewDef kLossesView = {
     .name = "losses",
-    .help = "what was dropped, cut or skipped, by reason",
+    .help = "events that were dropped, cut or skipped, by reason",
     .by = {},
     .run = run_losses,
 };

@@ -49,10 +49,10 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"total", kNanoseconds},
                        {"self", kNanoseconds},
                        {"turn", kNanoseconds}});
-  table.note = all == 0 ? "no loop was recorded; fathom run --layers +python --python-loops MODULE "
-                          "records those of a module, from Python 3.12 on"
-                        : "runs: how often it was entered; turn: one of its turns, on average; "
-                          "self: without the functions and loops inside that were recorded";
+  table.note = all == 0 ? "no loop was recorded; use fathom run --layers +python --python-loops "
+                          "MODULE, with Python 3.12 or later"
+                        : "runs: how often the loop was entered; turn: mean time of an iteration; "
+                          "self: excludes nested recorded functions and loops";
   note_left_out(table, all, "loops");
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }
@@ -62,7 +62,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kLoopsView;
 const ViewDef kLoopsView = {
     .name = "loops",
-    .help = "loops of Python: where they stand, turns, total and self time",
+    .help = "Python loops: location, iterations, total and self time",
     .by = kBy,
     .run = run,
     .sql = sql,

@@ -33,7 +33,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
   for (Column& column : table.columns) {
     if (std::ranges::find(kBy, column.name) == std::end(kBy)) column.measure = kNanoseconds;
   }
-  table.note = all == 0 ? "no I/O and no region was recorded" : "what overlaps counts once";
+  table.note = all == 0 ? "no I/O and no region was recorded" : "overlapping time counts once";
   note_left_out(table, all, "rows");
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }
@@ -43,7 +43,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kOverlapView;
 const ViewDef kOverlapView = {
     .name = "overlap",
-    .help = "I/O that no compute hides and compute that no I/O hides, of the run or --by thread",
+    .help = "overlap of I/O and computation, of the run or by thread",
     .by = kBy,
     .run = run,
     .sql = sql,

@@ -22,7 +22,8 @@ Table short_layers(Table layers) {
     return silent;
   });
   if (!absent.empty()) {
-    layers.note = "not recorded: " + join(absent, ", ") + "; view layers says why";
+    layers.note =
+        "not recorded: " + join(absent, ", ") + "; 'fathom report TRACE layers' shows why";
   }
   return layers;
 }

@@ -62,8 +62,8 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"misaligned", kCount},
                        {"redundant", kBytes}});
   table.note = all == 0 ? "no read or write of a file was recorded"
-                        : "of the calls whose position is known (positioned); small: under 64 KiB; "
-                          "redundant: bytes moved again, at least";
+                        : "patterns count positioned calls (those with a known offset); small: "
+                          "under 64 KiB; redundant: at least this many bytes were moved again";
   note_left_out(table, all, "files");
   FATHOM_TRY(note_other_files(store, table));
   return Report{.words = {}, .sections = {{std::move(table)}}};
@@ -74,7 +74,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kPatternsView;
 const ViewDef kPatternsView = {
     .name = "patterns",
-    .help = "how files were read and written: consecutive, strided, random, small, again",
+    .help = "access patterns by file: consecutive, strided, random, small, redundant",
     .by = kBy,
     .run = run,
     .sql = sql,

@@ -2,6 +2,7 @@
 // Regions that come again and again: the epochs and steps of a training loop.
 #include <fmt/format.h>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/walk/tree_pass.h"
 
@@ -14,14 +15,14 @@ constexpr std::int64_t kRows = 20;
 
 // What lies inside, in the same thread, comes from the tree.
 std::string sql() {
-  return R"(
+  return layer_sql(R"(
     WITH inside AS (
-      SELECT phase, CAST(coalesce(sum(self) FILTER (layer IN ('app', 'python')), 0) AS BIGINT) AS app,
-             CAST(coalesce(sum(self) FILTER (layer IN ('stdio', 'posix')), 0) AS BIGINT) AS io,
-             CAST(coalesce(sum(self) FILTER (layer NOT IN ('app', 'python', 'stdio', 'posix')), 0)
+      SELECT phase, CAST(coalesce(sum(self) FILTER (layer IN @code), 0) AS BIGINT) AS app,
+             CAST(coalesce(sum(self) FILTER (layer IN @io), 0) AS BIGINT) AS io,
+             CAST(coalesce(sum(self) FILTER (layer NOT IN @own), 0)
                   AS BIGINT) AS other
       FROM (SELECT layer, self, unnest(list_distinct(path)) AS phase FROM tree) GROUP BY phase)
-    SELECT phase_times.*, app, io, other FROM phase_times JOIN inside USING (phase))";
+    SELECT phase_times.*, app, io, other FROM phase_times JOIN inside USING (phase))");
 }
 
 Result<Report> run(Store& store, const ViewOptions& options) {
@@ -41,10 +42,10 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"app", kNanoseconds},
                        {"io", kNanoseconds},
                        {"other", kNanoseconds}});
-  table.note = all == 0 ? "no annotated region came twice in a thread"
-                        : "first: the first of each thread, on average; rest: the median of the "
-                          "others; trend: how much longer each takes than the one before; app, io, "
-                          "other: self time inside";
+  table.note = all == 0
+                   ? "no annotated region ran twice in a thread"
+                   : "first: mean of each thread's first; rest: median of the others; trend: how "
+                     "much longer each takes than the one before; app, io, other: self time inside";
   note_left_out(table, all, "phases");
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }
@@ -54,7 +55,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kPhasesView;
 const ViewDef kPhasesView = {
     .name = "phases",
-    .help = "regions that repeat, such as epochs and steps: how long, first against rest, trend",
+    .help = "repeated regions, such as epochs and steps: duration, first versus rest, trend",
     .by = {},
     .run = run,
     .sql = sql,

@@ -2,6 +2,7 @@
 // Who took part: processes and threads.
 #include <fmt/format.h>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
 
@@ -15,7 +16,7 @@ constexpr std::int64_t kRows = 50;
 // One row for a pid and program image; what the pid did as a whole stands at its first image.
 constexpr char kProcesses[] = R"(
   WITH sums AS (
-    SELECT host, pid, CAST(sum(self) FILTER (layer IS DISTINCT FROM 'gpu') AS BIGINT) AS in_calls,
+    SELECT host, pid, CAST(sum(self) FILTER (@undevice) AS BIGINT) AS in_calls,
            CAST(sum(calls) AS BIGINT) AS calls,
            CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS read,
            CAST(sum(bytes) FILTER (category = 'write') AS BIGINT) AS written
@@ -84,7 +85,7 @@ Result<Report> run_threads(Store& store, const ViewOptions& options) {
 }  // namespace
 
 Result<Table> processes_table(Store& store, std::int64_t rows) {
-  FATHOM_ASSIGN(Table table, life_table(store, kProcesses, rows, "processes"));
+  FATHOM_ASSIGN(Table table, life_table(store, layer_sql(kProcesses), rows, "processes"));
   table.title = "Processes";
   return table;
 }
@@ -98,7 +99,7 @@ Result<Table> threads_table(Store& store, std::int64_t rows) {
 extern const ViewDef kProcessesView;
 const ViewDef kProcessesView = {
     .name = "processes",
-    .help = "processes with their life, exit status, calls and bytes",
+    .help = "processes: lifetime, exit status, calls and bytes",
     .by = {},
     .run = run_processes,
 };
@@ -106,7 +107,7 @@ const ViewDef kProcessesView = {
 extern const ViewDef kThreadsView;
 const ViewDef kThreadsView = {
     .name = "threads",
-    .help = "threads with their life",
+    .help = "threads: lifetime",
     .by = {},
     .run = run_threads,
 };

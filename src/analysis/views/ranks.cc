@@ -2,6 +2,7 @@
 // Ranks, or processes where there are none: who did how much, and who lags behind.
 #include <fmt/format.h>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
 
@@ -15,15 +16,15 @@ constexpr std::int64_t kRows = 50;
 // A rank may consist of several processes. Without any rank in the recording a process stands for
 // one. `behind`: how much longer it was in recorded calls than the one in the middle.
 std::string sql() {
-  return R"(
+  return layer_sql(R"(
     WITH lives AS (
       SELECT host, pid, any_value(rank) AS rank, min(start) AS start,
              max(coalesce("end", totals."begin" + wall)) AS stop
       FROM processes, totals GROUP BY host, pid),
     sums AS (
-      SELECT host, pid, sum(self) FILTER (layer IS DISTINCT FROM 'gpu') AS in_calls,
-             sum(self) FILTER (layer IN ('stdio', 'posix')) AS io,
-             sum(self) FILTER (layer IN ('app', 'python')) AS app, sum(calls) AS calls,
+      SELECT host, pid, sum(self) FILTER (@undevice) AS in_calls,
+             sum(self) FILTER (layer IN @io) AS io,
+             sum(self) FILTER (layer IN @code) AS app, sum(calls) AS calls,
              sum(bytes) FILTER (category = 'read') AS read,
              sum(bytes) FILTER (category = 'write') AS written
       FROM summary GROUP BY host, pid),
@@ -41,7 +42,7 @@ std::string sql() {
       FROM lives l LEFT JOIN sums s ON s.pid = l.pid AND s.host IS NOT DISTINCT FROM l.host, ranked
       WHERE rank IS NOT NULL OR NOT yes
       GROUP BY rank, CASE WHEN NOT yes THEN l.pid END, CASE WHEN NOT yes THEN l.host END)
-    SELECT *, 100.0 * in_calls / nullif(median(in_calls) OVER (), 0) - 100 AS behind FROM grouped)";
+    SELECT *, 100.0 * in_calls / nullif(median(in_calls) OVER (), 0) - 100 AS behind FROM grouped)");
 }
 
 struct Compared {
@@ -83,7 +84,7 @@ Result<std::vector<Section>> imbalance_sections(Store& store) {
       FATHOM_ASSIGN(const Table found, store.query(compare_sql(one)));
       table.rows.insert(table.rows.end(), found.rows.begin(), found.rows.end());
     }
-    table.note = "most_to_mean: 1 is even; rank and pid: who has the most";
+    table.note = "most_to_mean: 1 means balanced; rank and pid: the one with the most";
     if (!table.rows.empty()) sections.push_back({std::move(table)});
   }
   return sections;
@@ -123,7 +124,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kRanksView;
 const ViewDef kRanksView = {
     .name = "ranks",
-    .help = "ranks (or processes) side by side: imbalance and stragglers",
+    .help = "ranks (or processes) compared: imbalance and stragglers",
     .by = {},
     .run = run,
     .sql = sql,

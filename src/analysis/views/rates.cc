@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/stretches.h"
 #include "base/text.h"
@@ -15,7 +16,8 @@ using enum Measure;
 
 constexpr std::int64_t kBins = 60;
 constexpr std::int64_t kRows = 40;
-constexpr char kWhatMoved[] = "what moved in posix, and in stdio where posix shows none of a file";
+constexpr char kWhatMoved[] =
+    "bytes moved by posix calls, or by stdio for files without posix calls";
 constexpr std::string_view kBandwidthBy[] = {"layer", "pid", "host", "file"};
 constexpr std::string_view kConcurrencyBy[] = {"host"};
 
@@ -44,8 +46,8 @@ std::string concurrency_sql(const std::string& keys) {
       R"(SELECT {keys} b AS bin, bins, "begin" + b * wall // bins AS ts, wall // bins AS width,
                 {io} AS io, {app} AS app, {any} AS "all", CAST(sum(calls) AS BIGINT) AS calls
          FROM ({cut}) GROUP BY {keys} b, "begin", wall, bins)",
-      fmt::arg("keys", keys), fmt::arg("io", threads("layer IN ('stdio', 'posix')")),
-      fmt::arg("app", threads("layer IN ('app', 'python')")), fmt::arg("any", threads("true")),
+      fmt::arg("keys", keys), fmt::arg("io", threads(layer_sql("layer IN @io"))),
+      fmt::arg("app", threads(layer_sql("layer IN @code"))), fmt::arg("any", threads("true")),
       fmt::arg("cut", stretches_sql(keys, kBins)));
 }
 
@@ -87,7 +89,7 @@ Result<Report> run_bandwidth(Store& store, const ViewOptions& options) {
   table.title = "Bandwidth";
   set_measures(table, {{"bytes", kBytes}, {"mean", kBytes}, {"peak", kBytes}});
   table.note = all == 0 ? "no bytes were read or written"
-                        : "mean, peak and lines: bytes a second, over stretches of " +
+                        : "mean, peak and chart: bytes per second, averaged over " +
                               stretch_text(base, table) + "; " + kWhatMoved;
   note_left_out(table, all, "lines");
   return Report{.words = {}, .sections = {{std::move(table), Shape::kSeries}}};
@@ -108,9 +110,8 @@ Result<Report> run_concurrency(Store& store, const ViewOptions& options) {
                                  fmt::arg("keys", keys), fmt::arg("all", concurrency_sql(keys)))));
   make_lines(table);
   table.title = "Concurrency";
-  table.note = table.rows.empty()
-                   ? "no call was recorded"
-                   : "threads at once, on average over stretches of " + stretch_text(base, table);
+  table.note = table.rows.empty() ? "no call was recorded"
+                                  : "threads at once, averaged over " + stretch_text(base, table);
   return Report{.words = {}, .sections = {{std::move(table), Shape::kSeries}}};
 }
 
@@ -119,7 +120,7 @@ Result<Report> run_concurrency(Store& store, const ViewOptions& options) {
 extern const ViewDef kBandwidthView;
 const ViewDef kBandwidthView = {
     .name = "bandwidth",
-    .help = "bytes read and written a second, over time",
+    .help = "read and write bandwidth over time",
     .by = kBandwidthBy,
     .run = run_bandwidth,
     .sql = bandwidth_view,
@@ -129,7 +130,7 @@ const ViewDef kBandwidthView = {
 extern const ViewDef kConcurrencyView;
 const ViewDef kConcurrencyView = {
     .name = "concurrency",
-    .help = "how many threads were in I/O, in regions and in any call at once, over time",
+    .help = "number of threads in I/O, in regions and in any call, over time",
     .by = kConcurrencyBy,
     .run = run_concurrency,
     .sql = concurrency_view,

@@ -229,7 +229,7 @@ Result<std::vector<Section>> resource_sections(Store& store, bool all) {
 extern const ViewDef kResourcesView;
 const ViewDef kResourcesView = {
     .name = "resources",
-    .help = "CPU, memory, I/O and faults of processes and machine, and GPUs, over time",
+    .help = "CPU, memory, I/O and page faults of processes, machine and GPUs, over time",
     .by = {},
     .run = run,
     .sql = sql,

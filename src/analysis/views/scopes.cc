@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Run, host, process and thread as data, so that views with --by need no branch for each.
 #include "analysis/views/scopes.h"
 
 #include <fmt/format.h>

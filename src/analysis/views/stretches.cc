@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Resamples the timeline's cells, whose width differs between recordings, into equal bins by
+// overlap.
 #include "analysis/views/stretches.h"
 
 #include <fmt/format.h>

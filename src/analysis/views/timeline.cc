@@ -75,7 +75,7 @@ Result<Section> timeline_section(Store& store) {
 extern const ViewDef kTimelineView;
 const ViewDef kTimelineView = {
     .name = "timeline",
-    .help = "how many threads were in each layer over time",
+    .help = "number of threads in each layer over time",
     .by = {},
     .run = run,
 };

@@ -110,7 +110,7 @@ std::string words_of(const Table& table, const std::vector<Value>& run) {
   const auto time = [&](std::string_view name) {
     return human_ns(static_cast<double>(number(name)));
   };
-  if (number("steps") == 0) return text + " No step was told.";
+  if (number("steps") == 0) return text + " No step was recorded.";
   if (number("steps") == 1) return fmt::format("1 step took {}. {}", time("step_max"), text);
   return fmt::format("{} steps took {} each (the median), the slowest {}. {}", number("steps"),
                      time("step_p50"), time("step_max"), text);
@@ -159,11 +159,12 @@ void dress(Table& table, std::string_view scope, std::int64_t wanted) {
                        {"other", kNanoseconds},
                        {"loading", kNanoseconds},
                        {"stall", kPercent}});
-  table.note = all == 0 ? "no step, epoch or forward pass was told; fathom run -- python3 -m "
-                          "fathom.torch train.py tells those of PyTorch, regions of these names "
-                          "those of any program (docs/python.md)"
-                        : "data: waits for it, stall: their share of time; loading: what other "
-                          "threads and processes load meanwhile";
+  table.note =
+      all == 0
+          ? "no step, epoch or forward pass was recorded; for PyTorch use fathom run -- python3 -m "
+            "fathom.torch train.py, elsewhere annotate regions with these names (docs/python.md)"
+          : "data: time waiting for data; stall: its share; loading: data loaded meanwhile by "
+            "other threads and processes";
   note_left_out(table, all, scope == "rank" ? "ranks" : "processes");
 }
 
@@ -174,7 +175,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
   Report report;
   if (!options.by.empty() && options.by.back() == "pid") scope = "process";
   if (!options.by.empty() && options.by.back() == "rank" && scope != "rank" && !all.rows.empty())
-    report.words.emplace_back("No process has a rank: processes are told apart instead.");
+    report.words.emplace_back("No process has a rank: processes are shown instead.");
   Rows rows = split(std::move(all), scope);
   Table parts;
   if (rows.run) {
@@ -192,7 +193,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kTrainingView;
 const ViewDef kTrainingView = {
     .name = "training",
-    .help = "steps of a training: how long, waits for data, compute, checkpoints, --by rank or pid",
+    .help = "training steps: duration, waits for data, computation, checkpoints",
     .by = kBy,
     .run = run,
     .sql = sql,

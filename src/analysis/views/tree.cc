@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/scopes.h"
 #include "analysis/walk/tree_pass.h"
@@ -26,7 +27,7 @@ constexpr std::string_view kBy[] = {"host", "pid", "tid"};
 constexpr char kTree[] = R"(
   WITH RECURSIVE nodes AS MATERIALIZED (
     SELECT {keys} {node} AS node, {parent} AS parent, depth, layer, name,
-           CASE WHEN layer IN ('app', 'python') THEN name
+           CASE WHEN layer IN @code THEN name
                 ELSE concat(name, ' [', layer, ']') END AS step,
            CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(total) AS BIGINT) AS total,
            CAST(sum(self) AS BIGINT) AS self
@@ -158,8 +159,8 @@ std::string tree_sql(const std::vector<std::string>& by) {
     return by.empty() ? std::string(node)
                       : fmt::format("CASE WHEN {0} IS NOT NULL THEN hash({1}{0}) END", node, keys);
   };
-  return fmt::format(kTree, fmt::arg("keys", keys), fmt::arg("node", own("node")),
-                     fmt::arg("parent", own("parent")));
+  return layer_sql(fmt::format(kTree, fmt::arg("keys", keys), fmt::arg("node", own("node")),
+                               fmt::arg("parent", own("parent"))));
 }
 
 extern const ViewDef kTreeView;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A sweep over begin and end points. The time between two points belongs to the deepest piece that
+// is open, so the parts add up exactly.
 #include "analysis/walk/call_parts.h"
 
 #include <algorithm>

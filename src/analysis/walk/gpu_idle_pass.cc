@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/layer_sql.h"
 #include "analysis/walk/codes.h"
 #include "analysis/walk/idle_sweep.h"
 #include "analysis/walk/made_rows.h"
@@ -150,8 +151,9 @@ class GpuIdlePass {
   // Of threads that launched. Waiting for a CPU or a device lies beside what the program does.
   Status add_events() {
     return store_.stream_chunks(
-        "SELECT hash(host, pid, tid), hash(layer, name, category), ts, ts + dur, layer, name, "
-        "category FROM events WHERE dur > 0 AND layer NOT IN ('gpu', 'block', 'net', 'sched')",
+        layer_sql(
+            "SELECT hash(host, pid, tid), hash(layer, name, category), ts, ts + dur, layer, name, "
+            "category FROM events WHERE dur > 0 AND layer NOT IN @beside"),
         [this](const sql::Chunk& chunk) -> Status {
           for (std::size_t row = 0; row < chunk.rows(); ++row) {
             const std::uint32_t* const thread = threads_.known(chunk.int64s(0)[row]);
@@ -176,7 +178,7 @@ class GpuIdlePass {
   }
 
   Status write() {
-    MadeRows rows;
+    MadeRows rows(kGpuIdleTimes);
     auto& host = rows.texts("host");
     auto& device = rows.numbers("device");
     auto& cause = rows.texts("cause");
@@ -198,7 +200,7 @@ class GpuIdlePass {
       stretches.add(value.stretches);
       longest.add(value.longest);
     }
-    return rows.into(store_, "gpu_idle_times");
+    return rows.into(store_);
   }
 
   Store& store_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
+// Sweeps gaps of a device and frames of a host thread together. What the thread was in while the
+// device waited is the cause of the gap.
 #include "analysis/walk/idle_sweep.h"
 
 #include <algorithm>
 
 #include "analysis/walk/overlap_pass.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 
@@ -24,8 +27,7 @@ Idle cause_of(const WalkKind& kind) {
     return waits ? Idle::kSync : Idle::kDriver;
   }
   if (activity_of(kind) == Activity::kRegionIo) return Idle::kData;
-  if (layer == "posix" || layer == "stdio")
-    return activity_of(kind) == Activity::kIo ? Idle::kIo : Idle::kWait;
+  if (trace::is_io(layer)) return activity_of(kind) == Activity::kIo ? Idle::kIo : Idle::kWait;
   if (layer == "python") return Idle::kPython;
   return layer == "app" || layer == "user" || layer == "heap" ? Idle::kRegion : Idle::kSystem;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Unions of intervals for each process and layer. Pieces are sorted on disk when there are many,
+// since threads of a process are walked one after the other.
 #include "analysis/walk/layer_walls.h"
 
 #include <map>
@@ -44,7 +46,7 @@ class LayerWalls : public WalkVisitor {
         [this](const Piece& piece) { walls_[piece.place].wall.add(piece.begin, piece.end); }));
     static const std::optional<std::string> process = "process";
     static const std::optional<std::string> thread = "thread";
-    MadeRows rows;
+    MadeRows rows(kLayerWalls);
     auto& scope = rows.texts("scope");
     ThreadColumns who(rows);
     auto& layer = rows.texts("layer");
@@ -56,7 +58,7 @@ class LayerWalls : public WalkVisitor {
       layer.add(layers_[place.layer]);
       wall.add(place.wall.wall);
     }
-    return rows.into(store, "layer_walls");
+    return rows.into(store);
   }
 
  private:

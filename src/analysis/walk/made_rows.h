@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/walk/made_tables.h"
 #include "analysis/walk/thread_walk.h"
 #include "sql/columns.h"
 
@@ -17,6 +18,8 @@ namespace fathom::analysis {
 // Columns of numbers and texts, any of which may be NULL. Every column gets a value for every row.
 class MadeRows {
  public:
+  explicit MadeRows(const MadeTable& table) : table_(table) {}
+
   struct Numbers {
     std::vector<std::int64_t> values;
     std::vector<std::uint8_t> valid;
@@ -43,12 +46,13 @@ class MadeRows {
     }
   };
 
+  // A column that the table declares, asked for once.
   Numbers& numbers(const char* name);
   Reals& reals(const char* name);
   Texts& texts(const char* name);
 
-  // A table of this name, for all connections.
-  Status into(Store& store, const std::string& table);
+  // The table, for all connections. An error where its columns are not those that are declared.
+  Status into(Store& store);
 
  private:
   struct Column {
@@ -57,6 +61,9 @@ class MadeRows {
     const Reals* reals = nullptr;
     const Texts* texts = nullptr;
   };
+  [[nodiscard]] bool is_as_declared() const;
+
+  MadeTable table_;
   std::vector<Column> columns_;
   std::deque<Numbers> numbers_;  // elements do not move
   std::deque<Reals> reals_;

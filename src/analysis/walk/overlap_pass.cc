@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A pass instead of SQL: overlap needs all begins and ends of all threads in time order, which SQL
+// would sort and join at many times the memory.
 #include "analysis/walk/overlap_pass.h"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include "analysis/walk/made_rows.h"
 #include "analysis/walk/scope_index.h"
 #include "analysis/walk/sorted_runs.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -82,7 +85,7 @@ class OverlapPass : public WalkVisitor {
   }
   void add_kind(const WalkKind& kind) override {
     activities_.push_back(activity_of(kind));
-    gpu_.push_back(kind.layer == "gpu");
+    gpu_.push_back(trace::is_device(kind.layer.value_or("")));
   }
   std::uint32_t enter(const WalkEvent& event, const WalkFrame* around) override {
     if (event.dur <= 0) return 0;
@@ -140,7 +143,7 @@ class OverlapPass : public WalkVisitor {
       for (std::size_t i = 0; i < names.size(); ++i) names[i] = ScopeIndex::kNames[i];
       return names;
     }();
-    MadeRows rows;
+    MadeRows rows(kOverlapTimes);
     auto& scope = rows.texts("scope");
     ThreadColumns who(rows);
     std::array<MadeRows::Numbers*, 7> columns{};
@@ -161,7 +164,7 @@ class OverlapPass : public WalkVisitor {
           of.sum(Times::kComputes, Times::kAny)};
       for (std::size_t c = 0; c < columns.size(); ++c) columns[c]->add(values[c]);
     }
-    return rows.into(store, "overlap_times");
+    return rows.into(store);
   }
 
   ScopeIndex index_;
@@ -179,10 +182,10 @@ class OverlapPass : public WalkVisitor {
 Activity activity_of(const WalkKind& kind) {
   const std::string layer = kind.layer.value_or("");
   const std::string category = kind.category.value_or("");
-  if (layer == "posix" || layer == "stdio")
+  if (trace::is_io(layer))
     return category == "process" || category == "wait" ? Activity::kOther : Activity::kIo;
-  if (layer == "gpu") return Activity::kCompute;
-  if (layer != "app" && layer != "python") return Activity::kOther;
+  if (trace::is_device(layer)) return Activity::kCompute;
+  if (!trace::is_code(layer)) return Activity::kOther;
   return says_io(category) ? Activity::kRegionIo : Activity::kCompute;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Exact percentiles of repeated regions, and their trend by a running regression. The caller bounds
+// how many rounds are kept.
 #include "analysis/walk/rounds.h"
 
 #include <algorithm>
@@ -50,8 +52,8 @@ void Rounds::add(std::uint32_t series, std::uint32_t thread, std::int64_t dur) {
   to.spread_both += from_n * (static_cast<double>(dur) - to.mean_dur);
 }
 
-Status Rounds::into(Store& store, const std::string& table) {
-  MadeRows rows;
+Status Rounds::into(Store& store) {
+  MadeRows rows(kPhaseTimes);
   auto& phase = rows.texts("phase");
   auto& calls = rows.numbers("calls");
   auto& threads = rows.numbers("threads");
@@ -78,7 +80,7 @@ Status Rounds::into(Store& store, const std::string& table) {
     median.add(quantile(all, 0.5));
     p95.add(quantile(all, 0.95));
   }
-  return rows.into(store, table);
+  return rows.into(store);
 }
 
 }  // namespace fathom::analysis

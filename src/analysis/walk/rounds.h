@@ -25,7 +25,7 @@ class Rounds {
   // phase, calls, threads, total, median, p95, first (mean of the first of each thread), rest
   // (median of the others), trend (how much longer each is than the one before, in percent of the
   // mean). Regions that no thread went through twice are left out.
-  Status into(Store& store, const std::string& table);
+  Status into(Store& store);
 
  private:
   struct Series {

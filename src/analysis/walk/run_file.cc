@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A nameless temporary file, made only when something has to be spilled: most passes fit into
+// memory.
 #include "analysis/walk/run_file.h"
 
 namespace fathom::analysis {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Two scans instead of a sort. The first finds the few events that stand too late in the files; the
+// second merges them in.
 #include "analysis/walk/thread_walk.h"
 
 #include <algorithm>

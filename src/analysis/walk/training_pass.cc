@@ -100,7 +100,7 @@ class TrainingPass : public WalkVisitor {
 
   Status into(Store& store) {
     FATHOM_TRY(tasks_into(store));
-    MadeRows rows;
+    MadeRows rows(kTrainingSteps);
     auto& host = rows.texts("host");
     auto& pid = rows.numbers("pid");
     auto& dur = rows.numbers("dur");
@@ -109,7 +109,7 @@ class TrainingPass : public WalkVisitor {
       pid.add(threads_[thread].pid);
       dur.add(took);
     }
-    return rows.into(store, "training_steps");
+    return rows.into(store);
   }
 
  private:
@@ -138,7 +138,7 @@ class TrainingPass : public WalkVisitor {
   }
 
   Status tasks_into(Store& store) {
-    MadeRows rows;
+    MadeRows rows(kTrainingTasks);
     ThreadColumns who(rows);
     auto& trains = rows.numbers("trains");
     auto& time = rows.numbers("time");
@@ -160,7 +160,7 @@ class TrainingPass : public WalkVisitor {
       for (std::size_t k = 0; k < kSummed.size(); ++k)
         sums[k]->add(task.own[static_cast<std::size_t>(kSummed[k])]);
     }
-    return rows.into(store, "training_tasks");
+    return rows.into(store);
   }
 
   Kinds known_;

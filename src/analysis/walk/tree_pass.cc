@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Builds the call tree in one walk. Nodes are found by a hash of thread, parent and call; regions
+// that come too often are not kept as rounds.
 #include "analysis/walk/tree_pass.h"
 
 #include <unordered_map>
@@ -56,7 +58,7 @@ class TreePass : public WalkVisitor {
   }
 
   Status into(Store& store) {
-    MadeRows rows;
+    MadeRows rows(kTreeNodes);
     ThreadColumns who(rows);
     auto& node_column = rows.numbers("node");
     auto& parent_column = rows.numbers("parent");
@@ -78,8 +80,8 @@ class TreePass : public WalkVisitor {
       total.add(node.total);
       self.add(node.self);
     }
-    FATHOM_TRY(rows.into(store, "tree_nodes"));
-    return rounds_.into(store, "phase_times");
+    FATHOM_TRY(rows.into(store));
+    return rounds_.into(store);
   }
 
  private:

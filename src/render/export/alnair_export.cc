@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The exporter for `fathom export`; the lines themselves are made by alnair_log.cc, which the live
+// logs use as well.
 #include <string>
 
 #include "render/export/alnair_log.h"

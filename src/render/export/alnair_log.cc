@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Lines and counters exactly as Alnair's scripts parse them, kept apart from where they are
+// written, since they are also made while a program runs.
 #include "render/export/alnair_log.h"
 
 #include <iterator>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Wraps any stream, so that exporters need not know about anonymising. Extensions of files stay:
+// they say what a program works on and nothing about whom.
 #include "render/export/anonymous_stream.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Writes to a temporary name and renames at the end; standard output and devices are written
+// directly. gzip members bound what a reader loses to damage.
 #include "render/export/byte_sink.h"
 
 #include <fcntl.h>

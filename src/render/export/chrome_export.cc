@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "analysis/layers.h"
 #include "render/export/exporter.h"
 #include "render/export/interval_counters.h"
 #include "render/export/json_fields.h"
@@ -120,7 +121,7 @@ class ChromeWriter {
   // An arrow from the call to the work of a device that it started: what bears one correlation in a
   // process belongs together.
   Status add_flow(const ExportEvent& event, const ExportNumber& track) {
-    const bool ends = event.layer == "gpu";
+    const bool ends = analysis::is_device(event.layer);
     std::string& out = open(ends ? "f" : "s");
     out += R"("correlation","cat":"correlation","id":)";
     append_quoted(out, std::string(event.host) + ':' + std::to_string(event.pid.value_or(-1)) +

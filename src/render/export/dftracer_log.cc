@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reproduces two generations of DFTracer's file format. Field order and quoting matter here,
+// because existing scripts search lines by text.
 #include "render/export/dftracer_log.h"
 
 #include <unistd.h>

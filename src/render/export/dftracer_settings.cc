@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
+// DFTracer's own rules for file names and for calls that it leaves out, oddities included: users
+// compare our files with theirs.
 #include "render/export/dftracer_settings.h"
 
 #include <algorithm>
 #include <optional>
 
+#include "analysis/layers.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "render/export/pfw_words.h"
@@ -39,7 +42,7 @@ bool wants_file(const DftracerSettings& settings, std::string_view file) {
 // Calls that concern no file are those of processes, which generation 2 tells.
 bool DftracerSettings::wants(const ExportEvent& event) const {
   if (event.layer == "app") return true;
-  if (event.layer != "posix" && event.layer != "stdio") return false;
+  if (!analysis::is_io(event.layer)) return false;
   if (event.file.empty()) return generation == 2 && event.category == "process";
   return wants_file(*this, event.file);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/layers.h"
 #include "base/result.h"
 #include "base/table.h"
 
@@ -32,7 +33,7 @@ struct ExportEvent {
 
 // What a GPU does belongs to no thread, but to a stream of a device.
 [[nodiscard]] inline bool is_on_device(const ExportEvent& event) {
-  return event.layer == "gpu" && !event.tid && event.device;
+  return analysis::is_device(event.layer) && !event.tid && event.device;
 }
 [[nodiscard]] inline std::string device_name(const ExportEvent& event) {
   std::string name = "GPU " + std::to_string(event.device.value_or(0));

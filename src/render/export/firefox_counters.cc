@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Firefox draws sums of changes, so values become differences here. Columns are spilled because all
+// series are open until the last row.
 #include "render/export/firefox_counters.h"
 
 #include <cmath>

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT
+// Firefox's format has columns and not rows, so each column of a thread is spilled by itself and
+// joined when the thread is written.
 #include "render/export/firefox_thread.h"
 
 #include <algorithm>
 #include <functional>
 
+#include "analysis/layers.h"
 #include "render/export/json_fields.h"
 
 namespace fathom::render {
 namespace {
 
-struct Category {
-  std::string_view layer;
-  std::string_view color;
-};
-constexpr Category kCategories[] = {
-    {"other", "grey"},   {"app", "blue"},    {"python", "yellow"},  {"stdio", "green"},
-    {"posix", "orange"}, {"heap", "purple"}, {"user", "lightblue"}, {"syscall", "red"},
-    {"cuda", "magenta"}, {"gpu", "brown"},   {"cpu", "darkgrey"}};
+// A category for each layer that has a colour, behind one for all others.
+std::vector<std::pair<std::string_view, std::string_view>> layer_colours() {
+  std::vector<std::pair<std::string_view, std::string_view>> colours = {{"other", "grey"}};
+  for (const analysis::LayerDef& layer : analysis::kLayers) {
+    if (!layer.colour.empty()) colours.emplace_back(layer.name, layer.colour);
+  }
+  return colours;
+}
 
 // "name":[…] of `count` items that a function appends.
 Status write_column(SinkBuffer& out, std::string_view name, std::size_t count,
@@ -53,20 +56,19 @@ Status move_column(SinkBuffer& out, std::string_view name, ArraySpill& column) {
 }  // namespace
 
 std::size_t FirefoxThread::category_of(std::string_view layer) {
-  for (std::size_t i = 0; i < std::size(kCategories); ++i) {
-    if (kCategories[i].layer == layer) return i;
-  }
-  return 0;
+  static const auto kColours = layer_colours();
+  const auto found = std::ranges::find(kColours, layer, [](const auto& one) { return one.first; });
+  return found == kColours.end() ? 0 : static_cast<std::size_t>(found - kColours.begin());
 }
 
 std::string FirefoxThread::categories() {
   std::string out = "[";
-  for (const Category& category : kCategories) {
+  for (const auto& [layer, colour] : layer_colours()) {
     if (out.size() > 1) out += ',';
     out += "{\"name\":";
-    append_quoted(out, category.layer);
+    append_quoted(out, layer);
     out += ",\"color\":";
-    append_quoted(out, category.color);
+    append_quoted(out, colour);
     out += ",\"subcategories\":[\"Other\"]}";
   }
   return out + "]";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Charts as SVG text, so that the page needs no script to be seen, printed or archived.
 #include "render/export/html_charts.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Formats without intervals get them as counters. A zero behind the last interval keeps the line
+// from going on for ever.
 #include "render/export/interval_counters.h"
 
 #include <string>

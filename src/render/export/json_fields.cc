@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Appends to one string without an intermediate tree: exports write tens of millions of lines.
 #include "render/export/json_fields.h"
 
 #include <cmath>

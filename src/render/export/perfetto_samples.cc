@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Field numbers of Perfetto's protos are written out here, since only a dozen messages are needed
+// and the generated code would be large.
 #include "render/export/perfetto_samples.h"
 
 #include <protozero/pbf_writer.hpp>

@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "analysis/layers.h"
 #include "render/export/exporter.h"
 #include "render/export/json_fields.h"
 #include "render/export/pfw_words.h"
@@ -154,7 +155,7 @@ class PfwWriter {
   }
 
   static void add_call(const ExportEvent& event, JsonFields& args) {
-    const bool libc = event.layer == "posix" || event.layer == "stdio";
+    const bool libc = analysis::is_io(event.layer);
     if (!libc) {
       args.text("layer", event.layer);
       if (!event.category.empty()) args.text("category", event.category);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The few conversions that all writers of DFTracer's formats share.
 #include "render/export/pfw_words.h"
 
 #include <array>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Turns events into nested begins and ends with a stack for each lane; events that overlap without
+// nesting get a lane of their own.
 #include "render/export/spans.h"
 
 #include <limits>

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
+// Interns frames and stacks for flame graphs and profile formats, so that memory grows with
+// distinct stacks and not with events.
 #include "render/export/stacks.h"
 
 #include <algorithm>
 
+#include "analysis/layers.h"
 #include "render/export/spans.h"
 
 namespace fathom::render {
@@ -43,7 +46,7 @@ class CallSums : public SpanListener {
 
 std::string frame_text(const ExportEvent& event) {
   std::string text(event.name);
-  if (event.layer != "app" && event.layer != "python") {
+  if (!analysis::is_code(event.layer)) {
     text += " [";
     text += event.layer;
     text += ']';

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Moves text to a temporary file beyond a limit, for formats in which a part must be complete
+// before its length or its neighbours are known.
 #include "render/export/text_spill.h"
 
 #include <vector>

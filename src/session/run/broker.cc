@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A thread that answers one packet at a time over an abstract socket, which works across roots and
+// users. Callers prove themselves by a secret, compared in constant time.
 #include "session/run/broker.h"
 
 #include <fcntl.h>

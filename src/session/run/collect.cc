@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The loop of `fathom collect`: drain and pack until nobody writes any more. Host sources are
+// started only where the programs can be seen from here.
 #include "session/run/collect.h"
 
 #include <poll.h>
@@ -32,8 +34,11 @@ std::string spool_of(const std::string& directory) {
   return join_path(directory, trace::kSpoolDirectory);
 }
 
+// Also one whose header somebody removed: that is told, or mended.
 bool has_spool(const std::string& directory) {
-  return path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE));
+  if (path_exists(join_path(spool_of(directory), FATHOM_RUN_FILE))) return true;
+  const Result<Directory> spool = Directory::open_beneath(spool_of(directory));
+  return spool && trace::files_without_header(*spool) > 0;
 }
 
 trace::RecoverOptions recover_options(const CollectOptions& options) {
@@ -77,6 +82,7 @@ Status start_sources(const CollectOptions& options, const trace::Spool& spool,
 // One recording from its spool to its end; `interrupted` when a signal came first.
 Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& signals,
                                     const std::function<void(const Flow&)>& live) {
+  FATHOM_TRY(trace::remake_run_header(options.directory));
   FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(options.directory)));
   if (options.share) FATHOM_TRY(share_with(options.directory, *options.share));
   FATHOM_ASSIGN(trace::Packer packer, trace::open_own(options.directory, recover_options(options)));
@@ -99,7 +105,7 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
   pump.stop();
   hosts.tell(pump.packer().manifest());
   FATHOM_ASSIGN(const trace::FinishResult finished,
-                pump.packer().finish(trace::why_partial(pump.packer().manifest())));
+                pump.packer().finish(pump.packer().why_partial()));
   outcome.writers_alive = finished.owners_alive;
   if (finished.owners_unknown) outcome.unknown_on = pump.packer().manifest().host.hostname;
   outcome.state = finished.state;

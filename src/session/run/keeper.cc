@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Forked after the program has ended, with the pump stopped: threads do not survive fork. It leaves
+// the caller's session, directory and streams.
 #include "session/run/keeper.h"
 
 #include <fcntl.h>

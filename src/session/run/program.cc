@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Everything that the child needs is made before fork, since nothing may be allocated between fork
+// and exec in a process with threads.
 #include "session/run/program.h"
 
 #include <fcntl.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// The order of a recording: check everything, make the directory, start the program behind a pipe,
+// record, sum up, pack. Once the program runs, errors are collected and its status is what we
+// return.
 #include "session/run/run.h"
 
 #include <sys/resource.h>
@@ -92,8 +95,14 @@ bool stack_is_small() {
   return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_STACK;
 }
 
+bool addresses_are_few() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < FATHOM_LEAST_ADDRESSES;
+}
+
 bool takes_library(const Prepared& prepared) {
-  return !stack_is_small() && !trace::turns_library_away(prepared.program, prepared.library);
+  return !stack_is_small() && !addresses_are_few() &&
+         !trace::turns_library_away(prepared.program, prepared.library);
 }
 
 ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
@@ -120,6 +129,7 @@ void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& tota
   if (!path) return;
   std::string reason = trace::obstacle_of(*path, prepared.library);
   if (reason.empty() && stack_is_small()) reason = trace::kSmallStack;
+  if (reason.empty() && addresses_are_few()) reason = trace::kFewAddresses;
   if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
   if (reason.empty()) return;
   totals.manifest.not_covered.push_back(
@@ -295,13 +305,14 @@ Status hand_over(const Prepared& prepared, const sources::SourceContext& context
 }
 
 // Whoever takes rows, if somebody does.
-std::unique_ptr<StreamTaker> hand_on_rows(const Prepared& prepared, const RunHooks& hooks,
+std::unique_ptr<RowConsumer> hand_on_rows(const Prepared& prepared, const RunHooks& hooks,
                                           Pump& pump, RunOutcome& outcome) {
   if (!hooks.rows || !prepared.plan.has(hooks.rows_layer)) return nullptr;
-  std::unique_ptr<StreamTaker> taker =
+  std::unique_ptr<RowConsumer> consumer =
       hooks.rows(prepared.directory, static_cast<std::int64_t>(prepared.header.start_realtime_ns));
-  if (const Status begun = pump.hand_rows_to(*taker); !begun) outcome.rows_trouble = begun.error();
-  return taker;
+  if (const Status begun = pump.hand_rows_to(*consumer); !begun)
+    outcome.rows_trouble = begun.error();
+  return consumer;
 }
 
 // Whatever goes wrong with the recording, memory that is not to be had included, is told, and the
@@ -349,11 +360,11 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   const std::int64_t start = context.start_monotonic_ns;
   End end{.program = context.root_pid};
   RunOutcome outcome;
-  std::unique_ptr<StreamTaker> taker;
+  std::unique_ptr<RowConsumer> consumer;
   attempt(outcome, [&] {
     outcome.directory = prepared.directory;
     if (prepared.broker) (void)prepared.broker->start();
-    taker = hand_on_rows(prepared, hooks, pump, outcome);
+    consumer = hand_on_rows(prepared, hooks, pump, outcome);
     hosts.start(context, pump.packer().manifest());
     pump.start(hosts.pointers());
   });

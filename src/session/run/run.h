@@ -79,7 +79,7 @@ struct RunHooks {
   std::function<void(const PackingState&)> packing;  // before each Parquet file
   // Makes whoever takes rows while the program runs, from another thread (`start_ns` is the date of
   // ts 0), all of them before `ended`. Asked where layer `rows_layer` is recorded.
-  std::function<std::unique_ptr<StreamTaker>(const std::string& directory, std::int64_t start_ns)>
+  std::function<std::unique_ptr<RowConsumer>(const std::string& directory, std::int64_t start_ns)>
       rows = {};
   std::string rows_layer = {};
 };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads behind the drainer of a supervised run. The packer's lock is held only while living
+// segments are copied.
 #include "session/stream/live_rows.h"
 
 #include <span>
@@ -14,10 +16,11 @@ constexpr std::int64_t kUntilSomebodyCameNs = 10'000'000;
 
 }  // namespace
 
-Result<std::unique_ptr<LiveRows>> LiveRows::open(const std::string& directory, StreamTaker& taker) {
+Result<std::unique_ptr<LiveRows>> LiveRows::open(const std::string& directory,
+                                                 RowConsumer& consumer) {
   FATHOM_ASSIGN(trace::Spool spool,
                 trace::Spool::open(join_path(directory, trace::kSpoolDirectory)));
-  return std::unique_ptr<LiveRows>(new LiveRows(std::move(spool), taker));
+  return std::unique_ptr<LiveRows>(new LiveRows(std::move(spool), consumer));
 }
 
 // Nothing where nothing is new. Draining waits meanwhile.
@@ -44,7 +47,7 @@ Status LiveRows::look(trace::Packer& packer) {
     return feed_.take_drained(chunks);
   }));
   FATHOM_TRY(feed_.take_living({}));
-  FATHOM_TRY(taker_->refresh());
+  FATHOM_TRY(consumer_->refresh());
   seen_ = *seen;
   read_logs_ = logs_.position().log;
   pause_ns_ = pace.rest_ns(pause_ns_);

@@ -20,24 +20,27 @@ namespace fathom::session {
 // For one thread, but read_logs().
 class LiveRows {
  public:
-  // `directory` is the recording's; the taker outlives this. Rows of all processes are handed on.
-  static Result<std::unique_ptr<LiveRows>> open(const std::string& directory, StreamTaker& taker);
+  // `directory` is the recording's; the consumer outlives this. Rows of all processes are handed
+  // on.
+  static Result<std::unique_ptr<LiveRows>> open(const std::string& directory,
+                                                RowConsumer& consumer);
 
   // What came since the last time, also of processes that have ended since.
   Status look(trace::Packer& packer);
   // When the next look is due.
   [[nodiscard]] std::int64_t pause_ns() const { return pause_ns_; }
 
-  // The taker has all rows of the logs below this one. They may be packed: a log that was is gone.
+  // The consumer has all rows of the logs below this one. They may be packed: a log that was is
+  // gone.
   [[nodiscard]] std::uint64_t read_logs() const { return read_logs_; }
   // Nobody wants rows any more.
   void end() { read_logs_ = UINT64_MAX; }
 
  private:
-  LiveRows(trace::Spool spool, StreamTaker& taker)
+  LiveRows(trace::Spool spool, RowConsumer& consumer)
       : spool_(std::move(spool)),
-        taker_(&taker),
-        feed_(spool_, taker, RowFeed::Whose::kAll),
+        consumer_(&consumer),
+        feed_(spool_, consumer, RowFeed::Whose::kAll),
         logs_(spool_, 0) {}
   struct Seen {
     std::uint64_t live_bytes = 0;
@@ -47,7 +50,7 @@ class LiveRows {
   Result<std::optional<Seen>> see(trace::Packer& packer);
 
   trace::Spool spool_;
-  StreamTaker* taker_;
+  RowConsumer* consumer_;
   RowFeed feed_;
   trace::LogFollower logs_;
   Seen seen_;

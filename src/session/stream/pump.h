@@ -46,20 +46,20 @@ class Pump {
   void show_rows_to(RowsSeen seen) { seen_ = std::move(seen); }
 
   // Who takes the programs' rows until stop(), from a thread of the pump's. Before start(); the
-  // taker outlives the pump's threads.
-  Status hand_rows_to(StreamTaker& taker);
+  // consumer outlives the pump's threads.
+  Status hand_rows_to(RowConsumer& consumer);
 
   // The sources are running; they are drained from the pump's thread until stop().
   void start(std::vector<sources::Source*> sources);
   // Ends the threads after a last look at the sources; waits for one Parquet file at most. The
-  // taker has all rows then, and gets no more. Idempotent.
+  // consumer has all rows then, and gets no more. Idempotent.
   void stop();
 
   [[nodiscard]] Flow flow() const;
   // What went wrong first; the program goes on regardless, and what is not packed stays in the
   // spool.
   [[nodiscard]] std::optional<Error> trouble() const;
-  // Why the taker has not got all rows; the recording has them.
+  // Why the consumer has not got all rows; the recording has them.
   [[nodiscard]] std::optional<Error> rows_trouble() const { return rows_trouble_; }
 
   // Only while the thread does not run.

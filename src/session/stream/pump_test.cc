@@ -20,9 +20,9 @@ using trace::testing::TempDir;
 
 constexpr std::size_t kRows = 6;  // of small_program()
 
-class Taker : public StreamTaker {
+class CountingConsumer : public RowConsumer {
  public:
-  explicit Taker(bool refuses = false) : refuses_(refuses) {}
+  explicit CountingConsumer(bool refuses = false) : refuses_(refuses) {}
   Status take(const StreamProcess& process, const trace::EventBatch& /*events*/,
               const std::vector<std::size_t>& of_process,
               const trace::Strings& /*strings*/) override {
@@ -73,34 +73,34 @@ class PumpTest : public ::testing::Test {
 };
 
 TEST_F(PumpTest, RowsAreHandedOnOnceWhileTheirProcessLives) {
-  Taker taker;
+  CountingConsumer consumer;
   Pump pump = make_pump();
-  ASSERT_TRUE(pump.hand_rows_to(taker).has_value());
+  ASSERT_TRUE(pump.hand_rows_to(consumer).has_value());
   pump.start({});
   add_program(static_cast<std::uint32_t>(::getpid()));
-  wait_for([&] { return taker.rows == kRows; });
+  wait_for([&] { return consumer.rows == kRows; });
   add_program(SpoolBuilder::kDeadPid);
-  wait_for([&] { return taker.rows == 2 * kRows; });
+  wait_for([&] { return consumer.rows == 2 * kRows; });
   pump.stop();
-  EXPECT_EQ(taker.rows, 2 * kRows);
+  EXPECT_EQ(consumer.rows, 2 * kRows);
   EXPECT_FALSE(pump.rows_trouble());
 }
 
 TEST_F(PumpTest, WhoCameAndWentLastIsHandedOnToo) {
-  Taker taker;
+  CountingConsumer consumer;
   Pump pump = make_pump();
-  ASSERT_TRUE(pump.hand_rows_to(taker).has_value());
+  ASSERT_TRUE(pump.hand_rows_to(consumer).has_value());
   pump.start({});
   wait_for([&] { return pump.flow().passes > 5; });
   add_program(SpoolBuilder::kDeadPid);
   pump.stop();
-  EXPECT_EQ(taker.rows, kRows);
+  EXPECT_EQ(consumer.rows, kRows);
 }
 
-TEST_F(PumpTest, ATakerThatFailsCostsTheRecordingNothing) {
-  Taker taker(true);
+TEST_F(PumpTest, AConsumerThatFailsCostsTheRecordingNothing) {
+  CountingConsumer consumer(true);
   Pump pump = make_pump();
-  ASSERT_TRUE(pump.hand_rows_to(taker).has_value());
+  ASSERT_TRUE(pump.hand_rows_to(consumer).has_value());
   pump.start({});
   add_program(SpoolBuilder::kDeadPid);
   wait_for([&] { return pump.flow().bytes > 0 || pump.flow().events > 0; });

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Two decoders: one for what was drained, one for living segments. A thread's rows come in the same
+// order in both, so counting tells which were handed on already.
 #include "session/stream/row_feed.h"
 
 #include <algorithm>
@@ -26,15 +28,15 @@ bool runs_on(const trace::Clock& clock, std::int64_t since) {
 
 }  // namespace
 
-RowFeed::RowFeed(trace::Spool& spool, StreamTaker& taker, Whose whose)
-    : taker_(&taker),
+RowFeed::RowFeed(trace::Spool& spool, RowConsumer& consumer, Whose whose)
+    : consumer_(&consumer),
       whose_(whose),
       same_boot_(spool.same_boot()),
       clock_(trace::Clock::of(spool.header())),
       decoder_(strings_, clock_),
       living_(strings_, clock_),
       processes_(spool.header(), clock_),
-      taken_(read_ahead(taker.ahead())) {}
+      taken_(read_ahead(consumer.ahead())) {}
 
 // "pid:tid:count", with commas between.
 std::string RowFeed::ahead() const {
@@ -89,7 +91,7 @@ void RowFeed::learn(const trace::Definitions& definitions) {
   live_every_ns_ = 0;
   for (const auto& [key, process] : processes_.all()) {
     const bool asks = whose_ == Whose::kAll || !process.drop_in.empty();
-    const std::int64_t every = asks ? taker_->wants_every(process) : 0;
+    const std::int64_t every = asks ? consumer_->wants_every(process) : 0;
     if (every == 0) continue;
     live_.insert(process.pid);
     live_every_ns_ = live_every_ns_ == 0 ? every : std::min(live_every_ns_, every);
@@ -148,7 +150,7 @@ Status RowFeed::hand_on(const trace::EventBatch& events, const Rows& rows) {
     if (whose_ == Whose::kAll || !process->settings.empty()) by_process[process].push_back(row);
   }
   for (const auto& [process, of_process] : by_process)
-    FATHOM_TRY(taker_->take(*process, events, of_process, strings_));
+    FATHOM_TRY(consumer_->take(*process, events, of_process, strings_));
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Records of a run into rows for a taker (row_stream.h), each row once: out of logs, and before
+// Records of a run into rows for a consumer (row_stream.h), each row once: out of logs, and before
 // that out of segments that their processes still own. Who drains, and when, is the caller's.
 //
 //   see(drainer) → tick() → take_drained(…) of what lies in logs by then → take_living(…)
@@ -28,8 +28,8 @@ class RowFeed {
   // Whose rows are handed on: of processes that ask for files of another tool, or of all.
   enum class Whose : std::uint8_t { kAsking, kAll };
 
-  // Goes on where one that was killed had got to, as the taker tells. Both outlive this.
-  RowFeed(trace::Spool& spool, StreamTaker& taker, Whose whose);
+  // Goes on where one that was killed had got to, as the consumer tells. Both outlive this.
+  RowFeed(trace::Spool& spool, RowConsumer& consumer, Whose whose);
 
   // What is there now: names, and copies of segments in use. Nobody may drain meanwhile.
   Status see(trace::Drainer& drainer);
@@ -44,7 +44,7 @@ class RowFeed {
   // How often somebody wants rows of living processes, and of whom; 0: nobody does.
   [[nodiscard]] std::int64_t live_every_ns() const { return live_every_ns_; }
   [[nodiscard]] const std::set<std::int64_t>& live() const { return live_; }
-  // Which rows were handed on that logs will bring, for StreamTaker::settle.
+  // Which rows were handed on that logs will bring, for RowConsumer::settle.
   [[nodiscard]] std::string ahead() const;
 
   [[nodiscard]] StreamProcesses& processes() { return processes_; }
@@ -59,7 +59,7 @@ class RowFeed {
   void learn(const trace::Definitions& definitions);
   Status hand_on(const trace::EventBatch& events, const Rows& rows);
 
-  StreamTaker* taker_;
+  RowConsumer* consumer_;
   Whose whose_;
   bool same_boot_;
   trace::Strings strings_;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Serves a run that nobody supervises. Rows that nobody waits for are handed on in larger pieces; a
+// process that asks for its file is served at once.
 #include "session/stream/row_stream.h"
 
 #include <fcntl.h>
@@ -46,18 +48,19 @@ std::string spool_of(const std::string& directory) {
 
 class RowStream {
  public:
-  static Result<std::unique_ptr<RowStream>> open(const std::string& directory, StreamTaker& taker);
+  static Result<std::unique_ptr<RowStream>> open(const std::string& directory,
+                                                 RowConsumer& consumer);
   Result<StreamOutcome> run();
 
  private:
-  RowStream(std::string directory, trace::Spool spool, trace::FileLock lock, StreamTaker& taker)
+  RowStream(std::string directory, trace::Spool spool, trace::FileLock lock, RowConsumer& consumer)
       : directory_(std::move(directory)),
         spool_(std::move(spool)),
         lock_(std::move(lock)),
-        taker_(&taker),
-        feed_(spool_, taker, RowFeed::Whose::kAsking),
-        logs_(spool_, taker.first_log()),
-        settled_(taker.first_log()) {}
+        consumer_(&consumer),
+        feed_(spool_, consumer, RowFeed::Whose::kAsking),
+        logs_(spool_, consumer.first_log()),
+        settled_(consumer.first_log()) {}
 
   Status start();
   Result<bool> pass();  // whether somebody may still write
@@ -77,10 +80,10 @@ class RowStream {
   std::string directory_;
   trace::Spool spool_;
   trace::FileLock lock_;
-  StreamTaker* taker_;
+  RowConsumer* consumer_;
   RowFeed feed_;
   trace::LogFollower logs_;
-  std::uint64_t settled_;  // logs below are with the taker, and gone
+  std::uint64_t settled_;  // logs below are with the consumer, and gone
   bool last_ = false;      // PID 1 ends, and everybody with it
   std::optional<trace::Drainer> drainer_;
   std::optional<SignalQueue> signals_;
@@ -93,14 +96,14 @@ class RowStream {
 };
 
 Result<std::unique_ptr<RowStream>> RowStream::open(const std::string& directory,
-                                                   StreamTaker& taker) {
+                                                   RowConsumer& consumer) {
   FATHOM_ASSIGN(trace::Spool spool, trace::Spool::open(spool_of(directory)));
   FATHOM_ASSIGN(std::optional<trace::FileLock> lock,
                 trace::FileLock::attempt(spool.lock_path(), trace::FileLock::Mode::kExclusive));
   if (!lock)
     return Error{Code::kDenied, "somebody else collects " + directory, "wait until that has ended"};
   std::unique_ptr<RowStream> stream(
-      new RowStream(directory, std::move(spool), std::move(*lock), taker));
+      new RowStream(directory, std::move(spool), std::move(*lock), consumer));
   FATHOM_TRY(stream->start());
   return stream;
 }
@@ -121,7 +124,7 @@ Status RowStream::start() {
 
 // Logs of a recording that is somebody's become files, which should be few: they are not cut short.
 Status RowStream::decode_logs() {
-  if (!taker_->keeps_recording()) drainer_->roll();
+  if (!consumer_->keeps_recording()) drainer_->roll();
   FATHOM_TRY(feed_.see(*drainer_));
   feed_.tick();
   FATHOM_TRY(logs_.follow(drainer_->log_end(), [this](std::span<const trace::Chunk> chunks) {
@@ -134,8 +137,8 @@ Status RowStream::decode_logs() {
 
 Status RowStream::settle_logs() {
   const std::uint64_t read = logs_.position().log;
-  if (taker_->keeps_recording() || settled_ == read) return {};
-  FATHOM_TRY(taker_->settle(read - 1, feed_.ahead()));
+  if (consumer_->keeps_recording() || settled_ == read) return {};
+  FATHOM_TRY(consumer_->settle(read - 1, feed_.ahead()));
   for (; settled_ < read; settled_++) drainer_->remove_log(settled_);
   return {};
 }
@@ -151,7 +154,7 @@ Status RowStream::look_at_living() {
   const LookPace pace;
   FATHOM_TRY(decode_logs());
   FATHOM_TRY(feed_.take_living(feed_.live()));
-  FATHOM_TRY(taker_->refresh());
+  FATHOM_TRY(consumer_->refresh());
   next_look_ns_ = std::max(next_look_ns_, now_monotonic_ns() + pace.rest_ns(0));
   return {};
 }
@@ -176,7 +179,7 @@ std::set<std::int64_t> RowStream::wanted() const {
 }
 
 Status RowStream::complete(const StreamProcess& process, bool in_order) {
-  return process.settings.empty() ? Status() : taker_->complete(process, in_order);
+  return process.settings.empty() ? Status() : consumer_->complete(process, in_order);
 }
 
 // A file is there when its entry is gone; when that of PID 1 is gone there is no time left for
@@ -215,7 +218,7 @@ Result<bool> RowStream::pass() {
   FATHOM_TRY(look_at_living());
   for (const StreamProcess* process : dead) {
     FATHOM_TRY(complete(*process, false));
-    feed_.processes().bury(*process);
+    feed_.processes().mark_complete(*process);
   }
   return drained.owners_alive || drained.owners_unknown;
 }
@@ -257,14 +260,14 @@ Result<bool> RowStream::end_run() {
   if (alive && !last_) return false;
   for (const StreamProcess* process : feed_.processes().newly_dead())
     FATHOM_TRY(complete(*process, false));
-  if (!taker_->keeps_recording()) FATHOM_TRY(remove_recording());
+  if (!consumer_->keeps_recording()) FATHOM_TRY(remove_recording());
   return true;
 }
 
 Status RowStream::remove_recording() {
   const std::string spent = directory_ + "." + std::to_string(::getpid());
   FATHOM_TRY(rename_path(directory_, spent));
-  taker_->over();
+  consumer_->over();
   return remove_tree(spent);
 }
 
@@ -279,7 +282,7 @@ Result<StreamOutcome> RowStream::end_of_foreign() {
   FATHOM_TRY(feed_.take_living(pids));
   for (const auto& [key, process] : feed_.processes().all())
     FATHOM_TRY(complete(process, process.ended));
-  outcome.spent = !outcome.writers_alive && !taker_->keeps_recording();
+  outcome.spent = !outcome.writers_alive && !consumer_->keeps_recording();
   if (outcome.spent) FATHOM_TRY(remove_recording());
   return outcome;
 }
@@ -294,7 +297,7 @@ Result<StreamOutcome> RowStream::run() {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
     if (!outcome.writers_alive || last_) {
       FATHOM_ASSIGN(const bool ended, end_run());
-      outcome.spent = ended && !taker_->keeps_recording();
+      outcome.spent = ended && !consumer_->keeps_recording();
       if (ended) return outcome;
     }
     FATHOM_ASSIGN(const bool told, rest());
@@ -321,8 +324,8 @@ Result<std::int64_t> stream_start(const std::string& directory) {
   return static_cast<std::int64_t>(spool.header().start_realtime_ns);
 }
 
-Result<StreamOutcome> stream_rows(const std::string& directory, StreamTaker& taker) {
-  FATHOM_ASSIGN(const std::unique_ptr<RowStream> stream, RowStream::open(directory, taker));
+Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer) {
+  FATHOM_ASSIGN(const std::unique_ptr<RowStream> stream, RowStream::open(directory, consumer));
   return stream->run();
 }
 

@@ -37,15 +37,15 @@ struct StreamProcess {
 };
 
 // Whoever takes them. The calls come from one thread.
-class StreamTaker {
+class RowConsumer {
  public:
-  virtual ~StreamTaker() = default;
+  virtual ~RowConsumer() = default;
   // Rows of this process, in the order of their threads. Views of texts hold during the call.
   virtual Status take(const StreamProcess& process, const trace::EventBatch& events,
                       const std::vector<std::size_t>& rows, const trace::Strings& strings) = 0;
-  // The rows of log n are all with you; the log goes when this returns. A taker that goes on after
-  // one that was killed says where: at the log behind that one's last. `ahead` tells which rows of
-  // living processes are with you already; it is to be handed back then.
+  // The rows of log n are all with you; the log goes when this returns. A consumer that goes on
+  // after one that was killed says where: at the log behind that one's last. `ahead` tells which
+  // rows of living processes are with you already; it is to be handed back then.
   virtual Status settle(std::uint64_t n, const std::string& ahead) = 0;
   [[nodiscard]] virtual std::uint64_t first_log() const = 0;
   [[nodiscard]] virtual std::string ahead() const { return ""; }
@@ -64,7 +64,7 @@ class StreamTaker {
 };
 
 struct StreamOutcome {
-  bool interrupted = false;    // by a signal: what was there is with the taker
+  bool interrupted = false;    // by a signal: what was there is with the consumer
   bool writers_alive = false;  // programs still record, or may
   bool spent = false;          // the recording was nobody's, and is gone; another may lie there now
 };
@@ -78,8 +78,9 @@ struct StreamOutcome {
 // ns since 1970 at which ts is 0.
 [[nodiscard]] Result<std::int64_t> stream_start(const std::string& directory);
 
-// Returns when the last process has ended and the taker has everything, or on SIGINT, SIGTERM,
-// SIGHUP. The directory is gone then, unless the taker keeps it: its spool holds everything still.
-Result<StreamOutcome> stream_rows(const std::string& directory, StreamTaker& taker);
+// Returns when the last process has ended and the consumer has everything, or on SIGINT, SIGTERM,
+// SIGHUP. The directory is gone then, unless the consumer keeps it: its spool holds everything
+// still.
+Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer);
 
 }  // namespace fathom::session

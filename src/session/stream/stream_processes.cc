@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Which process a row belongs to is decided by pid and time, since a pid may have several images
+// (exec) and may be reused.
 #include "session/stream/stream_processes.h"
 
 #include <unistd.h>
@@ -64,7 +66,7 @@ void StreamProcesses::learn_one(const trace::Definitions& definitions, const tra
     process.start = clock.ns(from.start_tick);
     process.host = host_;
     images_[from.pid][process.start] = from.key;
-    liveness_.saw(static_cast<std::uint32_t>(from.pid), from.key, from.start_tick);
+    liveness_.saw({static_cast<std::uint32_t>(from.pid), 0}, from.key, from.start_tick);
   }
   process.ended = trace::ended_in_order(from);
   process.command = definitions.meta(from, "command");
@@ -101,8 +103,9 @@ std::vector<const StreamProcess*> StreamProcesses::newly_dead() {
   std::vector<const StreamProcess*> dead;
   liveness_.begin_pass();
   for (const auto& [key, process] : processes_) {
-    if (buried_.contains(key)) continue;
-    if (!liveness_.alive(static_cast<std::uint32_t>(process.pid), key, 0)) dead.push_back(&process);
+    if (completed_.contains(key)) continue;
+    if (!liveness_.alive({static_cast<std::uint32_t>(process.pid), 0}, key, 0))
+      dead.push_back(&process);
   }
   return dead;
 }

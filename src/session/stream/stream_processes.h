@@ -25,9 +25,9 @@ class StreamProcesses {
   void learn(const trace::Definitions& definitions, const trace::Clock& clock);
   // The image of the pid that ran then; nullptr: none is known.
   [[nodiscard]] const StreamProcess* owner(std::int64_t pid, std::int64_t ts) const;
-  // Who is gone and not buried yet.
+  // Who is gone and not complete yet.
   [[nodiscard]] std::vector<const StreamProcess*> newly_dead();
-  void bury(const StreamProcess& process) { buried_.insert(process.key); }
+  void mark_complete(const StreamProcess& process) { completed_.insert(process.key); }
   // Whether all there are have pids that may be somebody else's here.
   [[nodiscard]] bool only_foreign() const;
   [[nodiscard]] const std::map<std::uint64_t, StreamProcess>& all() const { return processes_; }
@@ -41,7 +41,7 @@ class StreamProcesses {
   trace::Liveness liveness_;
   std::map<std::uint64_t, StreamProcess> processes_;                                // by key
   std::unordered_map<std::int64_t, std::map<std::int64_t, std::uint64_t>> images_;  // pid: start
-  std::unordered_set<std::uint64_t> buried_;                                        // keys
+  std::unordered_set<std::uint64_t> completed_;                                     // keys
 };
 
 }  // namespace fathom::session

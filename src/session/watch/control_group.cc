@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Turns a path or a container's id into the numbers that BPF programs compare. Version 1 has a
+// number for each hierarchy, version 2 is hierarchy 0.
 #include "session/watch/control_group.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Chooses which recordings go: oldest first, until count, bytes and age are within their limits. A
+// recording whose lock is held is never counted nor removed.
 #include "session/watch/retention.h"
 
 #include <algorithm>

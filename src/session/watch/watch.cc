@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The daemon's loop: one thread that polls signals and the socket, turns recordings over and writes
+// its state each second. Recording itself is the pump's work.
 #include "session/watch/watch.h"
 
 #include <poll.h>
@@ -18,8 +20,8 @@
 #include "session/place.h"
 #include "session/signal_queue.h"
 #include "session/watch/retention.h"
-#include "session/watch/stretch.h"
 #include "session/watch/watch_plan.h"
+#include "session/watch/watch_recording.h"
 #include "session/watch/watch_server.h"
 #include "session/watch/watch_state.h"
 #include "session/watch/watch_status.h"
@@ -30,7 +32,7 @@ namespace {
 constexpr int kTickMs = 100;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 
-struct Told {
+struct Orders {
   bool end = false;
   bool reload = false;
 };
@@ -78,17 +80,18 @@ class Daemon {
   void run_pump();
   Status follow(const WatchState& state);
   void tell_gap(const std::string& reason);
+  void tell_loss(const std::string& reason, std::int64_t count);
   Status take_over();
   Status turn();
   void turn_when_due();
   void wait_for_finished();
   void drop_old();
-  [[nodiscard]] std::vector<sources::Followed> heirs() const;
-  void strike_off();
+  [[nodiscard]] std::vector<sources::Followed> handed_on() const;
+  void forget_ended_callers();
   void each_second();
   void show_plan();
   Status reload();
-  Told wait();
+  Orders wait();
   WatchOutcome end();
   Result<std::string> answer(const WatchRequest& request, const ucred& who);
   Status do_as_told(const WatchRequest& request, pid_t caller);
@@ -103,13 +106,13 @@ class Daemon {
   SignalQueue signals_;
   LayerPlan plan_;
   HostSources hosts_;
-  std::unique_ptr<Stretch> stretch_;
+  std::unique_ptr<WatchRecording> recording_;
   Roll roll_;
   std::set<pid_t> callers_;  // processes that turned to us, or were handed over
   std::int64_t since_realtime_ns_;
   std::int64_t first_start_ns_ = 0;  // by the monotonic clock
   std::int64_t next_second_ns_ = 0;
-  std::int64_t stretches_ = 0;
+  std::int64_t recordings_ = 0;
   std::int64_t dropped_ = 0;
   std::future<Status> finishing_;  // the recording before
   std::map<std::string, std::string> facts_;
@@ -125,9 +128,9 @@ void Daemon::note(const Status& status) {
 }
 
 sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions& options) const {
-  return {.directory = stretch_->directory(),
+  return {.directory = recording_->directory(),
           .root_pid = 0,
-          .start_monotonic_ns = stretch_->start_ns(),
+          .start_monotonic_ns = recording_->start_ns(),
           .layers = plan.layers,
           .interval_ns = options.interval_ns,
           .detail = detail_of(options, plan),
@@ -143,7 +146,7 @@ sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions
 
 Status Daemon::begin_stretch(std::int64_t start_ns) {
   const std::string asked = options_.rolls ? free_name(options_.output) : options_.output;
-  StretchSpec spec;
+  WatchRecordingSpec spec;
   FATHOM_ASSIGN(spec.directory, make_place(asked, false, "watch"));
   if (options_.share) FATHOM_TRY(share_with(spec.directory, *options_.share));
   spec.command = hooks_.command;
@@ -152,21 +155,21 @@ Status Daemon::begin_stretch(std::int64_t start_ns) {
   spec.facts = facts_;
   spec.facts.merge(hosts_.facts());
   spec.facts["watch.whom"] = options_.whom;
-  if (options_.rolls) spec.facts["watch.stretch"] = std::to_string(stretches_ + 1);
-  Result<std::unique_ptr<Stretch>> stretch = Stretch::begin(spec);
-  if (!stretch) {
+  if (options_.rolls) spec.facts["watch.stretch"] = std::to_string(recordings_ + 1);
+  Result<std::unique_ptr<WatchRecording>> recording = WatchRecording::begin(spec);
+  if (!recording) {
     (void)remove_tree(spec.directory).has_value();
-    return stretch.error();
+    return recording.error();
   }
-  stretch_ = std::move(*stretch);
-  hosts_.tell(stretch_->pump().packer().manifest());
-  ++stretches_;
+  recording_ = std::move(*recording);
+  hosts_.tell(recording_->pump().packer().manifest());
+  ++recordings_;
   return {};
 }
 
 void Daemon::run_pump() {
-  const std::int64_t shift = stretch_->start_ns() - first_start_ns_;
-  stretch_->pump().show_rows_to(
+  const std::int64_t shift = recording_->start_ns() - first_start_ns_;
+  recording_->pump().show_rows_to(
       [this, shift](const trace::HostRows& rows, const trace::Strings& strings) {
         {
           const std::scoped_lock lock(mutex_);
@@ -174,7 +177,7 @@ void Daemon::run_pump() {
         }
         if (hooks_.rows) hooks_.rows(rows, strings, shift);
       });
-  stretch_->pump().start(hosts_.pointers());
+  recording_->pump().start(hosts_.pointers());
 }
 
 Result<HostSources> Daemon::load(const LayerPlan& plan, const WatchOptions& options) const {
@@ -193,16 +196,18 @@ Status Daemon::follow(const WatchState& state) {
   return {};
 }
 
-// A time in which nothing was recorded. The pump does not run.
-void Daemon::tell_gap(const std::string& reason) {
+void Daemon::tell_loss(const std::string& reason, std::int64_t count) {
   trace::HostRows rows;
-  rows.losses.push_back({plan_.layers.front(), reason, 1});
+  rows.losses.push_back({plan_.layers.front(), reason, count});
   {
     const std::scoped_lock lock(mutex_);
     seen_.add(rows);
   }
-  note(stretch_->append(rows, trace::Strings()));
+  note(recording_->append(rows, trace::Strings()));
 }
+
+// A time in which nothing was recorded.
+void Daemon::tell_gap(const std::string& reason) { tell_loss(reason, 1); }
 
 // Goes on with whom the daemon before us recorded, and tells of the time between.
 Status Daemon::take_over() {
@@ -212,7 +217,7 @@ Status Daemon::take_over() {
   callers_.insert(processes.begin(), processes.end());
   FATHOM_TRY(follow(*left));
   const std::string reason = gap_in_words(left->alive_ns, now_realtime_ns());
-  stretch_->pump().packer().manifest().facts["watch.gap"] = reason;
+  recording_->pump().packer().manifest().facts["watch.gap"] = reason;
   tell_gap(reason);
   return {};
 }
@@ -221,16 +226,16 @@ Status Daemon::begin(LayerPlan plan) {
   plan_ = std::move(plan);
   FATHOM_TRY(options_.rolls ? make_folder(options_) : check_place(options_.output, false));
   FATHOM_TRY(begin_stretch(0));
-  first_start_ns_ = stretch_->start_ns();
+  first_start_ns_ = recording_->start_ns();
   const Status begun = [&]() -> Status {
     FATHOM_ASSIGN(hosts_, load(plan_, options_));
-    hosts_.start(context(plan_, options_), stretch_->pump().packer().manifest());
+    hosts_.start(context(plan_, options_), recording_->pump().packer().manifest());
     FATHOM_TRY(hosts_.join(options_.choice));
     return take_over();
   }();
   if (!begun) {
-    const std::string directory = stretch_->directory();
-    stretch_.reset();
+    const std::string directory = recording_->directory();
+    recording_.reset();
     (void)remove_tree(directory).has_value();
     return begun.error();
   }
@@ -241,16 +246,16 @@ Status Daemon::begin(LayerPlan plan) {
 
 // The next recording begins where this one ends, to the interval.
 Status Daemon::turn() {
-  stretch_->pump().stop();
+  recording_->pump().stop();
   trace::Strings strings;
   trace::HostRows last;
   const std::int64_t next = hosts_.turn(strings, last);
-  if (hooks_.rows) hooks_.rows(last, strings, stretch_->start_ns() - first_start_ns_);
-  note(stretch_->append(last, strings));
+  if (hooks_.rows) hooks_.rows(last, strings, recording_->start_ns() - first_start_ns_);
+  note(recording_->append(last, strings));
   wait_for_finished();
   // Packing takes its time, and programs are to be answered meanwhile.
   finishing_ = std::async(std::launch::async,
-                          [old = std::move(stretch_), next] { return old->finish(next); });
+                          [old = std::move(recording_), next] { return old->finish(next); });
   if (Status begun = begin_stretch(next); !begun) {
     hosts_.stop();
     wait_for_finished();
@@ -267,29 +272,29 @@ void Daemon::wait_for_finished() {
 
 void Daemon::drop_old() {
   const Retention limits{options_.keep_bytes, options_.keep_ns, options_.keep};
-  const std::string folder(dir_name(stretch_->directory()));
+  const std::string folder(dir_name(recording_->directory()));
   for (const KeptRecording& old :
-       to_drop(find_kept(folder, stretch_->directory()), limits, now_realtime_ns())) {
+       to_drop(find_kept(folder, recording_->directory()), limits, now_realtime_ns())) {
     const Status removed = remove_tree(old.path);
     note(removed);
     if (!removed) continue;
     facts_["watch.dropped"] =
         std::to_string(++dropped_) + " recordings, the last one until " + date_in_words(old.end_ns);
   }
-  stretch_->pump().packer().manifest().facts.insert(facts_.begin(), facts_.end());
+  recording_->pump().packer().manifest().facts.insert(facts_.begin(), facts_.end());
 }
 
 void Daemon::turn_when_due() {
   if (!options_.rolls) return;
-  const std::int64_t age = now_monotonic_ns() - stretch_->start_ns();
+  const std::int64_t age = now_monotonic_ns() - recording_->start_ns();
   const bool old = options_.roll_ns != 0 && age >= options_.roll_ns;
   const bool large = options_.roll_bytes != 0 && age >= 2 * kSecondNs &&
-                     bytes_below(stretch_->directory()) >= options_.roll_bytes;
+                     bytes_below(recording_->directory()) >= options_.roll_bytes;
   if (old || large) note(turn());
 }
 
 // Whom the next daemon goes on with; not those who were chosen by what they are.
-std::vector<sources::Followed> Daemon::heirs() const {
+std::vector<sources::Followed> Daemon::handed_on() const {
   std::vector<sources::Followed> all = hosts_.followed();
   if (options_.choice.by != sources::Choice::By::kNobody)
     std::erase_if(all, [this](const auto& one) { return !callers_.contains(one.process); });
@@ -297,7 +302,7 @@ std::vector<sources::Followed> Daemon::heirs() const {
 }
 
 // Callers of whom nothing is recorded any more have ended.
-void Daemon::strike_off() {
+void Daemon::forget_ended_callers() {
   std::set<pid_t> alive;
   for (const sources::Followed& one : hosts_.followed()) alive.insert(one.process);
   std::erase_if(callers_, [&](pid_t caller) { return !alive.contains(caller); });
@@ -308,15 +313,18 @@ void Daemon::each_second() {
   next_second_ns_ = now_monotonic_ns() + kSecondNs;
   using By = sources::Choice::By;
   server_.pulse();
-  strike_off();
+  forget_ended_callers();
+  // They may be programs that now run unrecorded.
+  if (const std::int64_t unserved = server_.take_unserved(); unserved > 0)
+    tell_loss("callers that did not say in time what they want", unserved);
   if (options_.choice.by == By::kGroup) note(hosts_.join(options_.choice));
-  note(save_watch_state(server_.path(), roll_.call(heirs())));
+  note(save_watch_state(server_.path(), roll_.call(handed_on())));
   turn_when_due();
 }
 
 // Layers that new settings turn on.
 void Daemon::show_plan() {
-  trace::Manifest& manifest = stretch_->pump().packer().manifest();
+  trace::Manifest& manifest = recording_->pump().packer().manifest();
   for (const trace::LayerState& layer : plan_.states) {
     if (layer.state != "on" && layer.state != "partial") continue;
     manifest.layer(layer.layer).state = layer.state;
@@ -330,17 +338,17 @@ Status Daemon::reload() {
   FATHOM_TRY(may_replace(options_, fresh));
   FATHOM_ASSIGN(LayerPlan plan, plan_watch(fresh));
   FATHOM_ASSIGN(HostSources hosts, load(plan, fresh));
-  const WatchState followed = roll_.call(heirs());
+  const WatchState followed = roll_.call(handed_on());
   const std::int64_t stopped = now_monotonic_ns();
   hosts_.stop();
-  stretch_->pump().stop();
+  recording_->pump().stop();
   for (const auto& [fact, value] : hosts_.facts())
-    stretch_->pump().packer().manifest().facts.erase(fact);
+    recording_->pump().packer().manifest().facts.erase(fact);
   hosts_ = std::move(hosts);
   plan_ = std::move(plan);
   options_ = fresh;
   show_plan();
-  hosts_.start(context(plan_, options_), stretch_->pump().packer().manifest());
+  hosts_.start(context(plan_, options_), recording_->pump().packer().manifest());
   Status joined = hosts_.join(options_.choice);
   note(follow(followed));
   tell_gap("the settings were changed: nothing for " +
@@ -373,15 +381,15 @@ std::string Daemon::status() const {
   WatchStatus status;
   status.since_realtime_ns = since_realtime_ns_;
   status.socket = server_.path();
-  status.recording = stretch_->directory();
-  status.recordings = stretches_;
+  status.recording = recording_->directory();
+  status.recordings = recordings_;
   status.dropped = dropped_;
   status.whom = options_.whom;
   status.layers = plan_.layers;
   status.interval_ns = options_.interval_ns;
   status.connected = static_cast<std::int64_t>(callers_.size());
   status.processes = static_cast<std::int64_t>(hosts_.followed().size());
-  status.bytes = bytes_below(stretch_->directory());
+  status.bytes = bytes_below(recording_->directory());
   status.trouble = trouble_ ? trouble_->message : "";
   const std::scoped_lock lock(mutex_);
   status.seen = seen_;
@@ -389,41 +397,41 @@ std::string Daemon::status() const {
 }
 
 // Until something is to be done, or a moment.
-Told Daemon::wait() {
+Orders Daemon::wait() {
   std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}};
   server_.add_to(waiting);
   ::poll(waiting.data(), waiting.size(), kTickMs);
-  Told told;
+  Orders orders;
   siginfo_t info;
   while (signals_.next(info)) {
-    told.end |= info.si_signo == SIGTERM || info.si_signo == SIGINT || info.si_signo == SIGQUIT;
-    told.reload |= info.si_signo == SIGHUP;
+    orders.end |= info.si_signo == SIGTERM || info.si_signo == SIGINT || info.si_signo == SIGQUIT;
+    orders.reload |= info.si_signo == SIGHUP;
   }
-  return told;
+  return orders;
 }
 
 WatchOutcome Daemon::end() {
   server_.close();
-  note(save_watch_state(server_.path(), roll_.call(heirs())));
+  note(save_watch_state(server_.path(), roll_.call(handed_on())));
   hosts_.stop();
-  stretch_->pump().stop();
-  if (const std::optional<Error> trouble = stretch_->pump().trouble()) note(Status(*trouble));
-  note(stretch_->finish(now_monotonic_ns()));
+  recording_->pump().stop();
+  if (const std::optional<Error> trouble = recording_->pump().trouble()) note(Status(*trouble));
+  note(recording_->finish(now_monotonic_ns()));
   wait_for_finished();
   signals_.release();
-  return {.directory = stretch_->directory(), .trouble = trouble_};
+  return {.directory = recording_->directory(), .trouble = trouble_};
 }
 
 WatchOutcome Daemon::serve() {
   if (hooks_.ready) hooks_.ready();
   for (;;) {
-    const Told told = wait();
-    if (told.end) return end();
-    if (told.reload) note(reload());
+    const Orders orders = wait();
+    if (orders.end) return end();
+    if (orders.reload) note(reload());
     server_.serve(
         [this](const WatchRequest& request, const ucred& who) { return answer(request, who); });
     each_second();
-    if (!stretch_) return {.directory = "", .trouble = trouble_};  // no other one could be begun
+    if (!recording_) return {.directory = "", .trouble = trouble_};  // no other one could be begun
   }
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Packs and checks the messages between programs and the daemon. A message has one size and one
+// version; anything else is refused.
 #include "session/watch/watch_messages.h"
 
 #include <poll.h>

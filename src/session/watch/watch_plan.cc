@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Daemons record host layers only, so a layer in which running programs cannot be joined gets a
+// reason and the line that records it otherwise.
 #include "session/watch/watch_plan.h"
 
 #include "session/kernel_options.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Non-blocking, with limits for who waits: any user may connect, so none may be able to hold up the
+// others.
 #include "session/watch/watch_server.h"
 
 #include <fcntl.h>
@@ -6,7 +8,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -16,8 +20,10 @@
 namespace fathom::session {
 namespace {
 
-constexpr int kWaiting = 128;             // who have not been let in yet
-constexpr std::size_t kMostCallers = 64;  // who were let in and have not asked
+constexpr int kWaiting = 1024;             // who have not been let in yet
+constexpr std::size_t kMostCallers = 256;  // who were let in and have not asked
+constexpr std::ptrdiff_t kMostOfUser = 32;
+constexpr int kAtOnce = 64;  // are let in before those who have asked are served
 constexpr std::int64_t kPatienceNs = 2'000'000'000;
 
 Status make_folder(const std::string& path) {
@@ -81,13 +87,36 @@ void WatchServer::add_to(std::vector<pollfd>& waiting) const {
   for (const Caller& caller : callers_) waiting.push_back({caller.fd.get(), POLLIN, 0});
 }
 
-// Whether more of them may wait. Who came long ago and did not ask makes room for others.
-bool WatchServer::accept_some() {
-  for (std::size_t i = 0; i < kMostCallers; ++i) {
+void WatchServer::send_away(std::vector<Caller>::iterator caller, const Answer& answer) {
+  if (!serve_one(*caller, answer)) ++unserved_;
+  callers_.erase(caller);
+}
+
+// Whoever has many callers here loses the one that came first.
+void WatchServer::make_room(uid_t user, const Answer& answer) {
+  const auto of = [](uid_t one) {
+    return [one](const Caller& caller) { return caller.who.uid == one; };
+  };
+  if (std::ranges::count_if(callers_, of(user)) >= kMostOfUser)
+    send_away(std::ranges::find_if(callers_, of(user)), answer);
+  if (callers_.size() < kMostCallers) return;
+  std::map<uid_t, std::size_t> counts;
+  for (const Caller& caller : callers_) ++counts[caller.who.uid];
+  const uid_t most =
+      std::ranges::max_element(counts, {}, &std::pair<const uid_t, std::size_t>::second)->first;
+  send_away(std::ranges::find_if(callers_, of(most)), answer);
+}
+
+// Whether more of them may wait.
+bool WatchServer::accept_some(const Answer& answer) {
+  for (int i = 0; i < kAtOnce; ++i) {
     Fd fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd.valid()) return false;
-    if (callers_.size() == kMostCallers) callers_.erase(callers_.begin());
-    callers_.push_back({std::move(fd), now_monotonic_ns()});
+    ucred who{};
+    socklen_t size = sizeof who;
+    if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) continue;
+    make_room(who.uid, answer);
+    callers_.push_back({std::move(fd), who, now_monotonic_ns()});
   }
   return true;
 }
@@ -97,16 +126,16 @@ bool WatchServer::accept_some() {
 bool WatchServer::serve_one(const Caller& caller, const Answer& answer) {
   std::byte packet[sizeof(fathom_watch_request) + 1];
   const ssize_t got = ::recv(caller.fd.get(), packet, sizeof packet, MSG_DONTWAIT);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR))
-    return now_monotonic_ns() - caller.came_ns > kPatienceNs;
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+    const bool late = now_monotonic_ns() - caller.came_ns > kPatienceNs;
+    unserved_ += late ? 1 : 0;
+    return late;
+  }
   if (got <= 0) return true;
-  ucred who{};
-  socklen_t size = sizeof who;
-  if (::getsockopt(caller.fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return true;
   const Result<WatchRequest> request =
       parse_watch_request(std::span(packet, static_cast<std::size_t>(got)));
   const Result<std::string> said =
-      request ? answer(*request, who) : Result<std::string>(request.error());
+      request ? answer(*request, caller.who) : Result<std::string>(request.error());
   const std::string reply =
       said ? format_watch_reply(Status(), *said) : format_watch_reply(Status(said.error()), "");
   (void)::send(caller.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -117,7 +146,7 @@ void WatchServer::serve(const Answer& answer) {
   constexpr int kRounds = 16;  // there is other work to do
   bool more = true;
   for (int round = 0; more && round < kRounds; ++round) {
-    more = accept_some();
+    more = accept_some(answer);
     std::erase_if(callers_, [&](const Caller& caller) { return serve_one(caller, answer); });
   }
 }

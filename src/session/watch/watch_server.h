@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The socket at which a daemon listens. Everybody may turn to it; nobody can make it wait.
+// The socket at which a daemon listens. Everybody may turn to it; nobody can make it wait, and no
+// user can crowd out another one's programs: who comes and does not ask takes the place of his own.
 #pragma once
 
 #include <poll.h>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -33,6 +35,8 @@ class WatchServer {
   void add_to(std::vector<pollfd>& waiting) const;
   // Answers whoever has asked by now.
   void serve(const Answer& answer);
+  // Callers that were sent away without having asked, since the last call.
+  [[nodiscard]] std::int64_t take_unserved() { return std::exchange(unserved_, 0); }
   // Nobody comes any more; the place stays ours.
   void close();
   // Tells those who come that we are at work (FATHOM_WATCH_PULSE_S).
@@ -41,16 +45,20 @@ class WatchServer {
  private:
   struct Caller {
     Fd fd;
+    ucred who{};
     std::int64_t came_ns = 0;
   };
   WatchServer(std::string path, trace::FileLock lock, Fd fd);
-  bool accept_some();
-  static bool serve_one(const Caller& caller, const Answer& answer);
+  bool accept_some(const Answer& answer);
+  void make_room(uid_t user, const Answer& answer);
+  void send_away(std::vector<Caller>::iterator caller, const Answer& answer);
+  bool serve_one(const Caller& caller, const Answer& answer);
 
   std::string path_;
   trace::FileLock lock_;
   Fd fd_;
   std::vector<Caller> callers_;  // who have not asked yet
+  std::int64_t unserved_ = 0;
 };
 
 }  // namespace fathom::session

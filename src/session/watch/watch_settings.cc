@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// One table of keys for the file and for the command line. Values keep where they came from, so
+// that an error names the line or the option.
 #include "session/watch/watch_settings.h"
 
 #include <pwd.h>
@@ -16,36 +18,45 @@ namespace {
 using Kind = SettingKey::Kind;
 
 constexpr SettingKey kKeys[] = {
-    {"output", Kind::kText, "DIR", "the recording's directory (fathom-watch-<time>.fathom)"},
-    {"layers", Kind::kList, "L,…", "layers of the kernel to record (syscall)"},
-    {"detail", Kind::kList, "L,…", "of these, an event for every call, too"},
+    {"output", Kind::kText, "DIR",
+     "directory of the recording [default: fathom-watch-<time>.fathom]"},
+    {"layers", Kind::kList, "L,…", "kernel layers to record [default: syscall]"},
+    {"detail", Kind::kList, "L,…", "layers that also record an event for every call"},
     {"functions", Kind::kList, "F,…",
-     "of layer user: PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME"},
+     "layer user: functions to probe, as PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME"},
     {"returns", Kind::kFlag, "",
-     "times of all these functions: programs that throw exceptions, and those of Go, may end by "
-     "it"},
+     "layer user: time every function; can crash Go programs and programs that throw exceptions"},
     {"categories", Kind::kList, "C=F,…",
-     "of these functions: CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX"},
+     "layer user: categories of functions, as CATEGORY=NAME, CATEGORY=REGEX or "
+     "CATEGORY=PATH:REGEX"},
     {"filter", Kind::kList, "F,…",
-     "only calls that pass: [LAYER:]KEY=VALUE with path, call, min, one-in or cgroup"},
-    {"interval", Kind::kText, "TIME", "how long calls are added up before they become a row (1s)"},
-    {"all", Kind::kFlag, "", "every process of the machine"},
-    {"user", Kind::kText, "NAME", "every process of this user"},
-    {"cgroup", Kind::kText, "PATH", "every process of this control group and those below it"},
-    {"container", Kind::kText, "ID", "every process of this container"},
-    {"socket", Kind::kText, "PATH", "where programs find the daemon (/run/fathom/watch.sock)"},
-    {"pfw", Kind::kText, "FILE", "counters in DataCrumbs' layout as well, while they come"},
+     "only calls that match [LAYER:]KEY=VALUE, where KEY is path, call, min, one-in or cgroup"},
+    {"interval", Kind::kText, "TIME",
+     "length of the intervals over which calls are summed [default: 1s]"},
+    {"all", Kind::kFlag, "", "record every process of the machine"},
+    {"user", Kind::kText, "NAME", "record every process of this user"},
+    {"cgroup", Kind::kText, "PATH",
+     "record every process of this control group and of those below it"},
+    {"container", Kind::kText, "ID", "record every process of this container"},
+    {"socket", Kind::kText, "PATH",
+     "socket on which the daemon listens [default: /run/fathom/watch.sock]"},
+    {"pfw", Kind::kText, "FILE",
+     "also write counters to this file in DataCrumbs' format, as they arrive"},
     {"mode", Kind::kText, "MODE",
-     "profile: sums (the default); trace: an event for every call, too"},
-    {"roll-size", Kind::kText, "SIZE", "begin another recording at this size; DIR is their folder"},
-    {"roll-time", Kind::kText, "TIME", "begin another recording after this time"},
-    {"keep", Kind::kText, "N", "recordings that stay, besides the one that is written"},
-    {"keep-size", Kind::kText, "SIZE", "bytes of recordings that stay"},
-    {"keep-time", Kind::kText, "TIME", "how long recordings stay"},
-    {"share", Kind::kText, "GROUP", "this group may read the recordings (their owner alone)"},
-    {"no-command", Kind::kFlag, "", "leave arguments of programs out of the recordings"},
-    {"user-files", Kind::kText, "N", "files that are told apart for one user (8192)"},
-    {"user-rows", Kind::kText, "N", "new rows a second in which a user's files are told (16384)"},
+     "profile: record sums; trace: also an event for every call [default: profile]"},
+    {"roll-size", Kind::kText, "SIZE",
+     "start a new recording at this size; --output then names the directory that holds them"},
+    {"roll-time", Kind::kText, "TIME", "start a new recording after this time"},
+    {"keep", Kind::kText, "N", "number of finished recordings to keep"},
+    {"keep-size", Kind::kText, "SIZE", "total size of finished recordings to keep"},
+    {"keep-time", Kind::kText, "TIME", "how long to keep finished recordings"},
+    {"share", Kind::kText, "GROUP",
+     "let this group read the recordings [default: only their owner]"},
+    {"no-command", Kind::kFlag, "", "do not store the arguments of programs"},
+    {"user-files", Kind::kText, "N",
+     "number of files with rows of their own, per user [default: 8192]"},
+    {"user-rows", Kind::kText, "N",
+     "new rows with file names per second and user [default: 16384]"},
 };
 
 // Reads values of settings, each with its place in the message where it is wrong.
@@ -128,7 +139,7 @@ Status read_choice(const Values& values, WatchOptions& options) {
   const int chosen = int{values.flag("all")} + (user != nullptr ? 1 : 0) +
                      (group != nullptr ? 1 : 0) + (container != nullptr ? 1 : 0);
   if (chosen > 1)
-    return usage_error("all, user, cgroup and container exclude each other", "choose one");
+    return usage_error("only one of all, user, cgroup and container can be used", "choose one");
   options.whom = "who connects";
   if (values.flag("all")) {
     options.choice.by = By::kAll;
@@ -156,10 +167,10 @@ Status read_rolling(const Values& values, WatchOptions& options) {
   const bool keeps = options.keep_bytes != 0 || options.keep_ns != 0 || options.keep != 0;
   options.rolls = options.roll_bytes != 0 || options.roll_ns != 0;
   if (keeps && !options.rolls)
-    return usage_error("what is kept is said of recordings that roll",
-                       "say when another one begins: --roll-size or --roll-time");
+    return usage_error("the keep settings need recordings that roll",
+                       "add --roll-size or --roll-time");
   if (options.rolls && options.output.empty())
-    return usage_error("recordings that roll need a folder", "name it with -o");
+    return usage_error("recordings that roll need a directory", "name it with -o");
   return {};
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Pids are stored with their start times, since the next daemon may come after a pid was reused,
+// and is ignored after a reboot.
 #include "session/watch/watch_state.h"
 
 #include <algorithm>

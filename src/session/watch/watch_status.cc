@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The daemon's answer to `fathom watch status`, as JSON. Its words are also used for gaps in the
+// recording.
 #include "session/watch/watch_status.h"
 
 #include <unistd.h>

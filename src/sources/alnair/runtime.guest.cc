@@ -14,7 +14,7 @@
 #include "guest/elf_object.h"
 #include "guest/records.h"
 #include "guest/runtime.h"
-#include "sources/kinds.h"
+#include "sources/runtime_copies.guest.h"
 
 namespace fathom::guest::alnair {
 namespace {
@@ -216,20 +216,21 @@ using namespace fathom::guest::alnair;
 #define FATHOM_SEEN extern "C" __attribute__((visibility("default")))
 
 FATHOM_SEEN int cudaMemcpy(void* to, const void* from, size_t count, int kind) {
-  return copy<Copy>(kFirstRuntimeKind, copies, __builtin_return_address(0), to, from, count, kind);
+  return copy<Copy>(FATHOM_FIRST_RUNTIME_KIND, copies, __builtin_return_address(0), to, from, count,
+                    kind);
 }
 FATHOM_SEEN int cudaMemcpy_ptds(void* to, const void* from, size_t count, int kind) {
-  return copy<Copy>(kFirstRuntimeKind + 1, thread_copies, __builtin_return_address(0), to, from,
-                    count, kind);
+  return copy<Copy>(FATHOM_FIRST_RUNTIME_KIND + 1, thread_copies, __builtin_return_address(0), to,
+                    from, count, kind);
 }
 FATHOM_SEEN int cudaMemcpyAsync(void* to, const void* from, size_t count, int kind, void* stream) {
-  return copy<CopyAsync>(kFirstRuntimeKind + 2, async_copies, __builtin_return_address(0), to, from,
-                         count, kind, stream);
+  return copy<CopyAsync>(FATHOM_FIRST_RUNTIME_KIND + 2, async_copies, __builtin_return_address(0),
+                         to, from, count, kind, stream);
 }
 FATHOM_SEEN int cudaMemcpyAsync_ptsz(void* to, const void* from, size_t count, int kind,
                                      void* stream) {
-  return copy<CopyAsync>(kFirstRuntimeKind + 3, thread_async_copies, __builtin_return_address(0),
-                         to, from, count, kind, stream);
+  return copy<CopyAsync>(FATHOM_FIRST_RUNTIME_KIND + 3, thread_async_copies,
+                         __builtin_return_address(0), to, from, count, kind, stream);
 }
 
 namespace fathom::guest {

@@ -303,7 +303,9 @@ const Binding kRows[] = {
 
 }  // namespace
 
-extern const Bindings kAnnotateBindings;
-const Bindings kAnnotateBindings{kRows, sizeof kRows / sizeof *kRows};
+namespace annotate {
+extern const Bindings kBindings;
+const Bindings kBindings{kRows, sizeof kRows / sizeof *kRows};
+}  // namespace annotate
 
 }  // namespace fathom::guest

@@ -3,15 +3,15 @@
 #include "sources/library.h"
 #include "sources/source.h"
 
-namespace fathom::sources {
+namespace fathom::sources::annotate {
 namespace {
 
 constexpr std::string_view kLayers[] = {"app"};
 
 }  // namespace
 
-extern const SourceDef kAnnotate;
-const SourceDef kAnnotate = {
+extern const SourceDef kSource;
+const SourceDef kSource = {
     .name = "annotate",
     .layers = kLayers,
     .help =
@@ -21,4 +21,4 @@ const SourceDef kAnnotate = {
     .make = nullptr,
 };
 
-}  // namespace fathom::sources
+}  // namespace fathom::sources::annotate

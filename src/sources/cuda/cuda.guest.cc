@@ -3,14 +3,11 @@
 // functions.
 #include "guest/binding.h"
 #include "sources/cuda/call.guest.h"
-#include "sources/kinds.h"
 
 namespace fathom::guest::cuda {
 
 #define FATHOM_TABLE "sources/cuda/cuda.calls.h"
-#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_CUDA
-#define FATHOM_TABLE_LAYER "cuda"
-#define FATHOM_TABLE_FIRST kFirstCudaKind
+#define FATHOM_TABLE_SOURCE CUDA
 #define FATHOM_TABLE_HOOKS
 #include "guest/call_table.inc"
 
@@ -47,8 +44,7 @@ FATHOM_SEEN int hook_cuGetProcAddress_v2(const char* symbol, void** function, in
   return result;
 }
 
-namespace fathom::guest {
-extern const Bindings kCudaBindings;
-const Bindings kCudaBindings{cuda::bindings, std::extent_v<decltype(cuda::bindings)>,
-                             cuda::answer_lookup, cuda::fill_bindings};
-}  // namespace fathom::guest
+namespace fathom::guest::cuda {
+extern const Bindings kBindings;
+const Bindings kBindings{bindings, std::extent_v<decltype(bindings)>, answer_lookup, fill_bindings};
+}  // namespace fathom::guest::cuda

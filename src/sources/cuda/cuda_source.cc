@@ -4,15 +4,15 @@
 #include "sources/library.h"
 #include "sources/source.h"
 
-namespace fathom::sources {
+namespace fathom::sources::cuda {
 namespace {
 
 constexpr std::string_view kLayers[] = {"cuda"};
 
 }  // namespace
 
-extern const SourceDef kCuda;
-const SourceDef kCuda = {
+extern const SourceDef kSource;
+const SourceDef kSource = {
     .name = "cuda",
     .layers = kLayers,
     .help = "calls of the CUDA driver: launches, copies, memory, waiting",
@@ -21,4 +21,4 @@ const SourceDef kCuda = {
     .make = nullptr,
 };
 
-}  // namespace fathom::sources
+}  // namespace fathom::sources::cuda

@@ -9,7 +9,6 @@
 #include "sources/cuda/amounts.guest.h"
 #include "sources/cuda/handles.guest.h"
 #include "sources/cuda/results.guest.h"
-#include "sources/kinds.h"
 
 namespace fathom::guest {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Finds the driver's functions in its own symbol table, since dlsym would allocate and would change
+// dlerror for the program. Answers the program's look-ups with our hooks.
 #include "sources/cuda/driver.guest.h"
 
 #include <dlfcn.h>
@@ -13,11 +15,10 @@
 
 extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlopen;
 
-namespace fathom::guest {
-extern const Bindings kCudaBindings;
-}
-
 namespace fathom::guest::cuda {
+
+extern const Bindings kBindings;
+
 
 constinit Asked asked = {};
 
@@ -82,7 +83,7 @@ const AskedRow kAsked[] = {
 const Binding* row_of(const char* name) {
   const Binding* row = name[0] == 'c' && name[1] == 'u' ? find_name(name) : nullptr;
   const bool ours =
-      row != nullptr && row >= kCudaBindings.rows && row < kCudaBindings.rows + kCudaBindings.count;
+      row != nullptr && row >= kBindings.rows && row < kBindings.rows + kBindings.count;
   return ours ? row : nullptr;
 }
 

@@ -6,9 +6,9 @@
 
 #include "guest/runtime.h"
 #include "sources/cuda/amounts.guest.h"
-#include "sources/cuda/apart.guest.h"
 #include "sources/cuda/driver.guest.h"
 #include "sources/cuda/handles.guest.h"
+#include "sources/cuda/own_work.guest.h"
 #include "sources/cuda/state.guest.h"
 
 namespace fathom::guest::cuda {
@@ -147,7 +147,7 @@ uint64_t at_most(uint64_t value, uint64_t most) { return value < most ? value : 
 // 24 bits of number and of kernels, 16 of copies.
 void note_graph(Handle made, Handle graph, uint32_t id) {
   if (asked.graph_nodes == nullptr || asked.node_type == nullptr) return;
-  const Apart apart;
+  const OwnWork own_work;
   const Room<MemoryNode> memory(kMostMemoryNodes);
   Counted counted{.memory = memory.get()};
   count_nodes(graph, counted, 0);

@@ -5,8 +5,8 @@
 #include "sources/cuda/pairs.guest.h"
 
 #include "guest/attach.h"
-#include "sources/cuda/apart.guest.h"
 #include "sources/cuda/driver.guest.h"
+#include "sources/cuda/own_work.guest.h"
 #include "sources/cuda/state.guest.h"
 
 namespace fathom::guest::cuda {
@@ -180,7 +180,7 @@ void poll_one() {
 template <class IsMeant>
 void leave(IsMeant is_meant) {
   if (!can_make_events()) return;
-  const Apart apart;
+  const OwnWork own_work;
   for (EventPair& pair : pairs) {
     const bool waited = take(pair, EventPair::kWaiting);
     if (!waited && !take(pair, EventPair::kFree)) continue;
@@ -202,7 +202,7 @@ EventPair* pair_begins(Handle stream) {
   const uint32_t every = one_of();
   if (every > 1 && __atomic_add_fetch(&turn, 1, __ATOMIC_RELAXED) % every != 0) return nullptr;
   if (!can_make_events() || captures_go_on()) return nullptr;
-  const Apart apart;
+  const OwnWork own_work;
   for (int i = 0; i < 4; i++) poll_one();
   EventPair* pair = free_pair(current_place());
   if (pair == nullptr) return nullptr;
@@ -212,7 +212,7 @@ EventPair* pair_begins(Handle stream) {
 }
 
 uint64_t pair_ends(EventPair* pair, Handle stream, bool runs, DeviceRow row) {
-  const Apart apart;
+  const OwnWork own_work;
   if (!runs || asked.event_record(pair->second, stream) != 0) {
     set_state(*pair, EventPair::kFree);
     return 0;
@@ -232,7 +232,7 @@ void device_was_waited_for(bool idle, Handle stream) {
   const Place place = current_place();
   Base& base = base_of(place.context);
   if (!idle || place.context == 0 || !take(base)) return;
-  const Apart apart;
+  const OwnWork own_work;
   renew_base(base, stream, place);
   give_back(base);
 }
@@ -248,6 +248,6 @@ void pairs_leave_device(int device) {
 }  // namespace fathom::guest::cuda
 
 void fathom::guest::poll_event_pairs() {
-  const cuda::Apart apart;
+  const cuda::OwnWork own_work;
   for (uint32_t i = 0; i < cuda::kPairs; i++) cuda::poll_one();
 }

@@ -139,10 +139,11 @@ constexpr bool has_memory(const Spec& s) {
 }
 constexpr bool has_graph(const Spec& s) { return s.effect == Effect::kLaunchesGraph; }
 // Whether the program waits for the device in it.
-constexpr bool waits(const Spec& s) { return s.category[0] == 's' && s.category[1] == 'y'; }
+constexpr bool waits(const Spec& s) { return is_text(s.category, "sync"); }
 // Whether the device has work by it, or is waited for.
 constexpr bool has_work(const Spec& s) {
-  const bool launches = s.category[0] == 'l' && (s.launch != Launch::kNone || s.stream != 0);
+  const bool launches =
+      is_text(s.category, "launch") && (s.launch != Launch::kNone || s.stream != 0);
   return launches || has_graph(s) || s.moves || waits(s);
 }
 // Whether its records say by which number the device's work, or a wait for it, is known (column

@@ -6,9 +6,9 @@
 
 #include "guest/runtime.h"
 #include "guest/text.h"
-#include "sources/cuda/apart.guest.h"
 #include "sources/cuda/driver.guest.h"
 #include "sources/cuda/handles.guest.h"
+#include "sources/cuda/own_work.guest.h"
 
 namespace fathom::guest::cuda {
 namespace {
@@ -27,7 +27,7 @@ constexpr uint64_t kAskedBefore = UINT64_C(1) << 63;
 // As it stands in Thread::gpu_place: the mark, the context's number, the device's from 1. 0 where
 // there is no context: then it is asked again.
 FATHOM_COLD uint64_t ask_place() {
-  const Apart apart;
+  const OwnWork own_work;
   Handle context = nullptr;
   int device = kNoDevice;
   if (asked.context == nullptr || asked.context(&context) != 0 || context == nullptr) return 0;
@@ -72,7 +72,7 @@ uint64_t key_of_stream(uint64_t handle) {
 }
 
 FATHOM_COLD uint64_t ask_stream_id(uint64_t handle, uint64_t key) {
-  const Apart apart;
+  const OwnWork own_work;
   uint64_t id = 0;
   const bool told = asked.stream_id != nullptr &&
                     asked.stream_id(reinterpret_cast<Handle>(handle), &id) == 0 && id != 0;
@@ -112,7 +112,7 @@ bool captures_go_on() { return __atomic_load_n(&captures, __ATOMIC_RELAXED) != 0
 bool is_capturing(Handle stream) {
   if (FATHOM_LIKELY(!captures_go_on())) return false;
   if (key_of(stream) <= kLegacyStream || asked.capturing == nullptr) return false;
-  const Apart apart;
+  const OwnWork own_work;
   int status = 0;
   return asked.capturing(stream, &status) == 0 && status == 1;
 }
@@ -121,7 +121,7 @@ namespace {
 
 // A function's handle, or a kernel's of the newer interface: a launch takes both.
 FATHOM_COLD uint32_t ask_kernel_name(Handle function) {
-  const Apart apart;
+  const OwnWork own_work;
   const char* name = nullptr;
   const bool told = (asked.function_name != nullptr && asked.function_name(&name, function) == 0) ||
                     (asked.kernel_name != nullptr && asked.kernel_name(&name, function) == 0);
@@ -159,7 +159,7 @@ void module_unloads(Handle module) { kernels.forget(key_of(module), 0); }
 // The driver does not know memory of the heap: that is the host's.
 Direction direction_between(Address to, Address from) {
   if (asked.pointer == nullptr) return Direction::kNone;
-  const Apart apart;
+  const OwnWork own_work;
   const auto on_device = [](Address at) {
     constexpr int kMemoryType = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
     constexpr unsigned kDeviceMemory = 2;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A reader for the few YAML constructs that DFTracer's configuration uses, without the heap. A
+// whole YAML library has no place in somebody else's process.
 #include "sources/dftracer/settings.guest.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Tables: names of system calls (generated from the kernel's headers), which arguments are
+// descriptors or sizes, and the names of what other layers count. Data, so that the kernel's
+// programs need no switch.
 #include "sources/ebpf/calls.h"
 
 #include <sys/syscall.h>

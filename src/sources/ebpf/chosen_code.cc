@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Asks this process's own loader which body an IFUNC stands for. That works for libraries that we
+// have loaded as well (libc, libm), and is refused for others.
 #include "sources/ebpf/chosen_code.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Runs calls and functions that do nothing with and without probes. The smallest of several rounds
+// is the cost; the rest is noise of the machine.
 #include "sources/ebpf/cost.h"
 
 #include <fcntl.h>

@@ -150,7 +150,7 @@ static __always_inline void send_path(struct file* file, struct inode* inode, __
   if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
 }
 
-/* The next number of a file. (Hooks of the plain rung that meet files are not preempted.) */
+/* The next number of a file. (Hooks of the plain flavor that meet files are not preempted.) */
 static __always_inline __u32 next_number(void) {
   __u32 zero = 0;
   __u32* last = bpf_map_lookup_elem(&last_file, &zero);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses `--filter` into what the kernel's programs compare: bits for calls, device and inode for
+// paths. Parsing happens before anything is loaded, so that mistakes are usage errors.
 #include "sources/ebpf/filters.h"
 
 #include <fnmatch.h>

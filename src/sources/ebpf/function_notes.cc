@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Words for what is missing, by reason. At most eight names are listed: a regular expression may
+// match thousands of functions.
 #include "sources/ebpf/function_notes.h"
 
 #include <map>

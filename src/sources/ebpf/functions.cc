@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Resolves `--functions` to offsets in files. Of several names for one address the one with the
+// fewest leading underscores is shown.
 #include "sources/ebpf/functions.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Finds the end of Go's stack check by its few known instruction sequences. The code before it runs
+// again after the stack was made larger, so a probe there would count a call twice.
 #include "sources/ebpf/go_code.h"
 
 #include <fcntl.h>

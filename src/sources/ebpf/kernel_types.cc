@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Looks tracepoints up in the kernel's BTF before anything is loaded, so that a hook which this
+// kernel lacks can be left out and named.
 #include "sources/ebpf/kernel_types.h"
 
 #include <bpf/btf.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Bounds the memory for paths, in total and for each user, since any user can make up names without
+// end. What has no room becomes "other files" and is counted.
 #include "sources/ebpf/known_files.h"
 
 #include "sources/ebpf/shared.h"

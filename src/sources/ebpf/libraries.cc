@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// An approximation of ld.so's search, good enough to find libc by the name that a user writes.
+// ld.so.cache is not read.
 #include "sources/ebpf/libraries.h"
 
 #include <algorithm>

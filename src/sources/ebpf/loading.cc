@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The first half of the wrapper of libbpf: choosing programs for this kernel, loading, sharing
+// maps. Messages of libbpf and of the verifier are kept and shortened to one line.
 #include "sources/ebpf/loading.h"
 
 #include <bpf/bpf.h>
@@ -116,8 +118,8 @@ bool has_substitute(std::string_view hook) {
 
 // Perhaps there: before Linux 5.11 nothing is told of the types of modules, and raw tracepoints
 // need none.
-bool is_untold(Rung rung, std::string_view hook) {
-  return rung == Rung::kPlain && hook.starts_with("ext4_") && !has_tracepoint(hook);
+bool is_untold(Flavor flavor, std::string_view hook) {
+  return flavor == Flavor::kPlain && hook.starts_with("ext4_") && !has_tracepoint(hook);
 }
 
 Error no_tracepoint(const Loaded& loaded) {
@@ -133,7 +135,7 @@ Status choose_programs(Loaded& loaded) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, loaded.object.get()) {
     const std::string_view hook = tracepoint_of(program);
-    const bool is_there = hook.empty() || has_tracepoint(hook) || is_untold(loaded.rung, hook);
+    const bool is_there = hook.empty() || has_tracepoint(hook) || is_untold(loaded.flavor, hook);
     const bool is_used = is_there && !is_superfluous(hook) && suits(program, hook);
     if (!is_used) bpf_program__set_autoload(program, false);
     if (!is_there && !has_substitute(hook) && !is_substitute(hook))
@@ -149,7 +151,7 @@ Status attach(Loaded& loaded) {
   bpf_object__for_each_program(program, loaded.object.get()) {
     if (!bpf_program__autoload(program)) continue;
     bpf_link* link = bpf_program__attach(program);
-    if (link == nullptr && errno == ENOENT && is_untold(loaded.rung, tracepoint_of(program))) {
+    if (link == nullptr && errno == ENOENT && is_untold(loaded.flavor, tracepoint_of(program))) {
       loaded.absent.emplace_back(tracepoint_of(program));
       continue;
     }
@@ -252,14 +254,15 @@ Status set_age(Loaded& loaded, std::uint32_t age) {
 
 namespace {
 
-Result<Loaded> load_code(const Module& module, const Room& room, const Loaded* first, Rung rung) {
-  const Programs& code = module.code(rung);
+Result<Loaded> load_code(const Module& module, const Room& room, const Loaded* first,
+                         Flavor flavor) {
+  const Programs& code = module.code(flavor);
   FATHOM_TRY(read_kernel_types());
   libbpf_set_print(keep_words);
   last_words() = {};
   Loaded loaded;
   loaded.module = &module;
-  loaded.rung = rung;
+  loaded.flavor = flavor;
   loaded.object.reset(bpf_object__open_mem(code.begin, code.size(), nullptr));
   if (!loaded.object) return refused(errno);
   if (first == nullptr) {
@@ -293,7 +296,7 @@ Result<Loaded> load_typed(const Room& room) {
   FATHOM_TRY(read_kernel_types());
   if (!has_structure("bpf_mem_alloc"))
     return Error{Code::kUnsupported, "this kernel's hashes do not allocate in any context", ""};
-  return load_code(kModules[0], room, nullptr, Rung::kTyped);
+  return load_code(kModules[0], room, nullptr, Flavor::kTyped);
 }
 
 // The number of a task is the kernel's own only where no namespace has others.
@@ -312,15 +315,15 @@ Result<Loaded> load_first(const Room& room) {
   Result<Loaded> typed = load_typed(room);
   if (typed || typed.error().code == Code::kDenied) return typed;
   FATHOM_TRY(check_namespace());
-  Result<Loaded> plain = load_code(kModules[0], room, nullptr, Rung::kPlain);
+  Result<Loaded> plain = load_code(kModules[0], room, nullptr, Flavor::kPlain);
   return plain;
 }
 
 Result<Loaded> load_module(const Module& module, const Loaded& first) {
-  if (module.code(first.rung).size() == 0)
+  if (module.code(first.flavor).size() == 0)
     return Error{Code::kUnsupported, "this kernel is too old for " + std::string(module.what), ""};
   if (is_left_out(module.needs)) return left_out(module.needs);
-  return load_code(module, {}, &first, first.rung);
+  return load_code(module, {}, &first, first.flavor);
 }
 
 Status follow(const Loaded& first, pid_t process, bool at_once) {
@@ -328,7 +331,7 @@ Status follow(const Loaded& first, pid_t process, bool at_once) {
   if (!pidfd.valid()) return os_error(errno, "open process " + std::to_string(process));
   fathom_task state{};
   state.on = at_once ? 1 : 0;
-  const int key = first.rung == Rung::kPlain ? process : pidfd.get();
+  const int key = first.flavor == Flavor::kPlain ? process : pidfd.get();
   if (bpf_map_update_elem(first.map("tasks"), &key, &state, BPF_ANY) != 0)
     return os_error(errno, "follow process " + std::to_string(process));
   return {};
@@ -336,7 +339,7 @@ Status follow(const Loaded& first, pid_t process, bool at_once) {
 
 void unfollow(const Loaded& first, pid_t process) {
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-  const int key = first.rung == Rung::kPlain ? process : pidfd.get();
+  const int key = first.flavor == Flavor::kPlain ? process : pidfd.get();
   bpf_map_delete_elem(first.map("tasks"), &key);
 }
 

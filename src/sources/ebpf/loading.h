@@ -28,7 +28,7 @@ using Link = std::unique_ptr<bpf_link, DestroyLink>;
 // One module in the kernel: at work as long as it has links, for those that are adopted.
 struct Loaded {
   const Module* module = nullptr;
-  Rung rung = Rung::kTyped;
+  Flavor flavor = Flavor::kTyped;
   std::unique_ptr<bpf_object, CloseObject> object;
   std::vector<Link> links;
   std::vector<Fd> uprobes;          // links of layer user that libbpf does not know
@@ -47,8 +47,8 @@ struct Room {
   std::uint32_t rows = 0;
 };
 
-// The module whose maps all others share, on the best rung that this kernel has. kDenied where the
-// kernel wants a privilege.
+// The module whose maps all others share, on the best flavor that this kernel has. kDenied where
+// the kernel wants a privilege.
 Result<Loaded> load_first(const Room& room);
 
 // Loads it and puts it to its hooks; functions of programs come later.

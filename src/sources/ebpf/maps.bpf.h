@@ -3,7 +3,7 @@
  * the first one made. */
 #pragma once
 
-#include "sources/ebpf/rungs.bpf.h"
+#include "sources/ebpf/flavors.bpf.h"
 
 char fathom_license[] SEC("license") = "Dual MIT/GPL";
 

@@ -44,8 +44,8 @@ enum class Role {
 // interface (uprobe.multi since Linux 6.6, sessions since 6.13), or one by one.
 enum class Uprobes : std::uint32_t { kNone = 0, kMulti = 48, kSession = 57, kPlain = 1 };
 
-// What programs are compiled for (rungs.bpf.h). Those that share maps are on one rung.
-enum class Rung : std::uint8_t { kTyped, kPlain };
+// What programs are compiled for (flavors.bpf.h). Those that share maps are on one flavor.
+enum class Flavor : std::uint8_t { kTyped, kPlain };
 
 struct Programs {
   const std::byte* begin = nullptr;
@@ -64,8 +64,8 @@ struct Module {
 
   // One of several ways to record a layer.
   [[nodiscard]] bool is_a_way() const { return !needs.empty() || role == Role::kInstead; }
-  [[nodiscard]] const Programs& code(Rung rung) const {
-    return rung == Rung::kPlain ? plain : typed;
+  [[nodiscard]] const Programs& code(Flavor flavor) const {
+    return flavor == Flavor::kPlain ? plain : typed;
   }
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses /proc/self/maps, to turn addresses of our own null functions into the (file, offset) pairs
+// that uprobes want.
 #include "sources/ebpf/own_memory.h"
 
 #include <charconv>

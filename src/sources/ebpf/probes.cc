@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The second half of the wrapper of libbpf: rings and maps are read, sums of all CPUs united, files
+// aged. Layers that were tried are kept loaded, so that they are not loaded twice.
 #include "sources/ebpf/probes.h"
 
 #include <bpf/bpf.h>
@@ -107,7 +109,7 @@ Result<LoadedLayer> load_layer(fathom_bpf_layer layer, const Loaded& first) {
       result.missing.emplace_back(module.what);
     } else if (!failed || !was_tried) {
       failed = loaded.error();
-      was_tried = module.code(first.rung).size() > 0;
+      was_tried = module.code(first.flavor).size() > 0;
     }
   }
   if (failed) return *failed;
@@ -255,7 +257,7 @@ Costs Probes::measure() {
 
 std::map<std::string, std::string> Probes::hooks() const {
   std::map<std::string, std::string> hooks;
-  const bool plain = state_->modules.front().rung == Rung::kPlain;
+  const bool plain = state_->modules.front().flavor == Flavor::kPlain;
   hooks["kernel.hooks"] = plain ? "raw tracepoints" : "tracepoints with types";
   for (const Loaded& loaded : state_->modules) {
     if (loaded.module->layer && loaded.module->is_a_way())

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Judges whether the return of a function may be probed. The whole program decides, as an exception
+// unwinds through functions that have no tables of their own.
 #include "sources/ebpf/returns.h"
 
 #include <algorithm>

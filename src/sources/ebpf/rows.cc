@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Turns records and sums of the kernel into rows, and follows processes by fork, exec and exit.
+// Whatever waits here has a limit, and what is beyond it is counted.
 #include "sources/ebpf/rows.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Attaches by uprobe_multi where the kernel has it, else one by one. The kernel takes all places or
+// none, so those that it refuses are found by bisection.
 #include "sources/ebpf/uprobes.h"
 
 #include <fcntl.h>

@@ -226,7 +226,7 @@ void take_record(const uint8_t* record, const Ruler& ruler) {
 
 // A thread that the program did not make: what it does is not the program's.
 void leave_out_this_thread() {
-  if (tls.thread == nullptr && tls.apart == 0) tls.apart = 1;
+  if (tls.thread == nullptr && tls.outside == 0) tls.outside = 1;
 }
 
 }  // namespace
@@ -247,7 +247,7 @@ void begin_records(uint32_t version) {
 // a process whose CUPTI is its parent's have no work to be known by.
 void note_launch(uint32_t correlation) {
   Thread* thread = tls.thread;
-  if (thread == nullptr || tls.apart != 0 || device_state_now() == DeviceState::kForked) return;
+  if (thread == nullptr || tls.outside != 0 || device_state_now() == DeviceState::kForked) return;
   if (thread->gpu_correlation == 0) thread->gpu_correlation = begins + correlation;
 }
 

@@ -35,15 +35,15 @@ constinit uint32_t miss_said = 0;  // atomic
 constinit char path[4096];
 
 // While one exists, what CUPTI does is not the program's, and errno is as it was.
-class Aside {
+class OwnWork {
  public:
-  Aside() : error_(errno) { tls.apart++; }
-  ~Aside() {
-    tls.apart--;
+  OwnWork() : error_(errno) { tls.outside++; }
+  ~OwnWork() {
+    tls.outside--;
     errno = error_;
   }
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
 
  private:
   int error_;
@@ -259,7 +259,7 @@ void end() {
 
 void leave(int, void*) {
   if (guest.live->on[FATHOM_SOURCE_GPU] == 0) return;
-  const Aside aside;
+  const OwnWork own_work;
   const Change change(kPatience);
   if (!change.ok()) return;
   if (device_state_now() == DeviceState::kTimed) cupti.flush(kFlushForced);
@@ -272,7 +272,7 @@ void leave(int, void*) {
 // Another tool of the program's wants CUPTI, which serves one: it is the program's.
 void give_way() {
   if (device_state_now() != DeviceState::kTimed) return;
-  const Aside aside;
+  const OwnWork own_work;
   const Change change(kPatience);
   if (!change.ok() || device_state_now() != DeviceState::kTimed) return;
   end();
@@ -283,7 +283,7 @@ void give_way() {
 
 void device_work_begins() {
   if (guest.wanted[FATHOM_SOURCE_GPU] == 0 || device_state_now() != DeviceState::kUnasked) return;
-  const gpu::Aside aside;
+  const gpu::OwnWork aside;
   const gpu::Change change;
   if (!change.ok() || device_state_now() != DeviceState::kUnasked) return;
   const bool later = gpu::wished("FATHOM_GPU_RANGE", "profiler");
@@ -292,7 +292,7 @@ void device_work_begins() {
 
 void device_work_switched(bool on) {
   if (guest.live->on[FATHOM_SOURCE_GPU] == 0) return;
-  const gpu::Aside aside;
+  const gpu::OwnWork aside;
   const gpu::Change change(gpu::kPatience);
   if (!change.ok()) return;
   const DeviceState state = device_state_now();
@@ -311,7 +311,7 @@ void device_work_waited_for() {
   const uint64_t now = clock_ns(CLOCK_MONOTONIC_COARSE);
   const uint64_t last = __atomic_load_n(&gpu::last_flush, __ATOMIC_RELAXED);
   if (now - last < gpu::kFlushEvery || device_state_now() != DeviceState::kTimed) return;
-  const gpu::Aside aside;
+  const gpu::OwnWork aside;
   const gpu::Change change;
   if (!change.ok()) return;
   __atomic_store_n(&gpu::last_flush, now, __ATOMIC_RELAXED);

@@ -4,15 +4,15 @@
 #include "sources/library.h"
 #include "sources/source.h"
 
-namespace fathom::sources {
+namespace fathom::sources::gpu {
 namespace {
 
 constexpr std::string_view kLayers[] = {"gpu"};
 
 }  // namespace
 
-extern const SourceDef kGpu;
-const SourceDef kGpu = {
+extern const SourceDef kSource;
+const SourceDef kSource = {
     .name = "gpu",
     .layers = kLayers,
     .help =
@@ -24,4 +24,4 @@ const SourceDef kGpu = {
     .make = nullptr,
 };
 
-}  // namespace fathom::sources
+}  // namespace fathom::sources::gpu

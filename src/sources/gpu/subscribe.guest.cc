@@ -65,7 +65,9 @@ const Binding kRows[] = {
      reinterpret_cast<void**>(&original_subscribe_named)},
 };
 }  // namespace
+
+extern const Bindings kBindings;
+const Bindings kBindings{kRows, sizeof kRows / sizeof *kRows, answer_lookup};
+
 }  // namespace gpu
-extern const Bindings kGpuBindings;
-const Bindings kGpuBindings{gpu::kRows, sizeof gpu::kRows / sizeof *gpu::kRows, gpu::answer_lookup};
 }  // namespace fathom::guest

@@ -9,7 +9,6 @@
 #include "guest/binding.h"
 #include "guest/call.h"
 #include "guest/sums.h"
-#include "sources/kinds.h"
 
 namespace fathom::guest {
 namespace heap {
@@ -17,7 +16,7 @@ namespace {
 
 template <const Spec& S>
 FATHOM_HOT bool counts() {
-  const bool on = FATHOM_LIKELY(guest.live->on[S.source]) ? tls.apart == 0 : wake_up(S.source);
+  const bool on = FATHOM_LIKELY(guest.live->on[S.source]) ? tls.outside == 0 : wake_up(S.source);
   return on && FATHOM_LIKELY(!guest.filtered || call_wanted(S.kind));
 }
 
@@ -33,7 +32,7 @@ FATHOM_HOT size_t bytes_asked(A... a) {
 
 template <const Spec& S>
 FATHOM_HOT void add(uint64_t begin, uint64_t end, size_t bytes, bool failed) {
-  constexpr unsigned place = S.kind - kFirstHeapKind;
+  constexpr unsigned place = S.kind - FATHOM_FIRST_HEAP_KIND;
   static_assert(place < kSummed);
   add_call(S.source, place, S.kind, {begin, end, failed ? 0 : bytes, failed});
 }
@@ -64,9 +63,7 @@ FATHOM_HOT R summed(R (*&original)(A...), A... a) {
 }  // namespace
 
 #define FATHOM_TABLE "sources/heap/heap.calls.h"
-#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_HEAP
-#define FATHOM_TABLE_LAYER "heap"
-#define FATHOM_TABLE_FIRST kFirstHeapKind
+#define FATHOM_TABLE_SOURCE HEAP
 #define FATHOM_TABLE_HOOKS
 #define FATHOM_TABLE_BODY summed
 #include "guest/call_table.inc"
@@ -99,10 +96,8 @@ extern "C" void hook_free(void* memory) {
   add<spec_free>(begin, tick(), 0, false);
 }
 
+extern const Bindings kBindings;
+const Bindings kBindings{bindings, std::extent_v<decltype(bindings)>, nullptr, fill_bindings};
+
 }  // namespace heap
-
-extern const Bindings kHeapBindings;
-const Bindings kHeapBindings{heap::bindings, std::extent_v<decltype(heap::bindings)>, nullptr,
-                             heap::fill_bindings};
-
 }  // namespace fathom::guest

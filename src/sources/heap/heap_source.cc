@@ -3,15 +3,15 @@
 #include "sources/library.h"
 #include "sources/source.h"
 
-namespace fathom::sources {
+namespace fathom::sources::heap {
 namespace {
 
 constexpr std::string_view kLayers[] = {kHeapLayer};
 
 }  // namespace
 
-extern const SourceDef kHeap;
-const SourceDef kHeap = {
+extern const SourceDef kSource;
+const SourceDef kSource = {
     .name = "heap",
     .layers = kLayers,
     .help = "calls of malloc, free and their kin, added up",
@@ -20,4 +20,4 @@ const SourceDef kHeap = {
     .make = nullptr,
 };
 
-}  // namespace fathom::sources
+}  // namespace fathom::sources::heap

@@ -14,7 +14,6 @@
 #include "guest/call.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
-#include "sources/kinds.h"
 #include "sources/posix/programs.guest.h"
 
 extern "C" char** environ;
@@ -26,9 +25,7 @@ void resolve_end();  // process.guest.cc
 namespace posix {
 
 #define FATHOM_TABLE "sources/posix/posix.calls.h"
-#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_POSIX
-#define FATHOM_TABLE_LAYER "posix"
-#define FATHOM_TABLE_FIRST kFirstPosixKind
+#define FATHOM_TABLE_SOURCE POSIX
 #define FATHOM_TABLE_HOOKS
 #include "guest/call_table.inc"
 
@@ -373,10 +370,8 @@ int hook_waitid(int type, unsigned id, siginfo_t* info, int options) {
 
 }  // extern "C"
 
+extern const Bindings kBindings;
+const Bindings kBindings{bindings, std::extent_v<decltype(bindings)>, nullptr, fill_bindings};
+
 }  // namespace posix
-
-extern const Bindings kPosixBindings;
-const Bindings kPosixBindings{posix::bindings, std::extent_v<decltype(posix::bindings)>, nullptr,
-                              posix::fill_bindings};
-
 }  // namespace fathom::guest

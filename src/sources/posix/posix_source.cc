@@ -3,15 +3,15 @@
 #include "sources/library.h"
 #include "sources/source.h"
 
-namespace fathom::sources {
+namespace fathom::sources::posix {
 namespace {
 
 constexpr std::string_view kLayers[] = {"posix"};
 
 }  // namespace
 
-extern const SourceDef kPosix;
-const SourceDef kPosix = {
+extern const SourceDef kSource;
+const SourceDef kSource = {
     .name = "posix",
     .layers = kLayers,
     .help = "calls of POSIX I/O, files and processes",
@@ -20,4 +20,4 @@ const SourceDef kPosix = {
     .make = nullptr,
 };
 
-}  // namespace fathom::sources
+}  // namespace fathom::sources::posix

@@ -209,7 +209,7 @@ void end_process(int status) {
   if (!recording(FATHOM_SOURCE_RUNTIME)) return;
   write_process_end(status, true);
   leave_segments();
-  tls.apart = 1;
+  tls.outside = 1;
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Binds the functions of <fathom/fathom.h> by name: of the preloaded library if there is one, else
+// of the one beside the package. All are found or none is used.
 #include "sources/python/abi.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// `with` blocks and annotated loops as C objects. Arguments are made texts when they are given,
+// since objects may change before the block ends.
 #include "sources/python/block.h"
 
 #include "sources/python/level.h"

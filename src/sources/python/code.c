@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// What is known about a code object is one word in the slot that Python reserves for tools, so that
+// a frame costs no look-up in a table.
 #include "sources/python/code.h"
 
 #include <stdio.h>

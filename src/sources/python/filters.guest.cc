@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Matches modules and paths once for each code object, not for each call. No recursion and no
+// allocation: this is guest code.
 #include "sources/python/filters.h"
 
 #include <string.h>

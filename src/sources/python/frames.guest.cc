@@ -7,9 +7,9 @@
 
 #include "guest/records.h"
 #include "guest/syscalls.h"
-#include "sources/kinds.h"
 #include "sources/python/filters.h"
 #include "sources/python/guest_frames.h"
+#include "sources/python/python.schema.h"
 
 namespace fathom::guest {
 
@@ -62,7 +62,7 @@ FATHOM_HOT Entry* open_entry() {
 FATHOM_HOT void write_function(const Entry& entry, uint64_t end) {
   Writer writer(kPython);
   if (!writer.ok()) return;
-  uint8_t* at = put_timed_head(kPythonFunction, entry.depth, end);
+  uint8_t* at = put_timed_head(kFunction, entry.depth, end);
   writer.commit(fathom_put_varint(fathom_put_varint(at, end - entry.begin), entry.site));
 }
 
@@ -70,7 +70,7 @@ FATHOM_COLD void write_counted(unsigned kind, uint64_t begin, uint64_t end, cons
                                uint64_t count) {
   Writer writer(kPython);
   if (!writer.ok()) return;
-  const auto depth = static_cast<uint8_t>(entry.depth + (kind == kPythonTurn ? 1 : 0));
+  const auto depth = static_cast<uint8_t>(entry.depth + (kind == kTurn ? 1 : 0));
   uint8_t* at = fathom_put_varint(put_timed_head(kind, depth, end), end - begin);
   at = fathom_put_varint(at, entry.site);
   writer.commit(fathom_put_varint(at, fathom_zigzag(static_cast<int64_t>(count))));
@@ -84,14 +84,14 @@ FATHOM_HOT void close(const Entry& entry) {
 // The turn that ends now, where turns are asked for.
 void end_turn(const Entry& entry, uint64_t end) {
   if (entry.iterations == 0 || entry.iterations > filters.turns) return;
-  write_counted(kPythonTurn, entry.turn_begin, end, entry, entry.iterations);
+  write_counted(kTurn, entry.turn_begin, end, entry, entry.iterations);
 }
 
 FATHOM_COLD void end_loop(const Entry& entry, uint64_t end) {
   end_turn(entry, end);
   if (filters.turns != 0 && entry.iterations > filters.turns)
     count_loss(kPython, FATHOM_LOSS_CAPPED, entry.iterations - filters.turns);
-  write_counted(kPythonLoop, entry.begin, end, entry, entry.iterations);
+  write_counted(kLoop, entry.begin, end, entry, entry.iterations);
   close(entry);
 }
 

@@ -246,8 +246,10 @@ int audited(const char* event, void*, void*) {
 
 }  // namespace
 
+namespace python {
+
 // Most programs have no interpreter: dlsym would allocate to tell so.
-void look_for_python() {
+void arrived() {
   if (!guest.wanted[FATHOM_SOURCE_PYTHON] || find_behind_us("Py_GetVersion") == nullptr) return;
   add_audit_hook = symbol<AddHook>(RTLD_DEFAULT, "PySys_AddAuditHook");
   get_allocator = symbol<ExchangeAllocator>(RTLD_DEFAULT, "PyMem_GetAllocator");
@@ -259,4 +261,5 @@ void look_for_python() {
   add_hook();
 }
 
+}  // namespace python
 }  // namespace fathom::guest

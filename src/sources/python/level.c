@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The chain of open levels of a thread. Generators and coroutines end in any order, so levels are
+// linked and can be moved, while those of libc calls lie on the C stack.
 #include "sources/python/level.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Finds loops in the bytecode by their backward jumps and follows their turns by sys.monitoring.
+// Python 3.12 and newer; older ones have no such events.
 #include "sources/python/loops.h"
 
 #include "sources/python/code.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Attribute access that falls through to the wrapped object, so that a decorated generator looks
+// like the one that it stands for.
 #include "sources/python/proxy.h"
 
 static PyObject* inner_of(PyObject* object) { return ((struct proxy*)object)->inner; }

@@ -4,15 +4,15 @@
 #include "sources/library.h"
 #include "sources/source.h"
 
-namespace fathom::sources {
+namespace fathom::sources::python {
 namespace {
 
 constexpr std::string_view kLayers[] = {"python"};
 
 }  // namespace
 
-extern const SourceDef kPython;
-const SourceDef kPython = {
+extern const SourceDef kSource;
+const SourceDef kSource = {
     .name = "python",
     .layers = kLayers,
     .help = "functions of Python, with no change to the program",
@@ -21,4 +21,4 @@ const SourceDef kPython = {
     .make = nullptr,
 };
 
-}  // namespace fathom::sources
+}  // namespace fathom::sources::python

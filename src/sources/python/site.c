@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sites (name, category, file, line) as Python objects, with a cache by name. The cache is emptied
+// when it is full: programs make up names.
 #include "sources/python/site.h"
 
 #include "sources/python/text.h"

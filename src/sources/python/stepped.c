@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Generators, coroutines and asynchronous generators as one event each. Every step opens the level
+// anew, because other tasks run between the steps.
 #include "sources/python/stepped.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Python objects as UTF-8 without NUL. A failing __str__ of the program becomes a placeholder:
+// without us the program would not have seen the exception.
 #include "sources/python/text.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A decorated function: one vectorcall between two calls of the library. Pickles and copies as the
+// function that it wraps.
 #include "sources/python/traced.h"
 
 #include "sources/python/abi.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// GPM gives differences between two samples. Rates are turned into growing byte counts, so that
+// they behave like the other counters.
 #include "sources/resources/gpu_parts.h"
 
 #include <algorithm>

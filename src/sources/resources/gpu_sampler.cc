@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A table of metrics, each with its function. What a device does not support is asked once and then
+// left out.
 #include "sources/resources/gpu_sampler.h"
 
 #include <unistd.h>

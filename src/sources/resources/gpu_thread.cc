@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// NVML takes a lock that programs need as well, so sampling rests twenty times as long as it took.
+// A thread that the driver does not answer is abandoned, not joined.
 #include "sources/resources/gpu_thread.h"
 
 #include <algorithm>

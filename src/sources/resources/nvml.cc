@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Binds NVML by dlopen with declarations of our own, so that building needs no CUDA. Newer versions
+// of a function are tried first.
 #include "sources/resources/nvml.h"
 
 #include <dlfcn.h>

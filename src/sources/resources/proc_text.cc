@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parsers of /proc and cgroup files, apart from reading them, so that odd names such as ") R 1" can
+// be tested as texts.
 #include "sources/resources/proc_text.h"
 
 #include <algorithm>

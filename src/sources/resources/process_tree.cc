@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Follows descendants by /proc/PID/task/TID/children, or by all of /proc on kernels without that
+// file. A reused pid is recognised by its start time.
 #include "sources/resources/process_tree.h"
 
 #include <algorithm>

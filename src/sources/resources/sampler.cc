@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// One pass over tree, control group and machine. Ended processes are sampled once more for their
+// final CPU time, but not for memory, which is gone.
 #include "sources/resources/sampler.h"
 
 #include <unistd.h>

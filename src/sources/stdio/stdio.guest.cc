@@ -10,7 +10,6 @@
 
 #include "guest/binding.h"
 #include "guest/call.h"
-#include "sources/kinds.h"
 
 namespace fathom::guest {
 namespace stdio {
@@ -114,9 +113,7 @@ inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
 }  // namespace
 
 #define FATHOM_TABLE "sources/stdio/stdio.calls.h"
-#define FATHOM_TABLE_SOURCE FATHOM_SOURCE_STDIO
-#define FATHOM_TABLE_LAYER "stdio"
-#define FATHOM_TABLE_FIRST kFirstStdioKind
+#define FATHOM_TABLE_SOURCE STDIO
 #define FATHOM_TABLE_HOOKS
 #include "guest/call_table.inc"
 
@@ -348,10 +345,9 @@ void hook_perror(const char* text) {
 }
 
 }  // extern "C"
+
+extern const Bindings kBindings;
+const Bindings kBindings{bindings, std::extent_v<decltype(bindings)>, nullptr, fill_bindings};
+
 }  // namespace stdio
-
-extern const Bindings kStdioBindings;
-const Bindings kStdioBindings{stdio::bindings, std::extent_v<decltype(stdio::bindings)>, nullptr,
-                              stdio::fill_bindings};
-
 }  // namespace fathom::guest

@@ -3,15 +3,15 @@
 #include "sources/library.h"
 #include "sources/source.h"
 
-namespace fathom::sources {
+namespace fathom::sources::stdio {
 namespace {
 
 constexpr std::string_view kLayers[] = {"stdio"};
 
 }  // namespace
 
-extern const SourceDef kStdio;
-const SourceDef kStdio = {
+extern const SourceDef kSource;
+const SourceDef kSource = {
     .name = "stdio",
     .layers = kLayers,
     .help = "calls of C stdio",
@@ -20,4 +20,4 @@ const SourceDef kStdio = {
     .make = nullptr,
 };
 
-}  // namespace fathom::sources
+}  // namespace fathom::sources::stdio

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// DELTA_BINARY_PACKED after the Parquet specification: blocks of 256 values, miniblocks of 32, each
+// with a width of its own.
 #include "sql/parquet/delta.h"
 
 #include <algorithm>

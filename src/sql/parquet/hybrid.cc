@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The RLE and bit-packing hybrid after the Parquet specification. Runs are looked for in steps of
+// eight, since packed values come in groups of eight anyway.
 #include "sql/parquet/hybrid.h"
 
 #include <algorithm>

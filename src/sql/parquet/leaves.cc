@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Turns columns (plain, list, map) into Parquet's leaves with definition and repetition levels. The
+// only place that knows about nesting.
 #include "sql/parquet/leaves.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Chooses an encoding for each column of each row group: constant, dictionary, delta or plain.
+// Doubles get no bounds, since readers disagree about NaN.
 #include "sql/parquet/values.h"
 
 #include <algorithm>

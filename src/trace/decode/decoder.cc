@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Drives the two passes over chunks: definitions (definer.cc), then rows (row_decoder.cc). Runs are
+// sorted by thread, so that the state of one thread is used up before the next begins.
 #include "trace/decode/decoder.h"
 
 #include <algorithm>

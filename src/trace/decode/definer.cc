@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The first pass. It also extracts the definitions of a chunk for definitions.log, so that rows in
+// other logs can be named when this one is packed and gone.
 #include "trace/decode/definer.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Paths are asked while packing and not while recording: a stat for each open would cost the
+// program. Each path is asked once.
 #include "trace/decode/inodes.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Knows how long each record is, so that both passes can skip what they do not need. A kind that
+// the schema does not declare ends the walk of the chunk.
 #include "trace/decode/record_walker.h"
 
 #include "trace/decode/summed_calls.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The hot loop of decoding. Each kind is compiled into a plan (which field goes where) once per
+// schema, so that a record costs no look-up by name.
 #include "trace/decode/row_decoder.h"
 
 #include <algorithm>
@@ -6,6 +8,7 @@
 
 #include "base/os_error.h"
 #include "base/utf8.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::trace {
 namespace {
@@ -49,11 +52,10 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     Plan& plan = plans.kinds[kind.kind];
     if (!kind.errors.empty()) plan.errors = &plans.errors[kind.errors];
     plan.moves = kind.moves;
-    plan.apart = kind.apart;
+    plan.threadless = kind.threadless;
     plan.known = true;
     plan.ret_is_bytes = kind.ret_is_bytes;
-    plan.filtered =
-        !decoder_.options_.paths.keeps_all() && (kind.layer == "posix" || kind.layer == "stdio");
+    plan.filtered = !decoder_.options_.paths.keeps_all() && is_io(kind.layer);
     plan.layer = strings_.code(kind.layer);
     plan.name = strings_.code(kind.name);
     plan.category = strings_.code_or_null(kind.category);
@@ -140,10 +142,10 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     return true;
   }
   settle_result(plan, failed, error, call);
-  if (plan.apart) {
-    if (!settle_apart(head, call)) return false;
+  if (plan.threadless) {
+    if (!settle_threadless(head, call)) return false;
     if (events_ != nullptr) push_call(plan, 0, call);
-    sum_apart({plan.layer, call.name, plan.category, call.file, pid_}, call);
+    sum_threadless({plan.layer, call.name, plan.category, call.file, pid_}, call);
     return true;
   }
   end(head.depth, call);
@@ -157,7 +159,7 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
 }
 
 // Its time is not that of the record.
-bool Decoder::Rows::settle_apart(const RecordHead& head, Call& call) {
+bool Decoder::Rows::settle_threadless(const RecordHead& head, Call& call) {
   const std::uint64_t end = head.end - std::min(call.lag, head.end);
   call.ts = decoder_.clock_.ns(end - std::min(head.duration, end));
   call.dur = decoder_.clock_.ns(end) - call.ts;
@@ -188,11 +190,11 @@ void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call
   row.ts = call.ts;
   row.dur = call.dur;
   row.pid = pid_;
-  row.tid = plan.apart ? kNull32 : tid_;
+  row.tid = plan.threadless ? kNull32 : tid_;
   row.rank = rank_;
-  row.depth = plan.apart ? kNull32 : static_cast<std::int32_t>(depth);
+  row.depth = plan.threadless ? kNull32 : static_cast<std::int32_t>(depth);
   row.layer = plan.layer;
-  row.name = plan.named_by_site ? call.site.name : plan.apart ? call.name : plan.name;
+  row.name = plan.named_by_site ? call.site.name : plan.threadless ? call.name : plan.name;
   row.category = plan.named_by_site ? call.site.category : plan.category;
   row.file = call.file;
   row.error = call.error;
@@ -546,7 +548,7 @@ void Decoder::Rows::sum(const SummaryKey& key, const Call& call) {
 }
 
 // In any order, and on top of each other.
-void Decoder::Rows::sum_apart(const SummaryKey& key, const Call& call) {
+void Decoder::Rows::sum_threadless(const SummaryKey& key, const Call& call) {
   SummaryRow& row = summary.at(summary.find(key));
   last_known_ = false;
   row.add(call.ts, call.dur, call.self, call.bytes, false);

@@ -75,7 +75,7 @@ class Decoder::Rows {
     bool filtered = false;
     bool named_by_site = false;
     bool moves = false;
-    bool apart = false;
+    bool threadless = false;
     const ErrorNames* errors = nullptr;  // of a kind whose result is a number of a set
     std::uint32_t layer = kNoString;
     std::uint32_t name = kNoString;
@@ -118,7 +118,7 @@ class Decoder::Rows {
   const Plans& plans(const Schema* schema);
   bool step(const RecordHead& head, ByteReader& fields);
   bool call(const RecordHead& head, ByteReader& fields);
-  bool settle_apart(const RecordHead& head, Call& call);
+  bool settle_threadless(const RecordHead& head, Call& call);
   void end(unsigned depth, Call& call);
   bool read_call(const Plan& plan, unsigned flags, ByteReader& fields, Call& call);
   bool read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call);
@@ -138,7 +138,7 @@ class Decoder::Rows {
   void push_region(const RecordHead& head, const Site& site, const Call& call);
   void add_arg(std::uint32_t key, std::string_view value);
   void sum(const SummaryKey& key, const Call& call);
-  void sum_apart(const SummaryKey& key, const Call& call);
+  void sum_threadless(const SummaryKey& key, const Call& call);
   void settle_coverage();
   void take_arguments(unsigned depth);
   void hold(std::uint64_t depth, std::uint64_t key, std::string_view value);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Parses the schema text strictly and with limits: it comes from the traced process and decides how
+// each of its records is read.
 #include "trace/decode/schema.h"
 
 #include <algorithm>
@@ -75,7 +77,7 @@ bool parse_flags(std::string_view text, EventKind& kind) {
     } else if (flag == "moves") {
       kind.moves = true;
     } else if (flag == "apart") {
-      kind.apart = true;
+      kind.threadless = true;
     } else if (flag.starts_with("errors=") && flag.size() > 7) {
       kind.errors = flag.substr(7);
     } else {

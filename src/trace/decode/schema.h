@@ -52,7 +52,7 @@ struct EventKind {
   bool ret_is_bytes = false;   // flag `bytes`
   bool uses_position = false;  // flag `position`
   bool moves = false;          // flag `moves`
-  bool apart = false;          // flag `apart`: of no thread
+  bool threadless = false;     // flag `apart`: of no thread
   std::string errors;          // flag `errors=SET`: its result is a number of that set
   std::vector<Field> fields;
   // How many of the fields are left out with flag SAME, and with FULL or ERROR.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads records that their thread may be changing at this moment. The histogram decides how many
+// calls there were, so that count and buckets always agree.
 #include "trace/decode/summed_calls.h"
 
 #include <algorithm>

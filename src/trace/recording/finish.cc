@@ -102,6 +102,7 @@ Result<FinishResult> Packer::State::finish(const std::string& partial_reason, co
   tick();
   const bool left = result.owners_alive || result.owners_unknown;
   settle_facts(left);
+  if (!left) drainer->remove_copies();
   if (!left && remove_unready_pools() > 0 && trouble.empty()) trouble = "a pool is cut off";
   const Result<std::vector<std::string>> pools = spool_.pool_paths();
   const bool packed = drainer->complete_logs().empty();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reading tolerates missing and odd fields, since manifests of older and newer versions are read
+// too; writing replaces the file as a whole.
 #include "trace/recording/manifest.h"
 
 #include <algorithm>

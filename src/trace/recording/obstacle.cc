@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads a program's file as the kernel would (scripts, ELF class, loader, set-user-id), to explain
+// why it was not recorded. The guest asks the same in guest/new_program.cc.
 #include "trace/recording/obstacle.h"
 
 #include <elf.h>

@@ -7,6 +7,8 @@
 
 namespace fathom::trace {
 
+inline constexpr std::string_view kFewAddresses =
+    "too little address space (ulimit -v) to load a library";
 inline constexpr std::string_view kSmallStack = "a stack too small to load a library";
 
 // "static binary", "set-user-id", "32 bits", "another architecture", "another libc (…)"; "" if

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Owns the lock, the drainer and the decoder of a recording. A log is removed only after the
+// Parquet file that replaces it has been renamed into place.
 #include "trace/recording/packer.h"
 
 #include <algorithm>
@@ -12,7 +14,9 @@
 #include "base/sum.h"
 #include "sql/database.h"
 #include "sql/parquet_writer.h"
+#include "trace/decode/definer.h"
 #include "trace/recording/packer_state.h"
+#include "trace/recording/recording.h"
 
 namespace fathom::trace {
 namespace {
@@ -95,6 +99,8 @@ Status Packer::State::start() {
   return definitions_.into(decoder_, drainer->definitions_file(), &seen_from_outside_);
 }
 
+std::string Packer::State::why_partial() const { return trace::why_partial(manifest, spool_); }
+
 // Whatever is packed from now on was written before this moment, so the clock's pieces that it lies
 // in are final.
 void Packer::State::tick() {
@@ -115,6 +121,10 @@ Status Packer::State::connect() {
 Result<DrainResult> Packer::State::drain() {
   const std::scoped_lock lock(mutex_);
   Result<DrainResult> result = drainer->drain();
+  if (!result || result->trouble || result->chunks > 0)
+    drainer->tell_trouble(!result           ? result.error().message
+                          : result->trouble ? result->trouble->message
+                                            : "");
   if (result) FATHOM_TRY(keep_lock());
   if (result) died_in_.insert(died_in_.end(), result->died_in.begin(), result->died_in.end());
   return result;
@@ -195,12 +205,18 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   }
   FATHOM_ASSIGN(const std::vector<std::uint8_t> bytes, content_of(*log));
   bool sound = bytes.size() == log->bytes;
+  std::uint64_t entries = 0;
+  OwnEntries own = spool_.entries_of(n);
   const LogScan scan = scan_log(bytes, [&](const LogEntry& entry, std::uint64_t) {
+    if (!own.take(entry)) return;
     if (entry.kind == EntryKind::kRows) sound &= decode_rows(entry.bytes, rows.host, log_strings_);
-    if (entry.kind != EntryKind::kChunk || !names.insert(entry.name).second) return;
+    if (entry.kind == EntryKind::kChunk && !names.insert(entry.name).second) return;
+    entries++;
+    if (entry.kind != EntryKind::kChunk) return;
     const std::scoped_lock lock(mutex_);
     chunks.push_back({entry.bytes, spool_.schema(entry.schema)});
   });
+  const std::int64_t missing = missing_events(n, entries, chunks, rows.host);
   Decoder::Sums of_host;
   add_sums(rows.host, log_strings_, of_host);
   if (rows.events != nullptr) {
@@ -212,11 +228,32 @@ Status Packer::State::read_log(std::uint64_t n, Rows& rows) {
   rows.sums = decoder_.take_sums();
   std::ranges::move(rows.sums.intervals.rows, std::back_inserter(rows.host.intervals.rows));
   rows.sums.add(of_host);
-  if (!sound || scan.damaged_bytes > bytes.size() - scan.sound_bytes) {
-    rows.sums.losses.push_back({"", "damaged log", 1});
-    log_damaged_ = true;
-  }
+  const bool damaged = !sound || scan.damaged_bytes > bytes.size() - scan.sound_bytes;
+  if (damaged) rows.sums.losses.push_back({"", "damaged log", 1});
+  if (own.any_of_others()) rows.sums.losses.push_back({"", kCopies, 1});
+  if (missing > 0)
+    rows.sums.losses.push_back({"", "events of a log that was cut short or damaged", missing});
+  log_damaged_ |= damaged || missing > 0;
   return {};
+}
+
+// What was cut off a log leaves no trace in it: the journal says how much there was.
+std::int64_t Packer::State::missing_events(std::uint64_t n, std::uint64_t entries,
+                                           std::span<const Chunk> chunks, const HostRows& host) {
+  Drainer::Noted noted;
+  {
+    const std::scoped_lock lock(mutex_);
+    noted = drainer->noted(n);
+  }
+  if (entries >= noted.entries) return 0;
+  std::int64_t there = static_cast<std::int64_t>(host.events.rows() + host.counters.rows.size() +
+                                                 host.intervals.rows.size());
+  for (const Chunk& chunk : chunks) {
+    std::uint64_t events = 0;
+    (void)extract_definitions(chunk, events);
+    add_to(there, static_cast<std::int64_t>(events));
+  }
+  return std::max<std::int64_t>(noted.events - there, 1);
 }
 
 Status Packer::State::write_unpublished(const std::string& name, const SqlBatch& batch) {
@@ -325,7 +362,10 @@ PackProgress Packer::progress() const { return state_->progress(); }
 const Strings& Packer::strings() const { return state_->strings; }
 Result<Totals> Packer::sum_up() { return state_->sum_up(); }
 Result<FinishResult> Packer::finish(const std::string& partial_reason, const GoOn& go_on) {
-  return state_->finish(partial_reason, go_on);
+  Result<FinishResult> result = state_->finish(partial_reason, go_on);
+  if (!result) state_->drainer->tell_trouble(result.error().message);
+  return result;
 }
+std::string Packer::why_partial() const { return state_->why_partial(); }
 
 }  // namespace fathom::trace

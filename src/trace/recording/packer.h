@@ -92,6 +92,8 @@ class Packer {
   // manifest, and removes the spool if nobody writes there any more. `partial_reason`: why the
   // recording is partial whatever is found; may be empty.
   Result<FinishResult> finish(const std::string& partial_reason = "", const GoOn& go_on = {});
+  // What makes a recording that was left behind partial, whatever is found in it; "": nothing.
+  [[nodiscard]] std::string why_partial() const;
 
  private:
   class State;

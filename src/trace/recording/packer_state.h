@@ -26,6 +26,8 @@ class Packer::State {
   Result<Totals> sum_up();
   Result<FinishResult> finish(const std::string& partial_reason, const GoOn& go_on);
 
+  [[nodiscard]] std::string why_partial() const;
+
   Manifest manifest;
   Clock clock;
   Strings strings;                 // of all sums; few, whatever the programs named
@@ -41,6 +43,8 @@ class Packer::State {
   [[nodiscard]] bool is_packed(std::uint64_t n) const;
   Status pack(std::uint64_t n);
   Status read_log(std::uint64_t n, Rows& rows);
+  [[nodiscard]] std::int64_t missing_events(std::uint64_t n, std::uint64_t entries,
+                                            std::span<const Chunk> chunks, const HostRows& host);
   Status write_rows(std::uint64_t n, Rows& rows);
   Status write_inodes(std::uint64_t n, const SummaryTable& sums);
   Status publish(std::uint64_t n, const Decoder::Sums& sums);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Checks of Parquet files that need no database: name, magic, footer. Files are held open and given
+// to DuckDB by descriptor, so that a packer cannot remove them meanwhile.
 #include "trace/recording/parquet_file.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// The one place that maps batches to the columns of the SQL contract. Spans point into the batch
+// where they can, so that nothing is copied.
 #include "trace/recording/parquet_tables.h"
 
 #include <deque>

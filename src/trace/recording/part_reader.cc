@@ -131,8 +131,16 @@ class PartReader {
   // A spool that is none: what was packed is still there.
   Status read_without(const Error& reason) {
     FATHOM_TRY(read_packed());
-    if (reason.code != Code::kNotFound)
+    const Result<Directory> spool = directory_.directory(kSpoolDirectory);
+    const std::size_t waiting = spool ? files_without_header(*spool) : 0;
+    if (waiting > 0) {
+      part_.damaged.push_back(
+          {spool->path_of(FATHOM_RUN_FILE), "missing or damaged; 'fathom collect' looks whether " +
+                                                std::to_string(waiting) +
+                                                " files of the spool can be read without it"});
+    } else if (reason.code != Code::kNotFound) {
       part_.damaged.push_back({directory_.path_of(kSpoolDirectory), reason.message});
+    }
     return {};
   }
 
@@ -156,7 +164,7 @@ class PartReader {
                                          .undisturbed = undisturbed},
                                         facts));
     changed_ |= facts.changed || (undisturbed && is_recorded(spool));
-    add_tail(facts);
+    add_tail(facts, spool);
     return {};
   }
 
@@ -235,7 +243,7 @@ class PartReader {
     part_.manifest.state_reason = std::string(base_name(first.path)) + ": " + first.reason;
   }
 
-  void add_tail(TailFacts& facts) {
+  void add_tail(TailFacts& facts, const Spool& spool) {
     Manifest& manifest = part_.manifest;
     for (DataFile& file : facts.packed) part_.files[kEventsTable].push_back(std::move(file));
     for (DamagedFile& file : facts.damaged) part_.damaged.push_back(std::move(file));
@@ -247,20 +255,20 @@ class PartReader {
                               part_.tail->in_flight.end());
     for (const NotCovered& program : facts.not_covered) manifest.add_not_covered(program);
     for (const auto& [name, words] : facts.refused) manifest.facts[name] = words;
-    if (!part_.recorder_lives) settle_state(facts);
+    if (!part_.recorder_lives) settle_state(facts, spool);
   }
 
   // Nobody packs. Unsupervised, that is how it should be: what the processes wrote is all here.
-  void settle_state(const TailFacts& facts) {
+  void settle_state(const TailFacts& facts, const Spool& spool) {
     Manifest& manifest = part_.manifest;
     if (!facts.gaps.empty() && manifest.state != RunState::kPartial) {
       manifest.state = RunState::kPartial;
       manifest.state_reason = kVanished;
     }
     if (manifest.state != RunState::kRunning) return;
-    if (manifest.origin != "unsupervised" && !manifest.duration_ns) {
+    if (const std::string why = why_partial(manifest, spool); !why.empty()) {
       manifest.state = RunState::kPartial;
-      manifest.state_reason = "the recorder was killed";
+      manifest.state_reason = why;
     } else if (facts.owners_unknown) {
       manifest.state = RunState::kPartial;
       manifest.state_reason = "its programs ran on " + manifest.host.hostname +

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Puts a process together from what it told itself, what its parent saw (exec, wait) and what the
+// manifest knows. Programs that never attached are listed with a reason.
 #include "trace/recording/processes.h"
 
 #include <sys/wait.h>
@@ -168,6 +170,7 @@ std::string reason_of(const Note& exec, const std::string& program, const std::s
   if (told(FATHOM_EXEC_OTHER_ROOT)) return "another root, which has no libfathom.so";
   if (told(FATHOM_EXEC_UNREADABLE)) return "another user, who may not read libfathom.so";
   if (told(FATHOM_EXEC_SMALL_STACK)) return std::string(kSmallStack);
+  if (told(FATHOM_EXEC_FEW_ADDRESSES)) return std::string(kFewAddresses);
   std::string seen = local ? obstacle_of(program, library) : "";
   if (!seen.empty()) return seen;
   if (told(FATHOM_EXEC_OTHER_MACHINE)) return "another architecture";

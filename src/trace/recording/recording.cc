@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Finds recordings below a directory and explains paths that hold none. Opening the parts
+// themselves is in part_reader.cc.
 #include "trace/recording/recording.h"
 
 #include <sys/stat.h>

@@ -73,15 +73,21 @@ struct RecoverOptions {
 // of another user, and where somebody records.
 class Packer;
 Result<Packer> open_own(const std::string& directory, const RecoverOptions& options = {});
-// What makes it partial whatever is found in it; "": nothing.
-std::string why_partial(const Manifest& manifest);
+// What makes it partial whatever is found in it; "": nothing. A recorder that saw the end of its
+// run may have left the packing of it to us.
+class Spool;
+std::string why_partial(const Manifest& manifest, const Spool& spool);
+// Files of a spool that only wait for its run.header: pools and logs. 0 where that is there.
+std::size_t files_without_header(const Directory& spool);
+// Makes a run.header that somebody removed or damaged again, from the manifest, and counts that as
+// a loss: what the programs counted there is gone. kCorrupt where the manifest is not there either.
+Status remake_run_header(const std::string& directory);
 
 // Packs what a killed recorder or an unsupervised run left in this directory and those below.
 // Living processes keep their segments.
 Status recover(const std::string& directory, const RecoverOptions& options = {});
 
 // A manifest for a run that nobody supervised, from its spool.
-class Spool;
 Manifest unsupervised_manifest(const Spool& spool);
 
 // The recordings in or below a directory, sorted; empty if there is none. Links are not followed,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Importers have whole events, but no own times and no sums: both are computed here, by a stack
+// over sorted rows, before the files are written.
 #include "trace/recording/recording_writer.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Only settings and layers that we know reach the manifest, in our own words: a process may claim
+// anything about itself.
 #include "trace/recording/refused.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Stacks get a number from their content (FNV), so that recordings of several hosts can be read
+// together without translating numbers.
 #include "trace/recording/sample_batch.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Decodes what is not packed yet for one reader. Rows beyond a limit go into Parquet files without
+// a name, so that a long tail does not fill memory.
 #include "trace/recording/tail.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Decides when names in a recording may make us open files here: only for the owner's own
+// recording, of this boot, and modules unchanged since.
 #include "trace/recording/trust.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Columns that are NULL throughout take no memory, and sorting expects nearly sorted rows: events
+// are recorded when they end, so each only has to move before what lies inside it.
 #include "trace/rows/batch.h"
 
 #include <algorithm>
@@ -187,29 +189,29 @@ bool EventBatch::is_in_order() const {
   return true;
 }
 
-// Rows come thread by thread as a rule, so stretches of one thread are put in order first, and the
+// Rows come thread by thread as a rule, so runs of one thread are put in order first, and the
 // rows of a thread then: keys of 16 bytes that sort in cache.
 Column<std::uint32_t> EventBatch::time_order() const {
-  struct Stretch {
+  struct ThreadRun {
     std::uint32_t begin, end;
   };
-  std::vector<Stretch> stretches;
+  std::vector<ThreadRun> runs;
   for (std::uint32_t row = 0; row < rows(); row++) {
     const bool same = row > 0 && pid[row] == pid[row - 1] && tid[row] == tid[row - 1];
-    if (!same) stretches.push_back({row, row});
-    stretches.back().end = row + 1;
+    if (!same) runs.push_back({row, row});
+    runs.back().end = row + 1;
   }
-  const auto thread_before = [this](const Stretch& a, const Stretch& b) {
+  const auto thread_before = [this](const ThreadRun& a, const ThreadRun& b) {
     return std::tie(pid[a.begin], tid[a.begin]) < std::tie(pid[b.begin], tid[b.begin]);
   };
-  std::stable_sort(stretches.begin(), stretches.end(), thread_before);
+  std::stable_sort(runs.begin(), runs.end(), thread_before);
   Column<std::uint32_t> order;
   order.reserve(rows());
   Column<TimeKey> keys;
-  for (std::size_t at = 0; at < stretches.size(); at++) {
-    for (std::uint32_t row = stretches[at].begin; row < stretches[at].end; row++)
+  for (std::size_t at = 0; at < runs.size(); at++) {
+    for (std::uint32_t row = runs[at].begin; row < runs[at].end; row++)
       keys.push_back({ts[row], depth[row], row});
-    if (at + 1 < stretches.size() && !thread_before(stretches[at], stretches[at + 1])) continue;
+    if (at + 1 < runs.size() && !thread_before(runs[at], runs[at + 1])) continue;
     sort_keys(keys);
     for (const TimeKey& key : keys) order.push_back(key.row);
     keys.clear();

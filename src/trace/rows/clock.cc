@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Pairs that contradict the rate so far by more than a tenth are refused: no clock changes its rate
+// like that, but a damaged header may claim it.
 #include "trace/rows/clock.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Joins spans that lie near each other when there are too many, and doubles the distance until half
+// of them are left. `covered` remembers how much of a joined span is real.
 #include "trace/rows/coverage.h"
 
 #include <algorithm>

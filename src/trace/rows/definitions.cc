@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Ids are looked up for each record, so the last answers are cached in tables that grow with the
+// program. Forked children share ids with their parents, which makes a look-up a walk up a chain.
 #include "trace/rows/definitions.h"
 
 #include <algorithm>

@@ -1,36 +1,87 @@
 // SPDX-License-Identifier: MIT
-// The layers that exist, whether or not this build can record them: the one list of them.
+// The layers that exist, whether or not this build can record them: the one list of them, and what
+// each is. Those of in-process sources come from wire/sources.h, the others stand here.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <string_view>
+
+#include "wire/sources.h"
 
 namespace fathom::trace {
 
 struct LayerDef {
   std::string_view name;
   std::string_view what;
-  bool by_default;  // recorded where nobody says otherwise
+  bool by_default = false;  // recorded where nobody says otherwise
+  int rank = 0;             // where it stands, top down
+  std::string_view colour;  // as Firefox's profiler names it; "": none of its own
+  bool code = false;        // the program's own functions and regions
+  bool io = false;          // calls of the program that read and write files
+  bool kernel = false;      // what the kernel does
+  bool device = false;      // what a device does: its time is no thread's
+  bool in_threads = true;   // its events nest in a thread's; else they overlap, or are of no thread
 };
 
+constexpr LayerDef layer_def(std::string_view name, int rank, std::string_view colour,
+                             std::string_view what, unsigned flags) {
+  const auto has = [flags](unsigned flag) { return (flags & flag) != 0; };
+  return {.name = name,
+          .what = what,
+          .by_default = has(FATHOM_LAYER_USUAL),
+          .rank = rank,
+          .colour = colour,
+          .code = has(FATHOM_LAYER_CODE),
+          .io = has(FATHOM_LAYER_IO),
+          .kernel = has(FATHOM_LAYER_KERNEL),
+          .device = has(FATHOM_LAYER_DEVICE),
+          .in_threads = !has(FATHOM_LAYER_BESIDE)};
+}
+
+consteval auto all_layers() {
+  std::array layers = {
+#define ROW(number, NAME, space, layer, rank, colour, what, first, kinds, needs, flags, ...) \
+  layer_def(layer, rank, colour, what, flags),
+      FATHOM_SOURCE_ROWS(ROW)
+#undef ROW
+          layer_def("user", 60, "lightblue", "functions of any program or library, by probes", 0),
+      layer_def("syscall", 70, "red", "system calls", FATHOM_LAYER_KERNEL),
+      layer_def("sched", 80, "", "waiting for a CPU", FATHOM_LAYER_KERNEL | FATHOM_LAYER_BESIDE),
+      layer_def("vfs", 90, "", "the kernel's virtual file system", FATHOM_LAYER_KERNEL),
+      layer_def("fs", 100, "", "the file systems", FATHOM_LAYER_KERNEL),
+      layer_def("pagecache", 110, "", "the page cache", FATHOM_LAYER_KERNEL),
+      layer_def("block", 120, "", "block devices", FATHOM_LAYER_KERNEL | FATHOM_LAYER_BESIDE),
+      layer_def("net", 130, "", "network connections", FATHOM_LAYER_KERNEL | FATHOM_LAYER_BESIDE),
+      layer_def("cpu", 160, "darkgrey", "hardware counters and call stacks", 0),
+      layer_def("resource", 170, "",
+                "CPU, memory and I/O used by processes, control group and machine",
+                FATHOM_LAYER_USUAL),
+  };
+  std::ranges::sort(layers, {}, &LayerDef::rank);
+  return layers;
+}
+
 // Top down.
-inline constexpr LayerDef kLayers[] = {
-    {"app", "functions and regions that the program annotates", true},
-    {"python", "Python functions", false},
-    {"stdio", "calls of stdio: fopen, fread, printf", true},
-    {"posix", "calls of POSIX I/O and processes: open, read, fork", true},
-    {"heap", "memory allocations", false},
-    {"user", "functions of any program or library, by probes", false},
-    {"syscall", "system calls", false},
-    {"sched", "waiting for a CPU", false},
-    {"vfs", "the kernel's virtual file system", false},
-    {"fs", "the file systems", false},
-    {"pagecache", "the page cache", false},
-    {"block", "block devices", false},
-    {"net", "network connections", false},
-    {"cuda", "calls of the CUDA driver", false},
-    {"gpu", "what GPUs do", false},
-    {"cpu", "hardware counters and call stacks", false},
-    {"resource", "CPU, memory and I/O used by processes, control group and machine", true},
-};
+inline constexpr auto kLayers = all_layers();
+
+// nullptr: no such layer in this version; a recording of another one may have it.
+constexpr const LayerDef* find_layer(std::string_view name) {
+  const auto* const found = std::ranges::find(kLayers, name, &LayerDef::name);
+  return found == kLayers.end() ? nullptr : found;
+}
+
+// What is so of a layer; an unknown one is none of these, and its events are of threads.
+constexpr bool is_layer(std::string_view name, bool LayerDef::*what, bool unknown = false) {
+  const LayerDef* layer = find_layer(name);
+  return layer != nullptr ? layer->*what : unknown;
+}
+constexpr bool is_code(std::string_view layer) { return is_layer(layer, &LayerDef::code); }
+constexpr bool is_io(std::string_view layer) { return is_layer(layer, &LayerDef::io); }
+constexpr bool is_kernel(std::string_view layer) { return is_layer(layer, &LayerDef::kernel); }
+constexpr bool is_device(std::string_view layer) { return is_layer(layer, &LayerDef::device); }
+constexpr bool is_in_threads(std::string_view layer) {
+  return is_layer(layer, &LayerDef::in_threads, true);
+}
 
 }  // namespace fathom::trace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A clock algorithm over pages in a file without a name. Where no such file can be had, memory
+// grows instead: names matter more than memory.
 #include "trace/rows/paged_store.h"
 
 #include <fcntl.h>

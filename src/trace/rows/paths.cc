@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Normalises by text alone. Asking the file system would follow links of today, not those of the
+// time at which the program used the path.
 #include "trace/rows/paths.h"
 
 #include <algorithm>

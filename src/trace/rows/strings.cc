@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// An open-addressing table of string views. Texts are copied into blocks that never move, so that
+// views stay valid while the table grows.
 #include "trace/rows/strings.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Sums saturate instead of overflowing, and the number of rows is bounded: files beyond the limit
+// share one row, which says so.
 #include "trace/rows/summary.h"
 
 #include <algorithm>

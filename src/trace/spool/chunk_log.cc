@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// Every entry has a magic number and a checksum, so that a reader finds the next sound one behind
+// damage. Reading goes window by window and jumps over holes, since a sparse file may claim any
+// size.
 #include "trace/spool/chunk_log.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads definitions.log from where it stopped last time: the file only grows while a recording is
+// made.
 #include "trace/spool/drained_definitions.h"
 
 #include "base/files.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Copies segments into logs and frees them. The order of steps is the point: log first, free
+// afterwards; close a pool before looking at it once more; never trust what lies in a mapping.
 #include "trace/spool/drainer.h"
 
 #include <fcntl.h>
@@ -64,8 +66,9 @@ Status Drainer::scan_existing() {
     const Result<OpenLog> log = open_log(n);
     // Something else is in its place: its events are a gap.
     if (!log) continue;
-    FATHOM_TRY(scan_log(log->file, 0, kMostLogBytes, [this](const LogEntry& entry, std::uint64_t) {
-      if (entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
+    OwnEntries own = spool_->entries_of(n);
+    FATHOM_TRY(scan_log(log->file, 0, kMostLogBytes, [&](const LogEntry& entry, std::uint64_t) {
+      if (own.take(entry) && entry.kind == EntryKind::kChunk) logged_.insert(entry.name);
     }));
   }
   if (!spool_->files().has(kDefinitionsLog)) return {};
@@ -123,10 +126,12 @@ Status Drainer::refresh_pools() {
   FATHOM_TRY(keep_files());
   FATHOM_ASSIGN(const std::vector<std::string> paths, spool_->pool_paths());
   for (const std::string& path : paths) {
-    if (pools_.contains(path) || unreadable_.contains(path)) continue;
+    if (pools_.contains(path) || unreadable_.contains(path) || copies_.contains(path)) continue;
     if (!spool_->files().has_file(base_name(path))) continue;  // somebody put something else there
     Result<Pool> pool = Pool::open(spool_->files(), base_name(path), true);
-    if (pool) {
+    if (pool && !spool_->why_not_ours(pool->header(), base_name(path)).empty()) {
+      copies_.insert(path);
+    } else if (pool) {
       pools_.emplace(path, std::move(pool).value());
       shut_.erase(path);
     } else if (pool.error().code == Code::kDenied) {
@@ -152,9 +157,18 @@ Status Drainer::refresh_pools() {
 
 void Drainer::see_owners(Pool& pool) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
-    if (pool.claim(index).state == FATHOM_SEGMENT_FREE) continue;
+    const Pool::Claim claim = pool.claim(index);
+    if (claim.state == FATHOM_SEGMENT_FREE) continue;
     const RunHead head = first_switch(chunk_of(pool, index));
-    if (head.tick != 0) liveness_.saw(static_cast<std::uint32_t>(head.pid), head.key, head.tick);
+    if (head.tick == 0) continue;
+    // Where its pid counts is told of the owner alone. Others are known as well where all pids
+    // count in one namespace.
+    const bool owns =
+        head.key == load(pool.segment(index).owner_key) && pool.claim(index).word == claim.word;
+    if (claim.owner_space != 0) several_spaces_ = true;
+    if (!owns && several_spaces_) continue;
+    liveness_.saw({static_cast<std::uint32_t>(head.pid), owns ? claim.owner_space : 0}, head.key,
+                  head.tick);
   }
 }
 
@@ -163,7 +177,7 @@ Chunk Drainer::chunk_of(const Pool& pool, std::uint32_t index) const {
           spool_->schema(pool.header().schema_hash)};
 }
 
-bool Drainer::owner_lives(const Pool& pool, std::uint32_t index, std::uint32_t pid) const {
+bool Drainer::owner_lives(const Pool& pool, std::uint32_t index, const Pid& pid) const {
   const std::uint64_t key = load(pool.segment(index).owner_key);
   std::uint64_t tick = 0;
   RunHead head;
@@ -178,7 +192,7 @@ bool Drainer::owner_lives(const Pool& pool, std::uint32_t index, std::uint32_t p
 }
 
 bool Drainer::creator_lives(const Pool& pool) const {
-  return liveness_.alive_since(load(pool.header().creator_pid), load(pool.header().creator_key),
+  return liveness_.alive_since(pool.creator(), load(pool.header().creator_key),
                                pool.made_realtime_ns());
 }
 
@@ -187,7 +201,7 @@ bool Drainer::pool_lives(const Pool& pool) const {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
     const Pool::Claim claim = pool.claim(index);
     if (claim.state == FATHOM_SEGMENT_FREE || claim.owner_pid == 0) continue;
-    if (owner_lives(pool, index, claim.owner_pid)) return true;
+    if (owner_lives(pool, index, claim.owner())) return true;
   }
   return false;
 }
@@ -198,7 +212,7 @@ bool Drainer::may_take(Pool& pool, std::uint32_t index, DrainResult& result) {
   if (claim.state == FATHOM_SEGMENT_FREE) return false;
   if (claim.state == FATHOM_SEGMENT_FULL) return true;
   const bool nobody = claim.owner_pid == 0;  // handed over; in version 2 perhaps just claimed
-  const bool lives = nobody ? pool_lives(pool) : owner_lives(pool, index, claim.owner_pid);
+  const bool lives = nobody ? pool_lives(pool) : owner_lives(pool, index, claim.owner());
   result.owners_alive |= lives;
   if (lives) return false;
   // Its owner may have handed it on before it died, and a thread of another process may claim a
@@ -257,21 +271,30 @@ Status Drainer::ensure_log(std::uint64_t room) {
   return {};
 }
 
+// What a log begins with tells which it is.
+Status Drainer::put(const LogEntry& entry) {
+  if (log_->size() == 0) {
+    const std::string head = spool_->log_head(current_log_);
+    FATHOM_TRY(log_->append({EntryKind::kDrained, {}, 0, as_bytes(head)}));
+  }
+  return log_->append(entry);
+}
+
 Status Drainer::take(const Work& work) {
   const ChunkName name = name_of(*work.pool, work.index);
   const Chunk chunk = chunk_of(*work.pool, work.index);
   const std::uint64_t schema = work.pool->header().schema_hash;
   FATHOM_TRY(ensure_log(chunk.bytes.size()));
   if (!chunk.bytes.empty()) {
-    if (!logged_.contains(name)) {
-      FATHOM_TRY(log_->append({EntryKind::kChunk, name, schema, chunk.bytes}));
-      logged_.insert(name);
-    }
+    const bool fresh = !logged_.contains(name);
+    if (fresh) FATHOM_TRY(put({EntryKind::kChunk, name, schema, chunk.bytes}));
+    logged_.insert(name);
     std::uint64_t events = 0;
     const std::string definitions = extract_definitions(chunk, events);
     if (!definitions.empty())
       FATHOM_TRY(definitions_->append({EntryKind::kChunk, name, 0, as_bytes(definitions)}));
-    FATHOM_TRY(note(Journal::drained(current_log_, events)));
+    // One that was there before us is in another log, and was noted as such.
+    if (fresh) FATHOM_TRY(note(Journal::drained(current_log_, events)));
     names_in_log_ += definitions.size();
   }
   work.pool->free(work.index);
@@ -342,11 +365,15 @@ bool Drainer::remove_pool(Pool& pool) {
   return true;
 }
 
+void Drainer::remove_copies() {
+  for (const std::string& path : copies_) (void)spool_->files().remove(base_name(path));
+}
+
 Status Drainer::append(const HostRows& rows, const Strings& strings) {
   std::uint64_t count = rows.events.rows() + rows.counters.rows.size() + rows.intervals.rows.size();
   for (const std::string& bytes : encode_rows(rows, strings)) {
     FATHOM_TRY(ensure_log(bytes.size()));
-    FATHOM_TRY(log_->append({EntryKind::kRows, {}, 0, as_bytes(bytes)}));
+    FATHOM_TRY(put({EntryKind::kRows, {}, 0, as_bytes(bytes)}));
     FATHOM_TRY(note(Journal::drained(current_log_, std::exchange(count, 0))));
   }
   if (rows.processes.empty()) return {};
@@ -390,8 +417,7 @@ void Drainer::remove_log(std::uint64_t n) {
 }
 
 bool Drainer::has_log(std::uint64_t n) const {
-  return (log_ && n == current_log_) || written_.contains(n) ||
-         spool_->files().has(Spool::log_name(n));
+  return (log_ && n == current_log_) || written_.contains(n) || spool_->has_log(n);
 }
 
 LogEnd Drainer::log_end() const {
@@ -457,10 +483,12 @@ PoolLosses Drainer::counted() const {
 }
 
 std::vector<Loss> Drainer::losses() const {
-  std::vector<Loss> losses = counted().losses();
+  std::vector<Loss> losses = counted().losses(spool_);
   if (!unreadable_.empty())
     losses.push_back({"", "damaged pool", static_cast<std::int64_t>(unreadable_.size())});
   if (!shut_.empty()) losses.push_back({"", kShutPool, static_cast<std::int64_t>(shut_.size())});
+  const std::size_t copies = copies_.size() + spool_->copied_logs().size();
+  if (copies > 0) losses.push_back({"", kCopies, static_cast<std::int64_t>(copies)});
   if (page_.refused() > 0)
     losses.push_back({"", kNoPool, static_cast<std::int64_t>(page_.refused() & INT64_MAX)});
   return losses;

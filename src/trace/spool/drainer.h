@@ -75,6 +75,16 @@ class Drainer {
     std::uint64_t bytes = 0;
   };
   [[nodiscard]] Result<OpenLog> open_log(std::uint64_t n) const;
+  // What the journal says that was put into a log.
+  struct Noted {
+    std::uint64_t entries = 0;
+    std::int64_t events = 0;
+  };
+  [[nodiscard]] Noted noted(std::uint64_t n) const {
+    return {journal_.entries_of(n), journal_.events_of(n)};
+  }
+  // Removes pools that are copies of others, when nobody writes any more.
+  void remove_copies();
   // It is packed: removes its file.
   void remove_log(std::uint64_t n);
   // definitions.log; nullptr where there is none yet.
@@ -107,6 +117,7 @@ class Drainer {
                                        const Definitions& definitions) const;
   // Programs of another machine have ended: somebody says so.
   void all_ended() { liveness_.all_ended(); }
+  void tell_trouble(std::string_view why) { page_.tell_trouble(why); }
   // Says that the recorder lives, to whoever looks at the run from another machine.
   void beat() { page_.beat(now_realtime_ns()); }
 
@@ -128,11 +139,12 @@ class Drainer {
   void see_owners(Pool& pool);
   bool creator_lives(const Pool& pool) const;
   bool pool_lives(const Pool& pool) const;
-  bool owner_lives(const Pool& pool, std::uint32_t index, std::uint32_t pid) const;
+  bool owner_lives(const Pool& pool, std::uint32_t index, const Pid& pid) const;
   bool may_take(Pool& pool, std::uint32_t index, DrainResult& result);
   void collect(std::vector<Work>& work, DrainResult& result);
   Status take(const Work& work);
   void remove_idle_pools();
+  Status put(const LogEntry& entry);
   bool remove_pool(Pool& pool);
   Status ensure_log(std::uint64_t room);
   [[nodiscard]] Chunk chunk_of(const Pool& pool, std::uint32_t index) const;
@@ -145,10 +157,12 @@ class Drainer {
   Liveness liveness_;
   std::map<std::string, Pool> pools_;       // by path
   std::optional<std::uint64_t> last_live_;  // live_state().bytes after the last pass
+  bool several_spaces_ = false;             // owners in more than one pid namespace were seen
   bool many_ = false;                       // more bytes than should be in memory at a time
   std::set<ChunkName> logged_;              // in a log, but not yet freed
   std::set<std::string> unreadable_;        // pools that are damaged
   std::set<std::string> shut_;              // pools that we may not open: perhaps not yet
+  std::set<std::string> copies_;            // pools that are copies of others
   PoolLosses gone_losses_;
   RunPage page_;
   Journal journal_;

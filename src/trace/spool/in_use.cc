@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Asks locks and living owners in turn, because an unsupervised run has no recorder that holds a
+// lock.
 #include "trace/spool/in_use.h"
 
 #include "trace/decode/definer.h"
@@ -22,11 +24,10 @@ bool has_living_owner(const Pool& pool, const Liveness& liveness) {
   for (std::uint32_t index = 0; index < pool.count(); index++) {
     const fathom_segment& segment = pool.segment(index);
     const Pool::Claim claim = pool.claim(index);
-    const std::uint32_t pid = claim.owner_pid;
-    if (claim.state == FATHOM_SEGMENT_FREE || pid == 0) continue;
+    if (claim.state == FATHOM_SEGMENT_FREE || claim.owner_pid == 0) continue;
     const RunHead head = first_switch({pool.records(index, load(segment.progress)), nullptr});
     const std::uint64_t key = load(segment.owner_key);
-    if (liveness.alive(pid, key, head.key == key ? head.tick : 0)) return true;
+    if (liveness.alive(claim.owner(), key, head.key == key ? head.tick : 0)) return true;
   }
   return false;
 }
@@ -40,8 +41,7 @@ bool has_living_programs(const Spool& spool) {
     if (!pool) continue;
     const fathom_pool_header& header = pool->header();
     if (has_living_owner(*pool, liveness) ||
-        liveness.alive_since(load(header.creator_pid), load(header.creator_key),
-                             pool->made_realtime_ns()))
+        liveness.alive_since(pool->creator(), load(header.creator_key), pool->made_realtime_ns()))
       return true;
   }
   return false;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "trace/decode/decoder.h"
+#include "trace/spool/chunk_log.h"
 
 namespace fathom::trace {
 
@@ -23,10 +24,13 @@ class Journal {
   static std::string drained(std::uint64_t log, std::uint64_t events);
   // A pool was cut short by somebody.
   static std::string pool_cut();
+  // The first entry of a log: which it is, and of which run.
+  static std::string head(std::uint64_t log, std::uint64_t run);
 
   void add(std::span<const std::uint8_t> entry);
   [[nodiscard]] std::int64_t events_of(std::uint64_t log) const;
-  [[nodiscard]] std::uint64_t next_log() const;  // above all that it tells of
+  [[nodiscard]] std::uint64_t entries_of(std::uint64_t log) const;  // that were put into it
+  [[nodiscard]] std::uint64_t next_log() const;                     // above all that it tells of
 
   struct Seen {
     std::uint64_t runs = 0;                          // that were begun, as run.header counts them
@@ -38,8 +42,30 @@ class Journal {
   [[nodiscard]] std::vector<Loss> gaps(const Seen& seen) const;
 
  private:
-  std::map<std::uint64_t, std::uint64_t> logs_;  // events by log
+  struct Noted {
+    std::uint64_t events = 0;
+    std::uint64_t entries = 0;
+  };
+  std::map<std::uint64_t, Noted> logs_;
   std::int64_t pools_cut_ = 0;
+};
+
+// Which entries of a log are its own: a log begins with its number (Journal::head), so that what
+// somebody copied there from another one is known. One without a number, from an older recorder,
+// has all of its entries.
+class OwnEntries {
+ public:
+  OwnEntries(std::uint64_t log, std::uint64_t run) : log_(log), run_(run) {}
+  // In the order in which they lie there. False: another's, or the number itself.
+  [[nodiscard]] bool take(const LogEntry& entry);
+  [[nodiscard]] bool any_of_others() const { return others_; }
+
+ private:
+  std::uint64_t log_;
+  std::uint64_t run_;
+  bool begun_ = false;
+  bool own_ = true;
+  bool others_ = false;
 };
 
 }  // namespace fathom::trace

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// A pid alone proves nothing, as pids are reused: the start time from /proc must fit the first
+// record. For other machines only the age of the files tells.
 #include "trace/spool/liveness.h"
 
 #include <unistd.h>
@@ -39,12 +41,16 @@ std::string_view bounded(const char* text, std::size_t room) { return {text, str
 
 }  // namespace
 
-Liveness::Liveness(const fathom_run_header& run, Clock clock) : clock_(std::move(clock)) {
+Liveness::Liveness(const fathom_run_header& run, Clock clock)
+    : spaces_(run.pid_namespace), clock_(std::move(clock)) {
   const HostFacts& here = this_host();
   start_boottime_ns_ = static_cast<std::int64_t>(run.start_monotonic_ns & (UINT64_MAX >> 2)) +
                        boottime_ahead_of_monotonic();
   const std::string_view boot = bounded(run.boot_id, sizeof run.boot_id);
-  if (boot.empty() || boot == here.boot_id) return;
+  if (boot.empty() || boot == here.boot_id) {
+    if (!spaces_.sees_home()) machine_ = Machine::kAnother;
+    return;
+  }
   const bool same_host = bounded(run.host, sizeof run.host) == here.hostname;
   machine_ = same_host ? Machine::kEarlierBoot : Machine::kAnother;
 }
@@ -57,15 +63,16 @@ bool is_recent(std::int64_t realtime_ns) {
 bool Liveness::silent() const { return elsewhere() && !is_recent(heard_ns_); }
 
 void Liveness::all_ended() {
+  ended_ = true;
   if (elsewhere()) machine_ = Machine::kEarlierBoot;
 }
 
-void Liveness::saw(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) {
+void Liveness::saw(const Pid& pid, std::uint64_t key, std::uint64_t tick) {
   std::uint64_t& latest = images_[pid][key];
   latest = std::max(latest, tick);
 }
 
-bool Liveness::ambiguous(std::uint32_t pid) const {
+bool Liveness::ambiguous(const Pid& pid) const {
   const auto images = images_.find(pid);
   return images != images_.end() && images->second.size() > 1;
 }
@@ -89,25 +96,28 @@ const Liveness::Seen& Liveness::look(std::uint32_t pid) const {
   return seen;
 }
 
-std::uint64_t Liveness::known_tick(std::uint32_t pid, std::uint64_t key) const {
+std::uint64_t Liveness::known_tick(const Pid& pid, std::uint64_t key) const {
   const auto images = images_.find(pid);
   if (images == images_.end()) return 0;
   const auto image = images->second.find(key);
   return image == images->second.end() ? 0 : image->second;
 }
 
-bool Liveness::alive_since(std::uint32_t pid, std::uint64_t key, std::int64_t realtime_ns) const {
+bool Liveness::alive_since(const Pid& pid, std::uint64_t key, std::int64_t realtime_ns) const {
   if (!alive(pid, key, 0)) return false;
   if (machine_ != Machine::kThisBoot || realtime_ns <= 0 || known_tick(pid, key) != 0) return true;
   const std::int64_t now_boottime = now_monotonic_ns() + boottime_ahead_of_monotonic();
   const std::int64_t then = now_boottime - (now_realtime_ns() - realtime_ns);
-  return look(pid).started_boottime_ns <= then + kDateSlack;
+  const PidSpaces::Here here = spaces_.find(pid, key);
+  return here.pid == 0 || look(here.pid).started_boottime_ns <= then + kDateSlack;
 }
 
-bool Liveness::alive(std::uint32_t pid, std::uint64_t key, std::uint64_t tick) const {
+bool Liveness::alive(const Pid& pid, std::uint64_t key, std::uint64_t tick) const {
   if (machine_ != Machine::kThisBoot) return machine_ == Machine::kAnother;
-  if (pid == 0 || pid > INT32_MAX) return pid == 0;
-  const Seen& seen = look(pid);
+  if (pid.number == 0 || pid.number > INT32_MAX) return pid.number == 0;
+  const PidSpaces::Here here = spaces_.find(pid, key);
+  if (here.pid == 0) return here.hidden && !ended_;
+  const Seen& seen = look(here.pid);
   if (!seen.there) return false;
   if (tick == 0) tick = known_tick(pid, key);
   if (tick == 0) return true;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads behind a drainer that may still be writing. It stops at the position that the drainer gave,
+// not at the end of the file.
 #include "trace/spool/log_follower.h"
 
 #include <string>

@@ -98,6 +98,11 @@ fathom_segment& Pool::segment(std::uint32_t index) const {
   return *reinterpret_cast<fathom_segment*>(base + std::size_t{index} * segment_size_);
 }
 
+Pid Pool::creator() const {
+  return {__atomic_load_n(&header().creator_pid, __ATOMIC_ACQUIRE),
+          __atomic_load_n(&header().creator_space, __ATOMIC_ACQUIRE)};
+}
+
 fathom_run_shared Pool::shared() const {
   fathom_run_shared shared{};
   std::memcpy(&shared, static_cast<const std::uint8_t*>(view_.memory()) + FATHOM_POOL_SHARED_OFFSET,
@@ -106,7 +111,7 @@ fathom_run_shared Pool::shared() const {
 }
 
 namespace {
-constexpr std::uint64_t kState = UINT32_MAX;  // in the first word of a segment, of any version
+constexpr std::uint64_t kState = UINT32_MAX;  // in the first word of a segment, versions 1 and 2
 
 fathom_segment_2& old_head(fathom_segment& segment) {
   return reinterpret_cast<fathom_segment_2&>(segment);
@@ -114,13 +119,10 @@ fathom_segment_2& old_head(fathom_segment& segment) {
 }  // namespace
 
 Pool::Claim Pool::claim(std::uint32_t index) const {
-  Claim found;
-  found.word = __atomic_load_n(&segment(index).claim, __ATOMIC_SEQ_CST);
-  found.state = static_cast<std::uint32_t>(found.word & kState);
-  found.owner_pid = static_cast<std::uint32_t>(found.word >> 32);
-  if (old_heads_)
-    found.owner_pid = __atomic_load_n(&old_head(segment(index)).owner_pid, __ATOMIC_ACQUIRE);
-  return found;
+  const std::uint64_t word = __atomic_load_n(&segment(index).claim, __ATOMIC_SEQ_CST);
+  if (!old_heads_) return Claim::of(word);
+  const std::uint32_t pid = __atomic_load_n(&old_head(segment(index)).owner_pid, __ATOMIC_ACQUIRE);
+  return {word, static_cast<std::uint32_t>(word & kState), pid, 0};
 }
 
 std::uint32_t& Pool::generation_of(std::uint32_t index) const {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Reads pools without mapping them, for readers that must not depend on SIGBUS handling; also
+// translates the segment heads of older versions.
 #include "trace/spool/pool_file.h"
 
 #include <sys/stat.h>

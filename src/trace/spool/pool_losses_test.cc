@@ -39,5 +39,35 @@ TEST(PoolLosses, OlderLogsAreRead) {
   EXPECT_EQ(losses.losses()[0].count, 2);
 }
 
+// A library of a newer version counts for sources that this one has never heard of.
+TEST(PoolLosses, OfSourcesToCome) {
+  fathom_run_shared shared{};
+  *fathom_loss_counter(&shared, FATHOM_SOURCE_ROOM - 1, FATHOM_LOSS_NO_ROOM) = 4;
+  PoolLosses counted;
+  counted.add(shared);
+  PoolLosses again;
+  again.add(bytes_of(counted.encode()));
+  ASSERT_EQ(again.losses().size(), 1U);
+  EXPECT_EQ(again.losses()[0].layer, "");
+  EXPECT_EQ(again.losses()[0].reason, "losses of source 14: no room in the spool");
+  EXPECT_EQ(again.losses()[0].count, 4);
+  EXPECT_EQ(again.dropped_events(), 4U);
+}
+
+// What version 3 wrote before there was room for more sources, byte by byte.
+TEST(PoolLosses, TheEntryIsAsItWasWhereNoLaterSourceLostAnything) {
+  fathom_run_shared shared{};
+  shared.losses[FATHOM_SOURCE_GPU][FATHOM_LOSS_UNBOUND] = 9;
+  PoolLosses counted;
+  counted.add(shared);
+  const std::string entry = counted.encode();
+  EXPECT_EQ(entry.size(), 1040U);
+  PoolLosses again;
+  again.add(bytes_of(entry));
+  ASSERT_EQ(again.losses().size(), 1U);
+  EXPECT_EQ(again.losses()[0].layer, "gpu");
+  EXPECT_EQ(again.losses()[0].reason, "records that CUPTI had no room for");
+}
+
 }  // namespace
 }  // namespace fathom::trace

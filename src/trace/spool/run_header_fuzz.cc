@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint64_t ticks[] = {0, 1, spool->header().start_tick, UINT64_MAX};
   for (const std::uint64_t tick : ticks) {
     (void)clock.ns(tick);
-    (void)liveness.alive(1, 1, tick);
-    (void)liveness.alive_since(1, 1, static_cast<std::int64_t>(tick));
+    (void)liveness.alive({1, 0}, 1, tick);
+    (void)liveness.alive_since({1, 0}, 1, static_cast<std::int64_t>(tick));
   }
   return 0;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Makes run.header again when somebody removed or cut it: programs that attach later need it, and
+// those that have it mapped would die of a page that is gone.
 #include "trace/spool/run_page.h"
 
 #include <fcntl.h>
@@ -85,6 +87,16 @@ void RunPage::beat(std::int64_t realtime_ns) {
                    __ATOMIC_RELEASE);
 }
 
+void RunPage::tell_trouble(std::string_view why) {
+  if (pages_.empty()) return;
+  char* const to = pages_.back().header().trouble;
+  constexpr std::size_t kRoom = sizeof first_.trouble;
+  if (why.empty() && *to == 0) return;
+  const std::size_t length = std::min(why.size(), kRoom - 1);
+  std::memset(to, 0, kRoom);
+  std::memcpy(to, why.data(), length);
+}
+
 void RunPage::give_back(std::uint64_t bytes) {
   if (!pages_.empty())
     __atomic_fetch_sub(&pages_.front().header().pool_bytes, bytes, __ATOMIC_RELAXED);
@@ -95,9 +107,9 @@ fathom_run_shared RunPage::shared() const {
   if (first_.version < 3) return sum;
   for (const Page& page : pages_) {
     const fathom_run_shared& one = page.shared();
-    for (std::size_t source = 0; source < FATHOM_SOURCES; source++) {
-      for (std::size_t reason = 0; reason < FATHOM_LOSS_REASONS; reason++)
-        sum.losses[source][reason] += load(one.losses[source][reason]);
+    for (unsigned source = 0; source < FATHOM_SOURCE_ROOM; source++) {
+      for (unsigned reason = 0; reason < FATHOM_LOSS_REASONS; reason++)
+        *fathom_loss_counter(&sum, source, reason) += fathom_loss_count(&one, source, reason);
     }
     sum.runs += load(one.runs);
     sum.pools_made = std::max(sum.pools_made, load(one.pools_made));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -23,6 +24,9 @@ class RunPage {
   void keep();
   // Says that the recorder lives.
   void beat(std::int64_t realtime_ns);
+  // Says why the recorder cannot write; "" if it can. Where the disk is full this page is all that
+  // still takes a word.
+  void tell_trouble(std::string_view why);
   // Takes this much off the run's account of pool bytes.
   void give_back(std::uint64_t bytes);
 

@@ -61,6 +61,8 @@ class SnapshotTaker {
   }
 
   void measure_logs() {
+    for (const std::string& name : spool_.copied_logs())
+      taken_.damage(name, "a copy of another log");
     for (const std::uint64_t n : spool_.logs()) {
       if (replaced_.contains(n)) continue;
       const Result<File> file = spool_.files().read(Spool::log_name(n));
@@ -92,7 +94,10 @@ class SnapshotTaker {
     for (const std::string& path : paths) {
       const std::string name(base_name(path));
       Result<PoolFile> pool = PoolFile::open(spool_.files(), name);
-      if (pool) {
+      const std::string strange = pool ? spool_.why_not_ours(pool->header(), name) : "";
+      if (!strange.empty()) {
+        taken_.damage(name, strange);
+      } else if (pool) {
         taken_.losses_.add(pool->header());
         taken_.losses_.add(pool->shared());
         taken_.pools_.push_back(std::move(pool).value());
@@ -115,8 +120,7 @@ class SnapshotTaker {
     for (std::uint32_t index = 0; index < pool.count(); index++) {
       fathom_segment segment{};
       if (!pool.read_segment(index, segment)) break;
-      const Pool::Claim claim{segment.claim, static_cast<std::uint32_t>(segment.claim),
-                              static_cast<std::uint32_t>(segment.claim >> 32)};
+      const Pool::Claim claim = Pool::Claim::of(segment.claim);
       if (claim.state == FATHOM_SEGMENT_FREE) continue;
       const Measured measured{
           at, index, claim, {pool.name_hash(), index, segment.generation}, segment.progress};
@@ -173,8 +177,8 @@ class SnapshotTaker {
     const std::uint64_t key = segment.owner_key;
     RunHead head;
     const bool known = last_switch({memory_, spool_.schema(pool.header().schema_hash)}, head);
-    const bool alive =
-        pid != 0 && liveness_.alive(pid, key, known && head.key == key ? head.tick : 0);
+    const bool alive = pid != 0 && liveness_.alive(measured.claim.owner(), key,
+                                                   known && head.key == key ? head.tick : 0);
     (liveness_.silent() ? taken_.owners_unknown : taken_.owners_alive) |= alive;
     const auto kind = static_cast<std::uint32_t>(measured.progress >> 32);
     if (kind != 0) {
@@ -269,9 +273,11 @@ void Snapshot::visit_log(const Log& log, const std::function<void(const Batch&)>
   }
   Batch batch;
   const auto content = as_bytes(*text);
+  OwnEntries own = spool_->entries_of(log.n);
   const LogScan scan = scan_log(content, [&](const LogEntry& entry, std::uint64_t offset) {
-    take_entry(entry, offset < log.bytes, batch);
+    if (own.take(entry)) take_entry(entry, offset < log.bytes, batch);
   });
+  if (own.any_of_others()) damage(name, "another log was copied into it");
   if (is_damaged(scan, content.size())) damage(name, "damaged");
   visit(batch);
 }
@@ -333,15 +339,14 @@ std::vector<Loss> Snapshot::gaps(const std::vector<std::uint64_t>& packed,
   for (const Log& log : logs_) next = std::max(next, log.n + 1);
   const auto has_log = [&](std::uint64_t n) {
     return std::ranges::find(packed, n) != packed.end() ||
-           std::ranges::find(logs_, n, &Log::n) != logs_.end() ||
-           spool_->files().has_file(Spool::log_name(n));
+           std::ranges::find(logs_, n, &Log::n) != logs_.end() || spool_->has_log(n);
   };
   return journal_.gaps(
       {.runs = losses_.runs(), .next_log = next, .has_log = has_log, .definitions = &definitions});
 }
 
 std::vector<Loss> Snapshot::losses() const {
-  std::vector<Loss> losses = losses_.losses();
+  std::vector<Loss> losses = losses_.losses(spool_);
   if (!damaged_.empty())
     losses.push_back({"", "damaged file in the spool", static_cast<std::int64_t>(damaged_.size())});
   if (shut_ > 0) losses.push_back({"", kShutPool, shut_});

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Opens a run's directory, its locks, logs and schemas. Waiting for a lock has a limit, since
+// whoever holds it may be stopped.
 #include "trace/spool/spool.h"
 
 #include <fcntl.h>
@@ -27,6 +29,12 @@ constexpr char kLogSuffix[] = ".log";
 
 int flock_operation(FileLock::Mode mode) {
   return mode == FileLock::Mode::kShared ? LOCK_SH : LOCK_EX;
+}
+
+std::uint64_t run_number(const fathom_run_header& header) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, header.run_id, sizeof number);
+  return number;
 }
 
 std::string schema_name(std::uint64_t hash) {
@@ -133,6 +141,10 @@ std::string_view Spool::boot_id() const {
   return {header_.boot_id, strnlen(header_.boot_id, sizeof header_.boot_id)};
 }
 
+std::string Spool::trouble() const {
+  return {header_.trouble, strnlen(header_.trouble, sizeof header_.trouble)};
+}
+
 bool Spool::same_boot() const {
   const std::string_view boot = boot_id();
   return boot.empty() || boot == this_host().boot_id;
@@ -160,7 +172,60 @@ Result<std::vector<std::string>> Spool::pool_paths() const {
   return paths;
 }
 
+// Its first entry tells. One that has none yet, or is from an older recorder, is what its name
+// says.
+bool Spool::is_copy(std::uint64_t log) const {
+  {
+    const std::scoped_lock lock(*mutex_);
+    if (own_logs_.contains(log)) return false;
+  }
+  constexpr std::size_t kHead = 64;
+  const Result<File> file = files().read(log_name(log));
+  const Result<std::string> bytes = file ? file->read_range(0, kHead) : std::string();
+  if (!bytes || bytes->empty()) return false;
+  OwnEntries own = entries_of(log);
+  scan_log({reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size()},
+           [&](const LogEntry& entry, std::uint64_t) { (void)own.take(entry); });
+  if (own.any_of_others()) return true;
+  const std::scoped_lock lock(*mutex_);
+  own_logs_.insert(log);
+  return false;
+}
+
 std::vector<std::uint64_t> Spool::logs() const {
+  std::vector<std::uint64_t> numbers = numbered_logs();
+  std::erase_if(numbers, [this](std::uint64_t n) { return is_copy(n); });
+  return numbers;
+}
+
+bool Spool::has_log(std::uint64_t n) const { return files().has(log_name(n)) && !is_copy(n); }
+
+std::vector<std::string> Spool::copied_logs() const {
+  std::vector<std::string> names;
+  for (const std::uint64_t n : numbered_logs()) {
+    if (is_copy(n)) names.push_back(log_name(n));
+  }
+  return names;
+}
+
+OwnEntries Spool::entries_of(std::uint64_t log) const { return {log, run_number(header_)}; }
+
+std::string Spool::log_head(std::uint64_t log) const {
+  return Journal::head(log, run_number(header_));
+}
+
+std::string Spool::why_not_ours(const fathom_pool_header& header, std::string_view name) const {
+  if (std::memcmp(header.run_id, header_.run_id, sizeof header.run_id) != 0)
+    return "of another recording";
+  if (header.number == 0) return "";
+  const bool brokered = (header.number & FATHOM_POOL_BROKERED) != 0;
+  const std::string number = std::to_string(header.number & ~FATHOM_POOL_BROKERED);
+  const std::string own = number + FATHOM_POOL_SUFFIX;
+  if (brokered) return name.ends_with("-" + own) ? "" : "a copy of another pool";
+  return name == own || !files().has_file(own) ? "" : "a copy of " + own;
+}
+
+std::vector<std::uint64_t> Spool::numbered_logs() const {
   std::vector<std::uint64_t> numbers;
   const Result<std::vector<std::string>> names = files().names();
   if (!names) return numbers;
@@ -187,6 +252,21 @@ void Spool::restore_carried(std::uint64_t n, Decoder& decoder) const {
   decoder.restore(carried ? *carried : "unreadable");
 }
 std::string Spool::lock_path() const { return files().path_of(kLockFile); }
+
+std::string Spool::layer_of(std::size_t source) const {
+  const Result<std::vector<std::string>> names = files().names();
+  if (!names) return "";
+  for (const std::string& name : *names) {
+    if (!name.starts_with(FATHOM_SCHEMA_PREFIX)) continue;
+    const Result<std::string> text = files().read_whole(name, kMostSchema);
+    if (!text || schema_name(fnv1a(*text)) != name) continue;
+    const Result<Schema> schema = Schema::parse(*text);
+    if (!schema) continue;
+    const auto kind = std::ranges::find(schema->kinds(), source, &EventKind::source);
+    if (kind != schema->kinds().end()) return kind->layer;
+  }
+  return "";
+}
 
 const Schema* Spool::schema(std::uint64_t hash) {
   const auto known = schemas_.find(hash);

@@ -26,6 +26,7 @@
 #include "trace/decode/schema.h"
 #include "trace/spool/chunk_log.h"
 #include "trace/spool/journal.h"
+#include "trace/spool/pid_spaces.h"
 #include "wire/spool.h"
 
 namespace fathom::trace {
@@ -34,6 +35,7 @@ inline constexpr char kSpoolDirectory[] = "spool";
 // Reasons of losses that are counted by file.
 inline constexpr char kShutPool[] = "a pool that may not be read";
 inline constexpr char kNoPool[] = "a process found no room for its pool";
+inline constexpr char kCopies[] = "a copy of a file of the spool, which was left out";
 inline constexpr char kSpentSpool[] = ".spool-packed";  // on its way out
 
 // A flock that goes with the object.
@@ -72,6 +74,7 @@ class Pool {
   [[nodiscard]] fathom_pool_header& header() const {
     return *static_cast<fathom_pool_header*>(view_.memory());
   }
+  [[nodiscard]] Pid creator() const;
   [[nodiscard]] fathom_run_shared shared() const;  // what is counted in this pool
   [[nodiscard]] std::uint32_t count() const { return count_; }
   [[nodiscard]] fathom_segment& segment(std::uint32_t index) const;
@@ -79,7 +82,12 @@ class Pool {
   struct Claim {
     std::uint64_t word = 0;  // as it was found
     std::uint32_t state = FATHOM_SEGMENT_FREE;
-    std::uint32_t owner_pid = 0;  // 0: nobody, or it is not told yet
+    std::uint32_t owner_pid = 0;    // 0: nobody, or it is not told yet
+    std::uint32_t owner_space = 0;  // where that counts (wire/spool.h)
+    [[nodiscard]] Pid owner() const { return {owner_pid, owner_space}; }
+    static Claim of(std::uint64_t word) {
+      return {word, fathom_claim_state(word), fathom_claim_pid(word), fathom_claim_space(word)};
+    }
   };
   [[nodiscard]] Claim claim(std::uint32_t index) const;
   [[nodiscard]] std::uint32_t generation(std::uint32_t index) const;
@@ -130,6 +138,8 @@ struct CallInFlight {
   bool alive = false;
 };
 
+class Spool;
+
 // What processes count, in the run's page or in a pool's, summed.
 class PoolLosses {
  public:
@@ -138,13 +148,14 @@ class PoolLosses {
   void add(std::span<const std::uint8_t> entry);  // of EntryKind::kLosses
   [[nodiscard]] std::string encode() const;
   [[nodiscard]] bool any() const;
-  [[nodiscard]] std::vector<Loss> losses() const;
+  // The schemas of the spool name the layers of sources that this version does not know.
+  [[nodiscard]] std::vector<Loss> losses(const Spool* spool = nullptr) const;
   [[nodiscard]] std::uint64_t dropped_events() const;         // for want of room
   [[nodiscard]] std::uint64_t runs() const { return runs_; }  // SWITCH records that were written
 
  private:
   std::uint64_t runs_ = 0;
-  std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCES> counts_{};
+  std::array<std::array<std::uint64_t, FATHOM_LOSS_REASONS>, FATHOM_SOURCE_ROOM> counts_{};
 };
 
 // Whether a header of a pool is one, and fits into a file of this size. kNotFound: not ready yet.
@@ -169,6 +180,7 @@ class Spool {
   [[nodiscard]] const fathom_run_header& header() const { return header_; }  // as it was at open()
   [[nodiscard]] std::string run_id() const;                                  // 32 hex digits
   [[nodiscard]] bool same_boot() const;
+  [[nodiscard]] std::string trouble() const;       // that kept the recorder from writing; "": none
   [[nodiscard]] std::string_view boot_id() const;  // "" where it is not known
   // Another machine has a recorder of this run that lives: no lock tells of it here.
   [[nodiscard]] bool recorded_elsewhere() const;
@@ -177,6 +189,16 @@ class Spool {
 
   [[nodiscard]] Result<std::vector<std::string>> pool_paths() const;
   [[nodiscard]] std::vector<std::uint64_t> logs() const;  // the n of drained-<n>.log, ascending
+  // Whether there is something of that name, and it is not another log's copy.
+  [[nodiscard]] bool has_log(std::uint64_t n) const;
+  // Names of logs that are copies of others, or of another run: nothing of them counts.
+  [[nodiscard]] std::vector<std::string> copied_logs() const;
+  // Which entries of a log are its own.
+  [[nodiscard]] OwnEntries entries_of(std::uint64_t log) const;
+  [[nodiscard]] std::string log_head(std::uint64_t log) const;  // Journal::head of it
+  // Why a pool is none of this run's; "" if it is. A pool that only has another name is.
+  [[nodiscard]] std::string why_not_ours(const fathom_pool_header& header,
+                                         std::string_view name) const;
   [[nodiscard]] static std::string log_name(std::uint64_t n);
   [[nodiscard]] static std::string carry_name(std::uint64_t n);
   [[nodiscard]] std::string log_path(std::uint64_t n) const;
@@ -185,6 +207,8 @@ class Spool {
   void restore_carried(std::uint64_t n, Decoder& decoder) const;
   [[nodiscard]] std::string lock_path() const;
 
+  // Of a source, as the schemas that lie here declare it; "" where none does.
+  [[nodiscard]] std::string layer_of(std::size_t source) const;
   // nullptr where the file is missing or damaged. Kept.
   const Schema* schema(std::uint64_t hash);
   // Names of schemas that were asked for and could not be had.
@@ -205,9 +229,13 @@ class Spool {
     std::string text;
     std::unique_ptr<Schema> parsed;
   };
+  [[nodiscard]] std::vector<std::uint64_t> numbered_logs() const;
+  [[nodiscard]] bool is_copy(std::uint64_t log) const;
+
   std::string path_;
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
-  Directory files_;  // guarded by mutex_
+  Directory files_;                           // guarded by mutex_
+  mutable std::set<std::uint64_t> own_logs_;  // that were looked at; guarded by mutex_
   fathom_run_header header_;
   std::map<std::uint64_t, KnownSchema> schemas_;
 };

@@ -1,9 +1,9 @@
 -- id: checkpoint-stalls
 -- severity: high
--- title: Everything stops while a checkpoint is written
--- says: for {time:ns} ({share:percent} of the run) the program does little but write, at {rate:bytes} a second, in {times:count} stretches
--- gain: that time, if it were written beside the computing
--- try: write checkpoints from another thread or process, from a copy; write less often, or fewer bytes
+-- title: The program stops while it writes checkpoints
+-- says: the program did little but write for {time:ns} ({share:percent} of the run), at {rate:bytes} per second, in {times:count burst}
+-- gain: that time, if checkpoints were written while the program computes
+-- try: copy the state and write it from another thread or process; write checkpoints less often, or make them smaller
 WITH cells AS (
   SELECT ts, any_value(width) AS width, sum(busy) FILTER (layer = 'posix' OR layer = 'stdio') AS io, sum(bytes) FILTER (layer = 'posix' OR layer = 'stdio') AS bytes
   FROM timeline GROUP BY ts),

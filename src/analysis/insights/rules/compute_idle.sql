@@ -1,9 +1,9 @@
 -- id: computing-waits-for-reads
 -- severity: high
--- title: The processors idle while threads wait for small reads
--- says: reads smaller than 64 KiB take {share:percent} of the threads' time while the processes use {cpu:percent} of one processor on average
+-- title: CPUs idle while threads wait for small reads
+-- says: reads smaller than 64 KiB took {share:percent} of the threads' time; the processes used {cpu:percent} of one CPU on average
 -- gain: the time of the small reads
--- try: more reader threads or DataLoader workers, prefetching, larger records; worst file: {worst:text}
+-- try: use more reader threads or DataLoader workers, prefetch, or store larger records; worst file: {worst:text}
 WITH cpu AS (
   SELECT host, pid, max(value) - min(value) AS seconds FROM counters
   WHERE layer = 'resource' AND name IN ('cpu_user', 'cpu_system') AND pid IS NOT NULL GROUP BY host, pid, name),

@@ -1,9 +1,9 @@
 -- id: training-waits-for-data
 -- severity: high
--- title: The training waits for its data
--- says: {waits:count} waits for the DataLoader take {time:ns}, {share:percent} of the time of training
--- gain: the waits of the process that waits longest, if its data were ready
--- try: more workers (num_workers), workers that stay (persistent_workers), a larger prefetch_factor; fathom report TRACE training tells it by rank
+-- title: Training waits for data
+-- says: {waits:count wait} for the DataLoader took {time:ns}, {share:percent} of the training time
+-- gain: the waits of the process that waited longest, if its data were always ready
+-- try: raise num_workers or prefetch_factor, and set persistent_workers; 'fathom report TRACE training' shows each rank
 WITH sums AS (
   SELECT host, pid, sum(dur) FILTER (name IN ('fetch', 'fetch.iter') OR name LIKE 'enumerate(DataLoader)%') AS waited,
          sum(calls) FILTER (name IN ('fetch', 'fetch.iter') OR name LIKE 'enumerate(DataLoader)%') AS waits,

@@ -1,9 +1,9 @@
 -- id: failed-opens
 -- severity: low
--- title: Many opens and stats that fail
--- says: {failed:count} of {calls:count} opens and stats fail ({share:percent}), {time:ns} in all: somebody searches for files along a path
--- gain: the time of the calls that fail
--- try: shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, include paths), or ask for files where they are
+-- title: Many open and stat calls fail
+-- says: {failed:count} of {calls:count} open and stat calls failed ({share:percent}) and took {time:ns}: something searches for files along a path
+-- gain: the time of the failed calls
+-- try: shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, include paths), or name files by their full path
 WITH sums AS (
   SELECT sum(calls) AS calls, sum(errors) AS failed, sum(self * errors / calls) AS time FROM summary
   WHERE layer IN ('posix', 'stdio') AND (category = 'open' OR name IN ('stat', 'lstat', 'access', 'faccessat', 'fstatat', 'statx')))

@@ -1,7 +1,7 @@
 -- id: shared-file-read-imbalance
 -- severity: low
--- title: One process does most of the reading of a shared file
--- says: of {bytes:bytes} that {processes:count} processes read of {file:text}, process {pid:text} reads {share:percent}
+-- title: One process does most reads of a shared file
+-- says: process {pid:text} read {share:percent} of the {bytes:bytes} that {processes:count process} read from {file:text}
 -- try: let each process read its own part
 WITH per_process AS (SELECT file, host, pid, sum(bytes) AS bytes FROM io WHERE direction = 'read' GROUP BY ALL),
 per_file AS (

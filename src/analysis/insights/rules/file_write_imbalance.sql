@@ -1,7 +1,7 @@
 -- id: shared-file-write-imbalance
 -- severity: low
--- title: One process does most of the writing to a shared file
--- says: of {bytes:bytes} that {processes:count} processes write to {file:text}, process {pid:text} writes {share:percent}
+-- title: One process does most writes to a shared file
+-- says: process {pid:text} wrote {share:percent} of the {bytes:bytes} that {processes:count process} wrote to {file:text}
 -- try: let each process write its own part
 WITH per_process AS (SELECT file, host, pid, sum(bytes) AS bytes FROM io WHERE direction = 'write' GROUP BY ALL),
 per_file AS (

@@ -1,9 +1,9 @@
 -- id: flush-each-line
 -- severity: low
--- title: A flush after nearly every print
--- says: {flushes:count} calls of fflush for {writes:count} stdio writes take {time:ns}
+-- title: Output is flushed after nearly every write
+-- says: {flushes:count fflush call} for {writes:count stdio write} took {time:ns}
 -- gain: the time of the flushes
--- try: flush once after a block of output, or let the buffer (setvbuf) decide; file: {worst:text}
+-- try: flush once per block of output, or leave it to the buffer (setvbuf); file: {worst:text}
 WITH sums AS (
   SELECT sum(calls) FILTER (name = 'fflush') AS flushes, sum(self) FILTER (name = 'fflush') AS time,
          sum(calls) FILTER (category = 'write') AS writes, arg_max(file, self) FILTER (name = 'fflush') AS worst

@@ -1,9 +1,9 @@
 -- id: sync-in-a-loop
 -- severity: high
--- title: fsync again and again
--- says: {calls:count} calls of fsync or fdatasync take {time:ns}, {share:percent} of the threads' time; {between:bytes} are written between two of them
--- gain: all but one in ten of them
--- try: sync once after several writes, or at the end; O_DSYNC or a journal where each record must be safe; worst file: {worst:text}
+-- title: fsync is called in a loop
+-- says: {calls:count fsync or fdatasync call} took {time:ns}, {share:percent} of the threads' time, with {between:bytes} written between two of them
+-- gain: nine of ten of these calls
+-- try: sync once after several writes, or at the end; if each record must be durable, use O_DSYNC or a journal; worst file: {worst:text}
 WITH syncs AS (
   SELECT sum(calls) AS calls, sum(self) AS time, arg_max(file, self) AS worst FROM summary
   WHERE layer = 'posix' AND category = 'sync' AND name IN ('fsync', 'fdatasync', 'sync_file_range', 'syncfs', 'sync')),

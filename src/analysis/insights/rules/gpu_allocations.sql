@@ -1,9 +1,9 @@
 -- id: gpu-memory-churn
 -- severity: medium
--- title: Device memory is allocated and freed in the loop
--- says: {calls:count} allocations and frees of the CUDA driver take {time:ns}, and each free waits for the device
+-- title: GPU memory is allocated and freed in a loop
+-- says: {calls:count} allocations and frees in the CUDA driver took {time:ns}, and each free waits for the GPU
 -- gain: the time of these calls
--- try: keep buffers from step to step, or take them from a pool: cuMemAllocAsync, or the allocator of your framework (is it switched off, PYTORCH_NO_CUDA_MEMORY_CACHING, or out of memory?)
+-- try: reuse buffers between steps, or allocate from a pool: cuMemAllocAsync, or your framework's caching allocator (is it disabled by PYTORCH_NO_CUDA_MEMORY_CACHING, or out of memory?)
 WITH sums AS (
   SELECT sum(calls) AS calls, sum(dur) AS time FROM summary
   WHERE layer = 'cuda' AND name IN ('cuMemAlloc', 'cuMemAllocPitch', 'cuMemAllocManaged', 'cuMemFree', 'cuMemHostAlloc', 'cuMemAllocHost', 'cuMemFreeHost'))

@@ -1,9 +1,9 @@
 -- id: gpus-idle
 -- severity: high
--- title: The GPUs wait for the host
--- says: between their first and their last work, {span:ns}, GPUs had work for {busy:ns} at most: {share:percent} of the time they were idle
--- gain: all of that, if the host were always ahead of them
--- try: fathom report TRACE gpu-idle tells what the host did meanwhile; more work in each launch (larger batches, torch.compile, CUDA graphs), data that is loaded ahead, fewer waits (.item(), .cpu(), printing a loss) in the loop
+-- title: GPUs wait for the host
+-- says: the GPUs were idle {share:percent} of the {span:ns} between their first and last work; they were busy for {busy:ns} at most
+-- gain: the idle time, if the host always stayed ahead
+-- try: 'fathom report TRACE gpu-idle' shows what the host did meanwhile; launch more work at once (larger batches, torch.compile, CUDA graphs), load data ahead of time, and wait less often in the loop (.item(), .cpu(), printing a loss)
 WITH sums AS (
   SELECT host, sum(dur) AS busy, sum(calls) AS works, min(first) AS begun, max("last") AS ended FROM summary
   WHERE layer = 'gpu' AND category IS DISTINCT FROM 'sync' GROUP BY host),

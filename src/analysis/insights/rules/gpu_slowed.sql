@@ -1,8 +1,8 @@
 -- id: gpu-slowed
 -- severity: low
--- title: Heat or power holds a GPU down
--- says: the clocks of {gpu:text} were held down for {share:percent} of the time
--- try: look at power and temperature (fathom report TRACE resources), the limits (nvidia-smi -q -d POWER,TEMPERATURE,PERFORMANCE) and the cooling
+-- title: Heat or power limits slow a GPU down
+-- says: the clocks of {gpu:text} were reduced for {share:percent} of the time
+-- try: check power and temperature ('fathom report TRACE resources'), the limits (nvidia-smi -q -d POWER,TEMPERATURE,PERFORMANCE) and the cooling
 WITH shares AS (
   SELECT host, regexp_extract(name, '^gpu[0-9]+') AS gpu, avg(value) AS share, count(*) AS samples FROM counters
   WHERE layer = 'resource' AND regexp_matches(name, '^gpu[0-9]+_slowed$') GROUP BY ALL),

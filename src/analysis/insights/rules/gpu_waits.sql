@@ -1,8 +1,8 @@
 -- id: waits-for-gpu
 -- severity: medium
--- title: The host waits for the GPU again and again
--- says: {waits:count} waits for the device take {time:ns}; one comes after every {launches:count} launches
--- try: let launches run ahead: read results (.item(), .cpu(), printing a loss) every so many steps, copy with non_blocking=True from and to pinned memory, wait for an event instead of the whole device
+-- title: The host often waits for the GPU
+-- says: {waits:count wait} for the GPU took {time:ns}, one for every {launches:count launch}
+-- try: let launches run ahead: read results (.item(), .cpu(), printing a loss) every few steps, copy with non_blocking=True and pinned memory, and wait for an event instead of the whole device
 WITH sums AS (
   SELECT sum(calls) FILTER (category = 'sync') AS waits, sum(dur) FILTER (category = 'sync') AS time,
          sum(calls) FILTER (category = 'launch') AS launches

@@ -1,9 +1,9 @@
 -- id: io-bound
 -- severity: high
--- title: The run waits for I/O most of the time
--- says: reading, writing and syncing take {time:ns}, {share:percent} of the threads' time; {worst:text} alone {part:percent}
--- gain: what would be left if half of it ran beside the computing
--- try: read ahead in another thread, write behind, or use asynchronous I/O; fathom report TRACE files shows where
+-- title: The run spends most of its time in I/O
+-- says: reading, writing and syncing took {time:ns}, {share:percent} of the threads' time; {worst:text} alone took {part:percent}
+-- gain: half of it, if I/O overlapped computation
+-- try: prefetch in another thread, write in the background, or use asynchronous I/O; 'fathom report TRACE files' shows which files
 WITH sums AS (
   SELECT sum(self) AS time FROM summary
   WHERE layer IN ('posix', 'stdio') AND category IN ('read', 'write', 'sync') AND file LIKE '/%'),

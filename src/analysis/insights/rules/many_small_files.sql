@@ -1,7 +1,7 @@
 -- id: many-small-files
 -- severity: medium
 -- title: Many small files
--- says: {files:count} files of {each:bytes} on average are opened and read; opening and closing them takes {opening:ns}, reading them {reading:ns}
+-- says: the program opened and read {files:count file} of {each:bytes} on average; opening and closing them took {opening:ns}, reading them {reading:ns}
 -- gain: the time of opening and closing
 -- try: pack samples into larger files (tar shards, HDF5, Parquet, TFRecord)
 WITH per_file AS (

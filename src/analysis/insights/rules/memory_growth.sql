@@ -1,8 +1,8 @@
 -- id: memory-growth
 -- severity: medium
--- title: Memory grows all the time
--- says: process {pid:text} grows from {from:bytes} to {to:bytes}, steadily over the run: {rate:bytes} a second
--- try: look for a list or a cache that is never emptied, or tensors that keep their history
+-- title: Memory keeps growing
+-- says: process {pid:text} grew steadily from {from:bytes} to {to:bytes}, by {rate:bytes} per second
+-- try: look for a list or cache that is never emptied, or for tensors that keep their history
 WITH rss AS (
   SELECT host, pid, ts, value, row_number() OVER (PARTITION BY host, pid ORDER BY ts) AS r, count(*) OVER (PARTITION BY host, pid) AS n
   FROM counters WHERE layer = 'resource' AND name = 'rss' AND pid IS NOT NULL),

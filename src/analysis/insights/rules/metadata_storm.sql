@@ -1,8 +1,8 @@
 -- id: metadata-storm
 -- severity: medium
--- title: A storm of metadata calls
--- says: {rate:count} calls a second about files (open, stat, directories) at most, {calls:count} in all, for {data:count} data calls
--- try: cache the answers of stat, list directories once, keep files open; a shared file system serves all its users from one metadata server
+-- title: Many metadata calls at once
+-- says: up to {rate:count metadata call} per second (open, stat, directories), {calls:count} in all, for {data:count data call}
+-- try: cache stat results, list directories once, and keep files open; on a shared file system all users depend on one metadata server
 WITH about AS (
   SELECT sum(calls) AS calls, max("last") - min("first") AS span FROM summary
   WHERE layer = 'posix' AND category IN ('open', 'metadata', 'directory')),

@@ -1,9 +1,9 @@
 -- id: metadata-time
 -- severity: high
--- title: Time goes to metadata
--- says: {calls:count} calls about files (open, close, stat, directories, renames) take {time:ns}, {share:percent} of the threads' time; data calls take {data:ns}
+-- title: Metadata calls take much time
+-- says: {calls:count metadata call} (open, close, stat, directories, renames) took {time:ns}, {share:percent} of the threads' time; data calls took {data:ns}
 -- gain: half of that time
--- try: open files once and keep them open, list directories once, and store many small things in one file; most of it: {name:text}
+-- try: open files once and keep them open, list directories once, and store many small items in one file; most of it: {name:text}
 WITH sums AS (
   SELECT sum(calls) FILTER (about) AS calls, sum(self) FILTER (about) AS time,
          coalesce(sum(self) FILTER (category IN ('read', 'write')), 0) AS data,

@@ -1,7 +1,7 @@
 -- id: misaligned-offsets
 -- severity: low
--- title: Offsets off the pages of the file
--- says: {share:percent} of {calls:count} reads and writes begin inside a page (4 KiB) of the file, so that neighbours touch it twice
+-- title: Accesses are not aligned to 4 KiB
+-- says: {share:percent} of {calls:count} reads and writes began inside a 4 KiB page of the file, so neighbouring accesses touch that page twice
 -- try: begin blocks at multiples of 4096, and of the stripe size on a parallel file system; worst file: {worst:text}
 WITH sums AS (
   SELECT sum(positioned) AS calls, sum(misaligned) AS off, sum(self) AS time,

@@ -1,9 +1,9 @@
 -- id: open-close-churn
 -- severity: medium
 -- title: The same files are opened again and again
--- says: {files:count} files are opened {times:count} times each on average, {opens:count} opens in all; opening and closing take {time:ns}
+-- says: the program opened {files:count file} {times:count time} each on average, {opens:count open} in all; opening and closing took {time:ns}
 -- gain: all but the first open and close of each file
--- try: keep the descriptor; worst file: {worst:text}
+-- try: keep the file open; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, pid, sum(calls - errors) FILTER (category = 'open') AS opens, sum(self) AS time FROM summary
   WHERE layer IN ('posix', 'stdio') AND category IN ('open', 'close') AND file LIKE '/%' AND NOT starts_with(file, '/proc/')

@@ -1,9 +1,9 @@
 -- id: random-reads
 -- severity: high
 -- title: Random reads
--- says: {random:count} of {calls:count} reads ({share:percent}) go backwards or jump about; they are in {files:count} files
--- gain: on a disk the seeks; from the page cache little
--- try: sort the accesses by offset, use a format that is read in order, or load the file into memory; worst file: {worst:text}
+-- says: {random:count} of {calls:count read} ({share:percent}) went backwards or jumped, in {files:count file}
+-- gain: the seeks on a disk; little if the page cache holds the file
+-- try: sort accesses by offset, use a format that is read in order, or load the file into memory; worst file: {worst:text}
 WITH sums AS (
   SELECT sum(positioned) AS calls, sum(random) AS random, sum(self) AS time,
          count(DISTINCT file) AS files, arg_max(file, random) AS worst

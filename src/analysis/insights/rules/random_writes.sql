@@ -1,9 +1,9 @@
 -- id: random-writes
 -- severity: high
 -- title: Random writes
--- says: {random:count} of {calls:count} writes ({share:percent}) go backwards or jump about; they are in {files:count} files
--- gain: on a disk the seeks; from the page cache little
--- try: write in order (a log, or sorted by offset) and let one writer merge; worst file: {worst:text}
+-- says: {random:count} of {calls:count write} ({share:percent}) went backwards or jumped, in {files:count file}
+-- gain: the seeks on a disk; little if the page cache holds the file
+-- try: write in order (append to a log, or sort by offset) and let one writer merge; worst file: {worst:text}
 WITH sums AS (
   SELECT sum(positioned) AS calls, sum(random) AS random, sum(self) AS time,
          count(DISTINCT file) AS files, arg_max(file, random) AS worst

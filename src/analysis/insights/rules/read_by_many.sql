@@ -1,9 +1,9 @@
 -- id: read-by-every-worker
 -- severity: medium
--- title: Several processes read the same files whole
--- says: {files:count} files are each read by up to {processes:count} processes: {bytes:bytes} read where {extent:bytes} are there
--- gain: the share of the read time that went to bytes another process read too
--- try: read once and share (shared memory, a cache on the node), or give each worker files of its own; worst file: {worst:text}
+-- title: Several processes read the same files completely
+-- says: up to {processes:count process} read each of {files:count file}: {bytes:bytes} read from {extent:bytes} of data
+-- gain: the share of read time spent on bytes that another process also read
+-- try: read once and share (shared memory, a cache on the node), or give each worker its own files; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io
   WHERE direction = 'read' AND extent > 0 GROUP BY file),

@@ -1,7 +1,7 @@
 -- id: more-bytes-read
 -- severity: good
--- title: Reading, by bytes
--- says: {share:percent} of {bytes:bytes} moved are read
+-- title: Mostly reads, by bytes
+-- says: {share:percent} of the {bytes:bytes} moved were reads
 -- try: look at reads first
 WITH sums AS (SELECT sum(bytes) FILTER (direction = 'read') AS part, sum(bytes) AS bytes FROM io)
 SELECT CAST(bytes AS BIGINT) AS bytes, 100 * part / bytes AS share FROM sums

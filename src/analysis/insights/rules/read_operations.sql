@@ -1,7 +1,7 @@
 -- id: more-reads-than-writes
 -- severity: good
--- title: Reading, by calls
--- says: {share:percent} of {calls:count} data calls are reads
+-- title: Mostly reads, by calls
+-- says: {share:percent} of {calls:count data call} were reads
 -- try: look at reads first
 WITH sums AS (SELECT sum(calls) FILTER (direction = 'read') AS reads, sum(calls) AS calls FROM io)
 SELECT CAST(calls AS BIGINT) AS calls, 100 * reads / calls AS share FROM sums

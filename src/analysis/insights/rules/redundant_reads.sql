@@ -1,8 +1,8 @@
 -- id: read-again
 -- severity: high
 -- title: The same bytes are read again
--- says: {files:count} files are read {times:text} times over: {again:bytes} of {bytes:bytes} were read before by the same process
--- gain: the share of those files' read time that went to bytes read before
+-- says: the program read {files:count file} {times:text} times over: the same process had read {again:bytes} of {bytes:bytes} before
+-- gain: the share of those files' read time spent on bytes read before
 -- try: keep what was read (a cache, a memory map), or read each file once per process; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, pid, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io

@@ -1,9 +1,9 @@
 -- id: written-again
 -- severity: medium
 -- title: The same bytes are written again
--- says: {files:count} files are written {times:text} times over: {again:bytes} of {bytes:bytes} overwrite what the same process wrote before
--- gain: the share of those files' write time that went to bytes written before
--- try: gather changes in memory and write them once; worst file: {worst:text}
+-- says: the program wrote {files:count file} {times:text} times over: {again:bytes} of {bytes:bytes} overwrote what the same process had written
+-- gain: the share of those files' write time spent on bytes written before
+-- try: collect changes in memory and write them once; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, pid, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io
   WHERE direction = 'write' AND extent > 0 GROUP BY file, pid),

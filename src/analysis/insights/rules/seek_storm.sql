@@ -1,9 +1,9 @@
 -- id: seek-before-each-call
 -- severity: low
--- title: A seek before nearly every call
--- says: {seeks:count} seeks for {calls:count} reads and writes take {time:ns}
+-- title: A seek before nearly every read or write
+-- says: {seeks:count seek} for {calls:count} reads and writes took {time:ns}
 -- gain: the time of the seeks
--- try: pread and pwrite take the offset along and save the call
+-- try: use pread and pwrite, which take the offset and save the seek
 WITH seeks AS (SELECT sum(calls) AS calls, sum(self) AS time FROM summary WHERE category = 'seek' AND name IN ('lseek', 'fseek', 'fseeko')),
 data AS (SELECT sum(calls) AS calls FROM io)
 SELECT CAST(s.calls AS BIGINT) AS seeks, CAST(d.calls AS BIGINT) AS calls, CAST(s.time AS BIGINT) AS time, CAST(s.time AS BIGINT) AS gain

@@ -1,8 +1,8 @@
 -- id: sequential-reads
 -- severity: good
--- title: Reads are in order
--- says: {share:percent} of {calls:count} reads go forward in their files, {next:percent} right behind the one before: readahead helps them
--- try: nothing; the pattern is good
+-- title: Reads are sequential
+-- says: {share:percent} of {calls:count read} went forward in their files, and {next:percent} began where the last one ended: readahead helps them
+-- try: nothing; this pattern is good
 WITH sums AS (
   SELECT sum(positioned) AS calls, sum(consecutive) AS next, sum(consecutive + forward) AS ordered
   FROM io WHERE direction = 'read')

@@ -1,8 +1,8 @@
 -- id: sequential-writes
 -- severity: good
--- title: Writes are in order
--- says: {share:percent} of {calls:count} writes go forward in their files, {next:percent} right behind the one before
--- try: nothing; the pattern is good
+-- title: Writes are sequential
+-- says: {share:percent} of {calls:count write} went forward in their files, and {next:percent} began where the last one ended
+-- try: nothing; this pattern is good
 WITH sums AS (
   SELECT sum(positioned) AS calls, sum(consecutive) AS next, sum(consecutive + forward) AS ordered
   FROM io WHERE direction = 'write')

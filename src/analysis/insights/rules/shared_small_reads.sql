@@ -1,8 +1,8 @@
 -- id: shared-file-small-reads
 -- severity: medium
--- title: Small reads of files that several processes share
--- says: {calls:count} reads of less than 64 KiB go to {files:count} files that up to {processes:count} processes read
--- try: let one process read and hand the data on, or give each worker large blocks of its own; worst file: {worst:text}
+-- title: Small reads of shared files
+-- says: {calls:count read} of less than 64 KiB went to {files:count file} that up to {processes:count process} read
+-- try: let one process read and pass the data on, or give each worker large blocks of its own; worst file: {worst:text}
 WITH shared AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(small) AS few, sum(calls) AS calls,
          sum(self) AS time FROM io

@@ -1,8 +1,8 @@
 -- id: shared-file-small-writes
 -- severity: high
--- title: Small writes to files that several processes share
--- says: {calls:count} writes of less than 64 KiB go to {files:count} files that up to {processes:count} processes write, and wait for each other's locks
--- try: a file per process, or one writer that gathers; worst file: {worst:text}
+-- title: Small writes to shared files
+-- says: {calls:count write} of less than 64 KiB went to {files:count file} that up to {processes:count process} write, so they wait for each other's locks
+-- try: use one file per process, or one writer that collects the data; worst file: {worst:text}
 WITH shared AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(small) AS few, sum(calls) AS calls,
          sum(self) AS time FROM io

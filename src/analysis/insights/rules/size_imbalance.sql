@@ -1,8 +1,8 @@
 -- id: process-bytes-imbalance
 -- severity: medium
--- title: Processes move very different amounts
--- says: process {pid:text} moves {most:bytes}, the median of {processes:count} processes {median:bytes}
--- try: spread the files or blocks evenly over the workers
+-- title: Processes move very different amounts of data
+-- says: process {pid:text} moved {most:bytes}; the median of {processes:count process} is {median:bytes}
+-- try: spread files or blocks evenly over the workers
 WITH per_process AS (SELECT host, pid, sum(bytes) AS bytes FROM io GROUP BY host, pid),
 sums AS (
   SELECT count(*) AS processes, max(bytes) AS most, median(bytes) AS median, arg_max(pid, bytes) AS pid, sum(bytes) AS every

@@ -1,9 +1,9 @@
 -- id: slow-outliers
 -- severity: medium
 -- title: A few calls take most of the time
--- says: the slowest {few:count} of {calls:count} calls of {name:text} take {share:percent} of its time; the longest {longest:ns}
--- gain: what they take beyond the usual call
--- try: see when they happen (fathom sql TRACE "SELECT ts, dur, file FROM events WHERE name = '{name:text}' ORDER BY dur DESC LIMIT 20"): writeback, a lock, a cold cache
+-- says: the slowest {few:count} of {calls:count} calls to {name:text} took {share:percent} of its time; the longest took {longest:ns}
+-- gain: what they took beyond a typical call
+-- try: see when they happen (fathom sql TRACE "SELECT ts, dur, file FROM events WHERE name = '{name:text}' ORDER BY dur DESC LIMIT 20"): writeback, a lock, or a cold cache
 WITH buckets AS (
   SELECT name, unnest(hist) AS n, generate_subscripts(hist, 1) - 1 AS b FROM summary WHERE layer IN ('posix', 'stdio') AND category NOT IN ('wait', 'process', 'lock')),
 per_bucket AS (SELECT name, b, sum(n) AS n, sum(n) * 1.5 * pow(2, b) AS time FROM buckets WHERE n > 0 AND b < 60 GROUP BY name, b),

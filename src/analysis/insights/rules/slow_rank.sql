@@ -1,8 +1,8 @@
 -- id: slow-rank
 -- severity: high
--- title: One rank is slower than the rest
--- says: rank {rank:text} spends {most:ns} in its own functions and calls, the median of {ranks:count} ranks {median:ns}
--- gain: what the slowest takes beyond the median, for every rank that waits for it
+-- title: One rank is slower than the others
+-- says: rank {rank:text} spent {most:ns} in its own functions and calls; the median of {ranks:count rank} is {median:ns}
+-- gain: what the slowest rank took beyond the median, for every rank that waits for it
 -- try: compare its files and functions with another rank's (fathom report TRACE functions --by pid)
 WITH ranks AS (SELECT DISTINCT host, pid, rank FROM processes WHERE rank IS NOT NULL),
 per_rank AS (

@@ -1,9 +1,9 @@
 -- id: small-kernels
 -- severity: medium
--- title: Kernels are smaller than the calls that launch them
--- says: {kernels:count} kernels take {each:ns} of a GPU each, and a launch {launch:ns} of the host: {time:ns} of launching for {work:ns} of work
+-- title: Kernels are shorter than their launches
+-- says: {kernels:count kernel} ran for {each:ns} each on a GPU, while a launch took {launch:ns} on the host: {time:ns} of launching for {work:ns} of work
 -- gain: the launches that graphs of ten kernels would save
--- try: fewer, larger kernels: torch.compile or another fuser, CUDA graphs, larger batches
+-- try: run fewer, larger kernels: torch.compile or another fuser, CUDA graphs, larger batches
 WITH kernels AS (
   SELECT sum(calls) AS calls, sum(dur) AS dur FROM summary WHERE layer = 'gpu' AND category = 'kernel'),
 launches AS (

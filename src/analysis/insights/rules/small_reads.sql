@@ -1,9 +1,9 @@
 -- id: small-reads
 -- severity: high
 -- title: Many small reads
--- says: {calls:count} reads of less than 64 KiB ({each:bytes} on average) take {time:ns}, {share:percent} of the threads' time
--- gain: calls that 1 MiB reads would save, each at the price of the fastest read seen
--- try: read larger blocks (setvbuf, a buffered reader, bigger records), or let readahead and mmap do it; worst file: {worst:text}
+-- says: {calls:count read} of less than 64 KiB ({each:bytes} on average) took {time:ns}, {share:percent} of the threads' time
+-- gain: the calls that 1 MiB reads would save, each at the cost of the fastest read seen
+-- try: read larger blocks (setvbuf, a buffered reader, bigger records), or rely on readahead or mmap; worst file: {worst:text}
 WITH small AS (
   SELECT file, self, calls, bytes, dur_min, small AS few FROM io
   WHERE direction = 'read' AND sizes IS NOT NULL),

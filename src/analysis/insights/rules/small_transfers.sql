@@ -1,9 +1,9 @@
 -- id: small-transfers
 -- severity: medium
 -- title: Many small copies to and from GPUs
--- says: {calls:count} copies by the CUDA driver move {each:bytes} each and take {time:ns} of the host
--- gain: the calls that copies of 1 MiB would save, each at the price of the fastest one seen
--- try: gather what belongs together in one pinned buffer and copy that; keep on the device what is used again
+-- says: {calls:count copy} by the CUDA driver moved {each:bytes} each and took {time:ns} on the host
+-- gain: the calls that 1 MiB copies would save, each at the cost of the fastest copy seen
+-- try: collect related data in one pinned buffer and copy that; keep data that is used again on the GPU
 WITH sums AS (
   SELECT sum(calls) AS calls, sum(bytes) AS bytes, sum(dur) AS time, min(dur_min) AS floor FROM summary
   WHERE layer = 'cuda' AND category = 'copy' AND bytes > 0 AND name NOT LIKE 'cuMemcpyDtoD%')

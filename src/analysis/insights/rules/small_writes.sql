@@ -1,9 +1,9 @@
 -- id: small-writes
 -- severity: high
 -- title: Many small writes
--- says: {calls:count} writes of less than 64 KiB ({each:bytes} on average) take {time:ns}, {share:percent} of the threads' time
--- gain: calls that 1 MiB writes would save, each at the price of the fastest write seen
--- try: gather output in a buffer and write it in large blocks, or use writev; worst file: {worst:text}
+-- says: {calls:count write} of less than 64 KiB ({each:bytes} on average) took {time:ns}, {share:percent} of the threads' time
+-- gain: the calls that 1 MiB writes would save, each at the cost of the fastest write seen
+-- try: buffer output and write it in large blocks, or use writev; worst file: {worst:text}
 WITH small AS (
   SELECT file, self, calls, bytes, dur_min, small AS few FROM io
   WHERE direction = 'write' AND sizes IS NOT NULL),

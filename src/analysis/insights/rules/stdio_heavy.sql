@@ -1,7 +1,7 @@
 -- id: stdio-bytes
 -- severity: medium
--- title: Much data through stdio
--- says: {share:percent} of the bytes ({bytes:bytes}) go through stdio, which copies each of them once more and takes a lock per call
+-- title: Much data goes through stdio
+-- says: {share:percent} of the bytes ({bytes:bytes}) went through stdio, which copies every byte once more and takes a lock per call
 -- gain:
 -- try: read and write bulk data with read, pread or mmap; keep stdio for text
 WITH sums AS (

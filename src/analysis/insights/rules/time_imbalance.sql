@@ -1,9 +1,9 @@
 -- id: process-time-imbalance
 -- severity: medium
 -- title: One process spends much longer in I/O
--- says: process {pid:text} spends {most:ns} in I/O, the median of {processes:count} processes {median:ns}
--- gain: what the slowest takes beyond the median
--- try: look at what this process reads and writes (report files --by pid), and where it runs
+-- says: process {pid:text} spent {most:ns} in I/O; the median of {processes:count process} is {median:ns}
+-- gain: what the slowest process took beyond the median
+-- try: look at what this process reads and writes ('fathom report TRACE files --by pid'), and where it runs
 WITH per_process AS (SELECT host, pid, sum(self) AS time FROM io GROUP BY host, pid),
 sums AS (
   SELECT count(*) AS processes, max(time) AS most, median(time) AS median, arg_max(pid, time) AS pid

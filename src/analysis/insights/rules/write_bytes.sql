@@ -1,7 +1,7 @@
 -- id: more-bytes-written
 -- severity: good
--- title: Writing, by bytes
--- says: {share:percent} of {bytes:bytes} moved are written
+-- title: Mostly writes, by bytes
+-- says: {share:percent} of the {bytes:bytes} moved were writes
 -- try: look at writes first
 WITH sums AS (SELECT sum(bytes) FILTER (direction = 'write') AS part, sum(bytes) AS bytes FROM io)
 SELECT CAST(bytes AS BIGINT) AS bytes, 100 * part / bytes AS share FROM sums

@@ -1,7 +1,7 @@
 -- id: more-writes-than-reads
 -- severity: good
--- title: Writing, by calls
--- says: {share:percent} of {calls:count} data calls are writes
+-- title: Mostly writes, by calls
+-- says: {share:percent} of {calls:count data call} were writes
 -- try: look at writes first
 WITH sums AS (SELECT sum(calls) FILTER (direction = 'write') AS writes, sum(calls) AS calls FROM io)
 SELECT CAST(calls AS BIGINT) AS calls, 100 * writes / calls AS share FROM sums

@@ -11,19 +11,19 @@
 
 namespace fathom::guest::cuda {
 
-class Apart {
+class OwnWork {
  public:
-  Apart() {
-    tls.apart++;
+  OwnWork() {
+    tls.outside++;
     if (FATHOM_UNLIKELY(captures_go_on()) && asked.capture_mode != nullptr)
       relaxed_ = asked.capture_mode(&mode_) == 0;
   }
-  ~Apart() {
+  ~OwnWork() {
     if (relaxed_) asked.capture_mode(&mode_);
-    tls.apart--;
+    tls.outside--;
   }
-  Apart(const Apart&) = delete;
-  Apart& operator=(const Apart&) = delete;
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
 
  private:
   int mode_ = 2;  // relaxed; then the one that was there

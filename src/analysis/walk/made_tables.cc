@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "analysis/walk/unmade.h"
+// Placeholders with the right columns that raise an error when they are read, so that a view can be
+// bound before its pass has run.
+#include "analysis/walk/made_tables.h"
 
 #include <string>
 #include <string_view>
@@ -9,24 +11,8 @@
 namespace fathom::analysis {
 namespace {
 
-struct Unmade {
-  const char* name;
-  std::string_view texts, numbers, reals;  // columns, by commas
-};
-
-constexpr Unmade kUnmade[] = {
-    {"tree_nodes", "host,layer,name", "pid,tid,node,parent,depth,calls,total,self", ""},
-    {"phase_times", "phase", "calls,threads,total,median,p95,first,rest", "trend"},
-    {"overlap_times", "scope,host",
-     "pid,tid,busy,app_io,unoverlapped_app_io,posix_io,unoverlapped_posix_io,compute,"
-     "unoverlapped_compute",
-     ""},
-    {"training_tasks", "host",
-     "pid,tid,trains,time,busy,steps,longest,data,forward,backward,optimizer,checkpoint", ""},
-    {"training_steps", "host", "pid,dur", ""},
-    {"gpu_idle_times", "host,cause,layer,name", "device,time,stretches,longest", ""},
-    {"layer_walls", "scope,host,layer", "pid,tid,wall", ""},
-};
+constexpr MadeTable kMadeTables[] = {kTreeNodes,     kPhaseTimes,   kOverlapTimes, kTrainingTasks,
+                                     kTrainingSteps, kGpuIdleTimes, kLayerWalls};
 
 std::string columns_sql(std::string_view names, const char* type) {
   std::string text;
@@ -40,7 +26,7 @@ std::string columns_sql(std::string_view names, const char* type) {
 }  // namespace
 
 Status create_unmade_tables(sql::Connection& connection) {
-  for (const Unmade& table : kUnmade) {
+  for (const MadeTable& table : kMadeTables) {
     FATHOM_TRY(connection.execute(
         "CREATE OR REPLACE VIEW " + std::string(table.name) + " AS SELECT " +
         columns_sql(table.texts, "VARCHAR") + columns_sql(table.numbers, "BIGINT") +

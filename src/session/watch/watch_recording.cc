@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "session/watch/stretch.h"
+// A daemon's recording has no program: its manifest is that of an unsupervised run, and its end is
+// the next one's start.
+#include "session/watch/watch_recording.h"
 
 #include "base/files.h"
 #include "base/utf8.h"
@@ -11,7 +13,7 @@
 
 namespace fathom::session {
 
-Result<std::unique_ptr<Stretch>> Stretch::begin(const StretchSpec& spec) {
+Result<std::unique_ptr<WatchRecording>> WatchRecording::begin(const WatchRecordingSpec& spec) {
   HeaderOptions options;
   options.start_monotonic_ns = spec.start_monotonic_ns;
   FATHOM_ASSIGN(const fathom_run_header header, make_spool(spec.directory, options));
@@ -28,15 +30,15 @@ Result<std::unique_ptr<Stretch>> Stretch::begin(const StretchSpec& spec) {
   FATHOM_ASSIGN(trace::Packer packer,
                 trace::Packer::open(spec.directory, std::move(manifest),
                                     {.resolver = sources::function_names(), .library = ""}));
-  return std::unique_ptr<Stretch>(new Stretch(
+  return std::unique_ptr<WatchRecording>(new WatchRecording(
       spec.directory, static_cast<std::int64_t>(header.start_monotonic_ns), std::move(packer)));
 }
 
-Status Stretch::append(const trace::HostRows& rows, const trace::Strings& strings) {
+Status WatchRecording::append(const trace::HostRows& rows, const trace::Strings& strings) {
   return rows.empty() ? Status() : pump_.packer().append(rows, strings);
 }
 
-Status Stretch::finish(std::int64_t end_monotonic_ns) {
+Status WatchRecording::finish(std::int64_t end_monotonic_ns) {
   trace::Packer& packer = pump_.packer();
   packer.manifest().duration_ns = end_monotonic_ns - start_ns_;
   FATHOM_ASSIGN(const trace::Totals totals, packer.sum_up());

@@ -10,6 +10,8 @@ import test_watch
 from kit import Box, Skipped, check, check_true
 from test_kernel import SYSCALL
 
+ALONE = "hooks of the kernel are those of the whole machine"
+
 
 @contextmanager
 def without(box: Box, what: str) -> Iterator[None]:
@@ -24,7 +26,7 @@ def without(box: Box, what: str) -> Iterator[None]:
 
 def only_in_full(box: Box) -> None:
     if not box.kit.full:
-        raise Skipped("--full; programs that count the same way are unit-tested on every rung")
+        raise Skipped("--full; programs that count the same way are unit-tested on every flavor")
 
 
 def by_raw_tracepoints(box: Box, test: Callable[[Box], None]) -> None:
@@ -129,7 +131,7 @@ def test_nothing_is_left(box: Box) -> None:
 
 
 def test_two_privileges(box: Box) -> None:
-    """CAP_BPF and CAP_PERFMON are enough, on both rungs; one of them is not, and that is said."""
+    """CAP_BPF and CAP_PERFMON are enough, on both flavors; one of them is not, and that is said."""
     if os.geteuid() != 0:
         raise Skipped("only root can drop what root may")
     run = (box.kit.fathom, "run", "-q", "--layers", "syscall,sched,block", "-o")

@@ -14,7 +14,7 @@
 
 namespace fathom::session {
 
-struct StretchSpec {
+struct WatchRecordingSpec {
   std::string directory;                // exists, empty
   std::vector<std::string> command;     // the daemon's
   std::int64_t start_monotonic_ns = 0;  // 0: now
@@ -22,9 +22,9 @@ struct StretchSpec {
   std::map<std::string, std::string> facts;
 };
 
-class Stretch {
+class WatchRecording {
  public:
-  static Result<std::unique_ptr<Stretch>> begin(const StretchSpec& spec);
+  static Result<std::unique_ptr<WatchRecording>> begin(const WatchRecordingSpec& spec);
 
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }  // by the monotonic clock
@@ -35,7 +35,7 @@ class Stretch {
   Status finish(std::int64_t end_monotonic_ns);
 
  private:
-  Stretch(const std::string& directory, std::int64_t start_ns, trace::Packer packer)
+  WatchRecording(const std::string& directory, std::int64_t start_ns, trace::Packer packer)
       : directory_(directory), start_ns_(start_ns), pump_(std::move(packer), directory) {}
 
   std::string directory_;

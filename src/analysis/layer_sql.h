@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Queries that name kinds of layers, not layers: which ones are meant stands in
+// trace/rows/layers.h alone.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/rows/layers.h"
+
+namespace fathom::analysis {
+
+// The query with these words replaced:
+//   @io, @code, @own, @kernel, @beside   lists, for `layer IN @io`; @own is @code and @io
+//   @undevice                            a condition: the layer is no device's, or there is none
+[[nodiscard]] std::string layer_sql(std::string_view query);
+
+}  // namespace fathom::analysis

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/layer_sql.h"
+
+#include <gtest/gtest.h>
+
+namespace fathom::analysis {
+namespace {
+
+TEST(LayerSql, WordsBecomeLists) {
+  EXPECT_EQ(layer_sql("layer IN @io OR layer IN @code"),
+            "layer IN ('stdio', 'posix') OR layer IN ('app', 'python')");
+  EXPECT_EQ(layer_sql("@own"), "('app', 'python', 'stdio', 'posix')");
+  EXPECT_EQ(layer_sql("@kernel"), "('syscall', 'sched', 'vfs', 'fs', 'pagecache', 'block', 'net')");
+  EXPECT_EQ(layer_sql("layer NOT IN @beside"), "layer NOT IN ('sched', 'block', 'net', 'gpu')");
+  EXPECT_EQ(layer_sql("@undevice"), "coalesce(layer NOT IN ('gpu'), true)");
+  EXPECT_EQ(layer_sql("name = 'read'"), "name = 'read'");
+}
+
+TEST(Layers, UnknownOnesAreOfThreadsAndNothingElse) {
+  EXPECT_TRUE(trace::is_in_threads("of another version"));
+  EXPECT_FALSE(trace::is_io("of another version"));
+  EXPECT_FALSE(trace::is_device(""));
+}
+
+}  // namespace
+}  // namespace fathom::analysis

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// The calls of layer chance, for guest/call_table.inc.
+CALL(random, random, long, (), (), "draw", .ret = Ret::kValue)

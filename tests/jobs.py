@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Runs tests side by side: each in a process of its own, whose output is kept and shown when it has ended.
+
+A job that takes longer than its limit is ended with everything it started, and counts as failed. Jobs that cannot share
+the machine are marked with @alone and run one by one when all the others are done.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+Counts = dict[str, int]  # passed, failed, skipped
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+LIMIT_S = 300.0
+GRACE_S = 5.0  # for a job to end what it started, when it is told to end
+LAST_LINES = 40  # of a job that was ended
+SLOWEST = 10
+POLL_S = 0.01
+
+
+class Overdue(BaseException):
+    """Raised in a job whose time is over. No test catches it by chance: it is no Exception."""
+
+
+def alone(reason: str) -> Callable[[Function], Function]:
+    """Marks a test that cannot share the machine with another one."""
+
+    def mark(test: Function) -> Function:
+        test.alone = reason  # type: ignore[attr-defined]
+        return test
+
+    return mark
+
+
+def may_take(seconds: float) -> Callable[[Function], Function]:
+    """Marks a test that needs more time than LIMIT_S."""
+
+    def mark(test: Function) -> Function:
+        test.limit = seconds  # type: ignore[attr-defined]
+        return test
+
+    return mark
+
+
+@dataclass
+class Job:
+    name: str
+    work: Callable[[], Counts]  # runs in a process of its own
+    limit: float = LIMIT_S
+    alone: str = ""  # why nothing may run beside it
+
+
+@dataclass
+class Running:
+    job: Job
+    pid: int
+    begin: float
+    folder: Path
+
+    @property
+    def output(self) -> str:
+        return (self.folder / "output").read_text(errors="replace")
+
+    def counts(self) -> Counts | None:
+        """What the job said; None where it died before it could."""
+        told = self.folder / "counts"
+        return json.loads(told.read_text()) if told.exists() else None
+
+
+def default_number() -> int:
+    """How many jobs run side by side; FATHOM_JOBS is for runners that another one started."""
+    return int(os.environ.get("FATHOM_JOBS", 0)) or len(os.sched_getaffinity(0))
+
+
+@contextlib.contextmanager
+def only_one(target: Path) -> Iterator[None]:
+    """Whoever makes a file or folder that tests share holds this meanwhile; the others wait."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.with_name(f".{target.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+# --- processes
+
+
+def begin_of(pid: int) -> str:
+    """When a process began, in the kernel's words; "" where none lives. Numbers are used again."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """All processes below one, with the times when they began."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry.name))
+    found: dict[int, str] = {}
+    below = [pid]
+    while below:
+        for child in children.get(below.pop(), []):
+            found[child] = begin_of(child)
+            below.append(child)
+    return found
+
+
+def kill_all(processes: dict[int, str]) -> None:
+    for pid, begin in processes.items():
+        if begin and begin_of(pid) == begin:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def has_ended(pid: int, seconds: float = 0) -> bool:
+    """Whether our child has ended, or does so in this time. It is no zombie any more then."""
+    until = time.monotonic() + seconds
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(pid, os.WNOHANG) == (0, 0):
+            if time.monotonic() >= until:
+                return False
+            time.sleep(POLL_S)
+    return True
+
+
+def end(pid: int) -> None:
+    """Ends a job and what it started: first it may do so itself, then its group and all below it are killed."""
+    started = descendants(pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    ended = has_ended(pid, GRACE_S)
+    if not ended:
+        started |= descendants(pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
+    kill_all(started)
+    if not ended:
+        has_ended(pid, GRACE_S)
+
+
+def overdue(*_: object) -> NoReturn:
+    raise Overdue
+
+
+def work_on(job: Job, folder: Path) -> NoReturn:
+    """The process of a job. It never returns to its caller, whose work is another one's."""
+    status = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGTERM, overdue)
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        output = os.open(folder / "output", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        for descriptor, place in ((nothing, 0), (output, 1), (output, 2)):
+            os.dup2(descriptor, place)
+        sys.stdout, sys.stderr = (os.fdopen(place, "w", buffering=1, closefd=False) for place in (1, 2))
+        counts = job.work()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        (folder / "counts").write_text(json.dumps(counts))
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def start(job: Job, folder: Path) -> Running:
+    folder.mkdir()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid == 0:
+        work_on(job, folder)
+    return Running(job, pid, time.monotonic(), folder)
+
+
+# --- the scheduler
+
+
+class Schedule:
+    """Starts jobs where there is room and gathers what they say."""
+
+    def __init__(self, number: int, folder: Path) -> None:
+        self.number = number
+        self.folder = folder
+        self.running: list[Running] = []
+        self.counts: Counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.seconds: list[tuple[float, str]] = []
+        self.started = 0
+
+    def run(self, jobs: list[Job]) -> None:
+        shared = [job for job in jobs if not job.alone]
+        try:
+            self.run_some(shared, self.number)
+            self.run_some([job for job in jobs if job.alone], 1)
+        finally:
+            for one in self.running:
+                end(one.pid)
+
+    def run_some(self, jobs: list[Job], number: int) -> None:
+        waiting = list(jobs)
+        while waiting or self.running:
+            while waiting and len(self.running) < number:
+                self.started += 1
+                self.running.append(start(waiting.pop(0), self.folder / str(self.started)))
+            for one in list(self.running):
+                self.look_after(one)
+            time.sleep(POLL_S)
+
+    def look_after(self, one: Running) -> None:
+        took = time.monotonic() - one.begin
+        if has_ended(one.pid):
+            self.running.remove(one)
+            self.gather(one, took, one.output)
+        elif took > one.job.limit:
+            end(one.pid)
+            self.running.remove(one)
+            last = "\n".join(one.output.splitlines()[-LAST_LINES:])
+            self.gather(one, took, f"FAIL {one.job.name}: no end within {one.job.limit:g} s; its last words:\n{last}")
+
+    def gather(self, one: Running, took: float, output: str) -> None:
+        counts = one.counts()
+        if counts is None:
+            counts = {"failed": 1}
+            if not output.startswith("FAIL"):
+                output = f"FAIL {one.job.name}: it ended without a result\n{output}"
+        print(output if output.endswith("\n") or not output else output + "\n", end="", flush=True)
+        self.seconds.append((took, one.job.name))
+        for outcome, count in counts.items():
+            self.counts[outcome] += count
+
+
+def print_slowest(seconds: list[tuple[float, str]]) -> None:
+    if len(seconds) > 1:
+        print("the slowest:")
+    for took, name in sorted(seconds, reverse=True)[:SLOWEST] if len(seconds) > 1 else []:
+        print(f"  {took:6.1f} s  {name}")
+
+
+def run(jobs: list[Job], number: int) -> Counts:
+    """Runs all jobs, so many side by side, prints what they print, and the slowest of them."""
+    with tempfile.TemporaryDirectory(prefix="fathom-jobs-") as name:
+        schedule = Schedule(number, Path(name))
+        schedule.run(jobs)
+    print_slowest(schedule.seconds)
+    return schedule.counts

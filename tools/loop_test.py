@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""The loop itself: how tests are run side by side (tests/jobs.py), and which fuzz programs a change is worth."""
+
+import contextlib
+import importlib.util
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import unittest.mock
+from functools import partial
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Dict, List, Tuple
+
+TOP = Path(__file__).resolve().parent.parent
+sys.path.append(str(TOP / "tests"))
+
+import jobs  # noqa: E402
+
+
+def write(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def spoken(name: str, log: Path, seconds: float) -> Dict[str, int]:
+    write(log, f"begin {name}\n")
+    for number in range(3):
+        print(f"{name} {number}", flush=True)
+        time.sleep(seconds / 3)
+    write(log, f"end {name}\n")
+    return {"passed": 1}
+
+
+def hangs(folder: Path) -> Dict[str, int]:
+    """Its program has a session of its own, as those of tests have; and it does not care about being told to end."""
+    print("the last words", flush=True)
+    program = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    (folder / "pid").write_text(str(program.pid))
+    while True:
+        with contextlib.suppress(BaseException):
+            time.sleep(1000)
+
+
+def dies() -> Dict[str, int]:
+    os._exit(0)
+
+
+def ran(work: List[jobs.Job], number: int) -> Tuple[Dict[str, int], str]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        counts = jobs.run(work, number)
+    return counts, said.getvalue()
+
+
+class Jobs(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.log = self.folder / "log"
+
+    def job(self, name: str, seconds: float = 0.3, alone: str = "") -> jobs.Job:
+        return jobs.Job(name, partial(spoken, name, self.log, seconds), alone=alone)
+
+    def test_outputs_do_not_mix(self) -> None:
+        counts, said = ran([self.job("a"), self.job("b")], 2)
+        self.assertEqual(counts, {"passed": 2, "failed": 0, "skipped": 0})
+        for name in "ab":
+            self.assertIn(f"{name} 0\n{name} 1\n{name} 2\n", said)
+        self.assertEqual([line.split()[0] for line in self.log.read_text().splitlines()], ["begin"] * 2 + ["end"] * 2)
+        self.assertRegex(said, r"the slowest:\n +\d\.\d s  [ab]\n")
+
+    def test_alone_means_alone(self) -> None:
+        ran([self.job("x", alone="why"), self.job("a"), self.job("b"), self.job("y", alone="why")], 2)
+        words = self.log.read_text().split()
+        self.assertEqual(words[8:], ["begin", "x", "end", "x", "begin", "y", "end", "y"])
+
+    def test_what_hangs_is_ended_with_all_that_it_started(self) -> None:
+        with unittest.mock.patch.object(jobs, "GRACE_S", 0.5):
+            counts, said = ran([jobs.Job("stuck", partial(hangs, self.folder), limit=0.5), self.job("a")], 2)
+        self.assertEqual((counts["passed"], counts["failed"]), (1, 1))
+        self.assertIn("FAIL stuck: no end within 0.5 s; its last words:\nthe last words\n", said)
+        pid = int((self.folder / "pid").read_text())
+        until = time.monotonic() + 5
+        while jobs.begin_of(pid) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(jobs.begin_of(pid), "")
+
+    def test_who_dies_without_a_word_has_failed(self) -> None:
+        counts, said = ran([jobs.Job("gone", dies)], 1)
+        self.assertEqual(counts["failed"], 1)
+        self.assertIn("FAIL gone", said)
+
+    def test_marks(self) -> None:
+        @jobs.alone("it measures")
+        @jobs.may_take(1000)
+        def test() -> None: ...
+
+        self.assertEqual((test.alone, test.limit), ("it measures", 1000))
+
+
+def runner() -> ModuleType:
+    """tests/run, which has no suffix that Python knows."""
+    loader = SourceFileLoader("tests_run", str(TOP / "tests" / "run"))
+    spec = importlib.util.spec_from_loader("tests_run", loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+class Runners(unittest.TestCase):
+    """Programs of other folders, and kits that no folder of the repository holds."""
+
+    def test_kits_are_where_the_variable_says(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            (Path(name) / "foundation").touch()
+            (Path(name) / "python").touch()
+            with unittest.mock.patch.dict(os.environ, FATHOM_KITS=name):
+                kits = [job for job in runner().runners(Path("/b"), full=True) if job.name.startswith("kit ")]
+        self.assertEqual([job.name for job in kits], ["kit foundation", "kit python"])
+        self.assertTrue(all(job.alone for job in kits))
+        with unittest.mock.patch.dict(os.environ, FATHOM_KITS=""):
+            self.assertEqual(runner().kits_of(Path("/b"), True), [])
+
+    def test_closing_lines(self) -> None:
+        for script, counts in (
+            ("echo 1 passed, 1 failed; echo 3 passed, 0 failed, 2 skipped", (3, 0, 2)),
+            ("echo 3 passed, 0 failed; exit 1", (3, 1, 0)),
+            ("echo nothing", (0, 1, 0)),
+        ):
+            got, said = ran([jobs.Job("x", partial(runner().run_program, ["sh", "-c", script]))], 1)
+            self.assertEqual(tuple(got.values()), counts, said)
+
+    def test_one_that_hangs_is_ended(self) -> None:
+        command = ["sh", "-c", "echo before; exec sleep 1000"]
+        got, said = ran([jobs.Job("x", partial(runner().run_program, command), limit=0.5)], 1)
+        self.assertEqual(got["failed"], 1)
+        self.assertRegex(said, r"FAIL x: no end within 0.5 s; its last words:\n== sh -c [^\n]*\nbefore\n")
+
+
+class Touched(unittest.TestCase):
+    """In a repository of a few files: what --touched chooses."""
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = Path(folder.name)
+        (self.top / "tools").mkdir()
+        for name in ("fuzz.sh", "sources.sh"):
+            shutil.copy(TOP / "tools" / name, self.top / "tools" / name)
+        self.change("src/trace/deep/log_fuzz.cc", "src/sql/guard_fuzz.cc", "src/base/text_fuzz.cc", "README.md")
+        self.git("init", "-q", "-b", "main")
+        self.commit()
+
+    def git(self, *words: str) -> None:
+        who = ["-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *who, *words], cwd=self.top, check=True, capture_output=True)
+
+    def commit(self) -> None:
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "x")
+
+    def change(self, *names: str) -> None:
+        for name in names:
+            (self.top / name).parent.mkdir(parents=True, exist_ok=True)
+            write(self.top / name, "more\n")
+
+    def chosen(self, **more: str) -> List[str]:
+        env = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "FATHOM_BASE"))}
+        command = ["tools/fuzz.sh", "--list", "--touched"]
+        done = subprocess.run(command, cwd=self.top, env={**env, **more}, check=True, capture_output=True, text=True)
+        return done.stdout.split()
+
+    def test_nothing_can_be_told(self) -> None:
+        self.assertEqual(self.chosen(), ["guard_fuzz", "log_fuzz", "text_fuzz"])
+        self.assertEqual(self.chosen(FATHOM_BASE="nonsense"), ["guard_fuzz", "log_fuzz", "text_fuzz"])
+
+    def test_rooms(self) -> None:
+        self.change("src/trace/x.cc")
+        self.commit()
+        self.assertEqual(self.chosen(), ["log_fuzz"])
+        self.change("README.md")
+        self.commit()
+        self.assertEqual(self.chosen(), [])
+        self.assertEqual(self.chosen(FATHOM_BASE="HEAD~2"), ["log_fuzz"])
+        self.git("update-ref", "refs/remotes/origin/main", "HEAD~2")
+        self.assertEqual(self.chosen(), ["log_fuzz"])
+
+    def test_not_committed_yet_and_seeds(self) -> None:
+        self.change("README.md")
+        self.commit()
+        self.change("src/sql/new.cc", "tests/fuzz/corpus/log/seed")
+        self.assertEqual(self.chosen(), ["guard_fuzz", "log_fuzz"])
+
+    def test_what_is_in_all_of_them(self) -> None:
+        self.change("src/base/text.h")
+        self.commit()
+        self.assertEqual(len(self.chosen()), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()
