@@ -41,8 +41,7 @@ function(fathom_install_prefix)
     DESTINATION share/doc/fathom)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/fathom)
   # Which prefix the unit has to name is known when it is installed.
-  install(CODE "set(fathom_packaging \"${PROJECT_SOURCE_DIR}/packaging\")
-    set(fathom_unit \"${CMAKE_BINARY_DIR}/fathom-watch.service\")")
+  install(CODE "set(fathom_packaging \"${PROJECT_SOURCE_DIR}/packaging\")")
   install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/install_service.cmake)
 endfunction()
 
