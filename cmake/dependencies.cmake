@@ -3,15 +3,20 @@
 # A room names what it wraps in the LIBS of its fathom_room() call, and is the only one to do so.
 
 find_package(Threads REQUIRED)
-find_package(PkgConfig REQUIRED)
-find_package(ZLIB REQUIRED)
-find_package(fmt REQUIRED)             # fmt::fmt
 find_package(CLI11 REQUIRED)           # CLI11::CLI11
 find_package(nlohmann_json REQUIRED)   # nlohmann_json::nlohmann_json
-find_package(simdjson REQUIRED)        # simdjson::simdjson
-find_package(yaml-cpp REQUIRED)        # yaml-cpp
-pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)      # PkgConfig::libdw
-pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)  # PkgConfig::libzstd
+set(FATHOM_PACKAGE_ROOT "" CACHE PATH "The C library that packages are linked with (tools/package_root.sh)")
+if(FATHOM_PACKAGE_ROOT)
+  include(package)                     # the same targets, as static libraries
+else()
+  find_package(PkgConfig REQUIRED)
+  find_package(ZLIB REQUIRED)
+  find_package(fmt REQUIRED)           # fmt::fmt
+  find_package(simdjson REQUIRED)      # simdjson::simdjson
+  find_package(yaml-cpp REQUIRED)      # yaml-cpp
+  pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)      # PkgConfig::libdw
+  pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)  # PkgConfig::libzstd
+endif()
 if(FATHOM_TESTS)
   find_package(GTest REQUIRED)
 endif()

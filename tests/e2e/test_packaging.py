@@ -115,3 +115,75 @@ def test_staged_for_usr(box: Box) -> None:
     check("settings", "# changed\n", settings.read_text())
     page = stage / "usr/share/man/man1/fathom-run.1"
     check_true("manual pages are installed", page.exists())
+
+
+TOP = Path(__file__).resolve().parents[2]
+STANDING_IN = """
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+const char* old_name(int number);
+const char* old_text(int number);
+static int differ(const char* a, const char* b) { return a == NULL || b == NULL ? a != b : strcmp(a, b) != 0; }
+int main(void) {
+  for (int i = -1; i < 200; i++) {
+    if (differ(old_name(i), strerrorname_np(i))) printf("%d: %s, not %s\\n", i, old_name(i), strerrorname_np(i));
+    if (differ(old_text(i), strerrordesc_np(i))) printf("%d: %s, not %s\\n", i, old_text(i), strerrordesc_np(i));
+  }
+}
+"""
+
+
+def test_names_of_errors_stand_in(box: Box) -> None:
+    """What packages have in the place of newer functions of glibc says what those say."""
+    made = Path(str(box.kit.build) + "-package") / "package"
+    if not (made / "errno_names.inc").exists():
+        raise Skipped("there is no build for packages; ./dev package makes it")
+    (box.dir / "main.c").write_text(STANDING_IN)
+    renamed = ("-Dstrerrorname_np=old_name", "-Dstrerrordesc_np=old_text")
+    box.run("cc", "-D_GNU_SOURCE", f"-I{made}", *renamed, "-c", TOP / "packaging/old_glibc.c", "-o", "old.o")
+    box.run("cc", "main.c", "old.o", "-o", "compare")
+    check("differences", b"", box.run(box.dir / "compare"))
+
+
+def test_check_of_packages(box: Box) -> None:
+    """A tree that was linked with this system's libraries is none that starts elsewhere; the check says why."""
+    prefix = installed(box, box.root / "prefix")
+    process = box.start(TOP / "tools/check_packaged.py", prefix)
+    out, _ = box.finish(process, 1)
+    check_true(f"libraries are named: {out[-300:]!r}", b"lib/fathom/fathom: needs lib" in out)
+    for library in ("libfathom.so", "libduckdb.so", "libpfinterpose.so"):
+        check_true(f"nothing is wrong with {library}", f"{library}: " not in out.decode())
+
+
+def test_wheel(box: Box) -> None:
+    """What ./dev package made last, in a fresh environment: annotations are recorded, and recordings asked."""
+    wheels = list((TOP / "build-package/out").glob("*.whl"))
+    if not wheels:
+        raise Skipped("there is no wheel; ./dev package makes it")
+    box.run("python3", "-m", "venv", "env")
+    python = box.dir / "env/bin/python"
+    box.run(python, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", wheels[0])
+    (box.dir / "work.py").write_text("import fathom\n@fathom.trace\ndef deep(): pass\ndeep()\n")
+    bare = {"PYTHONPATH": "", "FATHOM_BUILD": ""}
+    box.run(box.dir / "env/bin/fathom", "run", "-q", "-o", box.trace, "--", python, "work.py", env=bare)
+    count = "SELECT count(*) FROM events WHERE name = 'deep'"
+    ask = f"import fathom; print(fathom.open({str(box.trace)!r}).sql({count!r}).rows())"
+    check("calls", b"[(1,)]\n", box.run(python, "-c", ask, env=bare))
+
+
+def test_packages_in_clean_roots(box: Box) -> None:
+    """./dev package --full: the tarball in Debian 11, the .deb in Debian 12; and the library for questions."""
+    if not box.kit.full:
+        raise Skipped("takes minutes: tests/run --full")
+    need("debootstrap")
+    done = subprocess.run([TOP / "dev", "package", "--full"], capture_output=True, text=True, check=False)
+    check(f"status ({(done.stdout + done.stderr)[-600:]})", 0, done.returncode)
+    check("roots in which it works", 2, done.stdout.count("works: "))
+    tarball = next((TOP / "build-package/out").glob("fathom-*.tar.gz"))
+    box.run("tar", "-xzf", tarball, "-C", box.dir)
+    place = box.dir / tarball.name.removesuffix(".tar.gz")
+    box.run(place / "bin/fathom", "run", "-q", "-o", box.trace, "--", "ls")
+    ask = f"import fathom; print(fathom.open({str(box.trace)!r}).sql('SELECT 6 * 7 AS n').rows())"
+    env = {"PYTHONPATH": str(TOP / "python"), "FATHOM_BUILD": str(place / "lib/fathom")}
+    check_true("an answer", b"42" in box.run("python3", "-c", ask, env=env))
