@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -116,6 +117,26 @@ TEST_F(WatchServerTest, AnotherUserIsServedBesideACrowd) {
   ask(waiting);
   serve();
   EXPECT_EQ(reply_to(waiting), "user " + std::to_string(kOther));
+}
+
+// More users than there is room for: who has most gives way.
+TEST_F(WatchServerTest, ManyUsersLeaveRoomForOneWhoHasOneCaller) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+  constexpr int kRoom = 256;
+  constexpr int kUsers = 10;
+  constexpr int kEach = 30;
+  const Fd only = connected();
+  std::vector<Fd> silent;
+  for (uid_t user = 0; user < kUsers; ++user) {
+    ASSERT_EQ(::seteuid(kOther - user), 0);
+    std::ranges::move(idle(kEach), std::back_inserter(silent));
+    ASSERT_EQ(::seteuid(0), 0);
+  }
+  serve();
+  EXPECT_EQ(std::ranges::count_if(silent, is_sent_away), kUsers * kEach + 1 - kRoom);
+  ask(only);
+  serve();
+  EXPECT_EQ(reply_to(only), "user 0");
 }
 
 }  // namespace
