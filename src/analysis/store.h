@@ -25,7 +25,7 @@ struct StoreOptions {
   // kSums: there is no view `events` where something is not packed yet.
   trace::Need need = trace::Need::kEvents;
   int threads = 0;  // of the database; 0: as many as the machine has
-  // Of the database, "2GB"; empty: most of the machine's. What needs more goes to a temporary
+  // Of the database, "2GB"; empty: half of the machine's. What needs more goes to a temporary
   // directory.
   std::string memory = {};
   // A directory that statements of ours may write to. What they write is in any order: to keep it,

@@ -30,15 +30,13 @@ Result<analysis::Store> guarded(Result<analysis::Store> store) {
 Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptions options) {
   guard_questions();
   options.resolver = sources::function_names();
+  options.memory = memory_of_store();
   raise_file_limit();
   return guarded(analysis::Store::open(path, options));
 }
 
-Result<analysis::Store> open_sums(const std::string& path, const std::string& memory) {
-  guard_questions();
-  raise_file_limit();
-  return guarded(analysis::Store::open(
-      path, {.resolver = sources::function_names(), .need = trace::Need::kSums, .memory = memory}));
+Result<analysis::Store> open_sums(const std::string& path) {
+  return open_store(path, {.need = trace::Need::kSums});
 }
 
 Result<analysis::Info> open_info(const std::string& path) {

@@ -11,9 +11,9 @@
 
 namespace fathom::cli {
 
-// The resolver of the options is ours.
+// Resolver and memory of the options are ours.
 Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptions options = {});
-Result<analysis::Store> open_sums(const std::string& path, const std::string& memory = {});
+Result<analysis::Store> open_sums(const std::string& path);
 Result<analysis::Info> open_info(const std::string& path);
 
 }  // namespace fathom::cli

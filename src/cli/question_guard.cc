@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/memory.h"
 #include "base/scratch.h"
 #include "base/text.h"
 #include "cli/tell.h"
@@ -75,6 +76,7 @@ class Guard {
 
   void begin(const QuestionLimits& limits);
   void add(const analysis::Store& store);
+  [[nodiscard]] std::string memory_of_store();
   void pause();
   void go_on();
   [[nodiscard]] Error explained(Error error);
@@ -82,7 +84,7 @@ class Guard {
 
  private:
   void watch();
-  bool needs_too_much();
+  [[nodiscard]] bool needs_more_than(std::uint64_t room) const;
   void end(Ended how, int number);
   [[noreturn]] void end_at_once();
   [[nodiscard]] Error reason() const;
@@ -105,6 +107,7 @@ void Guard::begin(const QuestionLimits& limits) {
   if (begun_) return;
   begun_ = true;
   limits_ = limits;
+  if (limits_.memory_bytes == 0) limits_.memory_bytes = usable_memory() / 2;
   if (limits.timeout_ns != 0) deadline_ns_ = now_monotonic_ns() + limits.timeout_ns;
   signals_ = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
@@ -114,9 +117,15 @@ void Guard::begin(const QuestionLimits& limits) {
 void Guard::add(const analysis::Store& store) {
   const std::scoped_lock lock(mutex_);
   interrupters_.push_back(store.interrupter());
-  if (limits_.memory_bytes == 0 || first_bytes_) return;
+  if (first_bytes_) return;
   first_bytes_ = status_bytes("RssAnon:");
   bound_mapped_memory(limits_.memory_bytes);
+}
+
+// Values of a single cell, and some of its threads' own, the database does not count.
+std::string Guard::memory_of_store() {
+  const std::scoped_lock lock(mutex_);
+  return std::to_string(limits_.memory_bytes - limits_.memory_bytes / 5) + "B";
 }
 
 void Guard::pause() {
@@ -139,17 +148,17 @@ void Guard::watch() {
     // Whoever asks a second time does not want to wait.
     if ((number > 0 && ended_ != Ended::kNot) || now >= end_at_once_ns_) end_at_once();
     if (number > 0) end(Ended::kBySignal, number);
+    // Who is to end and takes more all the same would have it within the grace.
+    if (ended_ != Ended::kNot && needs_more_than(2 * kOwnRoom)) end_at_once();
     if (ended_ != Ended::kNot) continue;
     if (paused_ns_ == 0 && now >= deadline_ns_) end(Ended::kByTime, 0);
-    if (needs_too_much()) end(Ended::kByMemory, 0);
+    if (needs_more_than(kOwnRoom)) end(Ended::kByMemory, 0);
   }
 }
 
-// What the database does not count is ours, and some of its own: values of a single cell.
-bool Guard::needs_too_much() {
-  if (!first_bytes_) return false;
-  return status_bytes("RssAnon:") >
-         *first_bytes_ + limits_.memory_bytes + limits_.memory_bytes / 4 + kOwnRoom;
+// Beside the limit.
+bool Guard::needs_more_than(std::uint64_t room) const {
+  return first_bytes_ && status_bytes("RssAnon:") > *first_bytes_ + limits_.memory_bytes + room;
 }
 
 void Guard::end(Ended how, int number) {
@@ -180,7 +189,7 @@ Error Guard::reason() const {
   return {
       Code::kIo,
       "the query needs more memory than " + human_bytes(static_cast<double>(limits_.memory_bytes)),
-      "raise --memory"};
+      limits_.has_option ? "raise --memory" : "ask for a part of the recording"};
 }
 
 Error Guard::explained(Error error) {
@@ -188,7 +197,7 @@ Error Guard::explained(Error error) {
   if (ended_ == Ended::kByTime || ended_ == Ended::kByMemory) return reason();
   const bool out_of_memory = error.message.starts_with("Out of Memory Error") ||
                              error.message.starts_with("out of memory");
-  if (out_of_memory && limits_.memory_bytes != 0) return reason();
+  if (out_of_memory && begun_) return reason();
   return error;
 }
 
@@ -217,7 +226,16 @@ Result<std::int64_t> timeout_of(const std::string& text) {
   return *ns;
 }
 
+Result<QuestionLimits> memory_limits(const Parser& parser, const std::string& memory) {
+  QuestionLimits limits{.has_option = true};
+  if (parser.given("--memory")) {
+    FATHOM_ASSIGN(limits.memory_bytes, memory_limit_of(memory));
+  }
+  return limits;
+}
+
 void guard_questions(const QuestionLimits& limits) { Guard::instance().begin(limits); }
+std::string memory_of_store() { return Guard::instance().memory_of_store(); }
 void guard_store(const analysis::Store& store) { Guard::instance().add(store); }
 OutputPause::OutputPause() { Guard::instance().pause(); }
 OutputPause::~OutputPause() { Guard::instance().go_on(); }

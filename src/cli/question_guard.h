@@ -14,17 +14,23 @@
 namespace fathom::cli {
 
 struct QuestionLimits {
-  std::uint64_t memory_bytes = 0;  // 0: the store's own default, and our own part is not watched
+  std::uint64_t memory_bytes = 0;  // of this process, the database included; 0: half of what it may
   std::int64_t timeout_ns = 0;     // 0: none
+  bool has_option = false;         // whether the command takes --memory
 };
 
 // "--memory 2GB" as bytes, and "--timeout 30s" as nanoseconds. What is no limit is a usage error.
 Result<std::uint64_t> memory_limit_of(const std::string& text);
 Result<std::int64_t> timeout_of(const std::string& text);
+// Of a command with --memory, whose text this is.
+Result<QuestionLimits> memory_limits(const Parser& parser, const std::string& memory);
 
 // From now on SIGINT, SIGTERM and SIGHUP end questions, and the time counts. Call before the store
 // is opened, since its threads must not take these signals. Later calls change nothing.
 void guard_questions(const QuestionLimits& limits = {});
+// What of its memory the database may take; the rest is for rows in our own hands. For
+// StoreOptions::memory.
+[[nodiscard]] std::string memory_of_store();
 // Questions to this store are ended, too. From the first such call on memory is watched.
 void guard_store(const analysis::Store& store);
 

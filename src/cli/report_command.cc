@@ -47,8 +47,7 @@ std::vector<std::pair<std::string, std::string>> view_help() {
 Result<analysis::Store> open_for(const Arguments& arguments, const analysis::ViewDef& view,
                                  const analysis::RowFilter& filter) {
   const bool sums = !view.of_events || (view.plain_of_sums && arguments.options.by.empty());
-  return sums && !filter.any() ? open_sums(arguments.trace, arguments.memory)
-                               : open_store(arguments.trace, {.memory = arguments.memory});
+  return sums && !filter.any() ? open_sums(arguments.trace) : open_store(arguments.trace);
 }
 
 Result<bool> parse(Parser& parser, Arguments& a) {
@@ -81,10 +80,8 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
   if (!go_on) return 0;
   FATHOM_ASSIGN(const Output output, output_of(arguments.output));
-  if (parser.given("--memory")) {
-    FATHOM_ASSIGN(const std::uint64_t bytes, memory_limit_of(arguments.memory));
-    arguments.memory = std::to_string(bytes) + "B";
-  }
+  FATHOM_ASSIGN(const QuestionLimits limits, memory_limits(parser, arguments.memory));
+  guard_questions(limits);
   FATHOM_ASSIGN(const analysis::ViewDef* view,
                 analysis::choose_view(arguments.view, arguments.options));
   FATHOM_ASSIGN(analysis::RowFilter filter, filter_of(parser, arguments.filters));

@@ -5,7 +5,6 @@
 
 #include "analysis/store.h"
 #include "base/files.h"
-#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
@@ -82,10 +81,7 @@ std::int64_t limit_of(const Arguments& arguments, const Output& output) {
 }
 
 Result<QuestionLimits> limits_of(const Parser& parser, const Arguments& arguments) {
-  QuestionLimits limits{.memory_bytes = usable_memory() / 2, .timeout_ns = 0};
-  if (parser.given("--memory")) {
-    FATHOM_ASSIGN(limits.memory_bytes, memory_limit_of(arguments.memory));
-  }
+  FATHOM_ASSIGN(QuestionLimits limits, memory_limits(parser, arguments.memory));
   FATHOM_ASSIGN(limits.timeout_ns, timeout_of(arguments.timeout));
   return limits;
 }
@@ -103,8 +99,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const QuestionLimits limits, limits_of(parser, arguments));
   FATHOM_ASSIGN(const std::string statement, statement_of(arguments));
   guard_questions(limits);
-  FATHOM_ASSIGN(analysis::Store store,
-                open_store(arguments.trace, {.memory = std::to_string(limits.memory_bytes) + "B"}));
+  FATHOM_ASSIGN(analysis::Store store, open_store(arguments.trace));
   Printer printer(output, limit_of(arguments, output));
   const Status done =
       store.stream_untrusted(statement, [&](const Table& part) { return printer.take(part); });

@@ -3,12 +3,14 @@
 
 import contextlib
 import json
+import multiprocessing
 import os
 import shutil
 import signal
 import socket
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -16,6 +18,10 @@ from pathlib import Path
 
 from jobs import alone
 from kit import Box, Failure, Skipped, check, check_true
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "formats"))
+
+import duck
 
 COUNT = "SELECT count(*) AS n FROM events"
 READERS: tuple[tuple[str, ...], ...] = (
@@ -306,3 +312,60 @@ def test_interrupt(box: Box) -> None:
         reader.send_signal(number)
         box.finish(reader, status=None)
         check(f"left in the temporary directory after {number.name}", [], list(scratch.iterdir()))
+
+
+LIMIT = 256 << 20
+BESIDE = 384 << 20  # programs and libraries, what a question may have beside its limit, and what came before a look
+SMALL_MACHINE = f'mount -t tmpfs none /sys/fs/cgroup && echo {2 * LIMIT} > /sys/fs/cgroup/memory.max && exec "$@"'
+
+
+def with_long_names(box: Box) -> None:
+    """A file of some kilobytes: 300 events, of which each has one of eight names of 8 MB."""
+    box.record(box.kit.victim("reader"), 1000)
+    path = box.trace / "events-0.parquet"
+    # In a process of its own: what is started next would begin with the memory of this one as its peak.
+    writer = multiprocessing.Process(target=write_long_names, args=(box.kit.build / "libduckdb.so", path))
+    writer.start()
+    writer.join()
+    check("status of the writer", 0, writer.exitcode)
+    check_true(f"it is small: {path.stat().st_size}", path.stat().st_size < 1 << 20)
+
+
+def write_long_names(library: Path, path: Path) -> None:
+    name = "repeat(chr(97 + (row_number() OVER () % 8)::INT), 8000000) AS name"
+    with duck.Database(library) as database:
+        rows = f"SELECT * REPLACE ({name}) FROM (FROM '{path}' LIMIT 300)"
+        database.rows(f"COPY ({rows}) TO '{path}.new' (FORMAT parquet, CODEC zstd)")
+    Path(f"{path}.new").rename(path)
+
+
+def check_memory(box: Box, *words: object) -> int:
+    """The status of a command that keeps to the limit."""
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(list(map(str, words)), cwd=box.dir, stdout=subprocess.DEVNULL, stderr=said)
+        _, ended, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(ended)
+        said.seek(0)
+        err = said.read()
+    check_true(f"{words}: {usage.ru_maxrss >> 10} MiB", usage.ru_maxrss << 10 < LIMIT + BESIDE)
+    check_true(f"{words}: status {process.returncode}, {err!r}", process.returncode in (0, 3))
+    if process.returncode == 3:
+        check_true(f"one line about memory: {err!r}", err.count(b"\n") == 1 and b"memory" in err)
+    return process.returncode
+
+
+def test_long_names_take_no_more_than_the_limit(box: Box) -> None:
+    """Texts that are packed well: the limit is the whole command's, not the database's alone."""
+    box.not_emulated("a recorder starts it")
+    with_long_names(box)
+    memory = f"--memory={LIMIT}"
+    lists = "SELECT list(name) FROM events"
+    check("tree", 3, check_memory(box, box.kit.fathom, "report", box.trace, "tree", memory))
+    check("sql", 3, check_memory(box, box.kit.fathom, "sql", box.trace, lists, memory))
+    small = ["unshare", "-m", "sh", "-c", SMALL_MACHINE, "sh"]
+    if subprocess.run([*small, "true"], capture_output=True).returncode != 0:
+        raise Skipped("no right to mount here: only commands with --memory were tried")
+    for command in READERS:
+        words = [box.trace if word == "TRACE" else word for word in command]
+        check_memory(box, *small, box.kit.fathom, *words)
+    check("export", 3, check_memory(box, *small, box.kit.fathom, "export", box.trace, "--format", "chrome", "-o", "-"))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The recorder outlives what happens to its files, tells every gap, and the program's status comes back."""
 
+import contextlib
+import json
 import os
 import resource
 import shutil
@@ -258,18 +260,78 @@ def test_a_heartbeat_counts(box: Box) -> None:
     go_on(box, process)
 
 
+class SmallDisk:
+    """A disk of two mebibytes, in a mount namespace of its own."""
+
+    def __init__(self, box: Box) -> None:
+        box.not_emulated("a recorder starts it")
+        if not shutil.which("nsenter"):
+            raise Skipped("nsenter is not installed")
+        self.box, self.place = box, box.root / "disk"
+        self.place.mkdir()
+        script = 'mount -t tmpfs -o size=2m none "$0" && echo there && exec sleep 300'
+        holder = box.start("unshare", "-m", "sh", "-c", script, self.place)
+        assert holder.stdout
+        if holder.stdout.readline() != b"there\n":
+            raise Skipped("no right to mount here")
+        self.inside = ["nsenter", "-m", "-t", str(holder.pid), "env", "-C", str(box.dir)]
+        self.seen = Path(f"/proc/{holder.pid}/root{self.place}")  # from here
+
+    def start(self, *words: object) -> Process:
+        return self.box.start(*self.inside, *words)
+
+    def fathom(self, *words: object) -> bytes:
+        return self.box.run(*self.inside, self.box.kit.fathom, *words)
+
+    def record(self, name: str, *command: object) -> Process:
+        return self.start(self.box.kit.fathom, "run", "-o", self.place / name, "--", *command)
+
+    def fill(self) -> None:
+        with contextlib.suppress(OSError), (self.seen / "ballast").open("wb", buffering=0) as ballast:
+            while ballast.write(bytes(512)) == 512:
+                pass
+
+    def is_told(self, name: str) -> bool:
+        return b"disk is full" in (self.seen / name / "spool" / "run.header").read_bytes()
+
+    def check_reason(self, name: str) -> None:
+        info = json.loads(self.fathom("info", self.place / name, "--format", "json"))
+        check(f"state of {name} ({info['state_reason']})", "partial", info["state"])
+        check_true(f"why {name} is partial: {info['state_reason']!r}", "disk is full" in info["state_reason"])
+
+
 def test_a_full_disk_is_named(box: Box) -> None:
-    box.not_emulated("a recorder starts it")
-    disk = box.root / "disk"
-    disk.mkdir()
-    small = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=2m none "$0" && exec "$@"', disk]
-    probe = box.start(*small, "true")
-    box.finish(probe, None)
-    if probe.returncode != 0:
-        raise Skipped("no right to mount here")
-    line = [box.kit.fathom, "run", "-o", disk / "trace", "--", box.kit.victim("reader"), 300_000]
-    _, err = box.finish(box.start(*small, *line), 0)
-    check_true(f"a full disk is named: {err!r}", b"disk is full" in err or b"No space" in err)
+    disk = SmallDisk(box)
+    _, err = box.finish(disk.record("trace", box.kit.victim("reader"), 300_000), 0)
+    check_true(f"a full disk is named: {err!r}", b"disk is full" in err)
+    disk.check_reason("trace")
+
+
+def test_a_full_disk_takes_no_last_word(box: Box) -> None:
+    """Not a byte is left for a manifest that says how the run ended: run.header says it, which is there already."""
+    disk = SmallDisk(box)
+    recorder = disk.record("trace", box.kit.victim("pauses"), READS, CODE)
+    box.wait_for("a program that is ready", (box.dir / "ready").exists)
+    disk.fill()
+    (box.dir / "more").touch()
+    (box.dir / "go").touch()
+    _, err = box.finish(recorder, CODE)
+    check_true(f"a full disk is named: {err!r}", b"disk is full" in err)
+    disk.check_reason("trace")
+
+
+def test_a_recorder_that_is_killed_on_a_full_disk(box: Box) -> None:
+    """What it could not write any more is the reason, before the files are packed and after."""
+    disk = SmallDisk(box)
+    recorder = disk.record("trace", "sh", "-c", f"echo $$ > program; exec {box.kit.victim('reader')} 100000000")
+    box.wait_for("a full disk", lambda: (disk.seen / "trace/spool/run.header").exists() and disk.is_told("trace"))
+    recorder.kill()
+    os.kill(int((box.dir / "program").read_text()), signal.SIGKILL)
+    recorder.wait()
+    disk.check_reason("trace")
+    box.finish(disk.start("mount", "-o", "remount,size=64m", disk.place))
+    disk.fathom("collect", "-q", disk.place / "trace")
+    disk.check_reason("trace")
 
 
 def test_little_memory(box: Box) -> None:

@@ -81,6 +81,7 @@ class Daemon {
   Status follow(const WatchState& state);
   void tell_gap(const std::string& reason);
   void tell_loss(const std::string& reason, std::int64_t count);
+  void tell_unserved();
   Status take_over();
   Status turn();
   void turn_when_due();
@@ -206,6 +207,12 @@ void Daemon::tell_loss(const std::string& reason, std::int64_t count) {
   note(recording_->append(rows, trace::Strings()));
 }
 
+// They may be programs that now run unrecorded.
+void Daemon::tell_unserved() {
+  if (const std::int64_t unserved = server_.take_unserved(); unserved > 0)
+    tell_loss("callers that did not say in time what they want", unserved);
+}
+
 // A time in which nothing was recorded.
 void Daemon::tell_gap(const std::string& reason) { tell_loss(reason, 1); }
 
@@ -314,9 +321,7 @@ void Daemon::each_second() {
   using By = sources::Choice::By;
   server_.pulse();
   forget_ended_callers();
-  // They may be programs that now run unrecorded.
-  if (const std::int64_t unserved = server_.take_unserved(); unserved > 0)
-    tell_loss("callers that did not say in time what they want", unserved);
+  tell_unserved();
   if (options_.choice.by == By::kGroup) note(hosts_.join(options_.choice));
   note(save_watch_state(server_.path(), roll_.call(handed_on())));
   turn_when_due();
@@ -411,6 +416,7 @@ Orders Daemon::wait() {
 }
 
 WatchOutcome Daemon::end() {
+  tell_unserved();
   server_.close();
   note(save_watch_state(server_.path(), roll_.call(handed_on())));
   hosts_.stop();
