@@ -50,7 +50,7 @@ def test_diff_of_two_checkouts(box: Box) -> None:
     check("in.dat is the same file in both checkouts", "", own["note"])
     check("reads of in.dat", SIZE // SMALL - SIZE // LARGE, own["calls_new"] - own["calls_old"])
     words = " ".join(line["text"] for line in answer["words"])
-    check_true(f"words {words}", "One run each" in words and "Wall time" in words)
+    check_true(f"words {words}", "Each side has a single run" in words and "Wall time" in words)
     written = row(answer["run_memory_and_bytes"], figure="bytes written")
     check("bytes written", (SIZE, SIZE), (written["before"], written["after"]))
 

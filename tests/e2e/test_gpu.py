@@ -242,7 +242,7 @@ def test_held_by_another_tool(box: Box) -> None:
 def test_what_run_says(box: Box) -> None:
     """Who chooses the layer is told what it brought into the program, or why it did not."""
     for more, words in (
-        ({}, b"CUPTI ran in the program"),
+        ({}, b"CUPTI ran inside the program"),
         ({"FAKE_CUPTI_HELD": "Nsight"}, b"another tool holds CUPTI"),
     ):
         command = (box.kit.fathom, "run", "--force", "--layers", "gpu", "-o", box.trace, "--", program(box), "resolver")

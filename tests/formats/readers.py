@@ -116,7 +116,7 @@ def test_filters_in_every_format(root: Path) -> None:
             content = out.read_bytes()
             content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
             if form == "html":
-                expect("what the page says of advice", True, b"without advice: rules judge whole runs" in content)
+                expect("what the page says of advice", True, b"advice needs the whole run" in content)
             expect(f"{form} {options}: kept", [], [word for word in kept if word not in content])
             expect(f"{form} {options}: left out", [], [word for word in left if word in content])
 
