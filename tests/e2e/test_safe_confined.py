@@ -8,6 +8,7 @@ import socket
 import tempfile
 from pathlib import Path
 
+from jobs import alone
 from kit import Box, Skipped, check, check_true
 
 READS = "name IN ('read', 'pread') AND size = 13"
@@ -15,7 +16,7 @@ UNASKED = "could not be asked"
 USER = 54321  # owns nothing
 
 
-def alone(box: Box, *command: object) -> tuple[int, bytes]:
+def run_alone(box: Box, *command: object) -> tuple[int, bytes]:
     process = box.start(*command)
     out, _ = box.finish(process, None)
     return process.returncode, out
@@ -26,7 +27,7 @@ def confined(box: Box, way: str, reads: int, processes: int = 1, number: int = 1
     box.not_emulated("qemu-user installs no filters")
     (box.dir / "sounding").write_bytes(bytes(40960))
     victim = box.kit.victim("confined")
-    status, _ = alone(box, victim, way, number)
+    status, _ = run_alone(box, victim, way, number)
     if status != 0:
         raise Skipped(f"confined {way} does not work here without Fathom either: {status}")
     process = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", victim, way, number)
@@ -63,6 +64,7 @@ def test_child_without_a_number(box: Box) -> None:
     check("lost reads", 100, box.lost("no room left inside a sandbox"))
 
 
+@alone("behind a filter no pool can be made: whoever drains must keep up with four threads")
 def test_filter_for_all_threads(box: Box) -> None:
     """The door is shut while four threads ask the kernel for positions all the time."""
     box.not_emulated("qemu-user installs no filters")
@@ -154,7 +156,7 @@ def test_real_sandboxes(box: Box) -> None:
         if command[0].endswith("sshd"):
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
             box.run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", "ssh_host_key")
-        wanted = alone(box, *command)
+        wanted = run_alone(box, *command)
         process = box.start(box.kit.fathom, "run", "-q", "-o", box.root / f"t{number}", "--", *command)
         out, _ = box.finish(process, None)
         check(f"{command[0]}: status, stdout", wanted, (process.returncode, out))
@@ -213,7 +215,7 @@ def public_place(box: Box) -> Path:
     shutil.copy(box.kit.victim("other_user"), place / "other_user")
     box.dir = place
     become = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
-    if alone(box, *become, "test", "-r", box.kit.library)[0] != 0:
+    if run_alone(box, *become, "test", "-r", box.kit.library)[0] != 0:
         raise Skipped("the build lies where other users cannot enter")
     return place
 
@@ -266,7 +268,7 @@ def test_chromium(box: Box) -> None:
     for options in [[], ["--no-sandbox"]] if box.kit.full else [[]]:
         words = ["--headless", "--disable-gpu", "--dump-dom", *options, f"file://{place}/page.html"]
         command = as_user("env", f"HOME={home}", "timeout", "60", "chromium", *words)
-        status, page = alone(box, *command)
+        status, page = run_alone(box, *command)
         if status != 0 or b">42<" not in page:
             raise Skipped(f"chromium {' '.join(options)} shows no page here without Fathom either")
         box.trace = box.root / f"trace{len(options)}.fathom"
