@@ -220,7 +220,9 @@ bool make_new() {
     fathom_pool_header* const pool = make_pool_file(segments, &number);
     if (add_pool(pool, number, place)) return true;
   }
-  __atomic_fetch_add(&guest.run->refused, 1, __ATOMIC_RELAXED);
+  // Whoever waits for room loses nothing.
+  if (guest.run->when_full != FATHOM_WHEN_FULL_BLOCK)
+    __atomic_fetch_add(&guest.run->refused, 1, __ATOMIC_RELAXED);
   return false;
 }
 
