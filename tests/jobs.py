@@ -2,7 +2,8 @@
 """Runs tests side by side: each in a process of its own, whose output is kept and shown when it has ended.
 
 A job that takes longer than its limit is ended with everything it started, and counts as failed. Jobs that cannot share
-the machine are marked with @alone and run one by one when all the others are done.
+the machine are marked with @alone and run one by one when all the others are done. So is a job that failed beside
+others and can be run again: what it says alone counts, and that it was unsteady is shown.
 """
 
 import contextlib
@@ -59,6 +60,7 @@ class Job:
     work: Callable[[], Counts]  # runs in a process of its own
     limit: float = LIMIT_S
     alone: str = ""  # why nothing may run beside it
+    again: Callable[[], Counts] | None = None  # the same work anew
 
 
 @dataclass
@@ -200,6 +202,7 @@ class Schedule:
         self.number = number
         self.folder = folder
         self.running: list[Running] = []
+        self.unsteady: list[Job] = []  # failed beside others
         self.counts: Counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.seconds: list[tuple[float, str]] = []
         self.started = 0
@@ -208,6 +211,7 @@ class Schedule:
         shared = [job for job in jobs if not job.alone]
         try:
             self.run_some(shared, self.number)
+            self.run_some(self.unsteady, 1)
             self.run_some([job for job in jobs if job.alone], 1)
         finally:
             for one in self.running:
@@ -240,6 +244,10 @@ class Schedule:
             counts = {"failed": 1}
             if not output.startswith("FAIL"):
                 output = f"FAIL {one.job.name}: it ended without a result\n{output}"
+        if counts.get("failed") and one.job.again is not None and self.number > 1:
+            print(f"unsteady {output.removeprefix('FAIL ').rstrip()}; it is run again, alone", flush=True)
+            self.unsteady.append(Job(one.job.name, one.job.again, one.job.limit, "failed beside others"))
+            return
         print(output if output.endswith("\n") or not output else output + "\n", end="", flush=True)
         self.seconds.append((took, one.job.name))
         for outcome, count in counts.items():

@@ -48,6 +48,11 @@ def hangs(folder: Path) -> Dict[str, int]:
             time.sleep(1000)
 
 
+def judged(words: str, counts: Dict[str, int]) -> Dict[str, int]:
+    print(words)
+    return counts
+
+
 def dies() -> Dict[str, int]:
     os._exit(0)
 
@@ -92,6 +97,17 @@ class Jobs(unittest.TestCase):
         while jobs.begin_of(pid) and time.monotonic() < until:
             time.sleep(0.05)
         self.assertEqual(jobs.begin_of(pid), "")
+
+    def test_who_failed_beside_others_is_run_again_alone(self) -> None:
+        fails = partial(judged, "FAIL first", {"passed": 0, "failed": 1, "skipped": 0})
+        passes = partial(judged, "ok first", {"passed": 1, "failed": 0, "skipped": 0})
+        counts, said = ran([jobs.Job("first", fails, again=passes), self.job("b")], 2)
+        self.assertEqual(counts, {"passed": 2, "failed": 0, "skipped": 0})
+        self.assertIn("unsteady first; it is run again, alone\n", said)
+        counts, said = ran([jobs.Job("first", fails, again=fails), self.job("b")], 2)
+        self.assertEqual(counts, {"passed": 1, "failed": 1, "skipped": 0})
+        counts, said = ran([jobs.Job("first", fails, again=passes)], 1)
+        self.assertEqual(counts["failed"], 1, "one that failed alone is judged")
 
     def test_who_dies_without_a_word_has_failed(self) -> None:
         counts, said = ran([jobs.Job("gone", dies)], 1)
