@@ -66,7 +66,7 @@ Result<int> run(Parser& parser) {
   parser.flag("--ended", options.ended,
               "assume that all programs have ended; needed if they ran on another machine");
   parser.option("--sample-resources,--hz", options.hz, "HZ",
-                "resource samples per second [default: 10]");
+                "resource samples per second (default: 10)");
   declare_share(parser, share);
   parser.option("--dftracer", files.dftracer, "LOG",
                 "write DFTracer files as LOG-… for programs that asked for them");

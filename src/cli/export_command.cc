@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/filter_options.h"
+#include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
@@ -46,7 +47,7 @@ Result<analysis::RowFilter> filter_for(const Parser& parser, const Options& opti
 }
 
 void declare(Parser& parser, Options& options) {
-  parser.positional("TRACE", options.trace, "a recording, or a directory of recordings");
+  parser.positional("TRACE", options.trace, kTraceHelp);
   parser.option("--format", options.format, "FORMAT", format_help());
   parser.option(
       "--dialect", options.dialect, "NAME",
@@ -56,7 +57,7 @@ void declare(Parser& parser, Options& options) {
                 ".gz; alnair writes a directory");
   declare_filters(parser, options.filters);
   parser.option("--table", options.table, "VIEW",
-                "table to export as csv or parquet [default: events]");
+                "table to export as csv or parquet (default: events)");
   declare_safe_csv(parser, options.safe_csv);
   parser.option("--split", options.split, "process",
                 "write one file per process, named OUT with the process ID");

@@ -110,9 +110,10 @@ struct SourceDef {
   std::span<const std::string_view> layers;
   std::string_view help;
   bool in_process;  // recorded by libfathom.so inside the program: there is nothing to make()
-  bool in_detail = false;       // adds calls up, and can also record each
-  bool joins = false;           // can record processes that run already
-  std::string_view needs = {};  // a layer that is recorded along with it
+  bool in_detail = false;        // adds calls up, and can also record each
+  bool joins = false;            // can record processes that run already
+  std::string_view needs = {};   // a layer that is recorded along with it
+  const char* driver = nullptr;  // the machine's library without which no program gets that far
   // What is wrong with what is asked of it; before anything is made. May be nullptr.
   Status (*check)(const SourceContext& context) = nullptr;
   Availability (*probe)(std::string_view layer);

@@ -33,6 +33,7 @@
 #include "session/signal_policy.h"
 #include "sources/function_names.h"
 #include "sources/library.h"
+#include "trace/recording/newest.h"
 #include "trace/recording/obstacle.h"
 #include "wire/exec.h"
 
@@ -435,6 +436,7 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
     return not_started(program.error());
   }
   context.root_pid = *program;
+  trace::remember_newest(prepared.directory);
   Pump pump(std::move(packer).value(), prepared.directory);
   return record(prepared, context, *signals, hosts, pump, hooks);
 }
