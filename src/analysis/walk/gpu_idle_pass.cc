@@ -150,20 +150,19 @@ class GpuIdlePass {
 
   // Of threads that launched. Waiting for a CPU or a device lies beside what the program does.
   Status add_events() {
-    return store_.stream_chunks(
-        layer_sql(
-            "SELECT hash(host, pid, tid), hash(layer, name, category), ts, ts + dur, layer, name, "
-            "category FROM events WHERE dur > 0 AND layer NOT IN @beside"),
-        [this](const sql::Chunk& chunk) -> Status {
-          for (std::size_t row = 0; row < chunk.rows(); ++row) {
-            const std::uint32_t* const thread = threads_.known(chunk.int64s(0)[row]);
-            if (thread == nullptr) continue;
-            std::uint32_t kind = 0;
-            if (kind_codes_.find(chunk.int64s(1)[row], kind)) add_kind(chunk, row);
-            pieces_.add({chunk.int64s(2)[row], chunk.int64s(3)[row], *thread, kind});
-          }
-          return {};
-        });
+    static const std::string kEvents = layer_sql(
+        "SELECT hash(host, pid, tid), hash(layer, name, category), ts, ts + dur, layer, name, "
+        "category FROM events WHERE dur > 0 AND layer NOT IN @beside");
+    return store_.stream_chunks(kEvents, [this](const sql::Chunk& chunk) -> Status {
+      for (std::size_t row = 0; row < chunk.rows(); ++row) {
+        const std::uint32_t* const thread = threads_.known(chunk.int64s(0)[row]);
+        if (thread == nullptr) continue;
+        std::uint32_t kind = 0;
+        if (kind_codes_.find(chunk.int64s(1)[row], kind)) add_kind(chunk, row);
+        pieces_.add({chunk.int64s(2)[row], chunk.int64s(3)[row], *thread, kind});
+      }
+      return {};
+    });
   }
 
   void add_kind(const sql::Chunk& chunk, std::size_t row) {
