@@ -391,7 +391,7 @@ Status check_text_recording(std::string_view text) { return TextReader().read(te
 extern const ImporterDef kTextImporter;
 const ImporterDef kTextImporter = {
     .name = "text",
-    .summary = "a recording as a text that people write",
+    .summary = "a recording written by hand, as Fathom's tests use it (docs/formats/foreign.md)",
     .matches = [](std::string_view head) { return head.starts_with(kTextRecordingMark); },
     .write = write,
 };
