@@ -14,6 +14,7 @@
 
 namespace fathom::render {
 
+// One thread at a time. Views that it gives are valid as long as it is.
 class Anonymizer {
  public:
   explicit Anonymizer(std::string key) : key_(std::move(key)) {}
