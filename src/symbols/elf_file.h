@@ -37,7 +37,7 @@ class ElfFile {
     if (!fd.valid()) return os_error(errno, "open " + path);
     std::unique_ptr<Elf, EndElf> elf(elf_begin(fd.get(), ELF_C_READ_MMAP, nullptr));
     if (!elf || elf_kind(elf.get()) != ELF_K_ELF)
-      return Error{Code::kCorrupt, path + " is no program or library", ""};
+      return Error{Code::kCorrupt, path + " is not a program or library", ""};
     return ElfFile(std::move(fd), std::move(elf));
   }
 

@@ -162,7 +162,7 @@ class Reader {
 
 Result<Settings> parse_watch_settings(std::string_view text, const std::string& where) {
   if (text.size() > kMostBytes)
-    return Error{Code::kInvalid, where + " is no file of settings", kForm};
+    return Error{Code::kInvalid, where + " is not a settings file", kForm};
   try {
     return Reader(where).read(YAML::Load(std::string(text)));
   } catch (const YAML::Exception& error) {

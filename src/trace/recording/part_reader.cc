@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/plural.h"
 #include "base/sum.h"
 #include "trace/recording/parquet_tables.h"
 #include "trace/recording/tail.h"
@@ -225,8 +226,8 @@ class PartReader {
       const std::int64_t count = there != found.end() ? there->second : 0;
       if (count >= wanted) continue;
       part_.damaged.push_back({directory_.path_of(table + ".parquet"),
-                               std::to_string(wanted - count) + " of " + std::to_string(wanted) +
-                                   (wanted == 1 ? " file is" : " files are") + " missing"});
+                               std::to_string(wanted - count) + " of " + counted(wanted, "file") +
+                                   (wanted - count == 1 ? " is missing" : " are missing")});
     }
   }
 
@@ -298,7 +299,7 @@ Result<Part> read_part(const Directory& directory, const DecoderOptions& options
     if (!reader.changed()) return part;
     nap(5L * attempt);
   }
-  return Error{Code::kIo, directory.path() + " changes faster than it can be read", "try again"};
+  return Error{Code::kIo, directory.path() + " changes while it is read", "try again"};
 }
 
 }  // namespace fathom::trace
