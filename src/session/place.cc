@@ -142,7 +142,7 @@ Status check_place(const std::string& asked, bool force) {
                  "choose another directory, or --force to replace it"};
   if (const std::string writers = trace::writers_of(asked); !writers.empty())
     return Error{Code::kInvalid, asked + " " + writers,
-                 "wait until that has ended, or choose another directory"};
+                 "wait until it has ended, or choose another directory"};
   if (may_remove(asked)) return {};
   return Error{Code::kInvalid, asked + " exists and is not a recording",
                "choose another directory"};

@@ -124,7 +124,7 @@ bool is_untold(Flavor flavor, std::string_view hook) {
 
 Error no_tracepoint(const Loaded& loaded) {
   if (loaded.absent.empty())
-    return {Code::kUnsupported, "this kernel's tracepoints tell other things", ""};
+    return {Code::kUnsupported, "this kernel's tracepoints have other fields", ""};
   return {Code::kUnsupported, "this kernel has no tracepoint " + join(loaded.absent, " or "), ""};
 }
 

@@ -428,7 +428,7 @@ Trial try_layer(fathom_bpf_layer layer) {
   const std::vector<std::string>& missing = known->second.missing;
   if (missing.empty()) return {};
   return {.outcome = Trial::Outcome::kPart,
-          .reason = "this kernel tells nothing of " + join(missing, ", ")};
+          .reason = "this kernel does not report " + join(missing, ", ")};
 }
 
 }  // namespace fathom::sources::ebpf

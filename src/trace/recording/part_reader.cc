@@ -135,10 +135,9 @@ class PartReader {
     const Result<Directory> spool = directory_.directory(kSpoolDirectory);
     const std::size_t waiting = spool ? files_without_header(*spool) : 0;
     if (waiting > 0) {
-      part_.damaged.push_back(
-          {spool->path_of(FATHOM_RUN_FILE), "missing or damaged; 'fathom collect' looks whether " +
-                                                std::to_string(waiting) +
-                                                " files of the spool can be read without it"});
+      part_.damaged.push_back({spool->path_of(FATHOM_RUN_FILE),
+                               "missing or damaged; 'fathom collect' tries to read " +
+                                   counted(waiting, "file") + " of the spool without it"});
     } else if (reason.code != Code::kNotFound) {
       part_.damaged.push_back({directory_.path_of(kSpoolDirectory), reason.message});
     }
