@@ -92,15 +92,15 @@ class GpuIdlePass {
 
   // Synchronising is the host's; annotations are no work.
   Status find_gaps() {
-    FATHOM_TRY(store_.stream_chunks(
+    static const std::string kWork = layer_sql(
         "SELECT hash(host, device) AS place, hash(host, pid), hash(host), correlation, ts, "
-        "ts + dur, host, CAST(device AS BIGINT) FROM events WHERE layer = 'gpu' AND dur > 0 "
+        "ts + dur, host, CAST(device AS BIGINT) FROM events WHERE layer IN @device AND dur > 0 "
         "AND category IS DISTINCT FROM 'sync' "
-        "AND category IS DISTINCT FROM 'gpu_user_annotation' ORDER BY place, ts",
-        [this](const sql::Chunk& chunk) -> Status {
-          for (std::size_t row = 0; row < chunk.rows(); ++row) add_work(chunk, row);
-          return {};
-        }));
+        "AND category IS DISTINCT FROM 'gpu_user_annotation' ORDER BY place, ts");
+    FATHOM_TRY(store_.stream_chunks(kWork, [this](const sql::Chunk& chunk) -> Status {
+      for (std::size_t row = 0; row < chunk.rows(); ++row) add_work(chunk, row);
+      return {};
+    }));
     for (std::uint32_t code = 0; code < devices_.size(); ++code) end_work(code);
     return {};
   }
