@@ -151,7 +151,8 @@ bool matches(std::string_view head) {
 extern const ImporterDef kDarshanDxtImporter;
 const ImporterDef kDarshanDxtImporter = {
     .name = "darshan-dxt",
-    .summary = "single accesses recorded by Darshan's DXT: a log, or the output of 'darshan-dxt-parser'",
+    .summary =
+        "single accesses recorded by Darshan's DXT: a log, or the output of 'darshan-dxt-parser'",
     .matches = matches,
     .write = write,
 };
