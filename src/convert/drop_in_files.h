@@ -21,8 +21,8 @@ struct DropInOutcome {
 };
 
 // Writes them until the last program has ended, or a signal ends us (row_stream.h). A recording
-// that was for them alone is gone then. After an Error everything is still in the spool: who
-// collects later goes on there. Call before any other thread is started.
+// that was for them alone is gone then. After an Error, what was not written is still in the spool:
+// who collects later goes on there. Call before any other thread is started.
 Result<DropInOutcome> write_drop_in_files(const std::string& directory,
                                           const session::DropInWishes& wishes,
                                           const DropInOptions& options);
