@@ -2,6 +2,8 @@
 // `fathom import`: what was damaged or left out is told in one line on stderr; the exit status
 // stays 0 as long as a recording was made.
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/import/import.h"
@@ -14,10 +16,12 @@
 namespace fathom::cli {
 namespace {
 
-std::string format_help() {
-  std::vector<std::string> words;
-  for (const analysis::ImporterDef* def : analysis::importers()) words.emplace_back(def->name);
-  return join(words, ", ");
+// Each format, what it is and who writes it.
+std::vector<std::pair<std::string, std::string>> format_help() {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const analysis::ImporterDef* def : analysis::importers())
+    rows.emplace_back(def->name, def->summary);
+  return rows;
 }
 
 Result<int> run(Parser& parser) {
@@ -28,7 +32,8 @@ Result<int> run(Parser& parser) {
                      "traces of one format, plain or gzip; they become one recording");
   parser.option("-o,--output", output, "TRACE", "recording to create");
   parser.option("--format", options.format, "FORMAT",
-                format_help() + " (default: detected from the first file)");
+                "format of the files, see below (default: detected from the first file)");
+  parser.list("Formats", format_help());
   parser.flag("--force", options.replace, "replace an existing recording");
   declare_share(parser, share);
   FATHOM_ASSIGN(const bool go_on, parser.parse());

@@ -12,16 +12,13 @@ namespace {
 // What was not sound, in one line on stderr; nothing where all was.
 void tell_damage(const analysis::ImportOutcome& outcome) {
   std::vector<std::string> words;
-  const auto add = [&](std::int64_t count, const std::string& one, const std::string& many = "") {
-    if (count <= 0) return;
-    words.push_back(many.empty() ? counted(count, one)
-                                 : std::to_string(count) + " " + (count == 1 ? one : many));
+  const auto add = [&](std::int64_t count, std::string_view what) {
+    if (count > 0) words.push_back(counted(count, what));
   };
   add(outcome.damaged_lines, "damaged line");
-  add(outcome.damaged_parts, "damaged part of a compressed file",
-      "damaged parts of compressed files");
-  add(outcome.unknown_files, "row without a file name", "rows without a file name");
-  for (const auto& [reason, count] : outcome.left_out) add(count, reason, reason);
+  add(outcome.damaged_parts, "damaged part of compressed data");
+  add(outcome.unknown_files, "row without a file name");
+  for (const auto& [reason, count] : outcome.left_out) add(count, reason);
   if (!words.empty()) remark("imported with " + join(words, ", "));
 }
 

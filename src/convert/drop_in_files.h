@@ -20,7 +20,9 @@ struct DropInOutcome {
   bool some_missing = false;  // a program wants files, and nobody who may say so says where
 };
 
-// Writes them until the last program has ended. A recording that was for them alone is gone then.
+// Writes them until the last program has ended, or a signal ends us (row_stream.h). A recording
+// that was for them alone is gone then. After an Error, what was not written is still in the spool:
+// who collects later goes on there. Call before any other thread is started.
 Result<DropInOutcome> write_drop_in_files(const std::string& directory,
                                           const session::DropInWishes& wishes,
                                           const DropInOptions& options);

@@ -69,8 +69,9 @@ struct Followed {
   auto operator<=>(const Followed&) const = default;
 };
 
-// A source that is recording. The session calls from one thread; a source that needs threads owns
-// them.
+// A source that is recording. The session's thread calls everything, but for drain(): a thread of
+// the pump calls that while the source runs, and other calls may come at the same time. So a source
+// guards with a lock what drain() takes, and it owns the threads that it needs.
 class Source {
  public:
   Source() = default;
@@ -82,6 +83,7 @@ class Source {
   virtual Status prepare(const SourceContext& /*context*/) { return {}; }
   // The program's process, which is to become the program in a moment.
   virtual Status adopt(pid_t /*process*/) { return {}; }
+  // A failure here makes its layers unavailable; the run goes on without them.
   virtual Status start(const SourceContext& context) = 0;
   // What the recording is to say of how it was made (view `run`), once it is prepared.
   [[nodiscard]] virtual std::map<std::string, std::string> facts() const { return {}; }

@@ -190,7 +190,7 @@ bool matches(std::string_view head) {
 extern const ImporterDef kPerfScriptImporter;
 const ImporterDef kPerfScriptImporter = {
     .name = "perf-script",
-    .summary = "what 'perf script' prints",
+    .summary = "samples of perf: the output of 'perf script'",
     .matches = matches,
     .write = write,
 };

@@ -222,7 +222,7 @@ Status write(EventStream& from, ByteSink& to) { return ChromeWriter(to).write(fr
 extern const ExporterDef kChromeExporter;
 const ExporterDef kChromeExporter = {
     .name = "chrome",
-    .summary = "JSON for chrome://tracing, Perfetto's page, speedscope",
+    .summary = "trace events as JSON, for chrome://tracing, ui.perfetto.dev and speedscope",
     .gzip = Gzip::kByName,
     .write = write,
 };

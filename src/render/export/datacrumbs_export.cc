@@ -64,7 +64,7 @@ extern const ExporterDef kDatacrumbsExporter;
 const ExporterDef kDatacrumbsExporter = {
     .name = "pfw",
     .dialect = "datacrumbs",
-    .summary = "DataCrumbs' lines of counters, for its notebooks",
+    .summary = "DataCrumbs' counters as lines of JSON, for its notebooks",
     .gzip = Gzip::kByName,
     .write = write,
 };

@@ -32,8 +32,9 @@ struct CollectOutcome {
 };
 
 // Returns when all programs that record into the directory have ended and everything is packed, or
-// on SIGINT, SIGTERM, SIGHUP. `live` is called about ten times a second. Call before any other
-// thread is started.
+// on SIGINT, SIGTERM, SIGHUP. `live` is called about ten times a second, from the calling thread.
+// kNotFound where nothing records there; after any Error, what is not packed is still in the spool.
+// Call before any other thread is started.
 Result<CollectOutcome> collect(const CollectOptions& options,
                                const std::function<void(const Flow&)>& live);
 

@@ -56,7 +56,7 @@ Result<std::vector<std::string>> absolute_paths(const std::vector<std::string>& 
   std::vector<std::string> result;
   for (const std::string& path : paths) {
     if (path.empty())
-      return usage_error("an empty path in --paths",
+      return usage_error("there is an empty path in --paths",
                          "name directories or files, separated by commas");
     FATHOM_ASSIGN(std::string absolute, absolute_path(path));
     result.push_back(std::move(absolute));
@@ -235,7 +235,7 @@ Result<std::string> library_for(const LayerPlan& plan) {
 
 Status check_options(bool any, const std::string& layer, const LayerPlan& plan) {
   if (!any || plan.has(layer)) return {};
-  return usage_error("options of layer " + layer + ", which is not recorded",
+  return usage_error("there are options for layer " + layer + ", which is not recorded",
                      "add --layers +" + layer);
 }
 

@@ -101,7 +101,8 @@ Result<std::unique_ptr<RowStream>> RowStream::open(const std::string& directory,
   FATHOM_ASSIGN(std::optional<trace::FileLock> lock,
                 trace::FileLock::attempt(spool.lock_path(), trace::FileLock::Mode::kExclusive));
   if (!lock)
-    return Error{Code::kDenied, "somebody else collects " + directory, "wait until that has ended"};
+    return Error{Code::kDenied, "another process collects " + directory + " already",
+                 "wait until it has ended"};
   std::unique_ptr<RowStream> stream(
       new RowStream(directory, std::move(spool), std::move(*lock), consumer));
   FATHOM_TRY(stream->start());

@@ -36,7 +36,8 @@ struct StreamProcess {
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
-// Whoever takes them. The calls come from one thread.
+// Whoever takes them. The calls come from one thread. An Error from any of them ends the stream and
+// is returned by it; what was not settled stays in the spool.
 class RowConsumer {
  public:
   virtual ~RowConsumer() = default;

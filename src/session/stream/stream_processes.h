@@ -17,6 +17,8 @@
 
 namespace fathom::session {
 
+// One thread at a time. Processes are never forgotten: a pointer to one stays valid as long as
+// this.
 class StreamProcesses {
  public:
   StreamProcesses(const fathom_run_header& run, const trace::Clock& clock);

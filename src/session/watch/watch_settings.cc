@@ -82,7 +82,8 @@ class Values {
     const Setting* found = find(key);
     if (found == nullptr) return {};
     const Result<std::int64_t> ns = parse_duration(found->values.front());
-    if (!ns || *ns < least) return wrong(*found, "no time from " + human_ns(double(least)) + " up");
+    if (!ns || *ns < least)
+      return wrong(*found, "not a time of at least " + human_ns(double(least)));
     to = *ns;
     return {};
   }
@@ -90,7 +91,7 @@ class Values {
     const Setting* found = find(key);
     if (found == nullptr) return {};
     const Result<std::uint64_t> bytes = parse_bytes(found->values.front());
-    if (!bytes || *bytes == 0) return wrong(*found, "no size, such as 512M");
+    if (!bytes || *bytes == 0) return wrong(*found, "not a size, such as 512M");
     to = *bytes;
     return {};
   }
@@ -98,7 +99,7 @@ class Values {
     const Setting* found = find(key);
     if (found == nullptr) return {};
     const Result<std::int64_t> number = parse_int(found->values.front());
-    if (!number || *number < 1) return wrong(*found, "no number from 1 up");
+    if (!number || *number < 1) return wrong(*found, "not a number of at least 1");
     to = *number;
     return {};
   }
@@ -118,7 +119,7 @@ Result<uid_t> find_user(const Setting& setting) {
   if (const passwd* entry = ::getpwnam(name.c_str())) return entry->pw_uid;
   const Result<std::int64_t> number = parse_int(name);
   if (number && *number >= 0 && *number < INT32_MAX) return static_cast<uid_t>(*number);
-  return Values::wrong(setting, "no user of this machine");
+  return Values::wrong(setting, "not a user of this machine");
 }
 
 Status choose_group(const std::string& path, const std::string& words, WatchOptions& options) {

@@ -3,6 +3,7 @@
 // if nobody needs it.
 #include <algorithm>
 
+#include "base/plural.h"
 #include "base/sum.h"
 #include "base/utf8.h"
 #include "sql/quote.h"
@@ -301,7 +302,7 @@ void Packer::State::tell_of_others(const SummaryTable& summary, Manifest& to) co
     }
     if (calls > 0)
       to.facts[std::string("summary.") + others] =
-          std::to_string(calls) + " calls: too many to have rows of their own in the sums";
+          counted(calls, "call") + " on more files or names than the sums have rows for";
   }
 }
 

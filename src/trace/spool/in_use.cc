@@ -56,7 +56,7 @@ std::string writers_of(const std::string& directory) {
   const Result<Spool> spool = Spool::open(*place);
   if (!spool) return "";
   if (spool->recorded_elsewhere()) return "is being recorded on another machine";
-  return has_living_programs(*spool) ? "is being written by programs that live" : "";
+  return has_living_programs(*spool) ? "is being written by running programs" : "";
 }
 
 }  // namespace fathom::trace

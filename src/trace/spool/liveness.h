@@ -21,6 +21,8 @@ namespace fathom::trace {
 inline constexpr std::int64_t kLeaseNs = 15'000'000'000;
 [[nodiscard]] bool is_recent(std::int64_t realtime_ns);
 
+// One thread at a time, const calls too: what /proc said is kept until begin_pass(). Nothing fails;
+// what /proc does not tell counts as alive.
 class Liveness {
  public:
   Liveness(const fathom_run_header& run, Clock clock);

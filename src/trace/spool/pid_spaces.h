@@ -23,6 +23,7 @@ struct Pid {
 // Inode of this process's namespace; 0 where /proc does not tell.
 [[nodiscard]] std::uint64_t own_pid_namespace();
 
+// One thread at a time. A /proc that cannot be read makes processes `hidden`, not gone.
 class PidSpaces {
  public:
   // `home` is the inode that run.header names; 0: made by an older library, and taken for ours.

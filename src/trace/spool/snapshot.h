@@ -20,6 +20,8 @@
 
 namespace fathom::trace {
 
+// One thread at a time, and only as long as the Spool that made it. Files that are damaged are
+// listed, not failures.
 class Snapshot {
  public:
   // What a packer would pack into one file. Refers to memory that goes when the visit ends.
