@@ -72,9 +72,10 @@ Result<Pool> Pool::open(const Directory& spool, std::string_view name, bool writ
   FATHOM_TRY(check_pool(header, size, path));
   // No more than it needs: a file may be made as large as somebody likes.
   FATHOM_ASSIGN(SharedView view, SharedView::map(file.fd(), needed_bytes(header), writable));
-  // The guest stores the magic last: now that it was seen, the rest is there, too.
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  std::memcpy(&header, view.memory(), sizeof header);
+  // The guest stores the magic last: whoever sees it here, and not only in the file, sees the rest.
+  const auto* mapped = static_cast<const fathom_pool_header*>(view.memory());
+  (void)__atomic_load_n(&mapped->magic, __ATOMIC_ACQUIRE);
+  std::memcpy(&header, mapped, sizeof header);
   FATHOM_TRY(check_pool(header, view.size(), path));
   Pool pool(path, facts, header, std::move(view));
   pool.made_ = birth_of(file.fd());
