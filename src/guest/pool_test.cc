@@ -103,6 +103,28 @@ TEST_F(Pools, ASegmentWaitsForTheProgramThatComes) {
   tls.cursor = mine;
 }
 
+// Nobody finds room; then one segment is left half full, in a pool that was looked at in vain.
+TEST_F(Pools, AnOfferIsFoundWhereNothingWasBefore) {
+  const testing::NoMorePools none;
+  const pid_t child = fork();
+  if (child == 0) {
+    testing::become_child();
+    mark(70006);
+    std::vector<Cursor> kept;
+    while (acquire_segment()) {
+      kept.push_back(tls.cursor);
+      tls.cursor = {};
+    }
+    if (kept.empty()) _exit(2);
+    release_segment(kept.front(), FATHOM_SEGMENT_PARTIAL);
+    usleep(20000);  // a refusal is remembered for 10 ms
+    _exit(acquire_segment() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(Pools, FilesAreTheirOwnersWhateverTheUmask) {
   const mode_t before = umask(0777);
   const size_t files = pool_files();
