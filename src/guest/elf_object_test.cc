@@ -16,7 +16,7 @@ ElfW(Sym) symbol(uint32_t name, uint16_t section) {
   made.st_name = name;
   made.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
   made.st_shndx = section;
-  made.st_value = 0x100 * name;
+  made.st_value = ElfW(Addr){0x100} * name;
   return made;
 }
 

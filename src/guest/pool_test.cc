@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "guest/pool_file.h"
 #include "guest/records.h"
 #include "guest/testing/world.h"
 
@@ -119,6 +120,20 @@ TEST_F(Pools, AnOfferIsFoundWhereNothingWasBefore) {
     release_segment(kept.front(), FATHOM_SEGMENT_PARTIAL);
     usleep(20000);  // a refusal is remembered for 10 ms
     _exit(acquire_segment() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// Then the pool's file is descriptor 0.
+TEST_F(Pools, AProgramWithoutStandardInputJoinsOne) {
+  mark(70007);
+  const pid_t child = fork();
+  if (child == 0) {
+    testing::become_child();
+    close(0);
+    _exit(join_pool_file(run_shared()->newest_pool) != nullptr ? 0 : 1);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
