@@ -65,7 +65,6 @@ class RowStream {
   Status start();
   Result<bool> pass();  // whether somebody may still write
   Result<bool> rest();  // whether somebody wants us to end
-  bool told_to_end();
   Status decode_logs();
   Status settle_logs();
   Status look_at_living();
@@ -223,13 +222,6 @@ Result<bool> RowStream::pass() {
   return drained.owners_alive || drained.owners_unknown;
 }
 
-bool RowStream::told_to_end() {
-  siginfo_t info;
-  bool told = false;
-  while (signals_->next(info)) told |= info.si_signo != SIGCHLD && info.si_signo != SIGPIPE;
-  return told;
-}
-
 // Until a pass is due: the time has come, an entry appeared in the spool, or a segment is full.
 // Whoever writes is looked at meanwhile, which costs next to nothing where nobody does.
 Result<bool> RowStream::rest() {
@@ -239,7 +231,7 @@ Result<bool> RowStream::rest() {
     const std::int64_t nap_ms = (next - now_monotonic_ns()) / kNsPerMs + 1;
     pollfd waiting[] = {{signals_->fd(), POLLIN, 0}, {news_.get(), POLLIN, 0}};
     ::poll(waiting, 2, static_cast<int>(std::max(nap_ms, std::int64_t{1})));
-    if (waiting[0].revents != 0 && told_to_end()) return true;
+    if (waiting[0].revents != 0 && signals_->told_to_end()) return true;
     char events[4096];
     if (waiting[1].revents != 0) {
       while (::read(news_.get(), events, sizeof events) > 0) {

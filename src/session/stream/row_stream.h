@@ -78,9 +78,9 @@ struct StreamOutcome {
 // ns since 1970 at which ts is 0.
 [[nodiscard]] Result<std::int64_t> stream_start(const std::string& directory);
 
-// Returns when the last process has ended and the consumer has everything, or on SIGINT, SIGTERM,
-// SIGHUP. The directory is gone then, unless the consumer keeps it: its spool holds everything
-// still.
+// Returns when the last process has ended and the consumer has everything, or on a signal that
+// asks to end (signal_policy.h). The directory is gone then, unless the consumer keeps it: its
+// spool holds everything still.
 Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer);
 
 }  // namespace fathom::session
