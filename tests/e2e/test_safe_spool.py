@@ -120,3 +120,12 @@ def test_little_address_space(box: Box) -> None:
         told = [row["reason"] for row in box.info()["not_covered"]]
         few = kibibytes < 64 << 10
         check(f"{kibibytes} KiB", few, any("too little address space" in reason for reason in told))
+
+
+def test_little_address_space_past_the_hooks(box: Box) -> None:
+    """An exec that no library sees, with LD_PRELOAD in the environment: the program says that it is left alone."""
+    line = [box.kit.victim("ways_past"), 40 << 20, "/bin/ls", "/"]
+    bare = box.run(*line)
+    check("what it does", bare, box.record(*line))
+    told = {row["program"].rsplit("/", 1)[-1]: row["reason"] for row in box.info()["not_covered"]}
+    check("why", "too little address space (ulimit -v) to load a library", told.get("ls"))
