@@ -95,7 +95,10 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
   FATHOM_ASSIGN(const trace::FinishResult finished,
                 pump.packer().finish(pump.packer().why_partial()));
   outcome.writers_alive = finished.owners_alive;
-  if (finished.owners_unknown) outcome.unknown_on = pump.packer().manifest().host.hostname;
+  if (finished.owners_unknown) {
+    outcome.unknown_on =
+        spool.same_boot() ? "another container" : pump.packer().manifest().host.hostname;
+  }
   outcome.state = finished.state;
   outcome.trouble = pump.trouble();
   return outcome;
