@@ -25,7 +25,7 @@ struct StreamProcess {
   std::int64_t ppid = 0;
   bool forked = false;     // has what its parent told
   bool ended = false;      // by its own words
-  bool foreign = false;    // of another container: whether it lives cannot be told by its pid
+  bool foreign = false;    // of another pid namespace than ours, as it told
   std::int64_t start = 0;  // ts
   std::string host;
   std::string command;
@@ -66,6 +66,7 @@ class RowConsumer {
 struct StreamOutcome {
   bool interrupted = false;    // by a signal: what was there is with the consumer
   bool writers_alive = false;  // programs still record, or may
+  bool unseen = false;         // the latter: they cannot be seen from here, and are silent
   bool spent = false;          // the recording was nobody's, and is gone; another may lie there now
 };
 
@@ -81,6 +82,7 @@ struct StreamOutcome {
 // Returns when the last process has ended and the consumer has everything, or on a signal that
 // asks to end (signal_policy.h). The directory is gone then, unless the consumer keeps it: its
 // spool holds everything still.
-Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer);
+// `ended`: programs that cannot be seen from here have ended, the caller knows.
+Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer, bool ended);
 
 }  // namespace fathom::session
