@@ -13,6 +13,7 @@ namespace fathom::convert {
 struct DropInOptions {
   std::string dftracer;  // the prefix of the files
   std::string alnair;    // the directory
+  bool ended = false;    // programs that cannot be seen from here have ended: the caller knows
 };
 
 struct DropInOutcome {

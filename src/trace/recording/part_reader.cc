@@ -258,6 +258,11 @@ class PartReader {
     if (!part_.recorder_lives) settle_state(facts, spool);
   }
 
+  static std::string unseen_place(const Manifest& manifest, const Spool& spool) {
+    if (spool.same_boot()) return "some of its programs ran in another container";
+    return "its programs ran on " + manifest.host.hostname;
+  }
+
   // Nobody packs. Unsupervised, that is how it should be: what the processes wrote is all here.
   void settle_state(const TailFacts& facts, const Spool& spool) {
     Manifest& manifest = part_.manifest;
@@ -271,8 +276,8 @@ class PartReader {
       manifest.state_reason = why;
     } else if (facts.owners_unknown) {
       manifest.state = RunState::kPartial;
-      manifest.state_reason = "its programs ran on " + manifest.host.hostname +
-                              ", and whether they have ended cannot be told here";
+      manifest.state_reason =
+          unseen_place(manifest, spool) + ", and whether they have ended cannot be told here";
     } else if (!facts.owners_alive) {
       manifest.state = manifest.in_flight.empty() ? RunState::kComplete : RunState::kPartial;
       if (!manifest.in_flight.empty())

@@ -41,7 +41,8 @@ bool has_living_programs(const Spool& spool) {
     if (!pool) continue;
     const fathom_pool_header& header = pool->header();
     if (has_living_owner(*pool, liveness) ||
-        liveness.alive_since(pool->creator(), load(header.creator_key), pool->made_realtime_ns()))
+        liveness.life_since(pool->creator(), load(header.creator_key), pool->made_realtime_ns()) !=
+            Life::kGone)
       return true;
   }
   return false;

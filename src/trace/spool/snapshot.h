@@ -47,7 +47,7 @@ class Snapshot {
   std::vector<CallInFlight> in_flight;
   std::vector<ProcessRow> processes;  // that sources beside the programs saw; after the first visit
   bool owners_alive = false;
-  bool owners_unknown = false;  // they ran on another machine, and nothing was heard of them
+  bool owners_unknown = false;  // they cannot be seen from here, and nothing was heard of them
 
  private:
   friend class SnapshotTaker;
