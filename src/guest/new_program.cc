@@ -19,6 +19,8 @@ namespace fathom::guest {
 namespace {
 
 constexpr int kMostScripts = 5;  // as the kernel
+constexpr size_t kHead = 1024;   // of a file: all that is asked of most, and in one page
+static_assert(kHead < Scratch::kRoom);
 
 #if defined(__x86_64__)
 constexpr uint16_t kMachine = EM_X86_64;
@@ -124,7 +126,7 @@ const char* found_in_path(const char* name, char* room) {
 unsigned obstacles_in_file(int directory, const char* path, char* text) {
   for (int scripts = 0; scripts < kMostScripts && path != nullptr; scripts++) {
     const ProgramFile file(directory, path);
-    const size_t length = file.read(text, Scratch::kRoom - 1, 0);
+    const size_t length = file.read(text, kHead, 0);
     text[length] = 0;
     if (length >= SELFMAG && memcmp(text, ELFMAG, SELFMAG) == 0)
       return obstacles_in_elf(file, text, length);
