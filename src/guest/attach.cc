@@ -266,7 +266,7 @@ const char* setting(const char* name) {
   if (is_trusted_program()) return nullptr;
   const size_t length = strlen(name);
   for (char** variable = environ; variable != nullptr && *variable != nullptr; variable++) {
-    if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+    if (**variable == *name && strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
       return *variable + length + 1;
   }
   return nullptr;
