@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Dict, List
 
+from jobs import only_one
 from kit import BUILD, FATHOM, TOP, Failure, Skip, expect, ran, rows
 from test_plain import interpreters
 
@@ -30,15 +31,25 @@ DEPTHS += [
 DEPTHS += ["three 2", "turn 1", "turn 2", "two 0", "two 1", "within 1"]
 
 
+def build_extensions(found: Dict[str, str]) -> None:
+    """Those of other parts of these tests wait meanwhile, and find them made."""
+    folder = BUILD / "extensions"
+    lines = [f"-DFATHOM_PYTHON={';'.join(found.values())}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={BUILD}"]
+    configured = folder / "configured.txt"
+    with only_one(folder):
+        if not configured.exists() or configured.read_text() != str(lines):
+            ran("cmake", "-S", TOP / "python", "-B", folder, "-G", "Ninja", *lines)
+            configured.write_text(str(lines))
+        ran("ninja", "-C", folder)
+
+
 @functools.lru_cache(maxsize=None)
 def pythons() -> Dict[str, str]:
     """Interpreters for which the extension could be built."""
     found = interpreters()
     if not found:
         raise Skip("no Python from 3.8 to 3.13 is here by its name")
-    lines = [f"-DFATHOM_PYTHON={';'.join(found.values())}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={BUILD}"]
-    ran("cmake", "-S", TOP / "python", "-B", BUILD / "extensions", "-G", "Ninja", *lines)
-    ran("ninja", "-C", BUILD / "extensions")
+    build_extensions(found)
     suffix = "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"
     built = {version: ran(python, "-c", suffix).strip() for version, python in found.items()}
     usable = {version: found[version] for version in built if (BUILD / "python" / f"_record{built[version]}").exists()}
