@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/testing/write_trap.h"
+#include "guest/pool_file.h"
 #include "guest/records.h"
 #include "guest/testing/world.h"
 
@@ -189,6 +190,42 @@ TEST_F(Pools, ASegmentOfAPoolThatIsBeingClosedIsGivenBack) {
   EXPECT_EQ(mine.segment->progress, used);
   EXPECT_EQ(marks_of_children(70031), 1U);
   pool->state = FATHOM_POOL_OPEN;
+}
+
+// Nobody finds room; then one segment is left half full, in a pool that was looked at in vain.
+TEST_F(Pools, AnOfferIsFoundWhereNothingWasBefore) {
+  const testing::NoMorePools none;
+  const pid_t child = fork();
+  if (child == 0) {
+    testing::become_child();
+    mark(70006);
+    std::vector<Cursor> kept;
+    while (acquire_segment()) {
+      kept.push_back(tls.cursor);
+      tls.cursor = {};
+    }
+    if (kept.empty()) _exit(2);
+    release_segment(kept.front(), FATHOM_SEGMENT_PARTIAL);
+    usleep(20000);  // a refusal is remembered for 10 ms
+    _exit(acquire_segment() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+// Then the pool's file is descriptor 0.
+TEST_F(Pools, AProgramWithoutStandardInputJoinsOne) {
+  mark(70007);
+  const pid_t child = fork();
+  if (child == 0) {
+    testing::become_child();
+    close(0);
+    _exit(join_pool_file(run_shared()->newest_pool) != nullptr ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Pools, FilesAreTheirOwnersWhateverTheUmask) {

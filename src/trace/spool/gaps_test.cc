@@ -197,7 +197,7 @@ TEST(GapsTest, ProgramsOfAnotherMachine) {
     const timespec old[2] = {{1000, 0}, {1000, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), old, 0), 0);
   }
-  EXPECT_EQ(writers_of(directory.path()), "is being written by programs that live");
+  EXPECT_EQ(writers_of(directory.path()), "is being written by running programs");
   {
     Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
     const Result<DrainResult> pass = packer.drain();

@@ -62,6 +62,11 @@ class LivenessTest : public ::testing::Test {
     return builder_.at(kMinute - static_cast<std::uint64_t>(seconds * 1e9));
   }
 
+  static bool lived_since(const Liveness& liveness, const Pid& pid, std::uint64_t key,
+                          std::int64_t realtime_ns) {
+    return liveness.life_since(pid, key, realtime_ns) != Life::kGone;
+  }
+
   static constexpr std::uint64_t kMinute = 60 * kSecond;
   TempDir directory_;
   SpoolBuilder builder_{directory_.path(), false, kMinute};
@@ -125,14 +130,14 @@ TEST_F(LivenessTest, ByADateAtWhichItLived) {
   Liveness alive = liveness();
   const std::int64_t now = now_realtime_ns();
   const std::int64_t hour = 3600 * static_cast<std::int64_t>(kSecond);
-  EXPECT_TRUE(alive.alive_since(child.pid(), kKey, now));
-  EXPECT_FALSE(alive.alive_since(child.pid(), kKey, now - hour)) << "another had that pid";
-  EXPECT_TRUE(alive.alive_since(child.pid(), kKey, 0)) << "no date";
-  EXPECT_TRUE(alive.alive_since(child.pid(), kKey, now - 10 * std::int64_t{kSecond}))
+  EXPECT_TRUE(lived_since(alive, child.pid(), kKey, now));
+  EXPECT_FALSE(lived_since(alive, child.pid(), kKey, now - hour)) << "another had that pid";
+  EXPECT_TRUE(lived_since(alive, child.pid(), kKey, 0)) << "no date";
+  EXPECT_TRUE(lived_since(alive, child.pid(), kKey, now - 10 * std::int64_t{kSecond}))
       << "dates are set and corrected";
-  EXPECT_FALSE(alive.alive_since({kDead, 0}, kKey, now));
+  EXPECT_FALSE(lived_since(alive, {kDead, 0}, kKey, now));
   alive.saw(child.pid(), kKey, builder_.at(kMinute));
-  EXPECT_TRUE(alive.alive_since(child.pid(), kKey, now - hour)) << "its records say more";
+  EXPECT_TRUE(lived_since(alive, child.pid(), kKey, now - hour)) << "its records say more";
 }
 
 TEST_F(LivenessTest, OfAnEarlierBootNobodyLives) {
@@ -140,8 +145,6 @@ TEST_F(LivenessTest, OfAnEarlierBootNobodyLives) {
   header.boot_id[0] = header.boot_id[0] == 'x' ? 'y' : 'x';
   std::snprintf(header.host, sizeof header.host, "%s", this_host().hostname.c_str());
   const Liveness alive = of(header);
-  EXPECT_FALSE(alive.elsewhere());
-  EXPECT_FALSE(alive.silent());
   EXPECT_FALSE(alive.alive({static_cast<std::uint32_t>(::getpid()), 0}, kKey, 0));
 }
 
@@ -149,7 +152,7 @@ TEST_F(LivenessTest, ElsewhereTheyLiveUntilNothingIsHeard) {
   fathom_run_header header = builder_.header();
   header.boot_id[0] = header.boot_id[0] == 'x' ? 'y' : 'x';
   Liveness alive = of(header);
-  EXPECT_TRUE(alive.elsewhere());
+  EXPECT_TRUE(alive.may_hide());
   EXPECT_TRUE(alive.silent());
   EXPECT_TRUE(alive.alive({kDead, 0}, kKey, 0)) << "its pid counts elsewhere";
   alive.heard(now_realtime_ns());
