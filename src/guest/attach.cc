@@ -392,6 +392,7 @@ void library_loaded() {
 }  // namespace
 }  // namespace fathom::guest
 
-__attribute__((constructor)) static void fathom_library_loaded() {
+__attribute__((constructor)) static void fathom_library_loaded(int count, char** arguments) {
+  fathom::guest::note_arguments(count, arguments);
   fathom::guest::library_loaded();
 }
