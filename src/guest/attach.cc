@@ -28,6 +28,7 @@
 #include "guest/syscalls.h"
 #include "guest/text.h"
 #include "guest/threads.h"
+#include "guest/uncovered.h"
 #include "wire/exec.h"
 
 extern "C" char** environ;
@@ -314,7 +315,12 @@ bool attach_to(const char* directory, unsigned how) {
 bool attach(unsigned how) {
   const char* out = setting("FATHOM_OUT");
   guest.confined = starts_confined();
-  if (guest.confined || address_limit() < FATHOM_LEAST_ADDRESSES) return false;
+  if (guest.confined) return false;
+  if (address_limit() < FATHOM_LEAST_ADDRESSES) {
+    const bool told = out != nullptr && *out != 0 && set_directory(out) && is_own_spool();
+    if (told && !is_trusted_program()) note_uncovered(FATHOM_EXEC_FEW_ADDRESSES);
+    return false;
+  }
   if (out != nullptr && *out != 0) return attach_to(out, how);
   for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) {
     if (one->attach(how)) return true;
