@@ -129,7 +129,7 @@ class Box:
         process = subprocess.Popen(
             words,
             cwd=self.dir,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "XDG_STATE_HOME": str(self.root / "state"), **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
