@@ -108,6 +108,7 @@ TEST(WatchSettings, WrongOptions) {
       {"interval", "soon"},
       {"interval", "10us"},
       {"user", "nobody-of-this-name"},
+      {"user", "2147483647"},
       {"cgroup", "/no/such"},
       {"container", "short"},
       {"mode", "loud"},
