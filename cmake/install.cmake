@@ -40,6 +40,9 @@ function(fathom_install_prefix)
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
     DESTINATION share/doc/fathom)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION share/doc/fathom)
+  if(FATHOM_PACKAGE_ROOT)
+    install(FILES ${fathom_package_made}/copyright DESTINATION share/doc/fathom)
+  endif()
   # Which prefix the unit has to name is known when it is installed.
   install(CODE "set(fathom_packaging \"${PROJECT_SOURCE_DIR}/packaging\")")
   install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/install_service.cmake)

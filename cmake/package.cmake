@@ -2,7 +2,10 @@
 # A build for packages (FATHOM_PACKAGE_ROOT, which tools/package.sh sets): the same code by the same compiler, linked with
 # the C library of an older system and with everything else statically, so that it starts on any distribution that has that
 # glibc or a newer one. Sources are compiled as ever; only the linker sees the older library, and names what it has not.
-set(fathom_package_place ${PROJECT_SOURCE_DIR}/.cache/package)
+cmake_path(GET FATHOM_PACKAGE_ROOT PARENT_PATH fathom_package_place)  # sources lie beside the root
+if(CMAKE_CROSSCOMPILING)  # headers of libraries; those of the C library come with the compiler
+  include_directories(SYSTEM ${FATHOM_CROSS_ROOT}/usr/include)
+endif()
 
 # errno_names.inc, from the macros of <errno.h>.
 set(fathom_package_made ${CMAKE_BINARY_DIR}/package)
@@ -70,3 +73,18 @@ target_include_directories(fathom_elfutils PRIVATE ${fathom_package_made}/elfuti
 target_compile_definitions(fathom_elfutils PRIVATE _GNU_SOURCE HAVE_CONFIG_H HAVE_ERR_H HAVE_DECL_REALLOCARRAY=1
   HAVE_DECL_POWEROF2=1 HAVE_DECL_MEMPCPY=1 HAVE_DECL_RAWMEMCHR=1 SIZEOF_LONG=8)
 target_compile_options(fathom_elfutils PRIVATE -std=gnu11 -w)
+
+# copyright: our licence, and what the licences of everything that is linked in or carried want to be said with it.
+function(fathom_notices)
+  file(READ ${PROJECT_SOURCE_DIR}/LICENSE text)
+  string(APPEND text "\nlibduckdb.so is DuckDB, copyright Stichting DuckDB Foundation, under the same licence (MIT).\n"
+    "Parts of the following are linked into the program and into libfathom_query.so. The texts are those of Debian's packages.\n")
+  foreach(name libfmt-dev libsimdjson-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libprotozero-dev libdw-dev libbpf-dev
+      libzstd-dev zlib1g-dev liblzma-dev libbz2-1.0)
+    file(READ ${FATHOM_CROSS_ROOT}/usr/share/doc/${name}/copyright notice)
+    string(APPEND text "\n==== ${name} ====\n\n${notice}")
+  endforeach()
+  file(READ /usr/share/doc/gcc-12-base/copyright notice)  # libstdc++, of the compiler
+  file(WRITE ${fathom_package_made}/copyright "${text}\n==== libstdc++ ====\n\n${notice}")
+endfunction()
+fathom_notices()

@@ -13,23 +13,13 @@ skip() {
 }
 
 case $(uname -m) in
-  x86_64) cpu=aarch64 debian=arm64 compiler=g++-aarch64-linux-gnu duckdb=arm64 ;;
-  aarch64) cpu=x86_64 debian=amd64 compiler=g++-x86-64-linux-gnu duckdb=x64 ;;
+  x86_64) cpu=aarch64 debian=arm64 duckdb=arm64 ;;
+  aarch64) cpu=x86_64 debian=amd64 duckdb=x64 ;;
   *) skip "$(uname -m) is none of Fathom's architectures" ;;
 esac
 readonly triplet=$cpu-linux-gnu
 readonly root=$PWD/.cache/cross/$debian/root
 readonly emulator=(qemu-"$cpu"-static -L "/usr/$triplet" -E "LD_LIBRARY_PATH=$root/usr/lib/$triplet")
-
-install_packages() {
-  local line="apt-get install -y --no-install-recommends $compiler qemu-user-static"
-  if command -v "$triplet-g++" >/dev/null && command -v "${emulator[0]}" >/dev/null; then return; fi
-  if [[ $(id -u) != 0 ]]; then skip "a compiler or an emulator is missing; run: sudo $line"; fi
-  echo "== cross: $line"
-  export DEBIAN_FRONTEND=noninteractive
-  apt-get update -qq
-  $line -qq >/dev/null || skip "$compiler and qemu-user-static could not be installed"
-}
 
 # A program that opens, reads and closes, with the library in it; its recording must hold what it did.
 try_guest() {
@@ -69,7 +59,7 @@ try_victims() {
   tests/run --cross "$cpu"
 }
 
-install_packages
+said=$(tools/cross_tools.sh "$cpu") || skip "$said"
 tools/setup.sh
 tools/fetch_duckdb.sh "$duckdb"
 tools/cross_root.sh "$debian" || skip "the libraries of $debian could not be fetched"

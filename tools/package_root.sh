@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Fetches what packages are linked with into .cache/package: root/, the C library of Debian 11 (glibc 2.31), and
-# fmtlib/, simdjson/, bzip2/ and elfutils/, sources of libraries whose static form Debian does not have, or not for shared
-# libraries. Installs nothing and changes no state of apt.
-# usage: tools/package_root.sh
+# Fetches what packages of an architecture are linked with into .cache/package/ARCH: root/, the C library of Debian 11
+# (glibc 2.31), and fmtlib/, simdjson/, bzip2/ and elfutils/, sources of libraries whose static form Debian does not have, or
+# not for shared libraries. Installs nothing and changes no state of apt.
+# usage: tools/package_root.sh amd64|arm64
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly place=$PWD/.cache/package
+readonly arch=$1
+readonly place=$PWD/.cache/package/$arch
 readonly release=bullseye
 readonly packages="libc6 libc6-dev libcrypt1 libcrypt-dev"
 readonly sources="fmtlib simdjson bzip2 elfutils"
@@ -21,10 +22,11 @@ if [[ -z $from ]]; then
   exit 3
 fi
 
-# private_apt ARGUMENT...: with lists of its own.
+# private_apt ARGUMENT...: for that architecture, with lists of its own.
 private_apt() {
-  apt-get -qq -o APT::Sandbox::User="$(id -un)" -o Dir::Etc::sourcelist="$place/sources.list" \
-    -o Dir::Etc::sourceparts=/dev/null -o Dir::State="$place/state" -o Dir::State::status=/dev/null \
+  apt-get -qq -o APT::Architecture="$arch" -o APT::Architectures="$arch" -o APT::Sandbox::User="$(id -un)" \
+    -o Dir::Etc::sourcelist="$place/sources.list" -o Dir::Etc::sourceparts=/dev/null \
+    -o Dir::State="$place/state" -o Dir::State::status=/dev/null \
     -o Dir::Cache="$place/cache" "$@"
 }
 
@@ -56,7 +58,7 @@ unpack() {
 }
 
 if [[ $(cat "$place/done" 2>/dev/null) != "$release $packages $sources" ]]; then
-  echo "== package: fetching glibc of Debian 11 and the sources of $sources into .cache/package"
+  echo "== package: fetching glibc of Debian 11 and the sources of $sources into .cache/package/$arch"
   rm -rf "$place"
   mkdir -p "$place"
   fetch

@@ -4,7 +4,7 @@
 
 It carries the extension for every Python that the build found (FATHOM_PYTHON), and prints which. On others the package
 works, too: recordings can be asked, and annotations do nothing.
-usage: tools/wheel.py STAGE BUILD OUT   STAGE: the installed tree; BUILD: the folder that it was built in
+usage: tools/wheel.py STAGE BUILD OUT [--arch ARCH]   STAGE: the installed tree; BUILD: the folder that it was built in
 """
 
 import argparse
@@ -82,11 +82,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("stage", "build", "out"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--arch", default=platform.machine(), help="that it was built for (default: this machine's)")
     arguments = parser.parse_args()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     found = re.search(r"project\(fathom VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
     version = found[1] if found else "0"
-    tag = f"py3-none-manylinux_{GLIBC}_{platform.machine()}"
+    tag = f"py3-none-manylinux_{GLIBC}_{arguments.arch}"
     members = {**package_files(), **library_files(arguments.stage, arguments.build)}
     path = arguments.out / f"{project['name']}-{version}-{tag}.whl"
     write_wheel(path, members, dict(described(project, version, tag)), f"{project['name']}-{version}.dist-info/RECORD")

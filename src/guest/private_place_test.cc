@@ -9,12 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "guest/attach.h"
-
 namespace fathom::guest {
-
-const char* setting(const char* name) { return getenv(name); }  // attach.cc is not in this program
-
 namespace {
 
 class PrivatePlace : public testing::Test {

@@ -2,6 +2,7 @@
 """What is installed works where it is put, and when it was moved since."""
 
 import json
+import platform
 import shutil
 import subprocess
 from pathlib import Path
@@ -187,3 +188,24 @@ def test_packages_in_clean_roots(box: Box) -> None:
     ask = f"import fathom; print(fathom.open({str(box.trace)!r}).sql('SELECT 6 * 7 AS n').rows())"
     env = {"PYTHONPATH": str(TOP / "python"), "FATHOM_BUILD": str(place / "lib/fathom")}
     check_true("an answer", b"42" in box.run("python3", "-c", ask, env=env))
+
+
+def test_packages_of_the_other_architecture(box: Box) -> None:
+    """./dev package --full --arch ARCH: cross-compiled, and tried under qemu-user. Manual pages are the same."""
+    if not box.kit.full:
+        raise Skipped("compiles everything: tests/run --full")
+    need("debootstrap")
+    cpu = "x86_64" if platform.machine() == "aarch64" else "aarch64"
+    command = [TOP / "dev", "package", "--full", "--arch", cpu]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    check(f"status ({(done.stdout + done.stderr)[-600:]})", 0, done.returncode)
+    check("roots in which it works", 2, done.stdout.count("works: "))
+    pages, others = (path / "share/man/man1" for path in (box.kit.build, TOP / f"build-package-{cpu}"))
+    for page in pages.glob("*.1"):
+        check(f"{page.name}, made by the other program", page.read_text(), (others / page.name).read_text())
+
+
+def test_unknown_architecture(box: Box) -> None:
+    process = box.start(TOP / "tools/package.sh", "--arch", "vax")
+    _, err = box.finish(process, 2)
+    check_true(f"{err!r}", b"no packages are made for 'vax'" in err)
