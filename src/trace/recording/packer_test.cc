@@ -139,6 +139,56 @@ TEST_F(PackerTest, SaysWhyARecordingIsPartial) {
   EXPECT_EQ(recording().parts[0].manifest.state_reason, "somebody pulled the plug");
 }
 
+TEST_F(PackerTest, KnowsTheProgramAndHowLongItRan) {
+  builder_.add_pool("1-a-0", {dead_segment(builder_)});
+  for (const auto& [pid, attached] : {std::pair{std::int64_t{kDead}, true}, {5, false}}) {
+    Manifest manifest;
+    manifest.pid = pid;
+    Packer packer = Packer::open(directory_.path(), manifest, {}).value();
+    const Totals totals = packer.sum_up().value();
+    EXPECT_EQ(totals.program_attached, attached) << pid;
+    EXPECT_EQ(totals.manifest.duration_ns, 11000) << "its last record";
+  }
+}
+
+TEST_F(PackerTest, NobodyKnowsHowLongWhatRunsWillRun) {
+  builder_.add_pool("1-a-0", {dead_segment(builder_), live_segment(builder_)});
+  EXPECT_FALSE(packer().sum_up()->manifest.duration_ns.has_value());
+}
+
+TEST_F(PackerTest, ThreadsHaveTheNamesThatTheyGaveThemselves) {
+  RecordWriter w;
+  w.switch_to({kKey, kDead, kDead, 0, 0, 0, builder_.at(1000)});
+  w.string(1, "worker").thread_name(1).string(2, "tick").site(3, 2, 0);
+  w.instant(0, builder_.at(2000), 3);
+  builder_.add_pool("1-a-0", {{w.bytes(), FATHOM_SEGMENT_FULL, 0, kKey}});
+  ASSERT_TRUE(packer().finish().has_value());
+  EXPECT_EQ(ask(recording(), kThreadsTable, "string_agg(name, ',')"), "worker");
+}
+
+// Its maker died over it: there is nothing in it. One that is shorter was cut.
+TEST_F(PackerTest, APoolThatIsNotReadyIsNoDamage) {
+  for (const auto& [bytes, state] : {std::pair{FATHOM_POOL_HEADER_SIZE, RunState::kComplete},
+                                     {FATHOM_POOL_HEADER_SIZE - 1, RunState::kPartial}}) {
+    const TempDir directory;
+    const SpoolBuilder builder(directory.path());
+    const std::string pool = join_path(builder.directory(), "1.pool");
+    ASSERT_TRUE(
+        write_file_atomic(pool, std::string(static_cast<std::size_t>(bytes), 0)).has_value());
+    Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
+    EXPECT_EQ(packer.finish()->state, state) << bytes;
+  }
+}
+
+TEST_F(PackerTest, PartsAreKnownByTheirNumbers) {
+  for (const std::uint64_t n : {2, 10, 1, 9})
+    ASSERT_TRUE(write_file_atomic(join_path(directory_.path(), parquet_name(kEventsTable, n)), "x")
+                    .has_value());
+  const Directory directory = Directory::open(directory_.path()).value();
+  EXPECT_EQ(parquet_parts(directory, kEventsTable), (std::vector<std::uint64_t>{1, 2, 9, 10}));
+  EXPECT_TRUE(parquet_parts(directory, kSummaryTable).empty());
+}
+
 // A read that failed has moved nothing: it has no size in the sums of the recording either.
 TEST_F(PackerTest, FailedCallsHaveNoSize) {
   Packer packer = this->packer();

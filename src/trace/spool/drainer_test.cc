@@ -155,7 +155,9 @@ TEST_F(DrainerTest, LogsInTheOrderOfWriting) {
                      segment(FATHOM_SEGMENT_FULL, 0, 1000)});
   builder_.add_pool("1-b-0", {segment(FATHOM_SEGMENT_FULL, 1, 2000)});
   Drainer drained = drainer();
-  ASSERT_EQ(drained.drain()->chunks, 4U);
+  const DrainResult pass = drained.drain().value();
+  EXPECT_EQ(pass.chunks, 4U);
+  EXPECT_EQ(pass.bytes, 4 * segment(FATHOM_SEGMENT_FULL).bytes.size());
   EXPECT_EQ(logged_runs(), (Runs{0, 1, 2, 3}));
 }
 

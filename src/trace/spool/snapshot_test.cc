@@ -73,6 +73,9 @@ TEST_F(SnapshotTest, HasLogsAndSegmentsInTheOrderOfDraining) {
   for (const bool undisturbed : {false, true}) {
     Snapshot snapshot = take(undisturbed);
     EXPECT_EQ(runs_of(snapshot), (Runs{0, 1, 2})) << undisturbed;
+    std::size_t batches = 0;
+    take(undisturbed).visit_rows([&](const Snapshot::Batch&) { batches++; });
+    EXPECT_EQ(batches, 2U) << "one of the log, one of all segments";
     EXPECT_FALSE(snapshot.changed());
     EXPECT_TRUE(snapshot.damaged().empty());
   }

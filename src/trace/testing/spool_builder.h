@@ -117,6 +117,11 @@ class RecordWriter {
     number(value);
     return *this;
   }
+  RecordWriter& thread_name(std::uint64_t text) {
+    put_head(FATHOM_KIND_THREAD_NAME);
+    number(text);
+    return *this;
+  }
   RecordWriter& arg_int(std::uint64_t depth, std::uint64_t key, std::int64_t value) {
     put_head(FATHOM_KIND_ARG_INT);
     for (const std::uint64_t item : {depth, key, fathom_zigzag(value)}) number(item);
