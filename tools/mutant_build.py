@@ -99,7 +99,8 @@ def fenced(own: Path, command: List[str]) -> List[str]:
     if os.geteuid() != 0:  # a user namespace gives the rights to make the others; the program does not get them
         rights = ["--user", "--map-current-user", "--keep-caps"]
         command = ["setpriv", "--inh-caps=-all", "--ambient-caps=-all", *command]
-    limits = ["prlimit", f"--data={MOST_MEMORY}", f"--fsize={MOST_FILE}", "--core=0"]
+    # A shell's background job ignores Ctrl-C; some tests want to know that they do not.
+    limits = ["env", "--default-signal", "prlimit", f"--data={MOST_MEMORY}", f"--fsize={MOST_FILE}", "--core=0"]
     spaces = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     return [*limits, "unshare", *rights, *spaces, "sh", "-c", FENCE, "fence", str(ROOT), str(own), *command]
 

@@ -180,8 +180,6 @@ bool map_run_header() {
   sys_close(fd);
   if (at == nullptr || !whole) return false;
   guest.run = static_cast<fathom_run_header*>(at);
-  // Written first, since a page that is only read now is faulted in twice.
-  __atomic_fetch_add(&guest.run->refused, 0, __ATOMIC_RELAXED);
   guest.shared =
       reinterpret_cast<fathom_run_shared*>(static_cast<uint8_t*>(at) + FATHOM_RUN_SHARED_OFFSET);
   guest.tick_source = guest.run->tick_source;
@@ -398,6 +396,7 @@ void library_loaded() {
 }  // namespace
 }  // namespace fathom::guest
 
-__attribute__((constructor)) static void fathom_library_loaded() {
+__attribute__((constructor)) static void fathom_library_loaded(int count, char** arguments) {
+  fathom::guest::note_arguments(count, arguments);
   fathom::guest::library_loaded();
 }

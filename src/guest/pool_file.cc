@@ -186,8 +186,6 @@ fathom_pool_header* join_pool_file(uint32_t number) {
   sys_close(fd);
   if (at == nullptr) return nullptr;
   auto* pool = static_cast<fathom_pool_header*>(at);
-  // Written first, since a page that is only read now is faulted in twice.
-  __atomic_fetch_add(&pool->next_hint, 0, __ATOMIC_RELAXED);
   const size_t needed = bytes_needed(pool);
   if (needed == 0 || needed > static_cast<size_t>(size)) {
     sys_munmap(at, static_cast<size_t>(size));

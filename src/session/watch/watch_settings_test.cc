@@ -105,17 +105,10 @@ TEST(WatchSettings, WrongOptions) {
     const char* value;
   };
   const Case cases[] = {
-      {"interval", "soon"},
-      {"interval", "10us"},
-      {"user", "nobody-of-this-name"},
-      {"cgroup", "/no/such"},
-      {"container", "short"},
-      {"mode", "loud"},
-      {"keep", "3"},
-      {"roll-size", "1M"},
-      {"roll-size", "-1"},
-      {"roll-time", "1ms"},
-      {"container", "0123456789abcdef0123"},
+      {"interval", "soon"},   {"interval", "10us"},   {"user", "nobody-of-this-name"},
+      {"user", "2147483647"}, {"cgroup", "/no/such"}, {"container", "short"},
+      {"mode", "loud"},       {"keep", "3"},          {"roll-size", "1M"},
+      {"roll-size", "-1"},    {"roll-time", "1ms"},   {"container", "0123456789abcdef0123"},
   };
   for (const Case& c : cases)
     EXPECT_FALSE(read_watch_options(one(c.key, c.value))) << c.key << " " << c.value;

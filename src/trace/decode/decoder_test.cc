@@ -221,6 +221,49 @@ TEST_F(DecoderTest, WhatThreadsCarryGoesOnInAnotherDecoder) {
   EXPECT_TRUE(other.carry().empty()) << "the region has ended";
 }
 
+TEST_F(DecoderTest, RowsSayWhoseTheyAre) {
+  RecordWriter w = begin(kKey, 10, 3);
+  w.string(1, "outer").site(2, 1, 0).path(6, 0, "/a");
+  w.call(testing::kOpen, 1, 2000, 3000, 0, {0, 6, fathom_zigzag(3), fathom_zigzag(0)});
+  w.region(0, 1500, 5000, 2);
+  decode({&w});
+  ASSERT_EQ(events_.rows(), 2U);
+  for (const std::size_t at : {0, 1}) {
+    const EventRow row = events_.row(at);
+    EXPECT_EQ(std::tuple(row.pid, row.tid, row.depth), std::tuple(10, 13, at == 0 ? 1 : 0));
+  }
+}
+
+// Regions of two threads that overlap count once; what lies apart is a span of its own.
+TEST_F(DecoderTest, CoverageIsTheUnionOverThreads) {
+  RecordWriter one = begin();
+  one.string(1, "work").site(2, 1, 0).region(0, 1500, 2500, 2).region(0, 6000, 6500, 2);
+  RecordWriter other = begin(kKey, 10, 1);
+  other.region(0, 2000, 3000, 2);
+  decode({&one, &other});
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans;
+  for (const LayerCoverage::Row& row : decoder().take_sums().coverage.rows()) {
+    EXPECT_EQ(text(row.layer), "app");
+    spans.emplace_back(row.span.begin, row.span.end);
+  }
+  EXPECT_EQ(spans, (std::vector<std::pair<std::int64_t, std::int64_t>>{{500, 2000}, {5000, 5500}}));
+}
+
+// Either is enough: time inside an open region, or an argument that waits for its region.
+TEST_F(DecoderTest, TimeInsideAloneIsCarriedAndSoAreArguments) {
+  RecordWriter inside = begin();
+  inside.string(1, "outer").site(2, 1, 0).region(1, 2000, 2400, 2);
+  decode({&inside});
+  EXPECT_FALSE(decoder().carry().empty());
+  RecordWriter waiting = begin(kKey + 1, 11, 0, 1);
+  waiting.string(3, "epoch").arg_int(0, 3, 1);
+  Decoder other(strings_, Clock(FATHOM_TICK_MONOTONIC_NS, {1000, 1000}), {});
+  other.define(chunk(waiting));
+  const std::vector<Chunk> chunks = {chunk(waiting)};
+  other.decode(chunks, events_, counters_);
+  EXPECT_FALSE(other.carry().empty());
+}
+
 TEST_F(DecoderTest, SumsAloneAreTheSame) {
   RecordWriter w = begin();
   w.path(5, 0, "/data/a").string(1, "load").site(2, 1, 0).string(3, "k");

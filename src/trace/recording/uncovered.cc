@@ -10,7 +10,8 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::size_t kMostBytes = 2 * FATHOM_UNCOVERED_MAX;  // the last line may be a long one
+constexpr std::size_t kMostBytes =
+    std::size_t{2} * FATHOM_UNCOVERED_MAX;  // the last line may be a long one
 
 }  // namespace
 

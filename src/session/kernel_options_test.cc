@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "session/kernel_options.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace fathom::session {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Status refuse(const sources::SourceContext& asked) {
+  return Error{Code::kUsage, "refused: " + asked.functions.front(), ""};
+}
+
+constexpr sources::SourceDef kWithoutCheck{.name = "a",
+                                           .layers = {},
+                                           .help = "",
+                                           .in_process = false,
+                                           .in_detail = true,
+                                           .probe = nullptr,
+                                           .make = nullptr};
+constexpr sources::SourceDef kWithCheck{.name = "b",
+                                        .layers = {},
+                                        .help = "",
+                                        .in_process = false,
+                                        .check = refuse,
+                                        .probe = nullptr,
+                                        .make = nullptr};
+
+TEST(KernelOptions, EverySourceThatCanIsAsked) {
+  const Words functions{"malloc"}, none;
+  LayerPlan plan;
+  plan.hosts = {&kWithoutCheck};
+  EXPECT_TRUE(check_sources({functions, none, none}, plan));
+  plan.hosts = {&kWithoutCheck, &kWithCheck};
+  const Status refused = check_sources({functions, none, none}, plan);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "refused: malloc");
+}
+
+TEST(KernelOptions, WordsThatMeanNothingAreRefused) {
+  const Words functions{"malloc"}, some{"x"}, none;
+  LayerPlan plan;
+  plan.hosts = {&kWithoutCheck};
+  EXPECT_TRUE(check_sources({none, none, some}, plan)) << "a filter of a layer of the kernel";
+  EXPECT_FALSE(check_sources({none, some, none}, plan)) << "categories without functions";
+  EXPECT_FALSE(check_sources({none, none, none, true}, plan)) << "returns without functions";
+  plan.states = {{.layer = "user", .state = "off", .reason = "", .events = 0}};
+  EXPECT_FALSE(check_sources({functions, none, none}, plan)) << "the layer is off";
+  plan.hosts.clear();
+  EXPECT_FALSE(check_sources({none, none, some}, plan)) << "a filter of nothing";
+}
+
+}  // namespace
+}  // namespace fathom::session
