@@ -8,11 +8,13 @@
 // sake in one test, and the drainer looks at pools where they have mapped them.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <new>
 #include <random>
@@ -193,6 +195,7 @@ TEST_F(PoolsStress, OfProcesses) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // it would wait for room for ever
       enter_spool(builder_.directory(), SpoolBuilder::kDeadPid);
       be_guest(who, *meeting_);
       _exit(HasFailure() ? 1 : 0);
