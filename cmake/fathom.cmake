@@ -50,11 +50,18 @@ function(fathom_room_tests name files libs)
   if(NOT FATHOM_TESTS OR NOT files)
     return()
   endif()
+  fathom_test_sources(${files})
   add_executable(${name}_test ${files})
   set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
   target_link_libraries(${name}_test PRIVATE fathom_${name} ${libs} GTest::gtest_main GTest::gmock fathom_flags)
   list(LENGTH files count)
   fathom_unit_tests(${name} ${count})
+endfunction()
+
+# fathom_test_sources(<file>...): tests run for moments and take long to compile, at -O3 almost half of that for the
+# optimizer. What they test is compiled as users have it.
+function(fathom_test_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O1>)
 endfunction()
 
 # fathom_unit_tests(<name> <files>): the program <name>_test for ctest, in parts of a few files' tests each, so that ctest -j

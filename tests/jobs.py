@@ -15,13 +15,14 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 Counts = dict[str, int]  # passed, failed, skipped
 Function = TypeVar("Function", bound=Callable[..., Any])
+Thing = TypeVar("Thing")
 
 LIMIT_S = 300.0
 GRACE_S = 5.0  # for a job to end what it started, when it is told to end
@@ -83,6 +84,15 @@ class Running:
 def default_number() -> int:
     """How many jobs run side by side; FATHOM_JOBS is for runners that another one started."""
     return int(os.environ.get("FATHOM_JOBS", 0)) or len(os.sched_getaffinity(0))
+
+
+def part_of(things: Sequence[Thing], part: str) -> list[Thing]:
+    """What belongs to a part: of 2/5, the second of each five, so that those that stand together are dealt out. "" is
+    the whole."""
+    number, parts = (int(word) for word in (part or "1/1").split("/"))
+    if not 1 <= number <= parts:
+        raise ValueError(f"there is no part {part}")
+    return list(things[number - 1 :: parts])
 
 
 @contextlib.contextmanager
@@ -211,13 +221,19 @@ class Schedule:
         shared = [job for job in jobs if not job.alone]
         try:
             self.run_some(shared, self.number)
-            self.run_some(self.unsteady, 1)
-            self.run_some([job for job in jobs if job.alone], 1)
+            self.run_some(self.unsteady + [job for job in jobs if job.alone], 1)
         finally:
             for one in self.running:
                 end(one.pid)
 
     def run_some(self, jobs: list[Job], number: int) -> None:
+        begin = time.monotonic()
+        self.run_all(jobs, number)
+        if len(jobs) > 1:
+            how = f"{number} at a time" if number > 1 else "one by one"
+            print(f"{len(jobs)} jobs, {how}: {time.monotonic() - begin:.1f} s", flush=True)
+
+    def run_all(self, jobs: list[Job], number: int) -> None:
         waiting = list(jobs)
         while waiting or self.running:
             while waiting and len(self.running) < number:

@@ -33,6 +33,7 @@ MAY: Dict[str, Tuple[str, str]] = {
     "trace/recording/recover.cc": ("remove_tree", "follows no link; in a recording of our own"),
     "trace/recording/finish.cc": ("remove_tree", "follows no link; in a recording of our own"),
     "trace/recording/obstacle.cc": ("File::open ::stat", "programs, of recordings of our own"),
+    "trace/recording/newest.cc": ("::stat path_exists make_dirs", "this user's own note of what it recorded"),
     "trace/recording/trust.cc": ("::stat", "modules, of recordings of our own"),
     "trace/spool/liveness.cc": ("read_file", "/proc"),
     "trace/spool/pid_spaces.cc": ("::stat read_file path_exists list_dir", "/proc"),

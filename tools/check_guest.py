@@ -5,6 +5,7 @@
 It may need libc alone, and of libc only the symbols of tools/guest_symbols.allow, none of them
 newer than glibc 2.17: the loader of an older system would end the program. It is never unloaded,
 relocates no code and few data, needs no executable stack, and takes little thread-local storage.
+What short programs and forked children touch lies side by side (src/guest/start.ld).
 Hooks of the allocator are in libfathom_heap.so and libpfinterpose_heap.so alone.
 usage: tools/check_guest.py [LIBRARY…] [--prefix aarch64-linux-gnu-]   (default: all in build/)
 """
@@ -22,6 +23,11 @@ NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 OLDEST = (2, 17)
 TLS_BYTES = 64
 RELOCATIONS = 500  # each page that has some costs every program a page fault
+MAPPINGS = 2
+# Functions of a forked child, and of a program that begins, by where the kernel's 64 KiB end that they lie in.
+AT_START = {"fork": 1 << 16, "_ZN6fathom5guest12attach_childEv": 1 << 16, "_ZN6fathom5guest9attach_toEPKcj": 1 << 17}
+IN_ONE_PAGE = ("_ZN6fathom5guest5guestE", "_ZN6fathom5guest12_GLOBAL__N_110pool_countE")
+PAGE = 4096
 HEAP_LIBRARIES = ("libfathom_heap.so", "libpfinterpose_heap.so")
 LEADING = ("libdftracer.so", "libdftracer_core.so", "python/_record*.so")
 HEAP = {
@@ -92,6 +98,19 @@ def segment_problems(prefix: str, library: Path) -> Iterator[str]:
         yield f"takes {int(tls[2], 16)} bytes of thread-local storage; {TLS_BYTES} are allowed"
 
 
+def place_problems(prefix: str, library: Path) -> Iterator[str]:
+    """Every mapping and every page that is touched is paid for by each process that begins."""
+    if output_of(f"{prefix}readelf", "-lW", str(library)).count("\n  LOAD ") > MAPPINGS:
+        yield f"has more than {MAPPINGS} mappings; link with -z noseparate-code"
+    lines = output_of(f"{prefix}nm", "--defined-only", str(library)).splitlines()
+    places = {line.split()[-1]: int(line.split()[0], 16) for line in lines}
+    for symbol, end in AT_START.items():
+        if places.get(symbol, 0) >= end:
+            yield f"has {symbol} at {places[symbol]:#x}, not below {end:#x}; see src/guest/start.ld"
+    if len({places[symbol] // PAGE for symbol in IN_ONE_PAGE if symbol in places}) > 1:
+        yield f"has {' and '.join(IN_ONE_PAGE)} in different pages; see src/guest/start.ld"
+
+
 def is_leading(library: Path) -> bool:
     """Whether it brings libfathom.so along, or the interpreter it: then only the age of libc matters."""
     return library.name.startswith(("libdftracer", "_record"))
@@ -101,7 +120,7 @@ def check(library: Path, prefix: str) -> int:
     if not library.is_file():
         print(f"check_guest: there is no {library}; ./dev build makes it", file=sys.stderr)
         return 3
-    everything = (symbol_problems, version_problems, heap_problems, dynamic_problems, segment_problems)
+    everything = (symbol_problems, version_problems, heap_problems, dynamic_problems, segment_problems, place_problems)
     checks = (version_problems,) if is_leading(library) else everything
     problems = [problem for check_one in checks for problem in check_one(prefix, library)]
     for problem in problems:

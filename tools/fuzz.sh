@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Runs every *_fuzz program of the fuzz preset for some seconds, from the seeds in tests/fuzz/corpus/<name> and what
+# Runs every *_fuzz program of the fuzz preset for some seconds, two at a time where there are two cores, from the seeds in tests/fuzz/corpus/<name> and what
 # earlier runs found worth keeping (build-fuzz/corpus/<name>). A finding is left as build-fuzz/found/<name>-*.
 # Ends with `N passed, N failed`, or with `1 skipped` where there is no clang.
 # usage: tools/fuzz.sh [--list] [--repeatable] [--touched] [SECONDS]   (default 20)
@@ -24,7 +24,6 @@ while [[ ${1:-} == --* ]]; do
   shift
 done
 seconds=${1:-20}
-passed=0 failed=0
 
 names_of() { own_files "$1" | sed 's|.*/||; s|\.cc$||' | sort -u; }
 
@@ -41,9 +40,9 @@ touched_programs() {
   } | sort -u | comm -12 - <(names_of 'src/*_fuzz.cc')
 }
 
+# fuzz_one NAME_fuzz: what it found is said in one piece; one that found nothing leaves a file among those that passed.
 fuzz_one() {
-  local program=$1 name seeds log
-  name=$(basename "$program" _fuzz)
+  local program=build-fuzz/fuzz/$1 name=${1%_fuzz} seeds log said
   seeds=tests/fuzz/corpus/$name
   log=build-fuzz/found/$name.log
   local kept=build-fuzz/corpus/$name
@@ -58,17 +57,28 @@ fuzz_one() {
   # Entropic schedules look at every feature of every input, which costs more than the small ones do.
   if "$program" "${dice[@]}" -entropic=0 -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -print_funcs=0 \
     -artifact_prefix="build-fuzz/found/$name-" "${folders[@]}" >"$log" 2>&1; then
-    passed=$((passed + 1))
-    echo "fuzz: $name ok, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs in $seconds s"
+    touch "$TMPDIR/passed/$name"
+    said="fuzz: $name ok, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs in $seconds s"
   else
-    failed=$((failed + 1))
-    grep -avE 'NEW|REDUCE|pulse|^INFO' "$log" | head -40
-    echo "fuzz: $name FAILED; the input is build-fuzz/found/$name-*"
+    said=$(grep -avE 'NEW|REDUCE|pulse|^INFO' "$log" | head -40)
+    said+=$'\n'"fuzz: $name FAILED; the input is build-fuzz/found/$name-*"
   fi
+  printf '%s\n' "$said"
+}
+
+# fuzz_all NAME_fuzz...: one core for each, so that none has fewer runs than alone. Those that xargs starts end by ^C.
+fuzz_all() {
+  local side_by_side=2
+  if (($(nproc) < 2)); then side_by_side=1; fi
+  mkdir "$TMPDIR/passed"
+  export -f fuzz_one
+  export seconds repeatable
+  # shellcheck disable=SC2016  # the inner shell's own argument
+  printf '%s\n' "$@" | xargs -n 1 -P "$side_by_side" bash -c 'fuzz_one "$1"' fuzz_one
 }
 
 main() {
-  local program
+  local passed failed
   local -a programs
   mapfile -t programs < <(if [[ -n $touched ]]; then touched_programs; else names_of 'src/*_fuzz.cc'; fi)
   if [[ -n $list ]]; then
@@ -93,7 +103,9 @@ main() {
   # Memory that was freed is kept from being used again for a while, not for 256 MiB: pages are dear.
   export ASAN_OPTIONS=malloc_context_size=8:quarantine_size_mb=4:thread_local_quarantine_size_kb=64${ASAN_OPTIONS:+:$ASAN_OPTIONS}
   trap 'rm -rf "$TMPDIR"' EXIT
-  for program in "${programs[@]}"; do fuzz_one "build-fuzz/fuzz/$program"; done
+  fuzz_all "${programs[@]}"
+  passed=$(find "$TMPDIR/passed" -type f | wc -l)
+  failed=$((${#programs[@]} - passed)) # also those that left no word
   echo "$passed passed, $failed failed"
   ((failed == 0))
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The loop itself: how tests are run side by side (tests/jobs.py), and which fuzz programs a change is worth."""
+"""The loop itself: how tests are run side by side (tests/jobs.py), which fuzz programs a change is worth, how they are
+run, and what a public host runs."""
 
 import contextlib
 import importlib.util
@@ -80,7 +81,7 @@ class Jobs(unittest.TestCase):
         for name in "ab":
             self.assertIn(f"{name} 0\n{name} 1\n{name} 2\n", said)
         self.assertEqual([line.split()[0] for line in self.log.read_text().splitlines()], ["begin"] * 2 + ["end"] * 2)
-        self.assertRegex(said, r"the slowest:\n +\d\.\d s  [ab]\n")
+        self.assertRegex(said, r"2 jobs, 2 at a time: \d\.\d s\nthe slowest:\n +\d\.\d s  [ab]\n")
 
     def test_alone_means_alone(self) -> None:
         ran([self.job("x", alone="why"), self.job("a"), self.job("b"), self.job("y", alone="why")], 2)
@@ -108,6 +109,17 @@ class Jobs(unittest.TestCase):
         self.assertEqual(counts, {"passed": 1, "failed": 1, "skipped": 0})
         counts, said = ran([jobs.Job("first", fails, again=passes)], 1)
         self.assertEqual(counts["failed"], 1, "one that failed alone is judged")
+
+    def test_parts_lose_nothing(self) -> None:
+        for number in (0, 1, 5, 41):
+            names = [f"test {n}" for n in range(number)]
+            for parts in (1, 2, 6):
+                dealt = [jobs.part_of(names, f"{part}/{parts}") for part in range(1, parts + 1)]
+                self.assertEqual(sorted(name for part in dealt for name in part), sorted(names))
+                self.assertLessEqual(max(map(len, dealt)) - min(map(len, dealt)), 1)
+        self.assertEqual(jobs.part_of(["a", "b"], ""), ["a", "b"])
+        for wrong in ("0/2", "3/2", "x"):
+            self.assertRaises(ValueError, jobs.part_of, ["a"], wrong)
 
     def test_who_dies_without_a_word_has_failed(self) -> None:
         counts, said = ran([jobs.Job("gone", dies)], 1)
@@ -146,6 +158,18 @@ class Runners(unittest.TestCase):
         with unittest.mock.patch.dict(os.environ, FATHOM_KITS=""):
             self.assertEqual(runner().kits_of(Path("/b"), True), [])
 
+    def test_long_runners_are_run_in_parts(self) -> None:
+        module = runner()
+        with unittest.mock.patch.dict(os.environ, FATHOM_KITS=""):
+            found = module.runners(Path("/b"), full=False)
+        names = [job.name for job in found]
+        self.assertTrue(all(job.again for job in found), "one that failed beside others may be run again")
+        self.assertEqual(len(set(names)), len(names))
+        for folder, parts in module.PARTS.items():
+            wanted = [f"tests/{folder}/run --part={part}/{parts}" for part in range(1, parts + 1)]
+            self.assertEqual([name for name in names if name.startswith(f"tests/{folder}/")], wanted)
+        self.assertIn("tests/golden/run", names)
+
     def test_closing_lines(self) -> None:
         for script, counts in (
             ("echo 1 passed, 1 failed; echo 3 passed, 0 failed, 2 skipped", (3, 0, 2)),
@@ -162,8 +186,8 @@ class Runners(unittest.TestCase):
         self.assertRegex(said, r"FAIL x: no end within 0.5 s; its last words:\n== sh -c [^\n]*\nbefore\n")
 
 
-class Touched(unittest.TestCase):
-    """In a repository of a few files: what --touched chooses."""
+class Repository(unittest.TestCase):
+    """One of a few files."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -188,6 +212,10 @@ class Touched(unittest.TestCase):
         for name in names:
             (self.top / name).parent.mkdir(parents=True, exist_ok=True)
             write(self.top / name, "more\n")
+
+
+class Touched(Repository):
+    """What --touched chooses."""
 
     def chosen(self, **more: str) -> List[str]:
         env = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "FATHOM_BASE"))}
@@ -220,6 +248,62 @@ class Touched(unittest.TestCase):
         self.change("src/base/text.h")
         self.commit()
         self.assertEqual(len(self.chosen()), 3)
+
+
+FUZZER = """#!/bin/bash
+echo "begin $0" >> log
+sleep 0.5
+echo "end $0" >> log
+echo "stat::number_of_executed_units: 7"
+[[ $0 != *guard* ]] || { echo "a finding"; exit 77; }
+"""
+
+
+class Fuzzers(Repository):
+    """With programs that only look like fuzzers."""
+
+    def script(self, name: str, text: str) -> None:
+        path = self.top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def test_two_at_a_time(self) -> None:
+        for name in ("tools/setup.sh", "bin/cmake", "bin/clang++"):
+            self.script(name, "#!/bin/sh\n")
+        self.script("bin/nproc", "#!/bin/sh\necho 8\n")
+        self.change("src/trace/more_fuzz.cc")
+        for name in ("log", "guard", "text", "more"):
+            self.script(f"build-fuzz/fuzz/{name}_fuzz", FUZZER)
+        env = {**os.environ, "PATH": f"{self.top / 'bin'}:{os.environ['PATH']}"}
+        done = subprocess.run(
+            ["tools/fuzz.sh", "1"], cwd=self.top, env=env, capture_output=True, text=True, check=False
+        )
+        self.assertEqual((done.returncode, done.stdout.splitlines()[-1]), (1, "3 passed, 1 failed"), done.stderr)
+        self.assertIn("a finding\nfuzz: guard FAILED; the input is build-fuzz/found/guard-*\n", done.stdout)
+        self.assertIn("fuzz: more ok, 7 runs in 1 s\n", done.stdout)
+        at_a_time = most = 0
+        for line in (self.top / "log").read_text().splitlines():
+            at_a_time += 1 if line.startswith("begin") else -1
+            most = max(most, at_a_time)
+        self.assertEqual((at_a_time, most), (0, 2))
+
+
+class Workflow(unittest.TestCase):
+    """What a public host runs is what everybody types."""
+
+    def test_commands(self) -> None:
+        try:
+            import yaml
+        except ImportError:
+            self.skipTest("PyYAML is not installed (Debian: python3-yaml)")
+        text = (TOP / ".github" / "workflows" / "ci.yml").read_text()
+        (job,) = yaml.safe_load(text)["jobs"].values()
+        self.assertTrue(all(("run" in step) != ("uses" in step) for step in job["steps"]), job["steps"])
+        commands = [step["run"] for step in job["steps"] if "run" in step]
+        self.assertEqual(commands[-2:], ["./dev test", "./dev demo"])
+        for action in (step["uses"] for step in job["steps"] if "uses" in step):
+            self.assertRegex(action, "@[0-9a-f]{40}$", "a tag can be moved")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.." || exit 3
 full=
 if [[ ${1:-} == --full ]]; then
   full=--full
+  export FATHOM_FULL=1  # tests that are small in CI read it
   shift
 fi
 results=$(mktemp -d)

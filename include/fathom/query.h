@@ -35,6 +35,10 @@ typedef struct fathom_error {
 typedef struct fathom_open_options {
   size_t size;  // sizeof(fathom_open_options): members that a caller does not know are not read
   int threads;  // of the database; 0: as many as the machine has
+  // By how much a question may make this process grow, as "2GB"; NULL: half of the memory that it
+  // may have. A question that needs more fails; what does not fit into four fifths of it is sorted
+  // in temporary files.
+  const char* memory;
 } fathom_open_options;
 
 typedef enum fathom_value_kind {

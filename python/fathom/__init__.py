@@ -47,15 +47,16 @@ __all__ = [
 ]
 
 
-def open(paths: Path | Sequence[Path], *, threads: int | None = None) -> Recording:
+def open(paths: Path | Sequence[Path], *, threads: int | None = None, memory: str | None = None) -> Recording:
     """A recording, a directory of recordings, or several of either, opened as one.
 
     Nothing in it is changed: what is not packed into Parquet yet is decoded into memory. `threads` are those of the
-    database, by default one a core.
+    database, by default one a core. A question that makes this process grow by more than `memory` ("2GB", by default
+    half of what it may have) raises Error.
     """
     from fathom.recording import Recording
 
-    return Recording(paths, threads=threads)
+    return Recording(paths, threads=threads, memory=memory)
 
 
 def load_ipython_extension(shell: Any) -> None:

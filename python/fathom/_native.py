@@ -24,7 +24,7 @@ class _Error(ctypes.Structure):
 
 
 class _OpenOptions(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_int)]
+    _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_int), ("memory", ctypes.c_char_p)]
 
 
 class _Value(ctypes.Structure):
@@ -253,8 +253,9 @@ class Rows:
 class Store:
     """Opened recordings."""
 
-    def __init__(self, paths: Sequence[str], threads: int) -> None:
-        options = _OpenOptions(ctypes.sizeof(_OpenOptions), threads)
+    def __init__(self, paths: Sequence[str], threads: int, memory: str | None) -> None:
+        limit = None if memory is None else _bytes(memory)
+        options = _OpenOptions(ctypes.sizeof(_OpenOptions), threads, limit)
         self._handle: int = _call("recording_open", _texts(paths), len(paths), ctypes.byref(options))
         self._close = weakref.finalize(self, _library().fathom_recording_close, self._handle)
 

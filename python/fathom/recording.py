@@ -47,9 +47,9 @@ class Recording:
     Its tables (docs/formats, ARCHITECTURE.md) are attributes: `recording.events`, `recording.files` and so on.
     """
 
-    def __init__(self, paths: Path | Sequence[Path], *, threads: int | None = None) -> None:
+    def __init__(self, paths: Path | Sequence[Path], *, threads: int | None = None, memory: str | None = None) -> None:
         self.paths = path_list(paths)
-        self._store = _native.Store(self.paths, threads or 0)
+        self._store = _native.Store(self.paths, threads or 0, memory)
         self._described: dict[str, Any] | None = None
 
     def close(self) -> None:

@@ -38,7 +38,8 @@ constexpr char kView[] = R"(
 }  // namespace
 
 Status create_files_view(sql::Connection& connection) {
-  return connection.execute(layer_sql(kView));
+  static const std::string kText = layer_sql(kView);
+  return connection.execute(kText);
 }
 
 }  // namespace fathom::analysis

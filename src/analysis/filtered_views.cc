@@ -69,6 +69,8 @@ std::string cut_events_sql(const std::string& where, const Window& window) {
 }
 
 Status show_events(Store& store, RowFilter filter, const Window& window) {
+  // An instant at the end is of the part that begins there; one at the run's end is of the last.
+  const std::string before = filter.to_ns ? fmt::format(" AND ts < {}", *filter.to_ns) : "";
   filter.from_ns.reset();
   filter.to_ns.reset();
   FATHOM_ASSIGN(const FilteredView view, find_filtered_view("events"));
@@ -78,8 +80,8 @@ Status show_events(Store& store, RowFilter filter, const Window& window) {
   if (window.cuts) {
     FATHOM_TRY(store.query(cut_events_sql(where, window)));
     sql +=
-        fmt::format(" AND ts >= {} AND ts + dur <= {} UNION ALL BY NAME SELECT * FROM cut_events",
-                    window.begin, window.end);
+        fmt::format(" AND ts >= {} AND ts + dur <= {}{} UNION ALL BY NAME SELECT * FROM cut_events",
+                    window.begin, window.end, before);
   }
   FATHOM_TRY(store.query(sql));
   return {};

@@ -20,9 +20,23 @@ std::string list_of(bool (*belongs)(const LayerDef&)) {
   return list + ')';
 }
 
+bool is_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// Rules of users have texts of their own: "me@io" and "@iota" are none of our words.
+bool stands_alone(std::string_view text, std::size_t at, std::size_t size) {
+  const bool begins = at == 0 || !is_word(text[at - 1]);
+  return begins && (at + size == text.size() || !is_word(text[at + size]));
+}
+
 void replace_all(std::string& text, std::string_view word, const std::string& by) {
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at))
-    text.replace(at, word.size(), by);
+  std::size_t at = text.find(word);
+  while (at != std::string::npos) {
+    const bool is_meant = stands_alone(text, at, word.size());
+    if (is_meant) text.replace(at, word.size(), by);
+    at = text.find(word, at + (is_meant ? by.size() : word.size()));
+  }
 }
 
 }  // namespace
@@ -33,6 +47,7 @@ std::string layer_sql(std::string_view query) {
       {"@code", list_of([](const LayerDef& layer) { return layer.code; })},
       {"@own", list_of([](const LayerDef& layer) { return layer.io || layer.code; })},
       {"@kernel", list_of([](const LayerDef& layer) { return layer.kernel; })},
+      {"@device", list_of([](const LayerDef& layer) { return layer.device; })},
       {"@beside", list_of([](const LayerDef& layer) { return !layer.in_threads; })},
       {"@undevice", "coalesce(layer NOT IN " +
                         list_of([](const LayerDef& layer) { return layer.device; }) + ", true)"}};

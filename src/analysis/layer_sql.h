@@ -10,9 +10,11 @@
 
 namespace fathom::analysis {
 
-// The query with these words replaced:
-//   @io, @code, @own, @kernel, @beside   lists, for `layer IN @io`; @own is @code and @io
-//   @undevice                            a condition: the layer is no device's, or there is none
+// The query with these words replaced, where they stand by themselves:
+//   @io, @code, @own, @kernel, @device, @beside   lists, for `layer IN @io`; @own is @code and @io
+//   @undevice            a condition: the layer is no device's, or there is none
+// Rules may use them too (docs/rules.md). The result depends on the text alone: callers with a
+// constant text keep it in a static, so that it is made once.
 [[nodiscard]] std::string layer_sql(std::string_view query);
 
 }  // namespace fathom::analysis

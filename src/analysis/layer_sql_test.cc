@@ -12,8 +12,15 @@ TEST(LayerSql, WordsBecomeLists) {
   EXPECT_EQ(layer_sql("@own"), "('app', 'python', 'stdio', 'posix')");
   EXPECT_EQ(layer_sql("@kernel"), "('syscall', 'sched', 'vfs', 'fs', 'pagecache', 'block', 'net')");
   EXPECT_EQ(layer_sql("layer NOT IN @beside"), "layer NOT IN ('sched', 'block', 'net', 'gpu')");
+  EXPECT_EQ(layer_sql("layer IN @device"), "layer IN ('gpu')");
   EXPECT_EQ(layer_sql("@undevice"), "coalesce(layer NOT IN ('gpu'), true)");
   EXPECT_EQ(layer_sql("name = 'read'"), "name = 'read'");
+}
+
+TEST(LayerSql, OtherWordsStay) {
+  for (const char* text : {"file = 'me@io'", "@iota", "@io_2", "@ io"})
+    EXPECT_EQ(layer_sql(text), text);
+  EXPECT_EQ(layer_sql("(@io)"), "(('stdio', 'posix'))");
 }
 
 TEST(Layers, UnknownOnesAreOfThreadsAndNothingElse) {

@@ -58,14 +58,13 @@ struct Cause {
 };
 
 Result<std::vector<Cause>> causes(Store& store) {
-  FATHOM_ASSIGN(
-      const Table rows,
-      store.query(layer_sql(
-          "SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
-          "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
-          "sum(dur) > sum(self) FROM summary WHERE @undevice "
-          "GROUP BY layer, name "
-          "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3")));
+  static const std::string kCauses = layer_sql(
+      "SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
+      "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
+      "sum(dur) > sum(self) FROM summary WHERE @undevice "
+      "GROUP BY layer, name "
+      "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3");
+  FATHOM_ASSIGN(const Table rows, store.query(kCauses));
   std::vector<Cause> found;
   for (const auto& row : rows.rows) {
     const auto* inside = std::get_if<bool>(&row[7].data);
@@ -136,11 +135,11 @@ Status add_causes(Store& store, const TimeBase& base, std::vector<std::string>& 
 
 // Devices work beside the threads, several at once.
 Status add_devices(Store& store, std::vector<std::string>& words) {
-  FATHOM_ASSIGN(
-      const Table found,
-      store.query("SELECT CAST(coalesce(sum(calls), 0) AS BIGINT), CAST(sum(dur) AS BIGINT), "
-                  "CAST(max(\"last\") - min(\"first\") AS BIGINT) FROM summary "
-                  "WHERE layer = 'gpu' AND category IS DISTINCT FROM 'sync'"));
+  static const std::string kWork = layer_sql(
+      "SELECT CAST(coalesce(sum(calls), 0) AS BIGINT), CAST(sum(dur) AS BIGINT), "
+      "CAST(max(\"last\") - min(\"first\") AS BIGINT) FROM summary "
+      "WHERE layer IN @device AND category IS DISTINCT FROM 'sync'");
+  FATHOM_ASSIGN(const Table found, store.query(kWork));
   const std::vector<Value>& row = found.rows.at(0);
   if (int_of(row[0]) == 0) return {};
   const std::int64_t works = int_of(row[0]);

@@ -11,6 +11,7 @@
 
 namespace fathom::analysis {
 
+// One sentence each. Reads sums alone; an Error is one of the store.
 Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base);
 
 }  // namespace fathom::analysis

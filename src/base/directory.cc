@@ -60,8 +60,7 @@ Status check_opened(int fd, int above, const std::string& path, int flags, Direc
                     (::fstat(above, &directory) == 0 && facts.st_uid == directory.st_uid);
   if (owner == Directory::Owner::kOurs && !ours)
     return Error{Code::kDenied, path + " belongs to another user", ""};
-  if (facts.st_nlink > 1)
-    return Error{Code::kDenied, path + " is a file that has another name, too", ""};
+  if (facts.st_nlink > 1) return Error{Code::kDenied, path + " has a second name (hard link)", ""};
   return {};
 }
 

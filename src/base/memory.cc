@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include "base/files.h"
@@ -29,6 +28,15 @@ std::uint64_t least_of_groups(const std::string& top, std::string group, const s
 }
 
 }  // namespace
+
+std::uint64_t own_memory(std::string_view row) {
+  const Result<std::string> text = read_file("/proc/self/status");
+  const std::size_t at = text ? text->find(row) : std::string::npos;
+  if (at == std::string::npos) return 0;
+  const std::string_view rest = trim(std::string_view(*text).substr(at + row.size()));
+  const Result<std::int64_t> kib = parse_int(rest.substr(0, rest.find(' ')));
+  return kib ? static_cast<std::uint64_t>(*kib) * 1024 : 0;
+}
 
 std::uint64_t usable_memory(const std::string& root) {
   auto bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *

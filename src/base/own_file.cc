@@ -20,7 +20,7 @@ namespace {
 constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 
 Error not_ours(const std::string& path) {
-  return Error{Code::kDenied, path + " is no plain file of this user", "remove it"};
+  return Error{Code::kDenied, path + " is not a regular file of this user", "remove it"};
 }
 
 // A group that has its user's number has no other members, by convention.

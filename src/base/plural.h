@@ -12,8 +12,14 @@
 
 namespace fathom {
 
-// The plural of a noun, or of a phrase that ends with one: "read of a file" is not such a phrase.
+// The plural of a noun, of a phrase that ends with one ("damaged line"), or of a noun with more
+// behind it ("event of phase s", "row without a name").
 [[nodiscard]] inline std::string plural_of(std::string_view noun) {
+  for (const std::string_view link : {" of ", " without "}) {
+    const std::size_t at = noun.find(link);
+    if (at != std::string_view::npos)
+      return plural_of(noun.substr(0, at)) + std::string(noun.substr(at));
+  }
   const auto ends_with_any = [&](std::initializer_list<std::string_view> endings) {
     for (const std::string_view ending : endings) {
       if (noun.ends_with(ending)) return true;

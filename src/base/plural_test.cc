@@ -20,6 +20,9 @@ TEST(Plural, EndingsFollowTheNoun) {
   EXPECT_EQ(counted(2, "launch"), "2 launches");
   EXPECT_EQ(counted(2, "delay"), "2 delays");
   EXPECT_EQ(counted(2, "fsync call"), "2 fsync calls");
+  EXPECT_EQ(counted(2, "begin without an end"), "2 begins without an end");
+  EXPECT_EQ(counted(1, "begin without an end"), "1 begin without an end");
+  EXPECT_EQ(counted(2, "damaged part of compressed data"), "2 damaged parts of compressed data");
 }
 
 TEST(Plural, RoughNumbersAreSingularOnlyAtOne) {

@@ -10,6 +10,7 @@
 
 namespace fathom::capi {
 
+// The calling thread has the store for itself.
 std::string description_json(analysis::Store& store);
 std::string views_json();
 std::string report_json(const analysis::Report& report);

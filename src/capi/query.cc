@@ -8,6 +8,7 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "capi/json.h"
+#include "capi/memory_watch.h"
 #include "sources/function_names.h"
 #include "sql/arrow.h"
 #include "sql/cursor.h"
@@ -27,6 +29,7 @@ struct fathom_recording {
   fathom::sql::Interrupter interrupter;
   std::vector<std::string> paths;
   int threads;
+  std::uint64_t memory;
   std::mutex parts_mutex;
   std::list<fathom::sql::Interrupter> parts = {};  // of reports on parts that are being made
 };
@@ -34,6 +37,7 @@ struct fathom_recording {
 struct fathom_rows {
   std::optional<fathom::sql::Cursor> cursor;  // nothing once an Arrow stream has it
   fathom::sql::Interrupter interrupter;
+  std::uint64_t memory;
 };
 
 namespace {
@@ -81,7 +85,10 @@ T guarded(fathom_error** error, T failed, const Work& work) noexcept {
     Result<T> outcome = work();
     if (outcome) return std::move(outcome).value();
     store_error(error, outcome.error());
-  } catch (const std::exception& thrown) {  // the standard library's: no memory
+  } catch (const std::bad_alloc&) {
+    store_error(error,
+                {Code::kIo, "there is not enough memory", "ask for a part of the recording"});
+  } catch (const std::exception& thrown) {
     store_error(error, {Code::kIo, thrown.what(), ""});
   } catch (...) {
     store_error(error, {Code::kIo, "unknown failure", ""});
@@ -126,8 +133,11 @@ Result<sql::Parameters> parameters_of(const fathom_value* values, size_t count) 
   return parameters;
 }
 
-Result<analysis::Store> open_store(const std::vector<std::string>& names, int threads) {
-  return analysis::Store::open(names, {.resolver = sources::function_names(), .threads = threads});
+Result<analysis::Store> open_store(const std::vector<std::string>& names, int threads,
+                                   std::uint64_t memory) {
+  return analysis::Store::open(names, {.resolver = sources::function_names(),
+                                       .threads = threads,
+                                       .memory = capi::memory_of_store(memory)});
 }
 
 Result<analysis::RowFilter> filter_of(const fathom_report_options& given) {
@@ -146,7 +156,8 @@ Result<analysis::RowFilter> filter_of(const fathom_report_options& given) {
 Result<analysis::Report> report_of_part(fathom_recording& recording, const analysis::ViewDef& view,
                                         const analysis::ViewOptions& options,
                                         const analysis::RowFilter& filter) {
-  FATHOM_ASSIGN(analysis::Store store, open_store(recording.paths, recording.threads));
+  FATHOM_ASSIGN(analysis::Store store,
+                open_store(recording.paths, recording.threads, recording.memory));
   std::list<sql::Interrupter> mine{store.interrupter()};
   const auto place = mine.begin();
   const auto enter = [&] {
@@ -186,11 +197,14 @@ const char* fathom_query_version(void) { return version().data(); }  // a litera
 fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
                                         const fathom_open_options* options, fathom_error** error) {
   return guarded<fathom_recording*>(error, nullptr, [&]() -> Result<fathom_recording*> {
-    const fathom_open_options known = known_options(options, {.size = sizeof known, .threads = 0});
+    const fathom_open_options known =
+        known_options(options, {.size = sizeof known, .threads = 0, .memory = nullptr});
     const std::vector<std::string> names(paths, paths + count);
-    FATHOM_ASSIGN(analysis::Store store, open_store(names, known.threads));
+    FATHOM_ASSIGN(const std::uint64_t memory, capi::memory_limit(known.memory));
+    FATHOM_ASSIGN(analysis::Store store, open_store(names, known.threads, memory));
     const sql::Interrupter interrupter = store.interrupter();
-    return new fathom_recording{{}, std::move(store), interrupter, names, known.threads, {}};
+    return new fathom_recording{{}, std::move(store), interrupter, names, known.threads, memory,
+                                {}};
   });
 }
 
@@ -233,7 +247,8 @@ char* fathom_recording_report(fathom_recording* recording, const char* view,
                                                                 .where = nullptr,
                                                                 .call = nullptr,
                                                                 .file = nullptr});
-    FATHOM_ASSIGN(const analysis::Report report, report_of(*recording, view, known));
+    capi::MemoryWatch watch(recording->memory, [&] { fathom_recording_interrupt(recording); });
+    FATHOM_ASSIGN(const analysis::Report report, watch.judged(report_of(*recording, view, known)));
     return copy_of(capi::report_json(report));
   });
 }
@@ -245,9 +260,10 @@ fathom_rows* fathom_recording_query(fathom_recording* recording, const char* sql
     if (sql == nullptr) return missing("the query");
     FATHOM_ASSIGN(const sql::Parameters values, parameters_of(parameters, count));
     const std::lock_guard lock(recording->mutex);
-    FATHOM_ASSIGN(sql::Cursor cursor, recording->store.ask(sql, values));
+    capi::MemoryWatch watch(recording->memory, [&] { recording->interrupter.interrupt(); });
+    FATHOM_ASSIGN(sql::Cursor cursor, watch.judged(recording->store.ask(sql, values)));
     const sql::Interrupter interrupter = cursor.interrupter();
-    return new fathom_rows{std::move(cursor), interrupter};
+    return new fathom_rows{std::move(cursor), interrupter, recording->memory};
   });
 }
 
@@ -262,7 +278,8 @@ char* fathom_rows_columns(fathom_rows* rows, fathom_error** error) {
 char* fathom_rows_next(fathom_rows* rows, fathom_error** error) {
   return guarded<char*>(error, nullptr, [&]() -> Result<char*> {
     if (!rows->cursor) return usage_error("the rows went into an Arrow stream", "");
-    FATHOM_ASSIGN(const Table part, rows->cursor->next());
+    capi::MemoryWatch watch(rows->memory, [&] { rows->interrupter.interrupt(); });
+    FATHOM_ASSIGN(const Table part, watch.judged(rows->cursor->next()));
     return part.rows.empty() ? nullptr : copy_of(capi::rows_json(part));
   });
 }

@@ -171,6 +171,31 @@ TEST_F(QueryTest, ThreadsShareARecording) {
   for (const std::string& one : answers) EXPECT_EQ(one, R"(["n"][[3]])");
 }
 
+// Values that the database does not count.
+TEST_F(QueryTest, AQueryThatNeedsTooMuchMemoryFailsAndOthersGoOn) {
+  const std::string path = root_ + "/a.fathom";
+  const char* paths[] = {path.c_str()};
+  const fathom_open_options options = {.size = sizeof options, .threads = 1, .memory = "32MiB"};
+  fathom_recording* small = fathom_recording_open(paths, 1, &options, &error_);
+  ASSERT_NE(small, nullptr) << error_->message;
+  const auto ask = [&](const char* sql) {
+    fathom_rows* rows = fathom_recording_query(small, sql, nullptr, 0, &error_);
+    if (rows == nullptr) return std::string("refused");
+    const std::string text = taken(fathom_rows_next(rows, &error_));
+    fathom_rows_close(rows);
+    return text;
+  };
+  EXPECT_EQ(ask("SELECT max(length(repeat(repeat('x' || ts, 1000), 60000))) FROM events"), "NULL");
+  ASSERT_NE(error_, nullptr);
+  EXPECT_STREQ(error_->message, "the query needs more memory than 32.0 MiB");
+  fathom_error_free(error_);
+  error_ = nullptr;
+  EXPECT_EQ(ask("SELECT count(*) FROM events"), "[[3]]");
+  fathom_recording_close(small);
+  const fathom_open_options wrong = {.size = sizeof wrong, .threads = 1, .memory = "lots"};
+  EXPECT_EQ(fathom_recording_open(paths, 1, &wrong, &error_), nullptr);
+}
+
 TEST_F(QueryTest, ALongQueryIsInterruptedFromAnotherThread) {
   fathom_rows* rows = fathom_recording_query(
       recording_, "SELECT sum(a.range % 7) FROM range(100000000) a, range(1000000) b", nullptr, 0,

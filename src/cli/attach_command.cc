@@ -18,7 +18,7 @@ Result<int> run(Parser& parser) {
   parser.positional("PID", text, "the process to record");
   parser.flag("--detach", leaves, "stop recording this process only");
   parser.option("--socket", socket, "PATH",
-                "socket of the daemon [default: /run/fathom/watch.sock]");
+                "socket of the daemon (default: /run/fathom/watch.sock)");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   const Result<std::int64_t> pid = parse_int(text);

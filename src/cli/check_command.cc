@@ -10,6 +10,7 @@
 #include "analysis/check/check.h"
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
@@ -31,7 +32,7 @@ struct Arguments {
 };
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.positional("TRACE", a.trace, "a recording, or a directory of recordings");
+  parser.positional("TRACE", a.trace, kTraceHelp);
   parser.option("--budget", a.budget, "FILE", "file with the limits, in YAML; see docs/budget.md");
   parser.option("--baseline", a.baseline, "TRACE", "recording that limits such as +5% refer to");
   parser.option("--junit", a.junit, "FILE", "also write the result as JUnit XML");

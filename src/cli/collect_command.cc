@@ -25,6 +25,11 @@ Error files_not_written() {
           "--alnair DIR"};
 }
 
+Error may_still_record(const std::string& where, const std::string& directory) {
+  return {Code::kIo, "programs of " + where + " may still record into " + directory,
+          "run fathom collect there, or use --ended once they have ended"};
+}
+
 // Named by the user; the collector's working directory may become another one.
 Status make_absolute(convert::DropInOptions& options) {
   for (std::string* path : {&options.dftracer, &options.alnair}) {
@@ -52,6 +57,7 @@ Result<bool> is_done_with_files(const std::string& directory, const session::Dro
   FATHOM_ASSIGN(const convert::DropInOutcome outcome,
                 convert::write_drop_in_files(directory, wishes, options));
   if (outcome.some_missing && !quiet) tell(files_not_written());
+  if (outcome.stream.unseen && !quiet) tell(may_still_record("another container", directory));
   return outcome.stream.interrupted || outcome.stream.writers_alive || outcome.stream.spent;
 }
 
@@ -64,9 +70,10 @@ Result<int> run(Parser& parser) {
                     "directory of the recording (FATHOM_OUT of the programs)");
   parser.flag("--follow", options.follow, "keep waiting for new programs until Ctrl-C");
   parser.flag("--ended", options.ended,
-              "assume that all programs have ended; needed if they ran on another machine");
+              "assume that all programs have ended; needed if they ran on another machine or in "
+              "another container");
   parser.option("--sample-resources,--hz", options.hz, "HZ",
-                "resource samples per second [default: 10]");
+                "resource samples per second (default: 10)");
   declare_share(parser, share);
   parser.option("--dftracer", files.dftracer, "LOG",
                 "write DFTracer files as LOG-… for programs that asked for them");
@@ -77,6 +84,7 @@ Result<int> run(Parser& parser) {
   if (!go_on) return 0;
   FATHOM_ASSIGN(options.share, shared_group(parser, share));
   FATHOM_TRY(make_absolute(files));
+  files.ended = options.ended;
   if (Status own = trace::check_owner(options.directory);
       !own && own.error().code != Code::kNotFound)
     return std::move(own).error();
@@ -98,11 +106,8 @@ Result<int> run(Parser& parser) {
     tell({Code::kIo, "programs still record into " + options.directory,
           "run fathom collect again when they have ended"});
   }
-  if (!quiet && !outcome.unknown_on.empty()) {
-    tell({Code::kIo,
-          "programs of " + outcome.unknown_on + " may still record into " + options.directory,
-          "run fathom collect there, or use --ended once they have ended"});
-  }
+  if (!quiet && !outcome.unknown_on.empty())
+    tell(may_still_record(outcome.unknown_on, options.directory));
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/compare/compare.h"
 #include "analysis/compare/repetitions.h"
 #include "cli/command.h"
+#include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
@@ -34,13 +35,13 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--after", a.after, "B,…", "repeated recordings, or directories of them");
   parser.option(
       "--by", a.options.by, "COLUMN,…",
-      "compare by layer, name, file, counter, pid or category [default: layer,name,file,counter]");
+      "compare by layer, name, file, counter, pid or category (default: layer,name,file,counter)");
   parser.option("--top", a.options.top, "N",
-                "show at most N rows per table, 0 for all [default: 15]");
+                "show at most N rows per table, 0 for all (default: 15)");
   parser.option("--min", a.options.min_percent, "PERCENT", "hide rows that changed by less");
   parser.option("--threshold", a.threshold, "PERCENT",
-                "smallest change in wall time that counts [default: 5; with repetitions 0, and a "
-                "t-test decides]");
+                "smallest change in wall time that counts (default: 5; with repetitions 0, and a "
+                "t-test decides)");
   declare_output(parser, a.output);
   return parser.parse();
 }
@@ -71,7 +72,8 @@ Status set_sides(const Parser& parser, Arguments& a) {
 Result<std::vector<analysis::RunSums>> read_side(const std::vector<std::string>& paths) {
   std::vector<analysis::RunSums> runs;
   for (const std::string& path : paths) {
-    for (const std::string& run : analysis::runs_in(path)) {
+    FATHOM_ASSIGN(const std::string trace, find_trace(path));
+    for (const std::string& run : analysis::runs_in(trace)) {
       FATHOM_ASSIGN(analysis::Store store, open_sums(run));
       FATHOM_ASSIGN(analysis::RunSums sums, analysis::read_run(store, run));
       runs.push_back(std::move(sums));

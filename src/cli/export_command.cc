@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/filter_options.h"
+#include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
@@ -21,7 +22,18 @@
 namespace fathom::cli {
 namespace {
 
-std::string format_help() {
+// Each format, what it is and what reads it; a dialect is named by the options that choose it.
+std::vector<std::pair<std::string, std::string>> format_help() {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const render::ExporterDef* def : render::exporters()) {
+    std::string name(def->name);
+    if (!def->dialect.empty()) name += " --dialect " + std::string(def->dialect);
+    rows.emplace_back(std::move(name), def->summary);
+  }
+  return rows;
+}
+
+std::string format_names() {
   std::vector<std::string> words;
   for (const render::ExporterDef* def : render::exporters()) {
     if (def->dialect.empty()) words.emplace_back(def->name);
@@ -46,17 +58,17 @@ Result<analysis::RowFilter> filter_for(const Parser& parser, const Options& opti
 }
 
 void declare(Parser& parser, Options& options) {
-  parser.positional("TRACE", options.trace, "a recording, or a directory of recordings");
-  parser.option("--format", options.format, "FORMAT", format_help());
-  parser.option(
-      "--dialect", options.dialect, "NAME",
-      "variant of the format: datacrumbs for pfw (counters), safe for csv (same as --safe-csv)");
+  parser.positional("TRACE", options.trace, kTraceHelp);
+  parser.option("--format", options.format, "FORMAT", "format to write, see below");
+  parser.list("Formats", format_help());
+  parser.option("--dialect", options.dialect, "NAME",
+                "variant of the format, see below; 'safe' is the same as --safe-csv");
   parser.option("-o,--output", options.output, "OUT",
                 "file to write, or '-' for stdout; text formats are compressed if the name ends in "
                 ".gz; alnair writes a directory");
   declare_filters(parser, options.filters);
   parser.option("--table", options.table, "VIEW",
-                "table to export as csv or parquet [default: events]");
+                "table to export as csv or parquet (default: events)");
   declare_safe_csv(parser, options.safe_csv);
   parser.option("--split", options.split, "process",
                 "write one file per process, named OUT with the process ID");
@@ -96,7 +108,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   if (options.format.empty())
-    return usage_error("no format was given", "--format takes " + format_help());
+    return usage_error("no format was given", "--format takes " + format_names());
   if (options.safe_csv && (options.format != "csv" || !options.dialect.empty()))
     return usage_error("--safe-csv needs csv output", "add --format csv");
   if (options.safe_csv) options.dialect = "safe";

@@ -2,40 +2,26 @@
 // `fathom import`: what was damaged or left out is told in one line on stderr; the exit status
 // stays 0 as long as a recording was made.
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/import/import.h"
-#include "base/plural.h"
-#include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/import_files.h"
 #include "cli/parser.h"
 #include "cli/share_option.h"
-#include "cli/tell.h"
 
 namespace fathom::cli {
 namespace {
 
-// What was not sound, in one line on stderr; nothing where all was.
-void tell_damage(const analysis::ImportOutcome& outcome) {
-  std::vector<std::string> words;
-  const auto add = [&](std::int64_t count, const std::string& one, const std::string& many = "") {
-    if (count <= 0) return;
-    words.push_back(many.empty() ? counted(count, one)
-                                 : std::to_string(count) + " " + (count == 1 ? one : many));
-  };
-  add(outcome.damaged_lines, "damaged line");
-  add(outcome.damaged_parts, "damaged part of a compressed file",
-      "damaged parts of compressed files");
-  add(outcome.unknown_files, "row without a file name", "rows without a file name");
-  for (const auto& [reason, count] : outcome.left_out) add(count, reason, reason);
-  if (!words.empty()) remark("imported with " + join(words, ", "));
-}
-
-std::string format_help() {
-  std::vector<std::string> words;
-  for (const analysis::ImporterDef* def : analysis::importers()) words.emplace_back(def->name);
-  return join(words, ", ");
+// Each format, what it is and who writes it.
+std::vector<std::pair<std::string, std::string>> format_help() {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const analysis::ImporterDef* def : analysis::importers())
+    rows.emplace_back(def->name, def->summary);
+  return rows;
 }
 
 Result<int> run(Parser& parser) {
@@ -46,7 +32,8 @@ Result<int> run(Parser& parser) {
                      "traces of one format, plain or gzip; they become one recording");
   parser.option("-o,--output", output, "TRACE", "recording to create");
   parser.option("--format", options.format, "FORMAT",
-                format_help() + " [default: detected from the first file]");
+                "format of the files, see below (default: detected from the first file)");
+  parser.list("Formats", format_help());
   parser.flag("--force", options.replace, "replace an existing recording");
   declare_share(parser, share);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
@@ -54,16 +41,8 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const std::optional<gid_t> group, shared_group(parser, share));
   if (files.empty()) return usage_error("no file was given", "fathom import FILE… -o TRACE");
   if (output.empty()) return usage_error("no output was given", "name the recording with -o TRACE");
-  Progress progress;
-  options.on_progress = [&](std::int64_t lines) {
-    if (progress.due())
-      progress.show("importing: " + counted_roughly(static_cast<double>(lines), "line"));
-  };
-  FATHOM_ASSIGN(const analysis::ImportOutcome outcome,
-                analysis::import_files(files, output, options));
-  progress.clear();
+  FATHOM_TRY(import_with_words(files, output, options));
   if (group) FATHOM_TRY(share_with(output, *group));
-  tell_damage(outcome);
   return 0;
 }
 

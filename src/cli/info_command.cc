@@ -4,6 +4,7 @@
 
 #include "analysis/info.h"
 #include "cli/command.h"
+#include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
@@ -26,7 +27,7 @@ std::string info_text(const analysis::Info& info, const Output& output) {
 Result<int> run(Parser& parser) {
   std::string trace;
   OutputOptions options;
-  parser.positional("TRACE", trace, "a recording, or a directory of recordings");
+  parser.positional("TRACE", trace, kTraceHelp);
   declare_output(parser, options);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;

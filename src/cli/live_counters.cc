@@ -11,6 +11,8 @@ namespace fathom::cli {
 
 Result<LiveCounters> LiveCounters::open(const std::string& path) {
   FATHOM_ASSIGN(File file, File::open(path, O_WRONLY | O_CREAT | O_APPEND));
+  FATHOM_ASSIGN(const std::uint64_t size, file.size());
+  if (size == 0) FATHOM_TRY(file.write_all(render::kCounterHead));
   return LiveCounters(std::move(file), this_host().hostname);
 }
 

@@ -3,6 +3,7 @@
 // exact line to type.
 #include "cli/machine.h"
 
+#include <dlfcn.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -117,6 +118,27 @@ std::vector<Value> disk_fact() {
   return fact("disk", "note", found + "; recordings may lose events", way_to_room());
 }
 
+// The library would record it, if there were anything to record.
+bool lacks_driver(const sources::SourceDef& source) {
+  return source.driver != nullptr && ::dlopen(source.driver, RTLD_LAZY | RTLD_LOCAL) == nullptr;
+}
+
+std::vector<Value> layer_row(const sources::LayerDef& layer) {
+  const sources::SourceDef* source = sources::source_of(layer.name);
+  const bool in_process = source != nullptr && source->in_process;
+  sources::Availability found =
+      in_process && !library_state().available ? library_state() : sources::probe_layer(layer.name);
+  const char* state = found.available     ? "available"
+                      : source != nullptr ? "unavailable"
+                                          : "not built";
+  if (found.available && source != nullptr && lacks_driver(*source)) {
+    state = "no driver";
+    found.reason = std::string("this machine has no ") + source->driver;
+  }
+  return {Value(std::string(layer.name)), Value(std::string(state)), Value(std::string(layer.what)),
+          text_or_null(found.reason), text_or_null(found.fix)};
+}
+
 }  // namespace
 
 Table layer_table() {
@@ -124,19 +146,7 @@ Table layer_table() {
               .columns = {{"layer"}, {"state"}, {"what"}, {"reason"}, {"fix"}},
               .rows = {},
               .note = ""};
-  for (const sources::LayerDef& layer : sources::layers()) {
-    const sources::SourceDef* source = sources::source_of(layer.name);
-    const bool in_process = source != nullptr && source->in_process;
-    const sources::Availability found = in_process && !library_state().available
-                                            ? library_state()
-                                            : sources::probe_layer(layer.name);
-    const char* state = found.available     ? "available"
-                        : source != nullptr ? "unavailable"
-                                            : "not built";
-    table.rows.push_back({Value(std::string(layer.name)), Value(std::string(state)),
-                          Value(std::string(layer.what)), text_or_null(found.reason),
-                          text_or_null(found.fix)});
-  }
+  for (const sources::LayerDef& layer : sources::layers()) table.rows.push_back(layer_row(layer));
   return table;
 }
 

@@ -5,6 +5,7 @@
 
 #include <sys/resource.h>
 
+#include "cli/named_trace.h"
 #include "cli/question_guard.h"
 #include "sources/function_names.h"
 #include "trace/recording/recording.h"
@@ -29,10 +30,11 @@ Result<analysis::Store> guarded(Result<analysis::Store> store) {
 
 Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptions options) {
   guard_questions();
+  FATHOM_ASSIGN(const std::string trace, find_trace(path));
   options.resolver = sources::function_names();
   options.memory = memory_of_store();
   raise_file_limit();
-  return guarded(analysis::Store::open(path, options));
+  return guarded(analysis::Store::open(trace, options));
 }
 
 Result<analysis::Store> open_sums(const std::string& path) {
@@ -40,7 +42,8 @@ Result<analysis::Store> open_sums(const std::string& path) {
 }
 
 Result<analysis::Info> open_info(const std::string& path) {
-  return analysis::read_info(path, sources::function_names());
+  FATHOM_ASSIGN(const std::string trace, find_trace(path));
+  return analysis::read_info(trace, sources::function_names());
 }
 
 }  // namespace fathom::cli

@@ -7,7 +7,7 @@
 namespace fathom::cli {
 
 void declare_output(Parser& parser, OutputOptions& options) {
-  parser.option("--format", options.format, "FORMAT", "table, json, csv or md [default: table]");
+  parser.option("--format", options.format, "FORMAT", "table, json, csv or md (default: table)");
   declare_safe_csv(parser, options.safe_csv);
 }
 

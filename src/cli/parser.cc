@@ -61,7 +61,6 @@ struct Parser::Declared {
   std::vector<std::string> arguments;
   CLI::App app;
   Signature taken;
-  std::vector<std::pair<std::string, std::vector<Argument>>> lists;
   std::vector<std::string>* tail = nullptr;
   bool describes = false;  // nothing is parsed
 
@@ -131,7 +130,7 @@ void Parser::tail(const std::string& name, std::vector<std::string>& value, std:
 void Parser::list(std::string title, const std::vector<std::pair<std::string, std::string>>& rows) {
   std::vector<Argument> lines;
   for (const auto& [name, help] : rows) lines.push_back({name, "", help});
-  declared_->lists.emplace_back(std::move(title), std::move(lines));
+  declared_->taken.lists.emplace_back(std::move(title), std::move(lines));
 }
 
 bool Parser::given(const std::string& name) const {
@@ -202,7 +201,7 @@ std::string Parser::help() const {
   add(d.taken.positionals);
   add(d.taken.options);
   text += help_line("-h, --help", "show this help");
-  for (const auto& [title, lines] : d.lists) {
+  for (const auto& [title, lines] : d.taken.lists) {
     text += fmt::format("\n{}:\n", title);
     add(lines);
   }

@@ -32,6 +32,7 @@ struct Argument {
 struct Signature {
   std::vector<Argument> positionals;
   std::vector<Argument> options;
+  std::vector<std::pair<std::string, std::vector<Argument>>> lists;  // by title
   bool has_tail = false;  // the last positional one is a program with its arguments
 };
 
@@ -59,7 +60,7 @@ class Parser {
   // A program with its arguments: all from the first word that is no option on, or behind "--".
   void tail(const std::string& name, std::vector<std::string>& value, std::string help);
 
-  // Names with their meaning that --help lists under a title of their own.
+  // Names with their meaning that --help and the manual page list under a title of their own.
   void list(std::string title, const std::vector<std::pair<std::string, std::string>>& rows);
 
   // Whether an option was given (after parse).

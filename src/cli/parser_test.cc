@@ -132,6 +132,17 @@ TEST(Parser, HelpKeepsWithinTheLineAndShowsLists) {
   EXPECT_THAT(parser.help(), HasSubstr("\nKinds:\n  plain "));
 }
 
+TEST(Commands, DescribeEveryFormat) {
+  for (const char* name : {"export", "import"}) {
+    const Signature takes = Parser::describe(*find_command(name));
+    ASSERT_EQ(takes.lists.size(), 1U) << name;
+    EXPECT_EQ(takes.lists[0].first, "Formats");
+    EXPECT_GT(takes.lists[0].second.size(), 5U);
+    for (const Argument& row : takes.lists[0].second)
+      EXPECT_GT(row.help.size(), 20U) << row.names << ": " << row.help;
+  }
+}
+
 TEST(Commands, AreFoundByName) {
   for (const CommandDef* def : commands()) {
     EXPECT_EQ(find_command(def->name), def);

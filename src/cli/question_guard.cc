@@ -12,7 +12,6 @@
 #include <limits>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -33,15 +32,6 @@ constexpr std::uint64_t kOwnRoom = 128ULL << 20U;  // what we need beside the da
 
 enum class Ended : std::uint8_t { kNot, kBySignal, kByTime, kByMemory };
 
-std::uint64_t status_bytes(std::string_view key) {
-  const Result<std::string> text = read_file("/proc/self/status");
-  const std::size_t at = text ? text->find(key) : std::string::npos;
-  if (at == std::string::npos) return 0;
-  const std::string_view rest = trim(std::string_view(*text).substr(at + key.size()));
-  const Result<std::int64_t> kib = parse_int(rest.substr(0, rest.find(' ')));
-  return kib ? static_cast<std::uint64_t>(*kib) * 1024 : 0;
-}
-
 // One allocation can take everything before anybody looks: such a one is to fail. Only what is
 // mapped can be bounded, and allocators and threads map more than they use.
 void bound_mapped_memory(std::uint64_t allowed) {
@@ -49,7 +39,7 @@ void bound_mapped_memory(std::uint64_t allowed) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
   const std::uint64_t threads = std::max(1U, std::thread::hardware_concurrency());
-  const rlim_t most = status_bytes("VmData:") + 2 * allowed + kOwnRoom + threads * kStack;
+  const rlim_t most = own_memory("VmData:") + 2 * allowed + kOwnRoom + threads * kStack;
   limit.rlim_cur = std::min(limit.rlim_max, std::min(limit.rlim_cur, most));
   (void)::setrlimit(RLIMIT_DATA, &limit);
 }
@@ -118,7 +108,7 @@ void Guard::add(const analysis::Store& store) {
   const std::scoped_lock lock(mutex_);
   interrupters_.push_back(store.interrupter());
   if (first_bytes_) return;
-  first_bytes_ = status_bytes("RssAnon:");
+  first_bytes_ = own_memory("RssAnon:");
   bound_mapped_memory(limits_.memory_bytes);
 }
 
@@ -158,7 +148,7 @@ void Guard::watch() {
 
 // Beside the limit.
 bool Guard::needs_more_than(std::uint64_t room) const {
-  return first_bytes_ && status_bytes("RssAnon:") > *first_bytes_ + limits_.memory_bytes + room;
+  return first_bytes_ && own_memory("RssAnon:") > *first_bytes_ + limits_.memory_bytes + room;
 }
 
 void Guard::end(Ended how, int number) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/filter_options.h"
+#include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
@@ -51,8 +52,8 @@ Result<analysis::Store> open_for(const Arguments& arguments, const analysis::Vie
 }
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.positional("TRACE", a.trace, "a recording, or a directory of recordings");
-  parser.optional_positional("VIEW", a.view, "what to show, see below [default: overview]");
+  parser.positional("TRACE", a.trace, kTraceHelp);
+  parser.optional_positional("VIEW", a.view, "what to show, see below (default: overview)");
   parser.list("Views", view_help());
   parser.option("--by", a.options.by, "COLUMN,…",
                 "group by these columns; each view below lists its own");
@@ -60,15 +61,15 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--depth", a.options.depth, "N",
                 "tree: show N levels; directories: show those at level N");
   parser.option("--call", a.options.call, "NAME",
-                "explain: the call to explain [default: the one that took longest]");
+                "explain: the call to explain (default: the one that took longest)");
   parser.option("--file", a.options.file, "PATH", "explain: only calls on this file");
   declare_filters(parser, a.filters);
   parser.option(
       "--where", a.condition, "SQL",
       "only events that match this condition, e.g. \"bytes < 4096 AND file LIKE '/data/%'\"");
   parser.option("--memory", a.memory, "SIZE",
-                "memory limit for queries, e.g. 2GB; larger sorts go to $TMPDIR or /var/tmp "
-                "[default: half of the machine's]");
+                "memory limit for queries (default: half of the machine's), e.g. 2GB; larger sorts "
+                "go to $TMPDIR or /var/tmp");
   parser.option("--rules", a.rules, "DIR,…",
                 "directories with your own rules (*.sql) for the overview");
   declare_output(parser, a.output);

@@ -57,19 +57,19 @@ void parse_gpu(Parser& parser, session::GpuOptions& gpu) {
   parser.flag("--gpu-waits", gpu.waits, "layer gpu: also record waits, which costs more");
   parser.option("--gpu-graphs", gpu.graphs, "HOW",
                 "layer gpu: record each kernel of a CUDA graph (nodes) or each graph launch "
-                "(whole) [default: nodes]");
+                "(whole) (default: nodes)");
   parser.option("--gpu-range", gpu.range, "WHEN",
                 "layer gpu: record the whole run (all), or from cuProfilerStart to cuProfilerStop "
-                "(profiler) [default: all]");
+                "(profiler) (default: all)");
   parser.option("--gpu-sample", gpu.sample, "N",
-                "layer gpu: without CUPTI, time one launch in N [default: 32]");
+                "layer gpu: without CUPTI, time one launch in N (default: 32)");
   parser.option("--cupti", gpu.cupti, "FILE",
-                "layer gpu: the CUPTI library to use, or none [default: search for it]");
+                "layer gpu: the CUPTI library to use, or none (default: search for it)");
 }
 
 void parse_kernel(Parser& parser, Arguments& a) {
   parser.option("--interval", a.interval, "TIME",
-                "kernel layers: length of the intervals over which calls are summed [default: 1s]");
+                "kernel layers: length of the intervals over which calls are summed (default: 1s)");
   parser.option("--detail", a.options.detail, "L,…",
                 "kernel layers that also record an event for every call");
   parser.option(
@@ -85,9 +85,9 @@ void parse_kernel(Parser& parser, Arguments& a) {
                 "kernel layers: only calls that match [LAYER:]path=PATH, call=NAME, min=TIME, "
                 "one-in=N; cgroup=DIR");
   parser.option("--kernel-ring", a.ring, "SIZE",
-                "kernel layers: size of the ring buffer for single calls [default: 16M]");
+                "kernel layers: size of the ring buffer for single calls (default: 16M)");
   parser.option("--kernel-rows", a.rows, "N",
-                "kernel layers: number of sums that fit into kernel memory [default: 262144]");
+                "kernel layers: number of sums that fit into kernel memory (default: 262144)");
 }
 
 // The kernel wants a power of two, of whole pages.
@@ -139,30 +139,30 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.tail("COMMAND", a.options.command, "the program and its arguments");
   parser.option("-o,--output", a.options.output, "DIR",
                 "directory of the recording; %r is the rank, %h the host, %p the process ID of "
-                "fathom run, %% a percent sign [default: fathom-<program>-<time>.fathom]");
+                "fathom run, %% a percent sign (default: fathom-<program>-<time>.fathom)");
   parser.flag("--force", a.options.force,
               "replace an existing recording, unless it is still being written");
   parser.option("--exit-code", a.exit_code, "HOW",
                 "if signal N kills the program: exit with 128 + N (shell), or die by the same "
-                "signal (signal) [default: shell]");
+                "signal (signal) (default: shell)");
   parser.flag("-q,--quiet", a.quiet, "print no messages of Fathom's own");
   declare_share(parser, a.share);
   parser.flag("--no-command", a.options.no_command,
               "do not store the arguments and environment of programs");
   parser.option("--layers", a.options.layers, "L,…",
-                "layers to record; +L,… adds to the default [default: app,stdio,posix,resource]");
+                "layers to record; +L,… adds to the default (default: app,stdio,posix,resource)");
   parser.option("--paths", a.options.paths, "P,…", "only I/O on files at or below these paths");
   parser.option("--calls", a.options.calls, "C,…", "only these calls; -C excludes one");
   parse_python(parser, a.options.python);
   parse_gpu(parser, a.options.gpu);
   parser.option(
       "--spool-max", a.spool_max, "SIZE",
-      "disk space for events that are not packed yet [default: 4G, or half of the free space]");
+      "disk space for events that are not packed yet (default: 4G, or half of the free space)");
   parser.option("--when-full", a.when_full, "HOW",
                 "if that space is full: drop events and count them (drop), or make the program "
-                "wait (block) [default: drop]");
+                "wait (block) (default: drop)");
   parser.option("--sample-resources,--hz", a.options.hz, "HZ",
-                "resource samples per second [default: 10]");
+                "resource samples per second (default: 10)");
   parse_kernel(parser, a);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;

@@ -14,7 +14,7 @@
 namespace fathom::cli {
 
 inline void declare_share(Parser& parser, std::string& group) {
-  parser.option("--share", group, "GROUP", "let this group read the recording [default: only you]");
+  parser.option("--share", group, "GROUP", "let this group read the recording (default: only you)");
 }
 
 // After parse().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `fathom show`: what every rule says, or the rows behind one of them.
+// `fathom show`: what the rules found, or the rows behind one of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "analysis/insights/insights.h"
 #include "base/plural.h"
 #include "cli/command.h"
+#include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
@@ -24,12 +25,14 @@ struct Arguments {
   std::string trace, rule;
   OutputOptions output;
   std::vector<std::string> rules;
+  bool all = false;
 };
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.positional("TRACE", a.trace, "a recording, or a directory of recordings");
+  parser.positional("TRACE", a.trace, kTraceHelp);
   parser.optional_positional("RULE", a.rule,
-                             "show the evidence for this rule [default: list all rules]");
+                             "show the evidence for this rule (default: list what fired)");
+  parser.flag("--all", a.all, "list rules that found nothing, too");
   parser.option("--rules", a.rules, "DIR,…", "directories with your own rules (*.sql)");
   declare_output(parser, a.output);
   return parser.parse();
@@ -44,9 +47,17 @@ Error unknown_rule(const std::string& name, const std::vector<analysis::Rule>& r
                                   : "did you mean '" + std::string(near) + "'?");
 }
 
-// Every rule, those that have something to say first.
+void add_silent_rules(const std::vector<analysis::Rule>& rules,
+                      const std::vector<analysis::Insight>& found, Table& table) {
+  for (const analysis::Rule& rule : rules) {
+    if (std::ranges::find(found, rule.id, &analysis::Insight::rule) != found.end()) continue;
+    table.rows.push_back(
+        {rule.id, std::string(analysis::severity_name(rule.severity)), Value(), Value()});
+  }
+}
+
 Table overview_of(const std::vector<analysis::Rule>& rules,
-                  const std::vector<analysis::Insight>& found) {
+                  const std::vector<analysis::Insight>& found, bool all) {
   Table table{.title = "Rules",
               .columns = {{"rule"}, {"severity"}, {"gain", Measure::kNanoseconds}, {"says"}},
               .rows = {},
@@ -55,12 +66,9 @@ Table overview_of(const std::vector<analysis::Rule>& rules,
     table.rows.push_back({one.rule, std::string(analysis::severity_name(one.severity)),
                           one.gain_ns ? Value(*one.gain_ns) : Value(), one.says});
   }
-  for (const analysis::Rule& rule : rules) {
-    if (std::ranges::find(found, rule.id, &analysis::Insight::rule) != found.end()) continue;
-    table.rows.push_back(
-        {rule.id, std::string(analysis::severity_name(rule.severity)), Value(), Value()});
-  }
-  table.note = fmt::format("{} of {} fired", found.size(), counted(rules.size(), "rule"));
+  if (all) add_silent_rules(rules, found, table);
+  table.note = fmt::format("{} of {} fired{}", found.size(), counted(rules.size(), "rule"),
+                           all ? "" : "; --all lists the others");
   return table;
 }
 
@@ -76,7 +84,8 @@ Result<int> run(Parser& parser) {
   if (a.rule.empty()) {
     FATHOM_ASSIGN(const std::vector<analysis::Insight> found,
                   analysis::find_insights(store, rules));
-    FATHOM_TRY(print(render::render(overview_of(rules, found), output.format, output.style)));
+    FATHOM_TRY(
+        print(render::render(overview_of(rules, found, a.all), output.format, output.style)));
     return 0;
   }
   FATHOM_ASSIGN(const std::vector<analysis::Insight> found,

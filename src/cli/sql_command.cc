@@ -6,6 +6,7 @@
 #include "analysis/store.h"
 #include "base/files.h"
 #include "cli/command.h"
+#include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
@@ -28,17 +29,17 @@ struct Arguments {
 };
 
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.positional("TRACE", a.trace, "a recording, or a directory of recordings");
+  parser.positional("TRACE", a.trace, kTraceHelp);
   parser.positional("STATEMENT", a.statement,
                     "one SELECT statement in DuckDB's SQL, or '-' to read it from stdin");
   declare_output(parser, a.output);
   parser.option("--limit", a.limit, "N",
-                "print at most N rows, 0 for all [default: 10000 for table and md, else all]");
+                "print at most N rows, 0 for all (default: 10000 for table and md, else all)");
   parser.option("--memory", a.memory, "SIZE",
-                "memory limit, e.g. 2GB; larger sorts and groups go to $TMPDIR or /var/tmp "
-                "[default: half of the machine's]");
+                "memory limit (default: half of the machine's), e.g. 2GB; larger sorts and groups "
+                "go to $TMPDIR or /var/tmp");
   parser.option("--timeout", a.timeout, "TIME",
-                "stop the query after this time, e.g. 30s or 2h [default: 10m]");
+                "stop the query after this time, e.g. 30s or 2h (default: 10m)");
   return parser.parse();
 }
 

@@ -131,7 +131,7 @@ Result<int> run(Parser& parser) {
                 "settings in YAML; options on the command line override them");
   for (const SettingKey& key : session::watch_keys()) declare(parser, key, arguments);
   parser.option("--format", arguments.format, "FORMAT",
-                "output of status: table or json [default: table]");
+                "output of status: table or json (default: table)");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   const std::string& action = arguments.action;

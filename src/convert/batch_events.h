@@ -17,6 +17,8 @@ inline render::ExportNumber number_or_null32(std::int32_t value) {
   return value == trace::kNull32 ? render::ExportNumber() : render::ExportNumber(value);
 }
 
+// Refers to the strings and to `args`, which the caller owns and keeps from row to row for its
+// memory: valid until the next call with them.
 inline render::ExportEvent event_of(const trace::EventBatch& events, std::size_t row,
                                     const trace::Strings& strings,
                                     std::vector<render::ExportArg>& args) {

@@ -90,7 +90,8 @@ Result<DropInOutcome> write_drop_in_files(const std::string& directory,
                                           const DropInOptions& options) {
   FATHOM_ASSIGN(const std::int64_t start_ns, session::stream_start(directory));
   DropInFiles files(wishes, options, start_ns);
-  FATHOM_ASSIGN(const session::StreamOutcome outcome, session::stream_rows(directory, files));
+  FATHOM_ASSIGN(const session::StreamOutcome outcome,
+                session::stream_rows(directory, files, options.ended));
   return DropInOutcome{.stream = outcome, .some_missing = files.some_missing()};
 }
 

@@ -13,6 +13,7 @@ namespace fathom::convert {
 struct DropInOptions {
   std::string dftracer;  // the prefix of the files
   std::string alnair;    // the directory
+  bool ended = false;    // programs that cannot be seen from here have ended: the caller knows
 };
 
 struct DropInOutcome {
@@ -20,7 +21,9 @@ struct DropInOutcome {
   bool some_missing = false;  // a program wants files, and nobody who may say so says where
 };
 
-// Writes them until the last program has ended. A recording that was for them alone is gone then.
+// Writes them until the last program has ended, or a signal ends us (row_stream.h). A recording
+// that was for them alone is gone then. After an Error, what was not written is still in the spool:
+// who collects later goes on there. Call before any other thread is started.
 Result<DropInOutcome> write_drop_in_files(const std::string& directory,
                                           const session::DropInWishes& wishes,
                                           const DropInOptions& options);

@@ -11,6 +11,8 @@
 
 namespace fathom::convert {
 
+// One thread; store and exporter must outlive it. A file appears under its name only when it is
+// whole: after an Error those that were finished before stay, and there is nothing of the others.
 class Export {
  public:
   // With a key paths, hosts and programs are written as hashes.
@@ -19,7 +21,7 @@ class Export {
 
   // A file, or where the format is several, a folder.
   Status write(const std::string& output, RowFilter filter);
-  // One for each process, with its pid in the name.
+  // One for each process, with its pid in the name; "machine" for what belongs to none.
   Status write_each(const std::string& output, const RowFilter& filter);
 
  private:

@@ -12,6 +12,8 @@
 
 namespace fathom::convert {
 
+// Refers to the row, which must stay. A cell of another type than was asked for reads as NULL; to
+// read more cells than the row has is a bug of the caller.
 class RowCells {
  public:
   explicit RowCells(const std::vector<Value>& row) : next_(row.data()) {}
@@ -43,6 +45,7 @@ class RowCells {
   const Value* next_;
 };
 
+// `use` must not ask the store anything while rows come. Its Error ends the query and is returned.
 template <class Use>
 Status each_row(analysis::Store& store, const std::string& sql, Use use) {
   return store.stream(sql, [&](const Table& rows) -> Status {

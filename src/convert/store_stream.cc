@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/layers.h"
 #include "base/demangle.h"
 #include "convert/row_cells.h"
 #include "convert/thread_slices.h"
@@ -136,7 +137,7 @@ Status StoreStream::events(render::EventOrder order,
   const auto each = [&](const std::string& sql) {
     return each_row(*store_, sql, [&](RowCells cells) {
       render::ExportEvent event = event_of(cells, args);
-      if (event.layer == "gpu") event.name = readable(event.name, kernels);
+      if (analysis::is_device(event.layer)) event.name = readable(event.name, kernels);
       if (event.layer == "cuda") {
         for (auto& [key, value] : args) {
           if (key == "kernel") value = readable(value, kernels);

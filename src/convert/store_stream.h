@@ -19,6 +19,9 @@ namespace fathom::convert {
 
 using analysis::RowFilter;
 
+// One thread, which has the store for itself meanwhile. Views in the structs that `use` gets are
+// valid during that call. An Error from `use` ends the call and is returned, as one of the store
+// is.
 class StoreStream : public render::EventStream {
  public:
   // The store must outlive this.

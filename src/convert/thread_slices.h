@@ -13,7 +13,8 @@
 namespace fathom::convert {
 
 // Calls `use` with one condition after the other: sorted by thread and time inside each slice, all
-// slices together are sorted. `where` is " WHERE …" over the view events.
+// slices together are sorted. `where` is " WHERE …" over the view events. An Error from `use` ends
+// it and is returned.
 Status each_slice(analysis::Store& store, const std::string& where,
                   const std::function<Status(const std::string& condition)>& use);
 

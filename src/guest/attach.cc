@@ -28,6 +28,7 @@
 #include "guest/syscalls.h"
 #include "guest/text.h"
 #include "guest/threads.h"
+#include "guest/uncovered.h"
 #include "wire/exec.h"
 
 extern "C" char** environ;
@@ -238,10 +239,15 @@ bool map_live() {
 }
 
 bool set_directory(const char* directory) {
+  static constinit char short_room[kShortSpool];
   if (*directory == '/') {
-    Text(guest.out, kSpoolRoom).add(directory).add("/spool");
+    guest.out = strlen(directory) + sizeof "/spool" <= kShortSpool ? short_room : spool_room;
+    Text(guest.out, guest.out == short_room ? kShortSpool : kSpoolRoom)
+        .add(directory)
+        .add("/spool");
     return true;
   }
+  guest.out = spool_room;
   if (sys_getcwd(guest.out, kSpoolRoom) <= 0) return false;
   static constinit char absolute[kSpoolRoom];
   Text(absolute, sizeof absolute).add(guest.out).add("/").add(directory).add("/spool");
@@ -259,7 +265,7 @@ const char* setting(const char* name) {
   if (is_trusted_program()) return nullptr;
   const size_t length = strlen(name);
   for (char** variable = environ; variable != nullptr && *variable != nullptr; variable++) {
-    if (strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
+    if (**variable == *name && strncmp(*variable, name, length) == 0 && (*variable)[length] == '=')
       return *variable + length + 1;
   }
   return nullptr;
@@ -307,7 +313,12 @@ bool attach_to(const char* directory, unsigned how) {
 bool attach(unsigned how) {
   const char* out = setting("FATHOM_OUT");
   guest.confined = starts_confined();
-  if (guest.confined || address_limit() < FATHOM_LEAST_ADDRESSES) return false;
+  if (guest.confined) return false;
+  if (address_limit() < FATHOM_LEAST_ADDRESSES) {
+    const bool told = out != nullptr && *out != 0 && set_directory(out) && is_own_spool();
+    if (told && !is_trusted_program()) note_uncovered(FATHOM_EXEC_FEW_ADDRESSES);
+    return false;
+  }
   if (out != nullptr && *out != 0) return attach_to(out, how);
   for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) {
     if (one->attach(how)) return true;
@@ -385,6 +396,7 @@ void library_loaded() {
 }  // namespace
 }  // namespace fathom::guest
 
-__attribute__((constructor)) static void fathom_library_loaded() {
+__attribute__((constructor)) static void fathom_library_loaded(int count, char** arguments) {
+  fathom::guest::note_arguments(count, arguments);
   fathom::guest::library_loaded();
 }

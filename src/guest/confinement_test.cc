@@ -2,10 +2,16 @@
 #include "guest/confinement.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <ctime>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "guest/descriptors.h"
@@ -108,10 +114,41 @@ TEST(Confinement, TimeGoesOnWithoutTheCounter) {
     guest.run->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC) - 500'000'000;
     const uint64_t before = tick();
     lose_counter();
+    EXPECT_TRUE(clocks_are_restricted);
     expect_ticks_to_follow_time();
     EXPECT_GE(tick(), before);
     confine(false);
     expect_ticks_to_follow_time();  // by the coarse clock
+  });
+}
+
+unsigned filters_here() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("Seccomp_filters:"))
+      return static_cast<unsigned>(std::stoul(line.substr(line.find(':') + 1)));
+  }
+  return 0;
+}
+
+// Who started us tells how many filters it knew of: one more is the program's own.
+TEST(Confinement, FiltersThatNobodyTellsOfAreThePrograms) {
+  in_a_child([] {
+    EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    sock_filter allow{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+    const sock_fprog program{1, &allow};
+    for (int i = 0; i < 12; i++) {
+      if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) return;  // not on this machine
+    }
+    const unsigned count = filters_here();
+    if (count == 0) return;  // an older kernel, or one that is emulated
+    for (const int more : {-1, 0, 1}) {
+      const std::string known = std::to_string(static_cast<int>(count) + more);
+      setenv("FATHOM_FILTERS", known.c_str(), 1);
+      EXPECT_EQ(starts_confined(), more < 0) << known;
+    }
+    unsetenv("FATHOM_FILTERS");
+    EXPECT_TRUE(starts_confined());
   });
 }
 

@@ -29,8 +29,12 @@ struct Block {
   uint32_t end;         // atomic: from here on no entry was ever set
 };
 constexpr unsigned kBlocks = kMostDescriptors / kDescriptors;
-constinit Block blocks[kBlocks] = {};
+// The first apart, beside the other variables (start.ld): it is all that most programs touch.
+constinit Block near_block = {};
+constinit Block further_blocks[kBlocks] = {};
 constinit uint32_t blocks_end = 1;  // atomic: from here on no block is there
+
+Block& block_at(uint64_t number) { return number == 0 ? near_block : further_blocks[number]; }
 
 uint64_t stamped(uint64_t word) {
   const uint64_t number = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
@@ -64,7 +68,7 @@ FATHOM_COLD Descriptor* make_block(Block& block) {
 Descriptor* entry_for(int fd) {
   if (fd < 0 || fd >= kMostDescriptors || descriptors == nullptr) return nullptr;
   const unsigned number = static_cast<unsigned>(fd) / kDescriptors;
-  Block& block = blocks[number];
+  Block& block = block_at(number);
   Descriptor* entries = __atomic_load_n(&block.entries, __ATOMIC_ACQUIRE);
   if (entries == nullptr) entries = make_block(block);
   if (entries == nullptr) return nullptr;
@@ -98,10 +102,10 @@ template <class Action>
 void for_entries(uint64_t first, uint64_t last, Action action) {
   const uint32_t number_end = __atomic_load_n(&blocks_end, __ATOMIC_ACQUIRE);
   for (uint64_t number = first / kDescriptors; number < number_end; number++) {
-    Descriptor* entries = __atomic_load_n(&blocks[number].entries, __ATOMIC_ACQUIRE);
+    Descriptor* entries = __atomic_load_n(&block_at(number).entries, __ATOMIC_ACQUIRE);
     if (entries == nullptr) continue;
     const uint64_t base = number * kDescriptors;
-    const uint64_t end = base + __atomic_load_n(&blocks[number].end, __ATOMIC_RELAXED);
+    const uint64_t end = base + __atomic_load_n(&block_at(number).end, __ATOMIC_RELAXED);
     for (uint64_t fd = first > base ? first : base; fd <= last && fd < end; fd++)
       action(entries[fd - base]);
   }
@@ -123,15 +127,15 @@ long name_of_descriptor(int fd, char* to, size_t room) {
 }
 
 bool prepare_descriptors() {
-  blocks[0].entries = map_block();
-  descriptors = blocks[0].entries;
+  near_block.entries = map_block();
+  descriptors = near_block.entries;
   return descriptors != nullptr;
 }
 
 Descriptor* far_descriptor(int fd) {
   if (fd < kDescriptors || fd >= kMostDescriptors) return nullptr;
   const unsigned number = static_cast<unsigned>(fd) / kDescriptors;
-  Descriptor* entries = __atomic_load_n(&blocks[number].entries, __ATOMIC_ACQUIRE);
+  Descriptor* entries = __atomic_load_n(&further_blocks[number].entries, __ATOMIC_ACQUIRE);
   return entries != nullptr ? &entries[static_cast<unsigned>(fd) % kDescriptors] : nullptr;
 }
 

@@ -25,17 +25,21 @@ struct Slot {
 };
 constexpr uint32_t kProbes = 64;
 
-// Texts go to the first table, which is a page, until it is nearly full: a short program touches
-// no more.
+// Texts go to the first table until it is nearly full, then to the second, which is a page: a short
+// program touches no page for them, since the first lies beside our variables (start.ld).
 struct Table {
   Slot* slots;
   uint32_t count;
   uint32_t used;  // atomic
 };
-constexpr uint32_t kFirst = 256;
+constexpr uint32_t kFirst = 32;
+constexpr uint32_t kSecond = 256;
 constexpr uint32_t kSlots = 1u << 16;
-alignas(4096) constinit Slot first_slots[kFirst] = {};
-constinit Table tables[] = {{first_slots, kFirst, 0}, {nullptr, kSlots, 0}};
+constinit Slot first_slots[kFirst] = {};
+alignas(4096) constinit Slot second_slots[kSecond] = {};
+constinit Table tables[] = {
+    {first_slots, kFirst, 0}, {second_slots, kSecond, 0}, {nullptr, kSlots, 0}};
+constinit Table& last_table = tables[2];
 constinit uint64_t unloads = 0;  // atomic: how often libraries were unloaded
 
 uint64_t mix(uint64_t value) {
@@ -119,13 +123,11 @@ uint8_t* put_text(uint8_t* at, const char* text, size_t length) {
 
 }  // namespace
 
-// The first table's page is written before it is read: else it is faulted in twice.
 bool prepare_names() {
-  tables[1].slots = static_cast<Slot*>(sys_mmap(kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
-                                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
-  __atomic_store_n(&first_slots[0].spare, 0, __ATOMIC_RELAXED);
+  last_table.slots = static_cast<Slot*>(sys_mmap(kSlots * sizeof(Slot), PROT_READ | PROT_WRITE,
+                                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1));
   guest.next_id = 1;
-  return tables[1].slots != nullptr;
+  return last_table.slots != nullptr;
 }
 
 uint32_t intern_text(const char* text, size_t length) {

@@ -117,7 +117,9 @@ class Variables {
         if (memcmp(heads + i * kHead, kVariable, kHead) == 0) return at + i;
       }
       at += got;
-      if (at < count && plain_ && strncmp(some[at], kVariable, kHead) == 0) return at;
+      if (at < count && plain_ && *some[at] == *kVariable &&
+          strncmp(some[at], kVariable, kHead) == 0)
+        return at;
       at++;  // read above, or shorter than the name and at the end of its page
     }
     return count;
@@ -264,7 +266,7 @@ NewEnvironment::NewEnvironment(const NewProgram& program, char* const* environme
     flags_ = FATHOM_EXEC_WITHOUT_LIBRARY;
     return;
   }
-  flags_ = ours.obstacles | obstacle_in_limits() | obstacles_in(program);
+  flags_ = ours.obstacles | obstacle_in_limits() | obstacles_in(program, &path_was_read_);
   if ((flags_ & kTurnsAway) != 0) leave_us_out(variables, place, list.text());
   // The others are programs that nobody could have recorded so.
   if ((flags_ & (FATHOM_EXEC_SMALL_STACK | FATHOM_EXEC_FEW_ADDRESSES)) != 0)

@@ -21,6 +21,8 @@ class NewEnvironment {
   [[nodiscard]] char* const* variables() const { return variables_; }  // to hand on
   [[nodiscard]] bool changed() const { return room_ >= 0; }
   [[nodiscard]] unsigned flags() const { return flags_; }  // of EXEC
+  // Whether the kernel has found the program's path where it was said to be.
+  [[nodiscard]] bool path_was_read() const { return path_was_read_; }
 
  private:
   static bool is_of_the_recorder(const class Variables& variables, const char* variable);
@@ -28,6 +30,7 @@ class NewEnvironment {
 
   char* const* variables_;
   unsigned flags_ = 0;
+  bool path_was_read_ = false;
   int room_ = -1;
 };
 

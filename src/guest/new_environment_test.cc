@@ -88,5 +88,15 @@ TEST(NewProgram, IsFoundAsExecvpFindsIt) {
   EXPECT_EQ(found_program({AT_FDCWD, "no-such-program", true}, room).path, nullptr);
 }
 
+TEST(NewProgram, TellsWhetherTheKernelReadThePath) {
+  bool read = false;
+  EXPECT_EQ(obstacles_in(kProgram, &read), 0u);
+  EXPECT_TRUE(read);
+  // Where nobody can read, exec says so: nothing of ours may look there.
+  constexpr uintptr_t kNowhere = 8;
+  EXPECT_EQ(obstacles_in({AT_FDCWD, reinterpret_cast<const char*>(kNowhere), false}, &read), 0u);
+  EXPECT_FALSE(read);
+}
+
 }  // namespace
 }  // namespace fathom::guest

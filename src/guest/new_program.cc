@@ -19,6 +19,8 @@ namespace fathom::guest {
 namespace {
 
 constexpr int kMostScripts = 5;  // as the kernel
+constexpr size_t kHead = 1024;   // of a file: all that is asked of most, and in one page
+static_assert(kHead < Scratch::kRoom);
 
 #if defined(__x86_64__)
 constexpr uint16_t kMachine = EM_X86_64;
@@ -31,8 +33,9 @@ class ProgramFile {
   // Only a regular file is opened: the others cannot be run, and may mind.
   ProgramFile(int directory, const char* path) {
     struct stat facts {};
-    if (raw_syscall(SYS_newfstatat, directory, as_long(path), as_long(&facts), 0) == 0 &&
-        S_ISREG(facts.st_mode))
+    const long looked = raw_syscall(SYS_newfstatat, directory, as_long(path), as_long(&facts), 0);
+    path_was_read_ = looked == 0;
+    if (looked == 0 && S_ISREG(facts.st_mode))
       fd_ = sys_openat(directory, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
   }
   ~ProgramFile() {
@@ -40,6 +43,8 @@ class ProgramFile {
   }
   ProgramFile(const ProgramFile&) = delete;
   ProgramFile& operator=(const ProgramFile&) = delete;
+
+  [[nodiscard]] bool path_was_read() const { return path_was_read_; }
 
   // How many bytes were read.
   size_t read(void* to, size_t size, uint64_t offset) const {
@@ -51,6 +56,7 @@ class ProgramFile {
 
  private:
   int fd_ = -1;
+  bool path_was_read_ = false;
 };
 
 // glibc's loaders: ld-linux-x86-64.so.2, ld-linux-aarch64.so.1, ld64.so.1, ld-lsb-x86-64.so.3.
@@ -81,7 +87,12 @@ unsigned obstacles_in_elf(const ProgramFile& file, char* text, size_t length) {
     }
     if (segment.p_type != PT_INTERP) continue;
     const size_t room = segment.p_filesz < Scratch::kRoom ? segment.p_filesz : Scratch::kRoom - 1;
-    text[file.read(text, room, segment.p_offset)] = 0;
+    if (segment.p_offset < length && room < length - segment.p_offset) {
+      text += segment.p_offset;  // as in most programs
+      text[room] = 0;
+    } else {
+      text[file.read(text, room, segment.p_offset)] = 0;
+    }
     return obstacle_in_loader(text);
   }
   return FATHOM_EXEC_STATIC;
@@ -121,10 +132,11 @@ const char* found_in_path(const char* name, char* room) {
   }
 }
 
-unsigned obstacles_in_file(int directory, const char* path, char* text) {
+unsigned obstacles_in_file(int directory, const char* path, char* text, bool* path_was_read) {
   for (int scripts = 0; scripts < kMostScripts && path != nullptr; scripts++) {
     const ProgramFile file(directory, path);
-    const size_t length = file.read(text, Scratch::kRoom - 1, 0);
+    if (scripts == 0) *path_was_read = file.path_was_read();
+    const size_t length = file.read(text, kHead, 0);
     text[length] = 0;
     if (length >= SELFMAG && memcmp(text, ELFMAG, SELFMAG) == 0)
       return obstacles_in_elf(file, text, length);
@@ -142,17 +154,17 @@ NewProgram found_program(const NewProgram& program, char* room) {
   return {path != nullptr ? AT_FDCWD : -1, path, false};
 }
 
-unsigned obstacles_in(const NewProgram& named) {
+unsigned obstacles_in(const NewProgram& named, bool* path_was_read) {
   const Scratch head, name;
   if (head.text() == nullptr || name.text() == nullptr) return 0;
   const NewProgram program = found_program(named, name.text());
   if (program.path != nullptr)
-    return obstacles_in_file(program.directory, program.path, head.text());
+    return obstacles_in_file(program.directory, program.path, head.text(), path_was_read);
   if (program.directory < 0) return 0;
   Text(name.text(), Scratch::kRoom)
       .add("/proc/self/fd/")
       .add_number(static_cast<uint64_t>(program.directory));
-  return obstacles_in_file(AT_FDCWD, name.text(), head.text());
+  return obstacles_in_file(AT_FDCWD, name.text(), head.text(), path_was_read);
 }
 
 }  // namespace fathom::guest

@@ -16,7 +16,7 @@ struct NewProgram {
 NewProgram found_program(const NewProgram& program, char* room);
 
 // What stands against the library: flags of EXEC (wire/record.h). Follows `#!` lines. 0 also where
-// the file cannot be read.
-unsigned obstacles_in(const NewProgram& program);
+// the file cannot be read. Tells whether the kernel could read the path, where it was asked.
+unsigned obstacles_in(const NewProgram& program, bool* path_was_read);
 
 }  // namespace fathom::guest

@@ -27,7 +27,7 @@ constexpr uint32_t kSteadyPool = 128;  // from the eighth pool on
 constexpr uint32_t kSmallestPool = 2;
 constexpr uint32_t kResidentPools = 8;  // about 7.5 MiB; see drop_views
 
-// What this process knows of a pool; side by side, since a short program knows one.
+// What this process knows of a pool.
 struct Known {
   fathom_pool_header* pool;  // atomic
   // How many offers it had made when nothing was found there; 0: never searched in vain. Atomic. A
@@ -36,9 +36,13 @@ struct Known {
   uint64_t offers_in_vain;
   uint32_t number;  // of its file; of the process's one maker
 };
-constinit Known pools[kMaxPools] = {};
+// The first apart, beside the other variables (start.ld): a short program knows one.
+constinit Known first_known = {};
+constinit Known further_known[kMaxPools] = {};
 constinit uint32_t pool_count = 0;  // atomic; grows only
 constinit uint32_t promising = 0;   // atomic: a pool that should be looked at next
+
+Known& known(uint32_t place) { return place == 0 ? first_known : further_known[place]; }
 
 fathom_segment* segment_at(fathom_pool_header* pool, uint32_t index) {
   auto* base = reinterpret_cast<uint8_t*>(pool) + FATHOM_POOL_HEADER_SIZE;
@@ -86,13 +90,13 @@ void unclaim(fathom_segment* segment, uint64_t state) {
 }
 
 fathom_segment* claim_in(uint32_t number) {
-  fathom_pool_header* pool = __atomic_load_n(&pools[number].pool, __ATOMIC_ACQUIRE);
+  fathom_pool_header* pool = __atomic_load_n(&known(number).pool, __ATOMIC_ACQUIRE);
   if (pool == nullptr) return nullptr;
   // Written first, since a page that is only read now is faulted in twice.
   const uint32_t hint = __atomic_fetch_add(&pool->next_hint, 0, __ATOMIC_RELAXED);
   if (__atomic_load_n(&pool->state, __ATOMIC_ACQUIRE) != FATHOM_POOL_OPEN) return nullptr;
   const uint64_t offers = __atomic_load_n(&pool->offers, __ATOMIC_ACQUIRE) + 1;
-  if (__atomic_load_n(&pools[number].offers_in_vain, __ATOMIC_RELAXED) == offers) return nullptr;
+  if (__atomic_load_n(&known(number).offers_in_vain, __ATOMIC_RELAXED) == offers) return nullptr;
   const uint32_t count = pool->segment_count;
   for (uint32_t i = 0; i < count; i++) {
     const uint32_t index = (hint + i) % count;
@@ -107,7 +111,7 @@ fathom_segment* claim_in(uint32_t number) {
     unclaim(segment, before);
     return nullptr;
   }
-  __atomic_store_n(&pools[number].offers_in_vain, offers, __ATOMIC_RELAXED);
+  __atomic_store_n(&known(number).offers_in_vain, offers, __ATOMIC_RELAXED);
   return nullptr;
 }
 
@@ -117,7 +121,7 @@ void offer(const fathom_segment* segment) {
   const auto* address = reinterpret_cast<const uint8_t*>(segment);
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
-    fathom_pool_header* pool = __atomic_load_n(&pools[i].pool, __ATOMIC_ACQUIRE);
+    fathom_pool_header* pool = __atomic_load_n(&known(i).pool, __ATOMIC_ACQUIRE);
     const auto* begin = reinterpret_cast<const uint8_t*>(pool);
     const auto* end = reinterpret_cast<const uint8_t*>(segment_at(pool, pool->segment_count));
     if (address < begin || address >= end) continue;
@@ -156,7 +160,7 @@ constinit uint32_t making = 0;
 void drop_views(uint32_t newest) {
   constexpr uint32_t kDropped = 3;  // a thread may take a while to leave its segment
   for (uint32_t i = 1; i <= kDropped && newest >= kResidentPools + i; i++) {
-    const fathom_pool_header* pool = pools[newest - i].pool;
+    const fathom_pool_header* pool = known(newest - i).pool;
     raw_syscall(SYS_madvise, as_long(pool), static_cast<long>(bytes_of(pool)), MADV_DONTNEED);
   }
 }
@@ -166,11 +170,11 @@ void drop_views(uint32_t newest) {
 bool some_pool_has_offers() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
   for (uint32_t i = 0; i < count; i++) {
-    const uint32_t state = __atomic_load_n(&pools[i].pool->state, __ATOMIC_ACQUIRE);
-    if (state == FATHOM_POOL_REMOVED) unmap_pool(pools[i].pool);
+    const uint32_t state = __atomic_load_n(&known(i).pool->state, __ATOMIC_ACQUIRE);
+    if (state == FATHOM_POOL_REMOVED) unmap_pool(known(i).pool);
     if (state != FATHOM_POOL_OPEN) continue;
-    const uint64_t offers = __atomic_load_n(&pools[i].pool->offers, __ATOMIC_ACQUIRE) + 1;
-    if (__atomic_load_n(&pools[i].offers_in_vain, __ATOMIC_RELAXED) == offers) continue;
+    const uint64_t offers = __atomic_load_n(&known(i).pool->offers, __ATOMIC_ACQUIRE) + 1;
+    if (__atomic_load_n(&known(i).offers_in_vain, __ATOMIC_RELAXED) == offers) continue;
     __atomic_store_n(&promising, i, __ATOMIC_RELAXED);
     return true;
   }
@@ -182,15 +186,15 @@ uint32_t next_place() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_RELAXED);
   if (count < kMaxPools) return count;
   uint32_t place = 0;
-  while (place < kMaxPools && pools[place].pool->segment_count != 0) place++;
+  while (place < kMaxPools && known(place).pool->segment_count != 0) place++;
   return place;
 }
 
 bool add_pool(fathom_pool_header* pool, uint32_t number, uint32_t place) {
   if (pool == nullptr) return false;
-  pools[place].number = number;
-  __atomic_store_n(&pools[place].offers_in_vain, 0, __ATOMIC_RELAXED);
-  __atomic_store_n(&pools[place].pool, pool, __ATOMIC_RELEASE);
+  known(place).number = number;
+  __atomic_store_n(&known(place).offers_in_vain, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&known(place).pool, pool, __ATOMIC_RELEASE);
   __atomic_store_n(&promising, place, __ATOMIC_RELAXED);
   if (place < __atomic_load_n(&pool_count, __ATOMIC_RELAXED)) return true;
   __atomic_store_n(&pool_count, place + 1, __ATOMIC_RELEASE);
@@ -205,7 +209,7 @@ bool join_newest() {
   const uint32_t place = next_place();
   if (number == 0 || place >= kMaxPools) return false;
   for (uint32_t i = count; i > 0; i--) {
-    if (pools[i - 1].number == number) return false;
+    if (known(i - 1).number == number) return false;
   }
   return add_pool(join_pool_file(number), number, place);
 }
@@ -346,7 +350,7 @@ void learn_newest_pool() {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
   const uint32_t newest = __atomic_load_n(&run_shared()->newest_pool, __ATOMIC_RELAXED);
   static constinit uint32_t tried = 0;
-  if (count == 0 || pools[count - 1].number == newest || tried == newest) return;
+  if (count == 0 || known(count - 1).number == newest || tried == newest) return;
   const Quiet quiet;
   if (__atomic_exchange_n(&making, 1, __ATOMIC_ACQUIRE) != 0) return;
   tried = newest;
@@ -359,8 +363,8 @@ void make_spare_room() {
   constexpr uint32_t kSpare = 24;  // segments, in the newest pool
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
   uint32_t free = 0;
-  for (uint32_t i = 0; count > 0 && i < pools[count - 1].pool->segment_count; i++) {
-    const fathom_segment* segment = segment_at(pools[count - 1].pool, i);
+  for (uint32_t i = 0; count > 0 && i < known(count - 1).pool->segment_count; i++) {
+    const fathom_segment* segment = segment_at(known(count - 1).pool, i);
     free += __atomic_load_n(&segment->claim, __ATOMIC_RELAXED) == FATHOM_SEGMENT_FREE ? 1 : 0;
   }
   constexpr int kPatience = 100;
@@ -379,7 +383,7 @@ void forget_makers() {
 void leave_pool_of(const fathom_segment* segment) {
   const uint32_t count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
   for (uint32_t i = 0; i < count; i++) {
-    fathom_pool_header* pool = __atomic_load_n(&pools[i].pool, __ATOMIC_ACQUIRE);
+    fathom_pool_header* pool = __atomic_load_n(&known(i).pool, __ATOMIC_ACQUIRE);
     const auto* const end = reinterpret_cast<const uint8_t*>(segment_at(pool, pool->segment_count));
     const auto* const at = reinterpret_cast<const uint8_t*>(segment);
     if (at >= reinterpret_cast<const uint8_t*>(pool) && at < end) unmap_pool(pool);

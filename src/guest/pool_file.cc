@@ -19,8 +19,18 @@
 namespace fathom::guest {
 namespace {
 
-// Not on the stack: it may be tiny. Whoever uses it is the process's one maker (pool.cc).
-constinit char path[kSpoolRoom + 40] = {};
+// Not on the stack: it may be tiny. Whoever uses it is the process's one maker (pool.cc). Most are
+// short: theirs lies beside our variables (start.ld).
+constexpr size_t kName = 40;  // behind the directory
+alignas(kLarge) constinit char long_path[kSpoolRoom + kName] = {};
+constinit char short_path[kShortSpool + kName] = {};
+constinit char* path = short_path;
+
+Text path_in_spool() {
+  const size_t length = strlen(guest.out);
+  path = length < kShortSpool ? short_path : long_path;
+  return Text(path, length < kShortSpool ? sizeof short_path : sizeof long_path).add(guest.out);
+}
 
 size_t pool_bytes(uint32_t segments) {
   return FATHOM_POOL_HEADER_SIZE + static_cast<size_t>(segments) * FATHOM_SEGMENT_SIZE;
@@ -48,7 +58,7 @@ void give_back_budget(size_t bytes) {
 }
 
 void name_pool(uint32_t number) {
-  Text(path, sizeof path).add(guest.out).add("/").add_number(number).add(FATHOM_POOL_SUFFIX);
+  path_in_spool().add("/").add_number(number).add(FATHOM_POOL_SUFFIX);
 }
 
 // A number may be taken though the run's page says otherwise: the page is memory of programs.
@@ -195,7 +205,7 @@ void unmap_pool(fathom_pool_header* pool) {
 
 bool MakersTurn::attempt() {
   if (fd_ < 0) {
-    Text(path, sizeof path).add(guest.out).add("/" FATHOM_RUN_FILE);
+    path_in_spool().add("/" FATHOM_RUN_FILE);
     fd_ = sys_openat(AT_FDCWD, path, O_RDWR | O_NOFOLLOW, 0);
   }
   if (fd_ < 0) return true;

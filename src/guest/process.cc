@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -64,8 +65,32 @@ void write_long_command(int fd) {
   sys_munmap(text, kRoom);
 }
 
+// As the loader hands them to constructors; none where nobody has told.
+struct Arguments {
+  int count;
+  const char* const* values;
+};
+constinit Arguments arguments = {};
+
+// With a NUL behind each, as the kernel keeps them; 0 where they do not fit.
+size_t copy_arguments(char* to, size_t room) {
+  size_t length = 0;
+  for (int i = 0; i < arguments.count; i++) {
+    const size_t size = strlen(arguments.values[i]) + 1;
+    if (size > room - length) return 0;
+    memcpy(to + length, arguments.values[i], size);
+    length += size;
+  }
+  return length;
+}
+
 void tell_command() {
   const Scratch scratch;
+  // Where we come late, the program may have written over them.
+  if (scratch.text() != nullptr && !guest.late) {
+    const size_t length = copy_arguments(scratch.text(), Scratch::kRoom);
+    if (length > 0) return write_command(scratch.text(), length);
+  }
   const int fd = sys_openat(AT_FDCWD, "/proc/self/cmdline", O_RDONLY, 0);
   if (fd < 0) return;
   const size_t length =
@@ -103,6 +128,11 @@ __attribute__((destructor)) void hand_segments_on() {
 }
 
 }  // namespace
+
+// A loader that was started as a program has taken its own arguments away: the kernel has them.
+void note_arguments(int count, char* const* values) {
+  if (getauxval(AT_BASE) != 0) arguments = {count, values};
+}
 
 void write_meta(const char* key, const char* value, size_t length) {
   const uint32_t key_id = intern_text(key, strlen(key));

@@ -12,6 +12,8 @@ void write_process(uint64_t parent_key, uint32_t inherited, unsigned how, int pa
 void write_process_facts();
 void write_meta(const char* key, const char* value, size_t length);
 void watch_exit();
+// As the loader hands them to constructors. The kernel is asked where nobody has told.
+void note_arguments(int count, char* const* values);
 
 uint64_t own_pid_namespace();  // its inode; 0: /proc does not tell
 // Where the pid of this process counts (fathom_space), once the run's header is mapped.

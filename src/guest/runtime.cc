@@ -65,9 +65,11 @@ bool lock_free_list() {
 void unlock_free_list() { __atomic_store_n(&free_lock, 0, __ATOMIC_RELEASE); }
 
 // Memory that no thread has had yet. It is cut off block by block: to list the blocks would touch
-// pages that most programs never need.
-constinit Thread* fresh = nullptr;
-constinit Thread* fresh_end = nullptr;
+// pages that most programs never need. The first thread's lies beside our variables (start.ld): in
+// a page that a short program, and a forked child, touches anyway.
+constinit Thread first_block = {};
+constinit Thread* fresh = &first_block;
+constinit Thread* fresh_end = &first_block + 1;
 
 Thread* map_threads() {
   auto* blocks = static_cast<Thread*>(
@@ -119,6 +121,17 @@ void thread_exits(void* block) {
   tls.outside = counts ? 1 : 0;
 }
 
+// A thread has had it before.
+void wipe(Thread& block) {
+  FunctionStack* functions = block.functions;  // kept: it is memory of ours
+  FrameStack* frames = block.frames;
+  RangeStack* ranges = block.ranges;
+  memset(&block, 0, sizeof block);
+  block.functions = functions;
+  block.frames = frames;
+  block.ranges = ranges;
+}
+
 void identify(Thread& block) {
   block.key = guest.process_key;
   block.pid = guest.pid;
@@ -159,6 +172,7 @@ void make_spare_threads() {
 }
 
 bool others_are_calling() {
+  if (&first_block != tls.thread && first_block.calls != 0) return true;
   const uint32_t count = __atomic_load_n(&group_count, __ATOMIC_ACQUIRE);
   for (uint32_t group = 0; group < count && group < kMostGroups; group++) {
     const Thread* blocks = __atomic_load_n(&groups[group], __ATOMIC_ACQUIRE);
@@ -184,13 +198,7 @@ void first_record_of_thread() {
   if (tid == 0) return;
   Thread* block = take_thread_block();
   if (block == nullptr) return;
-  FunctionStack* functions = block->functions;  // kept: it is memory of ours
-  FrameStack* frames = block->frames;
-  RangeStack* ranges = block->ranges;
-  memset(block, 0, sizeof *block);
-  block->functions = functions;
-  block->frames = frames;
-  block->ranges = ranges;
+  if (block->key != 0) wipe(*block);
   identify(*block);
   tls.thread = block;
   prepare_threads();

@@ -89,6 +89,7 @@ struct Identity {
 
 // Cold state, from our own arena, reused by later threads.
 struct Thread : Identity {
+  volatile uint32_t calls;  // of ours to the kernel that this thread is in
   // Of signal handlers that interrupted a writer, by level, while they are not in tls; and what was
   // in tls when they came.
   struct Aside {
@@ -122,7 +123,6 @@ struct Thread : Identity {
   uint32_t range_count;
   uint64_t gpu_place;        // what is current of a GPU's driver, 0: not asked yet
   uint64_t gpu_correlation;  // of the driver's call that runs, 0: none was told
-  volatile uint32_t calls;   // of ours to the kernel that this thread is in
 };
 
 // __thread, not thread_local: no wrapper function stands between us and it.
@@ -147,6 +147,7 @@ extern Live nothing_on;  // before attach, and where it failed
 constexpr size_t kLarge = 64;
 
 constexpr size_t kSpoolRoom = 4096;
+constexpr size_t kShortSpool = 200;  // shorter ones lie in a page that is touched anyway
 extern char spool_room[kSpoolRoom];
 
 struct Guest {

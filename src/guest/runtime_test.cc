@@ -12,6 +12,7 @@
 
 #include "guest/records.h"
 #include "guest/testing/world.h"
+#include "guest/threads.h"
 
 namespace fathom::guest {
 namespace {
@@ -126,6 +127,75 @@ TEST_F(Runtime, DepthHasAnEnd) {
   const uint8_t first = tls.depth;
   for (int i = 0; i < 2 * kMaxDepth; i++) EXPECT_LE(open_level(frame -= 64), kMaxDepth);
   close_level(first);
+}
+
+TEST_F(Runtime, OthersAreCallingWhileOneThreadIs) {
+  EXPECT_FALSE(others_are_calling());
+  tls.thread->calls = 1;
+  EXPECT_FALSE(others_are_calling()) << "our own do not count";
+  tls.thread->calls = 0;
+  std::thread([] {
+    mark(4000);
+    tls.thread->calls = 1;
+    Thread* const own = tls.thread;
+    std::thread([] {
+      mark(4001);
+      EXPECT_TRUE(others_are_calling());
+    }).join();
+    own->calls = 0;
+  }).join();
+  EXPECT_FALSE(others_are_calling());
+}
+
+// A name may change until the end; the first thread's is the program's.
+TEST_F(Runtime, AThreadIsNamedWhenItLeaves) {
+  std::thread([] {
+    mark(4002);
+    pthread_setname_np(pthread_self(), "named at last");
+    leave_thread();
+  }).join();
+  const testing::Contents contents = testing::read_spool();
+  size_t found = 0;
+  for (const auto& [id, text] : contents.texts) {
+    if (text == "named at last") found += times(contents, id);
+  }
+  EXPECT_EQ(found, 1U);
+}
+
+size_t room_left() {
+  const auto used = tls.cursor.at - reinterpret_cast<uint8_t*>(tls.cursor.segment);
+  return FATHOM_SEGMENT_SIZE - static_cast<size_t>(used);
+}
+
+TEST_F(Runtime, WhatJustFitsStaysInItsSegment) {
+  mark(4003);
+  Writer writer(kSource);
+  const uint8_t* const at = tls.cursor.at;
+  EXPECT_EQ(room_for(writer, room_left() - kRecordRoom, kSource), at);
+  EXPECT_NE(room_for(writer, room_left() - kRecordRoom + 1, kSource), at);
+}
+
+// In a child, whose segments nobody needs afterwards.
+TEST_F(Runtime, WhatFindsNoSegmentIsCounted) {
+  const uint64_t before = testing::losses(kSource, FATHOM_LOSS_NO_ROOM);
+  const testing::NoMorePools none;
+  const pid_t child = fork();
+  if (child == 0) {
+    testing::become_child();
+    mark(4004);
+    Writer writer(kSource);
+    const Cursor mine = tls.cursor;
+    tls.cursor = {};
+    while (acquire_segment()) {
+    }
+    tls.cursor = mine;
+    const bool refused = room_for(writer, room_left() - kRecordRoom + 1, kSource) == nullptr;
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(testing::losses(kSource, FATHOM_LOSS_NO_ROOM), before + 1);
 }
 
 // Marks that tell who wrote them: every one is there, once, in a run of its own writer, in order.

@@ -72,6 +72,26 @@ TEST_F(SumsTest, AreOneRecord) {
   EXPECT_EQ(found.errors, 1U);
 }
 
+// Ten and a half seconds after the start, at two ticks a nanosecond.
+TEST_F(SumsTest, IntervalsAndTheRateCountFromTheStartOfTheRun) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const fathom_run_header before = *guest.run;
+  guest.run->interval_ns = 60 * kSecond;
+  guest.run->start_tick = tick() - 21 * kSecond;
+  guest.run->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC) - 10 * kSecond - kSecond / 2;
+  OpenSums open{};
+  look_at_clock(open);
+  EXPECT_EQ(open.begin_ns, 0U);
+  EXPECT_NEAR(static_cast<double>(open.rate), 32768.0, 3000.0);
+  guest.run->interval_ns = 5 * kSecond;
+  look_at_clock(open);
+  EXPECT_EQ(open.begin_ns % (5 * kSecond), 0U);
+  EXPECT_GE(open.begin_ns, 10 * kSecond);
+  EXPECT_GT(open.look_at, tick() - kSecond);
+  guest.run->start_tick = before.start_tick;
+  guest.run->start_monotonic_ns = before.start_monotonic_ns;
+}
+
 TEST_F(SumsTest, BucketsAreThoseOfNanoseconds) {
   constexpr uint64_t kHalf = UINT64_C(1) << 15;  // two ticks a nanosecond
   EXPECT_EQ(bucket_of(0, kHalf), 0U);

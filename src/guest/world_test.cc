@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The world of the other tests (testing/world.h), and what the runtime needs of the parts that are
 // not linked here.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -30,6 +31,7 @@ size_t schema_length() { return 0; }
 bool wake_up(fathom_source) { return false; }
 bool in_program_watched() { return guest.live->alive != 0 && tls.outside == 0; }
 bool remake_spool() { return false; }
+const char* setting(const char* name) { return getenv(name); }
 OnBehalf::OnBehalf() : on_(false), lodger_() {}
 OnBehalf::~OnBehalf() {}  // NOLINT(modernize-use-equals-default): the header is the real one's
 
@@ -148,6 +150,24 @@ void read_pool(const std::filesystem::path& path, Contents& contents) {
   }
 }
 
+void attach(const std::string& spool, fathom_run_header* run, int pid) {
+  std::snprintf(guest.out, kSpoolRoom, "%s", spool.c_str());
+  guest.run = run;
+  guest.shared = reinterpret_cast<fathom_run_shared*>(reinterpret_cast<uint8_t*>(run) +
+                                                      FATHOM_RUN_SHARED_OFFSET);
+  guest.live = &live;
+  guest.tick_source = run->tick_source;
+  guest.pid = pid;
+  guest.process_key = new_key();
+  ASSERT_TRUE(prepare_names() && prepare_descriptors());
+  prepare_threads();
+  first_record_of_thread();
+  ASSERT_TRUE(make_first_pool());
+  guest.attached = true;
+  live.alive = 1;
+  for (uint8_t& on : live.on) on = 1;
+}
+
 class World : public ::testing::Environment {
  public:
   void TearDown() override {
@@ -164,21 +184,24 @@ void enter_world() {
   if (guest.attached) return;
   std::string pattern = (std::filesystem::temp_directory_path() / "guest-test-XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  std::snprintf(guest.out, kSpoolRoom, "%s", pattern.c_str());
-  guest.run = &header;
-  guest.shared = reinterpret_cast<fathom_run_shared*>(reinterpret_cast<uint8_t*>(&header) +
-                                                      FATHOM_RUN_SHARED_OFFSET);
-  guest.live = &live;
-  guest.tick_source = FATHOM_TICK_COUNTER;
-  guest.pid = getpid();
-  guest.process_key = new_key();
-  ASSERT_TRUE(prepare_names() && prepare_descriptors());
-  prepare_threads();
+  header.tick_source = FATHOM_TICK_COUNTER;
+  attach(pattern, &header, getpid());
+}
+
+void enter_spool(const std::string& directory, int creator) {
+  ASSERT_FALSE(guest.attached);
+  const int fd = open((directory + "/" FATHOM_RUN_FILE).c_str(), O_RDWR | O_CLOEXEC);
+  void* const page =
+      mmap(nullptr, FATHOM_RUN_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  ASSERT_NE(page, MAP_FAILED);
+  attach(directory, static_cast<fathom_run_header*>(page), creator);
+  be_thread_of_this_process();
+}
+
+void be_thread_of_this_process() {
   first_record_of_thread();
-  ASSERT_TRUE(make_first_pool());
-  guest.attached = true;
-  live.alive = 1;
-  for (uint8_t& on : live.on) on = 1;
+  tls.thread->pid = getpid();
 }
 
 void become_child() {

@@ -14,6 +14,8 @@
 
 namespace fathom::render {
 
+// Refers to the string, which must outlive it; one thread at a time. Nothing fails: a text that is
+// not UTF-8 is escaped, and brackets that are not balanced are a bug of the caller.
 class JsonWriter {
  public:
   explicit JsonWriter(std::string& out) : out_(&out) {}

@@ -49,6 +49,8 @@ std::string render_document(std::span<const Table> tables, Format format, const 
 // A result that comes in parts, of any length: rows() for each part, then finish(). JSON and CSV
 // are passed on as they come; what needs the whole to be laid out (table, Markdown) is kept until
 // finish().
+// One thread at a time. An Error from `write` is returned at once; what was written before stays
+// written.
 class RowPrinter {
  public:
   using Write = std::function<Status(std::string_view text)>;

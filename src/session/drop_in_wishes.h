@@ -12,6 +12,7 @@
 
 namespace fathom::session {
 
+// One thread at a time. What cannot be read is no wish: nothing here fails.
 class DropInWishes {
  public:
   DropInWishes() = default;  // none

@@ -38,9 +38,9 @@ inline constexpr char kNoCommand[] = "FATHOM_NO_COMMAND=1";
 [[nodiscard]] std::map<std::string, std::string> telling_environment(
     const std::vector<std::string>& base);
 
-// This process's own.
 // Where Alnair's users want its logs (PFLOG); "" where nobody says so.
 [[nodiscard]] std::string alnair_folder();
+// This process's own, NAME=value each.
 [[nodiscard]] std::vector<std::string> own_environment();
 
 }  // namespace fathom::session

@@ -15,7 +15,7 @@ constexpr std::int64_t kMostSample = 1'000'000;
 Status check_word(std::string_view option, std::string_view word, std::string_view usual,
                   std::string_view other) {
   if (word.empty() || word == usual || word == other) return {};
-  return usage_error(std::string(option) + " is " + std::string(usual) + " or " +
+  return usage_error(std::string(option) + " takes " + std::string(usual) + " or " +
                      std::string(other) + ", not '" + std::string(word) + "'");
 }
 
@@ -23,7 +23,7 @@ Result<std::string> library_path(const std::string& path) {
   if (path.empty() || path == "none") return path;
   FATHOM_ASSIGN(std::string whole, absolute_path(path));
   if (!path_exists(whole))
-    return usage_error("there is no '" + path + "' for --cupti",
+    return usage_error("--cupti: there is no file '" + path + "'",
                        "name a file like libcupti.so.13, or none");
   return whole;
 }

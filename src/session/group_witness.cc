@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A forked process that does nothing but hold signals. setpgid on itself acts as a barrier: it
-// takes the kernel's lock for writing, so no group signal is half delivered then.
+// Forked processes that do nothing but hold signals. A signal that waits swallows its like, so one
+// process is not enough: what comes between our reading and its reading would be lost to it. Two
+// change places. The second enters the group before we read, and the first leaves it afterwards:
+// each sees at least all that came between two of our readings.
+//
+// setpgid takes the kernel's lock of all tasks for writing. Whoever signals a group holds it for
+// reading, so no signal is half delivered when a sentry enters or leaves.
 #include "session/group_witness.h"
 
 #include <poll.h>
@@ -13,6 +18,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "session/signal_policy.h"
+
 namespace fathom::session {
 namespace {
 
@@ -21,12 +28,10 @@ constexpr std::size_t kMostSignals = 64;  // one of each waits at most
 
 struct Answer {
   std::uint32_t count;
-  struct {
-    std::int32_t number, sender;
-  } signals[kMostSignals];
+  std::int32_t signals[kMostSignals];
 };
 
-// What the witness is made of; between fork and its end it allocates nothing.
+// What a sentry is made of; between fork and its end it allocates nothing.
 
 sigset_t forwarded_signals() {
   sigset_t set;
@@ -40,14 +45,13 @@ void collect_signals(int queue, Answer& answer) {
   signalfd_siginfo info{};
   while (answer.count < kMostSignals &&
          read(queue, &info, sizeof info) == static_cast<ssize_t>(sizeof info)) {
-    answer.signals[answer.count++] = {static_cast<std::int32_t>(info.ssi_signo),
-                                      static_cast<std::int32_t>(info.ssi_pid)};
+    answer.signals[answer.count++] = static_cast<std::int32_t>(info.ssi_signo);
   }
 }
 
 // It holds nothing of its parent's but its line (no lock of a spool, no end of a pipe that somebody
 // reads), no signal but SIGKILL and SIGSTOP does anything to it, and it ends with its parent.
-[[noreturn]] void bear_witness(int line, pid_t parent) {
+[[noreturn]] void stand_guard(int line, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);
   prctl(PR_SET_NAME, "fathom-group");
@@ -78,25 +82,21 @@ bool hear(int line, Answer& answer) {
   return ready == 1 && recv(line, &answer, sizeof answer, 0) == static_cast<ssize_t>(sizeof answer);
 }
 
-// Returns when nobody is in the middle of signalling a group. The kernel does that with its lock of
-// all tasks held for reading; setpgid takes the same lock for writing, and changes nothing here.
-void wait_for_senders() { (void)setpgid(0, getpgrp()); }
-
 }  // namespace
 
-void GroupWitness::start() {
+bool GroupWitness::Sentry::start() {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return;
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;
   line_.reset(ends[0]);
   const Fd other(ends[1]);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) bear_witness(other.get(), parent);
+  if (pid_ == 0) stand_guard(other.get(), parent);
   Answer answer{};
-  if (pid_ < 0 || !hear(line_.get(), answer)) stop();
+  return pid_ > 0 && hear(line_.get(), answer);
 }
 
-void GroupWitness::stop() {
+void GroupWitness::Sentry::stop() {
   line_.reset();
   if (pid_ <= 0) return;
   kill(pid_, SIGKILL);  // it may have been stopped
@@ -105,22 +105,40 @@ void GroupWitness::stop() {
   pid_ = 0;
 }
 
-std::vector<ReceivedSignal> GroupWitness::ask() {
-  std::vector<ReceivedSignal> signals;
-  if (pid_ <= 0) return signals;
-  wait_for_senders();
+bool GroupWitness::Sentry::enter(pid_t group) const { return setpgid(pid_, group) == 0; }
+
+std::optional<std::vector<int>> GroupWitness::Sentry::relieve() {
   kill(pid_, SIGCONT);  // where the whole group was stopped and we alone went on
   Answer answer{};
-  if (send(line_.get(), "?", 1, MSG_NOSIGNAL) != 1 || !hear(line_.get(), answer)) {
-    stop();  // a late answer would be taken for that of the next question
-    return signals;
+  if (send(line_.get(), "?", 1, MSG_NOSIGNAL) != 1 || !hear(line_.get(), answer)) return {};
+  return std::vector<int>(answer.signals, answer.signals + answer.count);
+}
+
+void GroupWitness::start() {
+  started_ = on_duty_.start() && off_duty_.start() && off_duty_.leave();
+  if (!started_) stop();
+}
+
+void GroupWitness::stop() {
+  on_duty_.stop();
+  off_duty_.stop();
+  started_ = false;
+}
+
+// A sentry that does not answer, or cannot change its group, is of no use any more; a late answer
+// would be taken for that of the next question.
+std::vector<int> GroupWitness::ask(const std::function<void()>& take) {
+  // What was sent to every process there is reached the one apart, too.
+  const bool changes = started_ && off_duty_.relieve() && off_duty_.enter(getpgrp());
+  take();
+  std::optional<std::vector<int>> got;
+  if (changes && on_duty_.leave()) got = on_duty_.relieve();
+  if (!got) {
+    stop();
+    return {};
   }
-  wait_for_senders();
-  for (std::uint32_t i = 0; i < answer.count; ++i) {
-    signals.push_back(
-        {.number = answer.signals[i].number, .code = SI_USER, .sender = answer.signals[i].sender});
-  }
-  return signals;
+  std::swap(on_duty_, off_duty_);
+  return *std::move(got);
 }
 
 }  // namespace fathom::session

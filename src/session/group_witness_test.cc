@@ -6,7 +6,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <functional>
+#include <vector>
+
+#include "session/signal_policy.h"
 
 namespace fathom::session {
 namespace {
@@ -34,17 +38,36 @@ bool holds_in_own_group(const std::function<bool(GroupWitness&)>& body) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-bool saw(const std::vector<ReceivedSignal>& signals, int number, pid_t sender) {
-  return signals.size() == 1 && signals[0].number == number && signals[0].sender == sender;
+// Reads what waits for this process, as the queue of a recorder does.
+std::vector<int> take_own() {
+  std::vector<int> taken;
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : kForwardedSignals) sigaddset(&set, number);
+  const timespec none{};
+  for (int number = 0; (number = sigtimedwait(&set, nullptr, &none)) > 0;) taken.push_back(number);
+  return taken;
+}
+
+using Numbers = std::vector<int>;
+
+// `took` is what a question must find in this process's own queue.
+Numbers ask(GroupWitness& witness, const Numbers& took, const std::function<void()>& then = {}) {
+  Numbers own;
+  Numbers group = witness.ask([&] {
+    own = take_own();
+    if (then) then();
+  });
+  return own == took ? group : Numbers{-1};
 }
 
 TEST(GroupWitness, TellsTheGroupsFromOurs) {
   EXPECT_TRUE(holds_in_own_group([](GroupWitness& witness) {
     kill(getpid(), SIGTERM);
-    if (!witness.ask().empty()) return false;
+    if (!ask(witness, {SIGTERM}).empty()) return false;
     kill(0, SIGTERM);
-    if (!saw(witness.ask(), SIGTERM, getpid())) return false;
-    return witness.ask().empty();
+    if (ask(witness, {SIGTERM}) != Numbers{SIGTERM}) return false;
+    return ask(witness, {}).empty();
   }));
 }
 
@@ -52,9 +75,41 @@ TEST(GroupWitness, SeesEverySignalThatIsForwarded) {
   EXPECT_TRUE(holds_in_own_group([](GroupWitness& witness) {
     for (const int number : kForwardedSignals) {
       kill(0, number);
-      if (!saw(witness.ask(), number, getpid())) return false;
+      if (ask(witness, {number}) != Numbers{number}) return false;
     }
     return true;
+  }));
+}
+
+// The second comes when the first was taken and nobody has asked for it yet.
+TEST(GroupWitness, ASignalBehindItsLikeIsToldToo) {
+  EXPECT_TRUE(holds_in_own_group([](GroupWitness& witness) {
+    const auto again = [] { kill(0, SIGTERM); };
+    kill(0, SIGTERM);
+    for (int turn = 0; turn < 20; ++turn) {
+      if (ask(witness, {SIGTERM}, again) != Numbers{SIGTERM}) return false;
+    }
+    return ask(witness, {SIGTERM}) == Numbers{SIGTERM} && ask(witness, {}).empty();
+  }));
+}
+
+TEST(GroupWitness, OneToUsAloneBehindOneToTheGroupIsOurs) {
+  EXPECT_TRUE(holds_in_own_group([](GroupWitness& witness) {
+    kill(0, SIGTERM);
+    if (ask(witness, {SIGTERM}, [] { kill(getpid(), SIGTERM); }) != Numbers{SIGTERM}) return false;
+    return ask(witness, {SIGTERM}).empty();
+  }));
+}
+
+// What a sentry gets while it waits for its turn is of no account later.
+TEST(GroupWitness, NothingOldIsToldAgain) {
+  EXPECT_TRUE(holds_in_own_group([](GroupWitness& witness) {
+    kill(0, SIGTERM);
+    if (ask(witness, {SIGTERM}, [] { kill(0, SIGTERM); }) != Numbers{SIGTERM}) return false;
+    while (ask(witness, {SIGTERM}) == Numbers{SIGTERM}) {
+    }
+    kill(getpid(), SIGTERM);
+    return ask(witness, {SIGTERM}).empty();
   }));
 }
 
@@ -64,18 +119,21 @@ TEST(GroupWitness, OthersDoNotHurtIt) {
     signal(SIGPIPE, SIG_IGN);
     kill(0, SIGTSTP);
     kill(0, SIGPIPE);
-    if (!witness.ask().empty()) return false;
+    if (!ask(witness, {}).empty()) return false;
     kill(0, SIGINT);
-    return saw(witness.ask(), SIGINT, getpid());
+    return ask(witness, {SIGINT}) == Numbers{SIGINT};
   }));
 }
 
 TEST(GroupWitness, KnowsNothingBeforeItsStartAndAfterItsEnd) {
   GroupWitness witness;
-  EXPECT_TRUE(witness.ask().empty());
+  int taken = 0;
+  const auto take = [&] { ++taken; };
+  EXPECT_TRUE(witness.ask(take).empty());
   witness.start();
   witness.stop();
-  EXPECT_TRUE(witness.ask().empty());
+  EXPECT_TRUE(witness.ask(take).empty());
+  EXPECT_EQ(taken, 2);
 }
 
 }  // namespace

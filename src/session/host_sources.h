@@ -12,13 +12,16 @@
 
 namespace fathom::session {
 
+// For the session's thread. The pump's thread drains the sources meanwhile, by pointers(); they
+// allow that (source.h).
 class HostSources {
  public:
-  // Before the program is started; what fails here is the run's failure.
+  // Makes the sources, before the program is started. The first failure is the run's failure.
   Status prepare(const std::vector<const sources::SourceDef*>& defs,
                  const sources::SourceContext& context);
+  // The child that is to become the program. The first failure keeps the program from starting.
   Status adopt(pid_t program);
-  // One that cannot start makes its layers unavailable, with its reason.
+  // A source that cannot start is removed; its layers become unavailable, with its reason.
   void start(const sources::SourceContext& context, trace::Manifest& manifest);
   // Some record processes that go on after the program.
   [[nodiscard]] bool outlived() const;
@@ -29,7 +32,8 @@ class HostSources {
   void stop();
   // What they know of the recording when they have stopped.
   void tell(trace::Manifest& manifest) const;
-  // Of sources that join (source.h).
+  // Of sources that join (source.h). The first failure is returned; the sources before it have
+  // joined, or left.
   Status join(const sources::Choice& choice);
   Status leave(pid_t process);
   [[nodiscard]] std::vector<sources::Followed> followed() const;
@@ -37,6 +41,8 @@ class HostSources {
   [[nodiscard]] std::map<std::string, std::string> facts() const;
   // Where the next recording begins; the last rows of the old one.
   std::int64_t turn(trace::Strings& strings, trace::HostRows& last);
+  // For the pump, after start() or resume(). This object owns them: valid until resume() or its
+  // end.
   [[nodiscard]] std::vector<sources::Source*> pointers() const;
 
  private:

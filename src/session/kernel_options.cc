@@ -17,13 +17,13 @@ Probe probe_for(const std::vector<std::string>& functions) {
 Status check_sources(const KernelOptions& options, const LayerPlan& plan) {
   const auto& [functions, categories, filters, returns] = options;
   if (!categories.empty() && functions.empty())
-    return usage_error("--categories of functions, and none is named", "add --functions");
+    return usage_error("--categories needs --functions", "name functions with --functions");
   if (returns && functions.empty())
-    return usage_error("--returns of functions, and none is named", "add --functions");
+    return usage_error("--returns needs --functions", "name functions with --functions");
   if (!functions.empty() && plan.state_of("user") == "off")
-    return usage_error("--functions of layer user, which is not recorded", "add --layers +user");
+    return usage_error("--functions needs layer user, which is not recorded", "add --layers +user");
   if (!filters.empty() && std::ranges::none_of(plan.hosts, &sources::SourceDef::in_detail))
-    return usage_error("--filter of layers of the kernel, and none is recorded",
+    return usage_error("--filter needs a layer of the kernel, and none is recorded",
                        "add --layers +syscall");
   sources::SourceContext asked;
   asked.functions = functions;
@@ -40,10 +40,10 @@ Status check_sources(const KernelOptions& options, const LayerPlan& plan) {
 Status check_detail(const std::string& layer, const LayerPlan& plan) {
   const sources::SourceDef* source = sources::source_of(layer);
   if (source == nullptr || !source->in_detail)
-    return usage_error("--detail '" + layer + "' is no layer that adds calls up",
-                       "layers of the kernel do: syscall, block");
+    return usage_error("--detail does not apply to '" + layer + "'",
+                       "it applies to layers of the kernel, such as syscall and block");
   if (!plan.has(layer) && plan.state_of(layer) == "off")
-    return usage_error("--detail of layer " + layer + ", which is not recorded",
+    return usage_error("--detail names layer " + layer + ", which is not recorded",
                        "add --layers +" + layer);
   return {};
 }

@@ -60,7 +60,7 @@ Result<Choice> read_choice(std::string_view asked) {
 
 Error cannot_record(std::string_view layer, const sources::Availability& state) {
   const std::string hint =
-      state.fix.empty() ? "'fathom doctor' tells what can be recorded here" : "try: " + state.fix;
+      state.fix.empty() ? "'fathom doctor' shows what can be recorded here" : "try: " + state.fix;
   return {Code::kUnsupported,
           "layer " + std::string(layer) + " cannot be recorded: " + state.reason, hint};
 }

@@ -76,7 +76,7 @@ Result<std::string> make_default(std::string_view program) {
     if (made) return real_path(path);
     if (!exists(path)) return made.error();  // else somebody else was quicker
   }
-  return Error{Code::kIo, "no name is free for " + name, "choose one with -o"};
+  return Error{Code::kIo, "every name like " + name + " is taken", "choose one with -o"};
 }
 
 }  // namespace
@@ -114,8 +114,8 @@ Result<std::string> expand_name(const std::string& asked) {
     } else if (place == 'p') {
       name += std::to_string(getpid());
     } else {
-      return usage_error("-o '" + asked + "' has a % that stands for nothing",
-                         "%r is the rank, %h the host, %p the process, %% a %");
+      return usage_error("-o '" + asked + "' has an unknown %",
+                         "use %r (rank), %h (host), %p (process ID) or %% (a percent sign)");
     }
   }
   return name;
@@ -142,7 +142,7 @@ Status check_place(const std::string& asked, bool force) {
                  "choose another directory, or --force to replace it"};
   if (const std::string writers = trace::writers_of(asked); !writers.empty())
     return Error{Code::kInvalid, asked + " " + writers,
-                 "wait until that has ended, or choose another directory"};
+                 "wait until it has ended, or choose another directory"};
   if (may_remove(asked)) return {};
   return Error{Code::kInvalid, asked + " exists and is not a recording",
                "choose another directory"};

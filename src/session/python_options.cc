@@ -32,7 +32,7 @@ bool is_duration(std::string_view text) {
 Result<std::string> list(std::string_view option, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word.empty() || word == "-")
-      return usage_error("an empty word in " + std::string(option),
+      return usage_error("there is an empty word in " + std::string(option),
                          "separate words by commas; -word leaves one out");
   }
   std::string text = join(words, ",");
@@ -72,14 +72,14 @@ Result<std::vector<std::string>> python_variables(const PythonOptions& options) 
   const auto add = [&variables](std::string_view name, const std::string& value) {
     if (!value.empty()) variables.push_back(std::string(name) + "=" + value);
   };
-  if (options.depth < 0) return usage_error("--python-depth is at least 1");
-  if (options.turns < 0) return usage_error("--python-turns is at least 1");
+  if (options.depth < 0) return usage_error("--python-depth must be at least 1");
+  if (options.turns < 0) return usage_error("--python-turns must be at least 1");
   if (!options.min.empty() && !is_duration(options.min))
     return usage_error("--python-min '" + options.min + "' is not a time",
                        "write it as 10us, 1ms or 2s");
   if (options.turns != 0 && options.loops.empty())
     return usage_error("--python-turns needs --python-loops",
-                       "name the modules whose loops are meant, or '*'");
+                       "name the modules whose loops to time, or '*'");
   FATHOM_ASSIGN(const std::string modules, list("--python-modules", options.modules));
   FATHOM_ASSIGN(const std::vector<std::string> whole, absolute(options.paths));
   FATHOM_ASSIGN(const std::string paths, list("--python-paths", whole));

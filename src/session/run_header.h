@@ -25,7 +25,8 @@ struct HeaderOptions {
 // Why the counter is or is not used, for `doctor`: "counter (tsc, invariant)".
 [[nodiscard]] std::string describe_tick_source();
 
-// Makes the spool in the recording's directory with its header; the run starts now.
+// Makes the spool in the recording's directory with its header; the run starts now. On failure the
+// directory of the spool may be left, without a header: the caller removes the recording.
 Result<fathom_run_header> make_spool(const std::string& directory, const HeaderOptions& options);
 
 }  // namespace fathom::session

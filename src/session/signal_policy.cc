@@ -13,6 +13,11 @@ bool is_forwarded(int number) {
   return std::ranges::find(kForwardedSignals, number) != std::end(kForwardedSignals);
 }
 
+bool asks_to_end(int number) {
+  constexpr int kEnding[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
+  return std::ranges::find(kEnding, number) != std::end(kEnding);
+}
+
 bool should_forward(const ReceivedSignal& signal, pid_t program, pid_t self) {
   const bool from_a_process =
       signal.code <= 0;  // SI_USER, SI_TKILL, SI_QUEUE; the kernel's own are above

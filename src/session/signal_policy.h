@@ -23,6 +23,10 @@ struct ReceivedSignal {
 
 [[nodiscard]] bool is_forwarded(int number);  // one of kForwardedSignals
 
+// Whether it asks a recorder that has no program to forward to to end. The others of
+// kForwardedSignals warn or tell something: a batch system's SIGUSR1 costs no records.
+[[nodiscard]] bool asks_to_end(int number);
+
 // Whether the program must still be told. One that the terminal or a process sent to our process
 // group reached it by itself (or does not concern it: it has left the group), and one that the
 // program itself sent is known to it.

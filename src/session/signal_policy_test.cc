@@ -34,6 +34,13 @@ TEST(SignalPolicy, ForwardsWhatTheProgramHasNotGot) {
     EXPECT_EQ(should_forward(c.signal, kProgram, kSelf), c.forward) << c.name;
 }
 
+TEST(SignalPolicy, WarningsEndNoRecorder) {
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU})
+    EXPECT_TRUE(asks_to_end(number)) << number;
+  for (const int number : {SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGPIPE})
+    EXPECT_FALSE(asks_to_end(number)) << number;
+}
+
 TEST(SignalPolicy, ExitStatusIsAsAShellSays) {
   EXPECT_EQ(exit_status_of(CLD_EXITED, 0), 0);
   EXPECT_EQ(exit_status_of(CLD_EXITED, 255), 255);

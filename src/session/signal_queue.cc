@@ -3,10 +3,13 @@
 // is started gets the caller's mask and dispositions back unchanged.
 #include "session/signal_queue.h"
 
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <utility>
 
 #include "base/os_error.h"
@@ -49,6 +52,33 @@ bool SignalQueue::next(siginfo_t& info) {
   info.si_code = raw.ssi_code;
   info.si_pid = static_cast<pid_t>(raw.ssi_pid);
   return true;
+}
+
+bool SignalQueue::has_forwarded() {
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  sigpending(&waiting);
+  if (std::ranges::any_of(kForwardedSignals,
+                          [&](int number) { return sigismember(&waiting, number) == 1; }))
+    return true;
+  // Read by their numbers: next() could take a forwarded one that comes now.
+  sigset_t others;
+  sigemptyset(&others);
+  sigaddset(&others, SIGCHLD);
+  sigaddset(&others, SIGPIPE);
+  const timespec now{};
+  while (sigtimedwait(&others, nullptr, &now) > 0) {
+  }
+  return false;
+}
+
+bool SignalQueue::told_to_end(int wait_ms) {
+  pollfd waiting{fd_.get(), POLLIN, 0};
+  if (wait_ms > 0) poll(&waiting, 1, wait_ms);
+  siginfo_t info;
+  bool told = false;
+  while (next(info)) told |= asks_to_end(info.si_signo);
+  return told;
 }
 
 void SignalQueue::restore_in_child() const {

@@ -20,6 +20,11 @@ class SignalQueue {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // The next signal that waits; false when there is none.
   bool next(siginfo_t& info);
+  // Whether one of kForwardedSignals waits. Others that wait are dropped if none does.
+  [[nodiscard]] bool has_forwarded();
+  // Waits until a signal comes, for this time at most, and reads all: whether one of them asks us
+  // to end (asks_to_end).
+  bool told_to_end(int wait_ms = 0);
   // Tells signals to our process group from those to us alone, once it is started.
   GroupWitness& witness() { return witness_; }
   // In the child, before exec: mask and dispositions as they were.

@@ -61,10 +61,10 @@ Availability obstacle(const std::string& library, const std::string& words) {
   Availability state{.available = false, .reason = words, .fix = ""};
   struct statvfs place {};
   if (access(library.c_str(), R_OK) != 0) {
-    state.reason = library + " may not be read";
+    state.reason = library + " cannot be read by this user";
     state.fix = as_root("chmod a+r " + library);
   } else if (statvfs(library.c_str(), &place) == 0 && (place.f_flag & ST_NOEXEC) != 0) {
-    state.reason = library + " lies where nothing may be executed (noexec)";
+    state.reason = library + " is on a file system that is mounted noexec";
     state.fix = as_root("mount -o remount,exec " + mount_point_of(library));
   } else if (const std::string line = link_line(name_for({})); !line.empty()) {
     state.fix = line;
@@ -121,10 +121,10 @@ Result<std::string> find_library(std::string_view layer) {
     FATHOM_ASSIGN(std::string library, real_path(path));
     // The loader splits LD_PRELOAD at these, and has no way to quote them.
     if (library.find_first_of(" :\n\t") != std::string::npos) {
-      return Error{
-          Code::kUnsupported,
-          "the path of " + library + " holds a space or a colon, which LD_PRELOAD cannot carry",
-          "install fathom elsewhere"};
+      return Error{Code::kUnsupported,
+                   "the path of " + library +
+                       " contains a space or a colon, which LD_PRELOAD cannot pass on",
+                   "install fathom elsewhere"};
     }
     return library;
   }

@@ -69,8 +69,9 @@ struct Followed {
   auto operator<=>(const Followed&) const = default;
 };
 
-// A source that is recording. The session calls from one thread; a source that needs threads owns
-// them.
+// A source that is recording. The session's thread calls everything, but for drain(): a thread of
+// the pump calls that while the source runs, and other calls may come at the same time. So a source
+// guards with a lock what drain() takes, and it owns the threads that it needs.
 class Source {
  public:
   Source() = default;
@@ -82,6 +83,7 @@ class Source {
   virtual Status prepare(const SourceContext& /*context*/) { return {}; }
   // The program's process, which is to become the program in a moment.
   virtual Status adopt(pid_t /*process*/) { return {}; }
+  // A failure here makes its layers unavailable; the run goes on without them.
   virtual Status start(const SourceContext& context) = 0;
   // What the recording is to say of how it was made (view `run`), once it is prepared.
   [[nodiscard]] virtual std::map<std::string, std::string> facts() const { return {}; }
@@ -110,9 +112,10 @@ struct SourceDef {
   std::span<const std::string_view> layers;
   std::string_view help;
   bool in_process;  // recorded by libfathom.so inside the program: there is nothing to make()
-  bool in_detail = false;       // adds calls up, and can also record each
-  bool joins = false;           // can record processes that run already
-  std::string_view needs = {};  // a layer that is recorded along with it
+  bool in_detail = false;        // adds calls up, and can also record each
+  bool joins = false;            // can record processes that run already
+  std::string_view needs = {};   // a layer that is recorded along with it
+  const char* driver = nullptr;  // the machine's library without which no program gets that far
   // What is wrong with what is asked of it; before anything is made. May be nullptr.
   Status (*check)(const SourceContext& context) = nullptr;
   Availability (*probe)(std::string_view layer);

@@ -16,6 +16,7 @@
 
 namespace fathom::sql {
 
+// Owns nothing: it points into the database's memory.
 class Chunk {
  public:
   struct Column {

@@ -27,7 +27,7 @@ OnRows into(Table& table) {
 Result<std::shared_ptr<ConnectionState>> connect(const std::shared_ptr<DatabaseState>& database) {
   auto state = std::make_shared<ConnectionState>(database);
   if (state->api.connect(database->handle, &state->handle) != DuckDBSuccess) {
-    return Error{Code::kIo, "DuckDB refuses a connection", ""};
+    return Error{Code::kIo, "DuckDB gives no connection", ""};
   }
   return state;
 }

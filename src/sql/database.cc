@@ -24,7 +24,7 @@ class Config {
 
   Status set(const std::string& name, const std::string& value) {
     if (api_.set_config(handle_, name.c_str(), value.c_str()) == DuckDBSuccess) return {};
-    return Error{Code::kInvalid, "DuckDB refuses " + name + " = '" + value + "'", ""};
+    return Error{Code::kInvalid, "DuckDB does not accept " + name + " = '" + value + "'", ""};
   }
   [[nodiscard]] duckdb_config handle() const { return handle_; }
 
@@ -66,7 +66,7 @@ Result<Database> Database::open_memory(const DatabaseOptions& options) {
   }
   ConnectionState connection(state);
   if (api->connect(state->handle, &connection.handle) != DuckDBSuccess) {
-    return Error{Code::kIo, "DuckDB refuses a connection", ""};
+    return Error{Code::kIo, "DuckDB gives no connection", ""};
   }
   FATHOM_TRY(register_row_function(*api, connection.handle, state->sources));
   return Database(std::move(state));

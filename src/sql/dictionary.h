@@ -13,6 +13,7 @@
 
 namespace fathom::sql {
 
+// Owns copies of its members; the texts that it was made of may go.
 class Dictionary {
  public:
   Dictionary() = default;

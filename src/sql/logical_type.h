@@ -9,6 +9,8 @@
 
 namespace fathom::sql {
 
+// Copies share the handle, which goes with the last of them. The functions (`api`) live as long as
+// the process.
 class LogicalType {
  public:
   // Takes the handle over.

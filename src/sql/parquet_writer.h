@@ -19,7 +19,8 @@ struct ParquetOptions {
 
 // Writes path + ".tmp" and renames it when it is complete: a file named `path` is always whole.
 // Texts are stored as plain UTF-8 strings, dictionary-encoded where it pays. Needs no DuckDB: its
-// COPY takes twice the time for batches that have their dictionaries already.
+// COPY takes twice the time for batches that have their dictionaries already. On failure the
+// temporary file is removed, and what `path` named before is as it was. From any thread.
 Status write_parquet(const std::string& path, const Batch& batch,
                      const ParquetOptions& options = {});
 

@@ -14,7 +14,7 @@
 
 namespace fathom::sql {
 
-// Does not move: DuckDB knows where it is.
+// Does not move: DuckDB knows where it is. One thread at a time; it must go before its connection.
 class ResultSet {
  public:
   explicit ResultSet(const DuckdbApi& api) : api_(api) {}

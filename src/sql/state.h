@@ -11,6 +11,7 @@
 
 namespace fathom::sql {
 
+// Shared by handles and connections in any thread; closed with the last of them.
 class DatabaseState {
  public:
   explicit DatabaseState(const DuckdbApi& functions) : api(functions) {}
@@ -25,6 +26,7 @@ class DatabaseState {
   std::vector<std::shared_ptr<const void>> kept;
 };
 
+// One thread at a time, but for interrupting. Keeps its database open.
 class ConnectionState {
  public:
   explicit ConnectionState(std::shared_ptr<DatabaseState> of)

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/plural.h"
 #include "sql/engine_error.h"
 #include "sql/select_guard.h"
 
@@ -33,8 +34,8 @@ class Extracted {
 Status Extracted::check() const {
   if (count_ == 1) return {};
   if (count_ > 1) {
-    return Error{Code::kInvalid, "one statement at a time",
-                 "give each its own query; PIVOT counts as one only with IN (…)"};
+    return Error{Code::kInvalid, "only one statement can be run at a time",
+                 "run each by itself; PIVOT counts as one only with IN (…)"};
   }
   const char* reason = api_.extract_statements_error(handle_);
   if (reason != nullptr && *reason != '\0') return engine_error(reason);
@@ -67,7 +68,7 @@ Result<Statement> Statement::prepare_select(const DuckdbApi& api, duckdb_connect
   // C strings end at a NUL: what stands behind one would be neither checked nor run, and nobody
   // would say so.
   if (sql.find('\0') != std::string::npos) {
-    return Error{Code::kInvalid, "the query holds a NUL character", ""};
+    return Error{Code::kInvalid, "the query contains a NUL character", ""};
   }
   const Extracted statements(api, connection, sql);
   FATHOM_TRY(statements.check());
@@ -79,15 +80,16 @@ Result<Statement> Statement::prepare_select(const DuckdbApi& api, duckdb_connect
   }
   if (api.prepared_statement_type(statement.handle_) == DUCKDB_STATEMENT_TYPE_SELECT)
     return statement;
-  return Error{Code::kDenied, "only queries that read are allowed", ""};
+  return Error{Code::kDenied, "only queries that read are allowed", "begin with SELECT"};
 }
 
 Status Statement::bind(const Parameters& parameters) {
   const idx_t wanted = api_->nparams(handle_);
   if (wanted != parameters.size()) {
     return Error{Code::kInvalid,
-                 "the query has " + std::to_string(wanted) + " parameters, " +
-                     std::to_string(parameters.size()) + " are given",
+                 "the query takes " + counted(wanted, "parameter") + ", but " +
+                     std::to_string(parameters.size()) +
+                     (parameters.size() == 1 ? " was given" : " were given"),
                  ""};
   }
   for (idx_t i = 0; i < wanted; ++i) {

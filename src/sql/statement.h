@@ -11,6 +11,8 @@
 
 namespace fathom::sql {
 
+// One thread at a time; it must go before its connection. Errors are DuckDB's words in one line
+// (engine_error.h).
 class Statement {
  public:
   // One statement, whatever it does.

@@ -13,7 +13,8 @@
 
 namespace fathom::sql {
 
-// Reads the values of one type; made once per column of a result.
+// Reads the values of one type; made once per column of a result. One thread at a time. What it
+// gives are copies; the vector must stay only while read() runs.
 class ValueReader {
  public:
   // Fails for types that have no plain form (UNION, BIGNUM): the hint says to cast.

@@ -21,7 +21,7 @@ class VectorWriter {
   [[nodiscard]] const std::string& name() const { return def_.name; }
   [[nodiscard]] duckdb_logical_type type() const { return type_.get(); }
 
-  // Fails where the data does not fit the column.
+  // kInvalid where the data does not fit the column; then the vector holds anything.
   Status write(const ColumnData& data, std::size_t rows, duckdb_vector vector) const;
 
  private:

@@ -20,7 +20,8 @@ struct CodePlace {
   bool chooses = false;
 };
 
-// Functions of .symtab and .dynsym, by offset and name. kNotFound, kCorrupt: not such a file.
+// Functions of .symtab and .dynsym, by offset and name. kNotFound, kCorrupt: not such a file. From
+// any thread: the file is opened for the call alone.
 Result<std::vector<CodePlace>> functions_of(const std::string& path);
 
 // Static probes (USDT), called provider:name; one may be at several places.

@@ -25,16 +25,19 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-// A file that stays open as long as it is looked into.
+// A file that stays open, and owns its descriptor, as long as it is looked into. One thread at a
+// time: libelf reads when it is asked. Spans and views point into the file, valid as long as this.
+// What is damaged in it is passed over: a visit sees what can be read.
 class ElfFile {
  public:
+  // kNotFound, kDenied or kIo where it cannot be opened; kCorrupt where it is no ELF file.
   static Result<ElfFile> open(const std::string& path) {
     elf_version(EV_CURRENT);
     Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd.valid()) return os_error(errno, "open " + path);
     std::unique_ptr<Elf, EndElf> elf(elf_begin(fd.get(), ELF_C_READ_MMAP, nullptr));
     if (!elf || elf_kind(elf.get()) != ELF_K_ELF)
-      return Error{Code::kCorrupt, path + " is no program or library", ""};
+      return Error{Code::kCorrupt, path + " is not a program or library", ""};
     return ElfFile(std::move(fd), std::move(elf));
   }
 

@@ -27,6 +27,11 @@ enum {
 #define FATHOM_LEAST_ADDRESSES (UINT64_C(64) << 20)
 #define FATHOM_ADDRESS_SHARE 16
 
+/* File of the spool in which processes say that the library entered them and left them alone: lines
+   "pid flags path", with the flags of EXEC. Nobody adds to one that is longer than this. */
+#define FATHOM_UNCOVERED_FILE "uncovered"
+#define FATHOM_UNCOVERED_MAX (64 << 10)
+
 /* Of runs that nobody supervises: bytes of all pools together. */
 #define FATHOM_SPOOL_MAX_VARIABLE "FATHOM_SPOOL_MAX"
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from jobs import only_one
+from questions import apart, together
 
 VICTIMS = Path(__file__).resolve().parent.parent / "victims"
 INCLUDE = VICTIMS.parent.parent / "include"
@@ -128,7 +129,7 @@ class Box:
         process = subprocess.Popen(
             words,
             cwd=self.dir,
-            env={**os.environ, **(env or {})},
+            env={**os.environ, "XDG_STATE_HOME": str(self.root / "state"), **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -190,6 +191,11 @@ class Box:
     def rows(self, sql: str) -> list[Row]:
         answer = json.loads(self.fathom("sql", self.trace, sql, "--format", "json"))
         return [tuple(row.values()) for row in answer]
+
+    def answers(self, *questions: str) -> list[list[Row]]:
+        """The rows of each question, asked at once."""
+        (told,) = json.loads(self.fathom("sql", self.trace, together(questions), "--format", "json"))
+        return [[tuple(row.values()) for row in answer] for answer in apart(told)]
 
     def value(self, sql: str) -> Any:
         return self.rows(sql)[0][0]

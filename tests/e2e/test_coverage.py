@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kit import Box, Kit, Skipped, check, check_true
+from kit import COUNT, Box, Kit, Skipped, check, check_true
 
 NOBODY = 65534
 
@@ -213,17 +213,19 @@ def test_loaded_plugins_of_a_late_library(box: Box) -> None:
 def expect_sections(box: Box, program: Path) -> None:
     box.trace = box.root / f"{program.name}.fathom"
     box.record(program, 40)
-    rows = box.rows("SELECT name, depth, count(*) FROM events WHERE name IN ('one', 'inner', 'moment') GROUP BY ALL")
-    names = {row[0]: (row[1], row[2]) for row in rows}
-    check(f"regions of {program.name}", {"one": (0, 40), "inner": (1, 40), "moment": (1, 40)}, names)
-    check("arguments", sum(range(40)), box.value("SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'one'"))
-    check("texts", 40, box.count("name = 'inner' AND args['text'] = 'words'"))
-    check(
-        "counters",
-        [(40, sum(range(40)) * 0.5)],
-        box.rows("SELECT count(*), sum(value) FROM counters WHERE name = 'level'"),
+    regions, arguments, texts, counters, reads = box.answers(
+        "SELECT name, depth, count(*) FROM events WHERE name IN ('one', 'inner', 'moment') GROUP BY ALL",
+        "SELECT sum(args['i']::BIGINT) FROM events WHERE name = 'one'",
+        COUNT.format("name = 'inner' AND args['text'] = 'words'"),
+        "SELECT count(*), sum(value) FROM counters WHERE name = 'level'",
+        COUNT.format("name = 'pread'"),
     )
-    check("reads", 1, box.count("name = 'pread'"))
+    names = {row[0]: (row[1], row[2]) for row in regions}
+    check(f"regions of {program.name}", {"one": (0, 40), "inner": (1, 40), "moment": (1, 40)}, names)
+    check("arguments", [(sum(range(40)),)], arguments)
+    check("texts", [(40,)], texts)
+    check("counters", [(40, sum(range(40)) * 0.5)], counters)
+    check("reads", [(1,)], reads)
 
 
 def test_annotations_in_any_program(box: Box) -> None:

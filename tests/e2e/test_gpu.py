@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from kit import Box, check, check_true
+from kit import COUNT, LOSSES, Box, check, check_true
 from test_cuda import CUDA, SOURCES, built, driver, environment, program
 
 WAITS = {"FATHOM_GPU_SYNC": "1"}
@@ -288,16 +288,24 @@ def test_a_tool_of_the_program(box: Box) -> None:
 def test_switched_off_and_on(box: Box) -> None:
     """cuProfilerStop takes CUPTI down, at the end of a call of the driver; cuProfilerStart begins anew."""
     record(box, "switch", 100)
-    check("kernels", 200, box.count("layer = 'gpu' AND category = 'kernel'"))
-    check("calls", 300, box.count("name = 'cuLaunchKernel'"))
     stop, start = (f"(SELECT min(ts) FROM events WHERE name = 'cuProfiler{what}')" for what in ("Stop", "Start"))
     off = f"ts > {stop} AND ts < {start}"
-    check("meanwhile", 0, box.count(f"layer = 'gpu' AND {off}"))
-    check("without a number", 100, box.count(f"name = 'cuLaunchKernel' AND correlation IS NULL AND {off}"))
+    kernels, calls, meanwhile, without, numbers, losses = box.values(
+        COUNT.format("layer = 'gpu' AND category = 'kernel'"),
+        COUNT.format("name = 'cuLaunchKernel'"),
+        COUNT.format(f"layer = 'gpu' AND {off}"),
+        COUNT.format(f"name = 'cuLaunchKernel' AND correlation IS NULL AND {off}"),
+        "SELECT count(DISTINCT correlation) FROM events WHERE name = 'cuLaunchKernel'",
+        LOSSES,
+    )
+    check("kernels", 200, kernels)
+    check("calls", 300, calls)
+    check("meanwhile", 0, meanwhile)
+    check("without a number", 100, without)
+    check("numbers", 200, numbers)
+    check("losses", 0, losses)
     check("finalised", 1, cupti_did(box).count("finalize at the end of a call"))
     check("subscribed", 2, cupti_did(box).count("subscribe"))
-    check("numbers", 200, box.value("SELECT count(DISTINCT correlation) FROM events WHERE name = 'cuLaunchKernel'"))
-    check("losses", 0, box.losses())
 
 
 def test_a_range_alone(box: Box) -> None:

@@ -150,12 +150,14 @@ def stepping(box: Box, act: str) -> None:
         told = box.told(box.run(box.kit.victim("stepping"), act, subject, env=box.unsupervised()))
         check(f"{subject}: what was done", True, told["children" if act == "fork" else "fills"] > 50)
         of_parent = "pid = (SELECT pid FROM processes ORDER BY start LIMIT 1)"
-        check(f"{subject}: rounds", told["rounds"], box.count("name = 'round'"))
-        check(f"{subject}: regions of a segment", 4000 * told["fills"], box.count("name = 'fill'"))
-        check(f"{subject}: regions of children", 20 * told["children"], box.count("name = 'child'"))
         name = {"name": "subject", "exec": "execl"}.get(subject, subject)
-        check(f"{subject}: calls", told["rounds"], box.count(f"name = '{name}' AND {of_parent}"))
-        check(f"{subject}: losses", 0, box.losses())
+        counted = ("name = 'round'", "name = 'fill'", "name = 'child'", f"name = '{name}' AND {of_parent}")
+        rounds, fills, children, calls, losses = box.values(*(COUNT.format(where) for where in counted), LOSSES)
+        check(f"{subject}: rounds", told["rounds"], rounds)
+        check(f"{subject}: regions of a segment", 4000 * told["fills"], fills)
+        check(f"{subject}: regions of children", 20 * told["children"], children)
+        check(f"{subject}: calls", told["rounds"], calls)
+        check(f"{subject}: losses", 0, losses)
 
 
 def test_forks_at_every_instruction(box: Box) -> None:

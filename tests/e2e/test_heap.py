@@ -4,6 +4,7 @@
 import json
 import platform
 import sys
+from typing import Any
 
 from kit import Box, Skipped, check, check_true, write_run_header
 
@@ -34,9 +35,17 @@ def unsupervised(box: Box) -> dict[str, str]:
     return {"LD_PRELOAD": str(library), "FATHOM_OUT": str(box.trace), "FATHOM_LAYERS": "app,heap"}
 
 
+def counts_by(box: Box, key: str, where: str = "true") -> dict[Any, Counts]:
+    """By process or thread."""
+    found: dict[Any, Counts] = {}
+    sql = f"SELECT {key}, name, {SUMS} FROM intervals WHERE layer = 'heap' AND {where} GROUP BY ALL ORDER BY ALL"
+    for owner, name, calls, errors, size in box.rows(sql):
+        found.setdefault(owner, {})[name] = (int(calls), int(errors), None if size is None else int(size))
+    return found
+
+
 def counts(box: Box, where: str = "true") -> Counts:
-    rows = box.rows(f"SELECT name, {SUMS} FROM intervals WHERE layer = 'heap' AND {where} GROUP BY name ORDER BY name")
-    return {row[0]: (int(row[1]), int(row[2]), None if row[3] is None else int(row[3])) for row in rows}
+    return counts_by(box, "true", where).get(True, {})
 
 
 def expected(rounds: int, of_key: int = 0) -> Counts:
@@ -50,10 +59,10 @@ def expected(rounds: int, of_key: int = 0) -> Counts:
 
 
 def expect_threads(box: Box, rounds: int, threads: int) -> None:
-    own = box.rows("SELECT DISTINCT tid FROM intervals WHERE layer = 'heap' AND tid != pid ORDER BY tid")
+    own = counts_by(box, "tid", "tid != pid")
     check("threads", threads, len(own))
-    for (tid,) in own:
-        check(f"calls of thread {tid}", expected(rounds, of_key=1), counts(box, f"tid = {tid}"))
+    for tid, calls in own.items():
+        check(f"calls of thread {tid}", expected(rounds, of_key=1), calls)
 
 
 def test_threads_children_and_images(box: Box) -> None:
@@ -64,10 +73,10 @@ def test_threads_children_and_images(box: Box) -> None:
     check("losses", 0, box.losses())
     expect_threads(box, rounds, threads)
     first = box.value("SELECT pid FROM processes ORDER BY start LIMIT 1")
-    forked = box.rows(f"SELECT DISTINCT pid FROM intervals WHERE layer = 'heap' AND pid != {first}")
+    forked = counts_by(box, "pid", f"pid != {first}")
     check("children", children, len(forked))
-    for (pid,) in forked:
-        check(f"calls of child {pid}", expected(rounds), counts(box, f"pid = {pid}"))
+    for pid, calls in forked.items():
+        check(f"calls of child {pid}", expected(rounds), calls)
     # The first thread did no round before the exec; its image after it did them all, and each has a constructor.
     mine = counts(box, f"tid = {first}")
     for name in ("aligned_alloc", "memalign", "posix_memalign", "reallocarray", "valloc"):
@@ -85,15 +94,16 @@ def test_rows(box: Box) -> None:
         "OR list_sum(hist) != calls OR calls < 1 OR errors > calls OR dur_min > dur_max OR dur < dur_max "
         "OR dur_max * calls < dur OR file IS NOT NULL)"
     )
-    check("rows that cannot be", 0, box.value(wrong))
     doubled = "SELECT count(*) - count(DISTINCT (ts, tid, name)) FROM intervals WHERE layer = 'heap'"
-    check("rows that should be one", 0, box.value(doubled))
-    end = box.value('SELECT max("end") FROM processes')
-    check("rows after the end", 0, box.value(f"SELECT count(*) FROM intervals WHERE layer = 'heap' AND ts > {end}"))
+    rows = "SELECT count(*) FROM intervals WHERE layer = 'heap'"
+    state, events = (f"SELECT {what} FROM layers WHERE layer = 'heap'" for what in ("state", "events"))
+    late = f"""{rows} AND ts > (SELECT max("end") FROM processes)"""
+    impossible, twice, after, number, state, events = box.values(wrong, doubled, late, rows, state, events)
+    check("rows that cannot be", 0, impossible)
+    check("rows that should be one", 0, twice)
+    check("rows after the end", 0, after)
+    check("the layer's state", ("on", number), (state, int(events)))
     expect_threads(box, 3000, 2)
-    (layer,) = box.rows("SELECT state, events FROM layers WHERE layer = 'heap'")
-    rows = box.value("SELECT count(*) FROM intervals WHERE layer = 'heap'")
-    check("the layer's state", ("on", rows), (layer[0], int(layer[1])))
     report = json.loads(box.fathom("report", box.trace, "intervals", "--top", "0", "--format", "json"))
     check_true("the report names posix_memalign", "posix_memalign" in json.dumps(report))
 

@@ -123,7 +123,14 @@ def test_report(box: Box) -> None:
     check_true("getppid and the file stand in the report", "getppid" in text and str(box.dir / "data") in text)
     out = box.root / "counters.pfw"
     box.fathom("export", box.trace, "--format", "pfw", "--dialect", "datacrumbs", "-o", out)
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    bracket, *rest = out.read_text().splitlines()
+    lines = [json.loads(line) for line in rest]
+    check("first line", "[", bracket)
+    check(
+        "calls as its notebook reads them",
+        [],
+        [line for line in lines if line["args"]["freq"] != line["args"]["count"]],
+    )
     mine = [line["args"]["count"] for line in lines if line["name"] == "getppid"]
     check("DataCrumbs' counters", (CALLS, {"sys"}), (sum(mine), {line["cat"] for line in lines}))
 

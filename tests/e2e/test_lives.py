@@ -140,16 +140,21 @@ def test_signal_reaches_the_program(box: Box) -> None:
     check("what the program said", b"got\n", out)
 
 
-def expect_told(box: Box, send: Callable[[Process], None]) -> None:
-    """The victim gets what was sent once, as without us. SIGUSR1 to the recorder alone marks the end of all before."""
+def signals_told(box: Box, send: Callable[[Process], None]) -> dict[str, int]:
+    """What the victim got. SIGUSR1 to the recorder alone marks the end of all before."""
     process = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", box.kit.victim("told"))
     box.wait_for("program", lambda: (box.dir / "ready").exists())
     send(process)
     process.send_signal(signal.SIGUSR1)
     box.wait_for("mark", lambda: (box.dir / f"told-{signal.SIGUSR1:02}").exists())
     process.send_signal(signal.SIGUSR2)
-    told = box.told(box.finish(process)[0])
-    check("signals", {"1": 0, "2": 1, "3": 1, "10": 1, "12": 1, "15": 3}, told)
+    return box.told(box.finish(process)[0])
+
+
+def expect_told(box: Box, send: Callable[[Process], None], forwarded: int) -> None:
+    """The victim gets what was sent once, as without us."""
+    expected = {"1": 0, "2": 1, "3": 1, "10": 1, "12": 1, "15": 3, "forwarded": forwarded}
+    check("signals", expected, signals_told(box, send))
 
 
 def pending(pid: int, number: int) -> bool:
@@ -178,7 +183,30 @@ def test_signals_to_the_group_come_once(box: Box) -> None:
         each(process, signal.SIGINT, lambda: box.run("kill", "-INT", "--", f"-{process.pid}"))
         each(process, signal.SIGQUIT, lambda: box.run("kill", "-QUIT", "--", str(process.pid)))
 
-    expect_told(box, send)
+    expect_told(box, send, forwarded=4)
+
+
+def test_equal_signals_in_quick_succession(box: Box) -> None:
+    """Those to the group are never forwarded, whenever they come; of those to the recorder alone at least one is."""
+    bursts, size = (2000, 2) if box.kit.full else (300, 2)
+
+    def burst(process: Process, number: int, send: Callable[[int, int], None]) -> None:
+        for turn in range(bursts):
+            box.wait_for("nothing to read", lambda: not pending(process.pid, number))
+            for _ in range(size):
+                send(process.pid, number)
+                until = time.perf_counter_ns() + turn % 300 * 1000
+                while time.perf_counter_ns() < until:
+                    pass
+
+    def send(process: Process) -> None:
+        burst(process, signal.SIGTERM, os.killpg)
+        burst(process, signal.SIGINT, os.kill)
+
+    told = signals_told(box, send)
+    check("those to the group that were forwarded", 2, told["forwarded"] - told["2"])
+    check("those to the group", True, bursts // 2 <= told["15"] <= bursts * size)
+    check("those to the recorder", True, bursts // 2 <= told["2"] <= bursts * size)
 
 
 def test_stopped_group_goes_on(box: Box) -> None:
@@ -199,7 +227,7 @@ def test_stopped_group_goes_on(box: Box) -> None:
             os.killpg(process.pid, number)
             box.wait_for(f"signal {number}", told.exists)
 
-    expect_told(box, send)
+    expect_told(box, send, forwarded=3)
 
 
 def test_killed_at_random(box: Box) -> None:

@@ -37,8 +37,14 @@ def options(box: Box, command: str) -> list[str]:
     return [name.split()[0] for name in names if name.startswith("-")]
 
 
+def listed(box: Box, command: str) -> list[str]:
+    """What --help lists under titles of their own: views, formats."""
+    below = box.fathom(command, "--help").decode().split("\nExample:")[0].split("show this help\n")[1]
+    return re.findall(r"^  ([a-z][a-z-]*)", below, re.MULTILINE)
+
+
 def test_manual_pages(box: Box) -> None:
-    """A page for each command, sound to groff, that names every option of --help."""
+    """A page for each command, sound to groff, that names every option and every list of --help."""
     groff = need("groff")
     names = commands(box)
     check_true(f"commands: {names}", "run" in names and len(names) > 10)
@@ -50,6 +56,9 @@ def test_manual_pages(box: Box) -> None:
         text = re.sub(r"\s+", "", out.decode())
         for option in options(box, page[7:]) if page != "fathom" else names:
             check_true(f"{option} in {page}.1", option in text)
+        for name in listed(box, page[7:]) if page != "fathom" else []:
+            check_true(f"{name} in the lists of {page}.1", name in text)
+    check_true("formats of export", "perfetto" in listed(box, "export"))
 
 
 def bash_replies(box: Box, *words: str) -> list[str]:

@@ -3,6 +3,7 @@
 
 import gzip
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from jobs import alone
 from kit import Box, Skipped, check, check_true
 from test_alnair import copying, preloaded, timeline
+from test_safe_spool import unshared
 
 PRELOAD = "libdftracer_preload.so"
 CANARY = b"nobody may touch these bytes\n"
@@ -206,6 +208,33 @@ def test_first_process(box: Box) -> None:
 
 def children_of(pid: int) -> list[Path]:
     return [Path("/proc") / child for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_killed_in_a_namespace(box: Box) -> None:
+    """Its pid is that of somebody else where the collector lives: its file is complete when it is gone, and not before
+    the others have ended."""
+    logs, victim = box.dir / "logs", box.kit.victim("adopts")
+    logs.mkdir()
+    env = variables(box, logs / "log")
+
+    def complete() -> int:
+        return sum(reads_in(path) == 100 for path in logs.glob("log-*.pfw.gz"))
+
+    outside = box.start(victim, "reaps", "stop", env=env)
+    box.wait_for("the file of its child", lambda: complete() == 1)
+    inside = box.start(*unshared(box), victim, "reaps", "stop", env=env)
+    box.wait_for("the file of its child in there", lambda: complete() == 2)
+    (first,) = children_of(inside.pid)
+    numbers = re.search(r"^NSpid:\t\d+\t1$", (first / "status").read_text(), re.MULTILINE)
+    check_true("it is PID 1 in there", numbers is not None)
+    os.kill(int(first.name), 9)
+    box.finish(inside, None)
+    box.wait_for("its file", lambda: complete() == 3)
+    check("the others live", None, outside.poll())
+    (box.dir / "stop").touch()
+    box.finish(outside)
+    box.wait_for("the end of the collector", lambda: not list(logs.glob(".*")))
+    check("reads", 4, complete())
 
 
 def test_subreaper(box: Box) -> None:

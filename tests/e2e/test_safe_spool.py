@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from kit import Box, Process, Skipped, check, check_true
-from test_safe_recorder import PREADS, READS, start_paused
+from test_safe_recorder import CODE, PREADS, READS, start_paused
 
 MANY = 100_000
 
@@ -39,6 +39,28 @@ def test_a_namespace_that_nobody_watched(box: Box) -> None:
     box.fathom("collect", box.trace)
     check("reads", 1000, box.count(PREADS))
     check("the spool is gone", False, (box.trace / "spool").exists())
+
+
+def test_a_container_beside(box: Box) -> None:
+    """A collector sees nobody of the container beside its own. It takes nothing from a program that lives there, ends
+    when it has heard nothing for a while, and says what it does not know."""
+    words = ["env", *(f"{key}={value}" for key, value in box.unsupervised().items())]
+    inside = unshared(box, "--mount-proc")
+    wait = "while [ ! -e collect ]; do sleep 0.05; done"
+    first = f"{' '.join(words)} {box.kit.victim('reader')} 10; touch first"
+    collector = box.start(*inside, "sh", "-c", f"{first}; {wait}; {box.kit.fathom} collect {box.trace}")
+    box.wait_for("a run of that container", (box.dir / "first").exists)
+    beside = box.start(*inside, *words, box.kit.victim("pauses"), READS, CODE)
+    box.wait_for("a program beside it", (box.dir / "ready").exists)
+    (box.dir / "collect").touch()
+    _, said = box.finish(collector)
+    check_true(f"what it says: {said!r}", b"programs of another container may still record" in said)
+    check("the program lives", None, beside.poll())
+    (box.dir / "more").touch()
+    (box.dir / "go").touch()
+    box.finish(beside, CODE)
+    box.fathom("collect", box.trace)
+    check("reads, losses", (10 + 2 * READS, 0), (box.count(PREADS), box.losses()))
 
 
 def killed(box: Box) -> Path:
@@ -120,3 +142,12 @@ def test_little_address_space(box: Box) -> None:
         told = [row["reason"] for row in box.info()["not_covered"]]
         few = kibibytes < 64 << 10
         check(f"{kibibytes} KiB", few, any("too little address space" in reason for reason in told))
+
+
+def test_little_address_space_past_the_hooks(box: Box) -> None:
+    """An exec that no library sees, with LD_PRELOAD in the environment: the program says that it is left alone."""
+    line = [box.kit.victim("ways_past"), 40 << 20, "/bin/ls", "/"]
+    bare = box.run(*line)
+    check("what it does", bare, box.record(*line))
+    told = {row["program"].rsplit("/", 1)[-1]: row["reason"] for row in box.info()["not_covered"]}
+    check("why", "too little address space (ulimit -v) to load a library", told.get("ls"))

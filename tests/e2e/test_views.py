@@ -31,10 +31,10 @@ def test_every_view(box: Box) -> None:
     for view in VIEWS:
         tables(box, view)
         box.rows(f"SELECT count(*) FROM {view}")
-    own = box.value("SELECT CAST(sum(self) AS BIGINT) FROM events")
-    calls = box.value("SELECT count(*) FROM events")
-    check("the tree has all time", own, sum(row["self"] for row in first_table(box, "tree")))
-    check("the tree has all calls", calls, sum(row["calls"] for row in first_table(box, "tree")))
+    own, calls = box.values("SELECT CAST(sum(self) AS BIGINT) FROM events", "SELECT count(*) FROM events")
+    tree = first_table(box, "tree")
+    check("the tree has all time", own, sum(row["self"] for row in tree))
+    check("the tree has all calls", calls, sum(row["calls"] for row in tree))
     check("threads have all time", own, sum(row["self"] for row in first_table(box, "layers", "--by", "tid")))
     check("functions have all time", own, sum(row["self"] for row in first_table(box, "functions")))
     for by in ("host", "pid", "tid"):

@@ -13,6 +13,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
 
 from jobs import only_one  # noqa: E402
+from questions import apart, together  # noqa: E402
 
 TOP = HERE.parent.parent
 CACHE = TOP / ".cache" / "formats"
@@ -112,6 +113,16 @@ def page_in_browser(url: str) -> Tuple[str, str]:
 
 def rows(trace: Path, sql: str) -> List[Dict[str, Any]]:
     return json.loads(ran(FATHOM, "sql", trace, sql, "--format", "json"))
+
+
+def answers(trace: Path, *questions: str) -> List[List[Dict[str, Any]]]:
+    """The rows of each, asked at once."""
+    return apart(rows(trace, together(questions))[0])
+
+
+def column(answer: List[Dict[str, Any]]) -> List[Any]:
+    """The first of a question's columns."""
+    return [next(iter(row.values())) for row in answer]
 
 
 def exported(root: Path, form: str, name: str) -> Tuple[Path, Path]:

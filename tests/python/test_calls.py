@@ -3,10 +3,10 @@
 
 import shutil
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict
 
-from kit import BUILD, FATHOM, TOP, Failure, Skip, expect, ran, rows
-from test_annotations import PROGRAMS, STRICT, one_column, pythons
+from kit import BUILD, FATHOM, TOP, Failure, Skip, answers, column, expect, ran, rows
+from test_annotations import PROGRAMS, STRICT, by_name, one_column, pythons
 
 CALLS = {"leaf": 1 + 1 + 5 + 1, "numbers": 5 + 2 + 2, "sail": 1, "fails": 1, "catches": 1, "deep": 601, "stopped": 1}
 CALLS.update({"waits": 16, "threads": 1, "main": 1, "tasks": 2})
@@ -15,6 +15,7 @@ LOOPS.update({"nested.<while 16>": (3, 24), "nested.<for 20>": (3, 18), "yields.
 LOOPS.update({"reads.<async for 34>": (1, 3), "stream.<for 29>": (4, 3), "returns.<for 39>": (1, 4)})
 LOOPS.update({"raises.<for 46>": (1, 5), "raises.<for 51>": (1, 2), "retries.<while 57>": (1, 3)})
 LOOPS.update({"<module>.<for 67>": (1, 3)})
+NAMES = "SELECT DISTINCT name FROM events ORDER BY 1"
 
 
 def traced(root: Path, *command: Any, options: Any = ()) -> Path:
@@ -23,9 +24,8 @@ def traced(root: Path, *command: Any, options: Any = ()) -> Path:
     return trace
 
 
-def counts(trace: Path, where: str) -> Dict[str, int]:
-    sql = f"SELECT split_part(name, '.', -1) AS name, count(*) AS n FROM events WHERE {where} GROUP BY 1"
-    return {row["name"]: row["n"] for row in rows(trace, sql)}
+def count_where(condition: str) -> str:
+    return f"SELECT split_part(name, '.', -1) AS name, count(*) AS n FROM events WHERE {condition} GROUP BY 1"
 
 
 def newest() -> str:
@@ -40,24 +40,21 @@ def monitored() -> Dict[str, str]:
     return found
 
 
-def names_of(trace: Path) -> List[str]:
-    return one_column(trace, "SELECT DISTINCT name FROM events ORDER BY 1")
-
-
 def test_every_call_is_there_once(root: Path) -> None:
     for version, python in pythons().items():
         trace = traced(root, python, *STRICT, PROGRAMS / "calls.py")
         names = ", ".join(f"'{name}'" for name in CALLS)
         own = f"category = '__main__' AND split_part(name, '.', -1) IN ({names})"
         wanted = {**CALLS, "numbers": 8} if version == "3.13" else CALLS  # close() no longer runs it there
-        expect(f"Python {version}", wanted, counts(trace, own))
-        expect(f"Python {version}, losses", [], rows(trace, "SELECT * FROM losses"))
         inside = """SELECT count(*) FROM events c WHERE c.category = '__main__' AND c.name = 'fails' AND EXISTS (
             SELECT 1 FROM events p WHERE p.name = 'catches' AND p.tid = c.tid AND p.depth + 1 = c.depth
             AND p.ts <= c.ts AND p.ts + p.dur >= c.ts + c.dur)"""
-        expect(f"Python {version}, nested", [1], one_column(trace, inside))
         place = "SELECT args['file'] || ':' || args['line'] FROM events WHERE name = 'main' AND category = '__main__'"
-        expect(f"Python {version}, place", [f"{PROGRAMS / 'calls.py'}:68"], one_column(trace, place))
+        calls, losses, nested, places = answers(trace, count_where(own), "SELECT * FROM losses", inside, place)
+        expect(f"Python {version}", wanted, by_name(calls))
+        expect(f"Python {version}, losses", [], losses)
+        expect(f"Python {version}, nested", [1], column(nested))
+        expect(f"Python {version}, place", [f"{PROGRAMS / 'calls.py'}:68"], column(places))
 
 
 def test_calls_that_python_makes_by_itself(root: Path) -> None:
@@ -77,9 +74,11 @@ main()"""
         trace = traced(root, python, "-c", program, options=["--python-modules", "__main__"])
         wanted = dict.fromkeys(("__getitem__", "__getattr__", "__call__", "far"), 100)
         names = ", ".join(f"'{name}'" for name in wanted)
-        if "no extension" in str(rows(trace, "SELECT reason FROM layers WHERE layer = 'python'")):
+        own = count_where(f"split_part(name, '.', -1) IN ({names})")
+        reasons, calls = answers(trace, "SELECT reason FROM layers WHERE layer = 'python'", own)
+        if "no extension" in str(reasons):
             continue
-        expect(python, wanted, counts(trace, f"split_part(name, '.', -1) IN ({names})"))
+        expect(python, wanted, by_name(calls))
 
 
 def test_filters(root: Path) -> None:
@@ -89,24 +88,26 @@ def test_filters(root: Path) -> None:
         modules = one_column(trace, "SELECT DISTINCT category FROM events")
         expect(f"Python {version}, modules", ["__main__"], modules)
         trace = traced(root, *program, options=["--python-modules", "-__main__,-importlib*,-site"])
-        expect(f"Python {version}, left out", 0, sum(counts(trace, "category IN ('__main__', 'site')").values()))
+        left_out = "SELECT count(*) FROM events WHERE category IN ('__main__', 'site')"
+        expect(f"Python {version}, left out", [0], one_column(trace, left_out))
         trace = traced(root, *program, options=["--python-paths", PROGRAMS, "--python-depth", "2"])
-        expect(f"Python {version}, depth", ["<module>", "main"], names_of(trace)[:1] + names_of(trace)[-1:])
-        deepest = "SELECT max(depth) FROM events WHERE pid = (SELECT min(pid) FROM processes)"
-        expect(f"Python {version}, depth", [1], one_column(trace, deepest))
+        deepest = "SELECT max(depth) FROM events WHERE pid = (SELECT arg_min(pid, start) FROM processes)"
+        names, depth = (column(answer) for answer in answers(trace, NAMES, deepest))
+        expect(f"Python {version}, depth", ["<module>", "main"], names[:1] + names[-1:])
+        expect(f"Python {version}, depth", [1], depth)
         trace = traced(root, *program, options=["--python-min", "1000s"])
-        expect(f"Python {version}, long ones", [], names_of(trace))
+        expect(f"Python {version}, long ones", [], one_column(trace, NAMES))
 
 
 def test_calls_of_c(root: Path) -> None:
     program = "def f(x):\n    for _ in range(10): x.append(len('four'))\nf([])"
     for version, python in pythons().items():
         trace = traced(root, python, "-c", program, options=["--python-modules", "__main__", "--python-c"])
-        got = {row["name"]: row["n"] for row in rows(trace, "SELECT name, count(*) AS n FROM events GROUP BY 1")}
         wanted = {"<module>": 1, "f": 1, "list.append": 10, "len": 10}
-        expect(f"Python {version}", wanted, {name: got.get(name) for name in wanted})
         sides = "SELECT DISTINCT category FROM events WHERE name IN ('len', 'list.append')"
-        expect(f"Python {version}", ["builtins"], one_column(trace, sides))
+        calls, modules = answers(trace, "SELECT name, count(*) AS n FROM events GROUP BY 1", sides)
+        expect(f"Python {version}", wanted, {name: by_name(calls).get(name) for name in wanted})
+        expect(f"Python {version}", ["builtins"], column(modules))
 
 
 def test_loops(root: Path) -> None:
@@ -115,21 +116,22 @@ def test_loops(root: Path) -> None:
         trace = traced(root, python, *STRICT, PROGRAMS / "loops.py", options=options)
         sql = """SELECT name, count(*) AS runs, sum(CAST(args['iterations'] AS INT)) AS turns FROM events
             WHERE args['iterations'] IS NOT NULL GROUP BY 1"""
-        expect(f"Python {version}", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in rows(trace, sql)})
         seen = "SELECT function || '.<' || kind || ' ' || line || '>' AS name, runs, turns, file, module FROM loops"
-        told = rows(trace, seen)
-        expect(f"Python {version}, view", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in told})
-        expect("where", {(str(PROGRAMS / "loops.py"), "__main__")}, {(row["file"], row["module"]) for row in told})
         longer = """SELECT count(*) FROM events o JOIN events i ON i.name = 'nested.<for 10>' AND o.name =
             'nested.<for 9>' AND i.ts >= o.ts AND i.ts + i.dur <= o.ts + o.dur AND i.depth = o.depth + 1"""
-        expect(f"Python {version}, nested", [24], one_column(trace, longer))
+        calls, told, nested = answers(trace, sql, seen, longer)
+        expect(f"Python {version}", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in calls})
+        expect(f"Python {version}, view", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in told})
+        expect("where", {(str(PROGRAMS / "loops.py"), "__main__")}, {(row["file"], row["module"]) for row in told})
+        expect(f"Python {version}, nested", [24], column(nested))
         trace = traced(root, python, PROGRAMS / "loops.py", options=[*options, "--python-turns", "2"])
         turns = "SELECT count(*) FROM events WHERE args['turn'] IS NOT NULL AND name = 'returns.<for 39>'"
-        expect(f"Python {version}, turns", [2], one_column(trace, turns))
         whole = "SELECT bool_and(self <= total AND self > 0) FROM loops"
-        expect(f"Python {version}, turns are the loop's time", [True], one_column(trace, whole))
         capped = "SELECT count FROM losses WHERE reason = 'beyond the number asked for'"
-        if one_column(trace, capped)[0] < 100:
+        two, within, lost = (column(answer) for answer in answers(trace, turns, whole, capped))
+        expect(f"Python {version}, turns", [2], two)
+        expect(f"Python {version}, turns are the loop's time", [True], within)
+        if lost[0] < 100:
             raise Failure(f"Python {version}: turns that were not recorded are not counted")
 
 
@@ -148,8 +150,9 @@ def test_a_recursion_deeper_than_the_c_stack(root: Path) -> None:
         output = root / "said"
         trace = traced(root, "sh", "-c", f'"$@" > {output}', "sh", python, "-c", program.replace("N", deep))
         expect(f"Python {version}", "0\n", output.read_text())
-        counted = one_column(trace, "SELECT coalesce(sum(count), 0) FROM losses WHERE reason LIKE '%too deep%'")[0]
-        calls = counts(trace, "name = 'f'").get("f", 0)
+        lost = "SELECT coalesce(sum(count), 0) FROM losses WHERE reason LIKE '%too deep%'"
+        both = answers(trace, lost, "SELECT count(*) FROM events WHERE name = 'f'")
+        counted, calls = (column(answer)[0] for answer in both)
         if calls + counted < 3000:
             raise Failure(f"Python {version}: {calls} calls, {counted} counted as too deep")
 

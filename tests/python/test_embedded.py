@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 from typing import Any, Dict, List
 
-from kit import BUILD, FATHOM, TOP, Skip, expect, ran, rows
-from test_annotations import PROGRAMS, pythons
+from kit import BUILD, FATHOM, TOP, Skip, answers, expect, ran, rows
+from test_annotations import PROGRAMS, by_name, pythons
 
 LIVES = 3
+COUNTS = "SELECT layer || ' ' || name AS name, count(*) AS n FROM events WHERE name NOT LIKE '<%' GROUP BY 1"
 PROGRAM = """
 def work():
     for x in range(5): pass
@@ -48,8 +49,7 @@ def recorded(root: Path, *words: Any, fathom: Path = FATHOM) -> Path:
 
 
 def counts(trace: Path) -> Dict[str, int]:
-    sql = "SELECT layer || ' ' || name AS name, count(*) AS n FROM events WHERE name NOT LIKE '<%' GROUP BY 1"
-    return {row["name"]: row["n"] for row in rows(trace, sql)}
+    return by_name(rows(trace, COUNTS))
 
 
 def test_every_life_is_traced(root: Path) -> None:
@@ -72,9 +72,9 @@ def test_no_life_is_hurt_where_nothing_can_be_traced(root: Path) -> None:
     for version, words in embedding(root).items():
         empty = [*words[:-1], "print('life', flush=True)"]
         trace = recorded(root, *empty, fathom=folder / "fathom")
-        expect(f"Python {version}", {}, counts(trace))
-        lost = rows(trace, "SELECT sum(count) AS n FROM losses WHERE layer = 'python'")[0]["n"]
-        expect(f"Python {version}, told once", 1, lost)
+        calls, lost = answers(trace, COUNTS, "SELECT sum(count) AS n FROM losses WHERE layer = 'python'")
+        expect(f"Python {version}", {}, by_name(calls))
+        expect(f"Python {version}, told once", 1, lost[0]["n"])
 
 
 def test_programs_of_dftracer(root: Path) -> None:

@@ -296,6 +296,16 @@ def test_a_long_query_can_be_interrupted(root: Path) -> None:
         expect(how, "interrupted; 42\n", ran(sys.executable, "-c", LONG.format(how=how), trace))
 
 
+def test_memory_has_a_limit(root: Path) -> None:
+    trace = small(root)
+    with fathom.open(trace, memory="32MiB") as recording:
+        large = "SELECT max(length(repeat(repeat('x' || (ts % 2), 1000), 100000))) FROM (FROM events LIMIT 4)"
+        told = refused(lambda: recording.sql(large).rows()).message
+        expect("refused", "the query needs more memory than 32.0 MiB", told)
+        expect("others go on", 1, len(recording.sql("SELECT count(*) FROM events").rows()))
+    expect("no limit", "memory 'lots' is not a valid limit", refused(fathom.open, trace, memory="lots").message)
+
+
 def test_the_summary_has_dfanalyzers_names(root: Path) -> None:
     with fathom.open(small(root)) as recording:
         summary = recording.io_summary()

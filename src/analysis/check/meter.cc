@@ -13,6 +13,7 @@
 #include "analysis/histogram.h"
 #include "analysis/insights/insights.h"
 #include "analysis/view_tools.h"
+#include "base/plural.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -224,11 +225,12 @@ Result<Reading> Meter::query(const Budget& budget) {
   const Result<Table> found = store_.query_untrusted(budget.sql);
   if (!found) return absent(found.error().message);
   if (found->rows.size() != 1 || found->columns.size() != 1) {
-    return absent(fmt::format("the query gives {} rows of {} columns, not one number",
-                              found->rows.size(), found->columns.size()));
+    return absent(fmt::format("the query returns {} with {}, not one number",
+                              counted(found->rows.size(), "row"),
+                              counted(found->columns.size(), "column")));
   }
   const std::optional<double> number = number_in(found->rows[0][0]);
-  if (!number) return absent("the query gives no number");
+  if (!number) return absent("the query returns no number");
   return Reading{number, budget.unit, ""};
 }
 

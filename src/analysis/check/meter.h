@@ -20,6 +20,7 @@ struct Reading {
   std::string detail;  // why there is no value, or what it is made of
 };
 
+// One thread, which has the store for itself.
 class Meter {
  public:
   // Both must outlive it. Rules are those that budgets of insights ask.

@@ -33,7 +33,7 @@ struct CounterSum {
 using CounterSums = std::map<CounterKey, CounterSum>;
 
 // Processes are summed: totals, and at each instant what goes up and down. Several hosts are added
-// up.
+// up. An Error is one of the store.
 Result<CounterSums> counter_sums(Store& store);
 
 [[nodiscard]] std::optional<double> find_counter(const CounterSums& sums, std::string_view name,

@@ -86,13 +86,14 @@ Result<Groups> groups_of(Store& store, const Grouping& grouping) {
 // Bytes are those of stdio and posix: a library that reads for a program calls the system itself,
 // unseen, and layers below see the same bytes again.
 Status add_figures(Store& store, RunSums& run) {
+  static const std::string kIsIo = layer_sql("layer IN @io");
   FATHOM_ASSIGN(
       const Table rows,
       store.query(fmt::format(
           "WITH {} SELECT CAST(sum(bytes) FILTER (category = 'read') AS DOUBLE), "
           "CAST(sum(bytes) FILTER (category = 'write') AS DOUBLE), CAST(sum(calls) AS DOUBLE), "
           "CAST(sum(errors) AS DOUBLE) FROM sums WHERE {}",
-          sums_sql(), layer_sql("layer IN @io"))));
+          sums_sql(), kIsIo)));
   const auto add = [&](const char* name, Measure measure, const std::optional<double>& value) {
     if (value) run.figures.push_back({name, measure, *value});
   };

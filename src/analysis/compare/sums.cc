@@ -11,7 +11,7 @@ namespace fathom::analysis {
 
 // Work of devices and of the scheduler goes on beside the threads, or while they wait.
 std::string sums_sql() {
-  return layer_sql(R"(sums AS (
+  static const std::string kText = layer_sql(R"(sums AS (
       SELECT host, layer, name, category, file, pid, calls, errors, dur, self, dur_min, dur_max,
              bytes, hist, layer NOT IN @beside AS in_threads
       FROM summary
@@ -20,6 +20,7 @@ std::string sums_sql() {
              hist, false
       FROM intervals i
       WHERE NOT EXISTS (SELECT 1 FROM summary s WHERE s.layer = i.layer)))");
+  return kText;
 }
 
 double number_or_zero(const Value& cell) { return number_in(cell).value_or(0); }

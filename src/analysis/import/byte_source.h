@@ -17,10 +17,12 @@
 
 namespace fathom::analysis {
 
+// One thread at a time. A gzip file that is cut or damaged is no Error: what is missing is a gap,
+// and counted (damage()). An Error means that the file could not be read.
 class ByteSource {
  public:
   static Result<ByteSource> open(const std::string& path);
-  static ByteSource of(std::string_view content);
+  static ByteSource of(std::string_view content);  // which must outlive it
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) noexcept;
   ~ByteSource();

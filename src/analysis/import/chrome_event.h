@@ -31,6 +31,7 @@ struct ChromeEvent {
   [[nodiscard]] std::string_view arg(std::string_view key) const;
 };
 
+// Keeps its memory from one object to the next. One thread at a time.
 class ChromeParser {
  public:
   ChromeParser();

@@ -163,7 +163,8 @@ bool matches(std::string_view head) {
 extern const ImporterDef kChromeImporter;
 const ImporterDef kChromeImporter = {
     .name = "chrome",
-    .summary = "trace events of Chrome, Kineto (PyTorch) and others, .json and .json.gz",
+    .summary =
+        "trace events as JSON, written by Chrome, Kineto (PyTorch) and others: .json, .json.gz",
     .matches = matches,
     .write = write,
 };

@@ -68,7 +68,7 @@ bool matches(std::string_view head) {
 extern const ImporterDef kCollapsedImporter;
 const ImporterDef kCollapsedImporter = {
     .name = "collapsed",
-    .summary = "collapsed stacks, a line each, as flame graph tools take them",
+    .summary = "collapsed stacks, one per line, as flame graph tools read them",
     .matches = matches,
     .write = write,
 };

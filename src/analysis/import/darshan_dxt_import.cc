@@ -151,7 +151,8 @@ bool matches(std::string_view head) {
 extern const ImporterDef kDarshanDxtImporter;
 const ImporterDef kDarshanDxtImporter = {
     .name = "darshan-dxt",
-    .summary = "accesses that Darshan traced: what 'darshan-dxt-parser' prints, or a log",
+    .summary =
+        "single accesses recorded by Darshan's DXT: a log, or the output of 'darshan-dxt-parser'",
     .matches = matches,
     .write = write,
 };

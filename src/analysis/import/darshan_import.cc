@@ -97,7 +97,7 @@ bool matches(std::string_view head) {
 extern const ImporterDef kDarshanImporter;
 const ImporterDef kDarshanImporter = {
     .name = "darshan",
-    .summary = "counters of Darshan: a log, or what 'darshan-parser' prints",
+    .summary = "Darshan's counters: a log, or the output of 'darshan-parser'",
     .matches = matches,
     .write = write,
 };

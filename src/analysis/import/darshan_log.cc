@@ -46,7 +46,7 @@ Status run_parser(const std::string& parser, const std::string& path, int output
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return Error{Code::kInvalid, path + ": " + parser + " does not read it", "it says why above"};
+  return Error{Code::kInvalid, parser + " cannot read " + path, "its own message above says why"};
 }
 
 }  // namespace

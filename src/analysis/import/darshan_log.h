@@ -15,10 +15,11 @@
 
 namespace fathom::analysis {
 
+// Owns the texts that it had made: they are files without names, gone with this.
 class DarshanTexts {
  public:
-  // Runs `parser` ("darshan-parser") on the files that are no text. kUnsupported where it is not
-  // installed.
+  // Runs `parser` ("darshan-parser") on the files that are no text, and waits for it. kUnsupported
+  // where it is not installed.
   static Result<DarshanTexts> open(std::span<const std::string> files, const std::string& parser);
   // Valid as long as this object.
   [[nodiscard]] std::span<const std::string> paths() const { return paths_; }

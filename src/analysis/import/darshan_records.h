@@ -44,6 +44,7 @@ struct DarshanFrame {
 
 enum class DarshanKind : std::uint8_t { kRead, kWrite, kMetadata };
 
+// One thread at a time. All records of a log are in memory until write().
 class DarshanRecords {
  public:
   // False: its value is none.

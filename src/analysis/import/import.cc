@@ -55,7 +55,8 @@ Result<const ImporterDef*> choose(std::span<const std::string> files, const std:
   if (!format.empty()) {
     const auto found = std::ranges::find(kImporters, format, &ImporterDef::name);
     if (found != std::end(kImporters)) return *found;
-    return usage_error("no format '" + escape_control(format) + "'", "there are " + names());
+    return usage_error("there is no format '" + escape_control(format) + "'",
+                       "formats are " + names());
   }
   FATHOM_ASSIGN(const std::string head, head_of(files.front()));
   for (const ImporterDef* def : kImporters) {
@@ -68,11 +69,13 @@ Result<const ImporterDef*> choose(std::span<const std::string> files, const std:
 // Only a recording is ever replaced.
 Status check_target(const std::string& directory, bool replace) {
   if (!path_exists(directory)) return {};
-  if (!replace) return Error{Code::kInvalid, directory + " exists", "--force replaces a recording"};
+  if (!replace)
+    return Error{Code::kInvalid, directory + " exists already",
+                 "choose another name, or --force to replace it"};
   if (const std::string writers = trace::writers_of(directory); !writers.empty())
-    return Error{Code::kInvalid, directory + " " + writers, "wait until that has ended"};
+    return Error{Code::kInvalid, directory + " " + writers, "wait until it has ended"};
   if (path_exists(join_path(directory, trace::kManifestFile))) return {};
-  return Error{Code::kInvalid, directory + " exists and is no recording", "choose another name"};
+  return Error{Code::kInvalid, directory + " exists and is not a recording", "choose another name"};
 }
 
 }  // namespace
@@ -106,7 +109,7 @@ void tell_losses(const ImportOutcome& outcome, trace::Manifest& manifest) {
 }
 
 Error nothing_found(const std::string& path) {
-  return {Code::kInvalid, path + ": no event of a trace was found", "fathom reads " + names()};
+  return {Code::kInvalid, path + " contains no event of a trace", "fathom reads " + names()};
 }
 
 }  // namespace fathom::analysis

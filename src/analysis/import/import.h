@@ -53,7 +53,7 @@ Result<ImportOutcome> import_files(std::span<const std::string> files, const std
 
 // For importers: what was left out, as losses of the recording; partial where parts are missing.
 void tell_losses(const ImportOutcome& outcome, trace::Manifest& manifest);
-// "x.json: no event of a trace was found"
+// "x.json contains no event of a trace"
 [[nodiscard]] Error nothing_found(const std::string& path);
 
 }  // namespace fathom::analysis

@@ -50,15 +50,6 @@ bool read_front(std::string_view line, std::span<const std::string_view> words, 
   return true;
 }
 
-// "cycles:u" is cycles of user code: what modifies an event is no part of its name.
-std::string_view without_modifier(std::string_view event) {
-  const std::size_t colon = event.rfind(':');
-  if (colon == std::string_view::npos) return event;
-  const bool modifies =
-      event.find_first_not_of("ukhGHIpPSDWe", colon + 1) == std::string_view::npos;
-  return modifies ? event.substr(0, colon) : event;
-}
-
 bool is_hex(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
@@ -83,7 +74,6 @@ std::optional<PerfHead> parse_perf_head(std::string_view line) {
     }
     if (next >= words.size() || !words[next].ends_with(':')) return {};
     head.event = words[next].substr(0, words[next].size() - 1);
-    head.event = without_modifier(head.event);
     const char* const end = words[next].data() + words[next].size();
     head.rest = trim(line.substr(static_cast<std::size_t>(end - line.data())));
     return head.period < 0 || head.event.empty() ? std::nullopt : std::optional(head);
@@ -200,7 +190,7 @@ bool matches(std::string_view head) {
 extern const ImporterDef kPerfScriptImporter;
 const ImporterDef kPerfScriptImporter = {
     .name = "perf-script",
-    .summary = "what 'perf script' prints",
+    .summary = "samples of perf: the output of 'perf script'",
     .matches = matches,
     .write = write,
 };

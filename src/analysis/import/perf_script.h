@@ -30,6 +30,8 @@ struct PerfHead {
 // "    55d8 main+0x15 (/bin/work)"
 [[nodiscard]] std::optional<ImportedFrame> parse_perf_frame(std::string_view line);
 
+// One thread at a time. A sample is handed on when its last line has come; an Error from on_sample
+// is returned by the call that brought that line.
 class PerfScript {
  public:
   using OnSample = std::function<Status(const ImportedSample&)>;

@@ -151,7 +151,7 @@ bool matches(std::string_view head) {
 extern const ImporterDef kPfwImporter;
 const ImporterDef kPfwImporter = {
     .name = "pfw",
-    .summary = "lines of JSON of DFTracer or DataCrumbs, .pfw and .pfw.gz",
+    .summary = "lines of JSON written by DFTracer or DataCrumbs: .pfw, .pfw.gz",
     .matches = matches,
     .write = write,
 };

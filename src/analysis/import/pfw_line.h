@@ -38,6 +38,7 @@ struct PfwLine {
 [[nodiscard]] std::optional<std::int64_t> number_of(std::string_view text);
 [[nodiscard]] std::optional<double> real_of(std::string_view text);
 
+// Keeps its memory from one line to the next. One thread at a time.
 class PfwParser {
  public:
   enum class Outcome : std::uint8_t { kLine, kNothing, kDamaged };

@@ -21,6 +21,7 @@ struct PfwBatches {
   trace::IntervalBatch intervals;
 };
 
+// One thread at a time. Nothing fails: what a line lacks is NULL in its row.
 class PfwRows {
  public:
   // Both must outlive this; `facts` is finished.

@@ -41,7 +41,7 @@ TEST_F(SampleImportTest, PerfScript) {
   EXPECT_EQ(outcome->damaged_lines, 1);
   expect_count(
       "samples WHERE pid = 1234 AND tid = 1235 AND cpu = 1 AND ts = 0 AND weight = 250000 AND "
-      "event = 'cpu-clock'",
+      "event = 'cpu-clock:uH'",
       1);
   expect_count("samples WHERE ts = 250000 AND cpu = 0", 1);
   expect_count("samples WHERE event = 'sched:sched_switch' AND stack IS NULL AND pid = 0", 1);
@@ -80,7 +80,7 @@ TEST(PerfHead, DialectsOfPerf) {
   };
   const Case cases[] = {
       {"work 7 12.5: 99 cycles:", "work", -1, 7, 12'500'000'000, 99, "cycles"},
-      {"  a b c  7/8 [003] 1.000000001: cycles:ppp:", "a b c", 7, 8, 1'000'000'001, 1, "cycles"},
+      {"  a b c  7/8 [003] 1.000000001: cycles:ppp:", "a b c", 7, 8, 1'000'000'001, 1, "cycles:ppp"},
       {"work 7/7 1.5: 1 task-clock: 55d8 main+0x1 (/x)", "work", 7, 7, 1'500'000'000, 1,
        "task-clock"},
   };

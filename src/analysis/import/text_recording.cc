@@ -369,7 +369,7 @@ class TextReader {
 Result<ImportOutcome> write(std::span<const std::string> files, const std::string& directory,
                             const ImportOptions& /*options*/) {
   if (files.size() != 1)
-    return Error{Code::kInvalid, "a textual recording is one file", "import each into its own"};
+    return Error{Code::kInvalid, "a recording as text is one file", "import each file by itself"};
   FATHOM_ASSIGN(const std::string text, read_file(files.front()));
   Result<std::int64_t> rows = write_text_recording(text, directory);
   if (!rows) return std::move(rows.error()).with(files.front());
@@ -391,7 +391,7 @@ Status check_text_recording(std::string_view text) { return TextReader().read(te
 extern const ImporterDef kTextImporter;
 const ImporterDef kTextImporter = {
     .name = "text",
-    .summary = "a recording as a text that people write",
+    .summary = "a recording written by hand, as Fathom's tests use it (docs/formats/foreign.md)",
     .matches = [](std::string_view head) { return head.starts_with(kTextRecordingMark); },
     .write = write,
 };

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "analysis/layer_sql.h"
 #include "base/cell.h"
 #include "base/plural.h"
 #include "base/text.h"
@@ -129,11 +130,11 @@ Result<Rule> parse_rule(std::string_view text, const std::string& where) {
   const std::string_view rest = text.substr(end);
   const std::size_t mark =
       rest.starts_with(kEvidenceMark) ? 0 : rest.find("\n" + std::string(kEvidenceMark));
-  rule.query = without_semicolon(rest.substr(0, mark));
+  rule.query = layer_sql(without_semicolon(rest.substr(0, mark)));
   if (rule.query.empty()) return bad_rule(where, "there is no query");
   if (mark == std::string_view::npos) return bad_rule(where, "there is no '-- evidence:'");
-  rule.evidence =
-      without_semicolon(rest.substr(rest.find(kEvidenceMark, mark) + kEvidenceMark.size()));
+  rule.evidence = layer_sql(
+      without_semicolon(rest.substr(rest.find(kEvidenceMark, mark) + kEvidenceMark.size())));
   if (rule.evidence.empty()) return bad_rule(where, "there is no query after '-- evidence:'");
   return rule;
 }

@@ -46,10 +46,12 @@ struct Rule {
 
 [[nodiscard]] std::string_view severity_name(Severity severity);
 
-// `where` names the text in errors.
+// `where` names the text in errors, which are kCorrupt. Words for kinds of layers (layer_sql.h) are
+// replaced in both queries.
 Result<Rule> parse_rule(std::string_view text, const std::string& where);
 
-// The words with the row's values in place. A column that the table does not have is an error.
+// The words with the row's values in place. kCorrupt for a column that the table does not have, or
+// a form that does not exist.
 Result<std::string> fill_in(std::string_view words, const Table& table,
                             const std::vector<Value>& row);
 

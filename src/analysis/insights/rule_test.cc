@@ -35,6 +35,14 @@ std::string without(std::string text, const std::string& part, const std::string
   return text;
 }
 
+TEST(Rule, NamesKindsOfLayers) {
+  const Result<Rule> rule = parse_rule(
+      without(without(kSound, "1 AS n", "layer IN @io AS n"), "SELECT 2", "SELECT @own"), "here");
+  ASSERT_TRUE(rule) << rule.error().message;
+  EXPECT_EQ(rule->query, "SELECT layer IN ('stdio', 'posix') AS n");
+  EXPECT_EQ(rule->evidence, "SELECT ('app', 'python', 'stdio', 'posix')");
+}
+
 TEST(Rule, SaysWhatIsWrongWithIt) {
   const struct {
     std::string text, what;

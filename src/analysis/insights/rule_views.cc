@@ -3,6 +3,8 @@
 // thread time.
 #include "analysis/insights/rule_views.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "analysis/layer_sql.h"
@@ -18,15 +20,8 @@ constexpr char kIo[] = R"(
   WHERE layer IN @io AND category IN ('read', 'write') AND file LIKE '/%'
     AND NOT starts_with(file, '/proc/') AND NOT starts_with(file, '/sys/') AND NOT starts_with(file, '/dev/'))";
 
-}  // namespace
-
-std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
-  const std::string known =
-      wall ? std::to_string(*wall) : R"(greatest(coalesce((SELECT max("last") FROM summary), 0),
-                         coalesce((SELECT max(ts) FROM counters), 0)))";
-  return layer_sql(R"(
-  WITH runs AS (SELECT CAST()" +
-                   known + R"( AS BIGINT) AS wall),
+constexpr char kTotals[] = R"(
+  WITH runs AS (SELECT CAST({wall} AS BIGINT) AS wall),
   sums AS (
     SELECT *, coalesce(layer IN @kernel, false) AS kernel
     FROM summary WHERE @undevice),  -- the time of devices is no thread's
@@ -43,14 +38,23 @@ std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
   SELECT wall,
          CAST(greatest(CASE threads WHEN 0 THEN wall ELSE life END, in_calls) AS BIGINT) AS thread_time,
          CAST(in_calls AS BIGINT) AS in_calls, threads, processes, CAST(events AS BIGINT) AS events,
-         CAST()" + std::to_string(begin) +
-                   R"( AS BIGINT) AS "begin"
-  FROM runs, calls, lives, who)");
+         CAST({begin} AS BIGINT) AS "begin"
+  FROM runs, calls, lives, who)";
+
+}  // namespace
+
+std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
+  const std::string known =
+      wall ? std::to_string(*wall) : R"(greatest(coalesce((SELECT max("last") FROM summary), 0),
+                         coalesce((SELECT max(ts) FROM counters), 0)))";
+  static const std::string kText = layer_sql(kTotals);
+  return fmt::format(fmt::runtime(kText), fmt::arg("wall", known), fmt::arg("begin", begin));
 }
 
 Status create_rule_views(sql::Connection& connection, std::optional<std::int64_t> wall) {
   FATHOM_TRY(connection.execute("CREATE OR REPLACE VIEW totals AS" + totals_sql(wall, 0)));
-  return connection.execute(layer_sql(kIo));
+  static const std::string kText = layer_sql(kIo);
+  return connection.execute(kText);
 }
 
 }  // namespace fathom::analysis

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 
 namespace fathom::analysis {
@@ -35,6 +36,12 @@ Result<Table> table_of(Store& store, const std::string& select, const std::strin
 }
 
 Report report_of(Table table) { return Report{.words = {}, .sections = {{std::move(table)}}}; }
+
+// The calls are layer cuda's alone; the work that they start is done by the layers of devices.
+const std::string& devices() {
+  static const std::string kList = layer_sql("@device");
+  return kList;
+}
 
 // --- calls
 
@@ -85,7 +92,7 @@ std::string kernels_sql(const std::string& keys) {
            FROM events WHERE layer = 'cuda' AND args['kernel'] IS NOT NULL
            UNION ALL BY NAME
            SELECT * EXCLUDE (dur), name AS kernel, dur AS ran
-           FROM events WHERE layer = 'gpu' AND category = 'kernel')
+           FROM events WHERE layer IN {devices} AND category = 'kernel')
          SELECT {keys} kernel, count(*) FILTER (NOT captured) AS calls,
                 count(*) FILTER (captured) AS captured, count(error) AS errors,
                 CAST(sum(dur) AS BIGINT) AS total,
@@ -95,7 +102,7 @@ std::string kernels_sql(const std::string& keys) {
                 mode(args['grid']) AS grid, mode(args['block']) AS block,
                 max(TRY_CAST(args['shared_memory'] AS BIGINT)) AS shared_memory
          FROM launches GROUP BY {keys} kernel)",
-      fmt::arg("keys", keys));
+      fmt::arg("keys", keys), fmt::arg("devices", devices()));
 }
 
 Result<Report> run_kernels(Store& store, const ViewOptions& options) {
@@ -135,7 +142,7 @@ std::string copies_sql(const std::string& keys) {
                        ELSE coalesce(nullif(regexp_extract(name, 'HtoD|DtoH|DtoD|HtoH|peer'), ''),
                                      '?') END AS direction
            FROM events
-           WHERE layer = 'gpu' AND category IN ('copy', 'set', 'gpu_memcpy', 'gpu_memset'))
+           WHERE layer IN {devices} AND category IN ('copy', 'set', 'gpu_memcpy', 'gpu_memset'))
          SELECT {keys} direction, count(*) FILTER (NOT captured) AS calls,
                 count(*) FILTER (captured) AS captured, count(error) AS errors,
                 CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes,
@@ -145,7 +152,7 @@ std::string copies_sql(const std::string& keys) {
                 CAST(sum(moved) AS BIGINT) AS gpu_bytes, CAST(sum(ran) AS BIGINT) AS gpu_total,
                 CAST(1e9 * sum(moved) / nullif(sum(ran), 0) AS BIGINT) AS bytes_a_second
          FROM moves GROUP BY {keys} direction)",
-      fmt::arg("keys", keys));
+      fmt::arg("keys", keys), fmt::arg("devices", devices()));
 }
 
 Result<Report> run_copies(Store& store, const ViewOptions& options) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/walk/call_parts.h"
 #include "base/plural.h"
@@ -22,6 +23,10 @@ using enum Measure;
 
 // A request goes on while its thread sleeps: layer sched is inside all others.
 constexpr std::string_view kInnermost = "sched";
+constexpr std::string_view kRequests = "block";
+constexpr std::string_view kCallsOfKernel = "syscall";
+// What to record for more levels, outermost first: vfs tells hardly more than syscall does.
+constexpr std::string_view kTelling[] = {kCallsOfKernel, "fs", "pagecache", kRequests, kInnermost};
 constexpr std::int64_t kDepths = 1 << 20;  // of a layer
 
 std::int64_t place_of(std::string_view layer) {
@@ -120,7 +125,7 @@ class Explainer {
     }
     const auto calls = calls_.find(row.thread);
     if (calls == calls_.end()) return;
-    const bool by_begin = kinds_[row.piece.kind].layer == "block";
+    const bool by_begin = kinds_[row.piece.kind].layer == kRequests;
     const std::int64_t at = by_begin ? row.piece.ts : row.piece.ts + row.piece.dur / 2;
     const auto after = std::ranges::upper_bound(calls->second, at, {}, &CallPiece::ts);
     if (after == calls->second.begin()) return;
@@ -169,8 +174,8 @@ class Explainer {
 std::string_view rest_of(std::string_view layer) {
   if (trace::is_code(layer)) return "(own code)";
   if (trace::is_io(layer)) return "(the C library, and the way to the kernel)";
-  if (layer == "syscall" || layer == "vfs") return "(the kernel: copying, locks, page cache)";
-  if (layer == "block") return "(the device, while the thread ran)";
+  if (layer == kCallsOfKernel || layer == "vfs") return "(the kernel: copying, locks, page cache)";
+  if (layer == kRequests) return "(the device, while the thread ran)";
   return "(the rest)";
 }
 
@@ -232,8 +237,10 @@ Result<std::string> not_in_detail(Store& store, const std::string& layer) {
   std::set<std::string> known;
   for (const auto& row : seen.rows) known.insert(text_of(row[0]));
   std::vector<std::string> missing;
-  for (const char* below : {"syscall", "fs", "pagecache", "block", "sched"}) {
-    if (place_of(below) > place_of(layer) && !known.contains(below)) missing.emplace_back(below);
+  for (const std::string_view below : kTelling) {
+    std::string name(below);
+    if (place_of(below) > place_of(layer) && !known.contains(name))
+      missing.push_back(std::move(name));
   }
   return join(missing, ",");
 }
@@ -249,10 +256,11 @@ Result<Report> nothing_found(Store& store, const std::string& where) {
 
 // The one that took longest, of libraries and the kernel where there are such.
 Result<std::string> longest_call(Store& store, const std::string& where) {
-  FATHOM_ASSIGN(const Table found,
-                store.query("SELECT name FROM events WHERE " + where +
-                            " GROUP BY name, layer ORDER BY layer IN ('stdio', 'posix', 'syscall') "
-                            "DESC, sum(dur) DESC, name LIMIT 1"));
+  static const std::string kLibrariesFirst =
+      layer_sql(fmt::format("(layer IN @io OR layer = '{}') DESC", kCallsOfKernel));
+  FATHOM_ASSIGN(const Table found, store.query("SELECT name FROM events WHERE " + where +
+                                               " GROUP BY name, layer ORDER BY " + kLibrariesFirst +
+                                               ", sum(dur) DESC, name LIMIT 1"));
   return found.rows.empty() ? std::string() : text_of(found.rows[0][0]);
 }
 

@@ -27,6 +27,7 @@ std::string same_group(const std::vector<std::string>& by) {
 
 // Histograms are summed bucket by bucket, and only those of the rows that are shown.
 std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows) {
+  static const std::string kOfThreads = layer_sql("@undevice");
   return fmt::format(
       R"(WITH grouped AS (
            SELECT {keys}, sum(calls) AS calls, sum(errors) AS errors, sum(self) AS self,
@@ -50,7 +51,7 @@ std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows)
                 CAST(of_threads AS BIGINT) AS of_threads, all_rows, bs, ns
          FROM t LEFT JOIN hists USING (r) ORDER BY r)",
       fmt::arg("keys", columns_sql(by)), fmt::arg("t_keys", columns_sql(by, "t.")),
-      fmt::arg("same", same_group(by)), fmt::arg("of_threads", layer_sql("@undevice")),
+      fmt::arg("same", same_group(by)), fmt::arg("of_threads", kOfThreads),
       fmt::arg("limit", limit_sql(rows)));
 }
 

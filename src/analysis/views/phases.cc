@@ -15,7 +15,7 @@ constexpr std::int64_t kRows = 20;
 
 // What lies inside, in the same thread, comes from the tree.
 std::string sql() {
-  return layer_sql(R"(
+  static const std::string kText = layer_sql(R"(
     WITH inside AS (
       SELECT phase, CAST(coalesce(sum(self) FILTER (layer IN @code), 0) AS BIGINT) AS app,
              CAST(coalesce(sum(self) FILTER (layer IN @io), 0) AS BIGINT) AS io,
@@ -23,6 +23,7 @@ std::string sql() {
                   AS BIGINT) AS other
       FROM (SELECT layer, self, unnest(list_distinct(path)) AS phase FROM tree) GROUP BY phase)
     SELECT phase_times.*, app, io, other FROM phase_times JOIN inside USING (phase))");
+  return kText;
 }
 
 Result<Report> run(Store& store, const ViewOptions& options) {

@@ -85,7 +85,8 @@ Result<Report> run_threads(Store& store, const ViewOptions& options) {
 }  // namespace
 
 Result<Table> processes_table(Store& store, std::int64_t rows) {
-  FATHOM_ASSIGN(Table table, life_table(store, layer_sql(kProcesses), rows, "processes"));
+  static const std::string kText = layer_sql(kProcesses);
+  FATHOM_ASSIGN(Table table, life_table(store, kText, rows, "processes"));
   table.title = "Processes";
   return table;
 }

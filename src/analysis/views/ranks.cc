@@ -16,7 +16,7 @@ constexpr std::int64_t kRows = 50;
 // A rank may consist of several processes. Without any rank in the recording a process stands for
 // one. `behind`: how much longer it was in recorded calls than the one in the middle.
 std::string sql() {
-  return layer_sql(R"(
+  static const std::string kText = layer_sql(R"(
     WITH lives AS (
       SELECT host, pid, any_value(rank) AS rank, min(start) AS start,
              max(coalesce("end", totals."begin" + wall)) AS stop
@@ -43,6 +43,7 @@ std::string sql() {
       WHERE rank IS NOT NULL OR NOT yes
       GROUP BY rank, CASE WHEN NOT yes THEN l.pid END, CASE WHEN NOT yes THEN l.host END)
     SELECT *, 100.0 * in_calls / nullif(median(in_calls) OVER (), 0) - 100 AS behind FROM grouped)");
+  return kText;
 }
 
 struct Compared {

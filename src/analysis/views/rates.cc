@@ -39,6 +39,8 @@ std::string bandwidth_sql(const std::string& keys) {
 // Threads in calls of the I/O layers, in regions and functions of the program and not in a call
 // inside, and in any call: on average over a stretch of time.
 std::string concurrency_sql(const std::string& keys) {
+  static const std::string kIsIo = layer_sql("layer IN @io");
+  static const std::string kIsCode = layer_sql("layer IN @code");
   const auto threads = [](std::string_view where) {
     return fmt::format("round(coalesce(sum(busy) FILTER ({}), 0) * bins / wall, 6)", where);
   };
@@ -46,9 +48,8 @@ std::string concurrency_sql(const std::string& keys) {
       R"(SELECT {keys} b AS bin, bins, "begin" + b * wall // bins AS ts, wall // bins AS width,
                 {io} AS io, {app} AS app, {any} AS "all", CAST(sum(calls) AS BIGINT) AS calls
          FROM ({cut}) GROUP BY {keys} b, "begin", wall, bins)",
-      fmt::arg("keys", keys), fmt::arg("io", threads(layer_sql("layer IN @io"))),
-      fmt::arg("app", threads(layer_sql("layer IN @code"))), fmt::arg("any", threads("true")),
-      fmt::arg("cut", stretches_sql(keys, kBins)));
+      fmt::arg("keys", keys), fmt::arg("io", threads(kIsIo)), fmt::arg("app", threads(kIsCode)),
+      fmt::arg("any", threads("true")), fmt::arg("cut", stretches_sql(keys, kBins)));
 }
 
 std::string bandwidth_view() { return bandwidth_sql(""); }

@@ -159,8 +159,9 @@ std::string tree_sql(const std::vector<std::string>& by) {
     return by.empty() ? std::string(node)
                       : fmt::format("CASE WHEN {0} IS NOT NULL THEN hash({1}{0}) END", node, keys);
   };
-  return layer_sql(fmt::format(kTree, fmt::arg("keys", keys), fmt::arg("node", own("node")),
-                               fmt::arg("parent", own("parent"))));
+  static const std::string kText = layer_sql(kTree);
+  return fmt::format(fmt::runtime(kText), fmt::arg("keys", keys), fmt::arg("node", own("node")),
+                     fmt::arg("parent", own("parent")));
 }
 
 extern const ViewDef kTreeView;

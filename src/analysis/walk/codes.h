@@ -7,6 +7,7 @@
 
 namespace fathom::analysis {
 
+// One thread at a time. A code, and a pointer from known(), hold as long as this.
 class Codes {
  public:
   // True where it is new.

@@ -92,15 +92,15 @@ class GpuIdlePass {
 
   // Synchronising is the host's; annotations are no work.
   Status find_gaps() {
-    FATHOM_TRY(store_.stream_chunks(
+    static const std::string kWork = layer_sql(
         "SELECT hash(host, device) AS place, hash(host, pid), hash(host), correlation, ts, "
-        "ts + dur, host, CAST(device AS BIGINT) FROM events WHERE layer = 'gpu' AND dur > 0 "
+        "ts + dur, host, CAST(device AS BIGINT) FROM events WHERE layer IN @device AND dur > 0 "
         "AND category IS DISTINCT FROM 'sync' "
-        "AND category IS DISTINCT FROM 'gpu_user_annotation' ORDER BY place, ts",
-        [this](const sql::Chunk& chunk) -> Status {
-          for (std::size_t row = 0; row < chunk.rows(); ++row) add_work(chunk, row);
-          return {};
-        }));
+        "AND category IS DISTINCT FROM 'gpu_user_annotation' ORDER BY place, ts");
+    FATHOM_TRY(store_.stream_chunks(kWork, [this](const sql::Chunk& chunk) -> Status {
+      for (std::size_t row = 0; row < chunk.rows(); ++row) add_work(chunk, row);
+      return {};
+    }));
     for (std::uint32_t code = 0; code < devices_.size(); ++code) end_work(code);
     return {};
   }
@@ -150,20 +150,19 @@ class GpuIdlePass {
 
   // Of threads that launched. Waiting for a CPU or a device lies beside what the program does.
   Status add_events() {
-    return store_.stream_chunks(
-        layer_sql(
-            "SELECT hash(host, pid, tid), hash(layer, name, category), ts, ts + dur, layer, name, "
-            "category FROM events WHERE dur > 0 AND layer NOT IN @beside"),
-        [this](const sql::Chunk& chunk) -> Status {
-          for (std::size_t row = 0; row < chunk.rows(); ++row) {
-            const std::uint32_t* const thread = threads_.known(chunk.int64s(0)[row]);
-            if (thread == nullptr) continue;
-            std::uint32_t kind = 0;
-            if (kind_codes_.find(chunk.int64s(1)[row], kind)) add_kind(chunk, row);
-            pieces_.add({chunk.int64s(2)[row], chunk.int64s(3)[row], *thread, kind});
-          }
-          return {};
-        });
+    static const std::string kEvents = layer_sql(
+        "SELECT hash(host, pid, tid), hash(layer, name, category), ts, ts + dur, layer, name, "
+        "category FROM events WHERE dur > 0 AND layer NOT IN @beside");
+    return store_.stream_chunks(kEvents, [this](const sql::Chunk& chunk) -> Status {
+      for (std::size_t row = 0; row < chunk.rows(); ++row) {
+        const std::uint32_t* const thread = threads_.known(chunk.int64s(0)[row]);
+        if (thread == nullptr) continue;
+        std::uint32_t kind = 0;
+        if (kind_codes_.find(chunk.int64s(1)[row], kind)) add_kind(chunk, row);
+        pieces_.add({chunk.int64s(2)[row], chunk.int64s(3)[row], *thread, kind});
+      }
+      return {};
+    });
   }
 
   void add_kind(const sql::Chunk& chunk, std::size_t row) {

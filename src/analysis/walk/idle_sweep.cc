@@ -29,7 +29,7 @@ Idle cause_of(const WalkKind& kind) {
   if (activity_of(kind) == Activity::kRegionIo) return Idle::kData;
   if (trace::is_io(layer)) return activity_of(kind) == Activity::kIo ? Idle::kIo : Idle::kWait;
   if (layer == "python") return Idle::kPython;
-  return layer == "app" || layer == "user" || layer == "heap" ? Idle::kRegion : Idle::kSystem;
+  return trace::is_kernel(layer) ? Idle::kSystem : Idle::kRegion;
 }
 
 void IdleSweep::Time::add(std::int64_t stretch) {

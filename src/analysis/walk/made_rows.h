@@ -16,6 +16,7 @@
 namespace fathom::analysis {
 
 // Columns of numbers and texts, any of which may be NULL. Every column gets a value for every row.
+// One thread at a time. The columns that it hands out stay where they are as long as it lives.
 class MadeRows {
  public:
   explicit MadeRows(const MadeTable& table) : table_(table) {}

@@ -14,6 +14,7 @@
 
 namespace fathom::analysis {
 
+// One thread at a time. Memory grows with the number of rounds.
 class Rounds {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -13,6 +13,7 @@
 
 namespace fathom::analysis {
 
+// One thread at a time. kIo where the file cannot be made or written: a full disk, mostly.
 class RunFile {
  public:
   Status append(std::span<const std::byte> bytes);

@@ -18,7 +18,8 @@
 
 namespace fathom::analysis {
 
-// Rows are plain bytes with an operator<. A failure to write is kept until they are taken.
+// Rows are plain bytes with an operator<. One thread at a time. A failure to write is kept until
+// they are taken: take() returns it, and then no row comes.
 template <class Row>
 class SortedRuns {
   static_assert(std::is_trivially_copyable_v<Row>);

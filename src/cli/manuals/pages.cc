@@ -72,6 +72,11 @@ std::string option_tag(const Argument& option) {
   return option.metavar.empty() ? tag : tag + " \\fI" + roff(option.metavar) + "\\fR";
 }
 
+std::string upper_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::string examples(std::string_view lines) {
   std::string text = ".SH EXAMPLES\n.nf\n";
   for (const std::string_view line : split(lines, '\n')) text += "    " + roff(line) + "\n";
@@ -120,6 +125,10 @@ std::string command_page(const Manual& manual) {
   page += ".SH OPTIONS\n";
   for (const Argument& option : manual.takes.options)
     page += tagged(option_tag(option), option.help);
+  for (const auto& [heading, rows] : manual.takes.lists) {
+    page += ".SH " + roff(upper_case(heading)) + "\n";
+    for (const Argument& row : rows) page += tagged("\\fB" + roff(row.names) + "\\fR", row.help);
+  }
   page += kStatus;
   page += examples(command.example);
   return page + ".SH SEE ALSO\n\\fBfathom\\fR(1)\n";

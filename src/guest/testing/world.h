@@ -29,7 +29,11 @@ struct Contents {
 
 // Attaches when first called.
 void enter_world();
-void become_child();  // after fork(), in the child
+// The same, in the spool of a run that others read. Pools that are made here say that `creator`
+// made them; this thread's records are its own process's.
+void enter_spool(const std::string& directory, int creator);
+void be_thread_of_this_process();  // in each further thread then
+void become_child();               // after fork(), in the child
 Contents read_spool();
 std::uint64_t losses(unsigned source, unsigned reason);
 // While one exists, no further pool is made.

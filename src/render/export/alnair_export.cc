@@ -36,7 +36,8 @@ constexpr ExporterPart kParts[] = {{kAlnairMetrics, write_metrics},
 extern const ExporterDef kAlnairExporter;
 const ExporterDef kAlnairExporter = {
     .name = "alnair",
-    .summary = "a folder with metrics.log and timeline.log, as Alnair's CUDA interposer wrote them",
+    .summary =
+        "a directory with metrics.log and timeline.log, as Alnair's CUDA interposer writes them",
     .parts = kParts,
     .layer = "cuda",
 };

@@ -14,6 +14,8 @@
 
 namespace fathom::render {
 
+// One thread at a time. Views that it gives are valid as long as it is, or, where a text stays as
+// it is, as long as that text.
 class Anonymizer {
  public:
   explicit Anonymizer(std::string key) : key_(std::move(key)) {}

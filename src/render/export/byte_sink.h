@@ -12,17 +12,21 @@
 
 namespace fathom::render {
 
+// One thread at a time. Owns the file and its temporary name (PATH.part-PID). After an Error from
+// write() let it go: the temporary file is removed, and a file that was there before stays.
 class ByteSink {
  public:
   // "-" is standard output. Devices and pipes are written to as they are.
   static Result<ByteSink> open(const std::string& path, bool gzip);
-  // Goes on at the end of a file, which is there at once; compressed, in a member of its own.
+  // Goes on at the end of a file, which is there at once; compressed, in a member of its own. What
+  // was written before an Error stays there.
   static Result<ByteSink> append(const std::string& path, bool gzip);
   ByteSink(ByteSink&&) noexcept;
   ByteSink& operator=(ByteSink&&) noexcept;
   ~ByteSink();  // without finish() nothing is left of a file
 
   Status write(std::string_view bytes);
+  // Puts the file in its place. Nothing may be written afterwards.
   Status finish();
   // For writers that need a path instead of a sink: what they put there becomes the file at
   // finish(). kUsage where the output is no file.
@@ -34,7 +38,8 @@ class ByteSink {
   std::unique_ptr<State> state_;
 };
 
-// Text that exporters build up and hand over in large pieces.
+// Text that exporters build up and hand over in large pieces. The sink must outlive it; what was
+// not flushed when it goes is dropped.
 class SinkBuffer {
  public:
   explicit SinkBuffer(ByteSink& sink) : sink_(&sink) {}

@@ -25,12 +25,11 @@ class ChromeWriter {
     FATHOM_TRY(from.events(EventOrder::kAny, [&](const ExportEvent& event) { return add(event); }));
     FATHOM_TRY(from.counters([&](const ExportCounter& counter) { return add(counter); }));
     FATHOM_TRY(interval_counters(from, [&](const ExportCounter& counter) { return add(counter); }));
-    buffer_.text() += "\n],\"samples\":[";
-    first_ = true;
+    buffer_.text() += "\n]";
     FATHOM_TRY(from.samples([&](const ExportSample& sample) { return add(sample); }));
-    buffer_.text() += "\n],\"stackFrames\":{";
+    if (has_samples_) buffer_.text() += "\n]";
     FATHOM_TRY(add_stacks());
-    buffer_.text() += "\n}}\n";
+    buffer_.text() += "}\n";
     return buffer_.flush();
   }
 
@@ -41,6 +40,13 @@ class ChromeWriter {
     out += first_ ? "\n" : ",\n";
     first_ = false;
     return out;
+  }
+
+  // Viewers take an empty part for a profile without samples and show no events, so it is written
+  // only when there is something in it.
+  void open_part(std::string_view name, char bracket) {
+    buffer_.text().append(",\"").append(name).append("\":").push_back(bracket);
+    first_ = true;
   }
 
   std::string& open(std::string_view phase) {
@@ -162,6 +168,8 @@ class ChromeWriter {
 
   // `sf` is the stack by its innermost frame, which knows the one that holds it.
   Status add(const ExportSample& sample) {
+    if (!has_samples_) open_part("samples", '[');
+    has_samples_ = true;
     std::string& out = next_line() += '{';
     JsonFields fields(out);
     if (sample.cpu) fields.number("cpu", *sample.cpu);
@@ -178,7 +186,8 @@ class ChromeWriter {
   }
 
   Status add_stacks() {
-    first_ = true;
+    if (stacks_.size() <= 1) return {};
+    open_part("stackFrames", '{');
     for (std::uint32_t id = 1; id < stacks_.size(); ++id) {
       const StackTree::Node& node = stacks_.node(id);
       const FrameInfo& frame = frames_.frames()[node.frame];
@@ -192,11 +201,13 @@ class ChromeWriter {
       out += '}';
       FATHOM_TRY(buffer_.flush_if_large());
     }
+    buffer_.text() += "\n}";
     return {};
   }
 
   SinkBuffer buffer_;
   bool first_ = true;
+  bool has_samples_ = false;
   // By host, process, device and stream.
   std::map<std::tuple<std::string, ExportNumber, ExportNumber, ExportNumber>, std::int64_t>
       streams_;
@@ -211,7 +222,7 @@ Status write(EventStream& from, ByteSink& to) { return ChromeWriter(to).write(fr
 extern const ExporterDef kChromeExporter;
 const ExporterDef kChromeExporter = {
     .name = "chrome",
-    .summary = "JSON for chrome://tracing, Perfetto's page, speedscope",
+    .summary = "trace events as JSON, for chrome://tracing, ui.perfetto.dev and speedscope",
     .gzip = Gzip::kByName,
     .write = write,
 };

@@ -62,7 +62,7 @@ Status write(EventStream& from, ByteSink& to) {
 extern const ExporterDef kCollapsedExporter;
 const ExporterDef kCollapsedExporter = {
     .name = "collapsed",
-    .summary = "stacks with self time, a line each, for flame graph tools",
+    .summary = "collapsed stacks with self time, one per line, for flame graph tools",
     .gzip = Gzip::kByName,
     .by_thread = true,
     .write = write,

@@ -27,7 +27,7 @@ Status write_safe(EventStream& from, ByteSink& to) {
 extern const ExporterDef kCsvExporter;
 const ExporterDef kCsvExporter = {
     .name = "csv",
-    .summary = "rows of a view, by default events",
+    .summary = "one table as CSV, events unless --table names another",
     .gzip = Gzip::kByName,
     .write = write,
 };
@@ -37,7 +37,7 @@ extern const ExporterDef kSafeCsvExporter;
 const ExporterDef kSafeCsvExporter = {
     .name = "csv",
     .dialect = "safe",
-    .summary = "rows of a view for a spreadsheet, without formulas",
+    .summary = "the same for spreadsheets: no cell is taken for a formula",
     .gzip = Gzip::kByName,
     .write = write_safe,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// DataCrumbs' counters: a line for each call of a thread and file in an interval, with the number
-// of calls and their time in seconds. The format's unit of time is the microsecond, with a point.
+// DataCrumbs' counters: a bracket, which its notebook skips, then a line for each call of a thread
+// and file in an interval, with the number of calls (`freq` in its notebook, `count` in its newer
+// files) and their time in seconds. The format's unit of time is the microsecond, with a point.
 #include "render/export/counter_line.h"
 
 #include <string>
@@ -29,6 +30,7 @@ std::string name_of(const ExportInterval& interval) {
 
 Status write(EventStream& from, ByteSink& to) {
   SinkBuffer buffer(to);
+  buffer.text() += kCounterHead;
   FATHOM_TRY(from.intervals(IntervalDetail::kAll, [&](const ExportInterval& interval) {
     append_counter_line(buffer.text(), interval);
     return buffer.flush_if_large();
@@ -52,6 +54,7 @@ void append_counter_line(std::string& out, const ExportInterval& interval) {
   if (!interval.host.empty()) args.text("hostname", interval.host);
   if (!interval.file.empty()) args.text("fname", interval.file);
   args.number("count", interval.calls);
+  args.number("freq", interval.calls);
   append_real(args.key("time"), static_cast<double>(interval.dur) / kNsPerSecond);
   if (interval.bytes) args.number("size_sum", *interval.bytes);
   out += "}}\n";
@@ -61,7 +64,7 @@ extern const ExporterDef kDatacrumbsExporter;
 const ExporterDef kDatacrumbsExporter = {
     .name = "pfw",
     .dialect = "datacrumbs",
-    .summary = "DataCrumbs' lines of counters, for its notebooks",
+    .summary = "DataCrumbs' counters as lines of JSON, for its notebooks",
     .gzip = Gzip::kByName,
     .write = write,
 };

@@ -23,6 +23,8 @@ class JsonFields;
 // wrote, or as one that was not there.
 enum class DftracerBegin : std::uint8_t { kAnew, kGoesOn, kOnlyNew };
 
+// One thread at a time. An Error means that the file could not be written; the text is kept for the
+// next flush().
 class DftracerLog {
  public:
   // `start_ns` is the date of ts 0.

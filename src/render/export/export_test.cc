@@ -132,14 +132,12 @@ TEST_F(ExportTest, Chrome) {
       R"({"ph":"X","name":"mark","cat":"app","ts":2,"dur":0,"pid":7,"tid":8,"args":{}},)"
       "\n"
       R"({"ph":"C","name":"rss","cat":"resource","ts":1,"pid":7,"tid":0,"args":{"bytes":4096}})"
-      "\n],\"samples\":[\n],\"stackFrames\":{\n}}\n");
+      "\n]}\n");
 }
 
 TEST_F(ExportTest, EmptyChromeIsStillJson) {
   FakeStream stream;
-  EXPECT_EQ(
-      exported("chrome", stream),
-      "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n],\"samples\":[\n],\"stackFrames\":{\n}}\n");
+  EXPECT_EQ(exported("chrome", stream), "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n]}\n");
 }
 
 TEST_F(ExportTest, PfwInTheLayoutOfDftracer) {
@@ -298,19 +296,21 @@ TEST_F(ExportTest, CountersOfDatacrumbs) {
   ExportInterval own = function;
   own.category = "memory";
   stream.interval_rows = {read, sleep, function, own};
-  EXPECT_EQ(exported("pfw", stream, "datacrumbs"),
-            R"({"pid":7,"tid":8,"name":"read","cat":"sys","ph":"C","ts":24000000,)"
-            R"("args":{"hostname":"vm","fname":"/x","count":149,"time":0.0014,"size_sum":4096}})"
-            "\n"
-            R"({"pid":7,"tid":8,"name":"sleep","cat":"sched","ph":"C","ts":24000000,)"
-            R"("args":{"hostname":"vm","count":149,"time":0.0014}})"
-            "\n"
-            R"({"pid":7,"tid":8,"name":"malloc [libc.so.6]","cat":"[libc.so.6]","ph":"C",)"
-            R"("ts":24000000,"args":{"hostname":"vm","count":149,"time":0.0014}})"
-            "\n"
-            R"({"pid":7,"tid":8,"name":"malloc","cat":"memory","ph":"C","ts":24000000,)"
-            R"("args":{"hostname":"vm","count":149,"time":0.0014}})"
-            "\n");
+  EXPECT_EQ(
+      exported("pfw", stream, "datacrumbs"),
+      "[\n"
+      R"({"pid":7,"tid":8,"name":"read","cat":"sys","ph":"C","ts":24000000,)"
+      R"("args":{"hostname":"vm","fname":"/x","count":149,"freq":149,"time":0.0014,"size_sum":4096}})"
+      "\n"
+      R"({"pid":7,"tid":8,"name":"sleep","cat":"sched","ph":"C","ts":24000000,)"
+      R"("args":{"hostname":"vm","count":149,"freq":149,"time":0.0014}})"
+      "\n"
+      R"({"pid":7,"tid":8,"name":"malloc [libc.so.6]","cat":"[libc.so.6]","ph":"C",)"
+      R"("ts":24000000,"args":{"hostname":"vm","count":149,"freq":149,"time":0.0014}})"
+      "\n"
+      R"({"pid":7,"tid":8,"name":"malloc","cat":"memory","ph":"C","ts":24000000,)"
+      R"("args":{"hostname":"vm","count":149,"freq":149,"time":0.0014}})"
+      "\n");
 }
 
 TEST(Exporters, UnknownDialectIsAWrongCommandLine) {

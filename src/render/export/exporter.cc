@@ -48,7 +48,8 @@ Result<const ExporterDef*> find_exporter(std::string_view name, std::string_view
     return usage_error(
         "format " + std::string(name) + " has no dialect '" + std::string(dialect) + "'",
         "there are: --format pfw --dialect datacrumbs, --format csv --dialect safe");
-  return usage_error("no format '" + std::string(name) + "'", "there are " + join(names, ", "));
+  return usage_error("there is no format '" + std::string(name) + "'",
+                     "formats are " + join(names, ", "));
 }
 
 }  // namespace fathom::render

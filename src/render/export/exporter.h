@@ -33,7 +33,8 @@ struct ExporterDef {
   bool of_rows = true;       // made of rows one by one: they can be anonymous, and split by process
   bool by_database = false;  // which writes the file itself
   bool by_thread = false;    // takes events in the order of threads
-  // Writes everything into the sink, but does not finish it.
+  // Writes everything into the sink, but does not finish it: after an Error the caller lets the
+  // sink go, and there is no file.
   Status (*write)(EventStream& from, ByteSink& to) = nullptr;
   // Instead of `write`: the output is a folder with these files of the layer's events; where
   // several processes have such, also with such files of each.

@@ -16,6 +16,7 @@
 
 namespace fathom::render {
 
+// One thread at a time. Errors are those of the temporary files (text_spill.h) and of the sink.
 class FirefoxCounters {
  public:
   // Values of a series come in order of time. The profile wants their changes.

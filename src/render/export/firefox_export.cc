@@ -155,7 +155,7 @@ Status write(EventStream& from, ByteSink& to) { return FirefoxWriter(to).write(f
 extern const ExporterDef kFirefoxExporter;
 const ExporterDef kFirefoxExporter = {
     .name = "firefox",
-    .summary = "JSON for profiler.firefox.com: markers and stacks for each thread",
+    .summary = "JSON for profiler.firefox.com, with markers and stacks of each thread",
     .gzip = Gzip::kByName,
     .by_thread = true,
     .write = write,

@@ -25,6 +25,7 @@ struct FirefoxNames {
   ExportNumber tid;
 };
 
+// One thread at a time. Errors are those of the temporary files (text_spill.h) and of the sink.
 class FirefoxThread {
  public:
   // A stack by its innermost function.

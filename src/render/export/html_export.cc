@@ -150,7 +150,7 @@ Status write(EventStream& from, ByteSink& to) {
 extern const ExporterDef kHtmlExporter;
 const ExporterDef kHtmlExporter = {
     .name = "html",
-    .summary = "a report with charts as one page that opens without a network",
+    .summary = "a report with charts as one web page that needs no network",
     .gzip = Gzip::kNever,
     .of_rows = false,
     .write = write,

@@ -15,7 +15,7 @@ Status write(EventStream& from, ByteSink& to) {
 extern const ExporterDef kParquetExporter;
 const ExporterDef kParquetExporter = {
     .name = "parquet",
-    .summary = "rows of a view as one file, by default events",
+    .summary = "one table as a Parquet file, events unless --table names another",
     .gzip = Gzip::kNever,
     .of_rows = false,
     .by_database = true,

@@ -335,7 +335,7 @@ Status write(EventStream& from, ByteSink& to) {
 extern const ExporterDef kPerfettoExporter;
 const ExporterDef kPerfettoExporter = {
     .name = "perfetto",
-    .summary = "Perfetto's own format, for ui.perfetto.dev and its SQL tools",
+    .summary = "Perfetto's own format, for ui.perfetto.dev and trace_processor",
     .gzip = Gzip::kNever,
     .by_thread = true,
     .write = write,

@@ -242,7 +242,7 @@ Status write(EventStream& from, ByteSink& to) {
 extern const ExporterDef kPfwExporter;
 const ExporterDef kPfwExporter = {
     .name = "pfw",
-    .summary = "DFTracer's lines of JSON, for dftracer-utils, DFAnalyzer and scripts",
+    .summary = "DFTracer's lines of JSON, for dftracer-utils and DFAnalyzer",
     .gzip = Gzip::kByName,
     .write = write,
 };

@@ -170,7 +170,7 @@ Status write(EventStream& from, ByteSink& to) {
 extern const ExporterDef kPprofExporter;
 const ExporterDef kPprofExporter = {
     .name = "pprof",
-    .summary = "stacks with calls and self time for 'go tool pprof'; always compressed",
+    .summary = "stacks with calls and self time, for 'go tool pprof'; always compressed",
     .gzip = Gzip::kAlways,
     .by_thread = true,
     .write = write,

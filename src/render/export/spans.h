@@ -25,6 +25,7 @@ class SpanListener {
   virtual Status thread_ends() = 0;
 };
 
+// An Error of the stream or of the listener ends the walk and is returned.
 Status walk_spans(EventStream& from, SpanListener& listener);
 
 }  // namespace fathom::render

@@ -183,7 +183,7 @@ Status write(EventStream& from, ByteSink& to) { return SpeedscopeWriter(to).writ
 extern const ExporterDef kSpeedscopeExporter;
 const ExporterDef kSpeedscopeExporter = {
     .name = "speedscope",
-    .summary = "JSON for speedscope: a profile of calls for each thread, and of samples",
+    .summary = "JSON for speedscope, with calls of each thread and samples",
     .gzip = Gzip::kByName,
     .by_thread = true,
     .write = write,

@@ -8,7 +8,7 @@
 namespace fathom::render {
 namespace {
 
-Error trouble() { return {Code::kIo, "a temporary file cannot be used", "make room in /tmp"}; }
+Error trouble() { return {Code::kIo, "cannot write a temporary file", "make room in /tmp"}; }
 
 }  // namespace
 

@@ -12,6 +12,8 @@
 
 namespace fathom::render {
 
+// One thread at a time. kIo where the temporary file cannot be made or written; the text is lost
+// then, and so is the export.
 class TextSpill {
  public:
   [[nodiscard]] std::string& text() { return text_; }

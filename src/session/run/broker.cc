@@ -121,7 +121,7 @@ Status Broker::start() {
       }
     });
   } catch (const std::exception& error) {
-    return Error{Code::kIo, std::string("make a thread: ") + error.what(), ""};
+    return Error{Code::kIo, std::string("cannot start a thread: ") + error.what(), ""};
   }
   return {};
 }

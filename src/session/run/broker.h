@@ -23,6 +23,8 @@
 
 namespace fathom::session {
 
+// For its owner's thread; a thread of its own answers from start() to stop(). Whoever asks wrongly
+// is hung up on: nothing of that is an error here.
 class Broker {
  public:
   // `directory` is the recording's. Whoever connects waits until start().

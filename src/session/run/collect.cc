@@ -3,8 +3,6 @@
 // started only where the programs can be seen from here.
 #include "session/run/collect.h"
 
-#include <poll.h>
-
 #include "base/files.h"
 #include "base/private_files.h"
 #include "session/host_sources.h"
@@ -19,16 +17,6 @@ namespace fathom::session {
 namespace {
 
 constexpr int kTickMs = 100;
-
-// Waits a moment; whether somebody wants us to end.
-bool told_to_end(SignalQueue& signals) {
-  pollfd waiting{signals.fd(), POLLIN, 0};
-  poll(&waiting, 1, kTickMs);
-  siginfo_t info;
-  bool told = false;
-  while (signals.next(info)) told |= info.si_signo != SIGCHLD && info.si_signo != SIGPIPE;
-  return told;
-}
 
 std::string spool_of(const std::string& directory) {
   return join_path(directory, trace::kSpoolDirectory);
@@ -98,7 +86,7 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
     // they are done.
     if (!options.follow && flow.passes > 0 && !flow.writers_alive) break;
     if (pump.trouble() && flow.passes == 0) break;
-    outcome.interrupted = told_to_end(signals);
+    outcome.interrupted = signals.told_to_end(kTickMs);
     if (outcome.interrupted) break;
   }
   hosts.stop();
@@ -107,7 +95,10 @@ Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& 
   FATHOM_ASSIGN(const trace::FinishResult finished,
                 pump.packer().finish(pump.packer().why_partial()));
   outcome.writers_alive = finished.owners_alive;
-  if (finished.owners_unknown) outcome.unknown_on = pump.packer().manifest().host.hostname;
+  if (finished.owners_unknown) {
+    outcome.unknown_on =
+        spool.same_boot() ? "another container" : pump.packer().manifest().host.hostname;
+  }
   outcome.state = finished.state;
   outcome.trouble = pump.trouble();
   return outcome;
@@ -135,7 +126,7 @@ Result<CollectOutcome> collect(const CollectOptions& options,
                    "start programs with LD_PRELOAD=libfathom.so FATHOM_OUT=" + options.directory +
                        ", or use --follow to wait"};
     }
-    if (told_to_end(signals)) {
+    if (signals.told_to_end(kTickMs)) {
       CollectOutcome outcome;
       outcome.interrupted = true;
       return outcome;

@@ -26,14 +26,15 @@ struct CollectOptions {
 struct CollectOutcome {
   bool interrupted = false;    // by a signal; what was recorded is safe
   bool writers_alive = false;  // programs still record: what they write stays in the spool
-  std::string unknown_on;      // a machine whose programs may still record; the same
+  std::string unknown_on;      // where programs may still record that cannot be seen; the same
   trace::RunState state = trace::RunState::kComplete;
   std::optional<Error> trouble;
 };
 
 // Returns when all programs that record into the directory have ended and everything is packed, or
-// on SIGINT, SIGTERM, SIGHUP. `live` is called about ten times a second. Call before any other
-// thread is started.
+// on a signal that asks to end (signal_policy.h). `live` is called about ten times a second, from
+// the calling thread. kNotFound where nothing records there; after any Error, what is not packed is
+// still in the spool. Call before any other thread is started.
 Result<CollectOutcome> collect(const CollectOptions& options,
                                const std::function<void(const Flow&)>& live);
 

@@ -4,7 +4,6 @@
 #include "session/run/keeper.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,22 +23,12 @@ void leave_caller() {
   for (int stream = 0; stream < 3 && nothing >= 0; ++stream) ::dup2(nothing, stream);
 }
 
-// Waits a moment; whether somebody wants us to end.
-bool told_to_end(SignalQueue& signals) {
-  pollfd waiting{signals.fd(), POLLIN, 0};
-  ::poll(&waiting, 1, kTickMs);
-  siginfo_t info;
-  bool told = false;
-  while (signals.next(info)) told |= info.si_signo == SIGTERM || info.si_signo == SIGINT;
-  return told;
-}
-
 [[noreturn]] void keep(const sources::SourceContext& context, SignalQueue& signals,
                        HostSources& hosts, Pump& pump) {
   leave_caller();
   hosts.resume(context, pump.packer().manifest());
   pump.start(hosts.pointers());
-  while (hosts.outlived() && !told_to_end(signals)) {
+  while (hosts.outlived() && !signals.told_to_end(kTickMs)) {
   }
   hosts.stop();
   pump.stop();

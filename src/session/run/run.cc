@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
-#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -30,9 +29,9 @@
 #include "session/run/keeper.h"
 #include "session/run/program.h"
 #include "session/run_header.h"
-#include "session/signal_policy.h"
 #include "sources/function_names.h"
 #include "sources/library.h"
+#include "trace/recording/newest.h"
 #include "trace/recording/obstacle.h"
 #include "wire/exec.h"
 
@@ -55,7 +54,7 @@ Result<std::vector<std::string>> absolute_paths(const std::vector<std::string>& 
   std::vector<std::string> result;
   for (const std::string& path : paths) {
     if (path.empty())
-      return usage_error("an empty path in --paths",
+      return usage_error("there is an empty path in --paths",
                          "name directories or files, separated by commas");
     FATHOM_ASSIGN(std::string absolute, absolute_path(path));
     result.push_back(std::move(absolute));
@@ -190,16 +189,6 @@ Result<trace::Totals> sum_up(const Prepared& prepared, pid_t program, trace::Pac
   return totals;
 }
 
-// Whether somebody wants us to end.
-bool told_to_end(SignalQueue& signals) {
-  siginfo_t info;
-  bool told = false;
-  while (signals.next(info)) {
-    told |= std::ranges::find(kForwardedSignals, info.si_signo) != std::end(kForwardedSignals);
-  }
-  return told;
-}
-
 // Sums up and tells of it; the number of events that wait to be packed.
 Result<std::uint64_t> tell_end(const Prepared& prepared, pid_t program, trace::Packer& packer,
                                const RunHooks& hooks, const RunOutcome& outcome) {
@@ -214,7 +203,7 @@ Status finish(std::uint64_t waiting, SignalQueue& signals, trace::Packer& packer
   const std::uint64_t before = packer.progress().events;
   const auto go_on = [&](std::uint64_t) {
     if (hooks.packing) hooks.packing({.packed = packer.progress().events - before, .all = waiting});
-    return !told_to_end(signals);
+    return !signals.told_to_end();
   };
   FATHOM_ASSIGN(const trace::FinishResult finished, packer.finish("", go_on));
   outcome.interrupted = finished.interrupted;
@@ -234,7 +223,7 @@ Result<std::string> library_for(const LayerPlan& plan) {
 
 Status check_options(bool any, const std::string& layer, const LayerPlan& plan) {
   if (!any || plan.has(layer)) return {};
-  return usage_error("options of layer " + layer + ", which is not recorded",
+  return usage_error("there are options for layer " + layer + ", which is not recorded",
                      "add --layers +" + layer);
 }
 
@@ -383,7 +372,7 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   outcome.exit_status = ending.status;
   outcome.signal = ending.signal;
   if (prepared.broker) prepared.broker->stop();
-  told_to_end(signals);  // what waits came before the program ended, and was meant for it
+  signals.told_to_end();  // what waits came before the program ended, and was meant for it
   attempt(outcome, [&] { complete(prepared, context, end, signals, hosts, pump, hooks, outcome); });
   signals.release();
   return outcome;
@@ -435,6 +424,7 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
     return not_started(program.error());
   }
   context.root_pid = *program;
+  trace::remember_newest(prepared.directory);
   Pump pump(std::move(packer).value(), prepared.directory);
   return record(prepared, context, *signals, hosts, pump, hooks);
 }

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
 #include <vector>
 
 #include "base/files.h"
@@ -53,29 +52,15 @@ std::vector<ReceivedSignal> take_all(SignalQueue& signals) {
   return taken;
 }
 
-// Whether the group got this one; what has been matched is used up.
-bool take_match(std::vector<ReceivedSignal>& of_group, const ReceivedSignal& signal) {
-  const auto found = std::ranges::find_if(of_group, [&](const ReceivedSignal& other) {
-    return other.number == signal.number && other.sender == signal.sender;
-  });
-  if (found == of_group.end()) return false;
-  of_group.erase(found);
-  return true;
-}
-
-// Each round asks the witness about signals that were in our queue before. What else it saw is in
-// our queue when it has answered, so that it is matched in the next round, or never: a signal that
-// waits swallows its like.
+// The last round finds nothing: no witness holds a signal then that was ours already.
 void forward_signals(pid_t program, SignalQueue& signals) {
-  std::vector<ReceivedSignal> of_group;
-  for (std::vector<ReceivedSignal> own = take_all(signals); !own.empty();) {
-    std::ranges::copy(signals.witness().ask(), std::back_inserter(of_group));
-    std::vector<ReceivedSignal> later = take_all(signals);
+  if (!signals.has_forwarded()) return;
+  for (std::vector<ReceivedSignal> own{{}}; !own.empty();) {
+    const std::vector<int> of_group = signals.witness().ask([&] { own = take_all(signals); });
     for (ReceivedSignal& signal : own) {
-      signal.to_group = take_match(of_group, signal);
+      signal.to_group = std::ranges::find(of_group, signal.number) != of_group.end();
       if (should_forward(signal, program, getpid())) kill(program, signal.number);
     }
-    own = std::move(later);
   }
 }
 

@@ -17,7 +17,7 @@
 
 namespace fathom::session {
 
-// For one thread, but read_logs().
+// For one thread, but read_logs() and end(), which may be called from any.
 class LiveRows {
  public:
   // `directory` is the recording's; the consumer outlives this. Rows of all processes are handed
@@ -25,7 +25,9 @@ class LiveRows {
   static Result<std::unique_ptr<LiveRows>> open(const std::string& directory,
                                                 RowConsumer& consumer);
 
-  // What came since the last time, also of processes that have ended since.
+  // Hands on what came since the last time, also of processes that have ended since. An Error is
+  // the consumer's, or the spool could not be read: the recording goes on, but call end() then, so
+  // that packing no longer waits for us.
   Status look(trace::Packer& packer);
   // When the next look is due.
   [[nodiscard]] std::int64_t pause_ns() const { return pause_ns_; }

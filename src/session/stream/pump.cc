@@ -170,7 +170,7 @@ bool Pump::look_for_rows() {
   try {
     if (const Status looked = rows_->look(packer_); !looked) rows_trouble_ = looked.error();
   } catch (const std::exception& error) {
-    rows_trouble_ = Error{Code::kIo, std::string("rows are not handed on: ") + error.what(), ""};
+    rows_trouble_ = Error{Code::kIo, std::string("cannot pass rows on: ") + error.what(), ""};
   }
   if (rows_trouble_) rows_->end();
   if (rows_->read_logs() == before) return !rows_trouble_;

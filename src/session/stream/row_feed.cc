@@ -80,6 +80,7 @@ void RowFeed::tick() {
 Status RowFeed::see(trace::Drainer& drainer) {
   FATHOM_TRY(definitions_.into(decoder_, drainer.definitions_file()));
   FATHOM_TRY(living_definitions_.into(living_, drainer.definitions_file()));
+  processes_.see_owners(drainer);
   segments_ = drainer.copy_live();
   return {};
 }

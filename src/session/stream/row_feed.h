@@ -23,6 +23,7 @@
 
 namespace fathom::session {
 
+// One thread at a time. An Error is the consumer's, or the spool could not be read.
 class RowFeed {
  public:
   // Whose rows are handed on: of processes that ask for files of another tool, or of all.

@@ -50,6 +50,10 @@ class RowStream {
  public:
   static Result<std::unique_ptr<RowStream>> open(const std::string& directory,
                                                  RowConsumer& consumer);
+  void all_ended() {
+    drainer_->all_ended();
+    feed_.processes().all_ended();
+  }
   Result<StreamOutcome> run();
 
  private:
@@ -65,7 +69,6 @@ class RowStream {
   Status start();
   Result<bool> pass();  // whether somebody may still write
   Result<bool> rest();  // whether somebody wants us to end
-  bool told_to_end();
   Status decode_logs();
   Status settle_logs();
   Status look_at_living();
@@ -75,7 +78,7 @@ class RowStream {
   Status complete(const StreamProcess& process, bool in_order);
   Status complete_wanted(std::set<std::int64_t> pids);
   Result<bool> end_run();
-  Result<StreamOutcome> end_of_foreign();
+  Result<StreamOutcome> end_of_unseen();
 
   std::string directory_;
   trace::Spool spool_;
@@ -85,6 +88,7 @@ class RowStream {
   trace::LogFollower logs_;
   std::uint64_t settled_;  // logs below are with the consumer, and gone
   bool last_ = false;      // PID 1 ends, and everybody with it
+  bool unknown_ = false;   // whoever is left cannot be seen from here, and is silent
   std::optional<trace::Drainer> drainer_;
   std::optional<SignalQueue> signals_;
   Fd news_;  // inotify: entries that appear in the spool
@@ -101,7 +105,8 @@ Result<std::unique_ptr<RowStream>> RowStream::open(const std::string& directory,
   FATHOM_ASSIGN(std::optional<trace::FileLock> lock,
                 trace::FileLock::attempt(spool.lock_path(), trace::FileLock::Mode::kExclusive));
   if (!lock)
-    return Error{Code::kDenied, "somebody else collects " + directory, "wait until that has ended"};
+    return Error{Code::kDenied, "another process collects " + directory + " already",
+                 "wait until it has ended"};
   std::unique_ptr<RowStream> stream(
       new RowStream(directory, std::move(spool), std::move(*lock), consumer));
   FATHOM_TRY(stream->start());
@@ -220,14 +225,8 @@ Result<bool> RowStream::pass() {
     FATHOM_TRY(complete(*process, false));
     feed_.processes().mark_complete(*process);
   }
+  unknown_ = drained.owners_unknown && !drained.owners_alive;
   return drained.owners_alive || drained.owners_unknown;
-}
-
-bool RowStream::told_to_end() {
-  siginfo_t info;
-  bool told = false;
-  while (signals_->next(info)) told |= info.si_signo != SIGCHLD && info.si_signo != SIGPIPE;
-  return told;
 }
 
 // Until a pass is due: the time has come, an entry appeared in the spool, or a segment is full.
@@ -239,7 +238,7 @@ Result<bool> RowStream::rest() {
     const std::int64_t nap_ms = (next - now_monotonic_ns()) / kNsPerMs + 1;
     pollfd waiting[] = {{signals_->fd(), POLLIN, 0}, {news_.get(), POLLIN, 0}};
     ::poll(waiting, 2, static_cast<int>(std::max(nap_ms, std::int64_t{1})));
-    if (waiting[0].revents != 0 && told_to_end()) return true;
+    if (waiting[0].revents != 0 && signals_->told_to_end()) return true;
     char events[4096];
     if (waiting[1].revents != 0) {
       while (::read(news_.get(), events, sizeof events) > 0) {
@@ -258,7 +257,9 @@ Result<bool> RowStream::end_run() {
   if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
   FATHOM_ASSIGN(const bool alive, pass());
   if (alive && !last_) return false;
-  for (const StreamProcess* process : feed_.processes().newly_dead())
+  // Nobody is left who could write: also one whose pid is somebody else's by now has ended.
+  const StreamProcesses& all = feed_.processes();
+  for (const StreamProcess* process : alive ? feed_.processes().newly_dead() : all.incomplete())
     FATHOM_TRY(complete(*process, false));
   if (!consumer_->keeps_recording()) FATHOM_TRY(remove_recording());
   return true;
@@ -272,16 +273,19 @@ Status RowStream::remove_recording() {
 }
 
 // What they have written is all that can be had; whether more will come, they alone know.
-Result<StreamOutcome> RowStream::end_of_foreign() {
+Result<StreamOutcome> RowStream::end_of_unseen() {
   std::set<std::int64_t> pids;
   StreamOutcome outcome;
-  for (const auto& [key, process] : feed_.processes().all()) {
-    pids.insert(process.pid);
-    outcome.writers_alive |= !process.ended;
+  FATHOM_TRY(decode_logs());
+  outcome.writers_alive = feed_.processes().incomplete().empty();  // one that we do not know yet
+  for (const StreamProcess* process : feed_.processes().incomplete()) {
+    pids.insert(process->pid);
+    outcome.writers_alive |= !process->ended;
   }
+  outcome.unseen = outcome.writers_alive;
   FATHOM_TRY(feed_.take_living(pids));
-  for (const auto& [key, process] : feed_.processes().all())
-    FATHOM_TRY(complete(process, process.ended));
+  for (const StreamProcess* process : feed_.processes().incomplete())
+    FATHOM_TRY(complete(*process, process->ended));
   outcome.spent = !outcome.writers_alive && !consumer_->keeps_recording();
   if (outcome.spent) FATHOM_TRY(remove_recording());
   return outcome;
@@ -292,9 +296,9 @@ Result<StreamOutcome> RowStream::run() {
   FATHOM_ASSIGN(outcome.writers_alive, pass());
   FATHOM_TRY(feed_.see(*drainer_));
   FATHOM_TRY(feed_.take_living({}));  // who is there
-  if (outcome.writers_alive && feed_.processes().only_foreign()) return end_of_foreign();
   for (;;) {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
+    if (unknown_) return end_of_unseen();
     if (!outcome.writers_alive || last_) {
       FATHOM_ASSIGN(const bool ended, end_run());
       outcome.spent = ended && !consumer_->keeps_recording();
@@ -324,8 +328,9 @@ Result<std::int64_t> stream_start(const std::string& directory) {
   return static_cast<std::int64_t>(spool.header().start_realtime_ns);
 }
 
-Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer) {
+Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer, bool ended) {
   FATHOM_ASSIGN(const std::unique_ptr<RowStream> stream, RowStream::open(directory, consumer));
+  if (ended) stream->all_ended();
   return stream->run();
 }
 

@@ -25,7 +25,7 @@ struct StreamProcess {
   std::int64_t ppid = 0;
   bool forked = false;     // has what its parent told
   bool ended = false;      // by its own words
-  bool foreign = false;    // of another container: whether it lives cannot be told by its pid
+  bool foreign = false;    // of another pid namespace than ours, as it told
   std::int64_t start = 0;  // ts
   std::string host;
   std::string command;
@@ -36,7 +36,8 @@ struct StreamProcess {
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
-// Whoever takes them. The calls come from one thread.
+// Whoever takes them. The calls come from one thread. An Error from any of them ends the stream and
+// is returned by it; what was not settled stays in the spool.
 class RowConsumer {
  public:
   virtual ~RowConsumer() = default;
@@ -66,6 +67,7 @@ class RowConsumer {
 struct StreamOutcome {
   bool interrupted = false;    // by a signal: what was there is with the consumer
   bool writers_alive = false;  // programs still record, or may
+  bool unseen = false;         // the latter: they cannot be seen from here, and are silent
   bool spent = false;          // the recording was nobody's, and is gone; another may lie there now
 };
 
@@ -78,9 +80,10 @@ struct StreamOutcome {
 // ns since 1970 at which ts is 0.
 [[nodiscard]] Result<std::int64_t> stream_start(const std::string& directory);
 
-// Returns when the last process has ended and the consumer has everything, or on SIGINT, SIGTERM,
-// SIGHUP. The directory is gone then, unless the consumer keeps it: its spool holds everything
-// still.
-Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer);
+// Returns when the last process has ended and the consumer has everything, or on a signal that
+// asks to end (signal_policy.h). The directory is gone then, unless the consumer keeps it: its
+// spool holds everything still.
+// `ended`: programs that cannot be seen from here have ended, the caller knows.
+Result<StreamOutcome> stream_rows(const std::string& directory, RowConsumer& consumer, bool ended);
 
 }  // namespace fathom::session

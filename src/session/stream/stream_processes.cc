@@ -3,12 +3,11 @@
 // (exec) and may be reused.
 #include "session/stream/stream_processes.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
+#include "base/text.h"
 #include "trace/recording/processes.h"
 
 namespace fathom::session {
@@ -17,18 +16,14 @@ namespace {
 // The first one that a process told of has its rows.
 constexpr std::string_view kDropIns[] = {"dftracer", "alnair"};
 
-// Which processes share our numbers; "" where /proc does not tell.
-std::string own_namespace() {
-  char link[64] = {};
-  const ssize_t length = ::readlink("/proc/self/ns/pid", link, sizeof link);
-  return {link, length > 0 ? static_cast<std::size_t>(length) : 0};
-}
-
-bool is_foreign(std::string_view settings, const std::string& here) {
-  constexpr std::string_view kKey = "\npidns=";
+// The inode of the pid namespace that a process told of; 0: it told of none.
+std::uint64_t told_namespace(std::string_view settings) {
+  constexpr std::string_view kKey = "\npidns=pid:[";
   const std::size_t at = settings.find(kKey);
-  if (at == std::string_view::npos || here.empty()) return false;
-  return !settings.substr(at + kKey.size()).starts_with(here + "\n");
+  if (at == std::string_view::npos) return 0;
+  const std::string_view rest = settings.substr(at + kKey.size());
+  const Result<std::int64_t> inode = parse_int(rest.substr(0, rest.find(']')));
+  return inode ? static_cast<std::uint64_t>(*inode) : 0;
 }
 
 // Facts of the runtime itself, which StreamProcess has fields for or nobody needs.
@@ -45,7 +40,8 @@ bool is_own_fact(std::string_view key) {
 
 StreamProcesses::StreamProcesses(const fathom_run_header& run, const trace::Clock& clock)
     : host_(run.host, strnlen(run.host, sizeof run.host)),
-      namespace_(own_namespace()),
+      home_(run.pid_namespace),
+      own_(trace::own_pid_namespace()),
       liveness_(run, clock) {}
 
 void StreamProcesses::learn(const trace::Definitions& definitions, const trace::Clock& clock) {
@@ -66,7 +62,6 @@ void StreamProcesses::learn_one(const trace::Definitions& definitions, const tra
     process.start = clock.ns(from.start_tick);
     process.host = host_;
     images_[from.pid][process.start] = from.key;
-    liveness_.saw({static_cast<std::uint32_t>(from.pid), 0}, from.key, from.start_tick);
   }
   process.ended = trace::ended_in_order(from);
   process.command = definitions.meta(from, "command");
@@ -81,7 +76,9 @@ void StreamProcesses::learn_one(const trace::Definitions& definitions, const tra
       process.settings = told;
     }
   }
-  process.foreign = is_foreign(process.settings, namespace_);
+  const std::uint64_t told = told_namespace(process.settings);
+  process.foreign = told != 0 && own_ != 0 && told != own_;
+  liveness_.saw(pid_of(process), from.key, from.start_tick);
   std::map<std::uint64_t, std::uint64_t> meta(from.meta.begin(), from.meta.end());
   process.facts.clear();
   for (const auto& [key, value] : meta) {
@@ -104,15 +101,32 @@ std::vector<const StreamProcess*> StreamProcesses::newly_dead() {
   liveness_.begin_pass();
   for (const auto& [key, process] : processes_) {
     if (completed_.contains(key)) continue;
-    if (!liveness_.alive({static_cast<std::uint32_t>(process.pid), 0}, key, 0))
-      dead.push_back(&process);
+    if (!liveness_.alive(pid_of(process), key, 0)) dead.push_back(&process);
   }
   return dead;
 }
 
-bool StreamProcesses::only_foreign() const {
-  return !processes_.empty() &&
-         std::ranges::all_of(processes_, [](const auto& entry) { return entry.second.foreign; });
+std::vector<const StreamProcess*> StreamProcesses::incomplete() const {
+  std::vector<const StreamProcess*> rest;
+  for (const auto& [key, process] : processes_) {
+    if (!completed_.contains(key)) rest.push_back(&process);
+  }
+  return rest;
+}
+
+void StreamProcesses::see_owners(const trace::Drainer& drainer) {
+  drainer.visit_owners(
+      [this](std::uint64_t key, const trace::Pid& pid) { spaces_[key] = pid.space; });
+}
+
+// A child that was forked into a namespace of its own has what its parent told: the segment that it
+// owns knows better.
+trace::Pid StreamProcesses::pid_of(const StreamProcess& process) const {
+  const auto number = static_cast<std::uint32_t>(process.pid);
+  const auto space = spaces_.find(process.key);
+  if (space != spaces_.end()) return {number, space->second};
+  const std::uint64_t told = told_namespace(process.settings);
+  return {number, told == 0 || told == home_ ? 0 : fathom_space(told)};
 }
 
 }  // namespace fathom::session

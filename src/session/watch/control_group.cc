@@ -57,10 +57,11 @@ Result<std::uint32_t> hierarchy_of(std::string_view type, std::string_view optio
     const std::string_view controller = split(words[1], ',').front();
     if (std::ranges::find(with, controller) == with.end()) continue;
     if (!controller.starts_with("name=")) return static_cast<std::uint32_t>(*number);
-    return Error{Code::kUnsupported, "a hierarchy of control groups without controllers",
-                 "name the group in another one, such as /sys/fs/cgroup/memory"};
+    return Error{Code::kUnsupported, "this hierarchy of control groups has no controllers",
+                 "name the group in another hierarchy, such as /sys/fs/cgroup/memory"};
   }
-  return Error{Code::kNotFound, "the hierarchy of the control group is not known", ""};
+  return Error{Code::kNotFound, "the control group's hierarchy is not mounted here",
+               "name its directory below /sys/fs/cgroup"};
 }
 
 Result<ControlGroup> find_control_group(const std::string& path) {
@@ -86,8 +87,8 @@ Result<std::string> find_container_group(const std::string& id) {
                            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                          });
   if (!is_number)
-    return usage_error("container '" + escape_control(id) + "' is no container's number",
-                       "the first 12 digits or more, as 'docker ps' shows them");
+    return usage_error("'" + escape_control(id) + "' is not a container's ID",
+                       "give its first 12 digits or more, as 'docker ps' shows them");
   for (const Mount& mount : mounted_hierarchies()) {
     if (mount.options.find("name=") != std::string::npos) continue;
     std::error_code failed;
@@ -98,7 +99,8 @@ Result<std::string> find_container_group(const std::string& id) {
       if (at->path().filename().string().find(id) != std::string::npos) return at->path().string();
     }
   }
-  return Error{Code::kNotFound, "no container " + id + " runs here", ""};
+  return Error{Code::kNotFound, "no container " + id + " runs here",
+               "'docker ps' lists those that do"};
 }
 
 }  // namespace fathom::session

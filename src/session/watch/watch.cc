@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/plural.h"
 #include "base/private_files.h"
 #include "base/text.h"
 #include "session/host_sources.h"
@@ -286,7 +287,7 @@ void Daemon::drop_old() {
     note(removed);
     if (!removed) continue;
     facts_["watch.dropped"] =
-        std::to_string(++dropped_) + " recordings, the last one until " + date_in_words(old.end_ns);
+        counted(++dropped_, "recording") + ", the last one until " + date_in_words(old.end_ns);
   }
   recording_->pump().packer().manifest().facts.insert(facts_.begin(), facts_.end());
 }
@@ -364,7 +365,8 @@ Status Daemon::reload() {
 
 Status Daemon::do_as_told(const WatchRequest& request, pid_t caller) {
   const pid_t process = request.process != 0 ? request.process : caller;
-  if (process == ::getpid()) return Error{Code::kDenied, "the daemon does not record itself", ""};
+  if (process == ::getpid())
+    return Error{Code::kDenied, "the daemon cannot record itself", "name another process"};
   const bool leaves =
       request.verb == FATHOM_WATCH_DISCONNECT || request.verb == FATHOM_WATCH_DETACH;
   if (leaves) {

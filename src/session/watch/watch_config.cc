@@ -24,12 +24,12 @@ class Reader {
 
   Result<Settings> read(const YAML::Node& document) {
     if (document.IsNull()) return Settings();
-    if (!document.IsMap()) return wrong(1, "the settings are a mapping");
+    if (!document.IsMap()) return wrong(1, "the settings must be a mapping of keys to values");
     for (const auto& entry : document) {
-      if (!entry.first.IsScalar()) return wrong(line_of(entry.first), "a key is a word");
+      if (!entry.first.IsScalar()) return wrong(line_of(entry.first), "a key must be a word");
       const std::string key = escape_control(entry.first.Scalar());
       if (!keys_.insert(key).second)
-        return wrong(line_of(entry.first), "'" + key + "' stands here twice");
+        return wrong(line_of(entry.first), "'" + key + "' is given twice");
       FATHOM_TRY(read_key(key, entry.first, entry.second));
     }
     // DataCrumbs' functions are a layer of their own.
@@ -59,7 +59,8 @@ class Reader {
     const auto known = std::ranges::find(watch_keys(), key, &SettingKey::name);
     if (known == watch_keys().end()) return wrong(line_of(at), "unknown key '" + key + "'");
     const bool grows = key == "functions" || key == "categories";  // by DataCrumbs' `user`
-    if (settings_.contains(key) && !grows) return wrong(line_of(at), "'" + key + "' is said twice");
+    if (settings_.contains(key) && !grows)
+      return wrong(line_of(at), "'" + key + "' is given twice");
     if (value.IsNull()) return wrong(line_of(at), "'" + key + "' needs a value");
     FATHOM_ASSIGN(const std::vector<std::string> values, values_of(*known, value));
     Setting& setting = settings_[key];
@@ -70,7 +71,7 @@ class Reader {
 
   [[nodiscard]] Result<std::string> word(const std::string& key, const YAML::Node& value) const {
     if (value.IsScalar() && !trim(value.Scalar()).empty()) return value.Scalar();
-    return wrong(line_of(value), "'" + key + "' needs a value, which is a text");
+    return wrong(line_of(value), "'" + key + "' needs a value, and it must be text");
   }
 
   [[nodiscard]] Result<std::vector<std::string>> values_of(const SettingKey& key,
@@ -87,7 +88,7 @@ class Reader {
     }
     FATHOM_ASSIGN(const std::string text, word(name, value));
     if (key.kind == SettingKey::Kind::kFlag && text != "true" && text != "false")
-      return wrong(line_of(value), "'" + name + "' is true or false");
+      return wrong(line_of(value), "'" + name + "' must be true or false");
     if (key.kind != SettingKey::Kind::kList || name == "functions" || name == "categories")
       return std::vector{text};
     for (const std::string_view part : split(text, ',')) values.emplace_back(trim(part));
@@ -115,7 +116,7 @@ class Reader {
   Status read_functions(const YAML::Node& list) {
     for (const auto& one : list) {
       if (!one.IsMap())
-        return wrong(line_of(one), "a function is a mapping of name, link and regex");
+        return wrong(line_of(one), "a function must be a mapping of name, link and regex");
       std::string name;
       std::string link;
       std::string regex = ".*";
@@ -139,13 +140,13 @@ class Reader {
   }
 
   Status read_profile(const YAML::Node& value) {
-    if (!value.IsMap()) return wrong(line_of(value), "'profile' is a mapping");
+    if (!value.IsMap()) return wrong(line_of(value), "'profile' must be a mapping");
     for (const auto& entry : value) {
       const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
       if (key != "interval_sec")
         return wrong(line_of(entry.first), "unknown key 'profile." + escape_control(key) + "'");
       if (settings_.contains("interval"))
-        return wrong(line_of(entry.first), "'interval' is said twice");
+        return wrong(line_of(entry.first), "'interval' is given twice");
       FATHOM_ASSIGN(const std::string text, word(key, entry.second));
       settings_["interval"] = {{text + "s"}, place(entry.first)};
     }
@@ -162,7 +163,7 @@ class Reader {
 
 Result<Settings> parse_watch_settings(std::string_view text, const std::string& where) {
   if (text.size() > kMostBytes)
-    return Error{Code::kInvalid, where + " is no file of settings", kForm};
+    return Error{Code::kInvalid, where + " is not a settings file", kForm};
   try {
     return Reader(where).read(YAML::Load(std::string(text)));
   } catch (const YAML::Exception& error) {

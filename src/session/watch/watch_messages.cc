@@ -15,6 +15,7 @@
 
 #include "base/files.h"
 #include "base/os_error.h"
+#include "base/plural.h"
 #include "base/utf8.h"
 
 namespace fathom::session {
@@ -45,14 +46,15 @@ Result<Fd> connect_to(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    return Error{Code::kInvalid, "the path of the socket is too long: " + path, ""};
+    return Error{Code::kInvalid, "the socket's path is too long: " + path,
+                 "choose a shorter one with --socket"};
   path.copy(address.sun_path, path.size());
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return os_error(errno, "make a socket");
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
     return fd;
   if (errno == ENOENT || errno == ECONNREFUSED) return no_daemon(path);
-  return os_error(errno, "turn to the daemon at " + path);
+  return os_error(errno, "connect to the daemon at " + path);
 }
 
 }  // namespace
@@ -60,15 +62,16 @@ Result<Fd> connect_to(const std::string& path) {
 Result<WatchRequest> parse_watch_request(std::span<const std::byte> packet) {
   fathom_watch_request request{};
   if (packet.size() != sizeof request)
-    return Error{Code::kInvalid, "a request has " + std::to_string(sizeof request) + " bytes", ""};
+    return Error{Code::kInvalid, "a request must have " + counted(sizeof request, "byte"), ""};
   std::memcpy(&request, packet.data(), sizeof request);
-  if (request.magic != FATHOM_WATCH_MAGIC) return Error{Code::kInvalid, "this is no request", ""};
+  if (request.magic != FATHOM_WATCH_MAGIC)
+    return Error{Code::kInvalid, "this is not a request of Fathom's", ""};
   if (request.version != FATHOM_WATCH_VERSION)
-    return Error{Code::kInvalid, "a request of another version", kVersions};
-  if (!is_verb(request.verb)) return Error{Code::kInvalid, "an unknown request", kVersions};
+    return Error{Code::kInvalid, "the request has another version", kVersions};
+  if (!is_verb(request.verb)) return Error{Code::kInvalid, "the request is unknown", kVersions};
   const auto verb = static_cast<fathom_watch_verb>(request.verb);
   if (names_a_process(verb) ? request.pid <= 0 : request.pid != 0)
-    return Error{Code::kInvalid, "a request for no process", ""};
+    return Error{Code::kInvalid, "the request names no process", ""};
   return WatchRequest{verb, request.pid};
 }
 
@@ -90,12 +93,13 @@ std::string format_watch_reply(const Status& outcome, std::string_view text) {
 
 Result<std::string> parse_watch_reply(std::span<const std::byte> packet) {
   fathom_watch_reply reply{};
-  if (packet.size() < sizeof reply) return Error{Code::kInvalid, "the daemon's answer is cut", ""};
+  if (packet.size() < sizeof reply)
+    return Error{Code::kInvalid, "the daemon's answer is incomplete", "try again"};
   std::memcpy(&reply, packet.data(), sizeof reply);
   if (reply.magic != FATHOM_WATCH_MAGIC || reply.version != FATHOM_WATCH_VERSION)
-    return Error{Code::kUnsupported, "the daemon answers in another version", kVersions};
+    return Error{Code::kUnsupported, "the daemon has another version", kVersions};
   if (reply.bytes != packet.size() - sizeof reply)
-    return Error{Code::kInvalid, "the daemon's answer is cut", ""};
+    return Error{Code::kInvalid, "the daemon's answer is incomplete", "try again"};
   std::string text(reinterpret_cast<const char*>(packet.data()) + sizeof reply, reply.bytes);
   if (reply.answer == FATHOM_WATCH_DONE) return text;
   return Error{Code::kDenied, escape_invalid_utf8(text), ""};
@@ -110,12 +114,12 @@ Status may_ask(const WatchRequest& request, const ucred& who, uid_t daemon,
     const bool of_itself =
         request.verb == FATHOM_WATCH_CONNECT || request.verb == FATHOM_WATCH_DISCONNECT;
     if (of_itself || is_master) return {};
-    return Error{Code::kDenied, "only the daemon's own user and root may ask that", ""};
+    return Error{Code::kDenied, "only the daemon's user and root may do this", ""};
   }
   FATHOM_ASSIGN(const uid_t owner, owner_of(request.process));
   if (is_master || owner == who.uid) return {};
-  return Error{Code::kDenied, "process " + std::to_string(request.process) + " is another user's",
-               ""};
+  return Error{Code::kDenied,
+               "process " + std::to_string(request.process) + " belongs to another user", ""};
 }
 
 Result<uid_t> owner_of_process(pid_t process) {
@@ -144,10 +148,13 @@ Result<std::string> ask_daemon(const std::string& path, const WatchRequest& requ
     return os_error(errno, "ask the daemon at " + path);
   pollfd waiting{fd.get(), POLLIN, 0};
   if (::poll(&waiting, 1, kPatienceMs) <= 0)
-    return Error{Code::kIo, "the daemon at " + path + " does not answer", ""};
+    return Error{Code::kIo, "the daemon at " + path + " does not answer",
+                 "'fathom watch status' shows whether it works"};
   std::string packet(sizeof(fathom_watch_reply) + FATHOM_WATCH_TEXT, '\0');
   const ssize_t got = ::recv(fd.get(), packet.data(), packet.size(), 0);
-  if (got <= 0) return Error{Code::kIo, "the daemon at " + path + " ended", ""};
+  if (got <= 0)
+    return Error{Code::kIo, "the daemon at " + path + " ended before it answered",
+                 "start it again"};
   return parse_watch_reply(std::as_bytes(std::span(packet.data(), static_cast<std::size_t>(got))));
 }
 

@@ -18,8 +18,8 @@ Result<LayerPlan> plan_watch(const WatchOptions& options) {
   };
   FATHOM_ASSIGN(LayerPlan plan, plan_layers(options.layers, joining));
   if (plan.layers.empty())
-    return Error{Code::kUnsupported, "none of these layers can be recorded here",
-                 "'fathom doctor' tells what can"};
+    return Error{Code::kUnsupported, "none of these layers can be recorded on this machine",
+                 "'fathom doctor' shows what can be recorded, and why not"};
   FATHOM_TRY(check_sources(
       {options.functions, options.categories, options.filters, options.returns}, plan));
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, plan));
@@ -39,7 +39,8 @@ Status may_replace(const WatchOptions& old, const WatchOptions& fresh) {
   const bool same = old.output == fresh.output && old.socket == fresh.socket &&
                     old.pfw == fresh.pfw && old.rolls == fresh.rolls;
   if (same) return {};
-  return Error{Code::kInvalid, "output, socket, pfw and whether recordings roll take a new start",
+  return Error{Code::kInvalid,
+               "output, socket, pfw and rolling cannot be changed while the daemon runs",
                "restart the daemon"};
 }
 

@@ -22,16 +22,19 @@ struct WatchRecordingSpec {
   std::map<std::string, std::string> facts;
 };
 
+// For the daemon's thread; finish() may run in another one when nobody else uses the object.
 class WatchRecording {
  public:
+  // On failure the caller removes the directory.
   static Result<std::unique_ptr<WatchRecording>> begin(const WatchRecordingSpec& spec);
 
   [[nodiscard]] const std::string& directory() const { return directory_; }
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }  // by the monotonic clock
   [[nodiscard]] Pump& pump() { return pump_; }
-  // Rows for it alone, while the pump does not run.
+  // Rows for it alone. The pump may run meanwhile (Packer::append).
   Status append(const trace::HostRows& rows, const trace::Strings& strings);
-  // The pump does not run any more; nothing comes after `end`.
+  // Packs all of it. The pump does not run any more; nothing comes after `end`. After a failure,
+  // what is not packed is in the spool, for `fathom collect`.
   Status finish(std::int64_t end_monotonic_ns);
 
  private:

@@ -38,15 +38,16 @@ Status make_folder(const std::string& path) {
   if (::stat(folder.c_str(), &facts) != 0) return os_error(errno, "look at " + folder);
   const bool is_safe = facts.st_uid == 0 || facts.st_uid == ::geteuid();
   if (is_safe) return {};
-  return Error{Code::kDenied, folder + " belongs to somebody else",
-               "choose another place with --socket"};
+  return Error{Code::kDenied, folder + " belongs to another user",
+               "choose another path with --socket"};
 }
 
 Result<Fd> listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    return Error{Code::kInvalid, "the path of the socket is too long: " + path, ""};
+    return Error{Code::kInvalid, "the socket's path is too long: " + path,
+                 "choose a shorter one with --socket"};
   path.copy(address.sun_path, path.size());
   Fd fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return os_error(errno, "make a socket");
@@ -54,7 +55,7 @@ Result<Fd> listen_at(const std::string& path) {
   constexpr mode_t kForAll = 0666;
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::chmod(path.c_str(), kForAll) != 0 || ::listen(fd.get(), kWaiting) != 0)
-    return os_error(errno, "listen at " + path, "choose another place with --socket");
+    return os_error(errno, "listen at " + path, "choose another path with --socket");
   return fd;
 }
 
@@ -66,7 +67,7 @@ Result<WatchServer> WatchServer::open(const std::string& path) {
                 trace::FileLock::attempt(path + ".lock", trace::FileLock::Mode::kExclusive));
   if (!lock)
     return Error{Code::kDenied, "another daemon listens at " + path,
-                 "end it, or choose another place with --socket"};
+                 "stop it, or choose another path with --socket"};
   FATHOM_ASSIGN(Fd fd, listen_at(path));
   return WatchServer(path, std::move(*lock), std::move(fd));
 }

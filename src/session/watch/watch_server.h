@@ -19,12 +19,14 @@
 
 namespace fathom::session {
 
+// One thread, and nothing here waits: the caller polls what add_to() gives, then calls serve().
 class WatchServer {
  public:
-  // What is said to who asks.
+  // What is said to who asks; an Error is sent as a refusal.
   using Answer = std::function<Result<std::string>(const WatchRequest&, const ucred& who)>;
 
-  // kDenied where another daemon listens there.
+  // Takes the lock beside the path, and replaces a socket that a dead daemon left. kDenied where
+  // another daemon listens there, or where somebody else owns the folder.
   static Result<WatchServer> open(const std::string& path);
   WatchServer(WatchServer&& other) noexcept = default;
   WatchServer& operator=(WatchServer&& other) noexcept = default;
@@ -37,7 +39,7 @@ class WatchServer {
   void serve(const Answer& answer);
   // Callers that were sent away without having asked, since the last call.
   [[nodiscard]] std::int64_t take_unserved() { return std::exchange(unserved_, 0); }
-  // Nobody comes any more; the place stays ours.
+  // Removes the socket and hangs up on everybody. The lock stays ours until this object goes.
   void close();
   // Tells those who come that we are at work (FATHOM_WATCH_PULSE_S).
   void pulse() const;

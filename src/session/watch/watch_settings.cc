@@ -19,8 +19,8 @@ using Kind = SettingKey::Kind;
 
 constexpr SettingKey kKeys[] = {
     {"output", Kind::kText, "DIR",
-     "directory of the recording [default: fathom-watch-<time>.fathom]"},
-    {"layers", Kind::kList, "L,…", "kernel layers to record [default: syscall]"},
+     "directory of the recording (default: fathom-watch-<time>.fathom)"},
+    {"layers", Kind::kList, "L,…", "kernel layers to record (default: syscall)"},
     {"detail", Kind::kList, "L,…", "layers that also record an event for every call"},
     {"functions", Kind::kList, "F,…",
      "layer user: functions to probe, as PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME"},
@@ -32,18 +32,18 @@ constexpr SettingKey kKeys[] = {
     {"filter", Kind::kList, "F,…",
      "only calls that match [LAYER:]KEY=VALUE, where KEY is path, call, min, one-in or cgroup"},
     {"interval", Kind::kText, "TIME",
-     "length of the intervals over which calls are summed [default: 1s]"},
+     "length of the intervals over which calls are summed (default: 1s)"},
     {"all", Kind::kFlag, "", "record every process of the machine"},
     {"user", Kind::kText, "NAME", "record every process of this user"},
     {"cgroup", Kind::kText, "PATH",
      "record every process of this control group and of those below it"},
     {"container", Kind::kText, "ID", "record every process of this container"},
     {"socket", Kind::kText, "PATH",
-     "socket on which the daemon listens [default: /run/fathom/watch.sock]"},
+     "socket on which the daemon listens (default: /run/fathom/watch.sock)"},
     {"pfw", Kind::kText, "FILE",
      "also write counters to this file in DataCrumbs' format, as they arrive"},
     {"mode", Kind::kText, "MODE",
-     "profile: record sums; trace: also an event for every call [default: profile]"},
+     "profile: record sums; trace: also an event for every call (default: profile)"},
     {"roll-size", Kind::kText, "SIZE",
      "start a new recording at this size; --output then names the directory that holds them"},
     {"roll-time", Kind::kText, "TIME", "start a new recording after this time"},
@@ -51,12 +51,12 @@ constexpr SettingKey kKeys[] = {
     {"keep-size", Kind::kText, "SIZE", "total size of finished recordings to keep"},
     {"keep-time", Kind::kText, "TIME", "how long to keep finished recordings"},
     {"share", Kind::kText, "GROUP",
-     "let this group read the recordings [default: only their owner]"},
+     "let this group read the recordings (default: only their owner)"},
     {"no-command", Kind::kFlag, "", "do not store the arguments of programs"},
     {"user-files", Kind::kText, "N",
-     "number of files with rows of their own, per user [default: 8192]"},
+     "number of files with rows of their own, per user (default: 8192)"},
     {"user-rows", Kind::kText, "N",
-     "new rows with file names per second and user [default: 16384]"},
+     "new rows with file names per second and user (default: 16384)"},
 };
 
 // Reads values of settings, each with its place in the message where it is wrong.
@@ -82,7 +82,8 @@ class Values {
     const Setting* found = find(key);
     if (found == nullptr) return {};
     const Result<std::int64_t> ns = parse_duration(found->values.front());
-    if (!ns || *ns < least) return wrong(*found, "no time from " + human_ns(double(least)) + " up");
+    if (!ns || *ns < least)
+      return wrong(*found, "not a time of at least " + human_ns(double(least)));
     to = *ns;
     return {};
   }
@@ -90,7 +91,7 @@ class Values {
     const Setting* found = find(key);
     if (found == nullptr) return {};
     const Result<std::uint64_t> bytes = parse_bytes(found->values.front());
-    if (!bytes || *bytes == 0) return wrong(*found, "no size, such as 512M");
+    if (!bytes || *bytes == 0) return wrong(*found, "not a size, such as 512M");
     to = *bytes;
     return {};
   }
@@ -98,7 +99,7 @@ class Values {
     const Setting* found = find(key);
     if (found == nullptr) return {};
     const Result<std::int64_t> number = parse_int(found->values.front());
-    if (!number || *number < 1) return wrong(*found, "no number from 1 up");
+    if (!number || *number < 1) return wrong(*found, "not a number of at least 1");
     to = *number;
     return {};
   }
@@ -118,7 +119,7 @@ Result<uid_t> find_user(const Setting& setting) {
   if (const passwd* entry = ::getpwnam(name.c_str())) return entry->pw_uid;
   const Result<std::int64_t> number = parse_int(name);
   if (number && *number >= 0 && *number < INT32_MAX) return static_cast<uid_t>(*number);
-  return Values::wrong(setting, "no user of this machine");
+  return Values::wrong(setting, "not a user of this machine");
 }
 
 Status choose_group(const std::string& path, const std::string& words, WatchOptions& options) {

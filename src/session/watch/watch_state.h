@@ -53,8 +53,9 @@ class Roll {
   std::map<sources::Followed, std::int64_t> started_;
 };
 
+// Replaces what was there, as a whole or not at all; only its owner can read it.
 Status save_watch_state(const std::string& socket, const WatchState& state);
-// Nothing where no daemon left anything.
+// Nothing where no daemon left anything, or what it left is damaged.
 std::optional<WatchState> load_watch_state(const std::string& socket);
 
 }  // namespace fathom::session

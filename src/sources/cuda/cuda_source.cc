@@ -17,6 +17,7 @@ const SourceDef kSource = {
     .layers = kLayers,
     .help = "calls of the CUDA driver: launches, copies, memory, waiting",
     .in_process = true,
+    .driver = "libcuda.so.1",
     .probe = probe_library,
     .make = nullptr,
 };

@@ -16,6 +16,7 @@ namespace {
 
 constinit Settings known = {};
 constinit uint32_t known_state = 0;  // atomic: 1 while it is read, 2 after
+constinit bool known_on = false;     // apart: most programs need no page of `known`
 
 char lower(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
@@ -212,13 +213,19 @@ const Settings& settings() {
   uint32_t state = 0;
   if (__atomic_compare_exchange_n(&known_state, &state, 1, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_ACQUIRE)) {
-    if (const char* file = variable("DFTRACER_CONFIGURATION")) read_file(file, known);
+    const char* file = variable("DFTRACER_CONFIGURATION");
+    if (file != nullptr) read_file(file, known);
     read_variables(known);
+    if (file != nullptr || variable("DFTRACER_ENABLE") != nullptr)
+      known_on = known.enable == Switch::kOn;
     __atomic_store_n(&known_state, 2, __ATOMIC_RELEASE);
   }
   return known;
 }
 
-bool enabled() { return settings().enable == Switch::kOn; }
+bool enabled() {
+  settings();
+  return known_on;
+}
 
 }  // namespace fathom::guest::dftracer

@@ -33,7 +33,7 @@ Result<ChosenCode> ChosenCode::of(const std::string& file, const std::vector<std
       ::dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD));
   struct stat facts {};
   if (!library || ::stat(file.c_str(), &facts) != 0)
-    return Error{Code::kUnsupported, "which code stands for it is chosen where it is loaded", ""};
+    return Error{Code::kUnsupported, "its code is chosen when the library is loaded", ""};
   FATHOM_ASSIGN(const std::string maps, read_file("/proc/self/maps"));
   ChosenCode chosen;
   for (const std::string& name : names) {
@@ -48,7 +48,7 @@ Result<ChosenCode> ChosenCode::of(const std::string& file, const std::vector<std
 Result<std::uint64_t> ChosenCode::place(const std::string& name) const {
   const auto found = places_.find(name);
   if (found != places_.end()) return found->second;
-  return Error{Code::kUnsupported, "its code lies outside of the file", ""};
+  return Error{Code::kUnsupported, "its code is not in the file", ""};
 }
 
 std::vector<std::string> ChosenCode::same_as(const std::string& name) const {

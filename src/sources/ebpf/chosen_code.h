@@ -15,6 +15,7 @@ namespace fathom::sources::ebpf {
 // What was chosen on this machine of a library that this process has loaded itself, so that the
 // choice is made; nothing is loaded for it. By names, with "@VERSION" where that is not the
 // default.
+// Keeps copies: nothing of it depends on the file afterwards.
 class ChosenCode {
  public:
   // kUnsupported where this process has not loaded the file.

@@ -119,7 +119,7 @@ std::string dear_functions(const std::vector<Function>& functions, const Costs& 
     if (++dear <= kNamed) named.push_back(human_ns(ns) + " (" + function.name + ")");
   }
   if (dear == 0) return "";
-  std::string text = "probes are dear: a call takes longer by " + join(named, ", ");
+  std::string text = "these probes are expensive; each call takes longer by " + join(named, ", ");
   if (dear > kNamed) text += " and " + std::to_string(dear - kNamed) + " more";
   if (any_allocates) text += "; layer heap counts allocations for less: --layers +heap";
   return text;

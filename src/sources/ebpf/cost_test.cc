@@ -39,12 +39,13 @@ TEST(EbpfCost, DearFunctionsAreNamed) {
   EXPECT_EQ(dear_functions(*functions, costs), "");
   costs.function = {300, 900, 7000};
   EXPECT_EQ(dear_functions(*functions, costs),
-            "probes are dear: a call takes longer by 7.00 us (f2)");
+            "these probes are expensive; each call takes longer by 7.00 us (f2)");
   costs.function = {300, 900, 1000};
   EXPECT_EQ(dear_functions(*functions, costs), "");
   functions->at(0).name = "__libc_malloc";
   EXPECT_EQ(dear_functions(*functions, costs),
-            "probes are dear: a call takes longer by 300 ns (__libc_malloc); layer heap counts "
+            "these probes are expensive; each call takes longer by 300 ns (__libc_malloc); layer "
+            "heap counts "
             "allocations for less: --layers +heap");
 }
 

@@ -292,7 +292,7 @@ Availability probe(std::string_view name) {
   const ebpf::Trial trial = ebpf::try_layer(*layer);
   if (trial.needs_privilege)
     return {.available = false,
-            .reason = "programs in the kernel take CAP_BPF and CAP_PERFMON",
+            .reason = "recording in the kernel needs CAP_BPF and CAP_PERFMON",
             .fix = as_root("fathom run --layers " + std::string(name) + " -- …")};
   return {.available = trial.outcome == Outcome::kWhole || trial.outcome == Outcome::kPart,
           .reason = trial.reason,

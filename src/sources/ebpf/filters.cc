@@ -39,7 +39,7 @@ struct Term {
 };
 
 Error malformed(const std::string& text) {
-  return usage_error("--filter '" + escape_control(text) + "' is none",
+  return usage_error("--filter '" + escape_control(text) + "' is not a filter",
                      "write [LAYER:]path=, call=, min=, one-in= or cgroup=, and a value");
 }
 
@@ -56,8 +56,8 @@ Result<Term> read_term(const std::string& text, const std::vector<fathom_bpf_lay
   term.key.erase(0, colon + 1);
   const auto named = std::ranges::find(layers, name, name_of_layer);
   if (named == layers.end())
-    return usage_error("--filter of layer '" + escape_control(name) + "', which is not recorded",
-                       "layers of the kernel that are named by --layers have filters");
+    return usage_error("--filter names layer '" + escape_control(name) + "', which is not recorded",
+                       "filters apply to layers of the kernel that --layers names");
   term.layer = *named;
   return term;
 }
@@ -135,7 +135,7 @@ class Reader {
     if (any) return {};
     return usage_error("--filter '" + escape_control(term.text) +
                            "' names no call of the layers that are recorded",
-                       "system calls are called as strace prints them");
+                       "write system calls as strace prints them");
   }
 
   Status add_least(const Term& term) {
@@ -161,7 +161,7 @@ class Reader {
     if (::statfs(path.c_str(), &system) != 0 || ::stat(path.c_str(), &facts) != 0)
       return os_error(errno, "look at " + path);
     if (system.f_type != CGROUP2_SUPER_MAGIC)
-      return Error{Code::kNotFound, path + " is no control group of version 2",
+      return Error{Code::kNotFound, path + " is not a control group of version 2",
                    "name a directory where cgroup2 is mounted"};
     filters_.cgroup = facts.st_ino;
     return {};

@@ -12,6 +12,7 @@ namespace fathom::sources::ebpf {
 namespace {
 
 constexpr std::size_t kNamed = 8;
+constexpr char kTimeThem[] = "; --returns times them too, but may crash the program";
 
 std::string some_of(const std::vector<std::string>& names) {
   if (names.size() <= kNamed) return join(names, ", ");
@@ -43,10 +44,10 @@ std::string lack_of(const Functions& functions, bool knows_programs) {
   for (const Unprobed& one : functions.unprobed) without[one.why].push_back(one.name);
   std::vector<std::string> parts;
   if (!untimed.empty())
-    parts.push_back(in_words("entry only, times unknown: ", untimed) + "; --returns insists");
+    parts.push_back(in_words("entry only, times unknown: ", untimed) + kTimeThem);
   if (!sometimes.empty())
     parts.push_back("entry only, times unknown, in programs that exceptions may pass through: " +
-                    some_of(sometimes) + "; --returns insists");
+                    some_of(sometimes) + kTimeThem);
   if (!without.empty()) parts.push_back(in_words("not recorded: ", without));
   parts.insert(parts.end(), functions.remarks.begin(), functions.remarks.end());
   return join(parts, "; ");

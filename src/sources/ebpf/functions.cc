@@ -28,8 +28,9 @@ namespace {
 constexpr std::string_view kStatic = "usdt:";
 
 Error malformed(const std::string& text) {
-  return usage_error("--functions '" + escape_control(text) + "' names no function of a file",
-                     "write PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
+  return usage_error(
+      "--functions '" + escape_control(text) + "' does not name a function of a file",
+      "write PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
 }
 
 bool is_plain(std::string_view name) {
@@ -93,7 +94,7 @@ class Finder {
     });
     if (!found_.probed.empty() || found_.unprobed.empty()) return std::move(found_);
     const Unprobed& first = found_.unprobed.front();
-    return Error{Code::kUnsupported, "no probe on " + first.name + ": " + first.why, ""};
+    return Error{Code::kUnsupported, first.name + " cannot be probed: " + first.why, ""};
   }
 
  private:
@@ -191,8 +192,9 @@ struct Category {
 // (Colons of C++ come in pairs.)
 Result<Category> read_category(const std::string& text) {
   const std::size_t equals = text.find('=');
-  const Error malformed = usage_error("--categories '" + escape_control(text) + "' is none",
-                                      "write CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX");
+  const Error malformed =
+      usage_error("--categories '" + escape_control(text) + "' is not a category",
+                  "write CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX");
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return malformed;
   Category category{text.substr(0, equals), "", {}};
   std::string pattern = text.substr(equals + 1);

@@ -54,7 +54,7 @@ const btf_type* type_of(std::string_view hook) {
 Status read_kernel_types() {
   if (path_exists(kKernelTypes) && kernel_types() != nullptr) return {};
   return Error{Code::kUnsupported,
-               std::string("this kernel does not tell its types (") + kKernelTypes + ")", ""};
+               std::string("this kernel does not describe its types (") + kKernelTypes + ")", ""};
 }
 
 bool has_tracepoint(std::string_view hook) { return type_of(hook) != nullptr; }

@@ -16,6 +16,8 @@ namespace fathom::sources::ebpf {
 // Stands for every file for whose name there was no room.
 inline constexpr const char* kOtherFiles = "other files";
 
+// Part of a RowMaker: one thread at a time. A path without room is no failure; it is counted, and
+// its file is one of kOtherFiles.
 class KnownFiles {
  public:
   // Bytes of paths that there is room for: of all, of one user.
@@ -26,7 +28,7 @@ class KnownFiles {
   // none.
   void add(std::uint32_t number, std::string path, std::uint32_t user, std::uint32_t before,
            std::int64_t now_ns);
-  // Nothing where it has not come yet.
+  // nullptr where it has not come yet. Valid until the next call that changes something.
   [[nodiscard]] const std::string* find(std::uint32_t number) const;
   // These numbers mean no file any more, once the next ones come: calls that bear them are under
   // way.

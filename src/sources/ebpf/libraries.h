@@ -9,8 +9,8 @@
 
 namespace fathom::sources::ebpf {
 
-// A path as it is, without links; a name where the loader looks for it: in `places` first, then in
-// those of LD_LIBRARY_PATH and of the machine.
+// kNotFound where there is none. A path as it is, without links; a name where the loader
+// looks for it: in `places` first, then in those of LD_LIBRARY_PATH and of the machine.
 Result<std::string> find_file(const std::string& name, const std::vector<std::string>& places = {});
 
 // Whether it is a part of the C library, by the name that the file has for itself (SONAME).

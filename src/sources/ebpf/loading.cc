@@ -124,7 +124,7 @@ bool is_untold(Flavor flavor, std::string_view hook) {
 
 Error no_tracepoint(const Loaded& loaded) {
   if (loaded.absent.empty())
-    return {Code::kUnsupported, "this kernel's tracepoints tell other things", ""};
+    return {Code::kUnsupported, "this kernel's tracepoints have other fields", ""};
   return {Code::kUnsupported, "this kernel has no tracepoint " + join(loaded.absent, " or "), ""};
 }
 
@@ -295,7 +295,8 @@ Result<Loaded> load_typed(const Room& room) {
   if (is_left_out("typed")) return left_out("typed");
   FATHOM_TRY(read_kernel_types());
   if (!has_structure("bpf_mem_alloc"))
-    return Error{Code::kUnsupported, "this kernel's hashes do not allocate in any context", ""};
+    return Error{Code::kUnsupported, "this kernel's hash maps cannot allocate in every context",
+                 ""};
   return load_code(kModules[0], room, nullptr, Flavor::kTyped);
 }
 
@@ -304,9 +305,8 @@ Status check_namespace() {
   constexpr ino_t kOfTheMachine = 0xEFFFFFFC;
   struct stat facts {};
   if (::stat("/proc/self/ns/pid", &facts) == 0 && facts.st_ino == kOfTheMachine) return {};
-  return Error{Code::kUnsupported,
-               "on kernels as old as this one, tasks of containers cannot be followed from inside",
-               "run it outside of the container"};
+  return Error{Code::kUnsupported, "this kernel is too old to record from inside a container",
+               "run fathom outside of the container"};
 }
 
 }  // namespace

@@ -167,7 +167,7 @@ Status Probes::State::load(const ProbeOptions& wanted) {
     modules.push_back(std::move(joining));
   }
   ring.reset(ring_buffer__new(map("ring"), visit_record, &visit, nullptr));
-  if (!ring) return os_error(errno, "map the ring");
+  if (!ring) return os_error(errno, "map the kernel's ring buffer");
   FATHOM_TRY(want_paths());
   FATHOM_TRY(set_up(options));
   Loaded* user = module_of(FATHOM_BPF_USER);
@@ -278,7 +278,8 @@ Status Probes::walk(const fathom_choice& choice) {
   const auto module = std::ranges::find_if(
       state_->modules, [](const Loaded& loaded) { return loaded.iterator >= 0; });
   if (module == state_->modules.end())
-    return Error{Code::kUnsupported, "tasks that run cannot be chosen", ""};
+    return Error{Code::kUnsupported, "this kernel cannot list running tasks",
+                 "only programs that start later can be recorded"};
   const std::uint32_t place = FATHOM_CHOICE_OF_WALK;
   if (bpf_map_update_elem(state_->map("choices"), &place, &choice, BPF_ANY) != 0)
     return os_error(errno, "choose tasks");
@@ -427,7 +428,7 @@ Trial try_layer(fathom_bpf_layer layer) {
   const std::vector<std::string>& missing = known->second.missing;
   if (missing.empty()) return {};
   return {.outcome = Trial::Outcome::kPart,
-          .reason = "this kernel tells nothing of " + join(missing, ", ")};
+          .reason = "this kernel does not report " + join(missing, ", ")};
 }
 
 }  // namespace fathom::sources::ebpf

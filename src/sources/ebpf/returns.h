@@ -19,7 +19,8 @@ struct Judgement {
   bool is_go = false;
 };
 
-// Reads each file once.
+// Reads each file once, and keeps what it found. One thread at a time. A file that cannot be read
+// may do anything with its stacks.
 class StackJudge {
  public:
   Judgement judge(const std::string& file, const std::string& function);

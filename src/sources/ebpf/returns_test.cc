@@ -86,10 +86,12 @@ TEST(EbpfFunctionNotes, SayWhatIsMissing) {
                       untimed("tide", Times::kInPlainPrograms, "a library")};
   EXPECT_EQ(
       lack_of(functions, true),
-      "entry only, times unknown: dive (Go); --returns insists; entry only, times unknown, in "
-      "programs that exceptions may pass through: tide; --returns insists");
+      "entry only, times unknown: dive (Go); --returns times them too, but may crash the program; "
+      "entry only, times unknown, in programs that exceptions may pass through: tide; --returns "
+      "times them too, but may crash the program");
   EXPECT_EQ(lack_of(functions, false),
-            "entry only, times unknown: dive (Go), tide (a library); --returns insists");
+            "entry only, times unknown: dive (Go), tide (a library); --returns times them too, but "
+            "may crash the program");
   functions.probed.clear();
   functions.unprobed = {{"spin", "no"}};
   EXPECT_EQ(lack_of(functions, true), "not recorded: spin (no)");

@@ -28,6 +28,8 @@ std::string mount_point(std::uint32_t device, std::string_view mountinfo);
 // The rank of a process, by a text like /proc/PID/environ; NULL where it has none.
 std::int64_t rank_in(std::string_view environment);
 
+// One thread at a time: the source calls it under its lock. Records are the kernel half's own, and
+// checked; one that is not understood is dropped.
 class RowMaker {
  public:
   explicit RowMaker(const ProbeOptions& options);

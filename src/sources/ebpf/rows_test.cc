@@ -150,6 +150,27 @@ TEST(EbpfRows, ACallThatWasSpilledIsARow) {
   EXPECT_EQ(row.hist, (std::vector<std::int64_t>{0, 0, 0, 0, 0, 0, 0, 0, 1}));
 }
 
+// It keeps its error, and has moved nothing.
+TEST(EbpfRows, ACallThatWasSpilledMayHaveFailed) {
+  struct Case {
+    std::int64_t ret;
+    std::int64_t errors;
+    std::int64_t bytes;
+  };
+  const Case cases[] = {{-5, 1, 0}, {-1, 1, 0}, {-4095, 1, 0}, {-4096, 0, 0}, {0, 0, 0}, {7, 0, 7}};
+  for (const Case& c : cases) {
+    RowMaker maker({.layers = {FATHOM_BPF_BLOCK}, .interval_ns = 100});
+    Strings strings;
+    HostRows rows;
+    give(maker, call_record(FATHOM_RECORD_SUM, kBlockWrite, c.ret, 0));
+    maker.take(strings, rows);
+    ASSERT_EQ(rows.intervals.rows.size(), 1U);
+    EXPECT_EQ(rows.intervals.rows[0].calls, 1) << c.ret;
+    EXPECT_EQ(rows.intervals.rows[0].errors, c.errors) << c.ret;
+    EXPECT_EQ(rows.intervals.rows[0].bytes, c.bytes) << c.ret;
+  }
+}
+
 TEST(EbpfRows, LivesOfProcesses) {
   RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}, .start_monotonic_ns = 100});
   fathom_process_record exec = process_record(FATHOM_RECORD_EXEC, 10, 110, 1);

@@ -210,7 +210,7 @@ Result<std::vector<Unprobed>> attach_functions(Loaded& loaded,
   }
   if (unprobed.empty() || unprobed.size() < functions.size()) return unprobed;
   const Unprobed& first = unprobed.front();
-  return Error{Code::kUnsupported, "no probe on " + first.name + ": " + first.why, ""};
+  return Error{Code::kUnsupported, first.name + " cannot be probed: " + first.why, ""};
 }
 
 }  // namespace fathom::sources::ebpf

@@ -20,6 +20,7 @@ const SourceDef kSource = {
         "threads and memory of its own into the program",
     .in_process = true,
     .needs = "cuda",
+    .driver = "libcuda.so.1",
     .probe = probe_library,
     .make = nullptr,
 };

@@ -130,7 +130,7 @@ int exec_hook(const NewProgram& program, char* const* variables, Call call) {
   }
   Facts facts;
   if (recorded && !lodger) facts.depth = open_level(FATHOM_FRAME);
-  facts.file = program_path(program, kNobodyReadIt);
+  facts.file = program_path(program, environment.path_was_read() ? 0 : kNobodyReadIt);
   facts.begin = facts.end = tick();
   const Written written([&] {
     if (recorded) write_call<S>(facts);

@@ -23,7 +23,8 @@ struct abi {
   void (*metadata)(const char* key, const char* value);
 };
 
-// All of them, or none.
+// All of them, or none. Bound with the GIL held; once bound they stay, and any thread may call
+// them.
 extern struct abi abi;
 static inline bool abi_is_bound(void) { return abi.span_begin != NULL; }
 

@@ -22,7 +22,8 @@ enum { kMet = 1, kLeftOut = 2, kHasLoops = 4, kSiteShift = 8 };
 extern const struct fathom_frames* frames;
 extern Py_ssize_t code_index;
 
-// Once for an interpreter. False where there is no room for words.
+// With the GIL held, as everything here. Once for an interpreter. False where there is no room for
+// words.
 bool code_prepare(const struct fathom_frames* given);
 
 static inline uint32_t code_site(code_word word) { return (uint32_t)(word >> kSiteShift); }

@@ -13,7 +13,8 @@ struct site {
 
 extern PyTypeObject site_type;
 
-// `category` and `file` may be None. A new reference, or NULL with an exception set.
+// With the GIL held, as everything here. `category` and `file` may be None. A new reference, or
+// NULL with an exception set.
 struct site* site_new(PyObject* name, PyObject* category, PyObject* file, unsigned line);
 struct site* site_named(PyObject* name, PyObject* category);
 // The table is of an interpreter that was finalised, where there was one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Python's values as the recording can hold them. New references; NULL with an exception set only
-// where the program must see it: no memory, or an interrupt.
+// Python's values as the recording can hold them. With the GIL held. New references; NULL with an
+// exception set only where the program must see it: no memory, or an interrupt.
 #pragma once
 
 #include <stdbool.h>

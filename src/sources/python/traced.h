@@ -20,5 +20,6 @@ struct traced {
 extern PyTypeObject traced_type;           // binds as functions do
 extern PyTypeObject traced_callable_type;  // does not bind
 
-// wrap(callable, name, category, file, line), METH_VARARGS
+// wrap(callable, name, category, file, line), METH_VARARGS: with the GIL held, a new reference, or
+// NULL with an exception set. An object owns what it wraps and its site.
 PyObject* make_traced(PyObject* module, PyObject* args);

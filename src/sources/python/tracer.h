@@ -9,7 +9,8 @@
 
 // An interpreter begins, maybe not the first: what is known is of one that was finalised.
 void tracer_forget(void);
-// Begins, in all threads. NULL, or why it cannot be: a text that stays.
+// With the GIL held, as everything here. Begins, in all threads. NULL, or why it cannot be: a text
+// that stays.
 const char* tracer_start(void);
 // Ends it; it can begin again.
 void tracer_stop(void);

@@ -18,6 +18,7 @@ struct PartReading {
   double value = 0;
 };
 
+// For the thread that samples. NVML's functions must stay loaded as long as this.
 class GpuParts {
  public:
   // The device makes new numbers ten times a second: what is closer together tells nothing.

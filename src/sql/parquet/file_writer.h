@@ -19,6 +19,7 @@ struct ZSTD_CCtx_s;
 
 namespace fathom::sql::parquet {
 
+// One thread at a time. After an Error the file is no Parquet file: whoever made it removes it.
 class FileWriter {
  public:
   // The file is open for writing, and empty. `columns` must stay.

@@ -28,7 +28,8 @@ struct Leaf {
   EncodedValues values;
 };
 
-// Makes the leaves of one column, row group after row group. The data must fit (check_fit).
+// Makes the leaves of one column, row group after row group. The data must fit (check_fit), and the
+// column's definition must outlive this. One thread at a time.
 class LeafMaker {
  public:
   explicit LeafMaker(const ColumnDef& column) : column_(&column) {}

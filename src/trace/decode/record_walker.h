@@ -17,6 +17,8 @@
 
 namespace fathom::trace {
 
+// Each call returns false where the bytes end before the value does; then the position is not to be
+// used any more.
 class ByteReader {
  public:
   ByteReader(const std::uint8_t* at, const std::uint8_t* end) : at_(at), end_(end) {}
@@ -93,6 +95,8 @@ constexpr bool has_duration(unsigned kind) {
   return kind >= FATHOM_KIND_FIRST || kind == FATHOM_KIND_REGION;
 }
 
+// Points into the bytes, which must stay. After kDamaged the rest of the chunk cannot be read:
+// where the next record begins is not known.
 class RecordWalker {
  public:
   enum class Step { kRecord, kEnd, kDamaged };

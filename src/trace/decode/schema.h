@@ -68,6 +68,8 @@ struct ErrorName {
   std::string name;  // "-": it is no error
 };
 
+// Does not change after parse(): threads may share it. Chunks and plans of decoders point to it, so
+// its owner (Spool) keeps it as long as they are used.
 class Schema {
  public:
   // Foreign bytes: every line is checked; what is wrong is kCorrupt with the line's number.

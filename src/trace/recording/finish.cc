@@ -3,11 +3,13 @@
 // if nobody needs it.
 #include <algorithm>
 
+#include "base/plural.h"
 #include "base/sum.h"
 #include "base/utf8.h"
 #include "sql/quote.h"
 #include "trace/recording/packer_state.h"
 #include "trace/recording/refused.h"
+#include "trace/recording/uncovered.h"
 #include "trace/rows/layers.h"
 
 namespace fathom::trace {
@@ -163,6 +165,7 @@ void Packer::State::settle_facts(bool owners_alive) {
   drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
   for (const NotCovered& one : not_covered(decoder_.definitions(), options_.library))
     manifest.add_not_covered(one);
+  for (const NotCovered& one : left_alone(spool_.files())) manifest.add_not_covered(one);
   add_refused_settings(decoder_.definitions(), manifest.facts);
   for (const CallInFlight& call : died_in_) {
     const Process* process = decoder_.definitions().find(call.key);
@@ -301,7 +304,7 @@ void Packer::State::tell_of_others(const SummaryTable& summary, Manifest& to) co
     }
     if (calls > 0)
       to.facts[std::string("summary.") + others] =
-          std::to_string(calls) + " calls: too many to have rows of their own in the sums";
+          counted(calls, "call") + " on more files or names than the sums have rows for";
   }
 }
 

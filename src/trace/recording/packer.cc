@@ -142,7 +142,8 @@ Status Packer::State::keep_lock() {
   if (lock_.is_at(path) || (lock_again_ && lock_again_->is_at(path))) return {};
   FATHOM_ASSIGN(lock_again_, FileLock::attempt(path, FileLock::Mode::kExclusive));
   if (lock_again_) return {};
-  return Error{Code::kDenied, "somebody else records into " + directory_.path() + " now", ""};
+  return Error{Code::kDenied, "another process records into " + directory_.path() + " now",
+               "stop one of them"};
 }
 
 void Packer::State::look(const std::function<void(Drainer&)>& look) {

@@ -53,7 +53,7 @@ struct Totals {
 
 struct FinishResult {
   bool owners_alive = false;    // processes still write: their segments, and the spool, were left
-  bool owners_unknown = false;  // as before, but they ran on another machine and may have ended
+  bool owners_unknown = false;  // as before, but they cannot be seen from here and may have ended
   bool interrupted = false;     // not everything was to be packed: the rest is in the spool
   RunState state = RunState::kComplete;
 };

@@ -13,6 +13,7 @@
 
 namespace fathom::trace {
 
+// For the threads that packer.h names.
 class Packer::State {
  public:
   State(Directory directory, Spool spool, FileLock lock, Manifest manifest, PackerOptions options);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/plural.h"
 #include "base/sum.h"
 #include "trace/recording/parquet_tables.h"
 #include "trace/recording/tail.h"
@@ -134,10 +135,9 @@ class PartReader {
     const Result<Directory> spool = directory_.directory(kSpoolDirectory);
     const std::size_t waiting = spool ? files_without_header(*spool) : 0;
     if (waiting > 0) {
-      part_.damaged.push_back(
-          {spool->path_of(FATHOM_RUN_FILE), "missing or damaged; 'fathom collect' looks whether " +
-                                                std::to_string(waiting) +
-                                                " files of the spool can be read without it"});
+      part_.damaged.push_back({spool->path_of(FATHOM_RUN_FILE),
+                               "missing or damaged; 'fathom collect' tries to read " +
+                                   counted(waiting, "file") + " of the spool without it"});
     } else if (reason.code != Code::kNotFound) {
       part_.damaged.push_back({directory_.path_of(kSpoolDirectory), reason.message});
     }
@@ -225,8 +225,8 @@ class PartReader {
       const std::int64_t count = there != found.end() ? there->second : 0;
       if (count >= wanted) continue;
       part_.damaged.push_back({directory_.path_of(table + ".parquet"),
-                               std::to_string(wanted - count) + " of " + std::to_string(wanted) +
-                                   (wanted == 1 ? " file is" : " files are") + " missing"});
+                               std::to_string(wanted - count) + " of " + counted(wanted, "file") +
+                                   (wanted - count == 1 ? " is missing" : " are missing")});
     }
   }
 
@@ -258,6 +258,11 @@ class PartReader {
     if (!part_.recorder_lives) settle_state(facts, spool);
   }
 
+  static std::string unseen_place(const Manifest& manifest, const Spool& spool) {
+    if (spool.same_boot()) return "some of its programs ran in another container";
+    return "its programs ran on " + manifest.host.hostname;
+  }
+
   // Nobody packs. Unsupervised, that is how it should be: what the processes wrote is all here.
   void settle_state(const TailFacts& facts, const Spool& spool) {
     Manifest& manifest = part_.manifest;
@@ -271,8 +276,8 @@ class PartReader {
       manifest.state_reason = why;
     } else if (facts.owners_unknown) {
       manifest.state = RunState::kPartial;
-      manifest.state_reason = "its programs ran on " + manifest.host.hostname +
-                              ", and whether they have ended cannot be told here";
+      manifest.state_reason =
+          unseen_place(manifest, spool) + ", and whether they have ended cannot be told here";
     } else if (!facts.owners_alive) {
       manifest.state = manifest.in_flight.empty() ? RunState::kComplete : RunState::kPartial;
       if (!manifest.in_flight.empty())
@@ -298,7 +303,7 @@ Result<Part> read_part(const Directory& directory, const DecoderOptions& options
     if (!reader.changed()) return part;
     nap(5L * attempt);
   }
-  return Error{Code::kIo, directory.path() + " changes faster than it can be read", "try again"};
+  return Error{Code::kIo, directory.path() + " changes while it is read", "try again"};
 }
 
 }  // namespace fathom::trace

@@ -9,6 +9,8 @@
 
 namespace fathom::trace {
 
+// kNotFound, kCorrupt or kUnsupported in one line; damaged files of tables are listed in the part
+// instead.
 Result<Part> read_part(const Directory& directory, const DecoderOptions& options, Need need);
 
 }  // namespace fathom::trace

@@ -68,7 +68,8 @@ class RecordingWriter::State {
 
   Status start() {
     if (path_exists(directory_))
-      return Error{Code::kInvalid, directory_ + " exists", "choose another name or remove it"};
+      return Error{Code::kInvalid, directory_ + " exists already",
+                   "choose another name, or remove it"};
     FATHOM_TRY(remove_tree(unfinished_));
     FATHOM_TRY(make_dirs(std::string(dir_name(unfinished_))));
     FATHOM_TRY(make_private_dir(unfinished_));

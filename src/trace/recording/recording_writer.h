@@ -32,6 +32,7 @@ class RecordingWriter {
   [[nodiscard]] const Manifest& manifest() const;
 
   // Takes the rows; the batch is empty afterwards. Files are written as enough rows have gathered.
+  // After an Error let the writer go: nothing stays behind.
   Status append(EventBatch& events);
   Status append(CounterBatch& counters);
   Status append(IntervalBatch& intervals);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/directory.h"
+#include "base/plural.h"
 #include "trace/recording/packer.h"
 #include "trace/recording/recording.h"
 #include "trace/recording/trust.h"
@@ -73,10 +74,9 @@ Status remake_run_header(const std::string& directory) {
   Result<Manifest> manifest = read_manifest(recording);
   if (!manifest || manifest->clock.pairs().empty()) {
     return Error{Code::kCorrupt,
-                 spool->path_of(FATHOM_RUN_FILE) +
-                     " is gone or damaged, and with it the clock of " + std::to_string(files) +
-                     (files == 1 ? " file" : " files") + " of the spool",
-                 "what they hold cannot be read without it"};
+                 spool->path_of(FATHOM_RUN_FILE) + " is missing or damaged, so the times in " +
+                     counted(files, "file") + " of the spool are not known",
+                 "put run.header back; without it these files cannot be read"};
   }
   const Result<std::optional<FileLock>> lock =
       FileLock::attempt(*spool, kLockFile, FileLock::Mode::kExclusive);

@@ -42,7 +42,8 @@ struct Frame {
   std::int32_t line = kNull32;
 };
 
-// Every stack once, with its frames. `frames.depth` 0 is the outermost function.
+// One thread at a time. Every stack once, with its frames. `frames.depth` 0 is the outermost
+// function.
 class StackTable {
  public:
   // `frames` outermost first; kNull where there are none.
@@ -61,7 +62,7 @@ class StackTable {
   std::vector<Row> rows_;
 };
 
-// Parquet files with the columns of the contract.
+// Parquet files with the columns of the contract. On failure there is no file of that name.
 Status write_samples(const std::string& path, const SampleBatch& samples, const Strings& strings,
                      const std::string& host);
 Status write_frames(const std::string& path, const StackTable& stacks, const Strings& strings);

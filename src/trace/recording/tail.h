@@ -24,7 +24,7 @@ struct TailFacts {
   std::vector<DamagedFile> damaged;
   std::vector<DataFile> packed;  // events that were too many to stay in memory, as Parquet files
   bool owners_alive = false;
-  bool owners_unknown = false;  // they ran on another machine, and nothing was heard of them
+  bool owners_unknown = false;  // they cannot be seen from here, and nothing was heard of them
   bool changed = false;         // somebody packed meanwhile: to be read again
 };
 

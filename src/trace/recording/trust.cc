@@ -42,7 +42,7 @@ Status check_owner(const std::string& recording) {
   FATHOM_ASSIGN(const Directory spool, directory.directory(kSpoolDirectory));
   if (directory.is_ours() && spool.is_ours()) return {};
   return Error{Code::kDenied, recording + " belongs to another user",
-               "its owner can pack it; whoever may read it can ask it everything as it is"};
+               "only its owner can pack it; you can read it as it is"};
 }
 
 NameResolver for_unchanged_modules(NameResolver resolver, const Spool& spool) {

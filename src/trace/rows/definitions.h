@@ -99,7 +99,8 @@ struct Process {
   bool rank_known = false;
 };
 
-// Names may be without number: they lie in pages, of which only some are in memory at a time.
+// Names may be without number: they lie in pages, of which only some are in memory at a time. One
+// thread at a time, const calls too. Owns the processes: a reference to one stays valid.
 class Definitions {
  public:
   // `directory`: for the file of the pages (PagedStore). `local`: see DecoderOptions.

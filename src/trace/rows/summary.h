@@ -52,6 +52,7 @@ struct SummaryRow {
 inline constexpr char kOtherFiles[] = "other files";
 inline constexpr char kOtherNames[] = "other names";
 
+// One thread at a time. Codes are of the strings that the caller keeps.
 class SummaryTable {
  public:
   // Rows in all; half as many with a file of their own. What comes later is added to rows of

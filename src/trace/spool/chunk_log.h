@@ -47,9 +47,10 @@ struct LogEntry {
 // More than any log has: what is larger was not made by a recorder.
 inline constexpr std::uint64_t kMostLogBytes = std::uint64_t{2} << 30;
 
+// The writing end. One thread at a time; others may read the file meanwhile.
 class ChunkLog {
  public:
-  // Creates the file, or goes on at the end of its sound entries.
+  // Creates the file, or goes on at the end of its sound entries, which cuts off a torn one.
   static Result<ChunkLog> open(const Directory& directory, const std::string& name);
   // On failure the file is cut back to what it was.
   Status append(const LogEntry& entry);

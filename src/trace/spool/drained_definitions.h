@@ -13,6 +13,7 @@
 
 namespace fathom::trace {
 
+// Remembers how far it has read: one object for each decoder, one thread at a time.
 class DrainedDefinitions {
  public:
   // Those since the last time; `log` is the drainer's definitions.log, nullptr where there is none.

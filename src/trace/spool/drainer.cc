@@ -44,6 +44,11 @@ ChunkName name_of(const Pool& pool, std::uint32_t index) {
   return {pool.name_hash(), index, pool.generation(index)};
 }
 
+void note_life(Life life, DrainResult& result) {
+  result.owners_alive |= life == Life::kLives;
+  result.owners_unknown |= life == Life::kUnseen;
+}
+
 }  // namespace
 
 Drainer::Drainer(Spool& spool, const Clock& clock, std::uint64_t first_log)
@@ -110,7 +115,7 @@ void Drainer::look_after(Pool& pool) {
 // Where programs cannot be seen, their files tell of them: dates before we write there ourselves,
 // then what they add. Who has left no segment open has ended.
 void Drainer::listen() {
-  if (!liveness_.elsewhere()) return;
+  if (!liveness_.may_hide()) return;
   if (last_live_ && *last_live_ != live_state().bytes) liveness_.heard(now_realtime_ns());
   bool writes = false;
   for (const auto& [path, pool] : pools_) {
@@ -118,7 +123,7 @@ void Drainer::listen() {
     for (std::uint32_t index = 0; index < pool.count(); index++)
       writes |= pool.claim(index).state == FATHOM_SEGMENT_OWNED;
   }
-  if (liveness_.silent() && !writes) liveness_.all_ended();
+  liveness_.set_deserted(liveness_.silent() && !writes);
 }
 
 Status Drainer::refresh_pools() {
@@ -177,7 +182,7 @@ Chunk Drainer::chunk_of(const Pool& pool, std::uint32_t index) const {
           spool_->schema(pool.header().schema_hash)};
 }
 
-bool Drainer::owner_lives(const Pool& pool, std::uint32_t index, const Pid& pid) const {
+Life Drainer::owner_life(const Pool& pool, std::uint32_t index, const Pid& pid) const {
   const std::uint64_t key = load(pool.segment(index).owner_key);
   std::uint64_t tick = 0;
   RunHead head;
@@ -188,22 +193,22 @@ bool Drainer::owner_lives(const Pool& pool, std::uint32_t index, const Pid& pid)
     head = first_switch(chunk_of(pool, index));
     if (head.key == key) tick = head.tick;
   }
-  return liveness_.alive(pid, key, tick);
+  return liveness_.life(pid, key, tick);
 }
 
-bool Drainer::creator_lives(const Pool& pool) const {
-  return liveness_.alive_since(pool.creator(), load(pool.header().creator_key),
-                               pool.made_realtime_ns());
+Life Drainer::creator_life(const Pool& pool) const {
+  return liveness_.life_since(pool.creator(), load(pool.header().creator_key),
+                              pool.made_realtime_ns());
 }
 
-bool Drainer::pool_lives(const Pool& pool) const {
-  if (creator_lives(pool)) return true;
-  for (std::uint32_t index = 0; index < pool.count(); index++) {
+Life Drainer::pool_life(const Pool& pool) const {
+  Life life = creator_life(pool);
+  for (std::uint32_t index = 0; index < pool.count() && life != Life::kLives; index++) {
     const Pool::Claim claim = pool.claim(index);
     if (claim.state == FATHOM_SEGMENT_FREE || claim.owner_pid == 0) continue;
-    if (owner_lives(pool, index, claim.owner())) return true;
+    life = std::max(life, owner_life(pool, index, claim.owner()));
   }
-  return false;
+  return life;
 }
 
 bool Drainer::may_take(Pool& pool, std::uint32_t index, DrainResult& result) {
@@ -212,9 +217,9 @@ bool Drainer::may_take(Pool& pool, std::uint32_t index, DrainResult& result) {
   if (claim.state == FATHOM_SEGMENT_FREE) return false;
   if (claim.state == FATHOM_SEGMENT_FULL) return true;
   const bool nobody = claim.owner_pid == 0;  // handed over; in version 2 perhaps just claimed
-  const bool lives = nobody ? pool_lives(pool) : owner_lives(pool, index, claim.owner());
-  result.owners_alive |= lives;
-  if (lives) return false;
+  const Life life = nobody ? pool_life(pool) : owner_life(pool, index, claim.owner());
+  note_life(life, result);
+  if (life != Life::kGone) return false;
   // Its owner may have handed it on before it died, and a thread of another process may claim a
   // half full segment at this moment: then it is not what we found.
   if (!pool.take_over(index, claim)) {
@@ -323,18 +328,21 @@ Result<DrainResult> Drainer::drain() {
   for (const auto& [path, pool] : pools_) {
     result.pools++;
     result.pool_bytes += pool.file_bytes();
-    result.owners_alive = result.owners_alive || creator_lives(pool);
+    note_life(creator_life(pool), result);
   }
   result.lost = counted().dropped_events();
   last_live_ = live_state().bytes;
-  if (liveness_.silent()) std::swap(result.owners_alive, result.owners_unknown);
+  if (result.owners_unknown && !liveness_.silent()) {
+    result.owners_alive = true;
+    result.owners_unknown = false;
+  }
   return result;
 }
 
 void Drainer::remove_idle_pools() {
   for (auto at = pools_.begin(); at != pools_.end();) {
     Pool& pool = at->second;
-    const bool gone = all_free(pool) && !creator_lives(pool) && remove_pool(pool);
+    const bool gone = all_free(pool) && creator_life(pool) == Life::kGone && remove_pool(pool);
     if (!gone) rest(pool);
     at = gone ? pools_.erase(at) : std::next(at);
   }
@@ -422,6 +430,17 @@ bool Drainer::has_log(std::uint64_t n) const {
 
 LogEnd Drainer::log_end() const {
   return log_ ? LogEnd{current_log_, log_->size()} : LogEnd{next_log_, 0};
+}
+
+void Drainer::visit_owners(const std::function<void(std::uint64_t, const Pid&)>& visit) const {
+  for (const auto& [path, pool] : pools_) {
+    for (std::uint32_t index = 0; index < pool.count(); index++) {
+      const Pool::Claim claim = pool.claim(index);
+      const std::uint64_t key = load(pool.segment(index).owner_key);
+      const bool owned = claim.state != FATHOM_SEGMENT_FREE && claim.owner_pid != 0 && key != 0;
+      if (owned && pool.claim(index).word == claim.word) visit(key, claim.owner());
+    }
+  }
 }
 
 void Drainer::visit_live(const std::function<void(const Chunk&)>& visit) {

@@ -39,8 +39,8 @@ struct DrainResult {
   std::uint64_t pool_bytes = 0;
   std::uint64_t lost = 0;     // events that guests found no room for, as the pools count them now
   bool owners_alive = false;  // some process may still write
-  bool owners_unknown =
-      false;  // on another machine, and nothing was heard of them: nothing is taken
+  // Some cannot be seen from here, and nothing was heard of them: what is theirs is not taken.
+  bool owners_unknown = false;
   std::vector<CallInFlight>
       died_in;  // what owners that were found dead in this pass were in the middle of
   std::optional<Error> trouble;  // a log could not be written: what is left waits for the next pass
@@ -92,6 +92,8 @@ class Drainer {
     return definitions_ ? &definitions_->file() : nullptr;
   }
 
+  // Processes that own segments, by key, and where their pids count.
+  void visit_owners(const std::function<void(std::uint64_t, const Pid&)>& visit) const;
   // Copies of what lies in segments now: definitions that drained chunks may refer to.
   void visit_live(const std::function<void(const Chunk&)>& visit);
   // The same, such that of every thread a beginning is there: no record without those before it.
@@ -137,9 +139,9 @@ class Drainer {
   void listen();
   Status note(const std::string& entry);
   void see_owners(Pool& pool);
-  bool creator_lives(const Pool& pool) const;
-  bool pool_lives(const Pool& pool) const;
-  bool owner_lives(const Pool& pool, std::uint32_t index, const Pid& pid) const;
+  Life creator_life(const Pool& pool) const;
+  Life pool_life(const Pool& pool) const;
+  Life owner_life(const Pool& pool, std::uint32_t index, const Pid& pid) const;
   bool may_take(Pool& pool, std::uint32_t index, DrainResult& result);
   void collect(std::vector<Work>& work, DrainResult& result);
   Status take(const Work& work);

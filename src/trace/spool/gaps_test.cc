@@ -41,13 +41,9 @@ SegmentSpec one_run(const SpoolBuilder& builder, std::uint64_t run) {
 }
 
 void count_runs(const SpoolBuilder& builder, std::uint64_t runs) {
-  const fathom_run_header header = builder.header();
   fathom_run_shared shared{};
   shared.runs = runs;
-  std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
-  std::memcpy(page.data(), &header, sizeof header);
-  std::memcpy(page.data() + FATHOM_RUN_SHARED_OFFSET, &shared, sizeof shared);
-  ASSERT_TRUE(write_file_atomic(join_path(builder.directory(), FATHOM_RUN_FILE), page));
+  builder.write_page(builder.header(), shared);
 }
 
 std::uint64_t size_of(const std::string& path) {
@@ -194,16 +190,14 @@ TEST(GapsTest, ProgramsOfAnotherMachine) {
   const std::string path = builder.add_pool("1-a-0", {dead_segment(builder)});
   fathom_run_header header = builder.header();
   header.boot_id[0] = header.boot_id[0] == 'x' ? 'y' : 'x';
-  std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
-  std::memcpy(page.data(), &header, sizeof header);
-  ASSERT_TRUE(write_file_atomic(join_path(builder.directory(), FATHOM_RUN_FILE), page));
+  builder.write_page(header);
   {
     Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
     EXPECT_TRUE(packer.drain()->owners_alive) << "its file has just changed";
     const timespec old[2] = {{1000, 0}, {1000, 0}};
     ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), old, 0), 0);
   }
-  EXPECT_EQ(writers_of(directory.path()), "is being written by programs that live");
+  EXPECT_EQ(writers_of(directory.path()), "is being written by running programs");
   {
     Packer packer = Packer::open(directory.path(), Manifest{}, {}).value();
     const Result<DrainResult> pass = packer.drain();

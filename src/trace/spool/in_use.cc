@@ -41,7 +41,8 @@ bool has_living_programs(const Spool& spool) {
     if (!pool) continue;
     const fathom_pool_header& header = pool->header();
     if (has_living_owner(*pool, liveness) ||
-        liveness.alive_since(pool->creator(), load(header.creator_key), pool->made_realtime_ns()))
+        liveness.life_since(pool->creator(), load(header.creator_key), pool->made_realtime_ns()) !=
+            Life::kGone)
       return true;
   }
   return false;
@@ -56,7 +57,7 @@ std::string writers_of(const std::string& directory) {
   const Result<Spool> spool = Spool::open(*place);
   if (!spool) return "";
   if (spool->recorded_elsewhere()) return "is being recorded on another machine";
-  return has_living_programs(*spool) ? "is being written by programs that live" : "";
+  return has_living_programs(*spool) ? "is being written by running programs" : "";
 }
 
 }  // namespace fathom::trace

@@ -18,6 +18,8 @@ namespace fathom::trace {
 
 inline constexpr char kVanished[] = "files of the spool vanished while it was recorded";
 
+// A value without a file of its own: whoever drains appends the entries that the static functions
+// make, whoever reads hands them to add(). One thread at a time.
 class Journal {
  public:
   // So many events went into a log.
@@ -27,6 +29,7 @@ class Journal {
   // The first entry of a log: which it is, and of which run.
   static std::string head(std::uint64_t log, std::uint64_t run);
 
+  // Foreign bytes: an entry that is damaged adds nothing.
   void add(std::span<const std::uint8_t> entry);
   [[nodiscard]] std::int64_t events_of(std::uint64_t log) const;
   [[nodiscard]] std::uint64_t entries_of(std::uint64_t log) const;  // that were put into it

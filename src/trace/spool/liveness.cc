@@ -41,8 +41,10 @@ std::string_view bounded(const char* text, std::size_t room) { return {text, str
 
 }  // namespace
 
-Liveness::Liveness(const fathom_run_header& run, Clock clock)
-    : spaces_(run.pid_namespace), clock_(std::move(clock)) {
+Liveness::Liveness(const fathom_run_header& run, Clock clock, std::string proc)
+    : proc_(std::move(proc)),
+      spaces_(run.pid_namespace, run.supervised != 0, proc_),
+      clock_(std::move(clock)) {
   const HostFacts& here = this_host();
   start_boottime_ns_ = static_cast<std::int64_t>(run.start_monotonic_ns & (UINT64_MAX >> 2)) +
                        boottime_ahead_of_monotonic();
@@ -59,8 +61,6 @@ bool is_recent(std::int64_t realtime_ns) {
   const std::int64_t now = now_realtime_ns();
   return realtime_ns > now - kLeaseNs && realtime_ns < now + kLeaseNs;
 }
-
-bool Liveness::silent() const { return elsewhere() && !is_recent(heard_ns_); }
 
 void Liveness::all_ended() {
   ended_ = true;
@@ -81,9 +81,8 @@ const Liveness::Seen& Liveness::look(std::uint32_t pid) const {
   const auto known = seen_.find(pid);
   if (known != seen_.end()) return known->second;
   Seen& seen = seen_[pid];
-  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return seen;
-  seen.there = true;
-  const Result<std::string> stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const Result<std::string> stat = read_file(join_path(proc_, std::to_string(pid) + "/stat"));
+  seen.there = stat || ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
   if (!stat) return seen;
   const std::vector<std::string_view> fields = stat_fields(*stat);
   if (fields.size() < 20) return seen;
@@ -103,30 +102,40 @@ std::uint64_t Liveness::known_tick(const Pid& pid, std::uint64_t key) const {
   return image == images->second.end() ? 0 : image->second;
 }
 
-bool Liveness::alive_since(const Pid& pid, std::uint64_t key, std::int64_t realtime_ns) const {
-  if (!alive(pid, key, 0)) return false;
-  if (machine_ != Machine::kThisBoot || realtime_ns <= 0 || known_tick(pid, key) != 0) return true;
+Life Liveness::life_since(const Pid& pid, std::uint64_t key, std::int64_t realtime_ns) const {
+  const Life life = this->life(pid, key, 0);
+  if (life != Life::kLives || realtime_ns <= 0 || known_tick(pid, key) != 0) return life;
   const std::int64_t now_boottime = now_monotonic_ns() + boottime_ahead_of_monotonic();
   const std::int64_t then = now_boottime - (now_realtime_ns() - realtime_ns);
   const PidSpaces::Here here = spaces_.find(pid, key);
-  return here.pid == 0 || look(here.pid).started_boottime_ns <= then + kDateSlack;
+  const bool fits = here.pids.empty() || std::ranges::any_of(here.pids, [&](std::uint32_t one) {
+                      return look(one).there && look(one).started_boottime_ns <= then + kDateSlack;
+                    });
+  return fits ? Life::kLives : Life::kGone;
 }
 
-bool Liveness::alive(const Pid& pid, std::uint64_t key, std::uint64_t tick) const {
-  if (machine_ != Machine::kThisBoot) return machine_ == Machine::kAnother;
-  if (pid.number == 0 || pid.number > INT32_MAX) return pid.number == 0;
-  const PidSpaces::Here here = spaces_.find(pid, key);
-  if (here.pid == 0) return here.hidden && !ended_;
-  const Seen& seen = look(here.pid);
-  if (!seen.there) return false;
-  if (tick == 0) tick = known_tick(pid, key);
-  if (tick == 0) return true;
+bool Liveness::started_before(std::uint32_t pid, std::uint64_t tick) const {
   const __int128 then = static_cast<__int128>(start_boottime_ns_) + clock_.ns(tick);
-  if (seen.started_boottime_ns > then + kStartSlack) return false;
+  return look(pid).started_boottime_ns <= then + kStartSlack;
+}
+
+Life Liveness::life(const Pid& pid, std::uint64_t key, std::uint64_t tick) const {
+  const Life unseen = ended_ || deserted_ ? Life::kGone : Life::kUnseen;
+  if (machine_ == Machine::kEarlierBoot) return Life::kGone;
+  if (elsewhere()) return unseen;
+  if (pid.number == 0 || pid.number > INT32_MAX)
+    return pid.number == 0 ? Life::kLives : Life::kGone;
+  if (tick == 0) tick = known_tick(pid, key);
+  const PidSpaces::Here here = spaces_.find(pid, key);
+  const bool there = std::ranges::any_of(here.pids, [&](std::uint32_t one) {
+    return look(one).there && (tick == 0 || started_before(one, tick));
+  });
+  if (!there) return here.hidden ? unseen : Life::kGone;
   const auto images = images_.find(pid);
-  if (images == images_.end()) return true;
-  return std::none_of(images->second.begin(), images->second.end(),
-                      [&](const auto& image) { return image.first != key && image.second > tick; });
+  if (tick == 0 || images == images_.end()) return Life::kLives;
+  const bool replaced = std::ranges::any_of(
+      images->second, [&](const auto& image) { return image.first != key && image.second > tick; });
+  return replaced ? Life::kGone : Life::kLives;
 }
 
 }  // namespace fathom::trace

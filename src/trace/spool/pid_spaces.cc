@@ -25,8 +25,17 @@ std::uint64_t namespace_of(const std::string& process) {
 
 std::uint64_t own_pid_namespace() { return namespace_of("/proc/self"); }
 
-PidSpaces::PidSpaces(std::uint64_t home, std::string proc)
-    : proc_(std::move(proc)), own_(namespace_of(proc_ + "/self")), home_(home) {}
+PidSpaces::PidSpaces(std::uint64_t home, bool one_tree, std::string proc)
+    : proc_(std::move(proc)),
+      own_(namespace_of(proc_ + "/self")),
+      home_(home),
+      one_tree_(one_tree) {}
+
+bool PidSpaces::may_hide() const { return own_ != kFirstNamespace && own_ != 0 && !one_tree_; }
+
+// A namespace in which nobody was ever seen may be one of ours in which all have ended, or one
+// beside ours in which they live.
+bool PidSpaces::shows(std::uint32_t space) const { return !may_hide() || below_.contains(space); }
 
 bool PidSpaces::sees_home() {
   if (home_ == 0 || own_ == 0 || home_ == own_ || own_ == kFirstNamespace) return true;
@@ -35,7 +44,8 @@ bool PidSpaces::sees_home() {
                              [&](const Known& one) { return one.space == fathom_space(home_); });
 }
 
-// The pids that a process has from our namespace down to its own.
+// The pids that a process has from our namespace down to its own. One that has a single pid is in
+// ours, also where we may not ask (an init that nobody may trace).
 bool PidSpaces::read_one(std::uint32_t pid, Known& known) const {
   const std::string process = join_path(proc_, std::to_string(pid));
   const Result<std::string> status = read_file(process + "/status");
@@ -50,7 +60,9 @@ bool PidSpaces::read_one(std::uint32_t pid, Known& known) const {
   const Result<std::int64_t> inner =
       parse_int(last == std::string_view::npos ? line : line.substr(last + 1));
   if (!inner) return false;
-  known = {pid, static_cast<std::uint32_t>(*inner), fathom_space(namespace_of(process))};
+  const bool is_ours = last == std::string_view::npos;
+  known = {pid, static_cast<std::uint32_t>(*inner),
+           fathom_space(is_ours ? own_ : namespace_of(process))};
   return true;
 }
 
@@ -66,35 +78,41 @@ void PidSpaces::read_processes() {
   for (const std::string& name : *names) {
     const Result<std::int64_t> pid = parse_int(name);
     Known known;
-    if (pid && read_one(static_cast<std::uint32_t>(*pid), known)) known_.push_back(known);
+    if (!pid || !read_one(static_cast<std::uint32_t>(*pid), known)) continue;
+    known_.push_back(known);
+    if (known.space != FATHOM_SPACE_UNKNOWN) below_.insert(known.space);
   }
 }
 
-// 0: none that we know of.
-std::uint32_t PidSpaces::living(std::uint32_t number, std::uint32_t space) const {
+std::vector<std::uint32_t> PidSpaces::living(std::uint32_t number, std::uint32_t space) const {
   const auto is_meant = [&](const Known& one) {
     return one.inner == number && (one.space == space || space == FATHOM_SPACE_UNKNOWN ||
                                    one.space == FATHOM_SPACE_UNKNOWN);
   };
-  const auto found = std::ranges::find_if(known_, is_meant);
-  if (found == known_.end()) return 0;
-  Known now;
-  return fresh_ || (read_one(found->pid, now) && is_meant(now)) ? found->pid : 0;
+  std::vector<std::uint32_t> pids;
+  for (const Known& one : known_) {
+    Known now;
+    if (is_meant(one) && (fresh_ || (read_one(one.pid, now) && is_meant(now))))
+      pids.push_back(one.pid);
+  }
+  return pids;
 }
 
 PidSpaces::Here PidSpaces::find(const Pid& pid, std::uint64_t key) {
-  if (pid.space == 0 && (home_ == 0 || home_ == own_ || own_ == 0)) return {pid.number, false};
+  if (pid.space == 0 && (home_ == 0 || home_ == own_ || own_ == 0)) return {{pid.number}, false};
   const std::uint32_t space = pid.space != 0 ? pid.space : fathom_space(home_);
-  if (own_ != 0 && space == fathom_space(own_)) return {pid.number, false};
+  if (own_ != 0 && space == fathom_space(own_)) return {{pid.number}, false};
   if (key != 0 && gone_.contains({pid, key})) return {};
-  if (const std::uint32_t here = living(pid.number, space)) return {here, false};
-  // It may have begun since we looked.
-  read_processes();
-  if (const std::uint32_t here = living(pid.number, space)) return {here, false};
-  if (hidden_) return {0, true};
+  Here here{living(pid.number, space), false};
+  if (here.pids.empty()) {
+    read_processes();  // it may have begun since we looked
+    here.pids = living(pid.number, space);
+  }
+  here.hidden = hidden_ || !shows(space);
+  if (!here.pids.empty() || here.hidden) return here;
   if (gone_.size() >= kMostGone) gone_.clear();
   if (key != 0) gone_.insert({pid, key});
-  return {};
+  return here;
 }
 
 }  // namespace fathom::trace

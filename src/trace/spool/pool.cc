@@ -25,7 +25,7 @@ std::uint64_t needed_bytes(const fathom_pool_header& header) {
 }
 
 Error bad_pool(const std::string& path, const std::string& what) {
-  return {Code::kCorrupt, path + ": " + what, ""};
+  return {Code::kCorrupt, path + " " + what, ""};
 }
 
 std::int64_t birth_of(int fd) {
@@ -38,16 +38,16 @@ std::int64_t birth_of(int fd) {
 }  // namespace
 
 Status check_pool(const fathom_pool_header& header, std::uint64_t size, const std::string& path) {
-  if (header.magic == 0) return Error{Code::kNotFound, path + ": not ready", ""};
-  if (header.magic != FATHOM_POOL_MAGIC) return bad_pool(path, "not a pool");
+  if (header.magic == 0) return Error{Code::kNotFound, path + " is not ready yet", ""};
+  if (header.magic != FATHOM_POOL_MAGIC) return bad_pool(path, "is not a pool");
   if (header.version > FATHOM_WIRE_VERSION) {
-    return Error{Code::kUnsupported, path + ": made by a newer Fathom", "update fathom"};
+    return Error{Code::kUnsupported, path + " was made by a newer Fathom", "update fathom"};
   }
   const bool sane = header.segment_size > FATHOM_SEGMENT_HEADER_SIZE &&
                     header.segment_size <= kLargestSegment && header.segment_size % 8 == 0 &&
                     header.segment_count <= kMostSegments;
-  if (!sane) return bad_pool(path, "damaged header");
-  if (needed_bytes(header) > size) return bad_pool(path, "cut off");
+  if (!sane) return bad_pool(path, "has a damaged header");
+  if (needed_bytes(header) > size) return bad_pool(path, "is cut off");
   return {};
 }
 
@@ -68,13 +68,14 @@ Result<Pool> Pool::open(const Directory& spool, std::string_view name, bool writ
                 file.pread_some(std::as_writable_bytes(std::span(&header, 1)), 0));
   const auto size = static_cast<std::uint64_t>(facts.st_size);
   if (got < sizeof header || size < FATHOM_POOL_HEADER_SIZE)
-    return Error{Code::kNotFound, path + ": not ready", ""};
+    return Error{Code::kNotFound, path + " is not ready yet", ""};
   FATHOM_TRY(check_pool(header, size, path));
   // No more than it needs: a file may be made as large as somebody likes.
   FATHOM_ASSIGN(SharedView view, SharedView::map(file.fd(), needed_bytes(header), writable));
-  // The guest stores the magic last: now that it was seen, the rest is there, too.
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  std::memcpy(&header, view.memory(), sizeof header);
+  // The guest stores the magic last: whoever sees it here, and not only in the file, sees the rest.
+  const auto* mapped = static_cast<const fathom_pool_header*>(view.memory());
+  (void)__atomic_load_n(&mapped->magic, __ATOMIC_ACQUIRE);
+  std::memcpy(&header, mapped, sizeof header);
   FATHOM_TRY(check_pool(header, view.size(), path));
   Pool pool(path, facts, header, std::move(view));
   pool.made_ = birth_of(file.fd());

@@ -34,11 +34,11 @@ Result<PoolFile> PoolFile::open(const Directory& spool, std::string_view name) {
   FATHOM_ASSIGN(const File file, spool.read(name));
   FATHOM_ASSIGN(const std::uint64_t size, file.size());
   if (size < FATHOM_POOL_HEADER_SIZE)
-    return Error{Code::kNotFound, file.path() + ": not ready", ""};
+    return Error{Code::kNotFound, file.path() + " is not ready yet", ""};
   fathom_pool_header header{};
   FATHOM_ASSIGN(const std::size_t got,
                 file.pread_some(std::as_writable_bytes(std::span(&header, 1)), 0));
-  if (got != sizeof header) return Error{Code::kCorrupt, file.path() + ": cut off", ""};
+  if (got != sizeof header) return Error{Code::kCorrupt, file.path() + " is cut off", ""};
   FATHOM_TRY(check_pool(header, size, file.path()));
   PoolFile pool(spool, name, header);
   FATHOM_TRY(pool.read_page(file));

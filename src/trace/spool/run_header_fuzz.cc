@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::uint64_t tick : ticks) {
     (void)clock.ns(tick);
     (void)liveness.alive({1, 0}, 1, tick);
-    (void)liveness.alive_since({1, 0}, 1, static_cast<std::int64_t>(tick));
+    (void)liveness.life_since({1, 0}, 1, static_cast<std::int64_t>(tick));
   }
   return 0;
 }

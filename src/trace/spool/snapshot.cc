@@ -177,9 +177,12 @@ class SnapshotTaker {
     const std::uint64_t key = segment.owner_key;
     RunHead head;
     const bool known = last_switch({memory_, spool_.schema(pool.header().schema_hash)}, head);
-    const bool alive = pid != 0 && liveness_.alive(measured.claim.owner(), key,
-                                                   known && head.key == key ? head.tick : 0);
-    (liveness_.silent() ? taken_.owners_unknown : taken_.owners_alive) |= alive;
+    const std::uint64_t tick = known && head.key == key ? head.tick : 0;
+    const Life life = pid != 0 ? liveness_.life(measured.claim.owner(), key, tick) : Life::kGone;
+    const bool alive = life != Life::kGone;
+    const bool unknown = life == Life::kUnseen && liveness_.silent();
+    taken_.owners_unknown |= unknown;
+    taken_.owners_alive |= alive && !unknown;
     const auto kind = static_cast<std::uint32_t>(measured.progress >> 32);
     if (kind != 0) {
       taken_.in_flight.push_back({pid, segment.owner_tid, key, kind, segment.in_call_since,

@@ -20,6 +20,8 @@
 
 namespace fathom::trace {
 
+// One thread at a time, and only as long as the Spool that made it. Files that are damaged are
+// listed, not failures.
 class Snapshot {
  public:
   // What a packer would pack into one file. Refers to memory that goes when the visit ends.
@@ -45,7 +47,7 @@ class Snapshot {
   std::vector<CallInFlight> in_flight;
   std::vector<ProcessRow> processes;  // that sources beside the programs saw; after the first visit
   bool owners_alive = false;
-  bool owners_unknown = false;  // they ran on another machine, and nothing was heard of them
+  bool owners_unknown = false;  // they cannot be seen from here, and nothing was heard of them
 
  private:
   friend class SnapshotTaker;

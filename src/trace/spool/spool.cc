@@ -64,8 +64,9 @@ Result<FileLock> FileLock::wait(const Directory& directory, std::string_view nam
   while (::flock(file.fd(), flock_operation(mode) | LOCK_NB) != 0) {
     if (errno != EINTR && errno != EWOULDBLOCK) return os_error(errno, "lock " + file.path());
     if (now_monotonic_ns() > end) {
-      return Error{Code::kDenied, file.path() + " has been locked by somebody else for 30 seconds",
-                   ""};
+      return Error{Code::kDenied,
+                   file.path() + " has been locked by another process for 30 seconds",
+                   "wait until it has ended, or stop it"};
     }
     ::nanosleep(&kNap, nullptr);
   }

@@ -4,12 +4,14 @@
 
 #include <unistd.h>
 
+#include <cstring>
 #include <string>
 
 #include "sql/connection.h"
 #include "sql/database.h"
 #include "sql/quote.h"
 #include "trace/recording/recording.h"
+#include "trace/spool/spool.h"
 #include "trace/testing/spool_builder.h"
 
 namespace fathom::trace::testing {
@@ -26,6 +28,16 @@ inline SegmentSpec live_segment(const SpoolBuilder& spool) {
   w.switch_to({0x99, pid, pid, 0, 0, 0, spool.at(9999000000)});
   w.string(1, "step").site(2, 1, 0).region(0, spool.at(9999000100), spool.at(9999000200), 2);
   return {w.bytes(), FATHOM_SEGMENT_OWNED, static_cast<std::uint32_t>(pid), 0x99};
+}
+
+// As a thread does that claims the segment and fills it.
+inline void fill(const Pool& pool, std::uint32_t index, const SegmentSpec& spec) {
+  fathom_segment& segment = pool.segment(index);
+  std::memcpy(&segment + 1, spec.bytes.data(), spec.bytes.size());
+  segment.owner_key = spec.owner_key;
+  segment.progress = FATHOM_SEGMENT_HEADER_SIZE + spec.bytes.size();
+  segment.claim =
+      fathom_claim(spec.state, spec.state == FATHOM_SEGMENT_OWNED ? spec.owner_pid : 0, 0);
 }
 
 // One value out of a recording's Parquet files.

@@ -237,9 +237,7 @@ class SpoolBuilder {
     const HostFacts& here = this_host();
     std::strncpy(header_.boot_id, here.boot_id.c_str(), sizeof header_.boot_id - 1);
     std::strncpy(header_.host, "testhost", sizeof header_.host - 1);
-    std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
-    std::memcpy(page.data(), &header_, sizeof header_);
-    (void)write_file_atomic(join_path(directory_, FATHOM_RUN_FILE), page);
+    write_page(header_);
     char name[32];
     std::snprintf(name, sizeof name, "schema-%016llx",
                   static_cast<unsigned long long>(fnv1a(kSchemaText)));
@@ -253,8 +251,12 @@ class SpoolBuilder {
   void lose(std::uint64_t count) {
     fathom_run_shared shared{};
     shared.losses[FATHOM_SOURCE_POSIX][FATHOM_LOSS_NO_ROOM] = count;
+    write_page(header_, shared);
+  }
+  // The run's page as it is from now on. What header() and at() say stays.
+  void write_page(const fathom_run_header& header, const fathom_run_shared& shared = {}) const {
     std::string page(FATHOM_RUN_HEADER_SIZE, '\0');
-    std::memcpy(page.data(), &header_, sizeof header_);
+    std::memcpy(page.data(), &header, sizeof header);
     std::memcpy(page.data() + FATHOM_RUN_SHARED_OFFSET, &shared, sizeof shared);
     (void)write_file_atomic(join_path(directory_, FATHOM_RUN_FILE), page);
   }

@@ -5,7 +5,7 @@
 -- gain: that time, if checkpoints were written while the program computes
 -- try: copy the state and write it from another thread or process; write checkpoints less often, or make them smaller
 WITH cells AS (
-  SELECT ts, any_value(width) AS width, sum(busy) FILTER (layer = 'posix' OR layer = 'stdio') AS io, sum(bytes) FILTER (layer = 'posix' OR layer = 'stdio') AS bytes
+  SELECT ts, any_value(width) AS width, sum(busy) FILTER (layer IN @io) AS io, sum(bytes) FILTER (layer IN @io) AS bytes
   FROM timeline GROUP BY ts),
 writing AS (
   SELECT ts, width, bytes, ts - lag(ts) OVER (ORDER BY ts) > width OR lag(ts) OVER (ORDER BY ts) IS NULL AS starts FROM cells
@@ -16,4 +16,4 @@ SELECT CAST(s.time AS BIGINT) AS time, 100 * s.time / t.wall AS share, s.bytes *
 FROM sums s, kinds k, totals t
 WHERE s.times >= 2 AND s.time / s.times >= 50000000 AND s.time > 0.05 * t.wall AND s.time < 0.6 * t.wall AND s.bytes >= 16777216 AND k.written > 0.7 * k.every
 -- evidence:
-SELECT ts, width, layer, busy, calls, bytes FROM timeline WHERE layer IN ('posix', 'stdio') AND busy > 0.7 * width AND bytes > 0 ORDER BY ts LIMIT 50
+SELECT ts, width, layer, busy, calls, bytes FROM timeline WHERE layer IN @io AND busy > 0.7 * width AND bytes > 0 ORDER BY ts LIMIT 50

@@ -6,9 +6,9 @@
 -- try: shorten search paths (PYTHONPATH, LD_LIBRARY_PATH, include paths), or name files by their full path
 WITH sums AS (
   SELECT sum(calls) AS calls, sum(errors) AS failed, sum(self * errors / calls) AS time FROM summary
-  WHERE layer IN ('posix', 'stdio') AND (category = 'open' OR name IN ('stat', 'lstat', 'access', 'faccessat', 'fstatat', 'statx')))
+  WHERE layer IN @io AND (category = 'open' OR name IN ('stat', 'lstat', 'access', 'faccessat', 'fstatat', 'statx')))
 SELECT CAST(calls AS BIGINT) AS calls, CAST(failed AS BIGINT) AS failed, 100 * failed / calls AS share, time, CAST(time AS BIGINT) AS gain FROM sums, totals t
 WHERE failed >= 1000 AND failed > 0.3 * calls AND time > 0.01 * t.thread_time
 -- evidence:
 SELECT name, regexp_replace(file, '/[^/]*$', '') AS directory, CAST(sum(errors) AS BIGINT) AS failed, CAST(sum(calls) AS BIGINT) AS calls FROM summary
-WHERE layer IN ('posix', 'stdio') AND errors > 0 AND file IS NOT NULL GROUP BY ALL ORDER BY failed DESC LIMIT 50
+WHERE layer IN @io AND errors > 0 AND file IS NOT NULL GROUP BY ALL ORDER BY failed DESC LIMIT 50

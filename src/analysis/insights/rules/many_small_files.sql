@@ -7,7 +7,7 @@
 WITH per_file AS (
   SELECT file, sum(bytes) FILTER (category = 'read') AS bytes, sum(self) FILTER (category = 'read') AS reading,
          sum(self) FILTER (category IN ('open', 'close')) AS opening, bool_or(category = 'open' AND calls > errors) AS opened
-  FROM summary WHERE layer IN ('posix', 'stdio') AND file LIKE '/%' GROUP BY file),
+  FROM summary WHERE layer IN @io AND file LIKE '/%' GROUP BY file),
 sums AS (
   SELECT count(*) AS files, avg(bytes) AS each, sum(reading) AS reading, sum(opening) AS opening FROM per_file
   WHERE opened AND bytes > 0 AND bytes < 262144)
@@ -16,4 +16,4 @@ FROM sums s, totals t WHERE s.files >= 1000 AND s.opening > 0.02 * t.thread_time
 -- evidence:
 SELECT regexp_replace(file, '/[^/]*$', '') AS directory, count(DISTINCT file) AS files, CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS bytes,
        CAST(sum(self) FILTER (category IN ('open', 'close')) AS BIGINT) AS opening FROM summary
-WHERE layer IN ('posix', 'stdio') AND file LIKE '/%' GROUP BY ALL ORDER BY files DESC LIMIT 50
+WHERE layer IN @io AND file LIKE '/%' GROUP BY ALL ORDER BY files DESC LIMIT 50

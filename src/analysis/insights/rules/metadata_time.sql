@@ -9,10 +9,10 @@ WITH sums AS (
          coalesce(sum(self) FILTER (category IN ('read', 'write')), 0) AS data,
          arg_max(name, self) FILTER (about) AS name
   FROM (SELECT *, category IN ('open', 'close', 'metadata', 'directory') AS about FROM summary
-        WHERE layer IN ('posix', 'stdio')))
+        WHERE layer IN @io))
 SELECT CAST(s.calls AS BIGINT) AS calls, CAST(s.time AS BIGINT) AS time, CAST(s.data AS BIGINT) AS data, s.name AS name,
        100 * s.time / t.thread_time AS share, CAST(s.time / 2 AS BIGINT) AS gain
 FROM sums s, totals t WHERE s.calls >= 1000 AND s.time > 0.1 * t.thread_time
 -- evidence:
 SELECT layer, name, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors, CAST(sum(self) AS BIGINT) AS self FROM summary
-WHERE layer IN ('posix', 'stdio') AND category IN ('open', 'close', 'metadata', 'directory') GROUP BY ALL ORDER BY self DESC LIMIT 50
+WHERE layer IN @io AND category IN ('open', 'close', 'metadata', 'directory') GROUP BY ALL ORDER BY self DESC LIMIT 50

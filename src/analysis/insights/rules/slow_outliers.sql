@@ -5,7 +5,7 @@
 -- gain: what they took beyond a typical call
 -- try: see when they happen (fathom sql TRACE "SELECT ts, dur, file FROM events WHERE name = '{name:text}' ORDER BY dur DESC LIMIT 20"): writeback, a lock, or a cold cache
 WITH buckets AS (
-  SELECT name, unnest(hist) AS n, generate_subscripts(hist, 1) - 1 AS b FROM summary WHERE layer IN ('posix', 'stdio') AND category NOT IN ('wait', 'process', 'lock')),
+  SELECT name, unnest(hist) AS n, generate_subscripts(hist, 1) - 1 AS b FROM summary WHERE layer IN @io AND category NOT IN ('wait', 'process', 'lock')),
 per_bucket AS (SELECT name, b, sum(n) AS n, sum(n) * 1.5 * pow(2, b) AS time FROM buckets WHERE n > 0 AND b < 60 GROUP BY name, b),
 ranked AS (
   SELECT name, b, n, time, sum(n) OVER (PARTITION BY name ORDER BY b DESC) AS slower, sum(time) OVER (PARTITION BY name ORDER BY b DESC) AS taken,
@@ -13,11 +13,11 @@ ranked AS (
 worst AS (
   SELECT name, max(slower) AS few, max(taken) AS taken, any_value(calls) AS calls, any_value(every) AS every FROM ranked
   WHERE slower <= 0.01 * calls GROUP BY name),
-longest AS (SELECT name, max(dur_max) AS longest, sum(self) AS time FROM summary WHERE layer IN ('posix', 'stdio') GROUP BY name)
+longest AS (SELECT name, max(dur_max) AS longest, sum(self) AS time FROM summary WHERE layer IN @io GROUP BY name)
 SELECT w.name AS name, CAST(w.few AS BIGINT) AS few, CAST(w.calls AS BIGINT) AS calls, 100 * w.taken / w.every AS share, l.longest AS longest,
        CAST(l.time * w.taken / w.every AS BIGINT) AS gain
 FROM worst w JOIN longest l USING (name), totals t
 WHERE w.calls >= 1000 AND w.taken > 0.5 * w.every AND l.time > 0.05 * t.thread_time ORDER BY l.time * w.taken / w.every DESC LIMIT 1
 -- evidence:
-SELECT layer, name, file, calls, dur_max AS longest, self // calls AS usual, self FROM summary WHERE layer IN ('posix', 'stdio')
+SELECT layer, name, file, calls, dur_max AS longest, self // calls AS usual, self FROM summary WHERE layer IN @io
 AND category NOT IN ('wait', 'process', 'lock') AND calls > 0 ORDER BY dur_max DESC LIMIT 50

@@ -5,7 +5,7 @@
 -- gain: the launches that graphs of ten kernels would save
 -- try: run fewer, larger kernels: torch.compile or another fuser, CUDA graphs, larger batches
 WITH kernels AS (
-  SELECT sum(calls) AS calls, sum(dur) AS dur FROM summary WHERE layer = 'gpu' AND category = 'kernel'),
+  SELECT sum(calls) AS calls, sum(dur) AS dur FROM summary WHERE layer IN @device AND category = 'kernel'),
 launches AS (
   SELECT sum(calls) AS calls, sum(dur) AS dur FROM summary WHERE layer = 'cuda' AND category = 'launch')
 SELECT CAST(k.calls AS BIGINT) AS kernels, k.dur / k.calls AS each, l.dur / l.calls AS launch, CAST(l.dur AS BIGINT) AS time,
@@ -13,5 +13,5 @@ SELECT CAST(k.calls AS BIGINT) AS kernels, k.dur / k.calls AS each, l.dur / l.ca
 FROM kernels k, launches l, totals t
 WHERE k.calls >= 1000 AND l.calls > 0.5 * k.calls AND l.dur > k.dur AND l.dur > 0.05 * t.wall
 -- evidence:
-SELECT name, calls, dur, dur // calls AS each, dur_max FROM summary WHERE layer = 'gpu' AND category = 'kernel'
+SELECT name, calls, dur, dur // calls AS each, dur_max FROM summary WHERE layer IN @device AND category = 'kernel'
 ORDER BY calls DESC LIMIT 50

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""The next command that a user types: about the newest recording, a file from a mail, the rules that fired."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+from kit import Box, check, check_true
+
+EVENTS = "SELECT count(*) AS n FROM events"
+PFW = """[
+{"id":"0","name":"read","cat":"POSIX","pid":7,"tid":7,"ts":1000,"dur":20,"ph":"X","args":{"ret":4096}}
+{"id":"1","name":"write","cat":"POSIX","pid":7,"tid":7,"ts":1030,"dur":5,"ph":"X","args":{"ret":10}}
+"""
+
+
+def count(box: Box, trace: object) -> int:
+    return int(json.loads(box.fathom("sql", trace, EVENTS, "--format", "json"))[0]["n"])
+
+
+def refusal(box: Box, *arguments: object) -> str:
+    return box.finish(box.start(box.kit.fathom, *arguments), 3)[1].decode()
+
+
+def test_last_is_the_newest_recording(box: Box) -> None:
+    """Wherever it lies; a directory of that name is meant by ./last."""
+    check_true("nothing yet", "fathom run" in refusal(box, "report", "last"))
+    for place, command in ((box.root / "old", "true"), (box.root / "with spaces é" / "new", "cat")):
+        box.run(box.kit.fathom, "run", "-q", "-o", place, "--", command, "/etc/passwd")
+    reads = "SELECT count(*) AS n FROM processes WHERE name = 'cat'"
+    check("of cat", 1, json.loads(box.fathom("sql", "last", reads, "--format", "json"))[0]["n"])
+    (box.dir / "budget.yaml").write_text("budgets:\n  - measure: calls\n    function: read\n    min: 1\n")
+    for arguments in (("report",), ("info",), ("show",)):
+        box.fathom(*arguments, "last")
+    box.fathom("diff", "last", "last")
+    box.fathom("export", "last", "--format", "chrome", "-o", "out.json")
+    box.fathom("check", "last", "--budget", "budget.yaml")
+    box.run(box.kit.fathom, "run", "-q", "-o", "last", "--", "true")
+    check("./last is the recording of that name", count(box, box.dir / "last"), count(box, "./last"))
+
+
+def test_last_that_is_gone(box: Box) -> None:
+    box.record("true")
+    box.trace.rename(box.root / "elsewhere")
+    told = refusal(box, "report", "last")
+    check_true(f"names it: {told}", str(box.trace) in told and told.count("\n") == 1)
+
+
+def test_last_of_a_home_that_is_another_users(box: Box) -> None:
+    """As under sudo, which keeps HOME: root leaves nothing in it."""
+    if os.geteuid() != 0:
+        return
+    home = box.root / "home"
+    home.mkdir()
+    os.chown(home, 65534, 65534)
+    env = {"HOME": str(home), "XDG_STATE_HOME": ""}
+    box.run(box.kit.fathom, "run", "-q", "-o", box.trace, "--", "true", env=env)
+    check("left there", [], list(home.iterdir()))
+
+
+def left_beside(box: Box) -> list[str]:
+    return sorted(str(path) for path in box.root.rglob("*"))
+
+
+def test_a_trace_of_another_tool_is_shown_at_once(box: Box) -> None:
+    """Plain or compressed; nothing is left beside it, nor among the temporary files."""
+    plain, packed = box.dir / "mail.pfw", box.dir / "mail.pfw.gz"
+    plain.write_text(PFW)
+    packed.write_bytes(gzip.compress(PFW.encode()))
+    scratch = box.root / "scratch"
+    scratch.mkdir()
+    before = left_beside(box)
+    for file in (plain, packed):
+        for arguments in (("report", file), ("report", file, "functions"), ("info", file), ("show", file)):
+            box.run(box.kit.fathom, *arguments, env={"TMPDIR": str(scratch)})
+        check(f"events of {file.name}", 2, count(box, file))
+    box.run(box.kit.fathom, "diff", plain, packed, env={"TMPDIR": str(scratch)})
+    check("left behind", before, left_beside(box))
+
+
+def test_a_file_that_is_no_trace(box: Box) -> None:
+    file: Path = box.dir / "letter.txt"
+    file.write_text("Dear all,\n")
+    told = refusal(box, "report", file)
+    check_true(f"one line that names it: {told}", "letter.txt" in told and told.count("\n") == 1)
+
+
+def test_show_lists_what_fired(box: Box) -> None:
+    box.record("true")
+    fired = json.loads(box.fathom("show", box.trace, "--format", "json"))
+    check("rules with nothing to say", [], [row["rule"] for row in fired if not row["says"]])
+    every = json.loads(box.fathom("show", box.trace, "--all", "--format", "json"))
+    check_true(f"{len(every)} rules in all", len(every) > 20 and len(every) > len(fired))
+
+
+def test_doctor_says_that_there_is_no_driver(box: Box) -> None:
+    """Calls of CUDA could be recorded, but no program of this machine can make one."""
+    if any(Path("/dev").glob("nvidia[0-9]*")):
+        return
+    rows = {row["layer"]: row for row in json.loads(box.fathom("doctor", "--format", "json"))["layers"]}
+    for layer in ("cuda", "gpu"):
+        check(f"state of {layer}", "no driver", rows[layer]["state"])
