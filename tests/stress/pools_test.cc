@@ -43,16 +43,13 @@ void* guests_view(int flags, int fd) {
 
 // The linker leads calls of mmap() and munmap() here; guests map by system calls.
 extern "C" {
-void* __real_mmap(void*, std::size_t, int, int, int, off_t);    // NOLINT(*-reserved-identifier)
-int __real_munmap(void*, std::size_t);                          // NOLINT(*-reserved-identifier)
-void* __wrap_mmap(void* at, std::size_t bytes, int protection,  // NOLINT(*-reserved-identifier)
-                  int flags, int fd, off_t offset) {
+void* __real_mmap(void*, std::size_t, int, int, int, off_t);
+int __real_munmap(void*, std::size_t);
+void* __wrap_mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) {
   if (void* const view = guests_view(flags, fd)) return view;
   return __real_mmap(at, bytes, protection, flags, fd, offset);
 }
-int __wrap_munmap(void* at, std::size_t bytes) {  // NOLINT(*-reserved-identifier)
-  return one_view ? 0 : __real_munmap(at, bytes);
-}
+int __wrap_munmap(void* at, std::size_t bytes) { return one_view ? 0 : __real_munmap(at, bytes); }
 }
 
 namespace fathom {

@@ -11,7 +11,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <sstream>
@@ -28,9 +27,10 @@ inline void* shared_mapping_of(ino_t inode) {
     std::istringstream words(line);
     std::string range, rights, offset, device;
     std::uint64_t found = 0;
+    void* at = nullptr;
     words >> range >> rights >> offset >> device >> found;
     if (found == inode && inode != 0 && rights.starts_with("rw") && rights.ends_with("s"))
-      return reinterpret_cast<void*>(std::strtoull(range.c_str(), nullptr, 16));
+      return std::sscanf(range.c_str(), "%p-", &at) == 1 ? at : nullptr;
   }
   return nullptr;
 }
@@ -45,8 +45,9 @@ class WriteTrap {
   WriteTrap(void* place, std::size_t bytes, std::function<void()> before)
       : before_(std::move(before)) {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-    begin_ = reinterpret_cast<std::uintptr_t>(place) & ~(page - 1);
-    size_ = (reinterpret_cast<std::uintptr_t>(place) + bytes - begin_ + page - 1) & ~(page - 1);
+    const std::uintptr_t before_place = reinterpret_cast<std::uintptr_t>(place) & (page - 1);
+    begin_ = static_cast<char*>(place) - before_place;
+    size_ = (before_place + bytes + page - 1) & ~(page - 1);
     armed() = this;
     struct sigaction ours {};
     ours.sa_sigaction = on_fault;
@@ -66,17 +67,17 @@ class WriteTrap {
 
  private:
   static WriteTrap*& armed() {
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a signal has no other
     static WriteTrap* trap = nullptr;
     return trap;
   }
-  void protect(int rights) const {
-    (void)::mprotect(reinterpret_cast<void*>(begin_), size_, rights);
-  }
+  void protect(int rights) const { (void)::mprotect(begin_, size_, rights); }
   // The write is done again when this returns. A fault elsewhere is what it would have been.
   static void on_fault(int number, siginfo_t* info, void* /*context*/) {
     WriteTrap* const trap = armed();
-    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    if (trap == nullptr || trap->fired_ || address - trap->begin_ >= trap->size_) {
+    const auto* address = static_cast<const char*>(info->si_addr);
+    if (trap == nullptr || trap->fired_ || address < trap->begin_ ||
+        address >= trap->begin_ + trap->size_) {
       (void)::signal(number, SIG_DFL);
       return;
     }
@@ -88,7 +89,7 @@ class WriteTrap {
   }
 
   std::function<void()> before_;
-  std::uintptr_t begin_ = 0;
+  char* begin_ = nullptr;
   std::size_t size_ = 0;
   bool fired_ = false;
   struct sigaction old_ {};
