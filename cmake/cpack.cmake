@@ -5,6 +5,10 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME fathom)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "shows where the time of a program goes, from its functions to disk and GPU")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"Fathom records what a program does on one clock: its annotated functions,
+Python functions, calls of libc, system calls, file systems, disks, memory and
+GPUs. It reports where the time went, and answers questions in SQL.")
 # Nobody can be reached by the address of the default: whoever hands the package to others names himself.
 set(FATHOM_MAINTAINER "" CACHE STRING "Maintainer that the Debian package names: NAME <ADDRESS> (tools/package.sh sets it)")
 set(CPACK_PACKAGE_CONTACT "${FATHOM_MAINTAINER}")
@@ -25,6 +29,9 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 # libstdc++ is DuckDB's; ours is linked in.
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.31), libgcc-s1, libstdc++6 (>= 10)")
 file(WRITE ${CMAKE_BINARY_DIR}/package/conffiles "/etc/fathom/watch.yaml\n")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/package/conffiles)
+file(WRITE ${CMAKE_BINARY_DIR}/package/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${CMAKE_BINARY_DIR}/package/conffiles ${CMAKE_BINARY_DIR}/package/triggers)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_FATHOM_STRIP ${CMAKE_STRIP})
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian.cmake)
 include(CPack)

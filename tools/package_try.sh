@@ -78,7 +78,7 @@ inside "$work/bullseye" "fathom=/opt/fathom/bin/fathom man=/opt/fathom/share/man
 clean_root bookworm
 if [[ -n $emulator ]]; then
   dpkg-deb --fsys-tarfile "$out"/*.deb | tar -x --keep-directory-symlink -C "$work/bookworm"
-  inside "$work/bookworm" "fathom=fathom man=/usr/share/man/man1/fathom-run.1; $try"
+  inside "$work/bookworm" "fathom=fathom man=/usr/share/man/man1/fathom-run.1.gz; $try"
   exit
 fi
 cp "$out"/*.deb "$work/bookworm/tmp/"

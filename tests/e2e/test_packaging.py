@@ -205,6 +205,18 @@ def test_packages_of_the_other_architecture(box: Box) -> None:
         check(f"{page.name}, made by the other program", page.read_text(), (others / page.name).read_text())
 
 
+def test_lintian_finds_no_error(box: Box) -> None:
+    """Debian's own check of the package that ./dev package made last."""
+    if not box.kit.full:
+        raise Skipped("takes minutes: tests/run --full")
+    packages = list((TOP / "build-package/out").glob("*.deb"))
+    if not packages:
+        raise Skipped("there is no package; ./dev package makes it")
+    command = [need("lintian"), "--allow-root", "--display-level", ">=error", packages[0]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    check("errors", "", done.stdout)
+
+
 def test_unknown_architecture(box: Box) -> None:
     process = box.start(TOP / "tools/package.sh", "--arch", "vax")
     _, err = box.finish(process, 2)
