@@ -80,7 +80,8 @@ TEST(PerfHead, DialectsOfPerf) {
   };
   const Case cases[] = {
       {"work 7 12.5: 99 cycles:", "work", -1, 7, 12'500'000'000, 99, "cycles"},
-      {"  a b c  7/8 [003] 1.000000001: cycles:ppp:", "a b c", 7, 8, 1'000'000'001, 1, "cycles:ppp"},
+      {"  a b c  7/8 [003] 1.000000001: cycles:ppp:", "a b c", 7, 8, 1'000'000'001, 1,
+       "cycles:ppp"},
       {"work 7/7 1.5: 1 task-clock: 55d8 main+0x1 (/x)", "work", 7, 7, 1'500'000'000, 1,
        "task-clock"},
   };
