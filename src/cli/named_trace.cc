@@ -12,6 +12,7 @@
 #include "base/ids.h"
 #include "base/scratch.h"
 #include "cli/import_files.h"
+#include "cli/question_guard.h"
 #include "trace/recording/newest.h"
 
 namespace fathom::cli {
@@ -27,6 +28,7 @@ Result<std::string> import_for_now(const std::string& file) {
   static std::map<std::string, ScratchDirectory, std::less<>> made;
   if (const auto found = made.find(file); found != made.end())
     return join_path(found->second.path(), base_name(file));
+  guard_questions();  // who is stopped by a signal from now on removes the directory
   FATHOM_ASSIGN(ScratchDirectory room, ScratchDirectory::make(join_path(
                                            scratch_directory(), "fathom-import-" + random_id())));
   const std::string recording = join_path(room.path(), base_name(file));

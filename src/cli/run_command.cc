@@ -56,11 +56,11 @@ void parse_python(Parser& parser, session::PythonOptions& python) {
 void parse_gpu(Parser& parser, session::GpuOptions& gpu) {
   parser.flag("--gpu-waits", gpu.waits, "layer gpu: also record waits, which costs more");
   parser.option("--gpu-graphs", gpu.graphs, "HOW",
-                "layer gpu: record each kernel of a CUDA graph (nodes) or each graph launch "
-                "(whole) (default: nodes)");
+                "layer gpu: record each kernel of a CUDA graph (nodes, the default) or each graph "
+                "launch (whole)");
   parser.option("--gpu-range", gpu.range, "WHEN",
-                "layer gpu: record the whole run (all), or from cuProfilerStart to cuProfilerStop "
-                "(profiler) (default: all)");
+                "layer gpu: record the whole run (all, the default), or from cuProfilerStart to "
+                "cuProfilerStop (profiler)");
   parser.option("--gpu-sample", gpu.sample, "N",
                 "layer gpu: without CUPTI, time one launch in N (default: 32)");
   parser.option("--cupti", gpu.cupti, "FILE",
@@ -143,8 +143,8 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.flag("--force", a.options.force,
               "replace an existing recording, unless it is still being written");
   parser.option("--exit-code", a.exit_code, "HOW",
-                "if signal N kills the program: exit with 128 + N (shell), or die by the same "
-                "signal (signal) (default: shell)");
+                "if signal N kills the program: exit with 128 + N (shell, the default), or die by "
+                "the same signal (signal)");
   parser.flag("-q,--quiet", a.quiet, "print no messages of Fathom's own");
   declare_share(parser, a.share);
   parser.flag("--no-command", a.options.no_command,
@@ -158,9 +158,10 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option(
       "--spool-max", a.spool_max, "SIZE",
       "disk space for events that are not packed yet (default: 4G, or half of the free space)");
-  parser.option("--when-full", a.when_full, "HOW",
-                "if that space is full: drop events and count them (drop), or make the program "
-                "wait (block) (default: drop)");
+  parser.option(
+      "--when-full", a.when_full, "HOW",
+      "if that space is full: drop events and count them (drop, the default), or make the "
+      "program wait (block)");
   parser.option("--sample-resources,--hz", a.options.hz, "HZ",
                 "resource samples per second (default: 10)");
   parse_kernel(parser, a);

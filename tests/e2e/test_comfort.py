@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import signal
 from pathlib import Path
 
 from kit import Box, check, check_true
@@ -77,6 +78,20 @@ def test_a_trace_of_another_tool_is_shown_at_once(box: Box) -> None:
         check(f"events of {file.name}", 2, count(box, file))
     box.run(box.kit.fathom, "diff", plain, packed, env={"TMPDIR": str(scratch)})
     check("left behind", before, left_beside(box))
+
+
+def test_a_signal_leaves_nothing_of_an_import(box: Box) -> None:
+    """Commands that ask the database nothing, too."""
+    file, scratch = box.dir / "long.pfw", box.root / "scratch"
+    event = PFW.splitlines()[1]
+    file.write_text("[\n" + f"{event}\n" * 300_000)
+    scratch.mkdir()
+    for arguments in (("info", file), ("diff", file, file)):
+        process = box.start(box.kit.fathom, *arguments, env={"TMPDIR": str(scratch)})
+        box.wait_for("an import", lambda: any(scratch.iterdir()))
+        process.send_signal(signal.SIGTERM)
+        box.finish(process, -signal.SIGTERM)
+        check(f"left by {arguments[0]}", [], list(scratch.iterdir()))
 
 
 def test_a_file_that_is_no_trace(box: Box) -> None:
