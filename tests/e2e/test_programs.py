@@ -16,7 +16,9 @@ threads = [threading.Thread(target=time.sleep, args=(0.3,)) for _ in range(5)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 """
-GROUPS = Path("/sys/fs/cgroup")
+GROUPS = [
+    Path("/sys/fs/cgroup") / name for name in ("", "unified", "systemd", "pids")
+]  # version 2, or a hierarchy of 1
 
 
 def record_pipeline(box: Box) -> None:
@@ -28,11 +30,11 @@ def test_events_name_their_program(box: Box) -> None:
     box.not_emulated("qemu-user follows no exec")
     record_pipeline(box)
     moved, joined, doubled = box.answers(
-        "SELECT DISTINCT program FROM events WHERE name IN ('read', 'fread', 'fwrite') AND bytes > 20000 ORDER BY 1",
+        "SELECT program FROM events WHERE category = 'read' GROUP BY program HAVING sum(bytes) > 20000",
         f"SELECT count(*) FROM events e JOIN processes p ON {JOIN} WHERE e.program = p.name",
         "SELECT count(*) FROM events",
     )
-    check_true("cat and sort moved the bytes", {"cat", "sort"} <= {program for (program,) in moved})
+    check_true(f"cat and sort are among {moved}", {"cat", "sort"} <= {program for (program,) in moved})
     check("events that join one row, of their program", doubled, joined)
 
 
@@ -91,7 +93,10 @@ def test_the_container_of_a_process(box: Box) -> None:
     """As engines name control groups; the last id is the innermost container's."""
     box.not_emulated("qemu-user follows no exec")
     number = secrets.token_hex(32)
-    group = GROUPS / f"fathom-test-{os.getpid()}" / f"docker-{number}.scope"
+    roots = [root for root in GROUPS if (root / "cgroup.procs").exists()]
+    if not roots:
+        raise Skipped("no hierarchy of control groups here")
+    group = roots[0] / f"fathom-test-{os.getpid()}" / f"docker-{number}.scope"
     try:
         group.mkdir(parents=True)
     except OSError as error:

@@ -55,9 +55,9 @@ const Note* first_between(const PidIndex::Notes& notes, std::uint64_t since, std
 
 const PidIndex::Notes& notes_of(const std::unordered_map<std::int64_t, PidIndex::Notes>& notes,
                                 std::int64_t pid) {
-  static const PidIndex::Notes kNone;
+  static const PidIndex::Notes none;
   const auto found = notes.find(pid);
-  return found == notes.end() ? kNone : found->second;
+  return found == notes.end() ? none : found->second;
 }
 
 }  // namespace
