@@ -178,8 +178,9 @@ void RecordingWriter::State::summarise(Host& host) {
       host.coverage.add(thread_coverage);
       thread_coverage.clear();
     }
-    const SummaryKey key{events.layer[at], events.name[at], events.category[at], events.file[at],
-                         events.pid[at]};
+    const SummaryKey key{
+        events.layer[at], events.name[at], events.category[at],
+        events.file[at],  events.pid[at],  events.program.empty() ? kNoString : events.program[at]};
     SummaryRow& row = host.summary.at(host.summary.find(key));
     row.add(events.ts[at], events.dur[at], self[at], events.bytes[at],
             events.error[at] != kNoString);
