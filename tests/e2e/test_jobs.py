@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The runner of these tests: a test that fails beside others and passes alone is neither passed nor hidden."""
+"""The runner of these tests: it hides no failure, and it does not take a busy machine for one."""
 
 import contextlib
 import io
+import sys
+import time
 
+import kit
 from jobs import Counts, Job, closing_line, counts_of_closing_line, run, with_unsteady
-from kit import Box, check, check_true
+from kit import Box, Failure, check, check_true
 
 
 def job(name: str, first: Counts, second: Counts) -> Job:
@@ -43,3 +46,20 @@ def test_the_closing_line_is_read_back(_: Box) -> None:
         counts_of_closing_line("5 passed, 1 failed"),
     )
     check("of one that died", None, counts_of_closing_line("what"))
+
+
+def test_who_works_is_waited_for_and_who_hangs_is_not(box: Box) -> None:
+    """The test's patience is counted in work done, not in seconds: a busy machine is slow."""
+    before = kit.TIMEOUT_S, kit.IDLE_TICKS
+    kit.TIMEOUT_S, kit.IDLE_TICKS = 2, 5
+    try:
+        works = "import time\nwhile time.process_time() < 3: pass\nprint('done')"
+        check("output of one that works", b"done\n", box.run(sys.executable, "-c", works))
+        begin = time.monotonic()
+        try:
+            box.run(sys.executable, "-c", "import time; time.sleep(60)")
+        except Failure as failure:
+            check_true(f"{failure} names what hangs", "no end, and no work" in str(failure))
+        check_true("one that hangs is given up", time.monotonic() - begin < 50)
+    finally:
+        kit.TIMEOUT_S, kit.IDLE_TICKS = before
