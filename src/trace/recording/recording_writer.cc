@@ -10,6 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/directory.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/private_files.h"
@@ -108,7 +109,8 @@ class RecordingWriter::State {
   }
   // Adds a file that was written to what the recording takes.
   Status book(const std::string& name) {
-    FATHOM_ASSIGN(const File file, File::open(join_path(unfinished_, name), O_RDONLY));
+    FATHOM_ASSIGN(const Directory folder, Directory::open(unfinished_));
+    FATHOM_ASSIGN(const File file, folder.read(name));
     FATHOM_ASSIGN(const std::uint64_t size, file.size());
     bytes_ += size;
     if (bytes_ <= max_bytes_) return {};
