@@ -165,7 +165,8 @@ Status StoreStream::events(render::EventOrder order,
 
 Status StoreStream::counters(const std::function<Status(const render::ExportCounter&)>& use) {
   const std::string sql =
-      "SELECT ts, host, pid, tid, layer, name, unit, value FROM counters" + where("counters");
+      "SELECT ts, host, pid, tid, layer, name, unit, value FROM counters" + where("counters") +
+      " ORDER BY host NULLS FIRST, pid NULLS FIRST, tid NULLS FIRST, layer, name, ts";
   return each_row(*store_, sql, [&](RowCells cells) {
     render::ExportCounter counter;
     counter.ts = cells.number_or_0();

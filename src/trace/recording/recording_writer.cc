@@ -10,9 +10,11 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/directory.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/private_files.h"
+#include "base/text.h"
 #include "sql/parquet_writer.h"
 #include "trace/recording/parquet_file.h"
 #include "trace/recording/parquet_tables.h"
@@ -56,9 +58,10 @@ OwnTimes own_times(const EventBatch& events) {
 
 class RecordingWriter::State {
  public:
-  State(std::string directory, Manifest first_manifest)
+  State(std::string directory, Manifest first_manifest, std::uint64_t max_bytes)
       : manifest(std::move(first_manifest)),
         directory_(std::move(directory)),
+        max_bytes_(max_bytes),
         unfinished_(directory_ + ".unfinished-" + std::to_string(::getpid())) {}
   ~State() {
     if (made_) (void)remove_tree(unfinished_);
@@ -74,6 +77,10 @@ class RecordingWriter::State {
     FATHOM_TRY(make_dirs(std::string(dir_name(unfinished_))));
     FATHOM_TRY(make_private_dir(unfinished_));
     made_ = true;
+    if (max_bytes_ != 0) return {};
+    FATHOM_ASSIGN(const std::uint64_t free, free_space(unfinished_));
+    max_bytes_ = free / 2;
+    of_free_space_ = true;
     return {};
   }
 
@@ -97,7 +104,22 @@ class RecordingWriter::State {
   Status write(const std::string& name, const SqlBatch& batch) {
     count(name);
     FATHOM_ASSIGN(File file, open_private(join_path(unfinished_, name), O_WRONLY | O_EXCL));
-    return sql::write_parquet(std::move(file), batch.batch());
+    FATHOM_TRY(sql::write_parquet(std::move(file), batch.batch()));
+    return book(name);
+  }
+  // Adds a file that was written to what the recording takes.
+  Status book(const std::string& name) {
+    FATHOM_ASSIGN(const Directory folder, Directory::open(unfinished_));
+    FATHOM_ASSIGN(const File file, folder.read(name));
+    FATHOM_ASSIGN(const std::uint64_t size, file.size());
+    bytes_ += size;
+    if (bytes_ <= max_bytes_) return {};
+    const std::string most = human_bytes(static_cast<double>(max_bytes_));
+    return Error{
+        Code::kIo,
+        directory_ + " would take more than " + most +
+            (of_free_space_ ? ", half of the free space there" : ""),
+        "if the files are what you expect, use fathom import with another disk or --max-size SIZE"};
   }
   // The manifest says how many files there are.
   void count(const std::string& name) {
@@ -124,6 +146,9 @@ class RecordingWriter::State {
   }
 
   std::string directory_;
+  std::uint64_t max_bytes_;
+  bool of_free_space_ = false;  // max_bytes_ is a part of it
+  std::uint64_t bytes_ = 0;     // in files by now
   std::string unfinished_;
   bool made_ = false;
   std::map<std::uint32_t, Host> hosts_;
@@ -258,6 +283,7 @@ Status RecordingWriter::State::flush_samples() {
   count(name);
   FATHOM_TRY(
       write_samples(join_path(unfinished_, name), samples_, strings, manifest.host.hostname));
+  FATHOM_TRY(book(name));
   samples_.rows.clear();
   return {};
 }
@@ -284,9 +310,10 @@ Status RecordingWriter::State::finish() {
   return {};
 }
 
-Result<RecordingWriter> RecordingWriter::create(const std::string& directory, Manifest manifest) {
+Result<RecordingWriter> RecordingWriter::create(const std::string& directory, Manifest manifest,
+                                                std::uint64_t max_bytes) {
   FATHOM_ASSIGN(std::string path, absolute_path(directory));
-  auto state = std::make_unique<State>(std::move(path), std::move(manifest));
+  auto state = std::make_unique<State>(std::move(path), std::move(manifest), max_bytes);
   FATHOM_TRY(state->start());
   return RecordingWriter(std::move(state));
 }

@@ -18,8 +18,11 @@ namespace fathom::trace {
 
 class RecordingWriter {
  public:
-  // kInvalid if `directory` exists. Rows go to a temporary sibling first.
-  static Result<RecordingWriter> create(const std::string& directory, Manifest manifest);
+  // kInvalid if `directory` exists. Rows go to a temporary sibling first. Files that take more than
+  // `max_bytes` are an Error: a small compressed file may be a whole disk when it is unpacked. 0:
+  // half of what is free there.
+  static Result<RecordingWriter> create(const std::string& directory, Manifest manifest,
+                                        std::uint64_t max_bytes = 0);
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
   ~RecordingWriter();
