@@ -3,6 +3,7 @@
 // name asked for before finish(), and nothing stays behind without it. One thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,8 +19,10 @@ namespace fathom::trace {
 
 class RecordingWriter {
  public:
+  static constexpr std::size_t kRowsPerFile = 2'000'000;
   // kInvalid if `directory` exists. Rows go to a temporary sibling first.
-  static Result<RecordingWriter> create(const std::string& directory, Manifest manifest);
+  static Result<RecordingWriter> create(const std::string& directory, Manifest manifest,
+                                        std::size_t rows_per_file = kRowsPerFile);
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
   ~RecordingWriter();
