@@ -203,7 +203,7 @@ TEST_F(SnapshotTest, DamagedFilesAreNamedAndTheOthersRead) {
   add_full(1);
   ASSERT_EQ(::truncate(path.c_str(), FATHOM_POOL_HEADER_SIZE + 10), 0);
   std::ofstream(join_path(builder_.directory(), "1-z-0.pool"), std::ios::binary)
-      << std::string(2 * FATHOM_POOL_HEADER_SIZE, 'x');
+      << std::string(std::size_t{2} * FATHOM_POOL_HEADER_SIZE, 'x');
   Snapshot snapshot = take();
   EXPECT_EQ(runs_of(snapshot), Runs{1});
   EXPECT_EQ(snapshot.damaged().size(), 2U);
