@@ -108,6 +108,17 @@ TEST_F(PumpTest, TellsWhatTheProgramHadNoRoomFor) {
   wait_for([&] { return pump.flow().lost == 7; });
 }
 
+// The program has the core: an idle pump rests for 20 ms at a time, after some shorter ones.
+TEST_F(PumpTest, RestsWhereNothingIsToBeDone) {
+  const auto begin = std::chrono::steady_clock::now();
+  Pump pump = make_pump();
+  pump.start({});
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::uint64_t passes = pump.flow().passes;
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(static_cast<double>(passes), 10 + time.count() / 20);
+}
+
 // A log that is packed is gone: not before the consumer has read it.
 TEST_F(PumpTest, PackingWaitsForTheConsumer) {
   CountingConsumer consumer;
