@@ -22,8 +22,6 @@
 namespace fathom::trace {
 namespace {
 
-constexpr std::size_t kRowsPerFile = 2000000;
-
 struct OwnTimes {
   Column<std::int64_t> self;
   std::vector<std::size_t> parent;  // a row; rows(): none
@@ -58,10 +56,11 @@ OwnTimes own_times(const EventBatch& events) {
 
 class RecordingWriter::State {
  public:
-  State(std::string directory, Manifest first_manifest, std::uint64_t max_bytes)
+  State(std::string directory, Manifest first_manifest, const Limits& limits)
       : manifest(std::move(first_manifest)),
+        rows_per_file_(limits.rows_per_file),
         directory_(std::move(directory)),
-        max_bytes_(max_bytes),
+        max_bytes_(limits.max_bytes),
         unfinished_(directory_ + ".unfinished-" + std::to_string(::getpid())) {}
   ~State() {
     if (made_) (void)remove_tree(unfinished_);
@@ -145,6 +144,7 @@ class RecordingWriter::State {
     return code == kNoString ? manifest.host.hostname : std::string(strings.view(code));
   }
 
+  std::size_t rows_per_file_;
   std::string directory_;
   std::uint64_t max_bytes_;
   bool of_free_space_ = false;  // max_bytes_ is a part of it
@@ -168,7 +168,7 @@ Status RecordingWriter::State::add_events(EventBatch& events) {
       to.args.add(events.args.key(entry), events.args.value(entry));
     }
     to.push(row);
-    if (++event_rows_ >= kRowsPerFile) FATHOM_TRY(flush_events());
+    if (++event_rows_ >= rows_per_file_) FATHOM_TRY(flush_events());
   }
   events.clear();
   return {};
@@ -177,20 +177,20 @@ Status RecordingWriter::State::add_events(EventBatch& events) {
 Status RecordingWriter::State::add_counters(CounterBatch& counters) {
   counters_.rows.insert(counters_.rows.end(), counters.rows.begin(), counters.rows.end());
   counters.rows.clear();
-  return counters_.rows.size() >= kRowsPerFile ? flush_counters() : Status();
+  return counters_.rows.size() >= rows_per_file_ ? flush_counters() : Status();
 }
 
 Status RecordingWriter::State::add_intervals(IntervalBatch& intervals) {
   intervals_.rows.insert(intervals_.rows.end(), std::make_move_iterator(intervals.rows.begin()),
                          std::make_move_iterator(intervals.rows.end()));
   intervals.rows.clear();
-  return intervals_.rows.size() >= kRowsPerFile ? flush_intervals() : Status();
+  return intervals_.rows.size() >= rows_per_file_ ? flush_intervals() : Status();
 }
 
 Status RecordingWriter::State::add_samples(SampleBatch& samples) {
   samples_.rows.insert(samples_.rows.end(), samples.rows.begin(), samples.rows.end());
   samples.rows.clear();
-  return samples_.rows.size() >= kRowsPerFile ? flush_samples() : Status();
+  return samples_.rows.size() >= rows_per_file_ ? flush_samples() : Status();
 }
 
 void RecordingWriter::State::summarise(Host& host) {
@@ -311,9 +311,9 @@ Status RecordingWriter::State::finish() {
 }
 
 Result<RecordingWriter> RecordingWriter::create(const std::string& directory, Manifest manifest,
-                                                std::uint64_t max_bytes) {
+                                                const Limits& limits) {
   FATHOM_ASSIGN(std::string path, absolute_path(directory));
-  auto state = std::make_unique<State>(std::move(path), std::move(manifest), max_bytes);
+  auto state = std::make_unique<State>(std::move(path), std::move(manifest), limits);
   FATHOM_TRY(state->start());
   return RecordingWriter(std::move(state));
 }
