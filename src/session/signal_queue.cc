@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/os_error.h"
+#include "base/own_limits.h"
 #include "base/shared_view.h"
 #include "session/signal_policy.h"
 
@@ -83,6 +84,7 @@ bool SignalQueue::told_to_end(int wait_ms) {
 
 void SignalQueue::restore_in_child() const {
   restore_bus_signal();
+  restore_size_signal();
   sigaction(SIGCHLD, &original_child_, nullptr);
   sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
 }
