@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`fathom run` takes nothing of the user's: not his files, not his program under limits, not his signals."""
 
+import ctypes
+import os
 import signal
 from pathlib import Path
 
@@ -89,3 +91,51 @@ def test_a_small_stack(box: Box) -> None:
         box.trace = box.root / f"{kibibytes}.fathom"
         box.finish(limited(box, f"-s {kibibytes}", "sh", "-c", script, "sh", "7"), 7)
         check(f"exit at {kibibytes} KiB", 7, box.info()["exit"])
+
+
+def test_every_signal_reaches_the_program(box: Box) -> None:
+    """Whatever somebody sends to the recorder is the program's, once, with its value; none ends the recorder."""
+    box.not_emulated("a recorder starts it")
+    own = {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL}
+    own |= {signal.SIGFPE, signal.SIGABRT, signal.SIGTRAP}
+    stopping = {signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCONT}
+    numbers = sorted(int(number) for number in signal.valid_signals() - own - stopping - {signal.SIGUSR2})
+    process = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--", box.kit.victim("told"), "all")
+    box.wait_for("program", (box.dir / "ready").exists)
+    for number in numbers:
+        process.send_signal(number)
+        box.wait_for(f"signal {number}", (box.dir / f"told-{number:02}").exists)
+    libc = ctypes.CDLL(None, use_errno=True)
+    check("sigqueue", 0, libc.sigqueue(process.pid, signal.SIGRTMIN, ctypes.c_void_p(41)))
+    process.send_signal(signal.SIGUSR2)
+    told = box.told(box.finish(process)[0])
+    wanted = {str(number): 1 for number in numbers} | {"12": 1, str(int(signal.SIGRTMIN)): 2}
+    check("signals", wanted | {"forwarded": len(numbers) + 2, "values": 41}, told)
+
+
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1]
+
+
+JOB = """
+import os, sys
+os.setpgid(0, 0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_stopping_the_recorder_stops_the_program(box: Box) -> None:
+    """As Ctrl-Z does, which reaches both: a shell looks after the group here, else nothing would stop."""
+    box.not_emulated("a recorder starts it")
+    script = "echo $$ > program; touch ready; while :; do sleep 0.05; done"
+    command = (box.kit.fathom, "run", "-q", "-o", box.trace, "--", "sh", "-c", script)
+    shell = box.start("sh", "-c", 'python3 -c "$0" "$@" & echo $! > recorder; wait $!', JOB, *command)
+    box.wait_for("program", (box.dir / "ready").exists)
+    recorder, program = (int((box.dir / name).read_text()) for name in ("recorder", "program"))
+    for number in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU):
+        os.kill(recorder, number)
+        box.wait_for("both stopped", lambda: state_of(recorder) == state_of(program) == "T")
+        os.kill(recorder, signal.SIGCONT)
+        box.wait_for("both going on", lambda: "T" not in (state_of(recorder), state_of(program)))
+    os.kill(recorder, signal.SIGTERM)
+    box.finish(shell, 128 + signal.SIGTERM)
