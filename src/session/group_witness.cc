@@ -90,10 +90,18 @@ bool GroupWitness::Sentry::start() {
   return pid_ > 0 && hear(line_.get(), answer);
 }
 
+// In order, since we may be recorded ourselves; by force where it does not end.
 void GroupWitness::Sentry::stop() {
+  if (pid_ > 0) {
+    if (is_stopped(pid_)) kill(pid_, SIGCONT);
+    shutdown(line_.get(), SHUT_WR);
+    Answer late{};
+    while (hear(line_.get(), late)) {  // until its end is closed
+    }
+  }
   line_.reset();
   if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);  // it may have been stopped
+  kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = 0;

@@ -139,3 +139,19 @@ def test_stopping_the_recorder_stops_the_program(box: Box) -> None:
         box.wait_for("both going on", lambda: "T" not in (state_of(recorder), state_of(program)))
     os.kill(recorder, signal.SIGTERM)
     box.finish(shell, 128 + signal.SIGTERM)
+
+
+def test_a_recorder_in_a_recorder(box: Box) -> None:
+    """The inner one leaves no process behind that has to be killed: both recordings are complete."""
+    box.not_emulated("a recorder starts it")
+    inner = box.root / "inner.fathom"
+    box.record(box.kit.fathom, "run", "-q", "-o", inner, "--", "sh", "-c", "exit 7", status=7)
+    for trace in (box.trace, inner):
+        box.trace = trace
+        info = box.info()
+        check(f"state of {trace.name} ({info['state_reason']})", "complete", info["state"])
+
+
+def test_a_directory_is_no_program(box: Box) -> None:
+    _, err = box.finish(box.start(box.kit.fathom, "run", "-o", box.trace, "--", "/etc"), 126)
+    check_true(f"what it is: {err!r}", b"/etc is a directory" in err and b"chmod" not in err)
