@@ -3,6 +3,8 @@
 // depends on the locale and is not thread-safe.
 #include "base/os_error.h"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -27,6 +29,12 @@ Code code_of(int number) {
   }
 }
 
+// Else the file system has a limit of its own.
+bool file_size_is_limited() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 }  // namespace
 
 std::string errno_name(int number) {
@@ -38,6 +46,8 @@ std::string errno_name(int number) {
 Error os_error(int number, std::string_view what, std::string hint) {
   const char* text = strerrordesc_np(number);  // unlike strerror: no locale, any thread
   if (number == ENOSPC) text = "the disk is full (No space left on device)";
+  if (number == EFBIG && file_size_is_limited())
+    text = "the file size limit (ulimit -f) is reached (File too large)";
   if (number == EDQUOT) text = "the disk is full for this user (Disk quota exceeded)";
   return {code_of(number), std::string(what) + ": " + (text != nullptr ? text : errno_name(number)),
           std::move(hint)};

@@ -2,8 +2,11 @@
 #include "base/os_error.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
 
 namespace fathom {
 namespace {
@@ -35,6 +38,20 @@ TEST(OsError, AFullDiskIsCalledAFullDisk) {
             "write /x: the disk is full (No space left on device)");
   EXPECT_EQ(os_error(EDQUOT, "write /x").message,
             "write /x: the disk is full for this user (Disk quota exceeded)");
+}
+
+TEST(OsError, ALimitOfFilesIsNamedWhereThereIsOne) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit limited = before;
+  limited.rlim_cur = std::min<rlim_t>(before.rlim_max, rlim_t{1} << 40U);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limited), 0);
+  const std::string named = os_error(EFBIG, "write /x").message;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(named, "write /x: the file size limit (ulimit -f) is reached (File too large)");
+  if (before.rlim_cur == RLIM_INFINITY) {
+    EXPECT_EQ(os_error(EFBIG, "write /x").message, "write /x: File too large");
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_limits.h"
 #include "base/result.h"
 #include "base/version.h"
 #include "cli/command.h"
@@ -102,7 +103,9 @@ int run_main(std::vector<std::string> words) {
 
 int main(int argc, char** argv) {
   fathom::cli::fill_closed_streams();
-  const int status = fathom::cli::run_main(std::vector<std::string>(argv + 1, argv + argc));
+  fathom::ignore_size_signal();
+  const int status = fathom::on_roomy_stack(
+      [&] { return fathom::cli::run_main(std::vector<std::string>(argv + 1, argv + argc)); });
   if (const int number = fathom::cli::question_stopped_by(); number != 0) {
     std::fflush(stdout);
     fathom::cli::end_by_signal(number);

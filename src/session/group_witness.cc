@@ -19,12 +19,13 @@
 #include <csignal>
 
 #include "session/signal_policy.h"
+#include "session/stopped.h"
 
 namespace fathom::session {
 namespace {
 
 constexpr int kPatienceMs = 200;
-constexpr std::size_t kMostSignals = 64;  // one of each waits at most
+constexpr std::size_t kMostSignals = 64;  // of each kind that is not real-time one waits at most
 
 struct Answer {
   std::uint32_t count;
@@ -32,13 +33,6 @@ struct Answer {
 };
 
 // What a sentry is made of; between fork and its end it allocates nothing.
-
-sigset_t forwarded_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : kForwardedSignals) sigaddset(&set, number);
-  return set;
-}
 
 void collect_signals(int queue, Answer& answer) {
   answer.count = 0;
@@ -96,10 +90,18 @@ bool GroupWitness::Sentry::start() {
   return pid_ > 0 && hear(line_.get(), answer);
 }
 
+// In order, since we may be recorded ourselves; by force where it does not end.
 void GroupWitness::Sentry::stop() {
+  if (pid_ > 0) {
+    if (is_stopped(pid_)) kill(pid_, SIGCONT);
+    shutdown(line_.get(), SHUT_WR);
+    Answer late{};
+    while (hear(line_.get(), late)) {  // until its end is closed
+    }
+  }
   line_.reset();
   if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);  // it may have been stopped
+  kill(pid_, SIGKILL);
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = 0;
@@ -108,7 +110,8 @@ void GroupWitness::Sentry::stop() {
 bool GroupWitness::Sentry::enter(pid_t group) const { return setpgid(pid_, group) == 0; }
 
 std::optional<std::vector<int>> GroupWitness::Sentry::relieve() {
-  kill(pid_, SIGCONT);  // where the whole group was stopped and we alone went on
+  // Where the whole group was stopped and we alone went on. It would drop a SIGTSTP that waits.
+  if (is_stopped(pid_)) kill(pid_, SIGCONT);
   Answer answer{};
   if (send(line_.get(), "?", 1, MSG_NOSIGNAL) != 1 || !hear(line_.get(), answer)) return {};
   return std::vector<int>(answer.signals, answer.signals + answer.count);

@@ -17,9 +17,7 @@
 #include "base/host.h"
 #include "base/os_error.h"
 #include "base/private_files.h"
-#include "trace/recording/manifest.h"
-#include "trace/spool/in_use.h"
-#include "trace/spool/spool.h"
+#include "trace/recording/replace.h"
 #include "wire/rank.h"
 
 namespace fathom::session {
@@ -30,18 +28,6 @@ constexpr int kMostOfOneSecond = 1000;
 bool exists(const std::string& path) {
   struct stat facts {};
   return lstat(path.c_str(), &facts) == 0;  // a dangling link is in the way, too
-}
-
-// Only what Fathom made, or nothing at all, is ever removed.
-bool may_remove(const std::string& path) {
-  struct stat facts {};
-  if (lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode)) return false;
-  const Result<std::vector<std::string>> names = list_dir(path);
-  if (!names) return false;
-  if (names->empty()) return true;
-  const std::string spool = join_path(path, trace::kSpoolDirectory);
-  return path_exists(join_path(path, trace::kManifestFile)) ||
-         path_exists(join_path(spool, FATHOM_RUN_FILE));
 }
 
 Status make_one(const std::string& path) {
@@ -140,19 +126,15 @@ Status check_place(const std::string& asked, bool force) {
   if (!force)
     return Error{Code::kInvalid, asked + " exists",
                  "choose another directory, or --force to replace it"};
-  if (const std::string writers = trace::writers_of(asked); !writers.empty())
-    return Error{Code::kInvalid, asked + " " + writers,
-                 "wait until it has ended, or choose another directory"};
-  if (may_remove(asked)) return {};
-  return Error{Code::kInvalid, asked + " exists and is not a recording",
-               "choose another directory"};
+  FATHOM_ASSIGN(const std::string path, absolute_path(asked));
+  return trace::check_replaceable(path);
 }
 
 Result<std::string> make_place(const std::string& asked, bool force, std::string_view program) {
   if (asked.empty()) return make_default(program);
   FATHOM_TRY(check_place(asked, force));
-  if (exists(asked)) FATHOM_TRY(remove_tree(asked));
   FATHOM_ASSIGN(const std::string path, absolute_path(asked));
+  if (exists(path)) FATHOM_TRY(trace::remove_recording(path));
   FATHOM_TRY(make_above(path));
   FATHOM_TRY(make_one(path));
   return real_path(path);

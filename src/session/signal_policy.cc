@@ -9,8 +9,22 @@
 
 namespace fathom::session {
 
+sigset_t forwarded_signals() {
+  sigset_t set;
+  sigfillset(&set);  // without those that libc keeps for itself
+  for (const int own :
+       {SIGKILL, SIGSTOP, SIGCHLD, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP})
+    sigdelset(&set, own);
+  return set;
+}
+
 bool is_forwarded(int number) {
-  return std::ranges::find(kForwardedSignals, number) != std::end(kForwardedSignals);
+  const sigset_t set = forwarded_signals();
+  return sigismember(&set, number) == 1;
+}
+
+bool asks_to_stop(int number) {
+  return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
 }
 
 bool asks_to_end(int number) {

@@ -9,22 +9,23 @@
 
 namespace fathom::session {
 
-// The signals that a user or a batch system sends to end or to tell something: they are the
-// program's.
-inline constexpr int kForwardedSignals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGUSR1,
-                                            SIGUSR2, SIGALRM, SIGTERM, SIGXCPU};
+// The signals that are the program's: all that somebody can send and a process can catch, but for
+// SIGCHLD and for faults (SIGSEGV and its like), which are our own.
+[[nodiscard]] sigset_t forwarded_signals();
 
 struct ReceivedSignal {
   int number = 0;
   int code = 0;           // si_code: SI_KERNEL for those of the terminal
   pid_t sender = 0;       // for those of processes
   bool to_group = false;  // our whole process group got it, not we alone
+  sigval value{};         // with SI_QUEUE
 };
 
-[[nodiscard]] bool is_forwarded(int number);  // one of kForwardedSignals
+[[nodiscard]] bool is_forwarded(int number);  // one of forwarded_signals()
+[[nodiscard]] bool asks_to_stop(int number);  // as Ctrl-Z does
 
-// Whether it asks a recorder that has no program to forward to to end. The others of
-// kForwardedSignals warn or tell something: a batch system's SIGUSR1 costs no records.
+// Whether it asks a recorder that has no program to forward to to end. The others warn or tell
+// something: a batch system's SIGUSR1 costs no records.
 [[nodiscard]] bool asks_to_end(int number);
 
 // Whether the program must still be told. One that the terminal or a process sent to our process

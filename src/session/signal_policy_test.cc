@@ -28,7 +28,15 @@ TEST(SignalPolicy, ForwardsWhatTheProgramHasNotGot) {
       {"kill of the whole group", {SIGTERM, SI_USER, 7, true}, false},
       {"a batch system's warning", {SIGUSR1, SI_USER, 7}, true},
       {"a child changed state", {SIGCHLD, CLD_EXITED, kProgram}, false},
-      {"not one of the program's", {SIGPIPE, SI_USER, 7}, false},
+      {"a profiler's tick", {SIGPROF, SI_USER, 7}, true},
+      {"a real-time signal", {SIGRTMIN + 3, SI_QUEUE, 7}, true},
+      {"a pipe that somebody means", {SIGPIPE, SI_USER, 7}, true},
+      {"a pipe that we wrote to", {SIGPIPE, SI_USER, kSelf}, false},
+      {"a file that we wrote", {SIGXFSZ, SI_USER, kSelf}, false},
+      {"a window that changed", {SIGWINCH, SI_KERNEL, 0}, false},
+      {"Ctrl-Z at the terminal", {SIGTSTP, SI_KERNEL, 0}, false},
+      {"a stop of the recorder", {SIGTSTP, SI_USER, 7}, true},
+      {"a fault of ours", {SIGSEGV, SI_USER, 7}, false},
   };
   for (const Case& c : cases)
     EXPECT_EQ(should_forward(c.signal, kProgram, kSelf), c.forward) << c.name;
@@ -37,7 +45,7 @@ TEST(SignalPolicy, ForwardsWhatTheProgramHasNotGot) {
 TEST(SignalPolicy, WarningsEndNoRecorder) {
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU})
     EXPECT_TRUE(asks_to_end(number)) << number;
-  for (const int number : {SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGPIPE})
+  for (const int number : {SIGUSR1, SIGUSR2, SIGALRM, SIGCHLD, SIGPIPE, SIGPROF, SIGRTMIN, SIGCONT})
     EXPECT_FALSE(asks_to_end(number)) << number;
 }
 

@@ -7,12 +7,12 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <ctime>
 #include <utility>
 
 #include "base/os_error.h"
+#include "base/own_limits.h"
 #include "base/shared_view.h"
 #include "session/signal_policy.h"
 
@@ -20,12 +20,8 @@ namespace fathom::session {
 namespace {
 
 sigset_t queued_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : kForwardedSignals) sigaddset(&set, number);
+  sigset_t set = forwarded_signals();
   sigaddset(&set, SIGCHLD);
-  sigaddset(&set,
-            SIGPIPE);  // a reader of our stderr that went away must not change the exit status
   return set;
 }
 
@@ -51,6 +47,7 @@ bool SignalQueue::next(siginfo_t& info) {
   info.si_signo = static_cast<int>(raw.ssi_signo);
   info.si_code = raw.ssi_code;
   info.si_pid = static_cast<pid_t>(raw.ssi_pid);
+  info.si_value.sival_ptr = reinterpret_cast<void*>(raw.ssi_ptr);  // NOLINT(*-no-int-to-ptr)
   return true;
 }
 
@@ -58,14 +55,14 @@ bool SignalQueue::has_forwarded() {
   sigset_t waiting;
   sigemptyset(&waiting);
   sigpending(&waiting);
-  if (std::ranges::any_of(kForwardedSignals,
-                          [&](int number) { return sigismember(&waiting, number) == 1; }))
-    return true;
+  // libc's sigisemptyset overlooks real-time signals in some versions.
+  for (int number = 1; number <= SIGRTMAX; ++number) {
+    if (sigismember(&waiting, number) == 1 && is_forwarded(number)) return true;
+  }
   // Read by their numbers: next() could take a forwarded one that comes now.
   sigset_t others;
   sigemptyset(&others);
   sigaddset(&others, SIGCHLD);
-  sigaddset(&others, SIGPIPE);
   const timespec now{};
   while (sigtimedwait(&others, nullptr, &now) > 0) {
   }
@@ -77,12 +74,25 @@ bool SignalQueue::told_to_end(int wait_ms) {
   if (wait_ms > 0) poll(&waiting, 1, wait_ms);
   siginfo_t info;
   bool told = false;
-  while (next(info)) told |= asks_to_end(info.si_signo);
+  while (next(info)) {
+    told |= asks_to_end(info.si_signo);
+    if (asks_to_stop(info.si_signo)) stop_by(info.si_signo);
+  }
   return told;
+}
+
+void SignalQueue::stop_by(int number) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  raise(number);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
 }
 
 void SignalQueue::restore_in_child() const {
   restore_bus_signal();
+  restore_size_signal();
   sigaction(SIGCHLD, &original_child_, nullptr);
   sigprocmask(SIG_SETMASK, &original_mask_, nullptr);
 }
@@ -91,10 +101,10 @@ void SignalQueue::release() {
   siginfo_t info;
   while (next(info)) {
   }
-  sigset_t set = queued_signals();
-  sigdelset(&set, SIGCHLD);
+  sigset_t set = forwarded_signals();
+  // A reader of our stderr that went away must not change the exit status.
   sigdelset(&set, SIGPIPE);
-  for (const int number : kForwardedSignals) {
+  for (int number = 1; number <= SIGRTMAX; ++number) {
     if (sigismember(&original_mask_, number) == 1) sigdelset(&set, number);
   }
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);

@@ -20,11 +20,14 @@ class SignalQueue {
   [[nodiscard]] int fd() const { return fd_.get(); }
   // The next signal that waits; false when there is none.
   bool next(siginfo_t& info);
-  // Whether one of kForwardedSignals waits. Others that wait are dropped if none does.
+  // Whether one of forwarded_signals() waits. Others that wait are dropped if none does.
   [[nodiscard]] bool has_forwarded();
   // Waits until a signal comes, for this time at most, and reads all: whether one of them asks us
-  // to end (asks_to_end).
+  // to end (asks_to_end). One that asks us to stop does so.
   bool told_to_end(int wait_ms = 0);
+  // Stops us as this signal stops anybody, until somebody goes on with us: that SIGCONT waits here
+  // then. A group that no shell looks after is not stopped.
+  static void stop_by(int number);
   // Tells signals to our process group from those to us alone, once it is started.
   GroupWitness& witness() { return witness_; }
   // In the child, before exec: mask and dispositions as they were.

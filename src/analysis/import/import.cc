@@ -10,7 +10,7 @@
 #include "analysis/import/byte_source.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "trace/spool/in_use.h"
+#include "trace/recording/replace.h"
 
 namespace fathom::analysis {
 
@@ -72,10 +72,7 @@ Status check_target(const std::string& directory, bool replace) {
   if (!replace)
     return Error{Code::kInvalid, directory + " exists already",
                  "choose another name, or --force to replace it"};
-  if (const std::string writers = trace::writers_of(directory); !writers.empty())
-    return Error{Code::kInvalid, directory + " " + writers, "wait until it has ended"};
-  if (path_exists(join_path(directory, trace::kManifestFile))) return {};
-  return Error{Code::kInvalid, directory + " exists and is not a recording", "choose another name"};
+  return trace::check_replaceable(directory);
 }
 
 }  // namespace
@@ -90,9 +87,11 @@ Result<ImportOutcome> import_files(std::span<const std::string> files, const std
   if (!path_exists(target)) return importer->write(files, target, options);
   const std::string fresh = target + ".import-" + std::to_string(::getpid());
   FATHOM_ASSIGN(ImportOutcome outcome, importer->write(files, fresh, options));
-  FATHOM_TRY(remove_tree(target));
-  FATHOM_TRY(rename_path(fresh, target));
-  return outcome;
+  Status replaced = trace::remove_recording(target);
+  if (replaced) replaced = rename_path(fresh, target);
+  if (replaced) return outcome;
+  (void)remove_tree(fresh).has_value();
+  return replaced.error();
 }
 
 void tell_losses(const ImportOutcome& outcome, trace::Manifest& manifest) {

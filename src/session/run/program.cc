@@ -31,6 +31,8 @@ Error not_found(const std::string& word) {
   return {Code::kNotFound, word + ": there is no such program", "check its name and PATH"};
 }
 Error not_runnable(const std::string& path) {
+  if (is_directory(path))
+    return {Code::kDenied, path + " is a directory, not a program", "name a file in it"};
   return {Code::kDenied, path + " is not a program that may be run", "check its mode (chmod +x)"};
 }
 

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "session/run/program.h"
 #include "session/signal_policy.h"
+#include "session/stopped.h"
 
 namespace fathom::session {
 namespace {
@@ -22,13 +23,6 @@ constexpr int kTickMs = 100;
 
 bool has_terminal() { return Fd(open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)).valid(); }
 
-// "T" in /proc: stopped now, whatever an earlier report said.
-bool is_stopped(pid_t pid) {
-  const Result<std::string> text = read_file("/proc/" + std::to_string(pid) + "/stat");
-  const std::size_t close = text ? text->rfind(") ") : std::string::npos;
-  return close != std::string::npos && (*text)[close + 2] == 'T';
-}
-
 // The shell waits for us, not for the program: when job control stops the program, the shell must
 // see us stop too. Where there is no terminal, whoever stopped the program will look after it.
 void stop_with(pid_t program) {
@@ -36,9 +30,36 @@ void stop_with(pid_t program) {
   const int found = waitid(P_PID, static_cast<id_t>(program), &info, WSTOPPED | WNOHANG);
   if (found != 0 || info.si_pid == 0 || info.si_code != CLD_STOPPED || !has_terminal()) return;
   usleep(20'000);  // Ctrl-Z stops us by itself, and what we read now may be over already
-  if (!is_stopped(program)) return;
-  raise(SIGSTOP);
-  if (is_stopped(program)) kill(program, SIGCONT);
+  if (is_stopped(program)) SignalQueue::stop_by(SIGSTOP);
+}
+
+bool is_waiting(int number) {
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  sigpending(&waiting);
+  return sigismember(&waiting, number) == 1;
+}
+
+// The program first: one that handles the signal takes its time. A SIGCONT that has come since ends
+// the stop before it began.
+void stop_after(pid_t program, int number) {
+  constexpr int kLooks = 20;
+  for (int look = 0; look < kLooks && !is_stopped(program) && !is_waiting(SIGCONT); ++look)
+    usleep(10'000);
+  if (!is_waiting(SIGCONT)) SignalQueue::stop_by(number);
+}
+
+// Whoever goes on with us alone means the program. If its group was meant, it goes on by itself.
+bool must_go_on(pid_t program, const ReceivedSignal& signal) {
+  return signal.number == SIGCONT && is_stopped(program);
+}
+
+void pass_on(pid_t program, const ReceivedSignal& signal) {
+  if (signal.code == SI_QUEUE) {
+    sigqueue(program, signal.number, signal.value);
+  } else {
+    kill(program, signal.number);
+  }
 }
 
 std::vector<ReceivedSignal> take_all(SignalQueue& signals) {
@@ -46,7 +67,10 @@ std::vector<ReceivedSignal> take_all(SignalQueue& signals) {
   siginfo_t info;
   while (signals.next(info)) {
     if (is_forwarded(info.si_signo)) {
-      taken.push_back({.number = info.si_signo, .code = info.si_code, .sender = info.si_pid});
+      taken.push_back({.number = info.si_signo,
+                       .code = info.si_code,
+                       .sender = info.si_pid,
+                       .value = info.si_value});
     }
   }
   return taken;
@@ -55,13 +79,18 @@ std::vector<ReceivedSignal> take_all(SignalQueue& signals) {
 // The last round finds nothing: no witness holds a signal then that was ours already.
 void forward_signals(pid_t program, SignalQueue& signals) {
   if (!signals.has_forwarded()) return;
+  int stop = 0;
   for (std::vector<ReceivedSignal> own{{}}; !own.empty();) {
     const std::vector<int> of_group = signals.witness().ask([&] { own = take_all(signals); });
     for (ReceivedSignal& signal : own) {
       signal.to_group = std::ranges::find(of_group, signal.number) != of_group.end();
-      if (should_forward(signal, program, getpid())) kill(program, signal.number);
+      if (should_forward(signal, program, getpid()) || must_go_on(program, signal))
+        pass_on(program, signal);
+      if (asks_to_stop(signal.number) || signal.number == SIGCONT)
+        stop = signal.number == SIGCONT ? 0 : signal.number;
     }
   }
+  if (stop != 0) stop_after(program, stop);
 }
 
 bool has_ended(pid_t program) {

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "session/host_sources.h"
 #include "session/place.h"
+#include "session/signal_policy.h"
 #include "session/signal_queue.h"
 #include "session/watch/retention.h"
 #include "session/watch/watch_plan.h"
@@ -413,6 +414,7 @@ Orders Daemon::wait() {
   while (signals_.next(info)) {
     orders.end |= info.si_signo == SIGTERM || info.si_signo == SIGINT || info.si_signo == SIGQUIT;
     orders.reload |= info.si_signo == SIGHUP;
+    if (asks_to_stop(info.si_signo)) SignalQueue::stop_by(info.si_signo);
   }
   return orders;
 }
