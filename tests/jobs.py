@@ -212,6 +212,7 @@ def with_unsteady(counts: Counts, failed_before: int) -> Counts:
     unsteady = max(0, failed_before - counts.get("failed", 0))
     passed = max(0, counts.get("passed", 0) - unsteady)
     skipped = max(0, counts.get("skipped", 0) - max(0, unsteady - counts.get("passed", 0)))
+    unsteady += counts.get("unsteady", 0)  # of a runner that told of some itself
     return {**counts, "passed": passed, "skipped": skipped, "unsteady": unsteady}
 
 
@@ -278,9 +279,9 @@ class Schedule:
             return
         print(output if output.endswith("\n") or not output else output + "\n", end="", flush=True)
         self.seconds.append((took, one.job.name))
-        counts = with_unsteady(counts, one.job.failed_before)
-        if counts["unsteady"]:
+        if one.job.failed_before > counts.get("failed", 0):
             self.unsteady.append(one.job.name)
+        counts = with_unsteady(counts, one.job.failed_before)
         for outcome, count in counts.items():
             self.counts[outcome] += count
 

@@ -128,13 +128,15 @@ std::string list_sql(const std::string& map) {
 std::string summary_sql() {
   return "CREATE OR REPLACE TEMP TABLE own_summary AS SELECT * REPLACE (" + list_sql("hist") +
          " AS hist, " + list_sql("sizes") +
-         " AS sizes) FROM (SELECT host, layer, name, category, file, pid, count(*) AS calls, "
+         " AS sizes) FROM (SELECT host, layer, name, category, file, pid, program, "
+         "CAST(NULL AS BIGINT) AS process, count(*) AS calls, "
          "count(error) AS errors, CAST(sum(dur) AS BIGINT) AS dur, CAST(sum(self) AS BIGINT) AS "
          "self, min(dur) AS dur_min, max(dur) AS dur_max, CAST(sum(bytes) AS BIGINT) AS bytes, "
          "min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "true") + " AS hist, " +
          buckets_sql("bytes", "bytes IS NOT NULL AND error IS NULL") +
-         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid) UNION ALL BY NAME "
+         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid, program) "
+         "UNION ALL BY NAME "
          "SELECT host, layer, name, category, file, pid, calls, errors, dur, dur AS self, "
          "coalesce(dur_min, 0) AS dur_min, coalesce(dur_max, 0) AS dur_max, bytes, ts AS "
          "\"first\", "
@@ -145,14 +147,14 @@ std::string summary_sql() {
 constexpr char kAccess[] = R"(
   CREATE OR REPLACE TEMP TABLE own_access AS
   WITH moves AS (
-    SELECT host, layer, name, category, file, pid, tid, ts, "offset", "offset" + bytes AS stop,
+    SELECT host, layer, name, category, file, pid, program, tid, ts, "offset", "offset" + bytes AS stop,
            lag("offset" + bytes) OVER w AS before, "offset" - coalesce(before, 0) AS gap
     FROM events WHERE "offset" >= 0 AND bytes > 0
-    WINDOW w AS (PARTITION BY host, layer, name, category, file, pid ORDER BY tid, ts)),
+    WINDOW w AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts)),
   steps AS (
     SELECT *, before IS NOT NULL AND gap <> 0 AND gap = lag(gap) OVER w AS stride FROM moves
-    WINDOW w AS (PARTITION BY host, layer, name, category, file, pid ORDER BY tid, ts))
-  SELECT host, layer, name, category, file, pid, count(*) AS positioned,
+    WINDOW w AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts))
+  SELECT host, layer, name, category, file, pid, program, count(*) AS positioned,
          count(*) FILTER (before IS NULL OR gap = 0) AS consecutive,
          count(*) FILTER (before IS NOT NULL AND gap > 0) AS forward,
          count(*) FILTER (stride) AS strided, count(*) FILTER ("offset" % 4096 <> 0) AS misaligned,
@@ -180,7 +182,7 @@ std::string summary_view_sql(bool positions) {
                     " FROM own_summary s";
   if (!positions) return sql;
   sql += " LEFT JOIN own_access a ON true";
-  for (const char* key : {"host", "layer", "name", "category", "file", "pid"})
+  for (const char* key : {"host", "layer", "name", "category", "file", "pid", "program"})
     sql += fmt::format(" AND a.{0} IS NOT DISTINCT FROM s.{0}", key);
   return sql;
 }

@@ -27,7 +27,8 @@ Result<SampleImport> SampleImport::create(std::span<const std::string> files,
   manifest.origin = "import";
   manifest.facts["imported_from"] = join({files.begin(), files.end()}, " ");
   FATHOM_ASSIGN(trace::RecordingWriter writer,
-                trace::RecordingWriter::create(directory, std::move(manifest), options.max_bytes));
+                trace::RecordingWriter::create(directory, std::move(manifest),
+                                               {.max_bytes = options.max_bytes}));
   return SampleImport(std::move(writer));
 }
 

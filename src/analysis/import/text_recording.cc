@@ -90,8 +90,9 @@ class TextReader {
   Result<std::int64_t> write(const std::string& directory, std::uint64_t max_bytes) {
     const auto rows = static_cast<std::int64_t>(events_.rows() + counters_.rows.size() +
                                                 intervals_.rows.size() + samples_.rows.size());
-    FATHOM_ASSIGN(trace::RecordingWriter writer,
-                  trace::RecordingWriter::create(directory, std::move(manifest_), max_bytes));
+    FATHOM_ASSIGN(
+        trace::RecordingWriter writer,
+        trace::RecordingWriter::create(directory, std::move(manifest_), {.max_bytes = max_bytes}));
     writer.strings() = std::move(strings_);
     writer.stacks() = std::move(stacks_);
     FATHOM_TRY(writer.append(events_));

@@ -198,8 +198,8 @@ Status RowStream::complete_wanted(std::set<std::int64_t> pids) {
   }
   FATHOM_TRY(feed_.take_living(pids));
   for (const std::int64_t pid : pids) {
-    if (const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX))
-      FATHOM_TRY(complete(*process, true));
+    const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX);
+    if (process != nullptr && !process->lodges) FATHOM_TRY(complete(*process, true));
   }
   for (const std::int64_t pid : pids)
     ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());

@@ -10,6 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/directory.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/private_files.h"
@@ -21,8 +22,6 @@
 
 namespace fathom::trace {
 namespace {
-
-constexpr std::size_t kRowsPerFile = 2000000;
 
 struct OwnTimes {
   Column<std::int64_t> self;
@@ -58,10 +57,11 @@ OwnTimes own_times(const EventBatch& events) {
 
 class RecordingWriter::State {
  public:
-  State(std::string directory, Manifest first_manifest, std::uint64_t max_bytes)
+  State(std::string directory, Manifest first_manifest, const Limits& limits)
       : manifest(std::move(first_manifest)),
+        rows_per_file_(limits.rows_per_file),
         directory_(std::move(directory)),
-        max_bytes_(max_bytes),
+        max_bytes_(limits.max_bytes),
         unfinished_(directory_ + ".unfinished-" + std::to_string(::getpid())) {}
   Status start() {
     if (path_exists(directory_))
@@ -102,7 +102,8 @@ class RecordingWriter::State {
   }
   // Adds a file that was written to what the recording takes.
   Status book(const std::string& name) {
-    FATHOM_ASSIGN(const File file, File::open(join_path(unfinished_, name), O_RDONLY));
+    FATHOM_ASSIGN(const Directory folder, Directory::open(unfinished_));
+    FATHOM_ASSIGN(const File file, folder.read(name));
     FATHOM_ASSIGN(const std::uint64_t size, file.size());
     bytes_ += size;
     if (bytes_ <= max_bytes_) return {};
@@ -137,6 +138,7 @@ class RecordingWriter::State {
     return code == kNoString ? manifest.host.hostname : std::string(strings.view(code));
   }
 
+  std::size_t rows_per_file_;
   std::string directory_;
   std::uint64_t max_bytes_;
   bool of_free_space_ = false;  // max_bytes_ is a part of it
@@ -160,7 +162,7 @@ Status RecordingWriter::State::add_events(EventBatch& events) {
       to.args.add(events.args.key(entry), events.args.value(entry));
     }
     to.push(row);
-    if (++event_rows_ >= kRowsPerFile) FATHOM_TRY(flush_events());
+    if (++event_rows_ >= rows_per_file_) FATHOM_TRY(flush_events());
   }
   events.clear();
   return {};
@@ -169,20 +171,20 @@ Status RecordingWriter::State::add_events(EventBatch& events) {
 Status RecordingWriter::State::add_counters(CounterBatch& counters) {
   counters_.rows.insert(counters_.rows.end(), counters.rows.begin(), counters.rows.end());
   counters.rows.clear();
-  return counters_.rows.size() >= kRowsPerFile ? flush_counters() : Status();
+  return counters_.rows.size() >= rows_per_file_ ? flush_counters() : Status();
 }
 
 Status RecordingWriter::State::add_intervals(IntervalBatch& intervals) {
   intervals_.rows.insert(intervals_.rows.end(), std::make_move_iterator(intervals.rows.begin()),
                          std::make_move_iterator(intervals.rows.end()));
   intervals.rows.clear();
-  return intervals_.rows.size() >= kRowsPerFile ? flush_intervals() : Status();
+  return intervals_.rows.size() >= rows_per_file_ ? flush_intervals() : Status();
 }
 
 Status RecordingWriter::State::add_samples(SampleBatch& samples) {
   samples_.rows.insert(samples_.rows.end(), samples.rows.begin(), samples.rows.end());
   samples.rows.clear();
-  return samples_.rows.size() >= kRowsPerFile ? flush_samples() : Status();
+  return samples_.rows.size() >= rows_per_file_ ? flush_samples() : Status();
 }
 
 void RecordingWriter::State::summarise(Host& host) {
@@ -195,8 +197,9 @@ void RecordingWriter::State::summarise(Host& host) {
       host.coverage.add(thread_coverage);
       thread_coverage.clear();
     }
-    const SummaryKey key{events.layer[at], events.name[at], events.category[at], events.file[at],
-                         events.pid[at]};
+    const SummaryKey key{
+        events.layer[at], events.name[at], events.category[at],
+        events.file[at],  events.pid[at],  events.program.empty() ? kNoString : events.program[at]};
     SummaryRow& row = host.summary.at(host.summary.find(key));
     row.add(events.ts[at], events.dur[at], self[at], events.bytes[at],
             events.error[at] != kNoString);
@@ -302,9 +305,9 @@ Status RecordingWriter::State::finish() {
 }
 
 Result<RecordingWriter> RecordingWriter::create(const std::string& directory, Manifest manifest,
-                                                std::uint64_t max_bytes) {
+                                                const Limits& limits) {
   FATHOM_ASSIGN(std::string path, absolute_path(directory));
-  auto state = std::make_unique<State>(std::move(path), std::move(manifest), max_bytes);
+  auto state = std::make_unique<State>(std::move(path), std::move(manifest), limits);
   FATHOM_TRY(state->start());
   return RecordingWriter(std::move(state));
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/directory.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -34,8 +35,9 @@ bool is_of_this_user(const std::string& process) {
 }  // namespace
 
 bool is_mapped_by_others(const Spool& spool, const std::string& proc) {
+  const Result<File> file = spool.files().read(FATHOM_RUN_FILE);
   struct stat header {};
-  if (::stat(join_path(spool.directory(), FATHOM_RUN_FILE).c_str(), &header) != 0) return false;
+  if (!file || ::fstat(file->fd(), &header) != 0) return false;
   const Result<std::vector<std::string>> names = list_dir(proc);
   if (!names) return false;
   const std::string inode = std::to_string(header.st_ino);
