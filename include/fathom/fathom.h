@@ -43,8 +43,15 @@ struct fathom_region {
 };
 
 /* noplt: a program that is not position independent would else have no slot for a weak function,
- * and never be annotated. */
+ * and never be annotated. Compilers without it (clang) need -fPIE, which is their default. */
+#ifdef __has_attribute
+#if __has_attribute(noplt)
 #define FATHOM_API __attribute__((weak, noplt))
+#endif
+#endif
+#ifndef FATHOM_API
+#define FATHOM_API __attribute__((weak))
+#endif
 
 FATHOM_API struct fathom_region fathom_region_begin(struct fathom_site* site);
 FATHOM_API void fathom_region_end(struct fathom_site* site, struct fathom_region region);
@@ -165,7 +172,7 @@ FATHOM_INLINE void fathom_fact(const char* key, const char* value) {
   } while (0)
 #else
 /* clang-format off */
-#define FATHOM_ARG(key, value) _Generic((value), \
+#define FATHOM_ARG(key, value) __extension__ _Generic((value), \
     char *: fathom_send_text, const char *: fathom_send_text, \
     float: fathom_send_double, double: fathom_send_double, long double: fathom_send_double, \
     unsigned long: fathom_send_uint, unsigned long long: fathom_send_uint, \
@@ -173,7 +180,7 @@ FATHOM_INLINE void fathom_fact(const char* key, const char* value) {
 #define FATHOM_COUNTER_(number, name, value) \
   do { \
     FATHOM_SITE_(number, name, 0); \
-    _Generic((value), float: fathom_count_double, double: fathom_count_double, long double: fathom_count_double, \
+    __extension__ _Generic((value), float: fathom_count_double, double: fathom_count_double, long double: fathom_count_double, \
              default: fathom_count_int)(&FATHOM_PASTE(fathom_site_, number), value); \
   } while (0)
 /* clang-format on */

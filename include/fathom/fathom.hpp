@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
-   What C++ adds to <fathom/fathom.h>: typed arguments by overloading, and a region as an object. */
+   What C++ adds to <fathom/fathom.h>: typed arguments by overloading, and a region as an object.
+   C++11 is enough. */
 #pragma once
 
 #include <fathom/fathom.h>
@@ -8,30 +9,64 @@
 
 namespace fathom {
 
+namespace detail {
+
+/* C++11 has no `if constexpr`: one function for each kind of value, and the kind chooses. */
+struct Real {};
+struct Signed {};
+struct Unsigned {};
+struct Text {};
+struct Object {}; /* with c_str() */
+
+template <bool Is, class Then, class Else>
+using If = typename std::conditional<Is, Then, Else>::type;
+
 template <class T>
-inline void send_argument(const char* key, const T& value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    fathom_send_double(key, static_cast<double>(value));
-  } else if constexpr (std::is_enum_v<T>) {
-    fathom_send_int(key, static_cast<int64_t>(value));
-  } else if constexpr (std::is_unsigned_v<T>) {
-    fathom_send_uint(key, static_cast<uint64_t>(value));
-  } else if constexpr (std::is_integral_v<T>) {
-    fathom_send_int(key, static_cast<int64_t>(value));
-  } else if constexpr (std::is_convertible_v<const T&, const char*>) {
-    fathom_send_text(key, value);
-  } else {
-    fathom_send_text(key, value.c_str());
-  }
+using Kind = If<std::is_floating_point<T>::value, Real,
+                If<std::is_unsigned<T>::value, Unsigned,
+                   If<std::is_integral<T>::value || std::is_enum<T>::value, Signed,
+                      If<std::is_convertible<const T&, const char*>::value, Text, Object>>>>;
+
+template <class T>
+void send(const char* key, const T& value, Real) {
+  fathom_send_double(key, static_cast<double>(value));
+}
+template <class T>
+void send(const char* key, const T& value, Signed) {
+  fathom_send_int(key, static_cast<int64_t>(value));
+}
+template <class T>
+void send(const char* key, const T& value, Unsigned) {
+  fathom_send_uint(key, static_cast<uint64_t>(value));
+}
+template <class T>
+void send(const char* key, const T& value, Text) {
+  fathom_send_text(key, value);
+}
+template <class T>
+void send(const char* key, const T& value, Object) {
+  fathom_send_text(key, value.c_str());
 }
 
 template <class T>
-inline void send_counter(fathom_site* site, T value) {
-  if constexpr (std::is_floating_point_v<T>) {
-    fathom_count_double(site, static_cast<double>(value));
-  } else {
-    fathom_count_int(site, static_cast<int64_t>(value));
-  }
+void count(fathom_site* site, T value, std::true_type) {
+  fathom_count_double(site, static_cast<double>(value));
+}
+template <class T>
+void count(fathom_site* site, T value, std::false_type) {
+  fathom_count_int(site, static_cast<int64_t>(value));
+}
+
+}  // namespace detail
+
+template <class T>
+void send_argument(const char* key, const T& value) {
+  detail::send(key, value, detail::Kind<T>());
+}
+
+template <class T>
+void send_counter(fathom_site* site, T value) {
+  detail::count(site, value, std::is_floating_point<T>());
 }
 
 /* A region whose life is an object's: for names that are not known at compile time, or that outlive

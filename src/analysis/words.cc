@@ -10,6 +10,7 @@
 
 #include "analysis/facts.h"
 #include "analysis/layer_sql.h"
+#include "analysis/losses.h"
 #include "base/files.h"
 #include "base/plural.h"
 #include "base/sum.h"
@@ -193,10 +194,8 @@ void add_gaps(Store& store, std::vector<std::string>& words) {
     words.push_back(fmt::format("… and {}; 'fathom info TRACE' lists them all.",
                                 counted(uncovered - kMostNamed, "more process")));
   }
-  std::int64_t lost = 0;
-  for (const trace::Loss& loss : losses_of(store.parts())) add_to(lost, loss.count);
-  words.push_back(lost == 0 ? "Nothing was lost."
-                            : fmt::format("Lost: {}; see Losses.", counted(lost, "event")));
+  const std::string lost = lost_in_all(store.parts());
+  words.push_back(lost.empty() ? "Nothing was lost." : lost + "; see Losses.");
   if (store.state() == trace::RunState::kRunning)
     words.emplace_back("The program is still running.");
   if (store.state() != trace::RunState::kPartial) return;

@@ -37,8 +37,8 @@ bool MemoryLimit::is_exceeded(std::uint64_t rooms) const {
   return begun_ && anonymous_bytes() > before_ + bytes_ + rooms * kOwnRoom;
 }
 
-Error MemoryLimit::refusal(std::string hint) const {
-  return {Code::kIo, "the query needs more memory than " + human_bytes(static_cast<double>(bytes_)),
+Error MemoryLimit::refusal(const std::string& work, std::string hint) const {
+  return {Code::kIo, work + " needs more memory than " + human_bytes(static_cast<double>(bytes_)),
           std::move(hint)};
 }
 

@@ -26,12 +26,11 @@ class MemoryLimit {
   [[nodiscard]] std::string of_store() const;
   // What the process has by now does not count. A further call begins anew.
   void begin();
-  [[nodiscard]] bool has_begun() const { return begun_; }
   // Whether the process has grown by more than the limit and so many rooms of our own; false before
   // begin().
   [[nodiscard]] bool is_exceeded(std::uint64_t rooms = 1) const;
-  // What the user is told then.
-  [[nodiscard]] Error refusal(std::string hint) const;
+  // What the user is told then; `work` is what needs more, as "the query".
+  [[nodiscard]] Error refusal(const std::string& work, std::string hint) const;
 
  private:
   std::uint64_t bytes_;

@@ -37,7 +37,8 @@ TEST(MemoryLimit, CountsWhatComesAfterTheBeginning) {
   const std::vector<char> more(200 * kMiB, 'x');
   EXPECT_TRUE(limit.is_exceeded());
   EXPECT_FALSE(limit.is_exceeded(2)) << "a second room is left";
-  EXPECT_EQ(limit.refusal("ask less").message, "the query needs more memory than 16.0 MiB");
+  EXPECT_EQ(limit.refusal("the query", "ask less").message,
+            "the query needs more memory than 16.0 MiB");
 }
 
 }  // namespace

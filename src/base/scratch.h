@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Temporary directories of this process, for this user alone. Whoever ends the process without
-// ceremony (a second Ctrl-C) removes them all.
+// What exists under a temporary name only as long as this process works on it. Whoever ends the
+// process without ceremony (a signal, a limit) removes it all.
 #pragma once
 
 #include <string>
@@ -9,24 +9,40 @@
 
 namespace fathom {
 
-// Owns a directory; it is gone with its owner, with whatever is in it.
+// Owns a path, a file's or a directory's; what is there is gone with its owner.
+class TemporaryPath {
+ public:
+  TemporaryPath() = default;
+  // Say it before something is made there, so that no moment is left out.
+  explicit TemporaryPath(std::string path);
+  TemporaryPath(TemporaryPath&& other) noexcept;
+  TemporaryPath& operator=(TemporaryPath&& other) noexcept;
+  ~TemporaryPath();
+
+  [[nodiscard]] const std::string& path() const { return path_; }  // "": none
+  // What is there stays, or has got its own name by now.
+  void keep();
+
+ private:
+  std::string path_;
+};
+
+// Owns a directory for this user alone; it is gone with its owner, with whatever is in it.
 class ScratchDirectory {
  public:
   ScratchDirectory() = default;
   // Makes it; the path must not exist.
   static Result<ScratchDirectory> make(const std::string& path);
-  ScratchDirectory(ScratchDirectory&& other) noexcept;
-  ScratchDirectory& operator=(ScratchDirectory&& other) noexcept;
-  ~ScratchDirectory();
 
-  [[nodiscard]] const std::string& path() const { return path_; }  // "": none
+  [[nodiscard]] const std::string& path() const { return place_.path(); }  // "": none
+  void keep() { place_.keep(); }                                           // as TemporaryPath
 
  private:
-  explicit ScratchDirectory(std::string path) : path_(std::move(path)) {}
-  std::string path_;
+  explicit ScratchDirectory(TemporaryPath place) : place_(std::move(place)) {}
+  TemporaryPath place_;
 };
 
 // Removes all of them, from any thread, while their owners may still be at work.
-void remove_scratch_directories();
+void remove_temporary_paths();
 
 }  // namespace fathom

@@ -30,9 +30,32 @@ TEST(Scratch, IsPrivateAndGoesWithItsObject) {
 TEST(Scratch, AllAreRemovedBeforeASignalEndsUs) {
   const ScratchDirectory one = ScratchDirectory::make(fresh("one-")).value();
   const ScratchDirectory two = ScratchDirectory::make(fresh("two-")).value();
-  remove_scratch_directories();
+  remove_temporary_paths();
   EXPECT_FALSE(path_exists(one.path()));
   EXPECT_FALSE(path_exists(two.path()));
+}
+
+TEST(Scratch, WhatIsNotOursStays) {
+  const ScratchDirectory ours = ScratchDirectory::make(fresh("ours-")).value();
+  EXPECT_FALSE(ScratchDirectory::make(ours.path()).has_value());
+  EXPECT_TRUE(path_exists(ours.path()));
+}
+
+TEST(Scratch, AFileIsRemovedUnlessItIsKept) {
+  const std::string path = fresh("file-");
+  {
+    const TemporaryPath file(path);
+    ASSERT_TRUE(write_file_atomic(path, "x").has_value());
+  }
+  EXPECT_FALSE(path_exists(path));
+  TemporaryPath file(path);
+  ASSERT_TRUE(write_file_atomic(path, "x").has_value());
+  file.keep();
+  remove_temporary_paths();
+  EXPECT_TRUE(path_exists(path));
+  const TemporaryPath again(path);
+  remove_temporary_paths();
+  EXPECT_FALSE(path_exists(path));
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ class MemoryWatch {
   Result<T> judged(Result<T> outcome) {
     end();
     if (passed_)
-      return limit_.refusal("ask for a part of the recording, or open it with a larger memory");
+      return limit_.refusal("the query",
+                            "ask for a part of the recording, or open it with a larger memory");
     return outcome;
   }
 

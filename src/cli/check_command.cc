@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "analysis/check/check.h"
+#include "analysis/facts.h"
+#include "analysis/losses.h"
 #include "base/files.h"
 #include "cli/command.h"
 #include "cli/named_trace.h"
@@ -39,7 +41,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--markdown", a.markdown, "FILE", "also write the table as Markdown");
   parser.option("--rules", a.rules, "DIR,…",
                 "directories with your own rules, for budgets on insights");
-  parser.flag("--partial", a.partial, "check an incomplete recording");
+  parser.flag("--partial", a.partial, "check an incomplete recording, or one with losses");
   declare_output(parser, a.output);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (go_on && a.budget.empty()) {
@@ -58,17 +60,24 @@ Result<analysis::Store> open_whole(const std::string& path, bool events, bool pa
                "use --partial to check it anyway"};
 }
 
-Status write_files(const Arguments& a, const std::vector<analysis::Outcome>& outcomes) {
+Status write_files(const Arguments& a, const std::vector<analysis::Outcome>& outcomes,
+                   const std::string& lost) {
   if (!a.junit.empty()) {
-    FATHOM_TRY(write_file_atomic(a.junit, analysis::outcome_junit(outcomes)));
+    FATHOM_TRY(write_file_atomic(a.junit, analysis::outcome_junit(outcomes, lost)));
   }
   if (a.markdown.empty()) return {};
-  return write_file_atomic(
-      a.markdown, render::render(analysis::outcome_table(outcomes), render::Format::kMarkdown));
+  return write_file_atomic(a.markdown, render::render(analysis::outcome_table(outcomes, lost),
+                                                      render::Format::kMarkdown));
 }
 
 Result<int> verdict_on(const std::vector<analysis::Outcome>& outcomes) {
   for (const analysis::Outcome& outcome : outcomes) {
+    if (outcome.verdict == Verdict::kUnknown) {
+      return Error{
+          Code::kInvalid,
+          fmt::format("budget '{}' cannot be checked: {}", outcome.budget.name, outcome.detail),
+          "record without losses, or use --partial to check what was recorded"};
+    }
     if (outcome.verdict != Verdict::kMissing) continue;
     return Error{
         Code::kNotFound,
@@ -94,14 +103,17 @@ Result<int> run(Parser& parser) {
     FATHOM_ASSIGN(analysis::Store opened, open_whole(a.baseline, events, a.partial));
     baseline.emplace(std::move(opened));
   }
-  FATHOM_ASSIGN(
-      const std::vector<analysis::Outcome> outcomes,
-      analysis::check_budgets(
-          budgets, {.store = store, .baseline = baseline ? &*baseline : nullptr, .rules = rules}));
-  const Table table =
-      output.for_people() ? analysis::outcome_table(outcomes) : analysis::outcome_rows(outcomes);
+  FATHOM_ASSIGN(const std::vector<analysis::Outcome> outcomes,
+                analysis::check_budgets(budgets, {.store = store,
+                                                  .baseline = baseline ? &*baseline : nullptr,
+                                                  .rules = rules,
+                                                  .ignores_losses = a.partial}));
+  const std::string lost = analysis::losses_text(analysis::losses_of(store.parts()));
+  const Table table = output.for_people() ? analysis::outcome_table(outcomes, lost)
+                                          : analysis::outcome_rows(outcomes);
   FATHOM_TRY(print(render::render(table, output.format, output.style)));
-  FATHOM_TRY(write_files(a, outcomes));
+  if (!output.for_people() && !lost.empty()) remark("lost: " + lost);
+  FATHOM_TRY(write_files(a, outcomes, lost));
   return verdict_on(outcomes);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/import_files.h"
 #include "cli/parser.h"
+#include "cli/question_guard.h"
 #include "cli/share_option.h"
 
 namespace fathom::cli {
@@ -26,7 +27,7 @@ std::vector<std::pair<std::string, std::string>> format_help() {
 
 Result<int> run(Parser& parser) {
   std::vector<std::string> files;
-  std::string output, share, max_size;
+  std::string output, share, max_size, memory;
   analysis::ImportOptions options;
   parser.positionals("FILE", files,
                      "traces of one format, plain or gzip; they become one recording");
@@ -37,6 +38,8 @@ Result<int> run(Parser& parser) {
   parser.flag("--force", options.replace, "replace an existing recording");
   parser.option("--max-size", max_size, "SIZE",
                 "stop if the recording becomes larger than this (default: half of the free space)");
+  parser.option("--memory", memory, "SIZE",
+                "memory limit (default: half of the machine's), e.g. 2GB");
   declare_share(parser, share);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
@@ -49,6 +52,9 @@ Result<int> run(Parser& parser) {
       return usage_error("--max-size '" + max_size + "' is not a size", "write it as 512M or 4G");
     options.max_bytes = *bytes;
   }
+  FATHOM_ASSIGN(QuestionLimits limits, memory_limits(parser, memory));
+  limits.work = "the import";
+  guard_questions(limits);
   FATHOM_TRY(import_with_words(files, output, options));
   if (group) FATHOM_TRY(share_with(output, *group));
   return 0;

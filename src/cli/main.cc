@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -13,6 +12,7 @@
 
 #include "base/own_limits.h"
 #include "base/result.h"
+#include "base/scratch.h"
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/parser.h"
@@ -77,15 +77,6 @@ int fail(const Error& error) {
   return exit_status(told.code);
 }
 
-// As the signal would have ended us, had nobody cleaned up first.
-void end_by_signal(int number) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, number);
-  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-  (void)std::raise(number);
-}
-
 int run_main(std::vector<std::string> words) {
   try {
     const Result<int> status = dispatch(std::move(words));
@@ -108,7 +99,8 @@ int main(int argc, char** argv) {
       [&] { return fathom::cli::run_main(std::vector<std::string>(argv + 1, argv + argc)); });
   if (const int number = fathom::cli::question_stopped_by(); number != 0) {
     std::fflush(stdout);
-    fathom::cli::end_by_signal(number);
+    fathom::remove_temporary_paths();  // static objects own some
+    fathom::cli::die_of(number);
   }
   // Results that could not be printed (a full disk) are not success.
   if (std::fflush(stdout) != 0 && status == 0) {

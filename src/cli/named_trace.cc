@@ -3,6 +3,7 @@
 // ends, also by a signal (base/scratch.h).
 #include "cli/named_trace.h"
 
+#include <malloc.h>
 #include <sys/stat.h>
 
 #include <map>
@@ -33,6 +34,7 @@ Result<std::string> import_for_now(const std::string& file) {
                                            scratch_directory(), "fathom-import-" + random_id())));
   const std::string recording = join_path(room.path(), base_name(file));
   FATHOM_TRY(import_with_words({file}, recording, {}));
+  ::malloc_trim(0);  // what the import needed is no memory of the questions
   made.emplace(file, std::move(room));
   return recording;
 }

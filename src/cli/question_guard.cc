@@ -43,16 +43,24 @@ void bound_mapped_memory(std::uint64_t allowed) {
   (void)::setrlimit(RLIMIT_DATA, &limit);
 }
 
-// Of the signals that end a process, those that do so here: nohup and shells ignore some.
-sigset_t ending_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action {};
-    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_DFL)
-      sigaddset(&set, number);
-  }
-  return set;
+// Signals that others send, and those that a thread of ours brings upon itself by a write: to a
+// pipe that nobody reads, or beyond a limit of file sizes. All end a process unless it says no.
+constexpr int kSent[] = {SIGINT,    SIGTERM, SIGHUP,  SIGQUIT, SIGALRM,   SIGUSR1, SIGUSR2,
+                         SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,   SIGSTKFLT, SIGPWR};
+constexpr int kByWriting[] = {SIGPIPE, SIGXFSZ};
+
+// nohup and shells ignore some.
+bool ends_us(int number) {
+  struct sigaction action {};
+  return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
+}
+
+pthread_t watcher;  // set before hand_to_watcher() can run
+
+// A thread that writes must not go on as if it had written, nor clean up in a signal handler.
+void hand_to_watcher(int number) {
+  ::pthread_kill(watcher, number);
+  for (;;) ::pause();
 }
 
 class Guard {
@@ -72,6 +80,7 @@ class Guard {
   [[nodiscard]] int stopped_by();
 
  private:
+  void take_signals();
   void watch();
   void end(Ended how, int number);
   [[noreturn]] void end_at_once();
@@ -81,7 +90,7 @@ class Guard {
   sigset_t signals_{};
   bool begun_ = false;
   QuestionLimits limits_;
-  MemoryLimit memory_;  // begins when the first store is open
+  MemoryLimit memory_;
   std::vector<sql::Interrupter> interrupters_;
   std::int64_t deadline_ns_ = kNever;
   std::int64_t paused_ns_ = 0;  // since when; 0: not
@@ -96,18 +105,41 @@ void Guard::begin(const QuestionLimits& limits) {
   begun_ = true;
   limits_ = limits;
   memory_ = MemoryLimit(limits.memory_bytes);
+  memory_.begin();
+  bound_mapped_memory(memory_.bytes());
   if (limits.timeout_ns != 0) deadline_ns_ = now_monotonic_ns() + limits.timeout_ns;
-  signals_ = ending_signals();
-  ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
-  std::thread([this] { watch(); }).detach();
+  take_signals();
+}
+
+// All of them end in the watching thread. Others have those blocked that are sent.
+void Guard::take_signals() {
+  sigset_t sent;
+  sigemptyset(&sent);
+  for (const int number : kSent) {
+    if (ends_us(number)) sigaddset(&sent, number);
+  }
+  signals_ = sent;
+  std::vector<int> by_writing;
+  for (const int number : kByWriting) {
+    if (!ends_us(number)) continue;
+    by_writing.push_back(number);
+    sigaddset(&signals_, number);
+  }
+  sigset_t before;
+  ::pthread_sigmask(SIG_BLOCK, &signals_, &before);
+  std::thread thread([this] { watch(); });
+  watcher = thread.native_handle();
+  thread.detach();
+  struct sigaction action {};
+  action.sa_handler = hand_to_watcher;
+  for (const int number : by_writing) ::sigaction(number, &action, nullptr);
+  sigorset(&before, &before, &sent);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void Guard::add(const analysis::Store& store) {
   const std::scoped_lock lock(mutex_);
   interrupters_.push_back(store.interrupter());
-  if (memory_.has_begun()) return;
-  memory_.begin();
-  bound_mapped_memory(memory_.bytes());
 }
 
 std::string Guard::memory_of_store() {
@@ -135,6 +167,7 @@ void Guard::watch() {
     // Whoever asks a second time does not want to wait.
     if ((number > 0 && ended_ != Ended::kNot) || now >= end_at_once_ns_) end_at_once();
     if (number > 0) end(Ended::kBySignal, number);
+    if (number == SIGPIPE || number == SIGXFSZ) end_at_once();  // its thread waits for nothing
     // Who is to end and takes more all the same would have it within the grace.
     if (ended_ != Ended::kNot && memory_.is_exceeded(2)) end_at_once();
     if (ended_ != Ended::kNot) continue;
@@ -152,14 +185,12 @@ void Guard::end(Ended how, int number) {
 
 // Somebody does not listen: a function of SQL at a long value, or our output to a full pipe.
 void Guard::end_at_once() {
-  remove_scratch_directories();
+  remove_temporary_paths();
   if (signal_ == 0) {
     tell(reason());
     ::_exit(exit_status(reason().code));
   }
-  ::pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
-  ::kill(::getpid(), signal_);
-  for (;;) ::pause();
+  die_of(signal_);
 }
 
 Error Guard::reason() const {
@@ -168,7 +199,8 @@ Error Guard::reason() const {
             "the query took more time than " + human_ns(static_cast<double>(limits_.timeout_ns)),
             "raise --timeout"};
   }
-  return memory_.refusal(limits_.has_option ? "raise --memory" : "ask for a part of the recording");
+  return memory_.refusal(limits_.work,
+                         limits_.has_option ? "raise --memory" : "ask for a part of the recording");
 }
 
 Error Guard::explained(Error error) {
@@ -208,6 +240,15 @@ void guard_store(const analysis::Store& store) { Guard::instance().add(store); }
 OutputPause::OutputPause() { Guard::instance().pause(); }
 OutputPause::~OutputPause() { Guard::instance().go_on(); }
 Error explained(Error error) { return Guard::instance().explained(std::move(error)); }
+void die_of(int number) {
+  (void)std::signal(number, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ::kill(::getpid(), number);
+  for (;;) ::pause();
+}
 int question_stopped_by() { return Guard::instance().stopped_by(); }
 
 }  // namespace fathom::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/filtered_views.h"
+#include "analysis/losses.h"
 #include "analysis/report.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -93,11 +94,15 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const analysis::Report report,
                 analysis::report_part(store, *view, arguments.options, filter));
   std::string text = report_text(report, output.format, output.style);
+  const std::string lost = analysis::loss_remark(store.parts(), view->name);
+  if (output.for_people() && !lost.empty())
+    text = render::sentence_text(lost, output.format) + "\n\n" + text;
   if (output.format == render::Format::kTable && arguments.view.empty()) {
     text += "\nNext: fathom report " + escape_control(shell_quote(arguments.trace)) +
             " functions --top 30\n";
   }
   FATHOM_TRY(print(text));
+  if (!output.for_people() && !lost.empty()) remark(lost);
   return 0;
 }
 

@@ -21,6 +21,7 @@
 #include "guest/pool_file.h"
 #include "guest/private_place.h"
 #include "guest/process.h"
+#include "guest/relative_out.h"
 #include "guest/schema.h"
 #include "guest/scratch.h"
 #include "guest/sizes.h"
@@ -252,6 +253,8 @@ bool set_directory(const char* directory) {
   static constinit char absolute[kSpoolRoom];
   Text(absolute, sizeof absolute).add(guest.out).add("/").add(directory).add("/spool");
   Text(guest.out, kSpoolRoom).add(absolute);
+  Text(absolute, sizeof absolute).add(directory);
+  relative_out = absolute;
   return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rewrites LD_PRELOAD of a program that is about to be executed. The environment belongs to the
-// program and may be a bad pointer, so it is copied through the kernel.
+// Rewrites LD_PRELOAD and FATHOM_OUT of a program that is about to be executed. The environment
+// belongs to the program and may be a bad pointer, so it is copied through the kernel.
 #include "guest/new_environment.h"
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "guest/pool_file.h"
+#include "guest/relative_out.h"
 #include "guest/runtime.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
@@ -20,11 +21,15 @@ extern "C" char** environ;
 namespace fathom::guest {
 namespace {
 
-constexpr char kVariable[] = "LD_PRELOAD=";
-constexpr size_t kHead = sizeof kVariable - 1;
+constexpr char kPreload[] = "LD_PRELOAD=";
+constexpr char kOut[] = "FATHOM_OUT=";
+constexpr size_t kHead = sizeof kPreload - 1;  // of either
+static_assert(sizeof kPreload == sizeof kOut);
 constexpr size_t kMostVariables = 100000;
 
 }  // namespace
+
+constinit const char* relative_out = nullptr;
 
 // An environment that may lie anywhere, or nowhere: a bad pointer is the kernel's to refuse. The
 // program's own is read as getenv() reads it, and any where the kernel copies nothing for us.
@@ -36,15 +41,15 @@ class Variables {
     plain_ = plain_ || copied == -EPERM || copied == -ENOSYS;
   }
 
-  [[nodiscard]] size_t count() const { return count_; }  // once LD_PRELOAD was looked for
+  [[nodiscard]] size_t count() const { return count_; }  // once one was looked for
 
-  // Whether LD_PRELOAD is among them, and where.
-  bool find(size_t* place) {
+  // Whether a variable is among them, and where.
+  bool find(const char* name, size_t* place) {
     size_t found = SIZE_MAX, total = 0;
     while (total < kMostVariables) {
       const char* some[kSome];
       const size_t got = take(total, some);
-      const size_t match = preload_in(some, got);
+      const size_t match = first_in(some, got, name);
       if (found == SIZE_MAX && match < got) found = total + match;
       total += got;
       if (got < kSome) break;
@@ -54,7 +59,7 @@ class Variables {
     return found != SIZE_MAX;
   }
 
-  // The value of LD_PRELOAD, which stands at `place`; false where it does not fit.
+  // The value of the variable that was found at `place`; false where it does not fit.
   bool copy_value(size_t place, char* room, size_t size) const {
     const char* variable = nullptr;
     if (plain_) {
@@ -108,17 +113,16 @@ class Variables {
     return got;
   }
 
-  // The first of them that is LD_PRELOAD; `count` where none is.
-  size_t preload_in(const char* const* some, size_t count) const {
+  // The first of them that is `name`; `count` where none is.
+  size_t first_in(const char* const* some, size_t count, const char* name) const {
     char heads[kSome * kHead];
     for (size_t at = 0; at < count;) {
       const size_t got = plain_ ? 0 : copy_heads(some + at, count - at, heads);
       for (size_t i = 0; i < got; i++) {
-        if (memcmp(heads + i * kHead, kVariable, kHead) == 0) return at + i;
+        if (memcmp(heads + i * kHead, name, kHead) == 0) return at + i;
       }
       at += got;
-      if (at < count && plain_ && *some[at] == *kVariable &&
-          strncmp(some[at], kVariable, kHead) == 0)
+      if (at < count && plain_ && *some[at] == *name && strncmp(some[at], name, kHead) == 0)
         return at;
       at++;  // read above, or shorter than the name and at the end of its page
     }
@@ -242,6 +246,27 @@ unsigned obstacle_in_limits() {
   return address_limit() < FATHOM_LEAST_ADDRESSES ? FATHOM_EXEC_FEW_ADDRESSES : 0;
 }
 
+// The new program may begin in another directory than this one did, and is part of the same run.
+// The room that its variables are in then, or -1.
+int make_out_absolute(Variables& variables, char* const** changed) {
+  const Scratch value;
+  size_t place = 0;
+  if (relative_out == nullptr || !variables.find(kOut, &place) || value.text() == nullptr ||
+      !variables.copy_value(place, value.text(), Scratch::kRoom) ||
+      strcmp(value.text(), relative_out) != 0)
+    return -1;
+  const size_t pointers = (variables.count() + 1) * sizeof(char*);
+  const int room = take_room(pointers + Scratch::kRoom);
+  if (room < 0) return -1;
+  char* const text = rooms[room].at + pointers;
+  Text(text, Scratch::kRoom).add(kOut).add(guest.out, strlen(guest.out) - strlen("/spool"));
+  auto** to = reinterpret_cast<char**>(rooms[room].at);
+  *changed = to;
+  *to++ = text;
+  variables.copy(to, [&](const char*, size_t at) { return at != place; });
+  return room;
+}
+
 constexpr unsigned kTurnsAway = FATHOM_EXEC_OTHER_MACHINE | FATHOM_EXEC_OTHER_LIBC |
                                 FATHOM_EXEC_OTHER_ROOT | FATHOM_EXEC_UNREADABLE |
                                 FATHOM_EXEC_SMALL_STACK | FATHOM_EXEC_FEW_ADDRESSES;
@@ -255,9 +280,10 @@ NewEnvironment::NewEnvironment(const NewProgram& program, char* const* environme
     return;
   }
   Variables variables(environment);
+  room_ = make_out_absolute(variables, &variables_);
   const Scratch list;
   size_t place = 0;
-  const bool preloads = variables.find(&place);
+  const bool preloads = variables.find(kPreload, &place);
   if (preloads &&
       (list.text() == nullptr || !variables.copy_value(place, list.text(), Scratch::kRoom)))
     return;
@@ -289,11 +315,11 @@ bool NewEnvironment::is_of_the_recorder(const Variables& variables, const char* 
 
 void NewEnvironment::leave_us_out(const Variables& variables, size_t place, char* list) {
   const size_t pointers = (variables.count() + 1) * sizeof(char*);
-  room_ = take_room(pointers + Scratch::kRoom);
+  room_ = take_room(pointers + Scratch::kRoom);  // the one that this thread has, if it has one
   if (room_ < 0) return;
   char* const text = rooms[room_].at + pointers;
   Text others(text, Scratch::kRoom);
-  others.add(kVariable);
+  others.add(kPreload);
   for_words(list, [&](char* word, size_t length) {
     if (is_ours(word, length)) return;
     if (others.length() > kHead) others.add(":");

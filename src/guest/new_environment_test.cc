@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "guest/relative_out.h"
+#include "guest/runtime.h"
 #include "wire/exec.h"
 
 namespace fathom::guest {
@@ -66,6 +68,30 @@ TEST(NewEnvironment, OfOthersIsNotTouched) {
   const NewEnvironment environment(kProgram, given.variables());
   EXPECT_EQ(environment.flags(), unsigned{FATHOM_EXEC_WITHOUT_LIBRARY});
   EXPECT_EQ(environment.variables(), given.variables());
+}
+
+// This process has changed its directory, or the new one will: both belong to one run.
+TEST(NewEnvironment, HandsARelativeRunOnAsAnAbsoluteOne) {
+  const std::string library = testing::TempDir() + "/libfathom.so";
+  std::ofstream(library) << "x";
+  char spool[] = "/began/here/rel/spool";
+  char* const before = guest.out;
+  guest.out = spool;
+  relative_out = "rel";
+  const auto handed_on = [&](const std::vector<std::string>& all) {
+    const Given given(all);
+    const NewEnvironment environment(kProgram, given.variables());
+    return texts(environment.variables());
+  };
+  using Texts = std::vector<std::string>;
+  const std::string preload = "LD_PRELOAD=" + library;
+  EXPECT_EQ(handed_on({"A=1", "FATHOM_OUT=rel", preload}),
+            (Texts{"FATHOM_OUT=/began/here/rel", "A=1", preload}));
+  EXPECT_EQ(handed_on({"FATHOM_OUT=rel"}), (Texts{"FATHOM_OUT=/began/here/rel"}));
+  EXPECT_EQ(handed_on({"FATHOM_OUT=other", preload}), (Texts{"FATHOM_OUT=other", preload}));
+  EXPECT_EQ(handed_on({"FATHOM_OUT=/rel", preload}), (Texts{"FATHOM_OUT=/rel", preload}));
+  guest.out = before;
+  relative_out = nullptr;
 }
 
 // The kernel refuses them, not we.

@@ -10,7 +10,7 @@ namespace fathom::session {
 Probe probe_for(const std::vector<std::string>& functions) {
   return [&functions](std::string_view layer) -> sources::Availability {
     if (layer != "user" || !functions.empty()) return sources::probe_layer(layer);
-    return {.available = false, .reason = "no function was named (--functions)", .fix = ""};
+    return {.available = false, .reason = "no function was named", .fix = "--functions PATH:NAME"};
   };
 }
 

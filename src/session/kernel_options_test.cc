@@ -41,6 +41,13 @@ TEST(KernelOptions, EverySourceThatCanIsAsked) {
   EXPECT_EQ(refused.error().message, "refused: malloc");
 }
 
+TEST(KernelOptions, LayerUserNeedsFunctionsAndSaysHowToNameThem) {
+  const std::vector<std::string> none;
+  const sources::Availability user = probe_for(none)("user");
+  EXPECT_FALSE(user.available);
+  EXPECT_EQ(user.fix, "--functions PATH:NAME");
+}
+
 TEST(KernelOptions, WordsThatMeanNothingAreRefused) {
   const Words functions{"malloc"}, some{"x"}, none;
   LayerPlan plan;

@@ -60,25 +60,31 @@ Status write_batch(File file, const Batch& batch, const ParquetOptions& options)
   return writer.finish();
 }
 
+// Errors of writing itself say so already.
+Error about(Error error, const std::string& path) {
+  const std::string what = "write " + path;
+  return error.message.starts_with(what) ? error : std::move(error).with(what);
+}
+
 }  // namespace
 
 Status write_parquet(File file, const Batch& batch, const ParquetOptions& options) {
   FATHOM_TRY(check(batch));
   const std::string path = file.path();
   Status written = write_batch(std::move(file), batch, options);
-  return written ? Status() : std::move(written).error().with("write " + path);
+  return written ? Status() : about(std::move(written).error(), path);
 }
 
 Status write_parquet(const std::string& path, const Batch& batch, const ParquetOptions& options) {
   FATHOM_TRY(check(batch));
   const std::string unfinished = path + ".tmp";
   Result<File> file = open_private(unfinished, O_WRONLY | O_TRUNC);
-  if (!file) return std::move(file).error().with("write " + path);
+  if (!file) return about(std::move(file).error(), path);
   Status written = write_batch(std::move(file).value(), batch, options);
   if (written) written = rename_path(unfinished, path);
   if (written) return {};
   ::unlink(unfinished.c_str());
-  return std::move(written).error().with("write " + path);
+  return about(std::move(written).error(), path);
 }
 
 Status register_table(Connection& connection, const std::string& name, const Batch& batch) {

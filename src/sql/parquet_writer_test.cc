@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "sql/parquet_writer.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -202,6 +203,14 @@ TEST_F(ParquetWriter, AFailureLeavesNoFile) {
   fs::create_directories(path_);  // the whole file cannot take this place
   ASSERT_FALSE(write_parquet(path_, {columns, std::vector<ColumnData>(1), 1}));
   expect_no_leftover();
+}
+
+TEST_F(ParquetWriter, AFullDiskIsToldOnce) {
+  const ColumnDef columns[] = {{"n", ColumnKind::kInt64}};
+  const Status full = write_parquet(File::open("/dev/full", O_WRONLY).value(),
+                                    {columns, std::vector<ColumnData>(1), 0});
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().message, "write /dev/full: the disk is full (No space left on device)");
 }
 
 TEST_F(ParquetWriter, DataThatDoesNotFitIsRefused) {

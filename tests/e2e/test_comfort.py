@@ -86,11 +86,39 @@ def test_a_signal_leaves_nothing_of_an_import(box: Box) -> None:
     event = PFW.splitlines()[1]
     file.write_text("[\n" + f"{event}\n" * 300_000)
     scratch.mkdir()
-    for arguments in (("info", file), ("diff", file, file)):
-        process = box.start(box.kit.fathom, *arguments, env={"TMPDIR": str(scratch)})
+    env = {"TMPDIR": str(scratch)}
+    for number, *arguments in (
+        (signal.SIGTERM, "info", file),
+        (signal.SIGUSR1, "diff", file, file),
+        (signal.SIGQUIT, "report", file),
+        (signal.SIGINT, "import", file, "-o", scratch / "x.fathom"),
+    ):
+        process = box.start("sh", "-c", 'ulimit -c 0; exec "$@"', "sh", box.kit.fathom, *arguments, env=env)
         box.wait_for("an import", lambda: any(scratch.iterdir()))
-        process.send_signal(signal.SIGTERM)
-        box.finish(process, -signal.SIGTERM)
+        process.send_signal(number)
+        box.finish(process, -number)
+        check(f"left by {arguments[0]}", [], list(scratch.iterdir()))
+
+
+def test_a_reader_that_leaves_takes_temporary_files_along(box: Box) -> None:
+    """As `| head` does: the command dies of SIGPIPE, as shells expect."""
+    file, scratch, trace = box.dir / "x.pfw", box.root / "scratch", box.dir / "x.fathom"
+    lines = [
+        f'{{"id":"{i}","name":"n{i}","cat":"POSIX","pid":7,"tid":7,"ts":{i},"dur":1,"ph":"X"}}' for i in range(20_000)
+    ]
+    file.write_text("[\n" + "\n".join(lines))
+    box.fathom("import", file, "-o", trace)
+    scratch.mkdir()
+    ends_early = '"$@" | head -c 1 >/dev/null; echo "${PIPESTATUS[0]}"'
+    for arguments in (
+        ("sql", trace, "FROM events", "--format", "csv"),
+        ("sql", file, "FROM events", "--format", "csv"),
+        ("report", file, "functions", "--top", "0"),
+        ("export", trace, "--format", "chrome", "-o", "-"),
+    ):
+        env = {"TMPDIR": str(scratch)}
+        status = box.run("bash", "-c", ends_early, "bash", box.kit.fathom, *arguments, env=env)
+        check(f"status of {arguments[0]}", 128 + signal.SIGPIPE, int(status))
         check(f"left by {arguments[0]}", [], list(scratch.iterdir()))
 
 

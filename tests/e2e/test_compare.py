@@ -193,3 +193,24 @@ def test_check_of_insights(box: Box) -> None:
     for name, status in (("always", 1), ("never", 0), ("unheard-of", 3)):
         limits = budget(box, f"budgets:\n - measure: insights\n   rule: {name}\n")
         box.fathom("check", trace, "--budget", limits, "--rules", rules, status=status)
+
+
+def test_what_was_lost_is_told_wherever_it_counts(box: Box) -> None:
+    """A limit that holds for what was recorded is no pass where calls of that layer were lost."""
+    text, trace = box.dir / "run.txt", box.dir / "lossy.fathom"
+    text.write_text(
+        "fathom recording 1\nrun command=work host=here start=1000 duration=1000000 exit=0\n"
+        'loss posix "spool full" 3\nprocess 10 name=work start=0 end=1000000\n'
+        "thread 10/10 start=0 end=1000000\nevent 10/10 0 +10 posix read file=/x bytes=100\n"
+    )
+    box.fathom("import", text, "-o", trace)
+    limits = budget(box, "budgets:\n - measure: calls\n   function: read\n   max: 2\n")
+    junit, lost = box.dir / "out.xml", "3 events of layer posix (spool full)"
+    table = box.fathom("check", trace, "--budget", limits, "--junit", junit, status=3).decode()
+    check_true(f"table: {table}", "unknown" in table and f"lost: {lost}" in table)
+    check_true("JUnit", lost in junit.read_text() and 'errors="1"' in junit.read_text())
+    box.fathom("check", trace, "--budget", limits, "--partial")
+    for view in ("files", "functions", "sizes", "tree", "layers"):
+        check_true(f"view {view}", box.fathom("report", trace, view).startswith(b"Lost: 3 events, "))
+    rows, told = box.finish(box.start(box.kit.fathom, "report", trace, "files", "--format", "json"))
+    check_true("beside numbers for programs", b"Lost: 3 events" in told and b"Lost" not in rows)

@@ -442,3 +442,18 @@ def test_as_strace_sees_it(box: Box) -> None:
         f"AND file LIKE '{box.dir}/%' AND error IS NULL GROUP BY ALL"
     )
     check("calls and bytes", seen, {(name, file): (calls, total) for name, file, calls, total in rows})
+
+
+def test_annotations_of_every_compiler(box: Box) -> None:
+    """The headers compile without a warning from C99 and C++11 on, and annotate whatever the compiler."""
+    strict = ("-Wextra", "-pedantic", "-Werror")
+    ways = (("gcc", "c", "c99"), ("gcc", "c", "gnu17"), ("clang", "c", "c99"))
+    ways += (("g++", "c++", "c++11"), ("g++", "c++", "c++20"), ("clang++", "c++", "c++11"))
+    regions = "SELECT string_agg(name, ' ' ORDER BY name) FROM events WHERE layer = 'app' AND dur > 0"
+    for compiler, language, standard in ways:
+        if shutil.which(compiler) is None:
+            continue
+        program = box.kit.victim("annotated", "-x", language, f"-std={standard}", *strict, compiler=compiler)
+        box.record(program, options=("--force",))
+        wanted = "inner load object work" if language == "c++" else "inner load work"
+        check(f"regions by {compiler} -std={standard}", wanted, box.value(regions))

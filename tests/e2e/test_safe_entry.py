@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How the library comes into programs, and when it stays out: own allocators, other libcs, trusted programs."""
 
+import json
 import os
 import re
 import shutil
@@ -243,3 +244,19 @@ def test_libc_of_debian_11(box: Box) -> None:
                    "bash", "-c", "ls /etc > /dev/null; perl -e 'print 1 + 1'")  # fmt: skip
         check(library, (0, b"2", b""), out)
         check_true(f"processes are recorded ({library})", int(box.value("SELECT count(*) FROM processes")) >= 3)
+
+
+def test_a_relative_place_is_one_place(box: Box) -> None:
+    """Whoever a program starts joins its run, wherever that begins; a value of the program's own stays."""
+    box.not_emulated("it execs")
+    (box.dir / "sub").mkdir()
+    library = {"LD_PRELOAD": str(box.kit.library), "FATHOM_OUT": "run.fathom"}
+    box.run("sh", "-c", "cd sub; cat /etc/hostname; exec env cat /etc/hostname", env=library)
+    check("recordings", [box.dir / "run.fathom"], sorted(box.dir.rglob("*.fathom")))
+    box.fathom("collect", "run.fathom")
+    info = json.loads(box.fathom("info", "run.fathom", "--format", "json"))
+    check("not covered", [], info["not_covered"])
+    cats = "SELECT count(*) AS n FROM processes WHERE name = 'cat'"
+    check("of cat", 2, json.loads(box.fathom("sql", "run.fathom", cats, "--format", "json"))[0]["n"])
+    box.run("sh", "-c", "cd sub; FATHOM_OUT=own.fathom cat /etc/hostname", env=library | {"FATHOM_OUT": "two.fathom"})
+    check("its own", [box.dir / "sub" / "own.fathom"], sorted((box.dir / "sub").iterdir()))

@@ -392,3 +392,23 @@ def test_a_file_that_unpacks_to_a_whole_disk(box: Box) -> None:
     check("left of the import", [], [path for path in box.root.iterdir() if "trace.fathom" in path.name])
     box.fathom("import", "large.pfw.gz", "--max-size", "100M", "-o", box.trace)
     box.fathom("import", "large.pfw.gz", "--max-size", "much", "-o", box.trace, status=2)
+
+
+def test_a_file_that_unpacks_to_all_memory(box: Box) -> None:
+    """The limit covers imports, in every command that makes one."""
+    event = '{{"name":"{}","cat":"POSIX","pid":7,"tid":8,"ts":{},"dur":1,"ph":"X"}}\n'
+    lines = [event.format(f"{number:05}" + "x" * 60_000, number) for number in range(5000)]
+    (box.dir / "names.pfw.gz").write_bytes(gzip.compress("".join(["[\n", *lines]).encode(), 1))
+    scratch = box.root / "scratch"
+    scratch.mkdir()
+    env = {"TMPDIR": str(scratch)}
+    for words, *arguments in (
+        (b"the query", "report", "names.pfw.gz"),
+        (b"the query", "sql", "names.pfw.gz", COUNT),
+        (b"the import", "import", "names.pfw.gz", "-o", scratch / "x.fathom"),
+    ):
+        process = box.start(box.kit.fathom, *arguments, "--memory", "32MiB", env=env)
+        told = box.finish(process, 3)[1]
+        check("one line", b"fathom: " + words + b" needs more memory than 32.0 MiB; raise --memory\n", told)
+        check("left behind", [], list(scratch.iterdir()))
+    box.fathom("import", "names.pfw.gz", "-o", box.trace, "--memory", "1k", status=2)

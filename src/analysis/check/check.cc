@@ -32,9 +32,15 @@ std::optional<double> limit_of(const std::optional<Limit>& limit,
   return limit->in_percent ? *baseline * (1 + limit->number / 100) : *baseline + limit->number;
 }
 
+// A value that only grows when more is recorded.
+bool only_grows(const std::string& measure) {
+  return measure != "mean" && measure != "p50" && measure != "p99";
+}
+
 class Checker {
  public:
-  explicit Checker(const CheckInputs& inputs) : meter_(inputs.store, inputs.rules) {
+  explicit Checker(const CheckInputs& inputs)
+      : meter_(inputs.store, inputs.rules), ignores_losses_(inputs.ignores_losses) {
     if (inputs.baseline != nullptr) baseline_.emplace(*inputs.baseline, inputs.rules);
   }
 
@@ -44,6 +50,7 @@ class Checker {
     FATHOM_TRY(measure(budget, outcome));
     if (!outcome.value) {
       outcome.verdict = budget.optional ? Verdict::kSkipped : Verdict::kMissing;
+      if (budget.optional) FATHOM_TRY(doubt(budget, outcome, false));
       return outcome;
     }
     outcome.max = limit_of(budget.max, outcome.baseline);
@@ -51,10 +58,31 @@ class Checker {
     const bool high = outcome.max && *outcome.value > *outcome.max;
     const bool low = outcome.min && *outcome.value < *outcome.min;
     outcome.verdict = high || low ? Verdict::kBroken : Verdict::kOk;
+    const bool grows = only_grows(budget.measure);
+    const bool certain = high || (low ? !grows : grows && !outcome.max);
+    FATHOM_TRY(doubt(budget, outcome, certain));
     return outcome;
   }
 
  private:
+  // The verdict does not stand where calls that the budget is about were lost. It is certain where
+  // such calls of the recording, not of the baseline, could not change it.
+  Status doubt(const Budget& budget, Outcome& outcome, bool certain) {
+    if (ignores_losses_) return {};
+    std::string lost;
+    if (!certain) {
+      FATHOM_ASSIGN(lost, meter_.lost(budget));
+    }
+    if (lost.empty() && budget.relative() && baseline_) {
+      FATHOM_ASSIGN(lost, baseline_->lost(budget));
+      if (!lost.empty()) lost = "in the baseline: " + lost;
+    }
+    if (lost.empty()) return {};
+    outcome.verdict = Verdict::kUnknown;
+    outcome.detail = "lost: " + lost;
+    return {};
+  }
+
   // Fills value, baseline and unit; no value where one of them is not there, and the detail why.
   Status measure(const Budget& budget, Outcome& outcome) {
     FATHOM_ASSIGN(Reading now, meter_.read(budget));
@@ -81,6 +109,7 @@ class Checker {
 
   Meter meter_;
   std::optional<Meter> baseline_;
+  bool ignores_losses_;
 };
 
 }  // namespace
@@ -116,6 +145,8 @@ std::string_view verdict_name(Verdict verdict) {
       return "missing";
     case Verdict::kSkipped:
       return "skipped";
+    case Verdict::kUnknown:
+      return "unknown";
   }
   return "";
 }

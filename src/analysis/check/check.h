@@ -21,6 +21,7 @@ enum class Verdict : std::uint8_t {
   kBroken,
   kMissing,  // what it should measure is not in the recording, or in the baseline
   kSkipped,  // the same, and the budget says that this may be
+  kUnknown,  // it holds for what was recorded, and what was lost may break it
 };
 
 struct Outcome {
@@ -38,6 +39,7 @@ struct CheckInputs {
   Store& store;
   Store* baseline = nullptr;
   std::span<const Rule> rules;  // for budgets of insights
+  bool ignores_losses = false;  // what was recorded counts as all there was
 };
 
 // One outcome for each budget, in their order. A relative limit without a baseline is a usage
@@ -49,13 +51,16 @@ Result<std::vector<Outcome>> check_budgets(std::span<const Budget> budgets,
 [[nodiscard]] bool needs_events(std::span<const Budget> budgets);
 
 [[nodiscard]] std::size_t count_of(std::span<const Outcome> outcomes, Verdict verdict);
-[[nodiscard]] std::string_view verdict_name(Verdict verdict);  // ok, broken, missing, skipped
+[[nodiscard]] std::string_view verdict_name(Verdict verdict);  // as "ok"
 
-// For people: numbers with units. For programs: a column for each number, times in ns.
-[[nodiscard]] Table outcome_table(std::span<const Outcome> outcomes);
+// For people: numbers with units, and below them what was lost (losses_text). For programs: a
+// column for each number, times in ns.
+[[nodiscard]] Table outcome_table(std::span<const Outcome> outcomes, const std::string& lost = "");
 [[nodiscard]] Table outcome_rows(std::span<const Outcome> outcomes);
 
-// JUnit's XML: a test case a budget; broken ones fail, missing ones are errors.
-[[nodiscard]] std::string outcome_junit(std::span<const Outcome> outcomes);
+// JUnit's XML: a test case a budget; broken ones fail, missing and unknown ones are errors. What
+// was lost is a property of the suite.
+[[nodiscard]] std::string outcome_junit(std::span<const Outcome> outcomes,
+                                        const std::string& lost = "");
 
 }  // namespace fathom::analysis

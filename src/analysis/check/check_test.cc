@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 constexpr char kRun[] = R"(run command=work host=here start=1000000000000 duration=1000000 exit=0
 layer stdio on
 layer heap off reason="not asked for"
-loss posix full 3
+loss resource full 3
 process 10 name=work start=0 end=1000000
 thread 10/10 start=0 end=1000000
 event 10/10 0 +500000 app step
@@ -137,6 +137,45 @@ TEST_F(CheckTest, WhatIsNotThereIsNoPass) {
     EXPECT_EQ(outcome(budget), "- missing") << budget;
     EXPECT_EQ(outcome(std::string(budget) + "\noptional: true"), "- skipped") << budget;
   }
+}
+
+// Lost calls of a layer may break a limit that holds for the others.
+TEST_F(CheckTest, WhatWasLostIsNoPass) {
+  const std::string lossy = std::string(kRun) +
+                            "loss posix \"no room\" 7\n"
+                            "loss - \"text cut short\" 1\n"
+                            "loss stdio \"left out by --filter min\" 9\n";
+  store_.emplace(open(record(lossy)));
+  struct Case {
+    const char *budget, *want;
+  };
+  for (const Case& c : {
+           Case{"measure: calls\nfunction: pread\nmax: 4", "4 unknown"},
+           Case{"measure: calls\nfunction: pread\nmax: 3", "4 broken"},
+           Case{"measure: calls\nfunction: pread\nmin: 4", "4 ok"},
+           Case{"measure: calls\nfunction: pread\nmin: 5", "4 unknown"},
+           Case{"measure: calls\nlayer: posix\nmax: 9", "5 unknown"},
+           Case{"measure: calls\nmax: 9", "6 unknown"},
+           Case{"measure: bytes\ncategory: read\nmax: 400 B", "400 unknown"},
+           Case{"measure: self\nlayer: posix\nmax: 1 s", "101000 unknown"},
+           Case{"measure: mean\nfunction: pread\nmin: 1 us", "25000 unknown"},
+           Case{"measure: calls\nfunction: preadd\nmax: 3\noptional: true", "- unknown"},
+           Case{"measure: calls\nfunction: step\nmax: 1", "1 ok"},
+           Case{"measure: calls\nlayer: stdio\nmax: 0", "0 ok"},
+           Case{"measure: wall\nmax: 1 ms", "1000000 ok"},
+       }) {
+    EXPECT_EQ(outcome(c.budget), c.want) << c.budget;
+  }
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmax: +50%", kRun), "4 unknown");
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmax: -50%", kRun), "4 broken");
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmax: -50%", lossy), "4 unknown");
+  const auto one = check("measure: calls\nfunction: pread\nmax: 4");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->front().detail, "lost: 7 events of layer posix (no room)");
+  EXPECT_EQ(outcome_table(*one, "7 events").note, "1 unknown; lost: 7 events");
+  const std::string xml = outcome_junit(*one, "7 <events>");
+  EXPECT_THAT(xml, HasSubstr("errors=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("<property name=\"lost\" value=\"7 &lt;events&gt;\"/>"));
 }
 
 TEST_F(CheckTest, RelativeToABaseline) {

@@ -12,9 +12,11 @@
 #include "analysis/facts.h"
 #include "analysis/histogram.h"
 #include "analysis/insights/insights.h"
+#include "analysis/losses.h"
 #include "analysis/view_tools.h"
 #include "base/plural.h"
 #include "base/text.h"
+#include "trace/spool/losses.h"
 
 namespace fathom::analysis {
 namespace {
@@ -118,6 +120,39 @@ Result<Reading> Meter::read(const Budget& budget) {
       return insights(budget);
   }
   return absent("unknown measure");
+}
+
+// Of the layers that its calls are of; where none was recorded, of all that have calls.
+Result<std::string> Meter::lost(const Budget& budget) {
+  const MeasureDef* measure = find_measure(budget.measure, !budget.counter.empty());
+  if (measure == nullptr || measure->subject != Subject::kCalls) return std::string();
+  std::vector<trace::Loss> losses = losses_of(store_.parts());
+  if (losses.empty()) return std::string();
+  std::set<std::string> layers;
+  const bool selects = !budget.function.empty() || !budget.category.empty() || !budget.file.empty();
+  if (!budget.layer.empty()) {
+    layers.insert(budget.layer);
+  } else if (selects) {
+    FATHOM_ASSIGN(layers, layers_of_calls(budget));
+  }
+  std::erase_if(losses, [&](const trace::Loss& loss) {
+    if (trace::was_asked_for(loss)) return true;
+    if (budget.file.empty() && !trace::hides_events(loss)) return true;
+    if (layers.empty()) return loss.layer == "resource";
+    return !loss.layer.empty() && !layers.contains(loss.layer);
+  });
+  return losses_text(std::move(losses));
+}
+
+Result<std::set<std::string>> Meter::layers_of_calls(const Budget& budget) {
+  const Selection selection(budget);
+  FATHOM_ASSIGN(const Table found,
+                store_.query(fmt::format("WITH {} SELECT DISTINCT layer FROM sums WHERE {}",
+                                         sums_sql(), selection.where),
+                             selection.parameters));
+  std::set<std::string> layers;
+  for (const auto& row : found.rows) layers.insert(text_of(row[0]));
+  return layers;
 }
 
 Result<const CounterSums*> Meter::counters() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ class Meter {
   // What the recording does not hold is a reading without a value. An error is one of the
   // recording.
   Result<Reading> read(const Budget& budget);
+  // What was lost of the calls that a budget is about, as losses_text has it; "" where nothing was.
+  Result<std::string> lost(const Budget& budget);
 
  private:
   Result<Reading> run(const Budget& budget);
@@ -38,6 +41,7 @@ class Meter {
   Result<Reading> insights(const Budget& budget);
   Result<Reading> query(const Budget& budget);
   Result<const CounterSums*> counters();
+  Result<std::set<std::string>> layers_of_calls(const Budget& budget);
 
   Store& store_;
   std::span<const Rule> rules_;

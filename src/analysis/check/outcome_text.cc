@@ -98,6 +98,7 @@ std::string case_body(const Outcome& outcome) {
     case Verdict::kBroken:
       return fmt::format("<failure message=\"{}\"/>", message);
     case Verdict::kMissing:
+    case Verdict::kUnknown:
       return fmt::format("<error message=\"{}\"/>", message);
     case Verdict::kSkipped:
       return fmt::format("<skipped message=\"{}\"/>", message);
@@ -107,7 +108,7 @@ std::string case_body(const Outcome& outcome) {
 
 }  // namespace
 
-Table outcome_table(std::span<const Outcome> outcomes) {
+Table outcome_table(std::span<const Outcome> outcomes, const std::string& lost) {
   Table table{.title = "Budgets",
               .columns = {{"budget"}, {"value"}, {"limit"}, {"status"}, {"detail"}},
               .rows = {},
@@ -118,11 +119,12 @@ Table outcome_table(std::span<const Outcome> outcomes) {
   }
   std::vector<std::string> counts;
   for (const Verdict verdict :
-       {Verdict::kOk, Verdict::kBroken, Verdict::kMissing, Verdict::kSkipped}) {
+       {Verdict::kOk, Verdict::kBroken, Verdict::kMissing, Verdict::kUnknown, Verdict::kSkipped}) {
     const std::size_t count = count_of(outcomes, verdict);
     if (count > 0) counts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
   }
   table.note = join(counts, ", ");
+  if (!lost.empty()) table.note += "; lost: " + lost;
   return table;
 }
 
@@ -150,13 +152,19 @@ Table outcome_rows(std::span<const Outcome> outcomes) {
   return table;
 }
 
-std::string outcome_junit(std::span<const Outcome> outcomes) {
+std::string outcome_junit(std::span<const Outcome> outcomes, const std::string& lost) {
+  const std::size_t errors =
+      count_of(outcomes, Verdict::kMissing) + count_of(outcomes, Verdict::kUnknown);
   std::string text = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites>\n<testsuite name=\"fathom check\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
       "skipped=\"{}\">\n",
-      outcomes.size(), count_of(outcomes, Verdict::kBroken), count_of(outcomes, Verdict::kMissing),
+      outcomes.size(), count_of(outcomes, Verdict::kBroken), errors,
       count_of(outcomes, Verdict::kSkipped));
+  if (!lost.empty()) {
+    text += fmt::format("<properties><property name=\"lost\" value=\"{}\"/></properties>\n",
+                        xml_text(lost));
+  }
   for (const Outcome& outcome : outcomes) {
     const std::string body = case_body(outcome);
     text += fmt::format("<testcase classname=\"fathom.budget\" name=\"{}\"",

@@ -16,6 +16,7 @@
 #include "base/files.h"
 #include "base/os_error.h"
 #include "base/own_file.h"
+#include "base/scratch.h"
 
 namespace fathom::render {
 namespace {
@@ -77,12 +78,6 @@ class ByteSink::State {
   State(std::string path, bool gzip) : path_(std::move(path)) {
     if (gzip) compressor_ = std::make_unique<Compressor>();
   }
-  ~State() {
-    if (!part_.empty()) (void)::unlink(part_.c_str());
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-
   Status open() {
     if (path_ == "-") return {};
     if (is_directory(path_))
@@ -94,8 +89,13 @@ class ByteSink::State {
     // A name that others can foresee: whatever lies there, a link or a file, is not written to.
     const std::string part = path_ + ".part-" + std::to_string(::getpid());
     (void)::unlink(part.c_str());
-    FATHOM_ASSIGN(file_, File::open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
-    part_ = part;
+    part_ = TemporaryPath(part);
+    Result<File> file = File::open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (!file) {
+      part_.keep();  // somebody was faster
+      return std::move(file.error());
+    }
+    file_ = std::move(*file);
     return {};
   }
 
@@ -114,10 +114,10 @@ class ByteSink::State {
   }
 
   Result<std::string> hand_over() {
-    if (part_.empty()) return usage_error("this format needs a file", "name one with -o");
+    if (part_.path().empty()) return usage_error("this format needs a file", "name one with -o");
     file_.reset();
     handed_over_ = true;
-    return part_;
+    return part_.path();
   }
 
   Status finish() {
@@ -129,9 +129,9 @@ class ByteSink::State {
     if (!file_ && !handed_over_ && std::fflush(stdout) != 0)
       return Error{Code::kIo, "cannot write to stdout", ""};
     if (file_) FATHOM_TRY(close_file());
-    if (part_.empty()) return {};
-    FATHOM_TRY(rename_path(part_, path_));
-    part_.clear();
+    if (part_.path().empty()) return {};
+    FATHOM_TRY(rename_path(part_.path(), path_));
+    part_.keep();
     return {};
   }
 
@@ -152,7 +152,7 @@ class ByteSink::State {
   }
 
   std::string path_;
-  std::string part_;          // what the file is called before it is whole
+  TemporaryPath part_;        // what the file is called before it is whole
   std::optional<File> file_;  // none: standard output
   std::unique_ptr<Compressor> compressor_;
   std::string packed_;

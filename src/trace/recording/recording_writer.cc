@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/private_files.h"
+#include "base/scratch.h"
 #include "base/text.h"
 #include "sql/parquet_writer.h"
 #include "trace/recording/parquet_file.h"
@@ -62,20 +63,13 @@ class RecordingWriter::State {
         directory_(std::move(directory)),
         max_bytes_(limits.max_bytes),
         unfinished_(directory_ + ".unfinished-" + std::to_string(::getpid())) {}
-  ~State() {
-    if (made_) (void)remove_tree(unfinished_);
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-
   Status start() {
     if (path_exists(directory_))
       return Error{Code::kInvalid, directory_ + " exists already",
                    "choose another name, or remove it"};
     FATHOM_TRY(remove_tree(unfinished_));
     FATHOM_TRY(make_dirs(std::string(dir_name(unfinished_))));
-    FATHOM_TRY(make_private_dir(unfinished_));
-    made_ = true;
+    FATHOM_ASSIGN(made_, ScratchDirectory::make(unfinished_));
     if (max_bytes_ != 0) return {};
     FATHOM_ASSIGN(const std::uint64_t free, free_space(unfinished_));
     max_bytes_ = free / 2;
@@ -150,7 +144,7 @@ class RecordingWriter::State {
   bool of_free_space_ = false;  // max_bytes_ is a part of it
   std::uint64_t bytes_ = 0;     // in files by now
   std::string unfinished_;
-  bool made_ = false;
+  ScratchDirectory made_;
   std::map<std::uint32_t, Host> hosts_;
   std::size_t event_rows_ = 0;  // of all hosts
   CounterBatch counters_;
@@ -306,7 +300,7 @@ Status RecordingWriter::State::finish() {
   if (manifest.run_id.empty()) manifest.run_id = random_id();
   FATHOM_TRY(write_manifest(unfinished_, manifest));
   FATHOM_TRY(rename_path(unfinished_, directory_));
-  made_ = false;
+  made_.keep();
   return {};
 }
 

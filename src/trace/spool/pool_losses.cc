@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "trace/spool/losses.h"
 #include "trace/spool/spool.h"
 
 namespace fathom::trace {
@@ -73,6 +74,18 @@ Loss loss_of(std::size_t source, std::size_t reason, const Spool* spool) {
 }
 
 }  // namespace
+
+// Those of the kernel's layers are in sources/ebpf/rows.cc.
+bool hides_events(const Loss& loss) {
+  return loss.reason != reason_text({}, FATHOM_LOSS_TEXT_CUT) &&
+         loss.reason != reason_text({}, FATHOM_LOSS_UNASKED) &&
+         loss.reason != "a file's path did not arrive" && !loss.reason.ends_with("other files");
+}
+
+bool was_asked_for(const Loss& loss) {
+  return loss.reason == reason_text({}, FATHOM_LOSS_CAPPED) ||
+         loss.reason.starts_with("left out by --filter");
+}
 
 void PoolLosses::add(const fathom_pool_header& header) {
   for (std::size_t source = 0; source < FATHOM_FIRST_SOURCES; source++) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/losses.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "analysis/facts.h"
+#include "base/plural.h"
+#include "base/sum.h"
+#include "base/text.h"
+
+namespace fathom::analysis {
+
+std::string losses_text(std::vector<trace::Loss> losses) {
+  constexpr std::size_t kMostNamed = 3;
+  std::ranges::stable_sort(losses, std::ranges::greater(), &trace::Loss::count);
+  std::vector<std::string> words;
+  for (const trace::Loss& loss : losses) {
+    if (words.size() == kMostNamed) {
+      words.emplace_back("others");
+      break;
+    }
+    const std::string layer = loss.layer.empty() ? "" : " of layer " + loss.layer;
+    words.push_back(counted(loss.count, "event") + layer + " (" + loss.reason + ")");
+  }
+  return join(words, ", ");
+}
+
+std::string lost_in_all(const std::vector<trace::Part>& parts) {
+  std::int64_t lost = 0;
+  for (const trace::Loss& loss : losses_of(parts)) add_to(lost, loss.count);
+  return lost == 0 ? "" : "Lost: " + counted(lost, "event");
+}
+
+std::string loss_remark(const std::vector<trace::Part>& parts, std::string_view view) {
+  if (view == "overview" || view == "losses") return "";
+  const std::string lost = lost_in_all(parts);
+  if (lost.empty()) return "";
+  return lost + ", so sums may be too small; 'fathom report TRACE losses' says why.";
+}
+
+}  // namespace fathom::analysis

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// What a counted loss means for whoever adds up events.
+#pragma once
+
+#include "trace/decode/decoder.h"
+
+namespace fathom::trace {
+
+// Whether events are missing, and not only the name of something, or a part of it.
+[[nodiscard]] bool hides_events(const Loss& loss);
+// Whether the user wanted it so: --filter, limits on numbers.
+[[nodiscard]] bool was_asked_for(const Loss& loss);
+
+}  // namespace fathom::trace
