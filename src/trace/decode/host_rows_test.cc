@@ -47,6 +47,7 @@ EventRow event(Strings& strings) {
 HostRows rows_of_all_kinds(Strings& strings) {
   HostRows rows;
   rows.intervals.rows.push_back(interval(strings, 3));
+  rows.targets.rows.push_back(interval(strings, 0));
   rows.events.push(event(strings));
   CounterRow counter;
   counter.ts = 9;
@@ -72,6 +73,8 @@ TEST(HostRows, ComeBackAsTheyWere) {
   EXPECT_EQ(row.calls, 3);
   EXPECT_EQ(row.dur_max, 400);
   EXPECT_EQ(row.hist, (std::vector<std::int64_t>{0, 0, 3}));
+  ASSERT_EQ(back.targets.rows.size(), 1U);
+  EXPECT_EQ(back.targets.rows[0].calls, 0);
   ASSERT_EQ(back.events.rows(), 1U);
   EXPECT_EQ(other.view(back.events.row(0).error), "EBADF");
   EXPECT_EQ(back.events.row(0).file, kNoString);
@@ -82,6 +85,20 @@ TEST(HostRows, ComeBackAsTheyWere) {
   ASSERT_EQ(back.losses.size(), 1U);
   EXPECT_EQ(back.losses[0].reason, "no room");
   EXPECT_EQ(back.losses[0].count, 11);
+}
+
+// Bytes that were written to a second file are sums, and no calls.
+TEST(HostRows, TargetsAreInSumsAlone) {
+  Strings strings;
+  HostRows rows;
+  rows.targets.rows.push_back(interval(strings, 0));
+  Decoder::Sums sums;
+  add_sums(rows, strings, sums);
+  ASSERT_EQ(sums.summary.rows().size(), 1U);
+  EXPECT_EQ(sums.summary.rows()[0].bytes, 4096);
+  EXPECT_EQ(sums.summary.rows()[0].calls, 0);
+  EXPECT_TRUE(sums.timeline.rows().empty());
+  EXPECT_TRUE(sums.events_by_layer.empty());
 }
 
 TEST(HostRows, LongOnesAreManyEntries) {
