@@ -66,6 +66,7 @@ static void smooth_tile(void) {
   for (int pass = 0; pass < PASSES; pass++) {
     FATHOM_REGION("pass");
     FATHOM_ARG("pass", pass);
+    memcpy(smooth, depths, sizeof depths);  // the border has no neighbours: it stays as it is
     for (int y = 1; y < SIDE - 1; y++) {
       for (int x = 1; x < SIDE - 1; x++) {
         const float* at = depths + y * SIDE + x;

@@ -3,13 +3,14 @@
 
 A job that takes longer than its limit is ended with everything it started, and counts as failed. Jobs that cannot share
 the machine are marked with @alone and run one by one when all the others are done. So is a job that failed beside
-others and can be run again: what it says alone counts, and that it was unsteady is shown.
+others and can be run again. Tests that pass only then count as unsteady, not as passed, and are named at the end.
 """
 
 import contextlib
 import fcntl
 import json
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-Counts = dict[str, int]  # passed, failed, skipped
+Counts = dict[str, int]  # passed, failed, skipped, unsteady
 Function = TypeVar("Function", bound=Callable[..., Any])
 Thing = TypeVar("Thing")
 
@@ -62,6 +63,7 @@ class Job:
     limit: float = LIMIT_S
     alone: str = ""  # why nothing may run beside it
     again: Callable[[], Counts] | None = None  # the same work anew
+    failed_before: int = 0  # tests of it that failed beside others
 
 
 @dataclass
@@ -205,6 +207,15 @@ def start(job: Job, folder: Path) -> Running:
 # --- the scheduler
 
 
+def with_unsteady(counts: Counts, failed_before: int) -> Counts:
+    """The counts of a second run: what failed in the first one and no longer fails is unsteady, whatever it is now."""
+    unsteady = max(0, failed_before - counts.get("failed", 0))
+    passed = max(0, counts.get("passed", 0) - unsteady)
+    skipped = max(0, counts.get("skipped", 0) - max(0, unsteady - counts.get("passed", 0)))
+    unsteady += counts.get("unsteady", 0)  # of a runner that told of some itself
+    return {**counts, "passed": passed, "skipped": skipped, "unsteady": unsteady}
+
+
 class Schedule:
     """Starts jobs where there is room and gathers what they say."""
 
@@ -212,8 +223,9 @@ class Schedule:
         self.number = number
         self.folder = folder
         self.running: list[Running] = []
-        self.unsteady: list[Job] = []  # failed beside others
-        self.counts: Counts = {"passed": 0, "failed": 0, "skipped": 0}
+        self.repeats: list[Job] = []  # of those that failed beside others
+        self.unsteady: list[str] = []  # names of those that passed then
+        self.counts: Counts = {"passed": 0, "failed": 0, "skipped": 0, "unsteady": 0}
         self.seconds: list[tuple[float, str]] = []
         self.started = 0
 
@@ -221,7 +233,7 @@ class Schedule:
         shared = [job for job in jobs if not job.alone]
         try:
             self.run_some(shared, self.number)
-            self.run_some(self.unsteady + [job for job in jobs if job.alone], 1)
+            self.run_some(self.repeats + [job for job in jobs if job.alone], 1)
         finally:
             for one in self.running:
                 end(one.pid)
@@ -262,10 +274,14 @@ class Schedule:
                 output = f"FAIL {one.job.name}: it ended without a result\n{output}"
         if counts.get("failed") and one.job.again is not None and self.number > 1:
             print(f"unsteady {output.removeprefix('FAIL ').rstrip()}; it is run again, alone", flush=True)
-            self.unsteady.append(Job(one.job.name, one.job.again, one.job.limit, "failed beside others"))
+            repeat = Job(one.job.name, one.job.again, one.job.limit, "failed beside others", None, counts["failed"])
+            self.repeats.append(repeat)
             return
         print(output if output.endswith("\n") or not output else output + "\n", end="", flush=True)
         self.seconds.append((took, one.job.name))
+        if one.job.failed_before > counts.get("failed", 0):
+            self.unsteady.append(one.job.name)
+        counts = with_unsteady(counts, one.job.failed_before)
         for outcome, count in counts.items():
             self.counts[outcome] += count
 
@@ -277,10 +293,26 @@ def print_slowest(seconds: list[tuple[float, str]]) -> None:
         print(f"  {took:6.1f} s  {name}")
 
 
+def closing_line(counts: Counts) -> str:
+    """What a runner prints last. One that started it reads this."""
+    line = f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped"
+    return line + (f", {counts['unsteady']} unsteady" if counts.get("unsteady") else "")
+
+
+def counts_of_closing_line(text: str) -> Counts | None:
+    """The last closing line of a runner's output; older ones name no skipped tests. None: there is none."""
+    outcomes = r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?(?:, (\d+) unsteady)?"
+    found = re.findall(outcomes, text)
+    names = ("passed", "failed", "skipped", "unsteady")
+    return {name: int(number or 0) for name, number in zip(names, found[-1])} if found else None
+
+
 def run(jobs: list[Job], number: int) -> Counts:
-    """Runs all jobs, so many side by side, prints what they print, and the slowest of them."""
+    """Runs all jobs, so many side by side, prints what they print, the slowest and the unsteady of them."""
     with tempfile.TemporaryDirectory(prefix="fathom-jobs-") as name:
         schedule = Schedule(number, Path(name))
         schedule.run(jobs)
     print_slowest(schedule.seconds)
+    for job in schedule.unsteady:
+        print(f"unsteady: {job} failed beside others and passed when it was run again, alone")
     return schedule.counts

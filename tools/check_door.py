@@ -36,6 +36,7 @@ MAY: Dict[str, Tuple[str, str]] = {
     "trace/recording/newest.cc": ("::stat path_exists make_dirs", "this user's own note of what it recorded"),
     "trace/recording/trust.cc": ("::stat", "modules, of recordings of our own"),
     "trace/spool/liveness.cc": ("read_file", "/proc"),
+    "trace/spool/mappers.cc": ("::stat read_file list_dir", "/proc"),
     "trace/spool/pid_spaces.cc": ("::stat read_file path_exists list_dir", "/proc"),
     "trace/spool/chunk_log.cc": ("::lstat ::unlink", "asks whether the path still names its file; follows no link"),
     "trace/spool/drainer.cc": ("File::open", "/proc/self/fd"),

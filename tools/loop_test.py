@@ -77,7 +77,7 @@ class Jobs(unittest.TestCase):
 
     def test_outputs_do_not_mix(self) -> None:
         counts, said = ran([self.job("a"), self.job("b")], 2)
-        self.assertEqual(counts, {"passed": 2, "failed": 0, "skipped": 0})
+        self.assertEqual(counts, {"passed": 2, "failed": 0, "skipped": 0, "unsteady": 0})
         for name in "ab":
             self.assertIn(f"{name} 0\n{name} 1\n{name} 2\n", said)
         self.assertEqual([line.split()[0] for line in self.log.read_text().splitlines()], ["begin"] * 2 + ["end"] * 2)
@@ -103,10 +103,12 @@ class Jobs(unittest.TestCase):
         fails = partial(judged, "FAIL first", {"passed": 0, "failed": 1, "skipped": 0})
         passes = partial(judged, "ok first", {"passed": 1, "failed": 0, "skipped": 0})
         counts, said = ran([jobs.Job("first", fails, again=passes), self.job("b")], 2)
-        self.assertEqual(counts, {"passed": 2, "failed": 0, "skipped": 0})
+        self.assertEqual(counts, {"passed": 1, "failed": 0, "skipped": 0, "unsteady": 1})
         self.assertIn("unsteady first; it is run again, alone\n", said)
+        self.assertIn("unsteady: first failed beside others and passed when it was run again, alone\n", said)
         counts, said = ran([jobs.Job("first", fails, again=fails), self.job("b")], 2)
-        self.assertEqual(counts, {"passed": 1, "failed": 1, "skipped": 0})
+        self.assertEqual(counts, {"passed": 1, "failed": 1, "skipped": 0, "unsteady": 0})
+        self.assertNotIn("unsteady: ", said)
         counts, said = ran([jobs.Job("first", fails, again=passes)], 1)
         self.assertEqual(counts["failed"], 1, "one that failed alone is judged")
 
@@ -172,12 +174,23 @@ class Runners(unittest.TestCase):
 
     def test_closing_lines(self) -> None:
         for script, counts in (
-            ("echo 1 passed, 1 failed; echo 3 passed, 0 failed, 2 skipped", (3, 0, 2)),
-            ("echo 3 passed, 0 failed; exit 1", (3, 1, 0)),
-            ("echo nothing", (0, 1, 0)),
+            ("echo 1 passed, 1 failed; echo 3 passed, 0 failed, 2 skipped", (3, 0, 2, 0)),
+            ("echo 3 passed, 0 failed, 0 skipped, 2 unsteady", (3, 0, 0, 2)),
+            ("echo 3 passed, 0 failed; exit 1", (3, 1, 0, 0)),
+            ("echo nothing", (0, 1, 0, 0)),
         ):
             got, said = ran([jobs.Job("x", partial(runner().run_program, ["sh", "-c", script]))], 1)
             self.assertEqual(tuple(got.values()), counts, said)
+
+    def test_each_test_counts_once(self) -> None:
+        for second, before, wanted in (
+            ({"passed": 1}, 0, {"passed": 1, "unsteady": 0}),
+            ({"skipped": 1}, 1, {"skipped": 0, "unsteady": 1}),
+            ({"passed": 3, "failed": 1}, 2, {"passed": 2, "failed": 1, "unsteady": 1}),
+            ({"passed": 3, "failed": 2}, 1, {"passed": 3, "failed": 2, "unsteady": 0}),
+        ):
+            got = jobs.with_unsteady(second, before)
+            self.assertEqual(got, {"passed": 0, "skipped": 0, **wanted}, f"{second} after {before}")
 
     def test_one_that_hangs_is_ended(self) -> None:
         command = ["sh", "-c", "echo before; exec sleep 1000"]

@@ -134,6 +134,9 @@ class Trial:
             raise Failure(f"no namespaces for broken programs here: {ended.output.strip()}")
         if ended.status != 0:
             raise Failure(f"{self.room.program.name} fails before anything is broken:\n{ended.output[-4000:]}")
+        with self.workshop() as workshop:
+            if self.golden and self.outputs(workshop, replaced) != SURVIVED:
+                raise Failure("tests/golden/run fails before anything is broken")
         self.limit_s = self.limit_s or 10 + 4 * seconds
         return seconds
 

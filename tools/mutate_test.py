@@ -104,6 +104,12 @@ TEST = """bool large(int);
 int halves(int);
 int main() { return large(50) && !large(1) && halves(8) == 4 ? 0 : 1; }
 """
+MAIN = """bool large(int);
+int main() { return large(10) ? 1 : 0; }
+"""
+GOLDEN = """#!/bin/sh
+exec "$FATHOM_BUILD/fathom"
+"""
 NINJA = """rule cxx
   command = c++ -o $out -c $in
 rule archive
@@ -114,6 +120,8 @@ build tiny.o: cxx ../src/tiny/tiny.cc
 build tiny_test.o: cxx ../src/tiny/tiny_test.cc
 build libtiny.a: archive tiny.o
 build tiny_test: link tiny_test.o libtiny.a
+build main.o: cxx ../src/main.cc
+build fathom: link main.o libtiny.a
 """
 
 
@@ -131,12 +139,15 @@ class TinyRoom(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.top = Path(folder.name)
-        for name in ("tools", "build", "src/tiny"):
+        for name in ("tools", "build", "src/tiny", "tests/golden"):
             (self.top / name).mkdir(parents=True)
         for name in ("mutate.py", "mutants.py", "mutant_build.py"):
             shutil.copy(TOP / "tools" / name, self.top / "tools" / name)
         (self.top / "src/tiny/tiny.cc").write_text(CODE)
         (self.top / "src/tiny/tiny_test.cc").write_text(TEST)
+        (self.top / "src/main.cc").write_text(MAIN)
+        (self.top / "tests/golden/run").write_text(GOLDEN)
+        (self.top / "tests/golden/run").chmod(0o755)
         (self.top / "build/build.ninja").write_text(NINJA)
         source = str(self.top / "src/tiny/tiny.cc")
         commands = [{"command": f"c++ -o tiny.o -c {source}", "file": source}]
@@ -166,6 +177,16 @@ class TinyRoom(unittest.TestCase):
         self.assertIn(f"./dev mutate --file {place} --sample 0", done.stdout)
         self.assertEqual((self.top / place).read_text(), CODE)
         self.assertFalse((self.top / "build/mutate").exists())
+
+    def test_survivors_are_held_against_exact_outputs(self) -> None:
+        words = ("tiny", "--sample", "0", "--limit", "5", "--golden")
+        done = self.mutate(*words)
+        self.assertIn("killed    src/tiny/tiny.cc:1: boundary", done.stdout)
+        self.assertIn("5 mutants, 5 noticed, 0 survived (0%)", done.stdout)
+        (self.top / "tests/golden/run").write_text("#!/bin/sh\nexit 1\n")
+        done = self.mutate(*words)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("tests/golden/run fails before anything is broken", done.stderr)
 
     def test_share_and_list(self) -> None:
         one = ("--file", "src/tiny/tiny.cc", "--sample", "1", "--seed", "14")

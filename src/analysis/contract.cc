@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The columns of schema 1 as constants, with the few rules that files do not hold: times are
+// The columns of schema 2 as constants, with the few rules that files do not hold: times are
 // shifted onto one line, and a missing `self` equals `dur`.
 #include "analysis/contract.h"
 
@@ -24,7 +24,7 @@ constexpr ColumnSpec kEvents[] = {
     {"offset", "BIGINT"},    {"size", "BIGINT"},        {"bytes", "BIGINT"},
     {"ret", "BIGINT"},       {"error", "VARCHAR"},      {"device", "INTEGER"},
     {"stream", "BIGINT"},    {"correlation", "BIGINT"}, {"args", kMap},
-    {"entry", "VARCHAR"},    {"self", "BIGINT", kSelf},
+    {"entry", "VARCHAR"},    {"self", "BIGINT", kSelf}, {"program", "VARCHAR", kPlain, 2},
 };
 
 constexpr ColumnSpec kIntervals[] = {
@@ -50,10 +50,21 @@ constexpr ColumnSpec kFrames[] = {
 };
 
 constexpr ColumnSpec kProcesses[] = {
-    {"host", "VARCHAR"},        {"pid", "BIGINT"},        {"ppid", "BIGINT"},
-    {"tid", "BIGINT", kAbsent}, {"name", "VARCHAR"},      {"command", "VARCHAR"},
-    {"start", "BIGINT", kTime}, {"end", "BIGINT", kTime}, {"exit", "BIGINT"},
-    {"rank", "BIGINT"},         {"container", "VARCHAR"}, {"meta", kMap},
+    {"host", "VARCHAR"},
+    {"pid", "BIGINT"},
+    {"ppid", "BIGINT"},
+    {"tid", "BIGINT", kAbsent},
+    {"name", "VARCHAR"},
+    {"command", "VARCHAR"},
+    {"start", "BIGINT", kTime},
+    {"end", "BIGINT", kTime},
+    {"exit", "BIGINT"},
+    {"rank", "BIGINT"},
+    {"container", "VARCHAR"},
+    {"meta", kMap},
+    {"nspid", "BIGINT", kPlain, 2},
+    {"image", "BIGINT", kPlain, 2},
+    {"process", "BIGINT", kPlain, 2},
 };
 
 constexpr ColumnSpec kThreads[] = {
@@ -64,14 +75,31 @@ constexpr ColumnSpec kThreads[] = {
 };
 
 constexpr ColumnSpec kSummary[] = {
-    {"host", "VARCHAR"},       {"layer", "VARCHAR"},       {"name", "VARCHAR"},
-    {"category", "VARCHAR"},   {"file", "VARCHAR"},        {"pid", "INTEGER"},
-    {"calls", "BIGINT"},       {"errors", "BIGINT"},       {"dur", "BIGINT"},
-    {"self", "BIGINT"},        {"dur_min", "BIGINT"},      {"dur_max", "BIGINT"},
-    {"bytes", "BIGINT"},       {"first", "BIGINT", kTime}, {"last", "BIGINT", kTime},
-    {"hist", "BIGINT[]"},      {"sizes", "BIGINT[]"},      {"positioned", "BIGINT"},
-    {"consecutive", "BIGINT"}, {"forward", "BIGINT"},      {"strided", "BIGINT"},
-    {"misaligned", "BIGINT"},  {"extent", "BIGINT"},
+    {"host", "VARCHAR"},
+    {"layer", "VARCHAR"},
+    {"name", "VARCHAR"},
+    {"category", "VARCHAR"},
+    {"file", "VARCHAR"},
+    {"pid", "INTEGER"},
+    {"calls", "BIGINT"},
+    {"errors", "BIGINT"},
+    {"dur", "BIGINT"},
+    {"self", "BIGINT"},
+    {"dur_min", "BIGINT"},
+    {"dur_max", "BIGINT"},
+    {"bytes", "BIGINT"},
+    {"first", "BIGINT", kTime},
+    {"last", "BIGINT", kTime},
+    {"hist", "BIGINT[]"},
+    {"sizes", "BIGINT[]"},
+    {"positioned", "BIGINT"},
+    {"consecutive", "BIGINT"},
+    {"forward", "BIGINT"},
+    {"strided", "BIGINT"},
+    {"misaligned", "BIGINT"},
+    {"extent", "BIGINT"},
+    {"program", "VARCHAR", kPlain, 2},
+    {"process", "BIGINT", kPlain, 2},
 };
 
 constexpr ColumnSpec kTimeline[] = {
@@ -103,10 +131,10 @@ constexpr auto kLayerNames = [] {
   return names;
 }();
 
-std::string column_sql(const ColumnSpec& column, std::int64_t shift) {
+std::string column_sql(const ColumnSpec& column, std::int64_t shift, int schema) {
   const std::string name = sql::quote_identifier(column.name);
   std::string value = name;
-  if (column.role == kAbsent) value = "NULL";
+  if (column.role == kAbsent || column.since > schema) value = "NULL";
   if (column.role == kSelf) value = "coalesce(" + name + ", dur)";
   if (column.role == kTime && shift != 0) value += " + " + std::to_string(shift);
   return "CAST(" + value + " AS " + std::string(column.type) + ") AS " + name;
@@ -117,11 +145,12 @@ std::string column_sql(const ColumnSpec& column, std::int64_t shift) {
 std::span<const ViewSpec> recorded_views() { return kViews; }
 std::span<const std::string_view> layer_names() { return kLayerNames; }
 
-std::string select_from(const ViewSpec& view, std::string_view from, std::int64_t shift) {
+std::string select_from(const ViewSpec& view, std::string_view from, std::int64_t shift,
+                        int schema) {
   std::string text = "SELECT ";
   for (const ColumnSpec& column : view.columns) {
     if (&column != view.columns.data()) text += ", ";
-    text += column_sql(column, shift);
+    text += column_sql(column, shift, schema);
   }
   return text + " FROM " + std::string(from);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The SQL contract (schema 1) as data: the views over recorded tables, with their columns in order.
+// The SQL contract (schema 2) as data: the views over recorded tables, with their columns in order.
 // A view is made of what files and memory hold under these names; where there is nothing, it is
 // empty and has its types all the same.
 #pragma once
@@ -22,6 +22,7 @@ struct ColumnSpec {
   std::string_view name;
   std::string_view type;  // as DuckDB writes it
   ColumnRole role = ColumnRole::kPlain;
+  int since = 1;  // the schema that it came with: NULL in recordings of an earlier one
 };
 
 struct ViewSpec {
@@ -34,9 +35,10 @@ struct ViewSpec {
 // The layers that exist, top down.
 [[nodiscard]] std::span<const std::string_view> layer_names();
 
-// SELECT of the view's columns from a table expression, times moved by `shift` ns.
+// SELECT of the view's columns from a table expression that holds those of `schema`, times moved by
+// `shift` ns.
 [[nodiscard]] std::string select_from(const ViewSpec& view, std::string_view from,
-                                      std::int64_t shift);
+                                      std::int64_t shift, int schema);
 
 // SELECT that gives no row of the right types.
 [[nodiscard]] std::string select_nothing(const ViewSpec& view);

@@ -129,25 +129,27 @@ std::string list_sql(const std::string& map) {
 // What copies put into other files, as Decoder::Rows::sum_target adds it up.
 std::string targets_sql() {
   static const std::string kCopies = layer_sql("@copies");
-  return "SELECT host, layer, name, 'write' AS category, args['to'] AS file, pid, 0 AS calls, 0 AS "
-         "errors, 0 AS dur, 0 AS self, 0 AS dur_min, 0 AS dur_max, CAST(sum(bytes) AS BIGINT) AS "
+  return "SELECT host, layer, name, 'write' AS category, args['to'] AS file, pid, program, 0 AS "
+         "calls, 0 AS errors, 0 AS dur, 0 AS self, 0 AS dur_min, 0 AS dur_max, CAST(sum(bytes) AS "
+         "BIGINT) AS "
          "bytes, min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "false") + " AS hist, " + buckets_sql("bytes", "true") +
          " AS sizes FROM events WHERE bytes > 0 AND " + kCopies +
-         " GROUP BY host, layer, name, args['to'], pid";
+         " GROUP BY host, layer, name, args['to'], pid, program";
 }
 
 std::string summary_sql() {
   return "CREATE OR REPLACE TEMP TABLE own_summary AS SELECT * REPLACE (" + list_sql("hist") +
          " AS hist, " + list_sql("sizes") +
-         " AS sizes) FROM (SELECT host, layer, name, category, file, pid, count(*) AS calls, "
+         " AS sizes) FROM (SELECT host, layer, name, category, file, pid, program, "
+         "CAST(NULL AS BIGINT) AS process, count(*) AS calls, "
          "count(error) AS errors, CAST(sum(dur) AS BIGINT) AS dur, CAST(sum(self) AS BIGINT) AS "
          "self, min(dur) AS dur_min, max(dur) AS dur_max, CAST(sum(bytes) AS BIGINT) AS bytes, "
          "min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "true") + " AS hist, " +
          buckets_sql("bytes", "bytes IS NOT NULL AND error IS NULL") +
-         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid UNION ALL BY "
-         "NAME " +
+         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid, program "
+         "UNION ALL BY NAME " +
          targets_sql() +
          ") UNION ALL BY NAME "
          "SELECT host, layer, name, category, file, pid, calls, errors, dur, dur AS self, "
@@ -170,13 +172,13 @@ constexpr char kAccess[] = R"(
            "offset" - coalesce(own, last) AS distance
     FROM lives WHERE "offset" >= 0 AND bytes > 0
     WINDOW own AS (PARTITION BY host, pid, tid, file, fd, writes, opened ORDER BY ts),
-           whole AS (PARTITION BY host, layer, name, category, file, pid ORDER BY tid, ts),
-           before AS (PARTITION BY host, layer, name, category, file, pid ORDER BY tid, ts
+           whole AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts),
+           before AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts
                       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
   steps AS (
     SELECT *, CASE WHEN distance IS NULL OR ("offset" = 0 AND (own IS NULL OR own = farthest)) THEN 0
                    ELSE distance END AS gap FROM moves)
-  SELECT host, layer, name, category, file, pid, count(*) AS positioned,
+  SELECT host, layer, name, category, file, pid, program, count(*) AS positioned,
          count(*) FILTER (gap = 0) AS consecutive, count(*) FILTER (gap > 0) AS forward,
          count(*) FILTER (gap <> 0 AND gap = before) AS strided,
          count(*) FILTER ("offset" % 4096 <> 0) AS misaligned, max(stop) AS extent
@@ -205,7 +207,7 @@ std::string summary_view_sql(bool positions) {
                     " FROM own_summary s";
   if (!positions) return sql;
   sql += " LEFT JOIN own_access a ON true";
-  for (const char* key : {"host", "layer", "name", "category", "file", "pid"})
+  for (const char* key : {"host", "layer", "name", "category", "file", "pid", "program"})
     sql += fmt::format(" AND a.{0} IS NOT DISTINCT FROM s.{0}", key);
   return sql;
 }

@@ -59,20 +59,24 @@ std::string parquet_source(const std::vector<std::string>& files) {
 // The parts of a view that stand behind each other.
 std::vector<std::string> branches_of(const ViewSpec& view, const std::vector<Part>& parts,
                                      const std::vector<std::int64_t>& shifts) {
-  std::map<std::int64_t, std::vector<std::string>> files_by_shift;  // few statements for many ranks
+  // By shift and schema: few statements for many ranks.
+  std::map<std::pair<std::int64_t, int>, std::vector<std::string>> files_alike;
   std::vector<std::string> branches;
   std::vector<std::string> tails;  // behind what was packed before, as time goes
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto files = parts[i].files.find(std::string(view.name));
     if (files != parts[i].files.end()) {
-      std::vector<std::string>& list = files_by_shift[shifts[i]];
+      std::vector<std::string>& list = files_alike[{shifts[i], parts[i].manifest.schema}];
       for (const trace::DataFile& file : files->second) list.push_back(file.source);
     }
     const bool in_tail = parts[i].tail != nullptr && tail_has(view.name);
-    if (in_tail) tails.push_back(select_from(view, tail_table(i, view.name), shifts[i]));
+    if (in_tail)
+      tails.push_back(
+          select_from(view, tail_table(i, view.name), shifts[i], trace::kSchemaVersion));
   }
-  for (const auto& [shift, files] : files_by_shift) {
-    if (!files.empty()) branches.push_back(select_from(view, parquet_source(files), shift));
+  for (const auto& [alike, files] : files_alike) {
+    const auto& [shift, schema] = alike;
+    if (!files.empty()) branches.push_back(select_from(view, parquet_source(files), shift, schema));
   }
   branches.insert(branches.end(), tails.begin(), tails.end());
   return branches;
@@ -101,7 +105,8 @@ void set_aside(sql::Connection& connection, const ViewSpec& view, Part& part) {
   if (found == part.files.end()) return;
   std::erase_if(found->second, [&](const trace::DataFile& file) {
     const std::string from = "read_parquet([" + sql::quote_literal(file.source) + "])";
-    const Result<Table> opened = connection.query(select_from(view, from, 0) + " LIMIT 0");
+    const Result<Table> opened =
+        connection.query(select_from(view, from, 0, part.manifest.schema) + " LIMIT 0");
     if (!opened)
       part.damaged.push_back({.path = file.path, .reason = reason_without(opened.error(), file)});
     return !opened.has_value();

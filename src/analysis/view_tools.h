@@ -55,7 +55,8 @@ Result<TimeBase> time_base(Store& store);
 [[nodiscard]] Value percent_of(std::int64_t part, std::int64_t whole);  // NULL of nothing
 
 // Columns of the summary that reports can be grouped by.
-inline constexpr std::string_view kGroups[] = {"layer", "name", "category", "file", "pid", "host"};
+inline constexpr std::string_view kGroups[] = {"layer", "name", "category", "file",
+                                               "pid",   "host", "program"};
 
 // A line of `count` points: values at their places, and `between` where there is none.
 [[nodiscard]] List dense(const Value& places, const Value& values, std::int64_t count,

@@ -116,7 +116,7 @@ Status add_causes(Store& store, const TimeBase& base, std::vector<std::string>& 
   FATHOM_ASSIGN(const std::vector<Cause> found, causes(store));
   bool first = true;
   for (const Cause& cause : found) {
-    if (!first && share(cause.self, base.thread_time) < kWorthSaying) break;
+    if (!first && share(cause.self, std::min(base.wall, base.thread_time)) < kWorthSaying) break;
     words.push_back(fmt::format("{} {} took {}{}{}: {}.", cause.layer, cause.name,
                                 ns_text(cause.self), shares(cause.self, base, first),
                                 cause.has_inside ? ", excluding nested calls" : "",

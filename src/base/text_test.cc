@@ -62,7 +62,7 @@ TEST(Units, Nanoseconds) {
   };
   for (const Case& c : {Case{0, "0 ns"}, Case{999, "999 ns"}, Case{1500, "1.50 us"},
                         Case{999'999, "1.00 ms"}, Case{23.44e6, "23.4 ms"}, Case{61e9, "61.0 s"},
-                        Case{3599.9e9, "3600 s"}, Case{7500e9, "2h 05m"}}) {
+                        Case{3599.9e9, "3600 s"}, Case{3600e9, "1h 00m"}, Case{7500e9, "2h 05m"}}) {
     EXPECT_EQ(human_ns(c.in), c.want) << c.in;
   }
 }

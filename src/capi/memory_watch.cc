@@ -8,30 +8,14 @@
 #include <csignal>
 #include <utility>
 
-#include "base/memory.h"
-#include "base/text.h"
-
 namespace fathom::capi {
-namespace {
-
-constexpr std::chrono::milliseconds kLook{20};
-constexpr std::uint64_t kLeast = 16ULL << 20U;     // less is not enough to open anything
-constexpr std::uint64_t kOwnRoom = 128ULL << 20U;  // what we need beside the database
-
-}  // namespace
-
-Result<std::uint64_t> memory_limit(const char* text) {
-  if (text == nullptr) return usable_memory() / 2;
-  const Result<std::uint64_t> bytes = parse_bytes(text);
-  if (bytes && *bytes >= kLeast) return *bytes;
-  return usage_error("memory '" + std::string(text) + "' is not a valid limit",
-                     "write it as 512MiB or 4GB, at least 16M");
+Result<MemoryLimit> memory_limit(const char* text) {
+  return text == nullptr ? Result<MemoryLimit>(MemoryLimit()) : MemoryLimit::parse("memory", text);
 }
 
-std::string memory_of_store(std::uint64_t limit) { return std::to_string(limit - limit / 5) + "B"; }
-
-MemoryWatch::MemoryWatch(std::uint64_t limit, std::function<void()> stop)
-    : limit_(limit), before_(own_memory("RssAnon:")), stop_(std::move(stop)) {
+MemoryWatch::MemoryWatch(MemoryLimit limit, std::function<void()> stop)
+    : limit_(limit), stop_(std::move(stop)) {
+  limit_.begin();
   sigset_t all;
   sigset_t former;
   sigfillset(&all);
@@ -56,16 +40,12 @@ void MemoryWatch::end() {
 
 void MemoryWatch::watch() {
   std::unique_lock lock(mutex_);
+  constexpr std::chrono::nanoseconds kLook{MemoryLimit::kLookNs};
   while (!ends_.wait_for(lock, kLook, [this] { return ended_; })) {
-    if (!passed_ && own_memory("RssAnon:") <= before_ + limit_ + kOwnRoom) continue;
+    if (!passed_ && !limit_.is_exceeded()) continue;
     passed_ = true;
     stop_();
   }
-}
-
-Error MemoryWatch::refusal() const {
-  return {Code::kIo, "the query needs more memory than " + human_bytes(static_cast<double>(limit_)),
-          "ask for a part of the recording, or open it with a larger memory"};
 }
 
 }  // namespace fathom::capi

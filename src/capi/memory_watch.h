@@ -7,26 +7,23 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
 #include <mutex>
-#include <string>
 #include <thread>
 
+#include "base/memory_limit.h"
 #include "base/result.h"
 
 namespace fathom::capi {
 
-// "2GB" as bytes; nullptr: half of what this process may have.
-Result<std::uint64_t> memory_limit(const char* text);
-// What of the limit the database may take, as StoreOptions::memory wants it.
-[[nodiscard]] std::string memory_of_store(std::uint64_t limit);
+// "2GB"; nullptr: half of what this process may have.
+Result<MemoryLimit> memory_limit(const char* text);
 
 class MemoryWatch {
  public:
   // `stop` is called by another thread, again and again once the limit is passed: a question may
   // stand between two statements of the database.
-  MemoryWatch(std::uint64_t limit, std::function<void()> stop);
+  MemoryWatch(MemoryLimit limit, std::function<void()> stop);
   ~MemoryWatch() { end(); }
   MemoryWatch(const MemoryWatch&) = delete;
   MemoryWatch& operator=(const MemoryWatch&) = delete;
@@ -35,17 +32,16 @@ class MemoryWatch {
   template <class T>
   Result<T> judged(Result<T> outcome) {
     end();
-    if (passed_) return refusal();
+    if (passed_)
+      return limit_.refusal("ask for a part of the recording, or open it with a larger memory");
     return outcome;
   }
 
  private:
   void watch();
   void end();
-  [[nodiscard]] Error refusal() const;
 
-  std::uint64_t limit_;
-  std::uint64_t before_;  // bytes of this process when the question began
+  MemoryLimit limit_;
   std::function<void()> stop_;
   std::mutex mutex_;
   std::condition_variable ends_;

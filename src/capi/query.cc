@@ -29,7 +29,7 @@ struct fathom_recording {
   fathom::sql::Interrupter interrupter;
   std::vector<std::string> paths;
   int threads;
-  std::uint64_t memory;
+  fathom::MemoryLimit memory;
   std::mutex parts_mutex;
   std::list<fathom::sql::Interrupter> parts = {};  // of reports on parts that are being made
 };
@@ -37,7 +37,7 @@ struct fathom_recording {
 struct fathom_rows {
   std::optional<fathom::sql::Cursor> cursor;  // nothing once an Arrow stream has it
   fathom::sql::Interrupter interrupter;
-  std::uint64_t memory;
+  fathom::MemoryLimit memory;
 };
 
 namespace {
@@ -134,10 +134,10 @@ Result<sql::Parameters> parameters_of(const fathom_value* values, size_t count) 
 }
 
 Result<analysis::Store> open_store(const std::vector<std::string>& names, int threads,
-                                   std::uint64_t memory) {
-  return analysis::Store::open(names, {.resolver = sources::function_names(),
-                                       .threads = threads,
-                                       .memory = capi::memory_of_store(memory)});
+                                   const MemoryLimit& memory) {
+  return analysis::Store::open(
+      names,
+      {.resolver = sources::function_names(), .threads = threads, .memory = memory.of_store()});
 }
 
 Result<analysis::RowFilter> filter_of(const fathom_report_options& given) {
@@ -200,7 +200,7 @@ fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
     const fathom_open_options known =
         known_options(options, {.size = sizeof known, .threads = 0, .memory = nullptr});
     const std::vector<std::string> names(paths, paths + count);
-    FATHOM_ASSIGN(const std::uint64_t memory, capi::memory_limit(known.memory));
+    FATHOM_ASSIGN(const MemoryLimit memory, capi::memory_limit(known.memory));
     FATHOM_ASSIGN(analysis::Store store, open_store(names, known.threads, memory));
     const sql::Interrupter interrupter = store.interrupter();
     return new fathom_recording{{}, std::move(store), interrupter, names, known.threads, memory,

@@ -8,6 +8,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/hz_option.h"
 #include "cli/parser.h"
 #include "cli/share_option.h"
 #include "cli/tell.h"
@@ -72,8 +73,7 @@ Result<int> run(Parser& parser) {
   parser.flag("--ended", options.ended,
               "assume that all programs have ended; needed if they ran on another machine or in "
               "another container");
-  parser.option("--sample-resources,--hz", options.hz, "HZ",
-                "resource samples per second (default: 10)");
+  declare_hz(parser, options.hz);
   declare_share(parser, share);
   parser.option("--dftracer", files.dftracer, "LOG",
                 "write DFTracer files as LOG-… for programs that asked for them");
@@ -82,6 +82,7 @@ Result<int> run(Parser& parser) {
   parser.flag("-q,--quiet", quiet, "print no messages of Fathom's own");
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
+  FATHOM_TRY(check_hz(options.hz));
   FATHOM_ASSIGN(options.share, shared_group(parser, share));
   FATHOM_TRY(make_absolute(files));
   files.ended = options.ended;

@@ -95,6 +95,9 @@ Status check(const render::ExporterDef& exporter, const Options& options) {
   if (!exporter.parts.empty() && (options.output == "-" || !options.split.empty()))
     return usage_error("format " + options.format + " is a directory of files",
                        "name it with -o, and leave --split out");
+  if (!options.table.empty() && !exporter.of_table)
+    return usage_error("format " + options.format + " is not made of one table",
+                       "leave --table out, or use --format csv or parquet");
   const bool of_rows = exporter.of_rows;
   if (!of_rows && (options.anonymize || !options.split.empty()))
     return usage_error("format " + options.format + " supports neither --anonymize nor --split",

@@ -26,7 +26,7 @@ std::vector<std::pair<std::string, std::string>> format_help() {
 
 Result<int> run(Parser& parser) {
   std::vector<std::string> files;
-  std::string output, share;
+  std::string output, share, max_size;
   analysis::ImportOptions options;
   parser.positionals("FILE", files,
                      "traces of one format, plain or gzip; they become one recording");
@@ -35,12 +35,20 @@ Result<int> run(Parser& parser) {
                 "format of the files, see below (default: detected from the first file)");
   parser.list("Formats", format_help());
   parser.flag("--force", options.replace, "replace an existing recording");
+  parser.option("--max-size", max_size, "SIZE",
+                "stop if the recording becomes larger than this (default: half of the free space)");
   declare_share(parser, share);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   FATHOM_ASSIGN(const std::optional<gid_t> group, shared_group(parser, share));
   if (files.empty()) return usage_error("no file was given", "fathom import FILE… -o TRACE");
   if (output.empty()) return usage_error("no output was given", "name the recording with -o TRACE");
+  if (parser.given("--max-size")) {
+    const Result<std::uint64_t> bytes = parse_bytes(max_size);
+    if (!bytes || *bytes == 0)
+      return usage_error("--max-size '" + max_size + "' is not a size", "write it as 512M or 4G");
+    options.max_bytes = *bytes;
+  }
   FATHOM_TRY(import_with_words(files, output, options));
   if (group) FATHOM_TRY(share_with(output, *group));
   return 0;

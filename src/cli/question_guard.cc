@@ -11,13 +11,13 @@
 #include <ctime>
 #include <limits>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/scratch.h"
 #include "base/text.h"
 #include "cli/tell.h"
@@ -26,9 +26,7 @@ namespace fathom::cli {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLookNs = 20'000'000;       // between two looks at memory
-constexpr std::int64_t kGraceNs = 1'000'000'000;   // for a question to end by itself
-constexpr std::uint64_t kOwnRoom = 128ULL << 20U;  // what we need beside the database
+constexpr std::int64_t kGraceNs = 1'000'000'000;  // for a question to end by itself
 
 enum class Ended : std::uint8_t { kNot, kBySignal, kByTime, kByMemory };
 
@@ -39,7 +37,8 @@ void bound_mapped_memory(std::uint64_t allowed) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_DATA, &limit) != 0) return;
   const std::uint64_t threads = std::max(1U, std::thread::hardware_concurrency());
-  const rlim_t most = own_memory("VmData:") + 2 * allowed + kOwnRoom + threads * kStack;
+  const rlim_t most =
+      own_memory("VmData:") + 2 * allowed + MemoryLimit::kOwnRoom + threads * kStack;
   limit.rlim_cur = std::min(limit.rlim_max, std::min(limit.rlim_cur, most));
   (void)::setrlimit(RLIMIT_DATA, &limit);
 }
@@ -74,7 +73,6 @@ class Guard {
 
  private:
   void watch();
-  [[nodiscard]] bool needs_more_than(std::uint64_t room) const;
   void end(Ended how, int number);
   [[noreturn]] void end_at_once();
   [[nodiscard]] Error reason() const;
@@ -83,7 +81,7 @@ class Guard {
   sigset_t signals_{};
   bool begun_ = false;
   QuestionLimits limits_;
-  std::optional<std::uint64_t> first_bytes_;  // of memory, when the first store was open
+  MemoryLimit memory_;  // begins when the first store is open
   std::vector<sql::Interrupter> interrupters_;
   std::int64_t deadline_ns_ = kNever;
   std::int64_t paused_ns_ = 0;  // since when; 0: not
@@ -97,7 +95,7 @@ void Guard::begin(const QuestionLimits& limits) {
   if (begun_) return;
   begun_ = true;
   limits_ = limits;
-  if (limits_.memory_bytes == 0) limits_.memory_bytes = usable_memory() / 2;
+  memory_ = MemoryLimit(limits.memory_bytes);
   if (limits.timeout_ns != 0) deadline_ns_ = now_monotonic_ns() + limits.timeout_ns;
   signals_ = ending_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
@@ -107,15 +105,14 @@ void Guard::begin(const QuestionLimits& limits) {
 void Guard::add(const analysis::Store& store) {
   const std::scoped_lock lock(mutex_);
   interrupters_.push_back(store.interrupter());
-  if (first_bytes_) return;
-  first_bytes_ = own_memory("RssAnon:");
-  bound_mapped_memory(limits_.memory_bytes);
+  if (memory_.has_begun()) return;
+  memory_.begin();
+  bound_mapped_memory(memory_.bytes());
 }
 
-// Values of a single cell, and some of its threads' own, the database does not count.
 std::string Guard::memory_of_store() {
   const std::scoped_lock lock(mutex_);
-  return std::to_string(limits_.memory_bytes - limits_.memory_bytes / 5) + "B";
+  return memory_.of_store();
 }
 
 void Guard::pause() {
@@ -131,7 +128,7 @@ void Guard::go_on() {
 
 void Guard::watch() {
   for (;;) {
-    const timespec look{0, kLookNs};
+    const timespec look{0, MemoryLimit::kLookNs};
     const int number = ::sigtimedwait(&signals_, nullptr, &look);
     const std::scoped_lock lock(mutex_);
     const std::int64_t now = now_monotonic_ns();
@@ -139,16 +136,11 @@ void Guard::watch() {
     if ((number > 0 && ended_ != Ended::kNot) || now >= end_at_once_ns_) end_at_once();
     if (number > 0) end(Ended::kBySignal, number);
     // Who is to end and takes more all the same would have it within the grace.
-    if (ended_ != Ended::kNot && needs_more_than(2 * kOwnRoom)) end_at_once();
+    if (ended_ != Ended::kNot && memory_.is_exceeded(2)) end_at_once();
     if (ended_ != Ended::kNot) continue;
     if (paused_ns_ == 0 && now >= deadline_ns_) end(Ended::kByTime, 0);
-    if (needs_more_than(kOwnRoom)) end(Ended::kByMemory, 0);
+    if (memory_.is_exceeded()) end(Ended::kByMemory, 0);
   }
-}
-
-// Beside the limit.
-bool Guard::needs_more_than(std::uint64_t room) const {
-  return first_bytes_ && own_memory("RssAnon:") > *first_bytes_ + limits_.memory_bytes + room;
 }
 
 void Guard::end(Ended how, int number) {
@@ -176,10 +168,7 @@ Error Guard::reason() const {
             "the query took more time than " + human_ns(static_cast<double>(limits_.timeout_ns)),
             "raise --timeout"};
   }
-  return {
-      Code::kIo,
-      "the query needs more memory than " + human_bytes(static_cast<double>(limits_.memory_bytes)),
-      limits_.has_option ? "raise --memory" : "ask for a part of the recording"};
+  return memory_.refusal(limits_.has_option ? "raise --memory" : "ask for a part of the recording");
 }
 
 Error Guard::explained(Error error) {
@@ -196,30 +185,19 @@ int Guard::stopped_by() {
   return signal_;
 }
 
-Error not_a_limit(const std::string& option, const std::string& text, const std::string& form) {
-  return usage_error(option + " '" + text + "' is not a valid limit", "write it as " + form);
-}
-
 }  // namespace
-
-Result<std::uint64_t> memory_limit_of(const std::string& text) {
-  constexpr std::uint64_t kLeast = 16ULL << 20U;  // less is not enough to open anything
-  const Result<std::uint64_t> bytes = parse_bytes(text);
-  if (!bytes || *bytes < kLeast)
-    return not_a_limit("--memory", text, "512MiB or 4GB, at least 16M");
-  return *bytes;
-}
 
 Result<std::int64_t> timeout_of(const std::string& text) {
   const Result<std::int64_t> ns = parse_duration(text);
-  if (!ns || *ns <= 0) return not_a_limit("--timeout", text, "30s, 5m or 1h");
-  return *ns;
+  if (ns && *ns > 0) return *ns;
+  return usage_error("--timeout '" + text + "' is not a valid limit", "write it as 30s, 5m or 1h");
 }
 
 Result<QuestionLimits> memory_limits(const Parser& parser, const std::string& memory) {
   QuestionLimits limits{.has_option = true};
   if (parser.given("--memory")) {
-    FATHOM_ASSIGN(limits.memory_bytes, memory_limit_of(memory));
+    FATHOM_ASSIGN(const MemoryLimit limit, MemoryLimit::parse("--memory", memory));
+    limits.memory_bytes = limit.bytes();
   }
   return limits;
 }

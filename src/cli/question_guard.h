@@ -19,8 +19,7 @@ struct QuestionLimits {
   bool has_option = false;         // whether the command takes --memory
 };
 
-// "--memory 2GB" as bytes, and "--timeout 30s" as nanoseconds. What is no limit is a usage error.
-Result<std::uint64_t> memory_limit_of(const std::string& text);
+// "--timeout 30s" as nanoseconds. What is no limit is a usage error.
 Result<std::int64_t> timeout_of(const std::string& text);
 // Of a command with --memory, whose text this is.
 Result<QuestionLimits> memory_limits(const Parser& parser, const std::string& memory);

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/hz_option.h"
 #include "cli/parser.h"
 #include "cli/run_summary.h"
 #include "cli/share_option.h"
@@ -26,8 +27,6 @@
 
 namespace fathom::cli {
 namespace {
-
-constexpr double kMostHz = 1000;
 
 struct Arguments {
   session::RunOptions options;
@@ -162,8 +161,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
       "--when-full", a.when_full, "HOW",
       "if that space is full: drop events and count them (drop, the default), or make the "
       "program wait (block)");
-  parser.option("--sample-resources,--hz", a.options.hz, "HZ",
-                "resource samples per second (default: 10)");
+  declare_hz(parser, a.options.hz);
   parse_kernel(parser, a);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
@@ -177,9 +175,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
     return usage_error("--when-full must be drop or block, not '" + a.when_full + "'");
   }
   a.options.block_when_full = a.when_full == "block";
-  if (!(a.options.hz > 0 && a.options.hz <= kMostHz)) {
-    return usage_error(fmt::format("--sample-resources must be above 0 and at most {}", kMostHz));
-  }
+  FATHOM_TRY(check_hz(a.options.hz));
   FATHOM_TRY(read_spool_max(a));
   return true;
 }

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <vector>
 
 #include "base/demangle.h"
@@ -44,7 +43,6 @@ using Sums = std::map<std::string, Sum, std::less<>>;
 
 struct Overview {
   Sums layers, functions, files;
-  std::set<std::int32_t> pids;
   std::int64_t events = 0;
 };
 
@@ -71,7 +69,6 @@ Overview overview_of(const trace::SummaryTable& summary, const trace::Strings& s
         .add(row);
     if (row.key.file != trace::kNoString)
       files[std::string(strings.view(row.key.file))][std::string(layer)].add(row);
-    if (row.key.pid != trace::kNull32) overview.pids.insert(row.key.pid);
     overview.events += row.calls;
   }
   for (const auto& [file, layers] : files) overview.files[file] = sum_of_layers(layers);
@@ -143,7 +140,7 @@ std::string remarks(const trace::Manifest& manifest) {
 std::string run_summary(const session::Ended& ended) {
   const trace::Manifest& manifest = ended.totals.manifest;
   const Overview overview = overview_of(ended.totals.summary, ended.strings);
-  const std::size_t processes = std::max<std::size_t>(1, overview.pids.size());
+  const std::size_t processes = std::max<std::size_t>(1, ended.totals.processes);
   std::string text = fmt::format(
       "fathom: {} wall time, {}, {}, {}\n",
       human_ns(static_cast<double>(manifest.duration_ns.value_or(0))),

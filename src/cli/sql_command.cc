@@ -63,8 +63,8 @@ class Printer {
     Table head = part;
     head.rows.resize(static_cast<std::size_t>(left_));
     left_ = 0;
-    cut_ = true;
     FATHOM_TRY(rows_.rows(head));
+    cut_ = true;                                 // only now: an output that fails is told
     return Error{Code::kInvalid, "enough", ""};  // ends the query; not told to anybody
   }
   Status finish() { return rows_.finish(); }

@@ -51,11 +51,12 @@ session::Settings given_settings(const Parser& parser, const Arguments& a) {
   session::Settings settings;
   auto text = a.texts.begin();
   auto list = a.lists.begin();
+  auto flag = a.flags.begin();
   for (const SettingKey& key : session::watch_keys()) {
     session::Setting setting{{}, option_of(key)};
     if (key.kind == SettingKey::Kind::kText) setting.values = {*text++};
     if (key.kind == SettingKey::Kind::kList) setting.values = *list++;
-    if (key.kind == SettingKey::Kind::kFlag) setting.values = {"true"};
+    if (key.kind == SettingKey::Kind::kFlag) setting.values = {*flag++ ? "true" : "false"};
     if (parser.given(option_of(key))) settings[std::string(key.name)] = std::move(setting);
   }
   return settings;

@@ -75,14 +75,16 @@ Status Export::write_parts(const RowFilter& filter, const WriteOne& write_one) {
 }
 
 Status Export::write_each_of(const Processes& processes, const RowFilter& filter,
-                             const WriteOne& write_one) {
+                             const WriteOne& write_one) const {
+  render::Anonymizer names(key_);
   std::set<std::string> hosts;
   for (const auto& [host, pid] : processes) hosts.insert(host);
   for (const auto& [host, pid] : processes) {
     RowFilter one = filter;
     one.host = host;
     one.pids = {pid};
-    const std::string part = (hosts.size() > 1 ? host + "-" : "") + std::to_string(pid);
+    const std::string shown(key_.empty() ? host : names.word(host));
+    const std::string part = (hosts.size() > 1 ? shown + "-" : "") + std::to_string(pid);
     FATHOM_TRY(write_one(part, std::move(one)));
   }
   return {};

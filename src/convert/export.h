@@ -31,8 +31,8 @@ class Export {
   Status write_file(const std::string& output, Writer writer, RowFilter filter);
   Status write_folder(const std::string& folder, RowFilter filter);
   Status write_parts(const RowFilter& filter, const WriteOne& write_one);
-  static Status write_each_of(const Processes& processes, const RowFilter& filter,
-                              const WriteOne& write_one);
+  [[nodiscard]] Status write_each_of(const Processes& processes, const RowFilter& filter,
+                                     const WriteOne& write_one) const;
 
   analysis::Store& store_;
   const render::ExporterDef& exporter_;

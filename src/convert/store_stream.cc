@@ -23,6 +23,13 @@ constexpr char kEventColumns[] =
     "SELECT ts, dur, host, pid, tid, rank, depth, fd, \"offset\", size, bytes, ret, device, "
     "stream, correlation, layer, name, entry, category, file, error, args FROM events";
 
+// A process or thread that was several programs is shown as the last of them: viewers know one name
+// for a number.
+constexpr char kLastImage[] =
+    " QUALIFY row_number() OVER (PARTITION BY host, pid ORDER BY start DESC NULLS LAST) = 1";
+constexpr char kLastThread[] =
+    " QUALIFY row_number() OVER (PARTITION BY host, pid, tid ORDER BY start DESC NULLS LAST) = 1";
+
 render::ExportEvent event_of(RowCells cells, std::vector<render::ExportArg>& args) {
   render::ExportEvent event;
   event.ts = cells.number_or_0();
@@ -104,7 +111,8 @@ std::string StoreStream::where(std::string_view view) const {
 
 Status StoreStream::processes(const std::function<Status(const render::ExportProcess&)>& use) {
   const std::string sql = "SELECT host, pid, ppid, rank, name, command FROM processes" +
-                          where("processes") + " AND pid IS NOT NULL ORDER BY host, pid, start";
+                          where("processes") + " AND pid IS NOT NULL" + kLastImage +
+                          " ORDER BY host, pid";
   return each_row(*store_, sql, [&](RowCells cells) {
     render::ExportProcess process;
     process.host = cells.text();
@@ -119,7 +127,8 @@ Status StoreStream::processes(const std::function<Status(const render::ExportPro
 
 Status StoreStream::threads(const std::function<Status(const render::ExportThread&)>& use) {
   const std::string sql = "SELECT host, pid, tid, name FROM threads" + where("threads") +
-                          " AND pid IS NOT NULL AND tid IS NOT NULL ORDER BY host, pid, tid";
+                          " AND pid IS NOT NULL AND tid IS NOT NULL" + kLastThread +
+                          " ORDER BY host, pid, tid";
   return each_row(*store_, sql, [&](RowCells cells) {
     render::ExportThread thread;
     thread.host = cells.text();
@@ -156,7 +165,8 @@ Status StoreStream::events(render::EventOrder order,
 
 Status StoreStream::counters(const std::function<Status(const render::ExportCounter&)>& use) {
   const std::string sql =
-      "SELECT ts, host, pid, tid, layer, name, unit, value FROM counters" + where("counters");
+      "SELECT ts, host, pid, tid, layer, name, unit, value FROM counters" + where("counters") +
+      " ORDER BY host NULLS FIRST, pid NULLS FIRST, tid NULLS FIRST, layer, name, ts";
   return each_row(*store_, sql, [&](RowCells cells) {
     render::ExportCounter counter;
     counter.ts = cells.number_or_0();

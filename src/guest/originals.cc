@@ -55,7 +55,8 @@ bool is_own(const char* symbol) { return starts_with(symbol, "fathom_"); }
 
 // Before glibc 2.34 these are in libraries of their own, which may come later.
 bool may_come_later(const char* symbol) {
-  return starts_with(symbol, "aio_") || starts_with(symbol, "lio_") || starts_with(symbol, "dl");
+  return starts_with(symbol, "aio_") || starts_with(symbol, "lio_") || starts_with(symbol, "dl") ||
+         same_text(symbol, "pthread_create");
 }
 
 // Originals whose functions this libc does not have.

@@ -112,6 +112,27 @@ void write_rank() {
   }
 }
 
+bool is_hex(char letter) {
+  return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+}
+
+// Engines name the control group of a container by its id, each with words of its own around it
+// (docker-ID.scope, libpod-ID.scope, kubepods/…/ID): the last 64 hexadecimal digits in a row.
+void write_container() {
+  constexpr long kDigits = 64;
+  const Scratch scratch;
+  if (scratch.text() == nullptr) return;
+  const int fd = sys_openat(AT_FDCWD, "/proc/self/cgroup", O_RDONLY, 0);
+  if (fd < 0) return;
+  const long length = raw_syscall(SYS_read, fd, as_long(scratch.text()), Scratch::kRoom);
+  sys_close(fd);
+  for (long end = length, run = 0; end > 0; end--) {
+    run = is_hex(scratch.text()[end - 1]) ? run + 1 : 0;
+    const bool whole = end == 1 || !is_hex(scratch.text()[end - 2]);
+    if (run == kDigits && whole) return write_meta("container", scratch.text() + end - 1, kDigits);
+  }
+}
+
 // The last of the handlers of exit() where we came with the program, behind all destructors.
 void process_exits(int status, void*) {
   const int error = errno;
@@ -174,6 +195,7 @@ void write_process_facts() {
     }
   }
   write_rank();
+  write_container();
 }
 
 uint64_t own_pid_namespace() {
@@ -260,11 +282,11 @@ unsigned obstacle_of_user() {
 
 }  // namespace
 
-void write_exec(int child, uint32_t file, unsigned flags) {
+void write_exec(int child, uint32_t file, unsigned flags, uint64_t begin) {
   flags |= obstacle_of_user();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  uint8_t* at = put_timed_head(FATHOM_KIND_EXEC, tls.last_depth, tick());
+  uint8_t* at = put_timed_head(FATHOM_KIND_EXEC, tls.last_depth, begin);
   at = fathom_put_varint(at, static_cast<uint64_t>(child));
   writer.commit(fathom_put_varint(fathom_put_varint(at, file), flags));
 }

@@ -258,7 +258,7 @@ void leave_thread() {
   const Quiet quiet;
   Thread* block = tls.thread;
   if (block == nullptr) return;
-  if (guest.live->on[FATHOM_SOURCE_RUNTIME] && tls.cursor.segment != nullptr) {
+  if (guest.live->on[FATHOM_SOURCE_RUNTIME] && (tls.cursor.segment != nullptr || block->told)) {
     if (block->ordinal != 0) write_thread_name();
     write_timed(FATHOM_KIND_THREAD_END);
   }

@@ -119,6 +119,7 @@ struct Thread : Identity {
   uint32_t frame_count;             // may exceed its room, too
   uint8_t frame_level;              // levels that are open for frames which run
   uint8_t farewells;                // rounds of destructors that have gone by
+  bool told;                        // that it began: then its end is told, too
   struct RangeStack* ranges;        // of NVTX, made when first needed
   uint32_t range_count;
   uint64_t gpu_place;        // what is current of a GPU's driver, 0: not asked yet
@@ -328,7 +329,7 @@ uint32_t define_site(const char* name, const char* category, const char* file, u
 
 void prepare_fork();  // in the parent, before a child may be made
 void attach_child();  // in the child
-void write_exec(int child, uint32_t file, unsigned flags);
+void write_exec(int child, uint32_t file, unsigned flags, uint64_t begin);
 void write_exec_failed();
 void write_waited(int pid, int status);
 void write_process_end(int status, bool known);

@@ -184,6 +184,10 @@ void enter_world() {
   if (guest.attached) return;
   std::string pattern = (std::filesystem::temp_directory_path() / "guest-test-XXXXXX").string();
   ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+  // Makers of pools take turns by a lock on it; its page is the mapping above.
+  const int run_file = open((pattern + "/" FATHOM_RUN_FILE).c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_GE(run_file, 0);
+  close(run_file);
   header.tick_source = FATHOM_TICK_COUNTER;
   attach(pattern, &header, getpid());
 }
@@ -230,7 +234,13 @@ uint64_t losses(unsigned source, unsigned reason) {
 NoMorePools::NoMorePools() { __atomic_store_n(&header.spool_max, 1, __ATOMIC_RELAXED); }
 NoMorePools::~NoMorePools() {
   __atomic_store_n(&header.spool_max, 0, __ATOMIC_RELAXED);
-  usleep(20000);  // a refusal is remembered for 10 ms
+  outlast_refusals();
+}
+
+void outlast_refusals() {
+  constexpr uint64_t kRemembered = 10'000'000;
+  const uint64_t until = clock_ns(CLOCK_MONOTONIC_COARSE) + kRemembered;
+  while (clock_ns(CLOCK_MONOTONIC_COARSE) < until) usleep(1000);
 }
 
 }  // namespace testing

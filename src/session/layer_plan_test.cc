@@ -87,6 +87,7 @@ TEST(LayerPlan, GoesOnWithoutWhatTheMachineLacks) {
   const Result<LayerPlan> nothing = plan_layers("vfs", without_vfs);
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().code, Code::kUnsupported);
+  EXPECT_EQ(nothing.error().message, "layer vfs cannot be recorded: no such hook");
 }
 
 TEST(LayerPlan, SaysWhatOfALayerIsMissing) {

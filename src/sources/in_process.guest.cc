@@ -105,6 +105,7 @@ FATHOM_SOURCE_ROWS(ROW)
 #undef ROW
 
 extern const Bindings kProcessBindings;
+extern const Bindings kThreadBindings;
 extern const Bindings kRightsBindings;
 extern const Bindings kConfinementBindings;
 extern const Bindings kDftracerBindings;
@@ -120,6 +121,7 @@ const Bindings* const kAllBindings[] = {
 #undef ROW
         & kLoaderBindings,
     &kProcessBindings,
+    &kThreadBindings,
     &kRightsBindings,
     &kDftracerBindings,
     &kConnectBindings,

@@ -7,6 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
+from jobs import may_take
 from kit import COUNT, LOSSES, Box, Skipped, check, check_true
 
 LOOKS = "name = 'pread' AND size = 13"
@@ -160,10 +161,12 @@ def stepping(box: Box, act: str) -> None:
         check(f"{subject}: losses", 0, losses)
 
 
+@may_take(1800)
 def test_forks_at_every_instruction(box: Box) -> None:
     stepping(box, "fork")
 
 
+@may_take(1800)
 def test_records_at_every_instruction(box: Box) -> None:
     stepping(box, "write")
 

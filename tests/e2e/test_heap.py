@@ -6,6 +6,7 @@ import platform
 import sys
 from typing import Any
 
+from jobs import may_take
 from kit import Box, Skipped, check, check_true, write_run_header
 
 HEAP = ("--layers", "+heap")
@@ -163,6 +164,7 @@ def test_segments_that_are_left(box: Box) -> None:
     check("regions", 300_000, box.count("name = 'fill'"))
 
 
+@may_take(1800)  # seconds on a machine with room for it; each instruction is a signal
 def test_handlers_at_every_instruction(box: Box) -> None:
     """A handler fills the segment, or forks, wherever a call is being added; nobody packs meanwhile."""
     needs_heap(box)

@@ -2,6 +2,7 @@
 """A recording that somebody sent: looking at it changes nothing, follows no link, and always ends."""
 
 import contextlib
+import gzip
 import json
 import multiprocessing
 import os
@@ -369,3 +370,25 @@ def test_long_names_take_no_more_than_the_limit(box: Box) -> None:
         words = [box.trace if word == "TRACE" else word for word in command]
         check_memory(box, *small, box.kit.fathom, *words)
     check("export", 3, check_memory(box, *small, box.kit.fathom, "export", box.trace, "--format", "chrome", "-o", "-"))
+
+
+def test_a_file_that_unpacks_to_a_whole_disk(box: Box) -> None:
+    """An import stops at half of the free space, or at --max-size, says so, and leaves nothing behind."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        raise Skipped("a mount namespace needs root and unshare")
+    event = '{{"name":"read","cat":"POSIX","pid":7,"tid":8,"ts":{},"dur":{},"ph":"X","args":{{"fname":"/x/{}"}}}}\n'
+    lines = [event.format(number * 7, number * number % 1009, hash(str(number))) for number in range(60_000)]
+    (box.dir / "large.pfw.gz").write_bytes(gzip.compress("".join(["[\n", *lines]).encode()))
+    script = """
+        mkdir small && mount -t tmpfs -o size=1m none small
+        status=0; TMPDIR=$PWD/small "$FATHOM" report large.pfw.gz || status=$?
+        ls -A small; exit $status
+    """
+    process = box.start("unshare", "-m", "sh", "-ec", script, env={"FATHOM": str(box.kit.fathom)})
+    left, words = box.finish(process, 3)
+    check("left in TMPDIR", b"", left)
+    check_true(f"{words!r} says what to do", b", half of the free space there; " in words and b"--max-size" in words)
+    box.fathom("import", "large.pfw.gz", "--max-size", "100k", "-o", box.trace, status=3)
+    check("left of the import", [], [path for path in box.root.iterdir() if "trace.fathom" in path.name])
+    box.fathom("import", "large.pfw.gz", "--max-size", "100M", "-o", box.trace)
+    box.fathom("import", "large.pfw.gz", "--max-size", "much", "-o", box.trace, status=2)

@@ -463,6 +463,7 @@ def test_rolling(box: Box) -> None:
     daemon = Daemon(box, "--roll-time", "1s", "--keep", "1")
     box.wait_for("two to be left", lambda: len(list(folder.iterdir())) == 2)
     check_true("dropped ones are counted", daemon.status()["dropped"] >= len(parts) - 1)
+    box.wait_for("recordings to be counted", lambda: daemon.status()["recordings"] >= 2)
     daemon.stop()
     box.trace = max(folder.iterdir())
     facts = dict(box.rows("SELECT key, value FROM run WHERE key LIKE 'watch.%'"))

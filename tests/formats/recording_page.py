@@ -87,7 +87,7 @@ def test_recording_page_has_every_key_of_the_manifest(root: Path) -> None:
     seen: Set[str] = set()
     for trace in made_recordings(root):
         manifest = json.loads((trace / "manifest.json").read_text())
-        expect(f"schema of {trace.name}", 1, manifest["schema"])
+        expect(f"schema of {trace.name}", 2, manifest["schema"])
         seen |= set(keys_of(manifest, ""))
     table = tables_of_page()["manifest.json"]
     expect("keys that the page does not name", [], sorted(seen - {word(row[0]) for row in table}))
@@ -147,6 +147,37 @@ def columns_in_sql(trace: Path, view: str) -> Dict[str, str]:
     return rows(trace, f"SELECT {kinds} FROM {view}")[0]
 
 
+LATER = {"events": ["program"], "summary": ["program", "process"], "processes": ["nspid", "image", "process"]}
+
+
+def make_schema_1(trace: Path) -> None:
+    """As an older Fathom wrote it: without the columns that came later."""
+    with duck.Database(BUILD / "libduckdb.so") as database:
+        for table, columns in LATER.items():
+            for path in parquet_files([trace], table):
+                old = path.with_suffix(".old")
+                kept = f"SELECT * EXCLUDE ({', '.join(columns)}) FROM '{path}'"
+                database.rows(f"COPY ({kept}) TO '{old}' (FORMAT parquet)")
+                old.rename(path)
+    manifest = json.loads((trace / "manifest.json").read_text())
+    (trace / "manifest.json").write_text(json.dumps({**manifest, "schema": 1}))
+
+
+def test_recording_of_schema_1_is_read(root: Path) -> None:
+    old, new = root / "old.fathom", root / "new.fathom"
+    for trace in (old, new):
+        ran(FATHOM, "run", "-q", "-o", trace, "--", "sh", "-c", "cat /etc/hostname; exit 0")
+    make_schema_1(old)
+    count = "SELECT count(*) AS events, count(program) AS named FROM events"
+    (alone,) = rows(old, count)
+    expect("programs that an old recording names", "0", str(alone["named"]))
+    (both,) = rows(root, count)
+    expect("programs of a new one beside it", str(both["named"]), str(int(both["events"]) - int(alone["events"])))
+    text = ran(FATHOM, "report", old)
+    expect("processes in its first sentence", True, " 2 processes, " in text)
+    ran(FATHOM, "report", old, "processes")
+
+
 def patterns_of(table: Table) -> List["re.Pattern[str]"]:
     """`events-N.parquet` as a pattern. Words in capital letters stand for something."""
     names = [name for row in table for name in re.findall(r"`([^`]+)`", row[0])]
@@ -179,5 +210,5 @@ def test_recording_page_names_every_file(root: Path) -> None:
 
 def test_recording_page_has_the_version_of_the_code(root: Path) -> None:
     found = [match[1] for path in (TOP / "src").rglob("manifest.h") if (match := VERSION.search(path.read_text()))]
-    expect("kSchemaVersion", ["1"], found)
-    expect("title", "# The recording, schema 1", PAGE.read_text().splitlines()[0])
+    expect("kSchemaVersion", ["2"], found)
+    expect("title", "# The recording, schema 2", PAGE.read_text().splitlines()[0])

@@ -123,6 +123,8 @@ def test_pools(root: Path) -> None:
         run_program(root / how, "2", how)
         wait_for(wanted, root / how, "TRAIN", "IO", "LOOP")
         expect("preads", 25, table_of(root / how)[("pread64", "POSIX")])
+        # None of a child by vfork, as which Python starts spawned workers and their tracker.
+        expect("files of the program and its two workers at most", True, len(list((root / how).glob("log*"))) <= 3)
 
 
 def test_settings_of_yaml(root: Path) -> None:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one place that knows yaml-cpp. It throws; nothing of that leaves this file.
+// Parses budget files. This is the only file that uses yaml-cpp, whose exceptions become Errors
+// here.
 #include "analysis/check/budget.h"
 
 #include <fmt/format.h>
@@ -13,10 +14,10 @@
 namespace fathom::analysis {
 namespace {
 
-constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a larger one by hand
-constexpr char kForm[] = "docs/budget.md shows the form";
+constexpr std::size_t kMaxFileBytes = 1U << 20U;  // budget files are written by hand
+constexpr char kForm[] = "see docs/budget.md for the format";
 
-// A text value of a budget, and where it goes.
+// A key whose value is a string, and the member that stores it.
 struct TextKey {
   std::string_view key;
   std::string Budget::*place;
@@ -31,7 +32,7 @@ std::size_t line_of(const YAML::Node& node) {
   return static_cast<std::size_t>(std::max(node.Mark().line, 0)) + 1;
 }
 
-// One budget while it is read: limits need the unit of what is measured, which may follow them.
+// A budget that is being parsed. Limits are parsed last, because their unit depends on the measure.
 struct Draft {
   Budget budget;
   std::optional<YAML::Node> max, min, severity;
@@ -42,18 +43,19 @@ class Reader {
   explicit Reader(const std::string& where) : where_(where) {}
 
   Result<std::vector<Budget>> read(const YAML::Node& document) {
-    if (!document.IsMap()) return wrong(1, "a budget file is a mapping with the key 'budgets'");
+    if (!document.IsMap())
+      return wrong(1, "a budget file must be a mapping with the key 'budgets'");
     YAML::Node list;
     bool found = false;
     for (const auto& entry : document) {
       FATHOM_ASSIGN(const std::string key, key_of(entry.first));
       if (key != "budgets") return wrong(line_of(entry.first), "unknown key '" + key + "'");
-      if (found) return wrong(line_of(entry.first), "'budgets' stands here twice");
+      if (found) return wrong(line_of(entry.first), "duplicate key 'budgets'");
       found = true;
       list = entry.second;
     }
     if (!found || !list.IsSequence() || list.size() == 0) {
-      return wrong(found ? line_of(list) : 1, "'budgets' is a list with at least one budget");
+      return wrong(found ? line_of(list) : 1, "'budgets' must be a list of at least one budget");
     }
     std::vector<Budget> budgets;
     for (const auto& node : list) {
@@ -70,35 +72,35 @@ class Reader {
   }
 
   [[nodiscard]] Result<std::string> key_of(const YAML::Node& node) const {
-    if (!node.IsScalar()) return wrong(line_of(node), "a key is a word");
+    if (!node.IsScalar()) return wrong(line_of(node), "a key must be a string");
     return escape_control(node.Scalar());
   }
 
   [[nodiscard]] Result<std::string> text_of_key(const std::string& key,
                                                 const YAML::Node& node) const {
     const bool given = node.IsScalar() && !trim(node.Scalar()).empty();
-    if (!given) return wrong(line_of(node), "'" + key + "' needs a value, which is a text");
+    if (!given) return wrong(line_of(node), "'" + key + "' needs a string value");
     return node.Scalar();
   }
 
   Result<Budget> read_budget(const YAML::Node& node) {
-    if (!node.IsMap()) return wrong(line_of(node), "a budget is a mapping of keys to values");
+    if (!node.IsMap()) return wrong(line_of(node), "a budget must be a mapping of keys to values");
     Draft draft;
     draft.budget.line = line_of(node);
     std::vector<std::string> seen;
     for (const auto& entry : node) {
       FATHOM_ASSIGN(const std::string key, key_of(entry.first));
       if (std::ranges::find(seen, key) != seen.end()) {
-        return wrong(line_of(entry.first), "'" + key + "' stands in this budget twice");
+        return wrong(line_of(entry.first), "duplicate key '" + key + "'");
       }
       seen.push_back(key);
       FATHOM_TRY(read_key(key, entry.first, entry.second, draft));
     }
-    FATHOM_TRY(settle_measure(draft.budget));
+    FATHOM_TRY(resolve_measure(draft.budget));
     FATHOM_TRY(check_selectors(draft));
     FATHOM_TRY(read_severity(draft));
     FATHOM_TRY(read_limits(draft));
-    if (draft.budget.name.empty()) draft.budget.name = made_name(draft.budget);
+    if (draft.budget.name.empty()) draft.budget.name = default_name(draft.budget);
     return draft.budget;
   }
 
@@ -118,41 +120,43 @@ class Reader {
       return {};
     }
     if (key != "optional") {
-      return wrong(line_of(at), "unknown key '" + key + "'",
-                   "known are name, measure, function, layer, category, file, counter, sql, rule, "
-                   "severity, max, min and optional");
+      return wrong(
+          line_of(at), "unknown key '" + key + "'",
+          "valid keys: name, measure, function, layer, category, file, counter, sql, rule, "
+          "severity, max, min, optional");
     }
     FATHOM_ASSIGN(const std::string word, text_of_key(key, value));
     if (word != "true" && word != "false") {
-      return wrong(line_of(value), "'optional' is true or false");
+      return wrong(line_of(value), "'optional' must be true or false");
     }
     draft.budget.optional = word == "true";
     return {};
   }
 
-  [[nodiscard]] Status settle_measure(Budget& budget) const {
+  [[nodiscard]] Status resolve_measure(Budget& budget) const {
     if (!budget.sql.empty()) {
       if (!budget.measure.empty()) {
-        return wrong(budget.line, "'sql' is its own measure: leave out 'measure'");
+        return wrong(budget.line, "'sql' and 'measure' cannot be used together");
       }
       budget.measure = "sql";
       return {};
     }
     if (budget.measure.empty()) {
-      return wrong(budget.line, "a budget needs a 'measure', or 'sql'",
-                   "measures are " + measure_names());
+      return wrong(budget.line, "a budget needs 'measure' or 'sql'",
+                   "valid measures: " + measure_names());
     }
     const MeasureDef* measure = find_measure(budget.measure, !budget.counter.empty());
     if (measure == nullptr) {
       return wrong(budget.line, "unknown measure '" + escape_control(budget.measure) + "'",
-                   budget.counter.empty() ? "measures are " + measure_names()
-                                          : "a counter's are total, mean and max");
+                   budget.counter.empty() ? "valid measures: " + measure_names()
+                                          : "valid measures of a counter: total, mean, max");
     }
     budget.unit = measure->unit;
     return {};
   }
 
-  // A selector that the measure cannot use would be passed over.
+  // Rejects selectors that the measure does not use: ignoring them would check something else than
+  // the user asked for.
   [[nodiscard]] Status check_selectors(const Draft& draft) const {
     const Budget& budget = draft.budget;
     std::vector<std::string_view> allowed;
@@ -176,14 +180,15 @@ class Reader {
     }
     const auto check = [&](std::string_view key, bool given) -> Status {
       if (!given || std::ranges::find(allowed, key) != allowed.end()) return {};
-      return wrong(budget.line, fmt::format("'{}' does not go with '{}'", key, budget.measure));
+      return wrong(budget.line,
+                   fmt::format("'{}' cannot be used with measure '{}'", key, budget.measure));
     };
     for (const TextKey& key : kTextKeys) {
       if (key.key == "name" || key.key == "measure" || key.key == "sql") continue;
       FATHOM_TRY(check(key.key, !(budget.*(key.place)).empty()));
     }
     if (draft.severity && !budget.rule.empty()) {
-      return wrong(budget.line, "'rule' names one rule: leave out 'severity'");
+      return wrong(budget.line, "'rule' and 'severity' cannot be used together");
     }
     return check("severity", draft.severity.has_value());
   }
@@ -196,7 +201,7 @@ class Reader {
       draft.budget.severity = severity;
       return {};
     }
-    return wrong(line_of(*draft.severity), "'severity' is high, medium or low");
+    return wrong(line_of(*draft.severity), "'severity' must be high, medium or low");
   }
 
   Status read_limits(Draft& draft) const {
@@ -207,7 +212,7 @@ class Reader {
       FATHOM_ASSIGN(const std::string text, text_of_key(key, **node));
       Result<Limit> limit = parse_limit(text, budget.unit);
       if (!limit) return wrong(line_of(**node), limit.error().message, limit.error().hint);
-      // What a query or a counter gives has the unit of its first limit.
+      // The result of a query or counter takes the unit of its first limit.
       if (budget.unit == Measure::kNone) budget.unit = limit->unit;
       *place = std::move(limit).value();
     }
@@ -216,8 +221,8 @@ class Reader {
     return {};
   }
 
-  static std::string made_name(const Budget& budget) {
-    if (budget.measure == "sql") return fmt::format("query of line {}", budget.line);
+  static std::string default_name(const Budget& budget) {
+    if (budget.measure == "sql") return fmt::format("query in line {}", budget.line);
     std::vector<std::string> of;
     for (const std::string* part : {&budget.function, &budget.counter, &budget.rule, &budget.file,
                                     &budget.category, &budget.layer}) {
@@ -232,15 +237,15 @@ class Reader {
 }  // namespace
 
 Result<std::vector<Budget>> parse_budgets(const std::string& text, const std::string& where) {
-  if (text.size() > kMostBytes) {
-    return Error{Code::kInvalid, where + " is too large for a budget", kForm};
+  if (text.size() > kMaxFileBytes) {
+    return Error{Code::kInvalid, where + " is too large for a budget file", kForm};
   }
   try {
     return Reader(where).read(YAML::Load(text));
   } catch (const YAML::Exception& error) {
     const int line = error.mark.is_null() ? 0 : error.mark.line;
     return Error{Code::kInvalid,
-                 fmt::format("{}:{}: no YAML: {}", where, line + 1, escape_control(error.msg)),
+                 fmt::format("{}:{}: invalid YAML: {}", where, line + 1, escape_control(error.msg)),
                  kForm};
   }
 }

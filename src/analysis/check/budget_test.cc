@@ -86,7 +86,7 @@ budgets:
   EXPECT_EQ(all[1].min->number, 1000);
   EXPECT_EQ(all[2].severity, Severity::kMedium);
   EXPECT_EQ(all[2].max->number, 0);
-  EXPECT_EQ(all[3].name, "query of line 14");
+  EXPECT_EQ(all[3].name, "query in line 14");
   EXPECT_EQ(all[3].unit, Measure::kBytes);
 }
 
@@ -96,30 +96,34 @@ TEST(BudgetFile, MistakesNameTheirLine) {
     const char *text, *want;
   };
   for (const Case& c :
-       {Case{"", "b:1: a budget file is a mapping"},
-        Case{"- a", "b:1: a budget file is a mapping"},
-        Case{"budgets:", "b:1: 'budgets' is a list"},
-        Case{"budgets: []", "b:1: 'budgets' is a list"},
-        Case{"budgets:\n - wall", "b:2: a budget is a mapping"},
+       {Case{"", "b:1: a budget file must be a mapping"},
+        Case{"- a", "b:1: a budget file must be a mapping"},
+        Case{"budgets:", "b:1: 'budgets' must be a list"},
+        Case{"budgets: []", "b:1: 'budgets' must be a list"},
+        Case{"budgets:\n - wall", "b:2: a budget must be a mapping"},
         Case{"limits: 1", "b:1: unknown key 'limits'"},
         Case{"budgets:\n - measure: wall\n   maxx: 2 s", "b:3: unknown key 'maxx'"},
-        Case{"budgets:\n - measure: wall\n   max: 2 s\n   max: 3 s", "b:4: 'max' stands in this"},
+        Case{"budgets:\n - measure: wall\n   max: 2 s\n   max: 3 s", "b:4: duplicate key 'max'"},
         Case{"budgets:\n - measure: wall\n", "b:2: a budget needs 'max' or 'min'"},
-        Case{"budgets:\n - measure: wall\n   min: 1 s\n   max:\n", "'max' needs a value"},
-        Case{"budgets:\n - measure: wall\n   max: [1]\n", "b:3: 'max' needs a value"},
+        Case{"budgets:\n - measure: wall\n   min: 1 s\n   max:\n", "'max' needs a string"},
+        Case{"budgets:\n - measure: wall\n   max: [1]\n", "b:3: 'max' needs a string"},
         Case{"budgets:\n - measure: wall\n   max: 2\n", "b:3: '2' is not a limit"},
-        Case{"budgets:\n - max: 2\n", "b:2: a budget needs a 'measure'"},
+        Case{"budgets:\n - max: 2\n", "b:2: a budget needs 'measure' or 'sql'"},
         Case{"budgets:\n - measure: speed\n   max: 2\n", "b:2: unknown measure 'speed'"},
-        Case{"budgets:\n - measure: wall\n   function: f\n   max: 2 s", "'function' does not go"},
-        Case{"budgets:\n - measure: wall\n   severity: low\n   max: 2 s", "'severity' does not go"},
-        Case{"budgets:\n - measure: insights\n   severity: good", "b:3: 'severity' is high"},
-        Case{"budgets:\n - sql: SELECT 1\n   measure: wall\n   max: 2", "'sql' is its own measure"},
-        Case{"budgets:\n - sql: SELECT 1\n   layer: posix\n   max: 2", "'layer' does not go"},
+        Case{"budgets:\n - measure: wall\n   function: f\n   max: 2 s",
+             "'function' cannot be used"},
+        Case{"budgets:\n - measure: wall\n   severity: low\n   max: 2 s",
+             "'severity' cannot be used"},
+        Case{"budgets:\n - measure: insights\n   severity: good", "b:3: 'severity' must be high"},
+        Case{"budgets:\n - sql: SELECT 1\n   measure: wall\n   max: 2",
+             "'sql' and 'measure' cannot be used"},
+        Case{"budgets:\n - sql: SELECT 1\n   layer: posix\n   max: 2", "'layer' cannot be used"},
         Case{"budgets:\n - counter: rss\n   measure: wall\n   max: 2", "unknown measure 'wall'"},
-        Case{"budgets:\n - measure: wall\n   optional: maybe\n   max: 2 s", "b:3: 'optional' is"},
-        Case{"budgets:\n - measure: [wall\n", "no YAML"},
-        Case{"budgets:\n\t- a", "b:2: no YAML"},
-        Case{"? [a]\n: 1\n", "b:1: a key is a word"}}) {
+        Case{"budgets:\n - measure: wall\n   optional: maybe\n   max: 2 s",
+             "b:3: 'optional' must be"},
+        Case{"budgets:\n - measure: [wall\n", "invalid YAML"},
+        Case{"budgets:\n\t- a", "b:2: invalid YAML"},
+        Case{"? [a]\n: 1\n", "b:1: a key must be a string"}}) {
     const auto budgets = parse_budgets(c.text, "b");
     ASSERT_FALSE(budgets) << c.text;
     EXPECT_THAT(budgets.error().message, HasSubstr(c.want)) << c.text;

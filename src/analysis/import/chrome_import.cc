@@ -43,8 +43,9 @@ class ChromeImport {
   }
 
   Status write(const std::string& directory) {
-    FATHOM_ASSIGN(trace::RecordingWriter writer,
-                  trace::RecordingWriter::create(directory, manifest()));
+    FATHOM_ASSIGN(
+        trace::RecordingWriter writer,
+        trace::RecordingWriter::create(directory, manifest(), {.max_bytes = options_.max_bytes}));
     ChromeRows rows(facts_, writer.strings());
     for (const std::string& path : files_) FATHOM_TRY(write_file(path, rows, writer));
     for (trace::ProcessRow& row : facts_.processes()) writer.append(std::move(row));

@@ -40,7 +40,7 @@ Result<bool> take(std::string_view line, SampleImport& import) {
 
 Result<ImportOutcome> write(std::span<const std::string> files, const std::string& directory,
                             const ImportOptions& options) {
-  FATHOM_ASSIGN(SampleImport import, SampleImport::create(files, directory));
+  FATHOM_ASSIGN(SampleImport import, SampleImport::create(files, directory, options));
   return import.read(files, options,
                      {.line = [&](std::string_view line) { return take(line, import); }});
 }

@@ -52,7 +52,8 @@ class DxtImport {
 
   Status write(std::span<const std::string> texts, const std::string& directory) {
     FATHOM_ASSIGN(trace::RecordingWriter writer,
-                  trace::RecordingWriter::create(directory, darshan_manifest(jobs_, files_)));
+                  trace::RecordingWriter::create(directory, darshan_manifest(jobs_, files_),
+                                                 {.max_bytes = options_.max_bytes}));
     ImportOutcome again;  // the first pass has counted already
     const LineConsumer consumer = {.line = [&](std::string_view line) { return add(line, writer); },
                                    .file_ends = [&]() -> Status {

@@ -36,7 +36,8 @@ class DarshanImport {
     std::vector<DarshanJob> jobs;
     for (const Log& log : logs_) jobs.push_back(log.job);
     FATHOM_ASSIGN(trace::RecordingWriter writer,
-                  trace::RecordingWriter::create(directory, darshan_manifest(jobs, files_)));
+                  trace::RecordingWriter::create(directory, darshan_manifest(jobs, files_),
+                                                 {.max_bytes = options_.max_bytes}));
     std::int32_t first_pid = 0;
     for (Log& log : logs_) {
       const std::int64_t shift = log.job.start_ns - writer.manifest().start_realtime_ns;

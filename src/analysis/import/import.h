@@ -20,7 +20,8 @@ struct ImportOptions {
   bool replace = false;  // an existing recording; anything else that exists is never touched
   // Called now and then with the lines or objects read so far, of all passes over the files.
   std::function<void(std::int64_t lines)> on_progress;
-  std::string format = {};  // "": told by the content of the first file
+  std::string format = {};      // "": told by the content of the first file
+  std::uint64_t max_bytes = 0;  // of the recording; 0: half of the free space
 };
 
 struct ImportOutcome {

@@ -86,6 +86,28 @@ TEST_F(ImportTest, ReplacesARecordingOnlyWhenAsked) {
   EXPECT_EQ(number("SELECT count(*) FROM events"), 4);
 }
 
+std::string many(int lines) {
+  std::string text = "[\n";
+  for (int i = 0; i < lines; ++i) {
+    text += R"({"name":"read","cat":"POSIX","pid":7,"tid":8,"ts":)" + std::to_string(i) +
+            R"(,"dur":1,"ph":"X"})"
+            "\n";
+  }
+  return text;
+}
+
+TEST_F(ImportTest, StopsWhereTheRecordingBecomesTooLarge) {
+  const std::string path = file("many.pfw", many(20000));
+  const Result<ImportOutcome> outcome =
+      import_files({{path}}, trace(), {.on_progress = {}, .max_bytes = 4096});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kIo);
+  EXPECT_EQ(outcome.error().message, trace() + " would take more than 4.00 KiB");
+  EXPECT_NE(outcome.error().hint.find("--max-size"), std::string::npos);
+  EXPECT_EQ(list_dir(root_)->size(), 1U) << "nothing is left of it";
+  EXPECT_TRUE(import({path})) << "there is room for it on the disk";
+}
+
 TEST_F(ImportTest, NeverReplacesWhatIsNoRecording) {
   ASSERT_TRUE(make_dirs(trace()).has_value());
   file("trace/precious.txt", "x");

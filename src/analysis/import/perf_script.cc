@@ -169,7 +169,7 @@ namespace {
 
 Result<ImportOutcome> write(std::span<const std::string> files, const std::string& directory,
                             const ImportOptions& options) {
-  FATHOM_ASSIGN(SampleImport import, SampleImport::create(files, directory));
+  FATHOM_ASSIGN(SampleImport import, SampleImport::create(files, directory, options));
   PerfScript script([&](const ImportedSample& sample) { return import.add(sample); });
   return import.read(files, options,
                      {.line = [&](std::string_view line) { return script.add(line); },

@@ -51,8 +51,9 @@ class PfwImport {
 
   // The second.
   Status write(const std::string& directory) {
-    FATHOM_ASSIGN(trace::RecordingWriter writer,
-                  trace::RecordingWriter::create(directory, manifest()));
+    FATHOM_ASSIGN(
+        trace::RecordingWriter writer,
+        trace::RecordingWriter::create(directory, manifest(), {.max_bytes = options_->max_bytes}));
     PfwRows rows(facts_, writer.strings());
     for (const std::string& path : files_) FATHOM_TRY(write_file(path, rows, writer));
     for (trace::ProcessRow& row : rows.processes()) writer.append(std::move(row));

@@ -21,12 +21,14 @@ void touch(Life& life, std::int64_t ts) {
 }  // namespace
 
 Result<SampleImport> SampleImport::create(std::span<const std::string> files,
-                                          const std::string& directory) {
+                                          const std::string& directory,
+                                          const ImportOptions& options) {
   trace::Manifest manifest;
   manifest.origin = "import";
   manifest.facts["imported_from"] = join({files.begin(), files.end()}, " ");
   FATHOM_ASSIGN(trace::RecordingWriter writer,
-                trace::RecordingWriter::create(directory, std::move(manifest)));
+                trace::RecordingWriter::create(directory, std::move(manifest),
+                                               {.max_bytes = options.max_bytes}));
   return SampleImport(std::move(writer));
 }
 

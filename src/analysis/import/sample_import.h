@@ -38,7 +38,7 @@ struct ImportedSample {
 class SampleImport {
  public:
   static Result<SampleImport> create(std::span<const std::string> files,
-                                     const std::string& directory);
+                                     const std::string& directory, const ImportOptions& options);
   // `sample.ts` counts from anywhere: the first becomes 0 at finish().
   Status add(const ImportedSample& sample);
   // All lines of the files through `consumer`, which adds samples; then the recording is put in

@@ -87,11 +87,12 @@ class TextReader {
     return {};
   }
 
-  Result<std::int64_t> write(const std::string& directory) {
+  Result<std::int64_t> write(const std::string& directory, std::uint64_t max_bytes) {
     const auto rows = static_cast<std::int64_t>(events_.rows() + counters_.rows.size() +
                                                 intervals_.rows.size() + samples_.rows.size());
-    FATHOM_ASSIGN(trace::RecordingWriter writer,
-                  trace::RecordingWriter::create(directory, std::move(manifest_)));
+    FATHOM_ASSIGN(
+        trace::RecordingWriter writer,
+        trace::RecordingWriter::create(directory, std::move(manifest_), {.max_bytes = max_bytes}));
     writer.strings() = std::move(strings_);
     writer.stacks() = std::move(stacks_);
     FATHOM_TRY(writer.append(events_));
@@ -367,11 +368,11 @@ class TextReader {
 };
 
 Result<ImportOutcome> write(std::span<const std::string> files, const std::string& directory,
-                            const ImportOptions& /*options*/) {
+                            const ImportOptions& options) {
   if (files.size() != 1)
     return Error{Code::kInvalid, "a recording as text is one file", "import each file by itself"};
   FATHOM_ASSIGN(const std::string text, read_file(files.front()));
-  Result<std::int64_t> rows = write_text_recording(text, directory);
+  Result<std::int64_t> rows = write_text_recording(text, directory, options.max_bytes);
   if (!rows) return std::move(rows.error()).with(files.front());
   ImportOutcome outcome;
   outcome.rows = *rows;
@@ -380,10 +381,11 @@ Result<ImportOutcome> write(std::span<const std::string> files, const std::strin
 
 }  // namespace
 
-Result<std::int64_t> write_text_recording(std::string_view text, const std::string& directory) {
+Result<std::int64_t> write_text_recording(std::string_view text, const std::string& directory,
+                                          std::uint64_t max_bytes) {
   TextReader reader;
   FATHOM_TRY(reader.read(text));
-  return reader.write(directory);
+  return reader.write(directory, max_bytes);
 }
 
 Status check_text_recording(std::string_view text) { return TextReader().read(text); }

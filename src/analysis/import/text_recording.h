@@ -14,8 +14,10 @@ namespace fathom::analysis {
 
 inline constexpr std::string_view kTextRecordingMark = "fathom recording 1";
 
-// Makes the recording at `directory`, which must not exist. Gives the number of rows.
-Result<std::int64_t> write_text_recording(std::string_view text, const std::string& directory);
+// Makes the recording at `directory`, which must not exist. Gives the number of rows. `max_bytes`
+// is as in ImportOptions.
+Result<std::int64_t> write_text_recording(std::string_view text, const std::string& directory,
+                                          std::uint64_t max_bytes = 0);
 
 // Reads the text without making anything. For fuzzing.
 Status check_text_recording(std::string_view text);

@@ -36,9 +36,17 @@ constexpr char kTotals[] = R"(
            (SELECT coalesce(sum(calls), 0) FROM summary) AS events
     FROM sums),
   lives AS (
-    SELECT count(*) AS threads, coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life
-    FROM threads, runs WHERE start IS NOT NULL),
-  who AS (SELECT count(*) AS processes FROM (SELECT DISTINCT host, pid FROM processes))
+    SELECT count(*) FILTER (NOT goes_on) AS threads,
+           coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life
+    FROM runs, (
+      SELECT t.*, EXISTS (
+               FROM processes p WHERE p.image > 0 AND t.tid = t.pid AND p.pid = t.pid
+                 AND p.start = t.start AND p.host IS NOT DISTINCT FROM t.host) AS goes_on
+      FROM threads t WHERE t.start IS NOT NULL)),
+  -- A process that execs goes on; one that gets the number of another is a new one.
+  who AS (
+    SELECT count(*) FILTER (image = 0) + count(DISTINCT (host, pid)) FILTER (image IS NULL) AS processes
+    FROM processes)
   SELECT wall,
          CAST(greatest(CASE threads WHEN 0 THEN wall ELSE life END, in_calls) AS BIGINT) AS thread_time,
          CAST(in_calls AS BIGINT) AS in_calls, threads, processes, CAST(events AS BIGINT) AS events,

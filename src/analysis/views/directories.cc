@@ -10,7 +10,7 @@ namespace {
 using enum Measure;
 
 constexpr std::int64_t kRows = 30;
-constexpr std::string_view kBy[] = {"layer", "pid", "host"};
+constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
 // Every directory above a file has the file's sums; `direct` counts the files that lie in it.
 std::string directories_sql(const std::string& keys) {

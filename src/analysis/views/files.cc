@@ -11,7 +11,7 @@ namespace {
 using enum Measure;
 
 constexpr std::int64_t kRows = 30;
-constexpr std::string_view kBy[] = {"layer", "pid", "host"};
+constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
 std::string files_sql(const std::string& keys, std::int64_t rows) {
   return fmt::format(

@@ -10,7 +10,7 @@ namespace {
 using enum Measure;
 
 constexpr std::int64_t kRows = 30;
-constexpr std::string_view kBy[] = {"layer", "pid", "host"};
+constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
 // What view io counts (insights/rule_views.h), for each file and direction. Bytes beyond the file's
 // farthest end were moved before: at least so many.

@@ -13,20 +13,26 @@ using enum Measure;
 
 constexpr std::int64_t kRows = 50;
 
-// One row for a pid and program image; what the pid did as a whole stands at its first image.
+// One row for a pid and program image, with what that image did. What has no image that began
+// before it (counts of the kernel, by intervals) is the first one's.
 constexpr char kProcesses[] = R"(
-  WITH sums AS (
-    SELECT host, pid, CAST(sum(self) FILTER (@undevice) AS BIGINT) AS in_calls,
+  WITH images AS (
+    SELECT *, coalesce(host, '') AS machine,
+           row_number() OVER (PARTITION BY host, pid ORDER BY start) AS nth FROM processes),
+  whose AS (
+    SELECT s.*, coalesce(p.nth, 1) AS nth, coalesce(s.host, '') AS machine
+    FROM summary s ASOF LEFT JOIN images p
+      ON p.machine = coalesce(s.host, '') AND p.pid = s.pid AND p.start <= s.first),
+  sums AS (
+    SELECT machine, pid, nth, CAST(sum(self) FILTER (@undevice) AS BIGINT) AS in_calls,
            CAST(sum(calls) AS BIGINT) AS calls,
            CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS read,
            CAST(sum(bytes) FILTER (category = 'write') AS BIGINT) AS written
-    FROM summary GROUP BY host, pid),
-  images AS (
-    SELECT *, row_number() OVER (PARTITION BY host, pid ORDER BY start) AS image FROM processes)
+    FROM whose GROUP BY machine, pid, nth)
   SELECT p.host, p.pid, p.ppid, p.name, p.command, p.start, coalesce(p."end", $1) - p.start AS wall,
          p.exit, s.in_calls, s.calls, s.read, s.written, count(*) OVER () AS all_rows
   FROM images p LEFT JOIN sums s
-    ON p.image = 1 AND s.pid = p.pid AND s.host IS NOT DISTINCT FROM p.host
+    ON s.nth = p.nth AND s.pid = p.pid AND s.machine = p.machine
   ORDER BY p.start, p.host, p.pid)";
 
 constexpr char kThreads[] = R"(

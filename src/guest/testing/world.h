@@ -36,6 +36,8 @@ void be_thread_of_this_process();  // in each further thread then
 void become_child();               // after fork(), in the child
 Contents read_spool();
 std::uint64_t losses(unsigned source, unsigned reason);
+// Until a refusal of room is forgotten, by the clock that the runtime asks: that one may be late.
+void outlast_refusals();
 // While one exists, no further pool is made.
 class NoMorePools {
  public:

@@ -8,11 +8,13 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "base/files.h"
+#include "base/os_error.h"
 #include "base/own_file.h"
 
 namespace fathom::render {
@@ -24,17 +26,17 @@ constexpr int kGzipWindow = 15 + 16;  // zlib: the largest window, with gzip's h
 // One stream of zlib, used for one member after the other.
 class Compressor {
  public:
-  Compressor() {
-    (void)deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8,
-                       Z_DEFAULT_STRATEGY);
-  }
+  Compressor()
+      : ready_(deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8,
+                            Z_DEFAULT_STRATEGY) == Z_OK) {}
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
   ~Compressor() { deflateEnd(&stream_); }
 
   // Appends to `out` what is ready; ends the member where `last` says so, or where it has grown
   // enough.
-  void add(std::string_view bytes, bool last, std::string& out) {
+  Status add(std::string_view bytes, bool last, std::string& out) {
+    if (!ready_) return Error{Code::kIo, "there is not enough memory to compress", ""};
     in_member_ += bytes.size();
     const bool end = last || in_member_ >= kMemberSize;
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
@@ -48,9 +50,10 @@ class Compressor {
       status = deflate(&stream_, end ? Z_FINISH : Z_NO_FLUSH);
       out.resize(used + kRoom - stream_.avail_out);
     } while (end ? status == Z_OK : stream_.avail_out == 0);
-    if (!end) return;
+    if (!end) return {};
     deflateReset(&stream_);
     in_member_ = 0;
+    return {};
   }
 
   [[nodiscard]] bool in_member() const { return in_member_ > 0; }
@@ -58,6 +61,7 @@ class Compressor {
  private:
   static constexpr uInt kRoom = 1 << 16;
   z_stream stream_{};
+  bool ready_;
   std::size_t in_member_ = 0;
 };
 
@@ -87,8 +91,10 @@ class ByteSink::State {
       FATHOM_ASSIGN(file_, File::open(path_, O_WRONLY));
       return {};
     }
+    // A name that others can foresee: whatever lies there, a link or a file, is not written to.
     const std::string part = path_ + ".part-" + std::to_string(::getpid());
-    FATHOM_ASSIGN(file_, File::open(part, O_WRONLY | O_CREAT | O_TRUNC));
+    (void)::unlink(part.c_str());
+    FATHOM_ASSIGN(file_, File::open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
     part_ = part;
     return {};
   }
@@ -103,7 +109,7 @@ class ByteSink::State {
     written_ = written_ || !bytes.empty();
     if (compressor_ == nullptr) return write_out(bytes);
     packed_.clear();
-    compressor_->add(bytes, false, packed_);
+    FATHOM_TRY(compressor_->add(bytes, false, packed_));
     return write_out(packed_);
   }
 
@@ -117,12 +123,12 @@ class ByteSink::State {
   Status finish() {
     if (compressor_ != nullptr && (compressor_->in_member() || !written_)) {
       packed_.clear();
-      compressor_->add({}, true, packed_);
+      FATHOM_TRY(compressor_->add({}, true, packed_));
       FATHOM_TRY(write_out(packed_));
     }
     if (!file_ && !handed_over_ && std::fflush(stdout) != 0)
       return Error{Code::kIo, "cannot write to stdout", ""};
-    file_.reset();
+    if (file_) FATHOM_TRY(close_file());
     if (part_.empty()) return {};
     FATHOM_TRY(rename_path(part_, path_));
     part_.clear();
@@ -130,6 +136,15 @@ class ByteSink::State {
   }
 
  private:
+  // Network file systems tell only then that what was written found no room: File closes in
+  // silence, a second descriptor of it does not.
+  Status close_file() {
+    const int copy = ::fcntl(file_->fd(), F_DUPFD_CLOEXEC, 0);
+    if (copy >= 0 && ::close(copy) != 0) return os_error(errno, "write " + path_);
+    file_.reset();
+    return {};
+  }
+
   Status write_out(std::string_view bytes) {
     if (file_) return file_->write_all(bytes);
     if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return {};

@@ -29,6 +29,7 @@ const ExporterDef kCsvExporter = {
     .name = "csv",
     .summary = "one table as CSV, events unless --table names another",
     .gzip = Gzip::kByName,
+    .of_table = true,
     .write = write,
 };
 
@@ -39,6 +40,7 @@ const ExporterDef kSafeCsvExporter = {
     .dialect = "safe",
     .summary = "the same for spreadsheets: no cell is taken for a formula",
     .gzip = Gzip::kByName,
+    .of_table = true,
     .write = write_safe,
 };
 

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <limits>
 #include <protozero/pbf_reader.hpp>
 #include <string>
@@ -268,6 +269,21 @@ TEST_F(ExportTest, NothingIsLeftOfAnUnfinishedFile) {
   EXPECT_TRUE(list_dir(root_).value().empty());
   EXPECT_FALSE(ByteSink::open(root_, false).has_value());
   EXPECT_FALSE(ByteSink::open("/nowhere/out", false).has_value());
+}
+
+// Its temporary name can be foreseen: somebody may have put a link there.
+TEST_F(ExportTest, ALinkInTheWayIsNotFollowed) {
+  const std::string out = join_path(root_, "out");
+  const std::string other = join_path(root_, "other");
+  ASSERT_TRUE(write_file_atomic(other, "theirs").has_value());
+  std::filesystem::create_symlink(other, out + ".part-" + std::to_string(::getpid()));
+  Result<ByteSink> sink = ByteSink::open(out, false);
+  ASSERT_TRUE(sink.has_value());
+  ASSERT_TRUE(sink->write("ours").has_value());
+  ASSERT_TRUE(sink->finish().has_value());
+  EXPECT_EQ(read_file(out).value(), "ours");
+  EXPECT_EQ(read_file(other).value(), "theirs");
+  EXPECT_FALSE(std::filesystem::is_symlink(out));
 }
 
 TEST_F(ExportTest, CountersOfDatacrumbs) {

@@ -33,6 +33,7 @@ struct ExporterDef {
   bool of_rows = true;       // made of rows one by one: they can be anonymous, and split by process
   bool by_database = false;  // which writes the file itself
   bool by_thread = false;    // takes events in the order of threads
+  bool of_table = false;     // one table of the recording: --table names it
   // Writes everything into the sink, but does not finish it: after an Error the caller lets the
   // sink go, and there is no file.
   Status (*write)(EventStream& from, ByteSink& to) = nullptr;

@@ -19,6 +19,7 @@ const ExporterDef kParquetExporter = {
     .gzip = Gzip::kNever,
     .of_rows = false,
     .by_database = true,
+    .of_table = true,
     .write = write,
 };
 

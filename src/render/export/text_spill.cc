@@ -24,7 +24,8 @@ Status TextSpill::spill_if_large() {
 Status TextSpill::move_to(SinkBuffer& out) {
   if (file_ != nullptr) {
     std::vector<char> piece(kLarge);
-    std::rewind(file_.get());
+    // Not rewind(), which forgets that the last bytes found no room.
+    if (std::fseek(file_.get(), 0, SEEK_SET) != 0) return trouble();
     while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), file_.get())) {
       out.text().append(piece.data(), got);
       FATHOM_TRY(out.flush_if_large());

@@ -70,10 +70,10 @@ Status start_sources(const CollectOptions& options, const trace::Spool& spool,
 // One recording from its spool to its end; `interrupted` when a signal came first.
 Result<CollectOutcome> collect_once(const CollectOptions& options, SignalQueue& signals,
                                     const std::function<void(const Flow&)>& live) {
-  FATHOM_TRY(trace::remake_run_header(options.directory));
-  FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(options.directory)));
   if (options.share) FATHOM_TRY(share_with(options.directory, *options.share));
+  // Before the spool is opened here: a header that is gone is made again first.
   FATHOM_ASSIGN(trace::Packer packer, trace::open_own(options.directory, recover_options(options)));
+  FATHOM_ASSIGN(const trace::Spool spool, trace::Spool::open(spool_of(options.directory)));
   HostSources hosts;
   FATHOM_TRY(start_sources(options, spool, packer, hosts));
   Pump pump(std::move(packer), options.directory);

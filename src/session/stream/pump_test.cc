@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows that are handed on while the pump drains and packs.
+// What the pump packs while the program runs, and the rows that it hands on meanwhile.
 #include "session/stream/pump.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,8 @@
 #include <chrono>
 #include <thread>
 
+#include "trace/recording/parquet_file.h"
+#include "trace/recording/parquet_tables.h"
 #include "trace/testing/spool_builder.h"
 
 namespace fathom::session {
@@ -27,6 +29,8 @@ class CountingConsumer : public RowConsumer {
               const std::vector<std::size_t>& of_process,
               const trace::Strings& /*strings*/) override {
     if (refuses_) return Error{Code::kDenied, "no room for them", ""};
+    asked = true;
+    waits.wait(true);
     EXPECT_EQ(process.command, "prog --fast");
     rows += of_process.size();
     return {};
@@ -40,6 +44,8 @@ class CountingConsumer : public RowConsumer {
   [[nodiscard]] bool keeps_recording() const override { return true; }
 
   std::atomic<std::size_t> rows = 0;
+  std::atomic<bool> asked = false;
+  std::atomic<bool> waits = false;  // it takes nothing while this is so
 
  private:
   bool refuses_;
@@ -66,11 +72,70 @@ class PumpTest : public ::testing::Test {
     return {trace::Packer::open(directory_.path(), trace::Manifest{}, {}).value(),
             directory_.path()};
   }
+  // With a log that is complete: as if the program had filled it.
+  Pump make_pump_with_a_log() {
+    add_program(SpoolBuilder::kDeadPid);
+    trace::Packer packer = trace::Packer::open(directory_.path(), trace::Manifest{}, {}).value();
+    EXPECT_EQ(packer.drain()->chunks, 1U);
+    packer.look([](trace::Drainer& drainer) { drainer.roll(); });
+    return {std::move(packer), directory_.path()};
+  }
+  [[nodiscard]] bool first_log_is_packed() const {
+    return path_exists(join_path(directory_.path(), trace::parquet_name(trace::kEventsTable, 0)));
+  }
 
   TempDir directory_;
   SpoolBuilder builder_{directory_.path(), true};
   std::uint64_t pids_ = 0;
 };
+
+TEST_F(PumpTest, PacksWhileTheProgramRuns) {
+  Pump pump = make_pump_with_a_log();
+  pump.start({});
+  add_program(SpoolBuilder::kDeadPid);
+  wait_for([&] { return first_log_is_packed(); });
+  pump.stop();
+  EXPECT_FALSE(pump.trouble());
+}
+
+TEST_F(PumpTest, TellsWhatTheProgramHadNoRoomFor) {
+  Pump pump = make_pump();
+  pump.start({});
+  const auto self = static_cast<std::uint32_t>(::getpid());
+  builder_.add_pool("1-a-0", {{{}, FATHOM_SEGMENT_FREE}}, self, 5);
+  wait_for([&] { return pump.flow().lost == 5; });
+  builder_.add_pool("1-b-0", {{{}, FATHOM_SEGMENT_FREE}}, self, 2);
+  wait_for([&] { return pump.flow().lost == 7; });
+}
+
+// The program has the core: an idle pump rests for 20 ms at a time, after some shorter ones.
+TEST_F(PumpTest, RestsWhereNothingIsToBeDone) {
+  const auto begin = std::chrono::steady_clock::now();
+  Pump pump = make_pump();
+  pump.start({});
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::uint64_t passes = pump.flow().passes;
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(static_cast<double>(passes), 10 + time.count() / 20);
+}
+
+// A log that is packed is gone: not before the consumer has read it.
+TEST_F(PumpTest, PackingWaitsForTheConsumer) {
+  CountingConsumer consumer;
+  consumer.waits = true;
+  Pump pump = make_pump_with_a_log();
+  ASSERT_TRUE(pump.hand_rows_to(consumer).has_value());
+  pump.start({});
+  wait_for([&] { return consumer.asked.load(); });
+  add_program(SpoolBuilder::kDeadPid);
+  wait_for([&] { return pump.flow().passes > 20; });
+  EXPECT_FALSE(first_log_is_packed());
+  consumer.waits = false;
+  consumer.waits.notify_all();
+  wait_for([&] { return first_log_is_packed(); });
+  pump.stop();
+  EXPECT_EQ(consumer.rows, 2 * kRows);
+}
 
 TEST_F(PumpTest, RowsAreHandedOnOnceWhileTheirProcessLives) {
   CountingConsumer consumer;

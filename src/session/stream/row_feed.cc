@@ -147,7 +147,7 @@ Status RowFeed::hand_on(const trace::EventBatch& events, const Rows& rows) {
   std::map<const StreamProcess*, Rows> by_process;
   for (const std::size_t row : rows) {
     const StreamProcess* process = processes_.owner(events.pid[row], events.ts[row]);
-    if (process == nullptr) continue;
+    if (process == nullptr || process->lodges) continue;
     if (whose_ == Whose::kAll || !process->settings.empty()) by_process[process].push_back(row);
   }
   for (const auto& [process, of_process] : by_process)

@@ -26,6 +26,7 @@
 #include "session/stream/stream_processes.h"
 #include "trace/spool/drainer.h"
 #include "trace/spool/log_follower.h"
+#include "trace/spool/mappers.h"
 #include "trace/spool/spool.h"
 
 namespace fathom::session {
@@ -197,8 +198,8 @@ Status RowStream::complete_wanted(std::set<std::int64_t> pids) {
   }
   FATHOM_TRY(feed_.take_living(pids));
   for (const std::int64_t pid : pids) {
-    if (const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX))
-      FATHOM_TRY(complete(*process, true));
+    const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX);
+    if (process != nullptr && !process->lodges) FATHOM_TRY(complete(*process, true));
   }
   for (const std::int64_t pid : pids)
     ::unlink(join_path(spool_.directory(), kWanted + std::to_string(pid)).c_str());
@@ -251,12 +252,17 @@ Result<bool> RowStream::rest() {
 }
 
 // Nobody may join while we look for the last time: guests hold this lock shared until they can be
-// seen. With another name the directory is nobody's any more; the next one makes its own.
+// seen. With another name the directory is nobody's any more; the next one makes its own. A child
+// that was just forked cannot be seen yet, and its parents may be gone: it has the run mapped.
 Result<bool> RowStream::end_run() {
   const Fd gate(::open(spool_.directory().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
   FATHOM_ASSIGN(const bool alive, pass());
   if (alive && !last_) return false;
+  if (!last_ && trace::is_mapped_by_others(spool_)) {
+    rest_ms_ = kLongestRestMs;
+    return false;
+  }
   // Nobody is left who could write: also one whose pid is somebody else's by now has ended.
   const StreamProcesses& all = feed_.processes();
   for (const StreamProcess* process : alive ? feed_.processes().newly_dead() : all.incomplete())

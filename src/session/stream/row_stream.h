@@ -24,6 +24,7 @@ struct StreamProcess {
   std::int64_t pid = 0;
   std::int64_t ppid = 0;
   bool forked = false;     // has what its parent told
+  bool lodges = false;     // a child by vfork, in its parent's place until it execs: no rows of it
   bool ended = false;      // by its own words
   bool foreign = false;    // of another pid namespace than ours, as it told
   std::int64_t start = 0;  // ts

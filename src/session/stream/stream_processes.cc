@@ -59,6 +59,8 @@ void StreamProcesses::learn_one(const trace::Definitions& definitions, const tra
     process.pid = from.pid;
     process.ppid = from.ppid;
     process.forked = from.attach == FATHOM_ATTACH_FORK;
+    process.lodges = from.attach == FATHOM_ATTACH_SHARES;
+    if (process.lodges) completed_.insert(from.key);
     process.start = clock.ns(from.start_tick);
     process.host = host_;
     images_[from.pid][process.start] = from.key;

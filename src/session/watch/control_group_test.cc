@@ -2,6 +2,10 @@
 #include "session/watch/control_group.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
 
 namespace fathom::session {
 namespace {
@@ -16,6 +20,29 @@ TEST(ControlGroup, Hierarchies) {
   EXPECT_EQ(hierarchy_of("cgroup", "rw,xattr,name=systemd", kGroups).error().code,
             Code::kUnsupported);
   EXPECT_EQ(hierarchy_of("cgroup", "rw,devices", kGroups).error().code, Code::kNotFound);
+}
+
+// Where a hierarchy with controllers, or of version 2, is mounted; "": nowhere.
+std::string hierarchy() {
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    const bool is_one = line.find(" - cgroup") != std::string::npos;
+    if (!is_one || line.find("name=") != std::string::npos) continue;
+    std::istringstream words(line);
+    std::string point;
+    for (int i = 0; i < 5; i++) words >> point;
+    return point;
+  }
+  return "";
+}
+
+TEST(ControlGroup, AMountedHierarchyIsOne) {
+  const std::string point = hierarchy();
+  struct stat facts {};
+  if (point.empty() || ::stat(point.c_str(), &facts) != 0) GTEST_SKIP() << "none is mounted here";
+  const Result<ControlGroup> group = find_control_group(point);
+  ASSERT_TRUE(group.has_value()) << group.error().message;
+  EXPECT_EQ(group->inode, facts.st_ino);
 }
 
 TEST(ControlGroup, WhatIsNone) {

@@ -12,7 +12,7 @@ namespace fathom::session {
 namespace {
 
 constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a larger one by hand
-constexpr char kForm[] = "docs/watch.md shows the form";
+constexpr char kForm[] = "see docs/watch.md for the format";
 
 std::size_t line_of(const YAML::Node& node) {
   return static_cast<std::size_t>(std::max(node.Mark().line, 0)) + 1;

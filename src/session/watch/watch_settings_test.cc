@@ -84,6 +84,7 @@ Settings one(const std::string& key, const std::string& value) {
 TEST(WatchSettings, Options) {
   EXPECT_EQ(read_watch_options({})->layers, "syscall");
   EXPECT_EQ(read_watch_options(one("interval", "100ms"))->interval_ns, 100'000'000);
+  EXPECT_EQ(read_watch_options(one("interval", "1ms"))->interval_ns, 1'000'000) << "the shortest";
   EXPECT_EQ(read_watch_options(one("all", "true"))->choice.by, sources::Choice::By::kAll);
   EXPECT_EQ(read_watch_options(one("all", "false"))->choice.by, sources::Choice::By::kNobody);
   EXPECT_EQ(read_watch_options(one("user", "root"))->choice.user, 0U);

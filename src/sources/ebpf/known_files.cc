@@ -14,9 +14,9 @@ bool KnownFiles::fits(std::size_t bytes, std::uint32_t user) const {
 }
 
 void KnownFiles::add(std::uint32_t number, std::string path, std::uint32_t user,
-                     std::uint32_t before, std::int64_t now_ns) {
+                     std::uint32_t before) {
   erase(number);
-  if (before != 0) replaced_.emplace_back(now_ns, before);
+  if (before != 0) newly_replaced_.push_back(before);
   File file{.path = std::move(path), .user = user};
   if (fits(file.path.size(), user)) {
     bytes_ += file.path.size();
@@ -54,8 +54,11 @@ void KnownFiles::forget(std::vector<std::uint32_t> numbers) {
   old_ = std::move(numbers);
 }
 
-void KnownFiles::forget_replaced(std::int64_t before_ns) {
-  for (; !replaced_.empty() && replaced_.front().first < before_ns; replaced_.pop_front())
+void KnownFiles::forget_replaced(std::int64_t now_ns, std::int64_t patience_ns) {
+  for (const std::uint32_t number : newly_replaced_) replaced_.emplace_back(now_ns, number);
+  newly_replaced_.clear();
+  for (; !replaced_.empty() && replaced_.front().first < now_ns - patience_ns;
+       replaced_.pop_front())
     erase(replaced_.front().second);
 }
 

@@ -26,15 +26,15 @@ class KnownFiles {
 
   // `before` is its number under other names, which calls that are under way may still bear; 0:
   // none.
-  void add(std::uint32_t number, std::string path, std::uint32_t user, std::uint32_t before,
-           std::int64_t now_ns);
+  void add(std::uint32_t number, std::string path, std::uint32_t user, std::uint32_t before);
   // nullptr where it has not come yet. Valid until the next call that changes something.
   [[nodiscard]] const std::string* find(std::uint32_t number) const;
   // These numbers mean no file any more, once the next ones come: calls that bear them are under
   // way.
   void forget(std::vector<std::uint32_t> numbers);
-  // Numbers that others took the place of before this time go.
-  void forget_replaced(std::int64_t before_ns);
+  // Numbers that others took the place of go, once that was told before a call of this that lies
+  // `patience_ns` back: what bears them may be read only then.
+  void forget_replaced(std::int64_t now_ns, std::int64_t patience_ns);
 
   [[nodiscard]] std::size_t size() const { return files_.size(); }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -55,7 +55,8 @@ class KnownFiles {
   std::unordered_map<std::uint32_t, File> files_;
   std::unordered_map<std::uint32_t, std::size_t> of_users_;  // bytes
   std::vector<std::uint32_t> old_;
-  std::deque<std::pair<std::int64_t, std::uint32_t>> replaced_;  // when, numbers
+  std::vector<std::uint32_t> newly_replaced_;                    // since forget_replaced was called
+  std::deque<std::pair<std::int64_t, std::uint32_t>> replaced_;  // when it was called, numbers
 };
 
 }  // namespace fathom::sources::ebpf

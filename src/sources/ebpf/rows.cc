@@ -182,7 +182,7 @@ void RowMaker::add_file(const fathom_file_record& record) {
     if (mounts) path.insert(0, mount_point(record.device, *mounts));
   }
   files_.add(record.id, std::move(path), record.user,
-             record.before & ~std::uint32_t{FATHOM_BPF_ELSEWHERE}, now_ns_);
+             record.before & ~std::uint32_t{FATHOM_BPF_ELSEWHERE});
 }
 
 void RowMaker::forget_files(std::vector<std::uint32_t> numbers) {
@@ -451,7 +451,6 @@ void RowMaker::tell_living() {
 }
 
 void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t now_ns) {
-  now_ns_ = now_ns;
   tell_living();
   tell_overflow();
   // A path that is lost never comes, and the kernel's half has counted it.
@@ -479,7 +478,7 @@ void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t
   std::ranges::move(losses_, std::back_inserter(rows.losses));
   ended_.clear();
   losses_.clear();
-  files_.forget_replaced(late - options_.interval_ns);
+  files_.forget_replaced(now_ns, kPatienceNs + 2 * options_.interval_ns);
 }
 
 }  // namespace fathom::sources::ebpf

@@ -96,7 +96,6 @@ class RowMaker {
   bool finished_ = false;
   std::int64_t shift_ = 0;  // ns between the start of the kernel's half and the recording's
   KnownFiles files_;
-  std::int64_t now_ns_ = 0;    // of the last take()
   std::int64_t overflow_ = 0;  // calls that nobody took in time
   std::vector<fathom_call_record> calls_;
   std::vector<SumOfCalls> sums_;

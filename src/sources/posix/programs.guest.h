@@ -134,7 +134,7 @@ int exec_hook(const NewProgram& program, char* const* variables, Call call) {
   facts.begin = facts.end = tick();
   const Written written([&] {
     if (recorded) write_call<S>(facts);
-    write_exec(0, facts.file, environment.flags());
+    write_exec(0, facts.file, environment.flags(), facts.begin);
   });
   const int ret = call(environment);
   facts.error = errno;
@@ -167,7 +167,7 @@ int spawn_hook(Original& original, int* child, const char* path, const void* act
   facts.ret = ret;
   facts.file = program_path(program, facts.error);
   if (recorded) write_call<S>(facts);
-  if (ret == 0) write_exec(pid, facts.file, environment.flags());
+  if (ret == 0) write_exec(pid, facts.file, environment.flags(), facts.begin);
   return ret;
 }
 

@@ -84,6 +84,7 @@ bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch* events,
   pid_ = static_cast<std::int32_t>(run.head.pid);
   tid_ = static_cast<std::int32_t>(run.head.tid);
   rank_ = decoder_.definitions_.rank(*process_);
+  program_ = decoder_.definitions_.program(*process_);
   fd_ = -1;
   file_id_ = 0;
   file_ = kNoString;
@@ -149,16 +150,16 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
   if (plan.threadless) {
     if (!settle_threadless(head, call)) return false;
     if (events_ != nullptr) push_call(plan, 0, call);
-    sum_threadless({plan.layer, call.name, plan.category, call.file, pid_}, call);
+    sum_threadless(key_of(plan.layer, call.name, plan.category, call.file), call);
     return true;
   }
   if (plan.opens && !failed) places_.open(place_of(call.file, false));
   end(head.depth, call);
   if (events_ != nullptr) push_call(plan, head.depth, call);
   if (plan.named_by_site) {
-    sum({plan.layer, call.site.name, call.site.category, call.file, pid_}, call);
+    sum(key_of(plan.layer, call.site.name, call.site.category, call.file), call);
   } else {
-    sum({plan.layer, plan.name, plan.category, call.file, pid_}, call);
+    sum(key_of(plan.layer, plan.name, plan.category, call.file), call);
   }
   if (plan.copies && call.bytes > 0) sum_target(plan, call);
   return true;
@@ -198,6 +199,7 @@ void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call
   row.pid = pid_;
   row.tid = plan.threadless ? kNull32 : tid_;
   row.rank = rank_;
+  row.program = program_;
   row.depth = plan.threadless ? kNull32 : static_cast<std::int32_t>(depth);
   row.layer = plan.layer;
   row.name = plan.named_by_site ? call.site.name : plan.threadless ? call.name : plan.name;
@@ -407,7 +409,7 @@ bool Decoder::Rows::region(const RecordHead& head, ByteReader& fields) {
   const Site site = known != nullptr ? *known : Site();
   end(head.depth, call);
   if (events_ != nullptr) push_region(head, site, call);
-  sum({app_layer_, site.name, site.category, kNoString, pid_}, call);
+  sum(key_of(app_layer_, site.name, site.category, kNoString), call);
   return true;
 }
 
@@ -419,6 +421,7 @@ void Decoder::Rows::push_region(const RecordHead& head, const Site& site, const 
   row.pid = pid_;
   row.tid = tid_;
   row.rank = rank_;
+  row.program = program_;
   row.depth = head.depth;
   row.layer = app_layer_;
   row.name = site.name;
@@ -559,8 +562,7 @@ void Decoder::Rows::sum(const SummaryKey& key, const Call& call) {
 
 // What a copy put into the other file. Where in it is not told.
 void Decoder::Rows::sum_target(const Plan& plan, const Call& call) {
-  SummaryRow& row = summary.at(summary.find({plan.layer, plan.name, write_, call.target, pid_}));
-  last_known_ = false;
+  SummaryRow& row = summary.at(summary.find(key_of(plan.layer, plan.name, write_, call.target)));
   row.add_written(call.ts, call.dur, call.bytes);
 }
 

@@ -140,6 +140,10 @@ class Decoder::Rows {
   void push_call(const Plan& plan, unsigned depth, const Call& call);
   void push_region(const RecordHead& head, const Site& site, const Call& call);
   void add_arg(std::uint32_t key, std::string_view value);
+  [[nodiscard]] SummaryKey key_of(std::uint32_t layer, std::uint32_t name, std::uint32_t category,
+                                  std::uint32_t file) const {
+    return {layer, name, category, file, pid_, program_, process_->key};
+  }
   void sum(const SummaryKey& key, const Call& call);
   [[nodiscard]] PlaceKey place_of(std::uint32_t file, bool writes) const;
   void sum_target(const Plan& plan, const Call& call);
@@ -176,6 +180,7 @@ class Decoder::Rows {
   std::int32_t pid_ = 0;
   std::int32_t tid_ = 0;
   std::int32_t rank_ = kNull32;
+  std::uint32_t program_ = kNoString;
   std::int64_t fd_ = -1;
   std::uint64_t file_id_ = 0;
   std::uint32_t file_ = kNoString;

@@ -35,9 +35,13 @@ std::vector<std::int64_t> list_of(const Value& value) {
 
 SummaryRow summary_row(const std::vector<Value>& cells, Strings& strings) {
   SummaryRow row;
-  row.key = {code_of(cells[0], strings), code_of(cells[1], strings), code_of(cells[2], strings),
+  row.key = {code_of(cells[0], strings),
+             code_of(cells[1], strings),
+             code_of(cells[2], strings),
              code_of(cells[3], strings),
-             cells[4].is_null() ? kNull32 : static_cast<std::int32_t>(integer_of(cells[4]))};
+             cells[4].is_null() ? kNull32 : static_cast<std::int32_t>(integer_of(cells[4])),
+             code_of(cells[22], strings),
+             cells[23].is_null() ? 0 : static_cast<std::uint64_t>(integer_of(cells[23]))};
   row.calls = integer_of(cells[5]);
   row.errors = integer_of(cells[6]);
   row.dur = integer_of(cells[7]);
@@ -91,6 +95,8 @@ Result<Totals> Packer::State::sum_up() {
     take_reasons(decoder_.definitions(), *process, totals.manifest);
   add_losses_of_spool(totals.manifest);
   tell_of_others(totals.summary, totals.manifest);
+  const std::vector<ProcessRow> processes = all_processes();
+  totals.processes = static_cast<std::size_t>(std::ranges::count(processes, 0, &ProcessRow::image));
   totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;
 }
@@ -229,7 +235,8 @@ Status Packer::State::load_summary(const std::string& name) {
   FATHOM_ASSIGN(const Table table,
                 read_part("layer, name, category, file, pid, calls, errors, dur, self, dur_min, "
                           "dur_max, bytes, first, last, hist, sizes, positioned, consecutive, "
-                          "forward, strided, misaligned, extent",
+                          "forward, strided, misaligned, extent, " +
+                              std::string(manifest.schema < 2 ? "NULL, NULL" : "program, process"),
                           name));
   SummaryTable part;
   Strings texts;
@@ -273,6 +280,15 @@ Status Packer::State::recount_layers() {
   return {};
 }
 
+std::vector<ProcessRow> Packer::State::all_processes() {
+  const std::string& host = manifest.host.hostname;
+  std::vector<ProcessRow> rows =
+      process_rows(decoder_.definitions(), clock, known_exits(manifest), host);
+  add_seen_from_outside(seen_from_outside_, host, rows);
+  add_program(manifest, spool_.header().creator_pid, rows);
+  return rows;
+}
+
 Status Packer::State::write_finals() {
   const std::string& host = manifest.host.hostname;
   Definitions& definitions = decoder_.definitions();
@@ -282,11 +298,10 @@ Status Packer::State::write_finals() {
                                SqlBatch::timeline(timeline_, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kCoverageTable),
                                SqlBatch::coverage(coverage_, strings, host)));
-  std::vector<ProcessRow> processes = process_rows(definitions, clock, known_exits(manifest), host);
-  add_seen_from_outside(seen_from_outside_, host, processes);
-  add_program(manifest, spool_.header().creator_pid, processes);
-  FATHOM_TRY(write_unpublished(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
-  const std::vector<ThreadRow> threads = thread_rows(definitions, clock, host);
+  FATHOM_TRY(
+      write_unpublished(parquet_name(kProcessesTable), SqlBatch::processes(all_processes())));
+  const std::vector<ThreadRow> threads =
+      thread_rows(definitions, clock, known_exits(manifest), host);
   return write_unpublished(parquet_name(kThreadsTable), SqlBatch::threads(threads));
 }
 

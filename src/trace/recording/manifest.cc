@@ -265,6 +265,7 @@ Result<Manifest> parse_manifest(std::string_view text) {
   if (!json.is_object()) return corrupt("it is not JSON, or cut off");
   FATHOM_TRY(check_version(json));
   Manifest manifest;
+  manifest.schema = static_cast<int>(integer_or(json, "schema", kSchemaVersion));
   FATHOM_ASSIGN(manifest.state, state_of(json));
   manifest.run_id = text_of(json, "run_id");
   manifest.command = list_of(json, "command");
@@ -293,7 +294,7 @@ Result<Manifest> parse_manifest(std::string_view text) {
 
 std::string format_manifest(const Manifest& manifest) {
   Json json = lists_json(manifest);
-  json["schema"] = kSchemaVersion;
+  json["schema"] = manifest.schema;
   json["run_id"] = manifest.run_id;
   json["command"] = valid_list(manifest.command);
   json["cwd"] = valid(manifest.cwd);

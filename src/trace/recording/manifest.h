@@ -17,7 +17,7 @@
 
 namespace fathom::trace {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 inline constexpr char kManifestFile[] = "manifest.json";
 
 enum class RunState : std::uint8_t { kRunning, kComplete, kPartial };
@@ -44,6 +44,8 @@ struct InFlight {
 };
 
 struct Manifest {
+  // Of the oldest file: one that an earlier version began keeps its number.
+  int schema = kSchemaVersion;
   std::string run_id;  // 32 hex digits
   std::vector<std::string> command;
   std::string cwd;

@@ -65,7 +65,7 @@ TEST(ManifestTest, RefusesWhatItCannotRead) {
       {R"({"schema": "1", "state": "complete"})", Code::kCorrupt},
       {R"({"schema": 0, "state": "complete"})", Code::kCorrupt},
       {R"({"schema": 1, "state": "odd"})", Code::kCorrupt},
-      {R"({"schema": 2, "state": "complete"})", Code::kUnsupported},
+      {R"({"schema": 3, "state": "complete"})", Code::kUnsupported},
       {R"({"schema": 99, "more": {}})", Code::kUnsupported},
   };
   for (const Case& c : cases) {
@@ -74,8 +74,8 @@ TEST(ManifestTest, RefusesWhatItCannotRead) {
     EXPECT_EQ(read.error().code, c.code) << c.text;
     EXPECT_EQ(read.error().message.find('\n'), std::string::npos);
   }
-  EXPECT_EQ(parse_manifest(R"({"schema": 2, "state": "complete"})").error().message,
-            "made by a newer Fathom (schema 2)");
+  EXPECT_EQ(parse_manifest(R"({"schema": 3, "state": "complete"})").error().message,
+            "made by a newer Fathom (schema 3)");
 }
 
 TEST(ManifestTest, UnknownKeysAndOddTypesAreIgnored) {

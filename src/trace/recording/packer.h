@@ -49,6 +49,7 @@ struct Totals {
   SummaryTable summary;           // the codes are those of the packer's strings()
   std::uint64_t waiting = 0;      // events that are not packed yet
   bool program_attached = false;  // the program that was run told of itself
+  std::size_t processes = 0;      // lives, not pids: a number may be given away again
 };
 
 struct FinishResult {

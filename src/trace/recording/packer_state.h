@@ -63,6 +63,7 @@ class Packer::State {
   std::vector<Loss> gaps();
   Status keep_lock();
   Status load_foreign_parts();
+  [[nodiscard]] std::vector<ProcessRow> all_processes();
   Status load_summary(const std::string& name);
   Status load_timeline(const std::string& name);
   Status load_coverage(const std::string& name);

@@ -201,6 +201,17 @@ TEST_F(PackerTest, FailedCallsHaveNoSize) {
   EXPECT_EQ(ask(recording(), kSummaryTable, "sum(list_sum(sizes))" + of_read + "::BIGINT"), "2");
 }
 
+// The last recording of a daemon may tell of an end alone.
+TEST_F(PackerTest, ProcessesWithoutRowsAreNoGap) {
+  HostRows rows;
+  rows.processes.emplace_back().pid = 7;
+  Packer packer = this->packer();
+  ASSERT_TRUE(packer.append(rows, Strings()).has_value());
+  EXPECT_EQ(packer.finish()->state, RunState::kComplete);
+  EXPECT_TRUE(recording().parts[0].manifest.losses.empty());
+  EXPECT_EQ(ask(recording(), kProcessesTable, "string_agg(pid, ',')"), "7");
+}
+
 // Rows of the kernel that came one by one keep their errors on the way to Parquet.
 TEST_F(PackerTest, RowsOfTheHostAreWhatTheyWere) {
   Strings strings;

@@ -218,6 +218,7 @@ SqlBatch SqlBatch::events(const EventBatch& batch, const Strings& strings,
   columns->args(batch.args, words);
   columns->codes("entry", batch.entry, words);
   columns->numbers("self", batch.self);
+  columns->codes("program", batch.program, words);
   return SqlBatch(std::move(columns));
 }
 
@@ -275,6 +276,14 @@ SqlBatch SqlBatch::intervals(const IntervalBatch& batch, const Strings& strings,
   return SqlBatch(std::move(columns));
 }
 
+namespace {
+
+std::int64_t number_of(std::uint64_t process) {
+  return process == 0 ? kNull : static_cast<std::int64_t>(process & INT64_MAX);
+}
+
+}  // namespace
+
 SqlBatch SqlBatch::processes(const std::vector<ProcessRow>& rows) {
   auto columns = std::make_unique<Columns>(rows.size());
   columns->texts_of("host", rows, [](const ProcessRow& row) { return std::string_view(row.host); });
@@ -290,6 +299,10 @@ SqlBatch SqlBatch::processes(const std::vector<ProcessRow>& rows) {
   columns->texts_of("container", rows,
                     [](const ProcessRow& row) { return std::string_view(row.container); });
   columns->meta(rows);
+  columns->numbers_of("nspid", rows, [](const ProcessRow& row) { return row.nspid; });
+  columns->numbers_of("image", rows, [](const ProcessRow& row) { return row.image; });
+  columns->numbers_of("process", rows,
+                      [](const ProcessRow& row) { return number_of(row.process); });
   return SqlBatch(std::move(columns));
 }
 
@@ -341,6 +354,9 @@ SqlBatch SqlBatch::summary(const SummaryTable& table, const Strings& strings,
   access("strided", &AccessPattern::strided);
   access("misaligned", &AccessPattern::misaligned);
   access("extent", &AccessPattern::extent);
+  columns->codes_of("program", rows, words, [](const SummaryRow& row) { return row.key.program; });
+  columns->numbers_of("process", rows,
+                      [](const SummaryRow& row) { return number_of(row.key.process); });
   return SqlBatch(std::move(columns));
 }
 

@@ -3,18 +3,16 @@
 // manifest knows. Programs that never attached are listed with a reason.
 #include "trace/recording/processes.h"
 
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "base/files.h"
+#include "base/sum.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "trace/recording/obstacle.h"
@@ -25,112 +23,6 @@ namespace {
 
 std::string shown(std::string_view text) {
   return is_valid_utf8(text) ? std::string(text) : escape_invalid_utf8(text);
-}
-
-// The moment at which the process stopped being this image, by its own words: 0 is unknown.
-struct Ending {
-  std::uint64_t tick = 0;
-  std::int64_t exit = kNull;
-  bool became_another = false;
-};
-
-// The last EXEC of the process itself, unless it failed.
-const Note* own_exec(const Process& process) {
-  const Note* exec = nullptr;
-  for (const Note& note : process.notes) {
-    if (note.kind == NoteKind::kExec && note.pid == 0 &&
-        (exec == nullptr || note.tick > exec->tick))
-      exec = &note;
-  }
-  if (exec == nullptr) return nullptr;
-  const bool failed =
-      std::any_of(process.notes.begin(), process.notes.end(), [exec](const Note& note) {
-        return note.kind == NoteKind::kExecFailed && note.tick >= exec->tick &&
-               note.thread == exec->thread;
-      });
-  return failed ? nullptr : exec;
-}
-
-Ending own_ending(const Process& process) {
-  Ending ending;
-  if (const Note* exec = own_exec(process)) {
-    ending.tick = exec->tick;
-    ending.became_another = true;
-  }
-  for (const Note& note : process.notes) {
-    if (note.kind != NoteKind::kProcessEnd || note.tick < ending.tick) continue;
-    ending = {note.tick, note.known ? note.value : kNull, false};
-  }
-  return ending;
-}
-
-// Who had a pid, and who waited for it: there may be very many processes.
-class PidIndex {
- public:
-  explicit PidIndex(const Definitions& definitions) {
-    for (const auto& process : definitions.processes()) {
-      images_[process->pid].push_back(process.get());
-      for (const Note& note : process->notes) {
-        const auto status = static_cast<int>(note.value);
-        const bool ended =
-            note.kind == NoteKind::kWaited && (WIFEXITED(status) || WIFSIGNALED(status));
-        if (ended) waits_[note.pid].push_back(&note);
-      }
-    }
-  }
-
-  // What a covered parent saw: the first wait after the image began.
-  [[nodiscard]] const Note* waited_for(std::int64_t pid, std::uint64_t start_tick) const {
-    const auto waits = waits_.find(pid);
-    const Note* best = nullptr;
-    if (waits == waits_.end()) return nullptr;
-    for (const Note* note : waits->second) {
-      if (note->tick < start_tick) continue;
-      if (best == nullptr || note->tick < best->tick) best = note;
-    }
-    return best;
-  }
-
-  [[nodiscard]] bool is_last_image(const Process& process) const {
-    const auto& images = images_.at(process.pid);
-    return std::none_of(images.begin(), images.end(), [&process](const Process* other) {
-      return other->key != process.key && other->start_tick > process.start_tick;
-    });
-  }
-
-  // Whether the program of an EXEC note came up with the library in it.
-  [[nodiscard]] bool attached_after(const Process& teller, const Note& exec) const {
-    const auto images = images_.find(exec.pid == 0 ? teller.pid : exec.pid);
-    if (images == images_.end()) return false;
-    // A spawned child may be up before its parent has written that it spawned it.
-    const std::uint64_t from = exec.pid == 0 ? exec.tick : teller.start_tick;
-    return std::any_of(images->second.begin(), images->second.end(), [&](const Process* image) {
-      const bool program =
-          image->attach == FATHOM_ATTACH_PRELOAD || image->attach == FATHOM_ATTACH_LATE;
-      return image->attached && program && image->key != teller.key && image->start_tick >= from;
-    });
-  }
-
- private:
-  std::unordered_map<std::int64_t, std::vector<const Process*>> images_;
-  std::unordered_map<std::int64_t, std::vector<const Note*>> waits_;
-};
-
-void finish_row(const PidIndex& index, const Process& process, const Clock& clock,
-                const KnownExits& exits, ProcessRow& row) {
-  const Ending own = own_ending(process);
-  if (own.tick != 0) row.end = clock.ns(own.tick);
-  if (own.became_another || !index.is_last_image(process)) return;
-  row.exit = own.exit;
-  if (const Note* waited = index.waited_for(process.pid, process.start_tick)) {
-    row.exit = exit_of_wait_status(waited->value);
-    if (row.end == kNull) row.end = clock.ns(waited->tick);
-  }
-  const auto known = exits.find(process.pid);
-  if (known != exits.end()) row.exit = known->second;
-  if (row.end == kNull && process.last_tick != 0 && row.exit != kNull) {
-    row.end = clock.ns(process.last_tick);
-  }
 }
 
 // Facts that have no column of their own.
@@ -204,60 +96,61 @@ std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
 }
 
 // What others know of a program that told nothing itself: of its arguments, nothing.
-ProcessRow row_of(const Stranger& stranger, const PidIndex& index, const Clock& clock,
-                  const KnownExits& exits) {
+ProcessRow row_of(const Stranger& stranger, const PidIndex& index, const Lifespans& lifespans,
+                  const Clock& clock, const KnownExits& exits) {
   ProcessRow row;
   row.pid = stranger.pid;
   row.ppid = stranger.exec->pid == 0 ? stranger.teller->ppid : stranger.teller->pid;
   row.name = shown(base_name(stranger.program));
   row.command = shown(stranger.program);
   row.start = clock.ns(stranger.exec->tick);
+  if (stranger.exec->pid == 0) {  // it is what the teller became
+    const Lifespan& before = lifespans.of(*stranger.teller);
+    row.image = before.image + 1;
+    if (before.end != kNull) row.start = plus(before.end, 1);
+  }
   if (const Note* waited = index.waited_for(stranger.pid, stranger.exec->tick)) {
     row.exit = exit_of_wait_status(waited->value);
     row.end = clock.ns(waited->tick);
   }
   const auto known = exits.find(stranger.pid);
-  if (known != exits.end()) row.exit = known->second;
+  if (known != exits.end() && known->second != kNull) row.exit = known->second;
   return row;
 }
 
 }  // namespace
 
-std::int64_t exit_of_wait_status(std::int64_t status) {
-  const auto word = static_cast<int>(status);
-  return WIFSIGNALED(word) ? 128 + WTERMSIG(word) : WEXITSTATUS(word);
-}
-
 KnownExits known_exits(const Manifest& manifest) {
-  if (!manifest.pid || !manifest.exit_status) return {};
-  return {{*manifest.pid, *manifest.exit_status}};
+  if (!manifest.pid) return {};
+  return {{*manifest.pid, manifest.exit_status.value_or(kNull)}};
 }
 
 std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
                                      const KnownExits& exits, const std::string& host) {
   std::vector<ProcessRow> rows;
   const PidIndex index(definitions);
+  const Lifespans lifespans(index, clock, exits);
   for (const auto& process : definitions.processes()) {
+    const Lifespan& life = lifespans.of(*process);
     ProcessRow row;
     row.host = host;
     row.pid = process->pid;
-    if (process->attached) {
-      row.ppid = process->ppid;
-      row.start = clock.ns(process->start_tick);
-    } else if (process->first_tick != UINT64_MAX) {
-      row.start = clock.ns(process->first_tick);
-    }
+    if (process->attached) row.ppid = process->ppid;
+    row.start = life.start;
+    row.end = life.end;
+    row.exit = life.exit;
+    row.image = life.image;
+    row.process = process->key;
     row.name = shown(base_name(definitions.meta(*process, "exe")));
     row.command = shown(definitions.meta(*process, "command"));
     row.container = shown(definitions.meta(*process, "container"));
     const std::int32_t rank = definitions.rank(*process);
     row.rank = rank == kNull32 ? kNull : rank;
     further_facts(definitions, *process, row);
-    finish_row(index, *process, clock, exits, row);
     rows.push_back(std::move(row));
   }
   for (const Stranger& stranger : strangers(definitions, index, "")) {
-    rows.push_back(row_of(stranger, index, clock, exits));
+    rows.push_back(row_of(stranger, index, lifespans, clock, exits));
     rows.back().host = host;
   }
   std::sort(rows.begin(), rows.end(), [](const ProcessRow& a, const ProcessRow& b) {
@@ -294,6 +187,16 @@ void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::strin
     rows[place->second] = row;
     rows[place->second].host = host;
   }
+  // An image that begins in the moment at which the one before it ended is what that one became.
+  ProcessRow* before = nullptr;
+  for (const auto& [key, place] : places) {  // by pid and start
+    ProcessRow& row = rows[place];
+    if (before != nullptr && before->pid == row.pid && before->end == row.start) {
+      row.image = before->image + 1;
+      if (before->start < before->end) before->end--;
+    }
+    before = &row;
+  }
 }
 
 bool has_process(const Definitions& definitions, std::int64_t pid) {
@@ -303,10 +206,12 @@ bool has_process(const Definitions& definitions, std::int64_t pid) {
 }
 
 std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
-                                   const std::string& host) {
+                                   const KnownExits& exits, const std::string& host) {
   std::vector<ThreadRow> rows;
+  const PidIndex index(definitions);
+  const Lifespans lifespans(index, clock, exits);
   for (const auto& process : definitions.processes()) {
-    const Ending ending = own_ending(*process);
+    const Lifespan& life = lifespans.of(*process);
     for (const auto& [ordinal, facts] : process->threads) {
       ThreadRow row;
       row.host = host;
@@ -315,9 +220,8 @@ std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
       row.name = shown(definitions.text(*process, facts.name));
       if (row.name.empty() && ordinal == 0)
         row.name = shown(base_name(definitions.meta(*process, "exe")));
-      row.start = clock.ns(facts.first_tick);
-      const std::uint64_t end = facts.end_tick != 0 ? facts.end_tick : ending.tick;
-      if (end != 0) row.end = clock.ns(end);
+      row.start = ordinal == 0 ? life.start : clock.ns(facts.first_tick);
+      row.end = facts.end_tick != 0 ? clock.ns(facts.end_tick) : life.end;
       const std::int32_t rank = definitions.rank(*process);
       row.rank = rank == kNull32 ? kNull : rank;
       row.container = shown(definitions.meta(*process, "container"));
@@ -339,7 +243,5 @@ std::vector<NotCovered> not_covered(Definitions& definitions, const std::string&
                     stranger.reason});
   return rows;
 }
-
-bool ended_in_order(const Process& process) { return own_ending(process).tick != 0; }
 
 }  // namespace fathom::trace

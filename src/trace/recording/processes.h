@@ -3,10 +3,10 @@
 // be recorded.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "trace/recording/lifespans.h"
 #include "trace/recording/manifest.h"
 #include "trace/rows/batch.h"
 #include "trace/rows/clock.h"
@@ -14,8 +14,6 @@
 
 namespace fathom::trace {
 
-// Exit statuses that the recorder itself waited for: pid to status as in `processes.exit`.
-using KnownExits = std::map<std::int64_t, std::int64_t>;
 KnownExits known_exits(const Manifest& manifest);
 
 std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
@@ -27,19 +25,12 @@ void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<Pr
 void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::string& host,
                            std::vector<ProcessRow>& rows);
 std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
-                                   const std::string& host);
+                                   const KnownExits& exits, const std::string& host);
 
 // Whether a process of this number attached.
 [[nodiscard]] bool has_process(const Definitions& definitions, std::int64_t pid);
 
 // Programs that were started and never attached. Looks at the program's file for the reason.
 std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library);
-
-// Whether the process said that it ends or becomes another program: calls that its threads were in
-// then were cut by that.
-bool ended_in_order(const Process& process);
-
-// 128 + N for signal N, as a shell says it.
-std::int64_t exit_of_wait_status(std::int64_t status);
 
 }  // namespace fathom::trace

@@ -28,6 +28,19 @@ TEST(Processes, TheLastWordOfAnImageHolds) {
   EXPECT_EQ(rows[2].exit, kNull);
 }
 
+TEST(Processes, WhatAProcessBecameIsAnotherImageOfIt) {
+  std::vector<ProcessRow> seen = {row(2, 10, kNull), row(2, 20, kNull), row(2, 40, kNull)};
+  seen[0].end = 20;
+  seen[1].end = 30;
+  std::vector<ProcessRow> rows;
+  add_seen_from_outside(seen, "here", rows);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].image, 0);
+  EXPECT_EQ(rows[0].end, 19) << "no moment belongs to both";
+  EXPECT_EQ(rows[1].image, 1);
+  EXPECT_EQ(rows[2].image, 0) << "the number was given away again";
+}
+
 // A program that told nothing of itself is a row of what its recorder knows.
 TEST(Processes, TheProgramIsARowWhereNoneIsItsOwn) {
   Manifest manifest;

@@ -10,9 +10,11 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/directory.h"
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/private_files.h"
+#include "base/text.h"
 #include "sql/parquet_writer.h"
 #include "trace/recording/parquet_file.h"
 #include "trace/recording/parquet_tables.h"
@@ -21,8 +23,6 @@
 
 namespace fathom::trace {
 namespace {
-
-constexpr std::size_t kRowsPerFile = 2000000;
 
 struct OwnTimes {
   Column<std::int64_t> self;
@@ -54,13 +54,21 @@ OwnTimes own_times(const EventBatch& events) {
   return own;
 }
 
+SummaryKey key_of(const EventBatch& events, std::size_t at) {
+  return {events.layer[at],    events.name[at],
+          events.category[at], events.file[at],
+          events.pid[at],      events.program.empty() ? kNoString : events.program[at]};
+}
+
 }  // namespace
 
 class RecordingWriter::State {
  public:
-  State(std::string directory, Manifest first_manifest)
+  State(std::string directory, Manifest first_manifest, const Limits& limits)
       : manifest(std::move(first_manifest)),
+        rows_per_file_(limits.rows_per_file),
         directory_(std::move(directory)),
+        max_bytes_(limits.max_bytes),
         unfinished_(directory_ + ".unfinished-" + std::to_string(::getpid())) {}
   ~State() {
     if (made_) (void)remove_tree(unfinished_);
@@ -76,6 +84,10 @@ class RecordingWriter::State {
     FATHOM_TRY(make_dirs(std::string(dir_name(unfinished_))));
     FATHOM_TRY(make_private_dir(unfinished_));
     made_ = true;
+    if (max_bytes_ != 0) return {};
+    FATHOM_ASSIGN(const std::uint64_t free, free_space(unfinished_));
+    max_bytes_ = free / 2;
+    of_free_space_ = true;
     return {};
   }
 
@@ -99,7 +111,22 @@ class RecordingWriter::State {
   Status write(const std::string& name, const SqlBatch& batch) {
     count(name);
     FATHOM_ASSIGN(File file, open_private(join_path(unfinished_, name), O_WRONLY | O_EXCL));
-    return sql::write_parquet(std::move(file), batch.batch());
+    FATHOM_TRY(sql::write_parquet(std::move(file), batch.batch()));
+    return book(name);
+  }
+  // Adds a file that was written to what the recording takes.
+  Status book(const std::string& name) {
+    FATHOM_ASSIGN(const Directory folder, Directory::open(unfinished_));
+    FATHOM_ASSIGN(const File file, folder.read(name));
+    FATHOM_ASSIGN(const std::uint64_t size, file.size());
+    bytes_ += size;
+    if (bytes_ <= max_bytes_) return {};
+    const std::string most = human_bytes(static_cast<double>(max_bytes_));
+    return Error{
+        Code::kIo,
+        directory_ + " would take more than " + most +
+            (of_free_space_ ? ", half of the free space there" : ""),
+        "if the files are what you expect, use fathom import with another disk or --max-size SIZE"};
   }
   // The manifest says how many files there are.
   void count(const std::string& name) {
@@ -128,7 +155,11 @@ class RecordingWriter::State {
     return code == kNoString ? manifest.host.hostname : std::string(strings.view(code));
   }
 
+  std::size_t rows_per_file_;
   std::string directory_;
+  std::uint64_t max_bytes_;
+  bool of_free_space_ = false;  // max_bytes_ is a part of it
+  std::uint64_t bytes_ = 0;     // in files by now
   std::string unfinished_;
   bool made_ = false;
   std::map<std::uint32_t, Host> hosts_;
@@ -148,7 +179,7 @@ Status RecordingWriter::State::add_events(EventBatch& events) {
       to.args.add(events.args.key(entry), events.args.value(entry));
     }
     to.push(row);
-    if (++event_rows_ >= kRowsPerFile) FATHOM_TRY(flush_events());
+    if (++event_rows_ >= rows_per_file_) FATHOM_TRY(flush_events());
   }
   events.clear();
   return {};
@@ -157,20 +188,20 @@ Status RecordingWriter::State::add_events(EventBatch& events) {
 Status RecordingWriter::State::add_counters(CounterBatch& counters) {
   counters_.rows.insert(counters_.rows.end(), counters.rows.begin(), counters.rows.end());
   counters.rows.clear();
-  return counters_.rows.size() >= kRowsPerFile ? flush_counters() : Status();
+  return counters_.rows.size() >= rows_per_file_ ? flush_counters() : Status();
 }
 
 Status RecordingWriter::State::add_intervals(IntervalBatch& intervals) {
   intervals_.rows.insert(intervals_.rows.end(), std::make_move_iterator(intervals.rows.begin()),
                          std::make_move_iterator(intervals.rows.end()));
   intervals.rows.clear();
-  return intervals_.rows.size() >= kRowsPerFile ? flush_intervals() : Status();
+  return intervals_.rows.size() >= rows_per_file_ ? flush_intervals() : Status();
 }
 
 Status RecordingWriter::State::add_samples(SampleBatch& samples) {
   samples_.rows.insert(samples_.rows.end(), samples.rows.begin(), samples.rows.end());
   samples.rows.clear();
-  return samples_.rows.size() >= kRowsPerFile ? flush_samples() : Status();
+  return samples_.rows.size() >= rows_per_file_ ? flush_samples() : Status();
 }
 
 // How the call moved through its file.
@@ -203,8 +234,9 @@ void RecordingWriter::State::sum_target(Host& host, std::size_t at) {
     if (strings.view(events.args.key(entry)) == kCopyTarget)
       target = strings.code(events.args.value(entry));
   }
-  const SummaryKey key{events.layer[at], events.name[at], strings.code(kWriteCategory), target,
-                       events.pid[at]};
+  SummaryKey key = key_of(events, at);
+  key.category = strings.code(kWriteCategory);
+  key.file = target;
   host.summary.at(host.summary.find(key))
       .add_written(events.ts[at], events.dur[at], events.bytes[at]);
 }
@@ -219,9 +251,7 @@ void RecordingWriter::State::summarise(Host& host) {
       host.coverage.add(thread_coverage);
       thread_coverage.clear();
     }
-    const SummaryKey key{events.layer[at], events.name[at], events.category[at], events.file[at],
-                         events.pid[at]};
-    SummaryRow& row = host.summary.at(host.summary.find(key));
+    SummaryRow& row = host.summary.at(host.summary.find(key_of(events, at)));
     row.add(events.ts[at], events.dur[at], self[at], events.bytes[at],
             events.error[at] != kNoString);
     place(host, at, row);
@@ -298,6 +328,7 @@ Status RecordingWriter::State::flush_samples() {
   count(name);
   FATHOM_TRY(
       write_samples(join_path(unfinished_, name), samples_, strings, manifest.host.hostname));
+  FATHOM_TRY(book(name));
   samples_.rows.clear();
   return {};
 }
@@ -324,9 +355,10 @@ Status RecordingWriter::State::finish() {
   return {};
 }
 
-Result<RecordingWriter> RecordingWriter::create(const std::string& directory, Manifest manifest) {
+Result<RecordingWriter> RecordingWriter::create(const std::string& directory, Manifest manifest,
+                                                const Limits& limits) {
   FATHOM_ASSIGN(std::string path, absolute_path(directory));
-  auto state = std::make_unique<State>(std::move(path), std::move(manifest));
+  auto state = std::make_unique<State>(std::move(path), std::move(manifest), limits);
   FATHOM_TRY(state->start());
   return RecordingWriter(std::move(state));
 }

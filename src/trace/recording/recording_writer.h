@@ -3,6 +3,7 @@
 // name asked for before finish(), and nothing stays behind without it. One thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,8 +19,18 @@ namespace fathom::trace {
 
 class RecordingWriter {
  public:
+  struct Limits {
+    // Files that take more are an Error: a small compressed file may be a whole disk when it is
+    // unpacked. 0: half of what is free there.
+    std::uint64_t max_bytes = 0;
+    std::size_t rows_per_file = 2'000'000;
+  };
   // kInvalid if `directory` exists. Rows go to a temporary sibling first.
-  static Result<RecordingWriter> create(const std::string& directory, Manifest manifest);
+  static Result<RecordingWriter> create(const std::string& directory, Manifest manifest,
+                                        const Limits& limits);
+  static Result<RecordingWriter> create(const std::string& directory, Manifest manifest) {
+    return create(directory, std::move(manifest), Limits());
+  }
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
   ~RecordingWriter();

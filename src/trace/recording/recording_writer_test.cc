@@ -72,5 +72,40 @@ TEST(RecordingWriterTest, PutsAWholeRecordingInPlace) {
   EXPECT_EQ(ask(*recording, kIntervalsTable, "max(hist)"), "[0, 2, 3]");
 }
 
+// Rows of each kind are in one file, whether the file was full or the recording came to its end.
+TEST(RecordingWriterTest, RowsAreThereOnceWhereFilesAreFull) {
+  const TempDir directory;
+  RecordingWriter writer =
+      RecordingWriter::create(directory.path() + "/trace", Manifest{}, {.rows_per_file = 2})
+          .value();
+  const std::uint32_t layer = writer.strings().code("posix");
+  const std::uint32_t name = writer.strings().code("read");
+  for (int round = 0; round < 5; round++) {
+    EventBatch events;
+    EventRow event;
+    event.ts = round;
+    event.layer = layer;
+    event.name = name;
+    events.push(event);
+    CounterBatch counters;
+    counters.rows.push_back({.ts = round, .layer = layer, .name = name});
+    IntervalBatch intervals;
+    intervals.rows.emplace_back().layer = layer;
+    SampleBatch samples;
+    samples.rows.push_back({.ts = round});
+    ASSERT_TRUE(writer.append(events).has_value());
+    ASSERT_TRUE(writer.append(counters).has_value());
+    ASSERT_TRUE(writer.append(intervals).has_value());
+    ASSERT_TRUE(writer.append(samples).has_value());
+  }
+  ASSERT_TRUE(writer.finish().has_value());
+  const Recording recording = Recording::open(directory.path() + "/trace").value();
+  for (const char* table : {kEventsTable, kCountersTable, kIntervalsTable, kSamplesTable}) {
+    EXPECT_EQ(recording.parts[0].manifest.files.at(table), 3) << table;
+    EXPECT_EQ(ask(recording, table, "count(*)"), "5") << table;
+  }
+  EXPECT_EQ(ask(recording, kSummaryTable, "sum(calls)"), "5");
+}
+
 }  // namespace
 }  // namespace fathom::trace

@@ -143,7 +143,8 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
       process_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
   add_seen_from_outside(snapshot.processes, manifest.host.hostname, tail->processes);
   add_program(manifest, spool.header().creator_pid, tail->processes);
-  tail->threads = thread_rows(decoder.definitions(), clock, manifest.host.hostname);
+  tail->threads =
+      thread_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
   list_calls(spool, clock, snapshot, decoder, *tail);
   return tail;
 }

@@ -133,6 +133,7 @@ void EventBatch::push(const EventRow& row) {
   push_sparse(correlation, before, row.correlation, kNull);
   push_sparse(self, before, row.self, kNull);
   push_sparse(host, before, row.host, kNoString);
+  push_sparse(program, before, row.program, kNoString);
   args.end_row();
 }
 
@@ -164,13 +165,14 @@ EventRow EventBatch::row(std::size_t at) const {
   row.correlation = sparse_at(correlation, at, kNull);
   row.self = sparse_at(self, at, kNull);
   row.host = sparse_at(host, at, kNoString);
+  row.program = sparse_at(program, at, kNoString);
   return row;
 }
 
 void EventBatch::clear() {
   const auto clear_all = [](auto&... columns) { (columns.clear(), ...); };
   clear_all(ts, dur, pid, tid, depth, fd, layer, name, category, file, error, entry, offset, size,
-            bytes, ret, rank, device, stream, correlation, self, host, args);
+            bytes, ret, rank, device, stream, correlation, self, host, program, args);
 }
 
 void EventBatch::reserve(std::size_t count) {
@@ -232,6 +234,7 @@ void EventBatch::sort() {
   permuter.apply_sparse(correlation, kNull);
   permuter.apply_sparse(self, kNull);
   permuter.apply_sparse(host, kNoString);
+  permuter.apply_sparse(program, kNoString);
   if (args.entries() > 0) args = permute_args(args, order);
 }
 

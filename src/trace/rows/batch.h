@@ -65,6 +65,7 @@ struct EventRow {
   std::uint32_t error = kNoString;
   std::uint32_t entry = kNoString;  // libc's entry point, `open64` for name `open`
   std::uint32_t host = kNoString;   // kNoString: the manifest's
+  std::uint32_t program = kNoString;
   std::int32_t fd = kNull32;
   std::int64_t offset = kNull;
   std::int64_t size = kNull;
@@ -76,9 +77,9 @@ struct EventRow {
   std::int64_t self = kNull;  // dur without the events inside; kNull: there are none, it is dur
 };
 
-// The columns of `events`. All have rows() values but `host`, `rank`, `device`, `stream`,
-// `correlation` and `self`, which may be empty: then every row is NULL there (and host is the
-// manifest's).
+// The columns of `events`. All have rows() values but `host`, `program`, `rank`, `device`,
+// `stream`, `correlation` and `self`, which may be empty: then every row is NULL there (and host is
+// the manifest's).
 struct EventBatch {
   Column<std::int64_t> ts, dur;
   Column<std::int32_t> pid, tid, depth, fd;
@@ -86,7 +87,7 @@ struct EventBatch {
   Column<std::int64_t> offset, size, bytes, ret;
   Column<std::int32_t> rank, device;
   Column<std::int64_t> stream, correlation, self;
-  Column<std::uint32_t> host;
+  Column<std::uint32_t> host, program;
   Args args;
 
   [[nodiscard]] std::size_t rows() const { return ts.size(); }
@@ -148,12 +149,15 @@ struct ProcessRow {
   std::string host;
   std::int64_t pid = kNull;
   std::int64_t ppid = kNull;
-  std::string name;     // the program's base name
-  std::string command;  // argv joined by spaces
+  std::int64_t nspid = kNull;  // in its own pid namespace, where that is another
+  std::string name;            // the program's base name
+  std::string command;         // argv joined by spaces
   std::int64_t start = kNull;
   std::int64_t end = kNull;
   std::int64_t exit = kNull;
   std::int64_t rank = kNull;
+  std::int64_t image = 0;     // programs that the process was before, as far as they were seen
+  std::uint64_t process = 0;  // names this program image in the recording; 0: nothing does
   std::string container;
   std::vector<std::pair<std::string, std::string>> meta;  // further facts that the program gave
 };

@@ -274,4 +274,8 @@ std::int32_t Definitions::rank(Process& process) {
   return process.rank;
 }
 
+std::uint32_t Definitions::program(const Process& process) {
+  return strings_->code_or_null(shown(base_name(meta(process, "exe"))));
+}
+
 }  // namespace fathom::trace

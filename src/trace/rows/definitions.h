@@ -129,6 +129,8 @@ class Definitions {
   // process of its program image; "" if there is none. The same.
   std::string_view meta(const Process& process, std::string_view key) const;
   std::int32_t rank(Process& process);
+  // Base name of the program's file, as a code; kNoString where it is not known.
+  std::uint32_t program(const Process& process);
 
   // The strings were cleared: no code of before holds.
   void forget_codes();

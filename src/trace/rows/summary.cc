@@ -33,7 +33,7 @@ std::size_t hash(const SummaryKey& key) {
   std::uint64_t value = (std::uint64_t{key.name} << 32) ^ key.file;
   value = (value ^ (value >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
   value ^= (std::uint64_t{key.layer} << 40) ^ (std::uint64_t{key.category} << 20) ^
-           static_cast<std::uint32_t>(key.pid);
+           static_cast<std::uint32_t>(key.pid) ^ key.process;
   value = (value ^ (value >> 32)) * UINT64_C(0x94d049bb133111eb);
   return static_cast<std::size_t>(value ^ (value >> 31));
 }
@@ -115,7 +115,9 @@ SummaryKey SummaryTable::bounded(const SummaryKey& key) const {
           .name = other_name_,
           .category = kNoString,
           .file = key.file != kNoString ? other_file_ : kNoString,
-          .pid = kNull32};
+          .pid = kNull32,
+          .program = kNoString,
+          .process = 0};
 }
 
 std::size_t SummaryTable::find(const SummaryKey& key) {
@@ -151,9 +153,13 @@ void SummaryTable::add(const SummaryTable& other, const Strings& from, Strings& 
     return known == kNoString ? other_code : known;
   };
   for (const SummaryRow& row : other.rows()) {
-    const SummaryKey key{moved(row.key.layer), moved_if(!is_full(), row.key.name, other_name_),
+    const SummaryKey key{moved(row.key.layer),
+                         moved_if(!is_full(), row.key.name, other_name_),
                          moved_if(!is_full(), row.key.category, kNoString),
-                         moved_if(!files_are_full(), row.key.file, other_file_), row.key.pid};
+                         moved_if(!files_are_full(), row.key.file, other_file_),
+                         row.key.pid,
+                         moved_if(!is_full(), row.key.program, kNoString),
+                         row.key.process};
     rows_[find(key)].merge(row);
   }
 }

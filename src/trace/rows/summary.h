@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What reports read instead of all events: sums per (layer, name, category, file, pid), and busy
-// time per layer over time. Made while decoding; additive, so that parts made by different packs or
-// hosts can be summed.
+// What reports read instead of all events: sums per (layer, name, category, file, program image),
+// and busy time per layer over time. Made while decoding; additive, so that parts made by different
+// packs or hosts can be summed.
 #pragma once
 
 #include <array>
@@ -24,6 +24,8 @@ struct SummaryKey {
   std::uint32_t category = kNoString;
   std::uint32_t file = kNoString;
   std::int32_t pid = kNull32;
+  std::uint32_t program = kNoString;
+  std::uint64_t process = 0;  // as in ProcessRow: tells program images of a pid apart
   bool operator==(const SummaryKey&) const = default;
 };
 

@@ -126,6 +126,28 @@ TEST(SummaryTableTest, ABoundedOneCountsAll) {
   EXPECT_EQ(calls, 2 * std::int64_t{kFiles});
 }
 
+// There may be millions of such texts.
+TEST(SummaryTableTest, ATextThatGetsNoRowIsNotKept) {
+  Strings strings;
+  SummaryTable table;
+  table.bound(strings);
+  for (std::uint32_t i = 0; i < SummaryTable::kMostRows / 2; i++)
+    table.find({kNoString, i, kNoString, kNoString, 1});
+  Strings from;
+  SummaryTable more;
+  const std::uint32_t name = from.code("read");
+  for (const std::uint32_t file : {from.code("/a"), from.code("/b"), kNoString})
+    more.at(more.find({kNoString, name, kNoString, file, 2})).calls = 1;
+  const std::size_t before = table.rows().size();
+  table.add(more, from, strings);
+  EXPECT_EQ(strings.find("/a"), kNoString);
+  EXPECT_NE(strings.find("read"), kNoString) << "there is room for names";
+  ASSERT_EQ(table.rows().size(), before + 2);
+  EXPECT_EQ(strings.view(table.rows()[before].key.file), kOtherFiles);
+  EXPECT_EQ(table.rows()[before].calls, 2);
+  EXPECT_EQ(table.rows()[before + 1].key.file, kNoString) << "calls on no file stay that";
+}
+
 TEST(TimelineTest, TimeStandsWhereItWas) {
   constexpr std::int64_t kWidth = std::int64_t{1} << Timeline::kFirstShift;
   Timeline timeline;

@@ -96,10 +96,14 @@ Status Drainer::keep_files() {
   return {};
 }
 
+Status Drainer::ensure_definitions() {
+  if (definitions_) return {};
+  FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
+  return {};
+}
+
 Status Drainer::note(const std::string& entry) {
-  if (!definitions_) {
-    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
-  }
+  FATHOM_TRY(ensure_definitions());
   FATHOM_TRY(definitions_->append({EntryKind::kDrained, {}, 0, as_bytes(entry)}));
   journal_.add(as_bytes(entry));
   return {};
@@ -270,10 +274,7 @@ Status Drainer::ensure_log(std::uint64_t room) {
     current_log_ = next_log_++;
     names_in_log_ = 0;
   }
-  if (!definitions_) {
-    FATHOM_ASSIGN(definitions_, ChunkLog::open(spool_->files(), kDefinitionsLog));
-  }
-  return {};
+  return ensure_definitions();
 }
 
 // What a log begins with tells which it is.
@@ -385,7 +386,7 @@ Status Drainer::append(const HostRows& rows, const Strings& strings) {
     FATHOM_TRY(note(Journal::drained(current_log_, std::exchange(count, 0))));
   }
   if (rows.processes.empty()) return {};
-  FATHOM_TRY(ensure_log(0));
+  FATHOM_TRY(ensure_definitions());  // no log: the journal would not tell of it
   const std::string bytes = encode_processes(rows.processes);
   return definitions_->append({EntryKind::kProcesses, {}, 0, as_bytes(bytes)});
 }

@@ -149,6 +149,7 @@ class Drainer {
   Status put(const LogEntry& entry);
   bool remove_pool(Pool& pool);
   Status ensure_log(std::uint64_t room);
+  Status ensure_definitions();
   [[nodiscard]] Chunk chunk_of(const Pool& pool, std::uint32_t index) const;
   [[nodiscard]] bool has_log(std::uint64_t n) const;
   void rest(const Pool& pool) const {

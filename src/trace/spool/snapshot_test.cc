@@ -81,6 +81,18 @@ TEST_F(SnapshotTest, HasLogsAndSegmentsInTheOrderOfDraining) {
   }
 }
 
+// As much as a log has, so that whoever packs them needs no more memory than for a log.
+TEST_F(SnapshotTest, SegmentsComeInBatchesOfTheSizeOfALog) {
+  constexpr std::uint32_t kSize = 1U << 20;
+  std::vector<SegmentSpec> segments(kLogBytes / kSize + 1, segment(FATHOM_SEGMENT_FULL, 0));
+  for (SegmentSpec& each : segments) each.bytes.resize(kSize - FATHOM_SEGMENT_HEADER_SIZE);
+  builder_.add_pool("1-a-0", segments, self_, 0, kSize);
+  std::vector<std::size_t> batches;
+  take(true).visit_rows(
+      [&](const Snapshot::Batch& batch) { batches.push_back(batch.chunks.size()); });
+  EXPECT_EQ(batches, (std::vector<std::size_t>{kLogBytes / kSize, 1}));
+}
+
 // Drained after it was measured: it is found in the log by its name, and counts once.
 TEST_F(SnapshotTest, WhatIsDrainedMeanwhileIsThereOnce) {
   add_full(0);
@@ -191,7 +203,7 @@ TEST_F(SnapshotTest, DamagedFilesAreNamedAndTheOthersRead) {
   add_full(1);
   ASSERT_EQ(::truncate(path.c_str(), FATHOM_POOL_HEADER_SIZE + 10), 0);
   std::ofstream(join_path(builder_.directory(), "1-z-0.pool"), std::ios::binary)
-      << std::string(2 * FATHOM_POOL_HEADER_SIZE, 'x');
+      << std::string(std::size_t{2} * FATHOM_POOL_HEADER_SIZE, 'x');
   Snapshot snapshot = take();
   EXPECT_EQ(runs_of(snapshot), Runs{1});
   EXPECT_EQ(snapshot.damaged().size(), 2U);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Only anonymous memory counts: pages of files are the kernel's to take back.
+#include "base/memory_limit.h"
+
+#include <utility>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+namespace fathom {
+namespace {
+
+constexpr std::uint64_t kLeast = 16ULL << 20U;  // less is not enough to open anything
+
+std::uint64_t anonymous_bytes() { return own_memory("RssAnon:"); }
+
+}  // namespace
+
+MemoryLimit::MemoryLimit(std::uint64_t bytes) : bytes_(bytes != 0 ? bytes : usable_memory() / 2) {}
+
+Result<MemoryLimit> MemoryLimit::parse(const std::string& option, const std::string& text) {
+  const Result<std::uint64_t> bytes = parse_bytes(text);
+  if (bytes && *bytes >= kLeast) return MemoryLimit(*bytes);
+  return usage_error(option + " '" + text + "' is not a valid limit",
+                     "write it as 512MiB or 4GB, at least 16M");
+}
+
+// Values of a single cell, and some of its threads' own, the database does not count.
+std::string MemoryLimit::of_store() const { return std::to_string(bytes_ - bytes_ / 5) + "B"; }
+
+void MemoryLimit::begin() {
+  before_ = anonymous_bytes();
+  begun_ = true;
+}
+
+bool MemoryLimit::is_exceeded(std::uint64_t rooms) const {
+  return begun_ && anonymous_bytes() > before_ + bytes_ + rooms * kOwnRoom;
+}
+
+Error MemoryLimit::refusal(std::string hint) const {
+  return {Code::kIo, "the query needs more memory than " + human_bytes(static_cast<double>(bytes_)),
+          std::move(hint)};
+}
+
+}  // namespace fathom

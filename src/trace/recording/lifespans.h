@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// When each program image of a process began and ended: from what it told itself, what its parent
+// saw, and who had its pid before and after it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/rows/clock.h"
+#include "trace/rows/definitions.h"
+
+namespace fathom::trace {
+
+// What the recorder itself knows of the program that it started: its pid and its status as in
+// `processes.exit`, kNull while that is not known.
+using KnownExits = std::map<std::int64_t, std::int64_t>;
+
+struct Lifespan {
+  std::int64_t start = kNull;  // images of one pid never overlap
+  std::int64_t end = kNull;
+  std::int64_t exit = kNull;
+  std::int64_t image = 0;  // images of the same process before this one
+};
+
+// Who had a pid, who waited for it and who started it: there may be very many processes. Keeps
+// pointers into the definitions, which must not change meanwhile.
+class PidIndex {
+ public:
+  using Images = std::vector<const Process*>;
+  using Notes = std::vector<const Note*>;
+
+  explicit PidIndex(const Definitions& definitions);
+
+  // By pid, in the order of their starts.
+  [[nodiscard]] const std::unordered_map<std::int64_t, Images>& images() const { return images_; }
+  [[nodiscard]] const Notes& waits(std::int64_t pid) const;
+  [[nodiscard]] const Notes& spawns(std::int64_t pid) const;
+  // The first wait for a child of this number after it began; nullptr: nobody waited.
+  [[nodiscard]] const Note* waited_for(std::int64_t pid, std::uint64_t since) const;
+  // Whether the program of an EXEC note came up with the library in it.
+  [[nodiscard]] bool attached_after(const Process& teller, const Note& exec) const;
+
+ private:
+  std::unordered_map<std::int64_t, Images> images_;
+  std::unordered_map<std::int64_t, Notes> waits_;
+  std::unordered_map<std::int64_t, Notes> spawns_;
+};
+
+// The index must stay as long as this.
+class Lifespans {
+ public:
+  Lifespans(const PidIndex& index, const Clock& clock, const KnownExits& exits);
+
+  [[nodiscard]] const Lifespan& of(const Process& process) const { return lives_.at(&process); }
+
+ private:
+  void tell(const PidIndex::Images& images, const Clock& clock, const KnownExits& exits);
+  [[nodiscard]] Lifespan begun(const Process& process, const Process* before,
+                               const Clock& clock) const;
+  void end(const Process& process, std::uint64_t until, const Clock& clock, Lifespan& life) const;
+  [[nodiscard]] const Note* started_by_parent(const Process& process, const Process* before) const;
+
+  const PidIndex* index_;
+  std::unordered_map<const Process*, Lifespan> lives_;
+};
+
+// The last EXEC of the process itself, unless it failed; nullptr if there is none.
+[[nodiscard]] const Note* own_exec(const Process& process);
+
+// Whether the process said that it ends or becomes another program: calls that its threads were in
+// then were cut by that.
+[[nodiscard]] bool ended_in_order(const Process& process);
+
+// 128 + N for signal N, as a shell says it.
+[[nodiscard]] std::int64_t exit_of_wait_status(std::int64_t status);
+
+}  // namespace fathom::trace
