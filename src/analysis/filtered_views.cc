@@ -12,6 +12,7 @@
 #include "analysis/contract.h"
 #include "analysis/filtered_intervals.h"
 #include "analysis/insights/rule_views.h"
+#include "analysis/layer_sql.h"
 #include "base/text.h"
 #include "sql/quote.h"
 
@@ -125,6 +126,18 @@ std::string list_sql(const std::string& map) {
       map);
 }
 
+// What copies put into other files, as Decoder::Rows::sum_target adds it up.
+std::string targets_sql() {
+  static const std::string kCopies = layer_sql("@copies");
+  return "SELECT host, layer, name, 'write' AS category, args['to'] AS file, pid, program, 0 AS "
+         "calls, 0 AS errors, 0 AS dur, 0 AS self, 0 AS dur_min, 0 AS dur_max, CAST(sum(bytes) AS "
+         "BIGINT) AS "
+         "bytes, min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
+         buckets_sql("dur", "false") + " AS hist, " + buckets_sql("bytes", "true") +
+         " AS sizes FROM events WHERE bytes > 0 AND " + kCopies +
+         " GROUP BY host, layer, name, args['to'], pid, program";
+}
+
 std::string summary_sql() {
   return "CREATE OR REPLACE TEMP TABLE own_summary AS SELECT * REPLACE (" + list_sql("hist") +
          " AS hist, " + list_sql("sizes") +
@@ -135,31 +148,43 @@ std::string summary_sql() {
          "min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "true") + " AS hist, " +
          buckets_sql("bytes", "bytes IS NOT NULL AND error IS NULL") +
-         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid, program) "
-         "UNION ALL BY NAME "
+         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid, program "
+         "UNION ALL BY NAME " +
+         targets_sql() +
+         ") UNION ALL BY NAME "
          "SELECT host, layer, name, category, file, pid, calls, errors, dur, dur AS self, "
          "coalesce(dur_min, 0) AS dur_min, coalesce(dur_max, 0) AS dur_max, bytes, ts AS "
          "\"first\", "
          "ts + width AS \"last\", hist, CAST([] AS BIGINT[]) AS sizes FROM summed_intervals";
 }
 
-// As trace/rows/access_pattern.h has it.
+// As trace/rows/access_pattern.h has it. `opened` counts how often the thread opened its descriptor
+// before: a position belongs to one of these times.
 constexpr char kAccess[] = R"(
   CREATE OR REPLACE TEMP TABLE own_access AS
-  WITH moves AS (
-    SELECT host, layer, name, category, file, pid, program, tid, ts, "offset", "offset" + bytes AS stop,
-           lag("offset" + bytes) OVER w AS before, "offset" - coalesce(before, 0) AS gap
-    FROM events WHERE "offset" >= 0 AND bytes > 0
-    WINDOW w AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts)),
+  WITH lives AS (
+    SELECT *, "offset" + bytes AS stop, category = 'write' AS writes,
+           count(*) FILTER (category = 'open' AND error IS NULL) OVER (
+             PARTITION BY host, pid, tid, file, fd ORDER BY ts) AS opened
+    FROM events WHERE ("offset" >= 0 AND bytes > 0) OR category = 'open'),
+  moves AS (
+    SELECT *, lag(stop) OVER own AS own, lag(stop) OVER whole AS last, max(stop) OVER before AS farthest,
+           "offset" - coalesce(own, last) AS distance
+    FROM lives WHERE "offset" >= 0 AND bytes > 0
+    WINDOW own AS (PARTITION BY host, pid, tid, file, fd, writes, opened ORDER BY ts),
+           whole AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts),
+           before AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
   steps AS (
-    SELECT *, before IS NOT NULL AND gap <> 0 AND gap = lag(gap) OVER w AS stride FROM moves
-    WINDOW w AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts))
+    SELECT *, CASE WHEN distance IS NULL OR ("offset" = 0 AND (own IS NULL OR own = farthest)) THEN 0
+                   ELSE distance END AS gap FROM moves)
   SELECT host, layer, name, category, file, pid, program, count(*) AS positioned,
-         count(*) FILTER (before IS NULL OR gap = 0) AS consecutive,
-         count(*) FILTER (before IS NOT NULL AND gap > 0) AS forward,
-         count(*) FILTER (stride) AS strided, count(*) FILTER ("offset" % 4096 <> 0) AS misaligned,
-         max(stop) AS extent
-  FROM steps GROUP BY ALL)";
+         count(*) FILTER (gap = 0) AS consecutive, count(*) FILTER (gap > 0) AS forward,
+         count(*) FILTER (gap <> 0 AND gap = before) AS strided,
+         count(*) FILTER ("offset" % 4096 <> 0) AS misaligned, max(stop) AS extent
+  FROM (SELECT *, lag(gap) OVER (PARTITION BY host, pid, tid, file, fd, writes, opened ORDER BY ts) AS before
+        FROM steps)
+  GROUP BY ALL)";
 
 // All columns of the contract; how calls moved through files is NULL where nobody asked.
 std::string summary_view_sql(bool positions) {

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "trace/rows/copies.h"
+
 namespace fathom::analysis {
 namespace {
 
@@ -18,6 +20,16 @@ std::string list_of(bool (*belongs)(const LayerDef&)) {
     list += '\'';
   }
   return list + ')';
+}
+
+// Calls that are a write of a second file, too.
+std::string copies() {
+  std::string list;
+  for (const std::string_view name : trace::kCopies) {
+    list += list.empty() ? "('" : ", '";
+    list.append(name).append("'");
+  }
+  return "(layer IN ('posix', 'syscall') AND name IN " + list + "))";
 }
 
 bool is_word(char c) {
@@ -49,6 +61,7 @@ std::string layer_sql(std::string_view query) {
       {"@kernel", list_of([](const LayerDef& layer) { return layer.kernel; })},
       {"@device", list_of([](const LayerDef& layer) { return layer.device; })},
       {"@beside", list_of([](const LayerDef& layer) { return !layer.in_threads; })},
+      {"@copies", copies()},
       {"@undevice", "coalesce(layer NOT IN " +
                         list_of([](const LayerDef& layer) { return layer.device; }) + ", true)"}};
   std::string text(query);

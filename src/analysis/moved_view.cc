@@ -3,20 +3,28 @@
 // summary, which stays small however many events there are.
 #include "analysis/moved_view.h"
 
+#include "analysis/layer_sql.h"
+
 namespace fathom::analysis {
 
-// A join and no NOT EXISTS, for which the database keeps what it reads.
+// A join and no NOT EXISTS, for which the database keeps what it reads. What is copied is read and
+// written.
 Status create_moved_view(sql::Connection& connection) {
-  return connection.execute(R"(
+  static const std::string kText = layer_sql(R"(
     CREATE OR REPLACE VIEW moved AS
     SELECT * FROM events
-    WHERE layer = 'posix' AND category IN ('read', 'write', 'copy') AND bytes > 0
+    WHERE layer = 'posix' AND category IN ('read', 'write') AND bytes > 0
+    UNION ALL
+    SELECT * REPLACE ('write' AS category, args['to'] AS file, CAST(NULL AS INTEGER) AS fd,
+                      CAST(NULL AS BIGINT) AS "offset")
+    FROM events WHERE layer = 'posix' AND bytes > 0 AND @copies
     UNION ALL
     SELECT e.* FROM events e
     ANTI JOIN (SELECT category, file, pid, host FROM summary WHERE layer = 'posix' AND bytes > 0) s
       ON s.category = e.category AND s.file IS NOT DISTINCT FROM e.file
       AND s.pid IS NOT DISTINCT FROM e.pid AND s.host IS NOT DISTINCT FROM e.host
-    WHERE e.layer = 'stdio' AND e.category IN ('read', 'write', 'copy') AND e.bytes > 0)");
+    WHERE e.layer = 'stdio' AND e.category IN ('read', 'write') AND e.bytes > 0)");
+  return connection.execute(kText);
 }
 
 }  // namespace fathom::analysis

@@ -74,7 +74,7 @@ struct Cause {
 Result<std::vector<Cause>> causes(Store& store) {
   static const std::string kCauses = layer_sql(
       "SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
-      "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
+      "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) FILTER (calls > 0) AS BIGINT), "
       "sum(dur) > sum(self) FROM summary WHERE @undevice "
       "GROUP BY layer, name "
       "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3");

@@ -31,7 +31,7 @@ struct Sum {
   void add(const trace::SummaryRow& row) {
     self += row.self;
     calls += row.calls;
-    if (row.bytes != trace::kNull) bytes += row.bytes;
+    if (row.bytes != trace::kNull && row.calls > 0) bytes += row.bytes;  // of a copy once
   }
   void add(const Sum& other) {
     self += other.self;

@@ -60,7 +60,7 @@ void write_facts(const Spec& spec, const Facts& facts) {
   if (has_ret(spec) && !failed) at = fathom_put_varint(at, fathom_zigzag(facts.ret));
   if (has_bytes(spec)) at = fathom_put_varint(at, facts.bytes);
   if (spec.flags >= 0) at = fathom_put_varint(at, fathom_zigzag(facts.flags));
-  if (spec.path2 >= 0) at = fathom_put_varint(at, facts.path2);
+  if (has_target(spec)) at = fathom_put_varint(at, facts.path2);
   uint16_t word;
   memcpy(&word, head, 2);
   word = static_cast<uint16_t>(word | flags);

@@ -97,6 +97,10 @@ constexpr bool has_bytes(const Spec& s) {
   return s.measure != Measure::kNone && s.measure != Measure::kItems;
 }
 constexpr bool has_ret(const Spec& s) { return s.ret != Ret::kVoid && s.ret != Ret::kPointer; }
+// Names a second file: a path, or the descriptor that bytes are copied to.
+constexpr bool has_target(const Spec& s) {
+  return s.path2 >= 0 || (s.fd2 >= 0 && s.effect != Effect::kReplaces);
+}
 constexpr bool counts_bytes(const Spec& s) { return s.ret == Ret::kBytes || has_item(s); }
 
 template <int I, class First, class... Rest>
@@ -198,7 +202,7 @@ FATHOM_HOT void write_call(const Facts& facts) {
   }
   if constexpr (has_bytes(S)) at = fathom_put_varint(at, facts.bytes);
   if constexpr (S.flags >= 0) at = fathom_put_varint(at, fathom_zigzag(facts.flags));
-  if constexpr (S.path2 >= 0) at = fathom_put_varint(at, facts.path2);
+  if constexpr (has_target(S)) at = fathom_put_varint(at, facts.path2);
   uint16_t word;
   memcpy(&word, head, 2);
   word = static_cast<uint16_t>(word | flags);
@@ -310,6 +314,7 @@ FATHOM_COLD R lodged(R (*original)(A...), A... a) {
     facts.fd = argument<S.fd>(a...);
     facts.file = file_of_lodger(facts.fd);
   }
+  if constexpr (S.fd2 >= 0 && has_target(S)) facts.path2 = file_of_lodger(argument<S.fd2>(a...));
   facts.begin = tick();
   const R ret = original(a...);
   facts.end = tick();

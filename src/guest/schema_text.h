@@ -90,7 +90,7 @@ struct SchemaWriter {
     if (has_ret(s)) put("\tret");
     if (has_bytes(s)) put("\tbytes");
     if (s.flags >= 0) put_argument(s.flags_key, "int");
-    if (s.path2 >= 0) put_argument("to", "path");
+    if (has_target(s)) put_argument("to", "path");
     put('\n');
   }
 };

@@ -65,7 +65,7 @@ constexpr char kCallsSql[] = R"(
          FROM (SELECT unnest(hist) AS n, generate_subscripts(hist, 1) AS b FROM chosen) GROUP BY b)
   SELECT CAST(sum(calls) AS DOUBLE) AS calls, CAST(sum(errors) AS DOUBLE) AS errors,
          CAST(sum(self) AS DOUBLE) AS self, CAST(sum(dur) AS DOUBLE) AS total,
-         CAST(sum(bytes) AS DOUBLE) AS bytes, CAST(min(dur_min) AS BIGINT) AS least,
+         CAST(sum(bytes) FILTER (calls > 0) AS DOUBLE) AS bytes, CAST(min(dur_min) AS BIGINT) AS least,
          CAST(max(dur_max) AS BIGINT) AS max, (SELECT list(b ORDER BY b) FROM buckets) AS bs,
          (SELECT list(n ORDER BY b) FROM buckets) AS ns
   FROM chosen)";

@@ -20,9 +20,8 @@ constexpr Group kPosix[] = {
     {"open", " open openat creat mkstemp mkostemp mkstemps mkostemps "},
     {"close", " close "},
     {"descriptor", " dup dup2 dup3 fcntl pipe pipe2 "},
-    {"read", " read pread readv preadv preadv2 aio_read "},
-    {"write", " write pwrite writev pwritev pwritev2 aio_write "},
-    {"copy", " sendfile copy_file_range splice tee vmsplice "},
+    {"read", " read pread readv preadv preadv2 aio_read sendfile copy_file_range splice tee "},
+    {"write", " write pwrite writev pwritev pwritev2 aio_write vmsplice "},
     {"seek", " lseek "},
     {"sync", " fsync fdatasync syncfs sync_file_range msync aio_fsync "},
     {"hint", " posix_fadvise readahead madvise posix_madvise "},
@@ -118,7 +117,7 @@ CallResult result_of(std::string_view layer, std::string_view plain, std::string
   if (layer == "posix") {
     if (plain.starts_with("aio_"))
       return plain == "aio_return" ? CallResult::kBytes : CallResult::kOther;
-    const bool moves = category == "read" || category == "write" || category == "copy";
+    const bool moves = category == "read" || category == "write";
     return moves ? CallResult::kBytes : CallResult::kOther;
   }
   if (plain.starts_with("fread") || plain.starts_with("fwrite")) return CallResult::kItems;

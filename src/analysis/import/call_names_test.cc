@@ -24,7 +24,7 @@ TEST(CallName, PlainNamesCategoriesAndResults) {
       {"posix", "__pread64_chk", "pread", "read", CallResult::kBytes},
       {"posix", "preadv64v2", "preadv2", "read", CallResult::kBytes},
       {"posix", "write", "write", "write", CallResult::kBytes},
-      {"posix", "sendfile64", "sendfile", "copy", CallResult::kBytes},
+      {"posix", "sendfile64", "sendfile", "read", CallResult::kBytes},
       {"posix", "aio_read64", "aio_read", "read", CallResult::kOther},
       {"posix", "lseek64", "lseek", "seek", CallResult::kOther},
       {"posix", "mlock2", "mlock2", "map", CallResult::kOther},

@@ -12,11 +12,15 @@
 namespace fathom::analysis {
 namespace {
 
-// Pipes, sockets, terminals and what the kernel makes up are no files that advice is about.
+// Pipes, sockets, terminals and what the kernel makes up are no files that advice is about. Of
+// random jumps half go forward: each jump back takes one of these with it. What a copy wrote has no
+// calls of its own in the sums; for its file each was a write.
 constexpr char kIo[] = R"(
   CREATE OR REPLACE VIEW io AS
-  SELECT *, category AS direction, CAST(list_sum(sizes[1:16]) AS BIGINT) AS small,
-         positioned - consecutive - forward AS random FROM summary
+  SELECT * REPLACE (CAST(CASE calls WHEN 0 THEN coalesce(list_sum(sizes), 0) ELSE calls END
+                         AS BIGINT) AS calls), category AS direction, CAST(list_sum(sizes[1:16]) AS BIGINT) AS small,
+         positioned - consecutive - forward AS backward, backward + least(backward, forward) AS random,
+         positioned - random AS ordered FROM summary
   WHERE layer IN @io AND category IN ('read', 'write') AND file LIKE '/%'
     AND NOT starts_with(file, '/proc/') AND NOT starts_with(file, '/sys/') AND NOT starts_with(file, '/dev/'))";
 

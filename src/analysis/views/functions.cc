@@ -32,7 +32,7 @@ std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows)
       R"(WITH grouped AS (
            SELECT {keys}, sum(calls) AS calls, sum(errors) AS errors, sum(self) AS self,
                   sum(dur) AS total, min(dur_min) AS dur_min, max(dur_max) AS dur_max,
-                  sum(bytes) AS bytes,
+                  sum(bytes) FILTER (calls > 0) AS bytes,  -- what a call copied, once
                   sum(self) FILTER ({of_threads}) AS of_threads
            FROM summary GROUP BY {keys}),
          t AS (
@@ -61,7 +61,8 @@ std::string sql() {
     WITH sums AS (
       SELECT name, layer, CAST(sum(self) AS BIGINT) AS self, CAST(sum(dur) AS BIGINT) AS total,
              CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
-             min(dur_min) AS least, max(dur_max) AS most, CAST(sum(bytes) AS BIGINT) AS bytes
+             min(dur_min) AS least, max(dur_max) AS most,
+             CAST(sum(bytes) FILTER (calls > 0) AS BIGINT) AS bytes
       FROM summary GROUP BY name, layer),
     buckets AS (
       SELECT name, layer, b - 1 AS b, sum(n) AS n FROM (

@@ -42,7 +42,7 @@ void set_layer_measures(Table& table) {
 constexpr char kSums[] =
     R"(CAST(sum(self) AS BIGINT) AS self, CAST(sum(dur) AS BIGINT) AS total,
        CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
-       CAST(sum(bytes) AS BIGINT) AS bytes)";
+       CAST(sum(bytes) FILTER (calls > 0) AS BIGINT) AS bytes)";
 
 // Of the run and of hosts, from what was summed while decoding. Several recordings may have covered
 // the same time: of a stretch counts what lies behind the end of those that began before.

@@ -22,7 +22,7 @@ std::string patterns_sql(const std::string& keys) {
                       CAST(sum(bytes) AS BIGINT) AS bytes,
                       CAST(sum(positioned) AS BIGINT) AS positioned,
                       CAST(sum(consecutive) AS BIGINT) AS consecutive,
-                      CAST(sum(consecutive) + sum(forward) AS BIGINT) AS sequential,
+                      CAST(sum(ordered) AS BIGINT) AS sequential,
                       CAST(sum(strided) AS BIGINT) AS strided, CAST(sum(random) AS BIGINT) AS random,
                       CAST(sum(small) AS BIGINT) AS small,
                       CAST(sum(misaligned) AS BIGINT) AS misaligned,
@@ -32,9 +32,8 @@ std::string patterns_sql(const std::string& keys) {
                       CASE WHEN coalesce(sum(positioned), 0) = 0 THEN 'unknown'
                            WHEN sum(strided) * 2 >= sum(positioned) THEN 'strided'
                            WHEN sum(consecutive) * 10 >= sum(positioned) * 9 THEN 'consecutive'
-                           WHEN (sum(consecutive) + sum(forward)) * 10 >= sum(positioned) * 9
-                             THEN 'sequential'
-                           WHEN sum(random) * 2 >= sum(positioned) THEN 'random'
+                           WHEN sum(ordered) * 10 >= sum(positioned) * 9 THEN 'sequential'
+                           WHEN sum(random) * 4 >= sum(positioned) * 3 THEN 'random'
                            ELSE 'mixed' END AS pattern
                FROM io GROUP BY {keys} file, direction))",
       fmt::arg("keys", keys));

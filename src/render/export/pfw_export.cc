@@ -149,8 +149,7 @@ class PfwWriter {
 
   // Whether a reader of the format takes the result for the bytes moved.
   static bool result_is_bytes(const ExportEvent& event) {
-    const bool moves =
-        event.category == "read" || event.category == "write" || event.category == "copy";
+    const bool moves = event.category == "read" || event.category == "write";
     return event.layer == "posix" && moves && event.ret == event.bytes;
   }
 

@@ -10,6 +10,8 @@
 #include <span>
 #include <string_view>
 
+#include "trace/rows/copies.h"
+
 namespace fathom::sources::ebpf {
 namespace {
 
@@ -24,7 +26,7 @@ constexpr Name kNames[] = {
 };
 
 struct Kind {
-  std::uint8_t bits;
+  std::uint16_t bits;
   std::string_view names;  // between spaces
 };
 
@@ -53,6 +55,9 @@ constexpr Kind kKinds[] = {
     {FATHOM_CALL_OFFSET, " pread64 pwrite64 "},
     {FATHOM_CALL_SUBMITS, " io_submit "},
     {FATHOM_CALL_FETCHES, " io_getevents io_pgetevents "},
+    {FATHOM_CALL_TO_FIRST, " sendfile "},
+    {FATHOM_CALL_TO_SECOND, " tee "},
+    {FATHOM_CALL_TO_THIRD, " copy_file_range splice "},
 };
 
 // As layer posix has them; also of operations of io_uring and io_submit.
@@ -62,9 +67,9 @@ struct Category {
 };
 
 constexpr Category kCategories[] = {
-    {"read", " read pread64 readv preadv preadv2 read_fixed pread "},
-    {"write", " write pwrite64 writev pwritev pwritev2 write_fixed pwrite "},
-    {"copy", " sendfile copy_file_range splice tee vmsplice "},
+    {"read",
+     " read pread64 readv preadv preadv2 read_fixed pread sendfile copy_file_range splice tee "},
+    {"write", " write pwrite64 writev pwritev pwritev2 write_fixed pwrite vmsplice "},
     {"open", " open openat openat2 creat open_by_handle_at "},
     {"close", " close close_range "},
     {"seek", " lseek "},
@@ -184,6 +189,11 @@ constexpr Operations kOperations[] = {
     {FATHOM_BPF_URING, "io_uring:", kUringNames, kUringMovers},
 };
 
+std::uint32_t number_of(std::uint32_t call) {
+  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  return is_target(call) ? number & ~std::uint32_t{FATHOM_BPF_TARGET} : number;
+}
+
 // Nothing for a system call.
 const Operations* operations_of(std::uint32_t number) {
   const auto* const found =
@@ -219,15 +229,18 @@ std::string_view name_in_layer(std::uint32_t call) {
 std::string_view name_of_layer(fathom_bpf_layer layer) { return kLayerNames[layer]; }
 
 std::string name_of_call(std::uint32_t call) {
-  if (FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_SYSCALL)
-    return name_of_system_call(FATHOM_BPF_NUMBER_OF(call));
+  if (FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_SYSCALL) return name_of_system_call(number_of(call));
   std::string_view name = name_in_layer(call);
   if (name.ends_with('*')) name.remove_suffix(1);
   return std::string(name);
 }
 
+bool is_target(std::uint32_t call) {
+  return FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_SYSCALL && (call & FATHOM_BPF_TARGET) != 0;
+}
+
 bool moves_bytes(std::uint32_t call) {
-  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  const std::uint32_t number = number_of(call);
   if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_SYSCALL) return name_in_layer(call).ends_with('*');
   if (const Operations* operations = operations_of(number))
     return has_word(operations->movers, operation_name(*operations, number));
@@ -255,23 +268,26 @@ std::vector<std::uint32_t> numbers_of_calls(fathom_bpf_layer layer,
 }
 
 std::string_view category_of_call(std::uint32_t call) {
-  const std::uint32_t number = FATHOM_BPF_NUMBER_OF(call);
+  const std::uint32_t number = number_of(call);
   if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_SYSCALL) {
     const std::string_view name = name_in_layer(call);
     return name == "read*" ? "read" : name == "write*" ? "write" : "";
   }
+  if (is_target(call)) return trace::kWriteCategory;
   const Operations* operations = operations_of(number);
   const std::string_view name =
       operations != nullptr ? operation_name(*operations, number) : find_name(number);
+  // The one file of an operation of io_uring that copies is the one that is written to.
+  if (operations != nullptr && trace::is_copy(name)) return trace::kWriteCategory;
   const auto* const found = std::ranges::find_if(
       kCategories, [&](const Category& one) { return has_word(one.names, name); });
   return name.empty() || found == std::end(kCategories) ? std::string_view() : found->category;
 }
 
-std::uint8_t kind_of_system_call(std::uint32_t number) {
+std::uint16_t kind_of_system_call(std::uint32_t number) {
   const std::string_view name = find_name(number);
   if (name.empty()) return 0;
-  std::uint8_t bits = 0;
+  std::uint16_t bits = 0;
   for (const Kind& kind : kKinds) {
     if (has_word(kind.names, name)) bits |= kind.bits;
   }

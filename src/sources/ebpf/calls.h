@@ -25,10 +25,13 @@ std::vector<std::uint32_t> numbers_of_calls(fathom_bpf_layer layer,
 // As layer posix has them (read, write, open …); "" where it is of none.
 std::string_view category_of_call(std::uint32_t call);
 
+// Whether it is what a call that copies wrote to its second file.
+bool is_target(std::uint32_t call);
+
 // Whether it returns a number of bytes.
 bool moves_bytes(std::uint32_t call);
 
 // Bits of fathom_call_kind.
-std::uint8_t kind_of_system_call(std::uint32_t number);
+std::uint16_t kind_of_system_call(std::uint32_t number);
 
 }  // namespace fathom::sources::ebpf

@@ -51,7 +51,10 @@ TEST(EbpfCalls, Categories) {
   const Case cases[] = {
       {SYS_pread64, "read"},
       {SYS_writev, "write"},
-      {SYS_copy_file_range, "copy"},
+      {SYS_copy_file_range, "read"},
+      {SYS_copy_file_range | FATHOM_BPF_TARGET, "write"},
+      {FATHOM_BPF_URING + std::uint32_t{IORING_OP_SPLICE}, "write"},  // its file is the target
+      {SYS_vmsplice, "write"},
       {SYS_openat, "open"},
       {SYS_newfstatat, "metadata"},
       {SYS_getppid, ""},
@@ -73,6 +76,15 @@ TEST(EbpfCalls, WhatArgumentsAre) {
   EXPECT_EQ(kind_of_system_call(SYS_exit_group), FATHOM_CALL_ENDS);
   EXPECT_EQ(kind_of_system_call(SYS_io_submit), FATHOM_CALL_SUBMITS);
   EXPECT_EQ(kind_of_system_call(SYS_io_getevents), FATHOM_CALL_FETCHES);
+  const std::pair<std::uint32_t, unsigned> copies[] = {
+      {SYS_sendfile, FATHOM_CALL_TO_FIRST},
+      {SYS_tee, FATHOM_CALL_TO_SECOND},
+      {SYS_splice, FATHOM_CALL_TO_THIRD},
+      {SYS_copy_file_range, FATHOM_CALL_TO_THIRD},
+      {SYS_vmsplice, 0},
+  };
+  for (const auto& [number, target] : copies)
+    EXPECT_EQ(kind_of_system_call(number) & FATHOM_CALL_COPIES, target) << number;
   EXPECT_EQ(kind_of_system_call(SYS_getppid), 0);
   EXPECT_EQ(kind_of_system_call(500), 0);
 }

@@ -138,15 +138,16 @@ static __always_inline void add_up(struct fathom_call_record* call, __u32 shard,
 }
 
 /* `shard`: 0 for what only the thread itself tells, own_shard() for what any CPU may tell.
- * `moves`: the result is a number of bytes. */
-static __always_inline void account(struct fathom_call_record* call, __u32 shard, bool moves) {
+ * `moves`: the result is a number of bytes. Whether filters let it pass. */
+static __always_inline bool account(struct fathom_call_record* call, __u32 shard, bool moves) {
   const __u32 layer = FATHOM_BPF_LAYER_OF(call->call);
   if ((settings.filtered & (1U << layer)) &&
       left_out(call->call, call->file, call->end - call->begin))
-    return;
+    return false;
   call->file &= ~FATHOM_BPF_ELSEWHERE;
   add_up(call, shard, moves);
   if (settings.detail & (1U << layer)) send_call(call, FATHOM_RECORD_CALL, FATHOM_LOST_CALL);
+  return true;
 }
 
 static __always_inline __u32 own_shard(void) { return 1 + bpf_get_smp_processor_id(); }

@@ -74,6 +74,13 @@ std::string words_of(const fathom_process_record& record, bool arguments) {
   return escape_invalid_utf8(text);
 }
 
+// The calls themselves are counted where they took the bytes from.
+trace::IntervalRow bytes_alone(trace::IntervalRow row) {
+  row.calls = row.errors = row.dur = row.dur_min = row.dur_max = 0;
+  row.hist.clear();
+  return row;
+}
+
 // (One that lives for a moment only may be gone.)
 std::int64_t rank_of(std::uint32_t process) {
   const Result<std::string> text = read_file("/proc/" + std::to_string(process) + "/environ");
@@ -459,7 +466,12 @@ void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t
   std::erase_if(sums_, [&](const SumOfCalls& one) {
     const std::int64_t begin = std::int64_t{one.key.interval} * options_.interval_ns;
     if (!is_ready(one.key.file, options_.start_monotonic_ns + begin)) return false;
-    rows.intervals.rows.push_back(interval_of(one, strings));
+    trace::IntervalRow row = interval_of(one, strings);
+    if (is_target(one.key.call)) {
+      rows.targets.rows.push_back(bytes_alone(std::move(row)));
+    } else {
+      rows.intervals.rows.push_back(std::move(row));
+    }
     return true;
   });
   std::ranges::move(ended_, std::back_inserter(rows.processes));

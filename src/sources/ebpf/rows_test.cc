@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <cstring>
 #include <string>
@@ -281,6 +282,27 @@ SumOfCalls one_call(std::uint32_t interval) {
   SumOfCalls sum{.key = {interval, 10, 10, kGetppid, 0, 0}, .sums = {}};
   sum.sums.calls = 1;
   return sum;
+}
+
+TEST(EbpfRows, WhatACopyWroteIsBytesAlone) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}});
+  SumOfCalls target = one_call(0);
+  target.key.call = SYS_copy_file_range | FATHOM_BPF_TARGET;
+  target.sums.bytes = 4096;
+  target.sums.ns = 7;
+  maker.add({one_call(0), target});
+  maker.finish();
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  EXPECT_EQ(rows.intervals.rows.size(), 1U);
+  ASSERT_EQ(rows.targets.rows.size(), 1U);
+  const trace::IntervalRow& row = rows.targets.rows[0];
+  EXPECT_EQ(strings.view(row.name), "copy_file_range");
+  EXPECT_EQ(strings.view(row.category), "write");
+  EXPECT_EQ(row.bytes, 4096);
+  EXPECT_EQ(row.calls, 0);
+  EXPECT_EQ(row.dur, 0);
 }
 
 TEST(EbpfRows, AnotherRecordingCountsFromItsOwnStart) {

@@ -49,6 +49,7 @@ enum {
   FATHOM_BPF_NO_SUCH_CALL = 0xffff, /* layer syscall: a number that no kernel gives */
   FATHOM_BPF_URING = 0x10000,       /* layer syscall: operations of io_uring begin here */
   FATHOM_BPF_AIO = 0x20000,         /* and those of io_submit */
+  FATHOM_BPF_TARGET = 0x40000,      /* layer syscall: what such a call wrote to a second file */
   FATHOM_BPF_UNTIMED = 0x800000,    /* layer user: a call that was counted when it began */
   /* layer user, of a cookie: */
   FATHOM_BPF_POINT = 0x1000000, /* its return is not probed, or it is passed and not called */
@@ -93,6 +94,11 @@ enum fathom_call_kind {
   FATHOM_CALL_OFFSET = 32,   /* the fourth argument is the position */
   FATHOM_CALL_SUBMITS = 64,  /* operations, which the second and third argument name */
   FATHOM_CALL_FETCHES = 128, /* results of such, to where the fourth argument says */
+  /* Two descriptors: bytes go from that of the first argument to this one, */
+  FATHOM_CALL_TO_SECOND = 256,
+  FATHOM_CALL_TO_THIRD = 512,
+  FATHOM_CALL_TO_FIRST = 1024, /* or from that of the second argument to the first. */
+  FATHOM_CALL_COPIES = FATHOM_CALL_TO_FIRST | FATHOM_CALL_TO_SECOND | FATHOM_CALL_TO_THIRD,
 };
 
 /* What of a layer is recorded. */
@@ -120,7 +126,7 @@ struct fathom_bpf_settings {
   __u32 user_most; /* new rows in it, whatever they tell of */
   __u64 cgroup;    /* only tasks in it or below; 0: all */
   struct fathom_bpf_filter filters[FATHOM_BPF_LAYERS];
-  __u8 call_kinds[FATHOM_BPF_CALLS];
+  __u16 call_kinds[FATHOM_BPF_CALLS];
 };
 
 /* A call of the VFS that has not ended. */
@@ -139,7 +145,9 @@ struct fathom_task {
   __u32 number;
   __u32 file;
   __s32 fd;
-  __u32 on; /* 0: waits for the program to begin */
+  __u32 on;     /* 0: waits for the program to begin */
+  __u32 target; /* the file that is written to by a call that copies */
+  __s32 target_fd;
   /* layer sched */
   __u64 asleep;   /* ns, since when; 0: it is not */
   __u64 runnable; /* ns, since when it waits for a CPU; 0: it does not */

@@ -7,6 +7,15 @@ static __always_inline __u32 kind_of(__u32 number) {
                                    : 0;
 }
 
+/* What a call that copies put into the other file: bytes in a row of their own. */
+static __noinline int account_target(struct fathom_call_record* call, __u32 target) {
+  if (!call) return 0;
+  call->call |= FATHOM_BPF_TARGET;
+  call->file = target & ~FATHOM_BPF_ELSEWHERE;
+  add_up(call, 0, true);
+  return 0;
+}
+
 static __always_inline void finish(struct task_struct* task, struct fathom_task* state, __u32 kind,
                                    __s64 ret, __u64 end) {
   struct fathom_call_record call =
@@ -25,7 +34,20 @@ static __always_inline void finish(struct task_struct* task, struct fathom_task*
     const __u32 file = number_of_descriptor(task, call.fd, gives);
     if (gives || file != FATHOM_BPF_NO_FILE) call.file = file;
   }
-  account(&call, 0, kind & FATHOM_CALL_RETURNS_BYTES);
+  const bool taken = account(&call, 0, kind & FATHOM_CALL_RETURNS_BYTES);
+  if (!(kind & FATHOM_CALL_COPIES) || !taken || ret <= 0) return;
+  __u32 target = state->target;
+  if (state->age != settings.age) target = number_of_descriptor(task, state->target_fd, false);
+  account_target(&call, target);
+}
+
+static __always_inline void find_target(struct task_struct* task, struct fathom_task* state,
+                                        __u32 kind, struct pt_regs* regs) {
+  state->target_fd = kind & FATHOM_CALL_TO_SECOND  ? (__s32)FATHOM_ARG2(regs)
+                     : kind & FATHOM_CALL_TO_THIRD ? (__s32)FATHOM_ARG3(regs)
+                                                   : (__s32)FATHOM_ARG1(regs);
+  if (kind & FATHOM_CALL_TO_FIRST) state->fd = (__s32)FATHOM_ARG2(regs);
+  state->target = state->on ? number_of_descriptor(task, state->target_fd, false) : 0;
 }
 
 FATHOM_TRACEPOINT("sys_enter")
@@ -41,6 +63,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long number) {
     submit_aio(FATHOM_ARG3(regs), FATHOM_ARG2(regs), bpf_ktime_get_ns());
   if (state->on && unwanted(FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, state->number))) return 0;
   state->fd = kind & FATHOM_CALL_FD ? (__s32)FATHOM_ARG1(regs) : -1;
+  if (kind & FATHOM_CALL_COPIES) find_target(task, state, kind, regs);
   state->file = state->on && state->fd >= 0 ? number_of_descriptor(task, state->fd, false) : 0;
   state->size = kind & FATHOM_CALL_SIZE ? FATHOM_ARG3(regs) : ~0ULL;
   state->offset = kind & FATHOM_CALL_OFFSET ? FATHOM_ARG4(regs) : ~0ULL;

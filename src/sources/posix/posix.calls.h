@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The calls of layer posix, one row an entry point of libc. Included several times with CALL and
-// CUSTOM defined anew: for the numbers of the kinds, their Specs, the originals, the hooks, the
+// The calls of layer posix, one row an entry point of libc. Included several times with CALL,
+// CUSTOM and KIND defined anew: for the numbers of the kinds, their Specs, the originals, the hooks, the
 // schema and the binding table. No include guard on purpose.
 //
 //   CALL(entry, plain name, result, (parameters), (arguments), "category", .spec …)
 //   CUSTOM(…)   the same, but the hook is written by hand beside the table
+//   KIND(own name, entry, plain name, "category", .spec …)   what a hook by hand records as well
 //
 // Fields of the Spec stand in its order (guest/call.h).
 
@@ -60,12 +61,12 @@ CALL(pwritev2, pwritev2, ssize_t, (int fd, const iovec* pieces, int count, off_t
 CALL(pwritev64v2, pwritev2, ssize_t, (int fd, const iovec* pieces, int count, off_t offset, int flags), (fd, pieces, count, offset, flags), "write", .ret = Ret::kBytes, .fd = 0, .offset = 3, .pieces = 1)
 CALL(lseek, lseek, off_t, (int fd, off_t offset, int whence), (fd, offset, whence), "seek", .ret = Ret::kStatus, .effect = Effect::kSeeks, .fd = 0, .flags = 2, .flags_key = "whence")
 CALL(lseek64, lseek, off_t, (int fd, off_t offset, int whence), (fd, offset, whence), "seek", .ret = Ret::kStatus, .effect = Effect::kSeeks, .fd = 0, .flags = 2, .flags_key = "whence")
-CUSTOM(sendfile, sendfile, ssize_t, (int to, int from, off_t* offset, size_t size), (to, from, offset, size), "copy", .ret = Ret::kBytes, .fd = 1, .fd2 = 0, .size = 3)
-CUSTOM(sendfile64, sendfile, ssize_t, (int to, int from, off_t* offset, size_t size), (to, from, offset, size), "copy", .ret = Ret::kBytes, .fd = 1, .fd2 = 0, .size = 3)
-CUSTOM(copy_file_range, copy_file_range, ssize_t, (int from, off_t* offset_from, int to, off_t* offset_to, size_t size, unsigned flags), (from, offset_from, to, offset_to, size, flags), "copy", .ret = Ret::kBytes, .fd = 0, .fd2 = 2, .size = 4)
-CUSTOM(splice, splice, ssize_t, (int from, off_t* offset_from, int to, off_t* offset_to, size_t size, unsigned flags), (from, offset_from, to, offset_to, size, flags), "copy", .ret = Ret::kBytes, .fd = 0, .fd2 = 2, .size = 4)
-CALL(tee, tee, ssize_t, (int from, int to, size_t size, unsigned flags), (from, to, size, flags), "copy", .ret = Ret::kBytes, .fd = 0, .size = 2)
-CALL(vmsplice, vmsplice, ssize_t, (int fd, const iovec* pieces, size_t count, unsigned flags), (fd, pieces, count, flags), "copy", .ret = Ret::kBytes, .fd = 0, .pieces = 1)
+CUSTOM(sendfile, sendfile, ssize_t, (int to, int from, off_t* offset, size_t size), (to, from, offset, size), "read", .ret = Ret::kBytes, .effect = Effect::kReads, .fd = 1, .fd2 = 0, .size = 3)
+CUSTOM(sendfile64, sendfile, ssize_t, (int to, int from, off_t* offset, size_t size), (to, from, offset, size), "read", .ret = Ret::kBytes, .effect = Effect::kReads, .fd = 1, .fd2 = 0, .size = 3)
+CUSTOM(copy_file_range, copy_file_range, ssize_t, (int from, off_t* offset_from, int to, off_t* offset_to, size_t size, unsigned flags), (from, offset_from, to, offset_to, size, flags), "read", .ret = Ret::kBytes, .effect = Effect::kReads, .fd = 0, .fd2 = 2, .size = 4)
+CUSTOM(splice, splice, ssize_t, (int from, off_t* offset_from, int to, off_t* offset_to, size_t size, unsigned flags), (from, offset_from, to, offset_to, size, flags), "read", .ret = Ret::kBytes, .effect = Effect::kReads, .fd = 0, .fd2 = 2, .size = 4)
+CUSTOM(tee, tee, ssize_t, (int from, int to, size_t size, unsigned flags), (from, to, size, flags), "read", .ret = Ret::kBytes, .effect = Effect::kReads, .fd = 0, .fd2 = 1, .size = 2)
+CALL(vmsplice, vmsplice, ssize_t, (int fd, const iovec* pieces, size_t count, unsigned flags), (fd, pieces, count, flags), "write", .ret = Ret::kBytes, .fd = 0, .pieces = 1)
 
 // --- reaching the disk, size, hints, locks
 CALL(fsync, fsync, int, (int fd), (fd), "sync", .fd = 0)
@@ -208,6 +209,8 @@ CUSTOM(aio_fsync, aio_fsync, int, (int operation, struct aiocb* request), (opera
 CUSTOM(aio_fsync64, aio_fsync, int, (int operation, struct aiocb* request), (operation, request), "sync", .fd = 0)
 CUSTOM(aio_return, aio_return, ssize_t, (struct aiocb* request), (request), "wait", .ret = Ret::kBytes, .fd = 0)
 CUSTOM(aio_return64, aio_return, ssize_t, (struct aiocb* request), (request), "wait", .ret = Ret::kBytes, .fd = 0)
+KIND(aio_return_read, aio_return, aio_return, "read", .ret = Ret::kBytes, .fd = 0, .size = 0, .offset = 0)
+KIND(aio_return_write, aio_return, aio_return, "write", .ret = Ret::kBytes, .fd = 0, .size = 0, .offset = 0)
 CALL(aio_suspend, aio_suspend, int, (const void* list, int count, const void* timeout), (list, count, timeout), "wait")
 CALL(aio_suspend64, aio_suspend, int, (const void* list, int count, const void* timeout), (list, count, timeout), "wait")
 CALL(lio_listio, lio_listio, int, (int mode, void* list, int count, void* event), (mode, list, count, event), "wait")

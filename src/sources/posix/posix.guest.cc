@@ -65,21 +65,31 @@ int fcntl_hook(int (*&original)(int, int, long), int fd, int command, long value
   return ret;
 }
 
-// --- calls with two descriptors: the one that is read is the file of the event; both positions may
-// have moved
+// --- calls with two descriptors: the one that is read is the file of the event, the other one its
+// target. `from` is where to read, which the call moves on; without it the file's position is
+// moved.
 
 template <const Spec& S, class R, class... A>
-R copy_hook(R (*&original)(A...), A... a) {
+R copy_hook(R (*&original)(A...), const off_t* from, A... a) {
   if (!begins<S>(original)) return original(a...);
   Facts facts;
   facts.fd = argument<S.fd>(a...);
   facts.size = static_cast<uint64_t>(argument<S.size>(a...));
+  const int target = argument<S.fd2>(a...);
   const uint64_t word = use_begins(facts.fd);
+  const uint64_t word_of_target = use_begins(target);
+  PositionUse position;
+  if (from == nullptr) position_begins(position, facts.fd, word);
   const R ret = FATHOM_TIMED(facts, S, original(a...));
   facts.ret = ret;
+  position_lost(target);  // first: both may be the same
+  if (from == nullptr) {
+    facts.offset = position_ends(position, facts.fd, word, facts.error == 0 ? ret : -1, false);
+  } else if (ret > 0 && *from >= ret) {
+    facts.offset = *from - ret;
+  }
   facts.file = use_ends(facts.fd, word);
-  position_lost(facts.fd);
-  position_lost(argument<S.fd2>(a...));
+  facts.path2 = use_ends(target, word_of_target);
   write_call<S>(facts);
   return ret;
 }
@@ -113,13 +123,26 @@ R request_hook(R (*&original)(A...), const aiocb* request, A... a) {
   Facts facts;
   facts.fd = request->aio_fildes;
   if constexpr (S.size >= 0) facts.size = request->aio_nbytes;
-  if constexpr (S.offset >= 0) facts.offset = request->aio_offset;
   const uint64_t word = use_begins(facts.fd);
+  if constexpr (S.offset >= 0) {
+    const bool appends = is_text(S.category, "write") && (word & kWordAppend) != 0;
+    if (!appends) facts.offset = request->aio_offset;
+  }
   const R ret = FATHOM_TIMED(facts, S, original(a...));
   facts.ret = static_cast<int64_t>(ret);
   facts.file = use_ends(facts.fd, word);
   write_call<S>(facts);
   return ret;
+}
+
+// The result is of what was asked for, as the C library notes it in the request.
+template <const Spec& Waits, const Spec& Reads, const Spec& Writes>
+ssize_t result_hook(ssize_t (*&original)(aiocb*), aiocb* request) {
+  constexpr int kOperation = 0x7f;  // without the mark of requests with 64 bits
+  const int operation = request->aio_lio_opcode & kOperation;
+  if (operation == LIO_READ) return request_hook<Reads>(original, request, request);
+  if (operation == LIO_WRITE) return request_hook<Writes>(original, request, request);
+  return request_hook<Waits>(original, request, request);
 }
 
 }  // namespace
@@ -134,19 +157,23 @@ int hook_fcntl64(int fd, int command, long value) {
 }
 
 ssize_t hook_sendfile(int to, int from, off_t* offset, size_t size) {
-  return copy_hook<spec_sendfile>(original_sendfile, to, from, offset, size);
+  return copy_hook<spec_sendfile>(original_sendfile, offset, to, from, offset, size);
 }
 ssize_t hook_sendfile64(int to, int from, off_t* offset, size_t size) {
-  return copy_hook<spec_sendfile64>(original_sendfile64, to, from, offset, size);
+  return copy_hook<spec_sendfile64>(original_sendfile64, offset, to, from, offset, size);
 }
 ssize_t hook_copy_file_range(int from, off_t* offset_from, int to, off_t* offset_to, size_t size,
                              unsigned flags) {
-  return copy_hook<spec_copy_file_range>(original_copy_file_range, from, offset_from, to, offset_to,
-                                         size, flags);
+  return copy_hook<spec_copy_file_range>(original_copy_file_range, offset_from, from, offset_from,
+                                         to, offset_to, size, flags);
 }
 ssize_t hook_splice(int from, off_t* offset_from, int to, off_t* offset_to, size_t size,
                     unsigned flags) {
-  return copy_hook<spec_splice>(original_splice, from, offset_from, to, offset_to, size, flags);
+  return copy_hook<spec_splice>(original_splice, offset_from, from, offset_from, to, offset_to,
+                                size, flags);
+}
+ssize_t hook_tee(int from, int to, size_t size, unsigned flags) {
+  return copy_hook<spec_tee>(original_tee, nullptr, from, to, size, flags);
 }
 
 DIR* hook_opendir(const char* path) {
@@ -225,10 +252,12 @@ int hook_aio_fsync64(int operation, aiocb* request) {
   return request_hook<spec_aio_fsync64>(original_aio_fsync64, request, operation, request);
 }
 ssize_t hook_aio_return(aiocb* request) {
-  return request_hook<spec_aio_return>(original_aio_return, request, request);
+  return result_hook<spec_aio_return, spec_aio_return_read, spec_aio_return_write>(
+      original_aio_return, request);
 }
 ssize_t hook_aio_return64(aiocb* request) {
-  return request_hook<spec_aio_return64>(original_aio_return64, request, request);
+  return result_hook<spec_aio_return64, spec_aio_return_read, spec_aio_return_write>(
+      original_aio_return64, request);
 }
 
 FATHOM_AT_START int hook_fork() { return fork_hook<spec_fork>(original_fork); }

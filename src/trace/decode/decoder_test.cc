@@ -76,6 +76,30 @@ TEST_F(DecoderTest, AKindMayBeNamedByItsSite) {
   EXPECT_EQ(lost("name not found"), 1);
 }
 
+// One call, a read of the one file and a write of the other.
+TEST_F(DecoderTest, ACopyIsAReadAndAWrite) {
+  RecordWriter w = begin();
+  w.path(1, 0, "/from").path(2, 0, "/to");
+  w.call(testing::kCopyRange, 0, 2000, 3000, FATHOM_FLAG_FULL, {fathom_zigzag(3), 1, 1, 100, 2});
+  w.call(testing::kCopyRange, 0, 3000, 4000, FATHOM_FLAG_FULL | FATHOM_FLAG_SAME, {1, 50, 2});
+  w.call(testing::kCopyRange, 0, 4000, 5000, FATHOM_FLAG_SAME, {1, 50, fathom_zigzag(0), 2});
+  decode({&w});
+  ASSERT_EQ(events_.rows(), 3U);
+  EXPECT_EQ(text(events_.file[0]), "/from");
+  EXPECT_EQ(args(0), (std::map<std::string, std::string>{{"to", "/to"}}));
+  const Decoder::Sums sums = decoder().take_sums();
+  std::map<std::string, SummaryRow> rows;
+  for (const SummaryRow& row : sums.summary.rows())
+    rows[text(row.key.category) + " " + text(row.key.file)] = row;
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows["read /from"].calls, 3);
+  EXPECT_EQ(rows["read /from"].bytes, 150);
+  EXPECT_EQ(rows["read /from"].access.consecutive, 2);
+  EXPECT_EQ(rows["write /to"].calls, 0);
+  EXPECT_EQ(rows["write /to"].bytes, 150);
+  EXPECT_EQ(rows["write /to"].last, 3000);
+}
+
 TEST_F(DecoderTest, CallsOfADevice) {
   RecordWriter w = begin();
   w.string(1, "_Z3addv");

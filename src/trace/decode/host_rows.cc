@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kRowsPerEntry = 4096;
 constexpr std::size_t kMostBuckets = 64;
 
-enum Kind : std::uint64_t { kEvents = 1, kIntervals = 2, kLosses = 3, kCounters = 4 };
+enum Kind : std::uint64_t { kEvents = 1, kIntervals = 2, kLosses = 3, kCounters = 4, kTargets = 5 };
 
 class EntryWriter {
  public:
@@ -160,10 +160,10 @@ bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
     rows.events.push(row);
     return true;
   }
-  if (kind == kIntervals) {
+  if (kind == kIntervals || kind == kTargets) {
     IntervalRow row;
     if (!get_row(in, row) || !get_hist(in, row.hist)) return false;
-    rows.intervals.rows.push_back(std::move(row));
+    (kind == kIntervals ? rows.intervals : rows.targets).rows.push_back(std::move(row));
     return true;
   }
   if (kind == kCounters) {
@@ -209,11 +209,14 @@ std::vector<std::string> encode_rows(const HostRows& rows, const Strings& string
   std::vector<std::string> entries;
   put_entries(entries, kEvents, rows.events.rows(), strings,
               [&](EntryWriter& out, std::size_t at) { put_row(out, rows.events.row(at)); });
-  put_entries(entries, kIntervals, rows.intervals.rows.size(), strings,
-              [&](EntryWriter& out, std::size_t at) {
-                put_row(out, rows.intervals.rows[at]);
-                put_hist(out, rows.intervals.rows[at].hist);
-              });
+  for (const auto& [kind, batch] :
+       {std::pair(kIntervals, &rows.intervals), std::pair(kTargets, &rows.targets)}) {
+    put_entries(entries, kind, batch->rows.size(), strings,
+                [rows = &batch->rows](EntryWriter& out, std::size_t at) {
+                  put_row(out, (*rows)[at]);
+                  put_hist(out, (*rows)[at].hist);
+                });
+  }
   put_entries(entries, kCounters, rows.counters.rows.size(), strings,
               [&](EntryWriter& out, std::size_t at) { put_row(out, rows.counters.rows[at]); });
   put_entries(entries, kLosses, rows.losses.size(), strings, [&](EntryWriter& out, std::size_t at) {
@@ -278,6 +281,7 @@ void add_sums(const HostRows& rows, const Strings& strings, Decoder::Sums& sums)
     sums.summary.add(summary_of(row));
     add_to_timeline(row, sums.timeline);
   }
+  for (const IntervalRow& row : rows.targets.rows) sums.summary.add(summary_of(row));
   sums.losses.insert(sums.losses.end(), rows.losses.begin(), rows.losses.end());
 }
 

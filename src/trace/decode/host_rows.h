@@ -18,13 +18,14 @@ namespace fathom::trace {
 struct HostRows {
   CounterBatch counters;
   IntervalBatch intervals;
-  EventBatch events;  // their sums are those of `intervals`: a layer in detail has both
+  IntervalBatch targets;  // bytes that calls of `intervals` wrote to a second file: for sums alone
+  EventBatch events;      // their sums are those of `intervals`: a layer in detail has both
   std::vector<ProcessRow> processes;
   std::vector<Loss> losses;
 
   [[nodiscard]] bool empty() const {
-    return counters.rows.empty() && intervals.rows.empty() && events.rows() == 0 &&
-           processes.empty() && losses.empty();
+    return counters.rows.empty() && intervals.rows.empty() && targets.rows.empty() &&
+           events.rows() == 0 && processes.empty() && losses.empty();
   }
 };
 

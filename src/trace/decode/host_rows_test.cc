@@ -60,9 +60,11 @@ HostRows rows_of_all_kinds(Strings& strings) {
 
 TEST(HostRows, ComeBackAsTheyWere) {
   Strings strings;
+  HostRows rows = rows_of_all_kinds(strings);
+  rows.targets.rows.push_back(interval(strings, 0));
   HostRows back;
   Strings other;
-  for (const std::string& entry : encode_rows(rows_of_all_kinds(strings), strings))
+  for (const std::string& entry : encode_rows(rows, strings))
     ASSERT_TRUE(decode_rows(as_bytes(entry), back, other));
   ASSERT_EQ(back.intervals.rows.size(), 1U);
   const IntervalRow& row = back.intervals.rows[0];
@@ -72,6 +74,8 @@ TEST(HostRows, ComeBackAsTheyWere) {
   EXPECT_EQ(row.calls, 3);
   EXPECT_EQ(row.dur_max, 400);
   EXPECT_EQ(row.hist, (std::vector<std::int64_t>{0, 0, 3}));
+  ASSERT_EQ(back.targets.rows.size(), 1U);
+  EXPECT_EQ(back.targets.rows[0].calls, 0);
   ASSERT_EQ(back.events.rows(), 1U);
   EXPECT_EQ(other.view(back.events.row(0).error), "EBADF");
   EXPECT_EQ(back.events.row(0).file, kNoString);
@@ -82,6 +86,20 @@ TEST(HostRows, ComeBackAsTheyWere) {
   ASSERT_EQ(back.losses.size(), 1U);
   EXPECT_EQ(back.losses[0].reason, "no room");
   EXPECT_EQ(back.losses[0].count, 11);
+}
+
+// Bytes that were written to a second file are sums, and no calls.
+TEST(HostRows, TargetsAreInSumsAlone) {
+  Strings strings;
+  HostRows rows;
+  rows.targets.rows.push_back(interval(strings, 0));
+  Decoder::Sums sums;
+  add_sums(rows, strings, sums);
+  ASSERT_EQ(sums.summary.rows().size(), 1U);
+  EXPECT_EQ(sums.summary.rows()[0].bytes, 4096);
+  EXPECT_EQ(sums.summary.rows()[0].calls, 0);
+  EXPECT_TRUE(sums.timeline.rows().empty());
+  EXPECT_TRUE(sums.events_by_layer.empty());
 }
 
 TEST(HostRows, LongOnesAreManyEntries) {

@@ -8,6 +8,7 @@
 
 #include "base/os_error.h"
 #include "base/utf8.h"
+#include "trace/rows/copies.h"
 #include "trace/rows/layers.h"
 
 namespace fathom::trace {
@@ -34,7 +35,8 @@ Decoder::Rows::Rows(Decoder& decoder, Strings& strings)
       errors_(kErrnos, kNoString),
       app_layer_(strings.code("app")),
       file_key_(strings.code("file")),
-      line_key_(strings.code("line")) {
+      line_key_(strings.code("line")),
+      write_(strings.code(kWriteCategory)) {
   summary.bound(strings);
 }
 
@@ -53,6 +55,8 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     if (!kind.errors.empty()) plan.errors = &plans.errors[kind.errors];
     plan.moves = kind.moves;
     plan.threadless = kind.threadless;
+    plan.opens = kind.category == "open";
+    plan.copies = is_copy(kind.name) && is_io(kind.layer);
     plan.known = true;
     plan.ret_is_bytes = kind.ret_is_bytes;
     plan.filtered = !decoder_.options_.paths.keeps_all() && is_io(kind.layer);
@@ -138,7 +142,7 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
   if (failed && !fields.number(error)) return false;
   if (!read_call(plan, head.flags, fields, call)) return false;
   if (call.has_file) call.file = file_;
-  if (plan.filtered && !keeps(plan, call.file)) {
+  if (plan.filtered && !keeps(plan, call)) {
     if (events_ != nullptr) events_->args.drop_open();
     return true;
   }
@@ -149,6 +153,7 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     sum_threadless(key_of(plan.layer, call.name, plan.category, call.file), call);
     return true;
   }
+  if (plan.opens && !failed) places_.open(place_of(call.file, false));
   end(head.depth, call);
   if (events_ != nullptr) push_call(plan, head.depth, call);
   if (plan.named_by_site) {
@@ -156,6 +161,7 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
   } else {
     sum(key_of(plan.layer, plan.name, plan.category, call.file), call);
   }
+  if (plan.copies && call.bytes > 0) sum_target(plan, call);
   return true;
 }
 
@@ -300,7 +306,7 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
     case FieldKind::kLag:
       return read_work(op.kind, fields, call);
     default:
-      return read_argument(op, fields);
+      return read_argument(op, fields, call);
   }
 }
 
@@ -320,8 +326,8 @@ bool Decoder::Rows::read_work(FieldKind kind, ByteReader& fields, Call& call) {
   return true;
 }
 
-bool Decoder::Rows::read_argument(const Plan::Op& op, ByteReader& fields) {
-  if (op.kind == FieldKind::kArgPath) return read_path_arg(op.key, fields);
+bool Decoder::Rows::read_argument(const Plan::Op& op, ByteReader& fields, Call& call) {
+  if (op.kind == FieldKind::kArgPath) return read_path_arg(op.key, fields, call);
   if (op.kind == FieldKind::kArgExtent) return read_extent(op.key, fields);
   std::uint64_t number = 0;
   if (!fields.number(number)) return false;
@@ -368,13 +374,13 @@ bool Decoder::Rows::read_offset(ByteReader& fields, Call& call) {
   return true;
 }
 
-bool Decoder::Rows::read_path_arg(std::uint32_t key, ByteReader& fields) {
+bool Decoder::Rows::read_path_arg(std::uint32_t key, ByteReader& fields, Call& call) {
   std::uint64_t id = 0;
   if (!fields.number(id)) return false;
   bool known = true;
-  const std::uint32_t file = id == 0 ? kNoString : decoder_.definitions_.file(*process_, id, known);
+  call.target = id == 0 ? kNoString : decoder_.definitions_.file(*process_, id, known);
   if (!known) unknown_names++;
-  if (file != kNoString) add_arg(key, strings_.view(file));
+  if (call.target != kNoString) add_arg(key, strings_.view(call.target));
   return true;
 }
 
@@ -528,7 +534,11 @@ std::uint32_t Decoder::Rows::error_code(std::uint64_t number) {
   return code;
 }
 
-bool Decoder::Rows::keeps(const Plan&, std::uint32_t file) {
+bool Decoder::Rows::keeps(const Plan& plan, const Call& call) {
+  return keeps(call.file) || (plan.copies && call.target != kNoString && keeps(call.target));
+}
+
+bool Decoder::Rows::keeps(std::uint32_t file) {
   if (file == kNoString) return true;
   if (file >= kept_.size()) kept_.resize(std::max<std::size_t>(strings_.size(), file + 1));
   if (kept_[file] == 0) kept_[file] = decoder_.options_.paths.keeps(strings_.view(file)) ? 2 : 1;
@@ -545,9 +555,23 @@ void Decoder::Rows::sum(const SummaryKey& key, const Call& call) {
   row.add(call.ts, call.dur, call.self, call.bytes, call.error != kNoString);
   // Calls on different files tell nothing about how one is read.
   if (call.offset != kNull && call.bytes > 0 && row.key.file == key.file)
-    row.access.add(call.offset, call.bytes);
+    row.access.add(places_.of(place_of(key.file, key.category == write_)), call.offset, call.bytes);
   timeline.add(key.layer, call.ts, call.dur, call.inner, call.bytes);
   thread_coverage_.of(key.layer).append(call.ts, call.ts + call.dur);
+}
+
+// What a copy put into the other file. Where in it is not told.
+void Decoder::Rows::sum_target(const Plan& plan, const Call& call) {
+  SummaryRow& row = summary.at(summary.find(key_of(plan.layer, plan.name, write_, call.target)));
+  row.add_written(call.ts, call.dur, call.bytes);
+}
+
+PlaceKey Decoder::Rows::place_of(std::uint32_t file, bool writes) const {
+  return {.process = thread_->process_key,
+          .thread = thread_->ordinal,
+          .fd = as_fd(fd_),
+          .file = file,
+          .writes = writes};
 }
 
 // In any order, and on top of each other.

@@ -76,6 +76,8 @@ class Decoder::Rows {
     bool named_by_site = false;
     bool moves = false;
     bool threadless = false;
+    bool opens = false;
+    bool copies = false;
     const ErrorNames* errors = nullptr;  // of a kind whose result is a number of a set
     std::uint32_t layer = kNoString;
     std::uint32_t name = kNoString;
@@ -100,6 +102,7 @@ class Decoder::Rows {
     std::int64_t self = 0;
     Inside::Inner inner;  // until the next one ends
     std::uint32_t file = kNoString;
+    std::uint32_t target = kNoString;  // the other file
     std::uint32_t error = kNoString;
     std::int64_t offset = kNull;
     std::int64_t size = kNull;
@@ -124,9 +127,9 @@ class Decoder::Rows {
   bool read_field(const Plan::Op& op, unsigned flags, ByteReader& fields, Call& call);
   bool read_work(FieldKind kind, ByteReader& fields, Call& call);
   bool read_offset(ByteReader& fields, Call& call);
-  bool read_argument(const Plan::Op& op, ByteReader& fields);
+  bool read_argument(const Plan::Op& op, ByteReader& fields, Call& call);
   bool read_extent(std::uint32_t key, ByteReader& fields);
-  bool read_path_arg(std::uint32_t key, ByteReader& fields);
+  bool read_path_arg(std::uint32_t key, ByteReader& fields, Call& call);
   void settle_result(const Plan& plan, bool failed, std::uint64_t number, Call& call);
   bool read_site(ByteReader& fields, Call& call);
   bool region(const RecordHead& head, ByteReader& fields);
@@ -142,12 +145,15 @@ class Decoder::Rows {
     return {layer, name, category, file, pid_, program_, process_->key};
   }
   void sum(const SummaryKey& key, const Call& call);
+  [[nodiscard]] PlaceKey place_of(std::uint32_t file, bool writes) const;
+  void sum_target(const Plan& plan, const Call& call);
   void sum_threadless(const SummaryKey& key, const Call& call);
   void settle_coverage();
   void take_arguments(unsigned depth);
   void hold(std::uint64_t depth, std::uint64_t key, std::string_view value);
   std::uint32_t error_code(std::uint64_t number);
-  bool keeps(const Plan& plan, std::uint32_t file);
+  bool keeps(const Plan& plan, const Call& call);
+  bool keeps(std::uint32_t file);
   const Site* find_site(std::uint64_t id);
 
   Decoder& decoder_;
@@ -155,9 +161,11 @@ class Decoder::Rows {
   std::unordered_map<const Schema*, Plans> plans_;
   std::vector<std::uint32_t> errors_;  // codes by errno
   std::vector<std::uint8_t> kept_;     // by file code: 0 not asked yet, 1 no, 2 yes
+  FilePlaces places_;
   std::uint32_t app_layer_;
   std::uint32_t file_key_;
   std::uint32_t line_key_;
+  std::uint32_t write_;  // the category
   SummaryKey last_key_;
   std::size_t last_row_ = 0;
   bool last_known_ = false;

@@ -19,6 +19,8 @@
 #include "sql/parquet_writer.h"
 #include "trace/recording/parquet_file.h"
 #include "trace/recording/parquet_tables.h"
+#include "trace/rows/copies.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::trace {
 namespace {
@@ -51,6 +53,12 @@ OwnTimes own_times(const EventBatch& events) {
     if (events.dur[at] > 0) open.push_back({end, at});
   }
   return own;
+}
+
+SummaryKey key_of(const EventBatch& events, std::size_t at) {
+  return {events.layer[at],    events.name[at],
+          events.category[at], events.file[at],
+          events.pid[at],      events.program.empty() ? kNoString : events.program[at]};
 }
 
 }  // namespace
@@ -124,6 +132,7 @@ class RecordingWriter::State {
     SummaryTable summary;
     Timeline timeline;
     LayerCoverage coverage;
+    FilePlaces places;
   };
 
   Status flush_events();
@@ -133,6 +142,8 @@ class RecordingWriter::State {
   Status flush_intervals();
   Status flush_samples();
   void summarise(Host& host);
+  void place(Host& host, std::size_t at, SummaryRow& row);
+  void sum_target(Host& host, std::size_t at);
   // A row of host kNoString is the manifest's.
   [[nodiscard]] std::string host_name(std::uint32_t code) const {
     return code == kNoString ? manifest.host.hostname : std::string(strings.view(code));
@@ -187,6 +198,43 @@ Status RecordingWriter::State::add_samples(SampleBatch& samples) {
   return samples_.rows.size() >= rows_per_file_ ? flush_samples() : Status();
 }
 
+// How the call moved through its file.
+void RecordingWriter::State::place(Host& host, std::size_t at, SummaryRow& row) {
+  const EventBatch& events = host.events;
+  const auto is = [&](std::string_view category) {
+    const std::uint32_t code = events.category[at];
+    return code != kNoString && strings.view(code) == category;
+  };
+  const PlaceKey key{.process = static_cast<std::uint32_t>(events.pid[at]),
+                     .thread = static_cast<std::uint32_t>(events.tid[at]),
+                     .fd = events.fd[at],
+                     .file = events.file[at],
+                     .writes = is("write")};
+  if (events.offset[at] >= 0 && events.bytes[at] > 0) {
+    row.access.add(host.places.of(key), events.offset[at], events.bytes[at]);
+  } else if (is("open") && events.error[at] == kNoString) {
+    host.places.open(key);
+  }
+}
+
+// What a copy put into the other file.
+void RecordingWriter::State::sum_target(Host& host, std::size_t at) {
+  const EventBatch& events = host.events;
+  if (events.bytes[at] <= 0 || !is_copy(strings.view(events.name[at])) ||
+      !is_io(strings.view(events.layer[at])))
+    return;
+  std::uint32_t target = kNoString;
+  for (std::size_t entry = events.args.begin(at); entry < events.args.end(at); entry++) {
+    if (strings.view(events.args.key(entry)) == kCopyTarget)
+      target = strings.code(events.args.value(entry));
+  }
+  SummaryKey key = key_of(events, at);
+  key.category = strings.code(kWriteCategory);
+  key.file = target;
+  host.summary.at(host.summary.find(key))
+      .add_written(events.ts[at], events.dur[at], events.bytes[at]);
+}
+
 void RecordingWriter::State::summarise(Host& host) {
   EventBatch& events = host.events;
   OwnTimes own = own_times(events);
@@ -197,14 +245,11 @@ void RecordingWriter::State::summarise(Host& host) {
       host.coverage.add(thread_coverage);
       thread_coverage.clear();
     }
-    const SummaryKey key{
-        events.layer[at], events.name[at], events.category[at],
-        events.file[at],  events.pid[at],  events.program.empty() ? kNoString : events.program[at]};
-    SummaryRow& row = host.summary.at(host.summary.find(key));
+    SummaryRow& row = host.summary.at(host.summary.find(key_of(events, at)));
     row.add(events.ts[at], events.dur[at], self[at], events.bytes[at],
             events.error[at] != kNoString);
-    if (events.offset[at] >= 0 && events.bytes[at] > 0)
-      row.access.add(events.offset[at], events.bytes[at]);
+    place(host, at, row);
+    sum_target(host, at);
     thread_coverage.of(events.layer[at]).extend(events.ts[at], events.ts[at] + events.dur[at]);
     host.timeline.add(events.layer[at], events.ts[at], events.dur[at], {}, events.bytes[at]);
     if (own.parent[at] < events.rows())

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How calls move through a file: each is compared with the one before it. Additive, but for the
-// first call after two were added, whose predecessor is not known.
+// How calls move through a file: each is compared with the one before it by the same descriptor.
+// Additive, but for the extent, which begins anew where sums do.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+
+#include "trace/rows/file_places.h"
 
 namespace fathom::trace {
 
@@ -12,24 +14,25 @@ struct AccessPattern {
   static constexpr std::int64_t kPage = 4096;
 
   std::int64_t positioned = 0;   // calls whose offset is known and that moved something
-  std::int64_t consecutive = 0;  // begin where the one before ended; the first counts here too
+  std::int64_t consecutive = 0;  // go on where the one before ended, or begin a file
   std::int64_t forward = 0;      // begin farther on
   std::int64_t strided = 0;      // as far from the one before as that was from its own
   std::int64_t misaligned = 0;   // begin inside a page
   std::int64_t extent = 0;       // the end of the farthest
 
-  void add(std::int64_t offset, std::int64_t bytes) {
-    const std::int64_t gap = offset - stop_;
-    const bool first = positioned == 0;
-    consecutive += first || gap == 0 ? 1 : 0;
-    forward += !first && gap > 0 ? 1 : 0;
-    strided += !first && gap != 0 && gap == gap_ ? 1 : 0;
+  // `place` is where the descriptor of the call stood, and then where it stands.
+  void add(FilePlace& place, std::int64_t offset, std::int64_t bytes) {
+    const std::int64_t before = place.is_new ? stop_ : place.stop;
+    const std::int64_t gap = goes_on(place, offset) ? 0 : offset - before;
+    consecutive += gap == 0 ? 1 : 0;
+    forward += gap > 0 ? 1 : 0;
+    strided += gap != 0 && gap == place.gap ? 1 : 0;
     misaligned += offset % kPage != 0 ? 1 : 0;
     positioned++;
-    gap_ = gap;
     // Offsets and bytes of a damaged record may be anything that is not negative.
     if (__builtin_add_overflow(offset, bytes, &stop_)) stop_ = INT64_MAX;
     extent = std::max(extent, stop_);
+    place = {.stop = stop_, .gap = gap, .is_new = false};
   }
 
   void merge(const AccessPattern& other) {
@@ -42,8 +45,14 @@ struct AccessPattern {
   }
 
  private:
-  std::int64_t stop_ = 0;
-  std::int64_t gap_ = 0;
+  // A file that was opened is read from its begin, or from where it was left. So is one that is
+  // wound back from its end.
+  [[nodiscard]] bool goes_on(const FilePlace& place, std::int64_t offset) const {
+    if (place.is_new) return offset == 0 || offset == stop_ || positioned == 0;
+    return offset == place.stop || (offset == 0 && place.stop == extent);
+  }
+
+  std::int64_t stop_ = 0;  // of the last call, by whatever descriptor
 };
 
 }  // namespace fathom::trace

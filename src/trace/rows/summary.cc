@@ -68,9 +68,17 @@ void SummaryRow::add(std::int64_t ts, std::int64_t duration, std::int64_t self_t
   if (!failed) count(sizes, moved);
 }
 
+void SummaryRow::add_written(std::int64_t ts, std::int64_t duration, std::int64_t moved) {
+  const bool fresh = empty();
+  first = fresh ? ts : std::min(first, ts);
+  last = fresh ? plus(ts, duration) : std::max(last, plus(ts, duration));
+  bytes = bytes == kNull ? moved : plus(bytes, moved);
+  count(sizes, moved);
+}
+
 void SummaryRow::merge(const SummaryRow& other) {
-  if (other.calls == 0) return;
-  const bool fresh = calls == 0;
+  if (other.empty()) return;
+  const bool fresh = empty();
   dur_min = fresh ? other.dur_min : std::min(dur_min, other.dur_min);
   dur_max = fresh ? other.dur_max : std::max(dur_max, other.dur_max);
   first = fresh ? other.first : std::min(first, other.first);

@@ -47,6 +47,9 @@ struct SummaryRow {
 
   void add(std::int64_t ts, std::int64_t duration, std::int64_t self_time, std::int64_t moved,
            bool failed);
+  // Bytes that a call put here which is counted elsewhere, where it took them from.
+  void add_written(std::int64_t ts, std::int64_t duration, std::int64_t moved);
+  [[nodiscard]] bool empty() const { return calls == 0 && bytes == kNull; }
   void merge(const SummaryRow& other);  // keys are the caller's matter
 };
 

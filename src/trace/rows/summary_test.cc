@@ -72,6 +72,24 @@ TEST(SummaryRowTest, MergedIsAsIfAddedTogether) {
   EXPECT_EQ(merged.sizes, both.sizes);
 }
 
+// What copies put into a file: bytes without calls, which merging does not lose.
+TEST(SummaryRowTest, WrittenBytesHaveNoCalls) {
+  SummaryRow row;
+  row.add_written(100, 10, 4096);
+  row.add_written(50, 10, 1);
+  SummaryRow merged;
+  merged.merge(row);
+  merged.merge(SummaryRow());
+  EXPECT_EQ(merged.calls, 0);
+  EXPECT_EQ(merged.dur, 0);
+  EXPECT_EQ(merged.bytes, 4097);
+  EXPECT_EQ(merged.first, 50);
+  EXPECT_EQ(merged.last, 110);
+  EXPECT_EQ(merged.hist, Counts{});
+  EXPECT_EQ(merged.sizes.front(), 1);
+  EXPECT_EQ(merged.sizes.back(), 1);
+}
+
 TEST(SummaryTableTest, RowsAreFoundAgain) {
   SummaryTable table;
   for (std::uint32_t name = 0; name < 1000; name++)

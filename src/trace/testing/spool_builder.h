@@ -36,6 +36,7 @@ inline constexpr unsigned kMalloc = 38;  // calls that are added up
 inline constexpr unsigned kFree = 39;
 inline constexpr unsigned kCopy = 40;  // of a library with results of its own
 inline constexpr unsigned kWork = 41;  // of a device
+inline constexpr unsigned kCopyRange = 42;
 inline constexpr char kSchemaText[] =
     "32\t3\tposix\topen\topen64\topen\t-\tfd file ret arg:flags:int\n"
     "33\t3\tposix\tread\tread\tread\tbytes,position\tfd file offset size ret\n"
@@ -49,7 +50,9 @@ inline constexpr char kSchemaText[] =
     "error\tgpu\t600\t-\n"
     "40\t6\tcuda\tcopy\tcopy_v2\tcopy\tmoves,errors=gpu\tdevice stream size "
     "arg:way:choice:up,down arg:kernel:text arg:grid:extent arg:captured:flag\n"
-    "41\t7\tgpu\t-\t-\tkernel\tapart\tlag name correlation device stream bytes\n";
+    "41\t7\tgpu\t-\t-\tkernel\tapart\tlag name correlation device stream bytes\n"
+    "42\t3\tposix\tcopy_file_range\tcopy_file_range\tread\tbytes,position\t"
+    "fd file offset size ret arg:to:path\n";
 
 // A directory that goes with the object.
 class TempDir {
