@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The calls of layer posix, one row an entry point of libc. Included several times with CALL,
-// CUSTOM and KIND defined anew: for the numbers of the kinds, their Specs, the originals, the hooks, the
-// schema and the binding table. No include guard on purpose.
+// CUSTOM and KIND defined anew: for the numbers of the kinds, their Specs, the originals, the
+// hooks, the schema and the binding table. No include guard on purpose.
 //
 //   CALL(entry, plain name, result, (parameters), (arguments), "category", .spec …)
 //   CUSTOM(…)   the same, but the hook is written by hand beside the table
