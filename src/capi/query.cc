@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analysis/filtered_views.h"
+#include "analysis/losses.h"
 #include "analysis/report.h"
 #include "analysis/store.h"
 #include "base/text.h"
@@ -152,6 +153,12 @@ Result<analysis::RowFilter> filter_of(const fathom_report_options& given) {
   return filter;
 }
 
+void add_losses(Result<analysis::Report>& report, const analysis::Store& store,
+                const analysis::ViewDef& view) {
+  const std::string lost = analysis::loss_remark(store.parts(), view.name);
+  if (report && !lost.empty()) report->words.push_back(lost);
+}
+
 // In a store of its own: the recording's goes on to show the whole run.
 Result<analysis::Report> report_of_part(fathom_recording& recording, const analysis::ViewDef& view,
                                         const analysis::ViewOptions& options,
@@ -166,6 +173,7 @@ Result<analysis::Report> report_of_part(fathom_recording& recording, const analy
   };
   enter();
   Result<analysis::Report> report = analysis::report_part(store, view, options, filter);
+  add_losses(report, store, view);
   const std::lock_guard lock(recording.parts_mutex);
   recording.parts.erase(place);
   return report;
@@ -185,7 +193,9 @@ Result<analysis::Report> report_of(fathom_recording& recording, const char* view
                 analysis::choose_view(view == nullptr ? "" : view, options));
   if (filter.any()) return report_of_part(recording, *def, options, filter);
   const std::lock_guard lock(recording.mutex);
-  return analysis::make_report(*def, recording.store, options);
+  Result<analysis::Report> report = analysis::make_report(*def, recording.store, options);
+  add_losses(report, recording.store, *def);
+  return report;
 }
 
 }  // namespace

@@ -130,6 +130,22 @@ TEST_F(QueryTest, ReportsAreTables) {
   EXPECT_NE(taken(fathom_views(nullptr)).find(R"({"name":"overview",)"), std::string::npos);
 }
 
+TEST_F(QueryTest, ReportsSayWhatWasLost) {
+  const std::string text = root_ + "/b.txt", path = root_ + "/b.fathom";
+  ASSERT_TRUE(write_file_atomic(text, std::string(kText) + "loss posix full 3\n"));
+  const std::string files[] = {text};
+  ASSERT_TRUE(analysis::import_files(files, path));
+  const char* paths[] = {path.c_str()};
+  fathom_recording* lossy = fathom_recording_open(paths, 1, nullptr, &error_);
+  ASSERT_NE(lossy, nullptr) << error_->message;
+  const std::string words = R"("words":["Lost: 3 events, )";
+  EXPECT_NE(taken(fathom_recording_report(lossy, "files", nullptr, &error_)).find(words),
+            std::string::npos);
+  EXPECT_EQ(taken(fathom_recording_report(recording_, "files", nullptr, &error_)).find("Lost"),
+            std::string::npos);
+  fathom_recording_close(lossy);
+}
+
 TEST_F(QueryTest, ReportsTellOfAPart) {
   fathom_report_options options{};
   options.size = sizeof options;
