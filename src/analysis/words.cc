@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/facts.h"
 #include "analysis/layer_sql.h"
@@ -22,7 +23,19 @@ constexpr double kWorthSaying = 1.0;  // percent
 
 std::string ns_text(std::int64_t ns) { return human_ns(static_cast<double>(ns)); }
 
-std::string what_ran(Store& store, const TimeBase& base) {
+// Rows of `events`. What was only summed (layers of the kernel, the heap) is none. A recording that
+// is not packed may have been opened for its sums alone.
+Result<std::int64_t> events_in(Store& store) {
+  const Result<Table> rows = store.query("SELECT count(*) FROM events");
+  if (rows) return int_of(rows->rows[0][0]);
+  FATHOM_ASSIGN(const Table sums,
+                store.query("SELECT CAST(coalesce((SELECT sum(calls) FROM summary), 0) - "
+                            "coalesce((SELECT sum(calls) FROM intervals), 0) AS BIGINT)"));
+  return std::max<std::int64_t>(0, int_of(sums.rows[0][0]));
+}
+
+Result<std::string> what_ran(Store& store, const TimeBase& base) {
+  FATHOM_ASSIGN(const std::int64_t events, events_in(store));
   const trace::Manifest& manifest = store.parts()[0].manifest;
   std::string who = manifest.command.empty() ? "The programs" : shell_join(manifest.command);
   if (store.parts().size() > 1) {
@@ -30,7 +43,7 @@ std::string what_ran(Store& store, const TimeBase& base) {
   }
   std::string text = fmt::format("{}: {} wall time, {}, {}, {}", who, ns_text(base.wall),
                                  counted(base.processes, "process"),
-                                 counted(base.threads, "thread"), counted(base.events, "event"));
+                                 counted(base.threads, "thread"), counted(events, "event"));
   if (!manifest.host.hostname.empty() && store.parts().size() == 1) {
     text += " on " + manifest.host.hostname;
   }
@@ -207,7 +220,8 @@ void add_overhead(Store& store, const TimeBase& base, std::vector<std::string>& 
 }  // namespace
 
 Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base) {
-  std::vector<std::string> words = {what_ran(store, base)};
+  FATHOM_ASSIGN(std::string first, what_ran(store, base));
+  std::vector<std::string> words = {std::move(first)};
   if (base.events == 0) {
     add_emptiness(store, words);
   } else {
