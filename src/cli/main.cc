@@ -89,18 +89,13 @@ int run_main(std::vector<std::string> words) {
   }
 }
 
-}  // namespace
-}  // namespace fathom::cli
-
-int main(int argc, char** argv) {
-  fathom::cli::fill_closed_streams();
-  fathom::ignore_size_signal();
-  const int status = fathom::on_roomy_stack(
-      [&] { return fathom::cli::run_main(std::vector<std::string>(argv + 1, argv + argc)); });
-  if (const int number = fathom::cli::question_stopped_by(); number != 0) {
+// Everything that needs a stack.
+int run_whole(std::vector<std::string> words) {
+  const int status = run_main(std::move(words));
+  if (const int number = question_stopped_by(); number != 0) {
     std::fflush(stdout);
-    fathom::remove_temporary_paths();  // static objects own some
-    fathom::cli::die_of(number);
+    remove_temporary_paths();  // static objects own some
+    die_of(number);
   }
   // Results that could not be printed (a full disk) are not success.
   if (std::fflush(stdout) != 0 && status == 0) {
@@ -108,4 +103,14 @@ int main(int argc, char** argv) {
     return 3;
   }
   return status;
+}
+
+}  // namespace
+}  // namespace fathom::cli
+
+int main(int argc, char** argv) {
+  fathom::cli::fill_closed_streams();
+  fathom::ignore_size_signal();
+  return fathom::on_roomy_stack(
+      [&] { return fathom::cli::run_whole(std::vector<std::string>(argv + 1, argv + argc)); });
 }

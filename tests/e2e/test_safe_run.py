@@ -91,6 +91,7 @@ def test_a_small_stack(box: Box) -> None:
         box.trace = box.root / f"{kibibytes}.fathom"
         box.finish(limited(box, f"-s {kibibytes}", "sh", "-c", script, "sh", "7"), 7)
         check(f"exit at {kibibytes} KiB", 7, box.info()["exit"])
+        box.run("sh", "-c", f'ulimit -s {kibibytes} && exec "$@"', "sh", box.kit.fathom, "report", box.trace)
 
 
 def test_every_signal_reaches_the_program(box: Box) -> None:
@@ -106,7 +107,10 @@ def test_every_signal_reaches_the_program(box: Box) -> None:
         process.send_signal(number)
         box.wait_for(f"signal {number}", (box.dir / f"told-{number:02}").exists)
     libc = ctypes.CDLL(None, use_errno=True)
+    told_again = box.dir / f"told-{int(signal.SIGRTMIN)}"
+    told_again.unlink()
     check("sigqueue", 0, libc.sigqueue(process.pid, signal.SIGRTMIN, ctypes.c_void_p(41)))
+    box.wait_for("a value", told_again.exists)
     process.send_signal(signal.SIGUSR2)
     told = box.told(box.finish(process)[0])
     wanted = {str(number): 1 for number in numbers} | {"12": 1, str(int(signal.SIGRTMIN)): 2}
