@@ -133,7 +133,7 @@ std::string targets_sql() {
          "calls, 0 AS errors, 0 AS dur, 0 AS self, 0 AS dur_min, 0 AS dur_max, CAST(sum(bytes) AS "
          "BIGINT) AS "
          "bytes, min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
-         buckets_sql("dur", "false") + " AS hist, " + buckets_sql("bytes", "true") +
+         buckets_sql("dur", "false") + " AS hist, " + buckets_sql("bytes", "false") +
          " AS sizes FROM events WHERE bytes > 0 AND " + kCopies +
          " GROUP BY host, layer, name, args['to'], pid, program";
 }

@@ -73,7 +73,6 @@ void SummaryRow::add_written(std::int64_t ts, std::int64_t duration, std::int64_
   first = fresh ? ts : std::min(first, ts);
   last = fresh ? plus(ts, duration) : std::max(last, plus(ts, duration));
   bytes = bytes == kNull ? moved : plus(bytes, moved);
-  count(sizes, moved);
 }
 
 void SummaryRow::merge(const SummaryRow& other) {
