@@ -107,3 +107,13 @@ def test_the_container_of_a_process(box: Box) -> None:
     finally:
         group.rmdir()
         group.parent.rmdir()
+
+
+def test_a_run_lasts_as_long_as_its_last_process(box: Box) -> None:
+    """What goes on in the background is recorded, and nothing happens after the end of the run."""
+    box.not_emulated("qemu-user follows no exec")
+    box.record("sh", "-c", "(sleep 0.4; cat /dev/null) > /dev/null 2>&1 &")
+    box.wait_for("end of the last process", lambda: box.info()["state"] == "complete")
+    wall = box.info()["duration_ns"]
+    last, ended = box.values("SELECT max(ts + dur) FROM events", 'SELECT max("end") FROM processes')
+    check_true(f"{last} and {ended} are not after {wall}", 400_000_000 <= max(last, ended) <= wall)

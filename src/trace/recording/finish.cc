@@ -180,13 +180,12 @@ void Packer::State::settle_facts(bool owners_alive) {
         {call.pid, call.tid, call_name(spool_, call), clock.ns(call.since_tick)});
   }
   died_in_.clear();
-  std::uint64_t last = 0;
-  for (const auto& process : decoder_.definitions().processes()) {
-    last = std::max(last, process->last_tick);
+  for (const auto& process : decoder_.definitions().processes())
     take_reasons(decoder_.definitions(), *process, manifest);
-    for (const Note& note : process->notes) last = std::max(last, note.tick);
-  }
-  if (!owners_alive && !manifest.duration_ns && last != 0) manifest.duration_ns = clock.ns(last);
+  const std::uint64_t last = last_tick_of(decoder_.definitions());
+  // A run lasts as long as what was recorded of it: a daemon goes on when the program has ended.
+  if (!owners_alive && last != 0)
+    manifest.duration_ns = std::max(manifest.duration_ns.value_or(0), clock.ns(last));
 }
 
 void Packer::State::settle_state(const FinishResult& result, const std::string& partial_reason,

@@ -78,6 +78,16 @@ const Note* own_exec(const Process& process) {
   return failed ? nullptr : exec;
 }
 
+std::uint64_t last_tick_of(const Definitions& definitions) {
+  std::uint64_t last = 0;
+  for (const auto& process : definitions.processes()) {
+    last = std::max(last, process->last_tick);
+    for (const Note& note : process->notes) last = std::max(last, note.tick);
+    for (const auto& [ordinal, thread] : process->threads) last = std::max(last, thread.end_tick);
+  }
+  return last;
+}
+
 bool ended_in_order(const Process& process) { return own_ending(process).tick != 0; }
 
 std::int64_t exit_of_wait_status(std::int64_t status) {

@@ -69,6 +69,9 @@ class Lifespans {
 // The last EXEC of the process itself, unless it failed; nullptr if there is none.
 [[nodiscard]] const Note* own_exec(const Process& process);
 
+// The last moment that was recorded of any process; 0: nothing was.
+[[nodiscard]] std::uint64_t last_tick_of(const Definitions& definitions);
+
 // Whether the process said that it ends or becomes another program: calls that its threads were in
 // then were cut by that.
 [[nodiscard]] bool ended_in_order(const Process& process);

@@ -151,6 +151,16 @@ TEST_F(PackerTest, KnowsTheProgramAndHowLongItRan) {
   }
 }
 
+// A daemon is recorded when the program that started it has ended.
+TEST_F(PackerTest, ARunLastsAsLongAsItsLastProcess) {
+  builder_.add_pool("1-a-0", {dead_segment(builder_)});
+  for (const std::int64_t known : {5'000, 500'000}) {
+    Packer packer = this->packer();
+    packer.manifest().duration_ns = known;
+    EXPECT_EQ(packer.sum_up()->manifest.duration_ns, std::max<std::int64_t>(known, 11'000));
+  }
+}
+
 TEST_F(PackerTest, NobodyKnowsHowLongWhatRunsWillRun) {
   builder_.add_pool("1-a-0", {dead_segment(builder_), live_segment(builder_)});
   EXPECT_FALSE(packer().sum_up()->manifest.duration_ns.has_value());

@@ -254,6 +254,8 @@ class PartReader {
     manifest.in_flight.insert(manifest.in_flight.end(), part_.tail->in_flight.begin(),
                               part_.tail->in_flight.end());
     for (const NotCovered& program : facts.not_covered) manifest.add_not_covered(program);
+    if (manifest.duration_ns)  // as Packer::State::settle_facts has it
+      manifest.duration_ns = std::max(*manifest.duration_ns, facts.last_ns);
     for (const auto& [name, words] : facts.refused) manifest.facts[name] = words;
     if (!part_.recorder_lives) settle_state(facts, spool);
   }

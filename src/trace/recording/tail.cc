@@ -130,6 +130,8 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   facts.damaged = snapshot.damaged();
   for (const std::string& name : spool.missing_schemas())
     facts.damaged.push_back({spool.files().path_of(name), "missing or damaged"});
+  if (const std::uint64_t last = last_tick_of(decoder.definitions()); last != 0)
+    facts.last_ns = clock.ns(last);
   facts.owners_alive = snapshot.owners_alive;
   facts.owners_unknown = snapshot.owners_unknown;
   facts.not_covered = not_covered(decoder.definitions(), "");

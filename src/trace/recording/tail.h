@@ -23,6 +23,7 @@ struct TailFacts {
   std::vector<LayerState> layers;  // those of the manifest, with what processes told of them
   std::vector<DamagedFile> damaged;
   std::vector<DataFile> packed;  // events that were too many to stay in memory, as Parquet files
+  std::int64_t last_ns = 0;      // of all that was recorded
   bool owners_alive = false;
   bool owners_unknown = false;  // they cannot be seen from here, and nothing was heard of them
   bool changed = false;         // somebody packed meanwhile: to be read again
