@@ -67,12 +67,17 @@ void collect_signals(int queue, Answer& answer) {
   _exit(0);
 }
 
-bool hear(int line, Answer& answer) {
+// Where the whole group was stopped and we alone went on, the sentry goes on, too: it may stop at
+// any moment until it has answered. (SIGCONT drops a SIGTSTP that waits: only who has stopped gets
+// it.)
+bool hear(int line, pid_t sentry, Answer& answer) {
+  constexpr int kLookMs = 10;
   pollfd waiting{line, POLLIN, 0};
   int ready = 0;
-  do {
-    ready = poll(&waiting, 1, kPatienceMs);
-  } while (ready < 0 && errno == EINTR);
+  for (int waited = 0; ready != 1 && waited < kPatienceMs; waited += kLookMs) {
+    if (is_stopped(sentry)) kill(sentry, SIGCONT);
+    ready = poll(&waiting, 1, kLookMs);
+  }
   return ready == 1 && recv(line, &answer, sizeof answer, 0) == static_cast<ssize_t>(sizeof answer);
 }
 
@@ -87,16 +92,15 @@ bool GroupWitness::Sentry::start() {
   pid_ = fork();
   if (pid_ == 0) stand_guard(other.get(), parent);
   Answer answer{};
-  return pid_ > 0 && hear(line_.get(), answer);
+  return pid_ > 0 && hear(line_.get(), pid_, answer);
 }
 
 // In order, since we may be recorded ourselves; by force where it does not end.
 void GroupWitness::Sentry::stop() {
   if (pid_ > 0) {
-    if (is_stopped(pid_)) kill(pid_, SIGCONT);
     shutdown(line_.get(), SHUT_WR);
     Answer late{};
-    while (hear(line_.get(), late)) {  // until its end is closed
+    while (hear(line_.get(), pid_, late)) {  // until its end is closed
     }
   }
   line_.reset();
@@ -110,10 +114,8 @@ void GroupWitness::Sentry::stop() {
 bool GroupWitness::Sentry::enter(pid_t group) const { return setpgid(pid_, group) == 0; }
 
 std::optional<std::vector<int>> GroupWitness::Sentry::relieve() {
-  // Where the whole group was stopped and we alone went on. It would drop a SIGTSTP that waits.
-  if (is_stopped(pid_)) kill(pid_, SIGCONT);
   Answer answer{};
-  if (send(line_.get(), "?", 1, MSG_NOSIGNAL) != 1 || !hear(line_.get(), answer)) return {};
+  if (send(line_.get(), "?", 1, MSG_NOSIGNAL) != 1 || !hear(line_.get(), pid_, answer)) return {};
   return std::vector<int>(answer.signals, answer.signals + answer.count);
 }
 
