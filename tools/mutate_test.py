@@ -211,7 +211,7 @@ class TinyRoom(unittest.TestCase):
             said += process.stdout.readline() or self.fail(said)
         time.sleep(1)
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=30)
+        rest, _ = process.communicate(timeout=120)
         self.assertIn("mutate: stopped", rest)
         self.assertEqual(process.returncode, 130, rest)
         self.assertFalse((self.top / "build/mutate").exists())
