@@ -117,7 +117,7 @@ class Home {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fathom::trace::testing::TempDir folder;
-  static fathom::cli::Home home(folder.path());
+  static fathom::convert::Home home(folder.path());
   fathom::testing::Pieces pieces(data, size);
   home.collect(pieces);
   return 0;
