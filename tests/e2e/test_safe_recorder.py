@@ -38,6 +38,12 @@ def pools(box: Box) -> list[Path]:
     return sorted(box.trace.glob("spool/*.pool"))
 
 
+def wait_for_recorder(box: Box, process: Process) -> None:
+    """What the recorder of a busy machine has not opened yet would go with its file."""
+    opened = Path(f"/proc/{process.pid}/maps")
+    box.wait_for("recorder that has the pools", lambda: all(str(path) in opened.read_text() for path in pools(box)))
+
+
 def check_told(box: Box, reads: int) -> None:
     """All reads are there, or the recording says that some are not."""
     got, lost = box.count(PREADS), box.losses()
@@ -76,6 +82,7 @@ def test_pools_that_change(box: Box) -> None:
     ]
     for change, harmless in ways:
         process = start_paused(box)
+        wait_for_recorder(box, process)
         for path in pools(box):
             change(path)
         time.sleep(0.1)  # the recorder mends what was cut: the program writes there again
