@@ -22,6 +22,8 @@ bool remake_spool();
 
 // From sources/gpu: in a forked child, which has nothing of what times a device's work.
 void forget_device_work();
+// From sources/posix: in a forked child, which has no threads that were about to begin.
+void forget_starts();
 
 // From sources/ebpf: where FATHOM_OUT names no run, a daemon that listens here is told of us.
 void turn_to_daemon();

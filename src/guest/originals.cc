@@ -56,7 +56,7 @@ bool is_own(const char* symbol) { return starts_with(symbol, "fathom_"); }
 // Before glibc 2.34 these are in libraries of their own, which may come later.
 bool may_come_later(const char* symbol) {
   return starts_with(symbol, "aio_") || starts_with(symbol, "lio_") || starts_with(symbol, "dl") ||
-         same_text(symbol, "pthread_create");
+         same_text(symbol, "pthread_create") || same_text(symbol, "thrd_create");
 }
 
 // Originals whose functions this libc does not have.
@@ -118,17 +118,17 @@ bool take_path(const Loaded& object, void*) {
 }
 
 struct First {
-  SymbolName name;
+  SymbolName of_libc;
   bool ours = false;
 };
 
 bool look_for_first(const Loaded& loaded, void* data) {
   auto* first = static_cast<First*>(data);
+  first->ours = loaded.own;
+  if (loaded.own) return true;
   Object object;
   read_object(loaded.base, loaded.dynamic, object);
-  if (find_symbol(object, first->name) == nullptr) return false;
-  first->ours = loaded.own;
-  return true;
+  return find_symbol(object, first->of_libc) != nullptr;
 }
 
 }  // namespace
@@ -163,9 +163,11 @@ void find_all_originals() {
 
 void note_own_path() { visit_loaded(take_path, nullptr); }
 
-// Preloaded, the first definition of a libc function in the program's scope is ours.
+// Preloaded, we stand before libc. The program, or a sanitizer in it, may have functions of libc's
+// names itself, which stand before ours and are to stay: the one that is looked for is libc's
+// alone.
 bool loaded_late() {
-  First first{{"pread"}};
+  First first{{"gnu_get_libc_version"}};
   visit_loaded(look_for_first, &first);
   return !first.ours;
 }

@@ -241,6 +241,7 @@ void attach_child() {
   forget_other_threads();
   forget_makers();
   forget_changes();
+  forget_starts();
   Scratch::forget_all();
   if (guest.wanted[FATHOM_SOURCE_CUDA] != 0) forget_device_work();
   all_shared();

@@ -299,6 +299,18 @@ def expect_as_bare(box: Box, program: Path, bug: str) -> None:
         check(f"losses of {command}", 0, box.losses())
 
 
+def test_functions_that_a_program_has_itself(box: Box) -> None:
+    """They stand before ours, and libraries go on calling them; so do those of a sanitizer in the program."""
+    programs = [box.kit.victim("own_functions", "-rdynamic")]
+    if shutil.which("clang++"):
+        programs.append(box.kit.victim("threads_of_cpp", "-fsanitize=thread", compiler="clang++"))
+    for program in programs:
+        box.trace = box.root / f"{program.name}.fathom"
+        alone = box.start(program, "none")
+        wanted = box.finish(alone, None)[0]
+        check("output of libraries' calls", wanted, box.record(program, "none", status=alone.returncode))
+
+
 def test_sanitizers(box: Box) -> None:
     """Programs built with sanitizers run and complain as without us, and are recorded: gcc's run-time libraries are
     shared, clang's are part of the program."""

@@ -89,6 +89,11 @@ def test_threads_that_call_nothing_lived(box: Box) -> None:
     check("losses", 0, box.losses())
 
 
+def test_threads_of_c11(box: Box) -> None:
+    box.record(box.kit.victim("c11_threads"))
+    check("threads", 6, box.value("SELECT count(*) FROM threads"))
+
+
 def test_the_container_of_a_process(box: Box) -> None:
     """As engines name control groups; the last id is the innermost container's."""
     box.not_emulated("qemu-user follows no exec")

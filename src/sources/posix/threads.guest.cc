@@ -22,7 +22,7 @@ struct Work {
   Start start;
   void* argument;
 };
-constexpr unsigned kWords = 4;
+constexpr unsigned kWords = 16;
 constinit Work work[kWords * 64] = {};
 constinit uint64_t taken[kWords] = {};  // a bit each; atomic
 
@@ -44,6 +44,7 @@ void give_back(const Work* one) {
   __atomic_fetch_and(&taken[place / 64], ~(UINT64_C(1) << place % 64), __ATOMIC_RELEASE);
 }
 
+int (*original_thrd_create)(void*, int (*)(void*), void*) = nullptr;
 int (*original_pthread_create)(pthread_t*, const pthread_attr_t*, Start, void*) = nullptr;
 
 // What is written says when the thread began and who it is.
@@ -73,6 +74,8 @@ FATHOM_HIDDEN Work fathom_begin_thread(const Work* one) {
   return own;
 }
 
+FATHOM_EXPORT int hook_thrd_create(void* thread, int (*start)(void*),
+                                   void* argument) __asm__("thrd_create");
 FATHOM_EXPORT int hook_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                       Start start, void* argument) __asm__("pthread_create");
 
@@ -104,29 +107,53 @@ __asm__(
     ".size fathom_run_thread, .-fathom_run_thread\n");
 #endif
 
+// `create` starts a thread that runs a function with an argument.
+template <class Function, class Create>
+static int start_thread(Function start, void* argument, Create create) {
+  Work* one = recording(FATHOM_SOURCE_RUNTIME) && !is_confined() ? take() : nullptr;
+  if (one == nullptr) return create(start, argument);
+  *one = {reinterpret_cast<Start>(start), argument};
+  const int ret = create(reinterpret_cast<Function>(&fathom_run_thread), one);
+  if (ret != 0) give_back(one);
+  return ret;
+}
+
 int hook_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, Start start,
                         void* argument) {
   resolve(original_pthread_create, "pthread_create");
   if (original_pthread_create == nullptr) return ENOSYS;
-  Work* one = recording(FATHOM_SOURCE_RUNTIME) && !is_confined() ? take() : nullptr;
-  if (one == nullptr) return original_pthread_create(thread, attributes, start, argument);
-  *one = {start, argument};
-  const int ret =
-      original_pthread_create(thread, attributes, reinterpret_cast<Start>(&fathom_run_thread), one);
-  if (ret != 0) give_back(one);
-  return ret;
+  return start_thread(start, argument, [&](Start run, void* with) {
+    return original_pthread_create(thread, attributes, run, with);
+  });
+}
+
+int hook_thrd_create(void* thread, int (*start)(void*), void* argument) {
+  constexpr int kError = 2;  // thrd_error of <threads.h>
+  resolve(original_thrd_create, "thrd_create");
+  if (original_thrd_create == nullptr) return kError;
+  return start_thread(start, argument, [&](int (*run)(void*), void* with) {
+    return original_thrd_create(thread, run, with);
+  });
 }
 
 namespace {
 
 const Binding kRows[] = {
     FATHOM_BINDING("pthread_create", &hook_pthread_create, &original_pthread_create),
+    FATHOM_BINDING("thrd_create", &hook_thrd_create, &original_thrd_create),
 };
 
 }  // namespace
 }  // namespace fathom::guest::threads
 
 namespace fathom::guest {
+
+// In a forked child: threads that were on their way begin in the parent.
+void forget_starts() {
+  for (uint64_t& word : threads::taken) {
+    if (word != 0) word = 0;  // a write costs each fork a page
+  }
+}
 
 extern const Bindings kThreadBindings;
 const Bindings kThreadBindings{threads::kRows, sizeof threads::kRows / sizeof *threads::kRows};
