@@ -68,3 +68,12 @@ def test_an_output_that_is_full(box: Box) -> None:
         words = [box.kit.fathom, "sql", box.trace, sql, "--format", "csv", "--limit", "50"]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
     check_true(f"status {done.returncode}, {done.stderr!r}", done.returncode == 3 and b"cannot write" in done.stderr)
+
+
+def test_anonymous_tables_name_no_program(box: Box) -> None:
+    box.record("cat", "/dev/null")
+    for table in ("events", "processes", "threads"):
+        text = box.fathom("export", box.trace, "--format", "csv", "--table", table, "--anonymize", "-o", "-").decode()
+        cells = {cell for line in text.splitlines()[1:] for cell in line.split(",")}
+        check_true(f"rows of {table}", len(text.splitlines()) > 1)
+        check(f"cells of {table} that name the program", set(), cells & {"cat", "cat /dev/null"})
