@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The columns of schema 2 as constants, with the few rules that files do not hold: times are
-// shifted onto one line, and a missing `self` equals `dur`.
+// shifted onto one line, a missing `self` equals `dur`, and calls without times have no shortest.
 #include "analysis/contract.h"
 
 #include <array>
@@ -85,8 +85,8 @@ constexpr ColumnSpec kSummary[] = {
     {"errors", "BIGINT"},
     {"dur", "BIGINT"},
     {"self", "BIGINT"},
-    {"dur_min", "BIGINT"},
-    {"dur_max", "BIGINT"},
+    {"dur_min", "BIGINT", kTimed},
+    {"dur_max", "BIGINT", kTimed},
     {"bytes", "BIGINT"},
     {"first", "BIGINT", kTime},
     {"last", "BIGINT", kTime},
@@ -136,6 +136,8 @@ std::string column_sql(const ColumnSpec& column, std::int64_t shift, int schema)
   std::string value = name;
   if (column.role == kAbsent || column.since > schema) value = "NULL";
   if (column.role == kSelf) value = "coalesce(" + name + ", dur)";
+  if (column.role == kTimed)
+    value = "CASE WHEN dur > 0 OR list_sum(hist) > 0 THEN " + name + " END";
   if (column.role == kTime && shift != 0) value += " + " + std::to_string(shift);
   return "CAST(" + value + " AS " + std::string(column.type) + ") AS " + name;
 }

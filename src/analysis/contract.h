@@ -16,6 +16,7 @@ enum class ColumnRole : std::uint8_t {
   kTime,    // since the run's start: moved where several recordings are shown on one time line
   kAbsent,  // of the contract, but it does not apply here: NULL
   kSelf,    // NULL in the files where it is dur: most events hold no other
+  kTimed,   // NULL where no call has a time: files hold 0 there
 };
 
 struct ColumnSpec {

@@ -53,6 +53,22 @@ std::string part_sql(const FilteredView& view, const RowFilter& filter, std::int
       inside_sql(filter, wall), where);
 }
 
+// What summed calls copied into other files is in the sums alone, by when it was first and last
+// done.
+std::string targets_sql(const FilteredView& view, const RowFilter& filter, bool suits) {
+  RowFilter named = filter;
+  named.from_ns.reset();
+  named.to_ns.reset();
+  std::string where = where_sql(view, named);
+  if (!suits) where += " AND false";
+  if (!filter.condition.empty() && suits) where += " AND (" + filter.condition + "\n)";
+  if (filter.from_ns) where += fmt::format(" AND \"first\" >= {}", *filter.from_ns);
+  if (filter.to_ns) where += fmt::format(" AND \"last\" <= {}", *filter.to_ns);
+  return "CREATE OR REPLACE TEMP TABLE summed_targets AS SELECT * EXCLUDE (tid) FROM ("
+         "SELECT *, CAST(NULL AS INTEGER) AS tid FROM memory.main.summary)" +
+         where + " AND calls = 0 AND layer IN (SELECT layer FROM summed_layers)";
+}
+
 // Layers whose sums come from intervals. One with single calls, too, has these; what was imported
 // is not in sums at all.
 constexpr char kSummed[] = R"(
@@ -88,6 +104,7 @@ Result<std::vector<std::string>> show_intervals(Store& store, const RowFilter& f
   const bool suits = suits_sums(store, filter.condition);
   FATHOM_TRY(store.query(part_sql(view, filter, wall, suits)));
   FATHOM_TRY(store.query(kSummed));
+  FATHOM_TRY(store.query(targets_sql(view, filter, suits)));
   const std::string where = suits ? "inside" : "false";
   FATHOM_TRY(store.query(view_sql("intervals", "* EXCLUDE (category, inside)", where)));
   FATHOM_TRY(store.query(view_sql("summed_intervals", "* EXCLUDE (inside)",

@@ -130,9 +130,8 @@ std::string list_sql(const std::string& map) {
 std::string targets_sql() {
   static const std::string kCopies = layer_sql("@copies");
   return "SELECT host, layer, name, 'write' AS category, args['to'] AS file, pid, program, 0 AS "
-         "calls, 0 AS errors, 0 AS dur, 0 AS self, 0 AS dur_min, 0 AS dur_max, CAST(sum(bytes) AS "
-         "BIGINT) AS "
-         "bytes, min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
+         "calls, 0 AS errors, 0 AS dur, 0 AS self, CAST(sum(bytes) AS BIGINT) AS bytes, min(ts) AS "
+         "\"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "false") + " AS hist, " + buckets_sql("bytes", "false") +
          " AS sizes FROM events WHERE bytes > 0 AND " + kCopies +
          " GROUP BY host, layer, name, args['to'], pid, program";
@@ -153,9 +152,9 @@ std::string summary_sql() {
          targets_sql() +
          ") UNION ALL BY NAME "
          "SELECT host, layer, name, category, file, pid, calls, errors, dur, dur AS self, "
-         "coalesce(dur_min, 0) AS dur_min, coalesce(dur_max, 0) AS dur_max, bytes, ts AS "
-         "\"first\", "
-         "ts + width AS \"last\", hist, CAST([] AS BIGINT[]) AS sizes FROM summed_intervals";
+         "dur_min, dur_max, bytes, ts AS \"first\", "
+         "ts + width AS \"last\", hist, CAST([] AS BIGINT[]) AS sizes FROM summed_intervals "
+         "UNION ALL BY NAME SELECT * FROM summed_targets";
 }
 
 // As trace/rows/access_pattern.h has it. `opened` counts how often the thread opened its descriptor

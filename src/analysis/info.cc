@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads manifests and directory entries only, so that `fathom info` answers at once, also where
-// DuckDB is missing.
+// Reads manifests, directory entries and the ends of Parquet files only, so that `fathom info`
+// answers at once, also where DuckDB is missing.
 #include "analysis/info.h"
 
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "analysis/facts.h"
+#include "analysis/missing_columns.h"
 #include "base/directory.h"
 #include "base/plural.h"
 #include "base/sum.h"
@@ -191,6 +192,7 @@ Result<Info> read_info(const std::string& path, const trace::NameResolver& resol
   Info info;
   info.parts = std::move(recording.parts);
   for (Part& part : info.parts) part.tail.reset();
+  set_incomplete_aside(info.parts);
   return info;
 }
 

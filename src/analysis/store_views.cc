@@ -11,6 +11,7 @@
 #include "analysis/facts.h"
 #include "analysis/files_view.h"
 #include "analysis/insights/rule_views.h"
+#include "analysis/missing_columns.h"
 #include "analysis/moved_view.h"
 #include "analysis/report.h"
 #include "analysis/walk/made_tables.h"
@@ -107,8 +108,12 @@ void set_aside(sql::Connection& connection, const ViewSpec& view, Part& part) {
     const std::string from = "read_parquet([" + sql::quote_literal(file.source) + "])";
     const Result<Table> opened =
         connection.query(select_from(view, from, 0, part.manifest.schema) + " LIMIT 0");
-    if (!opened)
-      part.damaged.push_back({.path = file.path, .reason = reason_without(opened.error(), file)});
+    if (!opened) {
+      const std::string lacks = missing_columns(file, view.name, part.manifest.schema);
+      part.damaged.push_back(
+          {.path = file.path,
+           .reason = lacks.empty() ? reason_without(opened.error(), file) : lacks});
+    }
     return !opened.has_value();
   });
 }

@@ -3,14 +3,16 @@
 // checked, so that CI can tell the two apart.
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/check/check.h"
+#include "analysis/compare/repetitions.h"
 #include "analysis/facts.h"
 #include "analysis/losses.h"
 #include "base/files.h"
+#include "base/plural.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/named_trace.h"
 #include "cli/open_trace.h"
@@ -50,6 +52,12 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   return go_on;
 }
 
+// What a recording, or repetitions of one, say to the budgets.
+struct Side {
+  std::vector<analysis::RunReadings> runs;
+  trace::Manifest lost;  // of all
+};
+
 // A sum that is too small keeps a limit that the run broke.
 Result<analysis::Store> open_whole(const std::string& path, bool events, bool partial) {
   FATHOM_ASSIGN(analysis::Store store, events ? open_store(path) : open_sums(path));
@@ -60,13 +68,37 @@ Result<analysis::Store> open_whole(const std::string& path, bool events, bool pa
                "use --partial to check it anyway"};
 }
 
+// One recording is open at a time: its numbers stay.
+Result<Side> read_side(const std::string& word, const std::vector<analysis::Budget>& budgets,
+                       const std::vector<analysis::Rule>& rules, analysis::Which which,
+                       bool partial) {
+  Side side;
+  FATHOM_ASSIGN(const std::string trace, find_trace(word));
+  for (const std::string& path : analysis::runs_in(trace)) {
+    FATHOM_ASSIGN(analysis::Store store,
+                  open_whole(path, analysis::needs_events(budgets), partial));
+    FATHOM_ASSIGN(analysis::RunReadings run, analysis::read_budgets(store, rules, budgets, which));
+    side.runs.push_back(std::move(run));
+    for (const trace::Loss& loss : analysis::losses_of(store.parts())) side.lost.add_loss(loss);
+  }
+  return side;
+}
+
+// What stands under the table: "mean of 3 repetitions; lost: …".
+std::string remark_on(const Side& side, const std::string& lost) {
+  std::vector<std::string> parts;
+  if (side.runs.size() > 1) parts.push_back("mean of " + counted(side.runs.size(), "repetition"));
+  if (!lost.empty()) parts.push_back("lost: " + lost);
+  return join(parts, "; ");
+}
+
 Status write_files(const Arguments& a, const std::vector<analysis::Outcome>& outcomes,
-                   const std::string& lost) {
+                   const std::string& lost, const std::string& note) {
   if (!a.junit.empty()) {
     FATHOM_TRY(write_file_atomic(a.junit, analysis::outcome_junit(outcomes, lost)));
   }
   if (a.markdown.empty()) return {};
-  return write_file_atomic(a.markdown, render::render(analysis::outcome_table(outcomes, lost),
+  return write_file_atomic(a.markdown, render::render(analysis::outcome_table(outcomes, note),
                                                       render::Format::kMarkdown));
 }
 
@@ -96,24 +128,24 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const std::vector<analysis::Budget> budgets,
                 analysis::parse_budgets(text, a.budget));
   FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(a.rules));
-  const bool events = analysis::needs_events(budgets);
-  FATHOM_ASSIGN(analysis::Store store, open_whole(a.trace, events, a.partial));
-  std::optional<analysis::Store> baseline;
+  FATHOM_ASSIGN(const Side side,
+                read_side(a.trace, budgets, rules, analysis::Which::kAll, a.partial));
+  Side baseline;
   if (!a.baseline.empty()) {
-    FATHOM_ASSIGN(analysis::Store opened, open_whole(a.baseline, events, a.partial));
-    baseline.emplace(std::move(opened));
+    FATHOM_ASSIGN(baseline,
+                  read_side(a.baseline, budgets, rules, analysis::Which::kRelative, a.partial));
   }
-  FATHOM_ASSIGN(const std::vector<analysis::Outcome> outcomes,
-                analysis::check_budgets(budgets, {.store = store,
-                                                  .baseline = baseline ? &*baseline : nullptr,
-                                                  .rules = rules,
-                                                  .ignores_losses = a.partial}));
-  const std::string lost = analysis::losses_text(analysis::losses_of(store.parts()));
-  const Table table = output.for_people() ? analysis::outcome_table(outcomes, lost)
+  FATHOM_ASSIGN(
+      const std::vector<analysis::Outcome> outcomes,
+      analysis::check_budgets(
+          budgets, {.runs = side.runs, .baseline = baseline.runs, .ignores_losses = a.partial}));
+  const std::string lost = analysis::losses_text(side.lost.losses);
+  const std::string note = remark_on(side, lost);
+  const Table table = output.for_people() ? analysis::outcome_table(outcomes, note)
                                           : analysis::outcome_rows(outcomes);
   FATHOM_TRY(print(render::render(table, output.format, output.style)));
-  if (!output.for_people() && !lost.empty()) remark("lost: " + lost);
-  FATHOM_TRY(write_files(a, outcomes, lost));
+  if (!output.for_people() && !note.empty()) remark(note);
+  FATHOM_TRY(write_files(a, outcomes, lost, note));
   return verdict_on(outcomes);
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // `fathom report`: opens sums where they are enough for the view, events where they are not or
-// where a filter is given.
+// where a filter is given. Of repetitions it shows one, and says so first.
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/compare/repetitions.h"
 #include "analysis/filtered_views.h"
 #include "analysis/losses.h"
 #include "analysis/report.h"
@@ -46,10 +48,10 @@ std::vector<std::pair<std::string, std::string>> view_help() {
 }
 
 // Sums are enough for most views, and take less to decode where nothing is packed yet.
-Result<analysis::Store> open_for(const Arguments& arguments, const analysis::ViewDef& view,
-                                 const analysis::RowFilter& filter) {
+Result<analysis::Store> open_for(const std::string& path, const Arguments& arguments,
+                                 const analysis::ViewDef& view, const analysis::RowFilter& filter) {
   const bool sums = !view.of_events || (view.plain_of_sums && arguments.options.by.empty());
-  return sums && !filter.any() ? open_sums(arguments.trace) : open_store(arguments.trace);
+  return sums && !filter.any() ? open_sums(path) : open_store(path);
 }
 
 Result<bool> parse(Parser& parser, Arguments& a) {
@@ -90,9 +92,13 @@ Result<int> run(Parser& parser) {
   filter.condition = arguments.condition;
   FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(arguments.rules));
   arguments.options.rules = rules;
-  FATHOM_ASSIGN(analysis::Store store, open_for(arguments, *view, filter));
-  FATHOM_ASSIGN(const analysis::Report report,
+  FATHOM_ASSIGN(const std::string trace, find_trace(arguments.trace));
+  const std::optional<analysis::Repetitions> repeated = analysis::repetitions_in(trace);
+  FATHOM_ASSIGN(analysis::Store store,
+                open_for(repeated ? repeated->shown : trace, arguments, *view, filter));
+  FATHOM_ASSIGN(analysis::Report report,
                 analysis::report_part(store, *view, arguments.options, filter));
+  if (repeated) report.words.insert(report.words.begin(), repeated->words);
   std::string text = report_text(report, output.format, output.style);
   const std::string lost = analysis::loss_remark(store.parts(), view->name);
   if (output.for_people() && !lost.empty())

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "trace/rows/layers.h"
+#include "trace/spool/losses.h"
 
 namespace fathom::cli {
 namespace {
@@ -43,7 +44,6 @@ using Sums = std::map<std::string, Sum, std::less<>>;
 
 struct Overview {
   Sums layers, functions, files;
-  std::int64_t events = 0;
 };
 
 // Layers inside the program see different calls, and add up. The kernel's see the same again: where
@@ -69,7 +69,6 @@ Overview overview_of(const trace::SummaryTable& summary, const trace::Strings& s
         .add(row);
     if (row.key.file != trace::kNoString)
       files[std::string(strings.view(row.key.file))][std::string(layer)].add(row);
-    overview.events += row.calls;
   }
   for (const auto& [file, layers] : files) overview.files[file] = sum_of_layers(layers);
   return overview;
@@ -105,13 +104,26 @@ std::string section(std::string_view title, const Sums& sums) {
   return text;
 }
 
+bool is_lost(const trace::Loss& loss) { return loss.count > 0 && !trace::was_asked_for(loss); }
+
+// Where the library cannot be in a program, none of its layers is recorded.
+std::string without_library(const trace::Manifest& manifest) {
+  const auto posix = std::ranges::find(manifest.layers, "posix", &trace::LayerState::layer);
+  if (posix == manifest.layers.end() || posix->state != "unavailable") return "";
+  std::vector<std::string> layers;
+  for (const trace::LayerState& layer : manifest.layers) {
+    if (layer.state == posix->state && layer.reason == posix->reason) layers.push_back(layer.layer);
+  }
+  return fmt::format("  not recorded: {} ({})\n", join(layers, ", "),
+                     escape_control(posix->reason));
+}
+
 std::string remarks(const trace::Manifest& manifest) {
-  std::string text;
+  std::string text = without_library(manifest);
   for (const trace::Loss& loss : manifest.losses) {
     // What somebody asked to leave out is counted all the same.
-    const bool asked_for = loss.reason.starts_with("left out");
     if (loss.count > 0)
-      text += fmt::format("  {}{} {} ({})\n", asked_for ? "" : "lost: ", loss.count,
+      text += fmt::format("  {}{} {} ({})\n", is_lost(loss) ? "lost: " : "", loss.count,
                           escape_control(loss.reason),
                           loss.layer.empty() ? "all layers" : escape_control(loss.layer));
   }
@@ -141,11 +153,12 @@ std::string run_summary(const session::Ended& ended) {
   const trace::Manifest& manifest = ended.totals.manifest;
   const Overview overview = overview_of(ended.totals.summary, ended.strings);
   const std::size_t processes = std::max<std::size_t>(1, ended.totals.processes);
-  std::string text = fmt::format(
-      "fathom: {} wall time, {}, {}, {}\n",
-      human_ns(static_cast<double>(manifest.duration_ns.value_or(0))),
-      counted(processes, "process"), counted_roughly(static_cast<double>(overview.events), "event"),
-      remarks(manifest).find("lost:") == std::string::npos ? "nothing lost" : "some lost");
+  std::string text =
+      fmt::format("fathom: {} wall time, {}, {}, {}\n",
+                  human_ns(static_cast<double>(manifest.duration_ns.value_or(0))),
+                  counted(processes, "process"),
+                  counted_roughly(static_cast<double>(ended.totals.events), "event"),
+                  std::ranges::any_of(manifest.losses, is_lost) ? "some lost" : "nothing lost");
   text += section("layer", overview.layers);
   text += section("function", overview.functions);
   text += section("file", overview.files);

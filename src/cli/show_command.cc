@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/compare/repetitions.h"
 #include "analysis/insights/insights.h"
 #include "base/plural.h"
 #include "cli/command.h"
@@ -80,7 +82,10 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const std::vector<analysis::Rule> rules, analysis::rules_for(a.rules));
   const auto chosen = std::ranges::find(rules, a.rule, &analysis::Rule::id);
   if (!a.rule.empty() && chosen == rules.end()) return unknown_rule(a.rule, rules);
-  FATHOM_ASSIGN(analysis::Store store, open_store(a.trace));
+  FATHOM_ASSIGN(const std::string trace, find_trace(a.trace));
+  const std::optional<analysis::Repetitions> repeated = analysis::repetitions_in(trace);
+  FATHOM_ASSIGN(analysis::Store store, open_store(repeated ? repeated->shown : trace));
+  if (repeated) remark(repeated->words);
   if (a.rule.empty()) {
     FATHOM_ASSIGN(const std::vector<analysis::Insight> found,
                   analysis::find_insights(store, rules));

@@ -99,12 +99,12 @@ def chromium() -> str:
     return program
 
 
-def page_in_browser(url: str) -> Tuple[str, str]:
+def page_in_browser(url: str, *options: str) -> Tuple[str, str]:
     """The page as it is when its scripts have run, and what the browser said."""
     words = ["--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
     words += ["--allow-file-access-from-files", "--enable-logging=stderr", "--virtual-time-budget=10000"]
     done = subprocess.run(
-        [chromium(), *words, "--dump-dom", url], capture_output=True, text=True, timeout=300, check=False
+        [chromium(), *words, *options, "--dump-dom", url], capture_output=True, text=True, timeout=300, check=False
     )
     if done.returncode != 0:
         raise Failure(f"Chromium: exit {done.returncode}: {done.stderr[-300:]}")

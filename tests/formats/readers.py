@@ -4,6 +4,7 @@
 import base64
 import csv
 import gzip
+import html
 import html.parser
 import json
 import re
@@ -334,6 +335,54 @@ def test_the_page_in_a_browser(root: Path) -> None:
     if "Uncaught" in said or "Refused" in said:
         raise Failure(f"the browser says {said[-300:]}")
     expect("heads of tables that the script makes buttons of", 0, len(re.findall(r"<th[^>]*>[^<]", text)))
+
+
+# Rectangles of labels that meet another one, of text that was cut short, and how much of the window the page uses.
+MEASURE = """<script>
+const labels = [...document.querySelectorAll(".label")].map((label) => [label, label.getBoundingClientRect()]);
+const meet = (a, b) =>
+  a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+const bad = labels.filter(([label, box], at) =>
+  box.width > 0 && labels.some(([, other], number) => number < at && meet(box, other)));
+const cut = labels.filter(([label]) => label.closest(".axis,.bins") && label.scrollWidth > label.clientWidth + 1);
+const order = [...document.querySelectorAll("section")].map((section) => section.id);
+const used = document.querySelector("section").getBoundingClientRect().width / innerWidth;
+const found = {labels: labels.length, bad: bad.map(([label]) => label.textContent),
+  cut: cut.map(([label]) => label.textContent), order, used,
+  scrolls: document.documentElement.scrollWidth > innerWidth,
+  bins: [...document.querySelectorAll("#i_o_sizes figure")].map((figure) => figure.querySelectorAll("rect").length)};
+document.body.innerHTML = "<pre id=found></pre>";
+document.getElementById("found").textContent = JSON.stringify(found);
+</script>"""
+
+MANY_SIZES = """fathom recording 1
+run host=alpha start=1700000000000000000 duration=1000000000 command="a program of all sizes"
+process 10 name=a-program-with-a-name-that-is-rather-long command="many" ppid=1 start=0 end=1000000000
+thread 10/10 start=0 end=1000000000
+"""
+
+
+def test_labels_of_the_page_do_not_overlap(root: Path) -> None:
+    lines = [
+        f"event 10/10 {1000000 * power} +{2**power} posix read category=read file=/data/{power} bytes={2**power}\n"
+        for power in range(31)
+        if power != 7  # a bucket without a call has its place all the same
+    ]
+    text, trace, out = root / "sizes.txt", root / "sizes.fathom", root / "sizes.html"
+    text.write_text(MANY_SIZES + "".join(lines))
+    ran(FATHOM, "import", text, "-o", trace)
+    ran(FATHOM, "export", trace, "--format", "html", "-o", out)
+    out.write_text(out.read_text().replace("</body>", MEASURE + "</body>"))
+    for width in (700, 1200, 2200):
+        page, _ = page_in_browser(f"file://{out}", f"--window-size={width},1000")
+        found = json.loads(html.unescape(re.findall(r'<pre id="found">(.*?)</pre>', page)[0]))
+        expect(f"labels at {width} pixels", True, found["labels"] > 20)
+        expect(f"labels that overlap at {width} pixels", [], found["bad"])
+        expect(f"labels that are cut at {width} pixels", [], found["cut"])
+        expect(f"at {width} pixels, the page is wider", False, found["scrolls"])
+        expect(f"width of {width} that is used", True, found["used"] > 0.9)
+        expect("buckets", [31], found["bins"])
+        expect("what is first and last", ["words", "run"], [found["order"][0], found["order"][-1]])
 
 
 def test_import_of_perf_script(root: Path) -> None:

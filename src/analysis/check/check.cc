@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "analysis/check/meter.h"
+#include "base/plural.h"
 
 namespace fathom::analysis {
 namespace {
@@ -37,20 +37,61 @@ bool only_grows(const std::string& measure) {
   return measure != "mean" && measure != "p50" && measure != "p99";
 }
 
+// A count of what should not be there: a run without it excuses no other.
+bool takes_the_most(const std::string& measure) {
+  return measure == "losses" || measure == "insights";
+}
+
+using Runs = std::span<const RunReadings>;
+
+// "in 1 of 3 repetitions: no recorded call matches"
+std::string in_some(std::size_t some, std::size_t all, const std::string& what) {
+  return all == 1 ? what : fmt::format("in {} of {}: {}", some, counted(all, "repetition"), what);
+}
+
+Reading together(Runs runs, std::size_t index, const Budget& budget) {
+  Reading whole = runs[0].values[index];
+  if (runs.size() == 1) return whole;
+  double sum = 0;
+  std::size_t missing = 0;
+  std::string why;
+  for (const RunReadings& run : runs) {
+    const Reading& one = run.values[index];
+    if (!one.value) why = one.detail;
+    missing += one.value ? 0 : 1;
+    sum += one.value.value_or(0);
+    if (one.value && takes_the_most(budget.measure) && *one.value > whole.value.value_or(0))
+      whole = one;
+  }
+  if (missing > 0) {
+    return {
+        .value = std::nullopt, .unit = whole.unit, .detail = in_some(missing, runs.size(), why)};
+  }
+  if (!takes_the_most(budget.measure)) whole.value = sum / static_cast<double>(runs.size());
+  return whole;
+}
+
+std::string lost_in(Runs runs, std::size_t index) {
+  std::size_t some = 0;
+  std::string what;
+  for (const RunReadings& run : runs) {
+    if (run.lost[index].empty()) continue;
+    if (++some == 1) what = run.lost[index];
+  }
+  return some == 0 ? "" : in_some(some, runs.size(), what);
+}
+
 class Checker {
  public:
-  explicit Checker(const CheckInputs& inputs)
-      : meter_(inputs.store, inputs.rules), ignores_losses_(inputs.ignores_losses) {
-    if (inputs.baseline != nullptr) baseline_.emplace(*inputs.baseline, inputs.rules);
-  }
+  explicit Checker(const CheckInputs& inputs) : inputs_(inputs) {}
 
-  Result<Outcome> check(const Budget& budget) {
+  Result<Outcome> check(std::size_t index, const Budget& budget) {
     Outcome outcome;
     outcome.budget = budget;
-    FATHOM_TRY(measure(budget, outcome));
+    FATHOM_TRY(measure(index, outcome));
     if (!outcome.value) {
       outcome.verdict = budget.optional ? Verdict::kSkipped : Verdict::kMissing;
-      if (budget.optional) FATHOM_TRY(doubt(budget, outcome, false));
+      if (budget.optional) doubt(index, outcome, false);
       return outcome;
     }
     outcome.max = limit_of(budget.max, outcome.baseline);
@@ -60,42 +101,39 @@ class Checker {
     outcome.verdict = high || low ? Verdict::kBroken : Verdict::kOk;
     const bool grows = only_grows(budget.measure);
     const bool certain = high || (low ? !grows : grows && !outcome.max);
-    FATHOM_TRY(doubt(budget, outcome, certain));
+    doubt(index, outcome, certain);
     return outcome;
   }
 
  private:
   // The verdict does not stand where calls that the budget is about were lost. It is certain where
   // such calls of the recording, not of the baseline, could not change it.
-  Status doubt(const Budget& budget, Outcome& outcome, bool certain) {
-    if (ignores_losses_) return {};
-    std::string lost;
-    if (!certain) {
-      FATHOM_ASSIGN(lost, meter_.lost(budget));
-    }
-    if (lost.empty() && budget.relative() && baseline_) {
-      FATHOM_ASSIGN(lost, baseline_->lost(budget));
+  void doubt(std::size_t index, Outcome& outcome, bool certain) {
+    if (inputs_.ignores_losses) return;
+    std::string lost = certain ? "" : lost_in(inputs_.runs, index);
+    if (lost.empty() && outcome.budget.relative()) {
+      lost = lost_in(inputs_.baseline, index);
       if (!lost.empty()) lost = "in the baseline: " + lost;
     }
-    if (lost.empty()) return {};
+    if (lost.empty()) return;
     outcome.verdict = Verdict::kUnknown;
     outcome.detail = "lost: " + lost;
-    return {};
   }
 
   // Fills value, baseline and unit; no value where one of them is not there, and the detail why.
-  Status measure(const Budget& budget, Outcome& outcome) {
-    FATHOM_ASSIGN(Reading now, meter_.read(budget));
+  Status measure(std::size_t index, Outcome& outcome) {
+    const Budget& budget = outcome.budget;
+    const Reading now = together(inputs_.runs, index, budget);
     outcome.unit = now.unit;
     outcome.detail = now.detail;
     outcome.value = now.value;
     if (!now.value) return {};
     if (budget.relative()) {
-      if (!baseline_) {
+      if (inputs_.baseline.empty()) {
         return usage_error(fmt::format("budget '{}' is relative to a baseline", budget.name),
                            "name its recording with --baseline TRACE");
       }
-      FATHOM_ASSIGN(const Reading then, baseline_->read(budget));
+      const Reading then = together(inputs_.baseline, index, budget);
       outcome.baseline = then.value;
       if (!then.value) outcome.detail = "in the baseline: " + then.detail;
       if (!then.value) outcome.value.reset();
@@ -107,19 +145,35 @@ class Checker {
     return {};
   }
 
-  Meter meter_;
-  std::optional<Meter> baseline_;
-  bool ignores_losses_;
+  CheckInputs inputs_;
 };
 
 }  // namespace
+
+Result<RunReadings> read_budgets(Store& store, std::span<const Rule> rules,
+                                 std::span<const Budget> budgets, Which which) {
+  Meter meter(store, rules);
+  RunReadings run;
+  for (const Budget& budget : budgets) {
+    const bool wanted = which == Which::kAll || budget.relative();
+    Reading value;
+    std::string lost;
+    if (wanted) {
+      FATHOM_ASSIGN(value, meter.read(budget));
+      FATHOM_ASSIGN(lost, meter.lost(budget));
+    }
+    run.values.push_back(std::move(value));
+    run.lost.push_back(std::move(lost));
+  }
+  return run;
+}
 
 Result<std::vector<Outcome>> check_budgets(std::span<const Budget> budgets,
                                            const CheckInputs& inputs) {
   Checker checker(inputs);
   std::vector<Outcome> outcomes;
-  for (const Budget& budget : budgets) {
-    FATHOM_ASSIGN(Outcome outcome, checker.check(budget));
+  for (std::size_t i = 0; i < budgets.size(); ++i) {
+    FATHOM_ASSIGN(Outcome outcome, checker.check(i, budgets[i]));
     outcomes.push_back(std::move(outcome));
   }
   return outcomes;

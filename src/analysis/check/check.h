@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/check/budget.h"
+#include "analysis/check/meter.h"
 #include "analysis/store.h"
 #include "base/result.h"
 #include "base/table.h"
@@ -35,10 +36,20 @@ struct Outcome {
   std::string detail;
 };
 
+// What one run says to each budget, in their order.
+struct RunReadings {
+  std::vector<Reading> values;
+  std::vector<std::string> lost;  // see Meter::lost
+};
+enum class Which : std::uint8_t { kAll, kRelative };  // budgets; others have no value
+// Rules are those that budgets of insights ask.
+Result<RunReadings> read_budgets(Store& store, std::span<const Rule> rules,
+                                 std::span<const Budget> budgets, Which which = Which::kAll);
+
+// Of repetitions the mean is checked; of losses and insights the most that any of them has.
 struct CheckInputs {
-  Store& store;
-  Store* baseline = nullptr;
-  std::span<const Rule> rules;  // for budgets of insights
+  std::span<const RunReadings> runs;
+  std::span<const RunReadings> baseline = {};
   bool ignores_losses = false;  // what was recorded counts as all there was
 };
 
@@ -53,9 +64,10 @@ Result<std::vector<Outcome>> check_budgets(std::span<const Budget> budgets,
 [[nodiscard]] std::size_t count_of(std::span<const Outcome> outcomes, Verdict verdict);
 [[nodiscard]] std::string_view verdict_name(Verdict verdict);  // as "ok"
 
-// For people: numbers with units, and below them what was lost (losses_text). For programs: a
-// column for each number, times in ns.
-[[nodiscard]] Table outcome_table(std::span<const Outcome> outcomes, const std::string& lost = "");
+// For people: numbers with units, and below them a remark, as what was lost. For programs: a column
+// for each number, times in ns.
+[[nodiscard]] Table outcome_table(std::span<const Outcome> outcomes,
+                                  const std::string& remark = "");
 [[nodiscard]] Table outcome_rows(std::span<const Outcome> outcomes);
 
 // JUnit's XML: a test case a budget; broken ones fail, missing and unknown ones are errors. What

@@ -52,15 +52,27 @@ class CheckTest : public TextStores {
     const auto budgets = parse_budgets(text, "b");
     EXPECT_TRUE(budgets) << budgets.error().message;
     if (!budgets) return budgets.error();
-    if (!store_) store_.emplace(open(record(kRun)));
-    std::optional<Store> other;
-    if (!baseline.empty()) other.emplace(open(record(baseline)));
+    if (stores_.empty()) stores_.push_back(open(record(kRun)));
+    std::vector<Store> others;
+    if (!baseline.empty()) others.push_back(open(record(baseline)));
     const std::vector<Rule> rules = {rule("fires", Severity::kHigh, "SELECT 1"),
                                      rule("quiet", Severity::kHigh, "SELECT 1 WHERE false"),
                                      rule("small", Severity::kLow, "SELECT 1"),
                                      rule("fine", Severity::kGood, "SELECT 1")};
-    return check_budgets(*budgets,
-                         {.store = *store_, .baseline = other ? &*other : nullptr, .rules = rules});
+    const std::vector<RunReadings> runs = readings(stores_, rules, *budgets);
+    const std::vector<RunReadings> before = readings(others, rules, *budgets);
+    return check_budgets(*budgets, {.runs = runs, .baseline = before});
+  }
+  static std::vector<RunReadings> readings(std::vector<Store>& stores,
+                                           const std::vector<Rule>& rules,
+                                           const std::vector<Budget>& budgets) {
+    std::vector<RunReadings> runs;
+    for (Store& store : stores) {
+      const Result<RunReadings> run = read_budgets(store, rules, budgets);
+      EXPECT_TRUE(run) << run.error().message;
+      if (run) runs.push_back(*run);
+    }
+    return runs;
   }
   std::string outcome(const std::string& budget, const std::string& baseline = "") {
     const auto outcomes = check(budget, baseline);
@@ -70,7 +82,7 @@ class CheckTest : public TextStores {
     return value + " " + std::string(verdict_name(one.verdict));
   }
 
-  std::optional<Store> store_;
+  std::vector<Store> stores_;  // of the runs; none: of kRun
 };
 
 TEST_F(CheckTest, ValuesOfEveryMeasure) {
@@ -145,7 +157,7 @@ TEST_F(CheckTest, WhatWasLostIsNoPass) {
                             "loss posix \"no room\" 7\n"
                             "loss - \"text cut short\" 1\n"
                             "loss stdio \"left out by --filter min\" 9\n";
-  store_.emplace(open(record(lossy)));
+  stores_.push_back(open(record(lossy)));
   struct Case {
     const char *budget, *want;
   };
@@ -172,10 +184,31 @@ TEST_F(CheckTest, WhatWasLostIsNoPass) {
   const auto one = check("measure: calls\nfunction: pread\nmax: 4");
   ASSERT_TRUE(one);
   EXPECT_EQ(one->front().detail, "lost: 7 events of layer posix (no room)");
-  EXPECT_EQ(outcome_table(*one, "7 events").note, "1 unknown; lost: 7 events");
+  EXPECT_EQ(outcome_table(*one, "lost: 7 events").note, "1 unknown; lost: 7 events");
   const std::string xml = outcome_junit(*one, "7 <events>");
   EXPECT_THAT(xml, HasSubstr("errors=\"1\""));
   EXPECT_THAT(xml, HasSubstr("<property name=\"lost\" value=\"7 &lt;events&gt;\"/>"));
+}
+
+// Twice as long and with two of the four reads; the first lost nothing, the second posix calls.
+TEST_F(CheckTest, OfRepetitionsTheMeanIsChecked) {
+  stores_.push_back(open(record(kRun)));
+  stores_.push_back(open(
+      record("run command=work start=1000 duration=2000000\nthread 10/10 start=0 end=2000000\n"
+             "loss app full 7\nloss posix full 1\n"
+             "event 10/10 0 +10000 posix pread category=read file=/data/in.dat bytes=100\n"
+             "event 10/10 20000 +20000 posix pread category=read file=/data/in.dat bytes=100\n")));
+  EXPECT_EQ(outcome("measure: wall\nmax: 1500 us"), "1500000 ok");
+  EXPECT_EQ(outcome("measure: wall\nmax: 1499 us"), "1500000 broken");
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmin: 3"), "3 ok");
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmax: 2"), "3 broken");
+  EXPECT_EQ(outcome("measure: losses\nmax: 7"), "8 broken");
+  const auto unsure = check("measure: calls\nfunction: pread\nmax: 3");
+  ASSERT_TRUE(unsure);
+  EXPECT_EQ(unsure->front().detail, "lost: in 1 of 2 repetitions: 1 event of layer posix (full)");
+  const auto missing = check("measure: calls\nfunction: step\nmax: 3");
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->front().detail, "in 1 of 2 repetitions: no recorded call matches");
 }
 
 TEST_F(CheckTest, RelativeToABaseline) {

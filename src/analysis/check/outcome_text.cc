@@ -108,7 +108,7 @@ std::string case_body(const Outcome& outcome) {
 
 }  // namespace
 
-Table outcome_table(std::span<const Outcome> outcomes, const std::string& lost) {
+Table outcome_table(std::span<const Outcome> outcomes, const std::string& remark) {
   Table table{.title = "Budgets",
               .columns = {{"budget"}, {"value"}, {"limit"}, {"status"}, {"detail"}},
               .rows = {},
@@ -124,7 +124,7 @@ Table outcome_table(std::span<const Outcome> outcomes, const std::string& lost) 
     if (count > 0) counts.push_back(fmt::format("{} {}", count, verdict_name(verdict)));
   }
   table.note = join(counts, ", ");
-  if (!lost.empty()) table.note += "; lost: " + lost;
+  if (!remark.empty()) table.note += "; " + remark;
   return table;
 }
 

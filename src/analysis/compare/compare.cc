@@ -93,6 +93,7 @@ Difference outside_line(Runs before, Runs after, std::size_t columns) {
 
 void set_explained(Difference& line, const Estimate& threads) {
   if (std::fabs(threads.change) <= kHardlyChanged * threads.before) return;
+  if (threads.p && !threads.significant()) return;  // shares of chance
   line.explains = 100 * line.value.change / threads.change;
 }
 

@@ -28,8 +28,8 @@ struct Difference {
   Presence presence = Presence::kBoth;
   Estimate value;  // self time of a group; a figure's or counter's own value
   std::optional<Estimate> calls;
-  // Percent of the change of the threads' time. Nothing where that hardly changed, or where the
-  // time of this line is not part of it.
+  // Percent of the change of the threads' time. Nothing where that hardly changed or may be chance,
+  // or where the time of this line is not part of it.
   std::optional<double> explains;
   Measure measure = Measure::kNone;
   std::string unit;  // of counters

@@ -181,6 +181,8 @@ TEST_F(CompareTest, NoiseIsNoChange) {
   const Comparison comparison = compared(before, after);
   EXPECT_FALSE(wall_changed(comparison, {}));
   EXPECT_THAT(words(comparison), HasSubstr(": not significant."));
+  EXPECT_THAT(words(comparison), Not(HasSubstr("explain")));
+  for (const Difference& line : comparison.lines("name")) EXPECT_FALSE(line.explains);
   // With one run each the same change is above the threshold.
   EXPECT_TRUE(wall_changed(compared({before[0]}, {after[0]}), {}));
 }
@@ -192,6 +194,24 @@ TEST_F(CompareTest, ThresholdOfOneRunEach) {
   EXPECT_FALSE(wall_changed(comparison, {}));
   EXPECT_TRUE(wall_changed(comparison, {.by = {}, .threshold = 3.0}));
   EXPECT_THAT(words(comparison), HasSubstr("which is below the threshold"));
+  EXPECT_THAT(words(comparison), Not(HasSubstr("outside recorded calls")));
+}
+
+TEST_F(CompareTest, WhatCannotBeToldIsSaid) {
+  Work slower = kBefore;
+  slower.wall = 2000;
+  EXPECT_THAT(words(compared({kBefore}, {slower})),
+              HasSubstr("100 % of the change in the threads' time (+1.00 ms) was outside recorded "
+                        "calls (480 us became 1.48 ms): the recordings cannot tell"));
+  Work later = kBefore;  // another thread ends before
+  later.wall = 2000;
+  Work fewer = later;
+  later.more += "thread 10/11 start=0 end=2000000\n";
+  later.wall = 1000;
+  const std::string text = words(compared({later}, {fewer}));
+  EXPECT_THAT(text, HasSubstr("Wall time grew from 1.00 ms to 2.00 ms"));
+  EXPECT_THAT(text, HasSubstr("The recorded calls do not explain it: the threads' time went from "
+                              "3.00 ms to 2.00 ms."));
 }
 
 TEST_F(CompareTest, SameRunExplainsNothing) {
@@ -266,6 +286,33 @@ TEST_F(CompareTest, DirectoryOfRecordingsThatFollowEachOther) {
   EXPECT_THAT(runs_in(root_), ElementsAre(set + "/8.fathom", set + "/7.fathom", set + "/6.fathom"));
   EXPECT_THAT(runs_in(set + "/8.fathom"), ElementsAre(set + "/8.fathom"));
   EXPECT_THAT(runs_in("/nowhere"), ElementsAre("/nowhere"));
+}
+
+TEST_F(CompareTest, AReportShowsTheRepetitionInTheMiddle) {
+  std::filesystem::create_directories(root_ + "/set");
+  for (const int i : {1, 2, 3}) {
+    Work work;
+    work.start_s = 1000 + i;
+    work.wall = i == 1 ? 3000 : 1000 * (i - 1);
+    if (i == 1) work.more = "loss posix full 3\n";
+    record(text_of(work), fmt::format("set/{}", i));
+  }
+  const auto found = repetitions_in(root_ + "/set");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->shown, root_ + "/set/3");
+  EXPECT_EQ(found->words,
+            "3 repetitions of work: 2.00 ms wall time on average, 1.00 ms to 3.00 ms; this is " +
+                root_ + "/set/3, the one in the middle. Something was lost in 1 of 3.");
+  EXPECT_FALSE(repetitions_in(root_ + "/set/1"));
+}
+
+TEST_F(CompareTest, StepsOfSeveralProgramsAreOneRun) {
+  std::filesystem::create_directories(root_ + "/flow");
+  record(text_of({.command = "/bin/first", .start_s = 1000}), "flow/1");
+  record(text_of({.command = "/opt/first", .start_s = 1001}), "flow/2");
+  EXPECT_EQ(runs_in(root_ + "/flow").size(), 2U);
+  record(text_of({.command = "second", .start_s = 1002}), "flow/3");
+  EXPECT_THAT(runs_in(root_ + "/flow"), ElementsAre(root_ + "/flow"));
 }
 
 TEST_F(CompareTest, DirectoryOfRecordingsThatOverlapIsOneRun) {

@@ -50,7 +50,6 @@ std::string wall(const Comparison& comparison, bool changed) {
 }
 
 std::string name_of(const Difference& line) {
-  if (line.key[0] == kElsewhere) return "Time outside recorded calls";
   const bool of_layer = line.key.size() > 1 && !line.key[1].empty();
   return of_layer ? fmt::format("{} ({})", line.key[0], line.key[1]) : line.key[0];
 }
@@ -60,7 +59,15 @@ std::string part_text(const Difference& line) {
   return *line.explains >= 100.5 ? "more than all" : fmt::format("{:.0f} %", *line.explains);
 }
 
+// Time outside recorded calls is where a cause may be, and none itself.
 std::string cause(const Difference& line, std::string_view of_what) {
+  if (line.key[0] == kElsewhere) {
+    return fmt::format(
+        "{}{} was outside recorded calls ({} became {}): the recordings cannot tell whether that "
+        "was CPU work or waiting.",
+        part_text(line) == "more than all" ? "More than all" : part_text(line), of_what,
+        human_ns(line.value.before), human_ns(line.value.after));
+  }
   std::string text =
       fmt::format("{} explains {}{}: {} of self time became {}", name_of(line), part_text(line),
                   of_what, human_ns(line.value.before), human_ns(line.value.after));
@@ -83,8 +90,21 @@ std::vector<const Difference*> causes_in(const std::vector<Difference>& lines) {
   return causes;
 }
 
+// Calls are parts of the threads' time: where that did not change as wall time did, they explain
+// nothing of it.
 void add_causes(const Comparison& comparison, std::vector<std::string>& words) {
-  const std::vector<const Difference*> causes = causes_in(comparison.lines("name"));
+  const double threads = comparison.thread_time.change;
+  const bool alike = threads != 0 && (threads > 0) == (comparison.wall.change > 0);
+  const std::vector<const Difference*> causes =
+      alike ? causes_in(comparison.lines("name")) : std::vector<const Difference*>();
+  if (causes.empty()) {
+    words.push_back(fmt::format(
+        "The recorded calls do not explain it: the threads' time went from {} to {}{}.",
+        human_ns(comparison.thread_time.before), human_ns(comparison.thread_time.after),
+        comparison.thread_time.p && !comparison.thread_time.significant() ? ", which may be chance"
+                                                                          : ""));
+    return;
+  }
   for (std::size_t i = 0; i < std::min(causes.size(), kMostCauses); ++i) {
     const std::string whole = i == 0 ? fmt::format(" of the change in the threads' time ({})",
                                                    signed_ns(comparison.thread_time.change))
@@ -151,7 +171,7 @@ std::vector<std::string> compare_words(const Comparison& comparison,
   if (comparison.before_command != comparison.after_command) words.push_back(commands(comparison));
   const bool changed = wall_changed(comparison, options);
   words.push_back(wall(comparison, changed));
-  add_causes(comparison, words);
+  if (changed) add_causes(comparison, words);
   add_presence(comparison, words);
   add_figures(comparison, words);
   if (!comparison.tested()) words.push_back(how_to_repeat(comparison));

@@ -67,7 +67,7 @@ Scene& Scene::short_process(std::int32_t pid, std::int64_t life) {
 
 Scene& Scene::counter(const std::string& name, std::int32_t pid, std::int64_t ts, double value) {
   counters_.push_back({name, pid, ts, value});
-  now_[pid];
+  if (pid != trace::kNull32) now_[pid];  // else of the machine
   return *this;
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
+#include "base/text.h"
 
 namespace fathom::analysis {
 namespace {
@@ -14,35 +15,71 @@ using enum Measure;
 constexpr std::int64_t kRows = 50;
 
 // A rank may consist of several processes. Without any rank in the recording a process stands for
-// one. `behind`: how much longer it was in recorded calls than the one in the middle.
+// one. Who waits for another rank reads from a pipe or socket, which has no file; with the kernel's
+// layer it may also poll or sleep on a lock. Where nobody is seen waiting, or more than one thread
+// could, the CPU time and the calls tell who worked. `behind`: how much longer it was busy than the
+// one in the middle. It is slow where that is much of the run; on a machine without an idle
+// processor it may only have waited for one, unless it used more CPU time, too, or hardly any.
+constexpr char kRanks[] = R"(
+  WITH lives AS (
+    SELECT host, pid, any_value(rank) AS rank, min(start) AS start,
+           max(coalesce("end", totals."begin" + wall)) AS stop
+    FROM processes, totals GROUP BY host, pid),
+  sums AS (
+    SELECT host, pid, sum(self) FILTER (@undevice) AS in_calls,
+           sum(self) FILTER (layer IN @io) AS io,
+           sum(self) FILTER (layer IN @code) AS app, sum(calls) AS calls,
+           sum(bytes) FILTER (category = 'read') AS read,
+           sum(bytes) FILTER (category = 'write') AS written,
+           greatest(coalesce(sum(self) FILTER (layer IN @io AND category = 'read' AND file IS NULL), 0),
+                    coalesce(sum(self) FILTER (layer = 'syscall' AND file IS NULL AND name IN (
+                      'read', 'readv', 'recvfrom', 'recvmsg', 'recvmmsg', 'poll', 'ppoll', 'select',
+                      'pselect6', 'epoll_wait', 'epoll_pwait', 'futex')), 0)) AS waited,
+           coalesce(sum(self) FILTER (layer IN @own), sum(self) FILTER (layer = 'syscall'), 0)
+             - coalesce(sum(self) FILTER (layer IN @io AND category = 'wait'), 0) AS own
+    FROM summary GROUP BY host, pid),
+  used AS (
+    SELECT host, pid, sum(most) * 1e9 AS cpu FROM (
+      SELECT host, pid, max(value) AS most FROM counters
+      WHERE layer = 'resource' AND name IN ('cpu_user', 'cpu_system') GROUP BY host, pid, name)
+    GROUP BY host, pid),
+  ranked AS (SELECT count(rank) > 0 AS yes FROM lives),
+  grouped AS (
+    SELECT rank, CASE WHEN count(*) = 1 THEN min(l.pid) END AS pid,
+           CASE WHEN min(l.host) = max(l.host) THEN min(l.host) END AS host,
+           count(*) AS processes, CAST(max(stop) - min(start) AS BIGINT) AS wall,
+           CAST(sum(cpu) AS BIGINT) AS cpu,
+           CAST(coalesce(sum(in_calls), 0) AS BIGINT) AS in_calls,
+           CAST(coalesce(sum(waited), 0) AS BIGINT) AS waited,
+           CAST(coalesce(sum(io), 0) AS BIGINT) AS io,
+           CAST(coalesce(sum(app), 0) AS BIGINT) AS app,
+           CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls,
+           CAST(coalesce(sum(read), 0) AS BIGINT) AS read,
+           CAST(coalesce(sum(written), 0) AS BIGINT) AS written,
+           CAST(coalesce(sum(own - waited), 0) AS BIGINT) AS own
+    FROM lives l
+      LEFT JOIN sums s ON s.pid = l.pid AND s.host IS NOT DISTINCT FROM l.host
+      LEFT JOIN used u ON u.pid = l.pid AND u.host IS NOT DISTINCT FROM l.host, ranked
+    WHERE rank IS NOT NULL OR NOT yes
+    GROUP BY rank, CASE WHEN NOT yes THEN l.pid END, CASE WHEN NOT yes THEN l.host END),
+  busied AS (
+    SELECT * EXCLUDE (own),
+           CASE WHEN waited > wall OR max(waited) OVER () * 20 < max(wall) OVER ()
+                THEN greatest(least(greatest(own, coalesce(cpu, 0)), wall), 0)
+                ELSE wall - waited END AS busy FROM grouped),
+  machine AS (
+    SELECT coalesce(avg(value) > 90, false) AS is_full FROM counters
+    WHERE layer = 'resource' AND name = 'cpu_busy' AND pid IS NULL),
+  usual AS (  -- of two the lower one: the other's time tells how far it was ahead
+    SELECT quantile_disc(busy, 0.5) AS usual, quantile_disc(cpu, 0.5) AS usual_cpu,
+           max(busy) AS most, count(*) AS ranks FROM busied)
+  SELECT busied.*, 100.0 * busy / nullif(usual, 0) - 100 AS behind,
+         busy = most AND ranks > 1 AND busy > 1.2 * usual AND busy - usual > 0.05 * totals.wall
+           AND (NOT is_full OR coalesce(cpu > 1.2 * usual_cpu OR cpu < 0.03 * busy, true)) AS slow
+  FROM busied, machine, usual, totals)";
+
 std::string sql() {
-  static const std::string kText = layer_sql(R"(
-    WITH lives AS (
-      SELECT host, pid, any_value(rank) AS rank, min(start) AS start,
-             max(coalesce("end", totals."begin" + wall)) AS stop
-      FROM processes, totals GROUP BY host, pid),
-    sums AS (
-      SELECT host, pid, sum(self) FILTER (@undevice) AS in_calls,
-             sum(self) FILTER (layer IN @io) AS io,
-             sum(self) FILTER (layer IN @code) AS app, sum(calls) AS calls,
-             sum(bytes) FILTER (category = 'read') AS read,
-             sum(bytes) FILTER (category = 'write') AS written
-      FROM summary GROUP BY host, pid),
-    ranked AS (SELECT count(rank) > 0 AS yes FROM lives),
-    grouped AS (
-      SELECT rank, CASE WHEN count(*) = 1 THEN min(l.pid) END AS pid,
-             CASE WHEN min(l.host) = max(l.host) THEN min(l.host) END AS host,
-             count(*) AS processes, CAST(max(stop) - min(start) AS BIGINT) AS wall,
-             CAST(coalesce(sum(in_calls), 0) AS BIGINT) AS in_calls,
-             CAST(coalesce(sum(io), 0) AS BIGINT) AS io,
-             CAST(coalesce(sum(app), 0) AS BIGINT) AS app,
-             CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls,
-             CAST(coalesce(sum(read), 0) AS BIGINT) AS read,
-             CAST(coalesce(sum(written), 0) AS BIGINT) AS written
-      FROM lives l LEFT JOIN sums s ON s.pid = l.pid AND s.host IS NOT DISTINCT FROM l.host, ranked
-      WHERE rank IS NOT NULL OR NOT yes
-      GROUP BY rank, CASE WHEN NOT yes THEN l.pid END, CASE WHEN NOT yes THEN l.host END)
-    SELECT *, 100.0 * in_calls / nullif(median(in_calls) OVER (), 0) - 100 AS behind FROM grouped)");
+  static const std::string kText = layer_sql(kRanks);
   return kText;
 }
 
@@ -53,7 +90,8 @@ struct Compared {
 };
 
 constexpr Compared kCompared[] = {
-    {"wall", "life", kNanoseconds},      {"in_calls", "time in calls", kNanoseconds},
+    {"wall", "life", kNanoseconds},      {"busy", "time busy", kNanoseconds},
+    {"cpu", "CPU time", kNanoseconds},   {"in_calls", "time in calls", kNanoseconds},
     {"io", "time in I/O", kNanoseconds}, {"app", "time in regions", kNanoseconds},
     {"read", "bytes read", kBytes},      {"written", "bytes written", kBytes}};
 
@@ -93,24 +131,53 @@ Result<std::vector<Section>> imbalance_sections(Store& store) {
 
 namespace {
 
+// Who kept the others waiting, or that nobody did.
+Status add_words(Store& store, Report& report) {
+  FATHOM_ASSIGN(const Table found,
+                store.query("SELECT count(*), bool_or(slow), arg_max(coalesce(rank, pid), busy), "
+                            "max(busy), quantile_disc(busy, 0.5) FROM ranks"));
+  const std::vector<Value>& row = found.rows.at(0);
+  const auto* const slow = std::get_if<bool>(&row[1].data);
+  if (int_of(row[0]) < 2) return {};
+  if (slow == nullptr || !*slow) {
+    report.words.emplace_back("None was much slower than the others.");
+    return {};
+  }
+  const std::int64_t most = int_of(row[3]);
+  const std::int64_t median = int_of(row[4]);
+  const char* const what = report.words.empty() ? "Rank" : "Process";
+  report.words.push_back(fmt::format(
+      "{} {} was busy for {}, the median is {}: the others were {} ahead of it.", what,
+      int_of(row[2]), human_ns(static_cast<double>(most)), human_ns(static_cast<double>(median)),
+      human_ns(static_cast<double>(most - median))));
+  return {};
+}
+
 Result<Report> run(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Table table, store.query("SELECT *, count(*) OVER () AS all_rows FROM ranks "
-                                         "ORDER BY in_calls DESC, rank, host, pid" +
+  FATHOM_ASSIGN(Table table, store.query("SELECT * EXCLUDE (slow), count(*) OVER () AS all_rows "
+                                         "FROM ranks "
+                                         "ORDER BY busy DESC, in_calls DESC, rank, host, pid" +
                                          limit_sql(rows_wanted(options, kRows))));
   const std::int64_t all = take_row_count(table);
-  table.title = "Ranks by time in calls";
+  table.title = "Ranks by time busy";
   set_measures(table, {{"wall", kNanoseconds},
+                       {"cpu", kNanoseconds},
                        {"in_calls", kNanoseconds},
+                       {"waited", kNanoseconds},
                        {"io", kNanoseconds},
                        {"app", kNanoseconds},
                        {"calls", kCount},
                        {"read", kBytes},
                        {"written", kBytes},
+                       {"busy", kNanoseconds},
                        {"behind", kPercent}});
   Report report;
   if (all > 0 && table.rows[0][column_of(table, "rank")].is_null())
     report.words.emplace_back("No process has a rank: processes are compared instead.");
-  if (all == 0) table.note = "no process was covered";
+  FATHOM_TRY(add_words(store, report));
+  table.note = all == 0 ? "no process was covered"
+                        : "busy: life without waits for others (waited: reads from pipes and "
+                          "sockets); behind: beyond the median";
   note_left_out(table, all, "ranks");
   report.sections.push_back({std::move(table)});
   if (all > 1) {

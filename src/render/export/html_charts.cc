@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Charts as SVG text, so that the page needs no script to be seen, printed or archived.
+// Charts as SVG text, so that the page needs no script to be seen, printed or archived. Shapes are
+// stretched to the width that there is; labels stand beside them as HTML, which is not, so that
+// they stay readable.
 #include "render/export/html_charts.h"
 
 #include <algorithm>
@@ -48,13 +50,9 @@ std::string exact(double value) {
 std::string color(std::size_t index) { return "var(--c" + std::to_string(index % kColors) + ")"; }
 
 std::string open_svg(double height, const std::string& label) {
-  return "<svg viewBox=\"0 0 " + px(kWidth) + " " + px(height) + "\" role=\"img\" aria-label=\"" +
-         html_text(label) + "\">";
-}
-
-std::string text_at(double x, double y, std::string_view anchor, const std::string& text) {
-  return "<text x=\"" + px(x) + "\" y=\"" + px(y) + "\" text-anchor=\"" + std::string(anchor) +
-         "\">" + html_text(text) + "</text>";
+  return "<svg viewBox=\"0 0 " + px(kWidth) + " " + px(height) +
+         "\" preserveAspectRatio=\"none\" style=\"height:" + px(height) +
+         "px\" role=\"img\" aria-label=\"" + html_text(label) + "\">";
 }
 
 struct Rect {
@@ -95,16 +93,15 @@ std::size_t naming_columns(const Table& table) {
   return std::max<std::size_t>(count, 1);
 }
 
-std::string time_axis(double y, double left, std::int64_t wall_ns) {
-  std::string out;
+// Labels in a row, the first at the begin and the last at the end.
+std::string time_axis(std::int64_t wall_ns) {
   constexpr int kTicks = 4;
-  for (int i = 0; i <= kTicks; ++i) {
-    const double share = static_cast<double>(i) / kTicks;
-    const char* const anchor = i == 0 ? "start" : i == kTicks ? "end" : "middle";
-    const std::string text = i == 0 ? "0" : human_ns(share * static_cast<double>(wall_ns));
-    out += text_at(left + share * (kWidth - left), y, anchor, text);
+  std::string out = "<div class=\"axis\"><span class=\"label\">0</span>";
+  for (int i = 1; i <= kTicks; ++i) {
+    const double ns = static_cast<double>(i) / kTicks * static_cast<double>(wall_ns);
+    out += "<span class=\"label\">" + html_text(human_ns(ns)) + "</span>";
   }
-  return out;
+  return out + "</div>";
 }
 
 // What the lists of the last column hold: `over_time` is of the kind of the number before it.
@@ -114,29 +111,61 @@ Measure measure_of_lists(const Table& table) {
   return table.columns[like_before ? last - 1 : last].measure;
 }
 
+struct Bin {
+  std::int64_t from = 0;
+  std::int64_t count = 0;
+};
+
+// All powers of two between the first and the last, also those in which nothing was.
+std::vector<Bin> bins_of(const Table& table, std::size_t from, std::size_t to) {
+  const std::size_t value = table.columns.size() - 1;
+  std::vector<Bin> bins;
+  for (std::size_t i = from; i < to; ++i) {
+    const std::int64_t bound = int_of(table.rows[i][value - 1]);
+    const auto half = [&] { return std::max<std::int64_t>(bins.back().from, 1); };
+    while (!bins.empty() && half() < bound / 2) bins.push_back({half() * 2, 0});
+    bins.push_back({bound, int_of(table.rows[i][value])});
+  }
+  return bins;
+}
+
+// So few of the labels that they have room, at the places of their bins.
+std::string bin_axis(const std::vector<Bin>& bins, Measure measure) {
+  constexpr std::size_t kMostLabels = 8;
+  const std::size_t step = (bins.size() + kMostLabels - 1) / kMostLabels;
+  std::string out = "<div class=\"bins\" style=\"grid-template-columns:repeat(" +
+                    std::to_string(std::max<std::size_t>(bins.size(), kMostLabels)) + ",1fr)\">";
+  for (std::size_t i = 0; i < bins.size(); i += step) {
+    out += "<span class=\"label\" style=\"grid-column:" + std::to_string(i + 1) + "/span " +
+           std::to_string(std::min(step, bins.size() - i)) + "\">" +
+           html_text(human_text(bins[i].from, measure)) + "</span>";
+  }
+  return out + "</div>";
+}
+
 // One histogram: rows [from, to) of the table.
 std::string histogram(const Table& table, std::size_t from, std::size_t to,
                       const std::string& label) {
-  constexpr double kHeight = 130, kTop = 14, kBottom = 108;
+  constexpr double kHeight = 100;
+  constexpr std::size_t kFewest = 8;
   const std::size_t value = table.columns.size() - 1;
-  double most = 1;
-  for (std::size_t i = from; i < to; ++i)
-    most = std::max(most, number_in(table.rows[i][value]).value_or(0));
-  const double step = kWidth / static_cast<double>(std::max<std::size_t>(to - from, 12));
+  const std::vector<Bin> bins = bins_of(table, from, to);
+  std::int64_t most = 1;
+  for (const Bin& bin : bins) most = std::max(most, bin.count);
+  const double step = kWidth / static_cast<double>(std::max(bins.size(), kFewest));
   std::string out = "<figure><figcaption>" + html_text(label) + "</figcaption>" +
                     open_svg(kHeight, table.title + " of " + label);
-  for (std::size_t i = from; i < to; ++i) {
-    const double count = number_in(table.rows[i][value]).value_or(0);
-    const std::string bound =
-        human_text(table.rows[i][value - 1], table.columns[value - 1].measure);
-    const std::string calls = human_text(table.rows[i][value], table.columns[value].measure);
-    const double height = std::max(1.0, count / most * (kBottom - kTop));
-    const double x = static_cast<double>(i - from) * step;
-    out += rect({x + 1, kBottom - height, step - 2, height}, "fill:" + color(0), count,
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const std::string bound = human_text(bins[i].from, table.columns[value - 1].measure);
+    const std::string calls = human_text(bins[i].count, table.columns[value].measure);
+    const auto count = static_cast<double>(bins[i].count);
+    const double height =
+        count > 0 ? std::max(1.0, count / static_cast<double>(most) * kHeight) : 0;
+    out += rect({static_cast<double>(i) * step + 1, kHeight - height, step - 2, height},
+                "fill:" + color(0), count,
                 join({"from", bound, "on:", calls, table.columns[value].name}, " "));
-    out += text_at(x + step / 2, kHeight - 8, "middle", bound);
   }
-  return out + "</svg></figure>";
+  return out + "</svg>" + bin_axis(bins, table.columns[value - 1].measure) + "</figure>";
 }
 
 }  // namespace
@@ -224,7 +253,7 @@ std::string split_chart(const Table& table) {
 std::string bar_charts(const Table& table) {
   if (table.columns.size() < 2) return "";
   const std::size_t names = table.columns.size() - 2;
-  std::string out;
+  std::string out = "<div class=\"charts\">";
   for (std::size_t from = 0; from < table.rows.size();) {
     const std::string label = label_of(table, table.rows[from], names);
     std::size_t to = from + 1;
@@ -232,17 +261,18 @@ std::string bar_charts(const Table& table) {
     out += histogram(table, from, to, label);
     from = to;
   }
-  return out;
+  return out + "</div>";
 }
 
 std::string line_chart(const Table& table, std::int64_t wall_ns) {
-  constexpr double kHeight = 190, kTop = 16, kBottom = 168;
+  constexpr double kHeight = 160, kTop = 4, kBottom = 158;
   double most = 0;
   for (const auto& row : table.rows) {
     for (const auto& value : numbers_of(row.back())) most = std::max(most, value.value_or(0));
   }
   const Measure measure = measure_of_lists(table);
-  std::string out = open_svg(kHeight, table.title + " over the run");
+  std::string out = "<p class=\"note\">up to " + html_text(human_text(most, measure)) + "</p>" +
+                    open_svg(kHeight, table.title + " over the run");
   out += "<line x1=\"0\" y1=\"" + px(kBottom) + "\" x2=\"" + px(kWidth) + "\" y2=\"" + px(kBottom) +
          "\"/>";
   std::vector<std::string> names;
@@ -265,38 +295,35 @@ std::string line_chart(const Table& table, std::int64_t wall_ns) {
            "</title></polyline>";
     names.push_back(name);
   }
-  out += text_at(0, kTop - 4, "start", "up to " + human_text(most, measure));
-  return out + time_axis(kHeight - 6, 0, wall_ns) + "</svg>" + legend(names);
+  return out + "</svg>" + time_axis(wall_ns) + legend(names);
 }
 
 std::string heat_chart(const Table& table, std::int64_t wall_ns) {
-  constexpr double kRow = 18, kLeft = 150;
+  constexpr double kRow = 16;
   double most = 0;
   for (const auto& row : table.rows) {
     for (const auto& value : numbers_of(row.back())) most = std::max(most, value.value_or(0));
   }
-  const double height = kRow * static_cast<double>(table.rows.size()) + 20;
   const Measure measure = measure_of_lists(table);
-  std::string out = open_svg(height, table.title);
-  for (std::size_t at = 0; at < table.rows.size(); ++at) {
-    const auto& row = table.rows[at];
+  std::string out = "<div class=\"heat\">";
+  for (const auto& row : table.rows) {
     const std::vector<std::optional<double>> values = numbers_of(row.back());
-    const double y = kRow * static_cast<double>(at);
-    const double step =
-        (kWidth - kLeft) / static_cast<double>(std::max<std::size_t>(values.size(), 1));
+    const double step = kWidth / static_cast<double>(std::max<std::size_t>(values.size(), 1));
     const std::string name = label_of(table, row, naming_columns(table));
-    out += text_at(0, y + kRow - 5, "start", name);
+    out += "<span class=\"label\" title=\"" + html_text(name) + "\">" + html_text(name) +
+           "</span>" + open_svg(kRow, table.title + " of " + name);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double value = values[i].value_or(0);
       if (value <= 0) continue;
       // The square root: small cells stay visible beside a large one.
       const double strength = std::sqrt(value / most);
-      out += rect({kLeft + static_cast<double>(i) * step, y + 1, step, kRow - 2},
+      out += rect({static_cast<double>(i) * step, 0, step, kRow},
                   "fill:var(--c0);fill-opacity:" + exact(std::round(strength * 100) / 100), value,
                   name + ": " + human_text(value, measure));
     }
+    out += "</svg>";
   }
-  return out + time_axis(height - 5, kLeft, wall_ns) + "</svg>";
+  return out + "<span></span>" + time_axis(wall_ns) + "</div>";
 }
 
 }  // namespace fathom::render

@@ -23,11 +23,16 @@ constexpr char kStyle[] = R"css(
 :root[data-theme=light]{color-scheme:light}
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-serif}
-main{max-width:960px;margin:0 auto;padding:24px 20px 64px}
+main{padding:24px clamp(16px,3vw,48px) 64px}section>p{max-width:100ch}
 h1{font-size:24px;margin:0 0 4px;overflow-wrap:anywhere}h2{font-size:18px;margin:0 0 12px}
 section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:16px;margin:16px 0}
-svg{display:block;width:100%;height:auto}svg text{fill:var(--dim);font:11px system-ui,sans-serif}
-svg line{stroke:var(--line)}polyline{fill:none;stroke-width:1.6}
+svg{display:block;width:100%}svg line{stroke:var(--line)}
+polyline{fill:none;stroke-width:1.6;vector-effect:non-scaling-stroke}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(460px,100%),1fr));gap:8px 32px}
+.axis{display:flex;justify-content:space-between}.bins{display:grid}
+.label{color:var(--dim);font-size:12px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.heat{display:grid;grid-template-columns:minmax(60px,max-content) 1fr;gap:2px 12px;align-items:center}
+.heat>.label{max-width:32ch}
 figure{margin:0 0 12px}figcaption{color:var(--dim);font-size:13px}
 .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-size:13px;margin-top:8px}
 th,td{padding:4px 10px 4px 0;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}

@@ -44,7 +44,8 @@ Status start_sources(const CollectOptions& options, const trace::Spool& spool,
   trace::Manifest& manifest = packer.manifest();
   for (const trace::LayerState& layer : plan.states) {
     const sources::SourceDef* source = sources::source_of(layer.layer);
-    if (source == nullptr || source->in_process || layer.state == "on") continue;
+    const bool wanted = layer.state == "unavailable";  // "off": nobody asked here
+    if (source == nullptr || source->in_process || !wanted) continue;
     mark_unavailable({source}, layer.reason, manifest);
   }
   if (!spool.same_boot()) {

@@ -62,6 +62,14 @@ SummaryRow summary_row(const std::vector<Value>& cells, Strings& strings) {
   return row;
 }
 
+// Calls that became rows of `events`: not those that were only added up.
+std::int64_t event_rows(const SummaryTable& summary, const HostRows& host) {
+  auto count = static_cast<std::int64_t>(host.events.rows());
+  for (const SummaryRow& row : summary.rows()) count += row.calls;
+  for (const IntervalRow& row : host.intervals.rows) count -= row.calls;
+  return count;
+}
+
 void add_counts(const Decoder::Sums& sums, Manifest& manifest) {
   for (const auto& [layer, count] : sums.events_by_layer)
     add_to(manifest.layer(layer).events, count);
@@ -79,6 +87,7 @@ Result<Totals> Packer::State::sum_up() {
   settle_facts(result.owners_alive || result.owners_unknown);
   settle_state(result, "", trouble);
   Totals totals{manifest, summary_, 0};
+  totals.events = static_cast<std::int64_t>(progress().events);
   const std::string carried = decoder_.carry();  // packing goes on from here
   for (const std::uint64_t n : complete_logs()) {
     if (is_packed(n)) continue;
@@ -88,6 +97,7 @@ Result<Totals> Packer::State::sum_up() {
     for (const SummaryRow& row : rows.sums.summary.rows())
       totals.waiting += static_cast<std::uint64_t>(row.calls);
     add_counts(rows.sums, totals.manifest);
+    add_to(totals.events, event_rows(rows.sums.summary, rows.host));
     decoder_.renew_strings();
   }
   decoder_.restore(carried);

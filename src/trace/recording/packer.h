@@ -48,6 +48,7 @@ struct Totals {
   Manifest manifest;              // with layers' events and losses of all
   SummaryTable summary;           // the codes are those of the packer's strings()
   std::uint64_t waiting = 0;      // events that are not packed yet
+  std::int64_t events = 0;        // rows, without calls that were only added up
   bool program_attached = false;  // the program that was run told of itself
   std::size_t processes = 0;      // lives, not pids: a number may be given away again
 };

@@ -246,20 +246,40 @@ void Timeline::add(const Row& row) {
 }
 
 void Timeline::add(const Timeline& other, const Strings& from, Strings& to) {
-  for (Row row : other.rows()) {
-    row.layer = row.layer == kNoString ? kNoString : to.code(from.view(row.layer));
-    add(row);
+  for (const auto& [layer, cells] : other.layers_) {
+    const std::uint32_t code = layer == kNoString ? kNoString : to.code(from.view(layer));
+    for (std::size_t i = 0; i < cells.size(); i++) {
+      if (cells[i].calls == 0 && cells[i].busy == 0) continue;
+      add({static_cast<std::int64_t>(i) << other.shift_, other.width(), code, cells[i]});
+    }
   }
 }
 
+namespace {
+
+// Something inside an event may take more time than the event had in its bucket: the rest is of the
+// buckets beside it, so that a layer's sum stays what it is.
+void settle(std::vector<Timeline::Cell>& cells) {
+  std::int64_t debt = 0;
+  const auto pay = [&debt](Timeline::Cell& cell) {
+    const std::int64_t busy = minus(cell.busy, debt);
+    debt = busy < 0 ? -busy : 0;
+    cell.busy = std::max<std::int64_t>(busy, 0);
+  };
+  for (Timeline::Cell& cell : cells) pay(cell);
+  for (std::size_t i = cells.size(); i > 0 && debt > 0; i--) pay(cells[i - 1]);
+}
+
+}  // namespace
+
 std::vector<Timeline::Row> Timeline::rows() const {
   std::vector<Row> rows;
-  for (const auto& [layer, cells] : layers_) {
+  for (const auto& [layer, all] : layers_) {
+    std::vector<Cell> cells = all;
+    settle(cells);
     for (std::size_t i = 0; i < cells.size(); i++) {
-      Cell cell = cells[i];
-      cell.busy = std::max<std::int64_t>(cell.busy, 0);  // damage may take more than there is
-      if (cell.calls == 0 && cell.busy == 0) continue;
-      rows.push_back({static_cast<std::int64_t>(i) << shift_, width(), layer, cell});
+      if (cells[i].calls == 0 && cells[i].busy == 0) continue;
+      rows.push_back({static_cast<std::int64_t>(i) << shift_, width(), layer, cells[i]});
     }
   }
   return rows;

@@ -165,6 +165,28 @@ TEST(TimelineTest, TimeStandsWhereItWas) {
   EXPECT_EQ(rows[2].cell.busy, 5);
 }
 
+// What lies inside an event begins near the end of a bucket, in which the event had less time.
+TEST(TimelineTest, TimeInsideTakesNoMoreThanThereIs) {
+  constexpr std::int64_t kWidth = std::int64_t{1} << Timeline::kFirstShift;
+  Timeline timeline;
+  const Place places[] = {{.ts = kWidth - 10, .time = 2 * kWidth}};
+  const Inside::Inner inner{.time = 2 * kWidth, .places = places};
+  timeline.add(1, kWidth - 20, 3 * kWidth, inner, kNull);
+  std::int64_t busy = 0;
+  for (const Timeline::Row& row : timeline.rows()) {
+    EXPECT_GE(row.cell.busy, 0);
+    busy += row.cell.busy;
+  }
+  EXPECT_EQ(busy, kWidth) << "what is the event's own";
+  Strings strings;
+  const std::uint32_t layer = strings.code("posix");
+  Timeline both, part;
+  part.add(layer, kWidth - 20, 3 * kWidth, inner, kNull);
+  both.add(part, strings, strings);
+  ASSERT_EQ(both.rows().size(), 2U);
+  EXPECT_EQ(both.rows()[0].cell.busy + both.rows()[1].cell.busy, kWidth);
+}
+
 TEST(TimelineTest, WidensAndKeepsItsSums) {
   Timeline timeline;
   constexpr std::int64_t kWidth = std::int64_t{1} << Timeline::kFirstShift;
