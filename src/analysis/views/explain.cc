@@ -24,6 +24,8 @@ using enum Measure;
 // A request goes on while its thread sleeps: layer sched is inside all others.
 constexpr std::string_view kInnermost = "sched";
 constexpr std::string_view kRequests = "block";
+constexpr std::string_view kInQueue = "(in the queue)";
+constexpr std::string_view kAtDevice = "(at the device)";
 constexpr std::string_view kCallsOfKernel = "syscall";
 // What to record for more levels, outermost first: vfs tells hardly more than syscall does.
 constexpr std::string_view kTelling[] = {kCallsOfKernel, "fs", "pagecache", kRequests, kInnermost};
@@ -150,11 +152,11 @@ class Explainer {
     CallPiece part = row.piece;
     part.rank++;
     part.dur = std::min(row.queued, row.piece.dur);
-    part.kind = number_of({std::string(kRequests), "(in the queue)"});
+    part.kind = number_of({std::string(kRequests), std::string(kInQueue)});
     pieces.push_back(part);
     part.ts += part.dur;
     part.dur = row.piece.dur - part.dur;
-    part.kind = number_of({std::string(kRequests), "(at the device)"});
+    part.kind = number_of({std::string(kRequests), std::string(kAtDevice)});
     pieces.push_back(part);
   }
 
@@ -189,7 +191,9 @@ class Explainer {
 };
 
 // What a level does that no level below it tells of.
-std::string_view rest_of(std::string_view layer) {
+std::string_view rest_of(const Kind& kind) {
+  const std::string_view layer = kind.layer;
+  if (kind.name == kInQueue || kind.name == kAtDevice) return "(while the thread ran)";
   if (trace::is_code(layer)) return "(own code)";
   if (trace::is_io(layer)) return "(the C library, and the way to the kernel)";
   if (layer == kCallsOfKernel || layer == "vfs") return "(the kernel: copying, locks, page cache)";
@@ -220,7 +224,9 @@ class TreeTable {
     const auto inside = inside_.find(at);
     if (inside == inside_.end()) return;
     for (const std::size_t child : inside->second) add(child, depth + 1);
-    if (totals_[at] > 0) row(depth + 1, std::string(rest_of(kind.layer)), kind.layer, 0, node.self);
+    const bool is_in_parts = kind.layer == kRequests && node.self == 0;
+    if (totals_[at] > 0 && !is_in_parts)
+      row(depth + 1, std::string(rest_of(kind)), kind.layer, 0, node.self);
   }
 
   void row(std::int64_t depth, const std::string& name, const std::string& layer,
