@@ -24,6 +24,8 @@ using enum Measure;
 // A request goes on while its thread sleeps: layer sched is inside all others.
 constexpr std::string_view kInnermost = "sched";
 constexpr std::string_view kRequests = "block";
+constexpr std::string_view kInQueue = "(in the queue)";
+constexpr std::string_view kAtDevice = "(at the device)";
 constexpr std::string_view kCallsOfKernel = "syscall";
 // What to record for more levels, outermost first: vfs tells hardly more than syscall does.
 constexpr std::string_view kTelling[] = {kCallsOfKernel, "fs", "pagecache", kRequests, kInnermost};
@@ -47,6 +49,7 @@ struct Kind {
 struct Row {
   Thread thread;
   CallPiece piece;
+  std::int64_t queued = -1;  // of a request: ns before the device got it; -1: not known
 };
 
 // Reads calls and what is inside them, and hands them over call by call.
@@ -79,8 +82,9 @@ class Explainer {
     return store_.stream_chunks(
         "SELECT coalesce(host, ''), CAST(coalesce(pid, -1) AS BIGINT), "
         "CAST(coalesce(tid, -1) AS BIGINT), CAST(ts AS BIGINT) AS ts, CAST(dur AS BIGINT) AS dur, "
-        "layer, name, CAST(coalesce(depth, 0) AS BIGINT) FROM events WHERE " +
-            where,
+        "layer, name, CAST(coalesce(depth, 0) AS BIGINT), CASE WHEN layer = '" +
+            std::string(kRequests) +
+            "' THEN TRY_CAST(args['queue'] AS BIGINT) END FROM events WHERE " + where,
         [&](const sql::Chunk& chunk) -> Status {
           for (std::size_t i = 0; i < chunk.rows(); ++i) on_row(row_of(chunk, i));
           return {};
@@ -97,7 +101,8 @@ class Explainer {
             .piece = {.ts = chunk.int64(3, at).value_or(0),
                       .dur = std::max<std::int64_t>(0, chunk.int64(4, at).value_or(0)),
                       .rank = place_of(kind.layer) * kDepths + depth,
-                      .kind = number_of(kind)}};
+                      .kind = number_of(kind)},
+            .queued = chunk.int64(8, at).value_or(-1)};
   }
 
   std::uint32_t number_of(Kind kind) {
@@ -132,12 +137,27 @@ class Explainer {
     const CallPiece& call = *std::prev(after);
     const bool is_itself =
         row.piece.kind == call.kind && row.piece.ts == call.ts && row.piece.dur == call.dur;
-    if (at <= call.ts + call.dur && !is_itself) inside_[call.ts].push_back(row.piece);
+    if (at <= call.ts + call.dur && !is_itself) put(row, inside_[call.ts]);
     while (!inside_.empty()) {  // what begins from now on is in none that has ended
       const CallPiece& first = waiting_call(calls->second);
       if (first.ts + first.dur >= row.piece.ts) break;
       finish_first(calls->second);
     }
+  }
+
+  // A request has two parts.
+  void put(const Row& row, std::vector<CallPiece>& pieces) {
+    pieces.push_back(row.piece);
+    if (row.queued < 0) return;
+    CallPiece part = row.piece;
+    part.rank++;
+    part.dur = std::min(row.queued, row.piece.dur);
+    part.kind = number_of({std::string(kRequests), std::string(kInQueue)});
+    pieces.push_back(part);
+    part.ts += part.dur;
+    part.dur = row.piece.dur - part.dur;
+    part.kind = number_of({std::string(kRequests), std::string(kAtDevice)});
+    pieces.push_back(part);
   }
 
   [[nodiscard]] const CallPiece& waiting_call(const std::vector<CallPiece>& calls) const {
@@ -171,7 +191,9 @@ class Explainer {
 };
 
 // What a level does that no level below it tells of.
-std::string_view rest_of(std::string_view layer) {
+std::string_view rest_of(const Kind& kind) {
+  const std::string_view layer = kind.layer;
+  if (kind.name == kInQueue || kind.name == kAtDevice) return "(while the thread ran)";
   if (trace::is_code(layer)) return "(own code)";
   if (trace::is_io(layer)) return "(the C library, and the way to the kernel)";
   if (layer == kCallsOfKernel || layer == "vfs") return "(the kernel: copying, locks, page cache)";
@@ -202,7 +224,9 @@ class TreeTable {
     const auto inside = inside_.find(at);
     if (inside == inside_.end()) return;
     for (const std::size_t child : inside->second) add(child, depth + 1);
-    if (totals_[at] > 0) row(depth + 1, std::string(rest_of(kind.layer)), kind.layer, 0, node.self);
+    const bool is_in_parts = kind.layer == kRequests && node.self == 0;
+    if (totals_[at] > 0 && !is_in_parts)
+      row(depth + 1, std::string(rest_of(kind)), kind.layer, 0, node.self);
   }
 
   void row(std::int64_t depth, const std::string& name, const std::string& layer,
@@ -254,10 +278,12 @@ Result<Report> nothing_found(Store& store, const std::string& where) {
   return Report{.words = {}, .sections = {{std::move(table), Shape::kTree}}};
 }
 
-// The one that took longest, of libraries and the kernel where there are such.
+// The one that took longest, of libraries and the kernel where there are such: a fault is in no
+// call of theirs.
 Result<std::string> longest_call(Store& store, const std::string& where) {
-  static const std::string kLibrariesFirst =
-      layer_sql(fmt::format("(layer IN @io OR layer = '{}') DESC", kCallsOfKernel));
+  static const std::string kLibrariesFirst = layer_sql(
+      fmt::format("(layer IN @io OR layer = '{}' OR (layer = 'pagecache' AND name = 'fault')) DESC",
+                  kCallsOfKernel));
   FATHOM_ASSIGN(const Table found, store.query("SELECT name FROM events WHERE " + where +
                                                " GROUP BY name, layer ORDER BY " + kLibrariesFirst +
                                                ", sum(dur) DESC, name LIMIT 1"));

@@ -10,8 +10,8 @@
 #ifdef FATHOM_PLAIN
 
 /* Without bpf_loop the calls are counted, and not what they hand over. */
-static __always_inline void submit_aio(__u64 blocks, __u64 count, __u64 now) {}
-static __always_inline void refuse_aio(__u64 blocks, __u64 count, __s64 taken) {}
+static __always_inline void submit_aio(__u64 blocks, __u64 count, __u64 now, bool narrow) {}
+static __always_inline void refuse_aio(__u64 blocks, __u64 count, __s64 taken, bool narrow) {}
 static __always_inline void fetch_aio(__u64 events, __s64 count, __u64 now) {}
 
 #else
@@ -55,11 +55,19 @@ struct fathom_aio_walk {
   __u64 at; /* in the program's memory */
   __u64 now;
   __u32 from;
+  __u32 width; /* of an address */
 };
 
 static __always_inline __u64 aio_block_at(const struct fathom_aio_walk* walk, __u32 index) {
   __u64 block = 0;
-  bpf_probe_read_user(&block, sizeof block, (void*)(walk->at + 8ULL * (walk->from + index)));
+  __u32 narrow = 0;
+  void* at = (void*)(walk->at + (__u64)walk->width * (walk->from + index));
+  if (walk->width == sizeof block) {
+    bpf_probe_read_user(&block, sizeof block, at);
+  } else {
+    bpf_probe_read_user(&narrow, sizeof narrow, at);
+    block = narrow;
+  }
   return block;
 }
 
@@ -116,14 +124,15 @@ static long aio_ends(__u32 index, struct fathom_aio_walk* walk) {
 }
 
 /* io_submit(context, count, blocks) */
-static __noinline int submit_aio(__u64 blocks, __u64 count, __u64 now) {
-  struct fathom_aio_walk walk = {.at = blocks, .now = now};
+static __noinline int submit_aio(__u64 blocks, __u64 count, __u64 now, bool narrow) {
+  struct fathom_aio_walk walk = {.at = blocks, .now = now, .width = narrow ? 4 : 8};
   bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_begins, &walk, 0);
   return 0;
 }
 
-static __noinline int refuse_aio(__u64 blocks, __u64 count, __s64 taken) {
-  struct fathom_aio_walk walk = {.at = blocks, .from = taken < 0 ? 0 : taken};
+static __noinline int refuse_aio(__u64 blocks, __u64 count, __s64 taken, bool narrow) {
+  struct fathom_aio_walk walk = {
+      .at = blocks, .from = taken < 0 ? 0 : taken, .width = narrow ? 4 : 8};
   if (count <= walk.from) return 0;
   count -= walk.from;
   bpf_loop(count < FATHOM_MAX_AIO ? count : FATHOM_MAX_AIO, aio_is_refused, &walk, 0);

@@ -34,7 +34,7 @@ static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* 
   __builtin_memcpy(out->path + length, "dev", 4);
   out->kind = FATHOM_RECORD_FILE;
   out->id = id;
-  out->mode = out->cut = out->inside = 0;
+  out->mode = out->cut = out->inside = out->named = 0;
   out->before = FATHOM_BPF_NO_FILE;
   out->user = FATHOM_BPF_EVERYBODY;
   out->inode = 0;
@@ -94,22 +94,29 @@ static __always_inline int begin(struct request* rq) {
 FATHOM_TRACEPOINT("block_io_start")
 int BPF_PROG(request_begins, struct request* rq) { return begin(rq); }
 
-/* Where there is no such hook (before Linux 6.5): when it is queued, or issued at once. */
-static __always_inline int begin_once(struct request* rq) {
+/* When it leaves the queue. Where nothing told of it before (before Linux 6.5), it begins when it
+ * is queued, or here. */
+static __always_inline int issue(struct request* rq) {
   const __u64 key = (__u64)rq;
-  return bpf_map_lookup_elem(&requests, &key) ? 0 : begin(rq);
+  struct fathom_request* begun = bpf_map_lookup_elem(&requests, &key);
+  if (!begun && settings.begins_when_issued) {
+    begin(rq);
+    begun = bpf_map_lookup_elem(&requests, &key);
+  }
+  if (begun) begun->issued = bpf_ktime_get_ns();
+  return 0;
 }
 FATHOM_TRACEPOINT("block_rq_insert")
 int BPF_PROG(request_queued, struct request* rq) { return begin(rq); }
 FATHOM_TRACEPOINT("block_rq_issue")
-int BPF_PROG(request_issued, struct request* rq) { return begin_once(rq); }
+int BPF_PROG(request_issued, struct request* rq) { return issue(rq); }
 
 #ifdef FATHOM_PLAIN
 /* Before Linux 5.11 they told the queue, too. */
 FATHOM_TRACEPOINT("block_rq_insert")
 int BPF_PROG(request_queued_there, void* queue, struct request* rq) { return begin(rq); }
 FATHOM_TRACEPOINT("block_rq_issue")
-int BPF_PROG(request_issued_there, void* queue, struct request* rq) { return begin_once(rq); }
+int BPF_PROG(request_issued_there, void* queue, struct request* rq) { return issue(rq); }
 #endif
 
 FATHOM_TRACEPOINT("block_rq_complete")
@@ -127,6 +134,7 @@ int BPF_PROG(request_ends, struct request* rq, unsigned char error, unsigned int
   call.tid = begun->tid;
   call.ret = error ? -FATHOM_EIO : (__s64)begun->bytes;
   call.size = begun->bytes;
+  if (begun->issued) call.offset = begun->issued - begun->began;
   call.file = number_of_disk(rq);
   bpf_map_delete_elem(&requests, &key);
   account(&call, own_shard(), true);

@@ -24,9 +24,14 @@ struct Name {
 constexpr Name kNames[] = {
 #include <syscall_names.inc>
 };
+// Of programs of 32 bits: a table of its own, with other numbers for the same names.
+constexpr Name kNarrowNames[] = {
+    {FATHOM_BPF_NO_SUCH_CALL, "no_such_call"},
+#include <syscall_names_32.inc>
+};
 
 struct Kind {
-  std::uint16_t bits;
+  std::uint32_t bits;
   std::string_view names;  // between spaces
 };
 
@@ -38,8 +43,9 @@ constexpr Kind kKinds[] = {
      "readahead dup dup2 dup3 fstatfs fgetxattr fsetxattr flistxattr fremovexattr epoll_ctl "
      "epoll_wait epoll_pwait epoll_pwait2 accept accept4 bind listen connect sendto recvfrom "
      "sendmsg recvmsg sendmmsg recvmmsg shutdown getsockopt setsockopt getsockname getpeername "
-     "inotify_add_watch inotify_rm_watch timerfd_settime timerfd_gettime signalfd4 "
-     "io_uring_enter io_uring_register pidfd_send_signal pidfd_getfd fexecve "},
+     "inotify_rm_watch timerfd_settime timerfd_gettime signalfd4 "
+     "io_uring_enter io_uring_register pidfd_send_signal pidfd_getfd fexecve _llseek fstat64 "
+     "ftruncate64 fcntl64 fadvise64_64 sendfile64 fstatfs64 fchown32 "},
     {FATHOM_CALL_RETURNS_FD,
      " open openat openat2 creat dup dup2 dup3 accept accept4 socket epoll_create epoll_create1 "
      "memfd_create eventfd eventfd2 timerfd_create signalfd signalfd4 inotify_init inotify_init1 "
@@ -47,6 +53,7 @@ constexpr Kind kKinds[] = {
      "open_tree fanotify_init "},
     {FATHOM_CALL_RETURNS_BYTES,
      " read write pread64 pwrite64 readv writev preadv pwritev preadv2 pwritev2 sendfile "
+     "sendfile64 "
      "copy_file_range splice tee vmsplice sendto recvfrom sendmsg recvmsg getdents getdents64 "
      "getrandom process_vm_readv process_vm_writev readlink readlinkat "},
     {FATHOM_CALL_ENDS, " exit exit_group "},
@@ -54,10 +61,27 @@ constexpr Kind kKinds[] = {
      " read write pread64 pwrite64 sendto recvfrom getdents getdents64 readlink "},
     {FATHOM_CALL_OFFSET, " pread64 pwrite64 "},
     {FATHOM_CALL_SUBMITS, " io_submit "},
-    {FATHOM_CALL_FETCHES, " io_getevents io_pgetevents "},
-    {FATHOM_CALL_TO_FIRST, " sendfile "},
+    {FATHOM_CALL_FETCHES, " io_getevents io_pgetevents io_pgetevents_time64 "},
+    {FATHOM_CALL_TO_FIRST, " sendfile sendfile64 "},
     {FATHOM_CALL_TO_SECOND, " tee "},
     {FATHOM_CALL_TO_THIRD, " copy_file_range splice "},
+    {FATHOM_CALL_FIFTH_FD, " mmap mmap2 "},
+    {FATHOM_CALL_PATH,
+     " open creat stat lstat stat64 lstat64 oldstat oldlstat access truncate truncate64 statfs "
+     "statfs64 mkdir rmdir unlink rename link readlink chmod chown lchown chown32 lchown32 mknod "
+     "utime utimes setxattr lsetxattr getxattr lgetxattr listxattr llistxattr removexattr "
+     "lremovexattr chdir chroot pivot_root execve swapon swapoff umount umount2 uselib acct "},
+    {FATHOM_CALL_SECOND_PATH, " symlink mount inotify_add_watch "},
+    {FATHOM_CALL_PATH_AT,
+     " openat openat2 newfstatat fstatat64 statx faccessat faccessat2 mkdirat unlinkat renameat "
+     "renameat2 linkat readlinkat fchmodat fchmodat2 fchownat mknodat utimensat utimensat_time64 "
+     "futimesat execveat name_to_handle_at open_tree setxattrat getxattrat listxattrat "
+     "removexattrat file_getattr file_setattr "},
+    {FATHOM_CALL_SECOND_PATH_AT, " symlinkat "},
+    {FATHOM_CALL_MOVES, " chdir chroot pivot_root execve execveat "},
+    {FATHOM_CALL_READS, " read pread64 readv preadv preadv2 "},
+    {FATHOM_CALL_WRITES, " write pwrite64 writev pwritev pwritev2 "},
+    {FATHOM_CALL_SYNCS, " fsync fdatasync "},
 };
 
 // As layer posix has them; also of operations of io_uring and io_submit.
@@ -68,26 +92,30 @@ struct Category {
 
 constexpr Category kCategories[] = {
     {"read",
-     " read pread64 readv preadv preadv2 read_fixed pread sendfile copy_file_range splice tee "},
+     " read pread64 readv preadv preadv2 read_fixed pread sendfile sendfile64 copy_file_range "
+     "splice tee "},
     {"write", " write pwrite64 writev pwritev pwritev2 write_fixed pwrite vmsplice "},
     {"open", " open openat openat2 creat open_by_handle_at "},
     {"close", " close close_range "},
-    {"seek", " lseek "},
+    {"seek", " lseek _llseek "},
     {"sync", " fsync fdatasync syncfs sync sync_file_range msync fdsync "},
-    {"map", " mmap munmap mremap mprotect mlock mlock2 munlock mlockall munlockall brk "},
+    {"map", " mmap mmap2 munmap mremap mprotect mlock mlock2 munlock mlockall munlockall brk "},
     {"lock", " flock "},
-    {"hint", " fadvise64 fadvise readahead madvise "},
+    {"hint", " fadvise64 fadvise64_64 fadvise readahead madvise "},
     {"directory", " getdents getdents64 "},
-    {"descriptor", " dup dup2 dup3 fcntl pipe pipe2 "},
+    {"descriptor", " dup dup2 dup3 fcntl fcntl64 pipe pipe2 "},
     {"process", " fork vfork clone clone3 execve execveat exit exit_group "},
     {"wait",
-     " wait4 waitid poll ppoll select pselect6 epoll_wait epoll_pwait epoll_pwait2 futex "
-     "nanosleep clock_nanosleep pause io_getevents io_pgetevents "},
+     " wait4 waitid waitpid poll ppoll ppoll_time64 select _newselect pselect6 pselect6_time64 "
+     "epoll_wait epoll_pwait epoll_pwait2 futex futex_time64 nanosleep clock_nanosleep "
+     "clock_nanosleep_time64 pause io_getevents io_pgetevents io_pgetevents_time64 "},
     {"network",
      " socket connect accept accept4 bind listen sendto recvfrom sendmsg recvmsg "
      "sendmmsg recvmmsg shutdown send recv send_zc sendmsg_zc "},
     {"metadata",
-     " stat fstat lstat newfstatat statx statfs fstatfs access faccessat faccessat2 truncate "
+     " stat fstat lstat stat64 fstat64 lstat64 fstatat64 truncate64 ftruncate64 statfs64 fstatfs64 "
+     "chown32 fchown32 lchown32 newfstatat statx statfs fstatfs access faccessat faccessat2 "
+     "truncate "
      "ftruncate fallocate getxattr lgetxattr fgetxattr setxattr lsetxattr fsetxattr listxattr "
      "llistxattr flistxattr removexattr fremovexattr mkdir mkdirat rmdir rename renameat renameat2 "
      "link linkat symlink symlinkat unlink unlinkat readlink readlinkat chmod fchmod fchmodat "
@@ -159,7 +187,7 @@ constexpr std::string_view kNamesOfLayers[FATHOM_BPF_LAYERS][8] = {
     {},
     {"sleep", "block", "runqueue"},
     {"read*", "write*", "fsync", "open"},
-    {"write*", "fsync", "writeback", "unlink", "truncate", "fallocate"},
+    {"write*", "fsync", "writeback", "unlink", "truncate", "fallocate", "read*", "journal"},
     {"lookup*", "add", "evict", "fault*", "map*", "dirty"},
     {"read*", "write*", "flush", "discard*", "other*"},
     {"send*", "receive*"},
@@ -168,9 +196,14 @@ constexpr std::string_view kNamesOfLayers[FATHOM_BPF_LAYERS][8] = {
 constexpr std::string_view kLayerNames[FATHOM_BPF_LAYERS] = {"syscall",   "sched", "vfs", "fs",
                                                              "pagecache", "block", "net", "user"};
 
+bool is_narrow(std::uint32_t number) { return (number & FATHOM_BPF_NARROW) != 0; }
+
 std::string_view find_name(std::uint32_t number) {
-  const auto* const found = std::ranges::find(kNames, number, &Name::number);
-  return found == std::end(kNames) ? std::string_view() : found->name;
+  const std::span<const Name> names =
+      is_narrow(number) ? std::span<const Name>(kNarrowNames) : kNames;
+  const std::uint32_t own = number & ~std::uint32_t{FATHOM_BPF_NARROW};
+  const auto found = std::ranges::find(names, own, &Name::number);
+  return found == names.end() ? std::string_view() : found->name;
 }
 
 bool has_word(std::string_view words, std::string_view word) {
@@ -198,7 +231,7 @@ std::uint32_t number_of(std::uint32_t call) {
 const Operations* operations_of(std::uint32_t number) {
   const auto* const found =
       std::ranges::find_if(kOperations, [&](const auto& one) { return number >= one.first; });
-  return found == std::end(kOperations) ? nullptr : found;
+  return is_narrow(number) || found == std::end(kOperations) ? nullptr : found;
 }
 
 std::string_view operation_name(const Operations& operations, std::uint32_t number) {
@@ -214,7 +247,9 @@ std::string name_of_system_call(std::uint32_t number) {
   }
   if (number == FATHOM_BPF_NO_SUCH_CALL) return "no_such_call";
   const std::string_view name = find_name(number);
-  return name.empty() ? "syscall_" + std::to_string(number) : std::string(name);
+  if (!name.empty()) return std::string(name);
+  const std::uint32_t own = number & ~std::uint32_t{FATHOM_BPF_NARROW};
+  return (is_narrow(number) ? "syscall32_" : "syscall_") + std::to_string(own);
 }
 
 std::string_view name_in_layer(std::uint32_t call) {
@@ -252,6 +287,8 @@ std::vector<std::uint32_t> numbers_of_calls(fathom_bpf_layer layer,
   std::vector<std::uint32_t> all;
   if (layer == FATHOM_BPF_SYSCALL) {
     for (const Name& one : kNames) all.push_back(one.number);
+    for (const Name& one : std::span(kNarrowNames).subspan(1))
+      all.push_back(FATHOM_BPF_NARROW | one.number);
     for (const Operations& operations : kOperations) {
       for (std::uint32_t opcode = 0; opcode < operations.names.size(); ++opcode)
         all.push_back(operations.first + opcode);
@@ -284,10 +321,10 @@ std::string_view category_of_call(std::uint32_t call) {
   return name.empty() || found == std::end(kCategories) ? std::string_view() : found->category;
 }
 
-std::uint16_t kind_of_system_call(std::uint32_t number) {
+std::uint32_t kind_of_system_call(std::uint32_t number) {
   const std::string_view name = find_name(number);
   if (name.empty()) return 0;
-  std::uint16_t bits = 0;
+  std::uint32_t bits = 0;
   for (const Kind& kind : kKinds) {
     if (has_word(kind.names, name)) bits |= kind.bits;
   }

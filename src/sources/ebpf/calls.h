@@ -31,7 +31,7 @@ bool is_target(std::uint32_t call);
 // Whether it returns a number of bytes.
 bool moves_bytes(std::uint32_t call);
 
-// Bits of fathom_call_kind.
-std::uint16_t kind_of_system_call(std::uint32_t number);
+// Bits of fathom_call_kind. FATHOM_BPF_NARROW in the number: of the table of 32 bits.
+std::uint32_t kind_of_system_call(std::uint32_t number);
 
 }  // namespace fathom::sources::ebpf

@@ -6,6 +6,8 @@
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
 
+#include <set>
+
 namespace fathom::sources::ebpf {
 namespace {
 
@@ -30,6 +32,9 @@ TEST(EbpfCalls, AreCalledAsStracePrintsThem) {
       {FATHOM_BPF_AIO + std::uint32_t{IOCB_CMD_PREADV}, "aio:preadv", true},
       {FATHOM_BPF_AIO + std::uint32_t{IOCB_CMD_FDSYNC}, "aio:fdsync", false},
       {FATHOM_BPF_AIO + 4, "aio:4", false},
+      {FATHOM_BPF_NARROW | 511U, "syscall32_511", false},
+      {FATHOM_BPF_CALL(FATHOM_BPF_FS, FATHOM_FS_READ), "read", true},
+      {FATHOM_BPF_CALL(FATHOM_BPF_FS, FATHOM_FS_JOURNAL), "journal", false},
       {FATHOM_BPF_CALL(FATHOM_BPF_SCHED, FATHOM_SCHED_RUNQUEUE), "runqueue", false},
       {FATHOM_BPF_CALL(FATHOM_BPF_FS, FATHOM_FS_FALLOCATE), "fallocate", false},
       {FATHOM_BPF_CALL(FATHOM_BPF_PAGECACHE, FATHOM_PAGECACHE_DIRTY), "dirty", false},
@@ -71,8 +76,11 @@ TEST(EbpfCalls, Categories) {
 
 TEST(EbpfCalls, WhatArgumentsAre) {
   EXPECT_EQ(kind_of_system_call(SYS_read),
-            FATHOM_CALL_FD | FATHOM_CALL_RETURNS_BYTES | FATHOM_CALL_SIZE);
-  EXPECT_EQ(kind_of_system_call(SYS_openat), FATHOM_CALL_RETURNS_FD);
+            FATHOM_CALL_FD | FATHOM_CALL_RETURNS_BYTES | FATHOM_CALL_SIZE | FATHOM_CALL_READS);
+  EXPECT_EQ(kind_of_system_call(SYS_openat), FATHOM_CALL_RETURNS_FD | FATHOM_CALL_PATH_AT);
+  EXPECT_EQ(kind_of_system_call(SYS_symlinkat), FATHOM_CALL_SECOND_PATH_AT);
+  EXPECT_EQ(kind_of_system_call(SYS_chdir), FATHOM_CALL_PATH | FATHOM_CALL_MOVES);
+  EXPECT_EQ(kind_of_system_call(SYS_mmap), FATHOM_CALL_FIFTH_FD);
   EXPECT_EQ(kind_of_system_call(SYS_exit_group), FATHOM_CALL_ENDS);
   EXPECT_EQ(kind_of_system_call(SYS_io_submit), FATHOM_CALL_SUBMITS);
   EXPECT_EQ(kind_of_system_call(SYS_io_getevents), FATHOM_CALL_FETCHES);
@@ -87,6 +95,34 @@ TEST(EbpfCalls, WhatArgumentsAre) {
     EXPECT_EQ(kind_of_system_call(number) & FATHOM_CALL_COPIES, target) << number;
   EXPECT_EQ(kind_of_system_call(SYS_getppid), 0);
   EXPECT_EQ(kind_of_system_call(500), 0);
+}
+
+#ifdef __x86_64__
+// As <asm/unistd_32.h> numbers them.
+TEST(EbpfCalls, ProgramsOf32BitsHaveATableOfTheirOwn) {
+  EXPECT_EQ(name_of_call(FATHOM_BPF_NARROW | 20U), "getpid");
+  EXPECT_EQ(name_of_call(FATHOM_BPF_NARROW | 199U), "getuid32");
+  EXPECT_EQ(name_of_call(FATHOM_BPF_NARROW | 0U), "restart_syscall");
+  EXPECT_EQ(category_of_call(FATHOM_BPF_NARROW | 3U), "read");
+  EXPECT_EQ(kind_of_system_call(FATHOM_BPF_NARROW | 3U), kind_of_system_call(SYS_read));
+  EXPECT_TRUE(moves_bytes(FATHOM_BPF_NARROW | 4U));
+  constexpr std::uint32_t kSendfile64 = FATHOM_BPF_NARROW | 239U;
+  EXPECT_EQ(category_of_call(kSendfile64 | FATHOM_BPF_TARGET), "write");
+  EXPECT_EQ(name_of_call(kSendfile64 | FATHOM_BPF_TARGET), "sendfile64");
+  const auto is_getpid = [](const std::string& name) { return name == "getpid"; };
+  EXPECT_EQ(numbers_of_calls(FATHOM_BPF_SYSCALL, is_getpid),
+            (std::vector<std::uint32_t>{SYS_getpid, FATHOM_BPF_NARROW | 20U}));
+}
+#endif
+
+// Each call of a filter has a bit of its own.
+TEST(EbpfCalls, BitsOfFilters) {
+  std::set<std::uint32_t> bits;
+  const std::vector<std::uint32_t> all =
+      numbers_of_calls(FATHOM_BPF_SYSCALL, [](const std::string&) { return true; });
+  for (const std::uint32_t number : all) bits.insert(FATHOM_BPF_BIT_OF(number));
+  EXPECT_EQ(bits.size(), all.size());
+  EXPECT_LT(*bits.rbegin(), std::uint32_t{FATHOM_BPF_BITS});
 }
 
 }  // namespace

@@ -20,11 +20,15 @@ struct fathom_walk {
   __u32 is_wanted; /* lies at or below what is */
 };
 
-static __always_inline void walk_from(struct fathom_walk* walk, struct file* file) {
-  struct vfsmount* mnt = BPF_CORE_READ(file, f_path.mnt);
-  walk->dentry = BPF_CORE_READ(file, f_path.dentry);
+static __always_inline void walk_from_place(struct fathom_walk* walk, struct vfsmount* mnt,
+                                            struct dentry* dentry) {
+  walk->dentry = dentry;
   walk->mount = (struct mount*)((char*)mnt - bpf_core_field_offset(struct mount, mnt));
   walk->root = BPF_CORE_READ(mnt, mnt_root);
+}
+
+static __always_inline void walk_from(struct fathom_walk* walk, struct file* file) {
+  walk_from_place(walk, BPF_CORE_READ(file, f_path.mnt), BPF_CORE_READ(file, f_path.dentry));
 }
 
 /* (What CO-RE reads from stands in variables: it would look for our own fields in the kernel, too.)
@@ -141,6 +145,7 @@ static __always_inline void send_path(struct file* file, struct inode* inode, __
   out->device = BPF_CORE_READ(inode, i_sb, s_dev);
   out->cut = !walk.arrived;
   out->inside = !file;
+  out->named = 0;
   out->before = before;
   out->user = user;
   out->bytes = walk.bytes;
@@ -234,13 +239,17 @@ static __always_inline __u32 number_of_file(struct file* file, bool opened) {
   return meet_file(file, inode, &key, names);
 }
 
-static __always_inline __u32 number_of_descriptor(struct task_struct* task, __s64 fd, bool opened) {
-  if (fd < 0) return FATHOM_BPF_NO_FILE;
+static __always_inline struct file* file_at(struct task_struct* task, __s64 fd) {
+  if (fd < 0) return 0;
   struct fdtable* table = BPF_CORE_READ(task, files, fdt);
   struct file* file = 0;
-  if (!table || fd >= BPF_CORE_READ(table, max_fds)) return FATHOM_BPF_NO_FILE;
+  if (!table || fd >= BPF_CORE_READ(table, max_fds)) return 0;
   bpf_probe_read_kernel(&file, sizeof file, BPF_CORE_READ(table, fd) + fd);
-  return number_of_file(file, opened);
+  return file;
+}
+
+static __always_inline __u32 number_of_descriptor(struct task_struct* task, __s64 fd, bool opened) {
+  return number_of_file(file_at(task, fd), opened);
 }
 
 /* Of a folio, or of a page, as it was before there were folios (Linux 5.16). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Layer fs: what the file system does for a thread. ext4 tells of both ends of an operation. */
+ * Layer fs: what ext4 does for a thread. It tells of both ends of an operation. */
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 
@@ -47,10 +47,65 @@ int BPF_PROG(journalled_write_ends, struct inode* inode, long long at, unsigned 
   return end(FATHOM_FS_WRITE, inode, copied);
 }
 
+/* What the journal of a file system did last, in a thread of its own. */
+struct fathom_commit {
+  __u64 begun;      /* the one that goes on, or the last */
+  __u64 from, till; /* the last one that has ended */
+};
+struct {
+  __uint(type, BPF_MAP_TYPE_LRU_HASH);
+  __uint(max_entries, 1024);
+  __type(key, __u32); /* device */
+  __type(value, struct fathom_commit);
+} commits SEC(".maps");
+
+FATHOM_TRACEPOINT("jbd2_start_commit")
+int BPF_PROG(commit_begins, struct journal_s* journal) {
+  const __u32 device = BPF_CORE_READ(journal, j_fs_dev, bd_dev);
+  struct fathom_commit* known = bpf_map_lookup_elem(&commits, &device);
+  struct fathom_commit commit = {.begun = bpf_ktime_get_ns()};
+  if (known) {
+    known->begun = commit.begun;
+  } else {
+    bpf_map_update_elem(&commits, &device, &commit, BPF_ANY);
+  }
+  return 0;
+}
+FATHOM_TRACEPOINT("jbd2_end_commit")
+int BPF_PROG(commit_ends, struct journal_s* journal) {
+  const __u32 device = BPF_CORE_READ(journal, j_fs_dev, bd_dev);
+  struct fathom_commit* known = bpf_map_lookup_elem(&commits, &device);
+  if (!known) return 0;
+  known->from = known->begun;
+  known->till = bpf_ktime_get_ns();
+  return 0;
+}
+
+/* A thread that makes sure of a file writes its pages, waits for them, and then for the journal:
+ * from the commit's begin, or from when it was ready to wait, to the commit's end. */
+static __noinline int tell_journal(struct inode* inode) {
+  struct task_struct* task = this_task();
+  struct fathom_task* state = recorded(task);
+  if (!inode || !state || !state->fs_began[FATHOM_FS_FSYNC]) return 0;
+  const __u32 device = BPF_CORE_READ(inode, i_sb, s_dev);
+  struct fathom_commit* commit = bpf_map_lookup_elem(&commits, &device);
+  if (!commit) return 0;
+  __u64 since = state->fs_began[FATHOM_FS_FSYNC];
+  if (state->fs_wrote > since) since = state->fs_wrote;
+  if (commit->from > since) since = commit->from;
+  if (commit->till <= since) return 0;
+  struct fathom_call_record call =
+      call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_FS, FATHOM_FS_JOURNAL), since, commit->till);
+  call.file = number_of_inode(inode);
+  account(&call, 0, false);
+  return 0;
+}
+
 FATHOM_TRACEPOINT("ext4_sync_file_enter")
 int BPF_PROG(sync_begins, struct file* file, int only_data) { return begin(FATHOM_FS_FSYNC); }
 FATHOM_TRACEPOINT("ext4_sync_file_exit")
 int BPF_PROG(sync_ends, struct inode* inode, int result) {
+  tell_journal(inode);
   return end(FATHOM_FS_FSYNC, inode, result);
 }
 
@@ -61,6 +116,8 @@ int BPF_PROG(writeback_begins, struct inode* inode, struct writeback_control* co
 FATHOM_TRACEPOINT("ext4_writepages_result")
 int BPF_PROG(writeback_ends, struct inode* inode, struct writeback_control* control, int result,
              int pages) {
+  struct fathom_task* state = recorded(this_task());
+  if (state) state->fs_wrote = bpf_ktime_get_ns();
   return end(FATHOM_FS_WRITEBACK, inode, result);
 }
 

@@ -46,6 +46,7 @@ struct qstr {
 };
 struct super_block {
   u32 s_dev;
+  unsigned long s_magic;
 };
 struct hlist_node {
   struct hlist_node* next;
@@ -83,6 +84,7 @@ struct path {
 struct file {
   struct path f_path;
   struct inode* f_inode;
+  unsigned int f_flags;
 };
 struct fdtable {
   unsigned int max_fds;
@@ -132,7 +134,16 @@ struct css_set {
   struct cgroup_subsys_state* subsys[1];
   struct cgroup* dfl_cgrp;
 };
+struct fs_struct {
+  struct path root;
+  struct path pwd;
+};
+struct thread_info {
+  unsigned long flags;
+  u32 status;
+};
 struct task_struct {
+  struct thread_info thread_info;
   unsigned int flags;
   int pid;
   int tgid;
@@ -144,10 +155,21 @@ struct task_struct {
   struct task_struct* group_leader;
   struct mm_struct* mm;
   struct files_struct* files;
+  struct fs_struct* fs;
   struct signal_struct* signal;
 };
 struct bpf_iter__task {
   struct task_struct* task;
+};
+struct kiocb {
+  struct file* ki_filp;
+  int ki_flags;
+};
+struct block_device {
+  u32 bd_dev;
+};
+struct journal_s {
+  struct block_device* j_fs_dev;
 };
 struct linux_binprm;
 struct sock;
@@ -203,12 +225,21 @@ struct io_uring_cqe {
 
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-  unsigned long r10, r8, ax, dx, si, di, sp;
+  unsigned long bx, cx, r10, r8, ax, dx, si, di, orig_ax, sp;
 };
+#define FATHOM_NUMBER(regs) (long)FATHOM_FIELD(regs, orig_ax)
 #define FATHOM_ARG1(regs) FATHOM_FIELD(regs, di)
 #define FATHOM_ARG2(regs) FATHOM_FIELD(regs, si)
 #define FATHOM_ARG3(regs) FATHOM_FIELD(regs, dx)
 #define FATHOM_ARG4(regs) FATHOM_FIELD(regs, r10)
+#define FATHOM_ARG5(regs) FATHOM_FIELD(regs, r8)
+/* Of programs of 32 bits. */
+#define FATHOM_IS_NARROW(task) (FATHOM_FIELD(task, thread_info.status) & 2) /* TS_COMPAT */
+#define FATHOM_NARROW1(regs) FATHOM_FIELD(regs, bx)
+#define FATHOM_NARROW2(regs) FATHOM_FIELD(regs, cx)
+#define FATHOM_NARROW3(regs) FATHOM_FIELD(regs, dx)
+#define FATHOM_NARROW4(regs) FATHOM_FIELD(regs, si)
+#define FATHOM_NARROW5(regs) FATHOM_FIELD(regs, di)
 /* Of functions. */
 #define FATHOM_FIRST(at) BPF_CORE_READ(at, di)
 #define FATHOM_SECOND(at) BPF_CORE_READ(at, si)
@@ -220,11 +251,21 @@ struct pt_regs {
   u64 regs[31];
   u64 sp;
   u64 orig_x0;
+  int syscallno;
 };
+#define FATHOM_NUMBER(regs) FATHOM_FIELD(regs, syscallno)
 #define FATHOM_ARG1(regs) FATHOM_FIELD(regs, orig_x0)
 #define FATHOM_ARG2(regs) FATHOM_FIELD(regs, regs[1])
 #define FATHOM_ARG3(regs) FATHOM_FIELD(regs, regs[2])
 #define FATHOM_ARG4(regs) FATHOM_FIELD(regs, regs[3])
+#define FATHOM_ARG5(regs) FATHOM_FIELD(regs, regs[4])
+/* Of programs of 32 bits. */
+#define FATHOM_IS_NARROW(task) (FATHOM_FIELD(task, thread_info.flags) & 1 << 22) /* TIF_32BIT */
+#define FATHOM_NARROW1(regs) FATHOM_ARG1(regs)
+#define FATHOM_NARROW2(regs) FATHOM_ARG2(regs)
+#define FATHOM_NARROW3(regs) FATHOM_ARG3(regs)
+#define FATHOM_NARROW4(regs) FATHOM_ARG4(regs)
+#define FATHOM_NARROW5(regs) FATHOM_ARG5(regs)
 /* Of functions. */
 #define FATHOM_FIRST(at) BPF_CORE_READ(at, regs[0])
 #define FATHOM_SECOND(at) BPF_CORE_READ(at, regs[1])

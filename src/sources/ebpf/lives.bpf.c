@@ -2,6 +2,8 @@
  * Whom we record: the program from its exec on, and whatever it makes. */
 #include "sources/ebpf/process.bpf.h"
 
+#define FATHOM_IO_WORKER 0x10 /* PF_IO_WORKER */
+
 static __always_inline __u32 runs_plain_program(struct task_struct* task) {
   struct inode* inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
   struct fathom_file_key key = {.inode = BPF_CORE_READ(inode, i_ino),
@@ -9,8 +11,7 @@ static __always_inline __u32 runs_plain_program(struct task_struct* task) {
   return bpf_map_lookup_elem(&plain_programs, &key) != 0;
 }
 
-FATHOM_TRACEPOINT("sched_process_fork")
-int BPF_PROG(task_made, struct task_struct* parent, struct task_struct* child) {
+static __always_inline int inherit(struct task_struct* parent, struct task_struct* child) {
   struct fathom_task* of_parent = followed(parent);
   if (!of_parent) return 0;
   struct fathom_task* state = follow(child);
@@ -26,6 +27,18 @@ int BPF_PROG(task_made, struct task_struct* parent, struct task_struct* child) {
   out->parent = FATHOM_FIELD(parent, tgid);
   send_process(out);
   return 0;
+}
+
+FATHOM_TRACEPOINT("sched_process_fork")
+int BPF_PROG(task_made, struct task_struct* parent, struct task_struct* child) {
+  return inherit(parent, child);
+}
+
+/* Workers of io_uring and its threads that poll are threads of the process that asks, made by none
+ * of its calls: no fork tells of them. (Before Linux 5.12 they were the kernel's own.) */
+FATHOM_TRACEPOINT("task_newtask")
+int BPF_PROG(worker_made, struct task_struct* child) {
+  return FATHOM_FIELD(child, flags) & FATHOM_IO_WORKER ? inherit(this_task(), child) : 0;
 }
 
 FATHOM_TRACEPOINT("sched_process_exec")

@@ -5,6 +5,7 @@
 
 #include <bpf/bpf.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "base/files.h"
@@ -145,11 +147,41 @@ Status choose_programs(Loaded& loaded) {
   return any ? Status() : Status(no_tracepoint(loaded));
 }
 
+// Where the kernel counts faults, which is when they have ended: on every CPU, of every kind. Those
+// whose end is not told are moments.
+void attach_to_faults(Loaded& loaded, bpf_program* program) {
+  std::vector<Link> links;
+  const int cpus = libbpf_num_possible_cpus();
+  for (int at = 0; at < 2 * std::max(cpus, 1); ++at) {
+    perf_event_attr wanted{};
+    wanted.size = sizeof wanted;
+    wanted.type = PERF_TYPE_SOFTWARE;
+    wanted.config = at % 2 == 0 ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN;
+    wanted.sample_period = 1;
+    Fd event(static_cast<int>(::syscall(SYS_perf_event_open, &wanted, -1, at / 2, -1,
+                                        static_cast<unsigned long>(PERF_FLAG_FD_CLOEXEC))));
+    if (!event.valid() && errno == ENODEV) continue;  // a CPU that is not there
+    bpf_link* link = event.valid() ? bpf_program__attach_perf_event(program, event.get()) : nullptr;
+    if (link == nullptr) {
+      loaded.absent.emplace_back("how long faults take");
+      return;
+    }
+    (void)event.release();  // the link has it
+    links.emplace_back(link);
+  }
+  loaded.ends_faults = true;
+  std::ranges::move(links, std::back_inserter(loaded.links));
+}
+
 // Those of modules are found now, where types tell nothing of them.
 Status attach(Loaded& loaded) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, loaded.object.get()) {
     if (!bpf_program__autoload(program)) continue;
+    if (bpf_program__type(program) == BPF_PROG_TYPE_PERF_EVENT) {
+      attach_to_faults(loaded, program);
+      continue;
+    }
     bpf_link* link = bpf_program__attach(program);
     if (link == nullptr && errno == ENOENT && is_untold(loaded.flavor, tracepoint_of(program))) {
       loaded.absent.emplace_back(tracepoint_of(program));
@@ -236,11 +268,16 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
   settings->filtered = options.filters.filtered;
   settings->by_path = options.filters.by_path ? 1 : 0;
   settings->cgroup = options.filters.cgroup;
+  settings->faults_end = loaded.ends_faults ? 1 : 0;
+  settings->begins_when_issued = has_tracepoint("block_io_start") ? 0 : 1;
   share_room(loaded, options, *settings);
   for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer)
     settings->filters[layer] = options.filters.of_layers[static_cast<std::size_t>(layer)];
-  for (std::uint32_t number = 0; number < FATHOM_BPF_CALLS; ++number)
+  for (std::uint32_t number = 0; number < FATHOM_BPF_CALLS; ++number) {
     settings->call_kinds[number] = kind_of_system_call(number);
+    settings->call_kinds[FATHOM_BPF_CALLS + number] =
+        kind_of_system_call(FATHOM_BPF_NARROW | number);
+  }
   return put(map, settings);
 }
 

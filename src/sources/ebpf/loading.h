@@ -33,6 +33,7 @@ struct Loaded {
   std::vector<Link> links;
   std::vector<Fd> uprobes;          // links of layer user that libbpf does not know
   int iterator = -1;                // one of `links`, that walks through all tasks
+  bool ends_faults = false;         // some of `links` tell when faults have ended
   std::vector<std::string> absent;  // hooks that this kernel has not got
 
   [[nodiscard]] int map(const char* name) const {

@@ -24,6 +24,7 @@ FATHOM_BPF_OBJECTS(sched);
 FATHOM_BPF_OBJECTS(vfs);
 FATHOM_BPF_OBJECTS(vfs_pair);
 FATHOM_BPF_OBJECTS(fs);
+FATHOM_BPF_OBJECTS(fs_calls);
 FATHOM_BPF_OBJECTS(pagecache);
 FATHOM_BPF_OBJECTS(block);
 FATHOM_BPF_OBJECTS(net);
@@ -81,7 +82,8 @@ inline const Module kModules[] = {
     {"scheduling", FATHOM_BPF_SCHED, Role::kNeeded, FATHOM_CODES(sched)},
     {"fentry and fexit", FATHOM_BPF_VFS, Role::kNeeded, FATHOM_CODES(vfs), "fentry"},
     {"kprobes", FATHOM_BPF_VFS, Role::kInstead, FATHOM_CODES(vfs_pair), "kprobes"},
-    {"ext4", FATHOM_BPF_FS, Role::kNeeded, FATHOM_CODES(fs)},
+    {"reads", FATHOM_BPF_FS, Role::kNeeded, FATHOM_CODES(fs_calls)},
+    {"ext4", FATHOM_BPF_FS, Role::kExtra, FATHOM_CODES(fs)},
     {"page cache", FATHOM_BPF_PAGECACHE, Role::kNeeded, FATHOM_CODES(pagecache)},
     {"block devices", FATHOM_BPF_BLOCK, Role::kNeeded, FATHOM_CODES(block)},
     {"sockets", FATHOM_BPF_NET, Role::kNeeded, FATHOM_CODES(net)},
@@ -110,7 +112,6 @@ struct Substitute {
 };
 inline constexpr Substitute kSubstitutes[] = {
     {"block_rq_insert", "block_io_start"},
-    {"block_rq_issue", "block_io_start"},
     {"io_uring_submit_sqe", "io_uring_submit_req"},
     {"writeback_dirty_page", "writeback_dirty_folio"},
 };

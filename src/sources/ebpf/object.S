@@ -20,6 +20,7 @@ fathom_bpf_\name\()_end:
     embed sched
     embed vfs
     embed fs
+    embed fs_calls
     embed pagecache
     embed block
     embed net

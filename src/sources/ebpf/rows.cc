@@ -63,6 +63,16 @@ std::uint32_t function_of(std::uint32_t call) {
   return FATHOM_BPF_NUMBER_OF(call) & ~std::uint32_t{FATHOM_BPF_UNTIMED};
 }
 
+bool is_request(std::uint32_t call) { return FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_BLOCK; }
+
+// A request waits in a queue, and then for the device.
+void add_args(const fathom_call_record& call, trace::Strings& strings, trace::Args& args) {
+  if (!is_request(call.call) || call.offset == kNotGiven) return;
+  const std::uint64_t queued = std::min(call.offset, call.end - call.begin);
+  args.add(strings.code("queue"), std::to_string(queued));
+  args.add(strings.code("device"), std::to_string(call.end - call.begin - queued));
+}
+
 bool failed(std::int64_t ret) { return ret < 0 && ret >= -4095; }
 
 // The words of a command line; without arguments the first of them alone.
@@ -81,6 +91,34 @@ trace::IntervalRow bytes_alone(trace::IntervalRow row) {
   return row;
 }
 
+std::vector<std::string_view> components_of(const fathom_file_record& record) {
+  std::vector<std::string_view> names;
+  std::string_view rest(record.path, std::min<std::size_t>(record.bytes, sizeof record.path));
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    names.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return names;
+}
+
+// From the last to the first.
+std::string joined(std::span<const std::string_view> names) {
+  std::string path;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) path.append("/").append(*name);
+  return path;
+}
+
+// As a call named it: normalised by its text alone.
+std::string path_by_name(const fathom_file_record& record) {
+  const std::vector<std::string_view> names = components_of(record);
+  if (names.empty()) return "";
+  std::string path = joined(std::span(names).subspan(1));
+  path.append("/").append(names.front());
+  const Result<std::string> plain = absolute_path(path);
+  return (record.cut != 0 ? "..." : "") + escape_invalid_utf8(plain ? *plain : path);
+}
+
 // (One that lives for a moment only may be gone.)
 std::int64_t rank_of(std::uint32_t process) {
   const Result<std::string> text = read_file("/proc/" + std::to_string(process) + "/environ");
@@ -90,23 +128,15 @@ std::int64_t rank_of(std::uint32_t process) {
 }  // namespace
 
 std::string path_of(const fathom_file_record& record) {
-  std::vector<std::string_view> names;
-  std::string_view rest(record.path, std::min<std::size_t>(record.bytes, sizeof record.path));
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\0'), rest.size());
-    names.push_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  if (record.named != 0) return path_by_name(record);
+  const std::vector<std::string_view> names = components_of(record);
   if (names.empty()) {
     const std::string number = ":[" + std::to_string(record.inode) + "]";
     if (S_ISFIFO(record.mode)) return "pipe" + number;
     if (S_ISSOCK(record.mode)) return "socket" + number;
     return S_ISDIR(record.mode) ? "/" : "anon_inode" + number;
   }
-  std::string path = record.cut != 0 ? "..." : "";
-  std::ranges::reverse(names);
-  for (const std::string_view name : names) path.append("/").append(name);
-  return escape_invalid_utf8(path);
+  return (record.cut != 0 ? "..." : "") + escape_invalid_utf8(joined(names));
 }
 
 std::string mount_point(std::uint32_t device, std::string_view mountinfo) {
@@ -407,7 +437,8 @@ trace::EventRow RowMaker::event_of(const fathom_call_record& call, trace::String
   row.file = code_of_file(call.file, strings);
   if (call.fd >= 0) row.fd = call.fd;
   if (call.size != kNotGiven) row.size = static_cast<std::int64_t>(call.size);
-  if (call.offset != kNotGiven) row.offset = static_cast<std::int64_t>(call.offset);
+  if (call.offset != kNotGiven && !is_request(call.call))
+    row.offset = static_cast<std::int64_t>(call.offset);
   if (failed(call.ret)) {
     row.ret = -1;
     row.error = strings.code(errno_name(static_cast<int>(-call.ret)));
@@ -460,6 +491,7 @@ void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t
   };
   std::erase_if(calls_, [&](const fathom_call_record& call) {
     if (!is_ready(call.file, static_cast<std::int64_t>(call.end))) return false;
+    add_args(call, strings, rows.events.args);
     rows.events.push(event_of(call, strings));
     return true;
   });

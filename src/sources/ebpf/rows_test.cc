@@ -85,6 +85,47 @@ TEST(EbpfRows, PathsAreWalkedFromTheirEnd) {
   EXPECT_EQ(path_of(cut), ".../dir/file");
 }
 
+TEST(EbpfRows, PathsThatCallsName) {
+  using namespace std::string_literals;
+  const std::pair<std::string, const char*> cases[] = {
+      {"/etc//./passwd\0"s, "/etc/passwd"},
+      {"/etc/passwd\0jail\0"s, "/jail/etc/passwd"},  // below another root
+      {"a/../b\0dir\0home\0"s, "/home/dir/b"},
+      {"../b\0dir\0home\0"s, "/home/b"},
+      {"..\0"s, "/"},
+      {"a\xff\0dir\0"s, "/dir/a\\xff"},
+  };
+  for (const auto& [components, path] : cases) {
+    fathom_file_record record = file_record(1, components);
+    record.named = 1;
+    EXPECT_EQ(path_of(record), path);
+    record.cut = 1;
+    EXPECT_EQ(path_of(record), "..." + std::string(path));
+  }
+}
+
+// With the time in the queue where the device's is known.
+TEST(EbpfRows, PartsOfARequest) {
+  RowMaker maker({.layers = {FATHOM_BPF_BLOCK}});
+  fathom_call_record known = call_record(FATHOM_RECORD_CALL, kBlockWrite, 4096, FATHOM_BPF_NO_FILE);
+  known.offset = 100;
+  give(maker, known);
+  give(maker, call_record(FATHOM_RECORD_CALL, kBlockWrite, 4096, FATHOM_BPF_NO_FILE));
+  maker.finish();
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  const trace::Args& args = rows.events.args;
+  ASSERT_EQ(rows.events.rows(), 2U);
+  ASSERT_EQ(args.end(0), 2U);
+  EXPECT_EQ(strings.view(args.key(0)), "queue");
+  EXPECT_EQ(args.value(0), "100");
+  EXPECT_EQ(strings.view(args.key(1)), "device");
+  EXPECT_EQ(args.value(1), "200");
+  EXPECT_EQ(rows.events.offset[0], trace::kNull);
+  EXPECT_EQ(args.end(1), args.begin(1));
+}
+
 TEST(EbpfRows, FindsWhereADeviceIsMounted) {
   constexpr char kMounts[] =
       "22 1 254:0 / / rw - ext4 /dev/vda rw\n"

@@ -16,8 +16,8 @@ enum {
   FATHOM_BPF_COMMAND = 2048, /* bytes of the arguments of a program */
   FATHOM_BPF_NO_FILE = 0,
   FATHOM_BPF_OTHERS = 1,  /* some file, for whose name its user had no room */
-  FATHOM_BPF_BITS = 1024, /* of calls in a filter: system calls, then operations of io_uring and of
-                             io_submit */
+  FATHOM_BPF_BITS = 2048, /* of calls in a filter: system calls, then operations of io_uring and of
+                             io_submit, then system calls of 32 bits */
 };
 
 /* In the number of a file that lies outside of all paths that are wanted. */
@@ -25,7 +25,8 @@ enum {
 #define FATHOM_BPF_BIT_OF(number)                                            \
   (((number) & (FATHOM_BPF_CALLS - 1)) |                                     \
    ((number) & (FATHOM_BPF_URING | FATHOM_BPF_AIO) ? FATHOM_BPF_CALLS : 0) | \
-   ((number)&FATHOM_BPF_AIO ? FATHOM_BPF_CALLS / 2 : 0))
+   ((number)&FATHOM_BPF_AIO ? FATHOM_BPF_CALLS / 2 : 0) |                    \
+   ((number)&FATHOM_BPF_NARROW ? FATHOM_BPF_CALLS * 2 : 0))
 
 /* Kinds of rows. */
 enum fathom_bpf_layer {
@@ -50,6 +51,7 @@ enum {
   FATHOM_BPF_URING = 0x10000,       /* layer syscall: operations of io_uring begin here */
   FATHOM_BPF_AIO = 0x20000,         /* and those of io_submit */
   FATHOM_BPF_TARGET = 0x40000,      /* layer syscall: what such a call wrote to a second file */
+  FATHOM_BPF_NARROW = 0x80000,      /* layer syscall: of the table for programs of 32 bits */
   FATHOM_BPF_UNTIMED = 0x800000,    /* layer user: a call that was counted when it began */
   /* layer user, of a cookie: */
   FATHOM_BPF_POINT = 0x1000000, /* its return is not probed, or it is passed and not called */
@@ -65,6 +67,8 @@ enum fathom_fs_call {
   FATHOM_FS_UNLINK,
   FATHOM_FS_TRUNCATE,
   FATHOM_FS_FALLOCATE,
+  FATHOM_FS_READ,
+  FATHOM_FS_JOURNAL, /* a wait for the journal to be on disk */
   FATHOM_FS_CALLS,
 };
 enum fathom_pagecache_call {
@@ -99,6 +103,20 @@ enum fathom_call_kind {
   FATHOM_CALL_TO_THIRD = 512,
   FATHOM_CALL_TO_FIRST = 1024, /* or from that of the second argument to the first. */
   FATHOM_CALL_COPIES = FATHOM_CALL_TO_FIRST | FATHOM_CALL_TO_SECOND | FATHOM_CALL_TO_THIRD,
+  FATHOM_CALL_FIFTH_FD = 2048, /* the fifth argument is a descriptor */
+  /* A path: the first argument; the second; the second and third, below the descriptor before it.
+   */
+  FATHOM_CALL_PATH = 4096,
+  FATHOM_CALL_SECOND_PATH = 8192,
+  FATHOM_CALL_PATH_AT = 16384,
+  FATHOM_CALL_SECOND_PATH_AT = 32768,
+  FATHOM_CALL_NAMES =
+      FATHOM_CALL_PATH | FATHOM_CALL_SECOND_PATH | FATHOM_CALL_PATH_AT | FATHOM_CALL_SECOND_PATH_AT,
+  FATHOM_CALL_MOVES = 65536, /* once it has ended, the path may mean something else */
+  /* What it does to the file of the first argument. */
+  FATHOM_CALL_READS = 131072,
+  FATHOM_CALL_WRITES = 262144,
+  FATHOM_CALL_SYNCS = 524288,
 };
 
 /* What of a layer is recorded. */
@@ -125,8 +143,10 @@ struct fathom_bpf_settings {
                       many as there is room for */
   __u32 user_most; /* new rows in it, whatever they tell of */
   __u64 cgroup;    /* only tasks in it or below; 0: all */
+  __u32 begins_when_issued; /* requests to devices: no hook tells of them before */
+  __u32 faults_end;         /* faults are told of when they have ended, too */
   struct fathom_bpf_filter filters[FATHOM_BPF_LAYERS];
-  __u16 call_kinds[FATHOM_BPF_CALLS];
+  __u32 call_kinds[2 * FATHOM_BPF_CALLS]; /* of this machine, then of 32 bits */
 };
 
 /* A call of the VFS that has not ended. */
@@ -135,6 +155,17 @@ struct fathom_vfs_state {
   __u64 stack;
   __u64 began;
 };
+
+/* A fault of a mapped file that has not ended. */
+struct fathom_fault {
+  __u64 began; /* 0: none */
+  __u64 inode, page;
+  __u64 pages;
+  __u32 file;
+  __u32 unused;
+};
+/* A page that had to be looked for, or pages that were there. */
+enum { FATHOM_FAULT_MISSED, FATHOM_FAULT_MAPPED, FATHOM_FAULT_KINDS };
 
 /* Of a task that is recorded. */
 struct fathom_task {
@@ -158,6 +189,13 @@ struct fathom_task {
   /* layers vfs and fs */
   struct fathom_vfs_state vfs[FATHOM_VFS_DEEP]; /* calls that it is in, the innermost last */
   __u64 fs_began[FATHOM_FS_CALLS];
+  __u64 fs_wrote;      /* when it ended to write pages back */
+  __u64 fs_call_began; /* a call on a file system that tells nothing; 0: in none */
+  __u64 fs_read_inode;
+  __u32 fs_call_file;
+  __u32 fs_direct; /* the call goes by the page cache */
+  /* layer pagecache: the fault that it is in */
+  struct fathom_fault faults[FATHOM_FAULT_KINDS];
 };
 
 struct fathom_call_key {
@@ -217,7 +255,8 @@ struct fathom_call_record {
   __u32 pid, tid;
   __u64 begin, end; /* ns of the monotonic clock */
   __s64 ret;
-  __u64 size, offset;
+  __u64 size;
+  __u64 offset; /* layer block: ns before the device got it */
   __u32 file;
   __s32 fd;
 };
@@ -230,7 +269,8 @@ struct fathom_file_record {
   __u64 inode;
   __u32 bytes;  /* of `path` */
   __u16 cut;    /* the path was longer */
-  __u16 inside; /* begins where its file system is mounted */
+  __u8 inside;  /* begins where its file system is mounted */
+  __u8 named;   /* as a call named it: a text, below what the other components lead to */
   __u32 before; /* its number under other names; 0: none */
   __u32 user;
   char path[FATHOM_BPF_PATH +
@@ -240,6 +280,7 @@ struct fathom_file_record {
 /* A request that is on its way to a device, or an operation of io_uring. */
 struct fathom_request {
   __u64 began;
+  __u64 issued; /* to the device; 0: not yet */
   __u64 bytes;
   __u32 pid, tid;
 };

@@ -3,20 +3,9 @@
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 
-#define FATHOM_IO_WORKER                                                   \
-  0x10 /* PF_IO_WORKER: a thread that io_uring made, which no fork told of \
-        */
-
-static __always_inline bool is_recorded(struct task_struct* task) {
-  if (recorded(task)) return true;
-  if (!(FATHOM_FIELD(task, flags) & FATHOM_IO_WORKER)) return false;
-  struct task_struct* leader = FATHOM_FIELD(task, group_leader);
-  return leader && recorded(leader);
-}
-
 static __always_inline int begin(struct io_kiocb* req) {
   struct task_struct* task = this_task();
-  if (!is_recorded(task)) return 0;
+  if (!recorded(task)) return 0;
   const __u64 key = (__u64)req;
   struct fathom_request request = {
       .began = bpf_ktime_get_ns(), .pid = FATHOM_FIELD(task, tgid), .tid = FATHOM_FIELD(task, pid)};
@@ -36,7 +25,7 @@ static __always_inline void complete(struct io_kiocb* req, __s32 result) {
   const __u64 key = (__u64)req;
   struct task_struct* task = this_task();
   struct fathom_request* begun = bpf_map_lookup_elem(&requests, &key);
-  if (!begun && !is_recorded(task)) return;
+  if (!begun && !recorded(task)) return;
   const __u32 opcode = BPF_CORE_READ(req, opcode);
   struct fathom_call_record call =
       call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, FATHOM_BPF_URING | opcode), now, now);

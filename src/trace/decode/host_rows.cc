@@ -14,8 +14,16 @@ namespace {
 
 constexpr std::size_t kRowsPerEntry = 4096;
 constexpr std::size_t kMostBuckets = 64;
+constexpr std::int64_t kMostArgs = 256;
 
-enum Kind : std::uint64_t { kEvents = 1, kIntervals = 2, kLosses = 3, kCounters = 4, kTargets = 5 };
+enum Kind : std::uint64_t {
+  kEvents = 1,
+  kIntervals = 2,
+  kLosses = 3,
+  kCounters = 4,
+  kTargets = 5,
+  kEventsWithArgs = 6,
+};
 
 class EntryWriter {
  public:
@@ -143,6 +151,28 @@ bool get_hist(EntryReader& in, std::vector<std::int64_t>& hist) {
   return std::ranges::all_of(hist, [&](std::int64_t& count) { return in.number(count); });
 }
 
+void put_args(EntryWriter& out, const Args& args, std::size_t row) {
+  out.number(static_cast<std::int64_t>(args.end(row) - args.begin(row)));
+  for (std::size_t entry = args.begin(row); entry < args.end(row); entry++) {
+    out.code(args.key(entry));
+    out.text(args.value(entry));
+  }
+}
+bool get_args(EntryReader& in, Args& args) {
+  std::int64_t size = 0;
+  if (!in.number(size) || size < 0 || size > kMostArgs) return false;
+  for (std::int64_t i = 0; i < size; i++) {
+    std::uint32_t key = kNoString;
+    std::string_view value;
+    if (!in.code(key) || !in.text(value)) {
+      args.drop_open();
+      return false;
+    }
+    args.add(key, value);
+  }
+  return true;
+}
+
 template <class PutRow>
 void put_entries(std::vector<std::string>& entries, Kind kind, std::size_t rows,
                  const Strings& strings, PutRow put) {
@@ -154,9 +184,10 @@ void put_entries(std::vector<std::string>& entries, Kind kind, std::size_t rows,
 }
 
 bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
-  if (kind == kEvents) {
+  if (kind == kEvents || kind == kEventsWithArgs) {
     EventRow row;
     if (!get_row(in, row)) return false;
+    if (kind == kEventsWithArgs && !get_args(in, rows.events.args)) return false;
     rows.events.push(row);
     return true;
   }
@@ -207,8 +238,12 @@ void add_to_timeline(const IntervalRow& row, Timeline& timeline) {
 
 std::vector<std::string> encode_rows(const HostRows& rows, const Strings& strings) {
   std::vector<std::string> entries;
-  put_entries(entries, kEvents, rows.events.rows(), strings,
-              [&](EntryWriter& out, std::size_t at) { put_row(out, rows.events.row(at)); });
+  const bool has_args = rows.events.args.entries() > 0;
+  put_entries(entries, has_args ? kEventsWithArgs : kEvents, rows.events.rows(), strings,
+              [&](EntryWriter& out, std::size_t at) {
+                put_row(out, rows.events.row(at));
+                if (has_args) put_args(out, rows.events.args, at);
+              });
   for (const auto& [kind, batch] :
        {std::pair(kIntervals, &rows.intervals), std::pair(kTargets, &rows.targets)}) {
     put_entries(entries, kind, batch->rows.size(), strings,

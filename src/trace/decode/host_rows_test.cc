@@ -58,6 +58,33 @@ HostRows rows_of_all_kinds(Strings& strings) {
   return rows;
 }
 
+TEST(HostRows, EventsKeepTheirArgs) {
+  Strings strings;
+  HostRows rows;
+  rows.events.push(event(strings));
+  rows.events.args.add(strings.code("queue"), "12");
+  rows.events.args.add(strings.code("device"), "34");
+  rows.events.push(event(strings));
+  const std::vector<std::string> entries = encode_rows(rows, strings);
+  ASSERT_EQ(entries.size(), 1U);
+  HostRows back;
+  Strings other;
+  ASSERT_TRUE(decode_rows(as_bytes(entries[0]), back, other));
+  EventBatch all;
+  all.append(back.events);
+  ASSERT_EQ(all.rows(), 2U);
+  EXPECT_EQ(all.args.begin(0), all.args.end(0));
+  ASSERT_EQ(all.args.end(1) - all.args.begin(1), 2U);
+  EXPECT_EQ(other.view(all.args.key(0)), "queue");
+  EXPECT_EQ(all.args.value(1), "34");
+  for (std::size_t length = 0; length < entries[0].size(); length++) {
+    HostRows part;
+    Strings texts;
+    decode_rows(as_bytes(entries[0].substr(0, length)), part, texts);
+    EXPECT_EQ(part.events.args.rows(), part.events.rows()) << length;
+  }
+}
+
 TEST(HostRows, ComeBackAsTheyWere) {
   Strings strings;
   HostRows rows = rows_of_all_kinds(strings);

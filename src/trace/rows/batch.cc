@@ -138,7 +138,11 @@ void EventBatch::push(const EventRow& row) {
 }
 
 void EventBatch::append(const EventBatch& other) {
-  for (std::size_t at = 0; at < other.rows(); at++) push(other.row(at));
+  for (std::size_t at = 0; at < other.rows(); at++) {
+    for (std::size_t entry = other.args.begin(at); entry < other.args.end(at); entry++)
+      args.add(other.args.key(entry), other.args.value(entry));
+    push(other.row(at));
+  }
 }
 
 EventRow EventBatch::row(std::size_t at) const {

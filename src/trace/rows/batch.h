@@ -92,7 +92,7 @@ struct EventBatch {
 
   [[nodiscard]] std::size_t rows() const { return ts.size(); }
   void push(const EventRow& row);
-  void append(const EventBatch& other);  // rows without arguments
+  void append(const EventBatch& other);
   [[nodiscard]] EventRow row(std::size_t at) const;
   void clear();
   void reserve(std::size_t count);

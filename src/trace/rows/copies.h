@@ -8,7 +8,8 @@
 
 namespace fathom::trace {
 
-inline constexpr std::string_view kCopies[] = {"copy_file_range", "sendfile", "splice", "tee"};
+inline constexpr std::string_view kCopies[] = {"copy_file_range", "sendfile", "sendfile64",
+                                               "splice", "tee"};
 inline constexpr std::string_view kCopyTarget = "to";  // of args: the path of the file written to
 inline constexpr std::string_view kWriteCategory = "write";
 
