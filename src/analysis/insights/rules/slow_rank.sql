@@ -1,5 +1,6 @@
 -- id: slow-rank
 -- severity: high
+-- of: processes 2
 -- title: One rank is slower than the others
 -- says: rank {rank:text} spent {most:ns} in its own functions and calls; the median of {ranks:count rank} is {median:ns}
 -- gain: what the slowest rank took beyond the median, for every rank that waits for it
