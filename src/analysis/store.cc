@@ -60,6 +60,14 @@ class Store::State {
     return with_paths(std::move(answer).error(), parts_);
   }
 
+  // Makes the views that only some questions need.
+  Status complete() {
+    if (complete_) return {};
+    FATHOM_TRY(make_report_views(connection_));
+    complete_ = true;
+    return {};
+  }
+
   sql::Connection& connection() { return connection_; }
   [[nodiscard]] const std::vector<trace::Part>& parts() const { return parts_; }
   [[nodiscard]] bool packed() const { return packed_; }
@@ -70,6 +78,7 @@ class Store::State {
   std::vector<trace::Part> parts_;
   std::vector<std::int64_t> shifts_;
   bool packed_ = true;
+  bool complete_ = false;
   std::vector<Make> made_;
 };
 
@@ -123,20 +132,39 @@ Result<Store> Store::open(std::span<const std::string> paths, const StoreOptions
   return Store(std::move(state));
 }
 
+Result<Store> Store::of_sums(trace::Part part) {
+  FATHOM_ASSIGN(const sql::Database database, sql::Database::open_memory({.threads = 1}));
+  FATHOM_ASSIGN(sql::Connection connection, sql::Connection::open(database));
+  std::vector<trace::Part> parts;
+  parts.push_back(std::move(part));
+  auto state = std::make_unique<State>(std::move(connection), std::move(parts));
+  FATHOM_TRY(state->build(trace::Need::kSums, ""));
+  return Store(std::move(state));
+}
+
 Result<Store> Store::open(const std::string& path, const StoreOptions& options) {
   return open(std::span(&path, 1), options);
 }
 
+Status Store::complete() { return state_->named(state_->complete()); }
+
+Result<Table> Store::query_sums(const std::string& sql) {
+  return state_->named(state_->connection().query(sql));
+}
+
 Result<Table> Store::query(const std::string& sql, const sql::Parameters& parameters) {
+  FATHOM_TRY(complete());
   return state_->named(state_->connection().query(sql, parameters));
 }
 
 Status Store::stream(const std::string& sql, const sql::OnRows& on_rows,
                      const sql::Parameters& parameters) {
+  FATHOM_TRY(complete());
   return state_->named(state_->connection().stream(sql, on_rows, parameters));
 }
 
 Status Store::stream_chunks(const std::string& sql, const sql::OnChunk& on_chunk) {
+  FATHOM_TRY(complete());
   return state_->named(state_->connection().stream_chunks(sql, on_chunk));
 }
 
@@ -150,12 +178,14 @@ Status Store::ensure(Make make) {
 bool Store::has_made() const { return !state_->made().empty(); }
 
 Status Store::put_table(const std::string& name, const sql::Batch& rows) {
+  FATHOM_TRY(complete());
   sql::Connection& connection = state_->connection();
   FATHOM_TRY(connection.execute("DROP VIEW IF EXISTS " + sql::quote_identifier(name)));
   return sql::register_table(connection, name, rows);
 }
 
 Status Store::make_what_is_named(const std::string& sql) {
+  FATHOM_TRY(complete());
   const std::vector<std::string> names = state_->connection().table_names(sql);
   for (const ViewDef* view : views()) {
     if (view->make == nullptr) continue;

@@ -41,6 +41,9 @@ class Store {
   // written. The database is closed against everything but these recordings before this returns.
   static Result<Store> open(std::span<const std::string> paths, const StoreOptions& options = {});
   static Result<Store> open(const std::string& path, const StoreOptions& options = {});
+  // One recording whose rows are all in its tail, or in memory at least as far as sums go: what a
+  // run knows when its program has ended. There is no view `events`.
+  static Result<Store> of_sums(trace::Part part);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
@@ -50,6 +53,9 @@ class Store {
   Status stream(const std::string& sql, const sql::OnRows& on_rows,
                 const sql::Parameters& parameters = {});
   Status stream_chunks(const std::string& sql, const sql::OnChunk& on_chunk);
+  // Of ours, about tables of the recordings, `losses` and the views of rule_views.h alone: those of
+  // reports are made for the first question of another kind.
+  Result<Table> query_sums(const std::string& sql);
   Result<Table> query_untrusted(const std::string& sql, const sql::Parameters& parameters = {});
   Status stream_untrusted(const std::string& sql, const sql::OnRows& on_rows,
                           const sql::Parameters& parameters = {});
@@ -79,6 +85,7 @@ class Store {
  private:
   class State;
   explicit Store(std::unique_ptr<State> state);
+  Status complete();
   Status make_what_is_named(const std::string& sql);
   std::unique_ptr<State> state_;
 };

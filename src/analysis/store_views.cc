@@ -222,20 +222,6 @@ Status make_run(sql::Connection& connection, const std::vector<Part>& parts) {
   return table.create(connection, "run", "", {});
 }
 
-// The views of reports, for anybody's SQL. Those of events only where there are events.
-Status make_report_views(sql::Connection& connection, bool with_events) {
-  if (with_events) {
-    FATHOM_TRY(create_unmade_tables(connection));
-    FATHOM_TRY(create_moved_view(connection));
-  }
-  for (const ViewDef* view : views()) {
-    if (view->sql == nullptr || (view->of_events && !with_events)) continue;
-    const std::string name(view->sql_name.empty() ? view->name : view->sql_name);
-    FATHOM_TRY(connection.execute("CREATE OR REPLACE VIEW " + name + " AS " + view->sql()));
-  }
-  return {};
-}
-
 }  // namespace
 
 Status make_views(sql::Connection& connection, std::vector<Part>& parts,
@@ -246,17 +232,30 @@ Status make_views(sql::Connection& connection, std::vector<Part>& parts,
   for (const ViewSpec& view : recorded_views()) {
     FATHOM_TRY(create_sound_view(connection, view, parts, shifts));
   }
-  FATHOM_TRY(create_files_view(connection));
+  FATHOM_TRY(make_run(connection, parts));
   FATHOM_TRY(create_rule_views(connection, known_wall_ns(parts, shifts)));
   FATHOM_TRY(make_layers(connection, parts, need));
   // A view that shows only some of the events would lie.
   const bool unpacked =
       std::ranges::any_of(parts, [](const Part& part) { return part.tail != nullptr; });
-  const bool with_events = need != trace::Need::kSums || !unpacked;
-  if (!with_events) FATHOM_TRY(connection.execute("DROP VIEW events"));
-  FATHOM_TRY(make_report_views(connection, with_events));
-  FATHOM_TRY(make_losses(connection, parts));
-  return make_run(connection, parts);
+  if (need == trace::Need::kSums && unpacked) FATHOM_TRY(connection.execute("DROP VIEW events"));
+  return make_losses(connection, parts);
+}
+
+// Those of events only where there are events.
+Status make_report_views(sql::Connection& connection) {
+  FATHOM_TRY(create_files_view(connection));
+  const bool with_events = connection.query("SELECT ts FROM events LIMIT 0").has_value();
+  if (with_events) {
+    FATHOM_TRY(create_unmade_tables(connection));
+    FATHOM_TRY(create_moved_view(connection));
+  }
+  for (const ViewDef* view : views()) {
+    if (view->sql == nullptr || (view->of_events && !with_events)) continue;
+    const std::string name(view->sql_name.empty() ? view->name : view->sql_name);
+    FATHOM_TRY(connection.execute("CREATE OR REPLACE VIEW " + name + " AS " + view->sql()));
+  }
+  return {};
 }
 
 }  // namespace fathom::analysis

@@ -12,10 +12,14 @@
 
 namespace fathom::analysis {
 
-// All views and tables of the contract; without `events` where they are not needed and tails have
-// only sums. Registers the tails' rows. Parquet files that cannot be
-// opened go to their part's `damaged`.
+// What rules ask: the tables of the recordings, `layers`, `losses`, `run`, and the views of
+// rule_views.h; without `events` where they are not needed and tails have only sums. Registers the
+// tails' rows. Parquet files that cannot be opened go to their part's `damaged`.
 Status make_views(sql::Connection& connection, std::vector<trace::Part>& parts,
                   const std::vector<std::int64_t>& shifts, trace::Need need);
+
+// The rest of the contract, after that: `files` and the views of reports. They are many, and each
+// is planned when it is made.
+Status make_report_views(sql::Connection& connection);
 
 }  // namespace fathom::analysis

@@ -2,6 +2,7 @@
 // `fathom run`: options, the live line and the closing summary. Recording itself is session's
 // run.cc, and the program's exit status is ours.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cstdio>
@@ -15,10 +16,12 @@
 #include "cli/command.h"
 #include "cli/hz_option.h"
 #include "cli/parser.h"
+#include "cli/run_advice.h"
 #include "cli/run_summary.h"
 #include "cli/share_option.h"
 #include "cli/tell.h"
 #include "convert/alnair_files.h"
+#include "render/render.h"
 #include "session/environment.h"
 #include "session/place.h"
 #include "session/run/program.h"
@@ -244,7 +247,8 @@ session::RunHooks hooks_for(LiveLine& line, Progress& packing) {
           .ended =
               [&line](const session::Ended& ended) {
                 line.clear();
-                print_beside(run_summary(ended));
+                const std::size_t width = render::style_for(STDERR_FILENO).width;
+                print_beside(run_summary(ended, first_advice(ended), width));
               },
           .packing =
               [&line, &packing](const session::PackingState& state) {

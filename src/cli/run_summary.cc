@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The summary after a run comes from sums in memory, so that it appears before packing has ended
-// and without DuckDB.
+// The summary after a run comes from sums in memory, so that it appears before packing has ended. All
+// but its advice needs no DuckDB.
 #include "cli/run_summary.h"
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "render/wrap.h"
 #include "trace/rows/layers.h"
 #include "trace/spool/losses.h"
 
@@ -147,12 +148,30 @@ std::string remarks(const trace::Manifest& manifest) {
   return text.empty() ? text : "\n" + text;
 }
 
+// Lives, not pids: a number may be given away again.
+std::size_t lives_of(const std::vector<trace::ProcessRow>& processes) {
+  return static_cast<std::size_t>(
+      std::max<std::ptrdiff_t>(1, std::ranges::count(processes, 0, &trace::ProcessRow::image)));
+}
+
+std::string advice_text(const analysis::Insight& advice, std::size_t width) {
+  const auto line = [&](const std::string& words) {
+    return render::wrapped(escape_control(words), 4, width);
+  };
+  return fmt::format("\n  advice: {} ({})\n", escape_control(advice.title), advice.rule) +
+         line(advice.says + ".") +
+         line(fmt::format("Could save up to {}. Try: {}.",
+                          human_ns(static_cast<double>(advice.gain_ns.value_or(0))),
+                          advice.advice));
+}
+
 }  // namespace
 
-std::string run_summary(const session::Ended& ended) {
+std::string run_summary(const session::Ended& ended, const std::optional<analysis::Insight>& advice,
+                        std::size_t width) {
   const trace::Manifest& manifest = ended.totals.manifest;
   const Overview overview = overview_of(ended.totals.summary, ended.strings);
-  const std::size_t processes = std::max<std::size_t>(1, ended.totals.processes);
+  const std::size_t processes = lives_of(ended.totals.processes);
   std::string text =
       fmt::format("fathom: {} wall time, {}, {}, {}\n",
                   human_ns(static_cast<double>(manifest.duration_ns.value_or(0))),
@@ -163,9 +182,11 @@ std::string run_summary(const session::Ended& ended) {
   text += section("function", overview.functions);
   text += section("file", overview.files);
   text += remarks(manifest);
+  if (advice) text += advice_text(*advice, width);
+  const std::string place = escape_control(shell_quote(ended.directory));
   text +=
-      fmt::format("\n  recorded in {}\n  next: fathom report {}\n", escape_control(ended.directory),
-                  escape_control(shell_quote(ended.directory)));
+      fmt::format("\n  recorded in {}\n  next: fathom {} {}{}\n", escape_control(ended.directory),
+                  advice ? "show" : "report", place, advice ? " " + advice->rule : "");
   return text;
 }
 

@@ -3,12 +3,18 @@
 // next.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
+#include "analysis/insights/insights.h"
 #include "session/run/run.h"
 
 namespace fathom::cli {
 
-[[nodiscard]] std::string run_summary(const session::Ended& ended);
+// `width`: of the terminal, for the advice; see render::Style.
+[[nodiscard]] std::string run_summary(const session::Ended& ended,
+                                      const std::optional<analysis::Insight>& advice,
+                                      std::size_t width);
 
 }  // namespace fathom::cli

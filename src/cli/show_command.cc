@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/compare/repetitions.h"
@@ -74,6 +75,17 @@ Table overview_of(const std::vector<analysis::Rule>& rules,
   return table;
 }
 
+// People read the advice above its rows; programs get both as tables.
+std::string with_evidence(const std::vector<analysis::Insight>& found, Table rows,
+                          const Output& output) {
+  if (output.for_people())
+    return render::insight_text(found, output.format, output.style) +
+           render::render(rows, output.format, output.style);
+  rows.title = "Evidence";
+  const Table tables[] = {render::insight_table(found), std::move(rows)};
+  return render::render_document(tables, output.format, output.style);
+}
+
 Result<int> run(Parser& parser) {
   Arguments a;
   FATHOM_ASSIGN(const bool go_on, parse(parser, a));
@@ -95,10 +107,8 @@ Result<int> run(Parser& parser) {
   }
   FATHOM_ASSIGN(const std::vector<analysis::Insight> found,
                 analysis::find_insights(store, std::span(&*chosen, 1)));
-  FATHOM_ASSIGN(const Table rows, analysis::evidence_of(store, *chosen));
-  if (output.format == render::Format::kTable)
-    FATHOM_TRY(print(render::insight_text(found, output.format, output.style)));
-  FATHOM_TRY(print(render::render(rows, output.format, output.style)));
+  FATHOM_ASSIGN(Table rows, analysis::evidence_of(store, *chosen));
+  FATHOM_TRY(print(with_evidence(found, std::move(rows), output)));
   return 0;
 }
 

@@ -5,10 +5,22 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "render/wrap.h"
 
 namespace fathom::render {
+namespace {
+
+std::string gain_sentence(const analysis::Insight& insight, Format format) {
+  return fmt::format("Could save up to {}: {}.", human_ns(static_cast<double>(*insight.gain_ns)),
+                     sentence_text(insight.gain, format));
+}
+
+}  // namespace
+
 std::string insight_text(const std::vector<analysis::Insight>& insights, Format format,
                          const Style& style) {
+  constexpr std::size_t kIndent = 4;
+  const std::size_t width = format == Format::kTable ? style.width : kNoLimit;
   const auto line = [&](const std::string& words) { return sentence_text(words, format); };
   const auto strong = [&](const std::string& words) {
     return style.color ? "\x1b[1m" + words + "\x1b[0m" : words;
@@ -16,13 +28,11 @@ std::string insight_text(const std::vector<analysis::Insight>& insights, Format 
   std::string text;
   for (const analysis::Insight& one : insights) {
     const bool good = one.severity == analysis::Severity::kGood;
-    text += fmt::format("{} {} ({}, {})\n    {}.\n", good ? "+" : "!", strong(line(one.title)),
-                        analysis::severity_name(one.severity), one.rule, line(one.says));
-    if (one.gain_ns) {
-      text += fmt::format("    Could save up to {}: {}.\n",
-                          human_ns(static_cast<double>(*one.gain_ns)), line(one.gain));
-    }
-    if (!good) text += fmt::format("    Try: {}.\n", line(one.advice));
+    text += fmt::format("{} {} ({}, {})\n", good ? "+" : "!", strong(line(one.title)),
+                        analysis::severity_name(one.severity), one.rule);
+    text += wrapped(line(one.says) + ".", kIndent, width);
+    if (one.gain_ns) text += wrapped(gain_sentence(one, format), kIndent, width);
+    if (!good) text += wrapped("Try: " + line(one.advice) + ".", kIndent, width);
   }
   return text.empty() ? text : text + "\n";
 }

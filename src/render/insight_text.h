@@ -11,7 +11,8 @@
 
 namespace fathom::render {
 
-// A paragraph for each: what, how much could be gained and why so, what to try.
+// A paragraph for each: what, how much could be gained and why so, what to try. As wide as the
+// style says.
 std::string insight_text(const std::vector<analysis::Insight>& insights, Format format,
                          const Style& style);
 

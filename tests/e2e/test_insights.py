@@ -28,12 +28,30 @@ def test_small_reads_are_found(box: Box) -> None:
     found = {row["rule"]: row for row in json.loads(box.fathom("report", box.trace, "--format", "json"))["insights"]}
     check_true("small reads and writes are found", {"small-reads", "small-writes"} <= found.keys())
     check_true("their gain is told", found["small-reads"]["gain"] > 0)
-    rows = json.loads(box.fathom("show", box.trace, "small-reads", "--format", "json"))
+    shown = json.loads(box.fathom("show", box.trace, "small-reads", "--format", "json"))
+    check("the advice stands with its rows", ["small-reads"], [row["rule"] for row in shown["insights"]])
+    rows = shown["evidence"]
     mine = [row for row in rows if row["file"].endswith("/in.dat")]
     check("rows of the file", 1, len(mine))
     check("its small reads, and the one that finds the end", BLOCKS + 1, mine[0]["small"])
     text = box.fathom("report", box.trace).decode()
-    check_true("people read it, too", "! Many small reads (high, small-reads)" in text)
+    check_true("people read it, too", "! Many small reads (" in text)
+
+
+def test_show_has_the_advice_in_every_format(box: Box) -> None:
+    record_small_reads(box)
+    for form in ("table", "md", "csv", "json"):
+        text = box.fathom("show", box.trace, "small-reads", "--format", form).decode()
+        check_true(f"advice and evidence in {form}", "read larger blocks" in text and "in.dat" in text)
+
+
+def test_advice_fits_the_terminal(box: Box) -> None:
+    record_small_reads(box)
+    for arguments in (("report", box.trace), ("show", box.trace, "small-reads")):
+        text = box.run(box.kit.fathom, *arguments, env={"COLUMNS": "70"}).decode()
+        advice = [line for line in text[text.index("! Many small") :].splitlines() if line.startswith("    ")]
+        check_true("it takes several lines", len(advice) > 3)
+        check("lines that are too long", [], [line for line in advice if len(line) > 70 and " " in line.strip()])
 
 
 def test_advice_before_packing(box: Box) -> None:

@@ -58,8 +58,8 @@ def test_interrupted_packing(box: Box) -> None:
     recorder = box.start("taskset", "-c", 0, box.kit.fathom, "run", "-o", box.trace, "--", "sh", "-c", script)
     assert recorder.stderr is not None
     said = b""
-    while b"next: fathom report" not in said:
-        said += os.read(recorder.stderr.fileno(), 4096) or b"next: fathom report (end of file)"
+    while b"next: fathom" not in said:
+        said += os.read(recorder.stderr.fileno(), 4096) or b"next: fathom (end of file)"
     os.kill(recorder.pid, signal.SIGINT)
     said += box.finish(recorder, status=7)[1]
     check_true(f"it says so: {said!r}", b"packing was interrupted" in said)

@@ -243,7 +243,7 @@ Result<Reading> Meter::insights(const Budget& budget) {
   std::vector<Rule> asked;
   for (const Rule& rule : rules_) {
     const bool meant =
-        budget.rule.empty() ? rule.severity <= budget.severity : rule.id == budget.rule;
+        budget.rule.empty() ? rule.severity != Severity::kGood : rule.id == budget.rule;
     if (meant) asked.push_back(rule);
   }
   if (asked.empty()) {
@@ -252,8 +252,10 @@ Result<Reading> Meter::insights(const Budget& budget) {
   }
   FATHOM_ASSIGN(const std::vector<Insight> found, find_insights(store_, asked));
   std::vector<std::string> names;
-  for (const Insight& insight : found) names.push_back(insight.rule);
-  return Reading{static_cast<double>(found.size()), budget.unit, join(names, ", ")};
+  for (const Insight& insight : found) {
+    if (!budget.rule.empty() || insight.severity <= budget.severity) names.push_back(insight.rule);
+  }
+  return Reading{static_cast<double>(names.size()), budget.unit, join(names, ", ")};
 }
 
 Result<Reading> Meter::query(const Budget& budget) {

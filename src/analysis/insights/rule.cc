@@ -67,10 +67,28 @@ Status check_keys(const Header& header, const std::string& where) {
       return bad_rule(where, "there is no '-- " + std::string(key) + ":'");
   }
   for (const auto& [key, text] : header) {
-    if (key != "gain" && std::ranges::find(kNeeded, key) == std::end(kNeeded))
+    if (key != "gain" && key != "of" && std::ranges::find(kNeeded, key) == std::end(kNeeded))
       return bad_rule(where, "unknown key '" + escape_control(key) + "'");
   }
   return {};
+}
+
+// "read 1000, processes 2"
+Result<std::vector<RuleNeed>> read_needs(std::string_view text, const std::string& where) {
+  std::vector<RuleNeed> needs;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string_view words = trim(part);
+    if (words.empty()) continue;
+    const std::size_t blank = words.find(' ');
+    RuleNeed need{.of = std::string(words.substr(0, blank))};
+    if (blank != std::string_view::npos) {
+      const Result<std::int64_t> least = parse_int(trim(words.substr(blank)));
+      if (!least) return bad_rule(where, "'" + escape_control(words) + "' is not 'layer number'");
+      need.least = *least;
+    }
+    needs.push_back(std::move(need));
+  }
+  return needs;
 }
 
 std::string without_semicolon(std::string_view sql) {
@@ -123,6 +141,7 @@ Result<Rule> parse_rule(std::string_view text, const std::string& where) {
   if (severity == std::end(kSeverities))
     return bad_rule(where, "the severity is high, medium, low or good");
   rule.severity = static_cast<Severity>(severity - std::begin(kSeverities));
+  FATHOM_ASSIGN(rule.needs, read_needs(header["of"], where));
   rule.title = header["title"];
   rule.says = header["says"];
   rule.gain = header["gain"];

@@ -5,9 +5,10 @@
 //
 //   -- id: small-reads
 //   -- severity: high                  (high, medium, low or good)
+//   -- of: read 1000                   (optional) asked where so many calls are of these layers or
+//                                      categories, or so many `processes` ran; the number may lack
 //   -- title: Many small reads
-//   -- says: {calls:count read} of {each:bytes} took {time:ns}, {share:percent} of the threads'
-//   time
+//   -- says: {calls:count read} of {each:bytes} took {time:ns}, {share:percent} of the run
 //   -- gain: the time that they take beyond what as many bytes take in large reads
 //   -- try: read larger blocks, or many at once
 //   --   (a line that begins with more blanks goes on)
@@ -17,8 +18,9 @@
 //
 // {column:form} stands for a column of the row, shown as count, bytes, ns, percent or text; `count
 // NOUN` adds the noun, in the plural unless the count is 1: {files:count file}. The
-// column `gain` is the time that could be saved, in ns, of the run's wall time or of threads' time
-// as the rule's words say; NULL or absent where it cannot be told.
+// column `gain` is the time of the run that could be saved, in ns. A rule fires only where that is
+// a hundredth of the run, and its severity follows: high from a tenth on, medium from 3 %, else
+// low. Where the column is NULL or absent, the severity is the one that the rule names.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +35,23 @@ namespace fathom::analysis {
 
 enum class Severity : std::uint8_t { kHigh, kMedium, kLow, kGood };  // in the order of reports
 
+// What a recording must have for a rule to be asked.
+struct RuleNeed {
+  std::string of;  // a layer or category of calls, or "processes"
+  std::int64_t least = 0;
+};
+
 struct Rule {
   std::string id;
   Severity severity = Severity::kMedium;
+  std::vector<RuleNeed> needs;  // all of them
   std::string title;
   std::string says;
   std::string gain;  // how the gain was computed; "" where the rule has none
   std::string advice;
   std::string query;
   std::string evidence;
+  bool own = false;  // part of the program
 };
 
 [[nodiscard]] std::string_view severity_name(Severity severity);

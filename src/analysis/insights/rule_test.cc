@@ -43,6 +43,20 @@ TEST(Rule, NamesKindsOfLayers) {
   EXPECT_EQ(rule->evidence, "SELECT ('app', 'python', 'stdio', 'posix')");
 }
 
+TEST(Rule, SaysWhatARecordingMustHave) {
+  const Result<Rule> plain = parse_rule(kSound, "here");
+  EXPECT_TRUE(plain->needs.empty());
+  const Result<Rule> rule = parse_rule(
+      without(kSound, "-- title:", "-- of: read 1000, processes 2,stdio\n-- title:"), "here");
+  ASSERT_TRUE(rule) << rule.error().message;
+  ASSERT_EQ(rule->needs.size(), 3U);
+  EXPECT_EQ(rule->needs[0].of, "read");
+  EXPECT_EQ(rule->needs[0].least, 1000);
+  EXPECT_EQ(rule->needs[1].of, "processes");
+  EXPECT_EQ(rule->needs[2].of, "stdio");
+  EXPECT_EQ(rule->needs[2].least, 0);
+}
+
 TEST(Rule, SaysWhatIsWrongWithIt) {
   const struct {
     std::string text, what;
@@ -51,6 +65,7 @@ TEST(Rule, SaysWhatIsWrongWithIt) {
       {without(kSound, "-- try: less\n"), "there is no '-- try:'"},
       {without(kSound, "-- try:", "-- tip:"), "there is no '-- try:'"},
       {without(kSound, "-- gain:", "-- loss:"), "unknown key 'loss'"},
+      {without(kSound, "-- title:", "-- of: read many\n-- title:"), "is not 'layer number'"},
       {without(kSound, "low", "grave"), "the severity is high, medium, low or good"},
       {without(kSound, "a-rule", "A rule"), "an id is made of"},
       {without(kSound, "-- title: A title\n", "-- title\n"), "is not 'key: text'"},

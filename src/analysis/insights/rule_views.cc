@@ -12,17 +12,54 @@
 namespace fathom::analysis {
 namespace {
 
-// Pipes, sockets, terminals and what the kernel makes up are no files that advice is about. Of
-// random jumps half go forward: each jump back takes one of these with it. What a copy wrote has no
-// calls of its own in the sums; for its file each was a write.
+// What the program works on, as against what it is made of: no pipes, sockets and terminals,
+// nothing that the kernel makes up, no libraries and no modules that an interpreter loads.
+constexpr char kDataCalls[] = R"(
+  CREATE OR REPLACE VIEW data_calls AS
+  SELECT * FROM summary WHERE layer IN @io AND file LIKE '/%' AND NOT regexp_matches(file,
+    '^/(proc|sys|dev)/|^/((usr|usr/local|opt/[^/]+)/)?lib(32|64|x32|exec)?/|^/etc/ld[.]so|'
+    '/(site-packages|dist-packages|node_modules|__pycache__|locale|zoneinfo)/|/lib/python[0-9.]+/|'
+    '[.]so([.][0-9]+)*$|[.](py|pyc|pyo|pyd|pth|rb|pl|pm|lua|jar|class|mo)$'))";
+
+// Fathom knows the positions of what has any: read() and write() without are of a named pipe. Other
+// tools' traces have none. Of random jumps
+// half go forward: each jump back takes one of these with it. What a copy wrote has no calls of its
+// own in the sums; for its file each was a write. A typical call takes no longer than the bucket of
+// the median: what a disk took now and then is no cost of a call. Where others took the CPUs, it
+// is.
 constexpr char kIo[] = R"(
   CREATE OR REPLACE VIEW io AS
   SELECT * REPLACE (CAST(CASE calls WHEN 0 THEN coalesce(list_sum(sizes), 0) ELSE calls END
                          AS BIGINT) AS calls), category AS direction, CAST(list_sum(sizes[1:16]) AS BIGINT) AS small,
          positioned - consecutive - forward AS backward, backward + least(backward, forward) AS random,
-         positioned - random AS ordered FROM summary
-  WHERE layer IN @io AND category IN ('read', 'write') AND file LIKE '/%'
-    AND NOT starts_with(file, '/proc/') AND NOT starts_with(file, '/sys/') AND NOT starts_with(file, '/dev/'))";
+         positioned - random AS ordered,
+         least(self / greatest(calls, 1), CASE WHEN (SELECT crowded FROM machine) THEN NULL ELSE pow(2, 1 + len(
+           [b FOR b IN range(1, len(hist) + 1) IF 2 * list_sum(hist[1:b]) < list_sum(hist)])) END) AS typical
+  FROM data_calls
+  WHERE category IN ('read', 'write') AND (layer <> 'posix' OR positioned > 0
+        OR name NOT IN ('read', 'write', 'readv', 'writev')
+        OR EXISTS (FROM run WHERE ends_with(key, 'origin') AND value = 'import')))";
+
+// Short runs have two or three samples. Without any, nobody knows.
+constexpr char kMachine[] = R"(
+  CREATE OR REPLACE VIEW machine AS
+  SELECT avg(value) AS busy, coalesce(avg(value) >= 90, false) AS crowded FROM counters
+  WHERE layer = 'resource' AND name = 'cpu_busy')";
+
+// The layer with most of the time tells for all: calls of stdio have those of posix inside. Several
+// recordings may have covered the same time: of a span counts what lies behind those before it.
+constexpr char kPace[] = R"(
+  CREATE OR REPLACE VIEW pace AS
+  WITH spans AS (
+    SELECT layer, ts, dur, covered, max(ts + dur) OVER (
+             PARTITION BY layer ORDER BY ts, dur ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+    FROM coverage WHERE layer IN @io AND dur > 0),
+  walls AS (
+    SELECT layer, sum(covered * (greatest(ts + dur - greatest(ts, coalesce(before, ts)), 0) / dur)) AS wall
+    FROM spans GROUP BY layer),
+  times AS (SELECT layer, sum(dur) AS dur FROM summary WHERE layer IN @io GROUP BY layer)
+  SELECT greatest(coalesce(arg_max(t.dur / w.wall, t.dur), 1), 1) AS at_once
+  FROM times t JOIN walls w USING (layer) WHERE w.wall > 0)";
 
 constexpr char kTotals[] = R"(
   WITH runs AS (SELECT CAST({wall} AS BIGINT) AS wall),
@@ -65,8 +102,10 @@ std::string totals_sql(std::optional<std::int64_t> wall, std::int64_t begin) {
 
 Status create_rule_views(sql::Connection& connection, std::optional<std::int64_t> wall) {
   FATHOM_TRY(connection.execute("CREATE OR REPLACE VIEW totals AS" + totals_sql(wall, 0)));
-  static const std::string kText = layer_sql(kIo);
-  return connection.execute(kText);
+  static const std::string kTexts[] = {layer_sql(kDataCalls), kMachine, layer_sql(kIo),
+                                       layer_sql(kPace)};
+  for (const std::string& text : kTexts) FATHOM_TRY(connection.execute(text));
+  return {};
 }
 
 }  // namespace fathom::analysis

@@ -2,9 +2,15 @@
 // Views that rules (and anybody's SQL) start from:
 //   totals   one row: wall, thread_time (the lives of all threads), in_calls, threads, processes,
 //            events, and begin (0 where all of the run is looked at)
-//   io       the summary's rows of reads and writes of real files by stdio and posix, with
-//            `direction` read or write, `small` calls of less than 64 KiB, and `random` ones that
-//            neither go on where the one before ended nor farther forward
+//   data_calls  the summary's rows of stdio and posix on files that the program works on: no
+//            libraries, no modules of interpreters, nothing in /proc, /sys and /dev
+//   io       those of them that read and write, with `direction` read or write, `small` calls of
+//            less than 64 KiB, `random` ones that neither go on where the one before ended nor
+//            farther forward, and `typical`, the ns of a call without the few slow ones
+//   machine  one row: busy, the percentage of its CPUs that were in use, whoever used them, and
+//            crowded, which is true from 90 % on
+//   pace     one row: at_once, how many threads were in calls of these layers at once on average.
+//            Time of threads divided by it is time of the run.
 #pragma once
 
 #include <cstdint>

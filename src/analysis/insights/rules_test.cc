@@ -14,58 +14,25 @@
 namespace fathom::analysis {
 namespace {
 
+using testing::at;
+using testing::backwards;
+using testing::by;
 using testing::Calls;
 using testing::kMiB;
 using testing::kMicrosecond;
 using testing::kMillisecond;
 using testing::kSecond;
+using testing::named;
+using testing::of;
+using testing::reads;
 using testing::Scene;
+using testing::writes;
 
 struct Case {
   std::string rule;
   Scene fires;
   Scene near_miss;
 };
-
-Calls reads(std::int64_t count, std::int64_t bytes, std::int64_t dur) {
-  return {.count = count, .dur = dur, .bytes = bytes, .offset = 0};
-}
-
-Calls writes(std::int64_t count, std::int64_t bytes, std::int64_t dur) {
-  return {.name = "write",
-          .category = "write",
-          .file = "/data/out",
-          .count = count,
-          .dur = dur,
-          .bytes = bytes,
-          .offset = 0};
-}
-
-Calls of(Calls calls, const std::function<void(Calls&)>& change) {
-  change(calls);
-  return calls;
-}
-
-Calls by(Calls calls, std::int32_t pid) {
-  calls.pid = pid;
-  return calls;
-}
-
-Calls backwards(Calls calls) {
-  calls.offset = calls.count * calls.bytes;
-  calls.step = -calls.bytes;
-  return calls;
-}
-
-Calls at(Calls calls, const std::string& file) {
-  calls.file = file;
-  return calls;
-}
-
-Calls named(const std::string& layer, const std::string& name, const std::string& category,
-            std::int64_t count, std::int64_t dur) {
-  return {.layer = layer, .name = name, .category = category, .count = count, .dur = dur};
-}
 
 // The same file read from its start again and again.
 Scene over_and_over(const Calls& calls, int times) {
@@ -143,8 +110,30 @@ Scene ranks(std::int64_t slow) {
   return scene;
 }
 
-Scene cpu(Scene scene, double seconds) {
-  return scene.counter("cpu_user", 10, 0, 0).counter("cpu_user", 10, 2 * kSecond, seconds);
+// What the program used of a CPU, and how busy the machine was.
+Scene cpu(Scene scene, double seconds, double busy) {
+  return scene.counter("cpu_user", 10, 0, 0)
+      .counter("cpu_user", 10, 2 * kSecond, seconds)
+      .counter("cpu_busy", 10, kSecond, busy);
+}
+
+Scene looked_up(int files, int times) {
+  Scene scene;
+  for (int i = 0; i < files; ++i)
+    scene.calls(at(named("posix", "stat", "metadata", times, 20 * kMicrosecond),
+                   "/data/part" + std::to_string(i)));
+  return scene;
+}
+
+Scene locks(std::int64_t each) {
+  Scene scene;
+  for (const std::int32_t pid : {10, 11})
+    scene.calls(by(named("posix", "flock", "lock", 100, each), pid));
+  return scene;
+}
+
+Scene runqueue(std::int64_t time) {
+  return Scene().calls(named("sched", "runqueue", "wait", 100, time / 100));
 }
 
 Scene slow_ones(std::int64_t slow) {
@@ -195,14 +184,14 @@ Calls stdio(Calls calls) {
 
 Scene shared_part(std::int64_t first, std::int64_t second) {
   return Scene()
-      .calls(by(reads(first, kMiB, kMicrosecond), 10))
-      .calls(by(reads(second, kMiB, kMicrosecond), 11));
+      .calls(by(reads(first, kMiB, 2 * kMillisecond), 10))
+      .calls(by(reads(second, kMiB, 2 * kMillisecond), 11));
 }
 
 Scene shared_out(std::int64_t first, std::int64_t second) {
   return Scene()
-      .calls(by(writes(first, kMiB, kMicrosecond), 10))
-      .calls(by(writes(second, kMiB, kMicrosecond), 11));
+      .calls(by(writes(first, kMiB, 2 * kMillisecond), 10))
+      .calls(by(writes(second, kMiB, 2 * kMillisecond), 11));
 }
 
 std::vector<Case> cases_of_access() {
@@ -211,18 +200,18 @@ std::vector<Case> cases_of_access() {
        Scene().calls(reads(900, 4096, 50 * kMicrosecond))},
       {"small-writes", Scene().calls(writes(2000, 4096, 50 * kMicrosecond)),
        Scene().calls(writes(2000, kMiB / 8, 50 * kMicrosecond))},
-      {"stdio-bytes", Scene().calls(stdio(reads(32, kMiB, kMillisecond))),
-       Scene().calls(stdio(reads(8, kMiB, kMillisecond)))},
+      {"stdio-bytes", Scene().calls(stdio(reads(400'000, 256, kMicrosecond))),
+       Scene().calls(stdio(reads(100, kMiB, kMillisecond)))},
       {"random-reads", Scene().calls(backwards(reads(2000, 4096, 50 * kMicrosecond))),
-       Scene().calls(reads(2000, 4096, 50 * kMicrosecond))},
+       Scene().calls(backwards(reads(20000, 4096, 6 * kMicrosecond)))},
       {"random-writes", Scene().calls(backwards(writes(2000, 4096, 50 * kMicrosecond))),
        Scene().calls(writes(2000, 4096, 50 * kMicrosecond))},
       {"sequential-reads", Scene().calls(reads(2000, 4096, kMicrosecond)),
        Scene().calls(backwards(reads(2000, 4096, kMicrosecond)))},
       {"sequential-writes", Scene().calls(writes(2000, 4096, kMicrosecond)),
        Scene().calls(backwards(writes(2000, 4096, kMicrosecond)))},
-      {"misaligned-offsets", Scene().calls(reads(2000, 1000, 50 * kMicrosecond)),
-       Scene().calls(reads(2000, 4096, 50 * kMicrosecond))},
+      {"misaligned-offsets", Scene().calls(reads(2000, 5000, 50 * kMicrosecond)),
+       Scene().calls(reads(2000, 1000, 50 * kMicrosecond))},
       {"direct-io-refused", refused(20), refused(9)},
       {"read-again", over_and_over(reads(100, 65536, 100 * kMicrosecond), 4),
        over_and_over(reads(100, 65536, 100 * kMicrosecond), 1)},
@@ -273,17 +262,20 @@ std::vector<Case> cases_across_layers() {
            .calls(at(by(reads(20, kMiB, 5 * kMillisecond), 11), "/data/b"))},
       {"failed-opens", failing(2000), failing(500)},
       {"open-close-churn", opened_again(10, 200), opened_again(200, 9)},
-      {"many-small-files", many_files(1200, 4096), many_files(1200, kMiB)},
+      {"many-small-files", many_files(1600, 4096), many_files(1200, kMiB)},
+      {"repeated-stat", looked_up(10, 200), looked_up(200, 9)},
+      {"lock-waits", locks(100 * kMillisecond / 100), locks(kMicrosecond)},
+      {"waits-for-cpu", runqueue(200 * kMillisecond), runqueue(50 * kMillisecond)},
       {"seek-before-each-call", seeks(2000), seeks(900)},
       {"io-bound", Scene().calls(reads(100, kMiB, 6 * kMillisecond)),
-       Scene().calls(reads(100, kMiB, 4 * kMillisecond))},
+       Scene().calls(reads(100, kMiB, 3 * kMillisecond))},
       {"slow-outliers", slow_ones(100 * kMillisecond), slow_ones(kMillisecond)},
       {"checkpoint-stalls", checkpoints(2 * kSecond), checkpoints(0)},
       {"memory-growth", growing(5e6), growing(1e5)},
       {"slow-rank", ranks(900 * kMillisecond), ranks(520 * kMillisecond)},
       {"computing-waits-for-reads",
-       cpu(Scene(2 * kSecond).calls(reads(2000, 4096, 500 * kMicrosecond)), 0.5),
-       cpu(Scene(2 * kSecond).calls(reads(2000, 4096, 500 * kMicrosecond)), 1.9)},
+       cpu(Scene(2 * kSecond).calls(reads(2000, 4096, 500 * kMicrosecond)), 0.5, 30),
+       cpu(Scene(2 * kSecond).calls(reads(2000, 4096, 500 * kMicrosecond)), 0.5, 95)},
       {"training-waits-for-data", training(8 * kMillisecond), training(3 * kMillisecond)},
       {"process-storm", short_processes(300), short_processes(100)},
       {"flush-each-line", flushes(1500), flushes(500)},

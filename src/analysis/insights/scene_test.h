@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,6 +34,47 @@ struct Calls {
   std::string error = "ENOENT";
   std::int32_t pid = 10;
 };
+
+// Calls of the most usual kinds, and changes of them.
+inline Calls reads(std::int64_t count, std::int64_t bytes, std::int64_t dur) {
+  return {.count = count, .dur = dur, .bytes = bytes, .offset = 0};
+}
+
+inline Calls writes(std::int64_t count, std::int64_t bytes, std::int64_t dur) {
+  return {.name = "write",
+          .category = "write",
+          .file = "/data/out",
+          .count = count,
+          .dur = dur,
+          .bytes = bytes,
+          .offset = 0};
+}
+
+inline Calls of(Calls calls, const std::function<void(Calls&)>& change) {
+  change(calls);
+  return calls;
+}
+
+inline Calls by(Calls calls, std::int32_t pid) {
+  calls.pid = pid;
+  return calls;
+}
+
+inline Calls backwards(Calls calls) {
+  calls.offset = calls.count * calls.bytes;
+  calls.step = -calls.bytes;
+  return calls;
+}
+
+inline Calls at(Calls calls, const std::string& file) {
+  calls.file = file;
+  return calls;
+}
+
+inline Calls named(const std::string& layer, const std::string& name, const std::string& category,
+                   std::int64_t count, std::int64_t dur) {
+  return {.layer = layer, .name = name, .category = category, .count = count, .dur = dur};
+}
 
 class Scene {
  public:

@@ -76,6 +76,19 @@ void add_counts(const Decoder::Sums& sums, Manifest& manifest) {
   for (const Loss& loss : sums.losses) manifest.add_loss(loss);
 }
 
+// Counters of a log, whose texts are codes of another pool.
+void add_counters(const CounterBatch& counters, const Strings& from, Strings& to,
+                  CounterBatch& sum) {
+  const auto code = [&](std::uint32_t old) { return to.code_or_null(from.view(old)); };
+  for (CounterRow row : counters.rows) {
+    row.layer = code(row.layer);
+    row.name = code(row.name);
+    row.unit = code(row.unit);
+    row.host = code(row.host);
+    sum.rows.push_back(row);
+  }
+}
+
 }  // namespace
 
 Result<Totals> Packer::State::sum_up() {
@@ -86,14 +99,23 @@ Result<Totals> Packer::State::sum_up() {
   tick();
   settle_facts(result.owners_alive || result.owners_unknown);
   settle_state(result, "", trouble);
-  Totals totals{manifest, summary_, 0};
-  totals.events = static_cast<std::int64_t>(progress().events);
+  Totals totals{.manifest = manifest,
+                .summary = summary_,
+                .timeline = timeline_,
+                .coverage = coverage_,
+                .counters = {},
+                .processes = {},
+                .threads = {},
+                .events = static_cast<std::int64_t>(progress().events)};
   const std::string carried = decoder_.carry();  // packing goes on from here
   for (const std::uint64_t n : complete_logs()) {
     if (is_packed(n)) continue;
     Rows rows;
     FATHOM_TRY(read_log(n, rows));
     totals.summary.add(rows.sums.summary, log_strings_, strings);
+    totals.timeline.add(rows.sums.timeline, log_strings_, strings);
+    totals.coverage.add(rows.sums.coverage, log_strings_, strings);
+    if (!last_packed_) add_counters(rows.host.counters, log_strings_, strings, totals.counters);
     for (const SummaryRow& row : rows.sums.summary.rows())
       totals.waiting += static_cast<std::uint64_t>(row.calls);
     add_counts(rows.sums, totals.manifest);
@@ -105,8 +127,9 @@ Result<Totals> Packer::State::sum_up() {
     take_reasons(decoder_.definitions(), *process, totals.manifest);
   add_losses_of_spool(totals.manifest);
   tell_of_others(totals.summary, totals.manifest);
-  const std::vector<ProcessRow> processes = all_processes();
-  totals.processes = static_cast<std::size_t>(std::ranges::count(processes, 0, &ProcessRow::image));
+  totals.processes = all_processes();
+  totals.threads =
+      thread_rows(decoder_.definitions(), clock, known_exits(manifest), manifest.host.hostname);
   totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;
 }

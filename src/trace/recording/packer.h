@@ -43,14 +43,18 @@ struct PackProgress {
 // spool.
 using GoOn = std::function<bool(std::uint64_t log)>;
 
-// All that was recorded, packed or not.
+// All that was recorded, packed or not. Codes are those of the packer's strings().
 struct Totals {
-  Manifest manifest;              // with layers' events and losses of all
-  SummaryTable summary;           // the codes are those of the packer's strings()
+  Manifest manifest;  // with layers' events and losses of all
+  SummaryTable summary;
+  Timeline timeline;
+  LayerCoverage coverage;
+  CounterBatch counters;  // of what is not packed; none where some are packed
+  std::vector<ProcessRow> processes;
+  std::vector<ThreadRow> threads;
   std::uint64_t waiting = 0;      // events that are not packed yet
   std::int64_t events = 0;        // rows, without calls that were only added up
   bool program_attached = false;  // the program that was run told of itself
-  std::size_t processes = 0;      // lives, not pids: a number may be given away again
 };
 
 struct FinishResult {

@@ -1,5 +1,6 @@
 -- id: checkpoint-stalls
 -- severity: high
+-- of: write
 -- title: The program stops while it writes checkpoints
 -- says: the program did little but write for {time:ns} ({share:percent} of the run), at {rate:bytes} per second, in {times:count burst}
 -- gain: that time, if checkpoints were written while the program computes

@@ -1,5 +1,6 @@
 -- id: training-waits-for-data
 -- severity: high
+-- of: app
 -- title: Training waits for data
 -- says: {waits:count wait} for the DataLoader took {time:ns}, {share:percent} of the training time
 -- gain: the waits of the process that waited longest, if its data were always ready

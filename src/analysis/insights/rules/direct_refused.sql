@@ -1,5 +1,6 @@
 -- id: direct-io-refused
 -- severity: medium
+-- of: posix 10
 -- title: Direct I/O fails because it is not aligned
 -- says: {calls:count} reads and writes failed with EINVAL, most of them on {file:text}: O_DIRECT needs an aligned buffer, offset and length
 -- try: allocate buffers with posix_memalign (512 bytes or the block size) and use lengths that are multiples of it

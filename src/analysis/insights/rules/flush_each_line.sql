@@ -1,5 +1,6 @@
 -- id: flush-each-line
 -- severity: low
+-- of: stdio 1000, sync 1000
 -- title: Output is flushed after nearly every write
 -- says: {flushes:count fflush call} for {writes:count stdio write} took {time:ns}
 -- gain: the time of the flushes
@@ -8,8 +9,8 @@ WITH sums AS (
   SELECT sum(calls) FILTER (name = 'fflush') AS flushes, sum(self) FILTER (name = 'fflush') AS time,
          sum(calls) FILTER (category = 'write') AS writes, arg_max(file, self) FILTER (name = 'fflush') AS worst
   FROM summary WHERE layer = 'stdio')
-SELECT CAST(flushes AS BIGINT) AS flushes, CAST(writes AS BIGINT) AS writes, CAST(time AS BIGINT) AS time, worst, CAST(time AS BIGINT) AS gain FROM sums, totals t
-WHERE flushes >= 1000 AND flushes > 0.5 * writes AND time > 0.01 * t.thread_time
+SELECT CAST(flushes AS BIGINT) AS flushes, CAST(writes AS BIGINT) AS writes, CAST(time AS BIGINT) AS time, worst, CAST(time / p.at_once AS BIGINT) AS gain FROM sums, pace p
+WHERE flushes >= 1000 AND flushes > 0.5 * writes
 -- evidence:
 SELECT file, name, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(self) AS BIGINT) AS self FROM summary WHERE layer = 'stdio'
 GROUP BY ALL ORDER BY self DESC LIMIT 50

@@ -1,5 +1,6 @@
 -- id: gpu-memory-churn
 -- severity: medium
+-- of: cuda 1000
 -- title: GPU memory is allocated and freed in a loop
 -- says: {calls:count} allocations and frees in the CUDA driver took {time:ns}, and each free waits for the GPU
 -- gain: the time of these calls

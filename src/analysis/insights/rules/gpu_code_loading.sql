@@ -1,5 +1,6 @@
 -- id: gpu-code-loading
 -- severity: medium
+-- of: cuda
 -- title: Loading GPU code takes long
 -- says: loading modules and libraries took {time:ns} in {calls:count call}, {share:percent} of the run
 -- gain: nine tenths of it, if code were loaded on first use and compiled code were cached

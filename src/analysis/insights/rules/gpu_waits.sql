@@ -1,5 +1,6 @@
 -- id: waits-for-gpu
 -- severity: medium
+-- of: cuda 200
 -- title: The host often waits for the GPU
 -- says: {waits:count wait} for the GPU took {time:ns}, one for every {launches:count launch}
 -- try: let launches run ahead: read results (.item(), .cpu(), printing a loss) every few steps, copy with non_blocking=True and pinned memory, and wait for an event instead of the whole device

@@ -1,19 +1,22 @@
 -- id: many-small-files
 -- severity: medium
+-- of: open 1000, read
 -- title: Many small files
 -- says: the program opened and read {files:count file} of {each:bytes} on average; opening and closing them took {opening:ns}, reading them {reading:ns}
--- gain: the time of opening and closing
+-- gain: the time of opening, closing and reading, without the copying of the bytes
 -- try: pack samples into larger files (tar shards, HDF5, Parquet, TFRecord)
 WITH per_file AS (
   SELECT file, sum(bytes) FILTER (category = 'read') AS bytes, sum(self) FILTER (category = 'read') AS reading,
          sum(self) FILTER (category IN ('open', 'close')) AS opening, bool_or(category = 'open' AND calls > errors) AS opened
-  FROM summary WHERE layer IN @io AND file LIKE '/%' GROUP BY file),
+  FROM data_calls GROUP BY file),
 sums AS (
-  SELECT count(*) AS files, avg(bytes) AS each, sum(reading) AS reading, sum(opening) AS opening FROM per_file
-  WHERE opened AND bytes > 0 AND bytes < 262144)
-SELECT s.files AS files, s.each AS each, CAST(s.reading AS BIGINT) AS reading, CAST(s.opening AS BIGINT) AS opening, CAST(s.opening AS BIGINT) AS gain
-FROM sums s, totals t WHERE s.files >= 1000 AND s.opening > 0.02 * t.thread_time
+  SELECT count(*) AS files, avg(bytes) AS each, sum(reading) AS reading, sum(opening) AS opening,
+         sum(opening + greatest(reading - bytes / 8, 0)) AS gain
+  FROM per_file WHERE opened AND bytes > 0 AND bytes < 262144)
+SELECT s.files AS files, s.each AS each, CAST(s.reading AS BIGINT) AS reading, CAST(s.opening AS BIGINT) AS opening,
+       CAST(s.gain / p.at_once AS BIGINT) AS gain
+FROM sums s, pace p WHERE s.files >= 1000
 -- evidence:
 SELECT regexp_replace(file, '/[^/]*$', '') AS directory, count(DISTINCT file) AS files, CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS bytes,
-       CAST(sum(self) FILTER (category IN ('open', 'close')) AS BIGINT) AS opening FROM summary
-WHERE layer IN @io AND file LIKE '/%' GROUP BY ALL ORDER BY files DESC LIMIT 50
+       CAST(sum(self) FILTER (category IN ('open', 'close')) AS BIGINT) AS opening FROM data_calls
+GROUP BY ALL ORDER BY files DESC LIMIT 50

@@ -1,13 +1,15 @@
 -- id: misaligned-offsets
 -- severity: low
+-- of: posix 1000
 -- title: Accesses are not aligned to 4 KiB
--- says: {share:percent} of {calls:count} reads and writes began inside a 4 KiB page of the file, so neighbouring accesses touch that page twice
+-- says: {share:percent} of {calls:count} reads and writes of {each:bytes} on average began inside a 4 KiB page of the file, so neighbouring accesses touch that page twice
+-- gain: one page of each of these calls
 -- try: begin blocks at multiples of 4096, and of the stripe size on a parallel file system; worst file: {worst:text}
 WITH sums AS (
-  SELECT sum(positioned) AS calls, sum(misaligned) AS off, sum(self) AS time,
-         arg_max(file, misaligned) AS worst FROM io WHERE layer = 'posix')
-SELECT CAST(calls AS BIGINT) AS calls, 100 * off / calls AS share, worst FROM sums, totals t
-WHERE calls >= 1000 AND off > 0.1 * calls AND time > 0.05 * t.thread_time
+  SELECT sum(positioned) AS calls, sum(misaligned) AS off, sum(bytes) AS bytes, sum(self * misaligned / calls / (bytes / calls / 4096 + 1)) AS gain,
+         arg_max(file, misaligned) AS worst FROM io WHERE layer = 'posix' AND calls > 0 AND bytes >= 4096 * calls)
+SELECT CAST(s.calls AS BIGINT) AS calls, 100 * s.off / s.calls AS share, s.bytes / s.calls AS each, s.worst AS worst, CAST(s.gain / p.at_once AS BIGINT) AS gain
+FROM sums s, pace p WHERE s.calls >= 1000 AND s.off > 0.1 * s.calls
 -- evidence:
 SELECT file, direction, name, positioned, misaligned, self FROM io WHERE layer = 'posix' AND misaligned > 0
 ORDER BY misaligned DESC LIMIT 50

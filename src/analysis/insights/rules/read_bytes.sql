@@ -1,5 +1,6 @@
 -- id: more-bytes-read
 -- severity: good
+-- of: read
 -- title: Mostly reads, by bytes
 -- says: {share:percent} of the {bytes:bytes} moved were reads
 -- try: look at reads first

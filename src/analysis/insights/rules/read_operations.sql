@@ -1,5 +1,6 @@
 -- id: more-reads-than-writes
 -- severity: good
+-- of: read
 -- title: Mostly reads, by calls
 -- says: {share:percent} of {calls:count data call} were reads
 -- try: look at reads first

@@ -1,5 +1,6 @@
 -- id: read-again
 -- severity: high
+-- of: read
 -- title: The same bytes are read again
 -- says: the program read {files:count file} {times:text} times over: the same process had read {again:bytes} of {bytes:bytes} before
 -- gain: the share of those files' read time spent on bytes read before
@@ -12,8 +13,8 @@ sums AS (
          sum(time * (bytes - extent) / bytes) AS time, arg_max(file, bytes - extent) AS worst
   FROM per_file WHERE bytes >= 1.5 * extent)
 SELECT s.files AS files, printf('%.1f', s.bytes / s.extent) AS times, CAST(s.again AS BIGINT) AS again, CAST(s.bytes AS BIGINT) AS bytes,
-       s.worst AS worst, CAST(s.time AS BIGINT) AS gain
-FROM sums s, totals t WHERE s.again >= 1048576 AND s.time > 0.02 * t.thread_time
+       s.worst AS worst, CAST(s.time / p.at_once AS BIGINT) AS gain
+FROM sums s, pace p WHERE s.again >= 1048576
 -- evidence:
 SELECT file, pid, CAST(sum(bytes) AS BIGINT) AS bytes, max(extent) AS extent, sum(bytes) / max(extent) AS times, CAST(sum(self) AS BIGINT) AS self
 FROM io WHERE direction = 'read' AND extent > 0 GROUP BY file, pid HAVING sum(bytes) >= 1.5 * max(extent)

@@ -1,5 +1,6 @@
 -- id: written-again
 -- severity: medium
+-- of: write
 -- title: The same bytes are written again
 -- says: the program wrote {files:count file} {times:text} times over: {again:bytes} of {bytes:bytes} overwrote what the same process had written
 -- gain: the share of those files' write time spent on bytes written before
@@ -12,8 +13,8 @@ sums AS (
          sum(time * (bytes - extent) / bytes) AS time, arg_max(file, bytes - extent) AS worst
   FROM per_file WHERE bytes >= 1.5 * extent)
 SELECT s.files AS files, printf('%.1f', s.bytes / s.extent) AS times, CAST(s.again AS BIGINT) AS again, CAST(s.bytes AS BIGINT) AS bytes,
-       s.worst AS worst, CAST(s.time AS BIGINT) AS gain
-FROM sums s, totals t WHERE s.again >= 1048576 AND s.time > 0.02 * t.thread_time
+       s.worst AS worst, CAST(s.time / p.at_once AS BIGINT) AS gain
+FROM sums s, pace p WHERE s.again >= 1048576
 -- evidence:
 SELECT file, pid, CAST(sum(bytes) AS BIGINT) AS bytes, max(extent) AS extent, sum(bytes) / max(extent) AS times, CAST(sum(self) AS BIGINT) AS self
 FROM io WHERE direction = 'write' AND extent > 0 GROUP BY file, pid HAVING sum(bytes) >= 1.5 * max(extent)

@@ -1,5 +1,6 @@
 -- id: sequential-reads
 -- severity: good
+-- of: read
 -- title: Reads are sequential
 -- says: {share:percent} of {calls:count read} went forward in their files, and {next:percent} began where the last one ended: readahead helps them
 -- try: nothing; this pattern is good

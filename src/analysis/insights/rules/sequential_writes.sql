@@ -1,5 +1,6 @@
 -- id: sequential-writes
 -- severity: good
+-- of: write
 -- title: Writes are sequential
 -- says: {share:percent} of {calls:count write} went forward in their files, and {next:percent} began where the last one ended
 -- try: nothing; this pattern is good

@@ -13,11 +13,13 @@ ranked AS (
 worst AS (
   SELECT name, max(slower) AS few, max(taken) AS taken, any_value(calls) AS calls, any_value(every) AS every FROM ranked
   WHERE slower <= 0.01 * calls GROUP BY name),
+-- On a busy machine, or where threads waited for a CPU, such calls were only interrupted.
+ready AS (SELECT coalesce(sum(dur), 0) AS time FROM summary WHERE layer = 'sched' AND name = 'runqueue'),
 longest AS (SELECT name, max(dur_max) AS longest, sum(self) AS time FROM summary WHERE layer IN @io GROUP BY name)
 SELECT w.name AS name, CAST(w.few AS BIGINT) AS few, CAST(w.calls AS BIGINT) AS calls, 100 * w.taken / w.every AS share, l.longest AS longest,
-       CAST(l.time * w.taken / w.every AS BIGINT) AS gain
-FROM worst w JOIN longest l USING (name), totals t
-WHERE w.calls >= 1000 AND w.taken > 0.5 * w.every AND l.time > 0.05 * t.thread_time ORDER BY l.time * w.taken / w.every DESC LIMIT 1
+       CAST(l.time / p.at_once * w.taken / w.every * (1 - w.few / w.calls) AS BIGINT) AS gain
+FROM worst w JOIN longest l USING (name), ready r, machine m, pace p
+WHERE w.calls >= 1000 AND w.taken > 0.5 * w.every AND NOT m.crowded AND r.time < 0.5 * l.time * w.taken / w.every ORDER BY l.time * w.taken / w.every DESC LIMIT 1
 -- evidence:
 SELECT layer, name, file, calls, dur_max AS longest, self // calls AS usual, self FROM summary WHERE layer IN @io
 AND category NOT IN ('wait', 'process', 'lock') AND calls > 0 ORDER BY dur_max DESC LIMIT 50

@@ -1,5 +1,6 @@
 -- id: small-kernels
 -- severity: medium
+-- of: gpu 1000, cuda 500
 -- title: Kernels are shorter than their launches
 -- says: {kernels:count kernel} ran for {each:ns} each on a GPU, while a launch took {launch:ns} on the host: {time:ns} of launching for {work:ns} of work
 -- gain: the launches that graphs of ten kernels would save

@@ -1,5 +1,6 @@
 -- id: more-bytes-written
 -- severity: good
+-- of: write
 -- title: Mostly writes, by bytes
 -- says: {share:percent} of the {bytes:bytes} moved were writes
 -- try: look at writes first

@@ -1,5 +1,6 @@
 -- id: more-writes-than-reads
 -- severity: good
+-- of: write
 -- title: Mostly writes, by calls
 -- says: {share:percent} of {calls:count data call} were writes
 -- try: look at writes first
