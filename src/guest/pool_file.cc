@@ -44,6 +44,14 @@ bool within_addresses(size_t bytes) {
   return limit == UINT64_MAX || mapped_bytes + bytes <= limit / FATHOM_ADDRESS_SHARE;
 }
 
+constinit bool refused_by_limit = false;  // atomic
+
+bool within_limit(size_t bytes) {
+  const bool allowed = allowed_size(bytes);
+  __atomic_store_n(&refused_by_limit, !allowed, __ATOMIC_RELAXED);
+  return allowed;
+}
+
 // Books room in the run's budget.
 bool within_budget(size_t bytes) {
   if (guest.run == nullptr) return true;
@@ -82,7 +90,7 @@ void* map_new_file(int fd, size_t bytes) {
 // A file of our own; an error as the kernel tells it where it could not be opened.
 void* map_own_file(size_t bytes, uint32_t* number, long* error) {
   *error = guest.brokered ? -EACCES : 0;
-  if (guest.brokered || !allowed_size(bytes) || !within_budget(bytes)) return nullptr;
+  if (guest.brokered || !within_limit(bytes) || !within_budget(bytes)) return nullptr;
   const int fd = create_numbered(number);
   void* const at = fd >= 0 ? map_new_file(fd, bytes) : nullptr;
   if (fd >= 0) sys_close(fd);
@@ -138,6 +146,8 @@ bool allowed_size(size_t bytes) {
   if (raw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, as_long(&limit)) != 0) return true;
   return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
+
+bool limit_refused_pool() { return __atomic_load_n(&refused_by_limit, __ATOMIC_RELAXED); }
 
 uint64_t address_limit() {
   rlimit limit{};

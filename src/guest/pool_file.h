@@ -7,6 +7,7 @@
 namespace fathom::guest {
 
 bool allowed_size(size_t bytes);  // of a file, by RLIMIT_FSIZE
+bool limit_refused_pool();        // the last pool was not made for that reason
 uint64_t address_limit();         // RLIMIT_AS; UINT64_MAX: none
 void nap(long microseconds);
 

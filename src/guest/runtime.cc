@@ -12,6 +12,7 @@
 #include "guest/confinement.h"
 #include "guest/loaded.h"
 #include "guest/pool.h"
+#include "guest/pool_file.h"
 #include "guest/quiet.h"
 #include "guest/records.h"
 #include "guest/syscalls.h"
@@ -368,7 +369,9 @@ void Writer::leave(bool nested, bool ok) {
 namespace {
 
 void count_no_room(fathom_source source) {
-  count_loss(source, is_confined() ? FATHOM_LOSS_CONFINED : FATHOM_LOSS_NO_ROOM);
+  count_loss(source, is_confined()          ? FATHOM_LOSS_CONFINED
+                     : limit_refused_pool() ? FATHOM_LOSS_FILE_LIMIT
+                                            : FATHOM_LOSS_NO_ROOM);
 }
 
 }  // namespace

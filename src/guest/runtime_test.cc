@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <setjmp.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,6 +197,29 @@ TEST_F(Runtime, WhatFindsNoSegmentIsCounted) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(testing::losses(kSource, FATHOM_LOSS_NO_ROOM), before + 1);
+}
+
+TEST_F(Runtime, AFileSizeLimitHasALossOfItsOwn) {
+  const uint64_t before = testing::losses(kSource, FATHOM_LOSS_FILE_LIMIT);
+  const pid_t child = fork();
+  if (child == 0) {
+    testing::become_child();
+    mark(4005);
+    const rlimit limit{FATHOM_SEGMENT_SIZE, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(2);
+    Writer writer(kSource);
+    const Cursor mine = tls.cursor;
+    tls.cursor = {};
+    while (acquire_segment()) {
+    }
+    tls.cursor = mine;
+    const bool refused = room_for(writer, room_left() - kRecordRoom + 1, kSource) == nullptr;
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(testing::losses(kSource, FATHOM_LOSS_FILE_LIMIT), before + 1);
 }
 
 // Marks that tell who wrote them: every one is there, once, in a run of its own writer, in order.

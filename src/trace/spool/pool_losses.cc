@@ -57,6 +57,9 @@ std::string reason_text(const SourceWords& source, std::size_t reason) {
       return "no room left inside a sandbox";
     case FATHOM_LOSS_UNASKED:
       return "names and positions that could not be asked for inside a sandbox";
+    case FATHOM_LOSS_FILE_LIMIT:
+      return "the program's file size limit (ulimit -f) leaves no room for its events; "
+             "raise it to 1 MiB or more";
     default:
       return "reason " + std::to_string(reason);
   }
@@ -133,7 +136,8 @@ bool PoolLosses::any() const { return runs_ > 0 || !losses().empty(); }
 std::uint64_t PoolLosses::dropped_events() const {
   std::uint64_t dropped = 0;
   for (const auto& of_source : counts_)
-    dropped += of_source[FATHOM_LOSS_NO_ROOM] + of_source[FATHOM_LOSS_NESTED];
+    dropped += of_source[FATHOM_LOSS_NO_ROOM] + of_source[FATHOM_LOSS_NESTED] +
+               of_source[FATHOM_LOSS_FILE_LIMIT];
   return dropped;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "trace/spool/losses.h"
 #include "trace/spool/spool.h"
 
 namespace fathom::trace {
@@ -26,6 +27,19 @@ TEST(PoolLosses, CountersOfAPoolThatIsGoneComeBack) {
   EXPECT_EQ(again.losses()[1].reason, "no room left inside a sandbox");
   EXPECT_EQ(again.dropped_events(), 3U);
   EXPECT_EQ(again.runs(), 7U);
+}
+
+TEST(PoolLosses, AFileSizeLimitSaysWhatToDo) {
+  fathom_run_shared shared{};
+  shared.losses[FATHOM_SOURCE_POSIX][FATHOM_LOSS_FILE_LIMIT] = 2;
+  PoolLosses counted;
+  counted.add(shared);
+  ASSERT_EQ(counted.losses().size(), 1U);
+  EXPECT_EQ(counted.losses()[0].reason,
+            "the program's file size limit (ulimit -f) leaves no room for its events; raise it to "
+            "1 MiB or more");
+  EXPECT_TRUE(hides_events(counted.losses()[0]));
+  EXPECT_EQ(counted.dropped_events(), 2U);
 }
 
 // Versions 1 and 2 counted the first eight reasons, in the header of the pool.
