@@ -237,6 +237,19 @@ TEST(Document, TitlesAreKeysInJson) {
   EXPECT_EQ(render_document({}, Format::kJson), "{\n}\n");
 }
 
+TEST(Document, NoKeyStandsTwice) {
+  const Table once{.title = "a", .columns = {{"x"}}, .rows = {}, .note = "why"};
+  const Table numbered{.title = "a 2", .columns = {{"x"}}, .rows = {}, .note = {}};
+  const Table notes{.title = "Notes", .columns = {{"x"}}, .rows = {}, .note = {}};
+  const Table tables[] = {once, numbered, once, notes};
+  const std::string text = render_document(tables, Format::kJson);
+  for (const char* key : {"\"a\":[", "\"a_2\":[", "\"a_3\":[", "\"notes_2\":[", "\"notes\":{"}) {
+    const std::size_t at = text.find(key);
+    ASSERT_NE(at, std::string::npos) << key << " in " << text;
+    EXPECT_EQ(text.find(key, at + 1), std::string::npos) << key << " in " << text;
+  }
+}
+
 TEST(Document, TitlesStandAboveTables) {
   const Table tables[] = {{"One", {{"a"}}, {{Value(true)}}, ""}, {"Two", {{"b"}}, {}, "empty"}};
   EXPECT_EQ(render_document(tables, Format::kTable), "One\na\n────\ntrue\n\nTwo\nb\n─\nempty\n");

@@ -192,7 +192,9 @@ NOUNS = (
     "sync|host|program|region|metadata call|operation|allocation|copy|launch|kernel"
 )
 ONE = re.compile(rf"(?<![\d.,:/-])1 (?:(?:{NOUNS})s|processes|losses|flushes|directories|children|copies|launches)\b")
-MANY = re.compile(rf"(?<![\d.,:/-])(?!1 )\d[\d.,]*(?: [kMG])? (?:{NOUNS}|process|directory|child)\b(?! or| \w+s\b)")
+# Some are verbs, too: "process 17 read 3 files".
+SURE = "file|call|thread|event|rank|recording|repetition|row|function|layer|budget|host|program|process|directory|child"
+MANY = re.compile(rf"(?<![\d.,:/-])(?!1 )\d[\d.,]*(?: [kMG])? (?:{SURE})\b(?! or| \w+s\b)")
 SHARES = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?) ?%")
 
 

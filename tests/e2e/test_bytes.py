@@ -67,6 +67,12 @@ def test_where_a_copy_went(box: Box) -> None:
     check("positions", [(at,) for at in range(0, SIZE, 32 << 10)], places)
 
 
+def test_bytes_without_calls_have_no_times(box: Box) -> None:
+    record(box, "ranges")
+    asked = "SELECT DISTINCT dur_min, dur_max FROM summary WHERE calls = 0"
+    check("shortest and longest call", [(None, None)], box.rows(asked))
+
+
 def test_a_copy_into_a_wanted_path(box: Box) -> None:
     record(box, "ranges", "--paths", str(box.dir / "target"))
     asked = f"SELECT bytes_written FROM files WHERE path = '{box.dir}/target'"
@@ -78,6 +84,8 @@ def test_copies_by_system_calls(box: Box) -> None:
     for way in COPIES:
         record(box, way, "--layers", "syscall")
         expect_files(box, way)
+        part = of_files(box, table(box, "files", "--layers", "syscall"), "read", "written")
+        check(f"{way}: files of a part that has all", [["source", SIZE, 0], ["target", 0, SIZE]], part)
         if way == "send":
             sums = "SELECT CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT) FROM intervals"
             check("calls, and their bytes once", [(8, SIZE)], box.rows(sums + " WHERE name = 'sendfile'"))

@@ -146,3 +146,45 @@ def test_doctor_says_that_there_is_no_driver(box: Box) -> None:
     rows = {row["layer"]: row for row in json.loads(box.fathom("doctor", "--format", "json"))["layers"]}
     for layer in ("cuda", "gpu"):
         check(f"state of {layer}", "no driver", rows[layer]["state"])
+
+
+def test_a_prefix_that_cannot_be_preloaded_is_told(box: Box) -> None:
+    """The loader splits LD_PRELOAD at blanks: without the library there is nothing to record, and that is said."""
+    prefix = box.root / "my programs"
+    prefix.mkdir()
+    for name in ("fathom", "libfathom.so", "libduckdb.so"):
+        (prefix / name).write_bytes((box.kit.build / name).read_bytes())
+    (prefix / "fathom").chmod(0o755)
+    said = box.finish(box.start(prefix / "fathom", "run", "-o", box.trace, "--", "cat", "/etc/hostname"))[1].decode()
+    check_true(
+        f"layers and reason in {said!r}", "not recorded: app, stdio, posix" in said and "contains a space" in said
+    )
+
+
+def test_collect_leaves_layers_off_that_nobody_asked_for(box: Box) -> None:
+    box.run("cat", "/etc/hostname", env=box.unsupervised())
+    box.fathom("collect", box.trace)
+    states = {row["layer"]: row["state"] for row in box.info()["layers"]}
+    wrong = [name for name in ("syscall", "vfs", "block", "net", "user") if states[name] != "off"]
+    check("layers that are not off", [], wrong)
+
+
+def test_repetitions_in_every_command(box: Box) -> None:
+    """As `diff` has it: one run several times, of which a report shows the one in the middle."""
+    reps = box.root / "reps"
+    for number in range(3):
+        box.run(box.kit.fathom, "run", "-q", "-o", reps / str(number), "--", "sh", "-c", "cat /etc/passwd; sleep 0.05")
+    (box.dir / "budget.yaml").write_text("budgets:\n  - measure: wall\n    max: 10 s\n  - measure: calls\n    min: 1\n")
+    check_budget = ("--budget", "budget.yaml", "--format", "json")
+    each = [json.loads(box.fathom("check", reps / str(number), *check_budget)) for number in range(3)]
+    both = zip(json.loads(box.fathom("check", reps, *check_budget)), zip(*each, strict=True), strict=True)
+    for together, apart in both:
+        mean = sum(one["value"] for one in apart) / 3
+        check_true(f"mean of {apart}: {together}", abs(together["value"] - mean) < 1e-6 * mean)
+    answer = json.loads(box.fathom("report", reps, "--format", "json"))
+    first, second = (line["text"] for line in answer["words"][:2])
+    check_true(f"first sentence {first!r}", first.startswith("3 repetitions of sh -c "))
+    check_true(f"second sentence {second!r}", second.startswith("sh -c ") and " wall time, " in second)
+    shown = next(str(reps / str(number)) for number in range(3) if str(reps / str(number)) in first)
+    alone = json.loads(box.fathom("report", shown, "--format", "json"))
+    check("the rest is of the one that is named", alone["words"], answer["words"][1:])

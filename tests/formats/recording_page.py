@@ -178,6 +178,21 @@ def test_recording_of_schema_1_is_read(root: Path) -> None:
     ran(FATHOM, "report", old, "processes")
 
 
+def test_a_file_that_lacks_columns_is_named(root: Path) -> None:
+    trace = root / "lacks.fathom"
+    ran(FATHOM, "run", "-q", "-o", trace, "--", "cat", "/etc/hostname")
+    (path,) = parquet_files([trace], "events")
+    with duck.Database(BUILD / "libduckdb.so") as database:
+        new = path.with_suffix(".new")
+        database.rows(f"COPY (SELECT * EXCLUDE (program, depth) FROM '{path}') TO '{new}' (FORMAT parquet)")
+        new.rename(path)
+    info = json.loads(ran(FATHOM, "info", trace, "--format", "json"))
+    expect("state", "partial", info["state"])
+    expect("damaged files", [{"path": str(path), "reason": "lacks columns depth and program"}], info["damaged"])
+    words = [line["text"] for line in json.loads(ran(FATHOM, "report", trace, "--format", "json"))["words"]]
+    expect("words", True, f"Damaged and left out: {path} (lacks columns depth and program)." in words)
+
+
 def patterns_of(table: Table) -> List["re.Pattern[str]"]:
     """`events-N.parquet` as a pattern. Words in capital letters stand for something."""
     names = [name for row in table for name in re.findall(r"`([^`]+)`", row[0])]

@@ -139,17 +139,18 @@ Status add_words(Store& store, Report& report) {
   const std::vector<Value>& row = found.rows.at(0);
   const auto* const slow = std::get_if<bool>(&row[1].data);
   if (int_of(row[0]) < 2) return {};
+  const bool ranked = report.words.empty();  // else it was said that there are only processes
   if (slow == nullptr || !*slow) {
-    report.words.emplace_back("None was much slower than the others.");
+    report.words.push_back(
+        fmt::format("No {} was much slower than the others.", ranked ? "rank" : "process"));
     return {};
   }
   const std::int64_t most = int_of(row[3]);
   const std::int64_t median = int_of(row[4]);
-  const char* const what = report.words.empty() ? "Rank" : "Process";
   report.words.push_back(fmt::format(
-      "{} {} was busy for {}, the median is {}: the others were {} ahead of it.", what,
-      int_of(row[2]), human_ns(static_cast<double>(most)), human_ns(static_cast<double>(median)),
-      human_ns(static_cast<double>(most - median))));
+      "{} {} was busy for {}, the median is {}: the others were {} ahead of it.",
+      ranked ? "Rank" : "Process", int_of(row[2]), human_ns(static_cast<double>(most)),
+      human_ns(static_cast<double>(median)), human_ns(static_cast<double>(most - median))));
   return {};
 }
 

@@ -57,12 +57,11 @@ class RanksTest : public ::testing::Test {
     ASSERT_TRUE(report) << report.error().message;
     words_ = report->words;
     for (const auto& row : report->sections[0].table.rows) order_.push_back(int_of(row[0]));
-    const Result<std::vector<Rule>> rules = own_rules();
+    Result<std::vector<Rule>> rules = own_rules();
+    std::erase_if(*rules, [](const Rule& rule) { return rule.id != "slow-rank"; });
     const Result<std::vector<Insight>> found = find_insights(*store, *rules);
     ASSERT_TRUE(found) << found.error().message;
-    for (const Insight& insight : *found) {
-      if (insight.rule == "slow-rank") accused_ = insight.says;
-    }
+    if (!found->empty()) accused_ = found->front().says;
   }
   void expect_slow(const std::string& ahead) {
     EXPECT_EQ(order_.at(0), 2);
@@ -74,7 +73,7 @@ class RanksTest : public ::testing::Test {
   }
   void expect_even() {
     EXPECT_EQ(order_.size(), 4U);
-    EXPECT_EQ(words_, std::vector<std::string>{"None was much slower than the others."});
+    EXPECT_EQ(words_, std::vector<std::string>{"No rank was much slower than the others."});
     EXPECT_EQ(accused_, "");
   }
 

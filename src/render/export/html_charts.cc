@@ -135,10 +135,9 @@ std::string bin_axis(const std::vector<Bin>& bins, Measure measure) {
   const std::size_t step = (bins.size() + kMostLabels - 1) / kMostLabels;
   std::string out = "<div class=\"bins\" style=\"grid-template-columns:repeat(" +
                     std::to_string(std::max<std::size_t>(bins.size(), kMostLabels)) + ",1fr)\">";
-  for (std::size_t i = 0; i < bins.size(); i += step) {
+  for (std::size_t i = 0; i + step <= bins.size(); i += step) {
     out += "<span class=\"label\" style=\"grid-column:" + std::to_string(i + 1) + "/span " +
-           std::to_string(std::min(step, bins.size() - i)) + "\">" +
-           html_text(human_text(bins[i].from, measure)) + "</span>";
+           std::to_string(step) + "\">" + html_text(human_text(bins[i].from, measure)) + "</span>";
   }
   return out + "</div>";
 }
