@@ -70,6 +70,20 @@ def test_paths_of_calls(box: Box) -> None:
     check("of no text, no file", 1, box.value(nowhere))
 
 
+def test_paths_that_are_wanted(box: Box) -> None:
+    """A filter by path holds for files that there are not: by their text, or by where it begins."""
+    needs_kernel(box)
+    house = box.dir / "house"
+    house.mkdir()
+    script = (
+        f"test -e {house}; test -e {house}/gone; test -e {house}s; test -e {box.dir}/else; cd house; test -e lost; :"
+    )
+    box.record("sh", "-c", script, options=(*SYSCALL, "--filter", f"path={house}"))
+    stats = "name LIKE '%stat%' OR name LIKE '%access%'"
+    found = {row[0] for row in box.rows(f"SELECT DISTINCT file FROM intervals WHERE {stats}")}
+    check("files", {str(house), str(house / "gone"), str(house / "lost")}, found)
+
+
 def test_program_of_32_bits(box: Box) -> None:
     """It has numbers, registers and offsets of its own."""
     needs_kernel(box)

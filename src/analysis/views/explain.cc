@@ -281,11 +281,11 @@ Result<Report> nothing_found(Store& store, const std::string& where) {
 // The one that took longest, of libraries and the kernel where there are such: a fault is in no
 // call of theirs.
 Result<std::string> longest_call(Store& store, const std::string& where) {
-  static const std::string kLibrariesFirst = layer_sql(
+  static const std::string libraries_first = layer_sql(
       fmt::format("(layer IN @io OR layer = '{}' OR (layer = 'pagecache' AND name = 'fault')) DESC",
                   kCallsOfKernel));
   FATHOM_ASSIGN(const Table found, store.query("SELECT name FROM events WHERE " + where +
-                                               " GROUP BY name, layer ORDER BY " + kLibrariesFirst +
+                                               " GROUP BY name, layer ORDER BY " + libraries_first +
                                                ", sum(dur) DESC, name LIMIT 1"));
   return found.rows.empty() ? std::string() : text_of(found.rows[0][0]);
 }

@@ -91,6 +91,7 @@ class Reader {
     FATHOM_ASSIGN(const std::string path, real_path(term.value));
     each(term, kWithFiles, [](fathom_bpf_filter& filter) { filter.by_path = 1; });
     filters_.by_path = true;
+    for (const fathom_prefix& prefix : prefixes_of(path)) filters_.wanted_texts.push_back(prefix);
     FATHOM_TRY(want(path));
     return want_mounts_below(path);
   }
@@ -179,6 +180,20 @@ Result<fathom_file_key> key_of_file(const std::string& path) {
   return fathom_file_key{.inode = facts.st_ino,
                          .device = major(facts.st_dev) << kMinorBits | minor(facts.st_dev),
                          .generation = 0};
+}
+
+std::vector<fathom_prefix> prefixes_of(const std::string& path) {
+  constexpr std::uint32_t kByte = 8;
+  std::vector<fathom_prefix> all;
+  const std::string directory = path == "/" ? path : path + "/";
+  if (directory.size() > FATHOM_BPF_NAME) return all;
+  for (const std::string& text : {path + '\0', directory}) {
+    fathom_prefix prefix{};
+    prefix.bits = static_cast<std::uint32_t>(text.size()) * kByte;
+    text.copy(prefix.text, FATHOM_BPF_NAME);
+    all.push_back(prefix);
+  }
+  return all;
 }
 
 Result<Filters> read_filters(const std::vector<std::string>& texts,

@@ -15,14 +15,18 @@ namespace fathom::sources::ebpf {
 
 struct Filters {
   std::array<fathom_bpf_filter, FATHOM_BPF_LAYERS> of_layers{};
-  std::uint32_t filtered = 0;           // a bit for each layer with a filter
-  bool by_path = false;                 // of some layer
-  std::vector<fathom_file_key> wanted;  // what lies at or below these
-  std::uint64_t cgroup = 0;             // 0: all
+  std::uint32_t filtered = 0;               // a bit for each layer with a filter
+  bool by_path = false;                     // of some layer
+  std::vector<fathom_file_key> wanted;      // what lies at or below these
+  std::vector<fathom_prefix> wanted_texts;  // the same by their texts, unless too long
+  std::uint64_t cgroup = 0;                 // 0: all
 };
 
 // A file as the kernel's half finds it, without its generation.
 Result<fathom_file_key> key_of_file(const std::string& path);
+
+// A path itself, and what lies below it, by their texts: none where it is too long.
+std::vector<fathom_prefix> prefixes_of(const std::string& path);
 
 // Each text is [LAYER:]KEY=VALUE. Several of one key: any of them.
 //   path=PATH     files at or below it, of layers whose calls have files

@@ -69,5 +69,16 @@ TEST(EbpfFilters, MistakesAreNamed) {
   }
 }
 
+TEST(EbpfFilters, PathsByTheirTexts) {
+  const std::vector<fathom_prefix> data = prefixes_of("/data");
+  ASSERT_EQ(data.size(), 2U);
+  EXPECT_EQ(data[0].bits, 48U);
+  EXPECT_STREQ(data[0].text, "/data");
+  EXPECT_EQ(data[1].bits, 48U);
+  EXPECT_STREQ(data[1].text, "/data/");
+  EXPECT_EQ(prefixes_of("/").back().bits, 8U);
+  EXPECT_TRUE(prefixes_of("/" + std::string(FATHOM_BPF_NAME, 'x')).empty());
+}
+
 }  // namespace
 }  // namespace fathom::sources::ebpf

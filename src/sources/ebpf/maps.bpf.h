@@ -88,6 +88,15 @@ struct {
   __type(value, __u32);
 } wanted SEC(".maps");
 
+/* The same by their texts, for names that begin at the root. */
+struct {
+  __uint(type, BPF_MAP_TYPE_LPM_TRIE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __uint(max_entries, 4096);
+  __type(key, struct fathom_prefix);
+  __type(value, __u32);
+} wanted_texts SEC(".maps");
+
 /* Programs in which nothing passes through a function but its return. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);

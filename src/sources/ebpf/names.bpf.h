@@ -13,6 +13,7 @@ struct fathom_name {
   __u64 hash;
   __u32 at, length; /* bytes; with the NUL */
   char text[FATHOM_BPF_PATH + FATHOM_HASHED];
+  struct fathom_prefix prefix;
 };
 
 struct {
@@ -110,6 +111,19 @@ static __always_inline void send_name(struct fathom_name* name, struct fathom_wa
   if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
 }
 
+/* Whether what it names lies where it is wanted: by its text, or by where that begins. */
+static __always_inline bool is_wanted_name(struct fathom_name* name, struct fathom_place* place) {
+  if (name->text[0] == '/') {
+    name->prefix.bits = 8 * FATHOM_BPF_NAME;
+    bpf_probe_read_kernel(name->prefix.text, FATHOM_BPF_NAME, name->text);
+    return bpf_map_lookup_elem(&wanted_texts, &name->prefix) != 0;
+  }
+  struct fathom_walk walk = {.hash = 1};
+  walk_from_place(&walk, place->mnt, place->dentry);
+  walk_up(&walk);
+  return walk.is_wanted;
+}
+
 static __noinline __u32 meet_name(struct fathom_name* name, struct fathom_file_key* key,
                                   struct fathom_place* place) {
   if (!name || !key || !place) return FATHOM_BPF_NO_FILE;
@@ -118,15 +132,10 @@ static __noinline __u32 meet_name(struct fathom_name* name, struct fathom_file_k
     lose(FATHOM_LOST_NAME);
     return FATHOM_BPF_OTHERS;
   }
-  struct fathom_walk walk = {.hash = 1};
-  __u32 elsewhere = 0;
-  if (settings.by_path) {
-    walk_from_place(&walk, place->mnt, place->dentry);
-    walk_up(&walk);
-    if (!walk.is_wanted) elsewhere = FATHOM_BPF_ELSEWHERE;
-    walk.arrived = 0;
-  }
+  const __u32 elsewhere =
+      settings.by_path && !is_wanted_name(name, place) ? FATHOM_BPF_ELSEWHERE : 0;
   const __u32 id = keep_file(key, 1, elsewhere, user);
+  struct fathom_walk walk = {.hash = 1};
   if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_name(name, &walk, place, id, user);
   return id;
 }

@@ -190,6 +190,10 @@ Status Probes::State::want_paths() {
     if (bpf_map_update_elem(map("wanted"), &key, &yes, BPF_ANY) != 0)
       return os_error(errno, "filter by so many paths");
   }
+  for (const fathom_prefix& prefix : options.filters.wanted_texts) {
+    if (bpf_map_update_elem(map("wanted_texts"), &prefix, &yes, BPF_ANY) != 0)
+      return os_error(errno, "filter by so many paths");
+  }
   return {};
 }
 

@@ -103,18 +103,20 @@ std::vector<std::string_view> components_of(const fathom_file_record& record) {
 }
 
 // From the last to the first.
-std::string joined(std::span<const std::string_view> names) {
+std::string joined(std::vector<std::string_view> names) {
   std::string path;
-  for (auto name = names.rbegin(); name != names.rend(); ++name) path.append("/").append(*name);
+  std::ranges::reverse(names);
+  for (const std::string_view name : names) path.append("/").append(name);
   return path;
 }
 
 // As a call named it: normalised by its text alone.
 std::string path_by_name(const fathom_file_record& record) {
-  const std::vector<std::string_view> names = components_of(record);
+  std::vector<std::string_view> names = components_of(record);
   if (names.empty()) return "";
-  std::string path = joined(std::span(names).subspan(1));
-  path.append("/").append(names.front());
+  const std::string_view text = names.front();
+  names.erase(names.begin());
+  const std::string path = joined(std::move(names)).append("/").append(text);
   const Result<std::string> plain = absolute_path(path);
   return (record.cut != 0 ? "..." : "") + escape_invalid_utf8(plain ? *plain : path);
 }
@@ -129,14 +131,14 @@ std::int64_t rank_of(std::uint32_t process) {
 
 std::string path_of(const fathom_file_record& record) {
   if (record.named != 0) return path_by_name(record);
-  const std::vector<std::string_view> names = components_of(record);
+  std::vector<std::string_view> names = components_of(record);
   if (names.empty()) {
     const std::string number = ":[" + std::to_string(record.inode) + "]";
     if (S_ISFIFO(record.mode)) return "pipe" + number;
     if (S_ISSOCK(record.mode)) return "socket" + number;
     return S_ISDIR(record.mode) ? "/" : "anon_inode" + number;
   }
-  return (record.cut != 0 ? "..." : "") + escape_invalid_utf8(joined(names));
+  return (record.cut != 0 ? "..." : "") + escape_invalid_utf8(joined(std::move(names)));
 }
 
 std::string mount_point(std::uint32_t device, std::string_view mountinfo) {

@@ -219,6 +219,12 @@ struct fathom_file_key {
   __u32 generation; /* of the inode: its number is given to others once the file is gone */
 };
 
+/* Texts that begin like this; up to FATHOM_BPF_NAME bytes. */
+struct fathom_prefix {
+  __u32 bits;
+  char text[FATHOM_BPF_NAME];
+};
+
 struct fathom_file {
   __u64 names; /* a hash of all names from the file to the root: another one, another path. 0: as
                   its file system calls it */
