@@ -110,6 +110,7 @@ bool comes_before(const Insight& a, const Insight& b) {
 class AskedTables {
  public:
   explicit AskedTables(Store& store) : store_(store) {
+    if (!fits(store)) return;
     for (const char* name : kNames) {
       const std::string text(name);
       // A filter's views stay as they are.
@@ -124,6 +125,13 @@ class AskedTables {
   AskedTables& operator=(const AskedTables&) = delete;
 
  private:
+  // Sums of very many recordings stay in their files.
+  static bool fits(Store& store) {
+    constexpr std::int64_t kMostRows = 1 << 20;
+    const Result<Table> rows = store.query_sums("SELECT count(*) FROM summary");
+    return rows && int_of(rows->rows[0][0]) <= kMostRows;
+  }
+
   // In this order: each is made of those before it.
   static constexpr const char* kNames[] = {"summary", "data_calls", "machine",
                                            "io",      "pace",       "totals"};
