@@ -58,6 +58,16 @@ TEST_F(StoreTest, EveryViewHasTheColumnsOfTheContractInOrder) {
   }
 }
 
+// Planning them takes longer than most questions of ours.
+TEST_F(StoreTest, ViewsOfReportsAreMadeWhenTheyAreNeeded) {
+  ASSERT_TRUE(write_sample(path("a")));
+  Store store = open("a");
+  EXPECT_TRUE(store.query_sums("FROM totals, pace, machine, io, losses, layers, run LIMIT 0"));
+  EXPECT_FALSE(store.query_sums("FROM files LIMIT 0"));
+  EXPECT_TRUE(store.query("FROM files LIMIT 0"));
+  EXPECT_TRUE(store.query_sums("FROM files LIMIT 0"));
+}
+
 TEST_F(StoreTest, TypesAreThoseOfTheContractWithRowsAndWithout) {
   ASSERT_TRUE(write_sample(path("a")));
   Store store = open("a");

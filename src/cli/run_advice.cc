@@ -33,7 +33,7 @@ constexpr std::size_t kTexts = 6;
 
 // Below that, what the calls took is not worth the question: no gain is greater than they are.
 bool could_pay(const trace::Totals& totals) {
-  constexpr std::int64_t kLeastTime = 2'000'000;  // ns
+  constexpr std::int64_t kLeastTime = 10'000'000;  // ns
   constexpr std::int64_t kLeastPart = 100;
   constexpr std::size_t kManyProcesses = 200;
   if (totals.processes.size() >= kManyProcesses) return true;

@@ -236,9 +236,9 @@ std::vector<Case> cases_of_balance() {
        Scene().calls(reads(32, kMiB, 1000)).calls(writes(32, kMiB, 1000))},
       {"metadata-time", Scene().calls(named("posix", "stat", "metadata", 2000, 100 * kMicrosecond)),
        Scene().calls(named("posix", "stat", "metadata", 2000, 20 * kMicrosecond))},
-      {"metadata-storm", Scene().calls(named("posix", "stat", "metadata", 30000, kMicrosecond)),
+      {"metadata-storm", Scene().calls(named("posix", "stat", "metadata", 30000, 3 * kMicrosecond)),
        Scene()
-           .calls(named("posix", "stat", "metadata", 30000, kMicrosecond))
+           .calls(named("posix", "stat", "metadata", 30000, 3 * kMicrosecond))
            .calls(reads(20000, 4096, kMicrosecond))},
       {"process-bytes-imbalance", shared_part(30, 10), shared_part(20, 20)},
       {"process-time-imbalance",
@@ -283,6 +283,14 @@ std::vector<Case> cases_across_layers() {
   };
 }
 
+// A kernel every 10 ms.
+Scene gpu_steps(std::int64_t each) {
+  Scene scene(2 * kSecond);
+  for (int i = 0; i < 150; ++i)
+    scene.calls(named("gpu", "gemm", "kernel", 1, each)).idle(10 * kMillisecond - each);
+  return scene;
+}
+
 // Kernels and the calls that launch them.
 Scene device(std::int64_t kernels, std::int64_t each, std::int64_t launch) {
   return Scene(2 * kSecond)
@@ -312,8 +320,7 @@ Scene slowed(double share) {
 
 std::vector<Case> cases_of_devices() {
   return {
-      {"gpus-idle", device(200, kMillisecond, kMicrosecond),
-       device(200, 6 * kMillisecond, kMicrosecond)},
+      {"gpus-idle", gpu_steps(3 * kMillisecond), gpu_steps(9 * kMillisecond)},
       {"small-kernels", device(20000, 2 * kMicrosecond, 8 * kMicrosecond),
        device(20000, 10 * kMicrosecond, 8 * kMicrosecond)},
       {"waits-for-gpu", waiting(300, 3000), waiting(300, 9000)},

@@ -59,6 +59,11 @@ Scene& Scene::rank(std::int32_t pid, std::int64_t rank) {
   return *this;
 }
 
+Scene& Scene::thread(std::int32_t pid, std::int32_t tid) {
+  threads_.emplace_back(pid, tid);
+  return *this;
+}
+
 Scene& Scene::short_process(std::int32_t pid, std::int64_t life) {
   lives_[pid] = life;
   now_[pid];
@@ -114,6 +119,15 @@ Result<Store> Scene::open(const std::string& directory) const {
     thread.pid = thread.tid = pid;
     thread.start = 0;
     thread.end = process.end;
+    writer.append(thread);
+  }
+  for (const auto& [pid, tid] : threads_) {
+    trace::ThreadRow thread;
+    thread.host = "here";
+    thread.pid = pid;
+    thread.tid = tid;
+    thread.start = 0;
+    thread.end = wall_;
     writer.append(thread);
   }
   FATHOM_TRY(writer.finish());
