@@ -67,8 +67,9 @@ Overview overview_of(const trace::SummaryTable& summary, const trace::Strings& s
     overview
         .functions[fmt::format("{} ({})", demangle(std::string(strings.view(row.key.name))), layer)]
         .add(row);
-    if (row.key.file != trace::kNoString)
-      files[std::string(strings.view(row.key.file))][std::string(layer)].add(row);
+    const std::uint32_t place = row.key.file != trace::kNoString ? row.key.file : row.key.peer;
+    if (place != trace::kNoString)
+      files[std::string(strings.view(place))][std::string(layer)].add(row);
     overview.events += row.calls;
   }
   for (const auto& [file, layers] : files) overview.files[file] = sum_of_layers(layers);
@@ -148,7 +149,7 @@ std::string run_summary(const session::Ended& ended) {
       remarks(manifest).find("lost:") == std::string::npos ? "nothing lost" : "some lost");
   text += section("layer", overview.layers);
   text += section("function", overview.functions);
-  text += section("file", overview.files);
+  text += section("file, pipe, socket", overview.files);
   text += remarks(manifest);
   text +=
       fmt::format("\n  recorded in {}\n  next: fathom report {}\n", escape_control(ended.directory),

@@ -65,22 +65,29 @@ class Checker {
   }
 
  private:
-  // The verdict does not stand where calls that the budget is about were lost. It is certain where
-  // such calls of the recording, not of the baseline, could not change it.
+  // The verdict does not stand where calls that the budget is about were lost, or may have been
+  // made unseen. It is certain where such calls of the recording, not of the baseline, could not
+  // change it.
   Status doubt(const Budget& budget, Outcome& outcome, bool certain) {
     if (ignores_losses_) return {};
-    std::string lost;
+    std::string missing;
     if (!certain) {
-      FATHOM_ASSIGN(lost, meter_.lost(budget));
+      FATHOM_ASSIGN(missing, what_misses(meter_, budget, ""));
     }
-    if (lost.empty() && budget.relative() && baseline_) {
-      FATHOM_ASSIGN(lost, baseline_->lost(budget));
-      if (!lost.empty()) lost = "in the baseline: " + lost;
+    if (missing.empty() && budget.relative() && baseline_) {
+      FATHOM_ASSIGN(missing, what_misses(*baseline_, budget, "in the baseline: "));
     }
-    if (lost.empty()) return {};
+    if (missing.empty()) return {};
     outcome.verdict = Verdict::kUnknown;
-    outcome.detail = "lost: " + lost;
+    outcome.detail = missing;
     return {};
+  }
+
+  static Result<std::string> what_misses(Meter& meter, const Budget& budget, const char* where) {
+    FATHOM_ASSIGN(const std::string lost, meter.lost(budget));
+    if (!lost.empty()) return fmt::format("lost: {}{}", where, lost);
+    FATHOM_ASSIGN(const std::string unseen, meter.not_covered(budget));
+    return unseen.empty() ? "" : fmt::format("not covered: {}{}", where, unseen);
   }
 
   // Fills value, baseline and unit; no value where one of them is not there, and the detail why.
