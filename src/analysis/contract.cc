@@ -100,6 +100,7 @@ constexpr ColumnSpec kSummary[] = {
     {"extent", "BIGINT"},
     {"program", "VARCHAR", kPlain, 2},
     {"process", "BIGINT", kPlain, 2},
+    {"peer", "VARCHAR", kPlain, 2},
 };
 
 constexpr ColumnSpec kTimeline[] = {

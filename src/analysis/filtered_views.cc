@@ -141,14 +141,14 @@ std::string summary_sql() {
   return "CREATE OR REPLACE TEMP TABLE own_summary AS SELECT * REPLACE (" + list_sql("hist") +
          " AS hist, " + list_sql("sizes") +
          " AS sizes) FROM (SELECT host, layer, name, category, file, pid, program, "
-         "CAST(NULL AS BIGINT) AS process, count(*) AS calls, "
+         "CAST(NULL AS BIGINT) AS process, args['peer'] AS peer, count(*) AS calls, "
          "count(error) AS errors, CAST(sum(dur) AS BIGINT) AS dur, CAST(sum(self) AS BIGINT) AS "
          "self, min(dur) AS dur_min, max(dur) AS dur_max, CAST(sum(bytes) AS BIGINT) AS bytes, "
          "min(ts) AS \"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "true") + " AS hist, " +
          buckets_sql("bytes", "bytes IS NOT NULL AND error IS NULL") +
-         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid, program "
-         "UNION ALL BY NAME " +
+         " AS sizes FROM events GROUP BY host, layer, name, category, file, pid, program, "
+         "args['peer'] UNION ALL BY NAME " +
          targets_sql() +
          ") UNION ALL BY NAME "
          "SELECT host, layer, name, category, file, pid, calls, errors, dur, dur AS self, "
@@ -205,7 +205,7 @@ std::string summary_view_sql(bool positions) {
   std::string sql = "CREATE OR REPLACE TEMP VIEW summary AS SELECT " + join(columns, ", ") +
                     " FROM own_summary s";
   if (!positions) return sql;
-  sql += " LEFT JOIN own_access a ON true";
+  sql += " LEFT JOIN own_access a ON s.peer IS NULL";
   for (const char* key : {"host", "layer", "name", "category", "file", "pid", "program"})
     sql += fmt::format(" AND a.{0} IS NOT DISTINCT FROM s.{0}", key);
   return sql;

@@ -62,8 +62,9 @@ std::string whose_time(const TimeBase& base) {
 }
 
 struct Cause {
-  std::string layer, name, file;
+  std::string layer, name, file, peer;  // peer: of those the one that took longest
   std::int64_t files = 0;
+  std::int64_t peers = 0;
   std::int64_t self = 0;
   std::int64_t calls = 0;
   std::int64_t bytes = 0;
@@ -75,7 +76,8 @@ Result<std::vector<Cause>> causes(Store& store) {
   static const std::string kCauses = layer_sql(
       "SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
       "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) FILTER (calls > 0) AS BIGINT), "
-      "sum(dur) > sum(self) FROM summary WHERE @undevice "
+      "sum(dur) > sum(self), count(DISTINCT peer), arg_max(peer, self) FROM summary WHERE "
+      "@undevice "
       "GROUP BY layer, name "
       "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3");
   FATHOM_ASSIGN(const Table rows, store.query(kCauses));
@@ -85,7 +87,9 @@ Result<std::vector<Cause>> causes(Store& store) {
     found.push_back({.layer = text_of(row[0]),
                      .name = text_of(row[1]),
                      .file = text_of(row[3]),
+                     .peer = text_of(row[9]),
                      .files = int_of(row[2]),
+                     .peers = int_of(row[8]),
                      .self = int_of(row[4]),
                      .calls = int_of(row[5]),
                      .bytes = int_of(row[6]),
@@ -95,11 +99,23 @@ Result<std::vector<Cause>> causes(Store& store) {
   return found;
 }
 
+// " on data.bin", " on pipe from sort (pid 17), 2 other pipes or sockets and 3 files"
+std::string places(const Cause& cause) {
+  std::string text = cause.peers > 0 ? " on " + cause.peer : "";
+  if (cause.peers > 1)
+    text +=
+        fmt::format("{} {}", cause.files > 0 ? "," : " and",
+                    cause.peers == 2 ? "1 other pipe or socket"
+                                     : fmt::format("{} other pipes or sockets", cause.peers - 1));
+  if (cause.files == 0) return text;
+  text += cause.peers > 0 ? " and " : " on ";
+  return text +
+         (cause.files == 1 ? std::string(base_name(cause.file)) : counted(cause.files, "file"));
+}
+
 // "100 calls on data.bin, 1.00 us each, 4.00 KiB per call"
 std::string describe(const Cause& cause) {
-  std::string text = counted(cause.calls, "call");
-  if (cause.files == 1) text += " on " + std::string(base_name(cause.file));
-  if (cause.files > 1) text += " on " + counted(cause.files, "file");
+  std::string text = counted(cause.calls, "call") + places(cause);
   if (cause.calls <= 0) return text;
   text += fmt::format(", {} each", ns_text(cause.self / cause.calls));
   if (cause.has_bytes && cause.bytes > 0) {

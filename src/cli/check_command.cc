@@ -108,7 +108,9 @@ Result<int> verdict_on(const std::vector<analysis::Outcome>& outcomes) {
       return Error{
           Code::kInvalid,
           fmt::format("budget '{}' cannot be checked: {}", outcome.budget.name, outcome.detail),
-          "record without losses, or use --partial to check what was recorded"};
+          outcome.detail.starts_with("lost:")
+              ? "record without losses, or use --partial to check what was recorded"
+              : "use --partial to check what was recorded"};
     }
     if (outcome.verdict != Verdict::kMissing) continue;
     return Error{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The summary after a run comes from sums in memory, so that it appears before packing has ended. All
-// but its advice needs no DuckDB.
+// The summary after a run comes from sums in memory, so that it appears before packing has ended.
+// All but its advice needs no DuckDB.
 #include "cli/run_summary.h"
 
 #include <fmt/format.h>
@@ -68,8 +68,9 @@ Overview overview_of(const trace::SummaryTable& summary, const trace::Strings& s
     overview
         .functions[fmt::format("{} ({})", demangle(std::string(strings.view(row.key.name))), layer)]
         .add(row);
-    if (row.key.file != trace::kNoString)
-      files[std::string(strings.view(row.key.file))][std::string(layer)].add(row);
+    const std::uint32_t place = row.key.file != trace::kNoString ? row.key.file : row.key.peer;
+    if (place != trace::kNoString)
+      files[std::string(strings.view(place))][std::string(layer)].add(row);
   }
   for (const auto& [file, layers] : files) overview.files[file] = sum_of_layers(layers);
   return overview;
@@ -180,7 +181,7 @@ std::string run_summary(const session::Ended& ended, const std::optional<analysi
                   std::ranges::any_of(manifest.losses, is_lost) ? "some lost" : "nothing lost");
   text += section("layer", overview.layers);
   text += section("function", overview.functions);
-  text += section("file", overview.files);
+  text += section("file, pipe, socket", overview.files);
   text += remarks(manifest);
   if (advice) text += advice_text(*advice, width);
   const std::string place = escape_control(shell_quote(ended.directory));

@@ -28,6 +28,9 @@ void forget_starts();
 // From sources/ebpf: where FATHOM_OUT names no run, a daemon that listens here is told of us.
 void turn_to_daemon();
 
+// Bytes that this process wrote to make the spool, not for the program.
+uint64_t published_bytes();
+
 // Drop-ins: files that somebody else's scripts expect, of runs that nobody supervises.
 struct DropIn {
   bool (*attach)(unsigned how);  // to a run of its own, where FATHOM_OUT names none

@@ -399,7 +399,8 @@ FATHOM_HOT R traced(R (*&original)(A...), A... a) {
   if constexpr (S.fd >= 0) {
     facts.fd = argument<S.fd>(a...);
     word = use_begins(facts.fd);
-    if constexpr (moves) position_begins(position, facts.fd, word);
+    if constexpr (moves) word = position_begins(position, facts.fd, word);
+    if constexpr (moves && S.effect != Effect::kSeeks) word = channel_word(facts.fd, word);
   }
   // Closing takes the name away, so it is taken first.
   if constexpr (S.effect == Effect::kCloses) facts.file = static_cast<uint32_t>(word);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "guest/channels.h"
 #include "guest/confinement.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
@@ -222,7 +223,8 @@ uint64_t ask_for_file(int fd) {
   if (length <= 0 || length >= static_cast<long>(Scratch::kRoom)) return 0;
   const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
   uint64_t word = kWordNoFile;
-  if (scratch.text()[0] == '/') {
+  scratch.text()[length] = 0;
+  if (scratch.text()[0] == '/' && !is_no_file(scratch.text())) {
     word = kWordShared | intern_path(0, scratch.text(), static_cast<size_t>(length));
     if (flags >= 0 && (flags & O_APPEND) != 0) word |= kWordAppend;
   }
@@ -236,6 +238,23 @@ uint64_t ask_for_file(int fd) {
   if (changes_now() == changes) return word;
   __atomic_compare_exchange_n(&entry->word, &word, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
   return 0;
+}
+
+// A first user asks; two threads at once ask twice. What could not be named is not asked again.
+uint64_t ask_for_channel(int fd, uint64_t word) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry == nullptr || word == 0 || is_confined()) return word;
+  const uint64_t changes = changes_now();
+  const Scratch scratch;
+  if (scratch.text() == nullptr || static_cast<uint32_t>(changes) != changes >> 32) return word;
+  const size_t length = describe_channel(fd, scratch.text(), Scratch::kRoom);
+  uint64_t asked = word | kWordAsked | kWordNoSeek;
+  if (length > 0)
+    asked = (asked & ~UINT64_C(0xffffffff)) | kWordNoFile | intern_channel(scratch.text(), length);
+  if (changes_now() != changes) return word;
+  const bool same = __atomic_compare_exchange_n(&entry->word, &word, asked, false, __ATOMIC_SEQ_CST,
+                                                __ATOMIC_RELAXED);
+  return same ? asked : 0;
 }
 
 namespace {
@@ -255,13 +274,27 @@ void settle_descriptors() {
   constexpr int kFirstOnes = 64;
   for (int fd = 0; fd < kFirstOnes && descriptors != nullptr; fd++) {
     const uint64_t word = use_begins(fd);
-    if (word != 0) settle_position(fd, word);
+    if (word != 0) settle_position(fd, channel_word(fd, word));
   }
 }
 
+namespace {
+
+// There is none, so that nobody needs to ask again; the word as it is then.
+uint64_t without_position(int fd, uint64_t word) {
+  Descriptor* entry = descriptor_of(fd);
+  uint64_t seen = word;
+  const bool same =
+      entry != nullptr && __atomic_compare_exchange_n(&entry->word, &seen, word | kWordNoSeek,
+                                                      false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+  return same ? word | kWordNoSeek : word;
+}
+
+}  // namespace
+
 // Here the position is not simply counted: it is unknown, taken by another thread, or shared.
-void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
-  if (word == 0 || (word & (kWordNoFile | kWordNoSeek)) != 0) return;
+uint64_t position_begins_slow(PositionUse& use, int fd, uint64_t word) {
+  if (word == 0 || (word & (kWordNoFile | kWordNoSeek)) != 0) return word;
   if (use.counted && use.before <= kBusy) {
     // Another thread is between begin and end, or left by longjmp: from now on the kernel is asked.
     mark_shared(descriptors[fd]);
@@ -271,19 +304,18 @@ void position_begins_slow(PositionUse& use, int fd, uint64_t word) {
   if (is_confined()) {
     if (use.counted) __atomic_store_n(&descriptors[fd].position, kUnknown, __ATOMIC_RELEASE);
     use = {};
-    return count_unasked();
+    count_unasked();
+    return word;
   }
   use.before = sys_tell(fd);
   use.asked = true;
-  if (use.before >= 0) return;
+  if (use.before >= 0) return word;
   use.before = kUnknown;
   if (use.counted) {
-    Descriptor& entry = descriptors[fd];
-    __atomic_compare_exchange_n(&entry.word, &word, word | kWordNoSeek, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_RELAXED);
-    __atomic_store_n(&entry.position, kUnknown, __ATOMIC_RELEASE);
+    __atomic_store_n(&descriptors[fd].position, kUnknown, __ATOMIC_RELEASE);
     use.counted = false;
   }
+  return without_position(fd, word);
 }
 
 int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bool write) {

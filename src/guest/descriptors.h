@@ -26,11 +26,12 @@ constexpr int kMostDescriptors = kDescriptors * 1024;
 
 // Flags of a word; the file id is its low half, a serial number its top 16 bits.
 enum : uint64_t {
-  kWordNoFile = UINT64_C(1) << 32,  // pipe, socket, …: no name, no position
+  kWordNoFile = UINT64_C(1) << 32,  // pipe, socket, …: no position, and the id is of a channel
   kWordShared = UINT64_C(1) << 33,  // somebody else may move the position
   kWordAppend = UINT64_C(1) << 34,  // O_APPEND
   kWordNoSeek = UINT64_C(1) << 35,
   kWordNoRights = UINT64_C(1) << 36,  // a socket that carries no descriptors
+  kWordAsked = UINT64_C(1) << 37,     // what it leads to was asked for (guest/channels.h)
 };
 // What may change in a word while the descriptor means the same file.
 constexpr uint64_t kWordTraits = kWordShared | kWordAppend | kWordNoSeek | kWordNoRights;
@@ -100,20 +101,31 @@ FATHOM_HOT uint32_t use_ends(int fd, uint64_t before) {
   return FATHOM_LIKELY(changed == 0) ? static_cast<uint32_t>(before) : 0;
 }
 
+// The word of a descriptor that bytes move through: what is no file gets its name here. Ids below
+// the process's own are its parent's, who is another user of the channel.
+FATHOM_COLD uint64_t ask_for_channel(int fd, uint64_t word);
+FATHOM_HOT uint64_t channel_word(int fd, uint64_t word) {
+  if (FATHOM_LIKELY((word & (kWordNoFile | kWordNoSeek)) == 0)) return word;
+  const bool known = (word & kWordAsked) != 0 &&
+                     ((word & kWordNoFile) == 0 || static_cast<uint32_t>(word) >= guest.first_id);
+  return known ? word : ask_for_channel(fd, word);
+}
+
 // The position of a call that moves it.
 struct PositionUse {
   int64_t before = kUnknown;
   bool counted = false;
   bool asked = false;
 };
-void position_begins_slow(PositionUse& use, int fd, uint64_t word);
-FATHOM_HOT void position_begins(PositionUse& use, int fd, uint64_t word) {
+uint64_t position_begins_slow(PositionUse& use, int fd, uint64_t word);
+// The word, which is another one where it turns out that there is no position.
+FATHOM_HOT uint64_t position_begins(PositionUse& use, int fd, uint64_t word) {
   if (FATHOM_LIKELY((word & (kWordShared | kWordNoFile | kWordNoSeek)) == 0 && word != 0)) {
     use.before = __atomic_exchange_n(&descriptors[fd].position, kBusy, __ATOMIC_ACQ_REL);
     use.counted = true;
-    if (FATHOM_LIKELY(use.before >= 0)) return;
+    if (FATHOM_LIKELY(use.before >= 0)) return word;
   }
-  position_begins_slow(use, fd, word);
+  return position_begins_slow(use, fd, word);
 }
 // The offset of the bytes that moved, or kUnknown. moved < 0: the call failed.
 int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bool write);

@@ -130,9 +130,10 @@ bool prepare_names() {
   return last_table.slots != nullptr;
 }
 
-uint32_t intern_text(const char* text, size_t length) {
-  length = cut(length);
-  return interned(hash_bytes(1, text, length), [&](uint32_t id) {
+namespace {
+
+uint32_t define_text(uint64_t hash, const char* text, size_t length) {
+  return interned(hash, [&](uint32_t id) {
     Writer writer(FATHOM_SOURCE_RUNTIME);
     uint8_t* at = room_for(writer, length + 32, FATHOM_SOURCE_RUNTIME);
     if (at == nullptr) return false;
@@ -141,6 +142,18 @@ uint32_t intern_text(const char* text, size_t length) {
     writer.commit(put_text(at, text, length));
     return true;
   });
+}
+
+}  // namespace
+
+uint32_t intern_text(const char* text, size_t length) {
+  length = cut(length);
+  return define_text(hash_bytes(1, text, length), text, length);
+}
+
+// Each process defines the channels that it uses, also where its parent did.
+uint32_t intern_channel(const char* text, size_t length) {
+  return define_text(hash_bytes(5 + (guest.process_key << 8), text, length), text, length);
 }
 
 uint32_t intern_path(uint32_t base, const char* text, size_t length) {

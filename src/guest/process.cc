@@ -13,12 +13,14 @@
 #include "guest/attach.h"
 #include "guest/confinement.h"
 #include "guest/descriptors.h"
+#include "guest/loaded.h"
 #include "guest/pool.h"
 #include "guest/quiet.h"
 #include "guest/records.h"
 #include "guest/scratch.h"
 #include "guest/sharing.h"
 #include "guest/syscalls.h"
+#include "guest/text.h"
 #include "guest/threads.h"
 #include "wire/exec.h"
 #include "wire/rank.h"
@@ -131,6 +133,54 @@ void write_container() {
     const bool whole = end == 1 || !is_hex(scratch.text()[end - 2]);
     if (run == kDigits && whole) return write_meta("container", scratch.text() + end - 1, kDigits);
   }
+}
+
+// The number behind a word; false where there is none.
+bool number_behind(const char* text, const char* word, uint64_t* number) {
+  const char* at = strstr(text, word);
+  if (at == nullptr) return false;
+  at += strlen(word);
+  while (*at == ' ') at++;
+  for (*number = 0; *at >= '0' && *at <= '9'; at++)
+    *number = *number * 10 + static_cast<uint64_t>(*at - '0');
+  return true;
+}
+
+// Told only where every call that moves bytes is recorded: else the difference means nothing.
+void tell_kernels_count() {
+  const bool sees_all = guest.wanted[FATHOM_SOURCE_POSIX] != 0 &&
+                        guest.wanted[FATHOM_SOURCE_STDIO] != 0 && !guest.filtered && !guest.late;
+  const Scratch scratch;
+  char* const text = scratch.text();
+  if (!sees_all || tls.vforks != 0 || is_confined() || text == nullptr) return;
+  const int fd = sys_openat(AT_FDCWD, "/proc/self/io", O_RDONLY, 0);
+  if (fd < 0) return;
+  const long got = sys_read(fd, text, Scratch::kRoom - 1);
+  sys_close(fd);
+  text[got > 0 ? got : 0] = 0;
+  uint64_t was_read = 0, was_written = 0;
+  if (!number_behind(text, "rchar:", &was_read) || !number_behind(text, "wchar:", &was_written))
+    return;
+  const uint64_t own = published_bytes();
+  char both[48];
+  Text words(both, sizeof both);
+  words.add_number(was_read).add(" ").add_number(was_written > own ? was_written - own : 0);
+  write_meta(FATHOM_META_KERNEL_IO, both, words.length());
+}
+
+struct RequestLibrary {
+  const char* name;
+  const char* key;
+};
+constexpr RequestLibrary kRequestLibraries[] = {{"/libaio.so", FATHOM_META_UNSEEN "libaio"},
+                                                {"/liburing.so", FATHOM_META_UNSEEN "io_uring"}};
+
+bool tell_request_library(const Loaded& object, void*) {
+  for (const RequestLibrary& one : kRequestLibraries) {
+    if (object.name != nullptr && strstr(object.name, one.name) != nullptr)
+      write_meta(one.key, FATHOM_META_UNSEEN_LOADED, strlen(FATHOM_META_UNSEEN_LOADED));
+  }
+  return false;
 }
 
 // The last of the handlers of exit() where we came with the program, behind all destructors.
@@ -250,6 +300,7 @@ void attach_child() {
   guest.forked = tick();
   guest.process_key = (guest.forked << 22) | static_cast<uint64_t>(pid);
   guest.next_thread = 0;
+  guest.first_id = inherited;
   inherit_thread();
   if (tls.thread == nullptr) first_record_of_thread();
   write_process(parent, inherited, FATHOM_ATTACH_FORK, parent_pid);
@@ -303,8 +354,14 @@ void write_waited(int pid, int status) {
   writer.commit(fathom_put_varint(at, static_cast<uint32_t>(status)));
 }
 
+void tell_unseen(const char* key) {
+  if (recording(FATHOM_SOURCE_RUNTIME)) write_meta(key, "1", 1);
+}
+
 void write_process_end(int status, bool known) {
   note_clock();
+  if (tls.vforks == 0) visit_loaded(tell_request_library, nullptr, Among::kFirst);
+  tell_kernels_count();
   {
     Writer writer(FATHOM_SOURCE_RUNTIME);
     if (!writer.ok()) return;

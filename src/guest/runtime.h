@@ -161,6 +161,7 @@ struct Guest {
   int pid;
   uint32_t space;        // of the pid
   uint32_t next_id;      // atomic
+  uint32_t first_id;     // those below are of the process that this one was forked from
   uint32_t next_thread;  // atomic
   uint32_t cwd;          // atomic, id of the path of the working directory
   uint8_t wanted[FATHOM_SOURCES];
@@ -321,6 +322,7 @@ FATHOM_HOT void note_call(uint16_t kind, uint64_t begin) {
 
 uint32_t intern_text(const char* text, size_t length);
 uint32_t intern_path(uint32_t base, const char* text, size_t length);
+uint32_t intern_channel(const char* text, size_t length);  // what a descriptor leads to
 uint32_t intern_function(const void* address);
 uint32_t define_site(const char* name, const char* category, const char* file, unsigned line);
 
@@ -333,9 +335,10 @@ void write_exec(int child, uint32_t file, unsigned flags, uint64_t begin);
 void write_exec_failed();
 void write_waited(int pid, int status);
 void write_process_end(int status, bool known);
-void leave_thread();    // its end: hands its segments over
-void leave_segments();  // hands them over; the next record takes another
-void forget_sums();     // of tls.cursor, which is about to write in another segment
-void note_clock();      // tells in the run's header what both clocks show now
+void tell_unseen(const char* key);  // META: requests of this process that pass no hook
+void leave_thread();                // its end: hands its segments over
+void leave_segments();              // hands them over; the next record takes another
+void forget_sums();                 // of tls.cursor, which is about to write in another segment
+void note_clock();                  // tells in the run's header what both clocks show now
 
 }  // namespace fathom::guest

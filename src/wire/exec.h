@@ -35,5 +35,13 @@ enum {
 /* Of runs that nobody supervises: bytes of all pools together. */
 #define FATHOM_SPOOL_MAX_VARIABLE "FATHOM_SPOOL_MAX"
 
+/* META `kernel:io`, told at the end: the bytes that the kernel saw a process read and write, of its
+   threads and of the children that it waited for (rchar and wchar of /proc/PID/io). */
+#define FATHOM_META_KERNEL_IO "kernel:io"
+/* META `unseen:<what>`: the process makes requests that pass no hook: io_uring, libaio. The value
+   is this where it has the library for them, whose own system calls are not seen either. */
+#define FATHOM_META_UNSEEN "unseen:"
+#define FATHOM_META_UNSEEN_LOADED "loaded"
+
 /* META `refused:<variable>`: its value, which means nothing. */
 #define FATHOM_META_REFUSED "refused:"

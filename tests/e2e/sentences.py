@@ -213,9 +213,9 @@ OF_ROW = {
     "layer": "FROM summary WHERE layer = '{name}'",
     "function": "FROM summary WHERE name = '{name}' AND layer = '{layer}'",
     # What the program's own layers did adds up; of the kernel's, which see the same again, the longest stands for all.
-    "file": "FROM (SELECT layer, sum(calls) AS calls, sum(self) AS self, sum(bytes) FILTER (calls > 0) AS bytes, "
+    "file, pipe, socket": "FROM (SELECT layer, sum(calls) AS calls, sum(self) AS self, sum(bytes) FILTER (calls > 0) AS bytes, "
     "max(layer IN ('app', 'python', 'posix', 'stdio')) OVER () AS is_own "
-    "FROM summary WHERE file = '{name}' GROUP BY layer "
+    "FROM summary WHERE coalesce(file, peer) = '{name}' GROUP BY layer "
     "QUALIFY CASE WHEN is_own THEN layer IN ('app', 'python', 'posix', 'stdio') "
     "ELSE row_number() OVER (ORDER BY sum(self) DESC) = 1 END)",
 }
@@ -246,7 +246,7 @@ def summary_claims(text: str) -> list[Claim]:
     """Of the lines of a run's summary."""
     claims, table = [], ""
     for line in text.splitlines():
-        if head := re.fullmatch(r"  (layer|function|file) +self +calls +bytes", line):
+        if head := re.fullmatch(r"  (layer|function|file, pipe, socket) +self +calls +bytes", line):
             table = head[1]
         elif row := re.fullmatch(rf"  (\S.*?) {{2,}}({TIME}) +({COUNT}) +({BYTES})?\s*", line) if table else None:
             claims += row_claims(line, table, row)

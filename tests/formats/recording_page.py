@@ -60,14 +60,16 @@ def made_recordings(root: Path) -> List[Path]:
     """Several, since no single one has every key and table."""
     data = root / "data"
     data.mkdir()
-    run, text, heap, pfw = (root / f"{name}.fathom" for name in ("run", "text", "heap", "pfw"))
+    run, text, heap, pfw, part = (root / f"{name}.fathom" for name in ("run", "text", "heap", "pfw", "part"))
     line = {"name": "read", "cat": "POSIX", "ph": "X", "pid": 7, "tid": 7, "ts": 1, "dur": 1}
     (root / "trace.pfw").write_text(json.dumps(line))
+    (root / "part.txt").write_text("fathom recording 1\nrun\nuncovered 7 /bin/x unseen what=io_uring\n")
     ran(FATHOM, "run", "-q", "--paths", f"{data},/etc", "-o", run, "--", "python3", "-c", PROGRAM, data)
     ran(FATHOM, "run", "-q", "--layers", "+heap", "-o", heap, "--", "/bin/true")
     ran(FATHOM, "import", TOP / "tests" / "golden" / "small.txt", "-o", text)
     ran(FATHOM, "import", root / "trace.pfw", "-o", pfw)
-    return [run, text, heap, pfw]
+    ran(FATHOM, "import", root / "part.txt", "-o", part)
+    return [run, text, heap, pfw, part]
 
 
 def keys_of(value: Any, prefix: str, fixed: bool = True) -> Iterator[str]:
@@ -147,7 +149,7 @@ def columns_in_sql(trace: Path, view: str) -> Dict[str, str]:
     return rows(trace, f"SELECT {kinds} FROM {view}")[0]
 
 
-LATER = {"events": ["program"], "summary": ["program", "process"], "processes": ["nspid", "image", "process"]}
+LATER = {"events": ["program"], "summary": ["program", "process", "peer"], "processes": ["nspid", "image", "process"]}
 
 
 def make_schema_1(trace: Path) -> None:

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/plural.h"
 
@@ -71,12 +72,13 @@ Reading together(Runs runs, std::size_t index, const Budget& budget) {
   return whole;
 }
 
-std::string lost_in(Runs runs, std::size_t index) {
+std::string missing_in(Runs runs, std::size_t index, std::vector<std::string> RunReadings::*calls) {
   std::size_t some = 0;
   std::string what;
   for (const RunReadings& run : runs) {
-    if (run.lost[index].empty()) continue;
-    if (++some == 1) what = run.lost[index];
+    const std::string& missing = (run.*calls)[index];
+    if (missing.empty()) continue;
+    if (++some == 1) what = missing;
   }
   return some == 0 ? "" : in_some(some, runs.size(), what);
 }
@@ -106,18 +108,23 @@ class Checker {
   }
 
  private:
-  // The verdict does not stand where calls that the budget is about were lost. It is certain where
-  // such calls of the recording, not of the baseline, could not change it.
+  // The verdict does not stand where calls that the budget is about were lost, or may have been
+  // made unseen. It is certain where such calls of the recording, not of the baseline, could not
+  // change it.
   void doubt(std::size_t index, Outcome& outcome, bool certain) {
     if (inputs_.ignores_losses) return;
-    std::string lost = certain ? "" : lost_in(inputs_.runs, index);
-    if (lost.empty() && outcome.budget.relative()) {
-      lost = lost_in(inputs_.baseline, index);
-      if (!lost.empty()) lost = "in the baseline: " + lost;
+    for (const auto& [word, calls] : {std::pair{"lost", &RunReadings::lost},
+                                      std::pair{"not covered", &RunReadings::not_covered}}) {
+      std::string missing = certain ? "" : missing_in(inputs_.runs, index, calls);
+      if (missing.empty() && outcome.budget.relative()) {
+        missing = missing_in(inputs_.baseline, index, calls);
+        if (!missing.empty()) missing = "in the baseline: " + missing;
+      }
+      if (missing.empty()) continue;
+      outcome.verdict = Verdict::kUnknown;
+      outcome.detail = fmt::format("{}: {}", word, missing);
+      return;
     }
-    if (lost.empty()) return;
-    outcome.verdict = Verdict::kUnknown;
-    outcome.detail = "lost: " + lost;
   }
 
   // Fills value, baseline and unit; no value where one of them is not there, and the detail why.
@@ -158,12 +165,15 @@ Result<RunReadings> read_budgets(Store& store, std::span<const Rule> rules,
     const bool wanted = which == Which::kAll || budget.relative();
     Reading value;
     std::string lost;
+    std::string not_covered;
     if (wanted) {
       FATHOM_ASSIGN(value, meter.read(budget));
       FATHOM_ASSIGN(lost, meter.lost(budget));
+      FATHOM_ASSIGN(not_covered, meter.not_covered(budget));
     }
     run.values.push_back(std::move(value));
     run.lost.push_back(std::move(lost));
+    run.not_covered.push_back(std::move(not_covered));
   }
   return run;
 }

@@ -39,7 +39,8 @@ struct Outcome {
 // What one run says to each budget, in their order.
 struct RunReadings {
   std::vector<Reading> values;
-  std::vector<std::string> lost;  // see Meter::lost
+  std::vector<std::string> lost;         // see Meter::lost
+  std::vector<std::string> not_covered;  // see Meter::not_covered
 };
 enum class Which : std::uint8_t { kAll, kRelative };  // budgets; others have no value
 // Rules are those that budgets of insights ask.

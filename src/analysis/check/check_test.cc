@@ -213,6 +213,21 @@ TEST_F(CheckTest, OfRepetitionsTheMeanIsChecked) {
   EXPECT_EQ(missing->front().detail, "in 1 of 2 repetitions: no recorded call matches");
 }
 
+// Calls that nobody saw may break a limit that holds for the others.
+TEST_F(CheckTest, WhatWasNotCoveredIsNoPass) {
+  const std::string blind = std::string(kRun) + "uncovered 11 /bin/still \"static binary\"\n";
+  stores_.push_back(open(record(blind)));
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmax: 4"), "4 unknown");
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmax: 3"), "4 broken");
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmin: 4"), "4 ok");
+  EXPECT_EQ(outcome("measure: wall\nmax: 1 ms"), "1000000 ok");
+  const auto one = check("measure: calls\nfunction: pread\nmax: 4");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->front().detail, "not covered: /bin/still (static binary)");
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmax: -50%", kRun), "4 broken");
+  EXPECT_EQ(outcome("measure: calls\nfunction: pread\nmax: +50%", blind), "4 unknown");
+}
+
 TEST_F(CheckTest, RelativeToABaseline) {
   const std::string quick =
       "run command=work start=1000 duration=800000\nthread 10/10 start=0 end=800000\n"

@@ -16,6 +16,7 @@
 #include "analysis/view_tools.h"
 #include "base/plural.h"
 #include "base/text.h"
+#include "trace/rows/layers.h"
 #include "trace/spool/losses.h"
 
 namespace fathom::analysis {
@@ -122,19 +123,51 @@ Result<Reading> Meter::read(const Budget& budget) {
   return absent("unknown measure");
 }
 
-// Of the layers that its calls are of; where none was recorded, of all that have calls.
-Result<std::string> Meter::lost(const Budget& budget) {
+namespace {
+
+bool is_about_calls(const Budget& budget) {
   const MeasureDef* measure = find_measure(budget.measure, !budget.counter.empty());
-  if (measure == nullptr || measure->subject != Subject::kCalls) return std::string();
+  return measure != nullptr && measure->subject == Subject::kCalls;
+}
+
+// Whether the library sees the calls of a layer, from inside the program.
+bool is_in_process(const std::string& layer) {
+  return !trace::is_kernel(layer) && layer != "resource";
+}
+
+}  // namespace
+
+// The layers that its calls are of; none where all are meant that have calls.
+Result<std::set<std::string>> Meter::layers_meant(const Budget& budget) {
+  const bool selects = !budget.function.empty() || !budget.category.empty() || !budget.file.empty();
+  if (!budget.layer.empty()) return std::set<std::string>{budget.layer};
+  if (selects) return layers_of_calls(budget);
+  return std::set<std::string>();
+}
+
+Result<std::string> Meter::not_covered(const Budget& budget) {
+  constexpr std::size_t kMostNamed = 3;
+  if (!is_about_calls(budget)) return std::string();
+  std::vector<std::string> programs;
+  for (const trace::Part& part : store_.parts()) {
+    for (const trace::NotCovered& one : part.manifest.not_covered)
+      programs.push_back(fmt::format("{} ({})", one.program, one.reason));
+  }
+  if (programs.empty()) return std::string();
+  FATHOM_ASSIGN(const std::set<std::string> layers, layers_meant(budget));
+  if (!layers.empty() && std::ranges::none_of(layers, is_in_process)) return std::string();
+  if (programs.size() > kMostNamed) {
+    programs.resize(kMostNamed);
+    programs.emplace_back("others");
+  }
+  return join(programs, ", ");
+}
+
+Result<std::string> Meter::lost(const Budget& budget) {
+  if (!is_about_calls(budget)) return std::string();
   std::vector<trace::Loss> losses = losses_of(store_.parts());
   if (losses.empty()) return std::string();
-  std::set<std::string> layers;
-  const bool selects = !budget.function.empty() || !budget.category.empty() || !budget.file.empty();
-  if (!budget.layer.empty()) {
-    layers.insert(budget.layer);
-  } else if (selects) {
-    FATHOM_ASSIGN(layers, layers_of_calls(budget));
-  }
+  FATHOM_ASSIGN(const std::set<std::string> layers, layers_meant(budget));
   std::erase_if(losses, [&](const trace::Loss& loss) {
     if (trace::was_asked_for(loss)) return true;
     if (budget.file.empty() && !trace::hides_events(loss)) return true;

@@ -32,6 +32,8 @@ class Meter {
   Result<Reading> read(const Budget& budget);
   // What was lost of the calls that a budget is about, as losses_text has it; "" where nothing was.
   Result<std::string> lost(const Budget& budget);
+  // Programs that may have made such calls without being seen, with reasons; "" where none did.
+  Result<std::string> not_covered(const Budget& budget);
 
  private:
   Result<Reading> run(const Budget& budget);
@@ -41,6 +43,7 @@ class Meter {
   Result<Reading> insights(const Budget& budget);
   Result<Reading> query(const Budget& budget);
   Result<const CounterSums*> counters();
+  Result<std::set<std::string>> layers_meant(const Budget& budget);
   Result<std::set<std::string>> layers_of_calls(const Budget& budget);
 
   Store& store_;

@@ -108,11 +108,17 @@ class TextReader {
  private:
   Status add(std::string_view line) {
     static constexpr std::pair<std::string_view, Status (TextReader::*)(TextWords&)> kLines[] = {
-        {"run", &TextReader::add_run},           {"machine", &TextReader::add_machine},
-        {"layer", &TextReader::add_layer},       {"loss", &TextReader::add_loss},
-        {"process", &TextReader::add_process},   {"thread", &TextReader::add_thread},
-        {"event", &TextReader::add_event},       {"counter", &TextReader::add_counter},
-        {"interval", &TextReader::add_interval}, {"sample", &TextReader::add_sample}};
+        {"run", &TextReader::add_run},
+        {"machine", &TextReader::add_machine},
+        {"layer", &TextReader::add_layer},
+        {"loss", &TextReader::add_loss},
+        {"process", &TextReader::add_process},
+        {"thread", &TextReader::add_thread},
+        {"event", &TextReader::add_event},
+        {"counter", &TextReader::add_counter},
+        {"interval", &TextReader::add_interval},
+        {"sample", &TextReader::add_sample},
+        {"uncovered", &TextReader::add_uncovered}};
     FATHOM_ASSIGN(TextWords words, TextWords::parse(line));
     if (words.empty()) return {};
     FATHOM_ASSIGN(const std::string first, words.word("kind"));
@@ -172,6 +178,16 @@ class TextReader {
     FATHOM_ASSIGN(const std::string reason, words.word("reason"));
     FATHOM_ASSIGN(const std::int64_t count, words.number("count"));
     manifest_.add_loss({layer == "-" ? "" : layer, reason, count});
+    return {};
+  }
+
+  Status add_uncovered(TextWords& words) {
+    trace::NotCovered one;
+    FATHOM_ASSIGN(one.pid, words.number("pid"));
+    FATHOM_ASSIGN(one.program, words.word("program"));
+    FATHOM_ASSIGN(one.reason, words.word("reason"));
+    one.what = text(words, "what");
+    manifest_.add_not_covered(one);
     return {};
   }
 

@@ -13,7 +13,8 @@ using enum Measure;
 constexpr std::int64_t kRows = 30;
 constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
-std::string files_sql(const std::string& keys, std::int64_t rows) {
+// `place` is the column that says where the bytes went: a file, or what is none.
+std::string files_sql(const std::string& keys, std::string_view place, std::int64_t rows) {
   return fmt::format(
       R"(SELECT {keys}, CAST(sum(self) AS BIGINT) AS time, NULL AS share,
                 CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
@@ -24,26 +25,19 @@ std::string files_sql(const std::string& keys, std::int64_t rows) {
                 CAST(written // nullif(sum(calls) FILTER (category = 'write' AND bytes IS NOT NULL), 0)
                      AS BIGINT) AS per_write,
                 count(*) OVER () AS all_rows
-         FROM summary WHERE file IS NOT NULL GROUP BY {keys}
+         FROM summary WHERE {place} IS NOT NULL GROUP BY {keys}
          ORDER BY time DESC, calls DESC, {keys} {limit})",
-      fmt::arg("keys", keys), fmt::arg("limit", limit_sql(rows)));
+      fmt::arg("keys", keys), fmt::arg("place", place), fmt::arg("limit", limit_sql(rows)));
 }
 
-Result<Report> run(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Table table, files_table(store, options.by, rows_wanted(options, kRows)));
-  return Report{.words = {}, .sections = {{std::move(table)}}};
-}
-
-}  // namespace
-
-Result<Table> files_table(Store& store, const std::vector<std::string>& by, std::int64_t rows) {
-  std::vector<std::string> keys = by;
-  keys.emplace_back("file");
+// What the two tables have in common.
+Result<Table> table_by(Store& store, std::vector<std::string> keys, const char* place,
+                       std::int64_t rows, std::int64_t& all) {
+  keys.emplace_back(place);
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
-  FATHOM_ASSIGN(Table table, store.query(files_sql(columns_sql(keys), rows)));
-  table.title = "Files by time";
+  FATHOM_ASSIGN(Table table, store.query(files_sql(columns_sql(keys), place, rows)));
   const std::size_t time = column_of(table, "time");
-  const std::int64_t all = take_row_count(table);
+  all = take_row_count(table);
   for (auto& row : table.rows) row[time + 1] = percent_of(int_of(row[time]), base.thread_time);
   set_measures(table, {{"time", kNanoseconds},
                        {"share", kPercent},
@@ -53,6 +47,28 @@ Result<Table> files_table(Store& store, const std::vector<std::string>& by, std:
                        {"written", kBytes},
                        {"per_read", kBytes},
                        {"per_write", kBytes}});
+  return table;
+}
+
+Result<Report> run(Store& store, const ViewOptions& options) {
+  const std::int64_t rows = rows_wanted(options, kRows);
+  FATHOM_ASSIGN(Table files, files_table(store, options.by, rows));
+  Report report{.words = {}, .sections = {{std::move(files)}}};
+  std::int64_t all = 0;
+  FATHOM_ASSIGN(Table peers, table_by(store, options.by, "peer", rows, all));
+  if (all == 0) return report;
+  peers.title = "Pipes, sockets and terminals by time";
+  note_left_out(peers, all, "pipes, sockets and terminals");
+  report.sections.push_back({std::move(peers)});
+  return report;
+}
+
+}  // namespace
+
+Result<Table> files_table(Store& store, const std::vector<std::string>& by, std::int64_t rows) {
+  std::int64_t all = 0;
+  FATHOM_ASSIGN(Table table, table_by(store, by, "file", rows, all));
+  table.title = "Files by time";
   if (all == 0) table.note = "no call on a file was recorded";
   note_left_out(table, all, "files");
   FATHOM_TRY(note_other_files(store, table));

@@ -159,8 +159,8 @@ Status AnonymousStream::samples(const std::function<Status(const ExportSample&)>
 void AnonymousStream::hide(Value& cell, std::string_view column) {
   if (auto* const text = std::get_if<std::string>(&cell.data)) {
     const bool path = column == "file" || column == "path" || column == "module";
-    const bool word =
-        column == "host" || column == "command" || column == "container" || column == "program";
+    const bool word = column == "host" || column == "command" || column == "container" ||
+                      column == "program" || column == "peer";
     if (path) *text = names_.path(std::string(*text));
     if (word) *text = names_.word(std::string(*text));
   } else if (auto* const entries = std::get_if<Object>(&cell.data)) {

@@ -132,7 +132,7 @@ void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& tota
   if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
   if (reason.empty()) return;
   totals.manifest.not_covered.push_back(
-      {.pid = program, .program = escape_invalid_utf8(*path), .reason = reason});
+      {.pid = program, .program = escape_invalid_utf8(*path), .reason = reason, .what = ""});
 }
 
 // Two readings of the clock and about as much again for the record.
@@ -163,12 +163,13 @@ void complete_manifest(const Prepared& prepared, std::int64_t calls, trace::Mani
   const double each = estimated_ns_per_event(prepared.header.tick_source);
   manifest.overhead_ns_per_event = each;
   manifest.overhead_ns = static_cast<std::int64_t>(each * static_cast<double>(calls));
+  const auto unentered = std::ranges::find(manifest.not_covered, "", &trace::NotCovered::what);
   for (trace::LayerState& layer : manifest.layers) {
     if (layer.state != "on" || layer.events != 0 || !layer.reason.empty()) continue;
-    layer.reason = manifest.not_covered.empty() ? "nothing happened in this layer"
-                                                : "nothing was seen; the library could not enter " +
-                                                      manifest.not_covered[0].program + " (" +
-                                                      manifest.not_covered[0].reason + ")";
+    layer.reason = unentered == manifest.not_covered.end()
+                       ? "nothing happened in this layer"
+                       : "nothing was seen; the library could not enter " + unentered->program +
+                             " (" + unentered->reason + ")";
   }
 }
 

@@ -76,10 +76,11 @@ R copy_hook(R (*&original)(A...), const off_t* from, A... a) {
   facts.fd = argument<S.fd>(a...);
   facts.size = static_cast<uint64_t>(argument<S.size>(a...));
   const int target = argument<S.fd2>(a...);
-  const uint64_t word = use_begins(facts.fd);
-  const uint64_t word_of_target = use_begins(target);
+  uint64_t word = use_begins(facts.fd);
   PositionUse position;
-  if (from == nullptr) position_begins(position, facts.fd, word);
+  if (from == nullptr) word = position_begins(position, facts.fd, word);
+  word = channel_word(facts.fd, word);
+  const uint64_t word_of_target = channel_word(target, use_begins(target));
   const R ret = FATHOM_TIMED(facts, S, original(a...));
   facts.ret = ret;
   position_lost(target);  // first: both may be the same

@@ -13,6 +13,7 @@
 #include "guest/sharing.h"
 #include "guest/syscalls.h"
 #include "guest/tail_jump.h"
+#include "wire/exec.h"
 
 #define FATHOM_EXPORT __attribute__((visibility("default")))
 
@@ -61,6 +62,15 @@ static bool shares_memory(long number, long first) {
   return (flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM;
 }
 
+// Reads and writes that are asked for by other means than calls, told once by each process.
+static void tell_of_requests(long number) {
+  static constinit int told_by[2] = {};  // pids
+  const bool rings = number == SYS_io_uring_enter;
+  if (told_by[rings ? 1 : 0] == guest.pid) return;
+  told_by[rings ? 1 : 0] = guest.pid;
+  tell_unseen(rings ? FATHOM_META_UNSEEN "io_uring" : FATHOM_META_UNSEEN "libaio");
+}
+
 // What a raw system call is about to do to descriptors. Makers need no word: an entry that is clear
 // is asked for at its first use.
 FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second, const void*,
@@ -68,6 +78,7 @@ FATHOM_HIDDEN void* fathom_before_syscall(long number, long first, long second, 
   if (is_stranger()) return nullptr;
   before_giving_up_rights(number, saved);
   if (!guest.attached || !in_program()) return nullptr;
+  if (number == SYS_io_uring_enter || number == SYS_io_submit) tell_of_requests(number);
   if (number == SYS_close) descriptor_closes(static_cast<int>(first));
   if (number == SYS_close_range)
     descriptors_close(static_cast<unsigned>(first), static_cast<unsigned>(second));

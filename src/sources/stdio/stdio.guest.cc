@@ -10,6 +10,7 @@
 
 #include "guest/binding.h"
 #include "guest/call.h"
+#include "guest/channels.h"
 
 namespace fathom::guest {
 namespace stdio {
@@ -66,7 +67,7 @@ inline __attribute__((always_inline)) void stream_begins(StreamUse& use, FILE* s
   use.stream = stream;
   use.facts.depth = open_level(frame);
   use.facts.fd = descriptor_of_stream(stream);
-  use.word = use_begins(use.facts.fd);
+  use.word = channel_word(use.facts.fd, use_begins(use.facts.fd));
   use.facts.begin = tick();
   note_call(S.kind, use.facts.begin);
 }
@@ -119,6 +120,11 @@ inline __attribute__((always_inline)) R traced(R (*&original)(A...), A... a) {
 
 namespace {
 
+// Streams ask for no position, by which other calls find out that there is no file.
+uint32_t file_of_path(const char* path, uint32_t file) {
+  return path != nullptr && is_no_file(path) ? 0 : file;
+}
+
 int open_flags(const char* mode) { return mode != nullptr && mode[0] == 'a' ? O_APPEND : 0; }
 
 template <const Spec& S>
@@ -130,7 +136,7 @@ FILE* open_hook(FILE* (*&original)(const char*, const char*), const char* path, 
   facts.file = path_of_call(AT_FDCWD, path, facts.error);
   if (stream != nullptr) {
     facts.fd = stream->_fileno;
-    descriptor_opened(facts.fd, facts.file, open_flags(mode));
+    descriptor_opened(facts.fd, file_of_path(path, facts.file), open_flags(mode));
   }
   change_ends();
   write_call<S>(facts);
@@ -150,7 +156,7 @@ FILE* reopen_hook(FILE* (*&original)(const char*, const char*, FILE*), const cha
   facts.file = path_of_call(AT_FDCWD, path, facts.error);
   facts.fd = descriptor_of_stream(stream);
   if (stream != nullptr && facts.file != 0)
-    descriptor_opened(facts.fd, facts.file, open_flags(mode));
+    descriptor_opened(facts.fd, file_of_path(path, facts.file), open_flags(mode));
   change_ends();
   write_call<S>(facts);
   return stream;
@@ -208,7 +214,7 @@ int descriptor_formatted_hook(int fd, Call call) {
   }
   Facts facts;
   facts.fd = fd;
-  const uint64_t word = use_begins(fd);
+  const uint64_t word = channel_word(fd, use_begins(fd));
   const int ret = FATHOM_TIMED(facts, S, call());
   facts.ret = ret;
   facts.bytes = ret > 0 ? static_cast<uint64_t>(ret) : 0;

@@ -100,6 +100,36 @@ TEST_F(DecoderTest, ACopyIsAReadAndAWrite) {
   EXPECT_EQ(rows["write /to"].last, 3000);
 }
 
+// Each process names the end that it uses; the number in brackets brings the two together, whoever
+// comes first.
+TEST_F(DecoderTest, APipeHasTheOtherUsersName) {
+  RecordWriter writer = begin(0x1, 10);
+  writer.process(0, 10, 1, 0, 1000, FATHOM_ATTACH_PRELOAD);
+  writer.string(1, "exe").string(2, "/bin/seq").meta(1, 2).string(3, "pipe to [4711]");
+  writer.call(testing::kRead, 0, 2000, 3000, FATHOM_FLAG_FULL, {fathom_zigzag(1), 3, 0, 100});
+  RecordWriter reader = begin(0x2, 11);
+  reader.process(0, 11, 1, 0, 1000, FATHOM_ATTACH_PRELOAD);
+  reader.string(1, "exe").string(2, "/bin/sort").meta(1, 2).string(3, "pipe from [4711]");
+  reader.string(4, "socket 127.0.0.1:5432").string(5, "pipe from [9]");
+  for (const std::uint64_t file : {3, 4, 5})
+    reader.call(testing::kRead, 0, 2000, 3000, FATHOM_FLAG_FULL, {fathom_zigzag(0), file, 0, 100});
+  decoder().define(chunk(writer));
+  decoder().define(chunk(reader));
+  decode({&writer, &reader});
+  ASSERT_EQ(events_.rows(), 4U);
+  const char* const peers[] = {"pipe to sort (pid 11)", "pipe from seq (pid 10)",
+                               "socket 127.0.0.1:5432", "pipe"};
+  for (std::size_t row = 0; row < 4; row++) {
+    EXPECT_EQ(text(events_.file[row]), "NULL");
+    EXPECT_EQ(args(row), (std::map<std::string, std::string>{{"peer", peers[row]}}));
+  }
+  const Decoder::Sums sums = decoder().take_sums();
+  ASSERT_EQ(sums.summary.rows().size(), 4U);
+  EXPECT_EQ(text(sums.summary.rows()[0].key.peer), peers[0]);
+  EXPECT_TRUE(std::ranges::none_of(
+      sums.losses, [](const Loss& loss) { return loss.reason == "name not found"; }));
+}
+
 TEST_F(DecoderTest, CallsOfADevice) {
   RecordWriter w = begin();
   w.string(1, "_Z3addv");

@@ -36,6 +36,7 @@ Decoder::Rows::Rows(Decoder& decoder, Strings& strings)
       app_layer_(strings.code("app")),
       file_key_(strings.code("file")),
       line_key_(strings.code("line")),
+      peer_key_(strings.code(kPeerKey)),
       write_(strings.code(kWriteCategory)) {
   summary.bound(strings);
 }
@@ -57,6 +58,7 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     plan.threadless = kind.threadless;
     plan.opens = kind.category == "open";
     plan.copies = is_copy(kind.name) && is_io(kind.layer);
+    plan.maps = kind.name == kMapping && is_io(kind.layer);
     plan.known = true;
     plan.ret_is_bytes = kind.ret_is_bytes;
     plan.filtered = !decoder_.options_.paths.keeps_all() && is_io(kind.layer);
@@ -88,6 +90,7 @@ bool Decoder::Rows::decode(const Run& run, Thread& thread, EventBatch* events,
   fd_ = -1;
   file_id_ = 0;
   file_ = kNoString;
+  peer_ = kNoString;
   stop_ = 0;
   last_end_ = run.head.tick;
   RecordWalker walker(run.bytes);
@@ -141,11 +144,15 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
   const bool failed = (head.flags & FATHOM_FLAG_ERROR) != 0;
   if (failed && !fields.number(error)) return false;
   if (!read_call(plan, head.flags, fields, call)) return false;
-  if (call.has_file) call.file = file_;
+  if (call.has_file) {
+    call.file = file_;
+    call.peer = peer_;
+  }
   if (plan.filtered && !keeps(plan, call)) {
     if (events_ != nullptr) events_->args.drop_open();
     return true;
   }
+  if (call.peer != kNoString) add_arg(peer_key_, strings_.view(call.peer));
   settle_result(plan, failed, error, call);
   if (plan.threadless) {
     if (!settle_threadless(head, call)) return false;
@@ -159,9 +166,11 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
   if (plan.named_by_site) {
     sum(key_of(plan.layer, call.site.name, call.site.category, call.file), call);
   } else {
-    sum(key_of(plan.layer, plan.name, plan.category, call.file), call);
+    sum(key_of(plan.layer, plan.name, plan.category, call.file, call.peer), call);
   }
   if (plan.copies && call.bytes > 0) sum_target(plan, call);
+  if (plan.maps && !failed && call.file != kNoString)
+    summary.at(last_row_).access.reach(call.offset, call.size);
   return true;
 }
 
@@ -270,6 +279,7 @@ bool Decoder::Rows::read_field(const Plan::Op& op, unsigned flags, ByteReader& f
       if (!fields.number(file_id_)) return false;
       bool known = true;
       file_ = file_id_ == 0 ? kNoString : decoder_.definitions_.file(*process_, file_id_, known);
+      peer_ = file_ == kNoString ? decoder_.definitions_.peer(*process_, file_id_) : kNoString;
       return true;
     }
     case FieldKind::kOffset:

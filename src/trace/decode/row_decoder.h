@@ -78,6 +78,7 @@ class Decoder::Rows {
     bool threadless = false;
     bool opens = false;
     bool copies = false;
+    bool maps = false;
     const ErrorNames* errors = nullptr;  // of a kind whose result is a number of a set
     std::uint32_t layer = kNoString;
     std::uint32_t name = kNoString;
@@ -102,6 +103,7 @@ class Decoder::Rows {
     std::int64_t self = 0;
     Inside::Inner inner;  // until the next one ends
     std::uint32_t file = kNoString;
+    std::uint32_t peer = kNoString;    // what the descriptor leads to that is no file
     std::uint32_t target = kNoString;  // the other file
     std::uint32_t error = kNoString;
     std::int64_t offset = kNull;
@@ -141,8 +143,8 @@ class Decoder::Rows {
   void push_region(const RecordHead& head, const Site& site, const Call& call);
   void add_arg(std::uint32_t key, std::string_view value);
   [[nodiscard]] SummaryKey key_of(std::uint32_t layer, std::uint32_t name, std::uint32_t category,
-                                  std::uint32_t file) const {
-    return {layer, name, category, file, pid_, program_, process_->key};
+                                  std::uint32_t file, std::uint32_t peer = kNoString) const {
+    return {layer, name, category, file, pid_, program_, process_->key, peer};
   }
   void sum(const SummaryKey& key, const Call& call);
   [[nodiscard]] PlaceKey place_of(std::uint32_t file, bool writes) const;
@@ -165,6 +167,7 @@ class Decoder::Rows {
   std::uint32_t app_layer_;
   std::uint32_t file_key_;
   std::uint32_t line_key_;
+  std::uint32_t peer_key_;
   std::uint32_t write_;  // the category
   SummaryKey last_key_;
   std::size_t last_row_ = 0;
@@ -184,6 +187,7 @@ class Decoder::Rows {
   std::int64_t fd_ = -1;
   std::uint64_t file_id_ = 0;
   std::uint32_t file_ = kNoString;
+  std::uint32_t peer_ = kNoString;
   std::int64_t stop_ = 0;  // where the last record with this fd and file ended
   std::uint64_t last_end_ = 0;
 };

@@ -10,6 +10,7 @@
 #include "trace/recording/packer_state.h"
 #include "trace/recording/refused.h"
 #include "trace/recording/uncovered.h"
+#include "trace/recording/unseen.h"
 #include "trace/rows/layers.h"
 
 namespace fathom::trace {
@@ -41,7 +42,8 @@ SummaryRow summary_row(const std::vector<Value>& cells, Strings& strings) {
              code_of(cells[3], strings),
              cells[4].is_null() ? kNull32 : static_cast<std::int32_t>(integer_of(cells[4])),
              code_of(cells[22], strings),
-             cells[23].is_null() ? 0 : static_cast<std::uint64_t>(integer_of(cells[23]))};
+             cells[23].is_null() ? 0 : static_cast<std::uint64_t>(integer_of(cells[23])),
+             code_of(cells[24], strings)};
   row.calls = integer_of(cells[5]);
   row.errors = integer_of(cells[6]);
   row.dur = integer_of(cells[7]);
@@ -127,6 +129,7 @@ Result<Totals> Packer::State::sum_up() {
     take_reasons(decoder_.definitions(), *process, totals.manifest);
   add_losses_of_spool(totals.manifest);
   tell_of_others(totals.summary, totals.manifest);
+  tell_of_unseen(totals.summary, totals.manifest);
   totals.processes = all_processes();
   totals.threads =
       thread_rows(decoder_.definitions(), clock, known_exits(manifest), manifest.host.hostname);
@@ -268,7 +271,8 @@ Status Packer::State::load_summary(const std::string& name) {
                 read_part("layer, name, category, file, pid, calls, errors, dur, self, dur_min, "
                           "dur_max, bytes, first, last, hist, sizes, positioned, consecutive, "
                           "forward, strided, misaligned, extent, " +
-                              std::string(manifest.schema < 2 ? "NULL, NULL" : "program, process"),
+                              std::string(manifest.schema < 2 ? "NULL, NULL, NULL"
+                                                              : "program, process, peer"),
                           name));
   SummaryTable part;
   Strings texts;
@@ -355,6 +359,14 @@ void Packer::State::tell_of_others(const SummaryTable& summary, Manifest& to) co
   }
 }
 
+// After the losses: what is lost is not unseen.
+void Packer::State::tell_of_unseen(const SummaryTable& summary, Manifest& to) {
+  const Definitions& definitions = decoder_.definitions();
+  for (const NotCovered& one : unseen_requests(definitions, to)) to.add_not_covered(one);
+  for (const NotCovered& one : unseen_bytes(definitions, summary, strings, to))
+    to.add_not_covered(one);
+}
+
 void Packer::State::add_losses_of_spool(Manifest& to) {
   for (const Loss& loss : drainer->losses()) to.add_loss(loss);
   for (const Loss& loss : gaps()) to.add_loss(loss);
@@ -372,6 +384,7 @@ Status Packer::State::publish_finals() {
   }
   add_losses_of_spool(manifest);
   tell_of_others(summary_, manifest);
+  tell_of_unseen(summary_, manifest);
   FATHOM_TRY(write_manifest(directory_, manifest));
   // The spool goes at one stroke: half of it would look like a recording that has to be recovered.
   FATHOM_TRY(directory_.rename(kSpoolDirectory, directory_, kSpentSpool));

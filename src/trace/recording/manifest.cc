@@ -170,6 +170,7 @@ Json lists_json(const Manifest& manifest) {
     json["not_covered"].push_back({{"pid", process.pid},
                                    {"program", valid(process.program)},
                                    {"reason", valid(process.reason)}});
+    if (!process.what.empty()) json["not_covered"].back()["what"] = valid(process.what);
   }
   for (const InFlight& call : manifest.in_flight) {
     json["in_flight"].push_back({{"pid", call.pid},
@@ -190,8 +191,8 @@ void read_lists(const Json& json, Manifest& manifest) {
         {text_of(item, "layer"), text_of(item, "reason"), integer_or(item, "count", 0)});
   });
   each(json, "not_covered", [&](const Json& item) {
-    manifest.not_covered.push_back(
-        {integer_or(item, "pid", 0), text_of(item, "program"), text_of(item, "reason")});
+    manifest.not_covered.push_back({integer_or(item, "pid", 0), text_of(item, "program"),
+                                    text_of(item, "reason"), text_of(item, "what")});
   });
   each(json, "in_flight", [&](const Json& item) {
     manifest.in_flight.push_back({integer_or(item, "pid", 0), integer_or(item, "tid", 0),
@@ -252,11 +253,12 @@ void Manifest::add_loss(const Loss& loss) {
 void Manifest::add_not_covered(const NotCovered& program) {
   if (not_covered.size() > kMostNotCovered) return;
   const bool known = std::ranges::any_of(not_covered, [&program](const NotCovered& other) {
-    return other.pid == program.pid && other.program == program.program;
+    return other.pid == program.pid && other.program == program.program &&
+           other.what == program.what;
   });
   if (known) return;
   const bool full = not_covered.size() == kMostNotCovered;
-  not_covered.push_back(full ? NotCovered{0, "", "further programs, which are not listed"}
+  not_covered.push_back(full ? NotCovered{0, "", "further programs, which are not listed", ""}
                              : program);
 }
 

@@ -34,6 +34,7 @@ struct NotCovered {
   std::int64_t pid = 0;
   std::string program;
   std::string reason;
+  std::string what;  // of the process; "": all of it
 };
 
 struct InFlight {

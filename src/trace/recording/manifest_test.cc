@@ -25,7 +25,7 @@ Manifest sample() {
   manifest.state_reason = "killed";
   manifest.layers = {{"posix", "on", "", 7}, {"python", "off", "not asked for", 0}};
   manifest.losses = {{"posix", "no room", 3}};
-  manifest.not_covered = {{5, "/bin/x", "static binary"}};
+  manifest.not_covered = {{5, "/bin/x", "static binary", ""}, {6, "/bin/y", "unseen", "io_uring"}};
   manifest.in_flight = {{6, 7, "read", 123}};
   manifest.pid = 4711;
   manifest.exit_status = 139;
@@ -44,6 +44,8 @@ TEST(ManifestTest, RoundTrip) {
   EXPECT_EQ(read->layers[1].reason, "not asked for");
   EXPECT_EQ(read->losses[0].count, 3);
   EXPECT_EQ(read->not_covered[0].reason, "static binary");
+  EXPECT_EQ(read->not_covered[0].what, "");
+  EXPECT_EQ(read->not_covered[1].what, "io_uring");
   EXPECT_EQ(read->in_flight[0].since_ns, 123);
   EXPECT_EQ(read->pid, 4711);
   EXPECT_EQ(read->exit_status, 139);

@@ -60,6 +60,7 @@ class Packer::State {
                     const std::string& trouble);
   void add_losses_of_spool(Manifest& to);
   void tell_of_others(const SummaryTable& summary, Manifest& to) const;
+  void tell_of_unseen(const SummaryTable& summary, Manifest& to);
   std::vector<Loss> gaps();
   Status keep_lock();
   Status load_foreign_parts();

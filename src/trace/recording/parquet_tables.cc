@@ -357,6 +357,7 @@ SqlBatch SqlBatch::summary(const SummaryTable& table, const Strings& strings,
   columns->codes_of("program", rows, words, [](const SummaryRow& row) { return row.key.program; });
   columns->numbers_of("process", rows,
                       [](const SummaryRow& row) { return number_of(row.key.process); });
+  columns->codes_of("peer", rows, words, [](const SummaryRow& row) { return row.key.peer; });
   return SqlBatch(std::move(columns));
 }
 

@@ -30,7 +30,7 @@ void further_facts(const Definitions& definitions, const Process& process, Proce
   constexpr std::string_view kColumns[] = {"exe", "command", "rank", "container"};
   for (const auto& [key_id, value_id] : process.meta) {
     const std::string_view key = definitions.text(process, key_id);
-    if (key.empty() ||
+    if (key.empty() || key == FATHOM_META_KERNEL_IO || key.starts_with(FATHOM_META_UNSEEN) ||
         std::find(std::begin(kColumns), std::end(kColumns), key) != std::end(kColumns))
       continue;
     row.meta.emplace_back(shown(key), shown(definitions.text(process, value_id)));
@@ -240,7 +240,7 @@ std::vector<NotCovered> not_covered(Definitions& definitions, const std::string&
   for (const Stranger& stranger : strangers(definitions, index, library))
     rows.push_back({stranger.pid,
                     stranger.program.empty() ? "a program without a name" : stranger.program,
-                    stranger.reason});
+                    stranger.reason, ""});
   return rows;
 }
 

@@ -55,10 +55,25 @@ OwnTimes own_times(const EventBatch& events) {
   return own;
 }
 
-SummaryKey key_of(const EventBatch& events, std::size_t at) {
-  return {events.layer[at],    events.name[at],
-          events.category[at], events.file[at],
-          events.pid[at],      events.program.empty() ? kNoString : events.program[at]};
+// The last value of an argument as a code; kNoString where there is none.
+std::uint32_t argument_of(const EventBatch& events, std::size_t at, std::string_view key,
+                          Strings& strings) {
+  std::uint32_t value = kNoString;
+  for (std::size_t entry = events.args.begin(at); entry < events.args.end(at); entry++) {
+    if (strings.view(events.args.key(entry)) == key) value = strings.code(events.args.value(entry));
+  }
+  return value;
+}
+
+SummaryKey key_of(const EventBatch& events, std::size_t at, Strings& strings) {
+  return {events.layer[at],
+          events.name[at],
+          events.category[at],
+          events.file[at],
+          events.pid[at],
+          events.program.empty() ? kNoString : events.program[at],
+          0,
+          argument_of(events, at, kPeerKey, strings)};
 }
 
 }  // namespace
@@ -223,14 +238,10 @@ void RecordingWriter::State::sum_target(Host& host, std::size_t at) {
   if (events.bytes[at] <= 0 || !is_copy(strings.view(events.name[at])) ||
       !is_io(strings.view(events.layer[at])))
     return;
-  std::uint32_t target = kNoString;
-  for (std::size_t entry = events.args.begin(at); entry < events.args.end(at); entry++) {
-    if (strings.view(events.args.key(entry)) == kCopyTarget)
-      target = strings.code(events.args.value(entry));
-  }
-  SummaryKey key = key_of(events, at);
+  SummaryKey key = key_of(events, at, strings);
   key.category = strings.code(kWriteCategory);
-  key.file = target;
+  key.file = argument_of(events, at, kCopyTarget, strings);
+  key.peer = kNoString;
   host.summary.at(host.summary.find(key))
       .add_written(events.ts[at], events.dur[at], events.bytes[at]);
 }
@@ -245,7 +256,7 @@ void RecordingWriter::State::summarise(Host& host) {
       host.coverage.add(thread_coverage);
       thread_coverage.clear();
     }
-    SummaryRow& row = host.summary.at(host.summary.find(key_of(events, at)));
+    SummaryRow& row = host.summary.at(host.summary.find(key_of(events, at, strings)));
     row.add(events.ts[at], events.dur[at], self[at], events.bytes[at],
             events.error[at] != kNoString);
     place(host, at, row);

@@ -13,6 +13,7 @@
 #include "trace/recording/processes.h"
 #include "trace/recording/refused.h"
 #include "trace/recording/uncovered.h"
+#include "trace/recording/unseen.h"
 #include "trace/spool/snapshot.h"
 
 namespace fathom::trace {
@@ -136,6 +137,8 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   facts.owners_unknown = snapshot.owners_unknown;
   facts.not_covered = not_covered(decoder.definitions(), "");
   std::ranges::move(left_alone(spool.files()), std::back_inserter(facts.not_covered));
+  std::ranges::move(unseen_requests(decoder.definitions(), manifest),
+                    std::back_inserter(facts.not_covered));
   add_refused_settings(decoder.definitions(), facts.refused);
   Manifest told = manifest;
   for (const auto& process : decoder.definitions().processes())

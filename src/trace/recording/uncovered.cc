@@ -28,8 +28,10 @@ std::vector<NotCovered> left_alone(const Directory& spool) {
     const std::string_view path = line.substr(second + 1);
     if (!pid || *pid <= 0 || !flags || (*flags & FATHOM_EXEC_FEW_ADDRESSES) == 0 || path.empty())
       continue;
-    programs.push_back(
-        {.pid = *pid, .program = escape_invalid_utf8(path), .reason = std::string(kFewAddresses)});
+    programs.push_back({.pid = *pid,
+                        .program = escape_invalid_utf8(path),
+                        .reason = std::string(kFewAddresses),
+                        .what = ""});
   }
   return programs;
 }

@@ -35,6 +35,15 @@ struct AccessPattern {
     place = {.stop = stop_, .gap = gap, .is_new = false};
   }
 
+  // A mapping: its bytes move without a call, and nothing tells in which order.
+  void reach(std::int64_t offset, std::int64_t size) {
+    std::int64_t end = 0;
+    if (__builtin_add_overflow(std::max<std::int64_t>(offset, 0), std::max<std::int64_t>(size, 0),
+                               &end))
+      end = INT64_MAX;
+    extent = std::max(extent, end);
+  }
+
   void merge(const AccessPattern& other) {
     positioned += other.positioned;
     consecutive += other.consecutive;

@@ -60,11 +60,13 @@ Definitions::Definitions(Strings& strings, NameResolver resolver, std::string di
       local_(local),
       store_(std::move(directory)),
       known_files_(kFew),
+      known_peers_(kFew),
       known_sites_(kFew),
       function_category_(strings.code("function")) {}
 
 void Definitions::forget_codes() {
   known_files_.assign(kFew, {});
+  known_peers_.assign(kFew, {});
   known_sites_.assign(kFew, {});
   function_category_ = strings_->code("function");
 }
@@ -85,6 +87,8 @@ Process* Definitions::find(std::uint64_t key) {
 void Definitions::define(Process& process, std::uint64_t id, Definition definition,
                          std::string_view text) {
   if (id == 0) return;
+  if (definition.kind == DefinitionKind::kString && pipe_users_.add(text, process))
+    known_peers_.assign(kFew, {});
   // A forked child's ids go on where its parent's ended.
   if (process.definitions.empty()) process.first_id = id;
   const std::uint64_t block = (id - process.first_id) / kBlock;
@@ -207,6 +211,21 @@ std::uint32_t Definitions::file(Process& process, std::uint64_t id, bool& known)
   const std::string path = path_text(*owner, id, 0);
   KnownFile& place = place_for(known_files_, kMostFiles, *owner, id);
   place = {owner, id, path.empty() ? kNoString : strings_->code(path)};
+  return place.code;
+}
+
+std::uint32_t Definitions::peer(const Process& process, std::uint64_t id) {
+  if (id == 0) return kNoString;
+  const KnownFile& last = known_at(known_peers_, process, id);
+  if (last.process == &process && last.id == id) return last.code;
+  const Definition definition = lookup(process, id);
+  if (definition.kind != DefinitionKind::kString) return kNoString;
+  const std::string words(view(definition));
+  const Process* const other = pipe_users_.other_end(words, process);
+  const std::string user =
+      other == nullptr ? "" : user_text(strings_->view(program(*other)), other->pid);
+  KnownFile& place = place_for(known_peers_, kMostFiles, process, id);
+  place = {&process, id, strings_->code(shown(channel_text(words, user)))};
   return place.code;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "trace/rows/batch.h"
+#include "trace/rows/channels.h"
 #include "trace/rows/paged_store.h"
 #include "trace/rows/run_set.h"
 #include "trace/rows/strings.h"
@@ -121,6 +122,9 @@ class Definitions {
 
   // kNoString where the id is unknown, or names no file. `known` says whether the id was.
   std::uint32_t file(Process& process, std::uint64_t id, bool& known);
+  // What a descriptor leads to where its id names no file, as `args['peer']` has it: kNoString
+  // where it is not known. The other user of a pipe is looked for among all that is defined now.
+  std::uint32_t peer(const Process& process, std::uint64_t id);
   // nullptr while the id is unknown. Valid until the next call.
   const Site* site(Process& process, std::uint64_t id);
   // "" where the id is unknown. Valid until some others were asked for.
@@ -128,6 +132,8 @@ class Definitions {
   // A fact of META, the process's own, or of a near ancestor that forked it, or of the first
   // process of its program image; "" if there is none. The same.
   std::string_view meta(const Process& process, std::string_view key) const;
+  // The same of the process alone.
+  [[nodiscard]] std::string_view own_meta(const Process& process, std::string_view key) const;
   std::int32_t rank(Process& process);
   // Base name of the program's file, as a code; kNoString where it is not known.
   std::uint32_t program(const Process& process);
@@ -155,7 +161,6 @@ class Definitions {
   [[nodiscard]] const Process* first_of_image(const Process& process) const;
   [[nodiscard]] Definition defined_in(const Process& owner, std::uint64_t id) const;
   [[nodiscard]] Definition lookup(const Process& process, std::uint64_t id) const;
-  [[nodiscard]] std::string_view own_meta(const Process& process, std::string_view key) const;
   [[nodiscard]] std::string_view view(const Definition& definition) const;
   std::string path_text(const Process& process, std::uint64_t id, int depth) const;
   Site resolve_site(const Process& process, const Definition& definition);
@@ -165,6 +170,8 @@ class Definitions {
   bool local_;
   mutable PagedStore store_;
   std::vector<KnownFile> known_files_;
+  std::vector<KnownFile> known_peers_;
+  PipeUsers pipe_users_;
   std::vector<KnownSite> known_sites_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::unordered_map<std::uint64_t, Process*> by_key_;

@@ -30,7 +30,7 @@ void sum(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
 }
 
 std::size_t hash(const SummaryKey& key) {
-  std::uint64_t value = (std::uint64_t{key.name} << 32) ^ key.file;
+  std::uint64_t value = (std::uint64_t{key.name} << 32) ^ key.file ^ (std::uint64_t{key.peer} << 13);
   value = (value ^ (value >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
   value ^= (std::uint64_t{key.layer} << 40) ^ (std::uint64_t{key.category} << 20) ^
            static_cast<std::uint32_t>(key.pid) ^ key.process;
@@ -109,6 +109,7 @@ SummaryKey SummaryTable::bounded(const SummaryKey& key) const {
   if (!files_are_full()) return key;
   SummaryKey other = key;
   if (key.file != kNoString) other.file = other_file_;
+  other.peer = kNoString;
   if (!is_full() || slots_[slot_of(other)] != kNoString) return other;
   return {.layer = key.layer,
           .name = other_name_,
@@ -116,7 +117,8 @@ SummaryKey SummaryTable::bounded(const SummaryKey& key) const {
           .file = key.file != kNoString ? other_file_ : kNoString,
           .pid = kNull32,
           .program = kNoString,
-          .process = 0};
+          .process = 0,
+          .peer = kNoString};
 }
 
 std::size_t SummaryTable::find(const SummaryKey& key) {
@@ -158,7 +160,8 @@ void SummaryTable::add(const SummaryTable& other, const Strings& from, Strings& 
                          moved_if(!files_are_full(), row.key.file, other_file_),
                          row.key.pid,
                          moved_if(!is_full(), row.key.program, kNoString),
-                         row.key.process};
+                         row.key.process,
+                         moved_if(!files_are_full(), row.key.peer, kNoString)};
     rows_[find(key)].merge(row);
   }
 }

@@ -25,7 +25,8 @@ struct SummaryKey {
   std::uint32_t file = kNoString;
   std::int32_t pid = kNull32;
   std::uint32_t program = kNoString;
-  std::uint64_t process = 0;  // as in ProcessRow: tells program images of a pid apart
+  std::uint64_t process = 0;       // as in ProcessRow: tells program images of a pid apart
+  std::uint32_t peer = kNoString;  // what a descriptor leads to that is no file
   bool operator==(const SummaryKey&) const = default;
 };
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// Asks by system calls alone. A pipe's two ends are brought together by the host, which knows who
+// else used the same one.
+#include "guest/channels.h"
+
+#include <asm/termbits.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "guest/descriptors.h"
+#include "guest/syscalls.h"
+#include "guest/text.h"
+
+namespace fathom::guest {
+namespace {
+
+constexpr const char* kNoFiles[] = {"/dev/pts/", "/dev/tty", "/dev/ptmx",     "/dev/console",
+                                    "/dev/std",  "/dev/fd/", "/proc/self/fd/"};
+
+const char* direction_of(int fd) {
+  const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDWR) return "pipe ";
+  return (flags & O_ACCMODE) == O_WRONLY ? "pipe to " : "pipe from ";
+}
+
+// As the kernel numbers it, in brackets.
+size_t describe_pipe(int fd, const char* number, Text& text) {
+  return text.add(direction_of(fd)).add(number).length();
+}
+
+// One that has a path: by the file system and the number that it has there.
+size_t describe_fifo(int fd, const struct stat& facts, const char* path, Text& text) {
+  text.add(direction_of(fd)).add("[").add_number(facts.st_dev).add(":");
+  return text.add_number(facts.st_ino).add("] ").add(path).length();
+}
+
+void add_v4(const uint8_t* bytes, Text& text) {
+  for (int i = 0; i < 4; i++) text.add(i == 0 ? "" : ".").add_number(bytes[i]);
+}
+
+// The longest run of zeros is left out, as everybody writes it.
+void add_v6(const uint8_t* bytes, Text& text) {
+  unsigned groups[8];
+  for (int i = 0; i < 8; i++)
+    groups[i] = static_cast<unsigned>(bytes[2 * i] << 8 | bytes[2 * i + 1]);
+  int first = -1, length = 1;
+  for (int i = 0; i < 8; i++) {
+    int end = i;
+    while (end < 8 && groups[end] == 0) end++;
+    if (end - i > length) first = i, length = end - i;
+  }
+  text.add("[");
+  for (int i = 0; i < 8; i++) {
+    if (i == first) {
+      text.add("::");
+      i += length - 1;
+      continue;
+    }
+    if (i > 0 && i != first + length) text.add(":");
+    text.add_hex(groups[i]);
+  }
+  text.add("]");
+}
+
+union Address {
+  sockaddr any;
+  sockaddr_in v4;
+  sockaddr_in6 v6;
+  sockaddr_un path;
+  sockaddr_storage room;
+};
+
+bool add_path(const Address& address, unsigned size, Text& text) {
+  const unsigned begin = offsetof(sockaddr_un, sun_path);
+  if (size <= begin) return false;
+  const char* path = address.path.sun_path;
+  const bool is_abstract = *path == 0;
+  const unsigned length =
+      size - begin < sizeof address.path.sun_path ? size - begin : sizeof address.path.sun_path;
+  if (is_abstract) text.add(" @").add(path + 1, length - 1);
+  if (!is_abstract) text.add(" ").add(path, strnlen(path, length));
+  return true;
+}
+
+// False where the address says nothing.
+bool add_address(const Address& address, unsigned size, Text& text) {
+  switch (address.any.sa_family) {
+    case AF_INET:
+      text.add(" ");
+      add_v4(reinterpret_cast<const uint8_t*>(&address.v4.sin_addr), text);
+      text.add(":").add_number(ntohs(address.v4.sin_port));
+      return true;
+    case AF_INET6: {
+      const auto* bytes = reinterpret_cast<const uint8_t*>(&address.v6.sin6_addr);
+      constexpr uint8_t kMapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+      text.add(" ");
+      if (memcmp(bytes, kMapped, sizeof kMapped) == 0) {
+        add_v4(bytes + sizeof kMapped, text);
+      } else {
+        add_v6(bytes, text);
+      }
+      text.add(":").add_number(ntohs(address.v6.sin6_port));
+      return true;
+    }
+    case AF_UNIX:
+      return add_path(address, size, text);
+    default:
+      return false;
+  }
+}
+
+// The other side's address. A server's side of a socket with a path has its own path alone.
+size_t describe_socket(int fd, Text& text) {
+  text.add("socket");
+  Address address;
+  unsigned size = sizeof address;
+  const bool connected = raw_syscall(SYS_getpeername, fd, as_long(&address), as_long(&size)) == 0;
+  if (connected && add_address(address, size, text)) return text.length();
+  size = sizeof address;
+  if (raw_syscall(SYS_getsockname, fd, as_long(&address), as_long(&size)) != 0)
+    return text.length();
+  const bool has_path = address.any.sa_family == AF_UNIX;
+  if (!connected && !has_path) text.add(" at");
+  if (!add_address(address, size, text) && connected && has_path) text.add(" pair");
+  return text.length();
+}
+
+// "anon_inode:[eventfd]", "anon_inode:inotify"
+size_t describe_object(const char* name, size_t length, Text& text) {
+  if (length > 2 && name[0] == '[' && name[length - 1] == ']') {
+    name++;
+    length -= 2;
+  }
+  const bool is_epoll = length == strlen("eventpoll") && memcmp(name, "eventpoll", length) == 0;
+  return (is_epoll ? text.add("epoll") : text.add(name, length)).length();
+}
+
+bool begins_with(const char* text, const char* with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+}  // namespace
+
+bool is_no_file(const char* path) {
+  for (const char* begin : kNoFiles) {
+    if (begins_with(path, begin)) return true;
+  }
+  return false;
+}
+
+size_t describe_channel(int fd, char* to, size_t room) {
+  constexpr size_t kShort = 128;  // of what has no path
+  char link[kShort] = {};
+  const long length = name_of_descriptor(fd, link, sizeof link - 1);
+  if (length <= 0) return 0;
+  Text text(to, room);
+  constexpr char kPipe[] = "pipe:", kSocket[] = "socket:", kObject[] = "anon_inode:";
+  if (begins_with(link, kPipe)) return describe_pipe(fd, link + strlen(kPipe), text);
+  if (begins_with(link, kSocket)) return describe_socket(fd, text);
+  if (begins_with(link, kObject))
+    return describe_object(link + strlen(kObject), static_cast<size_t>(length) - strlen(kObject),
+                           text);
+  struct stat facts;
+  if (raw_syscall(SYS_fstat, fd, as_long(&facts)) != 0) return 0;
+  if (S_ISFIFO(facts.st_mode)) return describe_fifo(fd, facts, link, text);
+  struct termios terminal;
+  if (!S_ISCHR(facts.st_mode) || raw_syscall(SYS_ioctl, fd, TCGETS, as_long(&terminal)) != 0)
+    return 0;
+  return text.add("tty").length();
+}
+
+}  // namespace fathom::guest
