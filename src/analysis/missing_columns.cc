@@ -4,12 +4,11 @@
 // Thrift.
 #include "analysis/missing_columns.h"
 
-#include <fcntl.h>
-
 #include <cstdint>
 #include <cstring>
 
 #include "analysis/contract.h"
+#include "base/directory.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -22,7 +21,9 @@ constexpr std::uint64_t kMostBytes = 64ULL << 20;  // of an end; ours have a few
 
 // "" where it is none.
 std::string end_of(const std::string& path) {
-  const Result<File> file = File::open(path, O_RDONLY);
+  const Result<Directory> directory = Directory::open(std::string(dir_name(path)));
+  if (path.empty() || !directory) return "";
+  const Result<File> file = directory->read(std::string(base_name(path)));
   if (!file) return "";
   const Result<std::uint64_t> size = file->size();
   if (!size || *size < kTrailer) return "";
@@ -43,7 +44,7 @@ bool is_named(std::string_view end, std::string_view column) {
 }  // namespace
 
 std::string missing_columns(const trace::DataFile& file, std::string_view table, int schema) {
-  const std::string end = end_of(file.source);
+  const std::string end = end_of(file.path);
   if (end.empty()) return "";
   std::vector<std::string> missing;
   for (const ViewSpec& view : recorded_views()) {

@@ -80,6 +80,9 @@ CALLS = {
     "calls": f"SELECT sum(calls) {OF_CALL}",
     "some": f"SELECT sum(calls) {ON_FILES}",
     "files": f"SELECT count(DISTINCT file) {ON_FILES} AND file NOT LIKE '(%'",
+    "peer": f"SELECT arg_max(peer, self) {OF_CALL}",
+    "peers": f"SELECT count(DISTINCT peer) - 1 {OF_CALL}",
+    "more": f"SELECT count(DISTINCT file) {ON_FILES} AND file NOT LIKE '(%'",
     "each": f"SELECT sum(self) / sum(calls) {OF_CALL}",
     "size": f"SELECT sum(bytes) FILTER (calls > 0) / sum(calls) {OF_CALL}",
 }
@@ -103,7 +106,8 @@ WORDS = (
         rf"(?:, {group('of_wall', PERCENT)} % of the wall time)?"
         rf"(?:(?:, | \(){group('of_threads', PERCENT)} % of {WHOSE}\)?)?(?:, excluding nested calls)?: "
         rf"{group('calls', COUNT)} calls?(?:, {group('some', COUNT)} of them)?"
-        rf"(?: on (?:(?:more than )?{group('files', COUNT)} files|(?P<file>.+?)))?"
+        rf"(?: on (?:(?P<peer>(?:pipe|socket|tty)\b.*?)(?:(?:,| and) {group('peers', COUNT)} other pipes? or sockets?)?"
+        rf"(?: and (?:{group('more', COUNT)} files|(?P<one>.+?)))?|{group('files', COUNT)} files|(?P<file>.+?)))?"
         rf"(?:, {group('each', TIME)} each)?(?:, {group('size', BYTES)} per call)?\.",
         CALLS,
     ),
@@ -238,6 +242,7 @@ SUMMARY = (
         },
     ),
     Form(r"  (?:recorded in|next:|not covered:|not recorded:|layer [a-z]+:) .+"),
+    Form(r"  advice: .+|    .+"),  # words of a rule, which are asked for with the rule
     Form(r""),
 )
 

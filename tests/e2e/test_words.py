@@ -193,10 +193,25 @@ def questions_of(overview: dict[str, Any], without: tuple[str, ...]) -> Question
     )
 
 
-def check_recording(box: Box, trace: Path, claims: tuple[Claim, ...] = (), without: tuple[str, ...] = ()) -> None:
+def advice_slips(summary: str, insights: list[dict[str, Any]]) -> Iterator[str]:
+    """What a run's summary advises must be what a rule says of the recording."""
+    lines = re.findall(r"^  advice: .+ \((.+)\)\n((?:    .+\n)*)", summary, re.MULTILINE)
+    for rule, text in lines:
+        words = re.sub(r"\s+", " ", text)
+        said = [one for one in insights if one["rule"] == rule and re.sub(r"\s+", " ", one["says"]) in words]
+        if not said:
+            yield f"no rule says {words!r}"
+            continue
+        saved = re.search(rf"save up to ({TIME})", words)
+        if saved and not is_equal(saved[1], said[0]["gain"]):
+            yield f"gain of {said[0]['gain']} ns in {words!r}"
+
+
+def check_recording(box: Box, trace: Path, summary: str = "", without: tuple[str, ...] = ()) -> None:
     overview = json.loads(box.fathom("report", trace, "--format", "json"))
     questions = questions_of(overview, without)
-    questions.claims += claims
+    questions.claims += summary_claims(summary)
+    check("slips in a run's advice", [], list(advice_slips(summary, overview.get("insights", []))))
     check_questions(box, trace, questions)
 
 
@@ -207,7 +222,7 @@ def check_program(box: Box, *command: object, options: tuple[str, ...] = (), wit
     text = said.decode().partition("fathom: ")
     summary = text[1] + text[2]
     check("slips in the summary", [], [slip for line in summary.splitlines() for slip in slips(line)])
-    check_recording(box, box.trace, tuple(summary_claims(summary)), without)
+    check_recording(box, box.trace, summary, without)
 
 
 def test_words_on_goldens(box: Box) -> None:
