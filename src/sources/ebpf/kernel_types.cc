@@ -14,7 +14,6 @@ namespace fathom::sources::ebpf {
 namespace {
 
 constexpr char kKernelTypes[] = "/sys/kernel/btf/vmlinux";
-constexpr char kExt4Types[] = "/sys/kernel/btf/ext4";
 
 struct FreeTypes {
   void operator()(btf* types) const { btf__free(types); }
@@ -26,18 +25,25 @@ const btf* kernel_types() {
   return types.get();
 }
 
-// Many kernels have ext4 as a module, with types of its own; nullptr where it is built in.
+// Many kernels have ext4 and its journal as modules, with types of their own; nullptr where it is
+// built in.
+Types types_of_module(const char* name) {
+  if (!path_exists(std::string("/sys/kernel/btf/") + name)) return nullptr;
+  return Types(btf__load_module_btf(name, const_cast<btf*>(kernel_types())));
+}
 const btf* ext4_types() {
-  static const Types types(path_exists(kExt4Types)
-                               ? btf__load_module_btf("ext4", const_cast<btf*>(kernel_types()))
-                               : nullptr);
+  static const Types types = types_of_module("ext4");
+  return types.get();
+}
+const btf* journal_types() {
+  static const Types types = types_of_module("jbd2");
   return types.get();
 }
 
 // Of the function that a tracepoint calls; nullptr where there is none.
 const btf_type* type_of(std::string_view hook) {
   const std::string name = "btf_trace_" + std::string(hook);
-  for (const btf* types : {kernel_types(), ext4_types()}) {
+  for (const btf* types : {kernel_types(), ext4_types(), journal_types()}) {
     const int found =
         types == nullptr ? -1 : btf__find_by_name_kind(types, name.c_str(), BTF_KIND_TYPEDEF);
     if (found < 0) continue;

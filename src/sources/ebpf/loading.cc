@@ -121,7 +121,8 @@ bool has_substitute(std::string_view hook) {
 // Perhaps there: before Linux 5.11 nothing is told of the types of modules, and raw tracepoints
 // need none.
 bool is_untold(Flavor flavor, std::string_view hook) {
-  return flavor == Flavor::kPlain && hook.starts_with("ext4_") && !has_tracepoint(hook);
+  const bool is_of_module = hook.starts_with("ext4_") || hook.starts_with("jbd2_");
+  return flavor == Flavor::kPlain && is_of_module && !has_tracepoint(hook);
 }
 
 Error no_tracepoint(const Loaded& loaded) {

@@ -5,9 +5,8 @@
 
 #include "sources/ebpf/files.bpf.h"
 
-#define FATHOM_HERE (-100)      /* AT_FDCWD */
-#define FATHOM_NAMED 0xfffffffe /* in the place of a file's generation */
-#define FATHOM_HASHED 8         /* bytes of a text at a time */
+#define FATHOM_HERE (-100) /* AT_FDCWD */
+#define FATHOM_HASHED 8    /* bytes of a text at a time */
 
 struct fathom_name {
   __u64 hash;
@@ -124,11 +123,20 @@ static __always_inline bool is_wanted_name(struct fathom_name* name, struct fath
   return walk.is_wanted;
 }
 
+/* A user who asks for names without end leaves room for the files that he opens. */
+static __noinline int may_name(__u32 number) {
+  if (!settings.user_files) return 1;
+  struct fathom_user* user = user_now(number);
+  if (!user || user->names >= settings.user_files / 4 || !may_meet(number, 1)) return 0;
+  user->names += 1;
+  return 1;
+}
+
 static __noinline __u32 meet_name(struct fathom_name* name, struct fathom_file_key* key,
                                   struct fathom_place* place) {
   if (!name || !key || !place) return FATHOM_BPF_NO_FILE;
   const __u32 user = payer_of(this_task());
-  if (!may_meet(user, 1)) {
+  if (!may_name(user)) {
     lose(FATHOM_LOST_NAME);
     return FATHOM_BPF_OTHERS;
   }
@@ -158,7 +166,7 @@ __noinline __u32 number_of_name(__s32 directory, __u64 from) {
     walk_up(&walk);
     hash = mix(hash, walk.hash);
   }
-  struct fathom_file_key key = {.inode = hash, .generation = FATHOM_NAMED};
+  struct fathom_file_key key = {.inode = hash, .generation = FATHOM_BPF_NAMED};
   struct fathom_file* known = known_file(&key);
   return known ? known->id : meet_name(name, &key, &place);
 }

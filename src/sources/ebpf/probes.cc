@@ -132,7 +132,11 @@ class Probes::State {
     return found == modules.end() ? nullptr : &*found;
   }
   [[nodiscard]] std::vector<std::uint64_t> counts() const;
-  void count_files(const std::map<std::uint32_t, std::uint32_t>& kept);
+  struct Kept {
+    std::uint32_t files = 0;
+    std::uint32_t names = 0;  // of them
+  };
+  void count_files(const std::map<std::uint32_t, Kept>& kept);
 
   std::vector<Loaded> modules;  // the first one has the maps
   std::unique_ptr<ring_buffer, FreeRing> ring;
@@ -353,7 +357,7 @@ std::vector<std::uint32_t> Probes::age_files(std::uint32_t ages) {
   std::vector<fathom_file> found(kAtOnce);
   std::vector<fathom_file_key> old;
   std::vector<std::uint32_t> numbers;
-  std::map<std::uint32_t, std::uint32_t> kept;  // of users
+  std::map<std::uint32_t, State::Kept> kept;  // of users
   std::uint32_t place = 0;
   for (void* from = nullptr;; from = &place) {
     std::uint32_t count = kAtOnce;
@@ -362,7 +366,9 @@ std::vector<std::uint32_t> Probes::age_files(std::uint32_t ages) {
     if (failed != 0 && errno != ENOENT) break;  // ENOENT: these are the last
     for (std::uint32_t i = 0; i < count; ++i) {
       if (state_->age - found[i].seen <= ages) {
-        ++kept[found[i].user];
+        State::Kept& of_user = kept[found[i].user];
+        ++of_user.files;
+        if (keys[i].generation == FATHOM_BPF_NAMED) ++of_user.names;
         continue;
       }
       old.push_back(keys[i]);
@@ -376,7 +382,7 @@ std::vector<std::uint32_t> Probes::age_files(std::uint32_t ages) {
 }
 
 // Users who have none, and took nothing lately, make room for others.
-void Probes::State::count_files(const std::map<std::uint32_t, std::uint32_t>& kept) {
+void Probes::State::count_files(const std::map<std::uint32_t, Kept>& kept) {
   const int users = map("users");
   std::vector<std::uint32_t> numbers;
   std::uint32_t next = 0;
@@ -387,7 +393,8 @@ void Probes::State::count_files(const std::map<std::uint32_t, std::uint32_t>& ke
     fathom_user user{};
     if (bpf_map_lookup_elem(users, &number, &user) != 0) continue;
     const auto found = kept.find(number);
-    user.files = found == kept.end() ? 0 : found->second;
+    user.files = found == kept.end() ? 0 : found->second.files;
+    user.names = found == kept.end() ? 0 : found->second.names;
     if (user.files == 0)
       bpf_map_delete_elem(users, &number);
     else

@@ -20,6 +20,8 @@ enum {
                              io_submit, then system calls of 32 bits */
 };
 
+#define FATHOM_BPF_NAMED 0xfffffffe /* in the place of the generation of a file that calls named \
+                                     */
 /* In the number of a file that lies outside of all paths that are wanted. */
 #define FATHOM_BPF_ELSEWHERE 0x80000000U
 #define FATHOM_BPF_BIT_OF(number)                                            \
@@ -237,6 +239,7 @@ struct fathom_file {
 /* What a user has taken of what all share. */
 struct fathom_user {
   __u32 files;
+  __u32 names;  /* those of them that calls named: a quarter at most */
   __u32 window; /* the one that these are of: */
   __u32 rows;
   __u32 met; /* files */
