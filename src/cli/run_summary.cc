@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The summary after a run comes from sums in memory, so that it appears before packing has ended. All
-// but its advice needs no DuckDB.
+// The summary after a run comes from sums in memory, so that it appears before packing has ended.
+// All but its advice needs no DuckDB.
 #include "cli/run_summary.h"
 
 #include <fmt/format.h>

@@ -115,7 +115,8 @@ class AskedTables {
     if (!fits(store)) return;
     for (const char* name : kNames) {
       // A filter's views stay as they are.
-      if (!store_.query_sums(fmt::format("CREATE TEMP TABLE {0} AS SELECT * FROM {0}", name))) break;
+      if (!store_.query_sums(fmt::format("CREATE TEMP TABLE {0} AS SELECT * FROM {0}", name)))
+        break;
       made_.emplace_back(name);
     }
   }
