@@ -2,6 +2,8 @@
 // Runs rules and weighs what they found by the time that could be saved.
 #include "analysis/insights/insights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -112,10 +114,10 @@ class AskedTables {
   explicit AskedTables(Store& store) : store_(store) {
     if (!fits(store)) return;
     for (const char* name : kNames) {
-      const std::string text(name);
       // A filter's views stay as they are.
-      if (!store_.query_sums("CREATE TEMP TABLE " + text + " AS SELECT * FROM " + text)) break;
-      made_.push_back(text);
+      if (!store_.query_sums(fmt::format("CREATE TEMP TABLE {0} AS SELECT * FROM {0}", name)))
+        break;
+      made_.emplace_back(name);
     }
   }
   ~AskedTables() {

@@ -22,11 +22,10 @@ constexpr char kDataCalls[] = R"(
     '[.]so([.][0-9]+)*$|[.](py|pyc|pyo|pyd|pth|rb|pl|pm|lua|jar|class|mo)$'))";
 
 // Fathom knows the positions of what has any: read() and write() without are of a named pipe. Other
-// tools' traces have none. Of random jumps
-// half go forward: each jump back takes one of these with it. What a copy wrote has no calls of its
-// own in the sums; for its file each was a write. A typical call takes no longer than the bucket of
-// the median: what a disk took now and then is no cost of a call. Where others took the CPUs, it
-// is.
+// tools' traces have none. Of random jumps half go forward: each jump back takes one of these with
+// it. What a copy wrote has no calls of its own in the sums; for its file each was a write. A
+// typical call takes no longer than the bucket of the median: what a disk took now and then is no
+// cost of a call. Where others took the CPUs, it is.
 constexpr char kIo[] = R"(
   CREATE OR REPLACE VIEW io AS
   SELECT * REPLACE (CAST(CASE calls WHEN 0 THEN coalesce(list_sum(sizes), 0) ELSE calls END
