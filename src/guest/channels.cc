@@ -45,17 +45,18 @@ void add_v4(const uint8_t* bytes, Text& text) {
 
 // The longest run of zeros is left out, as everybody writes it.
 void add_v6(const uint8_t* bytes, Text& text) {
-  unsigned groups[8];
-  for (int i = 0; i < 8; i++)
+  constexpr size_t kGroups = 8;
+  unsigned groups[kGroups];
+  for (size_t i = 0; i < kGroups; i++)
     groups[i] = static_cast<unsigned>(bytes[2 * i] << 8 | bytes[2 * i + 1]);
-  int first = -1, length = 1;
-  for (int i = 0; i < 8; i++) {
-    int end = i;
-    while (end < 8 && groups[end] == 0) end++;
+  size_t first = kGroups, length = 1;
+  for (size_t i = 0; i < kGroups; i++) {
+    size_t end = i;
+    while (end < kGroups && groups[end] == 0) end++;
     if (end - i > length) first = i, length = end - i;
   }
   text.add("[");
-  for (int i = 0; i < 8; i++) {
+  for (size_t i = 0; i < kGroups; i++) {
     if (i == first) {
       text.add("::");
       i += length - 1;

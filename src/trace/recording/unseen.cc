@@ -134,11 +134,10 @@ void separate_children(Lives& lives) {
     if (child.told < child.ends) unknown.insert(child.parent);
   }
   for (const auto& [pid, life] : whole) {
-    const bool all_known = std::ranges::all_of(life.waited, [&](std::int64_t child) {
+    for (const std::int64_t child : life.waited) {
       const auto found = whole.find(child);
-      return found != whole.end() && found->second.parent == pid;
-    });
-    if (!all_known) unknown.insert(pid);
+      if (found == whole.end() || found->second.parent != pid) unknown.insert(pid);
+    }
   }
   for (const std::int64_t pid : unknown) lives.erase(pid);
 }
