@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -58,14 +58,17 @@ std::string csv_table(const Table& table, const Style& style) {
   return out;
 }
 
-// Titles as keys, made distinct.
+constexpr char kNotes[] = "notes";
+
+// Titles as keys, made distinct; the notes of all tables have one of their own.
 std::vector<std::string> keys_of(std::span<const Table> tables) {
   std::vector<std::string> keys;
-  std::map<std::string, int> seen;
+  std::set<std::string> taken = {kNotes};
   for (const Table& table : tables) {
-    std::string key = snake_case(table.title);
-    const int before = seen[key]++;
-    keys.push_back(before == 0 ? key : key + "_" + std::to_string(before + 1));
+    const std::string title = snake_case(table.title);
+    std::string key = title;
+    for (int i = 2; !taken.insert(key).second; ++i) key = title + "_" + std::to_string(i);
+    keys.push_back(key);
   }
   return keys;
 }
@@ -82,7 +85,7 @@ std::string json_document(std::span<const Table> tables) {
     any_note = any_note || !tables[i].note.empty();
   }
   if (any_note) {
-    json.new_line().key("notes").begin_object();
+    json.new_line().key(kNotes).begin_object();
     for (std::size_t i = 0; i < tables.size(); ++i) {
       if (!tables[i].note.empty()) json.key(keys[i]).value(tables[i].note);
     }

@@ -237,6 +237,17 @@ TEST(Document, TitlesAreKeysInJson) {
   EXPECT_EQ(render_document({}, Format::kJson), "{\n}\n");
 }
 
+TEST(Document, NoKeyStandsTwiceInJson) {
+  const Table tables[] = {{"A", {{"x"}}, {}, "a note"},
+                          {"A", {{"x"}}, {}, ""},
+                          {"A 2", {{"x"}}, {}, ""},
+                          {"Notes", {{"x"}}, {}, ""}};
+  const std::string json = render_document(tables, Format::kJson);
+  EXPECT_EQ(json,
+            "{\n\"a\":[],\n\"a_2\":[],\n\"a_2_2\":[],\n\"notes_2\":[],\n"
+            "\"notes\":{\"a\":\"a note\"}\n}\n");
+}
+
 TEST(Document, TitlesStandAboveTables) {
   const Table tables[] = {{"One", {{"a"}}, {{Value(true)}}, ""}, {"Two", {{"b"}}, {}, "empty"}};
   EXPECT_EQ(render_document(tables, Format::kTable), "One\na\n────\ntrue\n\nTwo\nb\n─\nempty\n");
