@@ -103,8 +103,8 @@ std::string ThreadNames::thread(std::string_view host, const ExportNumber& pid,
 }
 
 std::uint32_t FrameTable::id(FrameInfo frame) {
-  std::string key = frame.text + '\n' + frame.file + '\n' + std::to_string(frame.line) + '\n' +
-                    frame.module;
+  std::string key =
+      frame.text + '\n' + frame.file + '\n' + std::to_string(frame.line) + '\n' + frame.module;
   const auto [found, is_new] =
       ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size()));
   if (is_new) frames_.push_back(std::move(frame));
