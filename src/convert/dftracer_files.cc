@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Routes rows to one DFTracer file for each process. Sizes are saved whenever a log is settled, so
-// that a successor cuts the files back and goes on.
+// Routes rows to one DFTracer file for each process. Whenever a log is settled, how far each file
+// has come is saved, so that a successor cuts the files back and goes on.
 #include "convert/dftracer_files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/files.h"
@@ -22,23 +22,53 @@
 namespace fathom::convert {
 namespace {
 
+// A file that a collector left.
+struct Left {
+  std::int64_t size = 0;
+  render::DftracerMark mark;
+};
+
+std::string line_of(const Left& left, const std::string& path) {
+  std::string line;
+  for (const std::int64_t number :
+       {left.size, left.mark.ids, left.mark.last_us, std::int64_t{left.mark.changed}})
+    line += std::to_string(number) + " ";
+  return line + path + "\n";
+}
+
+// A line of line_of() and its path; without a path, a number alone. Nothing: it is neither.
+std::optional<std::pair<Left, std::string>> parse_line(std::string_view line) {
+  if (!parse_int(line.substr(0, line.find(' ')))) return std::nullopt;
+  Left left;
+  std::int64_t changed = 0;
+  for (std::int64_t* number : {&left.size, &left.mark.ids, &left.mark.last_us, &changed}) {
+    const std::size_t space = std::min(line.find(' '), line.size());
+    const Result<std::int64_t> read = parse_int(line.substr(0, space));
+    if (!read) break;  // older lines have the path right behind the size
+    *number = *read;
+    line.remove_prefix(std::min(space + 1, line.size()));
+  }
+  left.mark.changed = changed != 0;
+  return std::pair(left, std::string(line));
+}
+
 class DftracerFiles : public session::RowConsumer {
  public:
-  // What a collector that was killed had settled: the files, each with its size then, behind the
-  // number of the first log that is not in them.
+  // What a collector that was killed had settled: the number of the first log that is not in the
+  // files, then a line for each file.
   DftracerFiles(std::string state_path, std::int64_t start_ns, DropInPlaceOf place_of)
       : state_path_(std::move(state_path)), place_of_(std::move(place_of)), start_ns_(start_ns) {
     if (state_path_.empty()) return;
     const Result<std::string> state = read_private_file(state_path_, kLargestState);
     if (!state) return;
     for (const std::string_view line : split(*state, '\n')) {
-      const std::size_t space = line.find(' ');
-      const Result<std::int64_t> number = parse_int(line.substr(0, space));
-      if (!number) continue;
-      if (space == std::string_view::npos) {
-        first_log_ = static_cast<std::uint64_t>(*number);
-      } else if (cut(std::string(line.substr(space + 1)), *number)) {
-        begun_.emplace(line.substr(space + 1));
+      const auto read = parse_line(line);
+      if (!read) continue;
+      const auto& [left, path] = *read;
+      if (path.empty()) {
+        first_log_ = static_cast<std::uint64_t>(left.size);
+      } else if (cut(path, left.size)) {
+        left_.insert_or_assign(path, left);
       }
     }
   }
@@ -60,8 +90,10 @@ class DftracerFiles : public session::RowConsumer {
       const Result<File> file = open_own_file(log->path(), O_RDONLY);
       if (!file) continue;  // nothing of it was asked for yet
       FATHOM_ASSIGN(const std::uint64_t size, file->size());
-      state += std::to_string(size) + " " + log->path() + "\n";
+      state += line_of({static_cast<std::int64_t>(size), log->mark()}, log->path());
     }
+    // Whoever comes after this collector has to know those that it has not touched, too.
+    for (const auto& [path, left] : left_) state += line_of(left, path);
     return write_file_atomic(state_path_, state, 0600);
   }
   [[nodiscard]] std::uint64_t first_log() const override { return first_log_; }
@@ -109,11 +141,15 @@ class DftracerFiles : public session::RowConsumer {
         .cwd = process.cwd,
     };
     const std::string path = render::dftracer_log_path(settings, facts);
-    const auto begin = begun_.contains(path) && path_exists(path) ? render::DftracerBegin::kGoesOn
-                       : place->by_hand                           ? render::DftracerBegin::kOnlyNew
-                                                                  : render::DftracerBegin::kAnew;
+    const auto left = left_.find(path);
+    const bool goes_on = left != left_.end() && path_exists(path);
+    const auto begin = goes_on          ? render::DftracerBegin::kGoesOn
+                       : place->by_hand ? render::DftracerBegin::kOnlyNew
+                                        : render::DftracerBegin::kAnew;
+    const render::DftracerMark mark = goes_on ? left->second.mark : render::DftracerMark();
+    if (left != left_.end()) left_.erase(left);  // from now on it is a log of ours
     auto log = std::make_unique<render::DftracerLog>(std::move(settings), std::move(facts),
-                                                     start_ns_, begin);
+                                                     start_ns_, begin, mark);
     return logs_.emplace(key, std::move(log)).first->second.get();
   }
 
@@ -121,7 +157,7 @@ class DftracerFiles : public session::RowConsumer {
   DropInPlaceOf place_of_;
   std::uint64_t first_log_ = 0;
   std::int64_t start_ns_;
-  std::set<std::string, std::less<>> begun_;  // by a collector before
+  std::map<std::string, Left> left_;  // by a collector before, and not touched since
   std::map<std::pair<std::uint64_t, std::string>, std::unique_ptr<render::DftracerLog>> logs_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "analysis/layers.h"
 #include "base/demangle.h"
+#include "convert/programs.h"
 #include "convert/row_cells.h"
 #include "convert/thread_slices.h"
 #include "sql/quote.h"
@@ -24,7 +25,7 @@ constexpr char kEventColumns[] =
     "stream, correlation, layer, name, entry, category, file, error, args FROM events";
 
 // A process or thread that was several programs is shown as the last of them: viewers know one name
-// for a number.
+// for a number. Rows of an earlier one bear its name (programs.h).
 constexpr char kLastImage[] =
     " QUALIFY row_number() OVER (PARTITION BY host, pid ORDER BY start DESC NULLS LAST) = 1";
 constexpr char kLastThread[] =
@@ -143,9 +144,12 @@ Status StoreStream::events(render::EventOrder order,
                            const std::function<Status(const render::ExportEvent&)>& use) {
   std::vector<render::ExportArg> args;
   std::unordered_map<std::string, std::string> kernels;
+  Programs programs;
+  FATHOM_TRY(programs.load(*store_, where("processes")));
   const auto each = [&](const std::string& sql) {
     return each_row(*store_, sql, [&](RowCells cells) {
       render::ExportEvent event = event_of(cells, args);
+      event.program = programs.earlier(event.host, event.pid, event.ts);
       if (analysis::is_device(event.layer)) event.name = readable(event.name, kernels);
       if (event.layer == "cuda") {
         for (auto& [key, value] : args) {
@@ -238,6 +242,8 @@ Status StoreStream::samples(const std::function<Status(const render::ExportSampl
   if (any.rows.empty()) return {};
   Stacks stacks;
   FATHOM_TRY(stacks.load(*store_));
+  Programs programs;
+  FATHOM_TRY(programs.load(*store_, where("processes")));
   const std::string sql = "SELECT ts, host, pid, tid, cpu, event, weight, stack FROM samples" +
                           where("samples") +
                           " ORDER BY host NULLS FIRST, pid NULLS FIRST, tid NULLS FIRST, event, ts";
@@ -248,6 +254,7 @@ Status StoreStream::samples(const std::function<Status(const render::ExportSampl
     sample.pid = cells.number();
     sample.tid = cells.number();
     sample.cpu = cells.number();
+    sample.program = programs.earlier(sample.host, sample.pid, sample.ts);
     sample.event = cells.text();
     sample.weight = cells.number_or_0();
     sample.frames = stacks.frames(cells.number());

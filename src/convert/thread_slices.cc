@@ -75,6 +75,21 @@ std::string from_to(const Thread& first, const Thread& last) {
          " OR tid <= " + text_of(last.tid) + ")";
 }
 
+// The same for threads of several hosts, or without a number: a query for each of many would take
+// longer than their rows.
+std::string from_to_anywhere(const Thread& first, const Thread& last) {
+  const auto bound = [](const Thread& thread, const std::string& beyond) {
+    const std::string host = sql::quote_literal(thread.host);
+    const std::string pid = std::to_string(thread.pid.value_or(-1));
+    const std::string tid = std::to_string(thread.tid.value_or(-1));
+    return " AND (coalesce(host, '') " + beyond + host + " OR (coalesce(host, '') = " + host +
+           " AND (coalesce(pid, -1) " + beyond + pid + " OR (coalesce(pid, -1) = " + pid +
+           " AND coalesce(tid, -1) " + beyond + "= " + tid + "))))";
+  };
+  return std::string(" AND host IS ") + (first.has_host ? "NOT NULL" : "NULL") + bound(first, ">") +
+         bound(last, "<");
+}
+
 // A thread of its own, cut by time where it is long.
 Status cut(analysis::Store& store, const std::string& where, const Thread& thread,
            std::int64_t most_rows, const std::function<Status(const std::string&)>& use) {
@@ -124,13 +139,17 @@ Status each_slice(analysis::Store& store, const std::string& where, std::int64_t
     const Thread& first = threads[at];
     std::size_t end = at + 1;
     std::int64_t rows = first.rows;
-    while (first.plain() && end < threads.size() && threads[end].plain() &&
-           threads[end].host == first.host && rows + threads[end].rows <= most_rows)
+    bool near = first.plain();
+    while (end < threads.size() && threads[end].has_host == first.has_host &&
+           rows + threads[end].rows <= most_rows) {
+      near = near && threads[end].plain() && threads[end].host == first.host;
       rows += threads[end++].rows;
+    }
+    const Thread& last = threads[end - 1];
     if (end == at + 1) {
       FATHOM_TRY(cut(store, where, first, most_rows, use));
     } else {
-      FATHOM_TRY(use(where + from_to(first, threads[end - 1])));
+      FATHOM_TRY(use(where + (near ? from_to(first, last) : from_to_anywhere(first, last))));
     }
     at = end;
   }

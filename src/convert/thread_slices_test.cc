@@ -101,6 +101,29 @@ TEST_F(StreamTest, SlicesAreInOrderAndWhole) {
   }
 }
 
+// Each query costs as much as many thousand rows.
+TEST_F(StreamTest, ManyMachinesAndRowsOfNoThreadTakeFewQueries) {
+  std::string lines;
+  for (int i = 1; i <= 20; ++i) {
+    const std::string host = " host=h" + std::to_string(i) + "\n";
+    lines += "event " + std::to_string(i) + "/1 0 +1 posix read" + host;
+    lines += "event " + std::to_string(i) + " 0 +1 gpu kernel device=0" + host;
+  }
+  analysis::Store store = opened(lines);
+  std::size_t slices = 0;
+  std::int64_t rows = 0;
+  ASSERT_TRUE(each_slice(store, " WHERE true", 30, [&](const std::string& condition) -> Status {
+    ++slices;
+    return each_row(store, "SELECT count(*) FROM events" + condition,
+                    [&](RowCells cells) -> Status {
+                      rows += cells.number_or_0();
+                      return {};
+                    });
+  }));
+  EXPECT_EQ(slices, 2U);
+  EXPECT_EQ(rows, 40);
+}
+
 TEST_F(StreamTest, FiltersLeaveTheirPart) {
   analysis::Store store = opened(
       "event 1/1 0 +100 app step\nevent 1/1 10 +20 posix pread bytes=5 category=read\n"

@@ -19,6 +19,7 @@ TOP = HERE.parent.parent
 CACHE = TOP / ".cache" / "formats"
 BUILD = Path(os.environ.get("FATHOM_BUILD", TOP / "build")).resolve()
 FATHOM = BUILD / "fathom"
+SPEEDSCOPE = "1.25.0"  # of npm: its schema, and its importer
 
 
 class Failure(Exception):

@@ -33,10 +33,11 @@ class ChromeImport {
       FATHOM_TRY(each(reader, [&](const ChromeEvent& event) { return count(event, spans); }));
       total_.damaged_lines += reader.damaged();
       total_.damaged_parts += reader.damaged_parts();
+      total_.leave_out(JsonEvents::kTooLong, reader.too_long());
       for (const auto& [reason, number] : spans.left_out()) total_.left_out[reason] += number;
       learn(reader);
     }
-    if (facts_.empty()) return nothing_found(files_.front());
+    if (facts_.empty()) return nothing_found(files_.front(), total_);
     facts_.finish();
     total_.rows = facts_.rows();
     return {};

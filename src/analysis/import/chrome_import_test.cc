@@ -154,6 +154,18 @@ TEST(JsonEvents, ObjectsOfEveryShapeOfFile) {
   }
 }
 
+TEST(JsonEvents, AnObjectThatIsTooLongIsCountedAndPassedOver) {
+  const std::string text =
+      "[{\"a\":\"" + std::string(JsonEvents::kMaxObject, '{') + "\"},{\"b\":1}]";
+  JsonEvents reader = JsonEvents::of(text);
+  const auto object = reader.next();
+  ASSERT_TRUE(object.has_value() && *object);
+  EXPECT_EQ(**object, "{\"b\":1}");
+  EXPECT_FALSE(*reader.next());
+  EXPECT_EQ(reader.damaged(), 0);
+  EXPECT_EQ(reader.too_long(), 1);
+}
+
 TEST(JsonEvents, TimesKeepAllTheirDigits) {
   const RawTimes times = raw_times(
       R"({"args":{"ts":1,"dur":2},"name":"\"ts\":3","ts": 1700000000000000.123,"dur":"4.5"})");

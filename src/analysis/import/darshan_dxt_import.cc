@@ -45,7 +45,7 @@ class DxtImport {
                                    }};
     FATHOM_TRY(import_lines(texts, options_, consumer, total_));
     jobs_.pop_back();
-    if (total_.rows == 0) return nothing_found(files_.front());
+    if (total_.rows == 0) return nothing_found(files_.front(), total_);
     for (auto& [rank, nesting] : nestings_) nesting.finish();
     return {};
   }

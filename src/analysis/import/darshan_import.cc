@@ -48,7 +48,7 @@ class DarshanImport {
       append_darshan_ranks(log.job, first_pid, shift, writer);
       first_pid += log.job.ranks();
     }
-    if (total_.rows == 0) return nothing_found(files_.front());
+    if (total_.rows == 0) return nothing_found(files_.front(), total_);
     tell_losses(total_, writer.manifest());
     return writer.finish();
   }

@@ -9,6 +9,7 @@
 
 #include "analysis/import/byte_source.h"
 #include "base/files.h"
+#include "base/plural.h"
 #include "base/text.h"
 #include "trace/recording/replace.h"
 
@@ -107,8 +108,14 @@ void tell_losses(const ImportOutcome& outcome, trace::Manifest& manifest) {
   manifest.state_reason = "an imported file was cut or damaged";
 }
 
-Error nothing_found(const std::string& path) {
-  return {Code::kInvalid, path + " contains no event of a trace", "fathom reads " + names()};
+Error nothing_found(const std::string& path, const ImportOutcome& outcome) {
+  std::string message = path + " contains no event of a trace";
+  std::string_view before = "; left out: ";
+  for (const auto& [reason, count] : outcome.left_out) {
+    message.append(before).append(counted(count, reason));
+    before = ", ";
+  }
+  return {Code::kInvalid, message, "fathom reads " + names()};
 }
 
 }  // namespace fathom::analysis

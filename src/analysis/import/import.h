@@ -30,6 +30,10 @@ struct ImportOutcome {
   std::int64_t damaged_parts = 0;                // gzip members that were cut or broken
   std::int64_t unknown_files = 0;                // rows whose file is a hash that no line explains
   std::map<std::string, std::int64_t> left_out;  // what else found no place, by reason
+
+  void leave_out(std::string_view reason, std::int64_t count) {
+    if (count > 0) left_out[std::string(reason)] += count;
+  }
 };
 
 struct ImporterDef {
@@ -54,7 +58,7 @@ Result<ImportOutcome> import_files(std::span<const std::string> files, const std
 
 // For importers: what was left out, as losses of the recording; partial where parts are missing.
 void tell_losses(const ImportOutcome& outcome, trace::Manifest& manifest);
-// "x.json contains no event of a trace"
-[[nodiscard]] Error nothing_found(const std::string& path);
+// "x.json contains no event of a trace", and what was left out instead.
+[[nodiscard]] Error nothing_found(const std::string& path, const ImportOutcome& outcome);
 
 }  // namespace fathom::analysis

@@ -27,6 +27,7 @@ Status import_lines(std::span<const std::string> files, const ImportOptions& opt
     }
     if (consumer.file_ends) FATHOM_TRY(consumer.file_ends());
     outcome.damaged_parts += reader.damage();
+    outcome.leave_out(LineReader::kTooLong, reader.too_long());
   }
   return {};
 }

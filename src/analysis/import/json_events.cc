@@ -121,18 +121,20 @@ Status JsonEvents::find_events() {
   return {};
 }
 
-// From its opening brace on. False: it is cut off or too long.
-Result<bool> JsonEvents::read_object() {
+// From its opening brace to its end. Of one that is too long nothing is kept.
+Result<JsonEvents::Object> JsonEvents::read_object() {
   object_.clear();
   gap_ = false;
   std::size_t depth = 0;
   bool quoted = false;
   bool escaped = false;
+  bool too_long = false;
   while (true) {
     FATHOM_ASSIGN(const int c, peek());
-    if (c == kNothing || gap_ || object_.size() >= kMaxObject) return false;
+    if (c == kNothing || gap_) return Object::kCut;
     ++at_;
-    object_ += static_cast<char>(c);
+    too_long = too_long || object_.size() >= kMaxObject;
+    if (!too_long) object_ += static_cast<char>(c);
     if (quoted) {
       if (c == '"' && !escaped) quoted = false;
       escaped = c == '\\' && !escaped;
@@ -141,7 +143,7 @@ Result<bool> JsonEvents::read_object() {
     } else if (c == '{' || c == '[') {
       ++depth;
     } else if ((c == '}' || c == ']') && --depth == 0) {
-      return true;
+      return too_long ? Object::kTooLong : Object::kWhole;
     }
   }
 }
@@ -155,9 +157,9 @@ Result<std::optional<std::string_view>> JsonEvents::next() {
     if (c == kNothing) {
       place_ = Place::kEnd;
     } else if (c == '{') {
-      FATHOM_ASSIGN(const bool whole, read_object());
-      if (whole) break;
-      ++damaged_;
+      FATHOM_ASSIGN(const Object object, read_object());
+      if (object == Object::kWhole) break;
+      ++(object == Object::kCut ? damaged_ : too_long_);
     } else if (c == ']' && !in_rubbish) {
       ++at_;
       place_ = in_object_ ? Place::kTop : Place::kEnd;

@@ -19,8 +19,9 @@ namespace fathom::analysis {
 
 class JsonEvents {
  public:
-  // A longer object is dropped and counted as damage.
+  // A longer object is dropped and counted.
   static constexpr std::size_t kMaxObject = std::size_t{16} << 20;
+  static constexpr std::string_view kTooLong = "event of more than 16 MiB";
 
   static Result<JsonEvents> open(const std::string& path);
   static JsonEvents of(std::string_view content);
@@ -29,8 +30,10 @@ class JsonEvents {
   // nothing at the end.
   Result<std::optional<std::string_view>> next();
 
-  // Objects that were cut off or too long, and things between objects that are none.
+  // Objects that were cut off, and things between objects that are none.
   [[nodiscard]] std::int64_t damaged() const { return damaged_; }
+  // Objects beyond kMaxObject. The file is sound; we do not hold so much.
+  [[nodiscard]] std::int64_t too_long() const { return too_long_; }
   // Damaged parts of a compressed file.
   [[nodiscard]] std::int64_t damaged_parts() const { return source_.damage(); }
   // Numbers and texts that stand beside the events, as they stood, by their key.
@@ -46,7 +49,8 @@ class JsonEvents {
   Result<std::string> read_string();
   Status skip_value(std::string* text);
   Status find_events();
-  Result<bool> read_object();
+  enum class Object : std::uint8_t { kWhole, kCut, kTooLong };
+  Result<Object> read_object();
 
   ByteSource source_;
   std::vector<char> buffer_;
@@ -57,6 +61,7 @@ class JsonEvents {
   Place place_ = Place::kStart;
   std::string object_;
   std::int64_t damaged_ = 0;
+  std::int64_t too_long_ = 0;
   std::map<std::string, std::string> beside_;
 };
 

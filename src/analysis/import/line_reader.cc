@@ -16,13 +16,21 @@ class LineReader::State {
 
   Result<std::optional<std::string_view>> next() {
     while (true) {
-      if (const auto line = complete_line()) return line;
-      if (over_) return last_line();
-      FATHOM_TRY(fill());
+      std::optional<std::string_view> line = complete_line();
+      if (!line && over_) {
+        line = last_line();
+        if (!line) return line;
+      }
+      if (!line) {
+        FATHOM_TRY(fill());
+      } else if (!is_too_long(*line)) {
+        return line;
+      }
     }
   }
 
-  [[nodiscard]] std::int64_t damage() const { return source_.damage() + dropped_; }
+  [[nodiscard]] std::int64_t damage() const { return source_.damage(); }
+  [[nodiscard]] std::int64_t too_long() const { return too_long_; }
 
  private:
   static constexpr std::size_t kStartSize = std::size_t{1} << 20;
@@ -38,6 +46,14 @@ class LineReader::State {
                                 static_cast<std::size_t>(end - buffer_.data()) - begin_);
     begin_ = searched_ = static_cast<std::size_t>(end - buffer_.data()) + 1;
     return line;
+  }
+
+  // Counts it, unless it is the end of one that was counted when it filled the buffer.
+  bool is_too_long(std::string_view line) {
+    if (std::exchange(skipping_, false)) return true;
+    if (line.size() <= kMaxLine) return false;
+    ++too_long_;
+    return true;
   }
 
   std::optional<std::string_view> last_line() {
@@ -65,8 +81,8 @@ class LineReader::State {
   // Moves the open line to the front; a larger buffer when it fills half of it.
   void make_room() {
     const std::size_t open = filled_ - begin_;
-    if (open > kMaxLine) {
-      ++dropped_;
+    if (skipping_ || open > kMaxLine) {
+      if (!std::exchange(skipping_, true)) ++too_long_;
       begin_ = searched_ = filled_ = 0;
       return;
     }
@@ -83,7 +99,8 @@ class LineReader::State {
   std::size_t searched_ = 0;  // no line ends before this
   std::size_t filled_ = 0;
   bool over_ = false;
-  std::int64_t dropped_ = 0;
+  bool skipping_ = false;  // the rest of a line that is too long
+  std::int64_t too_long_ = 0;
 };
 
 LineReader::LineReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -103,5 +120,7 @@ LineReader LineReader::of(std::string_view content) {
 Result<std::optional<std::string_view>> LineReader::next() { return state_->next(); }
 
 std::int64_t LineReader::damage() const { return state_->damage(); }
+
+std::int64_t LineReader::too_long() const { return state_->too_long(); }
 
 }  // namespace fathom::analysis

@@ -19,8 +19,9 @@ class LineReader {
  public:
   // Bytes behind each line that may be read though they mean nothing, as simdjson does.
   static constexpr std::size_t kPadding = 64;
-  // A longer line is dropped and counted as damage.
+  // A longer line is dropped and counted.
   static constexpr std::size_t kMaxLine = std::size_t{64} << 20;
+  static constexpr std::string_view kTooLong = "line of more than 64 MiB";
 
   static Result<LineReader> open(const std::string& path);
   // Reads what is in memory already; `content` must outlive the reader.
@@ -32,8 +33,10 @@ class LineReader {
   // The next line without its end, valid until the next call; nothing at the end of the file.
   Result<std::optional<std::string_view>> next();
 
-  // Places where bytes were lost: a cut or damaged member of a gzip file, a line beyond kMaxLine.
+  // Places where bytes were lost: a cut or damaged member of a gzip file.
   [[nodiscard]] std::int64_t damage() const;
+  // Lines beyond kMaxLine. The file is sound; we do not hold so much.
+  [[nodiscard]] std::int64_t too_long() const;
 
  private:
   class State;

@@ -28,6 +28,7 @@ std::string packed(const std::string& text) {
 struct Read {
   std::vector<std::string> lines;
   std::int64_t damage = 0;
+  std::int64_t too_long = 0;
 };
 
 Read read_all(std::string_view content) {
@@ -40,6 +41,7 @@ Read read_all(std::string_view content) {
     result.lines.emplace_back(**line);
   }
   result.damage = reader.damage();
+  result.too_long = reader.too_long();
   return result;
 }
 
@@ -67,6 +69,20 @@ TEST(LineReader, LinesLongerThanTheBuffer) {
   ASSERT_EQ(read.lines.size(), 2U);
   EXPECT_EQ(read.lines[0], line);
   EXPECT_EQ(read.lines[1], "y");
+}
+
+TEST(LineReader, ALineThatIsTooLongIsCountedOnceAndLeavesNothing) {
+  for (const std::size_t size : {LineReader::kMaxLine + 1, 3 * LineReader::kMaxLine}) {
+    const std::string line(size, 'x');
+    const Read read = read_all("before\n" + line + "\nbehind\n");
+    ASSERT_EQ(read.lines.size(), 2U);
+    EXPECT_EQ(read.lines[1], "behind");
+    EXPECT_EQ(read.damage, 0);
+    EXPECT_EQ(read.too_long, 1);
+    const Read last = read_all("before\n" + line);
+    EXPECT_EQ(last.lines.size(), 1U);
+    EXPECT_EQ(last.too_long, 1);
+  }
 }
 
 TEST(LineReader, MembersBehindEachOther) {

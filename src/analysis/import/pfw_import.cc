@@ -24,6 +24,7 @@ struct FileCounts {
   std::int64_t sound = 0;
   std::int64_t damaged = 0;
   std::int64_t damaged_parts = 0;
+  std::int64_t too_long = 0;
 };
 
 class PfwImport {
@@ -40,10 +41,12 @@ class PfwImport {
                     }));
       total_.damaged_lines += counts.damaged;
       total_.damaged_parts += counts.damaged_parts;
-      if (counts.sound == 0 && counts.damaged + counts.damaged_parts > 0)
-        return nothing_found(path);
+      total_.leave_out(LineReader::kTooLong, counts.too_long);
+      if (counts.sound == 0 && counts.damaged + counts.damaged_parts + counts.too_long > 0)
+        return nothing_found(path, total_);
     }
-    if (facts_.rows == 0) return nothing_found(files_.size() == 1 ? files_[0] : "the files");
+    if (facts_.rows == 0)
+      return nothing_found(files_.size() == 1 ? files_[0] : "the files", total_);
     facts_.finish();
     total_.rows = facts_.rows;
     return {};
@@ -83,6 +86,7 @@ class PfwImport {
       ++(sound ? counts.sound : counts.damaged);
     }
     counts.damaged_parts = reader.damage();
+    counts.too_long = reader.too_long();
     return counts;
   }
 

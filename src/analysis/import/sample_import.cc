@@ -72,7 +72,7 @@ Result<ImportOutcome> SampleImport::read(std::span<const std::string> files,
                                          const LineConsumer& consumer) {
   ImportOutcome outcome;
   FATHOM_TRY(import_lines(files, options, consumer, outcome));
-  if (rows_ == 0) return nothing_found(files.front());
+  if (rows_ == 0) return nothing_found(files.front(), outcome);
   outcome.rows = rows_;
   FATHOM_TRY(finish(outcome));
   return outcome;

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "analysis/layers.h"
 #include "base/md5.h"
 
 namespace fathom::render {
@@ -27,6 +28,13 @@ std::string_view extension_of(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos || dot == 0 || name.size() - dot > kLongestExtension) return {};
   return name.substr(dot);
+}
+
+// Whether an argument holds a word that our sources chose, or a function's name. What the program's
+// own code says under such a key may be anything.
+bool is_fixed(std::string_view layer, std::string_view key) {
+  constexpr std::string_view kKeys[] = {"block", "clock", "direction", "grid", "kernel", "memory"};
+  return !analysis::is_code(layer) && std::ranges::find(kKeys, key) != std::end(kKeys);
 }
 
 template <class Make>
@@ -107,11 +115,14 @@ Status AnonymousStream::events(EventOrder order,
   return from_.events(order, [&](ExportEvent event) {
     const std::string host(names_.word(event.host));
     const std::string file(names_.path(event.file));
+    const std::string program(names_.word(event.program));
     event.host = host;
+    event.program = program;
     event.file = file;
     values.clear();
     args.clear();
-    for (const ExportArg& arg : event.args) values.emplace_back(names_.text(arg.second));
+    for (const auto& [key, value] : event.args)
+      values.emplace_back(is_fixed(event.layer, key) ? value : names_.text(value));
     for (std::size_t i = 0; i < values.size(); ++i)
       args.emplace_back(event.args[i].first, values[i]);
     event.args = args;
@@ -140,7 +151,9 @@ Status AnonymousStream::samples(const std::function<Status(const ExportSample&)>
   std::vector<ExportFrame> frames;
   return from_.samples([&](ExportSample sample) {
     const std::string host(names_.word(sample.host));
+    const std::string program(names_.word(sample.program));
     sample.host = host;
+    sample.program = program;
     paths.clear();
     for (const ExportFrame& frame : sample.frames) {
       paths.emplace_back(names_.path(frame.module));
@@ -156,7 +169,7 @@ Status AnonymousStream::samples(const std::function<Status(const ExportSample&)>
   });
 }
 
-void AnonymousStream::hide(Value& cell, std::string_view column) {
+void AnonymousStream::hide(Value& cell, std::string_view column, std::string_view layer) {
   if (auto* const text = std::get_if<std::string>(&cell.data)) {
     const bool path = column == "file" || column == "path" || column == "module";
     const bool word = column == "host" || column == "command" || column == "container" ||
@@ -165,21 +178,24 @@ void AnonymousStream::hide(Value& cell, std::string_view column) {
     if (word) *text = names_.word(std::string(*text));
   } else if (auto* const entries = std::get_if<Object>(&cell.data)) {
     for (auto& [key, value] : *entries) {
-      if (auto* const inner = std::get_if<std::string>(&value.data))
-        *inner = names_.text(std::string(*inner));
+      auto* const inner = std::get_if<std::string>(&value.data);
+      if (inner != nullptr && !is_fixed(layer, key)) *inner = names_.text(std::string(*inner));
     }
   }
 }
 
 Status AnonymousStream::table(const std::function<Status(const Table&)>& use) {
   return from_.table([&](Table rows) {
-    // Programs and threads have columns `name` and `command`; names of functions stay.
-    const bool programs = std::ranges::any_of(
-        rows.columns, [](const Column& column) { return column.name == "command"; });
+    // What belongs to a layer is named by its function, which stays. Programs and threads do not.
+    const auto layer = std::ranges::find(rows.columns, "layer", &Column::name);
+    const bool functions = layer != rows.columns.end();
+    const auto at = static_cast<std::size_t>(layer - rows.columns.begin());
     for (auto& row : rows.rows) {
+      const auto* const text = functions ? std::get_if<std::string>(&row[at].data) : nullptr;
+      const std::string of = text != nullptr ? *text : "app";
       for (std::size_t i = 0; i < row.size(); ++i) {
         const std::string& column = rows.columns[i].name;
-        hide(row[i], programs && column == "name" ? "command" : std::string_view(column));
+        hide(row[i], !functions && column == "name" ? "command" : std::string_view(column), of);
       }
     }
     return use(rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A stream whose names of files, hosts, programs and command lines are hashes: the same text is the
 // same hash everywhere, and who does not have the key cannot guess it back. Functions, layers,
-// numbers and times stay.
+// numbers and times stay, and so do words that our own sources chose ("device", "4x2x1").
 #pragma once
 
 #include <string>
@@ -58,7 +58,7 @@ class AnonymousStream : public EventStream {
   Result<ExportReport> report() override;
 
  private:
-  void hide(Value& cell, std::string_view column);
+  void hide(Value& cell, std::string_view column, std::string_view layer);
 
   EventStream& from_;
   Anonymizer names_;

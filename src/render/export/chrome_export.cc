@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Chrome's trace event format: one strict JSON object. Times are microseconds with nanoseconds
 // behind the point.
+#include <charconv>
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "analysis/layers.h"
 #include "render/export/exporter.h"
 #include "render/export/interval_counters.h"
 #include "render/export/json_fields.h"
+#include "render/export/shown_pids.h"
 #include "render/export/stacks.h"
 
 namespace fathom::render {
@@ -22,7 +26,8 @@ class ChromeWriter {
     buffer_.text() += "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
     FATHOM_TRY(from.processes([&](const ExportProcess& process) { return add(process); }));
     FATHOM_TRY(from.threads([&](const ExportThread& thread) { return add(thread); }));
-    FATHOM_TRY(from.events(EventOrder::kAny, [&](const ExportEvent& event) { return add(event); }));
+    FATHOM_TRY(
+        from.events(EventOrder::kByThread, [&](const ExportEvent& event) { return add(event); }));
     FATHOM_TRY(from.counters([&](const ExportCounter& counter) { return add(counter); }));
     FATHOM_TRY(interval_counters(from, [&](const ExportCounter& counter) { return add(counter); }));
     buffer_.text() += "\n]";
@@ -34,6 +39,14 @@ class ChromeWriter {
   }
 
  private:
+  using ThreadKey = std::tuple<std::string, ExportNumber, ExportNumber>;  // host, pid, tid
+  using DeviceStream = std::pair<ExportNumber, ExportNumber>;             // {}: a thread's own
+  struct Lane {
+    ExportNumber tid;
+    std::vector<std::int64_t> ends;  // of open events, outermost first
+  };
+  static constexpr std::int64_t kNoThread = std::int64_t{1} << 30U;
+
   // Each event on a line of its own: still strict JSON, and kind to grep.
   std::string& next_line() {
     std::string& out = buffer_.text();
@@ -62,9 +75,10 @@ class ChromeWriter {
     return buffer_.flush_if_large();
   }
 
-  static void append_ids(std::string& out, const ExportNumber& pid, const ExportNumber& tid) {
+  void append_ids(std::string& out, std::string_view host, const ExportNumber& pid,
+                  const ExportNumber& tid) {
     out += ",\"pid\":";
-    append_number(out, pid.value_or(0));
+    append_number(out, pid ? pids_.of(host, *pid) : 0);
     out += ",\"tid\":";
     append_number(out, tid.value_or(0));
     out += ",\"args\":{";
@@ -73,35 +87,55 @@ class ChromeWriter {
   Status add(const ExportProcess& process) {
     std::string& out = open("M");
     out += "\"process_name\"";
-    append_ids(out, process.pid, process.pid);
+    append_ids(out, process.host, process.pid, process.pid);
     JsonFields fields(out);
-    fields.text("name", process.name.empty() ? process.command : process.name);
+    fields.text("name", pids_.name(process));
     if (!process.command.empty()) fields.text("command", process.command);
     if (!process.host.empty()) fields.text("host", process.host);
     return close();
   }
 
   Status add(const ExportThread& thread) {
-    return thread.name.empty() ? Status() : add_thread_name(thread.pid, thread.tid, thread.name);
+    if (thread.name.empty()) return {};
+    return add_thread_name(thread.host, thread.pid, thread.tid, thread.name);
   }
 
-  Status add_thread_name(const ExportNumber& pid, const ExportNumber& tid, std::string_view name) {
+  Status add_thread_name(std::string_view host, const ExportNumber& pid, const ExportNumber& tid,
+                         std::string_view name) {
     std::string& out = open("M");
     out += "\"thread_name\"";
-    append_ids(out, pid, tid);
+    append_ids(out, host, pid, tid);
     JsonFields(out).text("name", name);
     return close();
   }
 
-  // Streams of devices get a number that no thread has, and a name.
+  // Streams of devices, and what overlaps on a thread or a stream without nesting, get a number
+  // that no thread has, and a name: viewers drop what does not nest.
   Result<ExportNumber> track_of(const ExportEvent& event) {
-    constexpr std::int64_t kNoThread = std::int64_t{1} << 30U;
-    if (!is_on_device(event)) return event.tid;
-    const auto next = kNoThread + static_cast<std::int64_t>(streams_.size());
-    const auto [found, fresh] = streams_.try_emplace(
-        std::tuple(std::string(event.host), event.pid, event.device, event.stream), next);
-    if (fresh) FATHOM_TRY(add_thread_name(event.pid, next, device_name(event)));
-    return ExportNumber(found->second);
+    const ThreadKey key{event.host, event.pid, event.tid};
+    if (key != thread_) {
+      lanes_.clear();
+      thread_ = key;
+    }
+    const bool on_device = is_on_device(event);
+    const DeviceStream place =
+        on_device ? DeviceStream{event.device, event.stream} : DeviceStream{};
+    std::vector<Lane>& lanes = lanes_[place];
+    for (Lane& lane : lanes) {
+      while (!lane.ends.empty() && lane.ends.back() <= event.ts) lane.ends.pop_back();
+      if (!lane.ends.empty() && event.ts + event.dur > lane.ends.back()) continue;
+      lane.ends.push_back(event.ts + event.dur);
+      return lane.tid;
+    }
+    ExportNumber tid = event.tid;
+    if (on_device || !lanes.empty()) {
+      tid = kNoThread + extra_tracks_++;
+      std::string name = on_device ? device_name(event) : std::string(event.layer);
+      if (!on_device && event.tid) name = "thread " + std::to_string(*event.tid) + ", " + name;
+      FATHOM_TRY(add_thread_name(event.host, event.pid, tid, name));
+    }
+    lanes.push_back({tid, {event.ts + event.dur}});
+    return tid;
   }
 
   Status add(const ExportEvent& event) {
@@ -118,7 +152,7 @@ class ChromeWriter {
     append_us(out, event.ts);
     out += ",\"dur\":";
     append_us(out, event.dur);
-    append_ids(out, event.pid, track);
+    append_ids(out, event.host, event.pid, track);
     append_args(out, event);
     FATHOM_TRY(close());
     return event.correlation ? add_flow(event, track) : Status();
@@ -130,28 +164,26 @@ class ChromeWriter {
     const bool ends = analysis::is_device(event.layer);
     std::string& out = open(ends ? "f" : "s");
     out += R"("correlation","cat":"correlation","id":)";
-    append_quoted(out, std::string(event.host) + ':' + std::to_string(event.pid.value_or(-1)) +
-                           ':' + std::to_string(*event.correlation));
+    // Perfetto takes numbers alone, and JSON's have no 64 bits.
+    char room[24];
+    char* const end = std::to_chars(room, room + sizeof room, flow_of(event), 16).ptr;
+    out.append("\"0x").append(room, end).append("\"");
     if (ends) out += R"(,"bp":"e")";
     out += ",\"ts\":";
     append_us(out, event.ts);
-    append_ids(out, event.pid, track);
+    append_ids(out, event.host, event.pid, track);
     return close();
   }
 
   static void append_args(std::string& out, const ExportEvent& event) {
     JsonFields fields(out);
     if (!event.file.empty()) fields.text("file", event.file);
-    const std::pair<std::string_view, const ExportNumber*> numbers[] = {
-        {"fd", &event.fd},         {"offset", &event.offset},
-        {"size", &event.size},     {"bytes", &event.bytes},
-        {"ret", &event.ret},       {"device", &event.device},
-        {"stream", &event.stream}, {"correlation", &event.correlation}};
-    for (const auto& [name, value] : numbers) {
-      if (value->has_value()) fields.number(name, **value);
+    for (const auto& [name, value] : numbers_of(event)) {
+      if (value) fields.number(name, *value);
     }
     if (!event.error.empty()) fields.text("error", event.error);
-    for (const auto& [key, value] : event.args) fields.text(key, value);
+    if (!event.program.empty()) fields.text("program", event.program);
+    for (const auto& [key, value] : event.args) append_quoted(fields.argument(key), value);
   }
 
   Status add(const ExportCounter& counter) {
@@ -161,7 +193,7 @@ class ChromeWriter {
     append_quoted(out, counter.layer);
     out += ",\"ts\":";
     append_us(out, counter.ts);
-    append_ids(out, counter.pid, counter.tid);
+    append_ids(out, counter.host, counter.pid, counter.tid);
     append_real(JsonFields(out).key(counter.unit.empty() ? "value" : counter.unit), counter.value);
     return close();
   }
@@ -173,7 +205,7 @@ class ChromeWriter {
     std::string& out = next_line() += '{';
     JsonFields fields(out);
     if (sample.cpu) fields.number("cpu", *sample.cpu);
-    fields.number("pid", sample.pid.value_or(0));
+    fields.number("pid", sample.pid ? pids_.of(sample.host, *sample.pid) : 0);
     fields.number("tid", sample.tid.value_or(0));
     append_us(fields.key("ts"), sample.ts);
     fields.text("name", sample.event);
@@ -206,11 +238,12 @@ class ChromeWriter {
   }
 
   SinkBuffer buffer_;
+  ShownPids pids_;
   bool first_ = true;
   bool has_samples_ = false;
-  // By host, process, device and stream.
-  std::map<std::tuple<std::string, ExportNumber, ExportNumber, ExportNumber>, std::int64_t>
-      streams_;
+  ThreadKey thread_;
+  std::map<DeviceStream, std::vector<Lane>> lanes_;  // of thread_
+  std::int64_t extra_tracks_ = 0;
   FrameTable frames_;
   StackTree stacks_;
 };
@@ -224,6 +257,7 @@ const ExporterDef kChromeExporter = {
     .name = "chrome",
     .summary = "trace events as JSON, for chrome://tracing, ui.perfetto.dev and speedscope",
     .gzip = Gzip::kByName,
+    .by_thread = true,
     .write = write,
 };
 

@@ -31,8 +31,7 @@ Status write(EventStream& from, ByteSink& to) {
   SinkBuffer buffer(to);
   for (const auto& [key, stacks] : profile.stacks) {
     if (has_calls != key.event.empty()) continue;
-    const ExportNumber pid = key.pid < 0 ? ExportNumber() : key.pid;
-    const std::string program = profile.names.program(key.host, pid);
+    const std::string program = profile.program(key);
     const std::string event = !has_calls && events.size() > 1 ? key.event : "";
     for (std::uint32_t node = 0; node < stacks.sums.size(); ++node) {
       if (stacks.sums[node].amount <= 0) continue;

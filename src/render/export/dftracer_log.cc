@@ -73,7 +73,7 @@ std::string_view argument(const ExportEvent& event, std::string_view key) {
 }  // namespace
 
 DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std::int64_t start_ns,
-                         DftracerBegin begin)
+                         DftracerBegin begin, DftracerMark mark)
     : settings_(std::move(settings)),
       process_(std::move(process)),
       start_ns_(start_ns),
@@ -82,7 +82,9 @@ DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std
       host_hash_(pfw_hash(process_.host)),
       begun_(begin == DftracerBegin::kGoesOn),
       written_(begin == DftracerBegin::kGoesOn),
-      last_us_(process_.start_us) {
+      changed_(mark.changed),
+      id_(mark.ids),
+      last_us_(std::max(mark.last_us, process_.start_us)) {
   make_absolute(settings_, process_.cwd);
 }
 

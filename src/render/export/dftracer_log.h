@@ -23,18 +23,26 @@ class JsonFields;
 // wrote, or as one that was not there.
 enum class DftracerBegin : std::uint8_t { kAnew, kGoesOn, kOnlyNew };
 
+// How far a file has come, for a writer that goes on in it.
+struct DftracerMark {
+  std::int64_t ids = 0;      // lines that bear a number
+  std::int64_t last_us = 0;  // when the last of their calls ended
+  bool changed = false;      // since the file was last complete
+};
+
 // One thread at a time. An Error means that the file could not be written; the text is kept for the
 // next flush().
 class DftracerLog {
  public:
-  // `start_ns` is the date of ts 0.
+  // `start_ns` is the date of ts 0. `mark` is where a writer before came to.
   DftracerLog(DftracerSettings settings, DftracerProcess process, std::int64_t start_ns,
-              DftracerBegin begin);
+              DftracerBegin begin, DftracerMark mark = {});
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const DftracerSettings& settings() const { return settings_; }
   // Whether there is, or will be, a file: not of a process that did nothing that was asked for.
   [[nodiscard]] bool has_file() const;
+  [[nodiscard]] DftracerMark mark() const { return {id_, last_us_, changed_}; }
 
   // Events on files that nobody asked for are left out.
   Status add(const ExportEvent& event);
@@ -69,9 +77,9 @@ class DftracerLog {
   std::string host_hash_;
   bool begun_ = false;    // there is something in the text or in the file
   bool written_ = false;  // this process's file was opened
-  bool changed_ = false;  // since the last complete()
-  std::int64_t id_ = 0;
-  std::int64_t last_us_ = 0;
+  bool changed_;          // since the last complete()
+  std::int64_t id_;
+  std::int64_t last_us_;
   std::unordered_map<std::string, std::string> hashes_;  // by kind and name
   std::vector<std::pair<std::string, std::string>> facts_;
 };

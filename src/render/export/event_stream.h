@@ -3,6 +3,8 @@
 // opened the recording implements EventStream; exporters know neither files nor SQL.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,6 +30,7 @@ struct ExportEvent {
   std::string_view host;
   ExportNumber pid, tid, rank, depth, fd, offset, size, bytes, ret, device, stream, correlation;
   std::string_view layer, name, entry, category, file, error;
+  std::string_view program;  // where the process is called by one that it became later
   std::span<const ExportArg> args;
 };
 
@@ -39,6 +42,36 @@ struct ExportEvent {
   std::string name = "GPU " + std::to_string(event.device.value_or(0));
   if (event.stream) name += ", stream " + std::to_string(*event.stream);
   return name;
+}
+
+// Events with one correlation in one process belong together: an arrow joins them.
+[[nodiscard]] inline std::uint64_t flow_of(const ExportEvent& event) {
+  std::uint64_t id = std::hash<std::string_view>()(event.host);
+  for (const ExportNumber* part : {&event.pid, &event.correlation})
+    id = (id ^ static_cast<std::uint64_t>(part->value_or(-1))) * 0x9e3779b97f4a7c15;
+  return id == 0 ? 1 : id;
+}
+// The columns that viewers of time lines show beside a name and times.
+[[nodiscard]] inline std::array<std::pair<std::string_view, ExportNumber>, 8> numbers_of(
+    const ExportEvent& event) {
+  return {{{"fd", event.fd},
+           {"offset", event.offset},
+           {"size", event.size},
+           {"bytes", event.bytes},
+           {"ret", event.ret},
+           {"device", event.device},
+           {"stream", event.stream},
+           {"correlation", event.correlation}}};
+}
+// Whether one of them, or a text, bears this name and has a value: an argument of the program's own
+// under it has to be told apart.
+[[nodiscard]] inline bool is_column(const ExportEvent& event, std::string_view name) {
+  if (name == "file") return !event.file.empty();
+  if (name == "error") return !event.error.empty();
+  if (name == "program") return !event.program.empty();
+  return std::ranges::any_of(numbers_of(event), [&](const auto& column) {
+    return column.first == name && column.second.has_value();
+  });
 }
 
 struct ExportCounter {
@@ -74,10 +107,12 @@ struct ExportSample {
   std::string_view host;
   ExportNumber pid, tid, cpu;
   std::string_view event;
+  std::string_view program;  // as of an event
   std::int64_t weight = 0;
   std::span<const ExportFrame> frames;  // outermost first
 };
 
+// A process under the last program that it was.
 struct ExportProcess {
   std::string_view host;
   std::int64_t pid = 0;

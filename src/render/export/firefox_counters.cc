@@ -24,8 +24,8 @@ Status FirefoxCounters::add(const ExportCounter& counter) {
   return series.changes.spill_if_large();
 }
 
-std::set<std::pair<std::string, std::int64_t>> FirefoxCounters::owners() const {
-  std::set<std::pair<std::string, std::int64_t>> owners;
+std::set<FirefoxCounters::Owner> FirefoxCounters::owners() const {
+  std::set<Owner> owners;
   for (const auto& [key, series] : series_) owners.emplace(std::get<0>(key), std::get<1>(key));
   return owners;
 }
@@ -50,13 +50,12 @@ Status FirefoxCounters::write(SinkBuffer& out, const Key& key, Series& series, s
   return out.flush_if_large();
 }
 
-Status FirefoxCounters::move_to(SinkBuffer& out,
-                                const std::map<std::int64_t, std::size_t>& threads) {
+Status FirefoxCounters::move_to(SinkBuffer& out, const std::map<Owner, std::size_t>& threads) {
   bool first = true;
   for (auto& [key, series] : series_) {
     out.text() += first ? "\n" : ",\n";
     first = false;
-    FATHOM_TRY(write(out, key, series, threads.at(std::get<1>(key))));
+    FATHOM_TRY(write(out, key, series, threads.at({std::get<0>(key), std::get<1>(key)})));
   }
   series_.clear();
   return {};

@@ -21,12 +21,13 @@ class FirefoxCounters {
  public:
   // Values of a series come in order of time. The profile wants their changes.
   Status add(const ExportCounter& counter);
-  // Host and pid of every counter so far.
+  // Host and pid: pids of two machines may be the same.
+  using Owner = std::pair<std::string, std::int64_t>;
   static constexpr std::int64_t kNoProcess = -1;
-  [[nodiscard]] std::set<std::pair<std::string, std::int64_t>> owners() const;
-  // The inside of the JSON array. `threads` are places in the profile's list by pid, for all
-  // owners.
-  Status move_to(SinkBuffer& out, const std::map<std::int64_t, std::size_t>& threads);
+  // Of every counter so far.
+  [[nodiscard]] std::set<Owner> owners() const;
+  // The inside of the JSON array. `threads` are places in the profile's list, for all owners.
+  Status move_to(SinkBuffer& out, const std::map<Owner, std::size_t>& threads);
 
  private:
   using Key = std::tuple<std::string, std::int64_t, std::string>;  // host, pid, name

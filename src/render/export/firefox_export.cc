@@ -76,6 +76,7 @@ class FirefoxWriter : public SpanListener {
 
   void name_thread(std::string_view host, const ExportNumber& pid, const ExportNumber& tid,
                    std::string_view event) {
+    host_ = host;
     now_ = {names_.program(host, pid), names_.thread(host, pid, tid), pid, tid};
     if (event.empty()) return;
     now_.thread += ", " + std::string(event);
@@ -113,10 +114,10 @@ class FirefoxWriter : public SpanListener {
     FATHOM_TRY(from.counters(add));
     FATHOM_TRY(interval_counters(from, add));
     for (const auto& [host, pid] : counters.owners()) {
-      if (first_threads_.contains(pid)) continue;
+      if (first_threads_.contains({host, pid})) continue;
       const bool machine = pid == FirefoxCounters::kNoProcess;
       now_ = {machine ? "machine" : names_.program(host, pid), "counters", machine ? 0 : pid, {}};
-      first_threads_.try_emplace(pid, threads_);
+      first_threads_.try_emplace({host, pid}, threads_);
       FATHOM_TRY(put_thread());
     }
     buffer_.text() += "\n],\"counters\":[";
@@ -125,7 +126,7 @@ class FirefoxWriter : public SpanListener {
 
   Status close_thread() {
     if (thread_.empty()) return {};
-    if (now_.pid) first_threads_.try_emplace(*now_.pid, threads_);
+    if (now_.pid) first_threads_.try_emplace({host_, *now_.pid}, threads_);
     return put_thread();
   }
 
@@ -140,12 +141,13 @@ class FirefoxWriter : public SpanListener {
   SinkBuffer buffer_;
   ThreadNames names_;
   FirefoxNames now_;
+  std::string host_;  // of now_
   FirefoxThread thread_;
   std::vector<std::uint32_t> open_;  // stacks of open calls
   std::int64_t since_ = 0;
   SampleKey key_;
   std::size_t threads_ = 0;
-  std::map<std::int64_t, std::size_t> first_threads_;  // by pid
+  std::map<FirefoxCounters::Owner, std::size_t> first_threads_;
 };
 
 Status write(EventStream& from, ByteSink& to) { return FirefoxWriter(to).write(from); }

@@ -76,8 +76,9 @@ std::string FirefoxThread::categories() {
 
 std::string FirefoxThread::marker_schema() {
   constexpr std::pair<std::string_view, std::string_view> kFields[] = {
-      {"layer", "string"}, {"category", "string"}, {"file", "file-path"}, {"offset", "integer"},
-      {"size", "bytes"},   {"bytes", "bytes"},     {"ret", "integer"},    {"error", "string"}};
+      {"layer", "string"},   {"category", "string"}, {"file", "file-path"},
+      {"offset", "integer"}, {"size", "bytes"},      {"bytes", "bytes"},
+      {"ret", "integer"},    {"error", "string"},    {"program", "string"}};
   std::string out =
       "[{\"name\":\"call\",\"display\":[\"marker-chart\",\"marker-table\"],"
       "\"tooltipLabel\":\"{marker.name}\",\"tableLabel\":\"{marker.data.file}\",\"data\":[";
@@ -135,6 +136,7 @@ void FirefoxThread::add_data(std::string& out, const ExportEvent& event) {
     if (value->has_value()) fields.number(name, **value);
   }
   if (!event.error.empty()) fields.text("error", event.error);
+  if (!event.program.empty()) fields.text("program", event.program);
   for (const auto& [key, value] : event.args) fields.text("arg " + std::string(key), value);
   out += '}';
 }

@@ -6,6 +6,14 @@
 
 namespace fathom::render {
 
+// A quoted text that a colon follows is a key: quotes inside of values are escaped.
+std::string& JsonFields::argument(std::string_view name) {
+  std::string quoted;
+  append_quoted(quoted, name);
+  const bool taken = out_->find(quoted + ':', begin_) != std::string::npos;
+  return key(taken ? "arg " + std::string(name) : name);
+}
+
 void append_real(std::string& out, double number) {
   if (!std::isfinite(number)) {
     out += "null";

@@ -35,7 +35,7 @@ inline void append_quoted(std::string& out, std::string_view text) {
 // The inside of an object: `"key":value` with commas between.
 class JsonFields {
  public:
-  explicit JsonFields(std::string& out) : out_(&out) {}
+  explicit JsonFields(std::string& out) : out_(&out), begin_(out.size()) {}
 
   std::string& key(std::string_view name) {
     if (!first_) *out_ += ',';
@@ -46,9 +46,12 @@ class JsonFields {
   }
   void text(std::string_view name, std::string_view value) { append_quoted(key(name), value); }
   void number(std::string_view name, std::int64_t value) { append_number(key(name), value); }
+  // The key of what the program called so: "arg bytes" where the object has "bytes" already.
+  std::string& argument(std::string_view name);
 
  private:
   std::string* out_;
+  std::size_t begin_;  // of the object's inside
   bool first_ = true;
 };
 

@@ -15,6 +15,7 @@
 #include "render/export/interval_counters.h"
 #include "render/export/perfetto_interned.h"
 #include "render/export/perfetto_samples.h"
+#include "render/export/shown_pids.h"
 
 namespace fathom::render {
 namespace {
@@ -49,14 +50,6 @@ constexpr std::uint32_t kCleared = 1, kNeedsState = 2;  // sequence_flags
 constexpr std::uint32_t kSequence = 1;
 constexpr std::uint32_t kRealtime = 1, kBoottime = 6;  // clock ids
 
-// Events with one correlation in one process belong together: an arrow joins them.
-std::uint64_t flow_of(const ExportEvent& event) {
-  std::uint64_t id = std::hash<std::string_view>()(event.host);
-  for (const ExportNumber* part : {&event.pid, &event.correlation})
-    id = (id ^ static_cast<std::uint64_t>(part->value_or(-1))) * 0x9e3779b97f4a7c15;
-  return id == 0 ? 1 : id;
-}
-
 // Events of a thread that overlap without nesting (another layer's, an asynchronous one) go to
 // further tracks of it.
 struct Lane {
@@ -78,7 +71,8 @@ class PerfettoWriter {
     close_lanes();
     FATHOM_TRY(from.counters([&](const ExportCounter& counter) { return add(counter); }));
     FATHOM_TRY(interval_counters(from, [&](const ExportCounter& counter) { return add(counter); }));
-    FATHOM_TRY(from.samples([&](const ExportSample& sample) {
+    FATHOM_TRY(from.samples([&](ExportSample sample) {
+      if (sample.pid) sample.pid = pids_.of(sample.host, *sample.pid);
       samples_.add(sample, buffer_.text());
       return buffer_.flush_if_large();
     }));
@@ -129,8 +123,7 @@ class PerfettoWriter {
   }
 
   Status add(const ExportProcess& process) {
-    process_track(process.host, process.pid, process.name.empty() ? process.command : process.name,
-                  process.command);
+    process_track(process.host, process.pid, pids_.name(process), process.command);
     return buffer_.flush_if_large();
   }
 
@@ -145,7 +138,7 @@ class PerfettoWriter {
     if (track != 0) return track;
     return track = add_track(0, [&](protozero::pbf_writer& writer) {
              protozero::pbf_writer process(writer, field::kProcess);
-             process.add_int32(field::kPid, static_cast<std::int32_t>(pid));
+             process.add_int32(field::kPid, static_cast<std::int32_t>(pids_.of(host, pid)));
              if (!command.empty())
                process.add_string(field::kCommandLine, command.data(), command.size());
              if (!name.empty()) process.add_string(field::kProcessName, name.data(), name.size());
@@ -163,7 +156,7 @@ class PerfettoWriter {
                return;
              }
              protozero::pbf_writer thread(writer, field::kThread);
-             thread.add_int32(field::kPid, static_cast<std::int32_t>(pid));
+             thread.add_int32(field::kPid, static_cast<std::int32_t>(pids_.of(host, pid)));
              thread.add_int32(field::kThreadTid, static_cast<std::int32_t>(tid));
              if (!name.empty()) thread.add_string(field::kThreadName, name.data(), name.size());
            });
@@ -272,16 +265,16 @@ class PerfettoWriter {
       annotation.add_int64(field::kIntValue, *value);
     };
     if (!event.file.empty()) text("file", event.file);
-    number("fd", event.fd);
-    number("offset", event.offset);
-    number("size", event.size);
-    number("bytes", event.bytes);
-    number("ret", event.ret);
-    number("device", event.device);
-    number("stream", event.stream);
-    number("correlation", event.correlation);
+    for (const auto& [name, value] : numbers_of(event)) number(name, value);
     if (!event.error.empty()) text("error", event.error);
-    for (const auto& [key, value] : event.args) text(key, value);
+    if (!event.program.empty()) text("program", event.program);
+    for (const auto& [key, value] : event.args) {
+      if (is_column(event, key)) {
+        text("arg " + std::string(key), value);
+      } else {
+        text(key, value);
+      }
+    }
   }
 
   Status add(const ExportCounter& counter) {
@@ -316,6 +309,7 @@ class PerfettoWriter {
   Interned categories_{field::kEventCategories};
   Interned names_{field::kEventNames};
   Interned keys_{field::kAnnotationNames};
+  ShownPids pids_;
   std::uint64_t last_uuid_ = 0;
   std::map<std::pair<std::string, std::int64_t>, std::uint64_t> processes_;
   std::map<ThreadKey, std::uint64_t> threads_;

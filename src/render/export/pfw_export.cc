@@ -17,10 +17,11 @@ namespace {
 
 // A text that is a whole number as people write it is written as a number.
 void add_arg(JsonFields& fields, std::string_view key, std::string_view value) {
+  std::string& out = fields.argument(key);
   if (whole_number(value)) {
-    fields.key(key) += value;
+    out += value;
   } else {
-    fields.text(key, value);
+    append_quoted(out, value);
   }
 }
 
@@ -135,8 +136,8 @@ class PfwWriter {
     if (host != nullptr) args.text("hhash", *host);
     if (event.depth) args.number("level", *event.depth + 1);
     if (event.layer != "app") add_call(event, args);
-    for (const auto& [key, value] : event.args) add_arg(args, key, value);
     if (file != nullptr) args.text("fhash", *file);
+    for (const auto& [key, value] : event.args) add_arg(args, key, value);
     out += "}}\n";
     return buffer_.flush_if_large();
   }

@@ -95,7 +95,7 @@ class PprofWriter {
 
   Status add(const ProfileKey& key, const StackSums& stacks) {
     const ExportNumber pid = key.pid < 0 ? ExportNumber() : key.pid;
-    const std::int64_t program = strings_.id(profile_.names.program(key.host, pid));
+    const std::int64_t program = strings_.id(profile_.program(key));
     std::vector<std::int64_t> values(2 * columns_.size(), 0);
     const std::size_t column = columns_.at(key.event);
     for (std::uint32_t node = 0; node < stacks.sums.size(); ++node) {

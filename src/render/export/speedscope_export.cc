@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // speedscope's own JSON: a profile of opened and closed calls for each thread, and one of samples
 // for each thread and event. Functions are named once, in an object that stands last.
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -33,11 +34,16 @@ class SpeedscopeWriter : public SpanListener {
   }
 
   Status thread_begins(const ExportEvent& first) override {
-    thread_ = names_.thread(first.host, first.pid, first.tid);
+    name_thread(first);
     return {};
   }
 
+  // What a process did as another program has a profile of its own.
   Status begin(std::size_t lane, const ExportEvent& event) override {
+    if (event.program != program_ && nothing_open()) {
+      FATHOM_TRY(thread_ends());
+      name_thread(event);
+    }
     if (lane >= lanes_.size()) lanes_.resize(lane + 1);
     Lane& to = lanes_[lane];
     if (to.events.size() == 0) {
@@ -80,13 +86,22 @@ class SpeedscopeWriter : public SpanListener {
     std::vector<std::uint32_t> open;  // frames
     ArraySpill events;
   };
-  // Of one thread and event.
+  // Of one thread, event and program.
   struct Samples {
-    std::tuple<std::string, std::int64_t, std::int64_t, std::string> key;
+    std::tuple<std::string, std::int64_t, std::int64_t, std::string, std::string> key;
     std::string name;
     std::int64_t total = 0;
     ArraySpill stacks, weights;
   };
+
+  void name_thread(const ExportEvent& event) {
+    program_ = event.program;
+    thread_ = names_.thread(event.host, event.pid, event.tid, program_);
+  }
+
+  [[nodiscard]] bool nothing_open() const {
+    return std::ranges::all_of(lanes_, [](const Lane& lane) { return lane.open.empty(); });
+  }
 
   static Status add_step(Lane& to, char type, std::int64_t ts) {
     std::string& out = to.events.item();
@@ -111,13 +126,14 @@ class SpeedscopeWriter : public SpanListener {
   }
 
   Status add(const ExportSample& sample) {
-    auto key = std::tuple(std::string(sample.host), sample.pid.value_or(-1),
-                          sample.tid.value_or(-1), std::string(sample.event));
+    auto key =
+        std::tuple(std::string(sample.host), sample.pid.value_or(-1), sample.tid.value_or(-1),
+                   std::string(sample.event), std::string(sample.program));
     if (samples_.stacks.size() == 0 || key != samples_.key) {
       FATHOM_TRY(close_samples());
       samples_.key = std::move(key);
-      samples_.name =
-          names_.thread(sample.host, sample.pid, sample.tid) + ", " + std::string(sample.event);
+      samples_.name = names_.thread(sample.host, sample.pid, sample.tid, sample.program) + ", " +
+                      std::string(sample.event);
     }
     std::string& out = samples_.stacks.item();
     char before = '[';
@@ -171,6 +187,7 @@ class SpeedscopeWriter : public SpanListener {
   ThreadNames names_;
   FrameTable frames_;
   std::string thread_;
+  std::string program_;
   std::vector<Lane> lanes_;
   Samples samples_;
   bool any_profile_ = false;

@@ -17,19 +17,26 @@ class CallSums : public SpanListener {
   explicit CallSums(StackProfile& profile) : profile_(profile) {}
 
   Status thread_begins(const ExportEvent& first) override {
-    stacks_ = &profile_.stacks[{std::string(first.host), first.pid.value_or(-1), ""}];
+    key_ = {std::string(first.host), first.pid.value_or(-1), "", std::string(first.program)};
+    stacks_ = &profile_.stacks[key_];
     lanes_.clear();
     return {};
   }
   Status begin(std::size_t lane, const ExportEvent& event) override {
     if (lane >= lanes_.size()) lanes_.resize(lane + 1);
-    std::vector<std::uint32_t>& open = lanes_[lane];
-    const std::uint32_t parent = open.empty() ? StackTree::kRoot : open.back();
-    open.push_back(stacks_->tree.child(parent, profile_.frames.id(event)));
+    if (event.program != key_.program) {
+      key_.program = event.program;
+      stacks_ = &profile_.stacks[key_];
+    }
+    std::vector<Open>& open = lanes_[lane];
+    const bool inner = !open.empty() && open.back().stacks == stacks_;
+    const std::uint32_t parent = inner ? open.back().node : StackTree::kRoot;
+    open.push_back({stacks_, stacks_->tree.child(parent, profile_.frames.id(event))});
     return {};
   }
   Status end(std::size_t lane, std::int64_t ts, std::int64_t self) override {
-    stacks_->add(lanes_[lane].back(), 1, self);
+    const Open& call = lanes_[lane].back();
+    call.stacks->add(call.node, 1, self);
     lanes_[lane].pop_back();
     profile_.end = std::max(profile_.end, ts);
     return {};
@@ -37,9 +44,14 @@ class CallSums : public SpanListener {
   Status thread_ends() override { return {}; }
 
  private:
+  struct Open {
+    StackSums* stacks;
+    std::uint32_t node;
+  };
   StackProfile& profile_;
+  ProfileKey key_;
   StackSums* stacks_ = nullptr;
-  std::vector<std::vector<std::uint32_t>> lanes_;  // nodes of open calls
+  std::vector<std::vector<Open>> lanes_;
 };
 
 }  // namespace
@@ -78,19 +90,21 @@ std::string ThreadNames::program(std::string_view host, const ExportNumber& pid)
 }
 
 std::string ThreadNames::thread(std::string_view host, const ExportNumber& pid,
-                                const ExportNumber& tid) const {
-  std::string text = program(host, pid);
+                                const ExportNumber& tid, std::string_view earlier) const {
+  std::string text = earlier.empty() ? program(host, pid) : std::string(earlier);
   if (pid) text += " (" + std::to_string(*pid) + ")";
   if (hosts_.size() > 1) text += " on " + std::string(host);
   if (!tid) return text;
   text += ", thread " + std::to_string(*tid);
+  if (!earlier.empty()) return text;  // the thread's name is that of the last program, too
   const auto found = threads_.find({std::string(host), pid.value_or(-1), *tid});
   if (found != threads_.end() && !found->second.empty()) text += " " + found->second;
   return text;
 }
 
 std::uint32_t FrameTable::id(FrameInfo frame) {
-  std::string key = frame.text + '\n' + frame.file + '\n' + std::to_string(frame.line);
+  std::string key =
+      frame.text + '\n' + frame.file + '\n' + std::to_string(frame.line) + '\n' + frame.module;
   const auto [found, is_new] =
       ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size()));
   if (is_new) frames_.push_back(std::move(frame));
@@ -98,13 +112,14 @@ std::uint32_t FrameTable::id(FrameInfo frame) {
 }
 
 std::uint32_t FrameTable::id(const ExportEvent& event) {
-  return id(FrameInfo{frame_text(event), "", 0});
+  return id(FrameInfo{.text = frame_text(event)});
 }
 
 std::uint32_t FrameTable::id(const ExportFrame& frame) {
-  return id(FrameInfo{frame_text(frame),
-                      std::string(frame.file.empty() ? frame.module : frame.file),
-                      frame.line.value_or(0)});
+  return id(FrameInfo{.text = frame_text(frame),
+                      .file = std::string(frame.file.empty() ? frame.module : frame.file),
+                      .line = frame.line.value_or(0),
+                      .module = std::string(frame.module)});
 }
 
 std::uint32_t StackTree::child(std::uint32_t parent, std::uint32_t frame) {
@@ -126,13 +141,18 @@ void StackSums::add(std::uint32_t node, std::int64_t count, std::int64_t amount)
   sums[node].amount += amount;
 }
 
+std::string StackProfile::program(const ProfileKey& key) const {
+  if (!key.program.empty()) return key.program;
+  return names.program(key.host, key.pid < 0 ? ExportNumber() : key.pid);
+}
+
 Status StackProfile::load(EventStream& from) {
   FATHOM_TRY(names.load(from));
   CallSums calls(*this);
   FATHOM_TRY(walk_spans(from, calls));
   return from.samples([&](const ExportSample& sample) -> Status {
-    StackSums& sums =
-        stacks[{std::string(sample.host), sample.pid.value_or(-1), std::string(sample.event)}];
+    StackSums& sums = stacks[{std::string(sample.host), sample.pid.value_or(-1),
+                              std::string(sample.event), std::string(sample.program)}];
     std::uint32_t node = StackTree::kRoot;
     for (const ExportFrame& frame : sample.frames) node = sums.tree.child(node, frames.id(frame));
     sums.add(node, 1, sample.weight);

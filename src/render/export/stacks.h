@@ -28,9 +28,10 @@ class ThreadNames {
   Status load(EventStream& from);
   // "pid 7" where it has no name.
   [[nodiscard]] std::string program(std::string_view host, const ExportNumber& pid) const;
-  // "work (7), thread 8 reader"; the host too where there are several.
+  // "work (7), thread 8 reader"; the host too where there are several. `program`: not the one that
+  // the process is called by.
   [[nodiscard]] std::string thread(std::string_view host, const ExportNumber& pid,
-                                   const ExportNumber& tid) const;
+                                   const ExportNumber& tid, std::string_view program = {}) const;
 
  private:
   using Process = std::pair<std::string, std::int64_t>;
@@ -40,10 +41,12 @@ class ThreadNames {
   std::map<std::string, int> hosts_;
 };
 
+// A function of a module: libraries may have one of the same name and source each.
 struct FrameInfo {
   std::string text;
   std::string file;  // of the source, or the module
   std::int64_t line = 0;
+  std::string module;
 };
 
 class FrameTable {
@@ -95,13 +98,12 @@ struct StackSums {
 struct ProfileKey {
   std::string host;
   std::int64_t pid = -1;
-  std::string event;  // of samples; "" for calls
-  bool operator<(const ProfileKey& other) const {
-    return std::tie(host, pid, event) < std::tie(other.host, other.pid, other.event);
-  }
+  std::string event;    // of samples; "" for calls
+  std::string program;  // "": the one that the process is called by
+  auto operator<=>(const ProfileKey&) const = default;
 };
 
-// All stacks of a recording, by process: calls with self time, samples with weight.
+// All stacks of a recording, by process and program: calls with self time, samples with weight.
 struct StackProfile {
   ThreadNames names;
   FrameTable frames;
@@ -109,6 +111,7 @@ struct StackProfile {
   std::int64_t end = 0;  // the last time that occurs
 
   Status load(EventStream& from);
+  [[nodiscard]] std::string program(const ProfileKey& key) const;
 };
 
 }  // namespace fathom::render
