@@ -132,6 +132,13 @@ struct css_set {
   struct cgroup_subsys_state* subsys[1];
   struct cgroup* dfl_cgrp;
 };
+struct upid {
+  int nr;
+};
+struct pid {
+  unsigned int level;
+  struct upid numbers[];
+};
 struct task_struct {
   unsigned int flags;
   int pid;
@@ -145,6 +152,7 @@ struct task_struct {
   struct mm_struct* mm;
   struct files_struct* files;
   struct signal_struct* signal;
+  struct pid* thread_pid;
 };
 struct bpf_iter__task {
   struct task_struct* task;

@@ -99,6 +99,13 @@ struct Process {
   bool rank_known = false;
 };
 
+// The number of a process in a pid namespace of its own, and that namespace (fathom_space); zeros
+// where its pid counts as those of the run do.
+struct InnerPid {
+  std::int64_t number = 0;
+  std::uint32_t space = 0;
+};
+
 // Names may be without number: they lie in pages, of which only some are in memory at a time. One
 // thread at a time, const calls too. Owns the processes: a reference to one stays valid.
 class Definitions {
@@ -108,6 +115,7 @@ class Definitions {
 
   Process& process(std::uint64_t key);
   [[nodiscard]] Process* find(std::uint64_t key);
+  [[nodiscard]] const Process* find(std::uint64_t key) const;
   [[nodiscard]] const Strings& strings() const { return *strings_; }
   [[nodiscard]] bool local() const { return local_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
@@ -129,6 +137,7 @@ class Definitions {
   // process of its program image; "" if there is none. The same.
   std::string_view meta(const Process& process, std::string_view key) const;
   std::int32_t rank(Process& process);
+  [[nodiscard]] InnerPid inner_pid(const Process& process) const;
   // Base name of the program's file, as a code; kNoString where it is not known.
   std::uint32_t program(const Process& process);
 
