@@ -2,6 +2,8 @@
 // Replaces words of a query by lists of layers, so that a new layer is in all queries that mean it.
 #include "analysis/layer_sql.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "trace/rows/copies.h"
@@ -30,6 +32,28 @@ std::string copies() {
     list.append(name).append("'");
   }
   return "(layer IN ('posix', 'syscall') AND name IN " + list + "))";
+}
+
+// Self times of events add up to no more than threads lived. What is added up in the program or in
+// the kernel lies inside of these, and the kernel's layers lie inside each other: a sum is of the
+// first of them that there is. Requests to devices overlap: their sum is no time of threads.
+constexpr std::string_view kSummed[] = {"syscall", "vfs",   "fs",  "pagecache",
+                                        "heap",    "sched", "user"};
+constexpr std::string_view kOfNoThread[] = {"block", "net"};
+
+std::string in_calls() {
+  const auto is_event = [](const LayerDef& layer) {
+    return !layer.device && std::ranges::find(kSummed, layer.name) == std::end(kSummed) &&
+           std::ranges::find(kOfNoThread, layer.name) == std::end(kOfNoThread);
+  };
+  std::string others = "('";
+  for (const LayerDef& layer : trace::kLayers) {
+    if (!is_event(layer)) others.append(others.size() > 2 ? ", '" : "").append(layer.name) += '\'';
+  }
+  std::string text = "coalesce(sum(self) FILTER (coalesce(layer NOT IN " + others + "), true))";
+  for (const std::string_view layer : kSummed)
+    text.append(", sum(self) FILTER (layer = '").append(layer).append("')");
+  return text + ")";
 }
 
 bool is_word(char c) {
@@ -62,6 +86,8 @@ std::string layer_sql(std::string_view query) {
       {"@device", list_of([](const LayerDef& layer) { return layer.device; })},
       {"@beside", list_of([](const LayerDef& layer) { return !layer.in_threads; })},
       {"@copies", copies()},
+      {"@in_calls", in_calls()},
+      {"@outermost", "coalesce(" + in_calls() + ", sum(self))"},
       {"@undevice", "coalesce(layer NOT IN " +
                         list_of([](const LayerDef& layer) { return layer.device; }) + ", true)"}};
   std::string text(query);

@@ -78,7 +78,11 @@ class DftracerFiles : public session::RowConsumer {
     render::DftracerLog* const log = log_of(process);
     if (log == nullptr) return {};
     std::vector<render::ExportArg> args;
-    for (const std::size_t row : rows) FATHOM_TRY(log->add(event_of(events, row, strings, args)));
+    for (const std::size_t row : rows) {
+      render::ExportEvent event = event_of(events, row, strings, args);
+      if (event.tid == process.row_pid) event.tid = process.pid;  // as the thread calls itself
+      FATHOM_TRY(log->add(event));
+    }
     return {};
   }
 

@@ -16,6 +16,7 @@
 #include "guest/descriptors.h"
 #include "guest/intern.h"
 #include "guest/loaded.h"
+#include "guest/namespaces.h"
 #include "guest/own_files.h"
 #include "guest/pool.h"
 #include "guest/pool_file.h"
@@ -315,6 +316,7 @@ bool attach_to(const char* directory, unsigned how) {
   }
   guest.attached = true;
   write_process(0, 0, how, sys_getppid());
+  if (guest.space != 0) write_namespace();
   write_process_facts();
   tell_refused();
   switch_on();

@@ -164,4 +164,27 @@ int brokered_pool(uint32_t segments, uint32_t serial) {
   return fd;
 }
 
+// A thread has no credentials of its own. It signs a file of the recorder's as its owner, whom the
+// kernel then names to each reader by the number in the reader's own namespace.
+Numbers brokered_numbers(int tid) {
+  const Words words = broker_words();
+  const int line = words.name != nullptr ? open_line(words) : -1;
+  if (line < 0) return {};
+  fathom_broker_request request = request_for(FATHOM_BROKER_WHO, words);
+  request.segments = tid != 0 ? 1 : 0;
+  fathom_broker_reply reply = {};
+  int fd = -1;
+  bool told = send_request(line, request, nullptr, 0) && receive(line, words, reply, &fd);
+  if (fd >= 0) {
+    const f_owner_ex owner = {F_OWNER_TID, tid};
+    const bool is_signed = raw_syscall(SYS_fcntl, fd, F_SETOWN_EX, as_long(&owner)) == 0;
+    sys_close(fd);
+    fd = -1;
+    told = is_signed && send_request(line, request, nullptr, 0) && receive(line, words, reply, &fd);
+    if (fd >= 0) sys_close(fd);
+  }
+  sys_close(line);
+  return told ? Numbers{reply.pid, tid != 0 ? reply.tid : reply.pid} : Numbers{};
+}
+
 }  // namespace fathom::guest

@@ -17,4 +17,10 @@ int brokered_run_header();
 // A descriptor of a new pool, whose room is booked and there, or -1.
 int brokered_pool(uint32_t segments, uint32_t serial);
 
+// What the recorder's pid namespace calls this process and, where `tid` is not 0, this thread.
+struct Numbers {
+  uint32_t pid, tid;  // 0: not known
+};
+Numbers brokered_numbers(int tid);
+
 }  // namespace fathom::guest

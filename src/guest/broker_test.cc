@@ -82,6 +82,10 @@ class Broker {
     }, theirs{};
     return fstat(fd, &theirs) == 0 && fstat(given_, &mine) == 0 && mine.st_ino == theirs.st_ino;
   }
+  [[nodiscard]] int owner() const {
+    f_owner_ex owner{};
+    return fcntl(given_, F_GETOWN_EX, &owner) == 0 ? owner.pid : -1;
+  }
 
  private:
   void serve() {
@@ -192,6 +196,31 @@ TEST_F(BrokerTest, APoolHasItsSizeAndNumber) {
   EXPECT_EQ(seen[0].verb, FATHOM_BROKER_POOL);
   EXPECT_EQ(seen[0].segments, 16U);
   EXPECT_EQ(seen[0].serial, 7U);
+}
+
+TEST_F(BrokerTest, NumbersAreThoseOfTheRecorder) {
+  fathom_broker_reply reply = good_reply();
+  reply.pid = 4321;
+  reply.tid = 4330;
+  const size_t before = open_descriptors();
+  {
+    Broker broker(reply, sizeof reply, false);
+    EXPECT_EQ(brokered_numbers(0).pid, 4321U);
+    const auto& seen = broker.finish();
+    ASSERT_EQ(seen.size(), 1U);
+    EXPECT_EQ(seen[0].verb, FATHOM_BROKER_WHO);
+    EXPECT_EQ(seen[0].segments, 0U);
+  }
+  {
+    Broker broker(reply, sizeof reply);
+    const Numbers numbers = brokered_numbers(gettid());
+    EXPECT_EQ(numbers.pid, 4321U);
+    EXPECT_EQ(numbers.tid, 4330U);
+    EXPECT_EQ(broker.owner(), gettid()) << "it has signed what it was given";
+    EXPECT_EQ(broker.finish().size(), 2U);
+  }
+  EXPECT_EQ(brokered_numbers(0).pid, 0U) << "nobody is there";
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 // A descriptor that came with such a reply is closed.

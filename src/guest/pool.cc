@@ -77,7 +77,7 @@ bool claim(fathom_segment* segment, uint64_t word, uint64_t* before) {
   *before = word;
   if (word == FATHOM_SEGMENT_FREE)
     __atomic_store_n(&segment->progress, FATHOM_SEGMENT_HEADER_SIZE, __ATOMIC_RELAXED);
-  segment->owner_tid = static_cast<uint32_t>(thread.tid);
+  segment->owner_tid = static_cast<uint32_t>(thread.outer_tid);
   __atomic_store_n(&segment->owner_key, thread.key, __ATOMIC_RELEASE);
   return true;
 }
@@ -301,8 +301,8 @@ void write_switch(unsigned cursor_number) {
   const uint16_t head = FATHOM_KIND_SWITCH;
   memcpy(at, &head, 2);
   memcpy(at + 2, &tls.thread->key, 8);
-  at = fathom_put_varint(at + 10, static_cast<uint64_t>(tls.thread->pid));
-  at = fathom_put_varint(at, static_cast<uint64_t>(tls.thread->tid));
+  at = fathom_put_varint(at + 10, static_cast<uint64_t>(tls.thread->outer_pid));
+  at = fathom_put_varint(at, static_cast<uint64_t>(tls.thread->outer_tid));
   at = fathom_put_varint(at, tls.thread->ordinal);
   at = fathom_put_varint(at, tls.thread->run++);
   at = fathom_put_varint(at, cursor_number);

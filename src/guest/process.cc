@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include "guest/attach.h"
 #include "guest/confinement.h"
 #include "guest/descriptors.h"
 #include "guest/loaded.h"
+#include "guest/namespaces.h"
 #include "guest/pool.h"
 #include "guest/quiet.h"
 #include "guest/records.h"
@@ -229,8 +229,8 @@ void write_process(uint64_t parent_key, uint32_t inherited, unsigned how, int pa
   const uint64_t now = tick();
   Writer writer(FATHOM_SOURCE_RUNTIME);
   if (!writer.ok()) return;
-  writer.commit(
-      put_process(tls.cursor.at, parent_key, tls.thread->pid, parent_pid, inherited, now, how));
+  writer.commit(put_process(tls.cursor.at, parent_key, tls.thread->outer_pid, parent_pid, inherited,
+                            now, how));
 }
 
 void write_process_facts() {
@@ -248,21 +248,16 @@ void write_process_facts() {
   write_container();
 }
 
-uint64_t own_pid_namespace() {
-  struct stat facts;
-  const long looked =
-      raw_syscall(SYS_newfstatat, AT_FDCWD, as_long("/proc/self/ns/pid"), as_long(&facts), 0);
-  return looked == 0 ? facts.st_ino : 0;
-}
-
-uint32_t own_space() {
-  if (guest.run->pid_namespace == 0) return 0;
-  const uint64_t own = own_pid_namespace();
-  return own == guest.run->pid_namespace ? 0 : fathom_space(own);
-}
-
-uint32_t space_of_child(int parent_pid) {
-  return parent_pid == guest.pid ? guest.space : own_space();
+void write_namespace() {
+  const Thread& own = *tls.thread;
+  // Without /proc nobody tells the namespace; where both numbers are equal it is the recorder's.
+  if (own.space == FATHOM_SPACE_UNKNOWN && own.outer_pid == own.pid) return;
+  char digits[24];
+  Text(digits, sizeof digits).add_number(static_cast<uint64_t>(own.pid));
+  write_meta(FATHOM_META_NSPID, digits, strlen(digits));
+  const uint64_t inode = own_pid_namespace();  // a confined process cannot ask
+  Text(digits, sizeof digits).add_number(inode != 0 ? inode : own.space);
+  write_meta(FATHOM_META_NAMESPACE, digits, strlen(digits));
 }
 
 void watch_exit() { on_exit(process_exits, nullptr); }
@@ -297,6 +292,7 @@ void attach_child() {
   all_shared();
   guest.space = space_of_child(parent_pid);
   guest.pid = pid;
+  guest.outer_pid = 0;
   guest.forked = tick();
   guest.process_key = (guest.forked << 22) | static_cast<uint64_t>(pid);
   guest.next_thread = 0;
@@ -304,6 +300,7 @@ void attach_child() {
   inherit_thread();
   if (tls.thread == nullptr) first_record_of_thread();
   write_process(parent, inherited, FATHOM_ATTACH_FORK, parent_pid);
+  if (FATHOM_UNLIKELY(guest.space != 0)) write_namespace();
   switch_on();
 }
 

@@ -15,10 +15,7 @@ void watch_exit();
 // As the loader hands them to constructors. The kernel is asked where nobody has told.
 void note_arguments(int count, char* const* values);
 
-uint64_t own_pid_namespace();  // its inode; 0: /proc does not tell
-// Where the pid of this process counts (fathom_space), once the run's header is mapped.
-uint32_t own_space();
-// The same in a child: its parent has that number here only if both count in one namespace.
-uint32_t space_of_child(int parent_pid);
+// In another pid namespace than the run's: which one it is, and the number there.
+FATHOM_COLD void write_namespace();
 
 }  // namespace fathom::guest

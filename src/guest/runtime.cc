@@ -11,6 +11,7 @@
 
 #include "guest/confinement.h"
 #include "guest/loaded.h"
+#include "guest/namespaces.h"
 #include "guest/pool.h"
 #include "guest/pool_file.h"
 #include "guest/quiet.h"
@@ -138,7 +139,27 @@ void identify(Thread& block) {
   block.pid = guest.pid;
   block.space = guest.space;
   block.tid = own_tid();
-  block.ordinal = __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED);
+  block.outer_pid = block.pid;
+  block.outer_tid = block.tid;
+  if (FATHOM_UNLIKELY(guest.space != 0)) learn_outer_numbers(block);
+}
+
+uint32_t next_ordinal() { return __atomic_fetch_add(&guest.next_thread, 1, __ATOMIC_RELAXED); }
+
+// Destructors of others may call something behind ours, and the thread is the same then. What it
+// was is kept where a cursor without a segment has nothing.
+void remember(const Identity& left) {
+  tls.cursor.last_file = UINT64_C(1) + left.ordinal;
+  tls.cursor.last_stop = left.run;
+}
+bool is_remembered() { return tls.cursor.last_file != 0; }
+
+void number_thread(Thread& block) {
+  const bool again = is_remembered();
+  block.ordinal = again ? static_cast<uint32_t>(tls.cursor.last_file - 1) : next_ordinal();
+  block.run = again ? static_cast<uint32_t>(tls.cursor.last_stop) : 0;
+  tls.cursor.last_file = 0;
+  tls.cursor.last_stop = 0;
 }
 
 void write_thread_name() {
@@ -201,6 +222,7 @@ void first_record_of_thread() {
   if (block == nullptr) return;
   if (block->key != 0) wipe(*block);
   identify(*block);
+  number_thread(*block);
   tls.thread = block;
   prepare_threads();
   if (exit_key_made) key_calls.set(exit_key, block);
@@ -240,6 +262,7 @@ void inherit_thread() {
   for (unsigned level = 0; level < tls.level; level++) cut_off(block->interrupted[level].cursor);
   for (Thread::Aside& aside : block->nested) aside = {};
   identify(*block);
+  block->ordinal = next_ordinal();
   block->run = 0;
 }
 
@@ -267,6 +290,7 @@ void leave_thread() {
   leave_segments();
   if (exit_key_made) key_calls.set(exit_key, nullptr);
   tls = {};
+  remember(*block);
   give_thread_block(block);
 }
 

@@ -85,6 +85,8 @@ struct Identity {
   uint32_t ordinal;  // of the thread in its process
   uint32_t run;      // the next one's number
   uint32_t space;    // of the pid (fathom_space)
+  int outer_pid;     // what the recorder calls the two; else as above
+  int outer_tid;
 };
 
 // Cold state, from our own arena, reused by later threads.
@@ -160,6 +162,7 @@ struct Guest {
   uint32_t tick_source;
   int pid;
   uint32_t space;        // of the pid
+  int outer_pid;         // atomic: what the recorder calls this process; 0: not known
   uint32_t next_id;      // atomic
   uint32_t first_id;     // those below are of the process that this one was forked from
   uint32_t next_thread;  // atomic
@@ -172,6 +175,7 @@ struct Guest {
   bool silenced;  // confined, and something without which nothing can be recorded is not known
   bool confined_by_child;    // of a vfork, which shares our memory: until it has gone
   bool brokered;             // the run's header is a private copy, which the recorder gave us
+  bool unheard;              // atomic: the recorder does not answer; nor are children to ask it
   char* out = spool_room;    // the recording's spool directory; room for kSpoolRoom
   const char* library = "";  // our own path, as in LD_PRELOAD; the loader's text
 };

@@ -69,6 +69,27 @@ TEST_F(Runtime, ANewSegmentDatesNoCallLater) {
   EXPECT_GT(segments, 1U);
 }
 
+// Destructors of the program may call something behind ours.
+TEST_F(Runtime, AThreadThatCallsAfterItsEndIsTheSame) {
+  uint32_t first = 0, second = 0, next = 0;
+  std::thread([&] {
+    mark(2100);
+    first = tls.thread->ordinal;
+    const uint32_t run = tls.thread->run;
+    leave_thread();
+    EXPECT_EQ(tls.thread, nullptr);
+    mark(2101);
+    second = tls.thread->ordinal;
+    EXPECT_EQ(tls.thread->run, run + 1) << "no number is used twice";
+  }).join();
+  std::thread([&] {
+    mark(2102);
+    next = tls.thread->ordinal;
+  }).join();
+  EXPECT_EQ(second, first);
+  EXPECT_EQ(next, first + 1);
+}
+
 TEST_F(Runtime, OneTooManyIsCounted) {
   const uint64_t before = testing::losses(kSource, FATHOM_LOSS_NESTED);
   write_inside(2000, kCursors);

@@ -12,6 +12,7 @@
 #include "guest/call.h"
 #include "guest/confinement.h"
 #include "guest/descriptors.h"
+#include "guest/namespaces.h"
 #include "guest/pool.h"
 #include "guest/process.h"
 #include "guest/quiet.h"
@@ -48,7 +49,8 @@ void move_in(Thread& block) {
   lodging.tls = tls;
   memcpy(lodging.nested, block.nested, sizeof block.nested);
   memset(block.nested, 0, sizeof block.nested);
-  static_cast<Identity&>(block) = {key_of(pid), pid, pid, 0, 0, space_of_child(sys_getppid())};
+  static_cast<Identity&>(block) = {key_of(pid), pid, pid, 0, 0, space_of_child(sys_getppid()),
+                                   pid,         pid};
   tls.cursor = {};
   tls.writing = 0;
   tls.depth = tls.last_depth = tls.level = 0;
@@ -201,7 +203,7 @@ void write_child(int child, uint64_t began, bool silent) {
   const Quiet quiet;
   Thread& block = *tls.thread;
   const Identity own = block;
-  static_cast<Identity&>(block) = {key_of(child), child, child, 0, 0, guest.space};
+  static_cast<Identity&>(block) = {key_of(child), child, child, 0, 0, guest.space, child, child};
   write_switch(0);
   uint8_t* at =
       put_process(tls.cursor.at, own.key, child, own.pid, kAllIds, began, FATHOM_ATTACH_SHARES);
@@ -276,7 +278,9 @@ void vfork_child() {
     return;
   const Quiet quiet;
   move_in(*block);
+  if (block->space != 0) learn_outer_numbers(*block);
   write_process(block->lodging.host.key, kAllIds, FATHOM_ATTACH_SHARES, block->lodging.host.pid);
+  if (block->space != 0) write_namespace();
 }
 
 void vfork_is_over() {

@@ -20,6 +20,7 @@ enum fathom_broker_verb {
   FATHOM_BROKER_JOIN = 1,   /* the reply brings run.header, to be read */
   FATHOM_BROKER_SCHEMA = 2, /* the schema's text follows the request */
   FATHOM_BROKER_POOL = 3,   /* the reply brings an empty pool of `segments` */
+  FATHOM_BROKER_WHO = 4,    /* the reply tells how the recorder numbers who asks */
 };
 
 struct fathom_broker_request {
@@ -30,7 +31,7 @@ struct fathom_broker_request {
   uint64_t schema_hash; /* join, schema */
   uint64_t process_key; /* pool: its name is made of these two */
   uint32_t serial;
-  uint32_t segments; /* pool */
+  uint32_t segments; /* pool; who: 1 where a thread asks that is not the first of its process */
 };
 
 struct fathom_broker_reply {
@@ -38,8 +39,11 @@ struct fathom_broker_reply {
   uint16_t version;
   uint16_t granted; /* 1: yes, 0: no */
   char answer[FATHOM_BROKER_WORD];
-  uint32_t wants_schema; /* join: the spool has none of that hash */
-  uint32_t unused;
+  union {
+    uint32_t wants_schema; /* join: the spool has none of that hash */
+    uint32_t tid;          /* who: 0 until the thread has signed what the reply brings */
+  };
+  uint32_t pid; /* who: 0 where the recorder cannot see the process */
 };
 
 #define FATHOM_BROKER_LARGEST_POOL 1024        /* segments */

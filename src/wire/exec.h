@@ -45,3 +45,9 @@ enum {
 
 /* META `refused:<variable>`: its value, which means nothing. */
 #define FATHOM_META_REFUSED "refused:"
+
+/* META of a process in another pid namespace than the run's: its number there, and the inode of the
+   namespace. Pids and tids of its records are the recorder's numbers where it could ask for them,
+   else those of the namespace; children that it waited for and its parent are of the namespace. */
+#define FATHOM_META_NSPID "nspid"
+#define FATHOM_META_NAMESPACE "pid_namespace"

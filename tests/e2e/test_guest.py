@@ -49,6 +49,8 @@ def test_cancelled_in_read(box: Box) -> None:
 def test_calls_in_thread_destructors(box: Box) -> None:
     box.record(box.kit.victim("threads"), "keys", 2000)
     check("reads", 4000, box.count(LOOKS))
+    late = 'SELECT count(*) FROM events e JOIN threads t USING (pid, tid) WHERE ts + dur > t."end" AND ts >= start'
+    check("rows of threads, calls after the end", [2001, 0], box.values("SELECT count(*) FROM threads", late))
     check("losses", 0, box.losses())
 
 

@@ -52,6 +52,22 @@ def test_calls_by_thread_and_process(box: Box) -> None:
     check_true(f"state of the layer: {state}", state[0] in ("on", "partial"))
 
 
+def test_lives_of_threads(box: Box) -> None:
+    """No library tells of them: the kernel saw them begin and end. No process was in calls for longer than it lived."""
+    needs_kernel(box)
+    (box.dir / "data").write_bytes(bytes(4096))
+    box.record(box.kit.victim("kernel"), 3, 2, CALLS, options=("--layers", "syscall,sched"))
+    (rows,), (wrong,) = box.answers(
+        "SELECT count(*), count(DISTINCT (pid, tid)) FROM threads",
+        'SELECT count(*) FROM threads WHERE start IS NULL OR "end" IS NULL OR "end" < start',
+    )
+    check("threads of three processes, without begin or end", ((6, 6), (0,)), (rows, wrong))
+    life = 'SELECT CAST(sum("end" - start) AS BIGINT) FROM threads WHERE pid = {pid}'
+    for row in json.loads(box.fathom("report", box.trace, "processes", "--format", "json"))["processes"]:
+        lived = box.value(life.format(pid=row["pid"]))
+        check_true(f"{row} lived for {lived} ns", row["in_calls"] <= lived)
+
+
 def test_static_program(box: Box) -> None:
     """No library enters it, and the kernel counts it all the same."""
     needs_kernel(box)

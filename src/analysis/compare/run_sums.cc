@@ -61,11 +61,11 @@ Result<Groups> process_groups(Store& store, const Grouping&) {
           "numbered AS (SELECT host, pid, program, row_number() OVER (PARTITION BY program "
           "ORDER BY start, host, pid) AS number FROM who) "
           "SELECT coalesce(n.program, '{}'), CAST(coalesce(n.number, 0) AS VARCHAR), "
-          "CAST(sum(s.self) AS DOUBLE), CAST(sum(s.calls) AS DOUBLE), bool_and(s.in_threads) "
+          "CAST({} AS DOUBLE), CAST(sum(s.calls) AS DOUBLE), bool_and(s.in_threads) "
           "FROM sums s LEFT JOIN numbered n ON n.pid = s.pid AND n.host IS NOT DISTINCT FROM "
           "s.host "
           "GROUP BY ALL",
-          sums_sql(), kNone)));
+          sums_sql(), kNone, layer_sql("@outermost"))));
   Groups groups;
   for (const auto& row : rows.rows) {
     const auto* in_threads = std::get_if<bool>(&row[4].data);
@@ -115,13 +115,9 @@ Status add_figures(Store& store, RunSums& run) {
 // The time of all threads, and how much of it lies outside of what was recorded.
 Status add_times(Store& store, RunSums& run) {
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
-  FATHOM_ASSIGN(const Table inside,
-                store.query(fmt::format("WITH {} SELECT CAST(coalesce(sum(self), 0) AS DOUBLE) "
-                                        "FROM sums WHERE in_threads",
-                                        sums_sql())));
   run.wall = static_cast<double>(base.wall);
   run.thread_time = static_cast<double>(base.thread_time);
-  run.outside = std::max(0.0, run.thread_time - number_or_zero(inside.rows[0][0]));
+  run.outside = static_cast<double>(base.thread_time - base.in_calls);
   return {};
 }
 

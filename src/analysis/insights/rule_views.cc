@@ -62,15 +62,8 @@ constexpr char kPace[] = R"(
 
 constexpr char kTotals[] = R"(
   WITH runs AS (SELECT CAST({wall} AS BIGINT) AS wall),
-  sums AS (
-    SELECT *, coalesce(layer IN @kernel, false) AS kernel
-    FROM summary WHERE @undevice),  -- the time of devices is no thread's
-  -- What the kernel counts lies inside calls of the layers above, where there are such.
   calls AS (
-    SELECT coalesce(CASE WHEN bool_and(kernel) THEN sum(self) FILTER (layer = 'syscall')
-                         ELSE sum(self) FILTER (NOT kernel) END, 0) AS in_calls,
-           (SELECT coalesce(sum(calls), 0) FROM summary) AS events
-    FROM sums),
+    SELECT coalesce(@in_calls, 0) AS in_calls, coalesce(sum(calls), 0) AS events FROM summary),
   lives AS (
     SELECT count(*) FILTER (NOT goes_on) AS threads,
            coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life

@@ -2,6 +2,7 @@
 // Files rolled up by directory.
 #include <fmt/format.h>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 
 namespace fathom::analysis {
@@ -14,18 +15,19 @@ constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
 // Every directory above a file has the file's sums; `direct` counts the files that lie in it.
 std::string directories_sql(const std::string& keys) {
+  static const std::string kTime = layer_sql("@outermost");
   return fmt::format(
       R"(SELECT {keys} CASE depth WHEN 0 THEN '/' ELSE array_to_string(parts[1:depth + 1], '/') END
                 AS directory, depth, count(DISTINCT file) AS files,
                 count(DISTINCT CASE WHEN depth = len(parts) - 2 THEN file END) AS direct,
-                CAST(sum(self) AS BIGINT) AS time, CAST(sum(calls) AS BIGINT) AS calls,
+                CAST({time} AS BIGINT) AS time, CAST(sum(calls) AS BIGINT) AS calls,
                 CAST(sum(errors) AS BIGINT) AS errors,
                 CAST(coalesce(sum(bytes) FILTER (category = 'read'), 0) AS BIGINT) AS read,
                 CAST(coalesce(sum(bytes) FILTER (category = 'write'), 0) AS BIGINT) AS written
          FROM (SELECT *, unnest(range(len(parts) - 1)) AS depth
                FROM (SELECT *, string_split(file, '/') AS parts FROM summary WHERE file LIKE '/%'))
          GROUP BY {keys} directory, depth)",
-      fmt::arg("keys", keys));
+      fmt::arg("keys", keys), fmt::arg("time", kTime));
 }
 
 std::string sql() { return directories_sql(""); }

@@ -2,6 +2,7 @@
 // Which files the time went to.
 #include <fmt/format.h>
 
+#include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
 
@@ -15,8 +16,9 @@ constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
 // `place` is the column that says where the bytes went: a file, or what is none.
 std::string files_sql(const std::string& keys, std::string_view place, std::int64_t rows) {
+  static const std::string kTime = layer_sql("@outermost");
   return fmt::format(
-      R"(SELECT {keys}, CAST(sum(self) AS BIGINT) AS time, NULL AS share,
+      R"(SELECT {keys}, CAST({time} AS BIGINT) AS time, NULL AS share,
                 CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
                 CAST(coalesce(sum(bytes) FILTER (category = 'read'), 0) AS BIGINT) AS read,
                 CAST(coalesce(sum(bytes) FILTER (category = 'write'), 0) AS BIGINT) AS written,
@@ -27,7 +29,8 @@ std::string files_sql(const std::string& keys, std::string_view place, std::int6
                 count(*) OVER () AS all_rows
          FROM summary WHERE {place} IS NOT NULL GROUP BY {keys}
          ORDER BY time DESC, calls DESC, {keys} {limit})",
-      fmt::arg("keys", keys), fmt::arg("place", place), fmt::arg("limit", limit_sql(rows)));
+      fmt::arg("keys", keys), fmt::arg("place", place), fmt::arg("limit", limit_sql(rows)),
+      fmt::arg("time", kTime));
 }
 
 // What the two tables have in common.

@@ -27,13 +27,14 @@ std::string same_group(const std::vector<std::string>& by) {
 
 // Histograms are summed bucket by bucket, and only those of the rows that are shown.
 std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows) {
-  static const std::string kOfThreads = layer_sql("@undevice");
+  static const std::string kOfThreads = layer_sql("@in_calls");
+  static const std::string kOutermost = layer_sql("@outermost");
   return fmt::format(
       R"(WITH grouped AS (
-           SELECT {keys}, sum(calls) AS calls, sum(errors) AS errors, sum(self) AS self,
+           SELECT {keys}, sum(calls) AS calls, sum(errors) AS errors, {outermost} AS self,
                   sum(dur) AS total, min(dur_min) AS dur_min, max(dur_max) AS dur_max,
                   sum(bytes) FILTER (calls > 0) AS bytes,  -- what a call copied, once
-                  sum(self) FILTER ({of_threads}) AS of_threads
+                  {of_threads} AS of_threads
            FROM summary GROUP BY {keys}),
          t AS (
            SELECT *, row_number() OVER (ORDER BY self DESC, calls DESC, {keys}) AS r,
@@ -52,7 +53,7 @@ std::string functions_sql(const std::vector<std::string>& by, std::int64_t rows)
          FROM t LEFT JOIN hists USING (r) ORDER BY r)",
       fmt::arg("keys", columns_sql(by)), fmt::arg("t_keys", columns_sql(by, "t.")),
       fmt::arg("same", same_group(by)), fmt::arg("of_threads", kOfThreads),
-      fmt::arg("limit", limit_sql(rows)));
+      fmt::arg("outermost", kOutermost), fmt::arg("limit", limit_sql(rows)));
 }
 
 // Percentiles as Histogram::quantile finds them.

@@ -13,18 +13,22 @@ using enum Measure;
 
 constexpr std::int64_t kRows = 50;
 
-// One row for a pid and program image, with what that image did. What has no image that began
-// before it (counts of the kernel, by intervals) is the first one's.
+// One row for a pid and program image, with what that image did. Counts of the kernel name no
+// image: they are of the one that lived longest while they were counted.
 constexpr char kProcesses[] = R"(
   WITH images AS (
-    SELECT *, coalesce(host, '') AS machine,
+    SELECT *, coalesce(host, '') AS machine, coalesce("end", $1) AS stop,
            row_number() OVER (PARTITION BY host, pid ORDER BY start) AS nth FROM processes),
+  numbered AS (SELECT *, coalesce(host, '') AS machine, row_number() OVER () AS number FROM summary),
   whose AS (
-    SELECT s.*, coalesce(p.nth, 1) AS nth, coalesce(s.host, '') AS machine
-    FROM summary s ASOF LEFT JOIN images p
-      ON p.machine = coalesce(s.host, '') AND p.pid = s.pid AND p.start <= s.first),
+    SELECT s.*, coalesce(p.nth, 1) AS nth
+    FROM numbered s LEFT JOIN images p
+      ON p.machine = s.machine AND p.pid = s.pid AND coalesce(p.process = s.process, true)
+    QUALIFY row_number() OVER (
+      PARTITION BY number ORDER BY p.process = s.process DESC NULLS LAST,
+        least(p.stop, s.last) - greatest(p.start, s.first) DESC NULLS LAST, p.nth) = 1),
   sums AS (
-    SELECT machine, pid, nth, CAST(sum(self) FILTER (@undevice) AS BIGINT) AS in_calls,
+    SELECT machine, pid, nth, CAST(@in_calls AS BIGINT) AS in_calls,
            CAST(sum(calls) AS BIGINT) AS calls,
            CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS read,
            CAST(sum(bytes) FILTER (category = 'write') AS BIGINT) AS written

@@ -26,7 +26,7 @@ constexpr char kRanks[] = R"(
            max(coalesce("end", totals."begin" + wall)) AS stop
     FROM processes, totals GROUP BY host, pid),
   sums AS (
-    SELECT host, pid, sum(self) FILTER (@undevice) AS in_calls,
+    SELECT host, pid, @in_calls AS in_calls,
            sum(self) FILTER (layer IN @io) AS io,
            sum(self) FILTER (layer IN @code) AS app, sum(calls) AS calls,
            sum(bytes) FILTER (category = 'read') AS read,

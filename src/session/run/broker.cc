@@ -138,7 +138,7 @@ void Broker::serve(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     wait();
     accept_some();
-    std::erase_if(callers_, [&](const Caller& caller) { return serve_one(caller); });
+    std::erase_if(callers_, [&](Caller& caller) { return serve_one(caller); });
   }
   callers_.clear();
   door_.reset();
@@ -160,22 +160,21 @@ void Broker::accept_some() {
       return;
     }
     if (callers_.size() == kMostCallers) callers_.erase(callers_.begin());
-    callers_.push_back({std::move(line), now_monotonic_ns()});
+    callers_.push_back({std::move(line), now_monotonic_ns(), {}});
   }
 }
 
-bool Broker::serve_one(const Caller& caller) {
+bool Broker::serve_one(Caller& caller) {
   const ssize_t got = ::recv(caller.line.get(), packet_.data(), packet_.size(), MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR))
     return now_monotonic_ns() - caller.came_ns > kPatienceNs;
   if (got <= 0) return true;
-  const Reply reply =
-      answer(std::span(packet_).first(static_cast<std::size_t>(got)), peer_of(caller.line.get()));
+  const Reply reply = answer(std::span(packet_).first(static_cast<std::size_t>(got)), caller);
   if (reply.head.magic == 0) return true;  // a stranger gets no word
   return !send_reply(caller.line.get(), reply.head, reply.fd.get());
 }
 
-Broker::Reply Broker::answer(std::span<const std::byte> packet, std::int32_t pid) {
+Broker::Reply Broker::answer(std::span<const std::byte> packet, Caller& caller) {
   Reply reply;
   fathom_broker_request request{};
   if (packet.size() < sizeof request) return reply;
@@ -196,11 +195,31 @@ Broker::Reply Broker::answer(std::span<const std::byte> packet, std::int32_t pid
     granted =
         keep_schema(request.schema_hash, {reinterpret_cast<const char*>(text.data()), text.size()});
   } else if (request.verb == FATHOM_BROKER_POOL) {
-    reply.fd = make_pool(request, pid);
+    reply.fd = make_pool(request, peer_of(caller.line.get()));
     granted = reply.fd.valid();
+  } else if (request.verb == FATHOM_BROKER_WHO) {
+    granted = tell_numbers(request, caller, reply);
   }
   reply.head.granted = granted ? 1 : 0;
   return reply;
+}
+
+// A thread asks twice: before and after it has signed the mark. Nothing is taken from a program.
+bool Broker::tell_numbers(const fathom_broker_request& request, Caller& caller, Reply& reply) {
+  const std::int32_t pid = peer_of(caller.line.get());
+  if (pid <= 0) return false;
+  reply.head.pid = static_cast<std::uint32_t>(pid);
+  if (request.segments == 0) return true;
+  if (!caller.mark.valid()) {
+    caller.mark = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    reply.fd = Fd(::fcntl(caller.mark.get(), F_DUPFD_CLOEXEC, 0));
+    return reply.fd.valid();
+  }
+  f_owner_ex owner{};
+  if (::fcntl(caller.mark.get(), F_GETOWN_EX, &owner) == 0 && owner.type == F_OWNER_TID &&
+      owner.pid > 0)
+    reply.head.tid = static_cast<std::uint32_t>(owner.pid);
+  return true;
 }
 
 // To be read alone: who writes to the header, or cuts it off, does that to all processes of the

@@ -41,6 +41,7 @@ class Broker {
   struct Caller {
     Fd line;
     std::int64_t came_ns;
+    Fd mark;  // for a thread to sign, so that the kernel tells its number here
   };
   struct Reply {
     fathom_broker_reply head{};
@@ -51,8 +52,9 @@ class Broker {
   void serve(const std::stop_token& stop);
   void wait();
   void accept_some();
-  bool serve_one(const Caller& caller);  // whether it is done with
-  Reply answer(std::span<const std::byte> packet, std::int32_t pid);
+  bool serve_one(Caller& caller);  // whether it is done with
+  Reply answer(std::span<const std::byte> packet, Caller& caller);
+  static bool tell_numbers(const fathom_broker_request& request, Caller& caller, Reply& reply);
   Fd open_header(std::uint64_t schema, bool& wants_schema) const;
   [[nodiscard]] bool keep_schema(std::uint64_t hash, std::string_view text) const;
   [[nodiscard]] Fd make_pool(const fathom_broker_request& request, std::int32_t pid) const;

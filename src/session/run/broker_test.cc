@@ -6,12 +6,14 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <thread>
 
 #include "session/run_header.h"
 #include "trace/decode/schema.h"
@@ -41,15 +43,22 @@ class Brokered : public testing::Test {
     (void)remove_tree(root_).has_value();
   }
 
-  // What the broker says to one packet; nothing where it hangs up without a word.
-  std::optional<Answer> ask(const std::string& packet) {
-    const Fd line(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  [[nodiscard]] Fd line() const {
+    Fd line(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     const std::string name = FATHOM_BROKER_PREFIX + value_.substr(0, FATHOM_BROKER_WORD);
     name.copy(address.sun_path + 1, name.size());
     const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     EXPECT_EQ(::connect(line.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    return line;
+  }
+
+  // What the broker says to one packet; nothing where it hangs up without a word.
+  [[nodiscard]] std::optional<Answer> ask(const std::string& packet) const {
+    return ask(line(), packet);
+  }
+  static std::optional<Answer> ask(const Fd& line, const std::string& packet) {
     EXPECT_EQ(::send(line.get(), packet.data(), packet.size(), 0),
               static_cast<ssize_t>(packet.size()));
     Answer answer;
@@ -139,6 +148,36 @@ TEST_F(Brokered, MakesPoolsWithinTheBudget) {
   }
   pool.segments = 32;
   EXPECT_EQ(ask(packet(pool))->head.granted, 1) << "what was not made is not booked";
+}
+
+TEST_F(Brokered, TellsAProcessItsNumberHere) {
+  const auto answer = ask(packet(request(FATHOM_BROKER_WHO)));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->head.granted, 1);
+  EXPECT_EQ(answer->head.pid, static_cast<std::uint32_t>(getpid()));
+  EXPECT_FALSE(answer->fd.valid());
+}
+
+TEST_F(Brokered, TellsAThreadThatSignsItsNumberHere) {
+  fathom_broker_request who = request(FATHOM_BROKER_WHO);
+  who.segments = 1;
+  pid_t tid = 0;
+  std::optional<Answer> first;
+  std::optional<Answer> second;
+  std::thread([&] {
+    tid = static_cast<pid_t>(::syscall(SYS_gettid));
+    const Fd line = this->line();
+    first = ask(line, packet(who));
+    if (!first) return;
+    const f_owner_ex owner{F_OWNER_TID, tid};
+    EXPECT_EQ(::fcntl(first->fd.get(), F_SETOWN_EX, &owner), 0);
+    second = ask(line, packet(who));
+  }).join();
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->head.tid, 0U);
+  EXPECT_EQ(second->head.pid, static_cast<std::uint32_t>(getpid()));
+  EXPECT_EQ(second->head.tid, static_cast<std::uint32_t>(tid));
+  EXPECT_FALSE(second->fd.valid());
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ void RowFeed::learn(const trace::Definitions& definitions) {
     const bool asks = whose_ == Whose::kAll || !process.drop_in.empty();
     const std::int64_t every = asks ? consumer_->wants_every(process) : 0;
     if (every == 0) continue;
-    live_.insert(process.pid);
+    live_.insert(process.row_pid);
     live_every_ns_ = live_every_ns_ == 0 ? every : std::min(live_every_ns_, every);
   }
 }

@@ -168,7 +168,7 @@ Status RowStream::look_at_living() {
 // PID 1 of our own namespace waits for us, and when it has ended the kernel kills all others there.
 bool RowStream::all_end() {
   if (!path_exists(join_path(spool_.directory(), kLast))) return false;
-  const StreamProcess* first = feed_.processes().owner(kFirstProcess, INT64_MAX);
+  const StreamProcess* first = feed_.processes().newest(kFirstProcess);
   return first != nullptr && !first->foreign;
 }
 
@@ -196,9 +196,14 @@ Status RowStream::complete_wanted(std::set<std::int64_t> pids) {
     FATHOM_TRY(feed_.take_living({}));  // who is there
     for (const auto& [key, process] : feed_.processes().all()) pids.insert(process.pid);
   }
-  FATHOM_TRY(feed_.take_living(pids));
+  std::set<std::int64_t> of_rows;
   for (const std::int64_t pid : pids) {
-    const StreamProcess* process = feed_.processes().owner(pid, INT64_MAX);
+    const StreamProcess* process = feed_.processes().newest(pid);
+    of_rows.insert(process != nullptr ? process->row_pid : pid);
+  }
+  FATHOM_TRY(feed_.take_living(of_rows));
+  for (const std::int64_t pid : pids) {
+    const StreamProcess* process = feed_.processes().newest(pid);
     if (process != nullptr && !process->lodges) FATHOM_TRY(complete(*process, true));
   }
   for (const std::int64_t pid : pids)
@@ -285,7 +290,7 @@ Result<StreamOutcome> RowStream::end_of_unseen() {
   FATHOM_TRY(decode_logs());
   outcome.writers_alive = feed_.processes().incomplete().empty();  // one that we do not know yet
   for (const StreamProcess* process : feed_.processes().incomplete()) {
-    pids.insert(process->pid);
+    pids.insert(process->row_pid);
     outcome.writers_alive |= !process->ended;
   }
   outcome.unseen = outcome.writers_alive;

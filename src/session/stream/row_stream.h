@@ -21,9 +21,10 @@ namespace fathom::session {
 // A process of the run: one program image.
 struct StreamProcess {
   std::uint64_t key = 0;
-  std::int64_t pid = 0;
+  std::int64_t pid = 0;  // both as it told them: in its own pid namespace
   std::int64_t ppid = 0;
-  bool forked = false;     // has what its parent told
+  std::int64_t row_pid = 0;  // that its rows have
+  bool forked = false;       // has what its parent told
   bool lodges = false;     // a child by vfork, in its parent's place until it execs: no rows of it
   bool ended = false;      // by its own words
   bool foreign = false;    // of another pid namespace than ours, as it told

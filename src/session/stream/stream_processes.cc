@@ -56,14 +56,21 @@ void StreamProcesses::learn_one(const trace::Definitions& definitions, const tra
   StreamProcess& process = found->second;
   if (fresh) {
     process.key = from.key;
-    process.pid = from.pid;
     process.ppid = from.ppid;
+    process.row_pid = from.pid;
     process.forked = from.attach == FATHOM_ATTACH_FORK;
     process.lodges = from.attach == FATHOM_ATTACH_SHARES;
     if (process.lodges) completed_.insert(from.key);
     process.start = clock.ns(from.start_tick);
     process.host = host_;
     images_[from.pid][process.start] = from.key;
+  }
+  // It tells of its namespace behind its begin.
+  const trace::InnerPid inner = definitions.inner_pid(from);
+  if (const std::int64_t own = inner.number != 0 ? inner.number : from.pid; process.pid != own) {
+    named_[process.pid].erase(process.start);
+    named_[own][process.start] = from.key;
+    process.pid = own;
   }
   process.ended = trace::ended_in_order(from);
   process.command = definitions.meta(from, "command");
@@ -89,13 +96,18 @@ void StreamProcesses::learn_one(const trace::Definitions& definitions, const tra
   }
 }
 
-// The image of the pid that ran then.
 const StreamProcess* StreamProcesses::owner(std::int64_t pid, std::int64_t ts) const {
   const auto images = images_.find(pid);
   if (images == images_.end()) return nullptr;
   auto image = images->second.upper_bound(ts);
   if (image != images->second.begin()) --image;
   return &processes_.at(image->second);
+}
+
+const StreamProcess* StreamProcesses::newest(std::int64_t pid) const {
+  const auto images = named_.find(pid);
+  if (images == named_.end() || images->second.empty()) return nullptr;
+  return &processes_.at(images->second.rbegin()->second);
 }
 
 std::vector<const StreamProcess*> StreamProcesses::newly_dead() {

@@ -28,8 +28,10 @@ class StreamProcesses {
   void see_owners(const trace::Drainer& drainer);
   // What a decoder knows by now.
   void learn(const trace::Definitions& definitions, const trace::Clock& clock);
-  // The image of the pid that ran then; nullptr: none is known.
+  // The image that ran then under the pid that rows have; nullptr: none is known.
   [[nodiscard]] const StreamProcess* owner(std::int64_t pid, std::int64_t ts) const;
+  // The last image of the process that calls itself so; nullptr: none is known.
+  [[nodiscard]] const StreamProcess* newest(std::int64_t pid) const;
   // Who is gone and not complete yet.
   [[nodiscard]] std::vector<const StreamProcess*> newly_dead();
   // Those that cannot be seen from here have ended.
@@ -51,8 +53,9 @@ class StreamProcesses {
   trace::Liveness liveness_;
   std::map<std::uint64_t, StreamProcess> processes_;                                // by key
   std::unordered_map<std::int64_t, std::map<std::int64_t, std::uint64_t>> images_;  // pid: start
-  std::unordered_set<std::uint64_t> completed_;                                     // keys
-  std::unordered_map<std::uint64_t, std::uint32_t> spaces_;                         // by key
+  std::unordered_map<std::int64_t, std::map<std::int64_t, std::uint64_t>> named_;  // own pid: start
+  std::unordered_set<std::uint64_t> completed_;                                    // keys
+  std::unordered_map<std::uint64_t, std::uint32_t> spaces_;                        // by key
 };
 
 }  // namespace fathom::session

@@ -67,6 +67,7 @@ static __always_inline void join(struct task_struct* task) {
   out->at = bpf_ktime_get_ns();
   out->status = 0;
   out->bytes = sizeof task->comm;
+  out->nspid = number_inside(task);
   bpf_probe_read_kernel(out->command, sizeof task->comm, task->comm);
   bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
 }

@@ -143,6 +143,13 @@ struct thread_info {
   unsigned long flags;
   u32 status;
 };
+struct upid {
+  int nr;
+};
+struct pid {
+  unsigned int level;
+  struct upid numbers[];
+};
 struct task_struct {
   struct thread_info thread_info;
   unsigned int flags;
@@ -158,6 +165,7 @@ struct task_struct {
   struct files_struct* files;
   struct fs_struct* fs;
   struct signal_struct* signal;
+  struct pid* thread_pid;
 };
 struct bpf_iter__task {
   struct task_struct* task;

@@ -62,6 +62,8 @@ int BPF_PROG(task_ends, struct task_struct* task) {
   struct signal_struct* of_all = FATHOM_FIELD(task, signal);
   out->status = FATHOM_FIELD(of_all, group_exit_code);
   if (out->status == 0) out->status = FATHOM_FIELD(task, exit_code);
+  out->bytes = sizeof task->comm;
+  bpf_probe_read_kernel(out->command, sizeof task->comm, task->comm);
   send_process(out);
   return 0;
 }

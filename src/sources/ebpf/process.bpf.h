@@ -4,6 +4,19 @@
 
 #include "sources/ebpf/record.bpf.h"
 
+/* What a process of another pid namespace than the first calls itself. */
+static __always_inline __u32 number_inside(struct task_struct* task) {
+  struct task_struct* leader = FATHOM_FIELD(task, group_leader);
+  if (!bpf_core_field_exists(leader->thread_pid)) return 0;
+  struct pid* pid = BPF_CORE_READ(leader, thread_pid);
+  const __u32 level = BPF_CORE_READ(pid, level);
+  int number = 0;
+  if (level == 0 || level > 32) return 0; /* MAX_PID_NS_LEVEL */
+  const __u64 at = bpf_core_field_offset(struct pid, numbers) +
+                   level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr);
+  return bpf_probe_read_kernel(&number, sizeof number, (void*)pid + at) == 0 ? number : 0;
+}
+
 static __always_inline struct fathom_process_record* process_record(__u32 kind,
                                                                     struct task_struct* task) {
   __u32 zero = 0;
@@ -16,6 +29,7 @@ static __always_inline struct fathom_process_record* process_record(__u32 kind,
   out->at = bpf_ktime_get_ns();
   out->status = 0;
   out->bytes = 0;
+  out->nspid = kind == FATHOM_RECORD_EXIT ? 0 : number_inside(task);
   return out;
 }
 

@@ -275,7 +275,45 @@ std::string RowMaker::layer_of_loss(std::uint32_t layer) const {
       name_of_layer(options_.layers.empty() ? FATHOM_BPF_SYSCALL : options_.layers.front()));
 }
 
+void RowMaker::end_thread_life(ThreadLife& life) {
+  const auto process = alive_.find(static_cast<std::uint32_t>(life.row.pid));
+  if (process != alive_.end()) {
+    if (life.row.tid == life.row.pid || life.row.name.empty())
+      life.row.name = process->second.row.name;
+    life.row.rank = process->second.row.rank;
+  }
+  if (has_room(ended_threads_, kMostEnded, 1)) ended_threads_.push_back(life.row);
+}
+
+void RowMaker::begin_thread(const fathom_process_record& record) {
+  ThreadLife& life = threads_[{record.pid, record.tid}];
+  life = {};
+  life.row.pid = record.pid;
+  life.row.tid = record.tid;
+  life.row.start = time(record.at);
+}
+
+void RowMaker::end_thread(const fathom_process_record& record) {
+  const auto found = threads_.find({record.pid, record.tid});
+  if (found == threads_.end()) return;
+  found->second.row.end = time(record.at);
+  found->second.row.name = words_of(record, true);
+  end_thread_life(found->second);
+  threads_.erase(found);
+}
+
+// It execs, and goes on as one thread; or it is not followed any more.
+void RowMaker::end_threads_of(std::uint32_t process, std::int64_t at) {
+  auto one = threads_.lower_bound({process, 0});
+  while (one != threads_.end() && one->first.first == process) {
+    one->second.row.end = at;
+    end_thread_life(one->second);
+    one = threads_.erase(one);
+  }
+}
+
 void RowMaker::add_fork(const fathom_process_record& record) {
+  begin_thread(record);
   if (record.pid != record.tid) {
     if (const auto found = alive_.find(record.pid); found != alive_.end()) ++found->second.threads;
     return;
@@ -284,6 +322,7 @@ void RowMaker::add_fork(const fathom_process_record& record) {
   life.since = record.at;
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
+  life.row.nspid = record.nspid != 0 ? record.nspid : trace::kNull;
   life.row.start = time(record.at);
   if (const auto parent = alive_.find(record.parent); parent != alive_.end()) {
     life.row.name = parent->second.row.name;
@@ -298,6 +337,7 @@ void RowMaker::add_exec(const fathom_process_record& record) {
   Life& life = alive_[record.pid];
   const bool was_known = life.row.pid != trace::kNull;
   if (was_known) {
+    end_threads_of(record.pid, time(record.at) - 1);  // no moment belongs to both
     life.row.end = time(record.at);
     end_life(std::exchange(life.row, {}));
   }
@@ -306,7 +346,9 @@ void RowMaker::add_exec(const fathom_process_record& record) {
   life.since = record.at;
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
+  life.row.nspid = record.nspid != 0 ? record.nspid : trace::kNull;
   life.row.start = time(record.at);
+  begin_thread(record);
   life.row.command = words_of(record, !options_.no_command);
   life.row.name =
       base_name(std::string_view(life.row.command).substr(0, life.row.command.find(' ')));
@@ -315,6 +357,7 @@ void RowMaker::add_exec(const fathom_process_record& record) {
 }
 
 void RowMaker::add_exit(const fathom_process_record& record) {
+  end_thread(record);
   const auto found = alive_.find(record.pid);
   if (found == alive_.end()) return;
   Life& life = found->second;
@@ -327,6 +370,7 @@ void RowMaker::add_exit(const fathom_process_record& record) {
 
 // A record comes for each of its threads, in any order.
 void RowMaker::add_join(const fathom_process_record& record) {
+  begin_thread(record);
   const auto [found, is_new] = alive_.try_emplace(record.pid);
   Life& life = found->second;
   if (!is_new) {
@@ -336,6 +380,7 @@ void RowMaker::add_join(const fathom_process_record& record) {
   life.since = record.at;
   life.row.pid = record.pid;
   life.row.ppid = record.parent;
+  life.row.nspid = record.nspid != 0 ? record.nspid : trace::kNull;
   life.row.start = time(record.at);
   life.row.name = words_of(record, !options_.no_command);
   life.row.rank = rank_of(record.pid);
@@ -358,16 +403,22 @@ std::vector<Followed> RowMaker::alive() const {
 void RowMaker::forget(pid_t process) {
   const auto found = alive_.find(static_cast<std::uint32_t>(process));
   if (found == alive_.end()) return;
+  end_threads_of(found->first, trace::kNull);
   ended_.push_back(std::move(found->second.row));
   alive_.erase(found);
 }
 
 void RowMaker::begin_anew(std::int64_t shift, trace::Strings& strings, trace::HostRows& last) {
+  for (auto& [ids, life] : threads_) end_thread_life(life);
   for (const auto& [pid, life] : alive_) ended_.push_back(life.row);
   finished_ = true;  // nothing waits: later it would be told at another time
   take(strings, last);
   finished_ = false;
   for (auto& [pid, life] : alive_) {
+    life.row.start = std::max<std::int64_t>(0, life.row.start - (shift - shift_));
+    life.takes = 0;
+  }
+  for (auto& [ids, life] : threads_) {
     life.row.start = std::max<std::int64_t>(0, life.row.start - (shift - shift_));
     life.takes = 0;
   }
@@ -393,6 +444,8 @@ void RowMaker::finish() {
                            : "calls of functions whose return was not seen",
                        static_cast<std::int64_t>(unreturned_[layer])});
   }
+  for (auto& [ids, life] : threads_) end_thread_life(life);
+  threads_.clear();
   for (auto& [pid, life] : alive_) ended_.push_back(std::move(life.row));
   alive_.clear();
   if (kernel_worked_) {
@@ -481,6 +534,9 @@ void RowMaker::tell_living() {
   for (auto& [pid, life] : alive_) {
     if (++life.takes == 2) ended_.push_back(life.row);
   }
+  for (auto& [ids, life] : threads_) {
+    if (++life.takes == 2) end_thread_life(life);
+  }
 }
 
 void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t now_ns) {
@@ -508,9 +564,11 @@ void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t
     }
     return true;
   });
-  std::ranges::move(ended_, std::back_inserter(rows.processes));
+  std::ranges::move(ended_, std::back_inserter(rows.lives.processes));
+  std::ranges::move(ended_threads_, std::back_inserter(rows.lives.threads));
   std::ranges::move(losses_, std::back_inserter(rows.losses));
   ended_.clear();
+  ended_threads_.clear();
   losses_.clear();
   files_.forget_replaced(now_ns, kPatienceNs + 2 * options_.interval_ns);
 }

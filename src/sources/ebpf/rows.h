@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sources/ebpf/known_files.h"
@@ -67,11 +68,19 @@ class RowMaker {
     int takes = 0;  // that it has seen
   };
 
+  struct ThreadLife {
+    trace::ThreadRow row;
+    int takes = 0;  // that it has seen
+  };
+
   void add_spilled(const fathom_call_record& call);
   void add_fork(const fathom_process_record& record);
   void add_exec(const fathom_process_record& record);
   void add_exit(const fathom_process_record& record);
   void add_join(const fathom_process_record& record);
+  void begin_thread(const fathom_process_record& record);
+  void end_thread(const fathom_process_record& record);
+  void end_threads_of(std::uint32_t process, std::int64_t at);
   [[nodiscard]] std::int64_t time(std::uint64_t ns) const {
     return static_cast<std::int64_t>(ns) - options_.start_monotonic_ns - shift_;
   }
@@ -81,6 +90,7 @@ class RowMaker {
   void tell_living();
   void add_file(const fathom_file_record& record);
   void end_life(trace::ProcessRow row);
+  void end_thread_life(ThreadLife& life);
   void tell_overflow();
   template <class Row>
   bool has_room(const std::vector<Row>& rows, std::size_t most, std::uint64_t calls);
@@ -100,7 +110,10 @@ class RowMaker {
   std::vector<fathom_call_record> calls_;
   std::vector<SumOfCalls> sums_;
   std::map<std::uint32_t, Life> alive_;  // by pid
+  // By pid and tid, so that those of a process lie beside each other.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ThreadLife> threads_;
   std::vector<trace::ProcessRow> ended_;
+  std::vector<trace::ThreadRow> ended_threads_;
   std::vector<std::uint64_t> told_losses_ =
       std::vector<std::uint64_t>(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
   std::vector<trace::Loss> losses_;

@@ -227,21 +227,74 @@ TEST(EbpfRows, LivesOfProcesses) {
   Strings strings;
   HostRows rows;
   maker.take(strings, rows);
-  EXPECT_TRUE(rows.processes.empty());
+  EXPECT_TRUE(rows.lives.processes.empty());
   give(maker, process_record(FATHOM_RECORD_EXIT, 11, 140, 0, 7 << 8));
   give(maker, process_record(FATHOM_RECORD_EXIT, 10, 150, 0, 9));
   maker.take(strings, rows);
-  ASSERT_EQ(rows.processes.size(), 2U);
-  const trace::ProcessRow& child = rows.processes[0];
+  ASSERT_EQ(rows.lives.processes.size(), 2U);
+  const trace::ProcessRow& child = rows.lives.processes[0];
   EXPECT_EQ(child.pid, 11);
   EXPECT_EQ(child.ppid, 10);
   EXPECT_EQ(child.command, "/bin/sh -c true");
   EXPECT_EQ(child.start, 20);
   EXPECT_EQ(child.end, 40);
   EXPECT_EQ(child.exit, 7);
-  EXPECT_EQ(rows.processes[1].name, "sh");
-  EXPECT_EQ(rows.processes[1].ppid, 1);
-  EXPECT_EQ(rows.processes[1].exit, 128 + 9);
+  EXPECT_EQ(rows.lives.processes[1].name, "sh");
+  EXPECT_EQ(rows.lives.processes[1].ppid, 1);
+  EXPECT_EQ(rows.lives.processes[1].exit, 128 + 9);
+}
+
+// A thread that computes makes no call, and lived all the same. Its name is the last that it had.
+TEST(EbpfRows, LivesOfThreads) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}, .start_monotonic_ns = 100});
+  fathom_process_record exec = process_record(FATHOM_RECORD_EXEC, 10, 110, 1);
+  std::memcpy(exec.command, "/bin/first", 11);
+  exec.bytes = 11;
+  give(maker, exec);
+  fathom_process_record thread = process_record(FATHOM_RECORD_FORK, 10, 125, 10);
+  thread.tid = 12;
+  give(maker, thread);
+  thread = process_record(FATHOM_RECORD_EXIT, 10, 140);
+  thread.tid = 12;
+  std::memcpy(thread.command, "worker", 7);
+  thread.bytes = 16;
+  give(maker, thread);
+  std::memcpy(exec.command, "/bin/other", 11);
+  exec.at = 150;
+  give(maker, exec);
+  maker.finish();
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  const std::vector<trace::ThreadRow>& threads = rows.lives.threads;
+  ASSERT_EQ(threads.size(), 3U);
+  EXPECT_EQ(std::tuple(threads[0].pid, threads[0].tid, threads[0].start, threads[0].end),
+            std::tuple(10, 12, 25, 40));
+  EXPECT_EQ(threads[0].name, "worker");
+  EXPECT_EQ(std::tuple(threads[1].tid, threads[1].start, threads[1].end), std::tuple(10, 10, 49));
+  EXPECT_EQ(threads[1].name, "first");
+  EXPECT_EQ(std::tuple(threads[2].tid, threads[2].start, threads[2].end),
+            std::tuple(10, 50, trace::kNull));
+  EXPECT_EQ(threads[2].name, "other");
+}
+
+TEST(EbpfRows, NumbersInAPidNamespace) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}});
+  fathom_process_record inside = process_record(FATHOM_RECORD_FORK, 11, 1, 10);
+  inside.nspid = 1;
+  give(maker, inside);
+  inside.kind = FATHOM_RECORD_EXEC;
+  inside.at = 2;
+  give(maker, inside);
+  give(maker, process_record(FATHOM_RECORD_EXEC, 12, 3));
+  maker.finish();
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.lives.processes.size(), 3U);
+  EXPECT_EQ(rows.lives.processes[0].nspid, 1);
+  EXPECT_EQ(rows.lives.processes[1].nspid, 1);
+  EXPECT_EQ(rows.lives.processes[2].nspid, trace::kNull);
 }
 
 TEST(EbpfRows, AnotherProgramIsAnotherRow) {
@@ -252,10 +305,10 @@ TEST(EbpfRows, AnotherProgramIsAnotherRow) {
   Strings strings;
   HostRows rows;
   maker.take(strings, rows);
-  ASSERT_EQ(rows.processes.size(), 2U);
-  EXPECT_EQ(rows.processes[0].end, 2);
-  EXPECT_EQ(rows.processes[0].exit, trace::kNull);
-  EXPECT_EQ(rows.processes[1].end, trace::kNull);
+  ASSERT_EQ(rows.lives.processes.size(), 2U);
+  EXPECT_EQ(rows.lives.processes[0].end, 2);
+  EXPECT_EQ(rows.lives.processes[0].exit, trace::kNull);
+  EXPECT_EQ(rows.lives.processes[1].end, trace::kNull);
 }
 
 TEST(EbpfRows, WhoLivesForLongIsToldOfBeforeHisEnd) {
@@ -266,15 +319,15 @@ TEST(EbpfRows, WhoLivesForLongIsToldOfBeforeHisEnd) {
   for (int i = 0; i < 4; ++i) {
     HostRows rows;
     maker.take(strings, rows);
-    told.push_back(rows.processes.size());
+    told.push_back(rows.lives.processes.size());
   }
   EXPECT_EQ(told, (std::vector<std::size_t>{0, 1, 0, 0}));
   give(maker, process_record(FATHOM_RECORD_EXIT, 10, 6));
   HostRows rows;
   maker.take(strings, rows);
-  ASSERT_EQ(rows.processes.size(), 1U);
-  EXPECT_EQ(rows.processes[0].start, 5);
-  EXPECT_EQ(rows.processes[0].end, 6);
+  ASSERT_EQ(rows.lives.processes.size(), 1U);
+  EXPECT_EQ(rows.lives.processes[0].start, 5);
+  EXPECT_EQ(rows.lives.processes[0].end, 6);
 }
 
 TEST(EbpfRows, RankOfAProcess) {
@@ -309,14 +362,14 @@ TEST(EbpfRows, WhoJoinsIsThereWithAllThreads) {
   HostRows rows;
   give(maker, process_record(FATHOM_RECORD_EXIT, kNobody, 6));
   maker.take(strings, rows);
-  EXPECT_TRUE(rows.processes.empty());  // one of two
+  EXPECT_TRUE(rows.lives.processes.empty());  // one of two
   maker.forget(kNobody);
   EXPECT_TRUE(maker.alive().empty());
   maker.take(strings, rows);
-  ASSERT_EQ(rows.processes.size(), 1U);
-  EXPECT_EQ(rows.processes[0].name, "worker");
-  EXPECT_EQ(rows.processes[0].command, "worker");
-  EXPECT_EQ(rows.processes[0].start, 5);
+  ASSERT_EQ(rows.lives.processes.size(), 1U);
+  EXPECT_EQ(rows.lives.processes[0].name, "worker");
+  EXPECT_EQ(rows.lives.processes[0].command, "worker");
+  EXPECT_EQ(rows.lives.processes[0].start, 5);
 }
 
 SumOfCalls one_call(std::uint32_t interval) {
@@ -355,17 +408,22 @@ TEST(EbpfRows, AnotherRecordingCountsFromItsOwnStart) {
   maker.begin_anew(300, strings, old);
   ASSERT_EQ(old.intervals.rows.size(), 1U);
   EXPECT_EQ(old.intervals.rows[0].ts, 200);
-  ASSERT_EQ(old.processes.size(), 1U);
-  EXPECT_EQ(old.processes[0].start, 50);
+  ASSERT_EQ(old.lives.processes.size(), 1U);
+  EXPECT_EQ(old.lives.processes[0].start, 50);
   maker.add({one_call(3)});
   give(maker, process_record(FATHOM_RECORD_EXIT, 10, 1320));
   HostRows next;
   maker.take(strings, next);
   ASSERT_EQ(next.intervals.rows.size(), 1U);
   EXPECT_EQ(next.intervals.rows[0].ts, 0);
-  ASSERT_EQ(next.processes.size(), 1U);
-  EXPECT_EQ(next.processes[0].start, 0);
-  EXPECT_EQ(next.processes[0].end, 20);
+  ASSERT_EQ(next.lives.processes.size(), 1U);
+  EXPECT_EQ(next.lives.processes[0].start, 0);
+  EXPECT_EQ(next.lives.processes[0].end, 20);
+  ASSERT_EQ(old.lives.threads.size(), 1U);
+  EXPECT_EQ(old.lives.threads[0].start, 50);
+  ASSERT_EQ(next.lives.threads.size(), 1U);
+  EXPECT_EQ(next.lives.threads[0].start, 0);
+  EXPECT_EQ(next.lives.threads[0].end, 20);
 }
 
 TEST(EbpfRows, LossesAreToldOnceAndByLayer) {
@@ -399,8 +457,8 @@ TEST(EbpfRows, WhatTheKernelDoesOnItsOwnIsAProcess) {
   ASSERT_EQ(rows.intervals.rows.size(), 1U);
   EXPECT_EQ(rows.intervals.rows[0].pid, 0);
   EXPECT_EQ(strings.view(rows.intervals.rows[0].category), "write");
-  ASSERT_EQ(rows.processes.size(), 1U);
-  EXPECT_EQ(rows.processes[0].name, "[kernel]");
+  ASSERT_EQ(rows.lives.processes.size(), 1U);
+  EXPECT_EQ(rows.lives.processes[0].name, "[kernel]");
 }
 
 TEST(EbpfRows, TornRecordsAreNoRows) {

@@ -300,7 +300,10 @@ struct fathom_process_record {
   __u32 parent; /* fork, exec: who made it */
   __u64 at;
   __s32 status; /* exit: as wait() tells it */
-  __u32 bytes;  /* exec: of `command` */
+  __u32 bytes;  /* exec: of `command`; exit: of its name there */
+  __u32 nspid;  /* fork, exec, join: the process's number in its own pid namespace; 0: it is in the
+                   first one */
+  __u32 unused;
   char command[FATHOM_BPF_COMMAND];
 };
 

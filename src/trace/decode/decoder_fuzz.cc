@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   decoder.define(
       {{reinterpret_cast<const std::uint8_t*>(definitions.data()), definitions.size()}, nullptr});
   (void)decoder.take_sums();
-  (void)process_rows(decoder.definitions(), decoder.clock(), {}, "");
-  (void)thread_rows(decoder.definitions(), decoder.clock(), {}, "");
+  (void)process_rows({decoder.definitions(), decoder.clock(), {}}, "");
+  (void)thread_rows({decoder.definitions(), decoder.clock(), {}}, "");
   return 0;
 }

@@ -379,7 +379,7 @@ TEST_F(DecoderTest, ForkedChildKnowsItsParentsNames) {
   EXPECT_EQ(text(events_.row(0).file), "/parent");
   EXPECT_EQ(text(events_.row(1).file), "/parent/child");
   EXPECT_EQ(text(events_.row(2).file), "/parent/child");
-  const auto rows = process_rows(decoder().definitions(), decoder().clock(), {}, "h");
+  const auto rows = process_rows({decoder().definitions(), decoder().clock(), {}}, "h");
   ASSERT_EQ(rows.size(), 3U);
   for (const ProcessRow& row : rows) EXPECT_EQ(row.name, "p") << row.pid;
 }
@@ -402,7 +402,7 @@ TEST_F(DecoderTest, NamesComeDownThroughAnyNumberOfForks) {
   decode(order);
   ASSERT_EQ(events_.rows(), kDepth);
   for (std::size_t i = 0; i < kDepth; i++) ASSERT_EQ(text(events_.row(i).file), "/parent") << i;
-  for (const ProcessRow& row : process_rows(decoder().definitions(), decoder().clock(), {}, "h"))
+  for (const ProcessRow& row : process_rows({decoder().definitions(), decoder().clock(), {}}, "h"))
     ASSERT_EQ(row.name, "p") << row.pid;
 }
 
@@ -416,7 +416,7 @@ TEST_F(DecoderTest, ProcessesThatAreEachOthersParentsHaveNoNames) {
   decode({&one, &other});
   ASSERT_EQ(events_.rows(), 2U);
   EXPECT_EQ(events_.row(0).file, kNoString);
-  EXPECT_EQ(process_rows(decoder().definitions(), decoder().clock(), {}, "h").size(), 2U);
+  EXPECT_EQ(process_rows({decoder().definitions(), decoder().clock(), {}}, "h").size(), 2U);
 }
 
 // A child by vfork shares all ids with its parent, those that are defined later, too.
@@ -431,7 +431,7 @@ TEST_F(DecoderTest, AChildThatSharesMemoryKnowsAllNamesOfItsParent) {
   decode({&child, &parent, &names});
   ASSERT_EQ(events_.rows(), 1U);
   EXPECT_EQ(text(events_.row(0).file), "/late");
-  for (const ProcessRow& row : process_rows(decoder().definitions(), decoder().clock(), {}, "h"))
+  for (const ProcessRow& row : process_rows({decoder().definitions(), decoder().clock(), {}}, "h"))
     EXPECT_EQ(row.name, "p") << row.pid;
 }
 
@@ -565,7 +565,7 @@ TEST_F(DecoderTest, ProcessesAndTheirEnds) {
   RecordWriter killed = begin(0x3333, 12);
   killed.process(kKey, 12, 10, 1, 2000, FATHOM_ATTACH_FORK);
   decode({&parent, &child, &killed});
-  const auto rows = process_rows(decoder().definitions(), decoder().clock(), {{10, 7}}, "h");
+  const auto rows = process_rows({decoder().definitions(), decoder().clock(), {{10, 7}}}, "h");
   std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> ends;
   for (const ProcessRow& row : rows) ends[row.pid] = {row.exit, row.end};
   EXPECT_EQ(ends[10],
@@ -606,7 +606,7 @@ TEST_F(DecoderTest, FlippedBytesNeverHurt) {
       one.decode({&broken, 1}, events, counters);
       EXPECT_LE(events.rows(), bytes.size());
       EXPECT_EQ(events.args.rows(), events.rows());
-      (void)process_rows(one.definitions(), one.clock(), {}, "");
+      (void)process_rows({one.definitions(), one.clock(), {}}, "");
     }
   }
 }

@@ -61,7 +61,7 @@ class Definer {
     std::uint64_t number = 0;
     switch (head.kind) {
       case FATHOM_KIND_THREAD_END:
-        facts_->end_tick = head.end;
+        facts_->end_tick = std::max(facts_->end_tick, head.end);
         return true;
       case FATHOM_KIND_PROCESS_END:
         if (!fields.signed_number(note.value) || !fields.number(number)) return false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <initializer_list>
 #include <unordered_map>
 
 #include "trace/decode/record_walker.h"
@@ -211,6 +212,22 @@ bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
   return true;
 }
 
+bool get_numbers(ByteReader& reader, std::initializer_list<std::int64_t*> numbers) {
+  return std::ranges::all_of(numbers,
+                             [&](std::int64_t* number) { return reader.signed_number(*number); });
+}
+
+bool get_process(ByteReader& reader, ProcessRow& row) {
+  std::string_view name;
+  std::string_view command;
+  if (!get_numbers(reader, {&row.pid, &row.ppid, &row.start, &row.end, &row.exit, &row.rank}) ||
+      !reader.text(name) || !reader.text(command))
+    return false;
+  row.name = name;
+  row.command = command;
+  return true;
+}
+
 SummaryRow summary_of(const IntervalRow& row) {
   SummaryRow sums;
   sums.key = {row.layer, row.name, row.category, row.file, row.pid};
@@ -272,30 +289,50 @@ bool decode_rows(std::span<const std::uint8_t> bytes, HostRows& rows, Strings& s
   return true;
 }
 
-std::string encode_processes(const std::vector<ProcessRow>& processes) {
-  std::string out;
-  for (const ProcessRow& row : processes) {
-    for (const std::int64_t number : {row.pid, row.ppid, row.start, row.end, row.exit, row.rank})
-      put_signed(out, number);
-    for (const std::string* text : {&row.name, &row.command}) put_text(out, *text);
-  }
-  return out;
-}
-
 bool decode_processes(std::span<const std::uint8_t> bytes, std::vector<ProcessRow>& processes) {
   ByteReader reader(bytes.data(), bytes.data() + bytes.size());
   while (!reader.at_end()) {
     ProcessRow row;
+    if (!get_process(reader, row)) return false;
+    processes.push_back(std::move(row));
+  }
+  return true;
+}
+
+std::string encode_lives(const Lives& lives) {
+  std::string out;
+  put_number(out, lives.processes.size());
+  for (const ProcessRow& row : lives.processes) {
+    for (const std::int64_t number : {row.pid, row.ppid, row.start, row.end, row.exit, row.rank})
+      put_signed(out, number);
+    for (const std::string* text : {&row.name, &row.command}) put_text(out, *text);
+    put_signed(out, row.nspid);
+  }
+  for (const ThreadRow& row : lives.threads) {
+    for (const std::int64_t number : {row.pid, row.tid, row.start, row.end, row.rank})
+      put_signed(out, number);
+    put_text(out, row.name);
+  }
+  return out;
+}
+
+bool decode_lives(std::span<const std::uint8_t> bytes, Lives& lives) {
+  ByteReader reader(bytes.data(), bytes.data() + bytes.size());
+  std::uint64_t processes = 0;
+  if (!reader.number(processes)) return false;
+  for (std::uint64_t i = 0; i < processes; i++) {
+    ProcessRow row;
+    if (!get_process(reader, row) || !reader.signed_number(row.nspid)) return false;
+    lives.processes.push_back(std::move(row));
+  }
+  while (!reader.at_end()) {
+    ThreadRow row;
     std::string_view name;
-    std::string_view command;
-    if (!reader.signed_number(row.pid) || !reader.signed_number(row.ppid) ||
-        !reader.signed_number(row.start) || !reader.signed_number(row.end) ||
-        !reader.signed_number(row.exit) || !reader.signed_number(row.rank) || !reader.text(name) ||
-        !reader.text(command))
+    if (!get_numbers(reader, {&row.pid, &row.tid, &row.start, &row.end, &row.rank}) ||
+        !reader.text(name))
       return false;
     row.name = name;
-    row.command = command;
-    processes.push_back(std::move(row));
+    lives.threads.push_back(std::move(row));
   }
   return true;
 }

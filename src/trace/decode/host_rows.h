@@ -10,6 +10,7 @@
 
 #include "trace/decode/decoder.h"
 #include "trace/rows/batch.h"
+#include "trace/rows/lives.h"
 #include "trace/rows/strings.h"
 #include "trace/rows/summary.h"
 
@@ -20,21 +21,23 @@ struct HostRows {
   IntervalBatch intervals;
   IntervalBatch targets;  // bytes that calls of `intervals` wrote to a second file: for sums alone
   EventBatch events;      // their sums are those of `intervals`: a layer in detail has both
-  std::vector<ProcessRow> processes;
+  Lives lives;
   std::vector<Loss> losses;
 
   [[nodiscard]] bool empty() const {
     return counters.rows.empty() && intervals.rows.empty() && targets.rows.empty() &&
-           events.rows() == 0 && processes.empty() && losses.empty();
+           events.rows() == 0 && lives.empty() && losses.empty();
   }
 };
 
-// All but processes as the bytes of entries of the log, none of them long.
+// All but lives as the bytes of entries of the log, none of them long.
 std::vector<std::string> encode_rows(const HostRows& rows, const Strings& strings);
 // Back; false where damaged, with what was read before.
 bool decode_rows(std::span<const std::uint8_t> bytes, HostRows& rows, Strings& strings);
 
-std::string encode_processes(const std::vector<ProcessRow>& processes);
+std::string encode_lives(const Lives& lives);
+bool decode_lives(std::span<const std::uint8_t> bytes, Lives& lives);
+// What recorders wrote before they saw threads: processes without the number in their namespace.
 bool decode_processes(std::span<const std::uint8_t> bytes, std::vector<ProcessRow>& processes);
 
 // What the rows add to sums. (Of a layer in detail that is what the intervals say, and the events

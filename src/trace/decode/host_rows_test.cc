@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "trace/rows/byte_writer.h"
+
 namespace fathom::trace {
 namespace {
 
@@ -151,7 +153,7 @@ TEST(HostRows, DamageIsNoticed) {
   EXPECT_FALSE(decode_rows({}, none, strings));
 }
 
-TEST(HostRows, ProcessesComeBackAsTheyWere) {
+TEST(HostRows, LivesComeBackAsTheyWere) {
   ProcessRow row;
   row.pid = 5;
   row.ppid = 1;
@@ -160,19 +162,52 @@ TEST(HostRows, ProcessesComeBackAsTheyWere) {
   row.name = "sh";
   row.command = "sh -c true";
   row.rank = 3;
+  row.nspid = 2;
+  ThreadRow thread;
+  thread.pid = 5;
+  thread.tid = 6;
+  thread.start = 7;
+  thread.name = "worker";
+  Lives back;
+  const std::string bytes = encode_lives({{row, row}, {thread}});
+  ASSERT_TRUE(decode_lives(as_bytes(bytes), back));
+  ASSERT_EQ(back.processes.size(), 2U);
+  const ProcessRow& last = back.processes[1];
+  EXPECT_EQ(last.pid, 5);
+  EXPECT_EQ(last.nspid, 2);
+  EXPECT_EQ(last.start, -3);
+  EXPECT_EQ(last.end, kNull);
+  EXPECT_EQ(last.exit, 137);
+  EXPECT_EQ(last.rank, 3);
+  EXPECT_EQ(last.command, "sh -c true");
+  ASSERT_EQ(back.threads.size(), 1U);
+  EXPECT_EQ(back.threads[0].pid, 5);
+  EXPECT_EQ(back.threads[0].tid, 6);
+  EXPECT_EQ(back.threads[0].start, 7);
+  EXPECT_EQ(back.threads[0].end, kNull);
+  EXPECT_EQ(back.threads[0].name, "worker");
+  back = {};
+  EXPECT_FALSE(decode_lives(as_bytes(bytes).first(bytes.size() - 1), back));
+  EXPECT_EQ(back.processes.size(), 2U);
+  EXPECT_TRUE(back.threads.empty());
+}
+
+// A recording that an older recorder was stopped over.
+TEST(HostRows, ProcessesOfOlderRecordersAreRead) {
+  std::string bytes;
+  for (const std::int64_t number : {5, 1, -3, 9, 137, 3}) put_signed(bytes, number);
+  put_text(bytes, "sh");
+  put_text(bytes, "sh -c true");
   std::vector<ProcessRow> back;
-  const std::string bytes = encode_processes({row, row});
-  ASSERT_TRUE(decode_processes(as_bytes(bytes), back));
+  ASSERT_TRUE(decode_processes(as_bytes(bytes + bytes), back));
   ASSERT_EQ(back.size(), 2U);
   EXPECT_EQ(back[1].pid, 5);
-  EXPECT_EQ(back[1].start, -3);
-  EXPECT_EQ(back[1].end, kNull);
-  EXPECT_EQ(back[1].exit, 137);
-  EXPECT_EQ(back[1].rank, 3);
+  EXPECT_EQ(back[1].end, 9);
+  EXPECT_EQ(back[1].nspid, kNull);
   EXPECT_EQ(back[1].command, "sh -c true");
   back.clear();
   EXPECT_FALSE(decode_processes(as_bytes(bytes).first(bytes.size() - 1), back));
-  EXPECT_EQ(back.size(), 1U);
+  EXPECT_TRUE(back.empty());
 }
 
 // A layer in detail has both intervals and events, and must not be counted twice.

@@ -130,9 +130,9 @@ Result<Totals> Packer::State::sum_up() {
   add_losses_of_spool(totals.manifest);
   tell_of_others(totals.summary, totals.manifest);
   tell_of_unseen(totals.summary, totals.manifest);
-  totals.processes = all_processes();
-  totals.threads =
-      thread_rows(decoder_.definitions(), clock, known_exits(manifest), manifest.host.hostname);
+  const Population all = population();
+  totals.processes = all_processes(all, Detail::kWhole);
+  totals.threads = all_threads(all);
   totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;
 }
@@ -205,15 +205,15 @@ std::int64_t Packer::State::remove_unready_pools() {
 void Packer::State::settle_facts(bool owners_alive) {
   (void)definitions_.into(decoder_, drainer->definitions_file()).has_value();
   drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
-  for (const NotCovered& one : not_covered(decoder_.definitions(), options_.library))
+  for (const NotCovered& one : not_covered(population(), options_.library))
     manifest.add_not_covered(one);
   for (const NotCovered& one : left_alone(spool_.files())) manifest.add_not_covered(one);
   add_refused_settings(decoder_.definitions(), manifest.facts);
   for (const CallInFlight& call : died_in_) {
     const Process* process = decoder_.definitions().find(call.key);
     if (process != nullptr && ended_in_order(*process)) continue;
-    manifest.in_flight.push_back(
-        {call.pid, call.tid, call_name(spool_, call), clock.ns(call.since_tick)});
+    manifest.in_flight.push_back({process != nullptr ? process->pid : call.pid, call.tid,
+                                  call_name(spool_, call), clock.ns(call.since_tick)});
   }
   died_in_.clear();
   for (const auto& process : decoder_.definitions().processes())
@@ -316,29 +316,37 @@ Status Packer::State::recount_layers() {
   return {};
 }
 
-std::vector<ProcessRow> Packer::State::all_processes() {
+Population Packer::State::population() {
+  return {decoder_.definitions(), clock, known_exits(manifest)};
+}
+
+std::vector<ProcessRow> Packer::State::all_processes(const Population& all, Detail detail) {
   const std::string& host = manifest.host.hostname;
-  std::vector<ProcessRow> rows =
-      process_rows(decoder_.definitions(), clock, known_exits(manifest), host);
-  add_seen_from_outside(seen_from_outside_, host, rows);
+  std::vector<ProcessRow> rows = process_rows(all, host, detail);
+  add_seen_from_outside(seen_from_outside_.processes, host, rows);
   add_program(manifest, spool_.header().creator_pid, rows);
+  return rows;
+}
+
+std::vector<ThreadRow> Packer::State::all_threads(const Population& all) {
+  const std::string& host = manifest.host.hostname;
+  std::vector<ThreadRow> rows = thread_rows(all, host);
+  add_seen_from_outside(seen_from_outside_.threads, host, rows);
   return rows;
 }
 
 Status Packer::State::write_finals() {
   const std::string& host = manifest.host.hostname;
-  Definitions& definitions = decoder_.definitions();
+  const Population all = population();
   FATHOM_TRY(
       write_unpublished(parquet_name(kSummaryTable), SqlBatch::summary(summary_, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kTimelineTable),
                                SqlBatch::timeline(timeline_, strings, host)));
   FATHOM_TRY(write_unpublished(parquet_name(kCoverageTable),
                                SqlBatch::coverage(coverage_, strings, host)));
-  FATHOM_TRY(
-      write_unpublished(parquet_name(kProcessesTable), SqlBatch::processes(all_processes())));
-  const std::vector<ThreadRow> threads =
-      thread_rows(definitions, clock, known_exits(manifest), host);
-  return write_unpublished(parquet_name(kThreadsTable), SqlBatch::threads(threads));
+  FATHOM_TRY(write_unpublished(parquet_name(kProcessesTable),
+                               SqlBatch::processes(all_processes(all, Detail::kWhole))));
+  return write_unpublished(parquet_name(kThreadsTable), SqlBatch::threads(all_threads(all)));
 }
 
 std::vector<Loss> Packer::State::gaps() {

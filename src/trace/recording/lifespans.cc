@@ -4,8 +4,6 @@
 // image, and an event joins one row of `processes`.
 #include "trace/recording/lifespans.h"
 
-#include <sys/wait.h>
-
 #include <algorithm>
 
 #include "base/sum.h"
@@ -32,32 +30,6 @@ Ending own_ending(const Process& process) {
     ending = {note.tick, note.known ? note.value : kNull, false};
   }
   return ending;
-}
-
-std::uint64_t first_tick_of(const Process& process) {
-  return process.attached ? process.start_tick : process.first_tick;
-}
-
-// A program that was loaded, in contrast to a copy of one.
-bool is_program(const Process& process) {
-  return process.attach == FATHOM_ATTACH_PRELOAD || process.attach == FATHOM_ATTACH_LATE;
-}
-
-// The first of them from `since` on, and before `until`.
-const Note* first_between(const PidIndex::Notes& notes, std::uint64_t since, std::uint64_t until) {
-  const Note* best = nullptr;
-  for (const Note* note : notes) {
-    if (note->tick < since || note->tick >= until) continue;
-    if (best == nullptr || note->tick < best->tick) best = note;
-  }
-  return best;
-}
-
-const PidIndex::Notes& notes_of(const std::unordered_map<std::int64_t, PidIndex::Notes>& notes,
-                                std::int64_t pid) {
-  static const PidIndex::Notes none;
-  const auto found = notes.find(pid);
-  return found == notes.end() ? none : found->second;
 }
 
 }  // namespace
@@ -90,57 +62,16 @@ std::uint64_t last_tick_of(const Definitions& definitions) {
 
 bool ended_in_order(const Process& process) { return own_ending(process).tick != 0; }
 
-std::int64_t exit_of_wait_status(std::int64_t status) {
-  const auto word = static_cast<int>(status);
-  return WIFSIGNALED(word) ? 128 + WTERMSIG(word) : WEXITSTATUS(word);
-}
-
-PidIndex::PidIndex(const Definitions& definitions) {
-  for (const auto& process : definitions.processes()) {
-    images_[process->pid].push_back(process.get());
-    for (const Note& note : process->notes) {
-      const auto status = static_cast<int>(note.value);
-      if (note.kind == NoteKind::kWaited && (WIFEXITED(status) || WIFSIGNALED(status)))
-        waits_[note.pid].push_back(&note);
-      if (note.kind == NoteKind::kExec && note.pid != 0) spawns_[note.pid].push_back(&note);
-    }
-  }
-  for (auto& [pid, images] : images_) {
-    std::stable_sort(images.begin(), images.end(), [](const Process* a, const Process* b) {
-      return first_tick_of(*a) < first_tick_of(*b);
-    });
-  }
-}
-
-const PidIndex::Notes& PidIndex::waits(std::int64_t pid) const { return notes_of(waits_, pid); }
-
-const PidIndex::Notes& PidIndex::spawns(std::int64_t pid) const { return notes_of(spawns_, pid); }
-
-const Note* PidIndex::waited_for(std::int64_t pid, std::uint64_t since) const {
-  return first_between(waits(pid), since, UINT64_MAX);
-}
-
-bool PidIndex::attached_after(const Process& teller, const Note& exec) const {
-  const auto images = images_.find(exec.pid == 0 ? teller.pid : exec.pid);
-  if (images == images_.end()) return false;
-  // A spawned child may be up before its parent has written that it spawned it.
-  const std::uint64_t from = exec.pid == 0 ? exec.tick : teller.start_tick;
-  return std::any_of(images->second.begin(), images->second.end(), [&](const Process* image) {
-    return image->attached && is_program(*image) && image->key != teller.key &&
-           image->start_tick >= from;
-  });
-}
-
 Lifespans::Lifespans(const PidIndex& index, const Clock& clock, const KnownExits& exits)
     : index_(&index) {
-  for (const auto& [pid, images] : index.images()) tell(images, clock, exits);
+  for (const auto& [address, images] : index.images()) tell(images, clock, exits);
 }
 
 // The parent's word for when it started a program: the loader has worked since then.
 const Note* Lifespans::started_by_parent(const Process& process, const Process* before) const {
   if (!is_program(process)) return nullptr;
   const std::uint64_t since = before == nullptr ? 0 : before->last_tick;
-  return first_between(index_->spawns(process.pid), since, first_tick_of(process));
+  return first_between(index_->spawns(index_->address(process)), since, first_tick_of(process));
 }
 
 Lifespan Lifespans::begun(const Process& process, const Process* before, const Clock& clock) const {
@@ -165,7 +96,8 @@ void Lifespans::end(const Process& process, std::uint64_t until, const Clock& cl
   std::uint64_t tick = own.tick;
   if (!own.became_another) {
     life.exit = own.exit;
-    const Note* waited = first_between(index_->waits(process.pid), first_tick_of(process), until);
+    const Note* waited =
+        first_between(index_->waits(index_->address(process)), first_tick_of(process), until);
     if (waited != nullptr) {
       life.exit = exit_of_wait_status(waited->value);
       if (tick == 0) tick = waited->tick;
@@ -184,7 +116,7 @@ void Lifespans::tell(const PidIndex::Images& images, const Clock& clock, const K
     const bool last = i + 1 == images.size();
     Lifespan life = begun(process, i == 0 ? nullptr : images[i - 1], clock);
     end(process, last ? UINT64_MAX : first_tick_of(*images[i + 1]), clock, life);
-    const auto known = exits.find(process.pid);
+    const auto known = exits.find(index_->address(process));
     if (known != exits.end()) {
       if (i == 0) life.start = 0;  // the run begins with it
       if (last && known->second != kNull) life.exit = known->second;

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
-#include <vector>
 
+#include "trace/recording/pid_index.h"
 #include "trace/rows/clock.h"
 #include "trace/rows/definitions.h"
 
@@ -22,30 +22,6 @@ struct Lifespan {
   std::int64_t end = kNull;
   std::int64_t exit = kNull;
   std::int64_t image = 0;  // images of the same process before this one
-};
-
-// Who had a pid, who waited for it and who started it: there may be very many processes. Keeps
-// pointers into the definitions, which must not change meanwhile.
-class PidIndex {
- public:
-  using Images = std::vector<const Process*>;
-  using Notes = std::vector<const Note*>;
-
-  explicit PidIndex(const Definitions& definitions);
-
-  // By pid, in the order of their starts.
-  [[nodiscard]] const std::unordered_map<std::int64_t, Images>& images() const { return images_; }
-  [[nodiscard]] const Notes& waits(std::int64_t pid) const;
-  [[nodiscard]] const Notes& spawns(std::int64_t pid) const;
-  // The first wait for a child of this number after it began; nullptr: nobody waited.
-  [[nodiscard]] const Note* waited_for(std::int64_t pid, std::uint64_t since) const;
-  // Whether the program of an EXEC note came up with the library in it.
-  [[nodiscard]] bool attached_after(const Process& teller, const Note& exec) const;
-
- private:
-  std::unordered_map<std::int64_t, Images> images_;
-  std::unordered_map<std::int64_t, Notes> waits_;
-  std::unordered_map<std::int64_t, Notes> spawns_;
 };
 
 // The index must stay as long as this.
@@ -75,8 +51,5 @@ class Lifespans {
 // Whether the process said that it ends or becomes another program: calls that its threads were in
 // then were cut by that.
 [[nodiscard]] bool ended_in_order(const Process& process);
-
-// 128 + N for signal N, as a shell says it.
-[[nodiscard]] std::int64_t exit_of_wait_status(std::int64_t status);
 
 }  // namespace fathom::trace

@@ -132,7 +132,7 @@ Result<DrainResult> Packer::State::drain() {
 
 Status Packer::State::append(const HostRows& rows, const Strings& row_strings) {
   const std::scoped_lock lock(mutex_);
-  seen_from_outside_.insert(seen_from_outside_.end(), rows.processes.begin(), rows.processes.end());
+  seen_from_outside_.add(rows.lives);
   return drainer->append(rows, row_strings);
 }
 

@@ -9,6 +9,7 @@
 #include "trace/recording/packer.h"
 #include "trace/recording/parquet_file.h"
 #include "trace/recording/parquet_tables.h"
+#include "trace/recording/processes.h"
 #include "trace/spool/drained_definitions.h"
 
 namespace fathom::trace {
@@ -64,7 +65,9 @@ class Packer::State {
   std::vector<Loss> gaps();
   Status keep_lock();
   Status load_foreign_parts();
-  [[nodiscard]] std::vector<ProcessRow> all_processes();
+  [[nodiscard]] Population population();
+  [[nodiscard]] std::vector<ProcessRow> all_processes(const Population& all, Detail detail);
+  [[nodiscard]] std::vector<ThreadRow> all_threads(const Population& all);
   Status load_summary(const std::string& name);
   Status load_timeline(const std::string& name);
   Status load_coverage(const std::string& name);
@@ -93,9 +96,9 @@ class Packer::State {
   Inodes inodes_;
   std::optional<std::uint64_t> last_packed_;
   std::set<std::uint64_t> own_parts_;
-  bool log_damaged_ = false;                   // some of its rows are gone, how many cannot be told
-  std::vector<CallInFlight> died_in_;          // guarded by mutex_
-  std::vector<ProcessRow> seen_from_outside_;  // guarded by mutex_
+  bool log_damaged_ = false;           // some of its rows are gone, how many cannot be told
+  std::vector<CallInFlight> died_in_;  // guarded by mutex_
+  Lives seen_from_outside_;            // guarded by mutex_
   std::optional<sql::Connection> connection_;
   EventBatch events_;  // kept, since its memory costs more than its rows
 };

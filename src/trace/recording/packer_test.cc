@@ -214,7 +214,7 @@ TEST_F(PackerTest, FailedCallsHaveNoSize) {
 // The last recording of a daemon may tell of an end alone.
 TEST_F(PackerTest, ProcessesWithoutRowsAreNoGap) {
   HostRows rows;
-  rows.processes.emplace_back().pid = 7;
+  rows.lives.processes.emplace_back().pid = 7;
   Packer packer = this->packer();
   ASSERT_TRUE(packer.append(rows, Strings()).has_value());
   EXPECT_EQ(packer.finish()->state, RunState::kComplete);

@@ -27,7 +27,8 @@ std::string shown(std::string_view text) {
 
 // Facts that have no column of their own.
 void further_facts(const Definitions& definitions, const Process& process, ProcessRow& row) {
-  constexpr std::string_view kColumns[] = {"exe", "command", "rank", "container"};
+  constexpr std::string_view kColumns[] = {"exe", "command", "rank", "container",
+                                           FATHOM_META_NSPID};
   for (const auto& [key_id, value_id] : process.meta) {
     const std::string_view key = definitions.text(process, key_id);
     if (key.empty() || key == FATHOM_META_KERNEL_IO || key.starts_with(FATHOM_META_UNSEEN) ||
@@ -41,6 +42,10 @@ void further_facts(const Definitions& definitions, const Process& process, Proce
                  row.meta.end());
 }
 
+std::int64_t number_or_null(const InnerPid& inner) {
+  return inner.number == 0 ? kNull : inner.number;
+}
+
 bool pid_lives(std::int64_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
 }
@@ -49,7 +54,7 @@ bool pid_lives(std::int64_t pid) {
 struct Stranger {
   const Process* teller;
   const Note* exec;
-  std::int64_t pid;
+  PidIndex::Address address;
   std::string program;  // path; "" where it is not known
   std::string reason;
 };
@@ -72,50 +77,77 @@ std::string reason_of(const Note& exec, const std::string& program, const std::s
   return told(FATHOM_EXEC_WITHOUT_LIBRARY) ? "environment cleared" : "";
 }
 
-std::vector<Stranger> strangers(Definitions& definitions, const PidIndex& index,
-                                const std::string& library) {
+// It may be about to. Of one that is known by a number of another namespace its teller is asked.
+bool may_attach(const Stranger& one) {
+  const bool is_known = one.address <= INT32_MAX;
+  return pid_lives(is_known ? one.address : one.teller->pid);
+}
+
+std::vector<Stranger> strangers(const Population& all, const std::string& library) {
   std::vector<Stranger> found;
+  Definitions& definitions = *all.definitions;
   for (const auto& process : definitions.processes()) {
     const Note* own = own_exec(*process);
     for (const Note& note : process->notes) {
       if (note.kind != NoteKind::kExec || (note.pid == 0 && &note != own)) continue;
-      if (index.attached_after(*process, note)) continue;
+      if (all.index.attached_after(*process, note)) continue;
       bool known = false;
       const std::uint32_t file = definitions.file(*process, note.path, known);
-      const std::int64_t pid = note.pid == 0 ? process->pid : note.pid;
-      const std::string program(definitions.strings().view(file));
-      std::string reason = reason_of(note, program, library, definitions.local());
-      if (reason.empty() && pid_lives(pid)) continue;  // it may be about to
-      if (reason.empty() && (note.value & FATHOM_EXEC_ANOTHER_USER) != 0)
-        reason = "another user, who may not write to the recording";
-      if (reason.empty()) reason = "ended before it attached";
-      found.push_back({process.get(), &note, pid, program, std::move(reason)});
+      Stranger one{process.get(), &note,
+                   note.pid == 0 ? all.index.address(*process) : all.index.meant(*process, note),
+                   std::string(definitions.strings().view(file)), ""};
+      one.reason = reason_of(note, one.program, library, definitions.local());
+      if (one.reason.empty() && may_attach(one)) continue;
+      if (one.reason.empty() && (note.value & FATHOM_EXEC_ANOTHER_USER) != 0)
+        one.reason = "another user, who may not write to the recording";
+      if (one.reason.empty()) one.reason = "ended before it attached";
+      found.push_back(std::move(one));
     }
   }
   return found;
 }
 
+std::int64_t pid_of(PidIndex::Address address) { return address & UINT32_MAX; }
+
 // What others know of a program that told nothing itself: of its arguments, nothing.
-ProcessRow row_of(const Stranger& stranger, const PidIndex& index, const Lifespans& lifespans,
-                  const Clock& clock, const KnownExits& exits) {
+ProcessRow row_of(const Stranger& stranger, const Population& all) {
   ProcessRow row;
-  row.pid = stranger.pid;
-  row.ppid = stranger.exec->pid == 0 ? stranger.teller->ppid : stranger.teller->pid;
+  row.pid = pid_of(stranger.address);
+  row.ppid =
+      stranger.exec->pid == 0 ? all.index.parent_pid(*stranger.teller) : stranger.teller->pid;
   row.name = shown(base_name(stranger.program));
   row.command = shown(stranger.program);
-  row.start = clock.ns(stranger.exec->tick);
+  row.start = all.clock->ns(stranger.exec->tick);
   if (stranger.exec->pid == 0) {  // it is what the teller became
-    const Lifespan& before = lifespans.of(*stranger.teller);
+    const Lifespan& before = all.lives.of(*stranger.teller);
     row.image = before.image + 1;
     if (before.end != kNull) row.start = plus(before.end, 1);
+    row.nspid = number_or_null(all.index.inner(*stranger.teller));
+  } else if (stranger.address > INT32_MAX) {
+    row.nspid = row.pid;
   }
-  if (const Note* waited = index.waited_for(stranger.pid, stranger.exec->tick)) {
+  if (const Note* waited = all.index.waited_for(stranger.address, stranger.exec->tick)) {
     row.exit = exit_of_wait_status(waited->value);
-    row.end = clock.ns(waited->tick);
+    row.end = all.clock->ns(waited->tick);
   }
-  const auto known = exits.find(stranger.pid);
-  if (known != exits.end() && known->second != kNull) row.exit = known->second;
+  const auto known = all.exits.find(stranger.address);
+  if (known != all.exits.end() && known->second != kNull) row.exit = known->second;
   return row;
+}
+
+void sort_threads(std::vector<ThreadRow>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const ThreadRow& a, const ThreadRow& b) {
+    return std::tie(a.pid, a.start, a.tid) < std::tie(b.pid, b.start, b.tid);
+  });
+}
+
+void add_texts(Definitions& definitions, Process& process, ProcessRow& row) {
+  row.name = shown(base_name(definitions.meta(process, "exe")));
+  row.command = shown(definitions.meta(process, "command"));
+  row.container = shown(definitions.meta(process, "container"));
+  const std::int32_t rank = definitions.rank(process);
+  row.rank = rank == kNull32 ? kNull : rank;
+  further_facts(definitions, process, row);
 }
 
 }  // namespace
@@ -125,34 +157,25 @@ KnownExits known_exits(const Manifest& manifest) {
   return {{*manifest.pid, manifest.exit_status.value_or(kNull)}};
 }
 
-std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
-                                     const KnownExits& exits, const std::string& host) {
+std::vector<ProcessRow> process_rows(const Population& all, const std::string& host,
+                                     Detail detail) {
   std::vector<ProcessRow> rows;
-  const PidIndex index(definitions);
-  const Lifespans lifespans(index, clock, exits);
-  for (const auto& process : definitions.processes()) {
-    const Lifespan& life = lifespans.of(*process);
+  for (const auto& process : all.definitions->processes()) {
+    const Lifespan& life = all.lives.of(*process);
     ProcessRow row;
-    row.host = host;
     row.pid = process->pid;
-    if (process->attached) row.ppid = process->ppid;
+    row.ppid = all.index.parent_pid(*process);
+    row.nspid = number_or_null(all.index.inner(*process));
     row.start = life.start;
     row.end = life.end;
     row.exit = life.exit;
     row.image = life.image;
     row.process = process->key;
-    row.name = shown(base_name(definitions.meta(*process, "exe")));
-    row.command = shown(definitions.meta(*process, "command"));
-    row.container = shown(definitions.meta(*process, "container"));
-    const std::int32_t rank = definitions.rank(*process);
-    row.rank = rank == kNull32 ? kNull : rank;
-    further_facts(definitions, *process, row);
+    if (detail == Detail::kWhole) add_texts(*all.definitions, *process, row);
     rows.push_back(std::move(row));
   }
-  for (const Stranger& stranger : strangers(definitions, index, "")) {
-    rows.push_back(row_of(stranger, index, lifespans, clock, exits));
-    rows.back().host = host;
-  }
+  for (const Stranger& stranger : strangers(all, "")) rows.push_back(row_of(stranger, all));
+  for (ProcessRow& row : rows) row.host = host;
   std::sort(rows.begin(), rows.end(), [](const ProcessRow& a, const ProcessRow& b) {
     return std::tie(a.start, a.pid) < std::tie(b.start, b.pid);
   });
@@ -199,19 +222,33 @@ void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::strin
   }
 }
 
+void add_seen_from_outside(const std::vector<ThreadRow>& seen, const std::string& host,
+                           std::vector<ThreadRow>& rows) {
+  if (seen.empty()) return;
+  std::set<std::pair<std::int64_t, std::int64_t>> known;
+  for (const ThreadRow& row : rows) known.insert({row.pid, row.tid});
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::size_t> places;
+  for (const ThreadRow& row : seen) {
+    if (known.contains({row.pid, row.tid})) continue;
+    const auto [place, is_new] = places.try_emplace({row.pid, row.tid, row.start}, rows.size());
+    if (is_new) rows.emplace_back();
+    rows[place->second] = row;
+    rows[place->second].host = host;
+  }
+  sort_threads(rows);
+}
+
 bool has_process(const Definitions& definitions, std::int64_t pid) {
   return std::any_of(
       definitions.processes().begin(), definitions.processes().end(),
       [pid](const auto& process) { return process->attached && process->pid == pid; });
 }
 
-std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
-                                   const KnownExits& exits, const std::string& host) {
+std::vector<ThreadRow> thread_rows(const Population& all, const std::string& host) {
   std::vector<ThreadRow> rows;
-  const PidIndex index(definitions);
-  const Lifespans lifespans(index, clock, exits);
+  Definitions& definitions = *all.definitions;
   for (const auto& process : definitions.processes()) {
-    const Lifespan& life = lifespans.of(*process);
+    const Lifespan& life = all.lives.of(*process);
     for (const auto& [ordinal, facts] : process->threads) {
       ThreadRow row;
       row.host = host;
@@ -220,25 +257,24 @@ std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
       row.name = shown(definitions.text(*process, facts.name));
       if (row.name.empty() && ordinal == 0)
         row.name = shown(base_name(definitions.meta(*process, "exe")));
-      row.start = ordinal == 0 ? life.start : clock.ns(facts.first_tick);
-      row.end = facts.end_tick != 0 ? clock.ns(facts.end_tick) : life.end;
+      row.start = ordinal == 0 ? life.start : all.clock->ns(facts.first_tick);
+      // Destructors behind ours may have called something.
+      const std::uint64_t end = std::max(facts.end_tick, facts.last_tick);
+      row.end = facts.end_tick != 0 ? all.clock->ns(end) : life.end;
       const std::int32_t rank = definitions.rank(*process);
       row.rank = rank == kNull32 ? kNull : rank;
       row.container = shown(definitions.meta(*process, "container"));
       rows.push_back(std::move(row));
     }
   }
-  std::sort(rows.begin(), rows.end(), [](const ThreadRow& a, const ThreadRow& b) {
-    return std::tie(a.pid, a.start, a.tid) < std::tie(b.pid, b.start, b.tid);
-  });
+  sort_threads(rows);
   return rows;
 }
 
-std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library) {
+std::vector<NotCovered> not_covered(const Population& all, const std::string& library) {
   std::vector<NotCovered> rows;
-  const PidIndex index(definitions);
-  for (const Stranger& stranger : strangers(definitions, index, library))
-    rows.push_back({stranger.pid,
+  for (const Stranger& stranger : strangers(all, library))
+    rows.push_back({pid_of(stranger.address),
                     stranger.program.empty() ? "a program without a name" : stranger.program,
                     stranger.reason, ""});
   return rows;

@@ -16,21 +16,40 @@ namespace fathom::trace {
 
 KnownExits known_exits(const Manifest& manifest);
 
-std::vector<ProcessRow> process_rows(Definitions& definitions, const Clock& clock,
-                                     const KnownExits& exits, const std::string& host);
+// All processes as they are known now. Keeps pointers into the definitions, which must not change
+// meanwhile.
+struct Population {
+  Population(Definitions& all, const Clock& by, const KnownExits& known)
+      : definitions(&all), clock(&by), exits(known), index(all), lives(index, by, exits) {}
+  Population(const Population&) = delete;
+  Population& operator=(const Population&) = delete;
+
+  Definitions* definitions;
+  const Clock* clock;
+  KnownExits exits;
+  PidIndex index;
+  Lifespans lives;
+};
+
+// `kBare`: without texts, for who only counts.
+enum class Detail : std::uint8_t { kBare, kWhole };
+std::vector<ProcessRow> process_rows(const Population& all, const std::string& host,
+                                     Detail detail = Detail::kWhole);
 // The program that was run, as its recorder knows it, unless a row tells of it: it may be one that
 // the library could not enter.
 void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<ProcessRow>& rows);
 // Processes seen from beside the programs, but those that told of themselves. The last word holds.
 void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::string& host,
                            std::vector<ProcessRow>& rows);
-std::vector<ThreadRow> thread_rows(Definitions& definitions, const Clock& clock,
-                                   const KnownExits& exits, const std::string& host);
+// The same of threads, in the order of thread_rows().
+void add_seen_from_outside(const std::vector<ThreadRow>& seen, const std::string& host,
+                           std::vector<ThreadRow>& rows);
+std::vector<ThreadRow> thread_rows(const Population& all, const std::string& host);
 
 // Whether a process of this number attached.
 [[nodiscard]] bool has_process(const Definitions& definitions, std::int64_t pid);
 
 // Programs that were started and never attached. Looks at the program's file for the reason.
-std::vector<NotCovered> not_covered(Definitions& definitions, const std::string& library);
+std::vector<NotCovered> not_covered(const Population& all, const std::string& library);
 
 }  // namespace fathom::trace

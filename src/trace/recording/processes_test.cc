@@ -41,6 +41,28 @@ TEST(Processes, WhatAProcessBecameIsAnotherImageOfIt) {
   EXPECT_EQ(rows[2].image, 0) << "the number was given away again";
 }
 
+TEST(Processes, ThreadsThatToldNothingAreThoseThatWereSeen) {
+  const auto thread = [](std::int64_t pid, std::int64_t tid, std::int64_t start, std::int64_t end) {
+    ThreadRow row;
+    row.pid = pid;
+    row.tid = tid;
+    row.start = start;
+    row.end = end;
+    return row;
+  };
+  std::vector<ThreadRow> rows = {thread(7, 7, 5, 50)};
+  add_seen_from_outside({thread(7, 7, 4, 51), thread(7, 8, 10, kNull), thread(6, 6, 1, 9),
+                         thread(7, 8, 10, 20), thread(6, 6, 30, 40)},
+                        "here", rows);
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].pid, 6);
+  EXPECT_EQ(rows[0].host, "here");
+  EXPECT_EQ(rows[1].start, 30) << "the same numbers, another life";
+  EXPECT_EQ(rows[2].start, 5) << "it told of itself";
+  EXPECT_EQ(rows[3].tid, 8);
+  EXPECT_EQ(rows[3].end, 20) << "the last word holds";
+}
+
 // A program that told nothing of itself is a row of what its recorder knows.
 TEST(Processes, TheProgramIsARowWhereNoneIsItsOwn) {
   Manifest manifest;

@@ -32,8 +32,8 @@ void list_calls(Spool& spool, const Clock& clock, const Snapshot& snapshot, Deco
   for (const CallInFlight& call : snapshot.in_flight) {
     const Process* process = decoder.definitions().find(call.key);
     if (process != nullptr && ended_in_order(*process)) continue;
-    tail.in_flight.push_back(
-        {call.pid, call.tid, call_name(spool, call), clock.ns(call.since_tick)});
+    tail.in_flight.push_back({process != nullptr ? process->pid : call.pid, call.tid,
+                              call_name(spool, call), clock.ns(call.since_tick)});
   }
 }
 
@@ -135,7 +135,8 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
     facts.last_ns = clock.ns(last);
   facts.owners_alive = snapshot.owners_alive;
   facts.owners_unknown = snapshot.owners_unknown;
-  facts.not_covered = not_covered(decoder.definitions(), "");
+  const Population all(decoder.definitions(), clock, known_exits(manifest));
+  facts.not_covered = not_covered(all, "");
   std::ranges::move(left_alone(spool.files()), std::back_inserter(facts.not_covered));
   std::ranges::move(unseen_requests(decoder.definitions(), manifest),
                     std::back_inserter(facts.not_covered));
@@ -144,12 +145,11 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   for (const auto& process : decoder.definitions().processes())
     take_reasons(decoder.definitions(), *process, told);
   facts.layers = std::move(told.layers);
-  tail->processes =
-      process_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
-  add_seen_from_outside(snapshot.processes, manifest.host.hostname, tail->processes);
+  tail->processes = process_rows(all, manifest.host.hostname);
+  add_seen_from_outside(snapshot.seen.processes, manifest.host.hostname, tail->processes);
   add_program(manifest, spool.header().creator_pid, tail->processes);
-  tail->threads =
-      thread_rows(decoder.definitions(), clock, known_exits(manifest), manifest.host.hostname);
+  tail->threads = thread_rows(all, manifest.host.hostname);
+  add_seen_from_outside(snapshot.seen.threads, manifest.host.hostname, tail->threads);
   list_calls(spool, clock, snapshot, decoder, *tail);
   return tail;
 }

@@ -9,7 +9,9 @@
 
 #include "base/utf8.h"
 #include "trace/rows/paths.h"
+#include "wire/exec.h"
 #include "wire/record.h"
+#include "wire/spool.h"
 
 namespace fathom::trace {
 namespace {
@@ -80,6 +82,11 @@ Process& Definitions::process(std::uint64_t key) {
 }
 
 Process* Definitions::find(std::uint64_t key) {
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : found->second;
+}
+
+const Process* Definitions::find(std::uint64_t key) const {
   const auto found = by_key_.find(key);
   return found == by_key_.end() ? nullptr : found->second;
 }
@@ -291,6 +298,19 @@ std::int32_t Definitions::rank(Process& process) {
   process.rank = parsed.ec == std::errc() ? rank : kNull32;
   process.rank_known = process.attached;
   return process.rank;
+}
+
+// What a parent told of itself is not true of its child.
+InnerPid Definitions::inner_pid(const Process& process) const {
+  const std::string_view number = own_meta(process, FATHOM_META_NSPID);
+  const std::string_view inode = own_meta(process, FATHOM_META_NAMESPACE);
+  InnerPid inner;
+  std::uint64_t space = 0;
+  if (std::from_chars(number.data(), number.data() + number.size(), inner.number).ec != std::errc())
+    return {};
+  std::from_chars(inode.data(), inode.data() + inode.size(), space);
+  inner.space = fathom_space(space);
+  return inner;
 }
 
 std::uint32_t Definitions::program(const Process& process) {

@@ -100,6 +100,13 @@ struct Process {
   bool rank_known = false;
 };
 
+// The number of a process in a pid namespace of its own, and that namespace (fathom_space); zeros
+// where its pid counts as those of the run do.
+struct InnerPid {
+  std::int64_t number = 0;
+  std::uint32_t space = 0;
+};
+
 // Names may be without number: they lie in pages, of which only some are in memory at a time. One
 // thread at a time, const calls too. Owns the processes: a reference to one stays valid.
 class Definitions {
@@ -109,6 +116,7 @@ class Definitions {
 
   Process& process(std::uint64_t key);
   [[nodiscard]] Process* find(std::uint64_t key);
+  [[nodiscard]] const Process* find(std::uint64_t key) const;
   [[nodiscard]] const Strings& strings() const { return *strings_; }
   [[nodiscard]] bool local() const { return local_; }
   [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
@@ -135,6 +143,7 @@ class Definitions {
   // The same of the process alone.
   [[nodiscard]] std::string_view own_meta(const Process& process, std::string_view key) const;
   std::int32_t rank(Process& process);
+  [[nodiscard]] InnerPid inner_pid(const Process& process) const;
   // Base name of the program's file, as a code; kNoString where it is not known.
   std::uint32_t program(const Process& process);
 

@@ -55,7 +55,7 @@ bool read_entry(std::span<const std::uint8_t> bytes, std::size_t at, EntryHeader
   const auto payload = bytes.subspan(at + sizeof header, header.length);
   if (checksum(header, payload) != header.checksum) return false;
   if (header.kind < static_cast<std::uint32_t>(EntryKind::kChunk) ||
-      header.kind > static_cast<std::uint32_t>(EntryKind::kDrained)) {
+      header.kind > static_cast<std::uint32_t>(EntryKind::kLives)) {
     return false;
   }
   entry = {static_cast<EntryKind>(header.kind),

@@ -26,7 +26,8 @@ struct ChunkName {
   auto operator<=>(const ChunkName&) const = default;
 };
 
-// kRows, kProcesses: of sources beside the programs (host_rows.h). kLosses: the loss counters of a
+// kRows, kLives: of sources beside the programs (host_rows.h); kProcesses is what older recorders
+// wrote in place of kLives. kLosses: the loss counters of a
 // pool that was removed, as they stood in its header. kDrained: what went into a log, and what the
 // drainer saw damaged (journal.h).
 enum class EntryKind : std::uint32_t {
@@ -34,7 +35,8 @@ enum class EntryKind : std::uint32_t {
   kRows = 2,
   kLosses = 3,
   kProcesses = 4,
-  kDrained = 5
+  kDrained = 5,
+  kLives = 6
 };
 
 struct LogEntry {

@@ -38,11 +38,15 @@ void read_rows(std::span<const std::uint8_t> bytes) {
     std::abort();
 }
 
-void read_processes(std::span<const std::uint8_t> bytes) {
-  std::vector<ProcessRow> rows;
-  if (!decode_processes(bytes, rows)) return;
-  std::vector<ProcessRow> again;
-  if (!decode_processes(as_bytes(encode_processes(rows)), again) || again.size() != rows.size())
+void read_lives(std::span<const std::uint8_t> bytes) {
+  Lives rows;
+  (void)decode_processes(bytes, rows.processes);
+  rows = {};
+  if (!decode_lives(bytes, rows)) return;
+  Lives again;
+  if (!decode_lives(as_bytes(encode_lives(rows)), again) ||
+      again.processes.size() != rows.processes.size() ||
+      again.threads.size() != rows.threads.size())
     std::abort();
 }
 
@@ -59,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span bytes(data, size);
   fathom::trace::read_log(bytes);
   fathom::trace::read_rows(bytes);
-  fathom::trace::read_processes(bytes);
+  fathom::trace::read_lives(bytes);
   fathom::trace::read_losses(bytes);
   return 0;
 }

@@ -16,7 +16,7 @@ TEST(ChunkLogTest, EveryKindComesBack) {
   const TempDir directory;
   const std::string path = join_path(directory.path(), "log");
   const EntryKind kinds[] = {EntryKind::kChunk, EntryKind::kRows, EntryKind::kLosses,
-                             EntryKind::kProcesses};
+                             EntryKind::kProcesses, EntryKind::kLives};
   const std::vector<std::uint8_t> payload(5, 7);
   ChunkLog log = ChunkLog::open(Directory::open(directory.path()).value(), "log").value();
   for (const EntryKind kind : kinds)

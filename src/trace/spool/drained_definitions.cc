@@ -9,13 +9,13 @@
 
 namespace fathom::trace {
 
-Status DrainedDefinitions::into(Decoder& decoder, const File* log,
-                                std::vector<ProcessRow>* processes) {
+Status DrainedDefinitions::into(Decoder& decoder, const File* log, Lives* seen) {
   if (log == nullptr) return {};
   const auto take = [&](const LogEntry& entry, std::uint64_t) {
     if (entry.kind == EntryKind::kChunk) decoder.define({entry.bytes, nullptr});
-    if (entry.kind == EntryKind::kProcesses && processes != nullptr)
-      (void)decode_processes(entry.bytes, *processes);
+    if (entry.kind == EntryKind::kProcesses && seen != nullptr)
+      (void)decode_processes(entry.bytes, seen->processes);
+    if (entry.kind == EntryKind::kLives && seen != nullptr) (void)decode_lives(entry.bytes, *seen);
   };
   FATHOM_ASSIGN(const LogScan scan, scan_log(*log, read_, kMostLogBytes, take));
   read_ += scan.sound_bytes;

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "trace/decode/decoder.h"
-#include "trace/rows/batch.h"
+#include "trace/rows/lives.h"
 #include "trace/spool/spool.h"
 
 namespace fathom::trace {
@@ -18,7 +18,7 @@ class DrainedDefinitions {
  public:
   // Those since the last time; `log` is the drainer's definitions.log, nullptr where there is none.
   // Not while somebody appends. Processes that were seen from outside lie there, too.
-  Status into(Decoder& decoder, const File* log, std::vector<ProcessRow>* processes = nullptr);
+  Status into(Decoder& decoder, const File* log, Lives* seen = nullptr);
 
  private:
   std::uint64_t read_ = 0;  // bytes

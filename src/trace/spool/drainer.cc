@@ -172,12 +172,13 @@ void Drainer::see_owners(Pool& pool) {
     if (head.tick == 0) continue;
     // Where its pid counts is told of the owner alone. Others are known as well where all pids
     // count in one namespace.
-    const bool owns =
-        head.key == load(pool.segment(index).owner_key) && pool.claim(index).word == claim.word;
+    const bool owns = claim.owner_pid != 0 && head.key == load(pool.segment(index).owner_key) &&
+                      pool.claim(index).word == claim.word;
     if (claim.owner_space != 0) several_spaces_ = true;
     if (!owns && several_spaces_) continue;
-    liveness_.saw({static_cast<std::uint32_t>(head.pid), owns ? claim.owner_space : 0}, head.key,
-                  head.tick);
+    const Pid pid =
+        owns ? claim.owner() : Pid{.number = static_cast<std::uint32_t>(head.pid), .space = 0};
+    liveness_.saw(pid, head.key, head.tick);
   }
 }
 
@@ -385,10 +386,10 @@ Status Drainer::append(const HostRows& rows, const Strings& strings) {
     FATHOM_TRY(put({EntryKind::kRows, {}, 0, as_bytes(bytes)}));
     FATHOM_TRY(note(Journal::drained(current_log_, std::exchange(count, 0))));
   }
-  if (rows.processes.empty()) return {};
+  if (rows.lives.empty()) return {};
   FATHOM_TRY(ensure_definitions());  // no log: the journal would not tell of it
-  const std::string bytes = encode_processes(rows.processes);
-  return definitions_->append({EntryKind::kProcesses, {}, 0, as_bytes(bytes)});
+  const std::string bytes = encode_lives(rows.lives);
+  return definitions_->append({EntryKind::kLives, {}, 0, as_bytes(bytes)});
 }
 
 void Drainer::roll() {

@@ -254,7 +254,9 @@ void Snapshot::visit_definitions(const std::function<void(const Chunk&)>& visit)
       scan_log(*file, 0, kMostLogBytes, [&](const LogEntry& entry, std::uint64_t) {
         if (entry.kind == EntryKind::kLosses) losses_.add(entry.bytes);
         if (entry.kind == EntryKind::kDrained) journal_.add(entry.bytes);
-        if (entry.kind == EntryKind::kProcesses) (void)decode_processes(entry.bytes, processes);
+        if (entry.kind == EntryKind::kProcesses)
+          (void)decode_processes(entry.bytes, seen.processes);
+        if (entry.kind == EntryKind::kLives) (void)decode_lives(entry.bytes, seen);
         if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
       });
   if (!scan || !size || is_damaged(*scan, *size)) damage(kDefinitionsLog, "damaged");

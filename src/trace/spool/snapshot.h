@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "trace/decode/record_walker.h"
+#include "trace/rows/lives.h"
 #include "trace/spool/damaged_file.h"
 #include "trace/spool/journal.h"
 #include "trace/spool/pool_file.h"
@@ -45,7 +46,7 @@ class Snapshot {
   [[nodiscard]] bool changed() const { return changed_; }
 
   std::vector<CallInFlight> in_flight;
-  std::vector<ProcessRow> processes;  // that sources beside the programs saw; after the first visit
+  Lives seen;  // by sources beside the programs; after the first visit
   bool owners_alive = false;
   bool owners_unknown = false;  // they cannot be seen from here, and nothing was heard of them
 
