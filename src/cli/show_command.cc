@@ -8,12 +8,12 @@
 
 #include "analysis/insights/insights.h"
 #include "base/plural.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
-#include "cli/suggest.h"
 #include "cli/tell.h"
 #include "render/insight_text.h"
 #include "render/render.h"
