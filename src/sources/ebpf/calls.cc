@@ -164,9 +164,10 @@ constexpr std::string_view kNamesOfLayers[FATHOM_BPF_LAYERS][8] = {
     {"read*", "write*", "flush", "discard*", "other*"},
     {"send*", "receive*"},
     {},
+    {},
 };
-constexpr std::string_view kLayerNames[FATHOM_BPF_LAYERS] = {"syscall",   "sched", "vfs", "fs",
-                                                             "pagecache", "block", "net", "user"};
+constexpr std::string_view kLayerNames[FATHOM_BPF_LAYERS] = {
+    "syscall", "sched", "vfs", "fs", "pagecache", "block", "net", "user", "kernel"};
 
 std::string_view find_name(std::uint32_t number) {
   const auto* const found = std::ranges::find(kNames, number, &Name::number);

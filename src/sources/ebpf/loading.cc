@@ -33,7 +33,7 @@ struct Words {
   std::string verifier;  // the end of its log
 };
 Words& last_words() {
-  static Words words;
+  thread_local Words words;
   return words;
 }
 
@@ -192,6 +192,11 @@ void share_room(const Loaded& loaded, const ProbeOptions& options, fathom_bpf_se
   settings.window_ns = static_cast<std::uint64_t>(std::max(options.interval_ns, kShortest));
 }
 
+std::uint32_t ring_bytes(const Loaded& loaded) {
+  const bpf_map* ring = bpf_object__find_map_by_name(loaded.object.get(), "ring");
+  return ring == nullptr ? 0 : bpf_map__max_entries(ring);
+}
+
 Status put(bpf_map* map, const fathom_bpf_settings* settings) {
   const int zero = 0;
   if (bpf_map_update_elem(bpf_map__fd(map), &zero, settings, BPF_ANY) != 0) return refused(errno);
@@ -236,6 +241,7 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
   settings->filtered = options.filters.filtered;
   settings->by_path = options.filters.by_path ? 1 : 0;
   settings->cgroup = options.filters.cgroup;
+  settings->wake_bytes = ring_bytes(loaded) / 4;
   share_room(loaded, options, *settings);
   for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer)
     settings->filters[layer] = options.filters.of_layers[static_cast<std::size_t>(layer)];
