@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What layers of the kernel cost: a system call that is recorded and one that is not, and probes at many functions."""
+"""What layers of the kernel cost: calls that are recorded and others, many probes, their start, a daemon at rest."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import signal
 import statistics
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,3 +146,59 @@ def row_probes(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[
             Row(f"probes at {count} functions, put and taken away", "one probe", f"{seconds:+.2f} s", "", "", *bars)
         )
     return rows
+
+
+LAYERS = "syscall,fs,pagecache,block"
+
+
+def row_start(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """Layers of the kernel, loaded for a program that ends at once, against a run without them."""
+    what = f"start of layers {LAYERS}"
+    reason = reason_against(bench, "syscall")
+    if reason:
+        return [Row(what, "-", "", "", "", "", "", f"not measured: {reason}")]
+    times: dict[str, list[float]] = {"resource": [], LAYERS: []}
+    for _ in range(rounds):
+        for layers, taken in times.items():
+            shutil.rmtree(bench.trace, ignore_errors=True)
+            run = [str(bench.build / "fathom"), "run", "-q", "-o", str(bench.trace), "--layers", layers, "--", "true"]
+            taken.append(bench.seconds(run))
+        progress()
+    bare, seconds = (statistics.median(times[layers]) for layers in times)
+    bars = ("1.1 s", "0.55 s", judged(seconds - bare, 1.1, 0.55))
+    return [Row(what, f"without them {bare:.2f} s", f"{seconds - bare:+.2f} s", "", "", *bars)]
+
+
+def cpu_ns(pid: int) -> int:
+    tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks)
+
+
+def row_rest(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """A daemon that watches a program that sleeps: its share of a core, over ten seconds."""
+    what = "daemon that watches a sleeping program"
+    reason = reason_against(bench, "syscall")
+    if reason:
+        return [Row(what, "-", "", "", "", "", "", f"not measured: {reason}")]
+    shutil.rmtree(bench.trace, ignore_errors=True)
+    socket = str(bench.folder / "rest.sock")
+    words = ["watch", "--socket", socket, "--layers", f"{LAYERS},sched,net", "-o", str(bench.trace)]
+    daemon = subprocess.Popen([str(bench.build / "fathom"), *words], stdout=subprocess.PIPE)
+    sleeper = subprocess.Popen(["sleep", "1000"])
+    try:
+        assert daemon.stdout
+        daemon.stdout.readline()
+        bench.run([str(bench.build / "fathom"), "attach", "--socket", socket, str(sleeper.pid)])
+        shares = []
+        for _ in range(min(rounds, 3)):
+            before = cpu_ns(daemon.pid)
+            time.sleep(10)
+            shares.append((cpu_ns(daemon.pid) - before) / 10e9 * 100)
+            progress()
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+        daemon.send_signal(signal.SIGTERM)
+        daemon.wait()
+    share = statistics.median(shares)
+    return [Row(what, "-", f"{share:.2f} %", "of a core", "", "0.2 %", "0.1 %", judged(share, 0.2, 0.1))]

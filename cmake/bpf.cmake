@@ -12,7 +12,7 @@ function(fathom_bpf target folder)
   if(missing)
     message(STATUS "No layers of the kernel: ${missing}")
     set_source_files_properties(${here}/probes.cc ${here}/loading.cc ${here}/kernel_types.cc ${here}/uprobes.cc
-      ${here}/uprobes_test.cc ${here}/loading_test.cc PROPERTIES HEADER_FILE_ONLY ON)
+      ${here}/kernel_hooks.cc ${here}/trials.cc       ${here}/uprobes_test.cc ${here}/loading_test.cc PROPERTIES HEADER_FILE_ONLY ON)
     set_source_files_properties(${here}/no_probes.cc PROPERTIES COMPILE_DEFINITIONS "FATHOM_MISSING=\"${missing}\"")
     return()
   endif()
@@ -66,7 +66,7 @@ function(fathom_bpf_objects result here)
     cmake_path(GET file STEM name)
     fathom_bpf_object(${file} ${name} ${arch} "${headers}" "")
     list(APPEND objects ${name}.bpf.o)
-    if(NOT name STREQUAL "user") # older kernels have nothing like it
+    if(NOT name MATCHES "^(user|kernel_session)$") # older kernels have nothing like it
       fathom_bpf_object(${file} ${name}_plain ${arch} "${headers}" -DFATHOM_PLAIN)
       list(APPEND objects ${name}_plain.bpf.o)
     endif()

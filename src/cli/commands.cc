@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/suggest.h"
 
 namespace fathom::cli {
 

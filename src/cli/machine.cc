@@ -17,6 +17,7 @@
 #include "base/privilege.h"
 #include "base/text.h"
 #include "session/run_header.h"
+#include "sources/expect.h"
 #include "sources/library.h"
 #include "sources/list.h"
 #include "sql/database.h"
@@ -146,6 +147,9 @@ Table layer_table() {
               .columns = {{"layer"}, {"state"}, {"what"}, {"reason"}, {"fix"}},
               .rows = {},
               .note = ""};
+  std::vector<std::string_view> all;
+  for (const sources::LayerDef& layer : sources::layers()) all.push_back(layer.name);
+  sources::expect_layers(all);
   for (const sources::LayerDef& layer : sources::layers()) table.rows.push_back(layer_row(layer));
   return table;
 }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "base/brackets.h"
 #include "base/files.h"
 #include "base/plural.h"
 #include "base/progress.h"
@@ -74,9 +75,9 @@ void parse_kernel(Parser& parser, Arguments& a) {
                 "kernel layers: length of the intervals over which calls are summed (default: 1s)");
   parser.option("--detail", a.options.detail, "L,…",
                 "kernel layers that also record an event for every call");
-  parser.option(
-      "--functions", a.options.functions, "F,…",
-      "layer user: functions to probe, as PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
+  parser.option("--functions", a.options.functions, "F,…",
+                "layers user and kernel: functions to probe, as PATH:NAME, PATH:REGEX, "
+                "usdt:PATH:PROVIDER:NAME, kernel:NAME or tracepoint:NAME");
   parser.flag(
       "--returns", a.options.returns,
       "layer user: time every function; can crash Go programs and programs that throw exceptions");
@@ -113,6 +114,8 @@ Status read_room(Arguments& a) {
 Status read_kernel_options(Arguments& a) {
   constexpr std::int64_t kShortest = 1'000'000;
   FATHOM_TRY(read_room(a));
+  a.options.functions = join_in_brackets(a.options.functions);
+  a.options.categories = join_in_brackets(a.options.categories);
   if (a.interval.empty()) return {};
   const Result<std::int64_t> ns = parse_duration(a.interval);
   if (!ns || *ns < kShortest)

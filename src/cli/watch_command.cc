@@ -141,6 +141,8 @@ Result<int> run(Parser& parser) {
                        "run 'fathom watch --help' for usage");
   const session::Settings given = given_settings(parser, arguments);
   FATHOM_ASSIGN(const session::WatchOptions options, read_options(arguments.config, given));
+  for (const std::string& file : options.absent)
+    remark("there is no " + escape_control(file) + " here: its functions are not recorded");
   if (action.empty()) return record(parser, arguments, options, given);
   return turn_to_daemon(arguments, options, given.contains("socket") || !arguments.config.empty());
 }

@@ -6,11 +6,25 @@
 #include <algorithm>
 
 namespace fathom::session {
+namespace {
+
+constexpr std::string_view kUser = "user";
+constexpr std::string_view kKernel = "kernel";
+
+// The layer that a text of --functions is of.
+std::string_view layer_of(std::string_view text) {
+  return text.starts_with("kernel:") || text.starts_with("tracepoint:") ? kKernel : kUser;
+}
+
+}  // namespace
 
 Probe probe_for(const std::vector<std::string>& functions) {
   return [&functions](std::string_view layer) -> sources::Availability {
-    if (layer != "user" || !functions.empty()) return sources::probe_layer(layer);
-    return {.available = false, .reason = "no function was named", .fix = "--functions PATH:NAME"};
+    if (layer != kUser && layer != kKernel) return sources::probe_layer(layer);
+    if (std::ranges::any_of(functions, [&](const auto& one) { return layer_of(one) == layer; }))
+      return sources::probe_layer(layer);
+    const char* fix = layer == kUser ? "--functions PATH:NAME" : "--functions kernel:NAME";
+    return {.available = false, .reason = "no function was named", .fix = fix};
   };
 }
 
@@ -20,8 +34,12 @@ Status check_sources(const KernelOptions& options, const LayerPlan& plan) {
     return usage_error("--categories needs --functions", "name functions with --functions");
   if (returns && functions.empty())
     return usage_error("--returns needs --functions", "name functions with --functions");
-  if (!functions.empty() && plan.state_of("user") == "off")
-    return usage_error("--functions needs layer user, which is not recorded", "add --layers +user");
+  for (const std::string& text : functions) {
+    const std::string layer(layer_of(text));
+    if (plan.state_of(layer) == "off")
+      return usage_error("--functions needs layer " + layer + ", which is not recorded",
+                         "add --layers +" + layer);
+  }
   if (!filters.empty() && std::ranges::none_of(plan.hosts, &sources::SourceDef::in_detail))
     return usage_error("--filter needs a layer of the kernel, and none is recorded",
                        "add --layers +syscall");

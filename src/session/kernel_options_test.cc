@@ -41,6 +41,19 @@ TEST(KernelOptions, EverySourceThatCanIsAsked) {
   EXPECT_EQ(refused.error().message, "refused: malloc");
 }
 
+TEST(KernelOptions, NamesOfTheKernelAreLayerKernel) {
+  const Words functions{"tracepoint:sched_switch"}, none;
+  LayerPlan plan;
+  plan.states = {{"user", "off", "", 0}, {"kernel", "on", "", 0}};
+  EXPECT_TRUE(check_sources({functions, none, none}, plan));
+  plan.states = {{"user", "on", "", 0}, {"kernel", "off", "", 0}};
+  const Status refused = check_sources({functions, none, none}, plan);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().hint, "add --layers +kernel");
+  const sources::Availability unnamed = probe_for(functions)("user");
+  EXPECT_FALSE(unnamed.available);
+}
+
 TEST(KernelOptions, LayerUserNeedsFunctionsAndSaysHowToNameThem) {
   const std::vector<std::string> none;
   const sources::Availability user = probe_for(none)("user");

@@ -76,6 +76,15 @@ std::string_view LayerPlan::state_of(std::string_view layer) const {
   return found == states.end() ? std::string_view() : std::string_view(found->state);
 }
 
+std::vector<std::string_view> named_layers(std::string_view asked) {
+  const Result<Choice> choice = read_choice(asked);
+  std::vector<std::string_view> named;
+  for (const sources::LayerDef& layer : sources::layers()) {
+    if (choice && (choice->all || choice->named.contains(layer.name))) named.push_back(layer.name);
+  }
+  return named;
+}
+
 Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe) {
   FATHOM_ASSIGN(const Choice choice, read_choice(asked));
   LayerPlan plan;

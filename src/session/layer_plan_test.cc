@@ -35,7 +35,7 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
       {"resource", "resource", ""},
       {"+resource", "app stdio posix resource", "app stdio posix"},
       {"all",
-       "app python stdio posix heap user syscall sched vfs fs pagecache block net cuda gpu "
+       "app python stdio posix heap user syscall sched vfs fs pagecache kernel block net cuda gpu "
        "resource",
        "app python stdio posix heap cuda gpu"},
       {"gpu", "cuda gpu", "cuda gpu"},

@@ -4,7 +4,10 @@
 #include "sources/list.h"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
+#include "sources/expect.h"
 #include "wire/sources.h"
 
 namespace fathom::sources {
@@ -16,6 +19,7 @@ namespace fathom::sources {
 FATHOM_SOURCE_ROWS(ROW)
 #undef ROW
 extern const SourceDef kEbpf;
+void expect_ebpf(std::span<const std::string_view> layers);
 extern const SourceDef kResources;
 
 namespace {
@@ -40,6 +44,26 @@ const SourceDef* source_of(std::string_view layer) {
     if (std::ranges::find(source->layers, layer) != source->layers.end()) return source;
   }
   return nullptr;
+}
+
+namespace {
+
+// Sources that take long to be tried.
+struct Expecting {
+  const SourceDef* source;
+  void (*expect)(std::span<const std::string_view> layers);
+};
+constexpr Expecting kExpecting[] = {{&kEbpf, expect_ebpf}};
+
+}  // namespace
+
+void expect_layers(std::span<const std::string_view> layers) {
+  for (const Expecting& one : kExpecting) {
+    std::vector<std::string_view> own;
+    std::ranges::copy_if(layers, std::back_inserter(own),
+                         [&](std::string_view layer) { return source_of(layer) == one.source; });
+    if (!own.empty()) one.expect(own);
+  }
 }
 
 Availability probe_layer(std::string_view layer) {

@@ -34,7 +34,7 @@ TEST(Layers, StandTopDown) {
   for (const LayerDef& layer : layers()) names += std::string(layer.name) + " ";
   EXPECT_EQ(
       names,
-      "app python stdio posix heap user syscall sched vfs fs pagecache block net cuda gpu cpu "
+      "app python stdio posix heap user syscall sched vfs fs pagecache kernel block net cuda gpu cpu "
       "resource ");
 }
 

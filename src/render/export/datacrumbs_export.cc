@@ -14,17 +14,22 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
+// One that was named.
+bool is_function(const ExportInterval& interval) {
+  return interval.layer == "user" || interval.layer == "kernel";
+}
+
 // As its own files call them.
 std::string_view category_of(const ExportInterval& interval) {
   if (interval.layer == "syscall") return "sys";
-  if (interval.layer == "user" && !interval.category.empty()) return interval.category;
+  if (is_function(interval) && !interval.category.empty()) return interval.category;
   return interval.layer == "pagecache" ? "os_cache" : interval.layer;
 }
 
 // A function without a category of its own bears that of its file: "malloc [libc.so.6]".
 std::string name_of(const ExportInterval& interval) {
   std::string name(interval.name);
-  const bool of_file = interval.layer == "user" && interval.category.starts_with('[');
+  const bool of_file = is_function(interval) && interval.category.starts_with('[');
   return of_file ? name.append(" ").append(interval.category) : name;
 }
 

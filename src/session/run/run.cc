@@ -29,6 +29,7 @@
 #include "session/run/keeper.h"
 #include "session/run/program.h"
 #include "session/run_header.h"
+#include "sources/expect.h"
 #include "sources/function_names.h"
 #include "sources/library.h"
 #include "trace/recording/newest.h"
@@ -231,6 +232,7 @@ Status check_options(bool any, const std::string& layer, const LayerPlan& plan) 
 // Everything that can be wrong with the command line, before anything is made.
 Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
+  sources::expect_layers(named_layers(options.layers));
   FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options.functions)));
   FATHOM_TRY(check_sources(
       {options.functions, options.categories, options.filters, options.returns}, prepared.plan));

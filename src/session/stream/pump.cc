@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Draining rests 1 to 20 ms depending on how much there was; packing runs at the lowest priority.
-// An exception in a thread becomes trouble of the recording, never a crash.
+// Draining rests 1 to 20 ms depending on how much there was, and longer where nobody writes;
+// packing runs at the lowest priority. An exception in a thread becomes trouble of the recording,
+// never a crash.
 #include "session/stream/pump.h"
 
 #include <sys/resource.h>
@@ -22,6 +23,9 @@ using std::chrono::nanoseconds;
 
 constexpr milliseconds kShortestRest{1};
 constexpr milliseconds kLongestRest{20};
+// Where no process has had the library for so long, as where only the kernel records.
+constexpr milliseconds kRestAlone{320};
+constexpr std::int64_t kAloneNs = 2'000'000'000;
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 // A record of an ordinary call; what the live line counts by until something has been packed.
 constexpr std::uint64_t kBytesPerEvent = 14;
@@ -99,9 +103,12 @@ void Pump::note(const Error& error) {
 
 void Pump::work(const std::stop_token& stop) {
   milliseconds pause = kShortestRest;
+  std::int64_t met_ns = now_monotonic_ns();  // when somebody was there
   while (!stop.stop_requested()) {
     const bool busy = pass();
-    pause = busy ? kShortestRest : std::min(pause * 2, kLongestRest);
+    if (busy || flow().writers_alive) met_ns = now_monotonic_ns();
+    const bool alone = now_monotonic_ns() - met_ns > kAloneNs;
+    pause = busy ? kShortestRest : std::min(pause * 2, alone ? kRestAlone : kLongestRest);
     if (now_monotonic_ns() >= next_second_ns_) each_second();
     rest(stop, pause);
   }

@@ -31,8 +31,9 @@
 namespace fathom::session {
 namespace {
 
-constexpr int kTickMs = 100;
+constexpr int kTickMs = 100;  // while somebody has not said yet what he wants
 constexpr std::int64_t kSecondNs = 1'000'000'000;
+constexpr std::int64_t kMsNs = 1'000'000;
 
 struct Orders {
   bool end = false;
@@ -94,6 +95,7 @@ class Daemon {
   void each_second();
   void show_plan();
   Status reload();
+  [[nodiscard]] int patience_ms(std::size_t callers) const;
   Orders wait();
   WatchOutcome end();
   Result<std::string> answer(const WatchRequest& request, const ucred& who);
@@ -404,11 +406,19 @@ std::string Daemon::status() const {
   return format_watch_status(status);
 }
 
+// Nobody is woken for nothing: until the next second has its work to do.
+int Daemon::patience_ms(std::size_t callers) const {
+  const std::int64_t left = (next_second_ns_ - now_monotonic_ns()) / kMsNs + 1;
+  const std::int64_t most = callers > 0 ? kTickMs : kSecondNs / kMsNs;
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, most));
+}
+
 // Until something is to be done, or a moment.
 Orders Daemon::wait() {
+  constexpr std::size_t kAlways = 2;  // signals, and the socket
   std::vector<pollfd> waiting{{signals_.fd(), POLLIN, 0}};
   server_.add_to(waiting);
-  ::poll(waiting.data(), waiting.size(), kTickMs);
+  ::poll(waiting.data(), waiting.size(), patience_ms(waiting.size() - kAlways));
   Orders orders;
   siginfo_t info;
   while (signals_.next(info)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "session/watch/watch_settings.h"
 
@@ -12,10 +13,16 @@ namespace fathom::session {
 namespace {
 
 constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a larger one by hand
+// Of DataCrumbs, without a meaning here.
+constexpr std::string_view kNotNeeded[] = {"name", "install_dir", "data_dir"};
 constexpr char kForm[] = "see docs/watch.md for the format";
 
 std::size_t line_of(const YAML::Node& node) {
   return static_cast<std::size_t>(std::max(node.Mark().line, 0)) + 1;
+}
+
+bool is_of_datacrumbs(std::string_view key) {
+  return std::ranges::find(kNotNeeded, key) != std::end(kNotNeeded);
 }
 
 class Reader {
@@ -55,6 +62,9 @@ class Reader {
   Status read_key(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
     if (key == "user" && value.IsSequence()) return read_functions(value);
     if (key == "profile") return read_profile(value);
+    if (key == "trace") return read_trace(value);
+    if (key == "file") return read_counters(at, value);
+    if (is_of_datacrumbs(key)) return {};
     if (key == "categories" && value.IsMap()) return read_categories(value);
     const auto known = std::ranges::find(watch_keys(), key, &SettingKey::name);
     if (known == watch_keys().end()) return wrong(line_of(at), "unknown key '" + key + "'");
@@ -130,6 +140,11 @@ class Reader {
         if (key == "regex") regex = text;
       }
       if (link.empty()) return wrong(line_of(one), "'link' is missing: the file of the functions");
+      if (link.find('/') != std::string::npos && !path_exists(link)) {
+        settings_["absent"].values.push_back(link);  // lists are written for other machines, too
+        settings_["absent"].where = place(one);
+        continue;
+      }
       Setting& functions = settings_["functions"];
       functions.values.push_back(link.append(":").append(regex));
       if (!name.empty()) add_category(name, functions.values.back(), one);
@@ -148,8 +163,34 @@ class Reader {
       if (settings_.contains("interval"))
         return wrong(line_of(entry.first), "'interval' is given twice");
       FATHOM_ASSIGN(const std::string text, word(key, entry.second));
-      settings_["interval"] = {{text + "s"}, place(entry.first)};
+      settings_["interval"] = {{interval_of(text)}, place(entry.first)};
     }
+    return {};
+  }
+
+  // DataCrumbs has shorter intervals than there are here.
+  static std::string interval_of(const std::string& seconds) {
+    constexpr std::int64_t kShortest = 1'000'000;
+    const Result<std::int64_t> ns = parse_duration(seconds + "s");
+    return ns && *ns > 0 && *ns < kShortest ? "1ms" : seconds + "s";
+  }
+
+  // How DataCrumbs' events come out of the kernel: not needed here.
+  Status read_trace(const YAML::Node& value) {
+    if (!value.IsMap()) return wrong(line_of(value), "'trace' must be a mapping");
+    for (const auto& entry : value) {
+      const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      if (key != "args" && key != "type")
+        return wrong(line_of(entry.first), "unknown key 'trace." + escape_control(key) + "'");
+    }
+    return {};
+  }
+
+  // Where DataCrumbs writes its lines.
+  Status read_counters(const YAML::Node& at, const YAML::Node& value) {
+    if (settings_.contains("pfw")) return wrong(line_of(at), "'pfw' is given twice");
+    FATHOM_ASSIGN(const std::string file, word("file", value));
+    settings_["pfw"] = {{file}, place(at)};
     return {};
   }
 

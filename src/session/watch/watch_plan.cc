@@ -4,6 +4,7 @@
 #include "session/watch/watch_plan.h"
 
 #include "session/kernel_options.h"
+#include "sources/expect.h"
 
 namespace fathom::session {
 
@@ -16,6 +17,7 @@ Result<LayerPlan> plan_watch(const WatchOptions& options) {
             .reason = "programs that run cannot be joined in it",
             .fix = "fathom run --layers " + std::string(layer) + " -- …"};
   };
+  sources::expect_layers(named_layers(options.layers));
   FATHOM_ASSIGN(LayerPlan plan, plan_layers(options.layers, joining));
   if (plan.layers.empty())
     return Error{Code::kUnsupported, "none of these layers can be recorded on this machine",

@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <algorithm>
 
+#include "base/brackets.h"
 #include "base/files.h"
 #include "base/private_files.h"
 #include "base/text.h"
@@ -23,7 +24,8 @@ constexpr SettingKey kKeys[] = {
     {"layers", Kind::kList, "L,…", "kernel layers to record (default: syscall)"},
     {"detail", Kind::kList, "L,…", "layers that also record an event for every call"},
     {"functions", Kind::kList, "F,…",
-     "layer user: functions to probe, as PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME"},
+     "layers user and kernel: functions to probe, as PATH:NAME, PATH:REGEX, "
+     "usdt:PATH:PROVIDER:NAME, kernel:NAME or tracepoint:NAME"},
     {"returns", Kind::kFlag, "",
      "layer user: time every function; can crash Go programs and programs that throw exceptions"},
     {"categories", Kind::kList, "C=F,…",
@@ -204,13 +206,16 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   values.text("socket", options.socket);
   FATHOM_ASSIGN(options.socket, absolute_path(options.socket));
   values.text("pfw", options.pfw);
+  values.list("absent", options.absent);
   std::vector<std::string> layers;
   values.list("layers", layers);
   if (!layers.empty()) options.layers = join(layers, ",");
   values.list("detail", options.detail);
   values.list("functions", options.functions);
+  options.functions = join_in_brackets(options.functions);
   options.returns = values.flag("returns");
   values.list("categories", options.categories);
+  options.categories = join_in_brackets(options.categories);
   values.list("filter", options.filters);
   FATHOM_TRY(values.time("interval", kShortest, options.interval_ns));
   FATHOM_TRY(read_choice(values, options));

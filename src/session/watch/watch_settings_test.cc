@@ -33,20 +33,57 @@ TEST(WatchSettings, OfAFile) {
       // as DataCrumbs says it
       {"mode: trace", "mode", "trace"},
       {"profile: {interval_sec: 0.5}", "interval", "0.5s"},
-      {"user: [{name: c, link: /lib/libc.so.6, regex: ^malloc$}]", "functions",
-       "/lib/libc.so.6:^malloc$"},
-      {"user: [{name: c, link: /lib/libc.so.6}]", "functions", "/lib/libc.so.6:.*"},
-      {"user: [{name: c, link: /lib/libc.so.6}]", "layers", "syscall|user"},
+      {"user: [{name: c, link: libc.so.6, regex: ^malloc$}]", "functions",
+       "libc.so.6:^malloc$"},
+      {"user: [{name: c, link: libc.so.6}]", "functions", "libc.so.6:.*"},
+      {"user: [{name: c, link: libc.so.6}]", "layers", "syscall|user"},
       {"categories: {a: malloc, b: [^x, 'libc.so.6:y,z']}", "categories",
        "a=malloc|b=^x|b=libc.so.6:y,z"},
-      {"user: [{name: c, link: /l, regex: x}]\ncategories: [b=y]", "categories", "c=/l:x|b=y"},
-      {"layers: block\nuser: [{link: /lib/libc.so.6}]", "layers", "block|user"},
+      {"user: [{name: c, link: l, regex: x}]\ncategories: [b=y]", "categories", "c=l:x|b=y"},
+      {"layers: block\nuser: [{link: libc.so.6}]", "layers", "block|user"},
+      {"file: trace.pfw", "pfw", "trace.pfw"},
+      {"profile: {interval_sec: 0.0001}", "interval", "1ms"},
+      {"profile: {interval_sec: 0}", "interval", "0s"},
   };
   for (const Case& c : cases) {
     const Result<Settings> settings = parse_watch_settings(c.text, "w.yaml");
     ASSERT_TRUE(settings) << c.text << ": " << settings.error().message;
     EXPECT_EQ(values(*settings, c.key), c.want) << c.text;
   }
+}
+
+// The file that DataCrumbs ships, with one of its programs put where there is one.
+TEST(WatchSettings, TheFileThatDataCrumbsShips) {
+  const std::string text = R"(name: default
+install_dir: build
+mode: trace
+file: trace.pfw
+user:
+  - name: app
+    link: /no/such/place/ior
+    regex: .*
+  - name: self
+    link: /proc/self/exe
+    regex: ^H5.*
+
+profile:
+  interval_sec: 0.0001
+
+trace:
+  args: 1
+  type: ring_buffer # ring_buffer
+)";
+  const Result<Settings> settings = parse_watch_settings(text, "default.yaml");
+  ASSERT_TRUE(settings) << settings.error().message;
+  const Result<WatchOptions> options = read_watch_options(*settings);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_TRUE(options->each_call);
+  EXPECT_EQ(options->pfw, "trace.pfw");
+  EXPECT_EQ(options->interval_ns, 1'000'000);
+  EXPECT_EQ(options->layers, "syscall,user");
+  EXPECT_EQ(options->functions, (std::vector<std::string>{"/proc/self/exe:^H5.*"}));
+  EXPECT_EQ(options->categories, (std::vector<std::string>{"self=/proc/self/exe:^H5.*"}));
+  EXPECT_EQ(options->absent, (std::vector<std::string>{"/no/such/place/ior"}));
 }
 
 TEST(WatchSettings, WhatIsWrongWithAFileIsNamedByItsLine) {
@@ -66,6 +103,9 @@ TEST(WatchSettings, WhatIsWrongWithAFileIsNamedByItsLine) {
       {"categories:\n  a: {b: c}\n", "w.yaml:2: 'categories' needs a value"},
       {"user: [malloc]", "w.yaml:1: a function must be a mapping"},
       {"user:\n - link: x\n   colour: y\n", "w.yaml:3: unknown key 'colour'"},
+      {"trace: 1", "w.yaml:1: 'trace' must be a mapping"},
+      {"trace: {colour: 1}", "w.yaml:1: unknown key 'trace.colour'"},
+      {"pfw: a\nfile: b\n", "w.yaml:2: 'pfw' is given twice"},
       {"layers: [", "w.yaml:"},
       {"a: b: c", "w.yaml:1"},
   };

@@ -41,7 +41,7 @@ static __noinline __u32 meet_disk(struct gendisk* disk, struct fathom_file_key* 
   out->device = key->device;
   out->bytes = length + 4;
   const __u64 size = offsetof(struct fathom_file_record, path) + 64;
-  if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
+  if (bpf_ringbuf_output(&ring, out, size, ring_flags()) != 0) lose(FATHOM_LOST_FILE);
   return id;
 }
 

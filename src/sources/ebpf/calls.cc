@@ -192,9 +192,10 @@ constexpr std::string_view kNamesOfLayers[FATHOM_BPF_LAYERS][8] = {
     {"read*", "write*", "flush", "discard*", "other*"},
     {"send*", "receive*"},
     {},
+    {},
 };
-constexpr std::string_view kLayerNames[FATHOM_BPF_LAYERS] = {"syscall",   "sched", "vfs", "fs",
-                                                             "pagecache", "block", "net", "user"};
+constexpr std::string_view kLayerNames[FATHOM_BPF_LAYERS] = {
+    "syscall", "sched", "vfs", "fs", "pagecache", "block", "net", "user", "kernel"};
 
 bool is_narrow(std::uint32_t number) { return (number & FATHOM_BPF_NARROW) != 0; }
 

@@ -18,7 +18,7 @@ std::string_view name_of_layer(fathom_bpf_layer layer);
 // Of FATHOM_BPF_CALL(layer, number). System calls are called as strace prints them.
 std::string name_of_call(std::uint32_t call);
 
-// Numbers of a layer's calls whose names are asked for; of layer user there are none.
+// Numbers of a layer's calls whose names are asked for; of layers user and kernel there are none.
 std::vector<std::uint32_t> numbers_of_calls(fathom_bpf_layer layer,
                                             const std::function<bool(const std::string&)>& asked);
 

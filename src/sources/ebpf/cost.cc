@@ -112,6 +112,7 @@ std::string dear_functions(const std::vector<Function>& functions, const Costs& 
   std::size_t dear = 0;
   bool any_allocates = false;
   for (const Function& function : functions) {
+    if (function.is_of_kernel()) continue;
     const double ns = costs.function->at(static_cast<std::size_t>(step_of(function)));
     const bool for_heap = allocates(function.name);
     if (ns <= kDear && !for_heap) continue;

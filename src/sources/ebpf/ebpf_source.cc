@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The source `ebpf`: what the kernel sees of the programs, counted there.
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -13,10 +14,12 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/privilege.h"
 #include "base/text.h"
 #include "sources/ebpf/calls.h"
 #include "sources/ebpf/function_notes.h"
+#include "sources/ebpf/kernel_code.h"
 #include "sources/ebpf/probes.h"
 #include "sources/ebpf/rows.h"
 #include "sources/source.h"
@@ -26,9 +29,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::string_view kLayers[] = {"syscall",   "sched", "vfs", "fs",
-                                        "pagecache", "block", "net", "user"};
+constexpr std::string_view kLayers[] = {"syscall", "sched", "vfs",  "fs",    "pagecache",
+                                        "block",   "net",   "user", "kernel"};
 constexpr milliseconds kRest{10};
+// Where nothing comes; the kernel's half wakes us when its ring fills, or a process begins.
+constexpr milliseconds kLongestRest{320};
 // A call that ended in an interval is in its sum soon after, and by then for sure.
 constexpr std::int64_t kSettledNs = 500'000'000;
 constexpr std::uint32_t kEveryInterval = ~std::uint32_t{0};
@@ -142,6 +147,25 @@ std::vector<fathom_file_key> plain_programs(const SourceContext& context,
   return key ? std::vector<fathom_file_key>{*key} : std::vector<fathom_file_key>();
 }
 
+// How many have a probe, of those that were named. `refused`: by the kernel, and among the probed.
+std::map<std::string, std::string> numbers_of(const ebpf::Functions& functions,
+                                              const std::vector<ebpf::Unprobed>& refused) {
+  std::map<std::string, std::string> facts;
+  for (const fathom_bpf_layer layer : {FATHOM_BPF_USER, FATHOM_BPF_KERNEL}) {
+    const bool of_kernel = layer == FATHOM_BPF_KERNEL;
+    const auto count = [&](const std::vector<ebpf::Unprobed>& all) {
+      return std::ranges::count(all, of_kernel, &ebpf::Unprobed::of_kernel);
+    };
+    const auto found = std::ranges::count_if(
+        functions.probed, [&](const auto& one) { return one.is_of_kernel() == of_kernel; });
+    const auto without = count(functions.unprobed);
+    if (found + without > 0)
+      facts["kernel." + std::string(ebpf::name_of_layer(layer)) + ".probes"] =
+          std::to_string(found - count(refused)) + " attached, " + std::to_string(without) + " not";
+  }
+  return facts;
+}
+
 class EbpfSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
@@ -156,6 +180,7 @@ class EbpfSource final : public Source {
     functions_.unprobed.insert(functions_.unprobed.end(), refused.begin(), refused.end());
     facts_ = facts_of(probes_->measure(), options_);
     facts_.merge(probes_->hooks());
+    facts_.merge(numbers_of(functions_, refused));
     if (!context.filters.empty()) facts_["kernel.filter"] = fathom::join(context.filters, ", ");
     maker_.emplace(options_);
     maker_->add_losses(ebpf::losses_of(functions_.unprobed));
@@ -165,9 +190,12 @@ class EbpfSource final : public Source {
   [[nodiscard]] std::map<std::string, std::string> facts() const override { return facts_; }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
-    const std::string lack = ebpf::lack_of(functions_, probes_->knows_programs());
-    if (lack.empty()) return {};
-    return {{std::string(ebpf::name_of_layer(FATHOM_BPF_USER)), lack}};
+    std::map<std::string, std::string> lacks;
+    for (const fathom_bpf_layer layer : {FATHOM_BPF_USER, FATHOM_BPF_KERNEL}) {
+      const std::string lack = ebpf::lack_of(functions_, layer, probes_->knows_programs());
+      if (!lack.empty()) lacks[std::string(ebpf::name_of_layer(layer))] = lack;
+    }
+    return lacks;
   }
 
   Status adopt(pid_t process) override { return probes_->adopt(process); }
@@ -237,16 +265,20 @@ class EbpfSource final : public Source {
 
  private:
   void work(const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any waiting;
-    std::unique_lock resting(mutex);
+    const Fd ending(::eventfd(0, EFD_CLOEXEC));
+    const std::stop_callback end(stop, [&] { ::eventfd_write(ending.get(), 1); });
+    milliseconds rest = kRest;
     while (!stop.stop_requested()) {
+      bool any = false;
       {
         const std::scoped_lock lock(mutex_);
-        take(settled_interval());
+        any = take(settled_interval());
         age_files();
       }
-      waiting.wait_for(resting, stop, kRest, [] { return false; });
+      rest = any ? kRest : std::min(rest * 2, kLongestRest);
+      // Its ring looks ready as soon as there is anything: where there was, more comes meanwhile.
+      pollfd waiting[] = {{ending.get(), POLLIN, 0}, {probes_->records_fd(), POLLIN, 0}};
+      ::poll(waiting, any ? 1 : 2, static_cast<int>(rest.count()));
     }
   }
 
@@ -255,14 +287,21 @@ class EbpfSource final : public Source {
     return settled <= 0 ? 0 : static_cast<std::uint32_t>(settled / options_.interval_ns);
   }
 
-  // Sums first: the paths of their files left before them.
-  void take(std::uint32_t before_interval) {
+  // Sums first: the paths of their files left before them. Whether there was anything.
+  bool take(std::uint32_t before_interval) {
+    bool any = false;
     if (before_interval > taken_before_) {
-      maker_->add(probes_->take_sums(before_interval));
+      const std::vector<ebpf::SumOfCalls> sums = probes_->take_sums(before_interval);
+      any = !sums.empty();
+      maker_->add(sums);
       maker_->add_losses(probes_->losses());
       taken_before_ = before_interval;
     }
-    probes_->take_records([this](std::span<const std::byte> record) { maker_->add(record); });
+    probes_->take_records([&](std::span<const std::byte> record) {
+      any = true;
+      maker_->add(record);
+    });
+    return any;
   }
 
   // A recorder that lives for weeks meets more files than there is room for.
@@ -285,15 +324,31 @@ class EbpfSource final : public Source {
   std::jthread thread_;                  // last: it ends before what it uses
 };
 
+// A line to type only where it would help: root is root already, and what the kernel has not got
+// nobody gets.
+Availability without_privilege(fathom_bpf_layer layer) {
+  const std::string lacks = layer == FATHOM_BPF_VFS ? ebpf::why_no_functions() : std::string();
+  if (!lacks.empty())
+    return {.available = false,
+            .reason = "this kernel takes no programs at its functions: " + lacks,
+            .fix = ""};
+  constexpr char kNeeds[] = "recording in the kernel needs CAP_BPF and CAP_PERFMON";
+  if (::geteuid() == 0)
+    return {.available = false,
+            .reason = std::string(kNeeds) + ", which root has not got here",
+            .fix = ""};
+  const std::string name(ebpf::name_of_layer(layer));
+  return {.available = false,
+          .reason = kNeeds,
+          .fix = as_root("fathom run --layers " + name + " -- …")};
+}
+
 Availability probe(std::string_view name) {
   using Outcome = ebpf::Trial::Outcome;
   const std::optional<fathom_bpf_layer> layer = find_layer(name);
   if (!layer) return {.available = false, .reason = "no layer of the kernel", .fix = ""};
   const ebpf::Trial trial = ebpf::try_layer(*layer);
-  if (trial.needs_privilege)
-    return {.available = false,
-            .reason = "recording in the kernel needs CAP_BPF and CAP_PERFMON",
-            .fix = as_root("fathom run --layers " + std::string(name) + " -- …")};
+  if (trial.needs_privilege) return without_privilege(*layer);
   return {.available = trial.outcome == Outcome::kWhole || trial.outcome == Outcome::kPart,
           .reason = trial.reason,
           .fix = "",
@@ -303,6 +358,15 @@ Availability probe(std::string_view name) {
 std::unique_ptr<Source> make() { return std::make_unique<EbpfSource>(); }
 
 }  // namespace
+
+void expect_ebpf(std::span<const std::string_view> layers);
+void expect_ebpf(std::span<const std::string_view> names) {
+  std::vector<fathom_bpf_layer> layers;
+  for (const std::string_view name : names) {
+    if (const auto layer = find_layer(name)) layers.push_back(*layer);
+  }
+  ebpf::begin_trials(layers);
+}
 
 extern const SourceDef kEbpf;
 const SourceDef kEbpf = {

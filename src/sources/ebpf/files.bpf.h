@@ -43,7 +43,8 @@ static __always_inline bool leave_mount(struct fathom_walk* walk) {
   return true;
 }
 
-static __always_inline bool is_wanted(struct dentry* dentry) {
+__noinline int is_wanted(__u64 address) {
+  struct dentry* dentry = (struct dentry*)address;
   struct inode* inode = BPF_CORE_READ(dentry, d_inode);
   struct fathom_file_key key = {.inode = BPF_CORE_READ(inode, i_ino),
                                 .device = BPF_CORE_READ(inode, i_sb, s_dev)};
@@ -64,7 +65,7 @@ static __always_inline long add_name(struct fathom_walk* walk, struct dentry* de
 /* One step towards the root: by one name, or out of a mount. 1 ends the walk. */
 static long walk_step(__u32 index, struct fathom_walk* walk) {
   struct dentry* dentry = walk->dentry;
-  if (settings.by_path && !walk->is_wanted) walk->is_wanted = is_wanted(dentry);
+  if (settings.by_path && !walk->is_wanted) walk->is_wanted = is_wanted((__u64)dentry);
   if (walk->mount && dentry == walk->root) {
     if (leave_mount(walk)) return 0;
     walk->arrived = 1;
@@ -131,28 +132,27 @@ static __always_inline void walk_names(struct file* file, struct inode* inode,
   if (walk->dentry) walk_up(walk);
 }
 
-static __always_inline void send_path(struct file* file, struct inode* inode, __u32 id,
+/* Its names are in file_scratch already. */
+static __always_inline void send_path(const struct fathom_walk* walk, struct inode* inode, __u32 id,
                                       __u32 before, __u32 user) {
   __u32 zero = 0;
   struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
   if (!out) return;
-  struct fathom_walk walk = {.hash = 1, .tells = 1};
-  walk_names(file, inode, &walk);
   out->kind = FATHOM_RECORD_FILE;
   out->id = id;
   out->mode = BPF_CORE_READ(inode, i_mode);
   out->inode = BPF_CORE_READ(inode, i_ino);
   out->device = BPF_CORE_READ(inode, i_sb, s_dev);
-  out->cut = !walk.arrived;
-  out->inside = !file;
+  out->cut = !walk->arrived;
+  out->inside = !walk->mount;
   out->named = 0;
   out->before = before;
   out->user = user;
-  out->bytes = walk.bytes;
-  __u64 size = offsetof(struct fathom_file_record, path) + walk.bytes;
+  out->bytes = walk->bytes;
+  __u64 size = offsetof(struct fathom_file_record, path) + walk->bytes;
   barrier_var(size);
   if (size > sizeof *out) size = sizeof *out;
-  if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
+  if (bpf_ringbuf_output(&ring, out, size, ring_flags()) != 0) lose(FATHOM_LOST_FILE);
 }
 
 /* The next number of a file. (Hooks of the plain flavor that meet files are not preempted.) */
@@ -181,7 +181,7 @@ static __always_inline __u32 keep_file(struct fathom_file_key* key, __u64 names,
 }
 
 /* Whether this user may meet a file now; `fresh`: one that nobody has met. */
-static __noinline int may_meet(__u32 number, int fresh) {
+__noinline int may_meet(__u32 number, int fresh) {
   if (!settings.user_files) return 1;
   struct fathom_user* user = user_now(number);
   if (!user) return 0;
@@ -191,34 +191,32 @@ static __noinline int may_meet(__u32 number, int fresh) {
   return 1;
 }
 
-/* The number of a new file, or of one under new names. Those of a user who has no room for more
- * have one together, or the one that they had. */
-static __noinline __u32 meet_file(struct file* file, struct inode* inode,
-                                  struct fathom_file_key* key, __u64 names) {
-  if (!inode || !key) return FATHOM_BPF_NO_FILE;
-  struct fathom_file* known = bpf_map_lookup_elem(&files, key);
-  const __u32 before = known ? known->id : FATHOM_BPF_NO_FILE;
-  const __u32 user = payer_of(this_task());
-  if (!may_meet(user, !known)) {
-    lose(FATHOM_LOST_NAME);
-    return known ? before : FATHOM_BPF_OTHERS;
-  }
-  __u32 elsewhere = 0;
-  if (settings.by_path) {
-    struct fathom_walk walk = {.hash = 1};
-    walk_names(file, inode, &walk);
-    if (!walk.is_wanted) elsewhere = FATHOM_BPF_ELSEWHERE;
-  }
-  const __u32 id = keep_file(key, names, elsewhere, user);
-  if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_path(file, inode, id, before, user);
-  return id;
-}
-
 static __always_inline struct fathom_file_key key_of(struct inode* inode) {
   struct fathom_file_key key = {.inode = BPF_CORE_READ(inode, i_ino),
                                 .device = BPF_CORE_READ(inode, i_sb, s_dev),
                                 .generation = BPF_CORE_READ(inode, i_generation)};
   return key;
+}
+
+/* The number of a new file, or of one under new names. Those of a user who has no room for more
+ * have one together, or the one that they had. */
+__noinline __u32 meet_file(__u64 open, __u64 address, __u64 names) {
+  struct file* file = (struct file*)open;
+  struct inode* inode = (struct inode*)address;
+  struct fathom_file_key key = key_of(inode);
+  struct fathom_file* known = bpf_map_lookup_elem(&files, &key);
+  const __u32 before = known ? known->id : FATHOM_BPF_NO_FILE;
+  const __u32 user = payer();
+  if (!may_meet(user, !known)) {
+    lose(FATHOM_LOST_NAME);
+    return known ? before : FATHOM_BPF_OTHERS;
+  }
+  struct fathom_walk walk = {.hash = 1, .tells = 1};
+  walk_names(file, inode, &walk);
+  const __u32 elsewhere = settings.by_path && !walk.is_wanted ? FATHOM_BPF_ELSEWHERE : 0;
+  const __u32 id = keep_file(&key, names, elsewhere, user);
+  if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_path(&walk, inode, id, before, user);
+  return id;
 }
 
 static __always_inline struct fathom_file* known_file(struct fathom_file_key* key) {
@@ -236,7 +234,12 @@ static __always_inline __u32 number_of_file(struct file* file, bool opened) {
   if (known && known->names && !opened) return known->id;
   const __u64 names = hash_of_names(file);
   if (known && known->names == names) return known->id;
-  return meet_file(file, inode, &key, names);
+  return meet_file(address_of(file), address_of(inode), names);
+}
+
+/* As it is found by a descriptor. */
+__noinline __u32 number_of_open(__u64 file, __u32 opened) {
+  return number_of_file((struct file*)file, opened);
 }
 
 static __always_inline struct file* file_at(struct task_struct* task, __s64 fd) {
@@ -249,7 +252,7 @@ static __always_inline struct file* file_at(struct task_struct* task, __s64 fd) 
 }
 
 static __always_inline __u32 number_of_descriptor(struct task_struct* task, __s64 fd, bool opened) {
-  return number_of_file(file_at(task, fd), opened);
+  return number_of_open(address_of(file_at(task, fd)), opened);
 }
 
 /* Of a folio, or of a page, as it was before there were folios (Linux 5.16). */
@@ -264,5 +267,5 @@ static __always_inline __u32 number_of_inode(struct inode* inode) {
   if (!inode) return FATHOM_BPF_NO_FILE;
   struct fathom_file_key key = key_of(inode);
   struct fathom_file* known = known_file(&key);
-  return known ? known->id : meet_file(0, inode, &key, 0);
+  return known ? known->id : meet_file(0, address_of(inode), 0);
 }

@@ -30,6 +30,23 @@
 #define FATHOM_IS_PLAIN 0
 #endif
 
+/* Functions that are not static are verified once for a program, and not at each of their calls.
+ * They take addresses as mere numbers; what is behind one is read as anything of the kernel is. */
+static __always_inline __u64 address_of(const void* pointer) {
+  __u64 address = 0;
+  bpf_probe_read_kernel(&address, sizeof address, &pointer); /* forgets that it is a pointer */
+  return address;
+}
+
+/* step(i, context) until it says 1, at most so often. */
+#ifdef FATHOM_PLAIN
+#define FATHOM_LOOP(times, step, context) \
+  for (int i_ = 0; i_ < (times); i_++)    \
+    if (step(i_, context)) break
+#else
+#define FATHOM_LOOP(times, step, context) bpf_loop(times, step, context, 0)
+#endif
+
 static __always_inline struct task_struct* this_task(void) {
 #ifdef FATHOM_PLAIN
   return (struct task_struct*)bpf_get_current_task();

@@ -30,18 +30,22 @@ std::string in_words(const std::string& begin, const ByReason& all) {
 
 }  // namespace
 
-std::string lack_of(const Functions& functions, bool knows_programs) {
+std::string lack_of(const Functions& functions, fathom_bpf_layer layer, bool knows_programs) {
+  const bool of_kernel = layer == FATHOM_BPF_KERNEL;
   ByReason untimed;
   ByReason without;
   std::vector<std::string> sometimes;
   for (const Function& function : functions.probed) {
+    if (function.is_of_kernel() != of_kernel) continue;
     if (function.times == Times::kKnown || function.why.empty()) continue;
     if (knows_programs && function.times == Times::kInPlainPrograms)
       sometimes.push_back(function.name);
     else
       untimed[function.why].push_back(function.name);
   }
-  for (const Unprobed& one : functions.unprobed) without[one.why].push_back(one.name);
+  for (const Unprobed& one : functions.unprobed) {
+    if (one.of_kernel == of_kernel) without[one.why].push_back(one.name);
+  }
   std::vector<std::string> parts;
   if (!untimed.empty())
     parts.push_back(in_words("entry only, times unknown: ", untimed) + kTimeThem);
@@ -49,14 +53,14 @@ std::string lack_of(const Functions& functions, bool knows_programs) {
     parts.push_back("entry only, times unknown, in programs that exceptions may pass through: " +
                     some_of(sometimes) + kTimeThem);
   if (!without.empty()) parts.push_back(in_words("not recorded: ", without));
-  parts.insert(parts.end(), functions.remarks.begin(), functions.remarks.end());
+  if (!of_kernel) parts.insert(parts.end(), functions.remarks.begin(), functions.remarks.end());
   return join(parts, "; ");
 }
 
 std::vector<trace::Loss> losses_of(const std::vector<Unprobed>& unprobed) {
-  const std::string layer(name_of_layer(FATHOM_BPF_USER));
   std::vector<trace::Loss> losses;
   for (const Unprobed& one : unprobed) {
+    const std::string layer(name_of_layer(one.of_kernel ? FATHOM_BPF_KERNEL : FATHOM_BPF_USER));
     if (losses.size() == kNamed) {
       losses.push_back({layer, "functions without a probe", 0});
       losses.back().count = static_cast<std::int64_t>(unprobed.size() - kNamed);

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "sources/ebpf/functions.h"
+#include "sources/ebpf/shared.h"
 #include "trace/decode/decoder.h"
 
 namespace fathom::sources::ebpf {
 
-// "" where all are. `knows_programs`: times of Times::kInPlainPrograms are known somewhere.
-std::string lack_of(const Functions& functions, bool knows_programs);
+// Of a layer: "" where all are. `knows_programs`: times of Times::kInPlainPrograms are known
+// somewhere.
+std::string lack_of(const Functions& functions, fathom_bpf_layer layer, bool knows_programs);
 
 // A loss for each function without a probe; of very many, one for the rest.
 std::vector<trace::Loss> losses_of(const std::vector<Unprobed>& unprobed);

@@ -3,11 +3,10 @@
 // fewest leading underscores is shown.
 #include "sources/ebpf/functions.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
-#include <functional>
-#include <iterator>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string_view>
 #include <tuple>
@@ -18,8 +17,10 @@
 #include "base/text.h"
 #include "sources/ebpf/chosen_code.h"
 #include "sources/ebpf/go_code.h"
+#include "sources/ebpf/kernel_code.h"
 #include "sources/ebpf/libraries.h"
 #include "sources/ebpf/returns.h"
+#include "sources/ebpf/wanted.h"
 #include "symbols/elf_code.h"
 
 namespace fathom::sources::ebpf {
@@ -30,41 +31,25 @@ constexpr std::string_view kStatic = "usdt:";
 Error malformed(const std::string& text) {
   return usage_error(
       "--functions '" + escape_control(text) + "' does not name a function of a file",
-      "write PATH:NAME, PATH:REGEX or usdt:PATH:PROVIDER:NAME");
+      "write PATH:NAME, PATH:REGEX, usdt:PATH:PROVIDER:NAME, kernel:NAME or tracepoint:NAME");
 }
 
-bool is_plain(std::string_view name) {
-  return std::ranges::all_of(name, [](char c) {
-    return c == '_' || c == '@' || std::isalnum(static_cast<unsigned char>(c)) != 0;
-  });
+Result<Pattern> pattern_of(const std::string& pattern, const std::string& text) {
+  Result<Pattern> read = read_pattern(pattern);
+  return read ? std::move(read) : Result<Pattern>(malformed(text));
 }
 
-// Takes names as files have them; a pattern may also be of what C++ programmers wrote.
-using Wanted = std::function<bool(const std::string& name)>;
-
-// A search needs neither to begin nor to end with what fits everything, and takes long to try it.
-std::string_view without_anything(std::string_view pattern) {
-  while (pattern.starts_with(".*")) pattern.remove_prefix(2);
-  while (pattern.ends_with(".*") && !pattern.ends_with("\\.*")) pattern.remove_suffix(2);
-  return pattern;
+std::vector<std::string> names_of(const std::vector<symbols::CodePlace>& places) {
+  std::vector<std::string> names;
+  names.reserve(places.size());
+  for (const symbols::CodePlace& place : places) names.push_back(place.name);
+  return names;
 }
 
-Result<Wanted> wanted_by(const std::string& pattern, const std::string& text) {
-  if (is_plain(pattern))
-    return Wanted([pattern](const std::string& name) { return name == pattern; });
-  try {
-    const std::regex regex(std::string(without_anything(pattern)), std::regex::optimize);
-    return Wanted([regex](const std::string& name) {
-      return std::regex_search(name, regex) ||
-             (name.starts_with("_Z") && std::regex_search(demangle(name), regex));
-    });
-  } catch (const std::regex_error&) {
-    return malformed(text);
-  }
-}
-
-Error nothing_found(const std::string& pattern, const std::string& path) {
-  return {Code::kNotFound, "there is no function '" + escape_control(pattern) + "' in " + path, ""};
+Error nothing_found(const std::string& what, const std::string& pattern, const std::string& path,
+                    const std::vector<std::string>& names) {
+  return {Code::kNotFound, "there is no " + what + " '" + escape_control(pattern) + "' in " + path,
+          escape_control(did_you_mean_of(pattern, names))};
 }
 
 // Of several names of one place, the one that the fewest underscores begin.
@@ -85,12 +70,14 @@ class Finder {
   explicit Finder(bool returns) : returns_(returns) {}
 
   Status add(const std::string& text) {
+    if (is_of_kernel(text)) return add_kernel_code(text, found_);
     return text.starts_with(kStatic) ? add_static_probes(text) : add_functions(text);
   }
   Result<Functions> take() {
-    std::set<std::pair<std::string, std::uint64_t>> seen;
+    std::set<std::tuple<std::string, std::uint64_t, std::string>> seen;
     std::erase_if(found_.probed, [&](const Function& function) {
-      return !seen.emplace(function.file, function.offset).second;
+      const std::string name = function.is_of_kernel() ? function.name : "";
+      return !seen.emplace(function.file, function.offset, name).second;
     });
     if (!found_.probed.empty() || found_.unprobed.empty()) return std::move(found_);
     const Unprobed& first = found_.unprobed.front();
@@ -137,14 +124,13 @@ Status Finder::add_functions(const std::string& text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return malformed(text);
   const std::string pattern = text.substr(colon + 1);
-  FATHOM_ASSIGN(const Wanted wanted, wanted_by(pattern, text));
+  FATHOM_ASSIGN(const Pattern wanted, pattern_of(pattern, text));
   FATHOM_ASSIGN(const std::string path, find_file(text.substr(0, colon)));
   FATHOM_ASSIGN(const std::vector<symbols::CodePlace> all, symbols::functions_of(path));
+  const std::vector<std::string> names = names_of(all);
   std::vector<symbols::CodePlace> places;
-  std::ranges::copy_if(all, std::back_inserter(places), [&](const symbols::CodePlace& place) {
-    return wanted(place.name) || wanted(without_version(place.name));
-  });
-  if (places.empty()) return nothing_found(pattern, path);
+  for (const std::size_t i : find_wanted(wanted, names)) places.push_back(all[i]);
+  if (places.empty()) return nothing_found("function", pattern, path, names);
   settle_choices(path, all, places);
   std::ranges::sort(places, is_nearer);
   std::optional<std::uint64_t> last;
@@ -163,6 +149,7 @@ Status Finder::add_functions(const std::string& text) {
   return {};
 }
 
+// Wildcards are those of a shell: providers and names are words.
 Status Finder::add_static_probes(const std::string& text) {
   const std::vector<std::string_view> words = split(text, ':');  // usdt PATH PROVIDER NAME
   if (words.size() != 4 || words[1].empty() || words[2].empty() || words[3].empty())
@@ -172,7 +159,7 @@ Status Finder::add_static_probes(const std::string& text) {
   FATHOM_ASSIGN(const std::vector<symbols::CodePlace> places, symbols::static_probes_of(path));
   bool any = false;
   for (const symbols::CodePlace& place : places) {
-    if (place.name != wanted) continue;
+    if (::fnmatch(wanted.c_str(), place.name.c_str(), 0) != 0) continue;
     any = true;
     found_.probed.push_back({.file = path,
                              .offset = place.offset,
@@ -180,13 +167,14 @@ Status Finder::add_static_probes(const std::string& text) {
                              .name = place.name,
                              .times = Times::kUnknown});
   }
-  return any ? Status() : Status(nothing_found(wanted, path));
+  if (any) return {};
+  return nothing_found("static probe", wanted, path, names_of(places));
 }
 
 struct Category {
   std::string name;
   std::string file;  // "": any
-  Wanted wanted;
+  Pattern wanted;
 };
 
 // (Colons of C++ come in pairs.)
@@ -196,15 +184,18 @@ Result<Category> read_category(const std::string& text) {
       usage_error("--categories '" + escape_control(text) + "' is not a category",
                   "write CATEGORY=NAME, CATEGORY=REGEX or CATEGORY=PATH:REGEX");
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) return malformed;
-  Category category{text.substr(0, equals), "", {}};
+  Category category{.name = text.substr(0, equals), .file = "", .wanted = {}};
   std::string pattern = text.substr(equals + 1);
   const std::size_t colon = pattern.find(':');
   if (colon != std::string::npos && colon > 0 && colon + 1 < pattern.size() &&
       pattern[colon + 1] != ':') {
-    FATHOM_ASSIGN(category.file, find_file(pattern.substr(0, colon)));
+    category.file = pattern.substr(0, colon);
+    if (!is_of_kernel(pattern)) {
+      FATHOM_ASSIGN(category.file, find_file(category.file));
+    }
     pattern.erase(0, colon + 1);
   }
-  Result<Wanted> wanted = wanted_by(pattern, text);
+  Result<Pattern> wanted = read_pattern(pattern);
   if (!wanted) return malformed;
   category.wanted = std::move(*wanted);
   return category;
@@ -218,7 +209,7 @@ Status set_categories(const std::vector<std::string>& texts, std::vector<Functio
   }
   for (Function& function : functions) {
     const auto found = std::ranges::find_if(categories, [&](const Category& one) {
-      return (one.file.empty() || one.file == function.file) && one.wanted(function.name);
+      return (one.file.empty() || one.file == function.file) && one.wanted.fits(function.name);
     });
     function.category =
         found != categories.end() ? found->name : "[" + std::string(base_name(function.file)) + "]";

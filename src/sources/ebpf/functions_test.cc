@@ -11,6 +11,9 @@ extern "C" __attribute__((noinline, used)) int fathom_probed_one(int number) { r
 extern "C" __attribute__((noinline, used)) int fathom_probed_other(int number) {
   return number + 2;
 }
+__attribute__((noinline, used)) int fathom_probed_of_cpp(int number, char more) {
+  return number + more;
+}
 
 namespace fathom::sources::ebpf {
 namespace {
@@ -34,6 +37,30 @@ TEST(EbpfFunctions, ANameIsThatFunctionAlone) {
             (Names{"fathom_probed_one", "fathom_probed_other"}));
   EXPECT_EQ(names_of({"/proc/self/exe:fathom_probed_one", "/proc/self/exe:^fathom_probed_o.*"}),
             (Names{"fathom_probed_one", "fathom_probed_other"}));
+}
+
+TEST(EbpfFunctions, NamesOfCpp) {
+  const Names want = {"fathom_probed_of_cpp(int, char)"};
+  for (const char* text : {"fathom_probed_of_cpp", "fathom_probed_of_cpp(int, char)",
+                           "fathom_probed_of_cpp(int,char)", "_Z20fathom_probed_of_cppic"})
+    EXPECT_EQ(names_of({std::string("/proc/self/exe:") + text}), want) << text;
+}
+
+TEST(EbpfFunctions, OfTheKernel) {
+  const Result<Functions> functions = find_functions(
+      {"tracepoint:sched_process_fork", "libc.so.6:malloc"}, {"lives=tracepoint:^sched_"});
+  if (!functions) GTEST_SKIP() << functions.error().message;
+  ASSERT_EQ(functions->probed.size(), 2U);
+  EXPECT_TRUE(functions->probed[0].is_tracepoint());
+  EXPECT_EQ(functions->probed[0].category, "lives");
+  EXPECT_EQ(functions->probed[1].category, "[libc.so.6]");
+}
+
+TEST(EbpfFunctions, SimilarNamesAreTold) {
+  const Result<Functions> functions = find_functions({"/proc/self/exe:fathom_probed_onee"});
+  ASSERT_FALSE(functions);
+  EXPECT_NE(functions.error().hint.find("fathom_probed_one"), std::string::npos)
+      << functions.error().hint;
 }
 
 TEST(EbpfFunctions, LibrariesAreFoundByTheirNames) {

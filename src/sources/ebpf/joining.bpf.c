@@ -69,7 +69,7 @@ static __always_inline void join(struct task_struct* task) {
   out->bytes = sizeof task->comm;
   out->nspid = number_inside(task);
   bpf_probe_read_kernel(out->command, sizeof task->comm, task->comm);
-  bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+  bpf_ringbuf_submit(out, ring_flags());
 }
 
 SEC("iter/task")

@@ -5,6 +5,7 @@
 
 #include <bpf/btf.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -14,6 +15,7 @@ namespace fathom::sources::ebpf {
 namespace {
 
 constexpr char kKernelTypes[] = "/sys/kernel/btf/vmlinux";
+constexpr std::string_view kOfTracepoint = "btf_trace_";
 
 struct FreeTypes {
   void operator()(btf* types) const { btf__free(types); }
@@ -42,7 +44,7 @@ const btf* journal_types() {
 
 // Of the function that a tracepoint calls; nullptr where there is none.
 const btf_type* type_of(std::string_view hook) {
-  const std::string name = "btf_trace_" + std::string(hook);
+  const std::string name = std::string(kOfTracepoint) + std::string(hook);
   for (const btf* types : {kernel_types(), ext4_types(), journal_types()}) {
     const int found =
         types == nullptr ? -1 : btf__find_by_name_kind(types, name.c_str(), BTF_KIND_TYPEDEF);
@@ -64,6 +66,22 @@ Status read_kernel_types() {
 }
 
 bool has_tracepoint(std::string_view hook) { return type_of(hook) != nullptr; }
+
+std::vector<std::string> kernel_tracepoints() {
+  std::vector<std::string> names;
+  for (const btf* types : {kernel_types(), ext4_types()}) {
+    const std::uint32_t count = types == nullptr ? 0 : btf__type_cnt(types);
+    for (std::uint32_t i = 1; i < count; ++i) {
+      const btf_type* type = btf__type_by_id(types, i);
+      if (type == nullptr || !btf_is_typedef(type)) continue;
+      const std::string_view name = btf__name_by_offset(types, type->name_off);
+      if (name.starts_with(kOfTracepoint)) names.emplace_back(name.substr(kOfTracepoint.size()));
+    }
+  }
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
 
 int arguments_of(std::string_view hook) {
   const btf_type* type = type_of(hook);

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,6 +15,8 @@ namespace fathom::sources::ebpf {
 Status read_kernel_types();
 
 bool has_tracepoint(std::string_view hook);
+// All names; none where the kernel does not tell its types.
+std::vector<std::string> kernel_tracepoints();
 // How many arguments a tracepoint has; -1 where there is none of this name.
 int arguments_of(std::string_view hook);
 // A structure of the kernel itself.

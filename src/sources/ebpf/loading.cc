@@ -35,7 +35,7 @@ struct Words {
   std::string verifier;  // the end of its log
 };
 Words& last_words() {
-  static Words words;
+  thread_local Words words;
   return words;
 }
 
@@ -225,6 +225,11 @@ void share_room(const Loaded& loaded, const ProbeOptions& options, fathom_bpf_se
   settings.window_ns = static_cast<std::uint64_t>(std::max(options.interval_ns, kShortest));
 }
 
+std::uint32_t ring_bytes(const Loaded& loaded) {
+  const bpf_map* ring = bpf_object__find_map_by_name(loaded.object.get(), "ring");
+  return ring == nullptr ? 0 : bpf_map__max_entries(ring);
+}
+
 Status put(bpf_map* map, const fathom_bpf_settings* settings) {
   const int zero = 0;
   if (bpf_map_update_elem(bpf_map__fd(map), &zero, settings, BPF_ANY) != 0) return refused(errno);
@@ -271,6 +276,7 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
   settings->cgroup = options.filters.cgroup;
   settings->faults_end = loaded.ends_faults ? 1 : 0;
   settings->begins_when_issued = has_tracepoint("block_io_start") ? 0 : 1;
+  settings->wake_bytes = ring_bytes(loaded) / 4;
   share_room(loaded, options, *settings);
   for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer)
     settings->filters[layer] = options.filters.of_layers[static_cast<std::size_t>(layer)];

@@ -31,7 +31,7 @@ struct Loaded {
   Flavor flavor = Flavor::kTyped;
   std::unique_ptr<bpf_object, CloseObject> object;
   std::vector<Link> links;
-  std::vector<Fd> uprobes;          // links of layer user that libbpf does not know
+  std::vector<Fd> uprobes;          // links that libbpf does not know
   int iterator = -1;                // one of `links`, that walks through all tasks
   bool ends_faults = false;         // some of `links` tell when faults have ended
   std::vector<std::string> absent;  // hooks that this kernel has not got

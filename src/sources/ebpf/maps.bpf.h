@@ -143,3 +143,9 @@ static __always_inline void tally(__u32 layer, __u32 what) {
 
 /* Of what no layer owns. */
 static __always_inline void lose(__u32 reason) { tally(FATHOM_BPF_LAYERS, reason); }
+
+/* Whoever reads the ring looks at it now and then: he is woken only where it fills meanwhile. */
+static __always_inline __u64 ring_flags(void) {
+  return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < settings.wake_bytes ? BPF_RB_NO_WAKEUP
+                                                                           : BPF_RB_FORCE_WAKEUP;
+}

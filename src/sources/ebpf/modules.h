@@ -30,6 +30,9 @@ FATHOM_BPF_OBJECTS(block);
 FATHOM_BPF_OBJECTS(net);
 FATHOM_BPF_OBJECT(user);
 FATHOM_BPF_OBJECTS(user_pair);
+FATHOM_BPF_OBJECT(kernel_session);
+FATHOM_BPF_OBJECTS(kernel_pair);
+FATHOM_BPF_OBJECTS(kernel_points);
 #undef FATHOM_BPF_OBJECTS
 #undef FATHOM_BPF_OBJECT
 
@@ -41,9 +44,18 @@ enum class Role {
   kInstead,  // of the one before it, where that cannot be loaded or put to its place
 };
 
-// How functions of programs are reached: what libbpf 1.1 does not know yet of the kernel's
-// interface (uprobe.multi since Linux 6.6, sessions since 6.13), or one by one.
-enum class Uprobes : std::uint32_t { kNone = 0, kMulti = 48, kSession = 57, kPlain = 1 };
+// How what the user named is reached, in programs or in the kernel: what libbpf 1.1 does not know
+// yet of the kernel's interface (uprobe.multi since Linux 6.6, sessions since 6.13, of the kernel's
+// own functions since 6.10), or one by one.
+enum class Uprobes : std::uint32_t {
+  kNone = 0,
+  kMulti = 48,
+  kSession = 57,
+  kPlain = 1,
+  kKernelSession = 56,
+  kKernelPair = 2,
+  kPoints = 3,
+};
 
 // What programs are compiled for (flavors.bpf.h). Those that share maps are on one flavor.
 enum class Flavor : std::uint8_t { kTyped, kPlain };
@@ -103,6 +115,21 @@ inline const Module kModules[] = {
 // For a daemon alone.
 inline const Module kJoining = {"processes that run", std::nullopt, Role::kNeeded,
                                 FATHOM_CODES(joining)};
+
+// Layer kernel: each that there is, and of the last two one.
+inline const Module kPoints = {"tracepoints by name",       FATHOM_BPF_KERNEL, Role::kExtra,
+                               FATHOM_CODES(kernel_points), "points",          Uprobes::kPoints};
+inline const Module kKernelFunctions[] = {
+    {"sessions of probes",
+     FATHOM_BPF_KERNEL,
+     Role::kExtra,
+     FATHOM_CODE(kernel_session),
+     {},
+     "sessions",
+     Uprobes::kKernelSession},
+    {"kprobes", FATHOM_BPF_KERNEL, Role::kInstead, FATHOM_CODES(kernel_pair), "kprobes",
+     Uprobes::kKernelPair},
+};
 #undef FATHOM_CODES
 #undef FATHOM_CODE
 

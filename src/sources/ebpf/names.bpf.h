@@ -107,7 +107,7 @@ static __always_inline void send_name(struct fathom_name* name, struct fathom_wa
   __u64 size = offsetof(struct fathom_file_record, path) + walk->bytes;
   barrier_var(size);
   if (size > sizeof *out) size = sizeof *out;
-  if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_FILE);
+  if (bpf_ringbuf_output(&ring, out, size, ring_flags()) != 0) lose(FATHOM_LOST_FILE);
 }
 
 /* Whether what it names lies where it is wanted: by its text, or by where that begins. */
@@ -135,7 +135,7 @@ static __noinline int may_name(__u32 number) {
 static __noinline __u32 meet_name(struct fathom_name* name, struct fathom_file_key* key,
                                   struct fathom_place* place) {
   if (!name || !key || !place) return FATHOM_BPF_NO_FILE;
-  const __u32 user = payer_of(this_task());
+  const __u32 user = payer();
   if (!may_name(user)) {
     lose(FATHOM_LOST_NAME);
     return FATHOM_BPF_OTHERS;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // In the place of probes.cc where the build had no compiler for BPF or no libbpf (cmake/bpf.cmake).
+#include "sources/ebpf/kernel_types.h"
 #include "sources/ebpf/probes.h"
 
 #ifndef FATHOM_MISSING
@@ -30,10 +31,15 @@ bool Probes::knows_programs() const { return false; }
 Status Probes::walk(const fathom_choice& /*choice*/) { return {}; }
 Status Probes::stand(const fathom_choice& /*choice*/) { return {}; }
 void Probes::detach() {}
+int Probes::records_fd() const { return -1; }
 void Probes::take_records(const RecordVisitor& /*visit*/) {}
 std::vector<SumOfCalls> Probes::take_sums(std::uint32_t /*before_interval*/) { return {}; }
 std::vector<std::uint32_t> Probes::age_files(std::uint32_t /*ages*/) { return {}; }
 std::vector<std::uint64_t> Probes::losses() const { return {}; }
+
+void begin_trials(const std::vector<fathom_bpf_layer>& /*layers*/) {}
+
+std::vector<std::string> kernel_tracepoints() { return {}; }
 
 Trial try_layer(fathom_bpf_layer /*layer*/) {
   return {.outcome = Trial::Outcome::kRefused, .reason = FATHOM_MISSING};

@@ -25,6 +25,9 @@ fathom_bpf_\name\()_end:
     embed block
     embed net
     embed_one user
+    embed_one kernel_session
+    embed kernel_pair
+    embed kernel_points
     embed user_pair
     embed vfs_pair
     .section .note.GNU-stack, "", %progbits

@@ -18,7 +18,9 @@
 #include "base/os_error.h"
 #include "base/text.h"
 #include "sources/ebpf/calls.h"
+#include "sources/ebpf/kernel_hooks.h"
 #include "sources/ebpf/loading.h"
+#include "sources/ebpf/trials.h"
 #include "sources/ebpf/uprobes.h"
 
 namespace fathom::sources::ebpf {
@@ -63,57 +65,17 @@ void unite(std::vector<SumOfCalls>& sums) {
 }
 
 constexpr std::uint32_t kEveryInterval = ~std::uint32_t{0};
-// Number of a function that does nothing: beyond those of the user.
-constexpr std::uint32_t kNullNumber = 0x7fff00;
-
-struct LoadedLayer {
-  std::vector<Loaded> modules;
-  std::vector<std::string> missing;  // what it does without
-};
-
-// What was loaded to see whether it can be: at work for nobody.
-struct Tried {
-  std::optional<Loaded> lives;
-  std::map<fathom_bpf_layer, LoadedLayer> layers;
-  double bare_call_ns = 0;
-};
-Tried& tried() {
-  static Tried all;
-  return all;
-}
-
-// Loaded, and able to be put where it belongs.
-Result<Loaded> load_for_good(const Module& module, const Loaded& first) {
-  FATHOM_ASSIGN(Loaded loaded, load_module(module, first));
-  if (module.uprobes == Uprobes::kNone) return loaded;
-  FATHOM_ASSIGN(const std::vector<Function> nothing, null_functions());
-  FATHOM_TRY(attach_functions(loaded, {nothing.back()}, kNullNumber));
-  loaded.uprobes.clear();
-  loaded.links.clear();
-  return loaded;
-}
-
-Result<LoadedLayer> load_layer(fathom_bpf_layer layer, const Loaded& first) {
-  LoadedLayer result;
-  std::optional<Error> failed;  // of what is needed; the first one that was tried tells most
-  bool was_tried = false;
-  for (const Module& module : kModules) {
-    if (module.layer != layer || (module.role == Role::kInstead && !failed)) continue;
-    Result<Loaded> loaded = load_for_good(module, first);
-    if (loaded) {
-      const auto& absent = loaded->absent;
-      result.missing.insert(result.missing.end(), absent.begin(), absent.end());
-      result.modules.push_back(std::move(loaded).value());
-      if (module.role == Role::kInstead) failed.reset();
-    } else if (module.role == Role::kExtra) {
-      result.missing.emplace_back(module.what);
-    } else if (!failed || !was_tried) {
-      failed = loaded.error();
-      was_tried = module.code(first.flavor).size() > 0;
-    }
+// How often its programs were not run because one of ours was at work.
+std::uint64_t misses_of(const Loaded& loaded) {
+  std::uint64_t misses = 0;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, loaded.object.get()) {
+    bpf_prog_info info{};
+    std::uint32_t size = sizeof info;
+    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0)
+      misses += info.recursion_misses;
   }
-  if (failed) return *failed;
-  return result;
+  return misses;
 }
 
 }  // namespace
@@ -151,8 +113,8 @@ class Probes::State {
 Status Probes::State::load(const ProbeOptions& wanted) {
   options = wanted;
   const Room room{.ring_bytes = options.ring_bytes, .rows = options.rows};
-  if (room.ring_bytes != 0 || room.rows != 0) tried() = {};
-  Tried from = std::exchange(tried(), {});
+  Tried from = take_tried();
+  if (room.ring_bytes != 0 || room.rows != 0) from = {};
   if (!from.lives) {
     FATHOM_ASSIGN(from.lives, load_first(room));
   }
@@ -177,6 +139,11 @@ Status Probes::State::load(const ProbeOptions& wanted) {
   Loaded* user = module_of(FATHOM_BPF_USER);
   if (user != nullptr) {
     FATHOM_ASSIGN(unprobed, attach_functions(*user, options.functions));
+  }
+  if (module_of(FATHOM_BPF_KERNEL) != nullptr) {
+    FATHOM_ASSIGN(const std::vector<Unprobed> more,
+                  attach_kernel_hooks(modules, options.functions));
+    unprobed.insert(unprobed.end(), more.begin(), more.end());
   }
   return {};
 }
@@ -321,6 +288,8 @@ void Probes::detach() {
   }
 }
 
+int Probes::records_fd() const { return ring_buffer__epoll_fd(state_->ring.get()); }
+
 void Probes::take_records(const RecordVisitor& visit) {
   state_->visit = visit;
   ring_buffer__consume(state_->ring.get());
@@ -410,6 +379,10 @@ std::vector<std::uint64_t> Probes::State::counts() const {
     if (bpf_map_lookup_elem(map("losses"), &place, each.data()) != 0) continue;
     for (const std::uint64_t count : each) counts[place] += count;
   }
+  for (const Loaded& module : modules) {
+    if (module.module->layer == FATHOM_BPF_KERNEL)
+      counts[FATHOM_BPF_COUNTER(FATHOM_BPF_KERNEL, FATHOM_LOST_INSIDE)] += misses_of(module);
+  }
   return counts;
 }
 
@@ -417,29 +390,6 @@ std::vector<std::uint64_t> Probes::losses() const {
   std::vector<std::uint64_t> counts = state_->counts();
   for (std::size_t i = 0; i < state_->before.size(); ++i) counts[i] -= state_->before[i];
   return counts;
-}
-
-Trial try_layer(fathom_bpf_layer layer) {
-  Tried& all = tried();
-  if (all.bare_call_ns == 0) all.bare_call_ns = null_call_ns();
-  if (!all.lives) {
-    Result<Loaded> lives = load_first({});
-    if (!lives)
-      return {.outcome = Trial::Outcome::kRefused,
-              .reason = lives.error().message,
-              .needs_privilege = lives.error().code == Code::kDenied};
-    all.lives = std::move(lives).value();
-  }
-  auto known = all.layers.find(layer);
-  if (known == all.layers.end()) {
-    Result<LoadedLayer> loaded = load_layer(layer, *all.lives);
-    if (!loaded) return {.outcome = Trial::Outcome::kMissing, .reason = loaded.error().message};
-    known = all.layers.emplace(layer, std::move(loaded).value()).first;
-  }
-  const std::vector<std::string>& missing = known->second.missing;
-  if (missing.empty()) return {};
-  return {.outcome = Trial::Outcome::kPart,
-          .reason = "this kernel does not report " + join(missing, ", ")};
 }
 
 }  // namespace fathom::sources::ebpf

@@ -72,6 +72,9 @@ class Probes {
   // Nobody is recorded any more; what was recorded can still be taken.
   void detach();
 
+  // Readable where the ring has something; poll() that found nothing is woken only where the ring
+  // fills, or a process begins or ends.
+  [[nodiscard]] int records_fd() const;
   // Records of the ring, in the order of their time on each CPU.
   void take_records(const RecordVisitor& visit);
   // Sums of intervals before this one.
@@ -103,5 +106,7 @@ struct Trial {
   bool needs_privilege = false;  // it is refused for the want of it
 };
 Trial try_layer(fathom_bpf_layer layer);
+// They will be tried in a moment: begins with all of them at once, in threads of its own.
+void begin_trials(const std::vector<fathom_bpf_layer>& layers);
 
 }  // namespace fathom::sources::ebpf

@@ -4,10 +4,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <string>
@@ -135,6 +137,49 @@ TEST_P(ProbesTest, InDetailEveryCallIsThereOrCountedAsLost) {
   EXPECT_GT(cut.losses[FATHOM_LOST_CALL], 0U);
   EXPECT_EQ(cut.single + cut.losses[FATHOM_LOST_CALL], cut.calls);
   EXPECT_EQ(cut.added_up, static_cast<std::uint64_t>(kReads));
+}
+
+// dd reads kReads times and is one process; nobody else is counted.
+TEST_P(ProbesTest, TracepointsByName) {
+  const Trial trial = try_layer(FATHOM_BPF_KERNEL);
+  if (trial.reason.find("tracepoints") != std::string::npos) GTEST_SKIP() << trial.reason;
+  ProbeOptions options{.layers = {FATHOM_BPF_KERNEL, FATHOM_BPF_SYSCALL}};
+  for (const char* name : {"sched_process_exit", "sys_enter"})
+    options.functions.push_back(
+        {.file = std::string(kTracepointFile), .name = name, .times = Times::kUnknown});
+  Result<Probes> probes = Probes::load(options);
+  ASSERT_TRUE(probes) << probes.error().message;
+  EXPECT_TRUE(probes->unprobed().empty());
+  run_dd(*probes);
+  probes->detach();
+  std::map<std::uint32_t, std::uint64_t> points;
+  std::uint64_t calls = 0;
+  for (const SumOfCalls& one : probes->take_sums(~0U)) {
+    // (When execve was entered, dd was not recorded yet.)
+    if (FATHOM_BPF_LAYER_OF(one.key.call) == FATHOM_BPF_SYSCALL && one.key.call != SYS_execve)
+      calls += one.sums.calls;
+    if (FATHOM_BPF_LAYER_OF(one.key.call) == FATHOM_BPF_KERNEL)
+      points[FATHOM_BPF_NUMBER_OF(one.key.call) & ~std::uint32_t{FATHOM_BPF_UNTIMED}] +=
+          one.sums.calls;
+  }
+  EXPECT_EQ(points, (std::map<std::uint32_t, std::uint64_t>{{0, 1}, {1, calls}}));
+  EXPECT_GT(calls, static_cast<std::uint64_t>(kReads));
+}
+
+TEST_P(ProbesTest, WhoWaitsIsWokenWhereAProcessBegins) {
+  constexpr int kPatienceMs = 20'000;
+  Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}});
+  ASSERT_TRUE(probes) << probes.error().message;
+  probes->take_records([](std::span<const std::byte>) {});
+  int woken = -1;
+  std::jthread waits([&] {
+    pollfd records{probes->records_fd(), POLLIN, 0};
+    woken = poll(&records, 1, kPatienceMs);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  run_dd(*probes);
+  waits.join();
+  EXPECT_EQ(woken, 1);
 }
 
 TEST_P(ProbesTest, WhatFindsNoRowIsSpilled) {

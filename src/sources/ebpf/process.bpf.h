@@ -37,7 +37,8 @@ static __always_inline void send_process(struct fathom_process_record* out) {
   __u64 size = offsetof(struct fathom_process_record, command) + out->bytes;
   barrier_var(size);
   if (size > sizeof *out) size = sizeof *out;
-  if (bpf_ringbuf_output(&ring, out, size, BPF_RB_NO_WAKEUP) != 0) lose(FATHOM_LOST_PROCESS);
+  /* 0: whoever waits is woken at once, while there is something to be read of the process. */
+  if (bpf_ringbuf_output(&ring, out, size, 0) != 0) lose(FATHOM_LOST_PROCESS);
 }
 
 static __always_inline void tell_exec(struct task_struct* task) {

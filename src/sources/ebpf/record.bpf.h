@@ -8,20 +8,36 @@
 #define FATHOM_MAX_ERROR 4095
 #define FATHOM_MAX_CGROUPS 64 /* one inside another */
 
+struct fathom_group_walk {
+  struct cgroup* group;
+  __u64 number;
+  __u32 found;
+};
+
+/* One step towards the root of all groups. 1 ends the walk. */
+static long leave_group(__u32 index, struct fathom_group_walk* walk) {
+  struct cgroup* group = walk->group;
+  if (!group) return 1;
+  walk->found = BPF_CORE_READ(group, kn, id) == walk->number;
+  struct cgroup_subsys_state* above = BPF_CORE_READ(group, self.parent);
+  walk->group = above ? BPF_CORE_READ(above, cgroup) : 0;
+  return walk->found;
+}
+
 /* Whether it is the one of this number or inside of it. */
 static __always_inline bool is_below(struct cgroup* group, __u64 number) {
-  for (int i = 0; i < FATHOM_MAX_CGROUPS && group; i++) {
-    if (BPF_CORE_READ(group, kn, id) == number) return true;
-    struct cgroup_subsys_state* above = BPF_CORE_READ(group, self.parent);
-    group = above ? BPF_CORE_READ(above, cgroup) : 0;
-  }
-  return false;
+  struct fathom_group_walk walk = {.group = group, .number = number};
+  FATHOM_LOOP(FATHOM_MAX_CGROUPS, leave_group, &walk);
+  return walk.found;
+}
+
+__noinline int is_wanted_group(__u64 address) {
+  return is_below((struct cgroup*)address, settings.cgroup);
 }
 
 /* In the one that is wanted, or below it. */
-static __noinline int in_cgroup(struct task_struct* task) {
-  if (!task) return 0;
-  return is_below(BPF_CORE_READ(task, cgroups, dfl_cgrp), settings.cgroup);
+static __always_inline bool in_cgroup(struct task_struct* task) {
+  return is_wanted_group((__u64)BPF_CORE_READ(task, cgroups, dfl_cgrp));
 }
 
 static __always_inline struct fathom_task* recorded(struct task_struct* task) {
@@ -43,7 +59,7 @@ static __always_inline __u32 log2_of(__u64 value) {
 
 /* Whether a filter leaves a call out, by its name. */
 static __always_inline bool unwanted(__u32 call) {
-  const __u32 layer = FATHOM_BPF_LAYER_OF(call) & (FATHOM_BPF_LAYERS - 1);
+  const __u32 layer = FATHOM_BPF_LAYER_OF(call) & FATHOM_BPF_LAYER_MASK;
   if (!(settings.filtered & (1U << layer)) || !settings.filters[layer].by_call) return false;
   const __u32 bit = FATHOM_BPF_BIT_OF(FATHOM_BPF_NUMBER_OF(call)) & (FATHOM_BPF_BITS - 1);
   const __u64 word = FATHOM_BELOW(bit / 32, FATHOM_BPF_BITS / 32);
@@ -53,15 +69,15 @@ static __always_inline bool unwanted(__u32 call) {
 }
 
 /* By all that is known when it has ended. */
-static __noinline int left_out(__u32 call, __u32 file, __u64 ns) {
-  const __u32 layer = FATHOM_BPF_LAYER_OF(call) & (FATHOM_BPF_LAYERS - 1);
+__noinline int left_out(__u32 call, __u32 file, __u64 ns) {
+  const __u32 layer = FATHOM_BPF_LAYER_OF(call) & FATHOM_BPF_LAYER_MASK;
   struct fathom_bpf_filter* filter = &settings.filters[layer];
   if (unwanted(call)) return 1;
   if (filter->by_path && (file == FATHOM_BPF_NO_FILE || file & FATHOM_BPF_ELSEWHERE)) {
     tally(layer, FATHOM_LEFT_PATH);
     return 1;
   }
-  const bool untimed = layer == FATHOM_BPF_USER && call & FATHOM_BPF_UNTIMED;
+  const bool untimed = layer >= FATHOM_BPF_USER && call & FATHOM_BPF_UNTIMED;
   if (ns < filter->least_ns && !untimed) {
     tally(layer, FATHOM_LEFT_SHORT);
     return 1;
@@ -81,7 +97,7 @@ static __always_inline void send_call(struct fathom_call_record* call, __u32 kin
   }
   *out = *call;
   out->kind = kind;
-  bpf_ringbuf_submit(out, BPF_RB_NO_WAKEUP);
+  bpf_ringbuf_submit(out, ring_flags());
 }
 
 /* Changes the key where its user has no room for more names. `lost`: nor for the row. */

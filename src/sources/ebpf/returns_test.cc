@@ -81,20 +81,20 @@ Function untimed(const std::string& name, Times times, const std::string& why) {
 
 TEST(EbpfFunctionNotes, SayWhatIsMissing) {
   Functions functions;
-  EXPECT_EQ(lack_of(functions, true), "");
+  EXPECT_EQ(lack_of(functions, FATHOM_BPF_USER, true), "");
   functions.probed = {untimed("known", Times::kKnown, ""), untimed("dive", Times::kUnknown, "Go"),
                       untimed("tide", Times::kInPlainPrograms, "a library")};
   EXPECT_EQ(
-      lack_of(functions, true),
+      lack_of(functions, FATHOM_BPF_USER, true),
       "entry only, times unknown: dive (Go); --returns times them too, but may crash the program; "
       "entry only, times unknown, in programs that exceptions may pass through: tide; --returns "
       "times them too, but may crash the program");
-  EXPECT_EQ(lack_of(functions, false),
+  EXPECT_EQ(lack_of(functions, FATHOM_BPF_USER, false),
             "entry only, times unknown: dive (Go), tide (a library); --returns times them too, but "
             "may crash the program");
   functions.probed.clear();
   functions.unprobed = {{"spin", "no"}};
-  EXPECT_EQ(lack_of(functions, true), "not recorded: spin (no)");
+  EXPECT_EQ(lack_of(functions, FATHOM_BPF_USER, true), "not recorded: spin (no)");
 }
 
 TEST(EbpfFunctionNotes, LossesAreFew) {

@@ -42,6 +42,8 @@ constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of
                                                          "too many requests at once",
                                                          kNoRoomForFiles,
                                                          "a user had no room for more sums",
+                                                         "met inside of our own programs, perhaps "
+                                                         "by others than the recorded processes",
                                                          "left out by --filter call",
                                                          "left out by --filter path",
                                                          "left out by --filter min",
@@ -55,9 +57,15 @@ bool read_record(std::span<const std::byte> bytes, std::size_t least, Record& re
   return true;
 }
 
+// One that was named: `functions` of the options has it.
+bool is_of_function(std::uint32_t call) {
+  const std::uint32_t layer = FATHOM_BPF_LAYER_OF(call);
+  return layer == FATHOM_BPF_USER || layer == FATHOM_BPF_KERNEL;
+}
+
 // A call whose return was not probed: nobody knows how long it took.
 bool is_untimed(std::uint32_t call) {
-  return FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_USER && (call & FATHOM_BPF_UNTIMED) != 0;
+  return is_of_function(call) && (call & FATHOM_BPF_UNTIMED) != 0;
 }
 std::uint32_t function_of(std::uint32_t call) {
   return FATHOM_BPF_NUMBER_OF(call) & ~std::uint32_t{FATHOM_BPF_UNTIMED};
@@ -462,7 +470,7 @@ std::uint32_t RowMaker::code_of_file(std::uint32_t file, trace::Strings& strings
 }
 
 std::string RowMaker::name_of(std::uint32_t call) const {
-  if (FATHOM_BPF_LAYER_OF(call) != FATHOM_BPF_USER) return name_of_call(call);
+  if (!is_of_function(call)) return name_of_call(call);
   const std::uint32_t number = function_of(call);
   return number < options_.functions.size() ? options_.functions[number].name : "[unknown]";
 }
@@ -473,8 +481,7 @@ std::uint32_t RowMaker::code_of_layer(std::uint32_t call, trace::Strings& string
 
 std::uint32_t RowMaker::code_of_category(std::uint32_t call, trace::Strings& strings) const {
   const std::uint32_t number = function_of(call);
-  const bool is_function =
-      FATHOM_BPF_LAYER_OF(call) == FATHOM_BPF_USER && number < options_.functions.size();
+  const bool is_function = is_of_function(call) && number < options_.functions.size();
   const std::string_view category =
       is_function ? options_.functions[number].category : category_of_call(call);
   return category.empty() ? trace::kNoString : strings.code(category);

@@ -20,8 +20,8 @@ enum {
                              io_submit, then system calls of 32 bits */
 };
 
-#define FATHOM_BPF_NAMED 0xfffffffe /* in the place of the generation of a file that calls named \
-                                     */
+/* In the place of the generation of a file that calls named. */
+#define FATHOM_BPF_NAMED 0xfffffffe
 /* In the number of a file that lies outside of all paths that are wanted. */
 #define FATHOM_BPF_ELSEWHERE 0x80000000U
 #define FATHOM_BPF_BIT_OF(number)                                            \
@@ -40,7 +40,9 @@ enum fathom_bpf_layer {
   FATHOM_BPF_BLOCK,
   FATHOM_BPF_NET,
   FATHOM_BPF_USER,
+  FATHOM_BPF_KERNEL,
   FATHOM_BPF_LAYERS,
+  FATHOM_BPF_LAYER_MASK = 15, /* holds all of them */
 };
 
 /* What is counted: a layer, and a number that it gives its calls. */
@@ -54,8 +56,8 @@ enum {
   FATHOM_BPF_AIO = 0x20000,         /* and those of io_submit */
   FATHOM_BPF_TARGET = 0x40000,      /* layer syscall: what such a call wrote to a second file */
   FATHOM_BPF_NARROW = 0x80000,      /* layer syscall: of the table for programs of 32 bits */
-  FATHOM_BPF_UNTIMED = 0x800000,    /* layer user: a call that was counted when it began */
-  /* layer user, of a cookie: */
+  FATHOM_BPF_UNTIMED = 0x800000,    /* layers user and kernel: counted when it began */
+  /* layers user and kernel, of a cookie: */
   FATHOM_BPF_POINT = 0x1000000, /* its return is not probed, or it is passed and not called */
   FATHOM_BPF_ASK = 0x2000000,   /* its return is probed in programs that are known to be plain */
 };
@@ -141,13 +143,14 @@ struct fathom_bpf_settings {
   __u32 age;        /* counted on while we record: what is not met for some is forgotten */
   __u32 user_files; /* that a user may have in `files`; 0: as many as there is room for */
   __u64 window_ns;
-  __u32 user_rows; /* new ones with a file, and files that are met, of a user in such a time; 0: as
-                      many as there is room for */
-  __u32 user_most; /* new rows in it, whatever they tell of */
-  __u64 cgroup;    /* only tasks in it or below; 0: all */
+  __u32 user_rows;  /* new ones with a file, and files that are met, of a user in such a time; 0: as
+                       many as there is room for */
+  __u32 user_most;  /* new rows in it, whatever they tell of */
+  __u64 cgroup;     /* only tasks in it or below; 0: all */
+  __u64 wake_bytes; /* in the ring: so many wake whoever waits for them */
   __u32 begins_when_issued; /* requests to devices: no hook tells of them before */
   __u32 faults_end;         /* faults are told of when they have ended, too */
-  struct fathom_bpf_filter filters[FATHOM_BPF_LAYERS];
+  struct fathom_bpf_filter filters[FATHOM_BPF_LAYER_MASK + 1]; /* by layer */
   __u32 call_kinds[2 * FATHOM_BPF_CALLS]; /* of this machine, then of 32 bits */
 };
 
@@ -338,13 +341,14 @@ enum fathom_bpf_loss {
   FATHOM_LOST_REQUEST, /* too many at once */
   FATHOM_LOST_NAME,    /* a call on one file more than its user has room for */
   FATHOM_LOST_USER,    /* a call in one row more than its user has room for */
+  FATHOM_LOST_INSIDE,  /* probes that were met inside of a program of ours, by whomever */
   FATHOM_LEFT_CALL,    /* filters: it is not one of the calls that are wanted */
   FATHOM_LEFT_PATH,
   FATHOM_LEFT_SHORT,
   FATHOM_LEFT_CHANCE,
   FATHOM_BPF_LOSSES,
-  /* functions (layers user and vfs), operations of io_submit: what came and did not go is a loss at
-   * the end */
+  /* functions (layers user, kernel and vfs), operations of io_submit: what came and did not go is a
+   * loss at the end */
   FATHOM_ENTERED = FATHOM_BPF_LOSSES,
   FATHOM_RETURNED,
   FATHOM_BPF_COUNTERS,

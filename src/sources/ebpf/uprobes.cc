@@ -174,7 +174,8 @@ std::string words_of(int error) {
 }  // namespace
 
 void mark_programs(bpf_object* object, Uprobes uprobes) {
-  const bool many = uprobes == Uprobes::kMulti || uprobes == Uprobes::kSession;
+  const bool many = uprobes == Uprobes::kMulti || uprobes == Uprobes::kSession ||
+                    uprobes == Uprobes::kKernelSession;
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, object) {
     if (many)
@@ -189,7 +190,9 @@ Result<std::vector<Unprobed>> attach_functions(Loaded& loaded,
   // Only sessions can leave a return alone in some processes and not in others.
   const bool can_ask = loaded.module->uprobes == Uprobes::kSession;
   std::set<std::string> files;
-  for (const Function& function : functions) files.insert(function.file);
+  for (const Function& function : functions) {
+    if (!function.is_of_kernel()) files.insert(function.file);
+  }
   std::vector<Unprobed> unprobed;
   for (const std::string& file : files) {
     Places all;
@@ -208,7 +211,9 @@ Result<std::vector<Unprobed>> attach_functions(Loaded& loaded,
         unprobed.push_back({function.name, words_of(found->second)});
     }
   }
-  if (unprobed.empty() || unprobed.size() < functions.size()) return unprobed;
+  const auto asked = std::ranges::count_if(
+      functions, [](const Function& function) { return !function.is_of_kernel(); });
+  if (unprobed.empty() || std::ssize(unprobed) < asked) return unprobed;
   const Unprobed& first = unprobed.front();
   return Error{Code::kUnsupported, first.name + " cannot be probed: " + first.why, ""};
 }

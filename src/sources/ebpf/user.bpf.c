@@ -1,38 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Layer user: functions of programs and libraries, from entry to return, and places that are
- * passed. One program is at both ends of all of them, and each call has a word of its own. Where
- * it says at the entry that nobody wants to know of the return, the stack is left as it is. */
-#include "sources/ebpf/record.bpf.h"
-
-extern bool bpf_session_is_return(void) __ksym;
-extern __u64* bpf_session_cookie(void) __ksym;
-
-static __always_inline void end_call(struct task_struct* task, __u32 number, __u64 begin,
-                                     __u64 end) {
-  struct fathom_call_record call =
-      call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_USER, number), begin, end);
-  account(&call, 0, false);
-}
-
-/* 1 at the entry: nobody wants to know of the return. */
-SEC("uprobe")
-int function_reached(struct pt_regs* context) {
-  const __u64 cookie = bpf_get_attach_cookie(context);
-  __u64* begin = bpf_session_cookie();
-  struct task_struct* task = bpf_get_current_task_btf();
-  const __u32 number = FATHOM_BPF_NUMBER_OF(cookie);
-  if (bpf_session_is_return()) {
-    tally(FATHOM_BPF_USER, FATHOM_RETURNED);
-    end_call(task, number, *begin, bpf_ktime_get_ns());
-    return 0;
-  }
-  struct fathom_task* state = recorded(task);
-  if (!state) return 1;
-  *begin = bpf_ktime_get_ns();
-  if (cookie & FATHOM_BPF_POINT || (cookie & FATHOM_BPF_ASK && !state->plain)) {
-    end_call(task, number | FATHOM_BPF_UNTIMED, *begin, *begin);
-    return 1;
-  }
-  tally(FATHOM_BPF_USER, FATHOM_ENTERED);
-  return 0;
-}
+ * Layer user: functions of programs and libraries, where the kernel has sessions. */
+#define FATHOM_FUNCTION_LAYER FATHOM_BPF_USER
+#define FATHOM_FUNCTION_PROBE "uprobe"
+#include "sources/ebpf/session.bpf.h"

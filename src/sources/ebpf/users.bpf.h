@@ -7,11 +7,23 @@
 
 #define FATHOM_MAX_NAMESPACES 34 /* one inside another: the kernel makes 32 */
 
-/* Who made the namespace has all users in it. */
-static __always_inline __u32 payer_of(struct task_struct* task) {
-  struct user_namespace* inside = BPF_CORE_READ(task, cred, user_ns);
-  for (int i = 0; i < FATHOM_MAX_NAMESPACES && BPF_CORE_READ(inside, level) > 1; i++)
-    inside = BPF_CORE_READ(inside, parent);
+struct fathom_namespace_walk {
+  struct user_namespace* inside;
+};
+
+static long leave_namespace(__u32 index, struct fathom_namespace_walk* walk) {
+  struct user_namespace* inside = walk->inside;
+  if (BPF_CORE_READ(inside, level) <= 1) return 1;
+  walk->inside = BPF_CORE_READ(inside, parent);
+  return 0;
+}
+
+/* Who made the namespace has all users in it. Of the task that runs. */
+__noinline __u32 payer(void) {
+  struct task_struct* task = this_task();
+  struct fathom_namespace_walk walk = {.inside = BPF_CORE_READ(task, cred, user_ns)};
+  FATHOM_LOOP(FATHOM_MAX_NAMESPACES, leave_namespace, &walk);
+  struct user_namespace* inside = walk.inside;
   if (BPF_CORE_READ(inside, level) > 0) return BPF_CORE_READ(inside, owner.val);
   return BPF_CORE_READ(task, cred, uid.val);
 }
@@ -41,10 +53,10 @@ static __always_inline struct fathom_user* user_now(__u32 number) {
 enum fathom_row_room { FATHOM_ROW_FITS, FATHOM_ROW_WITHOUT_NAME, FATHOM_ROW_LOST };
 
 /* For one more row of the thread that runs. (What others tell of a thread is few.) */
-static __noinline int room_for_row(__u32 tid, __u32 file) {
+__noinline int room_for_row(__u32 tid, __u32 file) {
   struct task_struct* task = this_task();
   if (!settings.user_rows || tid != (__u32)FATHOM_FIELD(task, pid)) return FATHOM_ROW_FITS;
-  struct fathom_user* user = user_now(payer_of(task));
+  struct fathom_user* user = user_now(payer());
   if (!user || user->rows >= settings.user_most) return FATHOM_ROW_LOST;
   if (user->rows >= settings.user_rows && file > FATHOM_BPF_OTHERS) return FATHOM_ROW_WITHOUT_NAME;
   user->rows += 1;

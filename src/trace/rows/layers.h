@@ -51,6 +51,8 @@ consteval auto all_layers() {
       layer_def("vfs", 90, "", "the kernel's virtual file system", FATHOM_LAYER_KERNEL),
       layer_def("fs", 100, "", "the file systems", FATHOM_LAYER_KERNEL),
       layer_def("pagecache", 110, "", "the page cache", FATHOM_LAYER_KERNEL),
+      layer_def("kernel", 115, "", "functions and tracepoints of the kernel, by name",
+                FATHOM_LAYER_KERNEL),
       layer_def("block", 120, "", "block devices", FATHOM_LAYER_KERNEL | FATHOM_LAYER_BESIDE),
       layer_def("net", 130, "", "network connections", FATHOM_LAYER_KERNEL | FATHOM_LAYER_BESIDE),
       layer_def("cpu", 160, "darkgrey", "hardware counters and call stacks", 0),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <gtest/gtest.h>
 
-namespace fathom::cli {
+namespace fathom {
 namespace {
 
 TEST(Suggest, FindsTheNearestWordOrNone) {
@@ -25,5 +25,19 @@ TEST(Suggest, FindsTheNearestWordOrNone) {
   for (const Case& c : cases) EXPECT_EQ(nearest(c.typed, kWords), c.want) << c.typed;
 }
 
+TEST(Suggest, SomeThatMayHaveBeenMeant) {
+  const std::vector<std::string> words = {"vfs_read", "vfs_write", "ext4_file_read_iter", "getpid",
+                                          "vfs_readv"};
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(near_words("vfs_raed", words), (Words{"vfs_read", "vfs_readv"}));
+  EXPECT_EQ(near_words("read", words), (Words{"vfs_read", "vfs_readv", "ext4_file_read_iter"}));
+  EXPECT_EQ(near_words("read", words, 1), (Words{"vfs_read"}));
+  EXPECT_EQ(near_words("nothing_like_it", words), (Words{}));
+  EXPECT_EQ(near_words("", words), (Words{}));
+  EXPECT_EQ(did_you_mean({"a", "b", "c"}), "did you mean a, b or c?");
+  EXPECT_EQ(did_you_mean({"a"}), "did you mean a?");
+  EXPECT_EQ(did_you_mean({}), "");
+}
+
 }  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom
