@@ -10,7 +10,8 @@ TEST(LayerSql, WordsBecomeLists) {
   EXPECT_EQ(layer_sql("layer IN @io OR layer IN @code"),
             "layer IN ('stdio', 'posix') OR layer IN ('app', 'python')");
   EXPECT_EQ(layer_sql("@own"), "('app', 'python', 'stdio', 'posix')");
-  EXPECT_EQ(layer_sql("@kernel"), "('syscall', 'sched', 'vfs', 'fs', 'pagecache', 'kernel', 'block', 'net')");
+  EXPECT_EQ(layer_sql("@kernel"),
+            "('syscall', 'sched', 'vfs', 'fs', 'pagecache', 'kernel', 'block', 'net')");
   EXPECT_EQ(layer_sql("layer NOT IN @beside"), "layer NOT IN ('sched', 'block', 'net', 'gpu')");
   EXPECT_EQ(layer_sql("layer IN @device"), "layer IN ('gpu')");
   EXPECT_EQ(layer_sql("@undevice"), "coalesce(layer NOT IN ('gpu'), true)");

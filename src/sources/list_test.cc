@@ -32,10 +32,10 @@ TEST(Sources, HaveTheLayersOfTheirRows) {
 TEST(Layers, StandTopDown) {
   std::string names;
   for (const LayerDef& layer : layers()) names += std::string(layer.name) + " ";
-  EXPECT_EQ(
-      names,
-      "app python stdio posix heap user syscall sched vfs fs pagecache kernel block net cuda gpu cpu "
-      "resource ");
+  EXPECT_EQ(names,
+            "app python stdio posix heap user syscall sched vfs fs pagecache kernel block net cuda "
+            "gpu cpu "
+            "resource ");
 }
 
 }  // namespace

@@ -217,7 +217,8 @@ OF_ROW = {
     "layer": "FROM summary WHERE layer = '{name}'",
     "function": "FROM summary WHERE name = '{name}' AND layer = '{layer}'",
     # What the program's own layers did adds up; of the kernel's, which see the same again, the longest stands for all.
-    "file, pipe, socket": "FROM (SELECT layer, sum(calls) AS calls, sum(self) AS self, sum(bytes) FILTER (calls > 0) AS bytes, "
+    "file, pipe, socket": "FROM (SELECT layer, sum(calls) AS calls, sum(self) AS self, "
+    "sum(bytes) FILTER (calls > 0) AS bytes, "
     "max(layer IN ('app', 'python', 'posix', 'stdio')) OVER () AS is_own "
     "FROM summary WHERE coalesce(file, peer) = '{name}' GROUP BY layer "
     "QUALIFY CASE WHEN is_own THEN layer IN ('app', 'python', 'posix', 'stdio') "

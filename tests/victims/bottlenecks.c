@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * bottlenecks NAME [mended|make]: a program with one known fault, named by the rule that is to find it, or its twin that
- * does the same work without; `good-…` has no fault. Prints the ns of the work. `bottlenecks make` makes the files. */
+ * bottlenecks NAME [mended|make]: a program with one known fault, named by the rule that is to find
+ * it, or its twin that does the same work without; `good-…` has no fault. Prints the ns of the
+ * work. `bottlenecks make` makes the files. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,12 +14,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MUST(what)                                                      \
-  do {                                                                  \
-    if (!(what)) {                                                      \
-      dprintf(2, "%s:%d: not %s\n", __FILE__, __LINE__, #what);         \
-      exit(99);                                                         \
-    }                                                                   \
+#define MUST(what)                                              \
+  do {                                                          \
+    if (!(what)) {                                              \
+      dprintf(2, "%s:%d: not %s\n", __FILE__, __LINE__, #what); \
+      exit(99);                                                 \
+    }                                                           \
   } while (0)
 
 enum { KIB = 1024, MIB = 1024 * 1024, SMALL = 1200, CALLS = 1200 };
@@ -30,13 +31,13 @@ static void wait_ms(long ms) {
   nanosleep(&time, NULL);
 }
 
-static int opened(const char *name, int flags) {
+static int opened(const char* name, int flags) {
   const int fd = open(name, flags, 0644);
   MUST(fd >= 0);
   return fd;
 }
 
-static void make(const char *name, off_t size) {
+static void make(const char* name, off_t size) {
   const int fd = opened(name, O_CREAT | O_WRONLY | O_TRUNC);
   MUST(ftruncate(fd, size) == 0 && close(fd) == 0);
 }
@@ -48,12 +49,14 @@ static void small_reads(void) {
 
 static void small_writes(void) {
   const int fd = opened("out", O_CREAT | O_WRONLY | O_TRUNC);
-  for (int i = 0; i < (mended ? 1 : CALLS); i++) MUST(write(fd, bytes, mended ? 128 * CALLS : 128) > 0);
+  for (int i = 0; i < (mended ? 1 : CALLS); i++)
+    MUST(write(fd, bytes, mended ? 128 * CALLS : 128) > 0);
 }
 
 static void sync_in_a_loop(void) {
   const int fd = opened("journal", O_CREAT | O_WRONLY | O_TRUNC);
-  for (int i = 0; i < 200; i++) MUST(write(fd, bytes, 100) == 100 && (mended || fdatasync(fd) == 0));
+  for (int i = 0; i < 200; i++)
+    MUST(write(fd, bytes, 100) == 100 && (mended || fdatasync(fd) == 0));
   MUST(fdatasync(fd) == 0);
 }
 
@@ -81,8 +84,8 @@ static void random_reads(void) {
     MUST(pread(fd, bytes, 4096, (off_t)4096 * (mended ? i : (i * 7919L) % CALLS)) == 4096);
 }
 
-static void *read_block(void *fd) {
-  MUST(read(*(int *)fd, bytes, MIB) == MIB);
+static void* read_block(void* fd) {
+  MUST(read(*(int*)fd, bytes, MIB) == MIB);
   return NULL;
 }
 
@@ -105,12 +108,13 @@ static void metadata_time(void) {
     snprintf(part, sizeof part, "new/%d.part", i);
     snprintf(name, sizeof name, "new/%d", i);
     const int fd = opened(part, O_CREAT | O_WRONLY | O_TRUNC);
-    MUST(write(fd, bytes, mended ? 100 * CALLS / 2 : 100) > 0 && close(fd) == 0 && rename(part, name) == 0);
+    MUST(write(fd, bytes, mended ? 100 * CALLS / 2 : 100) > 0 && close(fd) == 0 &&
+         rename(part, name) == 0);
   }
 }
 
 static void flush_each_line(void) {
-  FILE *log = fopen("log", "w");
+  FILE* log = fopen("log", "w");
   MUST(log);
   for (int i = 0; i < CALLS; i++) {
     fprintf(log, "line %d\n", i);
@@ -130,7 +134,8 @@ static void many_small_files(void) {
 
 static void read_again(void) {
   const int fd = opened("blocks", O_RDONLY);
-  for (int i = 0; i < (mended ? 1 : 40); i++) MUST(lseek(fd, 0, SEEK_SET) == 0 && read(fd, bytes, MIB) == MIB);
+  for (int i = 0; i < (mended ? 1 : 40); i++)
+    MUST(lseek(fd, 0, SEEK_SET) == 0 && read(fd, bytes, MIB) == MIB);
 }
 
 /* Two processes that could work at once, but for a lock that both hold while they do. */
@@ -155,7 +160,7 @@ static void slow_rank(void) {
     snprintf(rank, sizeof rank, "%d", i);
     setenv("OMPI_COMM_WORLD_RANK", rank, 1);
     setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
-    execl("/proc/self/exe", "bottlenecks", "rank", i == 3 && !mended ? "150" : "50", (char *)NULL);
+    execl("/proc/self/exe", "bottlenecks", "rank", i == 3 && !mended ? "150" : "50", (char*)NULL);
     _exit(98);
   }
   int status = 0;
@@ -185,7 +190,7 @@ static void good_reads(void) {
   }
 }
 
-static void *doze(void *unused) {
+static void* doze(void* unused) {
   wait_ms(200);
   return unused;
 }
@@ -225,7 +230,7 @@ static void make_files(void) {
 }
 
 static const struct {
-  const char *name;
+  const char* name;
   void (*work)(void);
 } kPrograms[] = {{"small-reads", small_reads},
                  {"small-writes", small_writes},
@@ -247,7 +252,7 @@ static const struct {
                  {"good-waits", good_waits},
                  {"make", make_files}};
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MUST(argc >= 2);
   mended = argc > 2 && strcmp(argv[2], "mended") == 0;
   if (strcmp(argv[1], "rank") == 0) return one_rank(atoi(argv[2])), 0;

@@ -11,7 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CALL_NS = 40 * 1000, SEEK_NS = 200 * 1000, OPEN_NS = 100 * 1000, SYNC_NS = 1000 * 1000, NS_PER_KIB = 4 * 1000 };
+enum {
+  CALL_NS = 40 * 1000,
+  SEEK_NS = 200 * 1000,
+  OPEN_NS = 100 * 1000,
+  SYNC_NS = 1000 * 1000,
+  NS_PER_KIB = 4 * 1000
+};
 enum { MOST_FDS = 256 };
 static off_t ends[MOST_FDS];  // where the last read of a descriptor ended
 
@@ -24,25 +30,25 @@ __attribute__((constructor)) static void begin(void) { prctl(PR_SET_TIMERSLACK, 
 
 #define ORIGINAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-ssize_t read(int fd, void *to, size_t size) {
+ssize_t read(int fd, void* to, size_t size) {
   const ssize_t got = ORIGINAL(read)(fd, to, size);
   if (fd > 2) wait_ns(CALL_NS + got / 1024 * NS_PER_KIB);
   return got;
 }
 
-ssize_t write(int fd, const void *from, size_t size) {
+ssize_t write(int fd, const void* from, size_t size) {
   if (fd > 2) wait_ns(CALL_NS + (long)(size / 1024) * NS_PER_KIB);
   return ORIGINAL(write)(fd, from, size);
 }
 
-ssize_t pread(int fd, void *to, size_t size, off_t offset) {
+ssize_t pread(int fd, void* to, size_t size, off_t offset) {
   const int seeks = fd < MOST_FDS && ends[fd] != offset;
   wait_ns(seeks ? SEEK_NS : (long)(size / 1024) * NS_PER_KIB / 4);
   if (fd < MOST_FDS) ends[fd] = offset + (off_t)size;
   return ORIGINAL(pread)(fd, to, size, offset);
 }
 
-int open(const char *path, int flags, ...) {
+int open(const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
   const mode_t mode = flags & O_CREAT ? va_arg(more, mode_t) : 0;
@@ -51,12 +57,12 @@ int open(const char *path, int flags, ...) {
   return ORIGINAL(open)(path, flags, mode);
 }
 
-int stat(const char *path, struct stat *facts) {
+int stat(const char* path, struct stat* facts) {
   wait_ns(OPEN_NS);
   return ORIGINAL(stat)(path, facts);
 }
 
-int rename(const char *from, const char *to) {
+int rename(const char* from, const char* to) {
   wait_ns(OPEN_NS);
   return ORIGINAL(rename)(from, to);
 }
@@ -66,7 +72,7 @@ int fdatasync(int fd) {
   return ORIGINAL(fdatasync)(fd);
 }
 
-int fflush(FILE *stream) {
+int fflush(FILE* stream) {
   wait_ns(OPEN_NS);
   return ORIGINAL(fflush)(stream);
 }

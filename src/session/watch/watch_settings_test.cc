@@ -33,8 +33,7 @@ TEST(WatchSettings, OfAFile) {
       // as DataCrumbs says it
       {"mode: trace", "mode", "trace"},
       {"profile: {interval_sec: 0.5}", "interval", "0.5s"},
-      {"user: [{name: c, link: libc.so.6, regex: ^malloc$}]", "functions",
-       "libc.so.6:^malloc$"},
+      {"user: [{name: c, link: libc.so.6, regex: ^malloc$}]", "functions", "libc.so.6:^malloc$"},
       {"user: [{name: c, link: libc.so.6}]", "functions", "libc.so.6:.*"},
       {"user: [{name: c, link: libc.so.6}]", "layers", "syscall|user"},
       {"categories: {a: malloc, b: [^x, 'libc.so.6:y,z']}", "categories",

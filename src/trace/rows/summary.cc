@@ -30,7 +30,8 @@ void sum(std::vector<std::int64_t>& to, const std::vector<std::int64_t>& from) {
 }
 
 std::size_t hash(const SummaryKey& key) {
-  std::uint64_t value = (std::uint64_t{key.name} << 32) ^ key.file ^ (std::uint64_t{key.peer} << 13);
+  std::uint64_t value =
+      (std::uint64_t{key.name} << 32) ^ key.file ^ (std::uint64_t{key.peer} << 13);
   value = (value ^ (value >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
   value ^= (std::uint64_t{key.layer} << 40) ^ (std::uint64_t{key.category} << 20) ^
            static_cast<std::uint32_t>(key.pid) ^ key.process;
