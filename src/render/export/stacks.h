@@ -100,7 +100,10 @@ struct ProfileKey {
   std::int64_t pid = -1;
   std::string event;    // of samples; "" for calls
   std::string program;  // "": the one that the process is called by
-  auto operator<=>(const ProfileKey&) const = default;
+  bool operator<(const ProfileKey& other) const {
+    return std::tie(host, pid, event, program) <
+           std::tie(other.host, other.pid, other.event, other.program);
+  }
 };
 
 // All stacks of a recording, by process and program: calls with self time, samples with weight.
