@@ -71,7 +71,7 @@ readonly try='
   echo "works: $fathom"'
 
 clean_root bullseye
-mkdir "$work/bullseye/opt/fathom"
+mkdir -p "$work/bullseye/opt/fathom" # an emulated root has what packages hold, not what they make
 tar -xzf "$out"/fathom-*.tar.gz --strip-components=1 -C "$work/bullseye/opt/fathom"
 inside "$work/bullseye" "fathom=/opt/fathom/bin/fathom man=/opt/fathom/share/man/man1/fathom-run.1; $try"
 
