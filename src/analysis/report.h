@@ -63,6 +63,7 @@ struct ViewDef {
   Store::Make make = nullptr;  // makes the tables that `sql` reads; see Store::ensure
   bool of_events = false;      // its SQL reads events; else sums
   bool plain_of_sums = false;  // and without `by` it reads sums all the same
+  bool for_rules = false;      // rules ask its SQL: it is there from the beginning
   bool of_positions = false;   // asks how calls moved through files, which a part of a run has to
                                // find out anew
   bool has_depth = false;      // knows `depth`

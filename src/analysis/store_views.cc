@@ -222,6 +222,11 @@ Status make_run(sql::Connection& connection, const std::vector<Part>& parts) {
   return table.create(connection, "run", "", {});
 }
 
+Status create_report_view(sql::Connection& connection, const ViewDef& view) {
+  const std::string name(view.sql_name.empty() ? view.name : view.sql_name);
+  return connection.execute("CREATE OR REPLACE VIEW " + name + " AS " + view.sql());
+}
+
 }  // namespace
 
 Status make_views(sql::Connection& connection, std::vector<Part>& parts,
@@ -234,6 +239,9 @@ Status make_views(sql::Connection& connection, std::vector<Part>& parts,
   }
   FATHOM_TRY(make_run(connection, parts));
   FATHOM_TRY(create_rule_views(connection, known_wall_ns(parts, shifts)));
+  for (const ViewDef* view : views()) {
+    if (view->for_rules) FATHOM_TRY(create_report_view(connection, *view));
+  }
   FATHOM_TRY(make_layers(connection, parts, need));
   // A view that shows only some of the events would lie.
   const bool unpacked =
@@ -252,8 +260,7 @@ Status make_report_views(sql::Connection& connection) {
   }
   for (const ViewDef* view : views()) {
     if (view->sql == nullptr || (view->of_events && !with_events)) continue;
-    const std::string name(view->sql_name.empty() ? view->name : view->sql_name);
-    FATHOM_TRY(connection.execute("CREATE OR REPLACE VIEW " + name + " AS " + view->sql()));
+    FATHOM_TRY(create_report_view(connection, *view));
   }
   return {};
 }

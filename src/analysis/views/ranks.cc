@@ -197,6 +197,7 @@ const ViewDef kRanksView = {
     .by = {},
     .run = run,
     .sql = sql,
+    .for_rules = true,
 };
 
 }  // namespace fathom::analysis

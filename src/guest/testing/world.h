@@ -23,7 +23,7 @@ struct Run {  // what follows a SWITCH
 };
 struct Contents {
   std::vector<Run> runs;
-  std::map<std::uint64_t, std::string> texts;  // STRING definitions by id
+  std::map<std::uint64_t, std::string> texts;  // STRING definitions of this process by id
   bool damaged = false;
 };
 

@@ -11,7 +11,7 @@ extern "C" __attribute__((noinline, used)) int fathom_probed_one(int number) { r
 extern "C" __attribute__((noinline, used)) int fathom_probed_other(int number) {
   return number + 2;
 }
-__attribute__((noinline, used)) int fathom_probed_of_cpp(int number, char more) {
+__attribute__((noinline, used)) int fathom_cpp_probed(int number, char more) {
   return number + more;
 }
 
@@ -40,9 +40,9 @@ TEST(EbpfFunctions, ANameIsThatFunctionAlone) {
 }
 
 TEST(EbpfFunctions, NamesOfCpp) {
-  const Names want = {"fathom_probed_of_cpp(int, char)"};
-  for (const char* text : {"fathom_probed_of_cpp", "fathom_probed_of_cpp(int, char)",
-                           "fathom_probed_of_cpp(int,char)", "_Z20fathom_probed_of_cppic"})
+  const Names want = {"fathom_cpp_probed(int, char)"};
+  for (const char* text : {"fathom_cpp_probed", "fathom_cpp_probed(int, char)",
+                           "fathom_cpp_probed(int,char)", "_Z17fathom_cpp_probedic"})
     EXPECT_EQ(names_of({std::string("/proc/self/exe:") + text}), want) << text;
 }
 
