@@ -3,7 +3,8 @@
 """Checks that what a package carries starts on every system that it is promised to.
 
 Every ELF file may ask for nothing newer than glibc 2.31, and need only libraries of glibc, those that the package
-carries, and the run-time library of gcc. DuckDB, which comes compiled, needs libstdc++, of gcc 10 or older.
+carries, and the run-time library of gcc. DuckDB, which comes compiled, needs libstdc++, of gcc 10 or older. Libraries
+that are loaded late need static TLS that the loader can give them: on aarch64 it is aligned to 16 bytes.
 usage: tools/check_packaged.py FOLDER [--prefix aarch64-linux-gnu-]   FOLDER: the unpacked package
 """
 
@@ -56,6 +57,14 @@ def library_problems(prefix: str, path: Path, carried: Set[str]) -> Iterator[str
             yield f"looks for libraries in '{places}'"
 
 
+def tls_problems(prefix: str, path: Path) -> Iterator[str]:
+    if "AArch64" not in readelf(prefix, "-hW", path):
+        return
+    for alignment in re.findall(r"^ *TLS .* (0x[0-9a-f]+)$", readelf(prefix, "-lW", path), re.MULTILINE):
+        if int(alignment, 16) > 16:
+            yield f"has static TLS aligned to {int(alignment, 16)} bytes, so that it cannot be loaded late"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", metavar="FOLDER", type=Path)
@@ -66,6 +75,7 @@ def main() -> int:
     problems = [f"there is no {name}" for name in ALWAYS if name not in carried]
     for path in files:
         found = [*version_problems(arguments.prefix, path), *library_problems(arguments.prefix, path, carried)]
+        found += tls_problems(arguments.prefix, path)
         problems += [f"{path.relative_to(arguments.folder)}: {problem}" for problem in found]
     print("\n".join([*problems, f"check_packaged: {len(files)} ELF files, {len(problems)} problems"]))
     return 1 if problems else 0

@@ -65,7 +65,13 @@ struct OpenSums {
   fathom_sums* of[kSummed];
 };
 
-struct alignas(64) Tls {
+// The loader aligns the static TLS of a late library as that of libc's own threads, and no further.
+#ifdef __x86_64__
+constexpr size_t kTlsAlignment = 64;
+#else
+constexpr size_t kTlsAlignment = 16;
+#endif
+struct alignas(kTlsAlignment) Tls {
   Cursor cursor;
   Thread* thread;
   uintptr_t writing;  // stack address of the writer while a record is being written, 0 else

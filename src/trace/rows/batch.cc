@@ -139,8 +139,8 @@ void EventBatch::push(const EventRow& row) {
 
 void EventBatch::append(const EventBatch& other) {
   for (std::size_t at = 0; at < other.rows(); at++) {
-    for (std::size_t entry = other.args.begin(at); entry < other.args.end(at); entry++)
-      args.add(other.args.key(entry), other.args.value(entry));
+    for (std::size_t arg = other.args.begin(at); arg < other.args.end(at); arg++)
+      args.add(other.args.key(arg), other.args.value(arg));
     push(other.row(at));
   }
 }
