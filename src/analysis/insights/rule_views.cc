@@ -21,11 +21,10 @@ constexpr char kDataCalls[] = R"(
     '/(site-packages|dist-packages|node_modules|__pycache__|locale|zoneinfo)/|/lib/python[0-9.]+/|'
     '[.]so([.][0-9]+)*$|[.](py|pyc|pyo|pyd|pth|rb|pl|pm|lua|jar|class|mo)$'))";
 
-// Fathom knows the positions of what has any: read() and write() without are of a named pipe. Other
-// tools' traces have none. Of random jumps half go forward: each jump back takes one of these with
-// it. What a copy wrote has no calls of its own in the sums; for its file each was a write. A
-// typical call takes no longer than the bucket of the median: what a disk took now and then is no
-// cost of a call. Where others took the CPUs, it is.
+// Of random jumps half go forward: each jump back takes one of these with it. What a copy wrote has
+// no calls of its own in the sums; for its file each was a write. A typical call takes no longer
+// than the bucket of the median: what a disk took now and then is no cost of a call. Where others
+// took the CPUs, it is.
 constexpr char kIo[] = R"(
   CREATE OR REPLACE VIEW io AS
   SELECT * REPLACE (CAST(CASE calls WHEN 0 THEN coalesce(list_sum(sizes), 0) ELSE calls END
@@ -35,9 +34,7 @@ constexpr char kIo[] = R"(
          least(self / greatest(calls, 1), CASE WHEN (SELECT crowded FROM machine) THEN NULL ELSE pow(2, 1 + len(
            [b FOR b IN range(1, len(hist) + 1) IF 2 * list_sum(hist[1:b]) < list_sum(hist)])) END) AS typical
   FROM data_calls
-  WHERE category IN ('read', 'write') AND (layer <> 'posix' OR positioned > 0
-        OR name NOT IN ('read', 'write', 'readv', 'writev')
-        OR EXISTS (FROM run WHERE ends_with(key, 'origin') AND value = 'import')))";
+  WHERE category IN ('read', 'write'))";
 
 // Short runs have two or three samples. Without any, nobody knows.
 constexpr char kMachine[] = R"(
