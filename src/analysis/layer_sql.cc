@@ -34,23 +34,24 @@ std::string copies() {
   return "(layer IN ('posix', 'syscall') AND name IN " + list + "))";
 }
 
-// Self times of events add up to no more than threads lived. What is added up in the program or in
-// the kernel lies inside of these, and the kernel's layers lie inside each other: a sum is of the
-// first of them that there is. Requests to devices overlap: their sum is no time of threads.
-constexpr std::string_view kSummed[] = {"syscall", "vfs",   "fs",  "pagecache",
-                                        "heap",    "sched", "user"};
-constexpr std::string_view kOfNoThread[] = {"block", "net"};
+// Self times of events add up to no more than threads lived. What is added up in the kernel lies
+// inside of these, and its layers lie inside each other: a sum is of the first of them that there
+// is. Allocations may lie inside of events or not: the longer of both is certain. Requests to
+// devices overlap: their sum is no time of threads.
+constexpr std::string_view kSummed[] = {"syscall", "vfs", "fs", "pagecache", "sched", "user"};
+constexpr std::string_view kNoEvents[] = {"heap", "block", "net"};
 
 std::string in_calls() {
   const auto is_event = [](const LayerDef& layer) {
     return !layer.device && std::ranges::find(kSummed, layer.name) == std::end(kSummed) &&
-           std::ranges::find(kOfNoThread, layer.name) == std::end(kOfNoThread);
+           std::ranges::find(kNoEvents, layer.name) == std::end(kNoEvents);
   };
   std::string others = "('";
   for (const LayerDef& layer : trace::kLayers) {
     if (!is_event(layer)) others.append(others.size() > 2 ? ", '" : "").append(layer.name) += '\'';
   }
-  std::string text = "coalesce(sum(self) FILTER (coalesce(layer NOT IN " + others + "), true))";
+  std::string text = "coalesce(greatest(sum(self) FILTER (coalesce(layer NOT IN " + others +
+                     "), true)), sum(self) FILTER (layer = 'heap'))";
   for (const std::string_view layer : kSummed)
     text.append(", sum(self) FILTER (layer = '").append(layer).append("')");
   return text + ")";

@@ -14,8 +14,7 @@ namespace fathom::analysis {
 //   @io, @code, @own, @kernel, @device, @beside   lists, for `layer IN @io`; @own is @code and @io
 //   @undevice            a condition: the layer is no device's, or there is none
 //   @in_calls            a sum over rows of `summary`: the time that threads were in calls. Of
-//   layers
-//                        that lie inside each other the outermost counts
+//                        layers that lie inside each other the outermost counts
 //   @outermost           the same, or the sum of layers whose time is not that of threads
 // Rules may use them too (docs/rules.md). The result depends on the text alone: callers with a
 // constant text keep it in a static, so that it is made once.

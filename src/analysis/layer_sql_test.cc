@@ -17,9 +17,9 @@ TEST(LayerSql, WordsBecomeLists) {
   EXPECT_EQ(layer_sql("@undevice"), "coalesce(layer NOT IN ('gpu'), true)");
   const std::string in_calls = layer_sql("@in_calls");
   EXPECT_TRUE(in_calls.starts_with(
-      "coalesce(sum(self) FILTER (coalesce(layer NOT IN ('heap', 'user', 'syscall', 'sched', "
-      "'vfs', "
-      "'fs', 'pagecache', 'block', 'net', 'gpu'), true)), sum(self) FILTER (layer = 'syscall'), "))
+      "coalesce(greatest(sum(self) FILTER (coalesce(layer NOT IN ('heap', 'user', 'syscall', "
+      "'sched', 'vfs', 'fs', 'pagecache', 'block', 'net', 'gpu'), true)), sum(self) FILTER "
+      "(layer = 'heap')), sum(self) FILTER (layer = 'syscall'), "))
       << in_calls;
   EXPECT_EQ(layer_sql("@outermost"), "coalesce(" + in_calls + ", sum(self))");
   EXPECT_EQ(layer_sql("name = 'read'"), "name = 'read'");

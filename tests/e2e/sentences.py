@@ -290,8 +290,20 @@ LINES = """
                s.line, avg(s.value) AS mean, max(s.value) AS max, true AS over_time
         FROM steps s WHERE s.value IS NOT NULL GROUP BY s.host, s.pid, s.line"""
 
+# Layers lie inside each other. What a program's events tell counts, or what it allocated if that took longer; without
+# both, the first of the kernel's layers. What devices did is no time of threads.
+NO_EVENTS = "('syscall', 'vfs', 'fs', 'pagecache', 'sched', 'user', 'heap', 'block', 'net', 'gpu')"
+OUTERMOST = (
+    f"coalesce(greatest(sum(self) FILTER (coalesce(layer NOT IN {NO_EVENTS}, true)), "
+    "sum(self) FILTER (layer = 'heap')), "
+    + ", ".join(
+        f"sum(self) FILTER (layer = '{layer}')" for layer in ("syscall", "vfs", "fs", "pagecache", "sched", "user")
+    )
+    + ")"
+)
+
 # Of each table of the overview the same rows, asked anew. The first columns, texts and numbers of processes, are keys.
-NOT_DEVICES = "coalesce(layer NOT IN ('gpu'), true)"
+NOT_DEVICES = "coalesce(layer NOT IN ('gpu', 'block', 'net'), true)"
 TABLES = {
     "time_by_layer": f"""
         WITH ends AS (
@@ -312,7 +324,7 @@ TABLES = {
                100.0 * coalesce(f.self, 0) / {LIFE_OR_WALL} END AS share, f.total, f.calls, f.p50, f.p99, f.max, f.bytes
         FROM functions f""",
     "top_files": f"""
-        SELECT file, sum(self) AS time, 100.0 * sum(self) / {LIFE_OR_WALL} AS share,
+        SELECT file, coalesce({OUTERMOST}, sum(self)) AS time, 100.0 * time / {LIFE_OR_WALL} AS share,
                sum(calls) AS calls, sum(errors) AS errors,
                coalesce(sum(bytes) FILTER (category = 'read'), 0) AS read,
                coalesce(sum(bytes) FILTER (category = 'write'), 0) AS written,
@@ -334,19 +346,20 @@ TABLES = {
                CAST(sum(self) AS DOUBLE) / {WALL} AS threads FROM summary GROUP BY layer""",
     "processes": f"""
         WITH moves AS (
-          SELECT host, pid, ts, 1 AS call, CASE WHEN layer = 'gpu' THEN NULL ELSE self END AS self,
+          SELECT host, pid, layer, ts, 1 AS call, self,
                  CASE category WHEN 'read' THEN bytes END AS read, CASE category WHEN 'write' THEN bytes END AS written
           FROM events
-          UNION ALL SELECT host, pid, ts, 0, NULL, NULL, bytes FROM events
+          UNION ALL SELECT host, pid, layer, ts, 0, NULL, NULL, bytes FROM events
           WHERE layer IN ('posix', 'syscall') AND name IN ('copy_file_range', 'sendfile', 'splice', 'tee') AND bytes > 0
-          UNION ALL SELECT host, pid, "first", calls, CASE WHEN layer = 'gpu' THEN NULL ELSE self END,
+          UNION ALL SELECT host, pid, layer, "first", calls, self,
                  CASE category WHEN 'read' THEN bytes END, CASE category WHEN 'write' THEN bytes END
           FROM summary WHERE layer NOT IN (SELECT DISTINCT layer FROM events)),
         whose AS (
           SELECT m.*, p.start FROM moves m ASOF JOIN processes p
             ON p.pid = m.pid AND coalesce(p.host, '') = coalesce(m.host, '') AND p.start <= m.ts),
         sums AS (
-          SELECT host, pid, start, sum(self) AS in_calls, sum(call) AS calls, sum(read) AS read, sum(written) AS written
+          SELECT host, pid, start, {OUTERMOST} AS in_calls, sum(call) AS calls,
+                 sum(read) AS read, sum(written) AS written
           FROM whose GROUP BY ALL)
         SELECT p.host, p.pid, p.ppid, p.name, p.command, p.start, coalesce(p."end", {WALL}) - p.start AS wall, p.exit,
                s.in_calls, s.calls, s.read, s.written
