@@ -132,10 +132,9 @@ TEST(Advice, WhatOverlapsAlreadySavesNothing) {
   EXPECT_EQ(find_rule(advice_on(Scene().calls(blocks).thread(10, 11)), "io-bound"), nullptr);
 }
 
-// Named pipes have names, but no positions.
+// What is read from a named pipe has no file, only a peer.
 TEST(Advice, WaitingForANamedPipeIsNoReading) {
-  Calls pipe = at(reads(6, 100, 100 * kMillisecond), "/run/me/words");
-  pipe.offset = testing::kNothing;
+  const Calls pipe = at(reads(6, 100, 100 * kMillisecond), "");
   const std::vector<Insight> found = advice_on(Scene().calls(reads(20, kMiB, 1000)).calls(pipe));
   EXPECT_TRUE(found.empty() || found[0].severity == Severity::kGood) << found[0].rule;
 }
