@@ -79,7 +79,7 @@ void replace_all(std::string& text, std::string_view word, const std::string& by
 }  // namespace
 
 std::string layer_sql(std::string_view query) {
-  static const std::pair<std::string_view, std::string> words[] = {
+  static const std::pair<std::string_view, std::string> kWords[] = {
       {"@io", list_of([](const LayerDef& layer) { return layer.io; })},
       {"@code", list_of([](const LayerDef& layer) { return layer.code; })},
       {"@own", list_of([](const LayerDef& layer) { return layer.io || layer.code; })},
@@ -92,7 +92,7 @@ std::string layer_sql(std::string_view query) {
       {"@undevice", "coalesce(layer NOT IN " +
                         list_of([](const LayerDef& layer) { return layer.device; }) + ", true)"}};
   std::string text(query);
-  for (const auto& [word, by] : words) replace_all(text, word, by);
+  for (const auto& [word, by] : kWords) replace_all(text, word, by);
   return text;
 }
 

@@ -118,7 +118,7 @@ class Checker {
       std::string missing = certain ? "" : missing_in(inputs_.runs, index, calls);
       if (missing.empty() && outcome.budget.relative()) {
         missing = missing_in(inputs_.baseline, index, calls);
-        if (!missing.empty()) missing = "in the baseline: " + missing;
+        if (!missing.empty()) missing.insert(0, "in the baseline: ");
       }
       if (missing.empty()) continue;
       outcome.verdict = Verdict::kUnknown;

@@ -79,8 +79,8 @@ constexpr char kRanks[] = R"(
   FROM busied, machine, usual, totals)";
 
 std::string sql() {
-  static const std::string text = layer_sql(kRanks);
-  return text;
+  static const std::string kText = layer_sql(kRanks);
+  return kText;
 }
 
 struct Compared {
