@@ -205,8 +205,8 @@ std::int64_t Packer::State::remove_unready_pools() {
 void Packer::State::settle_facts(bool owners_alive) {
   (void)definitions_.into(decoder_, drainer->definitions_file()).has_value();
   drainer->visit_live([this](const Chunk& chunk) { decoder_.define(chunk); });
-  for (const NotCovered& one : not_covered(population(), options_.library))
-    manifest.add_not_covered(one);
+  const Population all = population();
+  for (const NotCovered& one : not_covered(all, options_.library)) manifest.add_not_covered(one);
   for (const NotCovered& one : left_alone(spool_.files())) manifest.add_not_covered(one);
   add_refused_settings(decoder_.definitions(), manifest.facts);
   for (const CallInFlight& call : died_in_) {
@@ -220,8 +220,12 @@ void Packer::State::settle_facts(bool owners_alive) {
     take_reasons(decoder_.definitions(), *process, manifest);
   const std::uint64_t last = last_tick_of(decoder_.definitions());
   // A run lasts as long as what was recorded of it: a daemon goes on when the program has ended.
-  if (!owners_alive && last != 0)
-    manifest.duration_ns = std::max(manifest.duration_ns.value_or(0), clock.ns(last));
+  // Who waited for a process knows of its end after its last record.
+  if (owners_alive || last == 0) return;
+  std::int64_t end = std::max(manifest.duration_ns.value_or(0), clock.ns(last));
+  for (const ProcessRow& row : process_rows(all, "", Detail::kBare))
+    if (row.end != kNull) end = std::max(end, row.end);
+  manifest.duration_ns = end;
 }
 
 void Packer::State::settle_state(const FinishResult& result, const std::string& partial_reason,

@@ -239,8 +239,12 @@ class PartReader {
   void note_damage() {
     if (part_.damaged.empty()) return;
     const DamagedFile& first = part_.damaged.front();
-    part_.manifest.state = RunState::kPartial;
-    part_.manifest.state_reason = std::string(base_name(first.path)) + ": " + first.reason;
+    Manifest& manifest = part_.manifest;
+    const std::string damage = std::string(base_name(first.path)) + ": " + first.reason;
+    // A full disk is the cause of files that are cut off, and stays the first word.
+    const bool is_told = manifest.state == RunState::kPartial && !manifest.state_reason.empty();
+    manifest.state_reason = is_told ? manifest.state_reason + "; " + damage : damage;
+    manifest.state = RunState::kPartial;
   }
 
   void add_tail(TailFacts& facts, const Spool& spool) {
