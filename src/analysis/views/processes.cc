@@ -14,7 +14,8 @@ using enum Measure;
 constexpr std::int64_t kRows = 50;
 
 // One row for a pid and program image, with what that image did. Counts of the kernel name no
-// image: they are of the one that lived longest while they were counted.
+// image: they are of the one that lived longest while they were counted. A call may have begun
+// before the kernel told of its thread: nobody is in calls for longer than their threads lived.
 constexpr char kProcesses[] = R"(
   WITH images AS (
     SELECT *, coalesce(host, '') AS machine, coalesce("end", $1) AS stop,
@@ -32,11 +33,16 @@ constexpr char kProcesses[] = R"(
            CAST(sum(calls) AS BIGINT) AS calls,
            CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS read,
            CAST(sum(bytes) FILTER (category = 'write') AS BIGINT) AS written
-    FROM whose GROUP BY machine, pid, nth)
+    FROM whose GROUP BY machine, pid, nth),
+  lives AS (
+    SELECT coalesce(host, '') AS machine, pid, sum(coalesce("end", $1) - start) AS life
+    FROM threads GROUP BY ALL)
   SELECT p.host, p.pid, p.ppid, p.name, p.command, p.start, coalesce(p."end", $1) - p.start AS wall,
-         p.exit, s.in_calls, s.calls, s.read, s.written, count(*) OVER () AS all_rows
+         p.exit, CAST(least(s.in_calls, l.life) AS BIGINT) AS in_calls, s.calls, s.read, s.written,
+         count(*) OVER () AS all_rows
   FROM images p LEFT JOIN sums s
     ON s.nth = p.nth AND s.pid = p.pid AND s.machine = p.machine
+    LEFT JOIN lives l ON l.pid = p.pid AND l.machine = p.machine
   ORDER BY p.start, p.host, p.pid)";
 
 constexpr char kThreads[] = R"(
