@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trace/recording/lifespans.h"
@@ -19,8 +20,8 @@ KnownExits known_exits(const Manifest& manifest);
 // All processes as they are known now. Keeps pointers into the definitions, which must not change
 // meanwhile.
 struct Population {
-  Population(Definitions& all, const Clock& by, const KnownExits& known)
-      : definitions(&all), clock(&by), exits(known), index(all), lives(index, by, exits) {}
+  Population(Definitions& all, const Clock& by, KnownExits known)
+      : definitions(&all), clock(&by), exits(std::move(known)), index(all), lives(index, by, exits) {}
   Population(const Population&) = delete;
   Population& operator=(const Population&) = delete;
 
