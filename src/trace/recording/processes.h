@@ -21,7 +21,11 @@ KnownExits known_exits(const Manifest& manifest);
 // meanwhile.
 struct Population {
   Population(Definitions& all, const Clock& by, KnownExits known)
-      : definitions(&all), clock(&by), exits(std::move(known)), index(all), lives(index, by, exits) {}
+      : definitions(&all),
+        clock(&by),
+        exits(std::move(known)),
+        index(all),
+        lives(index, by, exits) {}
   Population(const Population&) = delete;
   Population& operator=(const Population&) = delete;
 
