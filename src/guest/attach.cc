@@ -121,7 +121,8 @@ void publish(const char* path, const void* content, size_t size) {
   if (fd < 0) return;
   const bool whole = sys_write(fd, content, size) == static_cast<long>(size);
   sys_close(fd);
-  published = {sys_getpid(), published.bytes + size};
+  const int pid = sys_getpid();
+  published = {pid, (published.pid == pid ? published.bytes : 0) + size};  // not a parent's
   if (whole) raw_syscall(SYS_linkat, AT_FDCWD, as_long(temporary), AT_FDCWD, as_long(path), 0);
   raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(temporary), 0);
 }

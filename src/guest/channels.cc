@@ -13,6 +13,7 @@
 #include <sys/un.h>
 
 #include "guest/descriptors.h"
+#include "guest/elf_object.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
 
@@ -141,15 +142,11 @@ size_t describe_object(const char* name, size_t length, Text& text) {
   return (is_epoll ? text.add("epoll") : text.add(name, length)).length();
 }
 
-bool begins_with(const char* text, const char* with) {
-  return strncmp(text, with, strlen(with)) == 0;
-}
-
 }  // namespace
 
 bool is_no_file(const char* path) {
   for (const char* begin : kNoFiles) {
-    if (begins_with(path, begin)) return true;
+    if (starts_with(path, begin)) return true;
   }
   return false;
 }
@@ -161,9 +158,9 @@ size_t describe_channel(int fd, char* to, size_t room) {
   if (length <= 0) return 0;
   Text text(to, room);
   constexpr char kPipe[] = "pipe:", kSocket[] = "socket:", kObject[] = "anon_inode:";
-  if (begins_with(link, kPipe)) return describe_pipe(fd, link + strlen(kPipe), text);
-  if (begins_with(link, kSocket)) return describe_socket(fd, text);
-  if (begins_with(link, kObject))
+  if (starts_with(link, kPipe)) return describe_pipe(fd, link + strlen(kPipe), text);
+  if (starts_with(link, kSocket)) return describe_socket(fd, text);
+  if (starts_with(link, kObject))
     return describe_object(link + strlen(kObject), static_cast<size_t>(length) - strlen(kObject),
                            text);
   struct stat facts;

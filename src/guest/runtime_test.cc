@@ -197,7 +197,18 @@ TEST_F(Runtime, WhatJustFitsStaysInItsSegment) {
   EXPECT_NE(room_for(writer, room_left() - kRecordRoom + 1, kSource), at);
 }
 
-// In a child, whose segments nobody needs afterwards.
+// Of a child, whose segments nobody needs afterwards: 0 where a record found no room.
+[[noreturn]] void end_without_segments() {
+  Writer writer(kSource);
+  const Cursor mine = tls.cursor;
+  tls.cursor = {};
+  while (acquire_segment()) {
+  }
+  tls.cursor = mine;
+  const bool refused = room_for(writer, room_left() - kRecordRoom + 1, kSource) == nullptr;
+  _exit(refused ? 0 : 1);
+}
+
 TEST_F(Runtime, WhatFindsNoSegmentIsCounted) {
   const uint64_t before = testing::losses(kSource, FATHOM_LOSS_NO_ROOM);
   const testing::NoMorePools none;
@@ -205,14 +216,7 @@ TEST_F(Runtime, WhatFindsNoSegmentIsCounted) {
   if (child == 0) {
     testing::become_child();
     mark(4004);
-    Writer writer(kSource);
-    const Cursor mine = tls.cursor;
-    tls.cursor = {};
-    while (acquire_segment()) {
-    }
-    tls.cursor = mine;
-    const bool refused = room_for(writer, room_left() - kRecordRoom + 1, kSource) == nullptr;
-    _exit(refused ? 0 : 1);
+    end_without_segments();
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -228,14 +232,7 @@ TEST_F(Runtime, AFileSizeLimitHasALossOfItsOwn) {
     mark(4005);
     const rlimit limit{FATHOM_SEGMENT_SIZE, RLIM_INFINITY};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(2);
-    Writer writer(kSource);
-    const Cursor mine = tls.cursor;
-    tls.cursor = {};
-    while (acquire_segment()) {
-    }
-    tls.cursor = mine;
-    const bool refused = room_for(writer, room_left() - kRecordRoom + 1, kSource) == nullptr;
-    _exit(refused ? 0 : 1);
+    end_without_segments();
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

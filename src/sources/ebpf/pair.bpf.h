@@ -4,7 +4,7 @@
  * other call of the thread has meanwhile. */
 #pragma once
 
-#include "sources/ebpf/record.bpf.h"
+#include "sources/ebpf/function_end.bpf.h"
 
 struct open_call {
   __u64 stack;
@@ -18,13 +18,6 @@ struct {
   __type(key, struct open_call);
   __type(value, __u64);
 } open_calls SEC(".maps");
-
-static __always_inline void end_call(struct task_struct* task, __u32 number, __u64 begin,
-                                     __u64 end) {
-  struct fathom_call_record call =
-      call_of(task, FATHOM_BPF_CALL(FATHOM_FUNCTION_LAYER, number), begin, end);
-  account(&call, 0, false);
-}
 
 SEC(FATHOM_FUNCTION_PROBE)
 int function_entered(struct pt_regs* context) {

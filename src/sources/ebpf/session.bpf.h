@@ -4,17 +4,10 @@
  * that nobody wants to know of the return, the stack is left as it is. */
 #pragma once
 
-#include "sources/ebpf/record.bpf.h"
+#include "sources/ebpf/function_end.bpf.h"
 
 extern bool bpf_session_is_return(void) __ksym;
 extern __u64* bpf_session_cookie(void) __ksym;
-
-static __always_inline void end_call(struct task_struct* task, __u32 number, __u64 begin,
-                                     __u64 end) {
-  struct fathom_call_record call =
-      call_of(task, FATHOM_BPF_CALL(FATHOM_FUNCTION_LAYER, number), begin, end);
-  account(&call, 0, false);
-}
 
 /* 1 at the entry: nobody wants to know of the return. */
 SEC(FATHOM_FUNCTION_PROBE)
