@@ -106,8 +106,6 @@ std::string section(std::string_view title, const Sums& sums) {
   return text;
 }
 
-bool is_lost(const trace::Loss& loss) { return loss.count > 0 && !trace::was_asked_for(loss); }
-
 // Where the library cannot be in a program, none of its layers is recorded.
 std::string without_library(const trace::Manifest& manifest) {
   const auto posix = std::ranges::find(manifest.layers, "posix", &trace::LayerState::layer);
@@ -125,7 +123,7 @@ std::string remarks(const trace::Manifest& manifest) {
   for (const trace::Loss& loss : manifest.losses) {
     // What somebody asked to leave out is counted all the same.
     if (loss.count > 0)
-      text += fmt::format("  {}{} {} ({})\n", is_lost(loss) ? "lost: " : "", loss.count,
+      text += fmt::format("  {}{} {} ({})\n", trace::is_lost(loss) ? "lost: " : "", loss.count,
                           escape_control(loss.reason),
                           loss.layer.empty() ? "all layers" : escape_control(loss.layer));
   }
@@ -173,12 +171,12 @@ std::string run_summary(const session::Ended& ended, const std::optional<analysi
   const trace::Manifest& manifest = ended.totals.manifest;
   const Overview overview = overview_of(ended.totals.summary, ended.strings);
   const std::size_t processes = lives_of(ended.totals.processes);
-  std::string text =
-      fmt::format("fathom: {} wall time, {}, {}, {}\n",
-                  human_ns(static_cast<double>(manifest.duration_ns.value_or(0))),
-                  counted(processes, "process"),
-                  counted_roughly(static_cast<double>(ended.totals.events), "event"),
-                  std::ranges::any_of(manifest.losses, is_lost) ? "some lost" : "nothing lost");
+  std::string text = fmt::format(
+      "fathom: {} wall time, {}, {}, {}\n",
+      human_ns(static_cast<double>(manifest.duration_ns.value_or(0))),
+      counted(processes, "process"),
+      counted_roughly(static_cast<double>(ended.totals.events), "event"),
+      std::ranges::any_of(manifest.losses, trace::is_lost) ? "some lost" : "nothing lost");
   text += section("layer", overview.layers);
   text += section("function", overview.functions);
   text += section("file, pipe, socket", overview.files);

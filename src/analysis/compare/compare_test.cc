@@ -28,7 +28,7 @@ struct Work {
   std::int64_t reads = 10;
   std::int64_t read_time = 10;
   std::int64_t start_s = 1000;
-  std::string more;
+  std::string more = {};
 };
 
 std::string text_of(const Work& work) {

@@ -26,17 +26,15 @@ struct Entry {
   std::string path;
   std::int64_t start = 0;  // of the clock on the wall
   std::int64_t end = 0;
-  std::string program;
-  std::string command;
+  std::string program = {};
+  std::string command = {};
   bool lost = false;  // something
 
   [[nodiscard]] std::int64_t wall() const { return end - start; }
 };
 
 bool has_lost(const trace::Manifest& manifest) {
-  return std::ranges::any_of(manifest.losses, [](const trace::Loss& loss) {
-    return loss.count > 0 && !trace::was_asked_for(loss);
-  });
+  return std::ranges::any_of(manifest.losses, trace::is_lost);
 }
 
 // Nothing where the manifests do not tell when it was, or where it is a piece of a longer one.

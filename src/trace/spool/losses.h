@@ -10,5 +10,9 @@ namespace fathom::trace {
 [[nodiscard]] bool hides_events(const Loss& loss);
 // Whether the user wanted it so: --filter, limits on numbers.
 [[nodiscard]] bool was_asked_for(const Loss& loss);
+// Whether something is missing that nobody wanted to miss.
+[[nodiscard]] inline bool is_lost(const Loss& loss) {
+  return loss.count > 0 && !was_asked_for(loss);
+}
 
 }  // namespace fathom::trace
