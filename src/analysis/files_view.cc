@@ -9,23 +9,15 @@ namespace fathom::analysis {
 namespace {
 
 // Layers inside the program see different calls: their sums add up. A layer below sees the same
-// bytes again, so that the greatest of them counts, and only for files that the program's own
-// layers do not know.
+// bytes again.
 constexpr char kView[] = R"(
   CREATE OR REPLACE VIEW files AS
-  WITH by_layer AS (
-    SELECT file AS path, layer IN @own AS inside, layer,
-           sum(calls) AS calls,
-           coalesce(sum(bytes) FILTER (category = 'read'), 0) AS bytes_read,
-           coalesce(sum(bytes) FILTER (category = 'write'), 0) AS bytes_written,
+  WITH sums AS (
+    SELECT file AS path, sum(calls) FILTER (once_in_file) AS calls,
+           coalesce(sum(bytes) FILTER (once_in_file AND category = 'read'), 0) AS bytes_read,
+           coalesce(sum(bytes) FILTER (once_in_file AND category = 'write'), 0) AS bytes_written,
            min("first") AS "first", max("last") AS "last"
-    FROM summary WHERE file IS NOT NULL GROUP BY ALL),
-  sums AS (
-    SELECT path, min("first") AS "first", max("last") AS "last",
-           coalesce(sum(calls) FILTER (inside), max(calls)) AS calls,
-           coalesce(sum(bytes_read) FILTER (inside), max(bytes_read)) AS bytes_read,
-           coalesce(sum(bytes_written) FILTER (inside), max(bytes_written)) AS bytes_written
-    FROM by_layer GROUP BY path),
+    FROM @summary WHERE file IS NOT NULL GROUP BY path),
   seen AS (
     SELECT path, CASE WHEN min(device) = max(device) AND min(inode) = max(inode)
                  THEN struct_pack(device := min(device), inode := min(inode)) END AS id

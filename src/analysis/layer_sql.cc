@@ -2,6 +2,8 @@
 // Replaces words of a query by lists of layers, so that a new layer is in all queries that mean it.
 #include "analysis/layer_sql.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -57,6 +59,10 @@ std::string in_calls() {
   return text + ")";
 }
 
+// From the outermost to the innermost. Waiting for a CPU is no call: it comes last.
+constexpr std::string_view kLayersOfKernel =
+    "['syscall', 'vfs', 'fs', 'pagecache', 'kernel', 'block', 'net', 'sched']";
+
 bool is_word(char c) {
   return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -89,11 +95,27 @@ std::string layer_sql(std::string_view query) {
       {"@copies", copies()},
       {"@in_calls", in_calls()},
       {"@outermost", "coalesce(" + in_calls() + ", sum(self))"},
+      {"@summary", "(SELECT *, " + once_sql("host, pid") + " AS once, " +
+                       once_sql("host, pid, file") + " AS once_in_file FROM summary)"},
       {"@undevice", "coalesce(layer NOT IN " +
                         list_of([](const LayerDef& layer) { return layer.device; }) + ", true)"}};
   std::string text(query);
   for (const auto& [word, by] : kWords) replace_all(text, word, by);
   return text;
+}
+
+// The kernel sees the calls again that the library saw, and its layers see those of the layers
+// above them: of a process that the library was not in, the first of them counts.
+std::string once_sql(std::string_view who) {
+  static const std::string kIo = list_of([](const LayerDef& layer) { return layer.io; });
+  static const std::string kKernel = list_of([](const LayerDef& layer) { return layer.kernel; });
+  return fmt::format(
+      "(coalesce(layer NOT IN {kernel}, true) OR"
+      " (NOT bool_or(coalesce(layer IN {io}, false)) OVER (PARTITION BY {who}) AND"
+      " coalesce(list_position({order}, layer) = min(nullif(list_position({order}, layer), 0))"
+      " OVER (PARTITION BY {who}), false)))",
+      fmt::arg("kernel", kKernel), fmt::arg("io", kIo), fmt::arg("order", kLayersOfKernel),
+      fmt::arg("who", who));
 }
 
 }  // namespace fathom::analysis

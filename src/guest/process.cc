@@ -355,18 +355,21 @@ void tell_unseen(const char* key) {
   if (recording(FATHOM_SOURCE_RUNTIME)) write_meta(key, "1", 1);
 }
 
+static bool write_end(int status, bool known) {
+  Writer writer(FATHOM_SOURCE_RUNTIME);
+  if (!writer.ok()) return false;
+  uint8_t* at = put_timed_head(FATHOM_KIND_PROCESS_END, tls.last_depth, tick());
+  at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
+  writer.commit(fathom_put_varint(at, known ? 1 : 0));
+  return true;
+}
+
 void write_process_end(int status, bool known) {
-  note_clock();
   if (tls.vforks == 0) visit_loaded(tell_request_library, nullptr, Among::kFirst);
   tell_kernels_count();
-  {
-    Writer writer(FATHOM_SOURCE_RUNTIME);
-    if (!writer.ok()) return;
-    uint8_t* at = put_timed_head(FATHOM_KIND_PROCESS_END, tls.last_depth, tick());
-    at = fathom_put_varint(at, fathom_zigzag(status & 0xff));
-    writer.commit(fathom_put_varint(at, known ? 1 : 0));
-  }
-  if (tls.vforks == 0) leave_drop_ins();
+  const bool written = write_end(status, known);
+  note_clock();  // behind the last record, so that every reader tells the same time of it
+  if (written && tls.vforks == 0) leave_drop_ins();
 }
 
 }  // namespace fathom::guest

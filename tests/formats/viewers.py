@@ -160,7 +160,7 @@ def test_exports_of_few_stacks_are_quick(root: Path) -> None:
     path.write_text("\n".join(lines) + "\n")
     ran(FATHOM, "import", path, "-o", trace)
     least = cpu_of(FATHOM, "sql", trace, "SELECT count(*) FROM events")
-    forms = ("chrome", "perfetto", "pfw", "speedscope", "pprof", "collapsed", "firefox")
+    forms = ("chrome", "perfetto", "pfw", "speedscope", "pprof", "collapsed", "hatchet", "firefox")
     slow = {form: cpu_of(FATHOM, "export", trace, "--format", form, "-o", root / "out") for form in forms}
     slow = {form: cpu for form, cpu in slow.items() if cpu > 4 * least + 0.5}
     expect(f"formats that take long (a question takes {least:.2f} s)", {}, slow)
@@ -190,6 +190,33 @@ def test_speedscopes_importer_reads_what_we_write(root: Path) -> None:
         if not samples:  # with samples, it shows these of Chrome's events
             entered = sum((Counter(one["entered"]) for one in read["chrome"]), Counter())
             expect(f"{what}: calls in Chrome's format", sum(row["n"] for row in calls), sum(entered.values()))
+
+
+# Prints what a frame of Hatchet's holds: calls, self time and the time of whole trees, in ns; names of roots.
+HATCHET = """
+import json, sys
+import hatchet
+frame = hatchet.GraphFrame.from_literal(json.load(open(sys.argv[1])))
+rows, roots = frame.dataframe, frame.graph.roots
+def ns(numbers): return round(sum(numbers) * 1e9)
+print(json.dumps([int(rows["calls"].sum()), ns(rows["time"]), ns(rows.loc[root, "time (inc)"] for root in roots),
+                  sorted(root.frame["name"] for root in roots), frame.tree() != ""]))
+"""
+
+
+def test_hatchet_reads_what_we_write(root: Path) -> None:
+    python = environment("hatchet", "requirements-hatchet.txt") / "python"
+    asks = (
+        "SELECT count(*) AS n FROM events",
+        "SELECT coalesce(sum(self), 0)::BIGINT AS n FROM summary WHERE layer NOT IN ('cpu', 'syscall')",
+    )
+    for what, trace in recordings(root):
+        (calls,), (self_time,) = answers(trace, *asks)
+        said = json.loads(ran(python, "-c", HATCHET, export(trace, "hatchet", "x.json")).splitlines()[-1])
+        expect(f"{what}: calls", calls["n"], said[0])
+        expect(f"{what}: self time", self_time["n"], said[1])
+        expect(f"{what}: time of the trees", self_time["n"], said[2])
+        expect(f"{what}: a picture", True, said[4])
 
 
 class FirefoxSession:

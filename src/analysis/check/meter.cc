@@ -36,8 +36,9 @@ std::string layer_missing(const Store& store, const std::string& name) {
                      found->reason.empty() ? found->state : found->reason);
 }
 
-// The WHERE of a budget and its parameters. A name is compared as it is and as a glob; a glob of
-// files that does not begin with a slash may begin at any directory.
+// The WHERE of a budget and its parameters. Without a layer a call that several layers saw is one.
+// A name is compared as it is and as a glob; a glob of files that does not begin with a slash may
+// begin at any directory.
 struct Selection {
   std::string where = "true";
   sql::Parameters parameters;
@@ -49,6 +50,7 @@ struct Selection {
     const bool anywhere = !budget.file.starts_with('/');
     add(budget.file, anywhere ? "(file = ${0} OR file GLOB ${0} OR file GLOB ('*/' || ${0}))"
                               : "(file = ${0} OR file GLOB ${0})");
+    if (budget.layer.empty()) where += budget.file.empty() ? " AND once" : " AND once_in_file";
   }
 
  private:

@@ -61,7 +61,8 @@ Result<Groups> process_groups(Store& store, const Grouping&) {
           "numbered AS (SELECT host, pid, program, row_number() OVER (PARTITION BY program "
           "ORDER BY start, host, pid) AS number FROM who) "
           "SELECT coalesce(n.program, '{}'), CAST(coalesce(n.number, 0) AS VARCHAR), "
-          "CAST({} AS DOUBLE), CAST(sum(s.calls) AS DOUBLE), bool_and(s.in_threads) "
+          "CAST({} AS DOUBLE), CAST(sum(s.calls) FILTER (s.once) AS DOUBLE), "
+          "bool_and(s.in_threads) "
           "FROM sums s LEFT JOIN numbered n ON n.pid = s.pid AND n.host IS NOT DISTINCT FROM "
           "s.host "
           "GROUP BY ALL",

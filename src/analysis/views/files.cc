@@ -2,6 +2,8 @@
 // Which files the time went to.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
@@ -14,31 +16,40 @@ using enum Measure;
 constexpr std::int64_t kRows = 30;
 constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
-// `place` is the column that says where the bytes went: a file, or what is none.
-std::string files_sql(const std::string& keys, std::string_view place, std::int64_t rows) {
+// `place` is the column that says where the bytes went: a file, or what is none. A call that
+// several layers saw is counted once, or once in each layer.
+std::string files_sql(const std::string& keys, std::string_view place, bool by_layer,
+                      std::int64_t rows) {
   static const std::string kTime = layer_sql("@outermost");
+  static const std::string kRowsOf = layer_sql("@summary");
   return fmt::format(
       R"(SELECT {keys}, CAST({time} AS BIGINT) AS time, NULL AS share,
-                CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
-                CAST(coalesce(sum(bytes) FILTER (category = 'read'), 0) AS BIGINT) AS read,
-                CAST(coalesce(sum(bytes) FILTER (category = 'write'), 0) AS BIGINT) AS written,
-                CAST(read // nullif(sum(calls) FILTER (category = 'read' AND bytes IS NOT NULL), 0)
+                CAST(sum(calls) FILTER ({once}) AS BIGINT) AS calls,
+                CAST(sum(errors) FILTER ({once}) AS BIGINT) AS errors,
+                CAST(coalesce(sum(bytes) FILTER ({once} AND category = 'read'), 0) AS BIGINT) AS read,
+                CAST(coalesce(sum(bytes) FILTER ({once} AND category = 'write'), 0) AS BIGINT)
+                     AS written,
+                CAST(read // nullif(sum(calls) FILTER ({once} AND category = 'read' AND
+                                                       bytes IS NOT NULL), 0)
                      AS BIGINT) AS per_read,
-                CAST(written // nullif(sum(calls) FILTER (category = 'write' AND bytes IS NOT NULL), 0)
+                CAST(written // nullif(sum(calls) FILTER ({once} AND category = 'write' AND
+                                                          bytes IS NOT NULL), 0)
                      AS BIGINT) AS per_write,
                 count(*) OVER () AS all_rows
-         FROM summary WHERE {place} IS NOT NULL GROUP BY {keys}
+         FROM {summary} WHERE {place} IS NOT NULL GROUP BY {keys}
          ORDER BY time DESC, calls DESC, {keys} {limit})",
       fmt::arg("keys", keys), fmt::arg("place", place), fmt::arg("limit", limit_sql(rows)),
-      fmt::arg("time", kTime));
+      fmt::arg("time", kTime), fmt::arg("summary", kRowsOf),
+      fmt::arg("once", by_layer ? "true" : "once_in_file"));
 }
 
 // What the two tables have in common.
 Result<Table> table_by(Store& store, std::vector<std::string> keys, const char* place,
                        std::int64_t rows, std::int64_t& all) {
+  const bool by_layer = std::ranges::find(keys, "layer") != keys.end();
   keys.emplace_back(place);
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
-  FATHOM_ASSIGN(Table table, store.query(files_sql(columns_sql(keys), place, rows)));
+  FATHOM_ASSIGN(Table table, store.query(files_sql(columns_sql(keys), place, by_layer, rows)));
   const std::size_t time = column_of(table, "time");
   all = take_row_count(table);
   for (auto& row : table.rows) row[time + 1] = percent_of(int_of(row[time]), base.thread_time);

@@ -30,10 +30,10 @@ constexpr char kProcesses[] = R"(
         least(p.stop, s.last) - greatest(p.start, s.first) DESC NULLS LAST, p.nth) = 1),
   sums AS (
     SELECT machine, pid, nth, CAST(@in_calls AS BIGINT) AS in_calls,
-           CAST(sum(calls) AS BIGINT) AS calls,
-           CAST(sum(bytes) FILTER (category = 'read') AS BIGINT) AS read,
-           CAST(sum(bytes) FILTER (category = 'write') AS BIGINT) AS written
-    FROM whose GROUP BY machine, pid, nth),
+           CAST(sum(calls) FILTER (once) AS BIGINT) AS calls,
+           CAST(sum(bytes) FILTER (once AND category = 'read') AS BIGINT) AS read,
+           CAST(sum(bytes) FILTER (once AND category = 'write') AS BIGINT) AS written
+    FROM (SELECT *, @once AS once FROM whose) GROUP BY machine, pid, nth),
   lives AS (
     SELECT coalesce(host, '') AS machine, pid, sum(coalesce("end", $1) - start) AS life
     FROM threads GROUP BY ALL)
@@ -101,7 +101,11 @@ Result<Report> run_threads(Store& store, const ViewOptions& options) {
 }  // namespace
 
 Result<Table> processes_table(Store& store, std::int64_t rows) {
-  static const std::string kText = layer_sql(kProcesses);
+  static const std::string kText = [] {
+    std::string text = layer_sql(kProcesses);
+    constexpr std::string_view kWord = "@once";
+    return text.replace(text.find(kWord), kWord.size(), once_sql("machine, pid, nth"));
+  }();
   FATHOM_ASSIGN(Table table, life_table(store, kText, rows, "processes"));
   table.title = "Processes";
   return table;

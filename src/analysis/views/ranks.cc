@@ -28,16 +28,16 @@ constexpr char kRanks[] = R"(
   sums AS (
     SELECT host, pid, @in_calls AS in_calls,
            sum(self) FILTER (layer IN @io) AS io,
-           sum(self) FILTER (layer IN @code) AS app, sum(calls) AS calls,
-           sum(bytes) FILTER (category = 'read') AS read,
-           sum(bytes) FILTER (category = 'write') AS written,
+           sum(self) FILTER (layer IN @code) AS app, sum(calls) FILTER (once) AS calls,
+           sum(bytes) FILTER (once AND category = 'read') AS read,
+           sum(bytes) FILTER (once AND category = 'write') AS written,
            greatest(coalesce(sum(self) FILTER (layer IN @io AND category = 'read' AND file IS NULL), 0),
                     coalesce(sum(self) FILTER (layer = 'syscall' AND file IS NULL AND name IN (
                       'read', 'readv', 'recvfrom', 'recvmsg', 'recvmmsg', 'poll', 'ppoll', 'select',
                       'pselect6', 'epoll_wait', 'epoll_pwait', 'futex')), 0)) AS waited,
            coalesce(sum(self) FILTER (layer IN @own), sum(self) FILTER (layer = 'syscall'), 0)
              - coalesce(sum(self) FILTER (layer IN @io AND category = 'wait'), 0) AS own
-    FROM summary GROUP BY host, pid),
+    FROM @summary GROUP BY host, pid),
   used AS (
     SELECT host, pid, sum(most) * 1e9 AS cpu FROM (
       SELECT host, pid, max(value) AS most FROM counters

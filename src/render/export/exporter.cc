@@ -16,6 +16,7 @@ extern const ExporterDef kDatacrumbsExporter;
 extern const ExporterDef kSpeedscopeExporter;
 extern const ExporterDef kPprofExporter;
 extern const ExporterDef kCollapsedExporter;
+extern const ExporterDef kHatchetExporter;
 extern const ExporterDef kFirefoxExporter;
 extern const ExporterDef kCsvExporter;
 extern const ExporterDef kSafeCsvExporter;
@@ -27,9 +28,9 @@ namespace {
 
 const ExporterDef* const kExporters[] = {
     &kChromeExporter,     &kPerfettoExporter, &kPfwExporter,       &kDatacrumbsExporter,
-    &kSpeedscopeExporter, &kPprofExporter,    &kCollapsedExporter, &kFirefoxExporter,
-    &kCsvExporter,        &kSafeCsvExporter,  &kParquetExporter,   &kHtmlExporter,
-    &kAlnairExporter,
+    &kSpeedscopeExporter, &kPprofExporter,    &kCollapsedExporter, &kHatchetExporter,
+    &kFirefoxExporter,    &kCsvExporter,      &kSafeCsvExporter,   &kParquetExporter,
+    &kHtmlExporter,       &kAlnairExporter,
 };
 
 }  // namespace

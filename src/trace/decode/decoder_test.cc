@@ -642,5 +642,21 @@ TEST(ClockTest, OfARunThatIsOver) {
   EXPECT_EQ(clock.ns(1000 + 2000000), 1000000);
 }
 
+// A daemon may go on behind the last pair of the manifest. Readers come at different moments.
+TEST(ClockTest, EveryReaderTellsTheSameTimeOfWhatIsOver) {
+  fathom_run_header header{};
+  header.tick_source = FATHOM_TICK_COUNTER;
+  header.last_tick = 80000000;
+  header.last_monotonic_ns = 40000000;
+  const auto seen_at = [&](ClockPair now) {
+    Clock clock(FATHOM_TICK_COUNTER, {0, 0});
+    clock.add({20000000, 10000000});
+    clock.add_left(header);
+    clock.add(now);
+    return clock.ns(79999999);
+  };
+  EXPECT_EQ(seen_at({90000000, 45000900}), seen_at({95000000, 47499100}));
+}
+
 }  // namespace
 }  // namespace fathom::trace

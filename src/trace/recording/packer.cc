@@ -45,7 +45,11 @@ Result<std::optional<FileLock>> take_lock(const Directory& spool) {
 }
 
 Clock first_clock(const Manifest& manifest, const Spool& spool) {
-  if (!manifest.clock.pairs().empty()) return manifest.clock;
+  if (!manifest.clock.pairs().empty()) {
+    Clock clock = manifest.clock;
+    clock.add_left(spool.header());  // as who read the recording before
+    return clock;
+  }
   Clock clock = Clock::of(spool.header());
   if (spool.same_boot() || clock.tick_source() != FATHOM_TICK_COUNTER) return clock;
   if (clock.pairs().size() > 1) return clock;

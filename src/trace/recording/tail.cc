@@ -20,10 +20,9 @@ namespace fathom::trace {
 namespace {
 
 Clock clock_of(const Spool& spool, const Manifest& manifest) {
-  const bool here = spool.same_boot();
-  if (!manifest.clock.pairs().empty() && !here) return manifest.clock;
   Clock clock = manifest.clock.pairs().empty() ? Clock::of(spool.header()) : manifest.clock;
-  if (here) clock.add(clock.read());
+  clock.add_left(spool.header());
+  if (spool.same_boot()) clock.add(clock.read());
   return clock;
 }
 

@@ -51,10 +51,14 @@ Clock Clock::of(const fathom_run_header& header) {
   Clock clock(header.tick_source,
               {header.start_tick,
                static_cast<std::int64_t>(header.start_monotonic_ns & (UINT64_MAX >> 2))});
+  clock.add_left(header);
+  return clock;
+}
+
+void Clock::add_left(const fathom_run_header& header) {
   const std::uint64_t tick = __atomic_load_n(&header.last_tick, __ATOMIC_ACQUIRE);
   const std::uint64_t ns = __atomic_load_n(&header.last_monotonic_ns, __ATOMIC_RELAXED);
-  if (tick != 0) clock.add({tick, static_cast<std::int64_t>(ns & (UINT64_MAX >> 2))});
-  return clock;
+  if (tick != 0) add({tick, static_cast<std::int64_t>(ns & (UINT64_MAX >> 2))});
 }
 
 void Clock::add(ClockPair pair) {

@@ -22,9 +22,12 @@ class Clock {
   Clock() = default;
   // The first pair is the run's start, ts = 0. `ns_per_tick` is used until there is a second pair.
   Clock(std::uint32_t tick_source, ClockPair start, double ns_per_tick = 1.0);
-  // Of a run, with the pair that its processes left: whoever looks later, on whatever machine,
-  // tells the same times of what was before.
+  // Of a run, with the pair that its processes left.
   static Clock of(const fathom_run_header& header);
+
+  // Adds that pair: whoever looks later, on whatever machine, tells the same times of what was
+  // before it.
+  void add_left(const fathom_run_header& header);
 
   // Adds a pair; one that is not later than the last by 1 ms at least, or that makes the clock run
   // more than 10 % off its known speed, is ignored.
