@@ -31,14 +31,14 @@ std::set<FirefoxCounters::Owner> FirefoxCounters::owners() const {
 }
 
 // Firefox's page draws category Memory as the sum of all changes so far, which is our value.
-Status FirefoxCounters::write(SinkBuffer& out, const Key& key, Series& series, std::size_t thread) {
-  const auto& [host, pid, name] = key;
+Status FirefoxCounters::write(SinkBuffer& out, const std::string& name, Series& series,
+                              const Place& place) {
   JsonFields fields(out.text() += '{');
   fields.text("name", name);
   fields.text("category", series.unit == "bytes" ? "Memory" : series.layer);
   fields.text("description", series.unit);
-  fields.text("pid", std::to_string(pid < 0 ? 0 : pid));
-  fields.number("mainThreadIndex", static_cast<std::int64_t>(thread));
+  fields.text("pid", std::to_string(place.pid));
+  fields.number("mainThreadIndex", static_cast<std::int64_t>(place.thread));
   const auto length = static_cast<std::int64_t>(series.times.size());
   fields.key("sampleGroups") += R"([{"id":0,"samples":{"time":)";
   FATHOM_TRY(series.times.move_to(out));
@@ -50,12 +50,13 @@ Status FirefoxCounters::write(SinkBuffer& out, const Key& key, Series& series, s
   return out.flush_if_large();
 }
 
-Status FirefoxCounters::move_to(SinkBuffer& out, const std::map<Owner, std::size_t>& threads) {
+Status FirefoxCounters::move_to(SinkBuffer& out, const std::map<Owner, Place>& places) {
   bool first = true;
   for (auto& [key, series] : series_) {
     out.text() += first ? "\n" : ",\n";
     first = false;
-    FATHOM_TRY(write(out, key, series, threads.at({std::get<0>(key), std::get<1>(key)})));
+    const auto& [host, pid, name] = key;
+    FATHOM_TRY(write(out, name, series, places.at({host, pid})));
   }
   series_.clear();
   return {};

@@ -26,8 +26,13 @@ class FirefoxCounters {
   static constexpr std::int64_t kNoProcess = -1;
   // Of every counter so far.
   [[nodiscard]] std::set<Owner> owners() const;
-  // The inside of the JSON array. `threads` are places in the profile's list, for all owners.
-  Status move_to(SinkBuffer& out, const std::map<Owner, std::size_t>& threads);
+  // Where an owner is shown: its thread's place in the profile's list, and that thread's pid.
+  struct Place {
+    std::size_t thread = 0;
+    std::int64_t pid = 0;
+  };
+  // The inside of the JSON array. `places` has all owners.
+  Status move_to(SinkBuffer& out, const std::map<Owner, Place>& places);
 
  private:
   using Key = std::tuple<std::string, std::int64_t, std::string>;  // host, pid, name
@@ -36,7 +41,8 @@ class FirefoxCounters {
     double last = 0;
     ArraySpill times, changes;
   };
-  static Status write(SinkBuffer& out, const Key& key, Series& series, std::size_t thread);
+  static Status write(SinkBuffer& out, const std::string& name, Series& series,
+                      const Place& place);
   std::map<Key, Series> series_;
 };
 

@@ -13,6 +13,7 @@
 #include "render/export/firefox_thread.h"
 #include "render/export/interval_counters.h"
 #include "render/export/json_fields.h"
+#include "render/export/shown_pids.h"
 #include "render/export/spans.h"
 #include "render/export/stacks.h"
 
@@ -77,10 +78,22 @@ class FirefoxWriter : public SpanListener {
   void name_thread(std::string_view host, const ExportNumber& pid, const ExportNumber& tid,
                    std::string_view event) {
     host_ = host;
-    now_ = {names_.program(host, pid), names_.thread(host, pid, tid), pid, tid};
+    now_ = names_of(host, pid);
+    now_.thread = names_.thread(host, pid, tid);
+    now_.tid = tid;
     if (event.empty()) return;
     now_.thread += ", " + std::string(event);
     now_.tid.reset();  // beside the thread that its calls make
+  }
+
+  // Those of the process.
+  FirefoxNames names_of(std::string_view host, const ExportNumber& pid) {
+    const std::int64_t shown = pids_.of(host, pid.value_or(0));
+    return {.program = pids_.name(host, pid.value_or(0), names_.program(host, pid)),
+            .thread = {},
+            .pid = pid,
+            .tid = {},
+            .shown_pid = shown};
   }
 
   // The stack stayed as it is from `since_` until now.
@@ -116,17 +129,21 @@ class FirefoxWriter : public SpanListener {
     for (const auto& [host, pid] : counters.owners()) {
       if (first_threads_.contains({host, pid})) continue;
       const bool machine = pid == FirefoxCounters::kNoProcess;
-      now_ = {machine ? "machine" : names_.program(host, pid), "counters", machine ? 0 : pid, {}};
-      first_threads_.try_emplace({host, pid}, threads_);
+      now_ = names_of(host, machine ? 0 : pid);
+      if (machine) now_.program = pids_.name(host, 0, "machine");
+      now_.thread = "counters";
+      first_threads_.try_emplace({host, pid}, place());
       FATHOM_TRY(put_thread());
     }
     buffer_.text() += "\n],\"counters\":[";
     return counters.move_to(buffer_, first_threads_);
   }
 
+  [[nodiscard]] FirefoxCounters::Place place() const { return {threads_, now_.shown_pid}; }
+
   Status close_thread() {
     if (thread_.empty()) return {};
-    if (now_.pid) first_threads_.try_emplace({host_, *now_.pid}, threads_);
+    if (now_.pid) first_threads_.try_emplace({host_, *now_.pid}, place());
     return put_thread();
   }
 
@@ -147,7 +164,8 @@ class FirefoxWriter : public SpanListener {
   std::int64_t since_ = 0;
   SampleKey key_;
   std::size_t threads_ = 0;
-  std::map<FirefoxCounters::Owner, std::size_t> first_threads_;
+  std::map<FirefoxCounters::Owner, FirefoxCounters::Place> first_threads_;
+  ShownPids pids_;
 };
 
 Status write(EventStream& from, ByteSink& to) { return FirefoxWriter(to).write(from); }

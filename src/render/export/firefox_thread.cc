@@ -253,7 +253,7 @@ Status FirefoxThread::move_to(SinkBuffer& out, const FirefoxNames& names) {
   fields.text("processName", names.program);
   fields.text("name", main ? "GeckoMain" : names.thread);
   fields.key("isMainThread") += main ? "true" : "false";
-  fields.text("pid", std::to_string(names.pid.value_or(0)));
+  fields.text("pid", std::to_string(names.shown_pid));
   fields.number("tid", names.tid.value_or(0));
   out.text() +=
       ",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":0,"

@@ -23,6 +23,7 @@ struct FirefoxNames {
   std::string thread;
   ExportNumber pid;
   ExportNumber tid;
+  std::int64_t shown_pid = 0;  // shown_pids.h
 };
 
 // One thread at a time. Errors are those of the temporary files (text_spill.h) and of the sink.

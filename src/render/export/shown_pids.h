@@ -30,9 +30,12 @@ class ShownPids {
 
   // The process's name, with its true number where it is shown under another.
   [[nodiscard]] std::string name(const ExportProcess& process) {
-    std::string name(process.name.empty() ? process.command : process.name);
-    if (of(process.host, process.pid) == process.pid) return name;
-    return name + " (" + std::to_string(process.pid) + " on " + std::string(process.host) + ")";
+    return name(process.host, process.pid,
+                std::string(process.name.empty() ? process.command : process.name));
+  }
+  [[nodiscard]] std::string name(std::string_view host, std::int64_t pid, std::string name) {
+    if (of(host, pid) == pid) return name;
+    return std::move(name) + " (" + std::to_string(pid) + " on " + std::string(host) + ")";
   }
 
  private:

@@ -209,6 +209,10 @@ TEST_F(ExportTest, FirefoxTellsMachinesApart) {
   const std::string text = exported("firefox", stream);
   EXPECT_EQ(times(text, R"("mainThreadIndex":0)"), 1U) << text;
   EXPECT_EQ(times(text, R"("mainThreadIndex":1)"), 1U) << text;
+  // A thread and a counter of each.
+  EXPECT_EQ(times(text, R"("pid":"7")"), 2U) << text;
+  EXPECT_EQ(times(text, R"("pid":"8388608")"), 2U) << text;
+  EXPECT_EQ(times(text, " (7 on other)"), 1U) << text;
 }
 
 // Mapping and name of each frame of a Perfetto trace, by the numbers that stand for them.
