@@ -302,6 +302,19 @@ OUTERMOST = (
     + ")"
 )
 
+KERNEL = "['syscall', 'vfs', 'fs', 'pagecache', 'kernel', 'block', 'net', 'sched']"
+
+
+def once(table: str, *keys: str) -> str:
+    """A row `s` of the table whose calls no layer above has told of, among the rows of the same keys."""
+    same = " AND ".join(f"o.{key} IS NOT DISTINCT FROM s.{key}" for key in keys)
+    place = f"list_position({KERNEL}, {{}}.layer)"
+    return (
+        f"(coalesce({place.format('s')}, 0) = 0 OR NOT EXISTS (SELECT 1 FROM {table} o WHERE {same} AND "
+        f"(o.layer IN ('posix', 'stdio') OR {place.format('o')} BETWEEN 1 AND {place.format('s')} - 1)))"
+    )
+
+
 # Of each table of the overview the same rows, asked anew. The first columns, texts and numbers of processes, are keys.
 NOT_DEVICES = "coalesce(layer NOT IN ('gpu', 'block', 'net'), true)"
 TABLES = {
@@ -325,12 +338,13 @@ TABLES = {
         FROM functions f""",
     "top_files": f"""
         SELECT file, coalesce({OUTERMOST}, sum(self)) AS time, 100.0 * time / {LIFE_OR_WALL} AS share,
-               sum(calls) AS calls, sum(errors) AS errors,
-               coalesce(sum(bytes) FILTER (category = 'read'), 0) AS read,
-               coalesce(sum(bytes) FILTER (category = 'write'), 0) AS written,
-               read // nullif(sum(calls) FILTER (category = 'read' AND bytes IS NOT NULL), 0) AS per_read,
-               written // nullif(sum(calls) FILTER (category = 'write' AND bytes IS NOT NULL), 0) AS per_write
-        FROM summary WHERE file IS NOT NULL GROUP BY file""",
+               sum(calls) FILTER (once) AS calls, sum(errors) FILTER (once) AS errors,
+               coalesce(sum(bytes) FILTER (once AND category = 'read'), 0) AS read,
+               coalesce(sum(bytes) FILTER (once AND category = 'write'), 0) AS written,
+               read // nullif(sum(calls) FILTER (once AND category = 'read' AND bytes IS NOT NULL), 0) AS per_read,
+               written // nullif(sum(calls) FILTER (once AND category = 'write' AND bytes IS NOT NULL), 0) AS per_write
+        FROM (SELECT *, {once("summary", "host", "pid", "file")} AS once FROM summary s)
+        WHERE file IS NOT NULL GROUP BY file""",
     "i_o_sizes": """
         SELECT layer, category, "from", sum(n) AS calls FROM (
           SELECT layer, category, unnest(sizes) AS n, CAST(CASE generate_subscripts(sizes, 1) WHEN 1 THEN 0
@@ -351,16 +365,17 @@ TABLES = {
           FROM events
           UNION ALL SELECT host, pid, layer, ts, 0, NULL, NULL, bytes FROM events
           WHERE layer IN ('posix', 'syscall') AND name IN ('copy_file_range', 'sendfile', 'splice', 'tee') AND bytes > 0
-          UNION ALL SELECT host, pid, layer, "first", calls, self,
+          UNION ALL SELECT s.host, s.pid, layer, coalesce(p.start, "first"), calls, self,
                  CASE category WHEN 'read' THEN bytes END, CASE category WHEN 'write' THEN bytes END
-          FROM summary WHERE layer NOT IN (SELECT DISTINCT layer FROM events)),
+          FROM summary s LEFT JOIN processes p USING (process)
+          WHERE layer NOT IN (SELECT DISTINCT layer FROM events)),
         whose AS (
           SELECT m.*, p.start FROM moves m ASOF JOIN processes p
             ON p.pid = m.pid AND coalesce(p.host, '') = coalesce(m.host, '') AND p.start <= m.ts),
         sums AS (
-          SELECT host, pid, start, {OUTERMOST} AS in_calls, sum(call) AS calls,
-                 sum(read) AS read, sum(written) AS written
-          FROM whose GROUP BY ALL)
+          SELECT host, pid, start, {OUTERMOST} AS in_calls, sum(call) FILTER (once) AS calls,
+                 sum(read) FILTER (once) AS read, sum(written) FILTER (once) AS written
+          FROM (SELECT *, {once("whose", "host", "pid", "start")} AS once FROM whose s) GROUP BY ALL)
         SELECT p.host, p.pid, p.ppid, p.name, p.command, p.start, coalesce(p."end", {WALL}) - p.start AS wall, p.exit,
                s.in_calls, s.calls, s.read, s.written
         FROM processes p LEFT JOIN sums s

@@ -230,7 +230,7 @@ bool get_process(ByteReader& reader, ProcessRow& row) {
 
 SummaryRow summary_of(const IntervalRow& row) {
   SummaryRow sums;
-  sums.key = {row.layer, row.name, row.category, row.file, row.pid};
+  sums.key = {row.layer, row.name, row.category, row.file, row.pid, row.program, row.process};
   sums.calls = row.calls;
   sums.errors = row.errors;
   sums.dur = sums.self = row.dur;

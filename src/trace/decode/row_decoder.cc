@@ -472,6 +472,8 @@ bool Decoder::Rows::sums(ByteReader& fields) {
   if (row.calls == 0) return true;
   row.pid = pid_;
   row.tid = tid_;
+  row.program = program_;
+  row.process = process_->key;
   row.layer = plan.layer;
   row.name = plan.name;
   if (!plan.ret_is_bytes) row.bytes = kNull;

@@ -62,7 +62,8 @@ IntervalRow row_of(const fathom_sums& sums, const Clock& clock) {
 }
 
 void SummedCalls::add(const IntervalRow& row) {
-  const auto [at, is_new] = rows_.try_emplace({row.pid, row.tid, row.layer, row.name, row.ts}, row);
+  const auto [at, is_new] =
+      rows_.try_emplace({row.process, row.tid, row.layer, row.name, row.ts}, row);
   if (is_new) return;
   IntervalRow& sum = at->second;
   add_to(sum.calls, row.calls);

@@ -25,7 +25,7 @@ class SummedCalls {
   IntervalBatch take();
 
  private:
-  using Key = std::tuple<std::int32_t, std::int32_t, std::uint32_t, std::uint32_t, std::int64_t>;
+  using Key = std::tuple<std::uint64_t, std::int32_t, std::uint32_t, std::uint32_t, std::int64_t>;
   std::map<Key, IntervalRow> rows_;  // by process, thread, layer, name, interval
 };
 

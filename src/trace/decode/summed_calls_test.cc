@@ -77,6 +77,7 @@ TEST_F(SummedCallsTest, AreARowOfIntervals) {
   EXPECT_EQ(sums.events_by_layer.at("heap"), 1);
   ASSERT_EQ(sums.summary.rows().size(), 1U);
   EXPECT_EQ(sums.summary.rows()[0].calls, 3);
+  EXPECT_EQ(sums.summary.rows()[0].key.process, 0x1111U) << "a pid may have been several programs";
   EXPECT_TRUE(sums.losses.empty());
 }
 

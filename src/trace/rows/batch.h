@@ -131,6 +131,8 @@ struct IntervalRow {
   std::uint32_t category = kNoString;  // for sums; the table has no such column
   std::uint32_t file = kNoString;
   std::uint32_t host = kNoString;
+  std::uint32_t program = kNoString;  // for sums, as is `process`: who of a pid's programs it was,
+  std::uint64_t process = 0;          // where that is known
   std::int64_t calls = 0;
   std::int64_t errors = 0;
   std::int64_t dur = 0;
