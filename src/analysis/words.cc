@@ -75,9 +75,11 @@ struct Cause {
 Result<std::vector<Cause>> causes(Store& store) {
   static const std::string kCauses = layer_sql(
       "SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
-      "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) FILTER (calls > 0) AS BIGINT), "
-      "sum(dur) > sum(self), count(DISTINCT peer), arg_max(peer, self) FROM summary WHERE "
-      "@undevice "
+      "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
+      "sum(dur) > sum(self), count(DISTINCT peer), arg_max(peer, of_peer) FROM ("
+      "SELECT layer, name, file, peer, self, calls, dur, CASE WHEN calls > 0 THEN bytes END AS "
+      "bytes, "
+      "sum(self) OVER (PARTITION BY layer, name, peer) AS of_peer FROM summary WHERE @undevice) "
       "GROUP BY layer, name "
       "ORDER BY 5 DESC, 6 DESC, 1, 2 LIMIT 3");
   FATHOM_ASSIGN(const Table rows, store.query(kCauses));

@@ -24,6 +24,8 @@ namespace {
 
 constexpr std::size_t kTop = 5;
 constexpr std::size_t kNameWidth = 48;
+constexpr char kGoesOn[] =
+    "\n  still running: what the program left behind is recorded until it ends\n";
 
 struct Sum {
   std::int64_t self = 0;
@@ -33,7 +35,7 @@ struct Sum {
   void add(const trace::SummaryRow& row) {
     self += row.self;
     calls += row.calls;
-    if (row.bytes != trace::kNull && row.calls > 0) bytes += row.bytes;  // of a copy once
+    if (row.bytes != trace::kNull) bytes += row.bytes;
   }
   void add(const Sum& other) {
     self += other.self;
@@ -64,13 +66,14 @@ Overview overview_of(const trace::SummaryTable& summary, const trace::Strings& s
   std::map<std::string, Sums, std::less<>> files;
   for (const trace::SummaryRow& row : summary.rows()) {
     const std::string_view layer = strings.view(row.key.layer);
+    const std::uint32_t place = row.key.file != trace::kNoString ? row.key.file : row.key.peer;
+    if (place != trace::kNoString)
+      files[std::string(strings.view(place))][std::string(layer)].add(row);
+    if (row.calls == 0) continue;  // the second file of a copy: its bytes count once
     overview.layers[std::string(layer)].add(row);
     overview
         .functions[fmt::format("{} ({})", demangle(std::string(strings.view(row.key.name))), layer)]
         .add(row);
-    const std::uint32_t place = row.key.file != trace::kNoString ? row.key.file : row.key.peer;
-    if (place != trace::kNoString)
-      files[std::string(strings.view(place))][std::string(layer)].add(row);
   }
   for (const auto& [file, layers] : files) overview.files[file] = sum_of_layers(layers);
   return overview;
@@ -181,6 +184,7 @@ std::string run_summary(const session::Ended& ended, const std::optional<analysi
   text += section("function", overview.functions);
   text += section("file, pipe, socket", overview.files);
   text += remarks(manifest);
+  if (manifest.state == trace::RunState::kRunning) text += kGoesOn;
   if (advice) text += advice_text(*advice, width);
   const std::string place = escape_control(shell_quote(ended.directory));
   text +=

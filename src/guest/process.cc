@@ -183,6 +183,58 @@ bool tell_request_library(const Loaded& object, void*) {
   return false;
 }
 
+// A note of that name in a segment of notes. Go counts the bytes that fill up its name, too.
+bool has_note(const char* at, size_t bytes, const char* name, size_t length) {
+  constexpr size_t kAlign = 4;
+  while (bytes >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) head;
+    memcpy(&head, at, sizeof head);
+    const size_t named = (size_t{head.n_namesz} + kAlign - 1) & ~(kAlign - 1);
+    const size_t whole =
+        sizeof head + named + ((size_t{head.n_descsz} + kAlign - 1) & ~(kAlign - 1));
+    if (whole > bytes) return false;
+    if (head.n_namesz >= length && memcmp(at + sizeof head, name, length) == 0) return true;
+    at += whole;
+    bytes -= whole;
+  }
+  return false;
+}
+
+struct Headers {
+  const ElfW(Phdr) * first = nullptr;
+  size_t count = 0;
+
+  [[nodiscard]] const ElfW(Phdr) * begin() const { return first; }
+  [[nodiscard]] const ElfW(Phdr) * end() const { return first + count; }
+};
+
+bool is_loaded(const Headers& headers, const ElfW(Phdr) & part) {
+  for (const auto& one : headers) {
+    const bool readable = one.p_type == PT_LOAD && (one.p_flags & PF_R) != 0;
+    if (readable && part.p_vaddr >= one.p_vaddr &&
+        part.p_vaddr + part.p_filesz <= one.p_vaddr + one.p_filesz)
+      return true;
+  }
+  return false;
+}
+
+// Go's linker leaves a note. Where the program lies is told by the entry for the headers
+// themselves, which stands before all others that count.
+bool is_go_program() {
+  constexpr char kName[] = "Go";
+  const uintptr_t place = getauxval(AT_PHDR);
+  if (place == 0) return false;
+  const Headers headers{reinterpret_cast<const ElfW(Phdr)*>(place), getauxval(AT_PHNUM)};
+  const char* base = nullptr;
+  for (const auto& part : headers) {
+    if (part.p_type == PT_PHDR) base = reinterpret_cast<const char*>(place - part.p_vaddr);
+    if (part.p_type == PT_NOTE && base != nullptr && is_loaded(headers, part) &&
+        has_note(base + part.p_vaddr, part.p_filesz, kName, sizeof kName))
+      return true;
+  }
+  return false;
+}
+
 // The last of the handlers of exit() where we came with the program, behind all destructors.
 void process_exits(int status, void*) {
   const int error = errno;
@@ -246,6 +298,10 @@ void write_process_facts() {
   }
   write_rank();
   write_container();
+  // Told now: such a program ends without exit(), and never tells what the kernel counted.
+  if (is_go_program())
+    write_meta(FATHOM_META_UNSEEN "Go", FATHOM_META_UNSEEN_LOADED,
+               strlen(FATHOM_META_UNSEEN_LOADED));
 }
 
 void write_namespace() {

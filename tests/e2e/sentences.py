@@ -218,7 +218,7 @@ OF_ROW = {
     "function": "FROM summary WHERE name = '{name}' AND layer = '{layer}'",
     # What the program's own layers did adds up; of the kernel's, which see the same again, the longest stands for all.
     "file, pipe, socket": "FROM (SELECT layer, sum(calls) AS calls, sum(self) AS self, "
-    "sum(bytes) FILTER (calls > 0) AS bytes, "
+    "sum(bytes) AS bytes, "
     "max(layer IN ('app', 'python', 'posix', 'stdio')) OVER () AS is_own "
     "FROM summary WHERE coalesce(file, peer) = '{name}' GROUP BY layer "
     "QUALIFY CASE WHEN is_own THEN layer IN ('app', 'python', 'posix', 'stdio') "
@@ -242,7 +242,7 @@ SUMMARY = (
             "AND layer = replace('{layer}', 'all layers', '')"
         },
     ),
-    Form(r"  (?:recorded in|next:|not covered:|not recorded:|layer [a-z]+:) .+"),
+    Form(r"  (?:recorded in|next:|not covered:|not recorded:|still running:|layer [a-z]+:) .+"),
     Form(r"  advice: .+|    .+"),  # words of a rule, which are asked for with the rule
     Form(r""),
 )
@@ -269,7 +269,8 @@ def row_claims(line: str, table: str, row: re.Match[str]) -> list[Claim]:
     if name.startswith("…"):  # a long name, cut short
         return []
     rest = asked_with(OF_ROW[table], {"name": name, "layer": layer})
-    asked = {"sum(self)": row[2], "sum(calls)": row[3], "sum(bytes) FILTER (calls > 0)": row[4]}
+    bytes_ = "sum(bytes)" if table == "file, pipe, socket" else "sum(bytes) FILTER (calls > 0)"
+    asked = {"sum(self)": row[2], "sum(calls)": row[3], bytes_: row[4]}
     return [Claim(line, text, f"SELECT {sum_} {rest}") for sum_, text in asked.items() if text]
 
 

@@ -2,6 +2,7 @@
 """Bytes stand with the files that they came from and went to, and how a file is read is told by its descriptors."""
 
 import json
+import re
 from typing import Any
 
 from kit import Box, check
@@ -57,6 +58,14 @@ def test_copies(box: Box) -> None:
         once = "SELECT name, CAST(sum(bytes) AS BIGINT) FROM events WHERE bytes > 0 GROUP BY name ORDER BY name"
         functions = "SELECT name, bytes FROM functions WHERE bytes > 0 ORDER BY name"
         check(f"{way}: a call's bytes count once", box.rows(once), box.rows(functions))
+
+
+def test_the_summary_of_a_run_has_both_files(box: Box) -> None:
+    (box.dir / "source").write_bytes(bytes(SIZE))
+    run = (box.kit.fathom, "run", "-o", box.trace, "--", box.kit.victim("bytes"), "ranges")
+    _, told = box.finish(box.start(*run), 0)
+    lines = [line.split() for line in told.decode().splitlines() if re.search("/(source|target) ", line)]
+    check("bytes of source and target", [["256", "KiB"]] * 2, [line[-2:] for line in lines])
 
 
 def test_where_a_copy_went(box: Box) -> None:

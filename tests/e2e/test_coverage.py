@@ -136,6 +136,16 @@ def test_set_user_id(box: Box) -> None:
         check("reason", "set-user-id", not_covered(box).get(program.name))
 
 
+def test_set_user_id_of_its_own_user(box: Box) -> None:
+    """Who is that user already gains nothing: the program is recorded, and nothing else is said."""
+    program = box.dir / "own-set-user-id"
+    shutil.copy(box.kit.victim("reader"), program)
+    program.chmod(0o755 | stat.S_ISUID)
+    box.record(program, 5, box.dir / "data")
+    check("not covered", {}, not_covered(box))
+    check_true("its calls are recorded", box.count("file LIKE '%/data'") >= 5)
+
+
 def test_unprivileged(box: Box) -> None:
     with open_place(box.kit) as place:
         shutil.copy(box.kit.victim("reader"), place / "reader")

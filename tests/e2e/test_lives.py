@@ -86,6 +86,17 @@ def test_daemon_outlives(box: Box) -> None:
     check("reads", 61, box.count(LOOKS))
 
 
+def test_a_daemon_hides_nothing_of_its_program(box: Box) -> None:
+    """The program's events may lie where its daemon goes on writing; the summary has them, and says that one lives."""
+    box.not_emulated("a recorder starts it")
+    shell = 'sleep 3 > /dev/null 2>&1 & read line < "$0"; exit 0'
+    run = (box.kit.fathom, "run", "-o", box.trace, "--", "sh", "-c", shell, "/etc/hosts")
+    _, told = box.finish(box.start(*run), 0)
+    words = told.decode()
+    check_true(f"it says that one goes on: {words}", "  still running: " in words)
+    check_true(f"it has the program's events: {words}", "/etc/hosts" in words and ", 0 events" not in words)
+
+
 def test_exec_fails_then_works(box: Box) -> None:
     box.not_emulated("qemu-user follows no exec")
     box.record(box.kit.victim("lives"), "exec-fails")

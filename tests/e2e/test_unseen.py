@@ -51,6 +51,14 @@ def test_what_no_hook_sees(box: Box) -> None:
         expect_named(box, way, words)
 
 
+def test_go(box: Box) -> None:
+    """A program of Go ends without exit(): it is known by the note of its linker."""
+    told = record_told(box, box.kit.victim("unseen", "-DGO_NOTE"), BLOCKS, "raw")
+    lines = [line for line in told.splitlines() if "not covered:" in line]
+    check_true(f"the summary names it: {told}", len(lines) == 1 and "Go's runtime" in lines[0])
+    check("programs of info", 1, len(not_covered(box)))
+
+
 def test_io_uring(box: Box) -> None:
     program = box.kit.victim("uring")
     (box.dir / "data").write_bytes(bytes(1 << 20))

@@ -106,6 +106,90 @@ TEST(Advice, OnABusyMachineSlowCallsWereInterrupted) {
   EXPECT_EQ(find_rule(advice_on(busy), "slow-outliers"), nullptr);
 }
 
+// A call of stdio that fills or empties its buffer takes longer than those between.
+TEST(Advice, BuffersAreNoOutliers) {
+  Calls lines{.layer = "stdio", .name = "fprintf", .category = "write", .file = "/data/log"};
+  lines.count = 40'000;
+  lines.dur = kMicrosecond / 20;
+  lines.bytes = 40;
+  Calls flushes = lines;
+  flushes.count = 390;
+  flushes.dur = 100 * kMicrosecond;
+  EXPECT_EQ(find_rule(advice_on(Scene().calls(lines).calls(flushes)), "slow-outliers"), nullptr);
+}
+
+// A file that is read again does not grow.
+TEST(Advice, SmallFilesAreAsLargeAsTheyAre) {
+  Scene scene;
+  for (int i = 0; i < 1600; ++i) {
+    const std::string file = "/data/sample" + std::to_string(i);
+    for (int time = 0; time < 5; ++time) {
+      scene.calls(at(named("posix", "open", "open", 1, 30 * kMicrosecond), file));
+      scene.calls(at(reads(1, 100'000, 10 * kMicrosecond), file));
+    }
+  }
+  const std::vector<Insight> found = advice_on(scene);
+  ASSERT_NE(find_rule(found, "many-small-files"), nullptr);
+  EXPECT_NE(find_rule(found, "many-small-files")->says.find("1.60 k files of 97.7 KiB"),
+            std::string::npos)
+      << find_rule(found, "many-small-files")->says;
+}
+
+// The sums have a row for each call, file and process: what is worst is worst in all of its rows.
+TEST(Advice, TheWorstIsThatOfAllRows) {
+  Scene calls;
+  for (int i = 0; i < 500; ++i)
+    calls.calls(at(named("posix", "rmdir", "metadata", 2, 200 * kMicrosecond),
+                   "/data/part" + std::to_string(i)));
+  calls.calls(at(named("posix", "mkdir", "metadata", 100, 100 * kMicrosecond), "/data/part"));
+  const std::vector<Insight> of_calls = advice_on(calls);
+  ASSERT_NE(find_rule(of_calls, "metadata-time"), nullptr);
+  EXPECT_NE(find_rule(of_calls, "metadata-time")->advice.find("most of it: rmdir"),
+            std::string::npos);
+  Scene files;
+  for (std::int32_t pid = 10; pid < 14; ++pid)
+    files.calls(by(reads(1000, 512, 100 * kMicrosecond), pid));
+  files.calls(by(at(reads(2000, 512, 100 * kMicrosecond), "/data/other"), 14));
+  const std::vector<Insight> of_files = advice_on(files);
+  ASSERT_NE(find_rule(of_files, "small-reads"), nullptr);
+  EXPECT_NE(find_rule(of_files, "small-reads")->advice.find("worst file: /data/in"),
+            std::string::npos);
+}
+
+// Sums do not tell the sizes and the time of the small calls of a row apart from those of others.
+TEST(Advice, LargeCallsMakeSmallOnesNotLarger) {
+  const std::vector<Insight> found = advice_on(Scene()
+                                                   .calls(reads(40'000, 100, 2 * kMicrosecond))
+                                                   .calls(reads(20, 16 * kMiB, 8 * kMillisecond)));
+  ASSERT_NE(find_rule(found, "small-reads"), nullptr);
+  EXPECT_NE(find_rule(found, "small-reads")->says.find("(about 96 B each) took 81.9 ms"),
+            std::string::npos)
+      << find_rule(found, "small-reads")->says;
+}
+
+// Nobody knows where calls without a position have been.
+TEST(Advice, WhatHasNoPlaceWasNotReadBefore) {
+  Calls anywhere = reads(300, 65536, 100 * kMicrosecond);
+  const Calls blocks = reads(100, 65536, 100 * kMicrosecond);
+  EXPECT_NE(find_rule(advice_on(Scene().calls(blocks).calls(blocks)), "read-again"), nullptr);
+  anywhere.offset = -1;
+  EXPECT_EQ(find_rule(advice_on(Scene().calls(blocks).calls(anywhere)), "read-again"), nullptr);
+}
+
+TEST(Advice, WorkersAreOfOneProgramAndNobodysParents) {
+  const auto work = [](std::int32_t first, const std::string& program) {
+    return Scene()
+        .calls(by(reads(400, kMiB, kMillisecond), 10))
+        .calls(by(reads(100, kMiB, kMillisecond), 11))
+        .child(11, first, program);
+  };
+  for (const char* rule : {"process-bytes-imbalance", "process-time-imbalance"}) {
+    EXPECT_NE(find_rule(advice_on(work(1, "work")), rule), nullptr) << rule;
+    EXPECT_EQ(find_rule(advice_on(work(10, "work")), rule), nullptr) << rule;
+    EXPECT_EQ(find_rule(advice_on(work(1, "other")), rule), nullptr) << rule;
+  }
+}
+
 TEST(Advice, LibrariesAndModulesAreNoData) {
   for (const char* place :
        {"/usr/lib/python3.11/", "/home/me/env/lib/python3.12/site-packages/",

@@ -24,17 +24,26 @@ constexpr char kDataCalls[] = R"(
 // Of random jumps half go forward: each jump back takes one of these with it. What a copy wrote has
 // no calls of its own in the sums; for its file each was a write. A typical call takes no longer
 // than the bucket of the median: what a disk took now and then is no cost of a call. Where others
-// took the CPUs, it is.
+// took the CPUs, it is. Sums tell neither the bytes nor the time of small calls where there are
+// large ones beside them: both come from the sizes' buckets and the typical call. What was moved
+// where
+// (`placed`) is known if each call that moved something has a position.
 constexpr char kIo[] = R"(
   CREATE OR REPLACE VIEW io AS
+  SELECT *, CASE WHEN positioned >= list_sum(sizes[2:]) THEN bytes END AS placed,
+         CASE WHEN mixed THEN least(bytes, list_sum([coalesce(sizes[b], 0) * 1.5 * pow(2, b - 1) FOR b IN range(1, 17)]))
+              ELSE bytes END AS small_bytes,
+         CASE WHEN mixed THEN small * typical ELSE self * small / greatest(calls, 1) END AS small_time
+  FROM (
   SELECT * REPLACE (CAST(CASE calls WHEN 0 THEN coalesce(list_sum(sizes), 0) ELSE calls END
                          AS BIGINT) AS calls), category AS direction, CAST(list_sum(sizes[1:16]) AS BIGINT) AS small,
+         coalesce(list_sum(sizes) > small, false) AS mixed,
          positioned - consecutive - forward AS backward, backward + least(backward, forward) AS random,
          positioned - random AS ordered,
          least(self / greatest(calls, 1), CASE WHEN (SELECT crowded FROM machine) THEN NULL ELSE pow(2, 1 + len(
            [b FOR b IN range(1, len(hist) + 1) IF 2 * list_sum(hist[1:b]) < list_sum(hist)])) END) AS typical
   FROM data_calls
-  WHERE category IN ('read', 'write'))";
+  WHERE category IN ('read', 'write')))";
 
 // Short runs have two or three samples. Without any, nobody knows.
 constexpr char kMachine[] = R"(

@@ -6,7 +6,9 @@
 //            libraries, no modules of interpreters, nothing in /proc, /sys and /dev
 //   io       those of them that read and write, with `direction` read or write, `small` calls of
 //            less than 64 KiB, `random` ones that neither go on where the one before ended nor
-//            farther forward, and `typical`, the ns of a call without the few slow ones
+//            farther forward, `typical`, the ns of a call without the few slow ones,
+//            `small_bytes` and `small_time` of the small calls, and `placed`, the bytes where the
+//            place of each call is known
 //   machine  one row: busy, the percentage of its CPUs that were in use, whoever used them, and
 //            crowded, which is true from 90 % on
 //   pace     one row: at_once, how many threads were in calls of these layers at once on average.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/insights/scene_test.h"
 
+#include <tuple>
+
 #include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis::testing {
@@ -64,6 +66,12 @@ Scene& Scene::thread(std::int32_t pid, std::int32_t tid) {
   return *this;
 }
 
+Scene& Scene::child(std::int32_t pid, std::int32_t parent, const std::string& program) {
+  children_[pid] = {parent, program};
+  now_[pid];
+  return *this;
+}
+
 Scene& Scene::short_process(std::int32_t pid, std::int64_t life) {
   lives_[pid] = life;
   now_[pid];
@@ -110,6 +118,7 @@ Result<Store> Scene::open(const std::string& directory) const {
     process.host = "here";
     process.pid = pid;
     process.name = process.command = "work";
+    if (children_.contains(pid)) std::tie(process.ppid, process.name) = children_.at(pid);
     process.start = 0;
     process.end = lives_.contains(pid) ? lives_.at(pid) : wall_;
     if (ranks_.contains(pid)) process.rank = ranks_.at(pid);

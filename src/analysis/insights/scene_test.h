@@ -84,6 +84,7 @@ class Scene {
   Scene& idle(std::int64_t ns, std::int32_t pid = 10);
   Scene& rank(std::int32_t pid, std::int64_t rank);
   Scene& thread(std::int32_t pid, std::int32_t tid);  // that makes no call
+  Scene& child(std::int32_t pid, std::int32_t parent, const std::string& program = "work");
   Scene& short_process(std::int32_t pid, std::int64_t life);
   Scene& counter(const std::string& name, std::int32_t pid, std::int64_t ts, double value);
   Scene& loss(const std::string& reason, std::int64_t count);
@@ -103,6 +104,7 @@ class Scene {
   std::map<std::int32_t, std::int64_t> now_;
   std::map<std::int32_t, std::int64_t> ranks_;
   std::map<std::int32_t, std::int64_t> lives_;
+  std::map<std::int32_t, std::pair<std::int32_t, std::string>> children_;
   std::vector<std::pair<std::int32_t, std::int32_t>> threads_;  // besides main threads
   std::vector<Counter> counters_;
   std::vector<std::pair<std::string, std::int64_t>> losses_;

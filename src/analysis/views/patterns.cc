@@ -26,8 +26,8 @@ std::string patterns_sql(const std::string& keys) {
                       CAST(sum(strided) AS BIGINT) AS strided, CAST(sum(random) AS BIGINT) AS random,
                       CAST(sum(small) AS BIGINT) AS small,
                       CAST(sum(misaligned) AS BIGINT) AS misaligned,
-                      CASE WHEN sum(positioned) > 0
-                           THEN CAST(greatest(sum(bytes) FILTER (positioned > 0) - max(extent), 0)
+                      CASE WHEN count(placed) FILTER (positioned > 0) > 0
+                           THEN CAST(greatest(sum(placed) FILTER (positioned > 0) - max(extent), 0)
                                 AS BIGINT) END AS redundant,
                       CASE WHEN coalesce(sum(positioned), 0) = 0 THEN 'unknown'
                            WHEN sum(strided) * 2 >= sum(positioned) THEN 'strided'

@@ -17,9 +17,11 @@ constexpr std::int64_t kRows = 50;
 // A rank may consist of several processes. Without any rank in the recording a process stands for
 // one. Who waits for another rank reads from a pipe or socket, which has no file; with the kernel's
 // layer it may also poll or sleep on a lock. Where nobody is seen waiting, or more than one thread
-// could, the CPU time and the calls tell who worked. `behind`: how much longer it was busy than the
-// one in the middle. It is slow where that is much of the run; on a machine without an idle
-// processor it may only have waited for one, unless it used more CPU time, too, or hardly any.
+// could, their lives tell who came last, if these differ, and else the CPU time and the calls who
+// worked. A process waits for its children, too; of a rank they are a part. `behind`: how much
+// longer it was busy than the one in the middle. It is slow where that is much of the run; on a
+// machine without an idle processor it may only have waited for one, unless it used more CPU time,
+// too, or hardly any.
 constexpr char kRanks[] = R"(
   WITH lives AS (
     SELECT host, pid, any_value(rank) AS rank, min(start) AS start,
@@ -27,7 +29,8 @@ constexpr char kRanks[] = R"(
     FROM processes, totals GROUP BY host, pid),
   sums AS (
     SELECT host, pid, @in_calls AS in_calls,
-           sum(self) FILTER (layer IN @io) AS io,
+           sum(self) FILTER (layer IN @io AND category IS DISTINCT FROM 'wait'
+                             AND category IS DISTINCT FROM 'process') AS io,
            sum(self) FILTER (layer IN @code) AS app, sum(calls) FILTER (once) AS calls,
            sum(bytes) FILTER (once AND category = 'read') AS read,
            sum(bytes) FILTER (once AND category = 'write') AS written,
@@ -35,8 +38,8 @@ constexpr char kRanks[] = R"(
                     coalesce(sum(self) FILTER (layer = 'syscall' AND file IS NULL AND name IN (
                       'read', 'readv', 'recvfrom', 'recvmsg', 'recvmmsg', 'poll', 'ppoll', 'select',
                       'pselect6', 'epoll_wait', 'epoll_pwait', 'futex')), 0)) AS waited,
-           coalesce(sum(self) FILTER (layer IN @own), sum(self) FILTER (layer = 'syscall'), 0)
-             - coalesce(sum(self) FILTER (layer IN @io AND category = 'wait'), 0) AS own
+           coalesce(sum(self) FILTER (layer IN @own), sum(self) FILTER (layer = 'syscall'), 0) AS own,
+           coalesce(sum(self) FILTER (layer IN @io AND category = 'wait'), 0) AS for_children
     FROM @summary GROUP BY host, pid),
   used AS (
     SELECT host, pid, sum(most) * 1e9 AS cpu FROM (
@@ -50,13 +53,13 @@ constexpr char kRanks[] = R"(
            count(*) AS processes, CAST(max(stop) - min(start) AS BIGINT) AS wall,
            CAST(sum(cpu) AS BIGINT) AS cpu,
            CAST(coalesce(sum(in_calls), 0) AS BIGINT) AS in_calls,
-           CAST(coalesce(sum(waited), 0) AS BIGINT) AS waited,
+           CAST(coalesce(sum(waited + CASE WHEN yes THEN 0 ELSE for_children END), 0) AS BIGINT) AS waited,
            CAST(coalesce(sum(io), 0) AS BIGINT) AS io,
            CAST(coalesce(sum(app), 0) AS BIGINT) AS app,
            CAST(coalesce(sum(calls), 0) AS BIGINT) AS calls,
            CAST(coalesce(sum(read), 0) AS BIGINT) AS read,
            CAST(coalesce(sum(written), 0) AS BIGINT) AS written,
-           CAST(coalesce(sum(own - waited), 0) AS BIGINT) AS own
+           CAST(coalesce(sum(own - waited - for_children), 0) AS BIGINT) AS own
     FROM lives l
       LEFT JOIN sums s ON s.pid = l.pid AND s.host IS NOT DISTINCT FROM l.host
       LEFT JOIN used u ON u.pid = l.pid AND u.host IS NOT DISTINCT FROM l.host, ranked
@@ -65,7 +68,8 @@ constexpr char kRanks[] = R"(
   busied AS (
     SELECT * EXCLUDE (own),
            CASE WHEN waited > wall OR max(waited) OVER () * 20 < max(wall) OVER ()
-                THEN greatest(least(greatest(own, coalesce(cpu, 0)), wall), 0)
+                THEN CASE WHEN rank IS NOT NULL AND max(wall) OVER () > 1.2 * quantile_disc(wall, 0.5) OVER ()
+                          THEN wall ELSE greatest(least(greatest(own, coalesce(cpu, 0)), wall), 0) END
                 ELSE wall - waited END AS busy FROM grouped),
   machine AS (
     SELECT coalesce(avg(value) > 90, false) AS is_full FROM counters

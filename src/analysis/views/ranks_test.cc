@@ -49,8 +49,9 @@ class RanksTest : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::remove_all(path_); }
   void TearDown() override { std::filesystem::remove_all(path_); }
-  void open(const Work& work) {
-    Result<Store> store = race(work).open(path_);
+  void open(const Work& work) { open(race(work)); }
+  void open(const Scene& scene) {
+    Result<Store> store = scene.open(path_);
     ASSERT_TRUE(store) << store.error().message;
     const Result<const ViewDef*> view = choose_view("ranks", {});
     const Result<Report> report = make_report(**view, *store, {});
@@ -116,6 +117,15 @@ TEST_F(RanksTest, OneThatSleptWhileProcessorsWereIdleIs) {
 TEST_F(RanksTest, OneThatSleptBesideABusyProgramIs) {
   open({.idle = 200 * kMillisecond, .cpu = 0.001, .factor = 2, .machine = 100, .same_cpu = true});
   expect_slow("200 ms");
+}
+
+// Where nobody waits at the end, who lives longest came last.
+TEST_F(RanksTest, OneThatLivesLongerLeadsWhereNobodyIsSeenWaiting) {
+  Scene scene = race({.cpu = 0.01, .waits = false, .same_cpu = true});
+  for (std::int32_t pid = 10; pid < 14; ++pid)
+    if (pid != kSlow) scene.short_process(pid, 400 * kMillisecond);
+  open(scene);
+  expect_slow("600 ms");
 }
 
 TEST_F(RanksTest, EvenRanksAreNotAccused) {

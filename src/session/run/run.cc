@@ -122,16 +122,16 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
 }
 
 // A program that the library cannot enter ran all the same; the recording says why it holds nothing
-// of it.
+// of it. What its file looks like tells less than that it is there: who has all rights already
+// gains none by set-user-id.
 void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& totals) {
-  if (prepared.library.empty()) return;
+  if (prepared.library.empty() || totals.program_attached) return;
   const Result<std::string> path = real_path(prepared.program);
   if (!path) return;
   std::string reason = trace::obstacle_of(*path, prepared.library);
   if (reason.empty() && stack_is_small()) reason = trace::kSmallStack;
   if (reason.empty() && addresses_are_few()) reason = trace::kFewAddresses;
-  if (reason.empty() && !totals.program_attached) reason = "the library did not attach";
-  if (reason.empty()) return;
+  if (reason.empty()) reason = "the library did not attach";
   totals.manifest.not_covered.push_back(
       {.pid = program, .program = escape_invalid_utf8(*path), .reason = reason, .what = ""});
 }

@@ -114,16 +114,12 @@ Result<Totals> Packer::State::sum_up() {
     if (is_packed(n)) continue;
     Rows rows;
     FATHOM_TRY(read_log(n, rows));
-    totals.summary.add(rows.sums.summary, log_strings_, strings);
-    totals.timeline.add(rows.sums.timeline, log_strings_, strings);
-    totals.coverage.add(rows.sums.coverage, log_strings_, strings);
-    if (!last_packed_) add_counters(rows.host.counters, log_strings_, strings, totals.counters);
+    add_rows(rows, totals);
     for (const SummaryRow& row : rows.sums.summary.rows())
       totals.waiting += static_cast<std::uint64_t>(row.calls);
-    add_counts(rows.sums, totals.manifest);
-    add_to(totals.events, event_rows(rows.sums.summary, rows.host));
     decoder_.renew_strings();
   }
+  if (result.owners_alive || result.owners_unknown) add_living(totals);
   decoder_.restore(carried);
   for (const auto& process : decoder_.definitions().processes())
     take_reasons(decoder_.definitions(), *process, totals.manifest);
@@ -135,6 +131,37 @@ Result<Totals> Packer::State::sum_up() {
   totals.threads = all_threads(all);
   totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;
+}
+
+void Packer::State::add_rows(const Rows& rows, Totals& totals) {
+  totals.summary.add(rows.sums.summary, log_strings_, strings);
+  totals.timeline.add(rows.sums.timeline, log_strings_, strings);
+  totals.coverage.add(rows.sums.coverage, log_strings_, strings);
+  if (!last_packed_) add_counters(rows.host.counters, log_strings_, strings, totals.counters);
+  add_counts(rows.sums, totals.manifest);
+  add_to(totals.events, event_rows(rows.sums.summary, rows.host));
+}
+
+// What lies in segments of those who live on, or was handed on to them, is drained when these are
+// full. Readers see it already.
+void Packer::State::add_living(Totals& totals) {
+  std::vector<Drainer::LiveCopy> copies;
+  {
+    const std::scoped_lock lock(mutex_);
+    copies = drainer->copy_live();
+  }
+  std::vector<Chunk> chunks;
+  for (const Drainer::LiveCopy& copy : copies) {
+    if (copy.schema == nullptr) continue;
+    chunks.push_back(copy.chunk());
+    decoder_.define(chunks.back());
+  }
+  Rows rows;
+  decoder_.sum(chunks, rows.host.counters);
+  rows.sums = decoder_.take_sums();
+  std::ranges::move(rows.sums.intervals.rows, std::back_inserter(rows.host.intervals.rows));
+  add_rows(rows, totals);
+  decoder_.renew_strings();
 }
 
 Result<FinishResult> Packer::State::finish(const std::string& partial_reason, const GoOn& go_on) {

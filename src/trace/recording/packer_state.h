@@ -45,6 +45,8 @@ class Packer::State {
   [[nodiscard]] bool is_packed(std::uint64_t n) const;
   Status pack(std::uint64_t n);
   Status read_log(std::uint64_t n, Rows& rows);
+  void add_rows(const Rows& rows, Totals& totals);
+  void add_living(Totals& totals);
   [[nodiscard]] std::int64_t missing_events(std::uint64_t n, std::uint64_t entries,
                                             std::span<const Chunk> chunks, const HostRows& host);
   Status write_rows(std::uint64_t n, Rows& rows);

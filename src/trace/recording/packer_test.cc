@@ -132,6 +132,19 @@ TEST_F(PackerTest, LeavesTheSpoolToWhoLives) {
   EXPECT_EQ(ask(recording(), kEventsTable, "count(*)"), "6");
 }
 
+// What the program itself wrote may lie in a segment that a daemon goes on in.
+TEST_F(PackerTest, SumsUpWhatTheLivingHaveInTheirSegments) {
+  Packer packer = this->packer();
+  builder_.add_pool("1-a-0", {dead_segment(builder_), live_segment(builder_)});
+  for (int round = 0; round < 2; round++) {
+    const Totals totals = packer.sum_up().value();
+    EXPECT_EQ(totals.events, 6 + 1) << "round " << round;
+    EXPECT_EQ(totals.manifest.state, RunState::kRunning);
+  }
+  ASSERT_TRUE(packer.finish().has_value());
+  EXPECT_EQ(ask(recording(), kEventsTable, "count(*)"), "6") << "those of the living wait";
+}
+
 TEST_F(PackerTest, SaysWhyARecordingIsPartial) {
   Packer packer = this->packer();
   drain_one(packer, 0);

@@ -179,6 +179,12 @@ std::string unseen_of(const Life& life) {
 constexpr std::pair<std::string_view, std::string_view> kRequests[] = {{"io_uring", "liburing"},
                                                                        {"libaio", "libaio"}};
 
+constexpr char kRawCalls[] = "raw system calls";
+
+bool is_go(const Definitions& definitions, const Process& process) {
+  return !definitions.own_meta(process, FATHOM_META_UNSEEN "Go").empty();
+}
+
 // Whether what the kernel counted can be held against what was recorded.
 bool can_compare(const Manifest& manifest, const SummaryTable& summary, const Strings& strings) {
   const bool lost = std::ranges::any_of(manifest.losses, [](const Loss& loss) {
@@ -250,6 +256,13 @@ std::vector<NotCovered> unseen_requests(const Definitions& definitions, const Ma
   std::vector<NotCovered> found;
   if (is_recorded(manifest, "syscall")) return found;
   for (const auto& process : definitions.processes()) {
+    if (is_go(definitions, *process))
+      found.push_back({.pid = process->pid,
+                       .program = program_of(definitions, *process),
+                       .reason =
+                           "Go's runtime makes its system calls itself, and they pass no hook; "
+                           "--layers +syscall records them",
+                       .what = kRawCalls});
     for (const auto& [what, library] : kRequests) {
       const std::string key = FATHOM_META_UNSEEN + std::string(what);
       const std::string_view told = definitions.own_meta(*process, key);
@@ -274,12 +287,13 @@ std::vector<NotCovered> unseen_bytes(const Definitions& definitions, const Summa
   Lives lives = lives_of(definitions, summary, strings);
   separate_children(lives);
   for (const auto& [pid, life] : lives) {
-    const std::string reason = life.told == 0 ? "" : unseen_of(life);
+    const bool known = life.told == 0 || is_go(definitions, *life.last);
+    const std::string reason = known ? "" : unseen_of(life);
     if (!reason.empty())
       found.push_back({.pid = pid,
                        .program = program_of(definitions, *life.last),
                        .reason = reason,
-                       .what = "raw system calls"});
+                       .what = kRawCalls});
   }
   return found;
 }

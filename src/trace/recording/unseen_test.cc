@@ -156,5 +156,17 @@ TEST_F(UnseenTest, RequestsThatPassNoHook) {
   EXPECT_TRUE(unseen_requests(definitions_, manifest_).empty());
 }
 
+// It ends without exit(), and cannot tell what the kernel counted. If it can, that is one reason.
+TEST_F(UnseenTest, ProgramsOfGo) {
+  fact(counted(10, 0, 4 * kMiB), FATHOM_META_UNSEEN "Go", FATHOM_META_UNSEEN_LOADED);
+  const std::vector<NotCovered> found = unseen_requests(definitions_, manifest_);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].what, "raw system calls");
+  EXPECT_THAT(found[0].reason, HasSubstr("Go's runtime makes its system calls itself"));
+  EXPECT_TRUE(bytes().empty());
+  manifest_.layer("syscall").state = "on";
+  EXPECT_TRUE(unseen_requests(definitions_, manifest_).empty());
+}
+
 }  // namespace
 }  // namespace fathom::trace

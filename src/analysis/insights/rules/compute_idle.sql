@@ -10,11 +10,12 @@ WITH cpu AS (
   WHERE layer = 'resource' AND name IN ('cpu_user', 'cpu_system') AND pid IS NOT NULL GROUP BY host, pid, name),
 used AS (SELECT sum(seconds) AS seconds FROM cpu),
 small AS (
-  SELECT sum(self * small / calls) AS time, sum(small) AS calls, arg_max(file, self) AS worst FROM io
-  WHERE direction = 'read' AND sizes IS NOT NULL AND calls > 0)
+  SELECT file, sum(small_time) AS time, sum(small) AS calls FROM io
+  WHERE direction = 'read' AND sizes IS NOT NULL AND calls > 0 GROUP BY file),
+sums AS (SELECT sum(time) AS time, sum(calls) AS calls, arg_max(file, time) AS worst FROM small)
 SELECT 100 * least(s.time / p.at_once / t.wall, 1) AS share, 100 * u.seconds * 1e9 / t.wall AS cpu, m.busy AS busy, s.worst AS worst,
        CAST(s.time / p.at_once / 2 AS BIGINT) AS gain
-FROM small s, used u, machine m, totals t, pace p
+FROM sums s, used u, machine m, totals t, pace p
 WHERE s.calls >= 1000 AND s.time / p.at_once > 0.3 * t.wall AND u.seconds * 1e9 < 0.6 * t.wall AND m.busy < 70 AND t.wall > 1000000000
 -- evidence:
 SELECT file, layer, name, calls, small, self FROM io WHERE direction = 'read' AND small > 0

@@ -7,12 +7,14 @@
 -- try: pack samples into larger files (tar shards, HDF5, Parquet, TFRecord)
 WITH per_file AS (
   SELECT file, sum(bytes) FILTER (category = 'read') AS bytes, sum(self) FILTER (category = 'read') AS reading,
-         sum(self) FILTER (category IN ('open', 'close')) AS opening, bool_or(category = 'open' AND calls > errors) AS opened
+         sum(self) FILTER (category IN ('open', 'close')) AS opening, sum(calls - errors) FILTER (category = 'open') AS opens,
+         nullif(max(extent) FILTER (category = 'read'), 0) AS extent
   FROM data_calls GROUP BY file),
+sized AS (SELECT *, coalesce(extent, bytes / opens) AS size FROM per_file WHERE opens > 0 AND bytes > 0),  -- it may be read again and again
 sums AS (
-  SELECT count(*) AS files, avg(bytes) AS each, sum(reading) AS reading, sum(opening) AS opening,
+  SELECT count(*) AS files, avg(size) AS each, sum(reading) AS reading, sum(opening) AS opening,
          sum(opening + greatest(reading - bytes / 8, 0)) AS gain
-  FROM per_file WHERE opened AND bytes > 0 AND bytes < 262144)
+  FROM sized WHERE size < 262144)
 SELECT s.files AS files, s.each AS each, CAST(s.reading AS BIGINT) AS reading, CAST(s.opening AS BIGINT) AS opening,
        CAST(s.gain / p.at_once AS BIGINT) AS gain
 FROM sums s, pace p WHERE s.files >= 1000

@@ -5,9 +5,12 @@
 -- says: {share:percent} of {calls:count} reads and writes of {each:bytes} on average began inside a 4 KiB page of the file, so neighbouring accesses touch that page twice
 -- gain: one page of each of these calls
 -- try: begin blocks at multiples of 4096, and of the stripe size on a parallel file system; worst file: {worst:text}
-WITH sums AS (
-  SELECT sum(positioned) AS calls, sum(misaligned) AS off, sum(bytes) AS bytes, sum(self * misaligned / calls / (bytes / calls / 4096 + 1)) AS gain,
-         arg_max(file, misaligned) AS worst FROM io WHERE layer = 'posix' AND calls > 0 AND bytes >= 4096 * calls)
+WITH per_file AS (
+  SELECT file, sum(positioned) AS calls, sum(misaligned) AS off, sum(bytes) AS bytes,
+         sum(self * misaligned / calls / (bytes / calls / 4096 + 1)) AS gain
+  FROM io WHERE layer = 'posix' AND calls > 0 AND bytes >= 4096 * calls GROUP BY file),
+sums AS (
+  SELECT sum(calls) AS calls, sum(off) AS off, sum(bytes) AS bytes, sum(gain) AS gain, arg_max(file, off) AS worst FROM per_file)
 SELECT CAST(s.calls AS BIGINT) AS calls, 100 * s.off / s.calls AS share, s.bytes / s.calls AS each, s.worst AS worst, CAST(s.gain / p.at_once AS BIGINT) AS gain
 FROM sums s, pace p WHERE s.calls >= 1000 AND s.off > 0.1 * s.calls
 -- evidence:

@@ -5,14 +5,14 @@
 -- says: the program opened {files:count file} {times:count time} each on average, {opens:count open} in all; opening and closing took {time:ns}
 -- gain: all but the first open and close of each file
 -- try: keep the file open; worst file: {worst:text}
-WITH per_file AS (
-  SELECT file, pid, sum(calls - errors) FILTER (category = 'open') AS opens, sum(self) AS time FROM data_calls
+WITH per_process AS (
+  SELECT host, file, pid, sum(calls - errors) FILTER (category = 'open') AS opens, sum(self) AS time FROM data_calls
   WHERE category IN ('open', 'close') GROUP BY ALL),
 sums AS (
-  SELECT count(DISTINCT file) AS files, sum(opens) AS opens, sum(time) AS time, sum(time * (opens - 1) / opens) AS spare,
-         arg_max(file, opens) AS worst FROM per_file WHERE opens >= 10)
-SELECT s.files AS files, s.opens / s.files AS times, CAST(s.opens AS BIGINT) AS opens, CAST(s.time AS BIGINT) AS time, s.worst AS worst, CAST(s.spare / p.at_once AS BIGINT) AS gain
-FROM sums s, pace p WHERE s.opens >= 1000
+  SELECT count(DISTINCT file) AS files, sum(opens) AS opens, sum(time) AS time, sum(time * (opens - 1) / opens) AS spare FROM per_process WHERE opens >= 10),
+worst AS (SELECT file FROM per_process WHERE opens >= 10 GROUP BY file ORDER BY sum(opens) DESC, file LIMIT 1)
+SELECT s.files AS files, s.opens / s.files AS times, CAST(s.opens AS BIGINT) AS opens, CAST(s.time AS BIGINT) AS time, w.file AS worst, CAST(s.spare / p.at_once AS BIGINT) AS gain
+FROM sums s, worst w, pace p WHERE s.opens >= 1000
 -- evidence:
 SELECT file, pid, CAST(sum(calls) FILTER (category = 'open') AS BIGINT) AS opens, CAST(sum(self) AS BIGINT) AS self FROM data_calls
 WHERE category IN ('open', 'close') GROUP BY ALL

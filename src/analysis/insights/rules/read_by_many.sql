@@ -7,7 +7,7 @@
 -- try: read once and share (shared memory, a cache on the node), or give each worker its own files; worst file: {worst:text}
 WITH per_file AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(bytes) AS bytes, max(extent) AS extent, sum(self) AS time FROM io
-  WHERE direction = 'read' AND extent > 0 GROUP BY file),
+  WHERE direction = 'read' AND extent > 0 AND placed > 0 GROUP BY file),
 sums AS (
   SELECT count(*) AS files, max(processes) AS processes, sum(bytes) AS bytes, sum(extent) AS extent,
          sum(time * (bytes - extent) / bytes) AS time, arg_max(file, bytes - extent) AS worst
@@ -17,5 +17,5 @@ SELECT s.files AS files, s.processes AS processes, CAST(s.bytes AS BIGINT) AS by
 FROM sums s, pace p WHERE s.bytes >= 16777216
 -- evidence:
 SELECT file, count(DISTINCT (host, pid)) AS processes, CAST(sum(bytes) AS BIGINT) AS bytes, max(extent) AS extent, CAST(sum(self) AS BIGINT) AS self FROM io
-WHERE direction = 'read' AND extent > 0 GROUP BY file HAVING count(DISTINCT (host, pid)) >= 2 AND sum(bytes) >= 1.8 * max(extent)
+WHERE direction = 'read' AND extent > 0 AND placed > 0 GROUP BY file HAVING count(DISTINCT (host, pid)) >= 2 AND sum(bytes) >= 1.8 * max(extent)
 ORDER BY sum(bytes) - max(extent) DESC LIMIT 50

@@ -5,7 +5,8 @@
 -- gain: what they took beyond a typical call
 -- try: see when they happen (fathom sql TRACE "SELECT ts, dur, file FROM events WHERE name = '{name:text}' ORDER BY dur DESC LIMIT 20"): writeback, a lock, or a cold cache
 WITH buckets AS (
-  SELECT name, unnest(hist) AS n, generate_subscripts(hist, 1) - 1 AS b FROM summary WHERE layer IN @io AND category NOT IN ('wait', 'process', 'lock')),
+  SELECT name, unnest(hist) AS n, generate_subscripts(hist, 1) - 1 AS b FROM summary WHERE layer IN @io AND category NOT IN ('wait', 'process', 'lock')
+    AND NOT (layer = 'stdio' AND category IN ('read', 'write'))),  -- each fills or empties its buffer now and then
 per_bucket AS (SELECT name, b, sum(n) AS n, sum(n) * 1.5 * pow(2, b) AS time FROM buckets WHERE n > 0 AND b < 60 GROUP BY name, b),
 ranked AS (
   SELECT name, b, n, time, sum(n) OVER (PARTITION BY name ORDER BY b DESC) AS slower, sum(time) OVER (PARTITION BY name ORDER BY b DESC) AS taken,
