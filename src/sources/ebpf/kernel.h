@@ -155,6 +155,7 @@ struct task_struct {
   unsigned int flags;
   int pid;
   int tgid;
+  u64 start_time;
   char comm[16];
   const struct cred* cred;
   struct css_set* cgroups;

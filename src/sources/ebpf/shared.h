@@ -191,6 +191,8 @@ struct fathom_task {
   __u32 vfs_depth;
   __u32 age;   /* in which the call began */
   __u32 plain; /* its program is one of `plain_programs` */
+  __u32 ended; /* its end was told: what it still waits for is not part of its life */
+  __u32 unused;
   /* layers vfs and fs */
   struct fathom_vfs_state vfs[FATHOM_VFS_DEEP]; /* calls that it is in, the innermost last */
   __u64 fs_began[FATHOM_FS_CALLS];
@@ -307,6 +309,7 @@ struct fathom_process_record {
   __u32 nspid;  /* fork, exec, join: the process's number in its own pid namespace; 0: it is in the
                    first one */
   __u32 unused;
+  __u64 since; /* exit: when the thread was made, should nobody have told */
   char command[FATHOM_BPF_COMMAND];
 };
 
