@@ -73,10 +73,12 @@ struct dentry {
 struct vfsmount {
   struct dentry* mnt_root;
 };
+struct mnt_namespace;
 struct mount {
   struct mount* mnt_parent;
   struct dentry* mnt_mountpoint;
   struct vfsmount mnt;
+  struct mnt_namespace* mnt_ns;
 };
 struct path {
   struct vfsmount* mnt;
@@ -174,6 +176,9 @@ struct bpf_iter__task {
 struct kiocb {
   struct file* ki_filp;
   int ki_flags;
+};
+struct iov_iter {
+  bool data_source;
 };
 struct block_device {
   u32 bd_dev;

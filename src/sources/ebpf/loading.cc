@@ -276,6 +276,7 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
   settings->cgroup = options.filters.cgroup;
   settings->faults_end = loaded.ends_faults ? 1 : 0;
   settings->begins_when_issued = has_tracepoint("block_io_start") ? 0 : 1;
+  settings->reads_by_call = has_tracepoint("mm_filemap_get_pages") ? 0 : 1;
   settings->wake_bytes = ring_bytes(loaded) / 4;
   share_room(loaded, options, *settings);
   for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer)

@@ -150,6 +150,8 @@ struct fathom_bpf_settings {
   __u64 wake_bytes; /* in the ring: so many wake whoever waits for them */
   __u32 begins_when_issued; /* requests to devices: no hook tells of them before */
   __u32 faults_end;         /* faults are told of when they have ended, too */
+  __u32 reads_by_call;      /* no hook tells when the page cache is asked */
+  __u32 unused;
   struct fathom_bpf_filter filters[FATHOM_BPF_LAYER_MASK + 1]; /* by layer */
   __u32 call_kinds[2 * FATHOM_BPF_CALLS]; /* of this machine, then of 32 bits */
 };
@@ -198,9 +200,10 @@ struct fathom_task {
   __u64 fs_began[FATHOM_FS_CALLS];
   __u64 fs_wrote;      /* when it ended to write pages back */
   __u64 fs_call_began; /* a call on a file system that tells nothing; 0: in none */
+  __u64 fs_call_inode;
   __u64 fs_read_inode;
   __u32 fs_call_file;
-  __u32 fs_direct; /* the call goes by the page cache */
+  __u32 fs_told; /* a hook tells what the call does with its file */
   /* layer pagecache: the fault that it is in */
   struct fathom_fault faults[FATHOM_FAULT_KINDS];
 };
