@@ -258,6 +258,7 @@ struct pt_regs {
 /* Of functions. */
 #define FATHOM_FIRST(at) BPF_CORE_READ(at, di)
 #define FATHOM_SECOND(at) BPF_CORE_READ(at, si)
+#define FATHOM_THIRD(at) BPF_CORE_READ(at, dx)
 #define FATHOM_RESULT(at) BPF_CORE_READ(at, ax)
 #define FATHOM_STACK(at) BPF_CORE_READ(at, sp)
 #define FATHOM_RETURN_BYTES 8 /* that a return takes off the stack */
@@ -284,6 +285,7 @@ struct pt_regs {
 /* Of functions. */
 #define FATHOM_FIRST(at) BPF_CORE_READ(at, regs[0])
 #define FATHOM_SECOND(at) BPF_CORE_READ(at, regs[1])
+#define FATHOM_THIRD(at) BPF_CORE_READ(at, regs[2])
 #define FATHOM_RESULT(at) BPF_CORE_READ(at, regs[0])
 #define FATHOM_STACK(at) BPF_CORE_READ(at, sp)
 #define FATHOM_RETURN_BYTES 0

@@ -65,6 +65,10 @@ Status read_kernel_types() {
                std::string("this kernel does not describe its types (") + kKernelTypes + ")", ""};
 }
 
+bool has_function(const std::string& name) {
+  return btf__find_by_name_kind(kernel_types(), name.c_str(), BTF_KIND_FUNC) >= 0;
+}
+
 bool has_tracepoint(std::string_view hook) { return type_of(hook) != nullptr; }
 
 std::vector<std::string> kernel_tracepoints() {

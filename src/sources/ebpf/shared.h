@@ -159,8 +159,9 @@ struct fathom_bpf_settings {
 /* A call of the VFS that has not ended. */
 struct fathom_vfs_state {
   __u64 file;
+  __u64 target; /* of a call that copies: the file that is written to */
   __u64 stack;
-  __u64 began;
+  __u64 began; /* 0: inside of another one on the same file, which tells of it */
 };
 
 /* A fault of a mapped file that has not ended. */
