@@ -358,6 +358,7 @@ enum fathom_bpf_loss {
    * loss at the end */
   FATHOM_ENTERED = FATHOM_BPF_LOSSES,
   FATHOM_RETURNED,
+  FATHOM_NEW_ROWS, /* of none: how often the map of sums got one */
   FATHOM_BPF_COUNTERS,
 };
 
