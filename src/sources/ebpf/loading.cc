@@ -305,11 +305,7 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
   share_room(loaded, options, *settings);
   for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer)
     settings->filters[layer] = options.filters.of_layers[static_cast<std::size_t>(layer)];
-  for (std::uint32_t number = 0; number < FATHOM_BPF_CALLS; ++number) {
-    settings->call_kinds[number] = kind_of_system_call(number);
-    settings->call_kinds[FATHOM_BPF_CALLS + number] =
-        kind_of_system_call(FATHOM_BPF_NARROW | number);
-  }
+  std::ranges::copy(kinds_of_system_calls(), settings->call_kinds);
   return put(map, settings);
 }
 
