@@ -5,6 +5,7 @@ import gzip
 import lzma
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -49,9 +50,23 @@ def kernels() -> list[Path]:
 def module_of(kernel: Path, name: str) -> bytes:
     """A module of a kernel, which may be compressed."""
     modules = kernel.parent.parent / "lib" / "modules"
-    found = next(modules.rglob(f"{name}.ko*"))
+    pattern = name.replace("_", "[-_]")  # a file may be named otherwise than the module
+    found = next(modules.rglob(f"{pattern}.ko*"), None)
+    if found is None:
+        raise Failure(f"{kernel.name} has no module {name}")
     content = found.read_bytes()
     return lzma.decompress(content) if found.suffix == ".xz" else content
+
+
+def with_needs(kernel: Path, names: tuple[str, ...]) -> dict[str, bytes]:
+    """Modules and those that they need, in the order in which a kernel takes them."""
+    found: dict[str, bytes] = {}
+    for name in names:
+        content = module_of(kernel, name)
+        needs = re.search(rb"\0depends=([^\0]+)\0", content)
+        found |= with_needs(kernel, tuple(needs[1].decode().split(","))) if needs else {}
+        found.setdefault(name, content)
+    return found
 
 
 def libraries_of(program: Path) -> Iterator[Path]:
@@ -88,7 +103,8 @@ def run_in_machine(
     if not emulator or not shutil.which(emulator) or not busybox:
         raise Skipped(f"no {emulator or 'emulator'} or no busybox (apt: qemu-system-x86 or -arm, busybox-static)")
     files: dict[str, Path | str | bytes] = {"init": INIT.format(begin=BEGIN, end=END), "script": script}
-    files |= {f"modules/{name}.ko": module_of(kernel, name) for name in modules}
+    needed = with_needs(kernel, modules)
+    files |= {f"modules/{place:02}-{name}.ko": content for place, (name, content) in enumerate(needed.items())}
     for name, program in {"bin/busybox": Path(busybox), **programs}.items():
         files[name] = program
         files |= {str(library)[1:]: library for library in libraries_of(program)}

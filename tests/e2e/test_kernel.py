@@ -53,15 +53,23 @@ def test_calls_by_thread_and_process(box: Box) -> None:
 
 
 def test_lives_of_threads(box: Box) -> None:
-    """No library tells of them: the kernel saw them begin and end. No process was in calls for longer than it lived."""
+    """No library tells of them: the kernel saw them begin and end. No process was in calls for longer than it lived,
+    and no call of a thread lies outside of its life, not even the one that began the program."""
     needs_kernel(box)
     (box.dir / "data").write_bytes(bytes(4096))
-    box.record(box.kit.victim("kernel"), 3, 2, CALLS, options=("--layers", "syscall,sched"))
+    layers = "syscall,sched"
+    box.record(box.kit.victim("kernel"), 3, 2, CALLS, options=("--layers", layers, "--detail", layers))
     (rows,), (wrong,) = box.answers(
         "SELECT count(*), count(DISTINCT (pid, tid)) FROM threads",
         'SELECT count(*) FROM threads WHERE start IS NULL OR "end" IS NULL OR "end" < start',
     )
     check("threads of three processes, without begin or end", ((6, 6), (0,)), (rows, wrong))
+    outside = (
+        'SELECT e.layer, e.name, e.ts - t.start, t."end" - e.ts - e.dur FROM events e JOIN threads t USING (pid, tid) '
+        'WHERE e.ts < t.start OR e.ts + e.dur > t."end"'
+    )
+    check("calls outside of their thread's life", [], box.rows(outside))
+    check("programs begun", 1, box.count("name = 'execve'"))
     life = 'SELECT CAST(sum("end" - start) AS BIGINT) FROM threads WHERE pid = {pid}'
     for row in json.loads(box.fathom("report", box.trace, "processes", "--format", "json"))["processes"]:
         lived = box.value(life.format(pid=row["pid"]))

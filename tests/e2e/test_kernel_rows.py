@@ -164,7 +164,8 @@ def test_reads_of_file_systems(box: Box) -> None:
     size = 1 << 20
     (box.dir / "data").write_bytes(os.urandom(size))
     direct = "dd if=data of=/dev/null bs=64k iflag=direct status=none || exit 7"
-    script = f"dd if=data of=/dev/null bs=64k status=none && cp --reflink=never data copy && {direct}"
+    written_so = "dd if=/dev/zero of=beside bs=64k count=16 oflag=direct status=none"
+    script = f"dd if=data of=/dev/null bs=64k status=none && cp --reflink=never data copy && {direct}; {written_so}"
     run = (box.kit.fathom, "run", "-q", "--layers", "fs", "-o", box.trace)
     started = box.start(*run, "--", "sh", "-c", script)
     box.finish(started, None)
@@ -177,6 +178,10 @@ def test_reads_of_file_systems(box: Box) -> None:
     check("read", (rounds * size, 0), (read[2], read[1]))
     moved = f"SELECT bytes_read, bytes_written FROM files WHERE path = '{box.dir / 'data'}'"
     check("in view files", [(rounds * size, 0)], box.rows(moved))
+    if rounds == 3:
+        beside = sums_by(box, "name", f"layer = 'fs' AND file = '{box.dir / 'beside'}'")
+        check("written beside the page cache", {"write": (16, 0, size)}, {call: beside[call] for call in ("write",)})
+        check_true(f"and not read: {beside}", "read" not in beside)
     written = sums_by(box, "name", f"layer = 'fs' AND file = '{box.dir / 'copy'}'").get("write")
     if not written:
         raise Skipped("the file system here tells nothing of writes")

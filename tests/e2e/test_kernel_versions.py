@@ -143,3 +143,58 @@ def expect_kprobes(what: str, counts: Counts) -> None:
     check_true(f"{what}: {found} and {lost} lost", found[0] <= WORKERS * CALLS <= found[0] + lost)
     check(f"{what}: bytes", found[0] * 100, found[2])
     check(f"{what}: writes", (PAGES, 0, SIZE), counts.get(("vfs", "write", "/mnt/out")))
+
+
+COPIED = 256 << 10
+PIECES = 8
+WAYS = ("vectors", "send", "ranges", "splices")
+COPIES = f"""
+for way in {" ".join(WAYS)}; do
+  cd /tmp/$way
+  bytes $way
+done
+"""
+MOVED = """
+SELECT name, file, CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(errors) AS BIGINT) AS errors,
+       CAST(sum(bytes) AS BIGINT) AS bytes, CAST(max(dur_max) AS BIGINT) AS most
+FROM intervals WHERE layer = 'vfs' AND (file LIKE '%/source' OR file LIKE '%/target') AND name != 'open' GROUP BY ALL
+"""
+COPYING = f"""
+for way in {" ".join(WAYS)}; do
+  mkdir $way
+  head -c {COPIED} /dev/zero > $way/source
+done
+cat > work << 'END'{COPIES}END
+for without in none typed fentry; do
+  FATHOM_KERNEL_WITHOUT=$without fathom run -q --layers vfs -o $without.fathom -- sh work
+  echo "=== part"
+  [ -d $without.fathom ] && fathom sql $without.fathom "{MOVED}" --format json || echo "[]"
+done
+"""
+
+
+@may_take(600)
+def test_vectors_and_copies(box: Box) -> None:
+    """Layer vfs: calls with vectors, and calls that copy are a read of one file and a write of the other."""
+    if not box.kit.full:
+        raise Skipped("--full boots other kernels in a virtual machine")
+    box.not_emulated("it emulates by itself")
+    programs = {"bin/fathom": box.kit.fathom, "bin/libduckdb.so": (box.kit.build / "libduckdb.so").resolve()}
+    programs |= {"bin/bytes": box.kit.victim("bytes")}
+    for kernel in kernels():
+        folder = box.root / kernel.name
+        folder.mkdir()
+        said, *parts = run_in_machine(kernel, COPYING, programs, folder).split("=== part\n")
+        check_true(f"{kernel.name} printed {said[-2000:]}", len(parts) == 3)
+        for flavor, part in zip(("the best flavor", "raw tracepoints", "kprobes"), parts, strict=True):
+            expect_copies(f"{kernel.name}, {flavor}", part)
+
+
+def expect_copies(what: str, printed: str) -> None:
+    rows = {(row["file"], row["name"]): row for row in json.loads(printed[: printed.rindex("]") + 1])}
+    wanted = {(f"/tmp/{way}/{file}", call) for way in WAYS for file, call in (("source", "read"), ("target", "write"))}
+    check(f"{what}: files", wanted, set(rows))
+    for (file, call), row in rows.items():
+        check(f"{what}: bytes of {file}", (COPIED, 0), (row["bytes"], row["errors"]))
+        pieces = row["calls"] == PIECES or (file == "/tmp/splices/target" and row["calls"] > PIECES)
+        check_true(f"{what}: {row}", pieces and (call == "write" or row["most"] > 0))

@@ -241,7 +241,7 @@ def test_hostile_callers(box: Box) -> None:
 
 
 def test_idle_programs_cost_nothing(box: Box) -> None:
-    """What a daemon knows of a process it does not ask again each second."""
+    """What a daemon knows of a process it does not ask again each second, nor write down again."""
     strace = shutil.which("strace")
     if not strace:
         raise Skipped("strace is missing")
@@ -249,12 +249,16 @@ def test_idle_programs_cost_nothing(box: Box) -> None:
         program = Program(box, daemon)
         state = Path(daemon.env["FATHOM_SOCKET"] + ".state")
         box.wait_for("its state", lambda: f"\n{program.pid} " in state.read_text())
-        opened = box.root / "opened.txt"
-        tracer = box.start(strace, "-f", "-qq", "-e", "trace=openat", "-o", opened, "-p", daemon.process.pid)
-        box.wait_for("two states more", lambda: opened.exists() and opened.read_text().count(str(state)) >= 2)
+        done = box.root / "done.txt"
+        calls = "trace=openat,utimensat"
+        tracer = box.start(strace, "-f", "-qq", "-s", "4096", "-e", calls, "-o", done, "-p", daemon.process.pid)
+        touched = f'utimensat(AT_FDCWD, "{state}"'
+        box.wait_for("two states more", lambda: done.exists() and done.read_text().count(touched) >= 2)
         tracer.send_signal(signal.SIGINT)
         box.finish(tracer, None)
-        check("files of the process that were opened", 0, opened.read_text().count(f'"/proc/{program.pid}/'))
+        opened = [line for line in done.read_text().splitlines() if "openat(" in line]
+        check("files of the process", [], [line for line in opened if f'"/proc/{program.pid}/' in line])
+        check("states written", [], [line for line in opened if str(state) in line])
         program.end()
 
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sendfile.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { kSize = 256 << 10, kPiece = 32 << 10, kBlock = 1024, kBlocks = kSize / kBlock };
@@ -53,6 +54,15 @@ static void splices(void) {
       now = splice(both[0], NULL, to, NULL, (size_t)left, 0);
       need(now > 0, "splice");
     }
+  }
+}
+
+/* Half a piece in each of two parts, from where the file stands or at a position. */
+static void vectors(void) {
+  const struct iovec parts[] = {{room, kPiece / 2}, {room + kPiece / 2, kPiece / 2}};
+  for (int i = 0; i < kSize; i += 2 * kPiece) {
+    need(readv(from, parts, 2) == kPiece && writev(to, parts, 2) == kPiece, "readv");
+    need(preadv(from, parts, 2, i) == kPiece && pwritev(to, parts, 2, i) == kPiece, "preadv");
   }
 }
 
@@ -122,9 +132,9 @@ static const struct {
   const char* name;
   void (*run)(void);
 } kWays[] = {
-    {"ranges", ranges},     {"ranges_at", ranges_at}, {"send", send}, {"splices", splices},
-    {"requests", requests}, {"in_turns", in_turns},   {"anew", anew}, {"rewound", rewound},
-    {"jumps", jumps},       {"strides", strides},
+    {"ranges", ranges},     {"ranges_at", ranges_at}, {"send", send},       {"splices", splices},
+    {"requests", requests}, {"in_turns", in_turns},   {"anew", anew},       {"rewound", rewound},
+    {"jumps", jumps},       {"strides", strides},     {"vectors", vectors},
 };
 
 int main(int count, char** arguments) {

@@ -14,8 +14,8 @@ using enum Measure;
 constexpr std::int64_t kRows = 50;
 
 // One row for a pid and program image, with what that image did. Counts of the kernel name no
-// image: they are of the one that lived longest while they were counted. A call may have begun
-// before the kernel told of its thread: nobody is in calls for longer than their threads lived.
+// image: they are of the one that lived longest while they were counted. Operations of io_uring
+// lie beside each other: nobody is in calls for longer than their threads lived.
 constexpr char kProcesses[] = R"(
   WITH images AS (
     SELECT *, coalesce(host, '') AS machine, coalesce("end", $1) AS stop,

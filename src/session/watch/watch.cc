@@ -327,7 +327,7 @@ void Daemon::each_second() {
   forget_ended_callers();
   tell_unserved();
   if (options_.choice.by == By::kGroup) note(hosts_.join(options_.choice));
-  note(save_watch_state(server_.path(), roll_.call(handed_on())));
+  note(roll_.save(server_.path(), handed_on()));
   turn_when_due();
 }
 
@@ -432,7 +432,7 @@ Orders Daemon::wait() {
 WatchOutcome Daemon::end() {
   tell_unserved();
   server_.close();
-  note(save_watch_state(server_.path(), roll_.call(handed_on())));
+  note(roll_.save(server_.path(), handed_on()));
   hosts_.stop();
   recording_->pump().stop();
   if (const std::optional<Error> trouble = recording_->pump().trouble()) note(Status(*trouble));

@@ -3,6 +3,9 @@
 // and is ignored after a reboot.
 #include "session/watch/watch_state.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,6 +22,12 @@ namespace {
 constexpr std::string_view kTitle = "fathom-watch 1";
 
 std::string path_of(const std::string& socket) { return socket + ".state"; }
+
+std::int64_t touched_ns(const std::string& path) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0) return 0;
+  return facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec;
+}
 
 // The fields of /proc/PID/stat from the third on: the name before them may hold anything.
 std::optional<std::int64_t> field(std::string_view stat, std::size_t number) {
@@ -125,15 +134,25 @@ WatchState Roll::call(const std::vector<sources::Followed>& processes) {
   return state;
 }
 
+Status Roll::save(const std::string& socket, const std::vector<sources::Followed>& processes) {
+  const WatchState state = call(processes);
+  const bool is_same = saved_ == state.processes;
+  if (is_same && ::utimensat(AT_FDCWD, path_of(socket).c_str(), nullptr, AT_SYMLINK_NOFOLLOW) == 0)
+    return {};
+  saved_ = state.processes;
+  return save_watch_state(socket, state);
+}
+
 Status save_watch_state(const std::string& socket, const WatchState& state) {
   return write_private_atomic(path_of(socket), format_watch_state(state));
 }
 
 std::optional<WatchState> load_watch_state(const std::string& socket) {
   const Result<std::string> text = read_file(path_of(socket));
-  const Result<WatchState> state =
-      text ? parse_watch_state(*text) : Result<WatchState>(text.error());
-  return state ? std::optional(*state) : std::nullopt;
+  Result<WatchState> state = text ? parse_watch_state(*text) : Result<WatchState>(text.error());
+  if (!state) return std::nullopt;
+  state->alive_ns = std::max(state->alive_ns, touched_ns(path_of(socket)));
+  return std::move(state).value();
 }
 
 }  // namespace fathom::session

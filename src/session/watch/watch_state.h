@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a daemon leaves for the one that follows it, beside its socket: until when it worked, and
-// whom it recorded. Written each second, so that it is there whatever ends the daemon.
+// whom it recorded. Renewed each second, so that it is there whatever ends the daemon: written when
+// somebody came or went, and else touched, since the time of the file tells the same.
 #pragma once
 
 #include <sys/types.h>
@@ -47,9 +48,12 @@ class Roll {
  public:
   // Of these processes, now; those who are not among them are forgotten.
   WatchState call(const std::vector<sources::Followed>& processes);
+  // The same, left for the next daemon.
+  Status save(const std::string& socket, const std::vector<sources::Followed>& processes);
 
  private:
   std::string boot_;
+  std::optional<std::vector<KnownProcess>> saved_;
   std::map<sources::Followed, std::int64_t> started_;
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "session/watch/watch_state.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +71,36 @@ TEST(WatchState, TheRollKnowsWhoWasThere) {
   }
   EXPECT_TRUE(roll.call({}).processes.empty());
   EXPECT_EQ(roll.call({self}).processes, std::vector<KnownProcess>{known});
+}
+
+// Nothing is written each second where nobody came or went; the file's time tells the same.
+TEST(WatchState, IsTouchedWhereNobodyCameOrWent) {
+  const std::string socket = testing::TempDir() + "touched.sock";
+  const std::string path = socket + ".state";
+  const auto facts_now = [&] {
+    struct stat facts {};
+    EXPECT_EQ(stat(path.c_str(), &facts), 0);
+    return facts;
+  };
+  const sources::Followed self{getpid(), 7};
+  Roll roll;
+  ASSERT_TRUE(roll.save(socket, {self}));
+  const struct stat first = facts_now();
+  const timespec long_ago[] = {{1000, 0}, {1000, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), long_ago, 0), 0);
+  ASSERT_TRUE(roll.save(socket, {self}));
+  EXPECT_EQ(facts_now().st_ino, first.st_ino);
+  EXPECT_GE(facts_now().st_mtim.tv_sec, first.st_mtim.tv_sec);
+  const timespec later[] = {{first.st_mtim.tv_sec + 100, 0}, {first.st_mtim.tv_sec + 100, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), later, 0), 0);
+  const std::optional<WatchState> state = load_watch_state(socket);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->alive_ns, (first.st_mtim.tv_sec + 100) * 1'000'000'000);
+  EXPECT_EQ(state->processes.size(), 1U);
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  ASSERT_TRUE(roll.save(socket, {self}));  // somebody took it away
+  ASSERT_TRUE(roll.save(socket, {}));
+  EXPECT_TRUE(load_watch_state(socket)->processes.empty());
 }
 
 }  // namespace

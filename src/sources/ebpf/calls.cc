@@ -207,8 +207,14 @@ std::string_view find_name(std::uint32_t number) {
   return found == names.end() ? std::string_view() : found->name;
 }
 
+// In a text that begins and ends with a space.
 bool has_word(std::string_view words, std::string_view word) {
-  return words.find(" " + std::string(word) + " ") != std::string_view::npos;
+  for (std::size_t at = words.find(word); at != std::string_view::npos;
+       at = words.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if (at > 0 && words[at - 1] == ' ' && end < words.size() && words[end] == ' ') return true;
+  }
+  return false;
 }
 
 // Operations that programs hand over.
@@ -320,6 +326,18 @@ std::string_view category_of_call(std::uint32_t call) {
   const auto* const found = std::ranges::find_if(
       kCategories, [&](const Category& one) { return has_word(one.names, name); });
   return name.empty() || found == std::end(kCategories) ? std::string_view() : found->category;
+}
+
+const CallKinds& kinds_of_system_calls() {
+  static const CallKinds kKindsOfAll = [] {
+    CallKinds kinds{};
+    for (std::uint32_t number = 0; number < FATHOM_BPF_CALLS; ++number) {
+      kinds[number] = kind_of_system_call(number);
+      kinds[FATHOM_BPF_CALLS + number] = kind_of_system_call(FATHOM_BPF_NARROW | number);
+    }
+    return kinds;
+  }();
+  return kKindsOfAll;
 }
 
 std::uint32_t kind_of_system_call(std::uint32_t number) {

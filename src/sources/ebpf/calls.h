@@ -3,6 +3,8 @@
 // this machine's architecture) what their arguments and results are.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -33,5 +35,8 @@ bool moves_bytes(std::uint32_t call);
 
 // Bits of fathom_call_kind. FATHOM_BPF_NARROW in the number: of the table of 32 bits.
 std::uint32_t kind_of_system_call(std::uint32_t number);
+// Of all numbers of this machine, then of 32 bits. They are looked up once.
+using CallKinds = std::array<std::uint32_t, std::size_t{2} * FATHOM_BPF_CALLS>;
+const CallKinds& kinds_of_system_calls();
 
 }  // namespace fathom::sources::ebpf

@@ -17,6 +17,7 @@ static __always_inline int end(__u32 number, struct inode* inode, __s64 result) 
   struct fathom_call_record call =
       call_of(task, FATHOM_BPF_CALL(FATHOM_BPF_FS, number), state->fs_began[number], now);
   state->fs_began[number] = 0;
+  if (number == FATHOM_FS_WRITE && state->fs_call_inode == (__u64)inode) state->fs_told = 1;
   call.file = number_of_inode(inode);
   call.ret = result;
   account(&call, 0, number == FATHOM_FS_WRITE);

@@ -5,12 +5,18 @@
 #include "sources/ebpf/files.bpf.h"
 #include "sources/ebpf/record.bpf.h"
 
-#define FATHOM_IS_WRITE (1 << 18) /* IOCB_WRITE */
-#define FATHOM_DIRECT 040000      /* O_DIRECT */
+#if defined(__TARGET_ARCH_arm64)
+#define FATHOM_DIRECT 0200000 /* O_DIRECT */
+#else
+#define FATHOM_DIRECT 040000
+#endif
+#define FATHOM_BAD_ADDRESS 14 /* EFAULT */
+#define FATHOM_NOT_DIRECT 15  /* ENOTBLK */
 #define FATHOM_KIND_OF_FILE 0170000
 #define FATHOM_REGULAR 0100000
 
 enum {
+  MAGIC_EXT4 = 0xEF53,
   MAGIC_XFS = 0x58465342,
   MAGIC_BTRFS = 0x9123683E,
   MAGIC_NFS = 0x6969,
@@ -29,7 +35,7 @@ struct fathom_direct {
   __u64 began;
   __u32 pid, tid;
   __u32 file;
-  __u32 unused;
+  __u32 writes;
 };
 struct {
   __uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -54,18 +60,39 @@ __noinline int tell(__u32 number, __u32 file, __s64 ret, __u64 begin, __u64 end)
   return 0;
 }
 
+/* A file system that lies on another one opens its files by a mount that nobody else sees, and no
+ * path leads through it: there the one below knows the names. */
+static __always_inline __u32 number_of_direct(struct file* file) {
+  struct vfsmount* mnt = BPF_CORE_READ(file, f_path.mnt);
+  struct mount* mount = (struct mount*)((char*)mnt - bpf_core_field_offset(struct mount, mnt));
+  const __s64 of_whom = (__s64)BPF_CORE_READ(mount, mnt_ns);
+  if (of_whom < 0 && of_whom >= -FATHOM_MAX_ERROR)
+    return number_of_host((__u64)BPF_CORE_READ(file, f_inode));
+  return number_of_open_file((__u64)file);
+}
+
 FATHOM_TRACEPOINT("iomap_dio_rw_begin")
-int BPF_PROG(direct_begins, struct kiocb* iocb) {
+int BPF_PROG(direct_begins, struct kiocb* iocb, struct iov_iter* iter) {
   const __u64 key = (__u64)iocb;
   struct task_struct* task = this_task();
   struct fathom_task* state = recorded(task);
   if (!state) return 0;
+  struct file* file = BPF_CORE_READ(iocb, ki_filp);
   struct fathom_direct one = {.began = bpf_ktime_get_ns(),
                               .pid = FATHOM_FIELD(task, tgid),
                               .tid = FATHOM_FIELD(task, pid),
-                              .file = number_of_open_file((__u64)BPF_CORE_READ(iocb, ki_filp))};
-  state->fs_direct = 1;
+                              .file = number_of_direct(file),
+                              .writes = BPF_CORE_READ(iter, data_source)};
+  if ((__u64)BPF_CORE_READ(file, f_inode) == state->fs_call_inode) state->fs_told = 1;
   bpf_map_update_elem(&directs, &key, &one, BPF_ANY);
+  return 0;
+}
+
+/* The file system tries again, or goes by the page cache. If not, the call tells. */
+static __always_inline int try_again(__u32 thread) {
+  struct task_struct* task = this_task();
+  struct fathom_task* state = followed(task);
+  if (state && FATHOM_FIELD(task, pid) == thread) state->fs_told = 0;
   return 0;
 }
 
@@ -75,15 +102,15 @@ int BPF_PROG(direct_ends, struct kiocb* iocb, int error, long ret) {
   const __u64 key = (__u64)iocb;
   struct fathom_direct* begun = bpf_map_lookup_elem(&directs, &key);
   if (!begun) return 0;
-  const bool writes = BPF_CORE_READ(iocb, ki_flags) & FATHOM_IS_WRITE;
   struct fathom_call_record call = call_of(
-      this_task(), FATHOM_BPF_CALL(FATHOM_BPF_FS, writes ? FATHOM_FS_WRITE : FATHOM_FS_READ),
+      this_task(), FATHOM_BPF_CALL(FATHOM_BPF_FS, begun->writes ? FATHOM_FS_WRITE : FATHOM_FS_READ),
       begun->began, bpf_ktime_get_ns());
   call.pid = begun->pid;
   call.tid = begun->tid;
   call.file = begun->file;
   call.ret = ret;
   bpf_map_delete_elem(&directs, &key);
+  if (ret == -FATHOM_BAD_ADDRESS || ret == -FATHOM_NOT_DIRECT) return try_again(call.tid);
   account(&call, own_shard(), true);
   return 0;
 }
@@ -101,11 +128,16 @@ int BPF_PROG(read_begins, struct address_space* mapping) {
   return 0;
 }
 
-/* Whether the call is all that is known of what the file system does. */
-static __always_inline bool tells_nothing(struct file* file, bool reads) {
+/* Whether the call may be all that is known of what the file system does. Hooks tell of most reads,
+ * and of direct I/O (Linux 6.6) where it does not go over a network. */
+static __always_inline bool tells_nothing(struct file* file, __u32 kind) {
+  const bool direct = BPF_CORE_READ(file, f_flags) & FATHOM_DIRECT;
+  const bool read_untold = direct || settings.reads_by_call;
   switch (BPF_CORE_READ(file, f_inode, i_sb, s_magic)) {
     case MAGIC_OVERLAY: /* reads are those of the one below, too */
       return true;
+    case MAGIC_EXT4:
+      return kind & FATHOM_CALL_READS ? read_untold : direct && !(kind & FATHOM_CALL_SYNCS);
     case MAGIC_XFS:
     case MAGIC_BTRFS:
     case MAGIC_NFS:
@@ -115,7 +147,7 @@ static __always_inline bool tells_nothing(struct file* file, bool reads) {
     case MAGIC_LUSTRE:
     case MAGIC_CIFS:
     case MAGIC_SMB2:
-      return !reads;
+      return !(kind & FATHOM_CALL_READS) || read_untold;
     default:
       return false;
   }
@@ -127,7 +159,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   struct fathom_task* state = followed(task);
   if (!state) return 0;
   state->fs_began[FATHOM_FS_READ] = state->fs_call_began = 0;
-  state->fs_direct = 0;
+  state->fs_call_inode = state->fs_told = 0;
   const __u32 number = number_of_call(task, id);
   const __u32 kind = kind_of(number);
   const __u32 wanted =
@@ -138,7 +170,8 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
                    : kind & FATHOM_CALL_TO_THIRD ? (__s32)all.third
                                                  : (__s32)all.first;
   struct file* file = file_at(task, fd);
-  if (!file || !tells_nothing(file, kind & FATHOM_CALL_READS)) return 0;
+  if (!file || !tells_nothing(file, kind)) return 0;
+  state->fs_call_inode = (__u64)BPF_CORE_READ(file, f_inode);
   state->fs_call_file = number_of_open_file((__u64)file);
   state->fs_call_began = bpf_ktime_get_ns();
   return 0;
@@ -161,7 +194,8 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long ret) {
   struct fathom_task* state = followed(task);
   if (!state || (!state->fs_began[FATHOM_FS_READ] && !state->fs_call_began)) return 0;
   const __u64 read = state->fs_began[FATHOM_FS_READ];
-  const __u64 call = state->fs_direct ? 0 : state->fs_call_began;
+  const bool is_told = state->fs_told || (read && state->fs_read_inode == state->fs_call_inode);
+  const __u64 call = is_told ? 0 : state->fs_call_began;
   state->fs_began[FATHOM_FS_READ] = state->fs_call_began = 0;
   if (!recorded(task)) return 0;
   const __u32 number = number_of_call(task, FATHOM_NUMBER(regs));
@@ -203,7 +237,7 @@ static __always_inline bool is_untold(struct file* file, bool reads) {
   if (!file || BPF_CORE_READ(file, f_flags) & FATHOM_DIRECT) return false;
   const __u32 mode = BPF_CORE_READ(file, f_inode, i_mode);
   if ((mode & FATHOM_KIND_OF_FILE) != FATHOM_REGULAR) return false;
-  return reads || tells_nothing(file, reads);
+  return reads || tells_nothing(file, FATHOM_CALL_WRITES);
 }
 
 FATHOM_TRACEPOINT("io_uring_complete")

@@ -68,6 +68,7 @@ static __always_inline void join(struct task_struct* task) {
   out->status = 0;
   out->bytes = sizeof task->comm;
   out->nspid = number_inside(task);
+  out->since = 0;
   bpf_probe_read_kernel(out->command, sizeof task->comm, task->comm);
   bpf_ringbuf_submit(out, ring_flags());
 }

@@ -73,10 +73,12 @@ struct dentry {
 struct vfsmount {
   struct dentry* mnt_root;
 };
+struct mnt_namespace;
 struct mount {
   struct mount* mnt_parent;
   struct dentry* mnt_mountpoint;
   struct vfsmount mnt;
+  struct mnt_namespace* mnt_ns;
 };
 struct path {
   struct vfsmount* mnt;
@@ -155,6 +157,7 @@ struct task_struct {
   unsigned int flags;
   int pid;
   int tgid;
+  u64 start_time;
   char comm[16];
   const struct cred* cred;
   struct css_set* cgroups;
@@ -173,6 +176,9 @@ struct bpf_iter__task {
 struct kiocb {
   struct file* ki_filp;
   int ki_flags;
+};
+struct iov_iter {
+  bool data_source;
 };
 struct block_device {
   u32 bd_dev;
@@ -252,6 +258,7 @@ struct pt_regs {
 /* Of functions. */
 #define FATHOM_FIRST(at) BPF_CORE_READ(at, di)
 #define FATHOM_SECOND(at) BPF_CORE_READ(at, si)
+#define FATHOM_THIRD(at) BPF_CORE_READ(at, dx)
 #define FATHOM_RESULT(at) BPF_CORE_READ(at, ax)
 #define FATHOM_STACK(at) BPF_CORE_READ(at, sp)
 #define FATHOM_RETURN_BYTES 8 /* that a return takes off the stack */
@@ -278,6 +285,7 @@ struct pt_regs {
 /* Of functions. */
 #define FATHOM_FIRST(at) BPF_CORE_READ(at, regs[0])
 #define FATHOM_SECOND(at) BPF_CORE_READ(at, regs[1])
+#define FATHOM_THIRD(at) BPF_CORE_READ(at, regs[2])
 #define FATHOM_RESULT(at) BPF_CORE_READ(at, regs[0])
 #define FATHOM_STACK(at) BPF_CORE_READ(at, sp)
 #define FATHOM_RETURN_BYTES 0

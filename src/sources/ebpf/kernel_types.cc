@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 #include "base/files.h"
 
@@ -42,19 +43,40 @@ const btf* journal_types() {
   return types.get();
 }
 
+// The functions that tracepoints call, by the names of these. A search through all types would take
+// as long as to read them once.
+using Tracepoints = std::unordered_map<std::string_view, const btf_type*>;
+
+void add_tracepoints(const btf* types, std::uint32_t first, Tracepoints& all) {
+  const std::uint32_t count = types == nullptr ? 0 : btf__type_cnt(types);
+  for (std::uint32_t i = first; i < count; ++i) {
+    const btf_type* type = btf__type_by_id(types, i);
+    if (type == nullptr || !btf_is_typedef(type)) continue;
+    const std::string_view name = btf__name_by_offset(types, type->name_off);
+    if (!name.starts_with(kOfTracepoint)) continue;
+    for (int step = 0; step < 2 && type != nullptr; ++step)  // a name of a pointer to a function
+      type = btf__type_by_id(types, type->type);
+    all.emplace(name.substr(kOfTracepoint.size()), type);
+  }
+}
+
+const Tracepoints& tracepoints() {
+  static const Tracepoints kAll = [] {
+    Tracepoints all;
+    add_tracepoints(kernel_types(), 1, all);
+    // Types of a module go on where the kernel's end.
+    const std::uint32_t first = kernel_types() == nullptr ? 1 : btf__type_cnt(kernel_types());
+    add_tracepoints(ext4_types(), first, all);
+    add_tracepoints(journal_types(), first, all);
+    return all;
+  }();
+  return kAll;
+}
+
 // Of the function that a tracepoint calls; nullptr where there is none.
 const btf_type* type_of(std::string_view hook) {
-  const std::string name = std::string(kOfTracepoint) + std::string(hook);
-  for (const btf* types : {kernel_types(), ext4_types(), journal_types()}) {
-    const int found =
-        types == nullptr ? -1 : btf__find_by_name_kind(types, name.c_str(), BTF_KIND_TYPEDEF);
-    if (found < 0) continue;
-    const btf_type* type = btf__type_by_id(types, static_cast<std::uint32_t>(found));
-    for (int i = 0; i < 2 && type != nullptr; ++i)  // a name of a pointer to a function
-      type = btf__type_by_id(types, type->type);
-    return type;
-  }
-  return nullptr;
+  const auto found = tracepoints().find(hook);
+  return found == tracepoints().end() ? nullptr : found->second;
 }
 
 }  // namespace
@@ -65,21 +87,16 @@ Status read_kernel_types() {
                std::string("this kernel does not describe its types (") + kKernelTypes + ")", ""};
 }
 
+bool has_function(const std::string& name) {
+  return btf__find_by_name_kind(kernel_types(), name.c_str(), BTF_KIND_FUNC) >= 0;
+}
+
 bool has_tracepoint(std::string_view hook) { return type_of(hook) != nullptr; }
 
 std::vector<std::string> kernel_tracepoints() {
   std::vector<std::string> names;
-  for (const btf* types : {kernel_types(), ext4_types()}) {
-    const std::uint32_t count = types == nullptr ? 0 : btf__type_cnt(types);
-    for (std::uint32_t i = 1; i < count; ++i) {
-      const btf_type* type = btf__type_by_id(types, i);
-      if (type == nullptr || !btf_is_typedef(type)) continue;
-      const std::string_view name = btf__name_by_offset(types, type->name_off);
-      if (name.starts_with(kOfTracepoint)) names.emplace_back(name.substr(kOfTracepoint.size()));
-    }
-  }
+  for (const auto& [name, type] : tracepoints()) names.emplace_back(name);
   std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

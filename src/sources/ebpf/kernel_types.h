@@ -15,6 +15,8 @@ namespace fathom::sources::ebpf {
 Status read_kernel_types();
 
 bool has_tracepoint(std::string_view hook);
+// Not one that the compiler made part of others.
+bool has_function(const std::string& name);
 // All names; none where the kernel does not tell its types.
 std::vector<std::string> kernel_tracepoints();
 // How many arguments a tracepoint has; -1 where there is none of this name.

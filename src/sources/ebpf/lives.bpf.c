@@ -46,10 +46,13 @@ int BPF_PROG(program_begins, struct task_struct* task, int number_before) {
   renumber(task, number_before);
   struct fathom_task* state = followed(task);
   if (!state) return 0;
+  const bool was_on = state->on;
   state->on = 1;
   state->plain = runs_plain_program(task);
   state->task = (__u64)task;
   tell_exec(task);
+  /* The first program's life begins here, inside of a call: the rest of the call is part of it. */
+  if (!was_on && state->began) state->began = bpf_ktime_get_ns();
   return 0;
 }
 
@@ -57,6 +60,7 @@ FATHOM_TRACEPOINT("sched_process_exit")
 int BPF_PROG(task_ends, struct task_struct* task) {
   struct fathom_task* state = followed(task);
   if (!state || !state->on) return 0;
+  state->ended = 1;
   struct fathom_process_record* out = process_record(FATHOM_RECORD_EXIT, task);
   if (!out) return 0;
   struct signal_struct* of_all = FATHOM_FIELD(task, signal);

@@ -93,6 +93,14 @@ std::string_view tracepoint_of(const bpf_program* program) {
   return "";
 }
 
+// The kernel's own one that a program stands at; "" for other kinds of hooks.
+std::string_view function_of(const bpf_program* program) {
+  const std::string_view section = bpf_program__section_name(program);
+  for (const std::string_view kind : {"fentry/", "fexit/", "kprobe/", "kretprobe/"})
+    if (section.starts_with(kind)) return section.substr(kind.size());
+  return "";
+}
+
 bool suits(const bpf_program* program, std::string_view hook) {
   const std::string_view name = bpf_program__name(program);
   const auto is_of_it = [&](const Variant& one) { return one.program == name; };
@@ -131,6 +139,18 @@ Error no_tracepoint(const Loaded& loaded) {
   return {Code::kUnsupported, "this kernel has no tracepoint " + join(loaded.absent, " or "), ""};
 }
 
+// Leaves out a program at a function that there is not: the compiler may have made it part of
+// others.
+bool has_no_place(Loaded& loaded, const bpf_program* program) {
+  const std::string name(function_of(program));
+  if (name.empty() || has_function(name)) return false;
+  // (Before Linux 5.12 do_splice_direct did its work.)
+  if (name != "splice_file_to_pipe" &&
+      std::ranges::find(loaded.absent, name) == loaded.absent.end())
+    loaded.absent.push_back(name);
+  return true;
+}
+
 // Leaves out programs for tracepoints that there are not, or that others stand for; an error where
 // that is all of them.
 Status choose_programs(Loaded& loaded) {
@@ -138,6 +158,10 @@ Status choose_programs(Loaded& loaded) {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, loaded.object.get()) {
     const std::string_view hook = tracepoint_of(program);
+    if (has_no_place(loaded, program)) {
+      bpf_program__set_autoload(program, false);
+      continue;
+    }
     const bool is_there = hook.empty() || has_tracepoint(hook) || is_untold(loaded.flavor, hook);
     const bool is_used = is_there && !is_superfluous(hook) && suits(program, hook);
     if (!is_used) bpf_program__set_autoload(program, false);
@@ -276,15 +300,12 @@ Status set_up(Loaded& loaded, const ProbeOptions& options) {
   settings->cgroup = options.filters.cgroup;
   settings->faults_end = loaded.ends_faults ? 1 : 0;
   settings->begins_when_issued = has_tracepoint("block_io_start") ? 0 : 1;
+  settings->reads_by_call = has_tracepoint("mm_filemap_get_pages") ? 0 : 1;
   settings->wake_bytes = ring_bytes(loaded) / 4;
   share_room(loaded, options, *settings);
   for (int layer = 0; layer < FATHOM_BPF_LAYERS; ++layer)
     settings->filters[layer] = options.filters.of_layers[static_cast<std::size_t>(layer)];
-  for (std::uint32_t number = 0; number < FATHOM_BPF_CALLS; ++number) {
-    settings->call_kinds[number] = kind_of_system_call(number);
-    settings->call_kinds[FATHOM_BPF_CALLS + number] =
-        kind_of_system_call(FATHOM_BPF_NARROW | number);
-  }
+  std::ranges::copy(kinds_of_system_calls(), settings->call_kinds);
   return put(map, settings);
 }
 

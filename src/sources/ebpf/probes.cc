@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -65,6 +66,12 @@ void unite(std::vector<SumOfCalls>& sums) {
 }
 
 constexpr std::uint32_t kEveryInterval = ~std::uint32_t{0};
+constexpr std::uint32_t kNewRows = FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS, FATHOM_NEW_ROWS);
+
+std::size_t possible_cpus() {
+  return static_cast<std::size_t>(std::max(libbpf_num_possible_cpus(), 1));
+}
+
 // How often its programs were not run because one of ours was at work.
 std::uint64_t misses_of(const Loaded& loaded) {
   std::uint64_t misses = 0;
@@ -94,6 +101,8 @@ class Probes::State {
     return found == modules.end() ? nullptr : &*found;
   }
   [[nodiscard]] std::vector<std::uint64_t> counts() const;
+  [[nodiscard]] std::uint64_t count_at(std::uint32_t place) const;
+  [[nodiscard]] std::vector<fathom_call_key> keys_of_sums(std::uint32_t before_interval);
   struct Kept {
     std::uint32_t files = 0;
     std::uint32_t names = 0;  // of them
@@ -108,6 +117,9 @@ class Probes::State {
   double bare_call_ns = 0;
   std::uint32_t age = 0;              // of files
   std::vector<std::uint64_t> before;  // counts of what was measured
+  // Rows that there had been when sums were last taken, and whether some stayed.
+  std::uint64_t rows_then = 0;
+  bool rows_stayed = false;
 };
 
 Status Probes::State::load(const ProbeOptions& wanted) {
@@ -296,16 +308,31 @@ void Probes::take_records(const RecordVisitor& visit) {
   state_->visit = nullptr;
 }
 
-std::vector<SumOfCalls> Probes::take_sums(std::uint32_t before_interval) {
-  const int sums = state_->map("sums");
+// A walk through the map looks at all its room: where nothing came since the last one, and nothing
+// had to stay, there is none.
+std::vector<fathom_call_key> Probes::State::keys_of_sums(std::uint32_t before_interval) {
   std::vector<fathom_call_key> keys;
+  const std::uint64_t rows = count_at(kNewRows);
+  if (rows == rows_then && !rows_stayed) return keys;
+  rows_then = rows;
+  rows_stayed = false;
+  const int sums = map("sums");
   fathom_call_key key{};
   const fathom_call_key* last = nullptr;
   for (fathom_call_key next{}; bpf_map_get_next_key(sums, last, &next) == 0;) {
     key = next;
     last = &key;
-    if (key.interval < before_interval) keys.push_back(key);
+    if (key.interval < before_interval)
+      keys.push_back(key);
+    else
+      rows_stayed = true;
   }
+  return keys;
+}
+
+std::vector<SumOfCalls> Probes::take_sums(std::uint32_t before_interval) {
+  const int sums = state_->map("sums");
+  const std::vector<fathom_call_key> keys = state_->keys_of_sums(before_interval);
   std::vector<SumOfCalls> result;
   result.reserve(keys.size());
   for (const fathom_call_key& taken : keys) {
@@ -371,14 +398,30 @@ void Probes::State::count_files(const std::map<std::uint32_t, Kept>& kept) {
   }
 }
 
+std::uint64_t Probes::State::count_at(std::uint32_t place) const {
+  std::vector<std::uint64_t> each(possible_cpus());
+  if (bpf_map_lookup_elem(map("losses"), &place, each.data()) != 0) return 0;
+  return std::accumulate(each.begin(), each.end(), std::uint64_t{0});
+}
+
 std::vector<std::uint64_t> Probes::State::counts() const {
   std::vector<std::uint64_t> counts(FATHOM_BPF_COUNTER(FATHOM_BPF_LAYERS + 1, 0));
-  const int cpus = libbpf_num_possible_cpus();
-  std::vector<std::uint64_t> each(static_cast<std::size_t>(std::max(cpus, 1)));
+  const std::size_t cpus = possible_cpus();
+  std::vector<std::uint64_t> each(counts.size() * cpus);
+  std::vector<std::uint32_t> places(counts.size());
+  auto count = static_cast<std::uint32_t>(counts.size());
+  std::uint32_t next = 0;
+  // All at once since Linux 5.13. (ENOENT: these were the last.)
+  const int failed = bpf_map_lookup_batch(map("losses"), nullptr, &next, places.data(), each.data(),
+                                          &count, nullptr);
+  const bool has_all = (failed == 0 || errno == ENOENT) && count == counts.size();
   for (std::uint32_t place = 0; place < counts.size(); ++place) {
-    if (bpf_map_lookup_elem(map("losses"), &place, each.data()) != 0) continue;
-    for (const std::uint64_t count : each) counts[place] += count;
+    const auto first = each.begin() + static_cast<std::ptrdiff_t>(place * cpus);
+    counts[place] = has_all ? std::accumulate(first, first + static_cast<std::ptrdiff_t>(cpus),
+                                              std::uint64_t{0})
+                            : count_at(place);
   }
+  counts[kNewRows] = 0;  // they are no loss
   for (const Loaded& module : modules) {
     if (module.module->layer == FATHOM_BPF_KERNEL)
       counts[FATHOM_BPF_COUNTER(FATHOM_BPF_KERNEL, FATHOM_LOST_INSIDE)] += misses_of(module);

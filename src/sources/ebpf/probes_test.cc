@@ -231,6 +231,34 @@ TEST_P(ProbesTest, FiltersSayWhatTheyLeaveOut) {
   EXPECT_LT(some.calls, all.calls / 5);
 }
 
+// The least CPU time of some times that sums are taken.
+std::int64_t least_to_take(Probes& probes, std::uint32_t before_interval) {
+  std::int64_t least = INT64_MAX;
+  for (int i = 0; i < 5; ++i) {
+    timespec begin{};
+    timespec end{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+    EXPECT_TRUE(probes.take_sums(before_interval).empty());
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    least =
+        std::min(least, (end.tv_sec - begin.tv_sec) * 1'000'000'000 + end.tv_nsec - begin.tv_nsec);
+  }
+  return least;
+}
+
+// A daemon at rest asks each second. Rows that have to stay are found later all the same.
+TEST_P(ProbesTest, WhereNothingCameNothingIsLookedThrough) {
+  Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}});
+  ASSERT_TRUE(probes) << probes.error().message;
+  run_dd(*probes);
+  EXPECT_FALSE(probes->take_sums(~0U).empty());
+  const std::int64_t at_rest = least_to_take(*probes, ~0U);
+  run_dd(*probes);
+  const std::int64_t with_rows = least_to_take(*probes, 0);
+  EXPECT_LT(at_rest * 4, with_rows);
+  EXPECT_FALSE(probes->take_sums(~0U).empty());
+}
+
 TEST_P(ProbesTest, FilesThatAreNotMetAreForgotten) {
   Result<Probes> probes = Probes::load({.layers = {FATHOM_BPF_SYSCALL}});
   ASSERT_TRUE(probes) << probes.error().message;

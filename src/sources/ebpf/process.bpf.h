@@ -30,6 +30,7 @@ static __always_inline struct fathom_process_record* process_record(__u32 kind,
   out->status = 0;
   out->bytes = 0;
   out->nspid = kind == FATHOM_RECORD_EXIT ? 0 : number_inside(task);
+  out->since = kind == FATHOM_RECORD_EXIT ? FATHOM_FIELD(task, start_time) : 0;
   return out;
 }
 

@@ -119,6 +119,7 @@ static __always_inline struct fathom_call_sums* row_of(struct fathom_call_key* k
   __u32 zero = 0;
   struct fathom_call_sums* empty = bpf_map_lookup_elem(&no_sums, &zero);
   if (!empty || bpf_map_update_elem(&sums, key, empty, BPF_NOEXIST) != 0) return 0;
+  lose(FATHOM_NEW_ROWS);
   return bpf_map_lookup_elem(&sums, key);
 }
 

@@ -301,13 +301,22 @@ void RowMaker::begin_thread(const fathom_process_record& record) {
   life.row.start = time(record.at);
 }
 
-void RowMaker::end_thread(const fathom_process_record& record) {
+bool RowMaker::end_thread(const fathom_process_record& record) {
+  const bool is_known = threads_.contains({record.pid, record.tid});
+  if (!is_known && record.since == 0) return false;
+  if (!is_known) begin_thread(record);
   const auto found = threads_.find({record.pid, record.tid});
-  if (found == threads_.end()) return;
-  found->second.row.end = time(record.at);
-  found->second.row.name = words_of(record, true);
+  trace::ThreadRow& row = found->second.row;
+  if (!is_known) {
+    const auto process = alive_.find(record.pid);
+    const std::int64_t first = process == alive_.end() ? 0 : process->second.row.start;
+    row.start = std::max(time(record.since), first);
+  }
+  row.end = time(record.at);
+  row.name = words_of(record, true);
   end_thread_life(found->second);
   threads_.erase(found);
+  return is_known;
 }
 
 // It execs, and goes on as one thread; or it is not followed any more.
@@ -365,13 +374,13 @@ void RowMaker::add_exec(const fathom_process_record& record) {
 }
 
 void RowMaker::add_exit(const fathom_process_record& record) {
-  end_thread(record);
+  const bool was_counted = end_thread(record);
   const auto found = alive_.find(record.pid);
   if (found == alive_.end()) return;
   Life& life = found->second;
   life.row.end = time(record.at);
   life.row.exit = trace::exit_of_wait_status(record.status);
-  if (--life.threads > 0) return;
+  if (!was_counted || --life.threads > 0) return;
   end_life(std::move(life.row));
   alive_.erase(found);
 }

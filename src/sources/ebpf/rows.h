@@ -79,7 +79,8 @@ class RowMaker {
   void add_exit(const fathom_process_record& record);
   void add_join(const fathom_process_record& record);
   void begin_thread(const fathom_process_record& record);
-  void end_thread(const fathom_process_record& record);
+  // Whether it was known. The word that it began may be lost: its end tells of that, too.
+  bool end_thread(const fathom_process_record& record);
   void end_threads_of(std::uint32_t process, std::int64_t at);
   [[nodiscard]] std::int64_t time(std::uint64_t ns) const {
     return static_cast<std::int64_t>(ns) - options_.start_monotonic_ns - shift_;

@@ -228,7 +228,9 @@ TEST(EbpfRows, LivesOfProcesses) {
   HostRows rows;
   maker.take(strings, rows);
   EXPECT_TRUE(rows.lives.processes.empty());
-  give(maker, process_record(FATHOM_RECORD_EXIT, 11, 140, 0, 7 << 8));
+  thread = process_record(FATHOM_RECORD_EXIT, 11, 140, 0, 7 << 8);
+  thread.tid = 12;
+  give(maker, thread);
   give(maker, process_record(FATHOM_RECORD_EXIT, 10, 150, 0, 9));
   maker.take(strings, rows);
   ASSERT_EQ(rows.lives.processes.size(), 2U);
@@ -276,6 +278,30 @@ TEST(EbpfRows, LivesOfThreads) {
   EXPECT_EQ(std::tuple(threads[2].tid, threads[2].start, threads[2].end),
             std::tuple(10, 50, trace::kNull));
   EXPECT_EQ(threads[2].name, "other");
+}
+
+// The word that a thread began may be lost, but not its life; its process goes on without it.
+TEST(EbpfRows, ThreadWhoseBeginWasLost) {
+  RowMaker maker({.layers = {FATHOM_BPF_SYSCALL}, .start_monotonic_ns = 100});
+  give(maker, process_record(FATHOM_RECORD_EXEC, 10, 110, 1));
+  for (const std::uint64_t since : {125U, 105U}) {  // and one that is said to be older than that
+    fathom_process_record thread = process_record(FATHOM_RECORD_EXIT, 10, 140);
+    thread.tid = 12;
+    thread.since = since;
+    give(maker, thread);
+  }
+  Strings strings;
+  HostRows rows;
+  maker.take(strings, rows);
+  const std::vector<trace::ThreadRow>& threads = rows.lives.threads;
+  ASSERT_EQ(threads.size(), 2U);
+  EXPECT_EQ(std::tuple(threads[0].tid, threads[0].start, threads[0].end), std::tuple(12, 25, 40));
+  EXPECT_EQ(std::tuple(threads[1].tid, threads[1].start, threads[1].end), std::tuple(12, 10, 40));
+  EXPECT_TRUE(rows.lives.processes.empty());
+  give(maker, process_record(FATHOM_RECORD_EXIT, 10, 150));
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.lives.processes.size(), 1U);
+  EXPECT_EQ(rows.lives.processes[0].end, 50);
 }
 
 TEST(EbpfRows, NumbersInAPidNamespace) {

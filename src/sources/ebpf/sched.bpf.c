@@ -24,10 +24,16 @@ static __always_inline void leave_cpu(struct fathom_task* state, __u32 task_stat
                           : FATHOM_SCHED_SLEEP;
 }
 
+/* Whose waits are recorded. */
+static __always_inline struct fathom_task* waiting(struct task_struct* task) {
+  struct fathom_task* state = recorded(task);
+  return state && !state->ended ? state : 0;
+}
+
 static __always_inline int change(bool preempted, struct task_struct* from, struct task_struct* to,
                                   __u32 from_state) {
-  struct fathom_task* leaving = recorded(from);
-  struct fathom_task* coming = recorded(to);
+  struct fathom_task* leaving = waiting(from);
+  struct fathom_task* coming = waiting(to);
   if (!leaving && !coming) return 0;
   const __u64 now = bpf_ktime_get_ns();
   if (leaving) leave_cpu(leaving, preempted ? 0 : from_state, now);
@@ -58,7 +64,7 @@ int BPF_PROG(cpu_changed_hands, bool preempted, struct task_struct* from, struct
 
 FATHOM_TRACEPOINT("sched_wakeup")
 int BPF_PROG(task_wakes, struct task_struct* task) {
-  struct fathom_task* state = recorded(task);
+  struct fathom_task* state = waiting(task);
   if (!state || !state->asleep) return 0;
   const __u64 now = bpf_ktime_get_ns();
   end_wait(task, state->why_asleep, state->asleep, now);

@@ -150,6 +150,8 @@ struct fathom_bpf_settings {
   __u64 wake_bytes; /* in the ring: so many wake whoever waits for them */
   __u32 begins_when_issued; /* requests to devices: no hook tells of them before */
   __u32 faults_end;         /* faults are told of when they have ended, too */
+  __u32 reads_by_call;      /* no hook tells when the page cache is asked */
+  __u32 unused;
   struct fathom_bpf_filter filters[FATHOM_BPF_LAYER_MASK + 1]; /* by layer */
   __u32 call_kinds[2 * FATHOM_BPF_CALLS]; /* of this machine, then of 32 bits */
 };
@@ -157,8 +159,9 @@ struct fathom_bpf_settings {
 /* A call of the VFS that has not ended. */
 struct fathom_vfs_state {
   __u64 file;
+  __u64 target; /* of a call that copies: the file that is written to */
   __u64 stack;
-  __u64 began;
+  __u64 began; /* 0: inside of another one on the same file, which tells of it */
 };
 
 /* A fault of a mapped file that has not ended. */
@@ -191,14 +194,17 @@ struct fathom_task {
   __u32 vfs_depth;
   __u32 age;   /* in which the call began */
   __u32 plain; /* its program is one of `plain_programs` */
+  __u32 ended; /* its end was told: what it still waits for is not part of its life */
+  __u32 unused;
   /* layers vfs and fs */
   struct fathom_vfs_state vfs[FATHOM_VFS_DEEP]; /* calls that it is in, the innermost last */
   __u64 fs_began[FATHOM_FS_CALLS];
   __u64 fs_wrote;      /* when it ended to write pages back */
   __u64 fs_call_began; /* a call on a file system that tells nothing; 0: in none */
+  __u64 fs_call_inode;
   __u64 fs_read_inode;
   __u32 fs_call_file;
-  __u32 fs_direct; /* the call goes by the page cache */
+  __u32 fs_told; /* a hook tells what the call does with its file */
   /* layer pagecache: the fault that it is in */
   struct fathom_fault faults[FATHOM_FAULT_KINDS];
 };
@@ -307,6 +313,7 @@ struct fathom_process_record {
   __u32 nspid;  /* fork, exec, join: the process's number in its own pid namespace; 0: it is in the
                    first one */
   __u32 unused;
+  __u64 since; /* exit: when the thread was made, should nobody have told */
   char command[FATHOM_BPF_COMMAND];
 };
 
@@ -351,6 +358,7 @@ enum fathom_bpf_loss {
    * loss at the end */
   FATHOM_ENTERED = FATHOM_BPF_LOSSES,
   FATHOM_RETURNED,
+  FATHOM_NEW_ROWS, /* of none: how often the map of sums got one */
   FATHOM_BPF_COUNTERS,
 };
 
