@@ -42,7 +42,8 @@ def foreign(folder: str) -> list[str]:
 def say_what_is_foreign(folder: str) -> None:
     found = foreign(folder)
     if found:
+        are, them = ("is", "it") if len(found) == 1 else ("are", "them")
         sys.stderr.write(
-            f"fathom: {' and '.join(found)} of PyPI is installed, which records without Fathom; this replaces it, in "
-            "Fathom's source tree or with its wheels: pip install ./packaging/pydftracer ./packaging/dftracer\n"
+            f"fathom: {' and '.join(found)} of PyPI {are} installed, not Fathom's drop-in; in Fathom's source tree "
+            f"this replaces {them}: pip install ./packaging/pydftracer ./packaging/dftracer\n"
         )
