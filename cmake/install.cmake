@@ -3,17 +3,20 @@
 # that the whole can be moved: in a wheel in fathom/lib of the package (pyproject.toml), else in PREFIX/lib/fathom, with links
 # in bin and lib. docs/install.md is the user's view of it.
 set(fathom_programs fathom fathom_guest fathom_guest_heap fathom_guest_alnair fathom_guest_alnair_heap fathom_query dftracer
-  dftracer_core)
+  dftracer_core dftracer_core_dbg)
 
 # fathom_install_beside(<folder> <component>): programs, libraries, DuckDB and headers' folder are the same everywhere.
 function(fathom_install_beside folder component)
   install(TARGETS ${fathom_programs} COMPONENT ${component} RUNTIME DESTINATION ${folder} LIBRARY DESTINATION ${folder})
   # A file of its own, since a wheel has no links; the loader knows it for libfathom.so by its SONAME.
-  install(FILES $<TARGET_FILE:fathom_guest> DESTINATION ${folder} RENAME libdftracer_preload.so COMPONENT ${component})
+  foreach(name dftracer_preload dftracer_preload_dbg)
+    install(FILES $<TARGET_FILE:fathom_guest> DESTINATION ${folder} RENAME lib${name}.so COMPONENT ${component})
+  endforeach()
   install(FILES ${fathom_duckdb_library} DESTINATION ${folder} COMPONENT ${component})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/dftracer ${PROJECT_SOURCE_DIR}/include/fathom
     DESTINATION include COMPONENT ${component} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-  install(FILES ${PROJECT_SOURCE_DIR}/cmake/dftracer-config.cmake DESTINATION lib/cmake/dftracer COMPONENT ${component})
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/dftracer-config.cmake ${PROJECT_SOURCE_DIR}/cmake/dftracer-config-version.cmake
+    DESTINATION lib/cmake/dftracer COMPONENT ${component})
 endfunction()
 
 # fathom_install_links(<folder> <target of the links> <name>...): relative, so that they survive a move.
@@ -31,7 +34,8 @@ function(fathom_install_prefix)
     FILES_MATCHING PATTERN "_record*.so" PATTERN CMakeFiles EXCLUDE)
   fathom_install_links(bin ../lib/fathom fathom)
   fathom_install_links(lib fathom libfathom.so libfathom_heap.so libfathom_query.so libpfinterpose.so
-    libpfinterpose_heap.so libdftracer.so libdftracer_core.so libdftracer_preload.so)
+    libpfinterpose_heap.so libdftracer.so libdftracer_core.so libdftracer_core_dbg.so libdftracer_preload.so
+    libdftracer_preload_dbg.so)
   include(CMakePackageConfigHelpers)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/fathom-config-version.cmake COMPATIBILITY SameMajorVersion)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/fathom-config.cmake ${CMAKE_BINARY_DIR}/fathom-config-version.cmake
@@ -54,6 +58,7 @@ endif()
 set_target_properties(fathom fathom_query PROPERTIES INSTALL_RPATH "$ORIGIN")
 if(SKBUILD)
   fathom_install_beside(. python)
+  install(FILES ${PROJECT_SOURCE_DIR}/python/fathom_drop_ins.pth DESTINATION ${SKBUILD_PLATLIB_DIR} COMPONENT python)
 else()
   fathom_install_prefix()
 endif()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Makes packages for systems with glibc 2.31 or newer: a tarball that runs where it is unpacked, a .deb and a wheel. Those for
+# Makes packages for systems with glibc 2.31 or newer: a tarball that runs where it is unpacked, a .deb and wheels. Those for
 # this machine's architecture lie in build-package/out, those for the other one, cross-compiled, in build-package-ARCH/out.
 # usage: tools/package.sh [--full] [--arch x86_64|aarch64] [NINJA ARGUMENT...]
 #   --full: tries them in clean roots of Debian 11 and 12 (as root); the other architecture's under qemu-user
@@ -35,7 +35,7 @@ build=$PWD/build-package
 if [[ $cpu != "$(uname -m)" ]]; then build+=-$cpu; fi
 readonly full cpu build out=$build/out
 readonly targets="fathom fathom_guest fathom_guest_heap fathom_guest_alnair fathom_guest_alnair_heap fathom_query
-  fathom_dftracer fathom_record manuals"
+  fathom_dftracer dftracer_wheel fathom_record manuals"
 
 say() { printf '== package: %s\n' "$*"; }
 
@@ -81,7 +81,7 @@ for deb in "$out"/*.deb; do
   dpkg-deb -x "$deb" "$build/stage/deb"
   tools/check_packaged.py "$build/stage/deb"
 done
-say "the wheel"
+say "the wheels"
 tools/wheel.py "$build/stage/$name" "$build" "$out" --arch "$cpu"
 if [[ -n $full ]]; then tools/package_try.sh "$out" "$cpu"; fi
 (cd "$out" && ls -sh -- *)

@@ -7,8 +7,9 @@ import os
 import sys
 from typing import NoReturn
 
+from fathom import _distributions
 from fathom._error import Error
-from fathom._places import find
+from fathom._places import find, packages
 
 
 def main() -> NoReturn:
@@ -17,6 +18,9 @@ def main() -> NoReturn:
     except Error as error:
         print(f"fathom: {error}", file=sys.stderr)
         sys.exit(3)
+    if sys.argv[1:2] in (["run"], ["doctor"]):
+        _distributions.say_what_is_foreign(packages())
+        sys.stderr.flush()
     os.execv(program, [program, *sys.argv[1:]])
 
 

@@ -19,6 +19,11 @@ def folders() -> list[str]:
     return [os.path.join(_PACKAGE, "lib"), os.path.join(tree, "build")]
 
 
+def packages() -> str:
+    """The folder in which this package lies, and others beside it."""
+    return os.path.dirname(_PACKAGE)
+
+
 def find(name: str) -> str:
     looked = folders()
     for folder in looked:

@@ -49,8 +49,9 @@ std::string take(std::vector<std::string>& base, std::string_view name) {
 // A library of ours, with more hooks or fewer, by any of its names: two in one process would record
 // twice.
 bool is_ours(const std::string& path, const std::string& library) {
-  constexpr std::string_view kNames[] = {"libfathom.so", "libfathom_heap.so", "libpfinterpose.so",
-                                         "libpfinterpose_heap.so", "libdftracer_preload.so"};
+  constexpr std::string_view kNames[] = {"libfathom.so",           "libfathom_heap.so",
+                                         "libpfinterpose.so",      "libpfinterpose_heap.so",
+                                         "libdftracer_preload.so", "libdftracer_preload_dbg.so"};
   if (path == library) return true;
   return dir_name(path) == dir_name(library) &&
          std::ranges::find(kNames, base_name(path)) != std::end(kNames);

@@ -164,7 +164,8 @@ def test_wheel(box: Box) -> None:
         raise Skipped("there is no wheel; ./dev package makes it")
     box.run("python3", "-m", "venv", "env")
     python = box.dir / "env/bin/python"
-    box.run(python, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", wheels[0])
+    box.run(python, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", *wheels)
+    box.run(python, "-m", "pip", "--disable-pip-version-check", "check")
     (box.dir / "work.py").write_text("import fathom\n@fathom.trace\ndef deep(): pass\ndeep()\n")
     bare = {"PYTHONPATH": "", "FATHOM_BUILD": ""}
     box.run(box.dir / "env/bin/fathom", "run", "-q", "-o", box.trace, "--", python, "work.py", env=bare)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The package as pip installs it. It compiles everything: only where FATHOM_FULL is set."""
 
+import contextlib
 import os
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Dict
 
-from kit import TOP, Skip, expect, ran, rows
+from kit import TOP, Failure, Skip, expect, ran, rows
 from test_dftracer import APP, PROGRAM, REGIONS, settings, variables_of, wait_for
 from test_plain import interpreters
 from world import small
@@ -76,14 +77,31 @@ def expect_package(root: Path, python: Path) -> None:
         wait_for(APP, place, "TRAIN", "IO", "LOOP")
 
 
-def expect_linked(root: Path, python: Path) -> None:
+def expect_linked(root: Path, python: Path, where: str = "fathom/lib") -> None:
     """A project of C finds the installed libraries by their CMake package."""
-    (libraries,) = python.parent.parent.glob("lib/python3*/site-packages/fathom/lib")
+    (libraries,) = python.parent.parent.glob(f"lib/python3*/site-packages/{where}")
     (root / "CMakeLists.txt").write_text(CMAKE % PROGRAM.parent)
     ran("cmake", "-S", root, "-B", root / "linked", f"-DCMAKE_PREFIX_PATH={libraries}")
     ran("cmake", "--build", root / "linked")
     expect("linked", "done\n", said_by(root / "linked" / "regions", **variables_of(root)))
     wait_for(REGIONS, root)
+
+
+def expect_drop_ins(root: Path, python: Path, clone: Path) -> None:
+    """In place of DFTracer's own packages, which came first: pip is content, and programs are Fathom's."""
+    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    with contextlib.suppress(Failure):  # PyPI may be out of reach
+        ran(*pip, "install", "--no-deps", "pydftracer==2.0.6", "dftracer==2.2.0")
+    ran(*pip, "install", clone / "packaging/pydftracer", clone / "packaging/dftracer")
+    ran(*pip, "check")
+    for generation in ("1", "2"):
+        place = root / f"drop-in{generation}"
+        expect("DFTracer's", "done\n", said_by(python, PROGRAM, generation, **settings(place)))
+        wait_for(APP, place, "TRAIN", "IO", "LOOP")
+    (root / "linked").mkdir()
+    expect_linked(root / "linked", python, "dftracer")
+    ran(*pip, "uninstall", "--yes", "pydftracer", "dftracer")
+    expect_package(root / "linked", python)
 
 
 def test_pip_installs_a_clean_clone_on_every_python(root: Path) -> None:
@@ -95,7 +113,10 @@ def test_pip_installs_a_clean_clone_on_every_python(root: Path) -> None:
     for version, interpreter in found.items():
         place = root / version
         place.mkdir()
-        expect_package(place, installed(place / "venv", interpreter, str(clone), quickly(clone)))
+        python = installed(place / "venv", interpreter, str(clone), quickly(clone))
+        expect_package(place, python)
+        if version == list(found)[-1]:
+            expect_drop_ins(place, python, clone)
         print(f"   installed for Python {version}", flush=True)
     if not found:
         raise Skip("no Python from 3.8 to 3.13 is here by its name")
