@@ -6,6 +6,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
+from dftracer._library import native
 from dftracer.python.env import DFTRACER_ENABLE
 from dftracer.python.logger import dft_fn, dftracer
 
@@ -44,4 +45,5 @@ class TagValue:
 
 def get_time_scale() -> float:
     """Units of `get_time` in a second."""
-    return 1e6
+    metric = native.get_config("DFTRACER_TIME_METRIC") if native is not None else "US"
+    return {"NS": 1e9, "MS": 1e3, "SEC": 1.0}.get(metric, 1e6)
