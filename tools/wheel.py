@@ -38,7 +38,7 @@ def library_files(stage: Path, build: Path) -> Members:
 
 def package_files() -> Members:
     found: Members = {}
-    for package in ("fathom", "dftracer", "pydftracer"):
+    for package in ("fathom", "dftracer", "dftracer_dbg", "pydftracer", "pydftracer_dbg", "dfanalyzer"):
         for path in sorted((ROOT / "python" / package).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 found[str(path.relative_to(ROOT / "python"))] = path

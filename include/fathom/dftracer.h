@@ -14,7 +14,7 @@ struct fathom_dftracer_start {
   const char* log_file;  /* NULL, or what wins over the variable */
   const char* data_dirs; /* NULL, or what comes beside the variable's */
   int process_id;        /* -1: the real one */
-  int generation;        /* 1 or 2: whose files; 0: what FATHOM_DFTRACER says, else 2 */
+  int generation;        /* 1 or 2: whose files, unless FATHOM_DFTRACER says; 0: 2 */
   int binds_nothing;     /* no call of libc is to be recorded */
 };
 

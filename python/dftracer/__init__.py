@@ -11,4 +11,10 @@ from fathom._places import folders
 
 __path__ += [f"{folder}/dftracer" for folder in folders()]  # the native module is built for one Python
 
-__version__ = "2.2.0"  # whose interface this is
+
+def __getattr__(name: str) -> str:  # asking for it takes longer than all else here
+    if name == "__version__":
+        from dftracer._version import version
+
+        return version
+    raise AttributeError(f"module 'dftracer' has no attribute '{name}'")

@@ -6,55 +6,36 @@ from __future__ import annotations
 import functools
 from typing import Any, Iterable, Iterator
 
+from dftracer import _names as names
 from dftracer._events import Annotation, Arguments, decorator, native, numbered, takes_args, traced
-
-_IO = ("open", "read", "write", "close")
-TREE: dict[str, Any] = {
-    "compute": ("forward", "backward", "step"),
-    "data": ("preprocess", "item", {"io": _IO}),
-    "dataloader": ("fetch",),
-    "comm": (
-        "send",
-        "receive",
-        "barrier",
-        "bcast",
-        "reduce",
-        "all_reduce",
-        "gather",
-        "all_gather",
-        "scatter",
-        "reduce_scatter",
-        "all_to_all",
-    ),
-    "device": ("transfer",),
-    "checkpoint": ("capture", "restart", {"io": _IO}),
-    "pipeline": ("epoch", "train", "evaluate", "test"),
-    "other": ("log", {"io": _IO}),
-}
 
 
 class Node(Annotation):
     """A name of the tree: decorator, block, loop, and whatever `derive` makes of it."""
 
     def __init__(self, *, cat: str, name: str | None = None, enable: bool = True, **told: Any) -> None:
-        super().__init__(cat, name or cat, enable=enable, **told)
-        self._category = cat
-        self._called = name or cat
-        self._switch = enable
+        super().__init__(str(cat), str(name or cat), enable=enable, **told)
         self._children: dict[str, Node] = {}
 
     @property
     def cat(self) -> str:
-        return self._category
+        return self._cat
 
     @property
     def name(self) -> str:
-        return self._called
+        return self._name
 
-    def child(self, attribute: str, name: str) -> Node:
-        made = self._children[attribute] = Node(cat=self._category, name=name, enable=self._switch)
-        setattr(self, attribute, made)
-        return made
+    @property
+    def profiler(self) -> Node:
+        """The annotation behind it: itself."""
+        return self
+
+    def create_children(self, named: dict[str, str]) -> None:
+        """By attribute, what they are called. They know what this one was told."""
+        for attribute, name in named.items():
+            made = self._children[attribute] = Node(cat=self._cat, name=name, enable=self._enable)
+            made._arguments.update(self._arguments)
+            setattr(self, attribute, made)
 
     def __call__(
         self, fn: Any = None, *, enable: bool | None = None, args: Arguments | None = None, **told: Any
@@ -63,9 +44,8 @@ class Node(Annotation):
         if fn is not None:
             self.update(args=args, **told)
             return self._decorator(fn, None) if enable is not False else fn
-        made = Node(cat=self._category, name=self._called, enable=self._switch if enable is None else enable)
-        if made._enable:
-            made._arguments.update(self._arguments)
+        made = Node(cat=self._cat, name=self._name, enable=self._enable if enable is None else enable)
+        made._arguments.update(self._arguments)
         return made.update(args=args, **told)
 
     def _decorator(self, function: Any, name: str | None) -> Any:
@@ -75,29 +55,28 @@ class Node(Annotation):
         return decorator(lambda later: self._switched(later, name), function)
 
     def _switched(self, function: Any, name: str | None) -> Any:
-        recorded = traced(function, name or self._called, self._category, lambda: dict(self._arguments))
+        recorded = traced(function, name or self._name, self._cat, lambda: dict(self._arguments))
         if isinstance(function, (staticmethod, classmethod)):
             return recorded
 
         @functools.wraps(function)
         def switched(*given: Any, **named: Any) -> Any:
-            return recorded(*given, **named) if self._enable else function(*given, **named)
+            return recorded(*given, **named) if self._on else function(*given, **named)
 
         return switched
 
     @property
     def init(self) -> Node:
         """Of a class's __init__."""
-        return self.derive("init")
+        return self.derive(names.INIT_NAME)
 
     def derive(self, name: str) -> Node:
-        called = f"{self._called}.{name}"
+        called = f"{self._name}{names.CTX_SEPARATOR}{name}"
         known = self._children.get(called)
         if known is not None:
             return known
-        made = self._children[called] = Node(cat=self._category, name=called, enable=self._switch)
-        if made._enable:
-            made._arguments.update(self._arguments)
+        made = self._children[called] = Node(cat=self._cat, name=called, enable=self._enable)
+        made._arguments.update(self._arguments)
         return made
 
     def update(  # type: ignore[override]
@@ -120,10 +99,8 @@ class Node(Annotation):
         self._set(False)
 
     def _set(self, on: bool) -> None:
-        self._switch = on
-        self._enable = on and native is not None
-        if self._enable and not hasattr(self, "_arguments"):
-            self._cat, self._name, self._arguments = self._category, self._called, {}
+        self._enable = on
+        self._on = on and native is not None
         for node in self._children.values():
             node._set(on)
 
@@ -132,13 +109,13 @@ class Node(Annotation):
 
     def start(self, metadata: bool = False) -> None:
         if metadata:
-            self.log_metadata(f"{self._called}.start", str(self.get_time()))
+            self.log_metadata(f"{self._name}{names.CTX_SEPARATOR}{names.START_METADATA_NAME}", str(self.get_time()))
         else:
             self.__enter__()
 
     def stop(self, metadata: bool = False) -> None:
         if metadata:
-            self.log_metadata(f"{self._called}.end", str(self.get_time()))
+            self.log_metadata(f"{self._name}{names.CTX_SEPARATOR}{names.STOP_METADATA_NAME}", str(self.get_time()))
         else:
             self.__exit__(None, None, None)
 
@@ -152,31 +129,106 @@ class Node(Annotation):
         block_name: str | None = None,
     ) -> Iterator[Any]:
         """Every turn of a loop as two events: `<name>.iter`, until the item is there, and `<name>.block`, the body."""
-        if not self._enable:
+        if not self._on:
             return iter(iterator)
-        arrival = iter_name or _ending(self._called, ".iter")
-        body = block_name or _ending(self._called, ".block")
-        names = (arrival if include_iter else None, body if include_block else None)
-        return numbered(iterator, names, self._category, "count", self._arguments if takes_args else {})
+        arrival = iter_name or names.get_iter_handle_name(self._name)
+        body = block_name or names.get_iter_block_name(self._name)
+        parts = (arrival if include_iter else None, body if include_block else None)
+        more = self._arguments if takes_args else {}
+        return numbered(iterator, parts, self._cat, names.ITER_COUNT_NAME, more)
 
 
-def _ending(name: str, end: str) -> str:
-    return name if name.endswith(end) else name + end
+class IO(Node):
+    """What an AI program does with files, below one of its categories."""
+
+    def __init__(self, *, cat: str, parent_name: str, enable: bool = True, **told: Any) -> None:
+        name = f"{parent_name}{names.CTX_SEPARATOR}io"
+        super().__init__(cat=cat, name=name, enable=enable, **told)
+        self.create_children({str(event): f"{name}{names.CTX_SEPARATOR}{event}" for event in names.IOEvent})
 
 
-def _grow(node: Node, names: Iterable[Any], prefix: str) -> None:
-    for name in names:
-        if isinstance(name, str):
-            node.child(name, prefix + name)
-            continue
-        for group, members in name.items():
-            _grow(node.child(group, f"{node.name}.{group}"), members, f"{node.name}.{group}.")
+class Category(Node):
+    """A category with the names of its events."""
+
+    category = names.ProfileCategory.OTHER
+    events: type[names.StringEnum] = names.OtherEvent
+    prefix = ""  # of the events' names
+    has_io = False
+
+    def __init__(
+        self,
+        epoch: Any = None,
+        step: Any = None,
+        image_idx: Any = None,
+        image_size: Any = None,
+        enable: bool = True,
+    ) -> None:
+        told = {"epoch": epoch, "step": step, "image_idx": image_idx, "image_size": image_size}
+        super().__init__(cat=str(self.category), enable=enable, **told)
+        self.create_children({str(event): self.prefix + event for event in self.events})
+        if self.has_io:
+            self.io = self._children["io"] = IO(cat=self._cat, parent_name=self._name, enable=enable, **told)
 
 
-def tree() -> Node:
-    root = Node(cat="ai_root")
-    for category, names in TREE.items():
-        node = root._children[category] = Node(cat=category)
-        setattr(root, category, node)
-        _grow(node, names, "")
-    return root
+class Compute(Category):
+    category = names.ProfileCategory.COMPUTE
+    events = names.ComputeEvent
+
+
+class Data(Category):
+    category = names.ProfileCategory.DATA
+    events = names.DataEvent
+    has_io = True
+
+
+class DataLoader(Category):
+    category = names.ProfileCategory.DATALOADER
+    events = names.DataLoaderEvent
+
+
+class Communication(Category):
+    category = names.ProfileCategory.COMM
+    events = names.CommunicationEvent
+
+
+class Device(Category):
+    category = names.ProfileCategory.DEVICE
+    events = names.DeviceEvent
+
+
+class Checkpoint(Category):
+    category = names.ProfileCategory.CHECKPOINT
+    events = names.CheckpointEvent
+    has_io = True
+
+
+class Pipeline(Category):
+    category = names.ProfileCategory.PIPELINE
+    events = names.PipelineEvent
+
+
+class Other(Category):
+    prefix = f"{names.ProfileCategory.OTHER}{names.CTX_SEPARATOR}"
+    has_io = True
+
+
+CATEGORIES = (Compute, Data, DataLoader, Communication, Device, Checkpoint, Pipeline, Other)
+
+
+class AI(Node):
+    """The root of the tree: `ai.compute.forward` and so on."""
+
+    def __init__(
+        self,
+        epoch: Any = None,
+        step: Any = None,
+        image_idx: Any = None,
+        image_size: Any = None,
+        enable: bool = True,
+    ) -> None:
+        told = {"epoch": epoch, "step": step, "image_idx": image_idx, "image_size": image_size}
+        super().__init__(cat=names.ROOT_CAT, name=names.ROOT_NAME, enable=enable, **told)
+        for made in CATEGORIES:
+            attribute = str(made.category)
+            self._children[attribute] = made(enable=enable, **told)
+            setattr(self, attribute, self._children[attribute])

@@ -14,7 +14,9 @@ import types
 from contextvars import ContextVar
 from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple
 
+from dftracer._entities import Declares, Relates
 from dftracer._library import native, takes_args
+from dftracer._tags import Tagged
 
 if native is not None:
     from fathom.annotate import _record
@@ -36,7 +38,7 @@ def plain(value: Any) -> Any:
     return value if type(value) in (int, float, str) else str(value)
 
 
-class Logger:
+class Logger(Declares):
     """The class `dftracer` of programs: one instance, which begins and ends recording."""
 
     generation = 2
@@ -44,6 +46,8 @@ class Logger:
 
     def __init__(self) -> None:
         self.start_time = 0
+        self.logger = native
+        self.dbg_logging = None  # DFTracer writes a log of its own there
         type(self)._instance = self
 
     @classmethod
@@ -91,6 +95,14 @@ class Logger:
     def log_metadata_event(self, key: str, value: str) -> None:
         if native is not None:
             native.log_metadata_event(key, value)
+
+    def set_app_metadata_int(self, key: str, value: int) -> None:
+        if native is not None:
+            native.set_app_metadata_int(key, value)
+
+    def set_app_metadata_string(self, key: str, value: str) -> None:
+        if native is not None:
+            native.set_app_metadata_string(key, value)
 
     def mark_used(self, name: str) -> None:
         """Which parts of DFTracer a program uses is told by its events."""
@@ -255,8 +267,11 @@ def numbered(
             close_block(whose, arguments)
 
 
-class Annotation:
+class Annotation(Tagged, Relates):
     """The class `dft_fn` of programs: decorator, block and loop of one category."""
+
+    _flush = False  # whether a block was ended early: here that is known by the open ones
+    _start = 0
 
     def __init__(
         self,
@@ -268,22 +283,22 @@ class Annotation:
         image_size: Any = None,
         enable: bool = True,
     ) -> None:
-        self._enable = enable and native is not None
-        if not self._enable:
-            return
+        self._enable = enable  # what the program asked for
+        self._on = enable and native is not None
         self._cat = cat
         self._name = name or inspect.currentframe().f_back.f_code.co_name  # type: ignore[union-attr]
         self._arguments: Arguments = {}
-        self.update(epoch, step, image_idx, image_size)
-        self._start = native.get_time()
+        if self._on:
+            self.update(epoch, step, image_idx, image_size)
+            self._start = native.get_time()
 
     def __enter__(self) -> Any:
-        if self._enable:
+        if self._on:
             open_block(self, self._name, self._cat)
         return self
 
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        if self._enable:
+        if self._on:
             close_block(self, self._arguments, kind)
 
     def update(
@@ -294,7 +309,7 @@ class Annotation:
         image_size: Any = None,
         args: Arguments | None = None,
     ) -> Any:
-        if self._enable and takes_args:
+        if self._on:
             for key, value in zip(TOLD, (epoch, step, image_idx, image_size)):
                 if value is not None:
                     self._arguments[key] = value
@@ -303,18 +318,18 @@ class Annotation:
 
     def reset(self) -> Any:
         """An event by hand begins."""
-        if self._enable:
+        if self._on:
             self._start = native.get_time()
         return self
 
     def flush(self) -> Any:
         """It ends; in a block, that ends early."""
-        if self._enable and not close_block(self, self._arguments):
+        if self._on and not close_block(self, self._arguments):
             log_timed(self._name, self._cat, self._start, native.get_time(), self._arguments)
         return self
 
     def _decorator(self, function: Any, name: str | None) -> Any:
-        if not self._enable:
+        if not self._on:
             return decorator(lambda later: later, function)
         return decorator(lambda later: traced(later, name, self._cat), function)
 
@@ -328,10 +343,10 @@ class Annotation:
         return self._decorator(func, name)
 
     def log_metadata(self, key: str, value: str) -> None:
-        if self._enable:
+        if self._on:
             native.log_metadata_event(key, value)
 
     def _loop(self, iterable: Iterable[Any], name: str, iter_name: str) -> Iterator[Any]:
-        if not self._enable:
+        if not self._on:
             return iter(iterable)
         return numbered(iterable, (f"{name}.iter", f"{name}.yield"), self._cat, iter_name, {})

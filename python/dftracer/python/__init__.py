@@ -3,29 +3,17 @@
 
 from __future__ import annotations
 
-from dftracer.python.ai import ai, checkpoint, comm, compute, data, dataloader, device, pipeline
-from dftracer.python.common import TagDType, TagType, TagValue, get_time_scale
-from dftracer.python.dynamo import Dynamo, create_backend, dynamo
-from dftracer.python.env import DFTRACER_ENABLE
-from dftracer.python.logger import dft_fn, dftracer
+from dftracer.python.ai import *  # noqa: F403
+from dftracer.python.dynamo import *  # noqa: F403
+from dftracer.python.logger import *  # noqa: F403
 
-__all__ = [
-    "DFTRACER_ENABLE",
-    "Dynamo",
-    "TagDType",
-    "TagType",
-    "TagValue",
-    "ai",
-    "checkpoint",
-    "comm",
-    "compute",
-    "create_backend",
-    "data",
-    "dataloader",
-    "device",
-    "dft_fn",
-    "dftracer",
-    "dynamo",
-    "get_time_scale",
-    "pipeline",
-]
+_MODULES = ("annotations", "ai_common", "ai_init", "common", "env")
+__all__ = [name for name in dir() if not name.startswith("_") and name not in _MODULES]
+
+
+def __getattr__(name: str) -> str:  # asking for it takes longer than all else here
+    if name == "__version__":
+        from dftracer.python._version import version
+
+        return version
+    raise AttributeError(f"module 'dftracer.python' has no attribute '{name}'")

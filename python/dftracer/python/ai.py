@@ -3,16 +3,8 @@
 
 from __future__ import annotations
 
-from dftracer._ai import Node as DFTracerAI
-from dftracer._ai import tree
+from dftracer.python import ai_common, ai_init
+from dftracer.python.ai_common import *  # noqa: F403
+from dftracer.python.ai_init import *  # noqa: F403
 
-__all__ = ["DFTracerAI", "ai", "checkpoint", "comm", "compute", "data", "dataloader", "device", "pipeline"]
-
-ai = tree()
-checkpoint = ai.checkpoint
-comm = ai.comm
-compute = ai.compute
-data = ai.data
-dataloader = ai.dataloader
-device = ai.device
-pipeline = ai.pipeline
+__all__ = sorted({*ai_common.__all__, *ai_init.__all__})

@@ -3,19 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Iterator
+import logging
 
-from dftracer._events import Annotation, Logger
+from dftracer.python import common
+from dftracer.python.common import *  # noqa: F403
+from dftracer.python.env import setup_stream_logger
 
-__all__ = ["dft_fn", "dftracer"]
+__all__ = [*common.__all__, "logger"]
 
-
-class dftracer(Logger):  # noqa: N801
-    generation = 2
-    _instance = None
-
-
-class dft_fn(Annotation):  # noqa: N801
-    def iter(self, func: Iterable[Any], name: str = "loop", iter_name: str = "step") -> Iterator[Any]:
-        """Every turn of a loop as two events: `<name>.iter`, until the item is there, and `<name>.yield`, the body."""
-        return self._loop(func, name, iter_name)
+logger: logging.Logger = setup_stream_logger()

@@ -91,6 +91,23 @@ TEST_F(DftracerLogTest, NamesFilesAsEachGenerationDoes) {
             directory_ + "/log-31139");
 }
 
+TEST_F(DftracerLogTest, TakesTheEndingOfALogThatTheProgramNamed) {
+  const auto named = [&](const char* log, const char* generation) {
+    DftracerSettings all = settings(std::string("named=1\ncompression=0\n") + generation);
+    all.log = log;
+    return dftracer_log_path(all, process_);
+  };
+  EXPECT_EQ(named("/d.x/t-0-of-1.pfw", "generation=2\n"), "/d.x/t-0-of-1-f266e8d505a5c1ea-app.pfw");
+  EXPECT_EQ(named("/d.x/t.pfw.gz", "generation=2\n"), "/d.x/t-f266e8d505a5c1ea-app.pfw");
+  EXPECT_EQ(named("/d.x/a.b.c", "generation=2\n"), "/d.x/a.b-f266e8d505a5c1ea-app.pfw");
+  EXPECT_EQ(named("/d.x/log", "generation=2\n"), "/d.x/log-f266e8d505a5c1ea-app.pfw");
+  EXPECT_EQ(named("/d.x/.log", "generation=2\n"), "/d.x/.log-f266e8d505a5c1ea-app.pfw");
+  process_.forked = true;
+  EXPECT_EQ(named("/d.x/t-0-of-1.pfw", "generation=2\n"),
+            "/d.x/t-0-of-1-f266e8d505a5c1ea-fork.pfw");
+  EXPECT_EQ(named("/d.x/t-0-of-1.pfw", "generation=1\n"), "/d.x/t-0-of-1-31139.pfw");
+}
+
 TEST_F(DftracerLogTest, NamesNothingElseWhateverTheProgramIsCalled) {
   process_.command = std::string("/bin/x\0y\n..", 11) + " -m ../../z";
   EXPECT_EQ(dftracer_log_path(settings("generation=1\n"), process_),

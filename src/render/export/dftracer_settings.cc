@@ -123,6 +123,20 @@ std::string as_part_of_name(std::string_view word) {
   return part;
 }
 
+// `.pfw.gz` as a whole, else what stands behind the last dot of a name that does not begin with it.
+std::string_view ending_of(std::string_view path) {
+  const std::string_view name = base_name(path);
+  if (name.size() > 7 && name.ends_with(".pfw.gz")) return name.substr(name.size() - 7);
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos || dot == 0 ? std::string_view() : name.substr(dot);
+}
+
+// Of a log that the program named itself. The ending says what kind of file it is, not whose.
+std::string with_part_before_ending(const std::string& log, const std::string& part) {
+  const std::string ending(ending_of(log));
+  return log.substr(0, log.size() - ending.size()) + part + ending;
+}
+
 }  // namespace
 
 std::string dftracer_log_path(const DftracerSettings& settings, const DftracerProcess& process) {
@@ -130,12 +144,13 @@ std::string dftracer_log_path(const DftracerSettings& settings, const DftracerPr
   const std::string program = dftracer_program(settings.generation, process.command);
   const bool exact = settings.generation == 1 && settings.named;
   std::string path = settings.log;
-  if (exact && process.forked) path += "-" + pid;
+  if (exact && process.forked) path = with_part_before_ending(path, "-" + pid);
   if (!exact && settings.generation == 1)
     path +=
         "-" + as_part_of_name(program) + "-" + pid + (settings.preloaded ? "" : "-app") + ".pfw";
   if (settings.generation == 2) {
     const char* const kind = process.forked ? "fork" : settings.preloaded ? "preload" : "app";
+    if (settings.named) path.resize(path.size() - ending_of(path).size());
     path += "-" + pfw_hash(program + "-" + process.host + "-" + pid) + "-" + kind + ".pfw";
   }
   if (settings.compression && !path.ends_with(".gz")) path += ".gz";

@@ -266,6 +266,13 @@ static PyObject* log_metadata_event(PyObject* module, PyObject* args, PyObject* 
   Py_RETURN_NONE;
 }
 
+// Which parts of DFTracer a program uses is told by its events.
+static PyObject* mark_used(PyObject* module, PyObject* name) {
+  (void)module;
+  (void)name;
+  Py_RETURN_NONE;
+}
+
 static PyObject* get_config(PyObject* module, PyObject* key) {
   (void)module;
   const char* variable = PyUnicode_AsUTF8(key);
@@ -305,6 +312,11 @@ static PyMethodDef functions[] = {
      "float_args=None, relations=None)\n--\n\nAn event whose times the program took itself."},
     {"log_metadata_event", METHOD(log_metadata_event), METH_VARARGS | METH_KEYWORDS,
      "log_metadata_event(key, value)\n--\n\nA fact about this process."},
+    {"set_app_metadata_int", METHOD(log_metadata_event), METH_VARARGS | METH_KEYWORDS,
+     "set_app_metadata_int(key, value)\n--\n\nA number about this process."},
+    {"set_app_metadata_string", METHOD(log_metadata_event), METH_VARARGS | METH_KEYWORDS,
+     "set_app_metadata_string(key, value)\n--\n\nA text about this process."},
+    {"mark_used", mark_used, METH_O, "mark_used(name, /)\n--\n\nNothing: events tell it."},
     {"get_config", get_config, METH_O,
      "get_config(key, /)\n--\n\nWhat a variable DFTRACER_* says."},
     {NULL, NULL, 0, NULL},

@@ -27,6 +27,7 @@ namespace {
 struct Run {
   uint32_t busy;  // atomic: somebody joins or leaves
   bool joined;    // this process told the collector what it wants
+  bool named;     // the program named the log itself, or its parent did before a fork
   bool ended;     // finalize was called
   uint32_t told;  // how often
 };
@@ -54,12 +55,15 @@ bool given(const char* text) { return text != nullptr && *text != 0; }
 
 bool recording_named() { return given(setting("FATHOM_OUT")); }
 
-int default_generation() {
+// The variable wins over what was imported.
+int generation_of(int imported) {
   const char* asked = setting("FATHOM_DFTRACER");
-  return asked != nullptr && *asked == '1' ? 1 : 2;
+  if (given(asked)) return *asked == '1' ? 1 : 2;
+  return imported == 1 ? 1 : 2;
 }
 
 void set_log(const char* asked) {
+  run.named = given(asked);
   const char* log = given(asked)                  ? asked
                     : settings().log_file[0] != 0 ? settings().log_file
                                                   : "trace";
@@ -110,16 +114,15 @@ void add_directories(Text& to, const char* more) {
 
 void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
   static constinit char text[FATHOM_TEXT_MAX];
-  const int generation = start.generation != 0 ? start.generation : default_generation();
   Text lines(text, sizeof text);
-  add_line(lines, "generation", generation == 1 ? "1" : "2");
+  add_line(lines, "generation", generation_of(start.generation) == 1 ? "1" : "2");
   add_line(lines, "log", run_log);
-  if (given(start.log_file)) add_line(lines, "named", "1");
+  if (run.named) add_line(lines, "named", "1");
   if (asked) add_line(lines, "asked", "1");
   add_line(lines, "mode", preloaded ? "preload" : "app");
   add_switch(lines, "metadata", settings().metadata);
   add_switch(lines, "compression", settings().compression);
-  add_sums(lines, generation);
+  add_sums(lines, generation_of(start.generation));
   add_directories(lines, start.data_dirs);
   if (start.process_id >= 0)
     lines.add("pid=").add_number(static_cast<uint64_t>(start.process_id)).add("\n");

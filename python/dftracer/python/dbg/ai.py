@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: MIT
+"""DFTracer's build with more words: here the same."""
+
+from dftracer.python.ai import *  # noqa: F403

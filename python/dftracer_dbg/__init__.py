@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""DFTracer 1.x with more words: here the same."""
