@@ -54,9 +54,10 @@ def under_dftracer(bench: Bench, version: str, python: str, turns: int, env: dic
     return told
 
 
-def theirs(bench: Bench, version: str) -> Sample | None:
+def theirs(bench: Bench, version: str, more: dict[str, str] | None = None) -> Sample | None:
     python = dftracer.python_with(f"dftracer-{version}", dftracer.VERSIONS[version])
-    return under_dftracer(bench, version, str(python), 20_000, {"PYTHONPATH": ""}) if python is not None else None
+    env = {"PYTHONPATH": "", **(more or {})}
+    return under_dftracer(bench, version, str(python), 20_000, env) if python is not None else None
 
 
 def peers_text(bench: Bench, floor: float) -> str:
@@ -117,4 +118,43 @@ def row_dropin(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[
             verdict = judged(added / their if their else None, 1 / 3, 1 / 10)
             texts = (f"{added:+.1f} ns", f"{ratio or 0:.2f} B", peer_text, "a third of it", "a tenth", verdict)
             rows.append(Row(title, floor, *texts))
+    return rows
+
+
+# With arguments (DFTRACER_INC_METADATA): what each takes beyond a decorated function that has none.
+TOLD = {
+    "told": "decorated function with an argument",
+    "block": "with dft_fn",
+    "argument": "with dft_fn and an argument",
+}
+METADATA = {"DFTRACER_INC_METADATA": "1"}
+
+
+def one_told_round(bench: Bench, version: str) -> Sample:
+    sample: Sample = {"floor": bench.bare("floor", 3_000_000, 1)}
+    ours_told = under_dftracer(bench, version, sys.executable, 200_000, {**package(bench), **METADATA})
+    for name, told in (("ours", ours_told), ("theirs", theirs(bench, version, METADATA))):
+        if told is not None:
+            sample.update({f"{name} {kind}": told[kind] - told["bare"] for kind in ("decorated", *TOLD)})
+    return sample
+
+
+def row_told(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
+    """The same with arguments and blocks, beyond the decorator."""
+    rows = []
+    for version in dftracer.VERSIONS:
+        done = []
+        for _ in range(rounds):
+            done.append(one_told_round(bench, version))
+            progress()
+        samples = Samples(done)
+        for kind, what in TOLD.items():
+            key, peer = f"ours {kind}", f"theirs {kind}"
+            beyond = samples.ratio(lambda one, key=key: one[key] - one["ours decorated"], "floor", key)  # type: ignore[misc]
+            added, their = samples.median(key) or 0.0, samples.median(peer)
+            floor = f"decorated {samples.median('ours decorated') or 0:+.0f}, B {samples.median('floor') or 0:.1f} ns"
+            peer_text = f"DFTracer {their:+.0f} ns" if their is not None else "DFTracer cannot be had"
+            values = (f"{added:+.1f} ns", f"{beyond or 0:.2f} B beyond", peer_text)
+            bars = ("3 B", "1 B", judged(beyond, 3.0, 1.0))
+            rows.append(Row(f"drop-in for DFTracer {version}, {what}", floor, *values, *bars))
     return rows

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 import dftracer
-from annotated import row_annotated, row_dropin
+from annotated import row_annotated, row_dropin, row_told
 from big import row_big
 from calls import row_calls
 from cuda import row_cuda
@@ -208,8 +208,8 @@ def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progre
 
 RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
-ROWS += [row_heap, row_cuda, row_annotated, row_dropin, row_calls, row_kernel, row_probes, row_kept, row_lives, row_big]
-ROWS += [row_start, row_rest]
+ROWS += [row_heap, row_cuda, row_annotated, row_dropin, row_told, row_calls, row_kernel, row_probes, row_kept]
+ROWS += [row_lives, row_big, row_start, row_rest]
 
 
 def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:

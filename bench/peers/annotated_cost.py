@@ -67,7 +67,21 @@ def by_dftracer(version: str) -> Dict[str, Callable[[int], Any]]:
         from dftracer.python import dft_fn, dftracer
     log = dftracer.initialize_log(os.environ["DFTRACER_LOG_FILE"], None, -1)
     atexit.register(log.finalize)
-    return {"decorated": dft_fn("bench").log(bare), "pread": reader()}
+
+    def step(step: int) -> int:
+        return step
+
+    def block(value: int) -> None:
+        with dft_fn("bench", name="block"):
+            pass
+
+    def block_with_argument(value: int) -> None:
+        with dft_fn("bench", name="block", step=value):
+            pass
+
+    kinds: Dict[str, Callable[[int], Any]] = {"decorated": dft_fn("bench").log(bare), "told": dft_fn("bench").log(step)}
+    kinds.update(block=block, argument=block_with_argument, pread=reader())
+    return kinds
 
 
 def main() -> None:

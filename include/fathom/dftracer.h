@@ -18,7 +18,8 @@ struct fathom_dftracer_start {
   int binds_nothing;     /* no call of libc is to be recorded */
 };
 
-/* Whether DFTRACER_ENABLE, or the file that DFTRACER_CONFIGURATION names, asks for it. */
+/* Whether DFTRACER_ENABLE, or the file that DFTRACER_CONFIGURATION names, asks for it, or a
+   recording takes annotations anyway. */
 FATHOM_API int fathom_dftracer_enabled(void);
 /* Whether arguments are to be written (DFTRACER_INC_METADATA), or a recording takes them anyway. */
 FATHOM_API int fathom_dftracer_takes_args(void);
@@ -30,12 +31,16 @@ FATHOM_API int fathom_dftracer_initialize(const struct fathom_dftracer_start* st
 /* Recording ends, and this process's file is complete, if somebody writes it within 10 seconds. */
 FATHOM_API void fathom_dftracer_finalize(void);
 
-/* An event whose times the program took itself, in microseconds since 1970. Arguments are sent
-   between the two, as those of a region (fathom_arg_*). begin.begin is 0 when nothing is recorded.
+/* A fact about this process. Each one is kept, also of a key that was told before. */
+FATHOM_API void fathom_dftracer_metadata(const char* key, const char* value);
+
+/* An event whose times the program took itself, since 1970 and in the unit of
+   DFTRACER_TIME_METRIC: microseconds as a rule. Arguments are sent between the two, as those of a
+   region (fathom_arg_*). begin.begin is 0 when nothing is recorded.
  */
 FATHOM_API struct fathom_region fathom_dftracer_event_begin(void);
 FATHOM_API void fathom_dftracer_event_end(struct fathom_site* site, struct fathom_region region,
-                                          int64_t start_us, int64_t duration_us);
+                                          int64_t start, int64_t duration);
 
 #ifdef __cplusplus
 }

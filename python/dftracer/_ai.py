@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, Iterable, Iterator
 
 from dftracer import _names as names
@@ -52,18 +51,7 @@ class Node(Annotation):
         """On and off at run time, unlike other annotations."""
         if native is None:
             return decorator(lambda later: later, function)
-        return decorator(lambda later: self._switched(later, name), function)
-
-    def _switched(self, function: Any, name: str | None) -> Any:
-        recorded = traced(function, name or self._name, self._cat, lambda: dict(self._arguments))
-        if isinstance(function, (staticmethod, classmethod)):
-            return recorded
-
-        @functools.wraps(function)
-        def switched(*given: Any, **named: Any) -> Any:
-            return recorded(*given, **named) if self._on else function(*given, **named)
-
-        return switched
+        return decorator(lambda later: traced(later, name or self._name, self._cat, self), function)
 
     @property
     def init(self) -> Node:

@@ -11,23 +11,25 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from contextvars import ContextVar
-from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator
 
 from dftracer._entities import Declares, Relates
 from dftracer._library import native, takes_args
 from dftracer._tags import Tagged
 
+_UNIT = "DFTRACER_TIME_METRIC"
+
 if native is not None:
     from fathom.annotate import _record
+
+    _record.set_up_markers(takes_args, {"NS": 1, "MS": 10**6, "SEC": 10**9}.get(native.get_config(_UNIT), 1000))
+    Marker: Any = _record.Marker
+else:
+    from dftracer._idle import Marker
 
 Arguments = Dict[str, Any]
 
 TOLD = ("epoch", "step", "image_idx", "image_size")  # the parameters that a decorator tells of a call
-
-# The blocks that are open here: (whose, region, those around it). By task, since tasks share their objects.
-_Open = Optional[Tuple[object, Any, Any]]
-_open: ContextVar[_Open] = ContextVar("dftracer_open", default=None)
 
 
 def plain(value: Any) -> Any:
@@ -122,32 +124,6 @@ def _warn(words: str) -> None:
     logging.getLogger("DFTRACER").warning("dftracer: %s", words)
 
 
-def open_block(whose: object, name: str, category: str) -> None:
-    region = _record.region(name, category=category)
-    region.__enter__()
-    _open.set((whose, region, _open.get()))
-
-
-def close_block(whose: object, arguments: Arguments, exception: Any = None) -> bool:
-    """Ends the innermost block of this object here, with its arguments. Whether there was one."""
-    skipped = []
-    entry = _open.get()
-    while entry is not None and entry[0] is not whose:
-        skipped.append(entry)
-        entry = entry[2]
-    if entry is None:
-        return False
-    rest = entry[2]
-    for other in reversed(skipped):
-        rest = (other[0], other[1], rest)
-    _open.set(rest)
-    if takes_args:
-        for key, value in arguments.items():
-            _record.arg(key, plain(value))
-    entry[1].__exit__(exception)
-    return True
-
-
 def log_timed(name: str, category: str, start: int, end: int, arguments: Arguments) -> None:
     native.log_event(name, category, start, end - start, None, {key: plain(arguments[key]) for key in arguments})
 
@@ -169,6 +145,12 @@ class Told:
     def any(self) -> bool:
         return self.method or bool(self.places)
 
+    def spec(self) -> tuple[tuple[str, ...], tuple[int, ...], tuple[Any, ...]]:
+        """As `_record.tell` takes it: names, their places and their defaults."""
+        places = {name: place for place, name in self.places}
+        names = tuple(name for name in TOLD if self.method or name in places)
+        return names, tuple(places.get(n, -1) for n in names), tuple(self.defaults.get(n, ...) for n in names)
+
     def of(self, given: tuple[Any, ...], named: Arguments) -> Arguments:
         found: Arguments = {}
         if self.method and given:
@@ -185,54 +167,67 @@ class Told:
         return {name: value for name, value in found.items() if value is not None}
 
 
-def _send(told: Told, more: Callable[[], Arguments], given: tuple[Any, ...], named: Arguments) -> None:
-    for key, value in {**more(), **told.of(given, named)}.items():
+def _send(told: Told, marker: Any, given: tuple[Any, ...], named: Arguments) -> None:
+    more = marker._arguments if marker is not None else {}
+    for key, value in {**more, **told.of(given, named)}.items():
         _record.arg(key, plain(value))
 
 
-def _telling(function: Callable[..., Any], more: Callable[[], Arguments]) -> Callable[..., Any]:
-    """The function, which tells its arguments inside its own event first."""
+def _telling(function: Callable[..., Any], marker: Any) -> Callable[..., Any]:
+    """What runs step by step, which tells its arguments inside its own event first."""
     told = Told(function)
     if inspect.isasyncgenfunction(function):  # what is sent into it would have to be passed on by hand
         return function
     if inspect.iscoroutinefunction(function):
 
         async def telling(*given: Any, **named: Any) -> Any:
-            _send(told, more, given, named)
+            _send(told, marker, given, named)
             return await function(*given, **named)
-
-    elif inspect.isgeneratorfunction(function):
-
-        def telling(*given: Any, **named: Any) -> Any:
-            _send(told, more, given, named)
-            return (yield from function(*given, **named))
 
     else:
 
         def telling(*given: Any, **named: Any) -> Any:
-            _send(told, more, given, named)
-            return function(*given, **named)
+            _send(told, marker, given, named)
+            return (yield from function(*given, **named))
 
     return functools.wraps(function)(telling)
 
 
-def _nothing() -> Arguments:
-    return {}
+_STEPPED = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
 
 
-def traced(function: Any, name: str | None, category: str, more: Callable[[], Arguments] | None = None) -> Any:
-    """Every call of it as an event. `more` are arguments that do not come from the call."""
-    if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(traced(function.__func__, name, category, more))
-    if native is None:
-        return function
+def _wrap(function: Any, name: str | None, category: str, inner: Any) -> Any:
     code = getattr(function, "__code__", None)
     file, line = (code.co_filename, code.co_firstlineno) if isinstance(code, types.CodeType) else (None, 0)
     called = name or str(getattr(function, "__qualname__", getattr(function, "__name__", type(function).__name__)))
-    inner = function
-    if takes_args and (more is not None or Told(function).any()):
-        inner = _telling(function, more or _nothing)
     return _record.wrap(inner, called, category, file, line)
+
+
+def _switched(recorded: Any, function: Any, marker: Any) -> Any:
+    @functools.wraps(function)
+    def switched(*given: Any, **named: Any) -> Any:
+        return recorded(*given, **named) if marker._on else function(*given, **named)
+
+    return switched
+
+
+def traced(function: Any, name: str | None, category: str, marker: Any = None) -> Any:
+    """Every call of it as an event. A marker switches that, at run time, and has arguments of its own."""
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(traced(function.__func__, name, category, marker))
+    if native is None:
+        return function
+    told = Told(function) if takes_args else None
+    tells = told is not None and told.any()
+    if any(stepped(function) for stepped in _STEPPED):
+        inner = _telling(function, marker) if takes_args and (marker is not None or tells) else function
+        recorded = _wrap(function, name, category, inner)
+        return recorded if marker is None else _switched(recorded, function, marker)
+    recorded = _wrap(function, name, category, function)
+    if marker is not None or tells:
+        spec = told.spec() if told is not None else ((), (), ())
+        _record.tell(recorded, *spec, told is not None and told.method, marker)
+    return recorded
 
 
 def decorator(decorate: Callable[[Any], Any], function: Any) -> Any:
@@ -245,7 +240,7 @@ def numbered(
 ) -> Iterator[Any]:
     """A loop: how long each item took to come, and how long the loop's body took with it."""
     number = 0
-    whose = object()
+    block = Marker(category, names[1]) if names[1] is not None else None
     source = iter(iterable)
     while True:
         start = native.get_time()
@@ -257,49 +252,26 @@ def numbered(
         arguments = {**more, key: number}
         if names[0] is not None:
             log_timed(names[0], category, start, native.get_time(), arguments)
-        if names[1] is None:
+        if block is None:
             yield item
             continue
-        open_block(whose, names[1], category)
+        block._arguments.update(arguments)
+        block.__enter__()
         try:
             yield item
         finally:
-            close_block(whose, arguments)
+            block._close()
 
 
-class Annotation(Tagged, Relates):
+class Annotation(Marker, Tagged, Relates):
     """The class `dft_fn` of programs: decorator, block and loop of one category."""
 
     _flush = False  # whether a block was ended early: here that is known by the open ones
-    _start = 0
 
-    def __init__(
-        self,
-        cat: str,
-        name: str | None = None,
-        epoch: Any = None,
-        step: Any = None,
-        image_idx: Any = None,
-        image_size: Any = None,
-        enable: bool = True,
-    ) -> None:
-        self._enable = enable  # what the program asked for
-        self._on = enable and native is not None
-        self._cat = cat
-        self._name = name or inspect.currentframe().f_back.f_code.co_name  # type: ignore[union-attr]
-        self._arguments: Arguments = {}
-        if self._on:
-            self.update(epoch, step, image_idx, image_size)
-            self._start = native.get_time()
-
-    def __enter__(self) -> Any:
-        if self._on:
-            open_block(self, self._name, self._cat)
-        return self
-
-    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
-        if self._on:
-            close_block(self, self._arguments, kind)
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if native is not None:
+            _record.quicken(cls)
 
     def update(
         self,
@@ -319,12 +291,12 @@ class Annotation(Tagged, Relates):
     def reset(self) -> Any:
         """An event by hand begins."""
         if self._on:
-            self._start = native.get_time()
+            self._restart()
         return self
 
     def flush(self) -> Any:
         """It ends; in a block, that ends early."""
-        if self._on and not close_block(self, self._arguments):
+        if self._on and not self._close():
             log_timed(self._name, self._cat, self._start, native.get_time(), self._arguments)
         return self
 

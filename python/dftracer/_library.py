@@ -6,14 +6,19 @@ from __future__ import annotations
 import os
 from typing import Any
 
-_ON = ("1", "true", "on", "yes")
+_OFF = ("0", "false", "off", "no")
 
 
 def asked() -> bool:
-    """Whether a look into the library is worth its time: nothing is loaded into a program that asks for nothing."""
+    """Whether a look into the library is worth its time: nothing is loaded into a program that asks for nothing.
+
+    A recording takes annotations whatever DFTracer's variables say: they are about its own files.
+    """
+    if os.environ.get("FATHOM_OUT"):
+        return True
     word = os.environ.get("DFTRACER_ENABLE", "")
     if word:
-        return word.lower() in _ON
+        return word.lower() not in _OFF  # the library says so where it is no word at all
     return bool(os.environ.get("DFTRACER_CONFIGURATION"))
 
 

@@ -31,7 +31,7 @@ struct Left {
 std::string line_of(const Left& left, const std::string& path) {
   std::string line;
   for (const std::int64_t number :
-       {left.size, left.mark.ids, left.mark.last_us, std::int64_t{left.mark.changed}})
+       {left.size, left.mark.ids, left.mark.last, std::int64_t{left.mark.changed}})
     line += std::to_string(number) + " ";
   return line + path + "\n";
 }
@@ -41,7 +41,7 @@ std::optional<std::pair<Left, std::string>> parse_line(std::string_view line) {
   if (!parse_int(line.substr(0, line.find(' ')))) return std::nullopt;
   Left left;
   std::int64_t changed = 0;
-  for (std::int64_t* number : {&left.size, &left.mark.ids, &left.mark.last_us, &changed}) {
+  for (std::int64_t* number : {&left.size, &left.mark.ids, &left.mark.last, &changed}) {
     const std::size_t space = std::min(line.find(' '), line.size());
     const Result<std::int64_t> read = parse_int(line.substr(0, space));
     if (!read) break;  // older lines have the path right behind the size
@@ -110,7 +110,7 @@ class DftracerFiles : public session::RowConsumer {
       if (key.second == process.settings && !process.forked) {
         for (const auto& [name, value] : process.facts) log->add_fact(name, value);
       }
-      FATHOM_TRY(log->complete(in_order));
+      FATHOM_TRY(log->complete(in_order, process.end != 0 ? start_ns_ + process.end : 0));
     }
     return {};
   }

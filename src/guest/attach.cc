@@ -341,7 +341,9 @@ bool attach(unsigned how) {
 }
 
 void leave_drop_ins() {
-  for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) one->leave();
+  for (const DropIn* one = kAllDropIns; one->attach != nullptr; one++) {
+    if (one->leave != nullptr) one->leave();
+  }
 }
 
 // Memory that libc or an interpreter takes for these steps is not the program's.

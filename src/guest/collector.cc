@@ -12,6 +12,7 @@
 #include "guest/private_place.h"
 #include "guest/quiet.h"
 #include "guest/runtime.h"
+#include "guest/say.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
@@ -29,6 +30,13 @@ void nap(long nanoseconds) {
 
 constexpr int kPatience = 500;       // naps of 2 ms
 constexpr int kLongest = 10000 / 2;  // of them: for a file
+
+// What this process wished for, and with which kind of run.
+struct Promised {
+  bool files;
+  bool hidden;
+};
+constinit Promised promised = {};
 
 bool lock(int fd, int how) { return raw_syscall(SYS_flock, fd, how | LOCK_NB) == 0; }
 
@@ -78,6 +86,17 @@ void add_hash(Text& to, const char* text, size_t length) {
   for (size_t i = 0; i < length; i++)
     hash = (hash ^ static_cast<uint8_t>(text[i])) * UINT64_C(0x100000001b3);
   to.add_hex(hash);
+}
+
+void say_where_it_waits() {
+  const Scratch words;
+  if (words.text() == nullptr) return;
+  constexpr size_t kSpool = sizeof "/spool" - 1;
+  Text text(words.text(), Scratch::kRoom);
+  text.add(
+      "fathom: no program fathom to trust beside the library or on PATH; run `fathom collect ");
+  text.add(guest.out, strlen(guest.out) - kSpool).add("` to write the files\n");
+  say_once(kSaid, words.text());
 }
 
 // With every directory above it.
@@ -172,7 +191,10 @@ void add_namespace(Text& lines) {
 bool supervised() { return guest.run != nullptr && guest.run->supervised != 0; }
 
 bool wish_for(const char* drop_in, const char* log, bool hidden) {
-  return own_spool() && (!hidden || note_wish(FATHOM_WISH_HIDDEN, "")) && note_wish(drop_in, log);
+  promised.hidden = hidden;
+  promised.files =
+      own_spool() && (!hidden || note_wish(FATHOM_WISH_HIDDEN, "")) && note_wish(drop_in, log);
+  return promised.files;
 }
 
 void start_collector() {
@@ -184,7 +206,7 @@ void start_collector() {
   if (!find_program()) {
     const int mark = open_lock(scratch.text());
     if (mark >= 0) sys_close(mark);
-    return;
+    return say_where_it_waits();
   }
   const int opened = open_lock(in_spool(scratch.text(), kCollectorLock));
   if (opened < 0) return;
@@ -194,11 +216,14 @@ void start_collector() {
   sys_close(fd);  // the collector has it, too
 }
 
-void wait_for_file() {
+namespace {
+
+// Until the collector has taken the entry away.
+void wait_behind(const char* entry) {
   constexpr int kLook = 25;  // how often whether somebody works on it is asked
   const Scratch wanted, held;
   if (wanted.text() == nullptr || held.text() == nullptr) return;
-  in_spool(wanted.text(), kWanted, static_cast<uint64_t>(guest.pid));
+  in_spool(wanted.text(), entry, static_cast<uint64_t>(guest.pid));
   in_spool(held.text(), kCollectorLock);
   const int mark = open_lock(wanted.text());
   if (mark < 0) return;
@@ -216,7 +241,14 @@ void wait_for_file() {
   raw_syscall(SYS_unlinkat, AT_FDCWD, as_long(wanted.text()), 0);
 }
 
-bool ends_all() { return guest.pid == 1; }
+// A run that goes has another name first. Whoever waits for us is to find neither.
+void wait_until_removed(int run, const char* place) {
+  for (int naps = 0; naps < kLongest && !is_at(run, place); naps++) {
+    struct stat facts {};
+    if (!look_at(run, "", facts) || facts.st_nlink == 0) return;
+    nap(kMilli / 2);
+  }
+}
 
 void wait_for_all_files(bool hidden) {
   const Scratch scratch;
@@ -226,10 +258,29 @@ void wait_for_all_files(bool hidden) {
   sys_close(mark);
   const int held =
       sys_openat(AT_FDCWD, in_spool(scratch.text(), kCollectorLock), O_RDWR | O_NOFOLLOW, 0);
-  wait_for_file();
+  wait_behind(kWanted);
   for (int naps = 0; hidden && held >= 0 && naps < kLongest && !lock(held, LOCK_SH); naps++)
     nap(2 * kMilli);
   if (held >= 0) sys_close(held);
+}
+
+}  // namespace
+
+void wait_for_file() { wait_behind(kWanted); }
+
+void leave_run() {
+  if (!promised.files) return;
+  promised.files = false;
+  if (guest.pid == 1) return wait_for_all_files(promised.hidden);
+  const Scratch place;
+  if (place.text() == nullptr) return;
+  constexpr size_t kSpool = sizeof "/spool" - 1;
+  Text(place.text(), Scratch::kRoom).add(guest.out, strlen(guest.out) - kSpool);
+  const int run = sys_openat(AT_FDCWD, place.text(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
+  wait_behind(kLeaves);
+  if (run < 0) return;
+  wait_until_removed(run, place.text());
+  sys_close(run);
 }
 
 }  // namespace fathom::guest

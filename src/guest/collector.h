@@ -13,7 +13,10 @@ namespace fathom::guest {
 // Where processes of a run meet its collector: entries of the spool's directory.
 constexpr char kCollectorLock[] = "/collector.lock";  // locked by the collector, while it lives
 constexpr char kNobody[] = "/nobody-collects";        // no collector may be started for this run
+constexpr char kSaid[] = "/said-where";               // and the user knows
+constexpr char kSaidSettings[] = "/said-settings";    // and what of them has no effect
 constexpr char kWanted[] = "/wanted-";                // + pid: complete my file; removed when it is
+constexpr char kLeaves[] = "/leaves-";                // + pid: the same, and nothing comes after it
 constexpr char kLast[] = "/last";  // with PID 1 everybody ends who is wanted then
 
 // Keeps the run from being taken away while a process joins it. Waits a moment for a collector that
@@ -60,9 +63,9 @@ void start_collector();
 // there is none.
 void wait_for_file();
 
-// Whether all other processes that this one can see end with it, the collector too: it is PID 1.
-bool ends_all();
-// Of such a process: until the collector has completed every file, and is done with a hidden run.
-void wait_for_all_files(bool hidden);
+// Of a process that ends, before it hands its segments on: until its file is complete and, where it
+// was the last one of a hidden run, that is gone; 10 seconds at most. Nothing for one that wished
+// for no file. With PID 1 all others end, the collector too: it waits for the files of all.
+void leave_run();
 
 }  // namespace fathom::guest

@@ -12,8 +12,11 @@
 
 #include <initializer_list>
 
+#include "guest/attach.h"
 #include "guest/private_place.h"
 #include "guest/runtime.h"
+#include "guest/say.h"
+#include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
 
@@ -59,19 +62,46 @@ bool is_as_safe(const struct stat& one, const struct stat& as) {
 }
 
 // The program's folder has `length` bytes. In one like /tmp, what lies there is its owner's.
-bool is_trusted(size_t length) {
+bool is_trusted(const char* own, size_t length) {
   struct stat library {};
   struct stat beside {};
   struct stat found {};
   struct stat around {};
   char* const folder = program.directory;  // free until the program is prepared
-  Text(folder, sizeof program.directory).add(guest.library, folder_length(guest.library));
-  if (!look_behind(guest.library, library) || !look_behind(folder, beside)) return false;
+  Text(folder, sizeof program.directory).add(own, folder_length(own));
+  if (!look_behind(own, library) || !look_behind(folder, beside)) return false;
   if (!look_behind(program.path, found) || !S_ISREG(found.st_mode)) return false;
   Text(folder, sizeof program.directory).add(program.path, length);
   if (!look_behind(folder, around)) return false;
   if ((around.st_mode & S_ISVTX) != 0) around.st_mode &= ~static_cast<mode_t>(S_IWOTH | S_IWGRP);
   return is_as_safe(found, library) && is_as_safe(around, beside);
+}
+
+// Whether `fathom` in this folder can be started; `own` is the library's file.
+bool take_from(const char* folder, size_t length, const char* place, const char* own) {
+  Text path(program.path, sizeof program.path);
+  path.add(folder, length).add(place);
+  const size_t whole = path.length();
+  path.add("/fathom");
+  return kernel_call(SYS_faccessat, AT_FDCWD, as_long(program.path), 1 /* X_OK */) == 0 &&
+         is_trusted(own, whole);
+}
+
+// Beside the library, as both are built and installed, or in `bin` beside its folder.
+bool take_from_beside(const char* own) {
+  if (own[0] != '/') return false;  // a name that means something else in each directory
+  const size_t length = folder_length(own);
+  return take_from(own, length, "", own) || take_from(own, length, "/../bin", own);
+}
+
+bool take_from_path(const char* own) {
+  const char* at = setting("PATH");
+  while (at != nullptr && *at != 0) {
+    const char* const end = strchrnul(at, ':');
+    if (*at == '/' && take_from(at, static_cast<size_t>(end - at), "", own)) return true;
+    at = *end != 0 ? end + 1 : end;
+  }
+  return false;
 }
 
 // --- the new process
@@ -229,22 +259,15 @@ void launch_guarded(int lock_fd) {
 
 }  // namespace
 
-// It lies beside the library, as it was built and as it is installed, or in `bin` beside its
-// folder.
+// By the library's name as the loader has it, and by its file: users link to it, or copy it, where
+// their scripts expect it.
 bool find_program() {
   if (is_confined()) return false;
-  if (guest.library[0] != '/') return false;  // a name that means something else in each directory
-  const size_t length = folder_length(guest.library);
-  for (const char* place : {"", "/../bin"}) {
-    Text path(program.path, sizeof program.path);
-    path.add(guest.library, length).add(place);
-    const size_t folder = path.length();
-    path.add("/fathom");
-    if (kernel_call(SYS_faccessat, AT_FDCWD, as_long(program.path), 1 /* X_OK */) == 0 &&
-        is_trusted(folder))
-      return true;
-  }
-  return false;
+  if (take_from_beside(guest.library)) return true;
+  const Scratch file;
+  const bool known = file.text() != nullptr && find_own_file(file.text(), Scratch::kRoom);
+  if (known && take_from_beside(file.text())) return true;
+  return take_from_path(known ? file.text() : guest.library);
 }
 
 // By bare calls: what a guard runs on may be gone (`tls`), and a child shares our memory.

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "guest/attach.h"
+#include "guest/collector.h"
 #include "guest/confinement.h"
 #include "guest/descriptors.h"
 #include "guest/loaded.h"
@@ -235,19 +236,27 @@ bool is_go_program() {
   return false;
 }
 
+void leave_for_good() {
+  leave_run();
+  leave_segments();
+}
+
 // The last of the handlers of exit() where we came with the program, behind all destructors.
 void process_exits(int status, void*) {
   const int error = errno;
   if (recording(FATHOM_SOURCE_RUNTIME)) {
     write_process_end(status, true);
-    leave_segments();
+    if (!guest.late) leave_for_good();
   }
   errno = error;
 }
 
-// Where we came late, this is behind that handler: what was recorded since is handed on, too.
+// Where we came late, this is behind that handler: what is recorded until here belongs to the
+// process, too.
 __attribute__((destructor)) void hand_segments_on() {
-  if (guest.attached && in_program()) leave_segments();
+  if (!guest.attached || !in_program()) return;
+  if (guest.late) return leave_for_good();
+  leave_segments();
 }
 
 }  // namespace

@@ -143,10 +143,9 @@ void join_dftracer();
 void leave_dftracer();
 bool attach_for_alnair(unsigned how);  // alnair/alnair.guest.cc
 void join_alnair();
-void leave_alnair();
 
 const DropIn kAllDropIns[] = {
-    {attach_for_dftracer, leave_dftracer}, {attach_for_alnair, leave_alnair}, {nullptr, nullptr}};
+    {attach_for_dftracer, leave_dftracer}, {attach_for_alnair, nullptr}, {nullptr, nullptr}};
 
 void (*const kAllArrivals[])() = {
 #define ROW(number, NAME, space, layer, rank, colour, what, first, kinds, needs, flags, brings, \

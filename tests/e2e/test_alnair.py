@@ -105,6 +105,32 @@ def test_by_its_name_alone(box: Box) -> None:
         (box.dir / "calls").unlink()
 
 
+def test_where_scripts_expect_it(box: Box) -> None:
+    """A link to the library, or a copy of it, in Alnair's build/lib: it finds fathom, or says where the logs wait."""
+    own, elsewhere = str(box.kit.build), "/usr/bin:/bin"
+    for kind, path in (("link", elsewhere), ("copy", f"{own}:{elsewhere}"), ("alone", elsewhere)):
+        place = box.dir / kind / "build" / "lib" / "libpfinterpose.so"
+        place.parent.mkdir(parents=True)
+        if kind == "link":
+            place.symlink_to(library(box))
+        else:
+            shutil.copy(library(box), place)
+        logs = box.dir / kind / "logs"
+        variables = {**environment(box), "LD_PRELOAD": str(place), "PFLOG": str(logs), "PATH": path}
+        line = '"$0" linked work; "$0" linked work'
+        words = ["sh", "-c", line, str(program(box, "linked"))]
+        done = subprocess.run(words, env={**os.environ, **variables}, capture_output=True, text=True, check=False)
+        check(f"{kind}: as without", "refused 2\nrefused 2\n", done.stdout)
+        if kind == "alone":
+            (hidden,) = logs.glob(".*")
+            said = f"fathom: no program fathom to trust beside the library or on PATH; run `fathom collect {hidden}` "
+            check("said once", f"{said}to write the files\n", done.stderr)
+            box.fathom("collect", hidden)
+        check(f"{kind}: said", "" if kind != "alone" else done.stderr, done.stderr)
+        check(f"{kind}: lines", 30, len(timeline(logs / "timeline.log")))
+        check(f"{kind}: left", [], list(logs.glob(".*")))
+
+
 def test_programs_without_cuda(box: Box) -> None:
     """The shells around it have the variables, too: they make nothing."""
     box.run("sh", "-c", "ls | cat; true", env=preloaded(box))

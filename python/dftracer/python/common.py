@@ -114,7 +114,8 @@ class dft_fn(Annotation):  # noqa: N801
 
 def get_time_scale() -> float:
     """Units of `get_time` in a second."""
-    return 1e6
+    metric = native.get_config("DFTRACER_TIME_METRIC") if native is not None else "US"
+    return {"NS": 1e9, "MS": 1e3, "SEC": 1.0}.get(metric, 1e6)
 
 
 def capture_signal(signal_number: int, frame: Any) -> None:

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 
 #include "base/own_file.h"
@@ -20,25 +19,12 @@ namespace fathom::render {
 namespace {
 
 constexpr std::size_t kLarge = std::size_t{4} << 20;  // text that goes into the file at once
+constexpr std::size_t kMostSums = 4096;               // lines that wait to be complete
 constexpr std::string_view kTimeKey = "dftracer.ts";
 constexpr std::string_view kDurationKey = "dftracer.dur";
 
 // Whose event it is, in generation 2.
 enum Type { kOfDftracer = 1, kOfC = 2, kOfLibc = 3, kOfPython = 6, kOfCompiler = 8, kOfCpp = 9 };
-
-// A number as JSON writes it, with a point or an exponent.
-bool is_real_number(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  const std::string_view digits = text.substr(negative ? 1 : 0);
-  if (digits.find_first_of(".e") == std::string_view::npos) return false;
-  if (digits.empty() || digits[0] < '0' || digits[0] > '9') return false;
-  if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') return false;
-  if (digits.back() < '0' || digits.back() > '9') return false;
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  return read.ec == std::errc() && read.ptr == end && digits.find(".e") == std::string_view::npos;
-}
 
 // A day as ctime() writes it, in the local time zone.
 std::string date_of(std::int64_t us) {
@@ -63,6 +49,15 @@ std::string_view category_of(const ExportEvent& event) {
   return event.category.empty() ? std::string_view("app") : event.category;
 }
 
+std::string_view name_of(const ExportEvent& event) {
+  return event.entry.empty() ? event.name : event.entry;
+}
+
+// What fathom_dftracer_metadata() of the library made.
+bool is_told_fact(const ExportEvent& event) {
+  return event.layer == "app" && event.category == "dftracer" && event.name == "metadata";
+}
+
 std::string_view argument(const ExportEvent& event, std::string_view key) {
   for (const auto& [name, value] : event.args) {
     if (name == key) return value;
@@ -84,7 +79,7 @@ DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std
       written_(begin == DftracerBegin::kGoesOn),
       changed_(mark.changed),
       id_(mark.ids),
-      last_us_(std::max(mark.last_us, process_.start_us)) {
+      last_(std::max(mark.last, in_units(process_.start_us * 1000))) {
   make_absolute(settings_, process_.cwd);
 }
 
@@ -94,15 +89,24 @@ void DftracerLog::add_metadata(std::string_view kind, std::string_view name, std
                                std::int64_t tid) {
   text_ += '{';
   JsonFields fields(text_);
+  const bool first = settings_.generation == 1;
+  const auto number = [&](std::string_view key, std::int64_t id) {
+    return first ? fields.text(key, std::to_string(id)) : fields.number(key, id);
+  };
+  if (first) fields.text("id", std::to_string(++id_));
   fields.text("name", kind);
   fields.text("cat", "dftracer");
-  fields.number("type", kOfDftracer);
-  fields.number("pid", settings_.pid.value_or(process_.pid));
-  fields.number("tid", tid);
-  fields.number("ph", 4);
+  if (!first) fields.number("type", kOfDftracer);
+  number("pid", settings_.pid.value_or(process_.pid));
+  number("tid", tid);
+  if (first) {
+    fields.text("ph", "M");
+  } else {
+    fields.number("ph", 4);
+  }
   fields.key("args") += '{';
   JsonFields args(text_);
-  args.text("hhash", host_hash_);
+  add_origin(args, {});
   args.text("name", name);
   args.text("value", value);
   text_ += "}}\n";
@@ -167,7 +171,7 @@ void DftracerLog::begin() {
   } else {
     add_metadata("HH", process_.host, host_hash_, process_.pid);
     add_metadata("thread_name", std::to_string(process_.pid), "thread_name", process_.pid);
-    add_metadata("CM", "time_metric", "US", process_.pid);
+    add_metadata("CM", "time_metric", settings_.metric, process_.pid);
   }
   add_start();
 }
@@ -181,7 +185,7 @@ void DftracerLog::add_start() {
     command = hash("SH", process_.command, process_.pid);
     hashed_program = hash("SH", program, process_.pid);
   }
-  begin_line("start", "dftracer", kOfDftracer, process_.pid, process_.start_us, 0);
+  begin_line("start", "dftracer", kOfDftracer, process_.pid, in_units(process_.start_us * 1000), 0);
   if (!settings_.metadata) return end_line();
   text_ += ",\"args\":{";
   JsonFields args(text_);
@@ -204,13 +208,17 @@ void DftracerLog::add_start() {
 
 void DftracerLog::add_end() {
   const std::int64_t events = id_;
-  begin_line("end", "dftracer", kOfDftracer, process_.pid, last_us_, 0);
+  begin_line("end", "dftracer", kOfDftracer, process_.pid, last_, 0);
   if (!settings_.metadata) return end_line();
   text_ += ",\"args\":{";
   JsonFields args(text_);
   add_origin(args, 0);
   args.number("num_events", events);
   text_ += "}}\n";
+}
+
+std::int64_t DftracerLog::in_units(std::int64_t ns) const {
+  return pfw_time(ns, settings_.unit_ns);
 }
 
 // Sizes and offsets are texts in generation 1, other numbers are not.
@@ -278,19 +286,62 @@ void DftracerLog::add_args(const ExportEvent& event) {
   text_ += '}';
 }
 
+// Events of the same name, in the same thread and interval, are one line: how many there were, and
+// what their numbers come to.
+void DftracerLog::add_to_sums(const ExportEvent& event, std::int64_t tid, std::int64_t ts,
+                              std::int64_t dur) {
+  id_++;
+  const std::int64_t interval =
+      std::max(settings_.interval_ms * 1'000'000 / settings_.unit_ns, std::int64_t{1});
+  DftracerSum& sum = sums_.at({ts - ts % interval, tid, type_of(event), std::string(name_of(event)),
+                               std::string(category_of(event))});
+  sum.add_event(dur);
+  if (!settings_.metadata) return;
+  if (event.layer != "app") {
+    if (event.ret) sum.add("ret", static_cast<double>(*event.ret));
+    if (event.offset && event.category != "seek")
+      sum.add("offset", static_cast<double>(*event.offset));
+    if (event.size) sum.add("count", static_cast<double>(*event.size));
+  }
+  for (const auto& [key, value] : event.args) {
+    if (key == kTimeKey || key == kDurationKey) continue;
+    if (const auto number = number_of(value)) sum.add(key, *number);
+  }
+}
+
+void DftracerLog::write_sums() {
+  sums_.write(text_, {settings_.pid.value_or(process_.pid), host_hash_});
+}
+
+// A fact as the program told it, then and there: a key may come again and again.
+void DftracerLog::add_told(const ExportEvent& event) {
+  for (const auto& [key, value] : event.args) {
+    add_metadata("CM", key, value, event.tid.value_or(process_.pid));
+    facts_.emplace(key, value);
+  }
+}
+
 Status DftracerLog::add(const ExportEvent& event) {
   if (!settings_.wants(event)) return {};
   begin();
   changed_ = true;
+  if (is_told_fact(event)) {
+    add_told(event);
+    return text_.size() < kLarge ? Status() : flush();
+  }
   const std::int64_t tid = event.tid.value_or(process_.pid);
-  if (settings_.generation == 2 && !event.file.empty()) hash("FH", event.file, tid);
-  std::int64_t begin_us = pfw_us(start_ns_ + event.ts);
-  std::int64_t dur = pfw_us(start_ns_ + event.ts + event.dur) - begin_us;
-  if (const auto given = whole_number(argument(event, kTimeKey))) begin_us = *given;
+  const bool hashes = settings_.generation == 2 && !settings_.aggregation && !event.file.empty();
+  if (hashes) hash("FH", event.file, tid);
+  std::int64_t begin = in_units(start_ns_ + event.ts);
+  std::int64_t dur = in_units(start_ns_ + event.ts + event.dur) - begin;
+  if (const auto given = whole_number(argument(event, kTimeKey))) begin = *given;
   if (const auto given = whole_number(argument(event, kDurationKey))) dur = *given;
-  last_us_ = std::max(last_us_, begin_us + dur);
-  begin_line(event.entry.empty() ? event.name : event.entry, category_of(event), type_of(event),
-             tid, begin_us, dur);
+  last_ = std::max(last_, begin + dur);
+  if (settings_.aggregation) {
+    add_to_sums(event, tid, begin, dur);
+    return sums_.size() < kMostSums ? Status() : flush();
+  }
+  begin_line(name_of(event), category_of(event), type_of(event), tid, begin, dur);
   if (settings_.metadata) {
     add_args(event);
     text_ += "}\n";
@@ -300,21 +351,19 @@ Status DftracerLog::add(const ExportEvent& event) {
   return text_.size() < kLarge ? Status() : flush();
 }
 
-// Generation 1 has no word for it.
 void DftracerLog::add_fact(std::string_view key, std::string_view value) {
-  if (settings_.generation == 1) return;
-  std::pair<std::string, std::string> fact(key, value);
-  if (std::ranges::find(facts_, fact) != facts_.end()) return;
+  if (!facts_.emplace(key, value).second) return;
   begin();
   changed_ = true;
   add_metadata("CM", key, value, process_.pid);
-  facts_.push_back(std::move(fact));
 }
 
-Status DftracerLog::complete(bool in_order) {
+Status DftracerLog::complete(bool in_order, std::int64_t end_ns) {
   if (!has_file()) return {};
+  last_ = std::max(last_, in_units(end_ns));
   const bool fresh = !begun_;
   begin();
+  write_sums();
   if (in_order && (changed_ || fresh)) add_end();
   changed_ = false;
   return flush();
@@ -329,6 +378,7 @@ Status DftracerLog::begin_file() {
 }
 
 Status DftracerLog::flush() {
+  write_sums();
   if (text_.empty()) return {};
   if (!written_) FATHOM_TRY(begin_file());
   FATHOM_ASSIGN(ByteSink sink, ByteSink::append(path_, settings_.compression));

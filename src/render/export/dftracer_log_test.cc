@@ -186,6 +186,67 @@ TEST_F(DftracerLogTest, TakesTimesThatTheProgramTook) {
   EXPECT_NE(text.find(R"("f":0.25,"t":"1e"})"), std::string::npos) << text;
 }
 
+TEST_F(DftracerLogTest, KeepsEveryFactThatWasTold) {
+  ExportEvent event;
+  event.layer = "app";
+  event.name = "metadata";
+  event.category = "dftracer";
+  event.tid = 7;
+  const std::vector<ExportArg> first = {{"k", "v"}};
+  const std::vector<ExportArg> second = {{"k", "w"}};
+  std::vector<ExportEvent> events(3, event);
+  events[0].args = events[1].args = first;
+  events[2].args = second;
+  const std::string old = written(settings("generation=1\n"), events);
+  EXPECT_NE(old.find(R"({"id":"2","name":"CM","cat":"dftracer","pid":"31139","tid":"7","ph":"M",)"
+                     R"("args":{"hostname":"vm","name":"k","value":"v"}})"
+                     "\n"
+                     R"({"id":"3","name":"CM",)"),
+            std::string::npos)
+      << old;
+  EXPECT_NE(old.find(R"("name":"k","value":"w")"), std::string::npos) << old;
+  DftracerLog log(settings(""), process_, kStartNs, DftracerBegin::kAnew);
+  for (const ExportEvent& one : events) ASSERT_TRUE(log.add(one));
+  log.add_fact("k", "w");  // told as a fact of the process, too
+  ASSERT_TRUE(log.complete(true));
+  const std::string text = read(log.path());
+  const std::string line = R"("tid":7,"ph":4,"args":{"hhash":"6882804a826580cd","name":"k")";
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(line, at)) != std::string::npos; at++) count++;
+  EXPECT_EQ(count, 3) << text;
+}
+
+TEST_F(DftracerLogTest, EndsWhenTheProcessSaidSo) {
+  for (const auto& [metric, end] :
+       {std::pair("US", "1700000003000000"), std::pair("MS", "1700000003000")}) {
+    DftracerLog log(settings(std::string("time_metric=") + metric + "\n"), process_, kStartNs,
+                    DftracerBegin::kAnew);
+    ASSERT_TRUE(log.add(call("/data/a")));
+    ASSERT_TRUE(log.complete(true, kStartNs + 3'000'000'000));
+    const std::string text = read(log.path());
+    EXPECT_NE(text.find(std::string(R"("name":"time_metric","value":")") + metric),
+              std::string::npos);
+    EXPECT_NE(text.find(std::string(R"("ts":)") + end + R"(,"dur":0,"ph":1)"), std::string::npos)
+        << text;
+  }
+}
+
+TEST_F(DftracerLogTest, AddsUpEventsOfAnInterval) {
+  std::vector<ExportEvent> events(3, call("/data/a"));
+  events[1].dur = 5000;
+  events[2].ts = 2'000'000'000;
+  const std::string text =
+      written(settings("metadata=1\naggregation=1\ninterval_ms=500\n"), events);
+  EXPECT_NE(text.find(R"({"name":"pread64","cat":"POSIX","type":3,"ts":1700000000000000,"ph":3,)"
+                      R"("pid":31139,"tid":7,"args":{"hhash":"6882804a826580cd","count_min":8,)"
+                      R"("count_max":8,"count_sum":16,"dur_min":2,"dur_max":5,"dur_sum":7,)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("ts":1700000002000000,"ph":3,)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("dur":2,"offset":16,"ret":8,"dft_cnt":1}})"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("num_events":4})"), std::string::npos) << text;
+}
+
 TEST_F(DftracerLogTest, GoesOnAfterItsEnd) {
   DftracerLog log(settings("compression=1\n"), process_, kStartNs, DftracerBegin::kAnew);
   ASSERT_TRUE(log.add(call("/data/a")));

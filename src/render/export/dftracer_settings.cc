@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "analysis/layers.h"
 #include "base/files.h"
@@ -66,6 +67,20 @@ void make_absolute(DftracerSettings& settings, const std::string& cwd) {
   for (std::string& directory : settings.data_dirs) directory = absolute_prefix(directory, cwd);
 }
 
+namespace {
+
+void set_metric(DftracerSettings& settings, std::string_view word) {
+  constexpr std::pair<std::string_view, std::int64_t> kUnits[] = {
+      {"NS", 1}, {"US", 1'000}, {"MS", 1'000'000}, {"SEC", 1'000'000'000}};
+  for (const auto& [name, ns] : kUnits) {
+    if (name != word) continue;
+    settings.metric = name;
+    settings.unit_ns = ns;
+  }
+}
+
+}  // namespace
+
 DftracerSettings parse_dftracer_settings(std::string_view text) {
   DftracerSettings settings;
   std::optional<bool> compression;
@@ -82,6 +97,10 @@ DftracerSettings parse_dftracer_settings(std::string_view text) {
     if (key == "metadata") settings.metadata = value == "1";
     if (key == "compression") compression = value == "1";
     if (key == "pid") settings.pid = whole_number(value);
+    if (key == "time_metric") set_metric(settings, value);
+    if (key == "aggregation") settings.aggregation = value == "1" && settings.generation == 2;
+    if (key == "interval_ms")
+      settings.interval_ms = std::max(whole_number(value).value_or(1), std::int64_t{1});
     if (key != "data_dirs") continue;
     for (const std::string_view directory : split(value, ':')) {
       if (!directory.empty()) settings.data_dirs.emplace_back(directory);

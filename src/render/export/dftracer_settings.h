@@ -20,6 +20,10 @@ struct DftracerSettings {
   bool preloaded = false;
   bool metadata = false;
   bool compression = true;
+  std::string metric = "US";           // the unit of times
+  std::int64_t unit_ns = 1000;         // the same
+  bool aggregation = false;            // lines are sums of events
+  std::int64_t interval_ms = 1000;     // that they are sums over
   std::vector<std::string> data_dirs;  // prefixes; empty: all files
   ExportNumber pid;                    // the program's own number instead of its pid
 

@@ -20,7 +20,9 @@ std::string pfw_hash(std::string_view text) {
   return hash;
 }
 
-std::int64_t pfw_us(std::int64_t ns) { return ns >= 0 ? ns / 1000 : -((-ns + 999) / 1000); }
+std::int64_t pfw_time(std::int64_t ns, std::int64_t unit_ns) {
+  return ns >= 0 ? ns / unit_ns : -((-ns + unit_ns - 1) / unit_ns);
+}
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t number = 0;
@@ -28,6 +30,26 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   const auto read = std::from_chars(text.data(), end, number);
   if (text.empty() || read.ec != std::errc() || read.ptr != end) return std::nullopt;
   return std::to_string(number) == text ? std::optional(number) : std::nullopt;
+}
+
+bool is_real_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  if (digits.find_first_of(".e") == std::string_view::npos) return false;
+  if (digits.empty() || digits[0] < '0' || digits[0] > '9') return false;
+  if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') return false;
+  if (digits.back() < '0' || digits.back() > '9') return false;
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end && digits.find(".e") == std::string_view::npos;
+}
+
+std::optional<double> number_of(std::string_view text) {
+  double number = 0;
+  if (!whole_number(text) && !is_real_number(text)) return std::nullopt;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 }  // namespace fathom::render

@@ -33,6 +33,7 @@ namespace fathom::session {
 namespace {
 
 constexpr char kWanted[] = "wanted-";
+constexpr char kLeaves[] = "leaves-";
 constexpr char kLast[] = "last";
 constexpr std::int64_t kFirstProcess = 1;
 constexpr int kLongestRestMs = 100;
@@ -73,7 +74,10 @@ class RowStream {
   Status decode_logs();
   Status settle_logs();
   Status look_at_living();
-  [[nodiscard]] std::set<std::int64_t> wanted() const;
+  [[nodiscard]] std::set<std::int64_t> marked(std::string_view with) const;
+  [[nodiscard]] std::set<std::int64_t> leaving_here();
+  [[nodiscard]] bool only_leaving_left();
+  void release_leaving();
   [[nodiscard]] bool all_end();
   Status remove_recording();
   Status complete(const StreamProcess& process, bool in_order);
@@ -87,9 +91,11 @@ class RowStream {
   RowConsumer* consumer_;
   RowFeed feed_;
   trace::LogFollower logs_;
-  std::uint64_t settled_;  // logs below are with the consumer, and gone
-  bool last_ = false;      // PID 1 ends, and everybody with it
-  bool unknown_ = false;   // whoever is left cannot be seen from here, and is silent
+  std::uint64_t settled_;           // logs below are with the consumer, and gone
+  bool last_ = false;               // PID 1 ends, and everybody with it
+  std::set<std::int64_t> leaving_;  // wait to end, and write nothing any more
+  bool unknown_ = false;            // whoever is left cannot be seen from here, and is silent
+  bool unseen_ = false;             // somebody cannot be seen from here
   std::optional<trace::Drainer> drainer_;
   std::optional<SignalQueue> signals_;
   Fd news_;  // inotify: entries that appear in the spool
@@ -172,16 +178,44 @@ bool RowStream::all_end() {
   return first != nullptr && !first->foreign;
 }
 
-std::set<std::int64_t> RowStream::wanted() const {
+// The processes that left an entry of this kind.
+std::set<std::int64_t> RowStream::marked(std::string_view with) const {
   std::set<std::int64_t> pids;
   const Result<std::vector<std::string>> names = list_dir(spool_.directory());
   if (!names) return pids;
   for (const std::string& name : *names) {
-    if (!name.starts_with(kWanted)) continue;
-    const Result<std::int64_t> pid = parse_int(name.substr(sizeof kWanted - 1));
+    if (!name.starts_with(with)) continue;
+    const Result<std::int64_t> pid = parse_int(name.substr(with.size()));
     if (pid) pids.insert(*pid);
   }
   return pids;
+}
+
+// Those whose number means the same to us.
+std::set<std::int64_t> RowStream::leaving_here() {
+  std::set<std::int64_t> pids;
+  for (const std::int64_t pid : leaving_) {
+    const StreamProcess* process = feed_.processes().newest(pid);
+    if (process != nullptr && !process->foreign) pids.insert(pid);
+  }
+  return pids;
+}
+
+// Whether nobody else is known who could write: then the run may go while they wait.
+bool RowStream::only_leaving_left() {
+  const std::set<std::int64_t> here = leaving_here();
+  if (here.empty() || here.size() < leaving_.size() || unseen_ || consumer_->keeps_recording())
+    return false;
+  return std::ranges::all_of(feed_.processes().incomplete(), [&](const StreamProcess* process) {
+    return here.contains(process->pid);
+  });
+}
+
+// The run goes on without them.
+void RowStream::release_leaving() {
+  for (const std::int64_t pid : leaving_)
+    ::unlink(join_path(spool_.directory(), kLeaves + std::to_string(pid)).c_str());
+  leaving_.clear();
 }
 
 Status RowStream::complete(const StreamProcess& process, bool in_order) {
@@ -214,7 +248,9 @@ Status RowStream::complete_wanted(std::set<std::int64_t> pids) {
 // The dead are counted before their segments are taken: what they wrote is in the logs then.
 Result<bool> RowStream::pass() {
   const std::vector<const StreamProcess*> dead = feed_.processes().newly_dead();
-  const std::set<std::int64_t> asked = wanted();
+  leaving_ = marked(kLeaves);
+  std::set<std::int64_t> asked = marked(kWanted);
+  asked.insert(leaving_.begin(), leaving_.end());
   FATHOM_ASSIGN(const trace::DrainResult drained, drainer_->drain());
   if (drained.trouble) return *drained.trouble;
   waiting_bytes_ += drained.bytes;
@@ -231,7 +267,8 @@ Result<bool> RowStream::pass() {
     FATHOM_TRY(complete(*process, false));
     feed_.processes().mark_complete(*process);
   }
-  unknown_ = drained.owners_unknown && !drained.owners_alive;
+  unseen_ = drained.owners_unknown;
+  unknown_ = unseen_ && !drained.owners_alive;
   return drained.owners_alive || drained.owners_unknown;
 }
 
@@ -262,17 +299,22 @@ Result<bool> RowStream::rest() {
 Result<bool> RowStream::end_run() {
   const Fd gate(::open(spool_.directory().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!gate.valid() || ::flock(gate.get(), LOCK_EX | LOCK_NB) != 0) return false;
-  FATHOM_ASSIGN(const bool alive, pass());
-  if (alive && !last_) return false;
-  if (!last_ && trace::is_mapped_by_others(spool_)) {
+  // Whoever is not seen now has ended, and the pass after it takes what they wrote.
+  if (!last_ && trace::is_mapped_by_others(spool_, leaving_here())) {
     rest_ms_ = kLongestRestMs;
     return false;
   }
+  FATHOM_ASSIGN(const bool alive, pass());
+  if (alive && !last_ && leaving_.empty()) return false;
   // Nobody is left who could write: also one whose pid is somebody else's by now has ended.
   const StreamProcesses& all = feed_.processes();
   for (const StreamProcess* process : alive ? feed_.processes().newly_dead() : all.incomplete())
     FATHOM_TRY(complete(*process, false));
-  if (!consumer_->keeps_recording()) FATHOM_TRY(remove_recording());
+  if (!consumer_->keeps_recording()) {
+    FATHOM_TRY(remove_recording());
+  } else {
+    release_leaving();
+  }
   return true;
 }
 
@@ -309,12 +351,16 @@ Result<StreamOutcome> RowStream::run() {
   FATHOM_TRY(feed_.take_living({}));  // who is there
   for (;;) {
     FATHOM_ASSIGN(outcome.writers_alive, pass());
-    if (unknown_) return end_of_unseen();
-    if (!outcome.writers_alive || last_) {
+    if (unknown_) {
+      release_leaving();
+      return end_of_unseen();
+    }
+    if (!outcome.writers_alive || last_ || only_leaving_left()) {
       FATHOM_ASSIGN(const bool ended, end_run());
       outcome.spent = ended && !consumer_->keeps_recording();
       if (ended) return outcome;
     }
+    release_leaving();
     FATHOM_ASSIGN(const bool told, rest());
     if (!told) continue;
     FATHOM_TRY(decode_logs());

@@ -29,6 +29,7 @@ struct StreamProcess {
   bool ended = false;      // by its own words
   bool foreign = false;    // of another pid namespace than ours, as it told
   std::int64_t start = 0;  // ts
+  std::int64_t end = 0;    // ts, as it told; 0: it did not
   std::string host;
   std::string command;
   std::string cwd;

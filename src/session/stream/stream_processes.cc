@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "trace/recording/processes.h"
+#include "wire/exec.h"
 
 namespace fathom::session {
 namespace {
@@ -28,9 +29,12 @@ std::uint64_t told_namespace(std::string_view settings) {
 
 // Facts of the runtime itself, which StreamProcess has fields for or nobody needs.
 bool is_own_fact(std::string_view key) {
-  for (const std::string_view own : {"exe", "command", "cwd", "rank"}) {
+  for (const std::string_view own :
+       {"exe", "command", "cwd", "rank", "container", FATHOM_META_KERNEL_IO, FATHOM_META_NSPID,
+        FATHOM_META_NAMESPACE}) {
     if (key == own) return true;
   }
+  if (key.starts_with(FATHOM_META_UNSEEN) || key.starts_with(FATHOM_META_REFUSED)) return true;
   return std::ranges::any_of(kDropIns, [&](std::string_view name) {
     return key.starts_with(name) && key.substr(name.size()).starts_with('.');
   });
@@ -75,6 +79,8 @@ void StreamProcesses::learn_one(const trace::Definitions& definitions, const tra
   process.ended = trace::ended_in_order(from);
   process.command = definitions.meta(from, "command");
   process.cwd = definitions.meta(from, "cwd");
+  const Result<std::int64_t> end = parse_int(definitions.meta(from, "dftracer.end"));
+  if (end) process.end = clock.ns(static_cast<std::uint64_t>(*end));
   for (const std::string_view name : kDropIns) {
     if (!process.drop_in.empty() && process.drop_in != name) continue;
     for (int n = 0;; n++) {

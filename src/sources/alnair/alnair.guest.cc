@@ -10,6 +10,7 @@
 #include "guest/binding.h"
 #include "guest/collector.h"
 #include "guest/process.h"
+#include "guest/say.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
@@ -29,7 +30,6 @@ struct Run {
   unsigned how;    // to attach then
   uint32_t busy;   // atomic: the thread that joins
   bool joined;     // this process told the collector what it wants
-  bool left;       // and that it ends
 };
 constinit Run run = {};
 alignas(kLarge) constinit char run_folder[4096] = {};  // of the logs, absolute, with '/' at its end
@@ -71,6 +71,7 @@ void tell() {
 // Of an attached process. What its scripts ask for is the driver's calls and nothing else.
 void join(const void*) {
   if (supervised()) return;
+  note_stderr();
   const bool known = wish_for("alnair", run_folder, !recording_named());
   tell();
   run.joined = true;
@@ -110,6 +111,7 @@ using namespace alnair;
 
 bool attach_for_alnair(unsigned how) {
   if (wished_folder() == nullptr) return false;
+  note_stderr();
   run.waits = 1;
   run.how = how;
   guest.wanted[FATHOM_SOURCE_CUDA] = 1;  // so that look-ups of the driver are looked at
@@ -132,13 +134,6 @@ void cuda_is_used() {
 void join_alnair() {
   if (guest.wanted[FATHOM_SOURCE_CUDA] == 0 || run.joined || !set_folder()) return;
   join(nullptr);
-}
-
-void leave_alnair() {
-  if (!run.joined || run.left) return;
-  run.left = true;
-  if (ends_all()) return wait_for_all_files(!recording_named());
-  wait_for_file();
 }
 
 }  // namespace fathom::guest

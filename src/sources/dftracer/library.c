@@ -97,7 +97,7 @@ EXPORT struct DFTracerData* initialize_region(ConstEventNameType name, ConstEven
                                               int event_type) {
   if (name == NULL || cat == NULL) return NULL;
   if (event_type == DF_METADATA_EVENT) {
-    fathom_metadata(name, cat);
+    fathom_dftracer_metadata(name, cat);
     return NULL;
   }
   const struct fathom_region region = fathom_span_begin();
@@ -179,11 +179,11 @@ EXPORT void set_app_metadata_int(const char* key, int value) {
     rest /= 10;
   } while (rest != 0);
   if (value < 0) digits[--at] = '-';
-  fathom_metadata(key, digits + at);
+  fathom_dftracer_metadata(key, digits + at);
 }
 
 EXPORT void set_app_metadata_string(const char* key, const char* value) {
-  fathom_metadata(key, value);
+  fathom_dftracer_metadata(key, value);
 }
 
 EXPORT void mark_used(const char* name) { (void)name; }

@@ -44,11 +44,19 @@ static const struct {
     {"fathom_arg_uint", &library.arg_uint},
     {"fathom_arg_double", &library.arg_double},
     {"fathom_arg_text", &library.arg_text},
-    {"fathom_metadata", &library.metadata},
+    {"fathom_dftracer_metadata", &library.metadata},
     {"fathom_dftracer_event_end", &library.event_end},  // the last: then all of them are there
 };
 
 static bool is_bound(void) { return library.event_end != NULL; }
+
+static long long unit_ns = 1000;  // of get_time(), and of the times that the program hands back
+
+static void learn_unit(void) {
+  const char* metric = library.config("DFTRACER_TIME_METRIC");
+  if (metric == NULL) return;
+  unit_ns = *metric == 'N' ? 1 : *metric == 'M' ? 1000000 : *metric == 'S' ? 1000000000 : 1000;
+}
 
 static bool bind(void) {
   for (size_t i = 0; i < sizeof kSymbols / sizeof *kSymbols; i++) {
@@ -56,6 +64,7 @@ static bool bind(void) {
     if (function == NULL) return false;
     memcpy(kSymbols[i].slot, &function, sizeof function);
   }
+  learn_unit();
   return true;
 }
 
@@ -231,7 +240,7 @@ static PyObject* get_time(PyObject* module, PyObject* unused) {
   (void)module;
   (void)unused;
   clock_gettime(CLOCK_REALTIME, &now);
-  return PyLong_FromLongLong((long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+  return PyLong_FromLongLong(((long long)now.tv_sec * 1000000000 + now.tv_nsec) / unit_ns);
 }
 
 // Levels are told by the events themselves, thread by thread.
@@ -294,7 +303,8 @@ static PyMethodDef functions[] = {
     {"initialize", METHOD(initialize), METH_VARARGS | METH_KEYWORDS,
      "initialize(log_file=None, data_dirs=None, process_id=-1)\n--\n\nRecording begins."},
     {"finalize", finalize, METH_NOARGS, "finalize()\n--\n\nRecording ends; the file is complete."},
-    {"get_time", get_time, METH_NOARGS, "get_time()\n--\n\nMicroseconds since 1970."},
+    {"get_time", get_time, METH_NOARGS,
+     "get_time()\n--\n\nTime since 1970, in the unit of DFTRACER_TIME_METRIC."},
     {"enter_event", nothing, METH_NOARGS, NULL},
     {"exit_event", nothing, METH_NOARGS, NULL},
     {"log_event", METHOD(log_event), METH_VARARGS | METH_KEYWORDS,

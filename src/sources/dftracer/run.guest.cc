@@ -12,6 +12,7 @@
 #include "guest/collector.h"
 #include "guest/process.h"
 #include "guest/quiet.h"
+#include "guest/say.h"
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
@@ -96,6 +97,15 @@ void add_switch(Text& to, const char* key, Switch value) {
   if (value != Switch::kUnset) add_line(to, key, value == Switch::kOn ? "1" : "0");
 }
 
+// Generation 1 has no word for events that were added up.
+void add_sums(Text& to, int generation) {
+  if (settings().metric != Metric::kUs) add_line(to, "time_metric", word_of(settings().metric));
+  if (settings().aggregation != Switch::kOn || generation == 1) return;
+  add_line(to, "aggregation", "1");
+  if (settings().interval_ms != 0)
+    to.add("interval_ms=").add_number(settings().interval_ms).add("\n");
+}
+
 void add_directories(Text& to, const char* more) {
   to.add("data_dirs=").add(settings().data_dirs);
   if (given(more)) to.add(settings().data_dirs[0] != 0 ? ":" : "").add(more);
@@ -112,6 +122,7 @@ void tell(const fathom_dftracer_start& start, bool asked, bool preloaded) {
   add_line(lines, "mode", preloaded ? "preload" : "app");
   add_switch(lines, "metadata", settings().metadata);
   add_switch(lines, "compression", settings().compression);
+  add_sums(lines, generation_of(start.generation));
   add_directories(lines, start.data_dirs);
   if (start.process_id >= 0)
     lines.add("pid=").add_number(static_cast<uint64_t>(start.process_id)).add("\n");
@@ -130,9 +141,39 @@ void choose_sources(bool binds_nothing) {
   switch_on();
 }
 
+// What the user said and does not get, once for a run.
+void say_problems() {
+  const Problems& found = problems();
+  const Scratch words;
+  if (words.text() == nullptr || (found.broken[0] == 0 && found.idle[0] == 0)) return;
+  Text text(words.text(), Scratch::kRoom);
+  text.add(found.broken);
+  if (found.idle[0] != 0) text.add("fathom: no effect here: ").add(found.idle).add("\n");
+  say_once(kSaidSettings, words.text());
+}
+
+// Of a process that has no run, perhaps for that reason.
+void say_why_not() {
+  static constinit bool said = false;
+  if (!is_broken() || said) return;
+  said = true;
+  note_stderr();
+  if (!has_parent_with_library()) say(problems().broken);
+}
+
+// The file's last line bears this moment, not that of the last event.
+void tell_end() {
+  char digits[24];
+  Text text(digits, sizeof digits);
+  text.add_number(tick());
+  write_meta("dftracer.end", digits, text.length());
+}
+
 // Of an attached process: from now on its file is somebody's work.
 void join(const fathom_dftracer_start& start, bool asked) {
   if (supervised()) return;
+  note_stderr();
+  say_problems();
   if (run_log[0] == 0 || given(start.log_file)) set_log(start.log_file);
   const bool known = wish_for("dftracer", run_log, !recording_named());
   tell(start, asked, !asked && !guest.late);
@@ -158,9 +199,14 @@ bool attach_in_place(const fathom_dftracer_start& start, bool asked, unsigned ho
   return attach_to_hidden(run_place, how, joined, &with);
 }
 
-uint64_t ticks_of(int64_t microseconds) {
-  if (microseconds <= 0 || guest.run == nullptr) return 0;
-  const auto ns = static_cast<unsigned __int128>(microseconds) * 1000;
+// Of a time in the unit of the file.
+uint64_t ticks_of(int64_t time) {
+  if (time <= 0 || guest.run == nullptr) return 0;
+  const Metric metric = settings().metric;
+  const auto ns = static_cast<unsigned __int128>(time) * (metric == Metric::kNs   ? 1
+                                                          : metric == Metric::kUs ? 1'000
+                                                          : metric == Metric::kMs ? 1'000'000
+                                                                                  : 1'000'000'000);
   if (guest.tick_source == FATHOM_TICK_MONOTONIC_NS) return static_cast<uint64_t>(ns);
   const uint64_t ticks = tick() - guest.run->start_tick;
   const uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - guest.run->start_monotonic_ns;
@@ -174,7 +220,12 @@ using namespace dftracer;
 
 // Preloaded, or linked with DFTRACER_INIT=PRELOAD: recording begins before main().
 bool attach_for_dftracer(unsigned how) {
-  if (!enabled() || settings().mode == Mode::kFunction) return false;
+  if (!enabled()) {
+    say_why_not();
+    return false;
+  }
+  note_stderr();
+  if (settings().mode == Mode::kFunction) return false;
   return attach_in_place(kNobodyAsked, false, how);
 }
 
@@ -184,11 +235,9 @@ void join_dftracer() {
 }
 
 void leave_dftracer() {
-  if (!run.joined) return;
-  if (ends_all()) return wait_for_all_files(!recording_named());
-  if (run.ended) return;
+  if (!run.joined || run.ended) return;
   run.ended = true;
-  wait_for_file();
+  tell_end();
 }
 
 }  // namespace fathom::guest
@@ -196,7 +245,11 @@ void leave_dftracer() {
 using namespace fathom::guest;
 using namespace fathom::guest::dftracer;
 
-FATHOM_EXPORT int fathom_dftracer_enabled() { return enabled() ? 1 : 0; }
+// A recording takes the annotations of every program, as it does those of C and C++.
+FATHOM_EXPORT int fathom_dftracer_enabled() {
+  if (!enabled()) say_why_not();
+  return enabled() || recording_named() ? 1 : 0;
+}
 
 FATHOM_EXPORT int fathom_dftracer_takes_args() {
   return settings().metadata == Switch::kOn || recording_named() ? 1 : 0;
@@ -211,7 +264,8 @@ FATHOM_EXPORT const char* fathom_dftracer_config(const char* variable) {
   if (is("DFTRACER_TRACE_COMPRESSION")) return now.compression == Switch::kOff ? "0" : "1";
   if (is("DFTRACER_LOG_FILE")) return run_log[0] != 0 ? run_log : now.log_file;
   if (is("DFTRACER_DATA_DIR")) return now.data_dirs;
-  if (is("DFTRACER_TIME_METRIC")) return "US";
+  if (is("DFTRACER_TIME_METRIC")) return word_of(now.metric);
+  if (is("DFTRACER_ENABLE_AGGREGATION")) return word(now.aggregation);
   if (is("DFTRACER_INIT"))
     return now.mode == Mode::kFunction  ? "FUNCTION"
            : now.mode == Mode::kPreload ? "PRELOAD"
@@ -221,9 +275,10 @@ FATHOM_EXPORT const char* fathom_dftracer_config(const char* variable) {
 
 FATHOM_EXPORT int fathom_dftracer_initialize(const fathom_dftracer_start* start) {
   const OneAtATime one;
-  if (!one.first() || !enabled()) return 0;
+  if (!one.first()) return 0;
   const int error = errno;
   bool recorded = guest.attached;
+  if (!enabled()) return recorded ? 1 : 0;
   if (guest.attached) {
     join(*start, true);
   } else {
@@ -239,6 +294,7 @@ FATHOM_EXPORT void fathom_dftracer_finalize() {
   const OneAtATime one;
   if (!one.first() || !run.joined || run.ended) return;
   const int error = errno;
+  tell_end();
   run.ended = true;
   if (!recording_named()) {
     for (int source = FATHOM_SOURCE_RUNTIME + 1; source < FATHOM_SOURCES; source++)
@@ -248,15 +304,25 @@ FATHOM_EXPORT void fathom_dftracer_finalize() {
   errno = error;
 }
 
+// An event: of the facts of a process, which a recording has as well, each key has one value.
+FATHOM_EXPORT void fathom_dftracer_metadata(const char* key, const char* value) {
+  static constinit fathom_site site = {"metadata", "dftracer", nullptr, 0, 0};
+  const fathom_region region = fathom_span_begin();
+  if (region.begin == 0) return;
+  fathom_arg_text(key, value);
+  fathom_span_end(&site, region, region.depth);
+  if (recording_named()) fathom_metadata(key, value);
+}
+
 FATHOM_EXPORT fathom_region fathom_dftracer_event_begin() { return fathom_span_begin(); }
 
 // The exact times go along as arguments: those of the record are ticks.
-FATHOM_EXPORT void fathom_dftracer_event_end(fathom_site* site, fathom_region region,
-                                             int64_t start_us, int64_t duration_us) {
+FATHOM_EXPORT void fathom_dftracer_event_end(fathom_site* site, fathom_region region, int64_t start,
+                                             int64_t duration) {
   if (region.begin == 0) return;
-  fathom_arg_int("dftracer.ts", start_us);
-  fathom_arg_int("dftracer.dur", duration_us);
-  const uint64_t ticks = ticks_of(duration_us);
+  fathom_arg_int("dftracer.ts", start);
+  fathom_arg_int("dftracer.dur", duration);
+  const uint64_t ticks = ticks_of(duration);
   if (ticks < region.begin) region.begin -= ticks;
   fathom_span_end(site, region, region.depth);
 }
@@ -271,7 +337,7 @@ const Binding kRows[] = {
     ROW(fathom_dftracer_enabled),   ROW(fathom_dftracer_takes_args),
     ROW(fathom_dftracer_config),    ROW(fathom_dftracer_initialize),
     ROW(fathom_dftracer_finalize),  ROW(fathom_dftracer_event_begin),
-    ROW(fathom_dftracer_event_end),
+    ROW(fathom_dftracer_event_end), ROW(fathom_dftracer_metadata),
 };
 #undef ROW
 

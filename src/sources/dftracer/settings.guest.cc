@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A reader for the few YAML constructs that DFTracer's configuration uses, without the heap. A
-// whole YAML library has no place in somebody else's process.
+// The variables, what their words mean, and what is said of those that mean nothing here. The file
+// is read in yaml.guest.cc.
 #include "sources/dftracer/settings.guest.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "guest/attach.h"
+#include "guest/runtime.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
 
@@ -17,6 +18,8 @@ namespace {
 constinit Settings known = {};
 constinit uint32_t known_state = 0;  // atomic: 1 while it is read, 2 after
 constinit bool known_on = false;     // apart: most programs need no page of `known`
+constinit bool known_broken = false;
+alignas(kLarge) constinit Problems known_problems = {};
 
 char lower(char letter) {
   return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
@@ -29,151 +32,15 @@ bool same_word(const char* text, const char* word) {
   return *text == 0;
 }
 
-Switch switch_of(const char* text) {
-  for (const char* word : {"1", "true", "on", "yes"}) {
-    if (same_word(text, word)) return Switch::kOn;
+bool is_one_of(const char* text, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    if (same_word(text, word)) return true;
   }
-  return Switch::kOff;
+  return false;
 }
 
-Switch opposite(Switch one) { return one == Switch::kOn ? Switch::kOff : Switch::kOn; }
-
-Mode mode_of(const char* text) {
-  if (same_word(text, "preload")) return Mode::kPreload;
-  return same_word(text, "hybrid") ? Mode::kHybrid : Mode::kFunction;
-}
-
-// --- the file: nested keys, one value a line, lists of directories
-// ---------------------------------------------------------------------------------------------
-
-constexpr int kDeepest = 6;
-
-struct Line {
-  int indent = 0;
-  char* key = nullptr;    // nullptr: an item of a list
-  char* value = nullptr;  // never nullptr
-};
-
-char* skip_spaces(char* at) {
-  while (*at == ' ' || *at == '\t') at++;
-  return at;
-}
-
-// The value without the spaces, quotes and comment around it.
-char* bare_value(char* at) {
-  at = skip_spaces(at);
-  const char quote = *at == '"' || *at == '\'' ? *at : 0;
-  if (quote != 0) {
-    char* end = strchr(++at, quote);
-    if (end != nullptr) *end = 0;
-    return at;
-  }
-  char* end = strstr(at, " #");
-  if (end == nullptr) end = at + strlen(at);
-  if (*at == '#') end = at;
-  while (end > at && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r')) end--;
-  *end = 0;
-  return at;
-}
-
-// Where the key's colon is: a colon inside a value has no space behind it.
-char* colon_of(char* at) {
-  for (; *at != 0 && *at != '#'; at++) {
-    if (*at == ':' && (at[1] == 0 || at[1] == ' ' || at[1] == '\t' || at[1] == '\r')) return at;
-  }
-  return nullptr;
-}
-
-bool read_line(char* text, Line& line) {
-  char* at = text;
-  while (*at == ' ') at++;
-  line.indent = static_cast<int>(at - text);
-  if (*at == 0 || *at == '#' || *at == '\r' || strncmp(at, "---", 3) == 0) return false;
-  if (*at == '-' && at[1] == ' ') {
-    line.key = nullptr;
-    line.value = bare_value(at + 2);
-    return true;
-  }
-  char* colon = colon_of(at);
-  if (colon == nullptr) return false;
-  *colon = 0;
-  line.key = at;
-  line.value = bare_value(colon + 1);
-  return true;
-}
-
-// Further directories, one or several; `[a, b]` is a list, too.
-void add_directories(char* value, Settings& to) {
-  for (char* at = value; *at != 0; at++) {
-    if (*at == '[' || *at == ']' || *at == ',' || *at == '"' || *at == '\'') *at = ' ';
-  }
-  for (char* at = skip_spaces(value); *at != 0; at = skip_spaces(at)) {
-    char* end = at;
-    while (*end != 0 && *end != ' ') end++;
-    const size_t used = strlen(to.data_dirs);
-    Text more(to.data_dirs + used, sizeof to.data_dirs - used);
-    if (used > 0) more.add(":");
-    more.add(at, static_cast<size_t>(end - at));
-    at = end;
-  }
-}
-
-// `path` is the key with those around it, dots between.
-void take_value(const char* path, char* value, Settings& to) {
-  const bool block = strncmp(path, "tracer.", 7) == 0;
-  const bool other_block = strncmp(path, "profiler.", 9) == 0;
-  const char* key = block ? path + 7 : other_block ? path + 9 : path;
-  if (*value == 0) return;
-  if (strcmp(path, "enable") == 0) to.enable = switch_of(value);
-  if (strcmp(path, "features.metadata") == 0) to.metadata = switch_of(value);
-  if (strcmp(path, "features.io.enable") == 0) to.io = switch_of(value);
-  if (strcmp(path, "features.io.posix") == 0) to.posix = switch_of(value);
-  if (strcmp(path, "features.io.stdio") == 0) to.stdio = switch_of(value);
-  if (!block && !other_block) return;
-  if (strcmp(key, "init") == 0) to.mode = mode_of(value);
-  if (strcmp(key, "compression") == 0) to.compression = switch_of(value);
-  if (strcmp(key, "log_file") == 0) Text(to.log_file, sizeof to.log_file).add(value);
-  if (strcmp(key, "data_dirs") == 0) add_directories(value, to);
-}
-
-// Which keys a line lies under, by how far they are indented.
-class Nesting {
- public:
-  // The path of this line's key; an item of a list has that of its list.
-  const char* path_of(const Line& line) {
-    while (depth_ > 0 && (line.key != nullptr ? indents_[depth_ - 1] >= line.indent
-                                              : indents_[depth_ - 1] > line.indent))
-      depth_--;
-    if (line.key != nullptr && depth_ < kDeepest) {
-      indents_[depth_] = line.indent;
-      keys_[depth_++] = line.key;
-    }
-    Text path(path_, sizeof path_);
-    for (int i = 0; i < depth_; i++) {
-      if (i > 0) path.add(".");
-      path.add(keys_[i]);
-    }
-    return path_;
-  }
-
- private:
-  int depth_ = 0;
-  int indents_[kDeepest] = {};
-  const char* keys_[kDeepest] = {};
-  char path_[256] = {};
-};
-
-void read_file(const char* path, Settings& to) {
-  static constinit char content[32768];
-  const int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
-  if (fd < 0) return;
-  size_t length = 0;
-  for (long got; length < sizeof content - 1 &&
-                 (got = sys_read(fd, content + length, sizeof content - 1 - length)) > 0;)
-    length += static_cast<size_t>(got);
-  sys_close(fd);
-  content[length] = 0;
-  read_yaml(content, to);
+void opposite(Switch& one) {
+  if (one != Switch::kUnset) one = one == Switch::kOn ? Switch::kOff : Switch::kOn;
 }
 
 const char* variable(const char* name) {
@@ -181,32 +48,155 @@ const char* variable(const char* name) {
   return value != nullptr && *value != 0 ? value : nullptr;
 }
 
+void complain_of(const char* name, const char* value, const char* why) {
+  char what[256];
+  Text(what, sizeof what).add(name).add("=").add(value);
+  add_broken(known_problems, what, why);
+}
+
+// `read` takes the variable's word, where there is one.
+template <class Value>
+void take(const char* name, bool (*read)(const char*, Value&), Value& to, const char* why) {
+  const char* value = variable(name);
+  if (value != nullptr && !read(value, to)) complain_of(name, value, why);
+}
+
+constexpr char kNoSwitch[] = "is neither on nor off and is ignored";
+
+void take_switch(const char* name, Switch& to) { take(name, read_switch, to, kNoSwitch); }
+
+void take_disabling(const char* name, Switch& to) {
+  Switch off = Switch::kUnset;
+  take_switch(name, off);
+  opposite(off);
+  if (off != Switch::kUnset) to = off;
+}
+
+bool read_type(const char* text, bool& selective) {
+  const bool some = same_word(text, "selective");
+  if (!some && !same_word(text, "full")) return false;
+  selective = some;
+  return true;
+}
+
 void read_variables(Settings& to) {
-  if (const char* value = variable("DFTRACER_ENABLE")) to.enable = switch_of(value);
-  if (const char* value = variable("DFTRACER_INIT")) to.mode = mode_of(value);
+  take_switch("DFTRACER_ENABLE", to.enable);
+  take("DFTRACER_INIT", read_mode, to.mode, "is none of FUNCTION, PRELOAD, HYBRID and is ignored");
   if (const char* value = variable("DFTRACER_LOG_FILE"))
     Text(to.log_file, sizeof to.log_file).add(value);
   if (const char* value = variable("DFTRACER_DATA_DIR"))
     Text(to.data_dirs, sizeof to.data_dirs).add(value);
-  if (const char* value = variable("DFTRACER_INC_METADATA")) to.metadata = switch_of(value);
-  if (const char* value = variable("DFTRACER_TRACE_COMPRESSION")) to.compression = switch_of(value);
-  if (const char* value = variable("DFTRACER_DISABLE_IO")) to.io = opposite(switch_of(value));
-  if (const char* value = variable("DFTRACER_DISABLE_POSIX")) to.posix = opposite(switch_of(value));
-  if (const char* value = variable("DFTRACER_DISABLE_STDIO")) to.stdio = opposite(switch_of(value));
+  take_switch("DFTRACER_INC_METADATA", to.metadata);
+  take_switch("DFTRACER_TRACE_COMPRESSION", to.compression);
+  take_disabling("DFTRACER_DISABLE_IO", to.io);
+  take_disabling("DFTRACER_DISABLE_POSIX", to.posix);
+  take_disabling("DFTRACER_DISABLE_STDIO", to.stdio);
+  take("DFTRACER_TIME_METRIC", read_metric, to.metric,
+       "is none of NS, US, MS, SEC; times are in US");
+  take_switch("DFTRACER_ENABLE_AGGREGATION", to.aggregation);
+  take("DFTRACER_AGGREGATION_TYPE", read_type, to.selective,
+       "is neither FULL nor SELECTIVE and is ignored");
+  if (variable("DFTRACER_AGGREGATION_FILE") != nullptr) to.rules = true;
+  take("DFTRACER_TRACE_INTERVAL_MS", read_number, to.interval_ms,
+       "is no number of milliseconds and is ignored");
+}
+
+// Those that docs/moving.md says "no effect" or "not yet" of.
+constexpr char kIdle[][36] = {"DFTRACER_LOG_LEVEL",
+                              "DFTRACER_SET_CORE_AFFINITY",
+                              "DFTRACER_DISABLE_TIDS",
+                              "DFTRACER_WRITE_BUFFER_SIZE",
+                              "DFTRACER_BIND_SIGNALS",
+                              "DFTRACER_ERROR",
+                              "DFTRACER_GOTCHA_PRIORITY",
+                              "DFTRACER_LIBUV_THREADS",
+                              "DFTRACER_ENABLE_PAPI_TRACING",
+                              "DFTRACER_PAPI_EVENTS",
+                              "DFTRACER_PAPI_MULTIPLEX",
+                              "DFTRACER_PAPI_SAMPLE_INTERVAL_MS",
+                              "DFTRACER_DISABLE_VARIORUM_POWER"};
+
+void look_for_idle(Settings& to) {
+  for (const char* name : kIdle) {
+    if (variable(name) != nullptr) add_idle(known_problems, name);
+  }
+  // Rules choose events that are added up; without them every event would be, and the rest lost.
+  if (to.aggregation != Switch::kOn || !to.selective || !to.rules) return;
+  to.aggregation = Switch::kOff;
+  add_idle(known_problems, "DFTRACER_AGGREGATION_FILE (no event is added up)");
+}
+
+void read_file(const char* path, Settings& to) {
+  static constinit char content[32768];
+  const int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
+  if (fd < 0) return add_broken(known_problems, path, "cannot be read and is ignored");
+  size_t length = 0;
+  for (long got; length < sizeof content - 1 &&
+                 (got = sys_read(fd, content + length, sizeof content - 1 - length)) > 0;)
+    length += static_cast<size_t>(got);
+  sys_close(fd);
+  content[length] = 0;
+  if (length == sizeof content - 1)
+    return add_broken(known_problems, path, "is larger than 32 KiB and is ignored");
+  read_yaml(path, content, to, known_problems);
 }
 
 }  // namespace
 
-void read_yaml(char* text, Settings& to) {
-  Nesting nesting;
-  while (*text != 0) {
-    char* end = strchrnul(text, '\n');
-    char* next = *end != 0 ? end + 1 : end;
-    *end = 0;
-    Line line;
-    if (read_line(text, line)) take_value(nesting.path_of(line), line.value, to);
-    text = next;
+bool read_switch(const char* text, Switch& to) {
+  const bool on = is_one_of(text, {"1", "true", "on", "yes"});
+  if (!on && !is_one_of(text, {"0", "false", "off", "no"})) return false;
+  to = on ? Switch::kOn : Switch::kOff;
+  return true;
+}
+
+bool read_mode(const char* text, Mode& to) {
+  if (!is_one_of(text, {"function", "preload", "hybrid"})) return false;
+  to = lower(*text) == 'f' ? Mode::kFunction : lower(*text) == 'p' ? Mode::kPreload : Mode::kHybrid;
+  return true;
+}
+
+bool read_metric(const char* text, Metric& to) {
+  if (!is_one_of(text, {"us", "ns", "ms", "sec", "s"})) return false;
+  to = lower(*text) == 'u'   ? Metric::kUs
+       : lower(*text) == 'n' ? Metric::kNs
+       : lower(*text) == 'm' ? Metric::kMs
+                             : Metric::kSec;
+  return true;
+}
+
+bool read_number(const char* text, uint32_t& to) {
+  uint32_t number = 0;
+  for (const char* at = text; *at != 0; at++) {
+    if (*at < '0' || *at > '9' || number > 99'999'999) return false;
+    number = number * 10 + static_cast<uint32_t>(*at - '0');
   }
+  if (number == 0) return false;
+  to = number;
+  return true;
+}
+
+const char* word_of(Metric metric) {
+  return metric == Metric::kUs   ? "US"
+         : metric == Metric::kNs ? "NS"
+         : metric == Metric::kMs ? "MS"
+                                 : "SEC";
+}
+
+void add_broken(Problems& to, const char* what, const char* why) {
+  const size_t used = strlen(to.broken);
+  known_broken = true;
+  Text(to.broken + used, sizeof to.broken - used)
+      .add("fathom: ")
+      .add(what)
+      .add(" ")
+      .add(why)
+      .add("\n");
+}
+
+void add_idle(Problems& to, const char* name) {
+  const size_t used = strlen(to.idle);
+  Text(to.idle + used, sizeof to.idle - used).add(used > 0 ? ", " : "").add(name);
 }
 
 const Settings& settings() {
@@ -215,12 +205,24 @@ const Settings& settings() {
                                   __ATOMIC_ACQUIRE)) {
     const char* file = variable("DFTRACER_CONFIGURATION");
     if (file != nullptr) read_file(file, known);
-    read_variables(known);
-    if (file != nullptr || variable("DFTRACER_ENABLE") != nullptr)
+    if (file != nullptr || variable("DFTRACER_ENABLE") != nullptr) {
+      read_variables(known);
       known_on = known.enable == Switch::kOn;
+    }
+    if (known_on) look_for_idle(known);
     __atomic_store_n(&known_state, 2, __ATOMIC_RELEASE);
   }
   return known;
+}
+
+const Problems& problems() {
+  settings();
+  return known_problems;
+}
+
+bool is_broken() {
+  settings();
+  return known_broken;
 }
 
 bool enabled() {

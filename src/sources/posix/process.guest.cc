@@ -10,6 +10,7 @@
 
 #include "guest/binding.h"
 #include "guest/call.h"
+#include "guest/collector.h"
 #include "guest/sharing.h"
 #include "guest/syscalls.h"
 #include "guest/tail_jump.h"
@@ -219,6 +220,7 @@ void end_process(int status) {
   if (is_lodger()) return write_process_end(status, true);
   if (!recording(FATHOM_SOURCE_RUNTIME)) return;
   write_process_end(status, true);
+  leave_run();
   leave_segments();
   tls.outside = 1;
 }
@@ -282,7 +284,10 @@ void hook__Exit(int status) {
 // Its handlers still run: only the status is noted.
 void hook_quick_exit(int status) {
   resolve(original_quick_exit, "quick_exit");
-  if (recording(FATHOM_SOURCE_RUNTIME)) write_process_end(status, true);
+  if (recording(FATHOM_SOURCE_RUNTIME)) {
+    write_process_end(status, true);
+    leave_run();
+  }
   original_quick_exit(status);
 }
 

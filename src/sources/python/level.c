@@ -105,7 +105,7 @@ static uint64_t close_in_chain(struct level* level) {
   return until;
 }
 
-static void send_argument(PyObject* key, PyObject* value) {
+void level_send(PyObject* key, PyObject* value) {
   const char* name = PyUnicode_AsUTF8(key);
   if (name == NULL) return PyErr_Clear();
   if (PyFloat_CheckExact(value)) return abi.arg_double(name, PyFloat_AS_DOUBLE(value));
@@ -123,7 +123,7 @@ static void send_argument(PyObject* key, PyObject* value) {
 static void send_arguments(PyObject* arguments, PyObject* exception) {
   PyObject *key, *value;
   Py_ssize_t at = 0;
-  while (arguments != NULL && PyDict_Next(arguments, &at, &key, &value)) send_argument(key, value);
+  while (arguments != NULL && PyDict_Next(arguments, &at, &key, &value)) level_send(key, value);
   if (exception != NULL) abi.arg_text("exception", text_of_type(exception));
 }
 
@@ -162,6 +162,12 @@ static void push_if(struct chain* chain, struct level* level) {
   if (chain == NULL) return;  // no memory: arguments are lost, the region is not
   if (chain->innermost == NULL) chain->context = context_now();
   push(chain, level);
+}
+
+bool level_is_innermost(const struct level* level) {
+  levels_arrange();
+  return level->link != NULL && own_chain != NULL && own_chain->innermost == level &&
+         level->depth == level->region.depth && abi.levels_open(0) == level->depth + 1;
 }
 
 bool level_begin(struct level* level) {
@@ -277,6 +283,6 @@ int level_argument(PyObject* key, PyObject* value) {
   const uint64_t open = abi.levels_open(0);
   while (level != NULL && !context_is_entered(level->context, now)) level = level->outer;
   if (level != NULL && open <= level->depth + 1) return keep_argument(level, key, value);
-  if (open > 0) send_argument(key, value);
+  if (open > 0) level_send(key, value);
   return 0;
 }

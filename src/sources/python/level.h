@@ -70,6 +70,11 @@ void steps_end(struct steps* steps, struct fathom_site* site, PyObject* exceptio
 static inline bool level_is_open(void) {
   return abi.levels_open(0) > 0 || (own_chain != NULL && own_chain->innermost != NULL);
 }
+// Whether it is the last that the library has open, and lies where it began: what is sent now is
+// its own.
+bool level_is_innermost(const struct level* level);
+// Sends a clean argument (text.h) to the level that the library has open last.
+void level_send(PyObject* key, PyObject* value);
 // Gives an argument to the innermost open region; -1 with an exception set, where there is no
 // memory.
 int level_argument(PyObject* key, PyObject* value);

@@ -4,9 +4,11 @@
 #include "sources/python/block.h"
 #include "sources/python/code.h"
 #include "sources/python/level.h"
+#include "sources/python/marker.h"
 #include "sources/python/site.h"
 #include "sources/python/stepped.h"
 #include "sources/python/text.h"
+#include "sources/python/told.h"
 #include "sources/python/traced.h"
 #include "sources/python/tracer.h"
 
@@ -123,6 +125,9 @@ static PyMethodDef functions[] = {
     {"counter", FATHOM_METHOD(tell_counter), METH_FASTCALL,
      "counter(name, value, /)\n--\n\nA value that changes over time."},
     {"instant", tell_instant, METH_O, "instant(name, /)\n--\n\nA moment."},
+    {"tell", told_add, METH_VARARGS, NULL},
+    {"set_up_markers", marker_set_up, METH_VARARGS, NULL},
+    {"quicken", marker_quicken, METH_O, NULL},
     {"metadata", FATHOM_METHOD(tell_metadata), METH_FASTCALL,
      "metadata(key, value, /)\n--\n\nA fact of the process."},
     {NULL, NULL, 0, NULL},
@@ -148,6 +153,7 @@ __attribute__((visibility("default"))) PyMODINIT_FUNC PyInit__record(void) {
       &async_generator_type,
       &async_step_type,
       &traced_callable_type,
+      &marker_type,
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (PyType_Ready(types[i]) != 0) return NULL;
@@ -155,5 +161,11 @@ __attribute__((visibility("default"))) PyMODINIT_FUNC PyInit__record(void) {
   sites_forget();
   block_forget();
   abi_bind();
-  return PyModule_Create(&definition);
+  PyObject* module = marker_prepare() ? PyModule_Create(&definition) : NULL;
+  if (module == NULL) return NULL;
+  Py_INCREF(&marker_type);
+  if (PyModule_AddObject(module, "Marker", (PyObject*)&marker_type) == 0) return module;
+  Py_DECREF(&marker_type);
+  Py_DECREF(module);
+  return NULL;
 }

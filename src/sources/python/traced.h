@@ -4,6 +4,8 @@
 // is pickled by name and copied as itself.
 #pragma once
 
+#include <stdbool.h>
+
 #include "sources/python/compat.h"
 #include "sources/python/site.h"
 
@@ -14,8 +16,11 @@ struct traced {
   struct site* site;
   PyObject* weak_references;
   vectorcallfunc call;
-  enum made made;  // by a call
+  enum made made;     // by a call
+  struct told* told;  // or NULL
 };
+
+struct told;
 
 extern PyTypeObject traced_type;           // binds as functions do
 extern PyTypeObject traced_callable_type;  // does not bind
@@ -23,3 +28,7 @@ extern PyTypeObject traced_callable_type;  // does not bind
 // wrap(callable, name, category, file, line), METH_VARARGS: with the GIL held, a new reference, or
 // NULL with an exception set. An object owns what it wraps and its site.
 PyObject* make_traced(PyObject* module, PyObject* args);
+
+// Each call tells its arguments from now on. Takes `told`; false with an exception set where the
+// object is none that can.
+bool traced_tell(PyObject* object, struct told* told);

@@ -63,8 +63,8 @@ bool is_table_file(std::string_view name) {
 
 bool is_spool_file(std::string_view name) {
   constexpr std::string_view kNames[] = {
-      FATHOM_RUN_FILE,  kLockFile,         kPublishLock, kDefinitionsLog,
-      "collector.lock", "nobody-collects", "last",       FATHOM_UNCOVERED_FILE};
+      FATHOM_RUN_FILE,  kLockFile,         kPublishLock, kDefinitionsLog,       "said-where",
+      "collector.lock", "nobody-collects", "last",       FATHOM_UNCOVERED_FILE, "said-settings"};
   constexpr std::string_view kDigits = "0123456789";
   constexpr std::string_view kHex = "0123456789abcdef";
   constexpr std::string_view kPool = FATHOM_POOL_SUFFIX;
@@ -78,7 +78,7 @@ bool is_spool_file(std::string_view name) {
   return std::ranges::find(kNames, name) != std::end(kNames) || is_table_file(name) ||
          counted("", "0123456789abcdef-", kPool) || counted(FATHOM_SCHEMA_PREFIX, kHex, "") ||
          counted("drained-", kDigits, ".log") || counted("carry-", kDigits, "") ||
-         counted("wanted-", kDigits, "");
+         counted("wanted-", kDigits, "") || counted("leaves-", kDigits, "");
 }
 
 bool is_spool(std::string_view name) {

@@ -34,7 +34,8 @@ bool is_of_this_user(const std::string& process) {
 
 }  // namespace
 
-bool is_mapped_by_others(const Spool& spool, const std::string& proc) {
+bool is_mapped_by_others(const Spool& spool, const std::set<std::int64_t>& but,
+                         const std::string& proc) {
   const Result<File> file = spool.files().read(FATHOM_RUN_FILE);
   struct stat header {};
   if (!file || ::fstat(file->fd(), &header) != 0) return false;
@@ -43,7 +44,7 @@ bool is_mapped_by_others(const Spool& spool, const std::string& proc) {
   const std::string inode = std::to_string(header.st_ino);
   return std::ranges::any_of(*names, [&](const std::string& name) {
     const Result<std::int64_t> pid = parse_int(name);
-    if (!pid || *pid == ::getpid()) return false;
+    if (!pid || *pid == ::getpid() || but.contains(*pid)) return false;
     const std::string process = join_path(proc, name);
     if (!is_of_this_user(process)) return false;
     const Result<std::string> maps = read_file(process + "/maps");

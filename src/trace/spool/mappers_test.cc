@@ -33,6 +33,7 @@ class MappersTest : public ::testing::Test {
     const pid_t child = ::fork();
     while (child == 0) ::pause();
     const bool found = is_mapped_by_others(spool);
+    EXPECT_FALSE(is_mapped_by_others(spool, {child})) << "but this one";
     ::kill(child, SIGKILL);
     EXPECT_EQ(::waitpid(child, nullptr, 0), child);
     return found;

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""Blocks and decorators of DFTracer as programs nest, share and leave them."""
+
+import asyncio
+import contextlib
+import threading
+
+from dftracer.python import TagDType, TagType, TagValue, ai, dft_fn, dftracer
+
+log = dftracer.initialize_log()
+fn = dft_fn("B", name="shared")
+
+
+def nested():
+    with fn, fn:
+        pass
+
+
+async def task(number):
+    with fn:
+        await asyncio.sleep(0.01 * number)
+        with dft_fn("B", name="task", step=number):
+            await asyncio.sleep(0)
+
+
+async def tasks():
+    await asyncio.gather(*(task(number) for number in range(3)))
+
+
+def threads():
+    def work():
+        for _ in range(100):
+            with fn:
+                pass
+
+    made = [threading.Thread(target=work) for _ in range(3)]
+    for one in made:
+        one.start()
+    for one in made:
+        one.join()
+
+
+def turns():
+    with dft_fn("B", name="turn") as block:
+        for number in range(2):
+            block.update(step=number)
+            yield number
+
+
+class Model:
+    step = 7
+
+    @fn.log
+    def method(self, epoch=1, *, image_idx=None):
+        return epoch
+
+    @fn.log
+    def fails(self):
+        raise ValueError
+
+
+@fn.log
+def told(epoch, step=5, **more):
+    return epoch
+
+
+@ai.compute.forward
+def forward():
+    pass
+
+
+def main():
+    nested()
+    asyncio.run(tasks())
+    threads()
+    assert list(turns()) == [0, 1]
+    with dft_fn("B", name="early") as block:
+        block.flush()
+    dft_fn("B", name="by hand", epoch=2).reset().flush()
+    with dft_fn("B"):  # by the function's name
+        pass
+    tag = TagValue(3, TagDType.INT, TagType.VALUE)
+    with dft_fn("B", name="tagged", step=tag).update(args={"text": "a\0b", "large": 2**70}):
+        pass
+    model = Model()
+    assert model.method(image_idx=4) == 1 and Model.method(model, 2) == 2
+    with contextlib.suppress(ValueError):
+        model.fails()
+    told(1)
+    told(step=6, epoch=2)
+    told(3, step=None)
+    ai.compute.forward.disable()
+    forward()
+    ai.compute.forward.enable()
+    ai.update(step=9)
+    forward()
+    for bad in ({}, {"cat": "B", "nothing": 1}):
+        try:
+            dft_fn(**bad)
+        except TypeError:
+            continue
+        raise AssertionError(bad)
+    log.finalize()
+    print("done")
+
+
+main()
