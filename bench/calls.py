@@ -57,10 +57,9 @@ def one_round(bench: Bench, version: str, python: str) -> Sample:
     with_viztracer = dftracer.python_with(f"viztracer-{version}", VIZTRACER, python)
     if with_viztracer is not None:
         sample["viztracer"] = told(bench, str(with_viztracer), "viztracer", 200_000)["call"] - bare["call"]
-    if int(version.split(".")[1]) >= 12:
-        loops = recorded(bench, python, LOOPS)
-        sample.update(turn=bare["empty"], work=bare["work"], empty_added=loops["empty"] - bare["empty"])
-        sample["work_added"] = loops["against_elsewhere"] - 1
+    loops = recorded(bench, python, LOOPS)
+    sample.update(turn=bare["empty"], work=bare["work"], empty_added=loops["empty"] - bare["empty"])
+    sample["work_added"] = loops["against_elsewhere"] - 1
     return sample
 
 

@@ -51,7 +51,7 @@ void parse_python(Parser& parser, session::PythonOptions& python) {
                 "layer python: only functions that took at least this long, e.g. 10us");
   parser.flag("--python-c", python.c_calls, "layer python: also C functions that Python calls");
   parser.option("--python-loops", python.loops, "M,…",
-                "layer python: also loops in these modules ('*' for all); needs Python 3.12");
+                "layer python: also loops in these modules ('*' for all)");
   parser.option("--python-turns", python.turns, "N",
                 "layer python: also the first N iterations of each loop");
 }

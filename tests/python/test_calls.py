@@ -3,9 +3,9 @@
 
 import shutil
 from pathlib import Path
-from typing import Any, Dict
+from typing import Any
 
-from kit import BUILD, FATHOM, TOP, Failure, Skip, answers, column, expect, ran, rows
+from kit import BUILD, FATHOM, TOP, Failure, answers, column, expect, ran, rows
 from test_annotations import PROGRAMS, STRICT, by_name, one_column, pythons
 
 CALLS = {"leaf": 1 + 1 + 5 + 1, "numbers": 5 + 2 + 2, "sail": 1, "fails": 1, "catches": 1, "deep": 601, "stopped": 1}
@@ -30,14 +30,6 @@ def count_where(condition: str) -> str:
 
 def newest() -> str:
     return list(pythons().values())[-1]
-
-
-def monitored() -> Dict[str, str]:
-    """From 3.12 on."""
-    found = {version: python for version, python in pythons().items() if int(version.split(".")[1]) >= 12}
-    if not found:
-        raise Skip("no Python from 3.12 on is here")
-    return found
 
 
 def test_every_call_is_there_once(root: Path) -> None:
@@ -111,7 +103,7 @@ def test_calls_of_c(root: Path) -> None:
 
 
 def test_loops(root: Path) -> None:
-    for version, python in monitored().items():
+    for version, python in pythons().items():
         options = ["--python-modules", "__main__", "--python-loops", "__main__"]
         trace = traced(root, python, *STRICT, PROGRAMS / "loops.py", options=options)
         sql = """SELECT name, count(*) AS runs, sum(CAST(args['iterations'] AS INT)) AS turns FROM events
@@ -133,14 +125,6 @@ def test_loops(root: Path) -> None:
         expect(f"Python {version}, turns are the loop's time", [True], within)
         if lost[0] < 100:
             raise Failure(f"Python {version}: turns that were not recorded are not counted")
-
-
-def test_before_3_12_loops_are_missing_and_counted(root: Path) -> None:
-    old = [python for version, python in pythons().items() if int(version.split(".")[1]) < 12]
-    if not old:
-        raise Skip("no Python before 3.12 is here")
-    trace = traced(root, old[-1], PROGRAMS / "calls.py", options=["--python-loops", "*"])
-    expect("losses", 1, len(rows(trace, "SELECT * FROM losses WHERE layer = 'python' AND reason LIKE '%loops%'")))
 
 
 def test_a_recursion_deeper_than_the_c_stack(root: Path) -> None:

@@ -50,7 +50,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
                        {"self", kNanoseconds},
                        {"turn", kNanoseconds}});
   table.note = all == 0 ? "no loop was recorded; use fathom run --layers +python --python-loops "
-                          "MODULE, with Python 3.12 or later"
+                          "MODULE"
                         : "runs: how often the loop was entered; turn: mean time of an iteration; "
                           "self: excludes nested recorded functions and loops";
   note_left_out(table, all, "loops");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sources/python/loops.h"
+#include "sources/python/rewrite.h"
 #include "sources/python/text.h"
 
 const struct fathom_frames* frames;
@@ -33,6 +34,41 @@ static PyObject* name_of(PyCodeObject* code) {
 #endif
 }
 
+#if PY_VERSION_HEX < 0x030c0000
+static Py_ssize_t rewritten_index = -1;
+
+// Python calls it for each code object that has room for tools at all.
+static void drop_code(void* code) { Py_XDECREF((PyObject*)code); }
+
+PyObject* code_rewritten(PyObject* code) {
+  void* other = NULL;
+  PyUnstable_Code_GetExtra(code, rewritten_index, &other);
+  return other;
+}
+
+// A module is rewritten with all that is defined in it. Whether it was.
+static bool rewrite(PyCodeObject* code, const struct fathom_frame_place* place) {
+  if (strcmp(place->name, "<module>") != 0 || !frames->wants_loops(place->module)) return false;
+  if (rewritten_index < 0) rewritten_index = PyUnstable_Eval_RequestCodeExtraIndex(drop_code);
+  if (rewritten_index < 0 || code_rewritten((PyObject*)code) != NULL) return false;
+  PyObject* other = rewrite_module(code, place);
+  if (other == NULL) return false;
+  Py_INCREF(Py_None);  // what is rewritten stays as it is
+  if (PyUnstable_Code_SetExtra(other, rewritten_index, Py_None) == 0 &&
+      PyUnstable_Code_SetExtra((PyObject*)code, rewritten_index, other) == 0)
+    return true;
+  Py_DECREF(other);
+  return false;
+}
+
+void code_forget(void) { rewritten_index = -1; }
+#else
+static bool rewrite(PyCodeObject* code, const struct fathom_frame_place* place) {
+  (void)code, (void)place;
+  return false;
+}
+#endif
+
 static const char* bytes_of(PyObject* text) { return text != NULL ? PyUnicode_AsUTF8(text) : NULL; }
 
 static code_word word_of(PyCodeObject* code, PyObject* globals) {
@@ -47,9 +83,11 @@ static code_word word_of(PyCodeObject* code, PyObject* globals) {
   code_word word = 0;
   if (site == FATHOM_FRAME_LEFT_OUT) {
     word = kMet | kLeftOut;
+  } else if (site != 0 && rewrite(code, &place)) {
+    word = kMet | kRewritten;
   } else if (site != 0) {
     word = kMet | ((code_word)site << kSiteShift);
-    if (frames->wants_loops(place.module) && loops_find(code, &place)) word |= kHasLoops;
+    if (frames->wants_loops(place.module) && loops_find(code, &place, site)) word |= kHasLoops;
   }
   Py_XDECREF(name);
   Py_XDECREF(module);

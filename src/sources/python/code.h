@@ -15,9 +15,10 @@
 #define PyUnstable_Eval_RequestCodeExtraIndex _PyEval_RequestCodeExtraIndex
 #endif
 
-// 0: not met yet. Else kMet, whether it is left out, has loops to follow; and its site.
+// 0: not met yet. Else kMet, whether it is left out, has loops to follow, is run as other code; and
+// its site.
 typedef uintptr_t code_word;
-enum { kMet = 1, kLeftOut = 2, kHasLoops = 4, kSiteShift = 8 };
+enum { kMet = 1, kLeftOut = 2, kHasLoops = 4, kRewritten = 8, kSiteShift = 8 };
 
 extern const struct fathom_frames* frames;
 extern Py_ssize_t code_index;
@@ -41,6 +42,11 @@ static inline code_word code_of_frame(PyCodeObject* code, PyObject* globals) {
   const code_word word = code_known((PyObject*)code);
   return __builtin_expect(word != 0, 1) ? word : code_meet(code, globals);
 }
+
+// Before 3.12: the code that is run in the place of one that is kRewritten, borrowed; and another
+// interpreter begins.
+PyObject* code_rewritten(PyObject* code);
+void code_forget(void);
 
 // The site of a function of C, or of a type that is called. 0: there was no room.
 uint32_t site_of_callable(PyObject* callable);

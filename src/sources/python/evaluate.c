@@ -22,7 +22,9 @@
 #endif
 
 #include "sources/python/code.h"
+#include "sources/python/marks.h"
 #include "sources/python/old_libc.h"
+#include "sources/python/rewrite.h"
 #include "sources/python/tracer.h"
 
 FATHOM_AS_IN_OLD_LIBC(pthread_getattr_np);
@@ -30,12 +32,15 @@ FATHOM_AS_IN_OLD_LIBC(pthread_attr_getstack);
 
 // The three forms of the function.
 #if PY_VERSION_HEX >= 0x030b0000
+#define FRAME struct _PyInterpreterFrame
 #define FRAME_ARGUMENTS PyThreadState *state, struct _PyInterpreterFrame *frame, int throwing
 #define FRAME_VALUES state, frame, throwing
 #elif PY_VERSION_HEX >= 0x03090000
+#define FRAME PyFrameObject
 #define FRAME_ARGUMENTS PyThreadState *state, PyFrameObject *frame, int throwing
 #define FRAME_VALUES state, frame, throwing
 #else
+#define FRAME PyFrameObject
 #define FRAME_ARGUMENTS PyFrameObject *frame, int throwing
 #define FRAME_VALUES frame, throwing
 #endif
@@ -157,29 +162,55 @@ static void watch_c_calls(void) {
   told = true;
 }
 
+// Where a frame has stopped, in bytes; below 0 before its first instruction.
+static inline int offset_of(const FRAME* frame) {
+#if PY_VERSION_HEX >= 0x030b0000
+  return _PyInterpreterFrame_LASTI(frame) * (int)sizeof(_Py_CODEUNIT);
+#elif PY_VERSION_HEX >= 0x030a0000
+  return frame->f_lasti * (int)sizeof(_Py_CODEUNIT);
+#else
+  return frame->f_lasti;
+#endif
+}
+
+// Of other code than the frame was made for. That frame has not begun, and nobody sees it.
+static PyObject* run_rewritten(const FRAME* frame) {
+  PyObject* code = code_rewritten((PyObject*)frame->f_code);
+  Py_INCREF(code);
+  PyObject* result = PyEval_EvalCode(code, frame->f_globals, frame->f_locals);
+  Py_DECREF(code);
+  return result;
+}
+
 static PyObject* evaluate(FRAME_ARGUMENTS) {
   if (only_makes_generator(frame)) return before(FRAME_VALUES);
   if (is_near_stack_end()) return step_aside(FRAME_VALUES);
   const code_word word = code_of_frame(frame->f_code, frame->f_globals);
-  if (__builtin_expect(word == 0 || (word & kLeftOut) != 0, 0)) return before(FRAME_VALUES);
+  if (__builtin_expect(word == 0 || (word & (kLeftOut | kRewritten)) != 0, 0))
+    return (word & kRewritten) != 0 ? run_rewritten(frame) : before(FRAME_VALUES);
   if (__builtin_expect(frames->wants_c_calls, 0)) watch_c_calls();
   PyObject* names = __builtin_expect(looks_at_classes, 0) ? names_of_class(frame) : NULL;
   const uint32_t site = code_site(word);
   frames->enter(site);
+  if (__builtin_expect((word & kHasLoops) != 0 && !throwing, 0))
+    marks_resume(frame->f_code, offset_of(frame));
   PyObject* result = before(FRAME_VALUES);
   frames->leave(site);
   if (__builtin_expect(names != NULL, 0)) settle_subscripts(names, result != NULL);
   return result;
 }
 
-void tracer_forget(void) {}
+void tracer_forget(void) {
+  code_forget();
+  marks_forget();
+  rewrite_forget();
+}
 
 const char* tracer_start(void) {
   if (evaluator() == evaluate) return NULL;
   before = evaluator();
   looks_at_classes = subscribes_by_itself();
   set_evaluator(evaluate);
-  if (frames->wants_loops("")) frames->lose(FATHOM_LOSS_UNBOUND);
   return NULL;
 }
 

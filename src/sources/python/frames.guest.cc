@@ -24,6 +24,7 @@ struct FrameStack {
     uint8_t depth;
     uint8_t level_before;  // Thread::frame_level
     bool loop;
+    uint8_t which;  // of loops in one place
   };
   Entry entries[kRoom];
 };
@@ -95,13 +96,21 @@ FATHOM_COLD void end_loop(const Entry& entry, uint64_t end) {
   close(entry);
 }
 
-// Where a frame or loop lies in the stack, counted from 1; 0: nowhere. A loop belongs to the frame
-// that runs.
-FATHOM_COLD uint32_t find_entry(const Entry* all, uint32_t site, bool loop) {
-  for (uint32_t at = tls.thread->frame_count; at > 0; at--) {
-    const Entry& entry = all[at - 1];
-    if (entry.site == site && entry.loop == loop) return at;
-    if (loop && !entry.loop) break;
+// Where a frame lies in the stack, counted from 1; 0: nowhere. A loop belongs to the frame that
+// runs.
+FATHOM_COLD uint32_t find_frame(const Entry* all, uint32_t site) {
+  uint32_t at = tls.thread->frame_count;
+  while (at > 0 && (all[at - 1].site != site || all[at - 1].loop)) at--;
+  return at;
+}
+
+FATHOM_HOT bool is_loop(const Entry& entry, uint64_t loop) {
+  return entry.loop && fathom_loop(entry.site, entry.which) == loop;
+}
+
+FATHOM_COLD uint32_t find_loop(const Entry* all, uint64_t loop) {
+  for (uint32_t at = tls.thread->frame_count; at > 0 && all[at - 1].loop; at--) {
+    if (is_loop(all[at - 1], loop)) return at;
   }
   return 0;
 }
@@ -131,7 +140,7 @@ void enter(uint32_t site) {
   Entry* entry = open_entry();
   if (FATHOM_UNLIKELY(entry == nullptr)) return;
   if (FATHOM_UNLIKELY(tls.thread->frame_count > filters.depth)) {
-    *entry = {0, 0, 0, site, tls.depth, tls.thread->frame_level, false};
+    *entry = {0, 0, 0, site, tls.depth, tls.thread->frame_level, false, 0};
     return;
   }
   const uint8_t depth = open_level(FATHOM_FRAME, Level::kSpan);
@@ -150,7 +159,7 @@ void leave(uint32_t site) {
   uint32_t place = tls.thread->frame_count;
   if (FATHOM_UNLIKELY(place > kRoom)) return leave_unrecorded();
   if (FATHOM_UNLIKELY(all[place - 1].site != site || all[place - 1].loop)) {
-    place = find_entry(all, site, false);
+    place = find_frame(all, site);
     if (place == 0) return;
     end_inside(all, place, end);
   }
@@ -161,27 +170,38 @@ void leave(uint32_t site) {
   close(entry);
 }
 
-void open_loop(uint32_t site, uint64_t now) {
+void open_loop(uint64_t loop, uint64_t now) {
   Entry* entry = open_entry();
   if (entry == nullptr) return;
   const uint8_t depth = open_level(FATHOM_FRAME, Level::kSpan);
   if (filters.turns != 0) open_level(FATHOM_FRAME, Level::kSpan);
-  *entry = {now, 0, now, site, depth, tls.thread->frame_level, true};
+  *entry = {now,   0,
+            now,   static_cast<uint32_t>(loop),
+            depth, tls.thread->frame_level,
+            true,  static_cast<uint8_t>(loop >> 32)};
   tls.thread->frame_level = tls.depth;
 }
 
-int turn(uint32_t site, uint64_t turns) {
+// Whether the innermost frame that is recorded is of this site: one that is not may tell of loops.
+FATHOM_COLD bool runs_in(const Entry* all, uint32_t function) {
+  uint32_t at = tls.thread->frame_count;
+  while (at > 0 && all[at - 1].loop) at--;
+  return at > 0 && all[at - 1].site == function;
+}
+
+int turn(uint32_t function, uint64_t loop, uint64_t turns) {
   if (!recording(kPython) || tls.thread == nullptr) return 0;
   if (FATHOM_UNLIKELY(tls.thread->frame_count == 0 || tls.thread->frame_count >= kRoom)) return 0;
   int opened = 0;
   Entry* all = entries();
   uint32_t place = tls.thread->frame_count;
-  if (all[place - 1].site != site || !all[place - 1].loop) {
-    place = find_entry(all, site, true);
+  if (!is_loop(all[place - 1], loop)) {
+    place = find_loop(all, loop);
     if (place != 0) {
       end_inside(all, place, tick());
-    } else if (all[tls.thread->frame_count - 1].begin != 0) {
-      open_loop(site, tick());
+    } else if (all[tls.thread->frame_count - 1].begin != 0 &&
+               (function == 0 || runs_in(all, function))) {
+      open_loop(loop, tick());
       place = tls.thread->frame_count;
       opened = 1;
     } else {
@@ -198,12 +218,12 @@ int turn(uint32_t site, uint64_t turns) {
   return opened;
 }
 
-void leave_loop(uint32_t site) {
+void leave_loop(uint64_t loop) {
   const uint64_t end = tick();
   if (!recording(kPython) || tls.thread == nullptr || tls.thread->frame_count == 0) return;
   if (tls.thread->frame_count > kRoom) return;
   const Entry* all = entries();
-  const uint32_t place = find_entry(all, site, true);
+  const uint32_t place = find_loop(all, loop);
   if (place != 0) end_inside(all, place - 1, end);
 }
 
@@ -226,6 +246,28 @@ int wants_loops(const char* module) {
   return filters.loops_asked && keeps_module(filters.loops, module);
 }
 
+constexpr long kMostText = 64 << 20;
+
+char* read_file(const char* path, size_t* size) {
+  const int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+  if (fd < 0) return nullptr;
+  const long end = raw_syscall(SYS_lseek, fd, 0, 2 /* SEEK_END */);
+  char* text = nullptr;
+  if (end > 0 && end <= kMostText && raw_syscall(SYS_lseek, fd, 0, 0 /* SEEK_SET */) == 0)
+    text = static_cast<char*>(sys_mmap(static_cast<size_t>(end) + 1, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1));
+  long got = 0;
+  for (long part = 1; text != nullptr && part > 0 && got<end; got += part> 0 ? part : 0)
+    part = sys_read(fd, text + got, static_cast<size_t>(end - got));
+  sys_close(fd);
+  *size = static_cast<size_t>(end);
+  if (text == nullptr || got == end) return text;
+  sys_munmap(text, *size + 1);
+  return nullptr;
+}
+
+void free_file(char* text, size_t size) { sys_munmap(text, size + 1); }
+
 // How long the shortest function is, in ticks: by both clocks at the start of the run, and now.
 uint64_t ticks_of(uint64_t ns) {
   if (guest.tick_source == FATHOM_TICK_MONOTONIC_NS || ns == 0) return ns;
@@ -246,6 +288,8 @@ constinit fathom_frames functions = {
     .leave_loop = leave_loop,
     .lose = lose,
     .wants_loops = wants_loops,
+    .read_file = read_file,
+    .free_file = free_file,
     .wants_c_calls = 0,
 };
 

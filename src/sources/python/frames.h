@@ -4,6 +4,7 @@
    from the program's heap, waits, or changes errno. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -20,6 +21,11 @@ struct fathom_frame_place {
   uint32_t line;
 };
 
+/* A loop: its site, and which it is of the loops in one place (`[x for x in a for y in x]`). */
+static inline uint64_t fathom_loop(uint32_t site, unsigned which) {
+  return site | ((uint64_t)(which & 0xff) << 32);
+}
+
 struct fathom_frames {
   /* Of this struct: an extension of another version is refused. */
   uint64_t size;
@@ -32,12 +38,17 @@ struct fathom_frames {
   void (*enter)(uint32_t site);
   void (*leave)(uint32_t site);
   /* A loop of the running frame begins one more turn (`turns` 1), or goes on with the frame (0). It
-     is opened if it is not open, and 1 returned; loops inside it that are, end. */
-  int (*turn)(uint32_t site, uint64_t turns);
-  void (*leave_loop)(uint32_t site);
+     is opened if it is not open, and 1 returned; loops inside it that are, end. `function` is the
+     site that the running frame must have; 0: whichever it is. */
+  int (*turn)(uint32_t function, uint64_t loop, uint64_t turns);
+  void (*leave_loop)(uint64_t loop);
   /* Counts something that is missing from layer python (enum fathom_loss). */
   void (*lose)(uint32_t reason);
   int (*wants_loops)(const char* module);
+  /* A regular file of a reasonable size, with a NUL behind it; NULL where there is none. To be
+     given back. No layer records that it was read. */
+  char* (*read_file)(const char* path, size_t* size);
+  void (*free_file)(char* text, size_t size);
   int wants_c_calls;
 };
 

@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Finds loops in the bytecode by their backward jumps and follows their turns by sys.monitoring.
-// Python 3.12 and newer; older ones have no such events.
+// Python 3.12 and newer; older ones have no such events, and marks.c instead.
 #include "sources/python/loops.h"
 
 #include "sources/python/code.h"
 
-unsigned long loops_events;
-
-#if PY_VERSION_HEX < 0x030c0000
-
-bool loops_find(PyCodeObject* code, const struct fathom_frame_place* function) {
-  (void)code, (void)function;
-  return false;
-}
-
-#else
+#if PY_VERSION_HEX >= 0x030c0000
 
 #include <opcode.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+unsigned long loops_events;
 
 // Offsets are in bytes, as sys.monitoring tells them.
 struct loop {
@@ -27,8 +20,9 @@ struct loop {
   int begins_at;   // a branch that leads into its first turn; -1: none
   int begins_on;   // a line that does; 0: none
   bool counts;     // turns_at is FOR_ITER, which tells of the end as well
+  int ends_at;     // where that leads to then; handlers of the loop may lie behind it
   bool is_async;   // its last look for an item is no turn, and ends by an exception
-  uint32_t site;
+  uint64_t id;
 };
 
 // Places that lead out of a loop stand behind the loops.
@@ -197,28 +191,43 @@ static const struct instruction* instruction_at(const struct listing* listing, i
   return NULL;
 }
 
+// The test of a `while` before its first turn, which leads into it: right before its head, or with
+// a jump between that goes on with the loop around it. A jump back of the loop before is none.
+static const struct instruction* first_test(struct loops* loops, const struct listing* listing,
+                                            const struct instruction* head) {
+  const struct instruction* before = head != NULL && head > listing->rows ? head - 1 : NULL;
+  if (before == NULL || branches(before->code)) return before;
+  if (before->target < 0 || before == listing->rows) return NULL;
+  const struct loop* left = loop_with_head(loops, before->target);
+  if (left != NULL && left->tail < head->first) return NULL;
+  return branches(before[-1].code) && before[-1].target == head->first ? before - 1 : NULL;
+}
+
 // How it begins and turns. A `for` tells by FOR_ITER. A `while` tests once before its first turn,
 // and at the end of each: one that does not test begins on the line before its body.
-static void settle_loop(PyCodeObject* code, const struct listing* listing, struct loop* loop,
-                        const struct fathom_frame_place* function) {
+static void settle_loop(PyCodeObject* code, const struct listing* listing, struct loops* loops,
+                        unsigned which, const struct fathom_frame_place* function) {
+  struct loop* loop = &loops->loops[which];
   const struct instruction* head = instruction_at(listing, loop->head);
   const struct instruction* before = head != NULL && head > listing->rows ? head - 1 : NULL;
+  const struct instruction* test = first_test(loops, listing, head);
   loop->turns_at = loop->tail;
   loop->begins_at = -1;
   loop->begins_on = 0;
   const char* kind = "while";
   if (head != NULL && head->code == FOR_ITER) {
     loop->counts = true;
+    loop->ends_at = head->target;
     loop->turns_at = head->offset;
     kind = "for";
-  } else if (before != NULL && branches(before->code)) {
-    loop->begins_at = before->offset;
+  } else if (test != NULL) {
+    loop->begins_at = test->offset;
   } else if (before != NULL) {
     loop->is_async = head->code == GET_ANEXT;
     if (loop->is_async) kind = "async for";
-    loop->begins_on = PyCode_Addr2Line(code, before->offset);
+    loop->begins_on = PyCode_Addr2Line(code, before->target >= 0 ? head->offset : before->offset);
   }
-  loop->site = loop_site(code, loop, kind, function);
+  loop->id = fathom_loop(loop_site(code, loop, kind, function), which);
 }
 
 static void find_exits(const struct listing* listing, struct loops* loops) {
@@ -254,12 +263,13 @@ static struct loops* make_table(PyCodeObject* code, const struct listing* listin
     loop->tail = one->offset;
   }
   for (int i = 0; i < loops->loop_count; i++)
-    settle_loop(code, listing, &loops->loops[i], function);
+    settle_loop(code, listing, loops, (unsigned)i, function);
   find_exits(listing, loops);
   return loops;
 }
 
-bool loops_find(PyCodeObject* code, const struct fathom_frame_place* function) {
+bool loops_find(PyCodeObject* code, const struct fathom_frame_place* function, uint32_t site) {
+  (void)site;
   if (table_index < 0) table_index = PyUnstable_Eval_RequestCodeExtraIndex(free);
   if (table_index < 0) return false;
   struct listing listing = list_instructions(code);
@@ -296,7 +306,7 @@ void loops_resume(PyObject* code, Py_ssize_t offset) {
         next = one;
     }
     if (next == NULL) return;
-    frames->turn(next->site, 0);
+    frames->turn(0, next->id, 0);
     around = next->head;
   }
 }
@@ -310,7 +320,7 @@ static void leave_loops(struct loops* loops, Py_ssize_t offset, Py_ssize_t desti
         (left == NULL || one->tail - one->head > left->tail - left->head))
       left = one;
   }
-  if (left != NULL) frames->leave_loop(left->site);
+  if (left != NULL) frames->leave_loop(left->id);
 }
 
 static bool is_exit(struct loops* loops, Py_ssize_t offset) {
@@ -324,7 +334,7 @@ static bool is_exit(struct loops* loops, Py_ssize_t offset) {
 // The begin of a turn; where the first one was not seen, that lies behind us. An `async for` tells
 // of the end of turns alone.
 static void turn_back(const struct loop* loop) {
-  if (frames->turn(loop->site, 1) && !loop->is_async) frames->turn(loop->site, 1);
+  if (frames->turn(0, loop->id, 1) && !loop->is_async) frames->turn(0, loop->id, 1);
 }
 
 bool loops_jump(PyObject* code, Py_ssize_t offset, Py_ssize_t destination) {
@@ -334,10 +344,10 @@ bool loops_jump(PyObject* code, Py_ssize_t offset, Py_ssize_t destination) {
   for (int i = 0; i < loops->loop_count; i++) {
     const struct loop* loop = &loops->loops[i];
     if (loop->turns_at == offset && loop->counts) {
-      if (holds(loop, destination)) {
-        frames->turn(loop->site, 1);
+      if (destination < loop->ends_at) {
+        frames->turn(0, loop->id, 1);
       } else {
-        frames->leave_loop(loop->site);
+        frames->leave_loop(loop->id);
       }
       return true;
     }
@@ -347,7 +357,7 @@ bool loops_jump(PyObject* code, Py_ssize_t offset, Py_ssize_t destination) {
     }
     if (loop->begins_at == offset) {
       wanted = true;
-      if (holds(loop, destination)) frames->turn(loop->site, 1);
+      if (holds(loop, destination)) frames->turn(0, loop->id, 1);
     }
   }
   if (!is_exit(loops, offset)) return wanted;
@@ -360,9 +370,9 @@ bool loops_line(PyObject* code, Py_ssize_t line) {
   bool wanted = false;
   for (int i = 0; loops != NULL && i < loops->loop_count; i++) {
     const struct loop* loop = &loops->loops[i];
-    if (loop->begins_on != line || !frames->turn(loop->site, 0)) continue;
+    if (loop->begins_on != line || !frames->turn(0, loop->id, 0)) continue;
     wanted = true;
-    if (!loop->is_async) frames->turn(loop->site, 1);
+    if (!loop->is_async) frames->turn(0, loop->id, 1);
   }
   return wanted;
 }

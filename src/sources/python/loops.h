@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Loops of chosen modules, from 3.12 on: which a code object has is read off its bytecode once, and
+// Loops of chosen modules. From 3.12 on, which a code object has is read off its bytecode once, and
 // sys.monitoring then tells of the places where one begins, turns and ends; all others it is told
-// to forget. Before 3.12 Python tells of no places but lines, to one tracer a thread, which is the
-// program's: there are no loops, and the recording says so.
+// to forget (loops.c). Before, Python tells of no places but lines, to one tracer a thread, which
+// is the program's: the module runs as code that tells of them by itself (rewrite.h, marks.c).
 #pragma once
 
 #include <stdbool.h>
@@ -10,8 +10,11 @@
 #include "sources/python/compat.h"
 #include "sources/python/frames.h"
 
-// Finds the loops of a code object of this place; whether it has some.
-bool loops_find(PyCodeObject* code, const struct fathom_frame_place* function);
+// Finds the loops of a code object of this place and site; whether it has some to follow, or before
+// 3.12 some that a generator can go on in.
+bool loops_find(PyCodeObject* code, const struct fathom_frame_place* function, uint32_t site);
+
+// From here on: 3.12 and newer.
 
 // Another interpreter begins: none is known.
 void loops_forget(void);
