@@ -3,11 +3,12 @@
 # that the whole can be moved: in a wheel in fathom/lib of the package (pyproject.toml), else in PREFIX/lib/fathom, with links
 # in bin and lib. docs/install.md is the user's view of it.
 set(fathom_programs fathom fathom_guest fathom_guest_heap fathom_guest_alnair fathom_guest_alnair_heap fathom_query dftracer
-  dftracer_core dftracer_core_dbg)
+  dftracer_core)
 
 # fathom_install_beside(<folder> <component>): programs, libraries, DuckDB and headers' folder are the same everywhere.
 function(fathom_install_beside folder component)
-  install(TARGETS ${fathom_programs} COMPONENT ${component} RUNTIME DESTINATION ${folder} LIBRARY DESTINATION ${folder})
+  install(TARGETS ${fathom_programs} dftracer_core_dbg COMPONENT ${component} RUNTIME DESTINATION ${folder}
+    LIBRARY DESTINATION ${folder})
   # A file of its own, since a wheel has no links; the loader knows it for libfathom.so by its SONAME.
   foreach(name dftracer_preload dftracer_preload_dbg)
     install(FILES $<TARGET_FILE:fathom_guest> DESTINATION ${folder} RENAME lib${name}.so COMPONENT ${component})
@@ -34,12 +35,12 @@ function(fathom_install_prefix)
     FILES_MATCHING PATTERN "_record*.so" PATTERN CMakeFiles EXCLUDE)
   fathom_install_links(bin ../lib/fathom fathom)
   fathom_install_links(lib fathom libfathom.so libfathom_heap.so libfathom_query.so libpfinterpose.so
-    libpfinterpose_heap.so libdftracer.so libdftracer_core.so libdftracer_core_dbg.so libdftracer_preload.so
-    libdftracer_preload_dbg.so)
+    libpfinterpose_heap.so libdftracer.so libdftracer_core.so libdftracer_preload.so)
   include(CMakePackageConfigHelpers)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/fathom-config-version.cmake COMPATIBILITY SameMajorVersion)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/fathom-config.cmake ${CMAKE_BINARY_DIR}/fathom-config-version.cmake
     DESTINATION lib/cmake/fathom)
+  fathom_install_links(lib fathom libdftracer_core_dbg.so libdftracer_preload_dbg.so)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION share PATTERN stamp EXCLUDE)
   install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
     DESTINATION share/doc/fathom)

@@ -7,9 +7,13 @@ of both. Which one a program imports decides in which layout its files are writt
 
 from __future__ import annotations
 
+import sys
+
 from fathom._places import folders
 
 __path__ += [f"{folder}/dftracer" for folder in folders()]  # the native module is built for one Python
+# Distributions of others have parts here: dftracer-utils is `dftracer.utils`, dftracer-analyzer `dftracer.analyzer`.
+__path__ += [f"{folder or '.'}/dftracer" for folder in sys.path if f"{folder or '.'}/dftracer" not in __path__]
 
 
 def __getattr__(name: str) -> str:  # asking for it takes longer than all else here

@@ -34,21 +34,9 @@ def load() -> bool:
         return False
 
 
-def _complete_path() -> None:
-    """Where the distribution `dftracer` is not installed beside `pydftracer`, there is no __init__.py to do it."""
-    from fathom._places import folders
-
-    import dftracer
-
-    for folder in folders():
-        if f"{folder}/dftracer" not in dftracer.__path__:
-            dftracer.__path__.append(f"{folder}/dftracer")
-
-
 def _native() -> Any:
     if not asked():
         return None
-    _complete_path()
     try:
         import dftracer.dftracer as native
     except ImportError:  # not built for this Python

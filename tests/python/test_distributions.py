@@ -81,8 +81,11 @@ class Environment:
 def test_pip_is_content_and_takes_nothing_apart(root: Path) -> None:
     here = Environment(root)
     needs = ("pydftracer>=2.0.2", "dftracer>=2.0", "dftracer!=2.1")
-    here.install(*our_wheels(root), made(root, "trainer", "1.0", ["trainer.py"], *needs))
+    trainer = made(root, "trainer", "1.0", ["trainer.py"], *needs)
+    here.install(*our_wheels(root), trainer, made(root, "dftracer_utils", "0.0.14", ["dftracer/utils/__init__.py"]))
     here.pip("check")
+    others = "import importlib.util as u; print(u.find_spec('dftracer.utils').origin)"
+    expect("a part of others", f"{here.packages}/dftracer/utils/__init__.py\n", here.run("-c", others).stdout)
     expect("files of two distributions", [], [file for file, count in here.files().items() if count > 1])
     here.expect_ours(root)
     expect("doctor", False, "PyPI" in here.run("-m", "fathom", "doctor").stderr)
