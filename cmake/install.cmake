@@ -3,7 +3,7 @@
 # that the whole can be moved: in a wheel in fathom/lib of the package (pyproject.toml), else in PREFIX/lib/fathom, with links
 # in bin and lib. docs/install.md is the user's view of it.
 set(fathom_programs fathom fathom_guest fathom_guest_heap fathom_guest_alnair fathom_guest_alnair_heap fathom_query dftracer
-  dftracer_core)
+  dftracer_core datacrumbs datacrumbs_client)
 
 # fathom_install_beside(<folder> <component>): programs, libraries, DuckDB and headers' folder are the same everywhere.
 function(fathom_install_beside folder component)
@@ -14,7 +14,7 @@ function(fathom_install_beside folder component)
     install(FILES $<TARGET_FILE:fathom_guest> DESTINATION ${folder} RENAME lib${name}.so COMPONENT ${component})
   endforeach()
   install(FILES ${fathom_duckdb_library} DESTINATION ${folder} COMPONENT ${component})
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/dftracer ${PROJECT_SOURCE_DIR}/include/fathom
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/datacrumbs ${PROJECT_SOURCE_DIR}/include/dftracer ${PROJECT_SOURCE_DIR}/include/fathom
     DESTINATION include COMPONENT ${component} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/dftracer-config.cmake ${PROJECT_SOURCE_DIR}/cmake/dftracer-config-version.cmake
     DESTINATION lib/cmake/dftracer COMPONENT ${component})
@@ -34,8 +34,11 @@ function(fathom_install_prefix)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python DESTINATION lib/fathom
     FILES_MATCHING PATTERN "_record*.so" PATTERN CMakeFiles EXCLUDE)
   fathom_install_links(bin ../lib/fathom fathom)
+  file(CREATE_LINK fathom ${CMAKE_BINARY_DIR}/links/datacrumbs SYMBOLIC)
+  install(FILES ${CMAKE_BINARY_DIR}/links/datacrumbs DESTINATION bin)
   fathom_install_links(lib fathom libfathom.so libfathom_heap.so libfathom_query.so libpfinterpose.so
-    libpfinterpose_heap.so libdftracer.so libdftracer_core.so libdftracer_preload.so)
+    libpfinterpose_heap.so libdftracer.so libdftracer_core.so libdftracer_preload.so libdatacrumbs.so
+    libdatacrumbs_client.so)
   include(CMakePackageConfigHelpers)
   write_basic_package_version_file(${CMAKE_BINARY_DIR}/fathom-config-version.cmake COMPATIBILITY SameMajorVersion)
   install(FILES ${PROJECT_SOURCE_DIR}/cmake/fathom-config.cmake ${CMAKE_BINARY_DIR}/fathom-config-version.cmake

@@ -30,7 +30,7 @@ AT_START = {"fork": 1 << 16, "_ZN6fathom5guest12attach_childEv": 1 << 16, "_ZN6f
 IN_ONE_PAGE = ("_ZN6fathom5guest5guestE", "_ZN6fathom5guest12_GLOBAL__N_110pool_countE")
 PAGE = 4096
 HEAP_LIBRARIES = ("libfathom_heap.so", "libpfinterpose_heap.so")
-LEADING = ("libdftracer.so", "libdftracer_core.so", "python/_record*.so")
+LEADING = ("libdftracer.so", "libdftracer_core.so", "libdatacrumbs*.so", "python/_record*.so")
 HEAP = {
     "malloc", "calloc", "realloc", "reallocarray", "free",
     "posix_memalign", "aligned_alloc", "memalign", "valloc", "pvalloc",
@@ -117,7 +117,7 @@ def place_problems(prefix: str, library: Path) -> Iterator[str]:
 
 def is_leading(library: Path) -> bool:
     """Whether it brings libfathom.so along, or the interpreter it: then only the age of libc matters."""
-    return library.name.startswith(("libdftracer", "_record"))
+    return library.name.startswith(("libdatacrumbs", "libdftracer", "_record"))
 
 
 def check(library: Path, prefix: str) -> int:

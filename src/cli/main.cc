@@ -15,6 +15,7 @@
 #include "base/scratch.h"
 #include "base/version.h"
 #include "cli/command.h"
+#include "cli/datacrumbs_door.h"
 #include "cli/parser.h"
 #include "cli/question_guard.h"
 #include "cli/tell.h"
@@ -70,6 +71,24 @@ Result<int> dispatch(std::vector<std::string> words) {
   return run_command(words[0], {"--help"});
 }
 
+Result<int> run_watch(std::vector<std::string> words) {
+  return run_command("watch", std::move(words));
+}
+
+// The program under the name `datacrumbs`.
+Result<int> run_datacrumbs(const std::vector<std::string>& words) {
+  FATHOM_ASSIGN(const DatacrumbsDoor door, read_datacrumbs(words));
+  switch (door.action) {
+    case DatacrumbsDoor::Action::kRun:
+      return run_watch(door.words);
+    case DatacrumbsDoor::Action::kStart:
+      return start_in_background(door.words, run_watch);
+    case DatacrumbsDoor::Action::kStop:
+      return stop_daemon();
+  }
+  return 0;
+}
+
 int fail(const Error& error) {
   if (question_stopped_by() != 0) return 0;  // the signal says it
   const Error told = explained(error);
@@ -77,9 +96,12 @@ int fail(const Error& error) {
   return exit_status(told.code);
 }
 
+// `words` begin with the program's own name.
 int run_main(std::vector<std::string> words) {
   try {
-    const Result<int> status = dispatch(std::move(words));
+    const bool door = !words.empty() && is_datacrumbs(words[0]);
+    if (!words.empty()) words.erase(words.begin());
+    const Result<int> status = door ? run_datacrumbs(words) : dispatch(std::move(words));
     return status ? *status : fail(status.error());
   } catch (const std::bad_alloc&) {
     return fail({Code::kIo, "out of memory", ""});
@@ -112,5 +134,5 @@ int main(int argc, char** argv) {
   fathom::cli::fill_closed_streams();
   fathom::ignore_size_signal();
   return fathom::on_roomy_stack(
-      [&] { return fathom::cli::run_whole(std::vector<std::string>(argv + 1, argv + argc)); });
+      [&] { return fathom::cli::run_whole(std::vector<std::string>(argv, argv + argc)); });
 }

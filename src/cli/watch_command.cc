@@ -17,6 +17,7 @@
 #include "cli/tell.h"
 #include "session/watch/watch.h"
 #include "session/watch/watch_messages.h"
+#include "session/watch/watch_plan.h"
 
 namespace fathom::cli {
 namespace {
@@ -74,6 +75,14 @@ Result<session::WatchOptions> read_options(const std::string& config,
   return session::read_watch_options(settings);
 }
 
+// Of a daemon: with the layers that it was wished for and can record.
+Result<session::WatchOptions> settled_options(const std::string& config,
+                                              const session::Settings& given) {
+  FATHOM_ASSIGN(session::WatchOptions options, read_options(config, given));
+  options.refused = session::settle_wishes(options);
+  return options;
+}
+
 void print_status(const std::string& json, const std::string& format) {
   const nlohmann::ordered_json status = nlohmann::ordered_json::parse(json, nullptr, false);
   if (format == "json" || !status.is_object()) {
@@ -111,7 +120,7 @@ Result<int> record(const Parser& parser, const Arguments& a, const session::Watc
     std::puts("ready");
     std::fflush(stdout);
   };
-  hooks.reload = [&] { return read_options(a.config, given); };
+  hooks.reload = [&] { return settled_options(a.config, given); };
   hooks.trouble = [](const Error& error) { tell(error); };
   if (counters) {
     hooks.rows = [&](const trace::HostRows& rows, const trace::Strings& strings,
@@ -140,9 +149,12 @@ Result<int> run(Parser& parser) {
     return usage_error("'" + escape_control(action) + "' is neither status nor reload",
                        "run 'fathom watch --help' for usage");
   const session::Settings given = given_settings(parser, arguments);
-  FATHOM_ASSIGN(const session::WatchOptions options, read_options(arguments.config, given));
+  FATHOM_ASSIGN(const session::WatchOptions options, action.empty()
+                                                         ? settled_options(arguments.config, given)
+                                                         : read_options(arguments.config, given));
   for (const std::string& file : options.absent)
     remark("there is no " + escape_control(file) + " here: its functions are not recorded");
+  for (const std::string& why : options.refused) remark(escape_control(why));
   if (action.empty()) return record(parser, arguments, options, given);
   return turn_to_daemon(arguments, options, given.contains("socket") || !arguments.config.empty());
 }

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "session/watch/datacrumbs_probes.h"
 #include "session/watch/watch_settings.h"
 
 namespace fathom::session {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a larger one by hand
 // Of DataCrumbs, without a meaning here.
-constexpr std::string_view kNotNeeded[] = {"name", "install_dir", "data_dir"};
+constexpr std::string_view kNotNeeded[] = {"name", "install_dir", "data_dir", "defaults", "hydra"};
 constexpr char kForm[] = "see docs/watch.md for the format";
 
 std::size_t line_of(const YAML::Node& node) {
@@ -40,10 +41,8 @@ class Reader {
       FATHOM_TRY(read_key(key, entry.first, entry.second));
     }
     // DataCrumbs' functions are a layer of their own.
-    if (Setting* layers = find("layers"); layers != nullptr && has_functions_)
-      layers->values.emplace_back("user");
-    if (find("layers") == nullptr && has_functions_)
-      settings_["layers"] = {{"syscall", "user"}, file_};
+    if (has_functions_) add_layer("user");
+    for (const std::string& layer : probed_) add_layer(layer + "?");
     return std::move(settings_);
   }
 
@@ -54,13 +53,18 @@ class Reader {
   [[nodiscard]] std::string place(const YAML::Node& node) const {
     return file_ + ":" + std::to_string(line_of(node));
   }
-  Setting* find(const std::string& key) {
-    const auto found = settings_.find(key);
-    return found == settings_.end() ? nullptr : &found->second;
+  // Beside those of the file; where that names none, beside the default.
+  void add_layer(const std::string& layer) {
+    const auto [found, fresh] = settings_.try_emplace("layers", Setting{{"syscall"}, file_});
+    std::vector<std::string>& values = found->second.values;
+    if (std::ranges::find(values, layer) == values.end()) values.push_back(layer);
   }
 
   Status read_key(const std::string& key, const YAML::Node& at, const YAML::Node& value) {
-    if (key == "user" && value.IsSequence()) return read_functions(value);
+    if ((key == "user" || key == "io") && value.IsSequence()) return read_functions(value);
+    if (key == "capture_probes" || key == "system") return read_probes(key, value);
+    if (key == "inclusion_path") return read_inclusion(at, value);
+    if (key == "trace_log_dir") return read_trace_folder(at, value);
     if (key == "profile") return read_profile(value);
     if (key == "trace") return read_trace(value);
     if (key == "file") return read_counters(at, value);
@@ -68,7 +72,8 @@ class Reader {
     if (key == "categories" && value.IsMap()) return read_categories(value);
     const auto known = std::ranges::find(watch_keys(), key, &SettingKey::name);
     if (known == watch_keys().end()) return wrong(line_of(at), "unknown key '" + key + "'");
-    const bool grows = key == "functions" || key == "categories";  // by DataCrumbs' `user`
+    // By DataCrumbs' `user` and `inclusion_path`.
+    const bool grows = key == "functions" || key == "categories" || key == "filter";
     if (settings_.contains(key) && !grows)
       return wrong(line_of(at), "'" + key + "' is given twice");
     if (value.IsNull()) return wrong(line_of(at), "'" + key + "' needs a value");
@@ -175,6 +180,68 @@ class Reader {
     return ns && *ns > 0 && *ns < kShortest ? "1ms" : seconds + "s";
   }
 
+  // DataCrumbs' probes: what is not on this machine, or cannot be recorded here, is left out.
+  Status read_probes(const std::string& key, const YAML::Node& list) {
+    if (!list.IsSequence()) return wrong(line_of(list), "'" + key + "' must be a list");
+    for (const auto& one : list) {
+      if (!one.IsMap()) return wrong(line_of(one), "a probe must be a mapping");
+      DatacrumbsProbe probe;
+      if (key == "system") probe.probe = "kprobe", probe.type = "header";
+      for (const auto& entry : one) FATHOM_TRY(read_probe_key(entry.first, entry.second, probe));
+      add_probe(probe, one);
+    }
+    return {};
+  }
+
+  Status read_probe_key(const YAML::Node& key, const YAML::Node& value,
+                        DatacrumbsProbe& probe) const {
+    constexpr std::string_view kIdle[] = {"include_offsets", "enable_explorer", "probes",
+                                          "process_header",  "start_event_id",  "event_type"};
+    const std::string name = key.IsScalar() ? key.Scalar() : "";
+    if (std::ranges::find(kIdle, name) != std::end(kIdle)) return {};
+    std::string* const place = name == "name"       ? &probe.name
+                               : name == "probe"    ? &probe.probe
+                               : name == "type"     ? &probe.type
+                               : name == "regex"    ? &probe.regex
+                               : name == "provider" ? &probe.provider
+                               : name == "file" || name == "header" || name == "binary_path"
+                                   ? &probe.file
+                                   : nullptr;
+    if (place == nullptr)
+      return wrong(line_of(key), "unknown key '" + escape_control(name) + "' of a probe");
+    FATHOM_ASSIGN(*place, word(name, value));
+    return {};
+  }
+
+  void add_probe(const DatacrumbsProbe& probe, const YAML::Node& at) {
+    const ProbeMeaning meaning = meaning_of(probe);
+    if (meaning.layer.empty()) {
+      settings_["absent"].values.push_back(meaning.absent.empty() ? probe.name : meaning.absent);
+      settings_["absent"].where = place(at);
+      return;
+    }
+    if (meaning.layer != "syscall") probed_.insert(meaning.layer);
+    if (meaning.function.empty()) return;
+    Setting& functions = settings_["functions"];
+    functions.values.push_back(meaning.function);
+    functions.where = place(at);
+    if (meaning.has_category) add_category(probe.name, meaning.function, at);
+  }
+
+  Status read_inclusion(const YAML::Node& at, const YAML::Node& value) {
+    FATHOM_ASSIGN(const std::string path, word("inclusion_path", value));
+    Setting& filters = settings_["filter"];
+    filters.values.push_back("path=" + path);
+    filters.where = place(at);
+    return {};
+  }
+
+  Status read_trace_folder(const YAML::Node& at, const YAML::Node& value) {
+    FATHOM_ASSIGN(const std::string folder, word("trace_log_dir", value));
+    settings_.try_emplace("pfw", Setting{{join_path(folder, "profile.pfw")}, place(at)});
+    return {};
+  }
+
   // How DataCrumbs' events come out of the kernel: not needed here.
   Status read_trace(const YAML::Node& value) {
     if (!value.IsMap()) return wrong(line_of(value), "'trace' must be a mapping");
@@ -188,7 +255,7 @@ class Reader {
 
   // Where DataCrumbs writes its lines.
   Status read_counters(const YAML::Node& at, const YAML::Node& value) {
-    if (settings_.contains("pfw")) return wrong(line_of(at), "'pfw' is given twice");
+    if (keys_.contains("pfw")) return wrong(line_of(at), "'pfw' is given twice");
     FATHOM_ASSIGN(const std::string file, word("file", value));
     settings_["pfw"] = {{file}, place(at)};
     return {};
@@ -197,6 +264,7 @@ class Reader {
   const std::string& file_;
   Settings settings_;
   std::set<std::string> keys_;
+  std::set<std::string> probed_;  // layers that probes mean
   bool has_functions_ = false;
 };
 

@@ -3,6 +3,8 @@
 // reason and the line that records it otherwise.
 #include "session/watch/watch_plan.h"
 
+#include <utility>
+
 #include "session/kernel_options.h"
 #include "sources/expect.h"
 
@@ -26,6 +28,44 @@ Result<LayerPlan> plan_watch(const WatchOptions& options) {
       {options.functions, options.categories, options.filters, options.returns}, plan));
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, plan));
   return plan;
+}
+
+namespace {
+
+// Functions of the kernel, or of programs.
+bool is_of(const std::string& layer, const std::string& function) {
+  const bool kernel = function.starts_with("kernel:") || function.starts_with("tracepoint:");
+  return layer == "kernel" ? kernel : layer == "user" && !kernel;
+}
+
+void drop_functions(const std::string& layer, WatchOptions& options) {
+  for (const std::string& function : options.functions) {
+    if (!is_of(layer, function)) continue;
+    std::erase_if(options.categories,
+                  [&](const std::string& category) { return category.ends_with("=" + function); });
+  }
+  std::erase_if(options.functions, [&](const std::string& one) { return is_of(layer, one); });
+}
+
+}  // namespace
+
+std::vector<std::string> settle_wishes(WatchOptions& options) {
+  std::vector<std::string> refused;
+  for (const std::string& layer : std::exchange(options.wished, {})) {
+    WatchOptions more = options;
+    more.layers += "," + layer;
+    for (const std::string other : {"kernel", "user"}) {
+      const bool named = (("," + more.layers + ",").find("," + other + ",")) != std::string::npos;
+      if (!named) drop_functions(other, more);
+    }
+    if (const Result<LayerPlan> plan = plan_watch(more); !plan) {
+      refused.push_back(plan.error().message);
+      drop_functions(layer, options);
+    } else {
+      options.layers = more.layers;
+    }
+  }
+  return refused;
 }
 
 std::vector<std::string> detail_of(const WatchOptions& options, const LayerPlan& plan) {

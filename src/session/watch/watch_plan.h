@@ -14,6 +14,10 @@ namespace fathom::session {
 // Layers that processes can join which run already; others are an error where they are named.
 Result<LayerPlan> plan_watch(const WatchOptions& options);
 
+// Takes the layers that are wished for and can be recorded; returns why others cannot. Their
+// functions are gone then.
+std::vector<std::string> settle_wishes(WatchOptions& options);
+
 // `detail` of the options, or every layer that can.
 std::vector<std::string> detail_of(const WatchOptions& options, const LayerPlan& plan);
 

@@ -21,7 +21,8 @@ using Kind = SettingKey::Kind;
 constexpr SettingKey kKeys[] = {
     {"output", Kind::kText, "DIR",
      "directory of the recording (default: fathom-watch-<time>.fathom)"},
-    {"layers", Kind::kList, "L,…", "kernel layers to record (default: syscall)"},
+    {"layers", Kind::kList, "L,…",
+     "kernel layers to record (default: syscall), or: default, all; LAYER? if it can be recorded"},
     {"detail", Kind::kList, "L,…", "layers that also record an event for every call"},
     {"functions", Kind::kList, "F,…",
      "layers user and kernel: functions to probe, as PATH:NAME, PATH:REGEX, "
@@ -185,6 +186,27 @@ Status read_privacy(const Values& values, WatchOptions& options) {
   return {};
 }
 
+// `default` is what a daemon records by default, also where `+` stands for it. A layer with a
+// question mark is recorded if it can.
+void read_layers(const std::vector<std::string>& given, WatchOptions& options) {
+  const std::string usual = options.layers;
+  std::vector<std::string> layers;
+  for (const std::string& list : given) {
+    if (trim(list).starts_with('+') && layers.empty()) layers.push_back(usual);
+    for (std::string_view word : split(list, ',')) {
+      word = trim(word);
+      if (word.starts_with('+')) word.remove_prefix(1);
+      if (word.ends_with('?')) {
+        word.remove_suffix(1);
+        options.wished.emplace_back(word);
+      } else {
+        layers.emplace_back(word == "default" ? std::string_view(usual) : word);
+      }
+    }
+  }
+  options.layers = layers.empty() ? usual : join(layers, ",");
+}
+
 Status read_mode(const Values& values, WatchOptions& options) {
   const Setting* mode = values.find("mode");
   if (mode == nullptr || mode->values.front() == "profile") return {};
@@ -209,7 +231,7 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   values.list("absent", options.absent);
   std::vector<std::string> layers;
   values.list("layers", layers);
-  if (!layers.empty()) options.layers = join(layers, ",");
+  if (!layers.empty()) read_layers(layers, options);
   values.list("detail", options.detail);
   values.list("functions", options.functions);
   options.functions = join_in_brackets(options.functions);

@@ -33,25 +33,27 @@ struct Setting {
 };
 using Settings = std::map<std::string, Setting, std::less<>>;
 
-// kInvalid names the line. DataCrumbs' own files are understood: `user` as a list of functions,
-// `mode`, `file`, `profile.interval_sec`; `name`, `install_dir`, `data_dir` and `trace` mean
-// nothing here. Files of `user` that are not on this machine are left out, and are values of
-// `absent`.
+// kInvalid names the line. DataCrumbs' own files are understood: `user` and `io` as lists of
+// functions, `capture_probes`, `system`, `mode`, `file`, `trace_log_dir`, `inclusion_path`,
+// `profile.interval_sec`; `name`, `install_dir`, `data_dir` and `trace` mean nothing here. Files
+// that are not on this machine are left out, and are values of `absent`.
 Result<Settings> parse_watch_settings(std::string_view text, const std::string& where);
 
 struct WatchOptions {
   std::string output;  // "": named after the time
   std::string socket;
   std::string layers = "syscall";
-  bool each_call = false;  // in detail, of every layer
+  std::vector<std::string> wished;  // further layers, if they can be recorded
+  bool each_call = false;           // in detail, of every layer
   std::vector<std::string> detail;
   std::vector<std::string> functions, categories, filters;
   bool returns = false;  // of these functions, whatever comes of it
   std::int64_t interval_ns = 1'000'000'000;
   sources::Choice choice;
-  std::string whom;                 // the choice in words
-  std::vector<std::string> absent;  // files that were named and are not here
-  std::string pfw;                  // a file for counters in DataCrumbs' layout; "": none
+  std::string whom;                  // the choice in words
+  std::vector<std::string> absent;   // files that were named and are not here
+  std::vector<std::string> refused;  // why layers that were wished for are not recorded
+  std::string pfw;                   // a file for counters in DataCrumbs' layout; "": none
   // The output is a folder of recordings: a new one begins at either limit, 0: at none.
   bool rolls = false;
   std::uint64_t roll_bytes = 0;

@@ -85,6 +85,59 @@ trace:
   EXPECT_EQ(options->absent, (std::vector<std::string>{"/no/such/place/ior"}));
 }
 
+// As the second generation says it: probes by their mechanism, most of them wishes.
+TEST(WatchSettings, TheProbesOfDataCrumbs) {
+  const std::string text = R"(trace_log_dir: /var/log/crumbs
+inclusion_path: /scratch
+capture_probes:
+  - name: custom1
+    start_event_id: 100000
+    probe: custom
+    type: custom
+    file: /plugins/sysio.bpf.c
+    probes: /plugins/probes.json
+    process_header: /plugins/sysio_process.h
+    event_type: 2
+  - {name: sys, probe: syscalls, type: header, file: /include/linux/syscalls.h, regex: sys_.*}
+  - {name: self, probe: uprobe, type: binary, file: /proc/self/exe, regex: .*fork.*, include_offsets: true}
+  - {name: iomap, probe: kprobe, type: ksym, regex: '^iomap(?!.*cold).*'}
+  - {name: python, probe: usdt, type: usdt, binary_path: /no/such/libpython.so, provider: python}
+  - {name: os_page_cache, probe: kprobe, type: header, file: /include/linux/pagemap.h}
+  - {name: swap, probe: kprobe, type: header, file: /include/linux/swap.h}
+system:
+  - {name: vfs, header: /include/linux/fs.h, regex: '^(?!__).*'}
+)";
+  const Result<Settings> settings = parse_watch_settings(text, "lead.yaml");
+  ASSERT_TRUE(settings) << settings.error().message;
+  const Result<WatchOptions> options = read_watch_options(*settings);
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->layers, "syscall");
+  EXPECT_EQ(options->wished, (std::vector<std::string>{"kernel", "pagecache", "user", "vfs"}));
+  EXPECT_EQ(options->functions,
+            (std::vector<std::string>{"/proc/self/exe:.*fork.*", "kernel:^iomap(?!.*cold).*"}));
+  EXPECT_EQ(options->categories, (std::vector<std::string>{"self=/proc/self/exe:.*fork.*"}));
+  EXPECT_EQ(options->filters, (std::vector<std::string>{"path=/scratch"}));
+  EXPECT_EQ(options->pfw, "/var/log/crumbs/profile.pfw");
+  EXPECT_EQ(options->absent,
+            (std::vector<std::string>{"/no/such/libpython.so", "/include/linux/swap.h"}));
+}
+
+TEST(WatchSettings, WordsForLayers) {
+  struct Case {
+    const char* given;
+    const char* layers;
+    std::vector<std::string> wished;
+  };
+  for (const Case& c : {Case{"default", "syscall", {}}, Case{"+block", "syscall,block", {}},
+                        Case{"default,block?", "syscall", {"block"}}, Case{"all", "all", {}},
+                        Case{"vfs?", "syscall", {"vfs"}}}) {
+    const Result<WatchOptions> options = read_watch_options({{"layers", {{c.given}, "--layers"}}});
+    ASSERT_TRUE(options) << c.given;
+    EXPECT_EQ(options->layers, c.layers) << c.given;
+    EXPECT_EQ(options->wished, c.wished) << c.given;
+  }
+}
+
 TEST(WatchSettings, WhatIsWrongWithAFileIsNamedByItsLine) {
   struct Case {
     const char* text;

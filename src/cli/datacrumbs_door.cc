@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// DataCrumbs' command line in the words of `fathom watch`. Its options that have no meaning here
+// are taken with their values, so that scripts stay as they are.
+#include "cli/datacrumbs_door.h"
+
+#include <unistd.h>
+
+#include <sys/wait.h>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "session/watch/watch_messages.h"
+#include "session/watch/watch_settings.h"
+
+namespace fathom::cli {
+namespace {
+
+constexpr std::string_view kProfile = "profile.pfw";
+constexpr std::string_view kWithoutMeaning[] = {"--run_id", "--data_dir", "--log_dir", "--user"};
+constexpr std::string_view kModule = "module=";
+
+class Words {
+ public:
+  explicit Words(const std::vector<std::string>& words) : words_(words) {}
+
+  Result<DatacrumbsDoor> read() {
+    while (at_ < words_.size()) FATHOM_TRY(take(words_[at_++]));
+    if (door_.action == DatacrumbsDoor::Action::kStop) return std::move(door_);
+    if (!config_.empty()) {
+      FATHOM_ASSIGN(const std::string file, find_config());
+      door_.words.insert(door_.words.end(), {"--config", file});
+    }
+    FATHOM_ASSIGN(const bool named, names_file());
+    if (!named) door_.words.insert(door_.words.end(), {"--pfw", in_folder(kProfile)});
+    return std::move(door_);
+  }
+
+ private:
+  Status take(const std::string& word) {
+    using Action = DatacrumbsDoor::Action;
+    if (word == "run" || word == "start" || word == "stop") {
+      door_.action = word == "run"     ? Action::kRun
+                     : word == "start" ? Action::kStart
+                                       : Action::kStop;
+    } else if (word.starts_with(kModule)) {
+      config_ = word.substr(kModule.size());
+    } else if (word == "--config_path") {
+      FATHOM_ASSIGN(config_folder_, value_of(word));
+    } else if (word == "--trace_log_dir") {
+      FATHOM_ASSIGN(trace_folder_, value_of(word));
+    } else if (word == "--inclusion_path") {
+      FATHOM_ASSIGN(const std::string path, value_of(word));
+      door_.words.insert(door_.words.end(), {"--filter", "path=" + path});
+    } else if (std::ranges::find(kWithoutMeaning, word) != std::end(kWithoutMeaning)) {
+      FATHOM_TRY(value_of(word));
+    } else if (word == "--disable-mpi") {
+      return {};
+    } else if (!word.starts_with('-') && config_.empty() && !follows_option()) {
+      config_ = word;
+    } else {
+      door_.words.push_back(word);
+    }
+    return {};
+  }
+
+  // A word behind an option of `watch` is its value.
+  [[nodiscard]] bool follows_option() const {
+    if (door_.words.empty() || at_ < 2 || words_[at_ - 2] != door_.words.back()) return false;
+    const std::string& before = door_.words.back();
+    if (!before.starts_with("-") || before.find('=') != std::string::npos) return false;
+    for (const session::SettingKey& key : session::watch_keys()) {
+      if (key.kind == session::SettingKey::Kind::kFlag && before == "--" + std::string(key.name))
+        return false;
+    }
+    return true;
+  }
+
+  Result<std::string> value_of(const std::string& option) {
+    if (at_ < words_.size()) return words_[at_++];
+    return usage_error("option " + option + " needs a value");
+  }
+
+  [[nodiscard]] std::string in_folder(std::string_view name) const {
+    return trace_folder_.empty() ? std::string(name) : join_path(trace_folder_, std::string(name));
+  }
+
+  // A file, or the name of one in the folder of configurations.
+  [[nodiscard]] Result<std::string> find_config() const {
+    for (const char* const ending : {"", ".yaml"}) {
+      const std::string name = config_ + ending;
+      if (path_exists(name)) return name;
+      const std::string file = join_path(config_folder_, name);
+      if (!config_folder_.empty() && path_exists(file)) return file;
+    }
+    return Error{Code::kNotFound, "there is no configuration " + escape_control(config_),
+                 "name a YAML file, or the folder of it with --config_path"};
+  }
+
+  // Whether the lines have a file already.
+  [[nodiscard]] Result<bool> names_file() const {
+    const auto names = [](const std::string& word) {
+      return word == "--pfw" || word.starts_with("--pfw=");
+    };
+    if (std::ranges::any_of(door_.words, names)) return true;
+    const auto config = std::ranges::find(door_.words, "--config");
+    if (config == door_.words.end() || config + 1 == door_.words.end()) return false;
+    FATHOM_ASSIGN(const std::string text, read_file(*(config + 1)));
+    FATHOM_ASSIGN(const session::Settings settings,
+                  session::parse_watch_settings(text, *(config + 1)));
+    return settings.contains("pfw");
+  }
+
+  const std::vector<std::string>& words_;
+  std::size_t at_ = 0;
+  DatacrumbsDoor door_;
+  std::string config_, config_folder_, trace_folder_;
+};
+
+int status_of(pid_t child) {
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child) return 3;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 3;
+}
+
+// What the daemon says goes to stderr until it is ready; afterwards nobody listens.
+bool relay_until_ready(int said) {
+  constexpr std::string_view kReady = "ready\n";
+  std::string text;
+  char piece[512];
+  for (ssize_t got = 0; (got = ::read(said, piece, sizeof piece)) > 0;) {
+    text.append(piece, static_cast<std::size_t>(got));
+    if (!text.ends_with(kReady)) continue;
+    text.resize(text.size() - kReady.size());
+    std::fputs(text.c_str(), stderr);
+    return true;
+  }
+  std::fputs(text.c_str(), stderr);
+  return false;
+}
+
+}  // namespace
+
+bool is_datacrumbs(std::string_view program) { return base_name(program) == "datacrumbs"; }
+
+Result<DatacrumbsDoor> read_datacrumbs(const std::vector<std::string>& words) {
+  return Words(words).read();
+}
+
+Result<int> start_in_background(const std::vector<std::string>& words,
+                                Result<int> (*watch)(std::vector<std::string>)) {
+  int ends[2];
+  if (::pipe(ends) != 0) return Error{Code::kIo, "cannot make a pipe", ""};
+  const pid_t child = ::fork();
+  if (child < 0) return Error{Code::kIo, "cannot start a process", ""};
+  if (child == 0) {
+    ::setsid();
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(ends[1], stream);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    ::signal(SIGPIPE, SIG_IGN);
+    return watch(words);
+  }
+  ::close(ends[1]);
+  const Fd said(ends[0]);
+  const bool ready = relay_until_ready(said.get());
+  return ready ? 0 : status_of(child);
+}
+
+Result<int> stop_daemon() {
+  constexpr std::int64_t kPatienceNs = 30'000'000'000;
+  FATHOM_ASSIGN(const std::string said,
+                session::ask_daemon(session::find_watch_socket(), {FATHOM_WATCH_STATUS, 0}));
+  const nlohmann::json status = nlohmann::json::parse(said, nullptr, false);
+  const auto pid = status.is_object() ? status.value("pid", std::int64_t{0}) : 0;
+  if (pid <= 0 || ::kill(static_cast<pid_t>(pid), SIGTERM) != 0)
+    return Error{Code::kDenied, "the daemon cannot be ended", "ask its user"};
+  const std::int64_t until = now_monotonic_ns() + kPatienceNs;
+  while (::kill(static_cast<pid_t>(pid), 0) == 0 && now_monotonic_ns() < until) ::usleep(10'000);
+  return 0;
+}
+
+}  // namespace fathom::cli
