@@ -3,11 +3,11 @@
 // Go's linker. Whoever reads the recording compares and tells (trace/recording/unseen.h).
 #include "guest/unseen.h"
 
-#include <errno.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "guest/attach.h"
 #include "guest/confinement.h"
 #include "guest/loaded.h"
 #include "guest/pool.h"
@@ -15,6 +15,7 @@
 #include "guest/scratch.h"
 #include "guest/syscalls.h"
 #include "guest/text.h"
+#include "wire/exec.h"
 
 namespace fathom::guest {
 namespace {
