@@ -16,16 +16,14 @@ namespace fathom::analysis {
 //   @in_calls            a sum over rows of `summary`: the time that threads were in calls. Of
 //                        layers that lie inside each other the outermost counts
 //   @outermost           the same, or the sum of layers whose time is not that of threads
-//   @summary             the table `summary` with columns `once` and `once_in_file`, for sums of
-//                        calls and bytes FILTER (once) that have each call once. `once`: what the
-//                        library saw of a process, or else what the kernel did. `once_in_file`: the
-//                        same of a file in a process
+//   @summary             the table `summary` with a column `once`, for sums of calls and bytes
+//                        FILTER (once) that have each call once
 // Rules may use them too (docs/rules.md). The result depends on the text alone: callers with a
 // constant text keep it in a static, so that it is made once.
 [[nodiscard]] std::string layer_sql(std::string_view query);
 
-// Whether a row of `summary` tells of calls that no layer above it has told of. The columns `who`
-// name a process.
+// Whether a row of `summary` tells of calls that no layer above it has told of. Layers are compared
+// by process (the columns `who`), file and category.
 [[nodiscard]] std::string once_sql(std::string_view who);
 
 }  // namespace fathom::analysis

@@ -12,7 +12,8 @@ namespace {
 
 using analysis::testing::lines_of;
 
-// The library was in process 10, not in 20. Only the kernel saw what 10's loader read.
+// The library was in process 10, not in 20. Only the kernel saw what 10's loader read, and what it
+// wrote by io_uring.
 constexpr char kRun[] = R"(run command=work host=here start=1000000000000 duration=1000000 exit=0
 layer posix on
 layer syscall on
@@ -25,6 +26,9 @@ event 10/10 1000 +1000 posix read category=read file=/d/in bytes=100
 event 10/10 1100 +100 syscall read category=read file=/d/in bytes=100
 event 10/10 1120 +10 fs read category=read file=/d/in bytes=100
 event 10/10 500 +10 syscall read category=read file=/d/lib.so bytes=7
+event 10/10 3000 +10 posix open category=open file=/d/ring
+event 10/10 3001 +5 syscall openat category=open file=/d/ring
+event 10/10 3100 +10 syscall write category=write file=/d/ring bytes=32
 event 20/20 1100 +100 syscall read category=read file=/d/in bytes=50
 event 20/20 1120 +10 fs read category=read file=/d/in bytes=50
 event 20/20 1300 +10 fs write category=write file=/d/out bytes=4096
@@ -62,9 +66,9 @@ class OnceTest : public analysis::testing::TextStores {
 
 TEST_F(OnceTest, Processes) {
   EXPECT_EQ(view("processes", "pid,calls,read,written"),
-            "pid|calls|read|written\n10|1|100|-\n20|1|50|-");
+            "pid|calls|read|written\n10|4|107|32\n20|2|50|4096");
   EXPECT_EQ(view("ranks", "pid,calls,read,written"),
-            "pid|calls|read|written\n10|1|100|0\n20|1|50|0");
+            "pid|calls|read|written\n10|4|107|32\n20|2|50|4096");
 }
 
 // Of a file that the library saw nothing of, in a process that it was in, the kernel tells.
@@ -73,10 +77,11 @@ TEST_F(OnceTest, Files) {
             "file|calls|read|written|per_read\n/d/in|2|150|0|75\n/d/lib.so|1|7|0|7\n"
             "/d/out|1|0|4096|-");
   EXPECT_EQ(view("directories", "directory,calls,read,written"),
-            "directory|calls|read|written\n/d|4|157|4096");
+            "directory|calls|read|written\n/d|6|157|4128");
   EXPECT_EQ(lines_of(*store_->query("SELECT path, calls, bytes_read, bytes_written FROM files "
                                     "ORDER BY path")),
-            "path|calls|bytes_read|bytes_written\n/d/in|2|150|0\n/d/lib.so|1|7|0\n/d/out|1|0|4096");
+            "path|calls|bytes_read|bytes_written\n/d/in|2|150|0\n/d/lib.so|1|7|0\n/d/out|1|0|4096\n"
+            "/d/ring|2|0|32");
 }
 
 TEST_F(OnceTest, EachLayerHasItsOwn) {
@@ -90,8 +95,8 @@ TEST_F(OnceTest, Budgets) {
     double want;
   };
   for (const Case& c :
-       {Case{"measure: calls\n   function: read", 2},
-        Case{"measure: bytes\n   category: read", 150}, Case{"measure: bytes\n   file: lib.so", 7},
+       {Case{"measure: calls\n   function: read", 3},
+        Case{"measure: bytes\n   category: read", 157}, Case{"measure: bytes\n   file: lib.so", 7},
         Case{"measure: calls\n   function: read\n   layer: fs", 2}}) {
     const auto budgets =
         parse_budgets("budgets:\n - " + std::string(c.budget) + "\n   max: 1\n", "b");

@@ -307,12 +307,14 @@ KERNEL = "['syscall', 'vfs', 'fs', 'pagecache', 'kernel', 'block', 'net', 'sched
 
 
 def once(table: str, *keys: str) -> str:
-    """A row `s` of the table whose calls no layer above has told of, among the rows of the same keys."""
-    same = " AND ".join(f"o.{key} IS NOT DISTINCT FROM s.{key}" for key in keys)
+    """A row `s` of the table whose calls no layer above has told of: the library of calls of this category on the file,
+    a layer of the kernel of calls on the file."""
+    same = " AND ".join(f"o.{key} IS NOT DISTINCT FROM s.{key}" for key in (*keys, "file"))
     place = f"list_position({KERNEL}, {{}}.layer)"
     return (
         f"(coalesce({place.format('s')}, 0) = 0 OR NOT EXISTS (SELECT 1 FROM {table} o WHERE {same} AND "
-        f"(o.layer IN ('posix', 'stdio') OR {place.format('o')} BETWEEN 1 AND {place.format('s')} - 1)))"
+        f"(o.layer IN ('posix', 'stdio') AND o.category IS NOT DISTINCT FROM s.category "
+        f"OR {place.format('o')} BETWEEN 1 AND {place.format('s')} - 1)))"
     )
 
 
@@ -344,7 +346,7 @@ TABLES = {
                coalesce(sum(bytes) FILTER (once AND category = 'write'), 0) AS written,
                read // nullif(sum(calls) FILTER (once AND category = 'read' AND bytes IS NOT NULL), 0) AS per_read,
                written // nullif(sum(calls) FILTER (once AND category = 'write' AND bytes IS NOT NULL), 0) AS per_write
-        FROM (SELECT *, {once("summary", "host", "pid", "file")} AS once FROM summary s)
+        FROM (SELECT *, {once("summary", "host", "pid")} AS once FROM summary s)
         WHERE file IS NOT NULL GROUP BY file""",
     "i_o_sizes": """
         SELECT layer, category, "from", sum(n) AS calls FROM (
@@ -361,12 +363,12 @@ TABLES = {
                CAST(sum(self) AS DOUBLE) / {WALL} AS threads FROM summary GROUP BY layer""",
     "processes": f"""
         WITH moves AS (
-          SELECT host, pid, layer, ts, 1 AS call, self,
+          SELECT host, pid, layer, file, category, ts, 1 AS call, self,
                  CASE category WHEN 'read' THEN bytes END AS read, CASE category WHEN 'write' THEN bytes END AS written
           FROM events
-          UNION ALL SELECT host, pid, layer, ts, 0, NULL, NULL, bytes FROM events
+          UNION ALL SELECT host, pid, layer, file, category, ts, 0, NULL, NULL, bytes FROM events
           WHERE layer IN ('posix', 'syscall') AND name IN ('copy_file_range', 'sendfile', 'splice', 'tee') AND bytes > 0
-          UNION ALL SELECT s.host, s.pid, layer, coalesce(p.start, "first"), calls, self,
+          UNION ALL SELECT s.host, s.pid, layer, file, category, coalesce(p.start, "first"), calls, self,
                  CASE category WHEN 'read' THEN bytes END, CASE category WHEN 'write' THEN bytes END
           FROM summary s LEFT JOIN processes p USING (process)
           WHERE layer NOT IN (SELECT DISTINCT layer FROM events)),
