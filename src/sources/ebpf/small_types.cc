@@ -61,7 +61,7 @@ bool copy(const btf* from, const std::vector<std::uint32_t>& chosen, btf* to) {
   for (std::uint32_t i = 1; i < btf__type_cnt(to); ++i) {
     btf_type* type = type_at(to, i);
     if (btf_is_ptr(type)) type->type = 0;
-    for (std::uint32_t* number : inside(type)) *number = numbers.at(*number);
+    for (std::uint32_t* number : inside(type)) *number = numbers[*number];
   }
   return true;
 }
@@ -70,7 +70,7 @@ Fd file_of(const btf* types) {
   std::uint32_t size = 0;
   const void* bytes = btf__raw_data(types, &size);
   Fd file(::memfd_create("fathom-types", MFD_CLOEXEC));
-  if (bytes == nullptr || !file.valid()) return Fd();
+  if (bytes == nullptr || !file.valid()) return {};
   return ::write(file.get(), bytes, size) == static_cast<ssize_t>(size) ? std::move(file) : Fd();
 }
 
@@ -107,19 +107,21 @@ std::vector<std::uint32_t> types_named(const btf* types,
     choose(i);
   }
   if (found.size() < names.size()) return {};
-  for (std::size_t i = 0; i < chosen.size(); ++i)  // grows meanwhile
-    for (const std::uint32_t* number : inside(type_at(types, chosen[i]))) choose(*number);
+  std::size_t next = 0;
+  while (next < chosen.size()) {  // grows meanwhile
+    for (const std::uint32_t* number : inside(type_at(types, chosen[next++]))) choose(*number);
+  }
   return chosen;
 }
 
 Fd small_types(const Programs& code) {
   const std::unique_ptr<bpf_object, CloseObject> object(
       bpf_object__open_mem(code.begin, code.size(), nullptr));
-  if (!object) return Fd();
+  if (!object) return {};
   const std::vector<std::uint32_t> chosen =
       types_named(kernel_types(), kernel_names_in(bpf_object__btf(object.get())));
   const std::unique_ptr<btf, FreeTypes> small(btf__new_empty());
-  if (chosen.empty() || !small || !copy(kernel_types(), chosen, small.get())) return Fd();
+  if (chosen.empty() || !small || !copy(kernel_types(), chosen, small.get())) return {};
   return file_of(small.get());
 }
 
