@@ -79,7 +79,7 @@ static __always_inline int begin(struct request* rq) {
   const __u64 key = (__u64)rq;
   struct task_struct* task = this_task();
   const bool own = recorded(task) != 0;
-  if (!own && (FATHOM_FIELD(task, mm) || !is_of_known_file(rq))) {
+  if (!own && (BPF_CORE_READ(task, mm) || !is_of_known_file(rq))) {
     bpf_map_delete_elem(&requests, &key);
     return 0;
   }

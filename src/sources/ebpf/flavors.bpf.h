@@ -16,6 +16,9 @@
 
 #include "sources/ebpf/shared.h"
 
+/* FATHOM_FIELD is for numbers. A pointer that is read so costs the kernel a search through all of
+ * its types when the program is loaded, to see whether it may be trusted: BPF_CORE_READ takes none.
+ */
 #ifdef FATHOM_PLAIN
 #define FATHOM_TRACEPOINT(name) SEC("raw_tp/" name)
 #define FATHOM_FIELD(object, field) BPF_CORE_READ(object, field)

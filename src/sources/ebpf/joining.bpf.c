@@ -13,7 +13,7 @@ static __always_inline bool is_in(struct cgroup* group, struct fathom_choice* ch
 
 /* A task is in one group of each hierarchy, which its controllers lead to. */
 static __always_inline bool is_in_group(struct task_struct* task, struct fathom_choice* choice) {
-  struct css_set* set = FATHOM_FIELD(task, cgroups);
+  struct css_set* set = BPF_CORE_READ(task, cgroups);
   if (choice->hierarchy == 0) return is_in(BPF_CORE_READ(set, dfl_cgrp), choice);
   const __u32 count = bpf_core_field_size(set->subsys) / sizeof(void*);
   void* first = (char*)set + bpf_core_field_offset(struct css_set, subsys);
@@ -60,10 +60,9 @@ static __always_inline void join(struct task_struct* task) {
     return;
   }
   out->kind = FATHOM_RECORD_JOIN;
-  struct task_struct* parent = FATHOM_FIELD(task, real_parent);
   out->pid = FATHOM_FIELD(task, tgid);
   out->tid = FATHOM_FIELD(task, pid);
-  out->parent = FATHOM_FIELD(parent, tgid);
+  out->parent = BPF_CORE_READ(task, real_parent, tgid);
   out->at = bpf_ktime_get_ns();
   out->status = 0;
   out->bytes = sizeof task->comm;

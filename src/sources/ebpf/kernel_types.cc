@@ -23,11 +23,6 @@ struct FreeTypes {
 };
 using Types = std::unique_ptr<btf, FreeTypes>;
 
-const btf* kernel_types() {
-  static const Types types(btf__load_vmlinux_btf());
-  return types.get();
-}
-
 // Many kernels have ext4 and its journal as modules, with types of their own; nullptr where it is
 // built in.
 Types types_of_module(const char* name) {
@@ -80,6 +75,11 @@ const btf_type* type_of(std::string_view hook) {
 }
 
 }  // namespace
+
+const btf* kernel_types() {
+  static const Types types(btf__load_vmlinux_btf());
+  return types.get();
+}
 
 Status read_kernel_types() {
   if (path_exists(kKernelTypes) && kernel_types() != nullptr) return {};

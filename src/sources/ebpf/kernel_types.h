@@ -9,10 +9,14 @@
 
 #include "base/result.h"
 
+struct btf;
+
 namespace fathom::sources::ebpf {
 
 // An error where the kernel does not tell its types.
 Status read_kernel_types();
+// Those of the kernel itself; nullptr where it does not tell them.
+const btf* kernel_types();
 
 bool has_tracepoint(std::string_view hook);
 // Not one that the compiler made part of others.

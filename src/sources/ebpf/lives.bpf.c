@@ -63,8 +63,7 @@ int BPF_PROG(task_ends, struct task_struct* task) {
   state->ended = 1;
   struct fathom_process_record* out = process_record(FATHOM_RECORD_EXIT, task);
   if (!out) return 0;
-  struct signal_struct* of_all = FATHOM_FIELD(task, signal);
-  out->status = FATHOM_FIELD(of_all, group_exit_code);
+  out->status = BPF_CORE_READ(task, signal, group_exit_code);
   if (out->status == 0) out->status = FATHOM_FIELD(task, exit_code);
   out->bytes = sizeof task->comm;
   bpf_probe_read_kernel(out->command, sizeof task->comm, task->comm);

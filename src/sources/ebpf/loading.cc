@@ -24,6 +24,7 @@
 #include "base/text.h"
 #include "sources/ebpf/calls.h"
 #include "sources/ebpf/kernel_types.h"
+#include "sources/ebpf/small_types.h"
 #include "sources/ebpf/uprobes.h"
 
 namespace fathom::sources::ebpf {
@@ -319,6 +320,16 @@ Status set_age(Loaded& loaded, std::uint32_t age) {
 
 namespace {
 
+// With the few types that it needs, where these can be had; else libbpf looks through all of them
+// for each.
+std::unique_ptr<bpf_object, CloseObject> open_object(const Programs& code, const Fd& types) {
+  const std::string path = "/proc/self/fd/" + std::to_string(types.get());
+  bpf_object_open_opts options{};
+  options.sz = sizeof options;
+  if (types.valid() && path_exists(path)) options.btf_custom_path = path.c_str();
+  return {bpf_object__open_mem(code.begin, code.size(), &options), CloseObject()};
+}
+
 Result<Loaded> load_code(const Module& module, const Room& room, const Loaded* first,
                          Flavor flavor) {
   const Programs& code = module.code(flavor);
@@ -328,7 +339,8 @@ Result<Loaded> load_code(const Module& module, const Room& room, const Loaded* f
   Loaded loaded;
   loaded.module = &module;
   loaded.flavor = flavor;
-  loaded.object.reset(bpf_object__open_mem(code.begin, code.size(), nullptr));
+  const Fd types = small_types(code);  // until it is loaded
+  loaded.object = open_object(code, types);
   if (!loaded.object) return refused(errno);
   if (first == nullptr) {
     FATHOM_TRY(resize(loaded.object.get(), "ring", room.ring_bytes));

@@ -66,7 +66,7 @@ struct fathom_place {
 /* Where a text begins: at the root, or where the thread or a descriptor is. */
 static __always_inline bool place_of(struct task_struct* task, __s32 directory, bool at_root,
                                      struct fathom_place* place) {
-  struct fs_struct* own = FATHOM_FIELD(task, fs);
+  struct fs_struct* own = BPF_CORE_READ(task, fs);
   if (at_root) {
     place->mnt = BPF_CORE_READ(own, root.mnt);
     place->dentry = BPF_CORE_READ(own, root.dentry);

@@ -6,7 +6,7 @@
 
 /* What a process of another pid namespace than the first calls itself. */
 static __always_inline __u32 number_inside(struct task_struct* task) {
-  struct task_struct* leader = FATHOM_FIELD(task, group_leader);
+  struct task_struct* leader = BPF_CORE_READ(task, group_leader);
   if (!bpf_core_field_exists(leader->thread_pid)) return 0;
   struct pid* pid = BPF_CORE_READ(leader, thread_pid);
   const __u32 level = BPF_CORE_READ(pid, level);
@@ -45,11 +45,9 @@ static __always_inline void send_process(struct fathom_process_record* out) {
 static __always_inline void tell_exec(struct task_struct* task) {
   struct fathom_process_record* out = process_record(FATHOM_RECORD_EXEC, task);
   if (!out) return;
-  struct task_struct* parent = FATHOM_FIELD(task, real_parent);
-  struct mm_struct* memory = FATHOM_FIELD(task, mm);
-  out->parent = FATHOM_FIELD(parent, tgid);
-  const unsigned long from = FATHOM_FIELD(memory, arg_start);
-  __u64 bytes = FATHOM_FIELD(memory, arg_end) - from;
+  out->parent = BPF_CORE_READ(task, real_parent, tgid);
+  const unsigned long from = BPF_CORE_READ(task, mm, arg_start);
+  __u64 bytes = BPF_CORE_READ(task, mm, arg_end) - from;
   if (bytes > FATHOM_BPF_COMMAND) bytes = FATHOM_BPF_COMMAND;
   if (bpf_probe_read_user(out->command, bytes, (void*)from) == 0) out->bytes = bytes;
   send_process(out);
