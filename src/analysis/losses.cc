@@ -8,6 +8,7 @@
 #include "base/plural.h"
 #include "base/sum.h"
 #include "base/text.h"
+#include "trace/spool/losses.h"
 
 namespace fathom::analysis {
 
@@ -28,8 +29,12 @@ std::string losses_text(std::vector<trace::Loss> losses) {
 
 std::string lost_in_all(const std::vector<trace::Part>& parts) {
   std::int64_t lost = 0;
-  for (const trace::Loss& loss : losses_of(parts)) add_to(lost, loss.count);
-  return lost == 0 ? "" : "Lost: " + counted(lost, "event");
+  std::int64_t cut = 0;  // events that are there, without a name or a place
+  for (const trace::Loss& loss : losses_of(parts)) {
+    if (trace::is_lost(loss)) add_to(trace::hides_events(loss) ? lost : cut, loss.count);
+  }
+  if (lost > 0) return "Lost: " + counted(lost, "event");
+  return cut == 0 ? "" : "Lost: parts of " + counted(cut, "event");
 }
 
 std::string loss_remark(const std::vector<trace::Part>& parts, std::string_view view) {

@@ -8,7 +8,8 @@
 namespace fathom::analysis {
 
 // A join and no NOT EXISTS, for which the database keeps what it reads. What is copied is read and
-// written.
+// written. What has no file is one of several pipes, sockets and terminals: nothing tells that both
+// saw the same.
 Status create_moved_view(sql::Connection& connection) {
   static const std::string kText = layer_sql(R"(
     CREATE OR REPLACE VIEW moved AS
@@ -21,7 +22,7 @@ Status create_moved_view(sql::Connection& connection) {
     UNION ALL
     SELECT e.* FROM events e
     ANTI JOIN (SELECT category, file, pid, host FROM summary WHERE layer = 'posix' AND bytes > 0) s
-      ON s.category = e.category AND s.file IS NOT DISTINCT FROM e.file
+      ON s.category = e.category AND s.file = e.file
       AND s.pid IS NOT DISTINCT FROM e.pid AND s.host IS NOT DISTINCT FROM e.host
     WHERE e.layer = 'stdio' AND e.category IN ('read', 'write') AND e.bytes > 0)");
   return connection.execute(kText);

@@ -75,7 +75,7 @@ TEST_F(OnceTest, Processes) {
 TEST_F(OnceTest, Files) {
   EXPECT_EQ(view("files", "file,calls,read,written,per_read"),
             "file|calls|read|written|per_read\n/d/in|2|150|0|75\n/d/lib.so|1|7|0|7\n"
-            "/d/out|1|0|4096|-");
+            "/d/out|1|0|4096|-\n/d/ring|2|0|32|-");
   EXPECT_EQ(view("directories", "directory,calls,read,written"),
             "directory|calls|read|written\n/d|6|157|4128");
   EXPECT_EQ(lines_of(*store_->query("SELECT path, calls, bytes_read, bytes_written FROM files "

@@ -92,7 +92,12 @@ COST = {
     "percent": f"SELECT 100.0 * CAST(value AS BIGINT) / {LIFE} FROM run WHERE key = 'overhead.ns'",
     "each": "SELECT CAST(value AS DOUBLE) FROM run WHERE key = 'overhead.ns_per_event'",
 }
-LOST = 'SELECT sum("count") FROM losses'
+# Neither what somebody asked to leave out, nor parts of events that are there.
+MISSING = (
+    "FROM losses WHERE NOT regexp_matches(reason, '^left out by --filter|^beyond the number asked for$|"
+    "^text cut short$|^names and positions |^a file''s path did not |other files$')"
+)
+LOST = f'SELECT sum("count") {MISSING}'
 
 WORDS = (
     Form(
@@ -130,8 +135,12 @@ WORDS = (
             "range": f'SELECT max("last") - min("first") {GPU}',
         },
     ),
-    Form(r"Nothing was lost\.", {"": 'SELECT coalesce(sum("count"), 0) = 0 FROM losses'}),
+    Form(r"Nothing was lost\.", {"": f'SELECT coalesce(sum("count"), 0) = 0 {MISSING}'}),
     Form(rf"Lost: {group('lost', COUNT)} events?; see Losses\.", {"lost": LOST}),
+    Form(
+        rf"Lost: parts of {group('lost', COUNT)} events?; see Losses\.",
+        {"lost": f'SELECT (SELECT sum("count") FROM losses) - (SELECT coalesce(sum("count"), 0) {MISSING})'},
+    ),
     Form(r"No call was recorded\.", {"": "SELECT coalesce(sum(calls), 0) = 0 FROM summary"}),
     Form(r"Layer (?P<layer>[a-z]+): (?P<reason>.+)\.", {"reason": "SELECT reason FROM layers WHERE layer = '{layer}'"}),
     Form(
@@ -228,7 +237,7 @@ SUMMARY = (
     Form(
         rf"fathom: {group('wall', TIME)} wall time, {group('processes', COUNT)} process(?:es)?, "
         rf"{group('events', COUNT)} events?, nothing lost",
-        {**FIRST, "": 'SELECT coalesce(sum("count"), 0) = 0 FROM losses'},
+        {**FIRST, "": f'SELECT coalesce(sum("count"), 0) = 0 {MISSING}'},
     ),
     Form(
         rf"fathom: {group('wall', TIME)} wall time, {group('processes', COUNT)} process(?:es)?, "

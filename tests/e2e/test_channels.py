@@ -52,6 +52,16 @@ for size in (12, 13):
 print(os.getpid(), *pids)
 """
 
+TWO_PIPES = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+libc.fwrite.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_void_p)
+one, other = os.pipe(), os.pipe()
+libc.fwrite(bytes(5000), 5000, 1, libc.fdopen(one[1], b"w"))
+os.write(other[1], bytes(7))
+"""
+
 
 def without_pids(peer: str) -> str:
     return re.sub(r"\(pid \d+\)", "(pid N)", peer)
@@ -109,6 +119,12 @@ def test_children_that_go_on_with_a_pipe(box: Box) -> None:
     asked = "SELECT pid, size, args['peer'] FROM events WHERE name = 'write' AND size IN (11, 12, 13) ORDER BY size"
     readers = [f"pipe to {name} (pid {pid})" for pid in (children[0], children[1], children[0])]
     check("writers", list(zip((parent, *children), (11, 12, 13), readers, strict=True)), box.rows(asked))
+
+
+def test_bytes_of_all_pipes_count(box: Box) -> None:
+    """Output by stdio to one pipe, and a word by a system call to another."""
+    box.record(sys.executable, "-c", TWO_PIPES)
+    check("bytes", [(5007,)], box.rows("SELECT sum(bytes) FROM moved WHERE category = 'write' AND bytes IN (5000, 7)"))
 
 
 def test_words_tell_the_pipe(box: Box) -> None:

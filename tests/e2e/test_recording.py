@@ -95,6 +95,10 @@ def test_filters(box: Box) -> None:
     (box.dir / "in").mkdir()
     (box.dir / "inner").mkdir()
     command = f"{box.kit.victim('reader')} 5 in/a; {box.kit.victim('reader')} 7 inner/b"
+    box.record("true", options=("--paths", "in/", "--calls", "pread"))
+    told = {one["layer"]: one["reason"] for one in box.info()["layers"]}
+    check("why it is empty", "nothing that --paths with --calls lets through happened", told["posix"])
+    box.trace = box.root / "some.fathom"
     box.record("sh", "-c", command, options=("--paths", "in/", "--calls", "pread,open"))
     check("reads below in/", 5, box.count("name = 'pread'"))
     check(

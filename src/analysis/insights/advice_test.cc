@@ -9,6 +9,7 @@
 
 #include "analysis/insights/insights.h"
 #include "analysis/insights/scene_test.h"
+#include "trace/spool/losses.h"
 #include "trace/testing/spool_builder.h"
 
 namespace fathom::analysis {
@@ -118,6 +119,27 @@ TEST(Advice, BuffersAreNoOutliers) {
   EXPECT_EQ(find_rule(advice_on(Scene().calls(lines).calls(flushes)), "slow-outliers"), nullptr);
 }
 
+// A parent that runs one short process after the other could save what starting them took, too.
+TEST(Advice, StartingAProcessIsPartOfItsCost) {
+  Scene scene(kSecond);
+  scene.calls(named("posix", "vfork", "process", 400, kMillisecond));
+  for (std::int32_t pid = 1000; pid < 1400; ++pid) scene.short_process(pid, kMillisecond);
+  const std::vector<Insight> found = advice_on(scene);
+  ASSERT_NE(find_rule(found, "process-storm"), nullptr);
+  EXPECT_NEAR(static_cast<double>(find_rule(found, "process-storm")->gain_ns.value_or(0)), 0.8e9,
+              1e6);
+}
+
+TEST(Advice, UnlockedCallsTakeNoLock) {
+  Calls lines{.layer = "stdio", .name = "fwrite", .category = "write", .file = "/data/log"};
+  lines.count = 400'000;
+  lines.dur = kMicrosecond;
+  lines.bytes = 256;
+  EXPECT_NE(find_rule(advice_on(Scene().calls(lines)), "stdio-bytes"), nullptr);
+  lines.name = "fwrite_unlocked";
+  EXPECT_EQ(find_rule(advice_on(Scene().calls(lines)), "stdio-bytes"), nullptr);
+}
+
 // A file that is read again does not grow.
 TEST(Advice, SmallFilesAreAsLargeAsTheyAre) {
   Scene scene;
@@ -174,6 +196,19 @@ TEST(Advice, WhatHasNoPlaceWasNotReadBefore) {
   EXPECT_NE(find_rule(advice_on(Scene().calls(blocks).calls(blocks)), "read-again"), nullptr);
   anywhere.offset = -1;
   EXPECT_EQ(find_rule(advice_on(Scene().calls(blocks).calls(anywhere)), "read-again"), nullptr);
+}
+
+// What was asked for is not lost, and an event without a name is there.
+TEST(Advice, NotEveryLossHidesEvents) {
+  for (const char* reason :
+       {"left out by --filter min", "beyond the number asked for", "text cut short",
+        "names and positions that could not be asked for inside a sandbox",
+        "a file's path did not arrive", "calls of other files"}) {
+    const trace::Loss loss{"posix", reason, 1};
+    EXPECT_FALSE(trace::is_lost(loss) && trace::hides_events(loss)) << reason;
+    EXPECT_EQ(find_rule(advice_on(Scene().loss(reason, 5)), "events-lost"), nullptr) << reason;
+  }
+  EXPECT_NE(find_rule(advice_on(Scene().loss("no room in the spool", 5)), "events-lost"), nullptr);
 }
 
 TEST(Advice, WorkersAreOfOneProgramAndNobodysParents) {

@@ -15,13 +15,13 @@ using enum Measure;
 constexpr std::int64_t kRows = 50;
 
 // A rank may consist of several processes. Without any rank in the recording a process stands for
-// one. Who waits for another rank reads from a pipe or socket, which has no file; with the kernel's
-// layer it may also poll or sleep on a lock. Where nobody is seen waiting, or more than one thread
-// could, their lives tell who came last, if these differ, and else the CPU time and the calls who
-// worked. A process waits for its children, too; of a rank they are a part. `behind`: how much
-// longer it was busy than the one in the middle. It is slow where that is much of the run; on a
-// machine without an idle processor it may only have waited for one, unless it used more CPU time,
-// too, or hardly any.
+// one. Who waits for another rank reads from a pipe or socket, which has no file, or writes to a
+// full one; with the kernel's layer it may also poll or sleep on a lock. Where nobody is seen
+// waiting, or more than one thread could, their lives tell who came last, if these differ, and else
+// the CPU time and the calls who worked. A process waits for its children, too; of a rank they are
+// a part. `behind`: how much longer it was busy than the one in the middle. It is slow where that
+// is much of the run; on a machine without an idle processor it may only have waited for one,
+// unless it used more CPU time, too, or hardly any.
 constexpr char kRanks[] = R"(
   WITH lives AS (
     SELECT host, pid, any_value(rank) AS rank, min(start) AS start,
@@ -34,9 +34,9 @@ constexpr char kRanks[] = R"(
            sum(self) FILTER (layer IN @code) AS app, sum(calls) FILTER (once) AS calls,
            sum(bytes) FILTER (once AND category = 'read') AS read,
            sum(bytes) FILTER (once AND category = 'write') AS written,
-           greatest(coalesce(sum(self) FILTER (layer IN @io AND category = 'read' AND file IS NULL), 0),
+           greatest(coalesce(sum(self) FILTER (layer IN @io AND category IN ('read', 'write') AND file IS NULL), 0),
                     coalesce(sum(self) FILTER (layer = 'syscall' AND file IS NULL AND name IN (
-                      'read', 'readv', 'recvfrom', 'recvmsg', 'recvmmsg', 'poll', 'ppoll', 'select',
+                      'read', 'readv', 'write', 'writev', 'recvfrom', 'recvmsg', 'recvmmsg', 'poll', 'ppoll', 'select',
                       'pselect6', 'epoll_wait', 'epoll_pwait', 'futex')), 0)) AS waited,
            coalesce(sum(self) FILTER (layer IN @own), sum(self) FILTER (layer = 'syscall'), 0) AS own,
            coalesce(sum(self) FILTER (layer IN @io AND category = 'wait'), 0) AS for_children
@@ -181,8 +181,8 @@ Result<Report> run(Store& store, const ViewOptions& options) {
     report.words.emplace_back("No process has a rank: processes are compared instead.");
   FATHOM_TRY(add_words(store, report));
   table.note = all == 0 ? "no process was covered"
-                        : "busy: life without waits for others (waited: reads from pipes and "
-                          "sockets); behind: beyond the median";
+                        : "busy: life without waits for others (waited: in pipes and sockets); "
+                          "behind: beyond the median";
   note_left_out(table, all, "ranks");
   report.sections.push_back({std::move(table)});
   if (all > 1) {

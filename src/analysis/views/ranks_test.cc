@@ -119,6 +119,23 @@ TEST_F(RanksTest, OneThatSleptBesideABusyProgramIs) {
   expect_slow("200 ms");
 }
 
+// What nobody reads cannot be written.
+TEST_F(RanksTest, OneWhosePipeIsFullWaitsForItsReader) {
+  Scene scene;
+  for (std::int32_t pid = 10; pid < 14; ++pid) {
+    const bool slow = pid == kSlow;
+    scene.rank(pid, pid - 10)
+        .calls({.name = slow ? "read" : "write",
+                .category = slow ? "read" : "write",
+                .file = "",
+                .dur = slow ? kMillisecond : 600 * kMillisecond,
+                .bytes = 1,
+                .pid = pid});
+  }
+  open(scene);
+  expect_slow("599 ms");
+}
+
 // Where nobody waits at the end, who lives longest came last.
 TEST_F(RanksTest, OneThatLivesLongerLeadsWhereNobodyIsSeenWaiting) {
   Scene scene = race({.cpu = 0.01, .waits = false, .same_cpu = true});

@@ -34,6 +34,7 @@
 #include "sources/library.h"
 #include "trace/recording/newest.h"
 #include "trace/recording/obstacle.h"
+#include "trace/rows/layers.h"
 #include "wire/exec.h"
 
 namespace fathom::session {
@@ -45,6 +46,7 @@ struct Prepared {
   std::string program;               // path
   std::string library;               // "" where nothing is recorded in the process
   std::vector<std::string> paths;    // filter, absolute
+  std::string choice;                // options that leave calls out, as words
   std::vector<std::string> further;  // variables of single layers
   std::string directory;
   fathom_run_header header{};
@@ -159,6 +161,12 @@ std::int64_t calls_in_process(const Prepared& prepared, const trace::SummaryTabl
   return calls;
 }
 
+// `choice`: options that leave calls out.
+std::string why_empty(std::string_view layer, const std::string& choice) {
+  if (choice.empty() || !trace::is_io(layer)) return "nothing happened in this layer";
+  return "nothing that " + choice + " lets through happened";
+}
+
 // Layers that recorded nothing say so, and what the recording cost is estimated.
 void complete_manifest(const Prepared& prepared, std::int64_t calls, trace::Manifest& manifest) {
   const double each = estimated_ns_per_event(prepared.header.tick_source);
@@ -168,7 +176,7 @@ void complete_manifest(const Prepared& prepared, std::int64_t calls, trace::Mani
   for (trace::LayerState& layer : manifest.layers) {
     if (layer.state != "on" || layer.events != 0 || !layer.reason.empty()) continue;
     layer.reason = unentered == manifest.not_covered.end()
-                       ? "nothing happened in this layer"
+                       ? why_empty(layer.layer, prepared.choice)
                        : "nothing was seen; the library could not enter " + unentered->program +
                              " (" + unentered->reason + ")";
   }
@@ -237,6 +245,9 @@ Result<Prepared> prepare(const RunOptions& options) {
   FATHOM_TRY(check_sources(
       {options.functions, options.categories, options.filters, options.returns}, prepared.plan));
   FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));
+  if (!options.paths.empty()) prepared.choice = "--paths";
+  if (!options.calls.empty())
+    prepared.choice += prepared.choice.empty() ? "--calls" : " with --calls";
   FATHOM_ASSIGN(prepared.further, python_variables(options.python));
   FATHOM_TRY(check_options(options.python.any(), "python", prepared.plan));
   FATHOM_ASSIGN(const std::vector<std::string> gpu, gpu_variables(options.gpu));

@@ -209,10 +209,8 @@ bool is_data(std::string_view path) {
 }
 
 struct Mapped {
-  std::int64_t files = 0;
-  std::int64_t bytes = 0;
-  std::int64_t moved = 0;  // by calls
-  std::string_view file;
+  std::map<std::string_view, std::int64_t> files;  // bytes of each
+  std::int64_t moved = 0;                          // by calls
 };
 
 std::map<std::uint64_t, Mapped> mapped_of(const SummaryTable& summary, const Strings& strings) {
@@ -223,29 +221,31 @@ std::map<std::uint64_t, Mapped> mapped_of(const SummaryTable& summary, const Str
     if (row.bytes != kNull) add_to(mapped.moved, row.bytes);
     const bool maps = strings.view(row.key.name) == kMapping && row.access.extent > 0;
     if (!maps || row.key.file == kNoString || !is_data(strings.view(row.key.file))) continue;
-    mapped.file = strings.view(row.key.file);
-    mapped.files++;
-    add_to(mapped.bytes, row.access.extent);
+    add_to(mapped.files[strings.view(row.key.file)], row.access.extent);
   }
   return found;
 }
 
 void add_mapped(const Definitions& definitions, const SummaryTable& summary, const Strings& strings,
                 std::vector<NotCovered>& found) {
-  const std::map<std::uint64_t, Mapped> mapped = mapped_of(summary, strings);
+  std::map<std::uint64_t, Mapped> mapped = mapped_of(summary, strings);
   for (const auto& process : definitions.processes()) {
     const auto its = mapped.find(process->key);
-    if (its == mapped.end()) continue;
-    const Mapped& one = its->second;
-    if (!is_much(one.bytes, kLeastMapped, plus(one.bytes, one.moved))) continue;
-    const std::string files =
-        one.files == 1 ? std::string(one.file) : fmt::format("{} files", one.files);
+    if (its == mapped.end() || its->second.files.empty()) continue;
+    Mapped& one = its->second;
+    const std::string program = program_of(definitions, *process);
+    one.files.erase(program);  // who maps that reads code
+    std::int64_t bytes = 0;
+    for (const auto& [file, size] : one.files) add_to(bytes, size);
+    if (!is_much(bytes, kLeastMapped, plus(bytes, one.moved))) continue;
+    const std::string files = one.files.size() == 1 ? std::string(one.files.begin()->first)
+                                                    : fmt::format("{} files", one.files.size());
     found.push_back(
         {.pid = process->pid,
-         .program = program_of(definitions, *process),
+         .program = program,
          .reason = fmt::format("{} of {} mapped into memory, which is read and written without "
                                "calls; --layers +pagecache records the faults",
-                               human_bytes(static_cast<double>(one.bytes)), files),
+                               human_bytes(static_cast<double>(bytes)), files),
          .what = "mapped files"});
   }
 }
