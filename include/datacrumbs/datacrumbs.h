@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
    DataCrumbs' functions on top of Fathom (libdatacrumbs.so): from when to when this process is
-   recorded by the daemon `fathom watch`. Linked or preloaded, the library begins by itself. Where no
-   daemon runs, nothing happens. */
+   recorded by the daemon `fathom watch`. Linked or preloaded, the library begins by itself. Where
+   no daemon runs, nothing happens. */
 #pragma once
 
 #ifdef __cplusplus

@@ -18,6 +18,7 @@ struct DftracerSumKey {
   int type = 0;
   std::string name;
   std::string category;
+  // NOLINTNEXTLINE(modernize-use-nullptr): sees a 0 in what the compiler makes here
   auto operator<=>(const DftracerSumKey&) const = default;
 };
 

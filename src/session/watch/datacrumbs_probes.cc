@@ -38,7 +38,7 @@ ProbeMeaning of_program(const DatacrumbsProbe& probe) {
 }
 
 ProbeMeaning of_kernel(const DatacrumbsProbe& probe) {
-  if (probe.type != "header") {
+  if (probe.type == "ksym" || probe.type == "binary") {
     const std::string regex = probe.regex.empty() ? ".*" : probe.regex;
     return {.layer = "kernel", .function = "kernel:" + regex};
   }

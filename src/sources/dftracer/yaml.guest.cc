@@ -185,7 +185,7 @@ void complain(const char* name, unsigned number, const char* word, const char* w
 }  // namespace
 
 void read_yaml(const char* name, char* text, Settings& to, Problems& found) {
-  static constinit Settings read;
+  static constinit Settings read = {};
   Nesting nesting;
   read = to;
   for (unsigned number = 1; *text != 0; number++) {

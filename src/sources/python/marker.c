@@ -222,6 +222,7 @@ static PyObject* marker_restart(PyObject* object, PyObject* unused) {
 
 static int marker_traverse(PyObject* object, visitproc visit, void* arg) {
   struct marker* self = (struct marker*)object;
+  Py_VISIT(self->attributes);
   Py_VISIT(self->category);
   Py_VISIT(self->name);
   Py_VISIT(self->asked);
@@ -232,6 +233,7 @@ static int marker_traverse(PyObject* object, visitproc visit, void* arg) {
 
 static int marker_clear(PyObject* object) {
   struct marker* self = (struct marker*)object;
+  Py_CLEAR(self->attributes);
   Py_CLEAR(self->arguments);
   for (int i = 0; i < kTold; i++) Py_CLEAR(self->told[i]);
   Py_CLEAR(self->asked);
@@ -241,6 +243,7 @@ static int marker_clear(PyObject* object) {
 static void marker_dealloc(PyObject* object) {
   struct marker* self = (struct marker*)object;
   PyObject_GC_UnTrack(object);
+  if (self->weak_references != NULL) PyObject_ClearWeakRefs(object);
   while (self->opened != NULL) {
     struct opened* one = self->opened;
     self->opened = one->outer;
@@ -270,6 +273,7 @@ static PyObject* get_start(PyObject* object, void* unused) {
 static PyGetSetDef marker_attributes[] = {
     {"_arguments", get_arguments, NULL, NULL, NULL},
     {"_start", get_start, NULL, NULL, NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -299,6 +303,8 @@ PyTypeObject marker_type = {
     .tp_methods = marker_methods,
     .tp_members = marker_members,
     .tp_getset = marker_attributes,
+    .tp_dictoffset = offsetof(struct marker, attributes),
+    .tp_weaklistoffset = offsetof(struct marker, weak_references),
     .tp_init = marker_init,
     .tp_new = PyType_GenericNew,
 };

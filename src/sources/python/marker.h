@@ -17,7 +17,9 @@ struct opened {
 
 struct marker {
   PyObject_HEAD PyObject *category, *name;
-  PyObject* asked;    // what the program said of `enable`
+  PyObject* attributes;  // a dict that a program's own attributes are in, made when there are any:
+  PyObject* weak_references;  // Python would make room for both with each object
+  PyObject* asked;            // what the program said of `enable`
   PyObject* told[4];  // epoch, step, image_idx, image_size, until there is a dict; NULL: not given
   PyObject* arguments;  // a dict as the program gave them, or NULL
   struct site* site;    // NULL: not needed yet

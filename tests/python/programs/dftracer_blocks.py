@@ -3,7 +3,9 @@
 
 import asyncio
 import contextlib
+import gc
 import threading
+import weakref
 
 from dftracer.python import TagDType, TagType, TagValue, ai, dft_fn, dftracer
 
@@ -69,7 +71,27 @@ def forward():
     pass
 
 
+class Own(dft_fn):
+    def __init__(self):
+        super().__init__("B", name="own", epoch=3)
+        self.more = 1
+
+
+def objects():
+    """Programs give them attributes, hold them weakly, and derive classes from theirs."""
+    own = Own()
+    assert (own._name, own.more, own._arguments) == ("own", 1, {"epoch": 3})
+    for circle in (own, dft_fn("B", name="circle", step=1)):
+        circle.itself = circle
+        circle._arguments["itself"] = circle
+    weak = [weakref.ref(own), weakref.ref(circle)]
+    del own, circle
+    gc.collect()
+    assert [one() for one in weak] == [None, None]
+
+
 def main():
+    objects()
     nested()
     asyncio.run(tasks())
     threads()
