@@ -28,7 +28,7 @@ endfunction()
 function(fathom_install_prefix)
   fathom_install_beside(lib/fathom Unspecified)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python DESTINATION lib/fathom
-    FILES_MATCHING PATTERN "_record*.so" PATTERN CMakeFiles EXCLUDE)
+    FILES_MATCHING PATTERN "_record*.so" PATTERN "*.c" PATTERN "*.h" PATTERN CMakeFiles EXCLUDE)
   fathom_install_links(bin ../lib/fathom fathom)
   fathom_install_links(lib fathom libfathom.so libfathom_heap.so libfathom_query.so libpfinterpose.so
     libpfinterpose_heap.so libdftracer.so libdftracer_core.so libdftracer_preload.so)

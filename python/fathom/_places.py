@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from fathom._error import Error
 
@@ -17,6 +18,24 @@ def folders() -> list[str]:
         return [named]
     tree = os.path.dirname(os.path.dirname(_PACKAGE))
     return [os.path.join(_PACKAGE, "lib"), os.path.join(tree, "build")]
+
+
+def own_folder() -> list[str]:
+    """Where `fathom python add` builds; nothing where others could have put something there."""
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    folder = os.path.join(os.path.realpath(data), "fathom")
+    at = os.path.join(folder, "python")
+    if not os.path.isdir(at):
+        return []
+    while True:
+        facts = os.lstat(at)
+        shared = facts.st_mode & 0o002 or (facts.st_mode & 0o020 and facts.st_gid != facts.st_uid)
+        sticky = facts.st_mode & 0o1000 and at not in (folder, os.path.join(folder, "python"))
+        if facts.st_uid not in (0, os.geteuid()) or stat.S_ISLNK(facts.st_mode) or (shared and not sticky):
+            return []
+        if at == "/":
+            return [folder]
+        at = os.path.dirname(at)
 
 
 def find(name: str) -> str:
