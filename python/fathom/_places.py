@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import stat
 
 from fathom._error import Error
 
@@ -23,18 +22,18 @@ def folders() -> list[str]:
 def own_folder() -> list[str]:
     """Where `fathom python add` builds; nothing where others could have put something there."""
     data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    folder = os.path.join(os.path.realpath(data), "fathom")
-    at = os.path.join(folder, "python")
-    if not os.path.isdir(at):
+    last = os.path.join(data, "fathom", "python")
+    if not os.path.isdir(last):
         return []
+    last = at = os.path.realpath(last)
     while True:
         facts = os.lstat(at)
         shared = facts.st_mode & 0o002 or (facts.st_mode & 0o020 and facts.st_gid != facts.st_uid)
-        sticky = facts.st_mode & 0o1000 and at not in (folder, os.path.join(folder, "python"))
-        if facts.st_uid not in (0, os.geteuid()) or stat.S_ISLNK(facts.st_mode) or (shared and not sticky):
+        sticky = facts.st_mode & 0o1000 and at != last
+        if facts.st_uid not in (0, os.geteuid()) or (shared and not sticky):
             return []
         if at == "/":
-            return [folder]
+            return [last]
         at = os.path.dirname(at)
 
 
