@@ -32,7 +32,7 @@ endfunction()
 function(fathom_install_prefix)
   fathom_install_beside(lib/fathom Unspecified)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python DESTINATION lib/fathom
-    FILES_MATCHING PATTERN "_record*.so" PATTERN CMakeFiles EXCLUDE)
+    FILES_MATCHING PATTERN "_record*.so" PATTERN "*.c" PATTERN "*.h" PATTERN CMakeFiles EXCLUDE)
   fathom_install_links(bin ../lib/fathom fathom)
   file(CREATE_LINK fathom ${CMAKE_BINARY_DIR}/links/datacrumbs SYMBOLIC)
   install(FILES ${CMAKE_BINARY_DIR}/links/datacrumbs DESTINATION bin)

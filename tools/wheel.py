@@ -31,7 +31,7 @@ def library_files(stage: Path, build: Path) -> Members:
     found: Members = {}
     for folder, below in places.items():
         for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix in (".so", ".h", ".hpp", "") and "CMakeFiles" not in path.parts:
+            if path.is_file() and path.suffix in (".so", ".c", ".h", ".hpp", "") and "CMakeFiles" not in path.parts:
                 found[f"fathom/lib/{below}{path.relative_to(folder)}"] = path
     for path in sorted((stage / "lib/cmake/dftracer").iterdir()):
         found[f"fathom/lib/lib/cmake/dftracer/{path.name}"] = path

@@ -18,9 +18,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Sequence, Union
 
 from fathom._error import Error
-from fathom._places import folders
+from fathom._places import folders, own_folder
 
-__path__ += [f"{folder}/python" for folder in folders()]  # the extension is built for one Python, and lies apart
+# The extension is built for one Python, and lies apart.
+__path__ += [*(f"{folder}/python" for folder in folders()), *own_folder()]
 
 from fathom.annotate import arg, counter, instant, iter, metadata, region, trace  # noqa: E402
 from fathom.daemon import connect, disconnect  # noqa: E402

@@ -24,6 +24,24 @@ def packages() -> str:
     return os.path.dirname(_PACKAGE)
 
 
+def own_folder() -> list[str]:
+    """Where `fathom python add` builds; nothing where others could have put something there."""
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    last = os.path.join(data, "fathom", "python")
+    if not os.path.isdir(last):
+        return []
+    last = at = os.path.realpath(last)
+    while True:
+        facts = os.lstat(at)
+        shared = facts.st_mode & 0o002 or (facts.st_mode & 0o020 and facts.st_gid != facts.st_uid)
+        sticky = facts.st_mode & 0o1000 and at != last
+        if facts.st_uid not in (0, os.geteuid()) or (shared and not sticky):
+            return []
+        if at == "/":
+            return [last]
+        at = os.path.dirname(at)
+
+
 def find(name: str) -> str:
     looked = folders()
     for folder in looked:

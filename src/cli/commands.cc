@@ -23,13 +23,14 @@ extern const CommandDef kCollectCommand;
 extern const CommandDef kWatchCommand;
 extern const CommandDef kAttachCommand;
 extern const CommandDef kDoctorCommand;
+extern const CommandDef kPythonCommand;
 
 namespace {
 
 const CommandDef* const kCommands[] = {
     &kRunCommand,   &kReportCommand, &kShowCommand,   &kSqlCommand,    &kInfoCommand,
     &kDiffCommand,  &kCheckCommand,  &kExportCommand, &kImportCommand, &kCollectCommand,
-    &kWatchCommand, &kAttachCommand, &kDoctorCommand,
+    &kWatchCommand, &kAttachCommand, &kDoctorCommand, &kPythonCommand,
 };
 
 }  // namespace

@@ -10,7 +10,10 @@
 #include "guest/attach.h"
 #include "guest/binding.h"
 #include "guest/loaded.h"
+#include "guest/private_place.h"
 #include "guest/process.h"
+#include "guest/scratch.h"
+#include "guest/syscalls.h"
 #include "guest/text.h"
 #include "sources/python/guest_frames.h"
 
@@ -96,7 +99,7 @@ bool load_from(const char* folder, size_t length, const char* below, const Versi
   Text(path, sizeof path)
       .add(folder, length)
       .add(below)
-      .add("python/_record.cpython-")
+      .add("_record.cpython-")
       .add(version.tag)
       .add("-")
       .add(kPlatform)
@@ -114,8 +117,27 @@ bool load_from(const char* folder, size_t length, const char* below, const Versi
 bool load_beside(const Version& version) {
   size_t folder = strlen(guest.library);
   while (folder > 0 && guest.library[folder - 1] != '/') folder--;
-  return folder > 0 && (load_from(guest.library, folder, "", version) ||
-                        load_from(guest.library, folder, "fathom/", version));
+  return folder > 0 && (load_from(guest.library, folder, "python/", version) ||
+                        load_from(guest.library, folder, "fathom/python/", version));
+}
+
+// What `fathom python add` has built (session/python_extension.cc), where nobody else can have put
+// it.
+bool load_from_home(const Version& version) {
+  const Scratch named, plain;
+  if (named.text() == nullptr || plain.text() == nullptr) return false;
+  const char* data = setting("XDG_DATA_HOME");
+  const char* home = setting("HOME");
+  Text folder(named.text(), Scratch::kRoom);
+  if (data != nullptr && *data == '/') {
+    folder.add(data).add("/fathom/python");
+  } else if (home != nullptr && *home == '/') {
+    folder.add(home).add("/.local/share/fathom/python");
+  } else {
+    return false;
+  }
+  return is_ours_alone(named.text(), plain.text(), Scratch::kRoom) &&
+         load_from(plain.text(), strlen(plain.text()), "/", version);
 }
 
 // The package that the interpreter itself would import, on sys.path. Nothing is imported.
@@ -132,7 +154,8 @@ bool load_from_package(const Version& version) {
   bool found = false;
   for (long i = 0; i < count && !found; i++) {
     const char* folder = text(item(path, i));
-    if (folder != nullptr) found = load_from(folder, strlen(folder), "/fathom/lib/", version);
+    if (folder != nullptr)
+      found = load_from(folder, strlen(folder), "/fathom/lib/python/", version);
   }
   if (clear != nullptr) clear();
   return found;
@@ -140,11 +163,18 @@ bool load_from_package(const Version& version) {
 
 void give_up(const Version& version) {
   state = State::kOver;
-  char why[200];
+  char why[400];
+  char program[256];
+  const long length = sys_readlink("/proc/self/exe", program, sizeof program - 1);
+  program[length > 0 && length + 1 < static_cast<long>(sizeof program) ? length : 0] = 0;
+  const char* name = program;
+  for (const char* at = program; *at != 0; at++) {
+    if (*at == '/') name = at + 1;
+  }
+  const bool is_python = strncmp(name, "python", 6) == 0;
   Text(why, sizeof why)
-      .add("there is no extension of Fathom for it (python/_record.cpython-")
-      .add(version.tag)
-      .add(" beside libfathom.so), and no package");
+      .add("there is no extension of Fathom for it; build one: fathom python add ")
+      .add(is_python ? program : "PYTHON");
   cannot_trace(version.text, why);
 }
 
@@ -171,7 +201,7 @@ void begin(const char* event) {
     return cannot_trace(version.text, "it began inside a sandbox");
   }
   if (!version.readable) return give_up(version);
-  if (start == nullptr && (looked_beside || !load_beside(version))) {
+  if (start == nullptr && (looked_beside || (!load_beside(version) && !load_from_home(version)))) {
     looked_beside = true;
     if (!runs) {
       state = State::kWaiting;

@@ -10,7 +10,9 @@ __attribute__((visibility("default"))) const char* fathom_trace_start(
   (void)given;
   return "a build without the interpreter's lock is not traced";
 #else
-  if (given->size != sizeof *given) return "its package of Fathom is of another version";
+  if (given->size != sizeof *given)
+    return "its extension is of another version of Fathom; build it again: fathom python add "
+           "PYTHON";
   if (PyThreadState_Get()->interp != PyInterpreterState_Main()) return FATHOM_TRACE_LATER;
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);

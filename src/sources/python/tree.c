@@ -95,13 +95,18 @@ static bool visit_field(struct walk* walk, PyObject* node, const char* field, st
   return done;
 }
 
+// An annotation may be kept as its text, in which a mark would be seen.
+static bool is_annotation(const char* field) {
+  return strcmp(field, "annotation") == 0 || strcmp(field, "returns") == 0;
+}
+
 // All fields but the one that is named, which the caller visits by itself.
 static bool visit_fields(struct walk* walk, PyObject* node, const char* but, struct where where) {
   PyObject* fields = PyObject_GetAttrString(node, "_fields");
   bool done = fields != NULL && PyTuple_Check(fields);
   for (Py_ssize_t i = 0; done && i < PyTuple_GET_SIZE(fields); i++) {
     const char* field = PyUnicode_AsUTF8(PyTuple_GET_ITEM(fields, i));
-    if (field == NULL || (but != NULL && strcmp(field, but) == 0)) continue;
+    if (field == NULL || is_annotation(field) || (but != NULL && strcmp(field, but) == 0)) continue;
     done = visit_field(walk, node, field, where);
   }
   Py_XDECREF(fields);

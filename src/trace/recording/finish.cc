@@ -402,6 +402,7 @@ void Packer::State::tell_of_others(const SummaryTable& summary, Manifest& to) co
 void Packer::State::tell_of_unseen(const SummaryTable& summary, Manifest& to) {
   const Definitions& definitions = decoder_.definitions();
   for (const NotCovered& one : unseen_requests(definitions, to)) to.add_not_covered(one);
+  for (const NotCovered& one : untraced_interpreters(definitions)) to.add_not_covered(one);
   for (const NotCovered& one : unseen_bytes(definitions, summary, strings, to))
     to.add_not_covered(one);
 }

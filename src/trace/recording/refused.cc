@@ -36,7 +36,9 @@ void take_reasons(const Definitions& definitions, const Process& process, Manife
     const std::string name = escape_invalid_utf8(key.substr((part ? kPart : kNothing).size()));
     if (std::ranges::find(kLayers, name, &LayerDef::name) == std::end(kLayers)) continue;
     LayerState& layer = to.layer(name);
-    if (part && layer.state == "on") layer.state = "partial";
+    // Which interpreter a program runs is not known before: the layer was on for none of these.
+    const bool unheard = part || name == "python";
+    if (unheard && layer.state == "on") layer.state = "partial";
     if (layer.reason.empty())
       layer.reason = escape_invalid_utf8(definitions.text(process, value_id));
   }

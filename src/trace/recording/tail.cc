@@ -139,6 +139,8 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   std::ranges::move(left_alone(spool.files()), std::back_inserter(facts.not_covered));
   std::ranges::move(unseen_requests(decoder.definitions(), manifest),
                     std::back_inserter(facts.not_covered));
+  std::ranges::move(untraced_interpreters(decoder.definitions()),
+                    std::back_inserter(facts.not_covered));
   add_refused_settings(decoder.definitions(), facts.refused);
   Manifest told = manifest;
   for (const auto& process : decoder.definitions().processes())

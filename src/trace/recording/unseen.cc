@@ -279,6 +279,19 @@ std::vector<NotCovered> unseen_requests(const Definitions& definitions, const Ma
   return found;
 }
 
+std::vector<NotCovered> untraced_interpreters(const Definitions& definitions) {
+  std::vector<NotCovered> found;
+  for (const auto& process : definitions.processes()) {
+    const std::string_view reason = definitions.own_meta(*process, "reason:python");
+    if (reason.empty()) continue;
+    found.push_back({.pid = process->pid,
+                     .program = program_of(definitions, *process),
+                     .reason = escape_invalid_utf8(reason),
+                     .what = "functions of Python"});
+  }
+  return found;
+}
+
 std::vector<NotCovered> unseen_bytes(const Definitions& definitions, const SummaryTable& summary,
                                      const Strings& strings, const Manifest& manifest) {
   std::vector<NotCovered> found;

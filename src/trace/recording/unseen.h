@@ -16,6 +16,9 @@ namespace fathom::trace {
 [[nodiscard]] std::vector<NotCovered> unseen_requests(const Definitions& definitions,
                                                       const Manifest& manifest);
 
+// Interpreters whose functions could not be traced, with the reason that they told.
+[[nodiscard]] std::vector<NotCovered> untraced_interpreters(const Definitions& definitions);
+
 // By sums over the whole run, whose codes are of `strings`. The manifest has all losses.
 [[nodiscard]] std::vector<NotCovered> unseen_bytes(const Definitions& definitions,
                                                    const SummaryTable& summary,

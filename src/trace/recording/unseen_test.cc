@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "trace/recording/refused.h"
 #include "wire/exec.h"
 
 namespace fathom::trace {
@@ -167,6 +168,22 @@ TEST_F(UnseenTest, ProgramsOfGo) {
   EXPECT_TRUE(bytes().empty());
   manifest_.layer("syscall").state = "on";
   EXPECT_TRUE(unseen_requests(definitions_, manifest_).empty());
+}
+
+TEST_F(UnseenTest, InterpretersThatWereNotTraced) {
+  Process& one = process(10);
+  EXPECT_TRUE(untraced_interpreters(definitions_).empty());
+  fact(one, "reason:python", "Python 3.9.2: no extension");
+  fact(process(11), "reason:gpu", "no GPU");
+  const std::vector<NotCovered> found = untraced_interpreters(definitions_);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].program, "/bin/p10");
+  EXPECT_EQ(found[0].reason, "Python 3.9.2: no extension");
+  manifest_.layer("python").state = "on";
+  manifest_.layer("gpu").state = "on";
+  for (const auto& each : definitions_.processes()) take_reasons(definitions_, *each, manifest_);
+  EXPECT_EQ(manifest_.layer("python").state, "partial");
+  EXPECT_EQ(manifest_.layer("gpu").state, "on");
 }
 
 }  // namespace

@@ -217,4 +217,12 @@ async def drains():
 
 asyncio.run(drains())
 print(sorted(name for name in globals() if not name.startswith("_")))
+
+
+def annotated(one: [x for x in range(2)], two: int = 0) -> {x for x in ()}:
+    three: (x for x in two) = f"{[x for x in range(two)]}{two!r:>{[x for x in range(3)][2]}}"
+    return three
+
+
+print(annotated.__annotations__, annotated(1, 2))
 # ruff: noqa
