@@ -34,7 +34,7 @@ uint64_t published_bytes();
 // Drop-ins: files that somebody else's scripts expect, of runs that nobody supervises.
 struct DropIn {
   bool (*attach)(unsigned how);  // to a run of its own, where FATHOM_OUT names none
-  void (*leave)();               // of a process that ends: tells so; nullptr: it has nothing to tell
+  void (*leave)();  // of a process that ends: tells so; nullptr: it has nothing to tell
 };
 // From sources/in_process.guest.cc; the first one that attaches has the process. One without
 // functions ends the list: a number of them would lie in a page that nothing else needs.

@@ -41,8 +41,7 @@ class FirefoxCounters {
     double last = 0;
     ArraySpill times, changes;
   };
-  static Status write(SinkBuffer& out, const std::string& name, Series& series,
-                      const Place& place);
+  static Status write(SinkBuffer& out, const std::string& name, Series& series, const Place& place);
   std::map<Key, Series> series_;
 };
 

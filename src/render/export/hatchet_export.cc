@@ -62,8 +62,8 @@ class CallTree {
   }
 
   void add_metric(JsonFields& metrics, std::string_view name, std::int64_t value) const {
-    append_real(metrics.key(name), is_time_ ? static_cast<double>(value) / kNsPerSecond
-                                            : static_cast<double>(value));
+    append_real(metrics.key(name),
+                is_time_ ? static_cast<double>(value) / kNsPerSecond : static_cast<double>(value));
   }
 
   void begin(std::string& out, std::uint32_t node) const {
