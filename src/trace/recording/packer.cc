@@ -251,8 +251,8 @@ std::int64_t Packer::State::missing_events(std::uint64_t n, std::uint64_t entrie
     noted = drainer->noted(n);
   }
   if (entries >= noted.entries) return 0;
-  std::int64_t there = static_cast<std::int64_t>(host.events.rows() + host.counters.rows.size() +
-                                                 host.intervals.rows.size());
+  auto there = static_cast<std::int64_t>(host.events.rows() + host.counters.rows.size() +
+                                         host.intervals.rows.size());
   for (const Chunk& chunk : chunks) {
     std::uint64_t events = 0;
     (void)extract_definitions(chunk, events);
