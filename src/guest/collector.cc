@@ -88,7 +88,17 @@ void add_hash(Text& to, const char* text, size_t length) {
   to.add_hex(hash);
 }
 
+// Under the name of another tool's library, whose user expects its files. Who has linked ours gets
+// no word on stderr.
+bool stands_for_another() {
+  const char* slash = strrchr(guest.library, '/');
+  const char* name = slash != nullptr ? slash + 1 : guest.library;
+  constexpr char kOwn[] = "libfathom";
+  return strncmp(name, kOwn, sizeof kOwn - 1) != 0;
+}
+
 void say_where_it_waits() {
+  if (!stands_for_another()) return;
   const Scratch words;
   if (words.text() == nullptr) return;
   constexpr size_t kSpool = sizeof "/spool" - 1;

@@ -118,8 +118,10 @@ void Broker::listen_in_spool() {
       "/proc/self/fd/" + std::to_string(spool_.get()) + "/" + FATHOM_BROKER_FILE;
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   back_door_ = Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  // The file gets the socket's mode, from the beginning.
   if (back_door_.valid() &&
-      (::bind(back_door_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      (::fchmod(back_door_.get(), kPrivate) != 0 ||
+       ::bind(back_door_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
        ::listen(back_door_.get(), kWaiting) != 0))
     back_door_.reset();
 }
