@@ -30,6 +30,10 @@ struct fathom_aio_event {
   __u64 data, block;
   __s64 result, more;
 };
+struct fathom_aio_result { /* of it */
+  __u64 block;
+  __s64 result;
+};
 
 struct fathom_aio_key {
   __u64 block; /* its address: nobody may use it for another one meanwhile */
@@ -99,8 +103,9 @@ static long aio_is_refused(__u32 index, struct fathom_aio_walk* walk) {
 
 /* One that was begun before anybody looked is counted where it is fetched, without its file. */
 static long aio_ends(__u32 index, struct fathom_aio_walk* walk) {
-  struct fathom_aio_event event;
-  const void* at = (void*)(walk->at + sizeof event * index);
+  struct fathom_aio_result event;
+  const void* at = (void*)(walk->at + sizeof(struct fathom_aio_event) * index +
+                           offsetof(struct fathom_aio_event, block));
   if (bpf_probe_read_user(&event, sizeof event, at) != 0) return 0;
   struct task_struct* task = this_task();
   struct fathom_call_record call =
@@ -108,7 +113,6 @@ static long aio_ends(__u32 index, struct fathom_aio_walk* walk) {
   call.ret = event.result;
   struct fathom_aio_key key = {.block = event.block, .pid = task->tgid};
   struct fathom_aio* begun = bpf_map_lookup_elem(&aios, &key);
-  struct fathom_aio_block asked;
   if (begun) {
     call.call = FATHOM_BPF_CALL(FATHOM_BPF_SYSCALL, begun->number);
     call.begin = begun->began;
@@ -116,8 +120,11 @@ static long aio_ends(__u32 index, struct fathom_aio_walk* walk) {
     call.file = begun->file;
     tally(FATHOM_BPF_SYSCALL, FATHOM_RETURNED);
     bpf_map_delete_elem(&aios, &key);
-  } else if (read_aio(event.block, &asked)) {
-    call.call |= asked.opcode & 0xff;
+  } else if (event.block) {
+    __u16 opcode = 0;
+    bpf_probe_read_user(&opcode, sizeof opcode,
+                        (void*)(event.block + offsetof(struct fathom_aio_block, opcode)));
+    call.call |= opcode & 0xff;
   }
   account(&call, own_shard(), true);
   return 0;

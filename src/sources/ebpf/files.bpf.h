@@ -56,14 +56,15 @@ static __always_inline long add_name(struct fathom_walk* walk, struct dentry* de
   struct fathom_file_record* out = bpf_map_lookup_elem(&file_scratch, &zero);
   const __u64 bytes = walk->bytes;
   if (!out || bytes >= FATHOM_BPF_PATH) return 1;
-  const long length = bpf_probe_read_kernel_str(out->path + bytes, FATHOM_BPF_NAME,
-                                                BPF_CORE_READ(dentry, d_name.name));
+  const long length =
+      bpf_probe_read_kernel_str(out->path + FATHOM_BELOW(bytes, FATHOM_BPF_PATH), FATHOM_BPF_NAME,
+                                BPF_CORE_READ(dentry, d_name.name));
   if (length > 0) walk->bytes = bytes + length;
   return 0;
 }
 
 /* One step towards the root: by one name, or out of a mount. 1 ends the walk. */
-static long walk_step(__u32 index, struct fathom_walk* walk) {
+static __always_inline long walk_step(__u32 index, struct fathom_walk* walk) {
   struct dentry* dentry = walk->dentry;
   if (settings.by_path && !walk->is_wanted) walk->is_wanted = is_wanted((__u64)dentry);
   if (walk->mount && dentry == walk->root) {
@@ -81,7 +82,8 @@ static long walk_step(__u32 index, struct fathom_walk* walk) {
   return walk->tells ? add_name(walk, dentry) : 0;
 }
 
-#ifdef FATHOM_PLAIN
+/* One walk at a time. It is not on the stack: kernels before 6.13 allow 512 bytes for all functions
+ * that call each other. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
@@ -89,33 +91,46 @@ struct {
   __type(value, struct fathom_walk);
 } walk_scratch SEC(".maps");
 
+static __always_inline struct fathom_walk* this_walk(void) {
+  __u32 zero = 0;
+  return bpf_map_lookup_elem(&walk_scratch, &zero);
+}
+
+static __always_inline struct fathom_walk* new_walk(__u32 tells) {
+  struct fathom_walk* walk = this_walk();
+  if (!walk) return 0;
+  __builtin_memset(walk, 0, sizeof *walk);
+  walk->hash = 1;
+  walk->tells = tells;
+  return walk;
+}
+
+#ifdef FATHOM_PLAIN
 /* A function of its own for the verifier, which looks at it once instead of at every turn. */
 __noinline int walk_on(void) {
-  __u32 zero = 0;
-  struct fathom_walk* walk = bpf_map_lookup_elem(&walk_scratch, &zero);
+  struct fathom_walk* walk = this_walk();
   return walk ? walk_step(0, walk) : 1;
 }
 
-static __always_inline void walk_up(struct fathom_walk* walk) {
-  __u32 zero = 0;
-  struct fathom_walk* own = bpf_map_lookup_elem(&walk_scratch, &zero);
-  if (!own) return;
-  *own = *walk;
+static __always_inline void walk_up(void) {
   for (int i = 0; i < FATHOM_MAX_STEPS; i++)
     if (walk_on()) break;
-  *walk = *own;
 }
 #else
-static __always_inline void walk_up(struct fathom_walk* walk) {
-  bpf_loop(FATHOM_MAX_STEPS, walk_step, walk, 0);
+static long walk_on(__u32 index, void* nothing) {
+  struct fathom_walk* walk = this_walk();
+  return walk ? walk_step(index, walk) : 1;
 }
+
+static __always_inline void walk_up(void) { bpf_loop(FATHOM_MAX_STEPS, walk_on, 0, 0); }
 #endif
 
 static __always_inline __u64 hash_of_names(struct file* file) {
-  struct fathom_walk walk = {.hash = 1};
-  walk_from(&walk, file);
-  walk_up(&walk);
-  return walk.hash;
+  struct fathom_walk* walk = new_walk(0);
+  if (!walk) return 1;
+  walk_from(walk, file);
+  walk_up();
+  return walk->hash;
 }
 
 /* By way of a file that is open, or by the names that its file system gives it. */
@@ -129,7 +144,7 @@ static __always_inline void walk_names(struct file* file, struct inode* inode,
       walk->dentry =
           (struct dentry*)((char*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias));
   }
-  if (walk->dentry) walk_up(walk);
+  if (walk->dentry) walk_up();
 }
 
 /* Its names are in file_scratch already. */
@@ -211,11 +226,12 @@ __noinline __u32 meet_file(__u64 open, __u64 address, __u64 names) {
     lose(FATHOM_LOST_NAME);
     return known ? before : FATHOM_BPF_OTHERS;
   }
-  struct fathom_walk walk = {.hash = 1, .tells = 1};
-  walk_names(file, inode, &walk);
-  const __u32 elsewhere = settings.by_path && !walk.is_wanted ? FATHOM_BPF_ELSEWHERE : 0;
+  struct fathom_walk* walk = new_walk(1);
+  if (!walk) return FATHOM_BPF_NO_FILE;
+  walk_names(file, inode, walk);
+  const __u32 elsewhere = settings.by_path && !walk->is_wanted ? FATHOM_BPF_ELSEWHERE : 0;
   const __u32 id = keep_file(&key, names, elsewhere, user);
-  if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_path(&walk, inode, id, before, user);
+  if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_path(walk, inode, id, before, user);
   return id;
 }
 

@@ -7,6 +7,7 @@
 
 #define FATHOM_HERE (-100) /* AT_FDCWD */
 #define FATHOM_HASHED 8    /* bytes of a text at a time */
+#define FATHOM_ITSELF 0xffffffffU
 
 struct fathom_name {
   __u64 hash;
@@ -92,10 +93,9 @@ static __always_inline void send_name(struct fathom_name* name, struct fathom_wa
   barrier_var(length);
   if (length > FATHOM_BPF_PATH) return;
   bpf_probe_read_kernel(out->path, length, name->text);
-  walk->tells = 1;
   walk->bytes = length;
   walk_from_place(walk, place->mnt, place->dentry);
-  walk_up(walk);
+  walk_up();
   out->kind = FATHOM_RECORD_FILE;
   out->id = id;
   out->mode = out->inside = 0;
@@ -117,10 +117,11 @@ static __always_inline bool is_wanted_name(struct fathom_name* name, struct fath
     bpf_probe_read_kernel(name->prefix.text, FATHOM_BPF_NAME, name->text);
     return bpf_map_lookup_elem(&wanted_texts, &name->prefix) != 0;
   }
-  struct fathom_walk walk = {.hash = 1};
-  walk_from_place(&walk, place->mnt, place->dentry);
-  walk_up(&walk);
-  return walk.is_wanted;
+  struct fathom_walk* walk = new_walk(0);
+  if (!walk) return false;
+  walk_from_place(walk, place->mnt, place->dentry);
+  walk_up();
+  return walk->is_wanted;
 }
 
 /* A user who asks for names without end leaves room for the files that he opens. */
@@ -143,28 +144,29 @@ static __noinline __u32 meet_name(struct fathom_name* name, struct fathom_file_k
   const __u32 elsewhere =
       settings.by_path && !is_wanted_name(name, place) ? FATHOM_BPF_ELSEWHERE : 0;
   const __u32 id = keep_file(key, 1, elsewhere, user);
-  struct fathom_walk walk = {.hash = 1};
-  if (id != FATHOM_BPF_NO_FILE && !elsewhere) send_name(name, &walk, place, id, user);
+  struct fathom_walk* walk = new_walk(1);
+  if (walk && id != FATHOM_BPF_NO_FILE && !elsewhere) send_name(name, walk, place, id, user);
   return id;
 }
 
-/* The number of what the text at `from` names; FATHOM_BPF_NO_FILE where it cannot be read (now). An
- * empty one names the descriptor's own file. (No static function: those are looked at by the
- * verifier again for each call.) */
+/* The number of what the text at `from` names; FATHOM_BPF_NO_FILE where it cannot be read (now),
+ * FATHOM_ITSELF where it is empty: the descriptor's own file. (No static function: those are looked
+ * at by the verifier again for each call.) */
 __noinline __u32 number_of_name(__s32 directory, __u64 from) {
   struct task_struct* task = this_task();
   struct fathom_name* name = this_name();
   if (!name || !read_name(name, from)) return FATHOM_BPF_NO_FILE;
-  if (name->length == 1) return number_of_descriptor(task, directory, false);
+  if (name->length == 1) return FATHOM_ITSELF;
   const bool at_root = name->text[0] == '/';
   struct fathom_place place = {};
   if (!place_of(task, directory, at_root, &place)) return FATHOM_BPF_NO_FILE;
   __u64 hash = mix(mix(name->hash, (__u64)place.dentry), (__u64)place.mnt);
   if (!at_root) { /* a directory may be moved */
-    struct fathom_walk walk = {.hash = 1};
-    walk_from_place(&walk, place.mnt, place.dentry);
-    walk_up(&walk);
-    hash = mix(hash, walk.hash);
+    struct fathom_walk* walk = new_walk(0);
+    if (!walk) return FATHOM_BPF_NO_FILE;
+    walk_from_place(walk, place.mnt, place.dentry);
+    walk_up();
+    hash = mix(hash, walk->hash);
   }
   struct fathom_file_key key = {.inode = hash, .generation = FATHOM_BPF_NAMED};
   struct fathom_file* known = known_file(&key);

@@ -14,8 +14,10 @@ static __always_inline __u32 named_file(const struct fathom_arguments* all, __u3
   const bool is_at = kind & (FATHOM_CALL_PATH_AT | FATHOM_CALL_SECOND_PATH_AT);
   const bool is_later = kind & (FATHOM_CALL_SECOND_PATH | FATHOM_CALL_SECOND_PATH_AT);
   const __u64 first = is_later ? all->second : all->first;
-  if (!is_at) return number_of_name(FATHOM_HERE, first);
-  return number_of_name((__s32)first, is_later ? all->third : all->second);
+  const __s32 directory = is_at ? (__s32)first : FATHOM_HERE;
+  const __u64 text = !is_at ? first : is_later ? all->third : all->second;
+  const __u32 file = number_of_name(directory, text);
+  return file == FATHOM_ITSELF ? number_of_fd(directory, false) : file;
 }
 
 /* What a call that copies put into the other file: bytes in a row of their own. */
