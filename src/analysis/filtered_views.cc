@@ -175,7 +175,7 @@ constexpr char kAccess[] = R"(
            before AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts
                       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
   steps AS (
-    SELECT *, CASE WHEN distance IS NULL OR ("offset" = 0 AND (own IS NULL OR own = farthest)) THEN 0
+    SELECT *, CASE WHEN distance IS NULL OR "offset" = last OR ("offset" = 0 AND (own IS NULL OR own = farthest)) THEN 0
                    ELSE distance END AS gap FROM moves)
   SELECT host, layer, name, category, file, pid, program, count(*) AS positioned,
          count(*) FILTER (gap = 0) AS consecutive, count(*) FILTER (gap > 0) AS forward,

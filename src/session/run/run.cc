@@ -337,10 +337,18 @@ struct End {
   bool outlived = false;  // processes go on, and somebody records them
 };
 
+// Who takes part in it.
+struct Recorder {
+  SignalQueue& signals;
+  HostSources& hosts;
+  Pump& pump;
+  const RunHooks& hooks;
+};
+
 // The rest of the recording, when the program has ended.
 void complete(const Prepared& prepared, const sources::SourceContext& context, const End& end,
-              SignalQueue& signals, HostSources& hosts, Pump& pump, const RunHooks& hooks,
-              RunOutcome& outcome) {
+              const Recorder& recorder, RunOutcome& outcome) {
+  const auto& [signals, hosts, pump, hooks] = recorder;
   pump.stop();
   if (!outcome.rows_trouble) outcome.rows_trouble = pump.rows_trouble();
   trace::Manifest& manifest = pump.packer().manifest();
@@ -387,7 +395,8 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   outcome.signal = ending.signal;
   if (prepared.broker) prepared.broker->stop();
   signals.told_to_end();  // what waits came before the program ended, and was meant for it
-  attempt(outcome, [&] { complete(prepared, context, end, signals, hosts, pump, hooks, outcome); });
+  const Recorder recorder{signals, hosts, pump, hooks};
+  attempt(outcome, [&] { complete(prepared, context, end, recorder, outcome); });
   signals.release();
   return outcome;
 }

@@ -55,9 +55,10 @@ struct AccessPattern {
 
  private:
   // A file that was opened is read from its begin, or from where it was left. So is one that is
-  // wound back from its end.
+  // wound back from its end. Descriptors that share a position (dup) go on where the other stopped.
   [[nodiscard]] bool goes_on(const FilePlace& place, std::int64_t offset) const {
-    if (place.is_new) return offset == 0 || offset == stop_ || positioned == 0;
+    if (offset == stop_ || positioned == 0) return true;
+    if (place.is_new) return offset == 0;
     return offset == place.stop || (offset == 0 && place.stop == extent);
   }
 

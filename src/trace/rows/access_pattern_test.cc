@@ -42,6 +42,12 @@ TEST_F(AccessPatternTest, TwoReadersEachGoOn) {
   expect(19, 1, 0);
 }
 
+// As after dup().
+TEST_F(AccessPatternTest, DescriptorsThatShareAPositionGoOnTogether) {
+  for (int block = 0; block < 10; block++) read(block, 5 + block % 2);
+  expect(10, 0, 0);
+}
+
 TEST_F(AccessPatternTest, AFileThatIsOpenedAnewIsReadFromItsBegin) {
   for (const int blocks : {4, 2, 3}) {
     places_.open(reader(5));
