@@ -64,6 +64,8 @@ const char* role_name(analysis::ColumnRole role) {
       return "absent";
     case analysis::ColumnRole::kSelf:
       return "self";
+    case analysis::ColumnRole::kTimed:
+      return "timed";
   }
   return "";
 }

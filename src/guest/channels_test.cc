@@ -81,7 +81,9 @@ TEST(Channels, SocketsHaveTheOtherSidesAddress) {
   v6.sin6_family = AF_INET6;
   v6.sin6_addr = in6addr_loopback;
   const std::string other = words_of_client(AF_INET6, v6, sizeof v6);
-  if (other != "no server") EXPECT_EQ(other.find("socket [::1]:"), 0U) << other;
+  if (other != "no server") {
+    EXPECT_EQ(other.find("socket [::1]:"), 0U) << other;
+  }
 }
 
 TEST(Channels, SocketsOfThisMachine) {
@@ -103,7 +105,9 @@ TEST(Channels, ObjectsAndTerminals) {
   const Fd event(eventfd(0, 0));
   EXPECT_EQ(words_of(event.number), "eventfd");
   const Fd master(posix_openpt(O_RDWR | O_NOCTTY));
-  if (master.number >= 0) EXPECT_EQ(words_of(master.number), "tty");
+  if (master.number >= 0) {
+    EXPECT_EQ(words_of(master.number), "tty");
+  }
   const Fd null(open("/dev/null", O_RDWR));
   EXPECT_EQ(words_of(null.number), "");
   const Fd file(open("/proc/self/exe", O_RDONLY));

@@ -44,9 +44,9 @@ class ThreadNames {
 // A function of a module: libraries may have one of the same name and source each.
 struct FrameInfo {
   std::string text;
-  std::string file;  // of the source, or the module
+  std::string file = {};  // of the source, or the module
   std::int64_t line = 0;
-  std::string module;
+  std::string module = {};
 };
 
 class FrameTable {

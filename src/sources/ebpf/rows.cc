@@ -34,6 +34,8 @@ constexpr std::uint64_t kNotGiven = ~std::uint64_t{0};
 
 constexpr const char* kNoRoomForFiles =
     "a user had no room for more files: the call is one on other files";
+constexpr const char* kMetInside =
+    "met inside of our own programs, perhaps by others than the recorded processes";
 constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of single calls",
                                                          "no room for sums",
                                                          "a file's path did not arrive",
@@ -42,8 +44,7 @@ constexpr const char* kLossReasons[FATHOM_BPF_LOSSES] = {"no room in the ring of
                                                          "too many requests at once",
                                                          kNoRoomForFiles,
                                                          "a user had no room for more sums",
-                                                         "met inside of our own programs, perhaps "
-                                                         "by others than the recorded processes",
+                                                         kMetInside,
                                                          "left out by --filter call",
                                                          "left out by --filter path",
                                                          "left out by --filter min",

@@ -8,6 +8,8 @@
 #include <linux/types.h>
 #endif
 
+/* NOLINTBEGIN(readability-identifier-naming): names of C. */
+
 enum {
   FATHOM_BPF_CALLS = 512,    /* system calls are numbered below this */
   FATHOM_BPF_HIST = 48,      /* log2 buckets: up to 78 hours */
@@ -361,5 +363,7 @@ enum fathom_bpf_loss {
   FATHOM_NEW_ROWS, /* of none: how often the map of sums got one */
   FATHOM_BPF_COUNTERS,
 };
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #endif

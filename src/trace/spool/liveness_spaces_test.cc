@@ -36,7 +36,9 @@ class LivenessSpacesTest : public ::testing::Test {
 
   // The inode of a namespace, made when it is first named.
   std::uint64_t space(const std::string& name) const {
-    if (!path_exists(path(name))) EXPECT_TRUE(write_file_atomic(path(name), ""));
+    if (!path_exists(path(name))) {
+      EXPECT_TRUE(write_file_atomic(path(name), ""));
+    }
     struct stat facts {};
     EXPECT_EQ(::stat(path(name).c_str(), &facts), 0);
     return facts.st_ino;
@@ -51,8 +53,9 @@ class LivenessSpacesTest : public ::testing::Test {
     std::string stat = pid + " (x) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 ";
     EXPECT_TRUE(write_file_atomic(place + "/stat", stat + std::to_string(ticks) + " 0 0\n"));
     for (const char* name : {"own", "beside", "beneath"}) {
-      if (path_exists(path(name)) && space(name) == in)
+      if (path_exists(path(name)) && space(name) == in) {
         EXPECT_EQ(::link(path(name).c_str(), (place + "/ns/pid").c_str()), 0);
+      }
     }
   }
   static std::int64_t boottime_s() {

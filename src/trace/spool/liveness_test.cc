@@ -102,8 +102,9 @@ TEST_F(LivenessTest, APidThatAnotherProcessHasNow) {
   // On a machine that was busy meanwhile it began much later than the test.
   const auto run =
       now_monotonic_ns() - static_cast<std::int64_t>(builder_.header().start_monotonic_ns);
-  if (run < static_cast<std::int64_t>(kMinute + kSecond / 50))
+  if (run < static_cast<std::int64_t>(kMinute + kSecond / 50)) {
     EXPECT_TRUE(alive.alive(now.pid(), kKey, ago(0.05))) << "/proc rounds, and clocks differ";
+  }
   EXPECT_TRUE(alive.alive(now.pid(), kKey, 0)) << "where nothing is known, it may be the same";
   alive.saw(now.pid(), kKey, ago(30));
   EXPECT_FALSE(alive.alive(now.pid(), kKey, 0)) << "it was seen before this one began";
