@@ -91,8 +91,10 @@ void add_hash(Text& to, const char* text, size_t length) {
 // Under the name of another tool's library, whose user expects its files. Who has linked ours gets
 // no word on stderr.
 bool stands_for_another() {
-  const char* slash = strrchr(guest.library, '/');
-  const char* name = slash != nullptr ? slash + 1 : guest.library;
+  const char* name = guest.library;
+  for (const char* at = name; *at != 0; at++) {
+    if (*at == '/') name = at + 1;
+  }
   constexpr char kOwn[] = "libfathom";
   return strncmp(name, kOwn, sizeof kOwn - 1) != 0;
 }
