@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "guest/attach.h"
+#include "guest/elf_object.h"
 #include "guest/launch.h"
 #include "guest/private_place.h"
 #include "guest/quiet.h"
@@ -91,12 +92,8 @@ void add_hash(Text& to, const char* text, size_t length) {
 // Under the name of another tool's library, whose user expects its files. Who has linked ours gets
 // no word on stderr.
 bool stands_for_another() {
-  const char* name = guest.library;
-  for (const char* at = name; *at != 0; at++) {
-    if (*at == '/') name = at + 1;
-  }
   constexpr char kOwn[] = "libfathom";
-  return strncmp(name, kOwn, sizeof kOwn - 1) != 0;
+  return strncmp(base_name_of(guest.library), kOwn, sizeof kOwn - 1) != 0;
 }
 
 void say_where_it_waits() {
