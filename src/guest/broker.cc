@@ -4,7 +4,6 @@
 #include "guest/broker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,7 +14,6 @@
 #include "guest/runtime.h"
 #include "guest/schema.h"
 #include "guest/syscalls.h"
-#include "guest/text.h"
 #include "wire/broker.h"
 
 namespace fathom::guest {
@@ -36,31 +34,6 @@ Words broker_words() {
   return {text, text + kWord + 1, text + 2 * (kWord + 1)};
 }
 
-int line_to(const sockaddr_un& address, long size) {
-  const auto fd = static_cast<int>(
-      raw_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (fd < 0) return -1;
-  if (raw_syscall(SYS_connect, fd, as_long(&address), size) == 0) return fd;
-  sys_close(fd);
-  return -1;
-}
-
-// The spool's own path may be too long for an address.
-int line_in_spool() {
-  if (guest.out == nullptr) return -1;
-  const int spool = sys_openat(AT_FDCWD, guest.out, O_PATH | O_DIRECTORY, 0);
-  if (spool < 0) return -1;
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  Text(address.sun_path, sizeof address.sun_path)
-      .add("/proc/self/fd/")
-      .add_number(static_cast<uint64_t>(spool))
-      .add("/" FATHOM_BROKER_FILE);
-  const int line = line_to(address, sizeof address);
-  sys_close(spool);
-  return line;
-}
-
 int open_line(const Words& words) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -68,8 +41,12 @@ int open_line(const Words& words) {
   memcpy(address.sun_path + 1, FATHOM_BROKER_PREFIX, kPrefix);
   memcpy(address.sun_path + 1 + kPrefix, words.name, kWord);
   const long size = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + kPrefix + kWord);
-  const int line = line_to(address, size);
-  return line >= 0 ? line : line_in_spool();
+  const auto fd = static_cast<int>(
+      raw_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd < 0) return -1;
+  if (raw_syscall(SYS_connect, fd, as_long(&address), size) == 0) return fd;
+  sys_close(fd);
+  return -1;
 }
 
 bool wait_for(int fd) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
    How a process of a supervised run that may not open the spool itself (it is another user's by
    now, or in a changed root) gets what it needs from the recorder: packets of a SOCK_SEQPACKET
-   socket with an abstract name, and descriptors in the replies (docs/formats/broker.md). Such names
-   are those of a network namespace: in another one, a socket in the spool is the same door. */
+   socket with an abstract name, and descriptors in the replies (docs/formats/broker.md). */
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +15,6 @@
 #define FATHOM_BROKER_VARIABLE "FATHOM_BROKER"
 #define FATHOM_BROKER_WORD 32
 #define FATHOM_BROKER_PREFIX "fathom-" /* of the socket's name */
-#define FATHOM_BROKER_FILE "broker"    /* a second socket, in the spool, for other networks */
 
 enum fathom_broker_verb {
   FATHOM_BROKER_JOIN = 1,   /* the reply brings run.header, to be read */

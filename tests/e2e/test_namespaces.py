@@ -48,20 +48,6 @@ def test_pids_are_those_of_the_machine(box: Box) -> None:
     check_true(f"no pid is a namespace's own: the least is {smallest}", smallest > 10)
 
 
-def test_pids_in_another_network(box: Box) -> None:
-    """Names of abstract sockets are those of a network namespace: the recorder is asked by its socket in the spool."""
-    box.not_emulated("qemu-user follows no exec")
-    deep = box.dir / ("d" * 120)  # longer than an address of a socket
-    deep.mkdir()
-    reader = box.kit.victim("reader")
-    command = (*unshared(box, "--mount-proc", "--net"), "sh", "-c", f"{reader} 10; exit 0")
-    box.trace = deep / "trace.fathom"
-    box.record(*command)
-    ((pid, nspid),) = box.rows("SELECT pid, nspid FROM processes WHERE name = 'reader'")
-    check("the number inside", 2, nspid)
-    check_true(f"pid {pid} is the machine's", pid > 10)
-
-
 def test_killed_with_their_namespace(box: Box) -> None:
     """When the first process of a namespace ends, the kernel kills the others: nobody waits for them."""
     box.not_emulated("qemu-user follows no exec")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A thread that answers one packet at a time over an abstract socket, which works across roots and
-// users, and over one in the spool, which works across network namespaces. Callers prove themselves
-// by a secret, compared in constant time.
+// users. Callers prove themselves by a secret, compared in constant time.
 #include "session/run/broker.h"
 
 #include <fcntl.h>
@@ -104,26 +103,8 @@ Status Broker::listen() {
       ::bind(door_.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
       ::listen(door_.get(), kWaiting) != 0)
     return os_error(errno, "make a socket");
-  listen_in_spool();
   packet_.resize(sizeof(fathom_broker_request) + FATHOM_BROKER_LARGEST_SCHEMA + 1);
   return {};
-}
-
-// Without it, processes in other network namespaces keep their own numbers. Some file systems have
-// no sockets.
-void Broker::listen_in_spool() {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path =
-      "/proc/self/fd/" + std::to_string(spool_.get()) + "/" + FATHOM_BROKER_FILE;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  back_door_ = Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // The file gets the socket's mode, from the beginning.
-  if (back_door_.valid() &&
-      (::fchmod(back_door_.get(), kPrivate) != 0 ||
-       ::bind(back_door_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-       ::listen(back_door_.get(), kWaiting) != 0))
-    back_door_.reset();
 }
 
 std::string Broker::variable() const {
@@ -136,7 +117,7 @@ Status Broker::start() {
       try {
         serve(stop);
       } catch (const std::exception&) {
-        close_doors();  // memory was short: whoever asks now is refused at once
+        door_.reset();  // memory was short: whoever asks now is refused at once
       }
     });
   } catch (const std::exception& error) {
@@ -156,32 +137,23 @@ void Broker::stop() {
 void Broker::serve(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     wait();
-    accept_some(door_);
-    if (back_door_.valid()) accept_some(back_door_);
+    accept_some();
     std::erase_if(callers_, [&](Caller& caller) { return serve_one(caller); });
   }
   callers_.clear();
-  close_doors();
-}
-
-void Broker::close_doors() {
   door_.reset();
-  if (!back_door_.valid()) return;
-  back_door_.reset();
-  ::unlinkat(spool_.get(), FATHOM_BROKER_FILE, 0);
 }
 
 void Broker::wait() {
-  std::vector<pollfd> waiting{
-      {wake_.get(), POLLIN, 0}, {door_.get(), POLLIN, 0}, {back_door_.get(), POLLIN, 0}};
+  std::vector<pollfd> waiting{{wake_.get(), POLLIN, 0}, {door_.get(), POLLIN, 0}};
   for (const Caller& caller : callers_) waiting.push_back({caller.line.get(), POLLIN, 0});
   constexpr int kLookMs = 1000;  // for those who came and do not ask
   ::poll(waiting.data(), waiting.size(), callers_.empty() ? -1 : kLookMs);
 }
 
-void Broker::accept_some(const Fd& door) {
+void Broker::accept_some() {
   for (std::size_t i = 0; i < kMostCallers; ++i) {
-    Fd line(::accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Fd line(::accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!line.valid()) {
       constexpr useconds_t kMoment = 10'000;
       if (errno != EAGAIN && errno != EINTR) ::usleep(kMoment);  // out of descriptors

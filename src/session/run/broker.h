@@ -29,10 +29,7 @@ class Broker {
  public:
   // `directory` is the recording's. Whoever connects waits until start().
   static Result<std::unique_ptr<Broker>> open(const std::string& directory);
-  ~Broker() {
-    stop();
-    close_doors();
-  }
+  ~Broker() { stop(); }
   Broker(const Broker&) = delete;
   Broker& operator=(const Broker&) = delete;
 
@@ -52,11 +49,9 @@ class Broker {
   };
   Broker() = default;
   Status listen();
-  void listen_in_spool();
-  void close_doors();
   void serve(const std::stop_token& stop);
   void wait();
-  void accept_some(const Fd& door);
+  void accept_some();
   bool serve_one(Caller& caller);  // whether it is done with
   Reply answer(std::span<const std::byte> packet, Caller& caller);
   static bool tell_numbers(const fathom_broker_request& request, Caller& caller, Reply& reply);
@@ -68,7 +63,6 @@ class Broker {
   std::string name_, ask_, answer_;
   Fd spool_;  // its directory
   Fd door_;
-  Fd back_door_;  // in the spool; invalid where there can be none
   Fd wake_;
   std::vector<Caller> callers_;    // the thread's
   std::vector<std::byte> packet_;  // the thread's

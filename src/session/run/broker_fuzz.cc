@@ -62,7 +62,7 @@ class Run {
       if (name.ends_with(FATHOM_POOL_SUFFIX)) (void)spool.remove(name);
       if (name.starts_with(FATHOM_SCHEMA_PREFIX)) (void)spool.remove(name);
     }
-    if (spool.names()->size() != 2) std::abort();  // run.header and the socket
+    if (spool.names()->size() != 1) std::abort();  // run.header
     const std::uint64_t none = 0;
     testing::put_bytes(spool_ + "/" FATHOM_RUN_FILE,
                        {reinterpret_cast<const char*>(&none), sizeof none},
