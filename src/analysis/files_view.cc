@@ -13,9 +13,9 @@ namespace {
 constexpr char kView[] = R"(
   CREATE OR REPLACE VIEW files AS
   WITH sums AS (
-    SELECT file AS path, sum(calls) FILTER (once) AS calls,
-           coalesce(sum(bytes) FILTER (once AND category = 'read'), 0) AS bytes_read,
-           coalesce(sum(bytes) FILTER (once AND category = 'write'), 0) AS bytes_written,
+    SELECT file AS path, sum(calls) FILTER (once_in_file) AS calls,
+           coalesce(sum(bytes) FILTER (once_in_file AND category = 'read'), 0) AS bytes_read,
+           coalesce(sum(bytes) FILTER (once_in_file AND category = 'write'), 0) AS bytes_written,
            min("first") AS "first", max("last") AS "last"
     FROM @summary WHERE file IS NOT NULL GROUP BY path),
   seen AS (

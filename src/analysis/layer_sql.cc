@@ -95,7 +95,8 @@ std::string layer_sql(std::string_view query) {
       {"@copies", copies()},
       {"@in_calls", in_calls()},
       {"@outermost", "coalesce(" + in_calls() + ", sum(self))"},
-      {"@summary", "(SELECT *, " + once_sql("host, pid") + " AS once FROM summary)"},
+      {"@summary", "(SELECT *, " + once_sql("host, pid") + " AS once, " +
+                       once_sql("host, pid", "file") + " AS once_in_file FROM summary)"},
       {"@undevice", "coalesce(layer NOT IN " +
                         list_of([](const LayerDef& layer) { return layer.device; }) + ", true)"}};
   std::string text(query);
@@ -106,16 +107,17 @@ std::string layer_sql(std::string_view query) {
 // The kernel sees the calls again that the library saw, and its layers see those of the layers
 // above them. What the library did not see of a file, its loader's reads or what was written by
 // io_uring, is told by the outermost layer of the kernel that knows the file.
-std::string once_sql(std::string_view who) {
+std::string once_sql(std::string_view who, std::string_view file) {
   static const std::string kIo = list_of([](const LayerDef& layer) { return layer.io; });
   static const std::string kKernel = list_of([](const LayerDef& layer) { return layer.kernel; });
   return fmt::format(
       "(coalesce(layer NOT IN {kernel}, true) OR"
-      " (NOT bool_or(coalesce(layer IN {io}, false)) OVER (PARTITION BY {who}, file, category) AND"
+      " (NOT bool_or(coalesce(layer IN {io}, false)) OVER (PARTITION BY {who}, {file}, category) "
+      "AND"
       " coalesce(list_position({order}, layer) = min(nullif(list_position({order}, layer), 0))"
-      " OVER (PARTITION BY {who}, file), false)))",
+      " OVER (PARTITION BY {who}, {file}), false)))",
       fmt::arg("kernel", kKernel), fmt::arg("io", kIo), fmt::arg("order", kLayersOfKernel),
-      fmt::arg("who", who));
+      fmt::arg("who", who), fmt::arg("file", file));
 }
 
 }  // namespace fathom::analysis

@@ -16,14 +16,17 @@ namespace fathom::analysis {
 //   @in_calls            a sum over rows of `summary`: the time that threads were in calls. Of
 //                        layers that lie inside each other the outermost counts
 //   @outermost           the same, or the sum of layers whose time is not that of threads
-//   @summary             the table `summary` with a column `once`, for sums of calls and bytes
-//                        FILTER (once) that have each call once
+//   @summary             the table `summary` with columns `once` and `once_in_file`, for sums of
+//                        calls and bytes of processes and of files that have each call once
 // Rules may use them too (docs/rules.md). The result depends on the text alone: callers with a
 // constant text keep it in a static, so that it is made once.
 [[nodiscard]] std::string layer_sql(std::string_view query);
 
+// What is no file, a pipe, has a name in the kernel's layers alone.
+inline constexpr std::string_view kNamedFile = "CASE WHEN file LIKE '/%' THEN file END";
+
 // Whether a row of `summary` tells of calls that no layer above it has told of. Layers are compared
 // by process (the columns `who`), file and category.
-[[nodiscard]] std::string once_sql(std::string_view who);
+[[nodiscard]] std::string once_sql(std::string_view who, std::string_view file = kNamedFile);
 
 }  // namespace fathom::analysis

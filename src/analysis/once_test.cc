@@ -29,6 +29,8 @@ event 10/10 500 +10 syscall read category=read file=/d/lib.so bytes=7
 event 10/10 3000 +10 posix open category=open file=/d/ring
 event 10/10 3001 +5 syscall openat category=open file=/d/ring
 event 10/10 3100 +10 syscall write category=write file=/d/ring bytes=32
+event 10/10 4000 +10 posix write category=write bytes=6
+event 10/10 4001 +5 syscall write category=write file=pipe:[4711] bytes=6
 event 20/20 1100 +100 syscall read category=read file=/d/in bytes=50
 event 20/20 1120 +10 fs read category=read file=/d/in bytes=50
 event 20/20 1300 +10 fs write category=write file=/d/out bytes=4096
@@ -66,22 +68,23 @@ class OnceTest : public analysis::testing::TextStores {
 
 TEST_F(OnceTest, Processes) {
   EXPECT_EQ(view("processes", "pid,calls,read,written"),
-            "pid|calls|read|written\n10|4|107|32\n20|2|50|4096");
+            "pid|calls|read|written\n10|5|107|38\n20|2|50|4096");
   EXPECT_EQ(view("ranks", "pid,calls,read,written"),
-            "pid|calls|read|written\n10|4|107|32\n20|2|50|4096");
+            "pid|calls|read|written\n10|5|107|38\n20|2|50|4096");
 }
 
 // Of a file that the library saw nothing of, in a process that it was in, the kernel tells.
 TEST_F(OnceTest, Files) {
   EXPECT_EQ(view("files", "file,calls,read,written,per_read"),
             "file|calls|read|written|per_read\n/d/in|2|150|0|75\n/d/lib.so|1|7|0|7\n"
-            "/d/out|1|0|4096|-\n/d/ring|2|0|32|-");
+            "/d/out|1|0|4096|-\n/d/ring|2|0|32|-\n"
+            "pipe:[4711]|1|0|6|-");
   EXPECT_EQ(view("directories", "directory,calls,read,written"),
             "directory|calls|read|written\n/d|6|157|4128");
   EXPECT_EQ(lines_of(*store_->query("SELECT path, calls, bytes_read, bytes_written FROM files "
                                     "ORDER BY path")),
             "path|calls|bytes_read|bytes_written\n/d/in|2|150|0\n/d/lib.so|1|7|0\n/d/out|1|0|4096\n"
-            "/d/ring|2|0|32");
+            "/d/ring|2|0|32\npipe:[4711]|1|0|6");
 }
 
 TEST_F(OnceTest, EachLayerHasItsOwn) {

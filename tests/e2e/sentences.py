@@ -315,10 +315,16 @@ OUTERMOST = (
 KERNEL = "['syscall', 'vfs', 'fs', 'pagecache', 'kernel', 'block', 'net', 'sched']"
 
 
-def once(table: str, *keys: str) -> str:
+def once(table: str, *keys: str, in_file: bool = False) -> str:
     """A row `s` of the table whose calls no layer above has told of: the library of calls of this category on the file,
     a layer of the kernel of calls on the file."""
-    same = " AND ".join(f"o.{key} IS NOT DISTINCT FROM s.{key}" for key in (*keys, "file"))
+    same = " AND ".join(f"o.{key} IS NOT DISTINCT FROM s.{key}" for key in keys)
+    if in_file:
+        same += " AND o.file IS NOT DISTINCT FROM s.file"
+    else:  # what is no file has a name in the kernel's layers alone
+        same += (
+            " AND (o.file = s.file OR NOT coalesce(o.file LIKE '/%', false) AND NOT coalesce(s.file LIKE '/%', false))"
+        )
     place = f"list_position({KERNEL}, {{}}.layer)"
     return (
         f"(coalesce({place.format('s')}, 0) = 0 OR NOT EXISTS (SELECT 1 FROM {table} o WHERE {same} AND "
@@ -355,7 +361,7 @@ TABLES = {
                coalesce(sum(bytes) FILTER (once AND category = 'write'), 0) AS written,
                read // nullif(sum(calls) FILTER (once AND category = 'read' AND bytes IS NOT NULL), 0) AS per_read,
                written // nullif(sum(calls) FILTER (once AND category = 'write' AND bytes IS NOT NULL), 0) AS per_write
-        FROM (SELECT *, {once("summary", "host", "pid")} AS once FROM summary s)
+        FROM (SELECT *, {once("summary", "host", "pid", in_file=True)} AS once FROM summary s)
         WHERE file IS NOT NULL GROUP BY file""",
     "i_o_sizes": """
         SELECT layer, category, "from", sum(n) AS calls FROM (
@@ -377,9 +383,12 @@ TABLES = {
           FROM events
           UNION ALL SELECT host, pid, layer, file, category, ts, 0, NULL, NULL, bytes FROM events
           WHERE layer IN ('posix', 'syscall') AND name IN ('copy_file_range', 'sendfile', 'splice', 'tee') AND bytes > 0
-          UNION ALL SELECT s.host, s.pid, layer, file, category, coalesce(p.start, "first"), calls, self,
+          UNION ALL SELECT s.host, s.pid, layer, file, category, coalesce(p.start, greatest("first", b.begin)), calls,
+                 self,
                  CASE category WHEN 'read' THEN bytes END, CASE category WHEN 'write' THEN bytes END
           FROM summary s LEFT JOIN processes p USING (process)
+          LEFT JOIN (SELECT host, pid, min(start) AS begin FROM processes GROUP BY ALL) b
+            ON b.pid = s.pid AND b.host IS NOT DISTINCT FROM s.host
           WHERE layer NOT IN (SELECT DISTINCT layer FROM events)),
         whose AS (
           SELECT m.*, p.start FROM moves m ASOF JOIN processes p

@@ -50,7 +50,7 @@ struct Selection {
     const bool anywhere = !budget.file.starts_with('/');
     add(budget.file, anywhere ? "(file = ${0} OR file GLOB ${0} OR file GLOB ('*/' || ${0}))"
                               : "(file = ${0} OR file GLOB ${0})");
-    if (budget.layer.empty()) where += " AND once";
+    if (budget.layer.empty()) where += budget.file.empty() ? " AND once" : " AND once_in_file";
   }
 
  private:

@@ -13,11 +13,11 @@ namespace fathom::analysis {
 std::string sums_sql() {
   static const std::string kText = layer_sql(R"(sums AS (
       SELECT host, layer, name, category, file, pid, calls, errors, dur, self, dur_min, dur_max,
-             bytes, hist, layer NOT IN @beside AS in_threads, once
+             bytes, hist, layer NOT IN @beside AS in_threads, once, once_in_file
       FROM @summary
       UNION ALL
       SELECT host, layer, name, NULL, file, pid, calls, errors, dur, dur, dur_min, dur_max, bytes,
-             hist, false, true
+             hist, false, true, true
       FROM intervals i
       WHERE NOT EXISTS (SELECT 1 FROM summary s WHERE s.layer = i.layer)))");
   return kText;

@@ -33,7 +33,7 @@ std::string directories_sql(const std::string& keys, bool by_layer) {
                FROM (SELECT *, string_split(file, '/') AS parts FROM {summary} WHERE file LIKE '/%'))
          GROUP BY {keys} directory, depth)",
       fmt::arg("keys", keys), fmt::arg("time", kTime), fmt::arg("summary", kRowsOf),
-      fmt::arg("once", by_layer ? "true" : "once"));
+      fmt::arg("once", by_layer ? "true" : "once_in_file"));
 }
 
 std::string sql() { return directories_sql("", false); }

@@ -40,7 +40,7 @@ std::string files_sql(const std::string& keys, std::string_view place, bool by_l
          ORDER BY time DESC, calls DESC, {keys} {limit})",
       fmt::arg("keys", keys), fmt::arg("place", place), fmt::arg("limit", limit_sql(rows)),
       fmt::arg("time", kTime), fmt::arg("summary", kRowsOf),
-      fmt::arg("once", by_layer ? "true" : "once"));
+      fmt::arg("once", by_layer ? "true" : "once_in_file"));
 }
 
 // What the two tables have in common.
