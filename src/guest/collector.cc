@@ -100,11 +100,10 @@ void say_where_it_waits() {
   if (!stands_for_another()) return;
   const Scratch words;
   if (words.text() == nullptr) return;
-  constexpr size_t kSpool = sizeof "/spool" - 1;
   Text text(words.text(), Scratch::kRoom);
   text.add(
       "fathom: no program fathom to trust beside the library or on PATH; run `fathom collect ");
-  text.add(guest.out, strlen(guest.out) - kSpool).add("` to write the files\n");
+  text.add(guest.out, length_of_recording()).add("` to write the files\n");
   say_once(kSaid, words.text());
 }
 
@@ -283,8 +282,7 @@ void leave_run() {
   if (guest.pid == 1) return wait_for_all_files(promised.hidden);
   const Scratch place;
   if (place.text() == nullptr) return;
-  constexpr size_t kSpool = sizeof "/spool" - 1;
-  Text(place.text(), Scratch::kRoom).add(guest.out, strlen(guest.out) - kSpool);
+  Text(place.text(), Scratch::kRoom).add(guest.out, length_of_recording());
   const int run = sys_openat(AT_FDCWD, place.text(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
   wait_behind(kLeaves);
   if (run < 0) return;

@@ -115,9 +115,7 @@ bool is_handed_on(const char* variable) {
 }
 
 void prepare_program() {
-  const size_t length = strlen(guest.out);
-  constexpr size_t kSpool = sizeof "/spool" - 1;
-  Text(program.directory, sizeof program.directory).add(guest.out, length - kSpool);
+  Text(program.directory, sizeof program.directory).add(guest.out, length_of_recording());
   size_t count = 0;
   for (const char* word : {"fathom", "collect", "--quiet", "--"}) program.arguments[count++] = word;
   program.arguments[count++] = program.directory;

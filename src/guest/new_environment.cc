@@ -260,7 +260,7 @@ int make_out_absolute(Variables& variables, char* const** changed) {
   const int room = take_room(pointers + Scratch::kRoom);
   if (room < 0) return -1;
   char* const text = rooms[room].at + pointers;
-  Text(text, Scratch::kRoom).add(kOut).add(guest.out, strlen(guest.out) - strlen("/spool"));
+  Text(text, Scratch::kRoom).add(kOut).add(guest.out, length_of_recording());
   auto** to = reinterpret_cast<char**>(rooms[room].at);
   *changed = to;
   *to++ = text;

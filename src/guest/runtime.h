@@ -14,6 +14,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "guest/tick.h"
 #include "wire/record.h"
@@ -186,6 +187,9 @@ struct Guest {
   const char* library = "";  // our own path, as in LD_PRELOAD; the loader's text
 };
 extern Guest guest;
+
+// How much of guest.out, the spool, names the recording that it lies in.
+inline size_t length_of_recording() { return strlen(guest.out) - (sizeof "/spool" - 1); }
 
 // What the processes of the run have in common; not before the run's header is mapped.
 inline fathom_run_shared* run_shared() { return guest.shared; }
