@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/files.h"
@@ -173,14 +172,17 @@ Result<int> start_in_background(const std::vector<std::string>& words,
 
 Result<int> stop_daemon() {
   constexpr std::int64_t kPatienceNs = 30'000'000'000;
-  FATHOM_ASSIGN(const std::string said,
-                session::ask_daemon(session::find_watch_socket(), {FATHOM_WATCH_STATUS, 0}));
-  const nlohmann::json status = nlohmann::json::parse(said, nullptr, false);
-  const auto pid = status.is_object() ? status.value("pid", std::int64_t{0}) : 0;
-  if (pid <= 0 || ::kill(static_cast<pid_t>(pid), SIGTERM) != 0)
+  const std::string socket = session::find_watch_socket();
+  FATHOM_TRY(session::ask_daemon(socket, {FATHOM_WATCH_STATUS, 0}));  // it is one, and ours
+  FATHOM_ASSIGN(const pid_t pid, session::daemon_at(socket));
+  if (::kill(pid, SIGTERM) != 0)
     return Error{Code::kDenied, "the daemon cannot be ended", "ask its user"};
   const std::int64_t until = now_monotonic_ns() + kPatienceNs;
-  while (::kill(static_cast<pid_t>(pid), 0) == 0 && now_monotonic_ns() < until) ::usleep(10'000);
+  while (::kill(pid, 0) == 0) {
+    if (now_monotonic_ns() > until)
+      return Error{Code::kIo, "the daemon was told to end and has not ended yet", ""};
+    ::usleep(10'000);
+  }
   return 0;
 }
 

@@ -158,4 +158,14 @@ Result<std::string> ask_daemon(const std::string& path, const WatchRequest& requ
   return parse_watch_reply(std::as_bytes(std::span(packet.data(), static_cast<std::size_t>(got))));
 }
 
+Result<pid_t> daemon_at(const std::string& path) {
+  FATHOM_ASSIGN(const Fd fd, connect_to(path));
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0)
+    return os_error(errno, "find the daemon at " + path);
+  if (who.pid > 0) return who.pid;
+  return Error{Code::kNotFound, "the daemon at " + path + " cannot be seen from here", ""};
+}
+
 }  // namespace fathom::session

@@ -42,5 +42,7 @@ std::string find_watch_socket();
 
 // Asks the daemon at `path` and waits for its answer, ten seconds at most.
 Result<std::string> ask_daemon(const std::string& path, const WatchRequest& request);
+// Who listens at `path`, as the kernel tells: an answer could name any process.
+Result<pid_t> daemon_at(const std::string& path);
 
 }  // namespace fathom::session

@@ -2,8 +2,13 @@
 #include "session/watch/watch_messages.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <cstring>
+
+#include "base/files.h"
 
 namespace fathom::session {
 namespace {
@@ -28,6 +33,21 @@ TEST(WatchMessages, RequestsComeBackAsTheyWere) {
     EXPECT_EQ(read->verb, request.verb);
     EXPECT_EQ(read->process, request.process);
   }
+}
+
+// Whoever is asked could name any process as the daemon.
+TEST(WatchMessages, TheDaemonIsWhoListens) {
+  const std::string path =
+      ::testing::TempDir() + "fathom_daemon_" + std::to_string(getpid()) + ".sock";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  EXPECT_FALSE(daemon_at(path)) << "nobody does";
+  const Fd door(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(door.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  ASSERT_EQ(::listen(door.get(), 1), 0);
+  EXPECT_EQ(daemon_at(path).value(), getpid());
+  ::unlink(path.c_str());
 }
 
 TEST(WatchMessages, WhatIsNoRequestIsRefused) {
