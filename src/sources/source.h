@@ -66,7 +66,7 @@ struct Choice {
 struct Followed {
   pid_t process = 0;
   std::int64_t since_ns = 0;  // it began, became this program or joined; by the monotonic clock
-  auto operator<=>(const Followed&) const = default;  // NOLINT(modernize-use-nullptr): by itself
+  auto operator<=>(const Followed&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // A source that is recording. The session's thread calls everything, but for drain(): a thread of

@@ -25,9 +25,8 @@ constexpr char kDataCalls[] = R"(
 // no calls of its own in the sums; for its file each was a write. A typical call takes no longer
 // than the bucket of the median: what a disk took now and then is no cost of a call. Where others
 // took the CPUs, it is. Sums tell neither the bytes nor the time of small calls where there are
-// large ones beside them: both come from the sizes' buckets and the typical call. What was moved
-// where
-// (`placed`) is known if each call that moved something has a position.
+// large ones beside them: both come from the sizes' buckets and the typical call. Which part of a
+// file was moved (`placed`) is known if each call that moved something has a position.
 constexpr char kIo[] = R"(
   CREATE OR REPLACE VIEW io AS
   SELECT *, CASE WHEN positioned >= list_sum(sizes[2:]) THEN bytes END AS placed,
