@@ -10,6 +10,9 @@ namespace fathom::analysis {
 
 extern const ViewDef kOverviewView;
 extern const ViewDef kFunctionsView;
+extern const ViewDef kHotView;
+extern const ViewDef kLinesView;
+extern const ViewDef kNodesView;
 extern const ViewDef kLoopsView;
 extern const ViewDef kTreeView;
 extern const ViewDef kExplainView;
@@ -40,7 +43,8 @@ extern const ViewDef kLossesView;
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,  &kFunctionsView,   &kLoopsView,     &kTreeView,        &kExplainView,
+    &kOverviewView,  &kFunctionsView,   &kHotView,       &kLinesView,       &kNodesView,
+    &kLoopsView,     &kTreeView,        &kExplainView,
     &kFilesView,     &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,
     &kPhasesView,    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,
     &kSizesView,     &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView,

@@ -11,10 +11,12 @@ namespace fathom::sources {
 
 trace::NameResolver function_names() {
   auto symbolizer = std::make_shared<symbols::Symbolizer>();
-  return [symbolizer](const std::string& module, std::uint64_t offset) {
+  trace::NameResolver resolver;
+  resolver.function = [symbolizer](const std::string& module, std::uint64_t offset) {
     Result<symbols::Symbol> found = symbolizer->find(module, offset);
     return found ? std::move(found->function) : std::string();
   };
+  return resolver;
 }
 
 }  // namespace fathom::sources

@@ -67,6 +67,9 @@ consteval auto all_layers() {
 // Top down.
 inline constexpr auto kLayers = all_layers();
 
+// The one of sampled stacks.
+inline constexpr std::string_view kSampledLayer = "cpu";
+
 // nullptr: no such layer in this version; a recording of another one may have it.
 constexpr const LayerDef* find_layer(std::string_view name) {
   const auto* const found = std::ranges::find(kLayers, name, &LayerDef::name);
