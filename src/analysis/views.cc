@@ -10,6 +10,7 @@ namespace fathom::analysis {
 
 extern const ViewDef kOverviewView;
 extern const ViewDef kFunctionsView;
+extern const ViewDef kTimeView;
 extern const ViewDef kHotView;
 extern const ViewDef kLinesView;
 extern const ViewDef kNodesView;
@@ -43,7 +44,7 @@ extern const ViewDef kLossesView;
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,  &kFunctionsView,   &kHotView,       &kLinesView,       &kNodesView,
+    &kOverviewView,  &kTimeView,        &kFunctionsView,   &kHotView,       &kLinesView,       &kNodesView,
     &kLoopsView,     &kTreeView,        &kExplainView,
     &kFilesView,     &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,
     &kPhasesView,    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,
