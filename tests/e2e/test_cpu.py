@@ -70,3 +70,41 @@ def test_another_event(box: Box) -> None:
     check_true(f"page faults: {faults}", int(faults) > 50)
     refused = box.fathom("run", "--layers", "+cpu", "--sample-event", "page-fault", "--", "true", status=2)
     check("nothing on stdout", b"", refused)
+
+
+PERF_SCRIPT = """\
+crew  70/71    1.000100:    1000000 cpu-clock:u: 
+\t            10 haul<rope<int> >+0x1a (/opt/my ship/boat)
+\t            20 haul<rope<int> >+0x2a (/opt/my ship/boat)
+\t            30 main+0x10 (/opt/my ship/boat)
+
+crew  70/71    1.001100:    1000000 cpu-clock:k: 
+\tffffffff81000010 clear_page+0x7 ([kernel.kallsyms])
+\t            30 main+0x10 (/opt/my ship/boat)
+
+crew  70/71    1.002100:    2000000 cpu-clock:u: 
+\t            12 haul<rope<int> >+0x1c (/opt/my ship/boat)
+\t            30 main+0x10 (/opt/my ship/boat)
+
+"""
+
+
+def test_imported_samples(box: Box) -> None:
+    """A function that calls itself counts once, and has the samples in which it is innermost."""
+    text = box.root / "perf.txt"
+    text.write_text(PERF_SCRIPT)
+    box.fathom("import", text, "-o", box.trace)
+    hot = box.rows('SELECT "function", self, total, samples FROM hot ORDER BY total DESC, self DESC')
+    wanted = [
+        ("main", 0, 4_000_000, 0),
+        ("haul<rope<int> >", 3_000_000, 3_000_000, 2),
+        ("clear_page", 1_000_000, 1_000_000, 1),
+    ]
+    check("functions", wanted, hot)
+    nodes = box.rows('SELECT node, execname, event, "count" FROM nodes ORDER BY node')
+    wanted_nodes = [
+        ("clear_page", "[kernel.kallsyms]", "cpu-clock:k", 1_000_000),
+        ("haul<rope<int> >", "boat", "cpu-clock:u", 3_000_000),
+    ]
+    check("nodes", wanted_nodes, nodes)
+    check("nobody knows how long the threads lived", [], box.rows('SELECT * FROM "time"'))

@@ -25,8 +25,8 @@ enum Kind : std::uint64_t {
   kCounters = 4,
   kTargets = 5,
   kEventsWithArgs = 6,
-  kSamples = 7,
-  kFrames = 8,
+  kSamples = 9,
+  kFrames = 10,
 };
 
 class EntryWriter {
