@@ -46,6 +46,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
 WRAPPED_BY: Dict[str, Set[str]] = {
     r"duckdb\.h": {"sql"},
     r"(elfutils/.*|dwarf\.h|libelf\.h|gelf\.h)": {"symbols"},
+    r"lzma\.h": {"symbols"},
     r"CLI/.*": {"cli"},
     r"bpf/.*": {"sources/ebpf"},
     r"Python\.h": {"sources/python", "sources/dftracer"},
