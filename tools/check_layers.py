@@ -47,6 +47,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
 WRAPPED_BY: Dict[str, Set[str]] = {
     r"duckdb\.h": {"sql"},
     r"(elfutils/.*|dwarf\.h|libelf\.h|gelf\.h)": {"symbols"},
+    r"lzma\.h": {"symbols"},
     r"CLI/.*": {"cli"},
     r"bpf/.*": {"sources/ebpf"},
     r"linux/perf_event\.h": {"perf", "sources/ebpf", "sources/perf"},

@@ -104,8 +104,7 @@ Result<ElfFile> find_by_build_id(const std::string& build_id, const ModuleId& id
   const std::string text = hex(build_id);
   if (build_id.size() < 2) return Error{Code::kNotFound, "no build id", ""};
   for (const std::string& place : folders(id, places)) {
-    const std::string path =
-        place + "/.build-id/" + text.substr(0, 2) + "/" + text.substr(2);
+    const std::string path = place + "/.build-id/" + text.substr(0, 2) + "/" + text.substr(2);
     for (const char* ending : {".debug", ""}) {
       Result<ElfFile> file = ElfFile::open(path + ending);
       if (file && file->build_id() == build_id) return file;

@@ -5,6 +5,7 @@
 
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -27,6 +28,10 @@ Result<ElfFile> ElfFile::open(const std::string& path) {
   }
   const auto size = static_cast<std::size_t>(facts.st_size);
   FATHOM_ASSIGN(file.view_, SharedView::map(fd.get(), size, false));
+  // libelf writes to headers of sections that it unpacks: into pages of ours, not into the file.
+  if (::mmap(file.view_.memory(), size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, fd.get(), 0) == MAP_FAILED)
+    return os_error(errno, "map " + path);
   FATHOM_TRY(file.begin(static_cast<char*>(file.view_.memory()), size, path));
   return file;
 }

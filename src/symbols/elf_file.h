@@ -21,9 +21,10 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-// A file that is looked into, or the image of one in memory. One thread at a time: libelf reads when
-// it is asked. Spans and views point into the file, valid as long as this. What is damaged in it is
-// passed over: a visit sees what can be read. A file that is cut short meanwhile reads as zeros.
+// A file that is looked into, or the image of one in memory. One thread at a time: libelf reads
+// when it is asked. Spans and views point into the file, valid as long as this. What is damaged in
+// it is passed over: a visit sees what can be read. A file that is cut short meanwhile reads as
+// zeros.
 class ElfFile {
  public:
   // kNotFound, kDenied or kIo where it cannot be opened; kNotFound where it is no regular file: who

@@ -41,8 +41,7 @@ class Module::Parts {
  public:
   Status open(const ModuleId& id, const DebugPlaces& places) {
     Result<ElfFile> file = ElfFile::open(id.root + id.path);
-    const bool is_it =
-        file.has_value() && (id.build_id.empty() || file->build_id() == id.build_id);
+    const bool is_it = file.has_value() && (id.build_id.empty() || file->build_id() == id.build_id);
     if (is_it) {
       adopt(std::move(*file), id, places);
       return {};
@@ -126,7 +125,8 @@ class Module::Parts {
     for (const Segment& segment : segments_)
       if (segment.code) lowest = std::min(lowest, segment.address);
     if (lowest == ~std::uint64_t{0}) lowest = 0;
-    if (Result<DwarfFrames> dwarf = DwarfFrames::open(source, shared_ ? &*shared_ : nullptr, lowest))
+    if (Result<DwarfFrames> dwarf =
+            DwarfFrames::open(source, shared_ ? &*shared_ : nullptr, lowest))
       dwarf_.emplace(std::move(*dwarf));
   }
 
@@ -138,8 +138,7 @@ class Module::Parts {
   }
 
   std::vector<Frame> find(std::uint64_t address) {
-    const std::vector<DwarfFrame> told =
-        dwarf_ ? dwarf_->at(address) : std::vector<DwarfFrame>();
+    const std::vector<DwarfFrame> told = dwarf_ ? dwarf_->at(address) : std::vector<DwarfFrame>();
     std::vector<Frame> frames;
     for (const DwarfFrame& one : told)
       frames.push_back({plain(one.function), one.file, one.line, !frames.empty()});

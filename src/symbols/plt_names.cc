@@ -86,8 +86,7 @@ void add_stubs(int machine, std::string_view bytes, std::uint64_t begin, std::ui
     const std::optional<std::uint64_t> slot =
         machine == EM_X86_64 ? slot_of_x86(stub, begin + at) : slot_of_arm(stub, begin + at);
     const auto found = slot ? slots.find(*slot) : slots.end();
-    if (found != slots.end())
-      names.push_back({begin + at, step, demangle(found->second) + "@plt"});
+    if (found != slots.end()) names.push_back({begin + at, step, demangle(found->second) + "@plt"});
   }
 }
 

@@ -120,7 +120,8 @@ void SymbolTable::sort() {
 }
 
 SymbolTable::Found SymbolTable::find(std::uint64_t address) const {
-  if (const Entry* entry = innermost_at(sized_, address)) return {entry->name, entry->begin, entry->end};
+  if (const Entry* entry = innermost_at(sized_, address))
+    return {entry->name, entry->begin, entry->end};
   const auto label = std::ranges::upper_bound(labels_, address, {}, &Entry::begin);
   if (label == labels_.begin()) return {};
   const Entry& last = *std::prev(label);

@@ -42,7 +42,8 @@ Symbolizer::Symbolizer(Symbolizer&&) noexcept = default;
 Symbolizer& Symbolizer::operator=(Symbolizer&&) noexcept = default;
 
 Result<Symbol> Symbolizer::find(const std::string& module, std::uint64_t offset) {
-  Result<Module>& opened = modules_->get({.path = module, .build_id = "", .root = "", .segments = {}});
+  Result<Module>& opened =
+      modules_->get({.path = module, .build_id = "", .root = "", .segments = {}});
   if (!opened) return opened.error();
   const std::span<const Frame> frames = opened->frames_at_address(start_of(*opened) + offset);
   if (frames.empty()) return Error{Code::kNotFound, "no symbol at this offset of " + module, ""};
