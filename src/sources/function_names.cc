@@ -5,12 +5,17 @@
 
 #include <charconv>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "symbols/symbolizer.h"
+#include "symbols/vdso.h"
 
 namespace fathom::sources {
 namespace {
+
+constexpr char kVdso[] = "[vdso]";
 
 std::string bytes_of(std::string_view hex) {
   std::string bytes;
@@ -22,6 +27,26 @@ std::string bytes_of(std::string_view hex) {
   return bytes;
 }
 
+std::vector<trace::NamedFrame> named(std::span<const symbols::Frame> frames) {
+  std::vector<trace::NamedFrame> all;
+  for (const symbols::Frame& frame : frames)
+    all.push_back({std::string(frame.function), std::string(frame.file), frame.line});
+  return all;
+}
+
+// The kernel's own code in every process has no file; ours is that of all.
+std::span<const symbols::Frame> frames_of_vdso(std::optional<symbols::Module>& vdso,
+                                               std::uint64_t offset) {
+  if (!vdso) {
+    Result<std::string> image = symbols::vdso_image();
+    if (!image) return {};
+    Result<symbols::Module> opened = symbols::Module::open_image(std::move(image).value(), kVdso);
+    if (!opened) return {};
+    vdso.emplace(std::move(opened).value());
+  }
+  return vdso->frames_at(offset);
+}
+
 }  // namespace
 
 trace::NameResolver function_names() {
@@ -31,13 +56,11 @@ trace::NameResolver function_names() {
     Result<symbols::Symbol> found = symbolizer->find(module, offset);
     return found ? std::move(found->function) : std::string();
   };
-  resolver.frames = [symbolizer](const std::string& module, const std::string& build_id,
+  auto vdso = std::make_shared<std::optional<symbols::Module>>();
+  resolver.frames = [symbolizer, vdso](const std::string& module, const std::string& build_id,
                                  std::uint64_t offset) {
-    std::vector<trace::NamedFrame> named;
     const symbols::ModuleId id{.path = module, .build_id = bytes_of(build_id)};
-    for (const symbols::Frame& frame : symbolizer->frames_at(id, offset))
-      named.push_back({std::string(frame.function), std::string(frame.file), frame.line});
-    return named;
+    return named(module == kVdso ? frames_of_vdso(*vdso, offset) : symbolizer->frames_at(id, offset));
   };
   return resolver;
 }

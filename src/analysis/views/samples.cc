@@ -88,7 +88,7 @@ Result<Report> ranked(Store& store, const ViewOptions& options, const std::strin
 
 Result<Report> run_hot(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(Report report,
-                ranked(store, options, hot_sql(options.by), "self DESC, total DESC, ALL",
+                ranked(store, options, hot_sql(options.by), "self DESC, total DESC, \"function\", module",
                        "Functions by sampled time", "functions"));
   set_measures(report.sections[0].table,
                {{"self", kNanoseconds}, {"total", kNanoseconds}, {"samples", kCount}});
@@ -96,7 +96,7 @@ Result<Report> run_hot(Store& store, const ViewOptions& options) {
 }
 
 Result<Report> run_lines(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Report report, ranked(store, options, lines_sql(), "self DESC, ALL",
+  FATHOM_ASSIGN(Report report, ranked(store, options, lines_sql(), "self DESC, file, line",
                                       "Source lines by sampled time", "lines"));
   Table& table = report.sections[0].table;
   set_measures(table, {{"self", kNanoseconds}, {"samples", kCount}});
@@ -106,7 +106,7 @@ Result<Report> run_lines(Store& store, const ViewOptions& options) {
 }
 
 Result<Report> run_nodes(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Report report, ranked(store, options, nodes_sql(), "\"count\" DESC, ALL",
+  FATHOM_ASSIGN(Report report, ranked(store, options, nodes_sql(), "\"count\" DESC, node, event",
                                       "Nodes by event", "nodes"));
   set_measures(report.sections[0].table, {{"count", kCount}});
   return report;

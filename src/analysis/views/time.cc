@@ -63,7 +63,7 @@ constexpr char kSql[] = R"(
   -- What the kernel counted as ready beyond what stretches tell: who is woken has to wait for a CPU.
   late AS (
     SELECT host, pid, tid, greatest(0, any_value(l.ready) - sum(s.ready)) AS extra,
-           sum(s.weight - s.ready) AS asleep
+           sum(s.weight - s.ready) AS slept
     FROM stretches s JOIN lives l USING (host, pid, tid) GROUP BY host, pid, tid),
   calls AS (
     SELECT coalesce(host, '') AS host, pid, tid, ts, ts + dur AS stop, layer, name, file,
@@ -91,12 +91,12 @@ constexpr char kSql[] = R"(
   waiting AS (
     SELECT 'waiting' AS state, coalesce(cause_of_call, cause_of_stack, 'other') AS cause,
            coalesce(call, waits_in, leaf) AS name,
-           sum(asleep * (1 - coalesce(late.extra / nullif(late.asleep, 0), 0))) AS "time"
-    FROM named LEFT JOIN late USING (host, pid, tid) WHERE named.asleep > 0 GROUP BY ALL),
+           sum(asleep * (1 - coalesce(least(extra, slept) / nullif(slept, 0), 0))) AS "time"
+    FROM named LEFT JOIN late USING (host, pid, tid) WHERE asleep > 0 GROUP BY ALL),
   ready AS (
     SELECT 'ready' AS state, 'run queue' AS cause, 'waits for a CPU' AS name,
            (SELECT coalesce(sum(ready), 0) FROM stretches) +
-             (SELECT coalesce(sum(least(extra, asleep)), 0) FROM late) AS "time"),
+             (SELECT coalesce(sum(least(extra, slept)), 0) FROM late) AS "time"),
   known AS (
     SELECT * FROM running UNION ALL SELECT * FROM waiting WHERE name IS NOT NULL
     UNION ALL SELECT * FROM ready WHERE "time" > 0),

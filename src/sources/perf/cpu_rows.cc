@@ -15,16 +15,6 @@ namespace {
 
 constexpr char kOffCpu[] = "off-cpu";
 
-std::string hex(std::span<const std::byte> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::byte byte : bytes) {
-    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
-    text += kDigits[std::to_integer<unsigned>(byte) & 15];
-  }
-  return text;
-}
-
 // "" where it is gone already, or hides it.
 std::string command_of(std::int32_t pid) {
   Result<std::string> text = read_file("/proc/" + std::to_string(pid) + "/cmdline");
@@ -54,7 +44,7 @@ void CpuRows::take(const perf::Record& record, SampleOf of) {
 
 void CpuRows::take(const perf::SampleId& id, const perf::Sample& sample, SampleOf of) {
   const ThreadId thread = thread_of(id);
-  const std::int64_t stack = frames_.stack(thread.pid, sample.callchain);
+  const std::int64_t stack = frames_.stack(thread.pid, sample);
   if (of == SampleOf::kLeaving) return account_.leaves_from(thread, stack);
   if (options_.is_clock)
     return account_.sampled(thread, ts(id.time), static_cast<std::int32_t>(id.cpu), stack);
@@ -148,7 +138,9 @@ void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
 
 void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
   if (mapping.is_data) return;
-  const Module* module = maps_.module(mapping.file, hex(mapping.build_id));
+  const std::string_view build_id(reinterpret_cast<const char*>(mapping.build_id.data()),
+                                  mapping.build_id.size());
+  const Module* module = maps_.module(mapping.file, build_id);
   maps_.mapped(static_cast<std::int32_t>(mapping.pid),
                {mapping.address, mapping.length, mapping.offset, module});
 }
@@ -195,6 +187,8 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   }
   for (const ThreadId& id : std::exchange(ended_, {})) names_.erase(id);
   into.lives.add({std::move(rows_.lives.processes), {}});
+  if (const std::uint64_t cut = frames_.take_cut(); cut > 0)
+    count_loss("stacks without their outermost functions", cut);
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(
         {std::string(trace::kSampledLayer), reason, static_cast<std::int64_t>(count)});

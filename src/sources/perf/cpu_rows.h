@@ -40,6 +40,10 @@ class CpuRows {
 
   // Threads that have slept since the last time: the kernel may be asked how long they were ready.
   [[nodiscard]] std::vector<ThreadId> take_slept();
+  // Stacks that threads left the CPU from and that there was no room for.
+  void missed_stacks(std::uint64_t count) {
+    if (count > 0) count_loss("stacks of waits that came too fast", count);
+  }
   void ready(ThreadId thread, std::int64_t ns) { account_.ready(thread, ns); }
   [[nodiscard]] bool anybody_lives() const { return !processes_.empty(); }
 

@@ -15,6 +15,7 @@
 #include "sources/perf/cpu_rows.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
+#include "symbols/kernel_symbols.h"
 #include "trace/rows/layers.h"
 
 namespace fathom::sources {
@@ -39,6 +40,14 @@ std::optional<std::int64_t> ready_ns(ThreadId thread) {
   const std::vector<std::string_view> words = split(trim(*text), ' ');
   const Result<std::int64_t> ns = parse_int(words.size() >= 2 ? words[1] : "");
   return ns ? std::optional(*ns) : std::nullopt;
+}
+
+// As the kernel is now. None where it hides its addresses.
+KernelNames kernel_names() {
+  Result<symbols::KernelSymbols> read = symbols::KernelSymbols::read();
+  if (!read) return {};
+  auto symbols = std::make_shared<symbols::KernelSymbols>(std::move(read).value());
+  return [symbols](std::uint64_t address) { return std::string(symbols->find(address).function); };
 }
 
 class CpuSource final : public Source {
@@ -66,7 +75,7 @@ class CpuSource final : public Source {
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = {}});
+                                 .kernel = kernel_names()});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
@@ -103,6 +112,7 @@ class CpuSource final : public Source {
   void read(std::uint64_t now) {
     events_->read(records_);
     const std::scoped_lock lock(mutex_);
+    rows_->missed_stacks(events_->take_missed());
     records_.release(now, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));

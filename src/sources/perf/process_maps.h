@@ -11,13 +11,16 @@
 #include <unordered_map>
 #include <utility>
 
+#include "symbols/overlay_map.h"
+#include "symbols/unwind/unwinder.h"
+
 namespace fathom::sources {
 
 // A file with code, as it was when it was mapped. Two files of one path, one after the other, differ
 // by their build ids.
 struct Module {
   std::string path;
-  std::string build_id;  // hexadecimal; "" where it has none
+  std::string build_id;  // its bytes; "" where it has none
 };
 
 // Files stay where they are as long as this does. One thread at a time.
@@ -28,6 +31,10 @@ class ProcessMaps {
     std::uint64_t length = 0;
     std::uint64_t offset = 0;  // in the file
     const Module* module = nullptr;
+  };
+  struct Space {
+    symbols::OverlayMap<Region> regions;
+    std::shared_ptr<symbols::AddressSpace> code;  // made of these by who needs it (UnwindTables)
   };
   struct Place {
     const Module* module = nullptr;
@@ -40,15 +47,15 @@ class ProcessMaps {
   void forked(std::int32_t parent, std::int32_t child);
   // Another program: what was mapped is gone.
   void cleared(std::int32_t pid) { processes_.erase(pid); }
+  // nullptr: nothing is known of it.
+  [[nodiscard]] Space* space(std::int32_t pid) const;
   [[nodiscard]] std::optional<Place> find(std::int32_t pid, std::uint64_t address) const;
 
  private:
-  using Regions = std::map<std::uint64_t, Region>;  // by address; they do not overlap
-
-  Regions& own(std::int32_t pid);
+  Space& own(std::int32_t pid);
 
   // Children share their parent's until one of them changes: most fork and exec at once.
-  std::unordered_map<std::int32_t, std::shared_ptr<Regions>> processes_;
+  std::unordered_map<std::int32_t, std::shared_ptr<Space>> processes_;
   std::map<std::pair<std::string, std::string>, Module, std::less<>> modules_;
 };
 

@@ -9,6 +9,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -24,7 +26,6 @@ struct SamplingOptions {
   perf::Event event;  // what ticks
   double hz = 99;
   bool from_exec = true;  // begins when the process becomes another program; else at once
-  std::size_t ring_bytes = std::size_t{1} << 20;
 };
 
 // Which of the events a sample is of.
@@ -51,27 +52,34 @@ class SampledEvents {
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }
   [[nodiscard]] SampleOf which(const perf::SampleId& id) const;
   [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
-  // Whether samples come where a thread leaves the CPU.
-  [[nodiscard]] bool sees_leaving() const { return !leaving_.empty(); }
-  // Records that made no sense.
-  [[nodiscard]] std::uint64_t damaged() const { return damaged_; }
+  // Stacks that threads left the CPU from and that nobody had room for, since the last time.
+  [[nodiscard]] std::uint64_t take_missed() { return std::exchange(missed_, 0); }
 
  private:
-  struct Cpu {
-    Fd clock;
-    Fd leaving;
+  // An event and its ring.
+  struct Sampler {
+    Fd event;
     perf::Ring ring;
+  };
+  struct Cpu {
+    Sampler clock;
+    // With a ring of its own: a program may leave the CPU so often that there is no room for all of
+    // its stacks, and that must cost nothing else.
+    std::optional<Sampler> leaving;
   };
 
   explicit SampledEvents(const perf_event_attr& attr) : reader_(attr) {}
-  Status add_cpu(pid_t process, int cpu, perf_event_attr attr, const SamplingOptions& options);
-  void add_leaving(pid_t process, int cpu, perf_event_attr attr, Cpu& to);
+  Status add_cpu(pid_t process, int cpu, const SamplingOptions& options);
+  void add_leaving(pid_t process, const SamplingOptions& options, int cpu, Cpu& to);
+  void read(perf::Ring& ring, RecordQueue& records);
+  void stop_leaving();
 
   perf::RecordReader reader_;
   std::vector<Cpu> cpus_;
   std::vector<std::uint64_t> leaving_;  // ids of the events that see threads leave
   bool sees_kernel_ = false;
-  std::uint64_t damaged_ = 0;
+  std::size_t ring_bytes_ = 0;
+  std::uint64_t missed_ = 0;
 };
 
 }  // namespace fathom::sources
