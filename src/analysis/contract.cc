@@ -40,15 +40,20 @@ constexpr ColumnSpec kCounters[] = {
 };
 
 constexpr ColumnSpec kSamples[] = {
-    {"ts", "BIGINT", kTime}, {"host", "VARCHAR"},  {"pid", "INTEGER"},   {"tid", "INTEGER"},
-    {"cpu", "INTEGER"},      {"event", "VARCHAR"}, {"weight", "BIGINT"}, {"stack", "BIGINT"},
-    {"ready", "BIGINT", kPlain, 3},
+    {"ts", "BIGINT", kTime}, {"host", "VARCHAR"}, {"pid", "INTEGER"},
+    {"tid", "INTEGER"},      {"cpu", "INTEGER"},  {"event", "VARCHAR"},
+    {"weight", "BIGINT"},    {"stack", "BIGINT"}, {"ready", "BIGINT", kPlain, 3},
 };
 
 constexpr ColumnSpec kFrames[] = {
-    {"stack", "BIGINT"},   {"depth", "INTEGER"}, {"function", "VARCHAR"},
-    {"module", "VARCHAR"}, {"file", "VARCHAR"},  {"line", "INTEGER"},
-    {"build_id", "VARCHAR", kPlain, 3}, {"offset", "BIGINT", kPlain, 3},
+    {"stack", "BIGINT"},
+    {"depth", "INTEGER"},
+    {"function", "VARCHAR"},
+    {"module", "VARCHAR"},
+    {"file", "VARCHAR"},
+    {"line", "INTEGER"},
+    {"build_id", "VARCHAR", kPlain, 3},
+    {"offset", "BIGINT", kPlain, 3},
 };
 
 constexpr ColumnSpec kProcesses[] = {

@@ -51,8 +51,8 @@ Status register_tail(sql::Connection& connection, std::size_t number, const Part
 
 bool tail_has(std::string_view view) {
   constexpr std::string_view kOfTail[] = {
-      trace::kEventsTable,   trace::kCountersTable, trace::kIntervalsTable, trace::kSamplesTable,
-      trace::kFramesTable,   trace::kProcessesTable, trace::kThreadsTable,  trace::kSummaryTable,
+      trace::kEventsTable,   trace::kCountersTable,  trace::kIntervalsTable, trace::kSamplesTable,
+      trace::kFramesTable,   trace::kProcessesTable, trace::kThreadsTable,   trace::kSummaryTable,
       trace::kTimelineTable, trace::kCoverageTable};
   return std::ranges::find(kOfTail, view) != std::end(kOfTail);
 }

@@ -44,13 +44,13 @@ extern const ViewDef kLossesView;
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,  &kTimeView,        &kFunctionsView,   &kHotView,       &kLinesView,       &kNodesView,
-    &kLoopsView,     &kTreeView,        &kExplainView,
-    &kFilesView,     &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,
-    &kPhasesView,    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,
-    &kSizesView,     &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView,
-    &kIntervalsView, &kResourcesView,   &kCudaView,      &kKernelsView,     &kCopiesView,
-    &kGpuMemoryView, &kGpuIdleView,     &kLossesView,
+    &kOverviewView,    &kTimeView,      &kFunctionsView,   &kHotView,      &kLinesView,
+    &kNodesView,       &kLoopsView,     &kTreeView,        &kExplainView,  &kFilesView,
+    &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,  &kPhasesView,
+    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,  &kSizesView,
+    &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView, &kIntervalsView,
+    &kResourcesView,   &kCudaView,      &kKernelsView,     &kCopiesView,   &kGpuMemoryView,
+    &kGpuIdleView,     &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a thread waits for, by the function that it waits in: calls of libc, as layers of the program
-// record them and stacks show them, and functions of the kernel.
+// What a thread waits for, by the function that it waits in: calls of libc, as layers of the
+// program record them and stacks show them, and functions of the kernel.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@ struct WaitCause {
   std::string_view functions;  // by spaces
 };
 
-// Of several functions in one stack, the one that stands first here tells: who joins a thread does so
-// by a futex, who meets a page fault may wait for a file.
+// Of several functions in one stack, the one that stands first here tells: who joins a thread does
+// so by a futex, who meets a page fault may wait for a file.
 inline constexpr WaitCause kWaitCauses[] = {
     {"join",
      "pthread_join __pthread_clockjoin_ex pthread_timedjoin_np pthread_clockjoin_np thrd_join"},
@@ -32,7 +32,8 @@ inline constexpr WaitCause kWaitCauses[] = {
      "pipe_wait_readable pipe_wait_writable"},
     {"socket",
      "accept accept4 connect recv recvfrom recvmsg recvmmsg send sendto sendmsg sendmmsg "
-     "unix_stream_read_generic unix_stream_data_wait unix_stream_sendmsg __skb_wait_for_more_packets "
+     "unix_stream_read_generic unix_stream_data_wait unix_stream_sendmsg "
+     "__skb_wait_for_more_packets "
      "sk_wait_data sk_stream_wait_memory tcp_recvmsg tcp_sendmsg inet_csk_accept inet_accept "
      "unix_accept inet_stream_connect sock_recvmsg sock_sendmsg"},
     {"page fault",

@@ -58,9 +58,11 @@ trace::NameResolver function_names() {
   };
   auto vdso = std::make_shared<std::optional<symbols::Module>>();
   resolver.frames = [symbolizer, vdso](const std::string& module, const std::string& build_id,
-                                 std::uint64_t offset) {
-    const symbols::ModuleId id{.path = module, .build_id = bytes_of(build_id)};
-    return named(module == kVdso ? frames_of_vdso(*vdso, offset) : symbolizer->frames_at(id, offset));
+                                       std::uint64_t offset) {
+    const symbols::ModuleId id{
+        .path = module, .build_id = bytes_of(build_id), .root = "", .segments = {}};
+    return named(module == kVdso ? frames_of_vdso(*vdso, offset)
+                                 : symbolizer->frames_at(id, offset));
   };
   return resolver;
 }

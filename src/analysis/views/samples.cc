@@ -75,10 +75,9 @@ std::string nodes_sql() {
 
 Result<Report> ranked(Store& store, const ViewOptions& options, const std::string& sql,
                       std::string_view order, const char* title, std::string_view what) {
-  FATHOM_ASSIGN(Table table,
-                store.query(fmt::format(
-                    "SELECT *, count(*) OVER () AS all_rows FROM ({}) ORDER BY {} {}", sql, order,
-                    limit_sql(rows_wanted(options, kRows)))));
+  FATHOM_ASSIGN(Table table, store.query(fmt::format(
+                                 "SELECT *, count(*) OVER () AS all_rows FROM ({}) ORDER BY {} {}",
+                                 sql, order, limit_sql(rows_wanted(options, kRows)))));
   const std::int64_t all = take_row_count(table);
   table.title = title;
   if (all == 0) table.note = kNothing;
@@ -87,9 +86,9 @@ Result<Report> ranked(Store& store, const ViewOptions& options, const std::strin
 }
 
 Result<Report> run_hot(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Report report,
-                ranked(store, options, hot_sql(options.by), "self DESC, total DESC, \"function\", module",
-                       "Functions by sampled time", "functions"));
+  FATHOM_ASSIGN(Report report, ranked(store, options, hot_sql(options.by),
+                                      "self DESC, total DESC, \"function\", module",
+                                      "Functions by sampled time", "functions"));
   set_measures(report.sections[0].table,
                {{"self", kNanoseconds}, {"total", kNanoseconds}, {"samples", kCount}});
   return report;

@@ -35,8 +35,8 @@ std::string causes_sql() {
   return "SELECT * FROM (VALUES " + rows + ") AS told(\"function\", cause, rank)";
 }
 
-// A thread waits in the call that it began last, if that has not ended. What the call leads to tells
-// more than its name: read() of a pipe.
+// A thread waits in the call that it began last, if that has not ended. What the call leads to
+// tells more than its name: read() of a pipe.
 constexpr char kSql[] = R"(
   WITH causes AS MATERIALIZED ({causes}),
   once AS (SELECT DISTINCT stack, depth, "function" FROM frames),
@@ -115,8 +115,8 @@ constexpr char kSql[] = R"(
   ORDER BY last, "time" DESC, state, cause, name)";
 
 std::string time_sql() {
-  return layer_sql(fmt::format(kSql, fmt::arg("causes", causes_sql()),
-                               fmt::arg("shortest", kShortestCall)));
+  return layer_sql(
+      fmt::format(kSql, fmt::arg("causes", causes_sql()), fmt::arg("shortest", kShortestCall)));
 }
 
 std::string sql() {

@@ -169,9 +169,8 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   const auto code = [&](std::uint32_t own) { return strings.code_or_null(strings_.view(own)); };
   trace::FrameBatch frames = frames_.take_new();
   for (trace::FrameRow& row : frames.rows) {
-    for (std::uint32_t trace::Frame::*text :
-         {&trace::Frame::function, &trace::Frame::module, &trace::Frame::file,
-          &trace::Frame::build_id})
+    for (std::uint32_t trace::Frame::*text : {&trace::Frame::function, &trace::Frame::module,
+                                              &trace::Frame::file, &trace::Frame::build_id})
       row.frame.*text = code(row.frame.*text);
     into.frames.rows.push_back(row);
   }

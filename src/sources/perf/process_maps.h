@@ -16,8 +16,8 @@
 
 namespace fathom::sources {
 
-// A file with code, as it was when it was mapped. Two files of one path, one after the other, differ
-// by their build ids.
+// A file with code, as it was when it was mapped. Two files of one path, one after the other,
+// differ by their build ids.
 struct Module {
   std::string path;
   std::string build_id;  // its bytes; "" where it has none

@@ -53,8 +53,8 @@ perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, 
   attr.freq = 1;
   attr.sample_freq = static_cast<std::uint64_t>(options.hz);
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                     PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-                     PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+                     PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+                     PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attr.sample_regs_user = symbols::perf_register_mask(kMachine);
   attr.sample_stack_user = stack_bytes(ring, options.hz);
   attr.disabled = 1;
@@ -104,8 +104,7 @@ Result<SampledEvents> SampledEvents::open(pid_t process, const SamplingOptions& 
 }
 
 Status SampledEvents::add_cpu(pid_t process, int cpu, const SamplingOptions& options) {
-  perf_event_attr attr =
-      with_side_records(sampling_attr(options, sees_kernel_, ring_bytes_));
+  perf_event_attr attr = with_side_records(sampling_attr(options, sees_kernel_, ring_bytes_));
   FATHOM_ASSIGN(Fd clock, perf::open_event(attr, {.pid = process, .cpu = cpu}));
   FATHOM_ASSIGN(perf::Ring ring, perf::Ring::map(clock.get(), ring_bytes_));
   Cpu made{{std::move(clock), std::move(ring)}, std::nullopt};

@@ -137,10 +137,18 @@ TEST(ThreadAccount, RowsAddUpToLives) {
     const std::int64_t start = ts;
     for (unsigned i = random() % 20; i > 0; i--) {
       switch (random() % 4) {
-        case 0: account.switched_in(kMain, step()); break;
-        case 1: account.switched_out(kMain, step(), random() % 2 == 0); break;
-        case 2: account.sampled(kMain, step(), 0, 3); break;
-        default: account.leaves_from(kMain, 4); break;
+        case 0:
+          account.switched_in(kMain, step());
+          break;
+        case 1:
+          account.switched_out(kMain, step(), random() % 2 == 0);
+          break;
+        case 2:
+          account.sampled(kMain, step(), 0, 3);
+          break;
+        default:
+          account.leaves_from(kMain, 4);
+          break;
       }
     }
     account.ended(kMain, step());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file that was replaced since it was mapped has the tables of another program: its build id tells.
+// A file that was replaced since it was mapped has the tables of another program: its build id
+// tells.
 #include "sources/perf/unwind_tables.h"
 
 #include <elf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How stacks of programs without frame pointers are walked: the call frame information of each file,
-// read when a stack first leads there.
+// How stacks of programs without frame pointers are walked: the call frame information of each
+// file, read when a stack first leads there.
 #pragma once
 
 #include <cstdint>

@@ -298,9 +298,8 @@ Status Packer::State::write_samples(std::uint64_t n, HostRows& rows) {
   }
   if (rows.samples.rows.empty()) return {};
   rows.samples.sort();
-  return write_unpublished(
-      parquet_name(kSamplesTable, n),
-      SqlBatch::samples(rows.samples, log_strings_, manifest.host.hostname));
+  return write_unpublished(parquet_name(kSamplesTable, n),
+                           SqlBatch::samples(rows.samples, log_strings_, manifest.host.hostname));
 }
 
 // Only the machine that recorded knows what its paths mean.

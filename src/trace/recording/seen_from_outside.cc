@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Several may have seen the same life, at times that differ by microseconds: the kernel's layers and
-// the sampler. Lives of one number that overlap are one life; where a process became another program
-// there are two, and the larger overlap tells them apart.
+// Several may have seen the same life, at times that differ by microseconds: the kernel's layers
+// and the sampler. Lives of one number that overlap are one life; where a process became another
+// program there are two, and the larger overlap tells them apart.
 #include "trace/recording/seen_from_outside.h"
 
 #include <algorithm>
@@ -25,8 +25,7 @@ std::tuple<std::int64_t, std::int64_t> numbers(const ThreadRow& row) { return {r
 template <class Row>
 std::int64_t overlap(const Row& a, const Row& b) {
   constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t end =
-      std::min(a.end == kNull ? kOpen : a.end, b.end == kNull ? kOpen : b.end);
+  const std::int64_t end = std::min(a.end == kNull ? kOpen : a.end, b.end == kNull ? kOpen : b.end);
   return end - std::max(a.start, b.start);
 }
 
@@ -92,7 +91,8 @@ void add_unsampled(const std::vector<Row>& seen, const std::string& host, std::v
 void number_images(std::span<ProcessRow> rows) {
   std::vector<ProcessRow*> order;
   for (ProcessRow& row : rows) order.push_back(&row);
-  std::ranges::sort(order, {}, [](const ProcessRow* row) { return std::tie(row->pid, row->start); });
+  std::ranges::sort(order, {},
+                    [](const ProcessRow* row) { return std::tie(row->pid, row->start); });
   ProcessRow* before = nullptr;
   for (ProcessRow* row : order) {
     if (before != nullptr && before->pid == row->pid && before->end == row->start) {

@@ -24,7 +24,7 @@ struct TailFacts {
   std::vector<DamagedFile> damaged;
   // Rows that were too many to stay in memory, as Parquet files; by table.
   std::map<std::string, std::vector<DataFile>> packed;
-  std::int64_t last_ns = 0;      // of all that was recorded
+  std::int64_t last_ns = 0;  // of all that was recorded
   bool owners_alive = false;
   bool owners_unknown = false;  // they cannot be seen from here, and nothing was heard of them
   bool changed = false;         // somebody packed meanwhile: to be read again

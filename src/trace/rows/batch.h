@@ -161,7 +161,7 @@ struct ProcessRow {
   std::int64_t image = 0;     // programs that the process was before, as far as they were seen
   std::uint64_t process = 0;  // names this program image in the recording; 0: nothing does
   std::string container;
-  std::string rung;  // how its threads were sampled; "": not
+  std::string rung;                                       // how its threads were sampled; "": not
   std::vector<std::pair<std::string, std::string>> meta;  // further facts that the program gave
 };
 

@@ -12,7 +12,8 @@ namespace {
 
 std::string unnamed(std::string_view module, std::int64_t offset) {
   char digits[20];
-  const auto end = std::to_chars(digits, digits + sizeof digits, static_cast<std::uint64_t>(offset), 16);
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, static_cast<std::uint64_t>(offset), 16);
   return std::string(module.substr(module.rfind('/') + 1)) + "+0x" + std::string(digits, end.ptr);
 }
 
