@@ -143,7 +143,7 @@ TEST(PartReaderTest, EventsThatDoNotFitGoToFilesWithoutAName) {
   EXPECT_TRUE((*tail)->events.rows() == 0);
   Recording recording;
   recording.parts.emplace_back();
-  recording.parts[0].files[kEventsTable] = facts.packed;
+  recording.parts[0].files[kEventsTable] = facts.packed[kEventsTable];
   EXPECT_EQ(ask(recording, kEventsTable, "count(*)"), "18");
   EXPECT_EQ(ask(recording, kEventsTable, "string_agg(DISTINCT file, ',')"), "/data/a.bin");
 }
