@@ -15,6 +15,7 @@ else()
   find_package(simdjson REQUIRED)      # simdjson::simdjson
   find_package(yaml-cpp REQUIRED)      # yaml-cpp
   pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)      # PkgConfig::libdw
+  pkg_check_modules(liblzma REQUIRED IMPORTED_TARGET liblzma)  # PkgConfig::liblzma
   pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)  # PkgConfig::libzstd
 endif()
 if(FATHOM_TESTS)

@@ -43,6 +43,7 @@ fathom_static(ZLIB::ZLIB z)
 fathom_static(yaml-cpp yaml-cpp)
 fathom_static(PkgConfig::libzstd zstd)
 fathom_static(PkgConfig::libdw dw elf lzma z)
+fathom_static(PkgConfig::liblzma lzma)
 target_link_libraries(PkgConfig::libdw INTERFACE fathom_bz2 ${CMAKE_DL_LIBS})
 set(FATHOM_LIBELF ${FATHOM_STATIC_elf} CACHE FILEPATH "" FORCE)
 

@@ -21,14 +21,15 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "wire": set(),
     "sql": {"base"},
     "symbols": {"base"},
+    "perf": {"base"},
     "guest": {"wire"},
     "trace/rows": {"wire", "base"},
     "trace/decode": {"trace/rows", "wire", "base"},
     "trace/spool": {"trace/decode", "trace/rows", "wire", "base"},
     "trace/recording": {"trace/spool", "trace/decode", "trace/rows", "wire", "sql", "base"},
     "trace/testing": {"trace", "wire", "sql", "base"},
-    "sources": {"trace", "symbols", "base", "wire"},
-    "session": {"sources", "trace", "base", "wire"},
+    "sources": {"trace", "symbols", "perf", "base", "wire"},
+    "session": {"sources", "trace", "perf", "base", "wire"},
     "session/stream": {"session", "sources", "trace", "base", "wire"},
     "session/run": {"session/stream", "session", "sources", "trace", "base", "wire"},
     "session/watch": {"session/stream", "session", "sources", "trace", "base", "wire"},
@@ -37,7 +38,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
     "capi": {"sources", "analysis", "render", "trace", "sql", "base"},
     "cli": {
-        "base", "sql", "symbols", "wire", "trace", "sources",
+        "base", "sql", "symbols", "perf", "wire", "trace", "sources",
         "session", "analysis", "render", "convert",
     },
 }  # fmt: skip
@@ -46,8 +47,10 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
 WRAPPED_BY: Dict[str, Set[str]] = {
     r"duckdb\.h": {"sql"},
     r"(elfutils/.*|dwarf\.h|libelf\.h|gelf\.h)": {"symbols"},
+    r"lzma\.h": {"symbols"},
     r"CLI/.*": {"cli"},
     r"bpf/.*": {"sources/ebpf"},
+    r"linux/perf_event\.h": {"perf", "sources/ebpf", "sources/perf"},
     r"Python\.h": {"sources/python", "sources/dftracer"},
     r"protozero/.*": {"render"},
 }

@@ -18,7 +18,8 @@ RECIPE = REPOSITORY / "packages/fathom/package.py"
 # CMake's name of a library, and Spack's. What CMake needs and Spack has not comes from the system, as the recipe says.
 LIBRARIES = {
     "CLI11": "cli11", "nlohmann_json": "nlohmann-json", "PkgConfig": "pkgconfig", "ZLIB": "zlib-api", "fmt": "fmt",
-    "simdjson": "simdjson", "yaml-cpp": "yaml-cpp", "libdw": "elfutils", "libzstd": "zstd",
+    "simdjson": "simdjson", "yaml-cpp": "yaml-cpp", "libdw": "elfutils", "liblzma": "xz",
+    "libzstd": "zstd",
 }  # fmt: skip
 TOOLS = {"c", "cxx", "cmake", "python", "llvm"}
 NOT_IN_SPACK = ("protozero", "libbpf")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The columns of schema 2 as constants, with the few rules that files do not hold: times are
+// The columns of schema 3 as constants, with the few rules that files do not hold: times are
 // shifted onto one line, a missing `self` equals `dur`, and calls without times have no shortest.
 #include "analysis/contract.h"
 
@@ -40,13 +40,20 @@ constexpr ColumnSpec kCounters[] = {
 };
 
 constexpr ColumnSpec kSamples[] = {
-    {"ts", "BIGINT", kTime}, {"host", "VARCHAR"},  {"pid", "INTEGER"},   {"tid", "INTEGER"},
-    {"cpu", "INTEGER"},      {"event", "VARCHAR"}, {"weight", "BIGINT"}, {"stack", "BIGINT"},
+    {"ts", "BIGINT", kTime}, {"host", "VARCHAR"}, {"pid", "INTEGER"},
+    {"tid", "INTEGER"},      {"cpu", "INTEGER"},  {"event", "VARCHAR"},
+    {"weight", "BIGINT"},    {"stack", "BIGINT"}, {"ready", "BIGINT", kPlain, 3},
 };
 
 constexpr ColumnSpec kFrames[] = {
-    {"stack", "BIGINT"},   {"depth", "INTEGER"}, {"function", "VARCHAR"},
-    {"module", "VARCHAR"}, {"file", "VARCHAR"},  {"line", "INTEGER"},
+    {"stack", "BIGINT"},
+    {"depth", "INTEGER"},
+    {"function", "VARCHAR"},
+    {"module", "VARCHAR"},
+    {"file", "VARCHAR"},
+    {"line", "INTEGER"},
+    {"build_id", "VARCHAR", kPlain, 3},
+    {"offset", "BIGINT", kPlain, 3},
 };
 
 constexpr ColumnSpec kProcesses[] = {
@@ -65,13 +72,14 @@ constexpr ColumnSpec kProcesses[] = {
     {"nspid", "BIGINT", kPlain, 2},
     {"image", "BIGINT", kPlain, 2},
     {"process", "BIGINT", kPlain, 2},
+    {"rung", "VARCHAR", kPlain, 3},
 };
 
 constexpr ColumnSpec kThreads[] = {
     {"host", "VARCHAR"},        {"pid", "BIGINT"},        {"ppid", "BIGINT", kAbsent},
     {"tid", "BIGINT"},          {"name", "VARCHAR"},      {"command", "VARCHAR", kAbsent},
     {"start", "BIGINT", kTime}, {"end", "BIGINT", kTime}, {"exit", "BIGINT", kAbsent},
-    {"rank", "BIGINT"},         {"container", "VARCHAR"},
+    {"rank", "BIGINT"},         {"container", "VARCHAR"}, {"ready", "BIGINT", kPlain, 3},
 };
 
 constexpr ColumnSpec kSummary[] = {

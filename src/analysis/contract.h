@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The SQL contract (schema 2) as data: the views over recorded tables, with their columns in order.
+// The SQL contract (schema 3) as data: the views over recorded tables, with their columns in order.
 // A view is made of what files and memory hold under these names; where there is nothing, it is
 // empty and has its types all the same.
 #pragma once

@@ -19,6 +19,7 @@
 #include "sql/parquet_writer.h"
 #include "sql/quote.h"
 #include "trace/recording/parquet_tables.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -39,6 +40,8 @@ Status register_tail(sql::Connection& connection, std::size_t number, const Part
   FATHOM_TRY(add(trace::kEventsTable, SqlBatch::events(tail.events, tail.strings, host)));
   FATHOM_TRY(add(trace::kCountersTable, SqlBatch::counters(tail.counters, tail.strings, host)));
   FATHOM_TRY(add(trace::kIntervalsTable, SqlBatch::intervals(tail.intervals, tail.strings, host)));
+  FATHOM_TRY(add(trace::kSamplesTable, SqlBatch::samples(tail.samples, tail.strings, host)));
+  FATHOM_TRY(add(trace::kFramesTable, SqlBatch::frames(tail.frames, tail.strings)));
   FATHOM_TRY(add(trace::kProcessesTable, SqlBatch::processes(tail.processes)));
   FATHOM_TRY(add(trace::kThreadsTable, SqlBatch::threads(tail.threads)));
   FATHOM_TRY(add(trace::kSummaryTable, SqlBatch::summary(tail.summary, tail.strings, host)));
@@ -48,8 +51,9 @@ Status register_tail(sql::Connection& connection, std::size_t number, const Part
 
 bool tail_has(std::string_view view) {
   constexpr std::string_view kOfTail[] = {
-      trace::kEventsTable,  trace::kCountersTable, trace::kIntervalsTable, trace::kProcessesTable,
-      trace::kThreadsTable, trace::kSummaryTable,  trace::kTimelineTable,  trace::kCoverageTable};
+      trace::kEventsTable,   trace::kCountersTable,  trace::kIntervalsTable, trace::kSamplesTable,
+      trace::kFramesTable,   trace::kProcessesTable, trace::kThreadsTable,   trace::kSummaryTable,
+      trace::kTimelineTable, trace::kCoverageTable};
   return std::ranges::find(kOfTail, view) != std::end(kOfTail);
 }
 
@@ -131,7 +135,8 @@ Status recount(sql::Connection& connection, const std::vector<Part>& parts, trac
                std::vector<trace::LayerState>& layers) {
   std::string counts =
       "SELECT layer, 1 AS n FROM events UNION ALL SELECT layer, 1 FROM counters "
-      "UNION ALL SELECT layer, 1 FROM intervals";
+      "UNION ALL SELECT layer, 1 FROM intervals UNION ALL SELECT " +
+      sql::quote_literal(trace::kSampledLayer) + ", 1 FROM samples";
   for (std::size_t i = 0; i < parts.size() && need == trace::Need::kSums; ++i) {
     if (parts[i].tail == nullptr) continue;
     counts += " UNION ALL SELECT layer, calls FROM " + tail_table(i, trace::kSummaryTable);

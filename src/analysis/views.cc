@@ -10,6 +10,10 @@ namespace fathom::analysis {
 
 extern const ViewDef kOverviewView;
 extern const ViewDef kFunctionsView;
+extern const ViewDef kTimeView;
+extern const ViewDef kHotView;
+extern const ViewDef kLinesView;
+extern const ViewDef kNodesView;
 extern const ViewDef kLoopsView;
 extern const ViewDef kTreeView;
 extern const ViewDef kExplainView;
@@ -40,12 +44,13 @@ extern const ViewDef kLossesView;
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,  &kFunctionsView,   &kLoopsView,     &kTreeView,        &kExplainView,
-    &kFilesView,     &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,
-    &kPhasesView,    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,
-    &kSizesView,     &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView,
-    &kIntervalsView, &kResourcesView,   &kCudaView,      &kKernelsView,     &kCopiesView,
-    &kGpuMemoryView, &kGpuIdleView,     &kLossesView,
+    &kOverviewView,    &kTimeView,      &kFunctionsView,   &kHotView,      &kLinesView,
+    &kNodesView,       &kLoopsView,     &kTreeView,        &kExplainView,  &kFilesView,
+    &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,  &kPhasesView,
+    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,  &kSizesView,
+    &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView, &kIntervalsView,
+    &kResourcesView,   &kCudaView,      &kKernelsView,     &kCopiesView,   &kGpuMemoryView,
+    &kGpuIdleView,     &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Wraps the C++ runtime's demangler, which allocates with malloc and reports failure by a status.
-// Names that are not C++ pass unchanged.
+// Names that are neither C++ nor Rust pass unchanged.
 #include "base/demangle.h"
 
 #include <cxxabi.h>
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/rust_names.h"
 
 namespace fathom {
 
 std::string demangle(const std::string& name) {
+  if (std::optional<std::string> rust = demangle_rust(name)) return std::move(*rust);
   if (!name.starts_with("_Z")) return name;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> plain(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Names of C++ functions, as compilers write them.
+// Names of functions of C++ and Rust, as compilers write them.
 #pragma once
 
 #include <string>
 
 namespace fathom {
 
-// The name that a C++ programmer wrote; any other text as it is.
+// The name that a programmer of C++ or Rust wrote; any other text as it is.
 std::string demangle(const std::string& name);
 
 }  // namespace fathom

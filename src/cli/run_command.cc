@@ -93,6 +93,19 @@ void parse_kernel(Parser& parser, Arguments& a) {
                 "kernel layers: number of sums that fit into kernel memory (default: 262144)");
 }
 
+void parse_sampling(Parser& parser, Arguments& a) {
+  parser.option("--sample", a.options.sample_hz, "HZ",
+                "layer cpu: samples per second of CPU time (default: 99)");
+  parser.option("--sample-event", a.options.sample_event, "E",
+                "layer cpu: sample this event of perf instead of CPU time, e.g. page-faults");
+}
+
+Status check_sampling(const Arguments& a) {
+  constexpr double kMostHz = 100'000;
+  if (a.options.sample_hz > 0 && a.options.sample_hz <= kMostHz) return {};
+  return usage_error(fmt::format("--sample must be above 0 and at most {}", kMostHz));
+}
+
 // The kernel wants a power of two, of whole pages.
 Status read_room(Arguments& a) {
   constexpr std::uint64_t kLeast = 1U << 16U;
@@ -168,9 +181,11 @@ Result<bool> parse(Parser& parser, Arguments& a) {
       "if that space is full: drop events and count them (drop, the default), or make the "
       "program wait (block)");
   declare_hz(parser, a.options.hz);
+  parse_sampling(parser, a);
   parse_kernel(parser, a);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
+  FATHOM_TRY(check_sampling(a));
   FATHOM_TRY(read_kernel_options(a));
   FATHOM_ASSIGN(a.options.output, session::expand_name(a.options.output));
   if (a.exit_code != "shell" && a.exit_code != "signal")

@@ -21,6 +21,7 @@ FATHOM_SOURCE_ROWS(ROW)
 extern const SourceDef kEbpf;
 void expect_ebpf(std::span<const std::string_view> layers);
 extern const SourceDef kResources;
+extern const SourceDef kCpu;
 
 namespace {
 
@@ -29,6 +30,7 @@ const SourceDef* const kSources[] = {
     FATHOM_SOURCE_ROWS(ROW)
 #undef ROW
         & kEbpf,
+    &kCpu,
     &kResources,
 };
 

@@ -2,22 +2,18 @@
 // An ELF file that is looked into, by way of libelf.
 #pragma once
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "base/files.h"
-#include "base/os_error.h"
 #include "base/result.h"
+#include "base/shared_view.h"
 
 namespace fathom::symbols {
 
@@ -25,21 +21,17 @@ struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
 };
 
-// A file that stays open, and owns its descriptor, as long as it is looked into. One thread at a
-// time: libelf reads when it is asked. Spans and views point into the file, valid as long as this.
-// What is damaged in it is passed over: a visit sees what can be read.
+// A file that is looked into, or the image of one in memory. One thread at a time: libelf reads
+// when it is asked. Spans and views point into the file, valid as long as this. What is damaged in
+// it is passed over: a visit sees what can be read. A file that is cut short meanwhile reads as
+// zeros.
 class ElfFile {
  public:
-  // kNotFound, kDenied or kIo where it cannot be opened; kCorrupt where it is no ELF file.
-  static Result<ElfFile> open(const std::string& path) {
-    elf_version(EV_CURRENT);
-    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.valid()) return os_error(errno, "open " + path);
-    std::unique_ptr<Elf, EndElf> elf(elf_begin(fd.get(), ELF_C_READ_MMAP, nullptr));
-    if (!elf || elf_kind(elf.get()) != ELF_K_ELF)
-      return Error{Code::kCorrupt, path + " is not a program or library", ""};
-    return ElfFile(std::move(fd), std::move(elf));
-  }
+  // kNotFound, kDenied or kIo where it cannot be opened; kNotFound where it is no regular file: who
+  // named it may have named a FIFO or a device; kCorrupt where it is no ELF file.
+  static Result<ElfFile> open(const std::string& path);
+  // What somebody has in memory already: a vdso, or what was compressed inside another file.
+  static Result<ElfFile> of_image(std::string bytes, const std::string& name);
 
   [[nodiscard]] Elf* get() const { return elf_.get(); }
 
@@ -105,9 +97,30 @@ class ElfFile {
     return name == nullptr ? std::string_view() : std::string_view(name);
   }
 
+  // The section of that name; nullptr: none.
+  [[nodiscard]] Elf_Scn* section(std::string_view name) const {
+    Elf_Scn* found = nullptr;
+    each_section([&](Elf_Scn* one, const GElf_Shdr& header) {
+      if (found == nullptr && name_of(header) == name) found = one;
+    });
+    return found;
+  }
+  // Its bytes as they lie in the file; empty for one that is missing, or has none there (.bss).
+  [[nodiscard]] std::string_view content(Elf_Scn* section) const;
+  [[nodiscard]] std::string_view content(std::string_view name) const {
+    return content(section(name));
+  }
+
+  // The build id's bytes; "" where the linker wrote none.
+  [[nodiscard]] std::string build_id() const;
+  [[nodiscard]] std::uint64_t size() const;
+
  private:
-  ElfFile(Fd fd, std::unique_ptr<Elf, EndElf> elf) : fd_(std::move(fd)), elf_(std::move(elf)) {}
-  Fd fd_;
+  ElfFile() = default;
+  Status begin(char* bytes, std::size_t size, const std::string& name);
+
+  SharedView view_;                     // of the file,
+  std::unique_ptr<std::string> image_;  // or what is in memory
   std::unique_ptr<Elf, EndElf> elf_;
 };
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Places in a program's code as people know them: the function, and its source file and line where
-// debug information says so. Reads .symtab, .dynsym and DWARF of files on this machine; never asks
-// the network.
+// Places in programs' code as people know them: functions, inlined ones too, and their source files
+// and lines where debug information says so. The door to this room for whoever has addresses of
+// several modules. Reads files of this machine; never asks the network.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.h"
+#include "symbols/module.h"
 
 namespace fathom::symbols {
 
@@ -21,14 +23,19 @@ struct Symbol {
 // Keeps every module that it opened once. One thread at a time.
 class Symbolizer {
  public:
-  Symbolizer();
+  explicit Symbolizer(DebugPlaces places = {});
   ~Symbolizer();
   Symbolizer(Symbolizer&&) noexcept;
   Symbolizer& operator=(Symbolizer&&) noexcept;
 
-  // What lies at `offset` bytes behind the start of a loaded module. An error when the file cannot
-  // be read as ELF (kNotFound, kCorrupt) or holds no symbol there (kNotFound).
+  // The function at `offset` bytes behind the start of a loaded module. An error when the file
+  // cannot be read as ELF (kNotFound, kCorrupt) or holds no symbol there (kNotFound).
   Result<Symbol> find(const std::string& module, std::uint64_t offset);
+
+  // Frames at an offset in the module's file, outermost first; empty: no name (Module::frames_at).
+  std::span<const Frame> frames_at(const ModuleId& id, std::uint64_t offset);
+  // nullptr: it cannot be read, or is not the one that ran.
+  Module* module(const ModuleId& id);
 
  private:
   class Modules;

@@ -228,4 +228,4 @@ def test_recording_page_names_every_file(root: Path) -> None:
 def test_recording_page_has_the_version_of_the_code(root: Path) -> None:
     found = [match[1] for path in (TOP / "src").rglob("manifest.h") if (match := VERSION.search(path.read_text()))]
     expect("kSchemaVersion", ["2"], found)
-    expect("title", "# The recording, schema 2", PAGE.read_text().splitlines()[0])
+    expect("title", "# The recording, schema 3", PAGE.read_text().splitlines()[0])

@@ -2,6 +2,8 @@
 // Who took part: processes and threads.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
@@ -45,10 +47,27 @@ constexpr char kProcesses[] = R"(
     LEFT JOIN lives l ON l.pid = p.pid AND l.machine = p.machine
   ORDER BY p.start, p.host, p.pid)";
 
+// Stretches off the CPU belong to the row in whose life they began. What the kernel counted as
+// ready is no less than what they tell.
 constexpr char kThreads[] = R"(
-  SELECT host, pid, tid, name, start, coalesce("end", $1) - start AS wall, rank,
+  WITH lives AS (SELECT *, coalesce("end", $1) AS stop, coalesce(host, '') AS machine FROM threads),
+  off AS (
+    SELECT coalesce(s.host, '') AS machine, s.pid, s.tid, l.start, sum(s.weight) AS off_cpu,
+           sum(s.ready) AS ready
+    FROM samples s JOIN lives l ON l.machine = coalesce(s.host, '') AND l.pid = s.pid
+      AND l.tid = s.tid AND s.ts >= l.start AND s.ts < l.stop
+    WHERE s.event = 'off-cpu' GROUP BY ALL),
+  told AS (
+    SELECT l.*, l.stop - l.start AS wall, l.ready IS NOT NULL AS sampled,
+           least(coalesce(o.off_cpu, 0), l.stop - l.start) AS off_cpu,
+           greatest(l.ready, coalesce(o.ready, 0)) AS was_ready
+    FROM lives l LEFT JOIN off o USING (machine, pid, tid, start))
+  SELECT host, pid, tid, name, start, wall, rank,
+         CAST(CASE WHEN sampled THEN wall - off_cpu END AS BIGINT) AS running,
+         CAST(CASE WHEN sampled THEN off_cpu - least(was_ready, off_cpu) END AS BIGINT) AS waiting,
+         CAST(CASE WHEN sampled THEN least(was_ready, off_cpu) END AS BIGINT) AS ready,
          count(*) OVER () AS all_rows
-  FROM threads ORDER BY start, host, pid, tid)";
+  FROM told ORDER BY start, host, pid, tid)";
 
 void drop_column(Table& table, std::string_view name) {
   const auto at = static_cast<std::ptrdiff_t>(column_of(table, name));
@@ -74,6 +93,9 @@ Result<Table> life_table(Store& store, const std::string& sql, std::int64_t rows
   set_measures(table, {{"start", kNanoseconds},
                        {"wall", kNanoseconds},
                        {"in_calls", kNanoseconds},
+                       {"running", kNanoseconds},
+                       {"waiting", kNanoseconds},
+                       {"ready", kNanoseconds},
                        {"calls", kCount},
                        {"read", kBytes},
                        {"written", kBytes}});
@@ -113,6 +135,11 @@ Result<Table> processes_table(Store& store, std::int64_t rows) {
 
 Result<Table> threads_table(Store& store, std::int64_t rows) {
   FATHOM_ASSIGN(Table table, life_table(store, kThreads, rows, "threads"));
+  const std::size_t running = column_of(table, "running");
+  const bool sampled = std::ranges::any_of(
+      table.rows, [&](const std::vector<Value>& row) { return !row[running].is_null(); });
+  for (const char* state : {"running", "waiting", "ready"})
+    if (!sampled) drop_column(table, state);
   table.title = "Threads";
   return table;
 }
@@ -128,7 +155,7 @@ const ViewDef kProcessesView = {
 extern const ViewDef kThreadsView;
 const ViewDef kThreadsView = {
     .name = "threads",
-    .help = "threads: lifetime",
+    .help = "threads: lifetime; running, waiting and ready where they were sampled",
     .by = {},
     .run = run_threads,
 };

@@ -425,6 +425,8 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
       .start_monotonic_ns = static_cast<std::int64_t>(prepared.header.start_monotonic_ns),
       .hz = options.hz,
       .layers = prepared.plan.layers,
+      .sample_hz = options.sample_hz,
+      .sample_event = options.sample_event,
       .interval_ns = options.interval_ns,
       .detail = options.detail,
       .functions = options.functions,

@@ -542,7 +542,7 @@ TEST_F(DecoderTest, FilterByPath) {
 }
 
 TEST_F(DecoderTest, FunctionsAreResolved) {
-  options_.resolver = [](const std::string& module, std::uint64_t offset) {
+  options_.resolver.function = [](const std::string& module, std::uint64_t offset) {
     return offset == 0x10 ? "main of " + module : std::string();
   };
   RecordWriter w = begin();

@@ -9,6 +9,7 @@
 
 #include "trace/decode/record_walker.h"
 #include "trace/rows/byte_writer.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::trace {
 namespace {
@@ -24,6 +25,8 @@ enum Kind : std::uint64_t {
   kCounters = 4,
   kTargets = 5,
   kEventsWithArgs = 6,
+  kSamples = 9,
+  kFrames = 10,
 };
 
 class EntryWriter {
@@ -130,6 +133,25 @@ bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
          code(row.name) && code(row.unit) && code(row.host) && number(row.value);
 }
 
+template <class Entry, class Row>
+bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
+  row.weight;
+}
+{
+  return number(row.ts) && number(row.pid) && number(row.tid) && number(row.cpu) &&
+         code(row.event) && code(row.host) && number(row.weight) && number(row.stack) &&
+         number(row.ready);
+}
+template <class Entry, class Row>
+bool each_field(Entry&& number, auto&& code, Row& row) requires requires {
+  row.frame;
+}
+{
+  auto& frame = row.frame;
+  return number(row.stack) && number(row.depth) && code(frame.function) && code(frame.module) &&
+         code(frame.file) && number(frame.line) && code(frame.build_id) && number(frame.offset);
+}
+
 template <class Row>
 void put_row(EntryWriter& out, const Row& row) {
   each_field([&](auto value) { return out.number(value), true; },
@@ -204,6 +226,18 @@ bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
     rows.counters.rows.push_back(row);
     return true;
   }
+  if (kind == kSamples) {
+    SampleRow row;
+    if (!get_row(in, row)) return false;
+    rows.samples.rows.push_back(row);
+    return true;
+  }
+  if (kind == kFrames) {
+    FrameRow row;
+    if (!get_row(in, row)) return false;
+    rows.frames.rows.push_back(row);
+    return true;
+  }
   std::string_view layer;
   std::string_view reason;
   std::int64_t count = 0;
@@ -271,6 +305,10 @@ std::vector<std::string> encode_rows(const HostRows& rows, const Strings& string
   }
   put_entries(entries, kCounters, rows.counters.rows.size(), strings,
               [&](EntryWriter& out, std::size_t at) { put_row(out, rows.counters.rows[at]); });
+  put_entries(entries, kFrames, rows.frames.rows.size(), strings,
+              [&](EntryWriter& out, std::size_t at) { put_row(out, rows.frames.rows[at]); });
+  put_entries(entries, kSamples, rows.samples.rows.size(), strings,
+              [&](EntryWriter& out, std::size_t at) { put_row(out, rows.samples.rows[at]); });
   put_entries(entries, kLosses, rows.losses.size(), strings, [&](EntryWriter& out, std::size_t at) {
     out.text(rows.losses[at].layer);
     out.text(rows.losses[at].reason);
@@ -307,34 +345,50 @@ std::string encode_lives(const Lives& lives) {
       put_signed(out, number);
     for (const std::string* text : {&row.name, &row.command}) put_text(out, *text);
     put_signed(out, row.nspid);
+    put_text(out, row.rung);
   }
   for (const ThreadRow& row : lives.threads) {
-    for (const std::int64_t number : {row.pid, row.tid, row.start, row.end, row.rank})
+    for (const std::int64_t number : {row.pid, row.tid, row.start, row.end, row.rank, row.ready})
       put_signed(out, number);
     put_text(out, row.name);
   }
   return out;
 }
 
-bool decode_lives(std::span<const std::uint8_t> bytes, Lives& lives) {
+namespace {
+
+bool decode_lives(std::span<const std::uint8_t> bytes, Lives& lives, bool sampled) {
   ByteReader reader(bytes.data(), bytes.data() + bytes.size());
   std::uint64_t processes = 0;
   if (!reader.number(processes)) return false;
   for (std::uint64_t i = 0; i < processes; i++) {
     ProcessRow row;
+    std::string_view rung;
     if (!get_process(reader, row) || !reader.signed_number(row.nspid)) return false;
+    if (sampled && !reader.text(rung)) return false;
+    row.rung = rung;
     lives.processes.push_back(std::move(row));
   }
   while (!reader.at_end()) {
     ThreadRow row;
     std::string_view name;
-    if (!get_numbers(reader, {&row.pid, &row.tid, &row.start, &row.end, &row.rank}) ||
-        !reader.text(name))
-      return false;
+    if (!get_numbers(reader, {&row.pid, &row.tid, &row.start, &row.end, &row.rank})) return false;
+    if (sampled && !reader.signed_number(row.ready)) return false;
+    if (!reader.text(name)) return false;
     row.name = name;
     lives.threads.push_back(std::move(row));
   }
   return true;
+}
+
+}  // namespace
+
+bool decode_lives(std::span<const std::uint8_t> bytes, Lives& lives) {
+  return decode_lives(bytes, lives, true);
+}
+
+bool decode_unsampled_lives(std::span<const std::uint8_t> bytes, Lives& lives) {
+  return decode_lives(bytes, lives, false);
 }
 
 void add_sums(const HostRows& rows, const Strings& strings, Decoder::Sums& sums) {
@@ -343,6 +397,9 @@ void add_sums(const HostRows& rows, const Strings& strings, Decoder::Sums& sums)
       sums.events_by_layer[std::string(strings.view(layer))] += static_cast<std::int64_t>(many);
   };
   for (const CounterRow& row : rows.counters.rows) count(row.layer, 1);
+  if (!rows.samples.rows.empty())
+    sums.events_by_layer[std::string(kSampledLayer)] +=
+        static_cast<std::int64_t>(rows.samples.rows.size());
   for (std::size_t at = 0; at < rows.events.rows(); at++) {
     count(rows.events.layer[at], 1);
     sums.coverage.of(rows.events.layer[at])

@@ -11,6 +11,7 @@
 #include "trace/decode/decoder.h"
 #include "trace/rows/batch.h"
 #include "trace/rows/lives.h"
+#include "trace/rows/samples.h"
 #include "trace/rows/strings.h"
 #include "trace/rows/summary.h"
 
@@ -21,12 +22,18 @@ struct HostRows {
   IntervalBatch intervals;
   IntervalBatch targets;  // bytes that calls of `intervals` wrote to a second file: for sums alone
   EventBatch events;      // their sums are those of `intervals`: a layer in detail has both
+  SampleBatch samples;
+  FrameBatch frames;  // of stacks that no row before these had
   Lives lives;
   std::vector<Loss> losses;
 
+  // Those of tables, without sums and what they refer to.
+  [[nodiscard]] std::size_t rows() const {
+    return events.rows() + counters.rows.size() + intervals.rows.size() + samples.rows.size();
+  }
   [[nodiscard]] bool empty() const {
-    return counters.rows.empty() && intervals.rows.empty() && targets.rows.empty() &&
-           events.rows() == 0 && lives.empty() && losses.empty();
+    return rows() == 0 && targets.rows.empty() && frames.rows.empty() && lives.empty() &&
+           losses.empty();
   }
 };
 
@@ -37,6 +44,8 @@ bool decode_rows(std::span<const std::uint8_t> bytes, HostRows& rows, Strings& s
 
 std::string encode_lives(const Lives& lives);
 bool decode_lives(std::span<const std::uint8_t> bytes, Lives& lives);
+// What recorders wrote before they sampled: neither `rung` nor `ready`.
+bool decode_unsampled_lives(std::span<const std::uint8_t> bytes, Lives& lives);
 // What recorders wrote before they saw threads: processes without the number in their namespace.
 bool decode_processes(std::span<const std::uint8_t> bytes, std::vector<ProcessRow>& processes);
 

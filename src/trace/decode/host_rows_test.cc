@@ -60,6 +60,54 @@ HostRows rows_of_all_kinds(Strings& strings) {
   return rows;
 }
 
+TEST(HostRows, SamplesComeBackWithTheirStacks) {
+  Strings strings;
+  StackTable stacks;
+  Frame outer;
+  outer.function = strings.code("main");
+  outer.line = 7;
+  Frame inner;
+  inner.module = strings.code("/bin/program");
+  inner.build_id = strings.code("0a1b");
+  inner.offset = 4096;
+  HostRows rows;
+  SampleRow sample;
+  sample.ts = 5;
+  sample.pid = 6;
+  sample.tid = 7;
+  sample.cpu = 1;
+  sample.event = strings.code("off-cpu");
+  sample.weight = 1000;
+  sample.ready = 10;
+  sample.stack = stacks.stack(std::vector{outer, inner}, strings);
+  rows.samples.rows = {sample, sample};
+  EXPECT_EQ(stacks.stack(std::vector{outer, inner}, strings), sample.stack);
+  EXPECT_NE(stacks.stack(std::vector{inner, outer}, strings), sample.stack);
+  rows.frames = stacks.take_new();
+  EXPECT_EQ(rows.frames.rows.size(), 4U);
+  HostRows back;
+  Strings other;
+  for (const std::string& entry : encode_rows(rows, strings))
+    ASSERT_TRUE(decode_rows(as_bytes(entry), back, other));
+  ASSERT_EQ(back.samples.rows.size(), 2U);
+  const SampleRow& found = back.samples.rows[1];
+  EXPECT_EQ(std::tie(found.ts, found.pid, found.tid, found.cpu, found.weight, found.ready),
+            std::tie(sample.ts, sample.pid, sample.tid, sample.cpu, sample.weight, sample.ready));
+  EXPECT_EQ(other.view(found.event), "off-cpu");
+  EXPECT_EQ(found.stack, sample.stack);
+  ASSERT_EQ(back.frames.rows.size(), 4U);
+  const FrameRow& place = back.frames.rows[1];
+  EXPECT_EQ(place.stack, sample.stack);
+  EXPECT_EQ(place.depth, 1);
+  EXPECT_TRUE(place.frame.is_place());
+  EXPECT_EQ(other.view(place.frame.build_id), "0a1b");
+  EXPECT_EQ(place.frame.offset, 4096);
+  EXPECT_EQ(back.frames.rows[0].frame.line, 7);
+  Decoder::Sums sums;
+  add_sums(back, other, sums);
+  EXPECT_EQ(sums.events_by_layer["cpu"], 2);
+}
+
 TEST(HostRows, EventsKeepTheirArgs) {
   Strings strings;
   HostRows rows;
@@ -163,11 +211,13 @@ TEST(HostRows, LivesComeBackAsTheyWere) {
   row.command = "sh -c true";
   row.rank = 3;
   row.nspid = 2;
+  row.rung = "perf";
   ThreadRow thread;
   thread.pid = 5;
   thread.tid = 6;
   thread.start = 7;
   thread.name = "worker";
+  thread.ready = 8;
   Lives back;
   const std::string bytes = encode_lives({{row, row}, {thread}});
   ASSERT_TRUE(decode_lives(as_bytes(bytes), back));
@@ -179,6 +229,7 @@ TEST(HostRows, LivesComeBackAsTheyWere) {
   EXPECT_EQ(last.end, kNull);
   EXPECT_EQ(last.exit, 137);
   EXPECT_EQ(last.rank, 3);
+  EXPECT_EQ(last.rung, "perf");
   EXPECT_EQ(last.command, "sh -c true");
   ASSERT_EQ(back.threads.size(), 1U);
   EXPECT_EQ(back.threads[0].pid, 5);
@@ -186,6 +237,7 @@ TEST(HostRows, LivesComeBackAsTheyWere) {
   EXPECT_EQ(back.threads[0].start, 7);
   EXPECT_EQ(back.threads[0].end, kNull);
   EXPECT_EQ(back.threads[0].name, "worker");
+  EXPECT_EQ(back.threads[0].ready, 8);
   back = {};
   EXPECT_FALSE(decode_lives(as_bytes(bytes).first(bytes.size() - 1), back));
   EXPECT_EQ(back.processes.size(), 2U);
@@ -193,6 +245,25 @@ TEST(HostRows, LivesComeBackAsTheyWere) {
 }
 
 // A recording that an older recorder was stopped over.
+TEST(HostRows, LivesOfRecordersThatDidNotSampleAreRead) {
+  std::string bytes;
+  put_number(bytes, 1);
+  for (const std::int64_t number : {5, 1, 0, 9, 0, 3}) put_signed(bytes, number);
+  put_text(bytes, "sh");
+  put_text(bytes, "sh -c true");
+  put_signed(bytes, 2);
+  for (const std::int64_t number : {5, 6, 7, 8, 3}) put_signed(bytes, number);
+  put_text(bytes, "worker");
+  Lives back;
+  ASSERT_TRUE(decode_unsampled_lives(as_bytes(bytes), back));
+  ASSERT_EQ(back.processes.size(), 1U);
+  EXPECT_EQ(back.processes[0].nspid, 2);
+  EXPECT_EQ(back.processes[0].rung, "");
+  ASSERT_EQ(back.threads.size(), 1U);
+  EXPECT_EQ(back.threads[0].name, "worker");
+  EXPECT_EQ(back.threads[0].ready, kNull);
+}
+
 TEST(HostRows, ProcessesOfOlderRecordersAreRead) {
   std::string bytes;
   for (const std::int64_t number : {5, 1, -3, 9, 137, 3}) put_signed(bytes, number);

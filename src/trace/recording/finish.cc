@@ -9,6 +9,7 @@
 #include "sql/quote.h"
 #include "trace/recording/packer_state.h"
 #include "trace/recording/refused.h"
+#include "trace/recording/seen_from_outside.h"
 #include "trace/recording/uncovered.h"
 #include "trace/recording/unseen.h"
 #include "trace/rows/layers.h"
@@ -337,10 +338,15 @@ Status Packer::State::recount_layers() {
   for (LayerState& layer : manifest.layers) layer.events = 0;
   for (const SummaryRow& row : summary_.rows())
     add_to(manifest.layer(strings.view(row.key.layer)).events, row.calls);
-  for (const std::uint64_t n : parquet_parts(directory_, kCountersTable)) {
-    FATHOM_ASSIGN(const Table table,
-                  read_part("layer, count(*)", parquet_name(kCountersTable, n), " GROUP BY layer"));
-    for (const auto& cells : table.rows) {
+  FATHOM_TRY(recount_layers(kCountersTable, "layer"));
+  return recount_layers(kSamplesTable, sql::quote_literal(kSampledLayer));
+}
+
+Status Packer::State::recount_layers(const char* table, const std::string& layer) {
+  for (const std::uint64_t n : parquet_parts(directory_, table)) {
+    FATHOM_ASSIGN(const Table rows,
+                  read_part(layer + ", count(*)", parquet_name(table, n), " GROUP BY 1"));
+    for (const auto& cells : rows.rows) {
       add_to(manifest.layer(strings.view(code_of(cells[0], strings))).events, integer_of(cells[1]));
     }
   }

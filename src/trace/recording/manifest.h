@@ -17,7 +17,7 @@
 
 namespace fathom::trace {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 inline constexpr char kManifestFile[] = "manifest.json";
 
 enum class RunState : std::uint8_t { kRunning, kComplete, kPartial };

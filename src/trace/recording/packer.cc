@@ -17,6 +17,7 @@
 #include "trace/decode/definer.h"
 #include "trace/recording/packer_state.h"
 #include "trace/recording/recording.h"
+#include "trace/rows/frame_names.h"
 
 namespace fathom::trace {
 namespace {
@@ -24,9 +25,9 @@ namespace {
 // What may lie idle between two logs: without a bound it was seen to grow with their number.
 constexpr std::size_t kIdleHeap = std::size_t{16} << 20;
 
-constexpr const char* kPartTables[] = {kCountersTable, kIntervalsTable, kSummaryTable,
-                                       kTimelineTable, kCoverageTable,  kInodesTable,
-                                       kEventsTable};
+constexpr const char* kPartTables[] = {kCountersTable, kIntervalsTable, kSamplesTable,
+                                       kFramesTable,   kSummaryTable,   kTimelineTable,
+                                       kCoverageTable, kInodesTable,    kEventsTable};
 
 bool is_summed(std::string_view table) {
   return std::ranges::find(kSummedTables, table) != std::end(kSummedTables);
@@ -251,8 +252,7 @@ std::int64_t Packer::State::missing_events(std::uint64_t n, std::uint64_t entrie
     noted = drainer->noted(n);
   }
   if (entries >= noted.entries) return 0;
-  auto there = static_cast<std::int64_t>(host.events.rows() + host.counters.rows.size() +
-                                         host.intervals.rows.size());
+  auto there = static_cast<std::int64_t>(host.rows());
   for (const Chunk& chunk : chunks) {
     std::uint64_t events = 0;
     (void)extract_definitions(chunk, events);
@@ -284,9 +284,22 @@ Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
     FATHOM_TRY(write_unpublished(parquet_name(kIntervalsTable, n),
                                  SqlBatch::intervals(rows.host.intervals, log_strings_, host)));
   }
+  FATHOM_TRY(write_samples(n, rows.host));
   if (rows.host.counters.rows.empty()) return {};
   return write_unpublished(parquet_name(kCountersTable, n),
                            SqlBatch::counters(rows.host.counters, log_strings_, host));
+}
+
+Status Packer::State::write_samples(std::uint64_t n, HostRows& rows) {
+  if (!rows.frames.rows.empty()) {
+    name_frames(options_.resolver, rows.frames, log_strings_);
+    FATHOM_TRY(write_unpublished(parquet_name(kFramesTable, n),
+                                 SqlBatch::frames(rows.frames, log_strings_)));
+  }
+  if (rows.samples.rows.empty()) return {};
+  rows.samples.sort();
+  return write_unpublished(parquet_name(kSamplesTable, n),
+                           SqlBatch::samples(rows.samples, log_strings_, manifest.host.hostname));
 }
 
 // Only the machine that recorded knows what its paths mean.

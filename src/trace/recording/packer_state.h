@@ -50,6 +50,7 @@ class Packer::State {
   [[nodiscard]] std::int64_t missing_events(std::uint64_t n, std::uint64_t entries,
                                             std::span<const Chunk> chunks, const HostRows& host);
   Status write_rows(std::uint64_t n, Rows& rows);
+  Status write_samples(std::uint64_t n, HostRows& rows);
   Status write_inodes(std::uint64_t n, const SummaryTable& sums);
   Status publish(std::uint64_t n, const Decoder::Sums& sums);
   Status write_unpublished(const std::string& name, const SqlBatch& batch);
@@ -76,6 +77,7 @@ class Packer::State {
   Result<Table> read_part(const std::string& columns, const std::string& name,
                           const std::string& behind = "");
   Status recount_layers();
+  Status recount_layers(const char* table, const std::string& layer);
   Status write_finals();
   Status publish_finals();
 

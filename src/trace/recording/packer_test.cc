@@ -25,8 +25,8 @@ using testing::TempDir;
 
 class PackerTest : public ::testing::Test {
  protected:
-  [[nodiscard]] Packer packer() const {
-    return Packer::open(directory_.path(), Manifest{}, {}).value();
+  [[nodiscard]] Packer packer(PackerOptions options = {}) const {
+    return Packer::open(directory_.path(), Manifest{}, std::move(options)).value();
   }
   [[nodiscard]] std::string in_spool(const std::string& name) const {
     return join_path(builder_.directory(), name);
@@ -233,6 +233,57 @@ TEST_F(PackerTest, ProcessesWithoutRowsAreNoGap) {
   EXPECT_EQ(packer.finish()->state, RunState::kComplete);
   EXPECT_TRUE(recording().parts[0].manifest.losses.empty());
   EXPECT_EQ(ask(recording(), kProcessesTable, "string_agg(pid, ',')"), "7");
+}
+
+HostRows sampled_rows(Strings& strings) {
+  HostRows rows;
+  StackTable stacks;
+  Frame place;
+  place.module = strings.code("/opt/my tools/program");
+  place.build_id = strings.code("0a1b");
+  place.offset = 16;
+  Frame elsewhere = place;
+  elsewhere.offset = 32;
+  SampleRow sample;
+  sample.ts = 5;
+  sample.pid = sample.tid = 7;
+  sample.event = strings.code("cpu-clock");
+  sample.weight = 100;
+  sample.stack = stacks.stack(std::vector{elsewhere, place}, strings);
+  rows.samples.rows.push_back(sample);
+  rows.frames = stacks.take_new();
+  return rows;
+}
+
+// The place at 16 holds an inlined function; nobody knows the one at 32.
+NameResolver resolver_of_one_place() {
+  NameResolver resolver;
+  resolver.frames = [](const std::string& module, const std::string& build_id,
+                       std::uint64_t offset) -> std::vector<NamedFrame> {
+    if (module != "/opt/my tools/program" || build_id != "0a1b" || offset != 16) return {};
+    return {{.function = "outer", .file = "a.c", .line = 3},
+            {.function = "inner", .file = "b.h", .line = 4}};
+  };
+  return resolver;
+}
+
+TEST_F(PackerTest, SamplesAreNamedWhenTheyArePacked) {
+  const auto told = [&](const char* columns) { return ask(recording(), kFramesTable, columns); };
+  Strings strings;
+  Packer packer = this->packer({.resolver = resolver_of_one_place()});
+  ASSERT_TRUE(packer.append(sampled_rows(strings), strings).has_value());
+  Recording live = recording();
+  EXPECT_EQ(live.parts[0].tail->samples.rows.size(), 1U);
+  EXPECT_EQ(live.parts[0].tail->strings.view(live.parts[0].tail->frames.rows[0].frame.function),
+            "program+0x20");
+  EXPECT_EQ(live.parts[0].manifest.layer("cpu").events, 1);
+  ASSERT_TRUE(packer.finish().has_value());
+  EXPECT_EQ(told("string_agg(\"function\", ' > ' ORDER BY depth)"), "program+0x20 > outer > inner");
+  EXPECT_EQ(told("string_agg(line, ',' ORDER BY depth)"), "3,4");
+  EXPECT_EQ(told("string_agg(depth || '@' || \"offset\" || build_id, ',' ORDER BY depth)"),
+            "0@320a1b,1@160a1b,2@160a1b");
+  EXPECT_EQ(ask(recording(), kSamplesTable, "sum(weight)"), "100");
+  EXPECT_EQ(recording().parts[0].manifest.layer("cpu").events, 1);
 }
 
 // Rows of the kernel that came one by one keep their errors on the way to Parquet.

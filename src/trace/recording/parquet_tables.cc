@@ -276,6 +276,42 @@ SqlBatch SqlBatch::intervals(const IntervalBatch& batch, const Strings& strings,
   return SqlBatch(std::move(columns));
 }
 
+SqlBatch SqlBatch::samples(const SampleBatch& batch, const Strings& strings,
+                           const std::string& host) {
+  auto columns = std::make_unique<Columns>(batch.rows.size());
+  const auto words = strings.views();
+  const auto& rows = batch.rows;
+  const std::vector<std::uint32_t> hosts = hosts_of(rows);
+  columns->numbers_of("ts", rows, [](const SampleRow& row) { return row.ts; });
+  columns->host(host, hosts, words);
+  columns->numbers_of("pid", rows, [](const SampleRow& row) { return row.pid; });
+  columns->numbers_of("tid", rows, [](const SampleRow& row) { return row.tid; });
+  columns->numbers_of("cpu", rows, [](const SampleRow& row) { return row.cpu; });
+  columns->codes_of("event", rows, words, [](const SampleRow& row) { return row.event; });
+  columns->numbers_of("weight", rows, [](const SampleRow& row) { return row.weight; });
+  columns->numbers_of("stack", rows, [](const SampleRow& row) { return row.stack; });
+  columns->numbers_of("ready", rows, [](const SampleRow& row) { return row.ready; });
+  return SqlBatch(std::move(columns));
+}
+
+SqlBatch SqlBatch::frames(const FrameBatch& batch, const Strings& strings) {
+  auto columns = std::make_unique<Columns>(batch.rows.size());
+  const auto words = strings.views();
+  const auto& rows = batch.rows;
+  const auto texts = [&](const char* name, std::uint32_t Frame::*code) {
+    columns->codes_of(name, rows, words, [code](const FrameRow& row) { return row.frame.*code; });
+  };
+  columns->numbers_of("stack", rows, [](const FrameRow& row) { return row.stack; });
+  columns->numbers_of("depth", rows, [](const FrameRow& row) { return row.depth; });
+  texts("function", &Frame::function);
+  texts("module", &Frame::module);
+  texts("file", &Frame::file);
+  columns->numbers_of("line", rows, [](const FrameRow& row) { return row.frame.line; });
+  texts("build_id", &Frame::build_id);
+  columns->numbers_of("offset", rows, [](const FrameRow& row) { return row.frame.offset; });
+  return SqlBatch(std::move(columns));
+}
+
 namespace {
 
 std::int64_t number_of(std::uint64_t process) {
@@ -303,6 +339,7 @@ SqlBatch SqlBatch::processes(const std::vector<ProcessRow>& rows) {
   columns->numbers_of("image", rows, [](const ProcessRow& row) { return row.image; });
   columns->numbers_of("process", rows,
                       [](const ProcessRow& row) { return number_of(row.process); });
+  columns->texts_of("rung", rows, [](const ProcessRow& row) { return std::string_view(row.rung); });
   return SqlBatch(std::move(columns));
 }
 
@@ -317,6 +354,7 @@ SqlBatch SqlBatch::threads(const std::vector<ThreadRow>& rows) {
   columns->numbers_of("rank", rows, [](const ThreadRow& row) { return row.rank; });
   columns->texts_of("container", rows,
                     [](const ThreadRow& row) { return std::string_view(row.container); });
+  columns->numbers_of("ready", rows, [](const ThreadRow& row) { return row.ready; });
   return SqlBatch(std::move(columns));
 }
 

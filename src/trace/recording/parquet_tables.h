@@ -14,6 +14,7 @@
 #include "trace/decode/inodes.h"
 #include "trace/rows/batch.h"
 #include "trace/rows/coverage.h"
+#include "trace/rows/samples.h"
 #include "trace/rows/summary.h"
 
 namespace fathom::trace {
@@ -27,6 +28,8 @@ inline constexpr char kThreadsTable[] = "threads";
 inline constexpr char kSummaryTable[] = "summary";
 inline constexpr char kTimelineTable[] = "timeline";
 inline constexpr char kCoverageTable[] = "coverage";
+inline constexpr char kSamplesTable[] = "samples";
+inline constexpr char kFramesTable[] = "frames";
 // Those whose parts are summed up at the end of a recording.
 inline constexpr const char* kSummedTables[] = {kTimelineTable, kCoverageTable, kSummaryTable};
 inline constexpr char kInodesTable[] = "inodes";
@@ -41,6 +44,9 @@ class SqlBatch {
                            const std::string& host);
   static SqlBatch intervals(const IntervalBatch& batch, const Strings& strings,
                             const std::string& host);
+  static SqlBatch samples(const SampleBatch& batch, const Strings& strings,
+                          const std::string& host);
+  static SqlBatch frames(const FrameBatch& batch, const Strings& strings);
   static SqlBatch processes(const std::vector<ProcessRow>& rows);
   static SqlBatch threads(const std::vector<ThreadRow>& rows);
   static SqlBatch summary(const SummaryTable& table, const Strings& strings,

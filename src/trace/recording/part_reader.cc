@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -249,7 +250,8 @@ class PartReader {
 
   void add_tail(TailFacts& facts, const Spool& spool) {
     Manifest& manifest = part_.manifest;
-    for (DataFile& file : facts.packed) part_.files[kEventsTable].push_back(std::move(file));
+    for (auto& [table, files] : facts.packed)
+      std::ranges::move(files, std::back_inserter(part_.files[table]));
     for (DamagedFile& file : facts.damaged) part_.damaged.push_back(std::move(file));
     manifest.layers = std::move(facts.layers);
     for (const auto& [layer, count] : facts.events_by_layer)

@@ -143,7 +143,7 @@ TEST(PartReaderTest, EventsThatDoNotFitGoToFilesWithoutAName) {
   EXPECT_TRUE((*tail)->events.rows() == 0);
   Recording recording;
   recording.parts.emplace_back();
-  recording.parts[0].files[kEventsTable] = facts.packed;
+  recording.parts[0].files[kEventsTable] = facts.packed[kEventsTable];
   EXPECT_EQ(ask(recording, kEventsTable, "count(*)"), "18");
   EXPECT_EQ(ask(recording, kEventsTable, "string_agg(DISTINCT file, ',')"), "/data/a.bin");
 }
@@ -198,14 +198,20 @@ TEST(PartReaderTest, ModulesThatChangedAreNotAsked) {
   ASSERT_EQ(::mkfifo((module + ".fifo").c_str(), 0600), 0);
   SpoolBuilder builder(directory.path());
   builder.add_pool("1-a-0", {dead_segment(builder)});
+  NameResolver bold;
+  bold.function = [](const std::string&, std::uint64_t) { return std::string("named"); };
+  bold.frames = [](const std::string&, const std::string&, std::uint64_t) {
+    return std::vector<NamedFrame>{{.function = "named", .file = ""}};
+  };
   const NameResolver resolver =
-      for_unchanged_modules([](const std::string&, std::uint64_t) { return std::string("named"); },
-                            Spool::open(builder.directory()).value());
-  EXPECT_EQ(resolver(module, 1), "named");
-  EXPECT_EQ(resolver(module + ".fifo", 1), "");
+      for_unchanged_modules(bold, Spool::open(builder.directory()).value());
+  EXPECT_EQ(resolver.function(module, 1), "named");
+  EXPECT_EQ(resolver.frames(module, "", 1).size(), 1U);
+  EXPECT_EQ(resolver.function(module + ".fifo", 1), "");
   ::usleep(20000);
   ASSERT_TRUE(write_file_atomic(module, "y").has_value());
-  EXPECT_EQ(resolver(module, 1), "");
+  EXPECT_EQ(resolver.function(module, 1), "");
+  EXPECT_TRUE(resolver.frames(module, "", 1).empty());
 }
 
 }  // namespace

@@ -135,12 +135,6 @@ ProcessRow row_of(const Stranger& stranger, const Population& all) {
   return row;
 }
 
-void sort_threads(std::vector<ThreadRow>& rows) {
-  std::sort(rows.begin(), rows.end(), [](const ThreadRow& a, const ThreadRow& b) {
-    return std::tie(a.pid, a.start, a.tid) < std::tie(b.pid, b.start, b.tid);
-  });
-}
-
 void add_texts(Definitions& definitions, Process& process, ProcessRow& row) {
   row.name = shown(base_name(definitions.meta(process, "exe")));
   row.command = shown(definitions.meta(process, "command"));
@@ -151,6 +145,12 @@ void add_texts(Definitions& definitions, Process& process, ProcessRow& row) {
 }
 
 }  // namespace
+
+void sort_threads(std::vector<ThreadRow>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const ThreadRow& a, const ThreadRow& b) {
+    return std::tie(a.pid, a.start, a.tid) < std::tie(b.pid, b.start, b.tid);
+  });
+}
 
 KnownExits known_exits(const Manifest& manifest) {
   if (!manifest.pid) return {};
@@ -196,46 +196,6 @@ void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<Pr
   row.end = *manifest.duration_ns;
   row.exit = manifest.exit_status.value_or(kNull);
   rows.insert(rows.begin(), std::move(row));
-}
-
-void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::string& host,
-                           std::vector<ProcessRow>& rows) {
-  std::set<std::int64_t> known;
-  for (const ProcessRow& row : rows) known.insert(row.pid);
-  std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> places;
-  for (const ProcessRow& row : seen) {
-    if (known.contains(row.pid)) continue;
-    const auto [place, is_new] = places.try_emplace({row.pid, row.start}, rows.size());
-    if (is_new) rows.emplace_back();
-    rows[place->second] = row;
-    rows[place->second].host = host;
-  }
-  // An image that begins in the moment at which the one before it ended is what that one became.
-  ProcessRow* before = nullptr;
-  for (const auto& [key, place] : places) {  // by pid and start
-    ProcessRow& row = rows[place];
-    if (before != nullptr && before->pid == row.pid && before->end == row.start) {
-      row.image = before->image + 1;
-      if (before->start < before->end) before->end--;
-    }
-    before = &row;
-  }
-}
-
-void add_seen_from_outside(const std::vector<ThreadRow>& seen, const std::string& host,
-                           std::vector<ThreadRow>& rows) {
-  if (seen.empty()) return;
-  std::set<std::pair<std::int64_t, std::int64_t>> known;
-  for (const ThreadRow& row : rows) known.insert({row.pid, row.tid});
-  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::size_t> places;
-  for (const ThreadRow& row : seen) {
-    if (known.contains({row.pid, row.tid})) continue;
-    const auto [place, is_new] = places.try_emplace({row.pid, row.tid, row.start}, rows.size());
-    if (is_new) rows.emplace_back();
-    rows[place->second] = row;
-    rows[place->second].host = host;
-  }
-  sort_threads(rows);
 }
 
 bool has_process(const Definitions& definitions, std::int64_t pid) {

@@ -43,13 +43,9 @@ std::vector<ProcessRow> process_rows(const Population& all, const std::string& h
 // The program that was run, as its recorder knows it, unless a row tells of it: it may be one that
 // the library could not enter.
 void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<ProcessRow>& rows);
-// Processes seen from beside the programs, but those that told of themselves. The last word holds.
-void add_seen_from_outside(const std::vector<ProcessRow>& seen, const std::string& host,
-                           std::vector<ProcessRow>& rows);
-// The same of threads, in the order of thread_rows().
-void add_seen_from_outside(const std::vector<ThreadRow>& seen, const std::string& host,
-                           std::vector<ThreadRow>& rows);
 std::vector<ThreadRow> thread_rows(const Population& all, const std::string& host);
+// The order of thread_rows().
+void sort_threads(std::vector<ThreadRow>& rows);
 
 // Whether a process of this number attached.
 [[nodiscard]] bool has_process(const Definitions& definitions, std::int64_t pid);

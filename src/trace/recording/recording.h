@@ -15,6 +15,7 @@
 #include "trace/recording/parquet_file.h"
 #include "trace/rows/batch.h"
 #include "trace/rows/coverage.h"
+#include "trace/rows/samples.h"
 #include "trace/rows/summary.h"
 #include "trace/spool/damaged_file.h"
 
@@ -34,6 +35,8 @@ struct Tail {
   EventBatch events;  // none where only sums are needed
   CounterBatch counters;
   IntervalBatch intervals;
+  SampleBatch samples;  // none where only sums are needed; their frames neither
+  FrameBatch frames;
   std::vector<ProcessRow> processes;
   std::vector<ThreadRow> threads;
   SummaryTable summary;

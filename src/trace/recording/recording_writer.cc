@@ -328,12 +328,9 @@ Status RecordingWriter::State::flush_intervals() {
 Status RecordingWriter::State::flush_samples() {
   if (samples_.rows.empty()) return {};
   samples_.sort();
-  layer_events_[strings.code("cpu")] += static_cast<std::int64_t>(samples_.rows.size());
-  const std::string name = parquet_name(kSamplesTable, next_part_[kSamplesTable]++);
-  count(name);
-  FATHOM_TRY(
-      write_samples(join_path(unfinished_, name), samples_, strings, manifest.host.hostname));
-  FATHOM_TRY(book(name));
+  layer_events_[strings.code(kSampledLayer)] += static_cast<std::int64_t>(samples_.rows.size());
+  FATHOM_TRY(write(parquet_name(kSamplesTable, next_part_[kSamplesTable]++),
+                   SqlBatch::samples(samples_, strings, manifest.host.hostname)));
   samples_.rows.clear();
   return {};
 }
@@ -343,10 +340,8 @@ Status RecordingWriter::State::finish() {
   FATHOM_TRY(flush_counters());
   FATHOM_TRY(flush_intervals());
   FATHOM_TRY(flush_samples());
-  if (!stacks.empty()) {
-    count(parquet_name(kFramesTable));
-    FATHOM_TRY(write_frames(join_path(unfinished_, parquet_name(kFramesTable)), stacks, strings));
-  }
+  if (!stacks.frames().rows.empty())
+    FATHOM_TRY(write(parquet_name(kFramesTable), SqlBatch::frames(stacks.frames(), strings)));
   FATHOM_TRY(write_sums());
   FATHOM_TRY(write(parquet_name(kProcessesTable), SqlBatch::processes(processes)));
   FATHOM_TRY(write(parquet_name(kThreadsTable), SqlBatch::threads(threads)));

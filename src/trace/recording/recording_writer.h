@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "trace/recording/manifest.h"
-#include "trace/recording/sample_batch.h"
 #include "trace/rows/batch.h"
+#include "trace/rows/samples.h"
 #include "trace/rows/summary.h"
 
 namespace fathom::trace {

@@ -17,7 +17,6 @@
 #include "trace/recording/manifest.h"
 #include "trace/recording/parquet_file.h"
 #include "trace/recording/parquet_tables.h"
-#include "trace/recording/sample_batch.h"
 #include "trace/spool/in_use.h"
 #include "trace/spool/spool.h"
 #include "wire/exec.h"

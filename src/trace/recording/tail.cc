@@ -12,8 +12,10 @@
 #include "trace/recording/parquet_tables.h"
 #include "trace/recording/processes.h"
 #include "trace/recording/refused.h"
+#include "trace/recording/seen_from_outside.h"
 #include "trace/recording/uncovered.h"
 #include "trace/recording/unseen.h"
+#include "trace/rows/frame_names.h"
 #include "trace/spool/snapshot.h"
 
 namespace fathom::trace {
@@ -43,6 +45,7 @@ class TailReader {
              TailFacts& facts)
       : need_(options.need),
         most_rows_(options.most_rows),
+        resolver_(options.decoder.resolver),
         host_(std::move(host)),
         decoder_(decoder),
         tail_(tail),
@@ -57,17 +60,21 @@ class TailReader {
       decoder_.decode(batch.chunks, tail_.events, tail_.counters);
       tail_.events.append(host.events);
       std::ranges::move(host.intervals.rows, std::back_inserter(tail_.intervals.rows));
+      std::ranges::move(host.samples.rows, std::back_inserter(tail_.samples.rows));
+      std::ranges::move(host.frames.rows, std::back_inserter(tail_.frames.rows));
     } else {
       decoder_.sum(batch.chunks, tail_.counters);
     }
     std::ranges::move(host.counters.rows, std::back_inserter(tail_.counters.rows));
-    if (tail_.events.rows() > most_rows_) failure_ = put_aside();
+    if (tail_.events.rows() > most_rows_) failure_ = put_events_aside();
+    if (failure_ && tail_.samples.rows.size() > most_rows_) failure_ = put_samples_aside();
   }
 
   // Why not everything could be read: a disk without room for what does not fit into memory.
   [[nodiscard]] const Status& failure() const { return failure_; }
 
   void finish(std::vector<Loss> losses_of_spool) {
+    name_frames(resolver_, tail_.frames, tail_.strings);
     Decoder::Sums sums = decoder_.take_sums();
     if (need_ == Need::kEvents)
       std::ranges::move(sums.intervals.rows, std::back_inserter(tail_.intervals.rows));
@@ -83,19 +90,29 @@ class TailReader {
 
  private:
   // As a packer would, but into a file of nobody's.
-  Status put_aside() {
-    tail_.events.sort();
+  Status put_aside(const char* table, const SqlBatch& rows) {
     FATHOM_ASSIGN(File file, File::unnamed(scratch_directory()));
     FATHOM_ASSIGN(File writer, file.duplicate());
-    FATHOM_TRY(sql::write_parquet(std::move(writer),
-                                  SqlBatch::events(tail_.events, tail_.strings, host_).batch()));
-    facts_.packed.push_back(held_file(std::move(file), ""));
+    FATHOM_TRY(sql::write_parquet(std::move(writer), rows.batch()));
+    facts_.packed[table].push_back(held_file(std::move(file), ""));
+    return {};
+  }
+  Status put_events_aside() {
+    tail_.events.sort();
+    FATHOM_TRY(put_aside(kEventsTable, SqlBatch::events(tail_.events, tail_.strings, host_)));
     tail_.events.clear();
+    return {};
+  }
+  Status put_samples_aside() {
+    tail_.samples.sort();
+    FATHOM_TRY(put_aside(kSamplesTable, SqlBatch::samples(tail_.samples, tail_.strings, host_)));
+    tail_.samples.rows.clear();
     return {};
   }
 
   Need need_;
   std::size_t most_rows_;
+  NameResolver resolver_;
   std::string host_;
   Status failure_;
   Decoder& decoder_;

@@ -11,7 +11,7 @@
 
 namespace fathom::trace {
 
-// Events that stay in memory; more go to temporary files, which have no name.
+// Rows of a table that stay in memory; more go to temporary files, which have no name.
 inline constexpr std::size_t kMostRowsInMemory = 2'000'000;
 
 struct TailFacts {
@@ -22,8 +22,9 @@ struct TailFacts {
   std::map<std::string, std::string> refused;  // settings that meant nothing, and what was done
   std::vector<LayerState> layers;  // those of the manifest, with what processes told of them
   std::vector<DamagedFile> damaged;
-  std::vector<DataFile> packed;  // events that were too many to stay in memory, as Parquet files
-  std::int64_t last_ns = 0;      // of all that was recorded
+  // Rows that were too many to stay in memory, as Parquet files; by table.
+  std::map<std::string, std::vector<DataFile>> packed;
+  std::int64_t last_ns = 0;  // of all that was recorded
   bool owners_alive = false;
   bool owners_unknown = false;  // they cannot be seen from here, and nothing was heard of them
   bool changed = false;         // somebody packed meanwhile: to be read again

@@ -46,14 +46,27 @@ Status check_owner(const std::string& recording) {
 }
 
 NameResolver for_unchanged_modules(NameResolver resolver, const Spool& spool) {
-  if (!resolver) return resolver;
-  return [resolver = std::move(resolver), latest = last_written_ns(spool)](
-             const std::string& module, std::uint64_t offset) -> std::string {
+  const auto fits = [latest = last_written_ns(spool)](const std::string& module) {
     struct stat facts {};
-    const bool fits = ::stat(module.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
-                      ns_of(facts.st_ctim) <= latest;
-    return fits ? resolver(module, offset) : std::string();
+    return ::stat(module.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+           ns_of(facts.st_ctim) <= latest;
   };
+  NameResolver careful;
+  if (resolver.function) {
+    careful.function = [fits, ask = std::move(resolver.function)](const std::string& module,
+                                                                  std::uint64_t offset) {
+      return fits(module) ? ask(module, offset) : std::string();
+    };
+  }
+  if (resolver.frames) {
+    careful.frames = [fits, ask = std::move(resolver.frames)](
+                         const std::string& module, const std::string& build_id,
+                         std::uint64_t offset) -> std::vector<NamedFrame> {
+      if (!fits(module)) return {};
+      return ask(module, build_id, offset);
+    };
+  }
+  return careful;
 }
 
 }  // namespace fathom::trace

@@ -161,6 +161,7 @@ struct ProcessRow {
   std::int64_t image = 0;     // programs that the process was before, as far as they were seen
   std::uint64_t process = 0;  // names this program image in the recording; 0: nothing does
   std::string container;
+  std::string rung;                                       // how its threads were sampled; "": not
   std::vector<std::pair<std::string, std::string>> meta;  // further facts that the program gave
 };
 
@@ -173,6 +174,7 @@ struct ThreadRow {
   std::int64_t end = kNull;
   std::int64_t rank = kNull;
   std::string container;
+  std::int64_t ready = kNull;  // ns in which it could have run and was not let
 };
 
 }  // namespace fathom::trace

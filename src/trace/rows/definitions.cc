@@ -246,7 +246,7 @@ Site Definitions::resolve_site(const Process& process, const Definition& definit
   }
   if (definition.kind == DefinitionKind::kFunctionSite) {
     const std::string module = path_text(process, definition.a, 0);
-    std::string name = resolver_ ? shown(resolver_(module, definition.b)) : "";
+    std::string name = resolver_.function ? shown(resolver_.function(module, definition.b)) : "";
     if (name.empty()) {
       const std::size_t slash = module.rfind('/');
       name = module.substr(slash == std::string::npos ? 0 : slash + 1) + "+0x" + hex(definition.b);

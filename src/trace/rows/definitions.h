@@ -15,14 +15,12 @@
 
 #include "trace/rows/batch.h"
 #include "trace/rows/channels.h"
+#include "trace/rows/name_resolver.h"
 #include "trace/rows/paged_store.h"
 #include "trace/rows/run_set.h"
 #include "trace/rows/strings.h"
 
 namespace fathom::trace {
-
-// Turns a place in a module into a function's name; "" where it is not known.
-using NameResolver = std::function<std::string(const std::string& module, std::uint64_t offset)>;
 
 enum class DefinitionKind : std::uint8_t { kNone, kString, kPath, kSite, kFunctionSite };
 

@@ -55,7 +55,7 @@ consteval auto all_layers() {
                 FATHOM_LAYER_KERNEL),
       layer_def("block", 120, "", "block devices", FATHOM_LAYER_KERNEL | FATHOM_LAYER_BESIDE),
       layer_def("net", 130, "", "network connections", FATHOM_LAYER_KERNEL | FATHOM_LAYER_BESIDE),
-      layer_def("cpu", 160, "darkgrey", "hardware counters and call stacks", 0),
+      layer_def("cpu", 160, "darkgrey", "where threads spend their time: sampled call stacks", 0),
       layer_def("resource", 170, "",
                 "CPU, memory and I/O used by processes, control group and machine",
                 FATHOM_LAYER_USUAL),
@@ -66,6 +66,9 @@ consteval auto all_layers() {
 
 // Top down.
 inline constexpr auto kLayers = all_layers();
+
+// The one of sampled stacks.
+inline constexpr std::string_view kSampledLayer = "cpu";
 
 // nullptr: no such layer in this version; a recording of another one may have it.
 constexpr const LayerDef* find_layer(std::string_view name) {

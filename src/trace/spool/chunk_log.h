@@ -36,7 +36,8 @@ enum class EntryKind : std::uint32_t {
   kLosses = 3,
   kProcesses = 4,
   kDrained = 5,
-  kLives = 6
+  kLivesUnsampled = 6,  // what recorders wrote before they sampled
+  kLives = 7,
 };
 
 struct LogEntry {

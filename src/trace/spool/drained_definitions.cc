@@ -16,6 +16,8 @@ Status DrainedDefinitions::into(Decoder& decoder, const File* log, Lives* seen) 
     if (entry.kind == EntryKind::kProcesses && seen != nullptr)
       (void)decode_processes(entry.bytes, seen->processes);
     if (entry.kind == EntryKind::kLives && seen != nullptr) (void)decode_lives(entry.bytes, *seen);
+    if (entry.kind == EntryKind::kLivesUnsampled && seen != nullptr)
+      (void)decode_unsampled_lives(entry.bytes, *seen);
   };
   FATHOM_ASSIGN(const LogScan scan, scan_log(*log, read_, kMostLogBytes, take));
   read_ += scan.sound_bytes;

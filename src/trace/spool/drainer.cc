@@ -380,7 +380,7 @@ void Drainer::remove_copies() {
 }
 
 Status Drainer::append(const HostRows& rows, const Strings& strings) {
-  std::uint64_t count = rows.events.rows() + rows.counters.rows.size() + rows.intervals.rows.size();
+  std::uint64_t count = rows.rows();
   for (const std::string& bytes : encode_rows(rows, strings)) {
     FATHOM_TRY(ensure_log(bytes.size()));
     FATHOM_TRY(put({EntryKind::kRows, {}, 0, as_bytes(bytes)}));

@@ -257,6 +257,8 @@ void Snapshot::visit_definitions(const std::function<void(const Chunk&)>& visit)
         if (entry.kind == EntryKind::kProcesses)
           (void)decode_processes(entry.bytes, seen.processes);
         if (entry.kind == EntryKind::kLives) (void)decode_lives(entry.bytes, seen);
+        if (entry.kind == EntryKind::kLivesUnsampled)
+          (void)decode_unsampled_lives(entry.bytes, seen);
         if (entry.kind == EntryKind::kChunk) visit({entry.bytes, nullptr});
       });
   if (!scan || !size || is_damaged(*scan, *size)) damage(kDefinitionsLog, "damaged");

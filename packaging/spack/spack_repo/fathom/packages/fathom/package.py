@@ -34,6 +34,7 @@ class Fathom(CMakePackage):
     depends_on("simdjson@3:")
     depends_on("yaml-cpp@0.7:")
     depends_on("elfutils@0.188:")
+    depends_on("xz")
     depends_on("zlib-api")
     depends_on("zstd")
     depends_on("llvm+clang targets=bpf", type="build", when="+bpf")

@@ -5,18 +5,14 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "trace/rows/batch.h"
 #include "trace/rows/strings.h"
 
 namespace fathom::trace {
-
-inline constexpr char kSamplesTable[] = "samples";
-inline constexpr char kFramesTable[] = "frames";
 
 struct SampleRow {
   std::int64_t ts = 0;
@@ -27,6 +23,7 @@ struct SampleRow {
   std::uint32_t host = kNoString;  // kNoString: the manifest's
   std::int64_t weight = 0;
   std::int64_t stack = kNull;
+  std::int64_t ready = kNull;  // of a stretch off the CPU: ns in which the thread could have run
 };
 
 struct SampleBatch {
@@ -34,37 +31,43 @@ struct SampleBatch {
   void sort();  // by (pid, tid, ts)
 };
 
-// One function of a stack.
+// One function of a stack, or a place in a file of which the function is not known yet.
 struct Frame {
   std::uint32_t function = kNoString;
   std::uint32_t module = kNoString;
   std::uint32_t file = kNoString;
   std::int32_t line = kNull32;
+  std::uint32_t build_id = kNoString;  // of the module; hexadecimal
+  std::int64_t offset = kNull;         // in the module's file
+
+  // Whether the module's symbols are to tell what it is.
+  [[nodiscard]] bool is_place() const {
+    return function == kNoString && module != kNoString && offset != kNull;
+  }
 };
 
-// One thread at a time. Every stack once, with its frames. `frames.depth` 0 is the outermost
-// function.
+struct FrameRow {
+  std::int64_t stack = 0;
+  std::int32_t depth = 0;  // 0 is the outermost function
+  Frame frame;
+};
+
+struct FrameBatch {
+  std::vector<FrameRow> rows;  // a stack's own stand behind each other, outermost first
+};
+
+// Every stack once, with its frames. One thread at a time.
 class StackTable {
  public:
   // `frames` outermost first; kNull where there are none.
   std::int64_t stack(std::span<const Frame> frames, const Strings& strings);
-  [[nodiscard]] bool empty() const { return rows_.empty(); }
+  // Frames of stacks that were new since the last time, as codes of the strings they came with.
+  [[nodiscard]] FrameBatch take_new() { return std::exchange(frames_, {}); }
+  [[nodiscard]] const FrameBatch& frames() const { return frames_; }
 
  private:
-  friend Status write_frames(const std::string& path, const StackTable& stacks,
-                             const Strings& strings);
-  struct Row {
-    std::int64_t stack;
-    std::int32_t depth;
-    Frame frame;
-  };
   std::unordered_set<std::int64_t> known_;
-  std::vector<Row> rows_;
+  FrameBatch frames_;
 };
-
-// Parquet files with the columns of the contract. On failure there is no file of that name.
-Status write_samples(const std::string& path, const SampleBatch& samples, const Strings& strings,
-                     const std::string& host);
-Status write_frames(const std::string& path, const StackTable& stacks, const Strings& strings);
 
 }  // namespace fathom::trace

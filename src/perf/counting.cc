@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Each event is read by itself: an inherited group cannot be read as one on most kernels, and its
+// members run at the same times all the same.
+#include "perf/counting.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "perf/open.h"
+
+namespace fathom::perf {
+namespace {
+
+// As read_format orders it.
+struct Reading {
+  std::uint64_t value = 0;
+  std::uint64_t enabled = 0;  // ns that it was to be counted
+  std::uint64_t running = 0;  // ns that it was
+};
+
+bool read_counter(const Fd& fd, Reading& reading) {
+  ssize_t got = 0;
+  do {
+    got = ::read(fd.get(), &reading, sizeof reading);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(sizeof reading);
+}
+
+perf_event_attr counting_attr(const Event& event, bool leads, Counting::Start start) {
+  perf_event_attr attr = event.attr();
+  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  attr.inherit = 1;
+  // The leader switches its group on.
+  attr.disabled = leads ? 1 : 0;
+  attr.enable_on_exec = leads && start == Counting::Start::kExec ? 1 : 0;
+  return attr;
+}
+
+struct Attempt {
+  Result<Fd> fd;
+  bool user_only = false;
+};
+
+// Users who may not look into the kernel still count their own code. What only ever happens in the
+// kernel would be 0 then, and is refused instead.
+Attempt open_or_user_part(const Event& event, perf_event_attr attr, const Target& target) {
+  if (event.happens_in_kernel() && event.exclude_kernel)
+    return {Error{Code::kUnsupported, "it happens in the kernel, which the modifiers leave out",
+                  "count it without them"},
+            false};
+  Attempt attempt{open_event(attr, target), false};
+  const bool may_do_with_less = !attempt.fd && attempt.fd.error().code == Code::kDenied &&
+                                attr.exclude_kernel == 0 && attr.exclude_user == 0 &&
+                                !event.happens_in_kernel();
+  if (!may_do_with_less) return attempt;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  Result<Fd> again = open_event(attr, target);
+  if (!again) return attempt;
+  return {std::move(again), !event.is_clock()};
+}
+
+std::set<pid_t> threads_of(pid_t process) {
+  std::set<pid_t> threads;
+  const Result<std::vector<std::string>> names =
+      list_dir("/proc/" + std::to_string(process) + "/task");
+  if (!names) return threads;
+  for (const std::string& name : *names) {
+    const Result<std::int64_t> id = parse_int(name);
+    if (id) threads.insert(static_cast<pid_t>(*id));
+  }
+  return threads;
+}
+
+}  // namespace
+
+void Counting::open_group(const EventGroup& group, std::size_t first, pid_t thread, Start start) {
+  int leader = -1;
+  for (std::size_t i = 0; i < group.events.size(); ++i) {
+    Counter& counter = counters_[first + i];
+    if (counter.refused && counter.of_threads.empty()) continue;  // as for the first thread
+    const perf_event_attr attr = counting_attr(counter.event, leader == -1, start);
+    Attempt attempt = open_or_user_part(counter.event, attr, {.pid = thread, .group = leader});
+    if (!attempt.fd) {
+      // A thread that is gone has counted nothing.
+      if (attempt.fd.error().code != Code::kNotFound) counter.refused = attempt.fd.error();
+      continue;
+    }
+    counter.user_only = counter.user_only || attempt.user_only;
+    counter.of_threads.push_back(std::move(attempt.fd).value());
+    if (leader == -1) leader = counter.of_threads.back().get();
+  }
+}
+
+void Counting::open_thread(const std::vector<EventGroup>& groups, pid_t thread, Start start) {
+  std::size_t first = 0;
+  for (const EventGroup& group : groups) {
+    open_group(group, first, thread, start);
+    first += group.events.size();
+  }
+}
+
+Counting::Counting(const std::vector<EventGroup>& groups) {
+  for (const EventGroup& group : groups) {
+    for (const Event& event : group.events) {
+      Counter& counter = counters_.emplace_back();
+      counter.event = event;
+      if (!event.reason.empty())
+        counter.refused = Error{Code::kUnsupported, event.reason, event.fix};
+    }
+  }
+}
+
+Result<Counting> Counting::open(const std::vector<EventGroup>& groups, pid_t process, Start start) {
+  if (start == Start::kExec) {
+    Counting counting(groups);
+    counting.open_thread(groups, process, start);
+    return counting;
+  }
+  // A thread that begins meanwhile is counted by what its creator inherits, or not at all if that
+  // one was not open yet, and nobody can tell which: so all of them are opened again.
+  constexpr int kAttempts = 20;
+  for (int attempt = 1;; ++attempt) {
+    const std::set<pid_t> threads = threads_of(process);
+    if (threads.empty())
+      return Error{Code::kNotFound, "there is no process " + std::to_string(process), ""};
+    Counting counting(groups);
+    for (const pid_t thread : threads) counting.open_thread(groups, thread, start);
+    if (attempt == kAttempts || threads_of(process) == threads) return counting;
+  }
+}
+
+void Counting::enable() {
+  for (const Counter& counter : counters_) {
+    for (const Fd& fd : counter.of_threads) (void)::ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, 0);
+  }
+}
+
+Count Counting::read_one(const Counter& counter) const {
+  Count count;
+  count.name = counter.event.name;
+  count.unit = counter.event.unit;
+  count.user_only = counter.user_only;
+  if (counter.refused) {  // also where it failed for some of the threads: a part is not the sum
+    count.reason = counter.refused->message;
+    count.fix = counter.refused->hint;
+    return count;
+  }
+  Reading sum;
+  double scaled = 0;
+  for (const Fd& fd : counter.of_threads) {
+    Reading reading;
+    if (!read_counter(fd, reading)) continue;
+    sum.enabled += reading.enabled;
+    sum.running += reading.running;
+    const auto value = static_cast<double>(reading.value);
+    if (reading.running > 0 && reading.running < reading.enabled) {
+      scaled += value * static_cast<double>(reading.enabled) / static_cast<double>(reading.running);
+    } else {
+      scaled += value;
+    }
+  }
+  if (sum.running == 0) {
+    count.reason = sum.enabled == 0 ? "the process did not run while it was counted"
+                                    : "the counters were always busy with other events";
+    return count;
+  }
+  count.coverage =
+      std::min(1.0, static_cast<double>(sum.running) / static_cast<double>(sum.enabled));
+  count.value = scaled * counter.event.scale;
+  return count;
+}
+
+std::vector<Count> Counting::read() const {
+  std::vector<Count> counts;
+  for (const Counter& counter : counters_) counts.push_back(read_one(counter));
+  return counts;
+}
+
+std::size_t Counting::opened() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(counters_, [](const Counter& counter) { return !counter.refused; }));
+}
+
+}  // namespace fathom::perf

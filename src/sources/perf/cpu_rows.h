@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// The kernel's records, in order of time, into rows: samples with their stacks, stretches off the
+// CPU, lives of processes and threads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "perf/records.h"
+#include "sources/perf/process_maps.h"
+#include "sources/perf/sampled_events.h"
+#include "sources/perf/stack_frames.h"
+#include "sources/perf/thread_account.h"
+#include "trace/decode/host_rows.h"
+
+namespace fathom::sources {
+
+struct CpuRowsOptions {
+  std::int64_t start_monotonic_ns = 0;  // where ts is 0
+  std::string event;                    // what ticks
+  bool is_clock = true;                 // samples stand for time, not for what they count
+  std::string rung;                     // how processes are seen
+  bool no_command = false;              // arguments of programs are not recorded
+  KernelNames kernel;
+};
+
+// One thread at a time.
+class CpuRows {
+ public:
+  explicit CpuRows(const CpuRowsOptions& options);
+
+  // A record, `of` matters where it is a sample.
+  void take(const perf::Record& record, SampleOf of);
+  // Nobody looks any more.
+  void stop(std::int64_t monotonic_ns);
+  // Moves what there is behind the rows that are there.
+  void drain(trace::Strings& strings, trace::HostRows& rows);
+
+  // Threads that have slept since the last time: the kernel may be asked how long they were ready.
+  [[nodiscard]] std::vector<ThreadId> take_slept();
+  // Stacks that threads left the CPU from and that there was no room for.
+  void missed_stacks(std::uint64_t count) {
+    if (count > 0) count_loss("stacks of waits that came too fast", count);
+  }
+  void ready(ThreadId thread, std::int64_t ns) { account_.ready(thread, ns); }
+  [[nodiscard]] bool anybody_lives() const { return !processes_.empty(); }
+
+ private:
+  void take(const perf::SampleId& id, const perf::Sample& sample, SampleOf of);
+  void take(const perf::SampleId& id, const perf::Switch& change);
+  void take(const perf::SampleId& id, const perf::Comm& comm);
+  void take(const perf::SampleId& id, const perf::Task& task);
+  void take(const perf::SampleId& id, const perf::Mapping& mapping);
+  void take(const perf::SampleId& id, const perf::Lost& lost);
+  void take(const perf::SampleId& id, const perf::Throttle& throttle);
+  template <class Other>
+  void take(const perf::SampleId& /*id*/, const Other& /*body*/) {}
+
+  void end_thread(ThreadId thread, std::int64_t ts);
+  void begin_process(std::int32_t pid, std::int64_t parent, std::int64_t ts,
+                     const std::string& name);
+  void end_process(std::int32_t pid, std::int64_t ts);
+  void begin_program(ThreadId thread, std::int64_t ts, const std::string& name);
+  void count_loss(const char* reason, std::uint64_t count);
+  [[nodiscard]] std::int64_t ts(std::uint64_t time) const {
+    return static_cast<std::int64_t>(time) - options_.start_monotonic_ns;
+  }
+
+  CpuRowsOptions options_;
+  trace::Strings strings_;
+  std::uint32_t event_;
+  ProcessMaps maps_;
+  StackFrames frames_;
+  ThreadAccount account_;
+  struct Process {
+    trace::ProcessRow row;
+    int threads = 0;  // that live: it ends with the last of them
+  };
+
+  std::map<std::int32_t, Process> processes_;  // that live
+  std::map<ThreadId, std::string> names_;      // of threads that live, and of those in ended_
+  std::vector<ThreadId> ended_;                // since the last drain()
+  std::map<ThreadId, bool> slept_;
+  trace::HostRows rows_;  // as codes of strings_
+  std::map<std::string, std::uint64_t> losses_;
+};
+
+}  // namespace fathom::sources

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
+// and whenever one is half full.
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "perf/event.h"
+#include "perf/open.h"
+#include "sources/perf/cpu_rows.h"
+#include "sources/perf/sampled_events.h"
+#include "sources/source.h"
+#include "symbols/kernel_symbols.h"
+#include "trace/rows/layers.h"
+
+namespace fathom::sources {
+namespace {
+
+constexpr std::string_view kLayers[] = {trace::kSampledLayer};
+constexpr std::chrono::milliseconds kRest{100};
+constexpr char kUserAlone[] = "without the kernel's functions, and without the stacks of waits";
+
+Result<SamplingOptions> options_of(const SourceContext& context) {
+  const std::string& event = context.sample_event;
+  FATHOM_ASSIGN(perf::Event ticks, perf::parse_event(event.empty() ? "cpu-clock" : event));
+  return SamplingOptions{.event = std::move(ticks), .hz = context.sample_hz};
+}
+
+// How long a thread was ready in all, as the kernel counts; nothing where it has ended, or does not
+// count.
+std::optional<std::int64_t> ready_ns(ThreadId thread) {
+  const Result<std::string> text = read_file("/proc/" + std::to_string(thread.pid) + "/task/" +
+                                             std::to_string(thread.tid) + "/schedstat");
+  if (!text) return std::nullopt;
+  const std::vector<std::string_view> words = split(trim(*text), ' ');
+  const Result<std::int64_t> ns = parse_int(words.size() >= 2 ? words[1] : "");
+  return ns ? std::optional(*ns) : std::nullopt;
+}
+
+// As the kernel is now. None where it hides its addresses.
+KernelNames kernel_names() {
+  Result<symbols::KernelSymbols> read = symbols::KernelSymbols::read();
+  if (!read) return {};
+  auto symbols = std::make_shared<symbols::KernelSymbols>(std::move(read).value());
+  return [symbols](std::uint64_t address) { return std::string(symbols->find(address).function); };
+}
+
+class CpuSource final : public Source {
+ public:
+  Status prepare(const SourceContext& context) override {
+    FATHOM_ASSIGN(options_, options_of(context));
+    return {};
+  }
+
+  // The program runs whatever comes of this: start() tells.
+  Status adopt(pid_t process) override {
+    Result<SampledEvents> events = SampledEvents::open(process, options_);
+    if (events) {
+      events_.emplace(std::move(events).value());
+    } else {
+      refused_ = events.error();
+    }
+    return {};
+  }
+
+  Status start(const SourceContext& context) override {
+    if (refused_) return *refused_;
+    rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
+                                 .event = options_.event.name,
+                                 .is_clock = options_.event.is_clock(),
+                                 .rung = events_->sees_kernel() ? "perf" : "perf-user",
+                                 .no_command = context.no_command,
+                                 .kernel = kernel_names()});
+    thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+    return {};
+  }
+
+  [[nodiscard]] std::map<std::string, std::string> lacks() const override {
+    if (!events_ || events_->sees_kernel()) return {};
+    return {{std::string(trace::kSampledLayer), kUserAlone}};
+  }
+
+  void stop() override {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    const std::scoped_lock lock(mutex_);
+    if (rows_) rows_->drain(strings, rows);
+  }
+
+ private:
+  void work(const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      events_->wait(kRest);
+      read(static_cast<std::uint64_t>(now_monotonic_ns()));
+      ask_how_long_ready();
+    }
+    const std::int64_t now = now_monotonic_ns();
+    read(~std::uint64_t{0});
+    const std::scoped_lock lock(mutex_);
+    rows_->stop(now);
+  }
+
+  // What was written before `now` is in the rings, so it is complete.
+  void read(std::uint64_t now) {
+    events_->read(records_);
+    const std::scoped_lock lock(mutex_);
+    rows_->missed_stacks(events_->take_missed());
+    records_.release(now, [this](std::span<const std::byte> bytes) {
+      const std::optional<perf::Record> record = events_->reader().read(bytes);
+      if (record) rows_->take(*record, events_->which(record->id));
+    });
+  }
+
+  // Being woken and being let run are two things: the records tell of the second alone.
+  void ask_how_long_ready() {
+    std::vector<ThreadId> threads;
+    {
+      const std::scoped_lock lock(mutex_);
+      threads = rows_->take_slept();
+    }
+    for (const ThreadId& thread : threads) {
+      const std::optional<std::int64_t> ns = ready_ns(thread);
+      const std::scoped_lock lock(mutex_);
+      if (ns) rows_->ready(thread, *ns);
+    }
+  }
+
+  SamplingOptions options_;
+  std::optional<Error> refused_;
+  std::optional<SampledEvents> events_;  // of the thread that runs
+  RecordQueue records_;
+  std::mutex mutex_;
+  std::optional<CpuRows> rows_;  // guarded by mutex_
+  std::jthread thread_;          // last: it ends before what it uses
+};
+
+Status check(const SourceContext& context) {
+  FATHOM_TRY(options_of(context));
+  return {};
+}
+
+// By trying: with the kernel's part, or without.
+Availability probe(std::string_view /*layer*/) {
+  const Result<SampledEvents> events = SampledEvents::open(0, {.event = {}, .from_exec = true});
+  if (!events) return {false, events.error().message, events.error().hint, true};
+  if (events->sees_kernel()) return {};
+  return {.available = true, .reason = kUserAlone, .fix = ""};
+}
+
+std::unique_ptr<Source> make() { return std::make_unique<CpuSource>(); }
+
+}  // namespace
+
+extern const SourceDef kCpu;
+const SourceDef kCpu = {
+    .name = "cpu",
+    .layers = kLayers,
+    .help = "where threads spend their time: sampled stacks, and every stretch off the CPU",
+    .in_process = false,
+    .check = check,
+    .probe = probe,
+    .make = make,
+};
+
+}  // namespace fathom::sources

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// Chains of the kernel have a word between parts that tells whose the next addresses are.
+#include "sources/perf/stack_frames.h"
+
+#include <linux/perf_event.h>
+
+#include <algorithm>
+
+namespace fathom::sources {
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr symbols::Machine kMachine = symbols::Machine::kX86_64;
+#else
+constexpr symbols::Machine kMachine = symbols::Machine::kAarch64;
+#endif
+
+std::string hex(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    text += kDigits[static_cast<unsigned char>(byte) >> 4U];
+    text += kDigits[static_cast<unsigned char>(byte) & 15U];
+  }
+  return text;
+}
+
+}  // namespace
+
+using trace::Frame;
+
+Frame StackFrames::kernel_frame(std::uint64_t address) {
+  const auto [place, is_new] = kernel_codes_.try_emplace(address, trace::kNoString);
+  if (is_new) {
+    const std::string name = kernel_ ? kernel_(address) : std::string();
+    place->second = strings_.code(name.empty() ? kKernelModule : name);
+  }
+  Frame frame;
+  frame.function = place->second;
+  frame.module = strings_.code(kKernelModule);
+  return frame;
+}
+
+Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address) {
+  Frame frame;
+  const std::optional<ProcessMaps::Place> place = maps_.find(pid, address);
+  if (!place) {
+    frame.function = strings_.code("unknown");
+    return frame;
+  }
+  frame.module = strings_.code(place->module->path);
+  frame.build_id = strings_.code_or_null(hex(place->module->build_id));
+  frame.offset = static_cast<std::int64_t>(place->offset);
+  return frame;
+}
+
+void StackFrames::add_kernel_frames(const perf::Words& chain) {
+  std::uint64_t context = PERF_CONTEXT_USER;
+  for (std::size_t i = 0; i < chain.size(); i++) {
+    if (chain[i] >= PERF_CONTEXT_MAX) {
+      context = chain[i];
+    } else if (context == PERF_CONTEXT_KERNEL) {
+      frames_.push_back(kernel_frame(chain[i]));
+    }
+  }
+}
+
+void StackFrames::follow_pointers(const perf::Words& chain) {
+  by_pointers_.clear();
+  std::uint64_t context = PERF_CONTEXT_USER;
+  for (std::size_t i = 0; i < chain.size(); i++) {
+    if (chain[i] >= PERF_CONTEXT_MAX) {
+      context = chain[i];
+    } else if (context == PERF_CONTEXT_USER) {
+      by_pointers_.push_back({chain[i], !by_pointers_.empty()});
+    }
+  }
+}
+
+symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Sample& sample) {
+  by_tables_.clear();
+  constexpr std::size_t kMostRegisters = 64;
+  std::uint64_t values[kMostRegisters];
+  const std::size_t count = std::min(sample.registers.size(), kMostRegisters);
+  for (std::size_t i = 0; i < count; i++) values[i] = sample.registers[i];
+  const auto registers = symbols::Registers::of_perf(
+      kMachine, symbols::perf_register_mask(kMachine), std::span(values, count));
+  symbols::AddressSpace* space =
+      sample.registers_abi == PERF_SAMPLE_REGS_ABI_64 ? tables_.space_of(maps_, pid) : nullptr;
+  if (!registers || space == nullptr) return symbols::UnwindEnd::kNoRules;
+  const symbols::StackCopy stack{
+      registers->get(registers->sp_number()).value_or(0),
+      {reinterpret_cast<const char*>(sample.stack.data()), sample.stack.size()}};
+  return symbols::unwind(*registers, stack, *space, by_tables_);
+}
+
+// Frame pointers skip the caller of a function that has none, and end where a function uses the
+// register for something else; tables end with the copy of the stack. Where tables come to the end,
+// theirs is the whole truth; else what the kernel found behind their last frame goes on.
+void StackFrames::choose_deeper(symbols::UnwindEnd end) {
+  if (end == symbols::UnwindEnd::kWhole) return;
+  const auto same = [this](const symbols::UnwoundFrame& frame) {
+    return !by_tables_.empty() && frame.address == by_tables_.back().address;
+  };
+  const auto meet = std::ranges::find_if(by_pointers_, same);
+  if (meet != by_pointers_.end()) {
+    by_tables_.insert(by_tables_.end(), meet + 1, by_pointers_.end());
+  } else if (by_pointers_.size() > by_tables_.size()) {
+    by_tables_ = by_pointers_;
+  } else if (end == symbols::UnwindEnd::kCut || end == symbols::UnwindEnd::kLimit) {
+    cut_++;
+  }
+}
+
+std::int64_t StackFrames::stack(std::int32_t pid, const perf::Sample& sample) {
+  frames_.clear();
+  add_kernel_frames(sample.callchain);
+  follow_pointers(sample.callchain);
+  choose_deeper(follow_tables(pid, sample));
+  for (const symbols::UnwoundFrame& frame : by_tables_)
+    frames_.push_back(user_frame(pid, frame.place()));
+  std::ranges::reverse(frames_);
+  return stacks_.stack(frames_, strings_);
+}
+
+}  // namespace fathom::sources

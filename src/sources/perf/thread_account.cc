@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// A sample waits until its thread's next one, so that the last one can have what its thread ran
+// after it: without that, each thread would lack half a period.
+#include "sources/perf/thread_account.h"
+
+#include <algorithm>
+
+namespace fathom::sources {
+
+using trace::kNull;
+using trace::SampleRow;
+using trace::ThreadRow;
+
+ThreadAccount::Thread& ThreadAccount::at(ThreadId id, std::int64_t ts) {
+  const auto [place, is_new] = living_.try_emplace(id);
+  if (!is_new) return place->second;
+  place->second.start = ts;
+  ThreadRow row;
+  row.pid = id.pid;
+  row.tid = id.tid;
+  row.start = ts;
+  row.ready = 0;  // so far
+  threads_.push_back(std::move(row));
+  return place->second;
+}
+
+void ThreadAccount::forked(ThreadId thread, std::int64_t ts) {
+  if (living_.contains(thread)) ended(thread, ts);  // its number is another's now
+  Thread& made = at(thread, ts);
+  made.off_since = ts;
+  made.preempted = true;
+}
+
+void ThreadAccount::found(ThreadId thread, std::int64_t ts) { at(thread, ts); }
+
+void ThreadAccount::running(ThreadId thread, std::int64_t ts) {
+  Thread& it = at(thread, ts);
+  if (!it.runs_since) switched_in(thread, ts);
+}
+
+void ThreadAccount::ran_until(Thread& thread, std::int64_t ts) {
+  // The first thing that is told of a thread that was found: it ran since then.
+  if (!thread.runs_since && !thread.off_since) thread.runs_since = thread.start;
+  if (!thread.runs_since) return;
+  thread.unsampled += std::max<std::int64_t>(0, ts - *thread.runs_since);
+  thread.runs_since = ts;
+}
+
+void ThreadAccount::was_off_until(ThreadId id, Thread& thread, std::int64_t ts) {
+  if (!thread.off_since) return;
+  SampleRow row;
+  row.ts = *thread.off_since;
+  row.pid = id.pid;
+  row.tid = id.tid;
+  row.event = off_cpu_;
+  row.weight = std::max<std::int64_t>(0, ts - *thread.off_since);
+  row.stack = thread.left_from;
+  if (thread.preempted) {
+    row.ready = row.weight;
+    thread.preempted_ns += row.weight;
+  }
+  samples_.push_back(row);
+  thread.off_since.reset();
+}
+
+void ThreadAccount::switched_in(ThreadId id, std::int64_t ts) {
+  Thread& thread = at(id, ts);
+  if (thread.runs_since) return;  // the record of its leaving was lost: the time stays its own
+  if (!thread.off_since) thread.off_since = thread.start;
+  was_off_until(id, thread, ts);
+  thread.runs_since = ts;
+}
+
+void ThreadAccount::switched_out(ThreadId id, std::int64_t ts, bool preempted) {
+  Thread& thread = at(id, ts);
+  ran_until(thread, ts);
+  was_off_until(id, thread, ts);  // only where the record of its coming was lost
+  thread.runs_since.reset();
+  thread.off_since = ts;
+  thread.preempted = preempted;
+  if (thread.left_from == kNull) thread.left_from = thread.last_stack;
+}
+
+void ThreadAccount::sampled(ThreadId id, std::int64_t ts, std::int32_t cpu, std::int64_t stack) {
+  Thread& thread = at(id, ts);
+  if (thread.off_since) switched_in(id, ts);  // the record of its coming was lost
+  ran_until(thread, ts);
+  if (thread.waiting) samples_.push_back(*thread.waiting);
+  SampleRow row;
+  row.ts = ts;
+  row.pid = id.pid;
+  row.tid = id.tid;
+  row.cpu = cpu;
+  row.event = on_cpu_;
+  row.weight = std::exchange(thread.unsampled, 0);
+  row.stack = stack;
+  thread.waiting = row;
+  thread.last_stack = stack;
+  thread.left_from = kNull;
+}
+
+void ThreadAccount::leaves_from(ThreadId id, std::int64_t stack) {
+  const auto found = living_.find(id);
+  if (found != living_.end()) found->second.left_from = stack;
+}
+
+void ThreadAccount::ready(ThreadId id, std::int64_t ns) {
+  const auto found = living_.find(id);
+  if (found == living_.end()) return;
+  found->second.ready_ns = ns;
+  found->second.preempted_then = found->second.preempted_ns;
+}
+
+// What the kernel counted, and what was seen since it was asked last.
+std::int64_t ThreadAccount::ready_of(const Thread& thread) {
+  if (!thread.ready_ns) return thread.preempted_ns;
+  return *thread.ready_ns + thread.preempted_ns - thread.preempted_then;
+}
+
+void ThreadAccount::finish(ThreadId id, Thread& thread, std::int64_t ts) {
+  ran_until(thread, ts);
+  was_off_until(id, thread, ts);
+  if (!thread.waiting && thread.unsampled > 0) {  // too short a life to be met by a sample
+    SampleRow row;
+    row.ts = ts;
+    row.pid = id.pid;
+    row.tid = id.tid;
+    row.event = on_cpu_;
+    thread.waiting = row;
+  }
+  if (thread.waiting) {
+    thread.waiting->weight += std::exchange(thread.unsampled, 0);
+    samples_.push_back(*thread.waiting);
+  }
+  ThreadRow row;
+  row.pid = id.pid;
+  row.tid = id.tid;
+  row.start = thread.start;
+  row.end = ts;
+  row.ready = ready_of(thread);
+  threads_.push_back(std::move(row));
+}
+
+void ThreadAccount::ended(ThreadId thread, std::int64_t ts) {
+  const auto found = living_.find(thread);
+  if (found == living_.end()) return;
+  finish(thread, found->second, ts);
+  living_.erase(found);
+}
+
+void ThreadAccount::stop(std::int64_t ts) {
+  for (auto& [id, thread] : living_) finish(id, thread, ts);
+  living_.clear();
+}
+
+}  // namespace fathom::sources

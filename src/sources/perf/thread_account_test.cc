@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "sources/perf/thread_account.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace fathom::sources {
+namespace {
+
+using trace::kNull;
+using trace::SampleRow;
+
+constexpr std::uint32_t kOn = 1;
+constexpr std::uint32_t kOff = 2;
+constexpr ThreadId kMain{10, 10};
+
+std::int64_t sum(const std::vector<SampleRow>& rows, std::uint32_t event) {
+  std::int64_t total = 0;
+  for (const SampleRow& row : rows) total += row.event == event ? row.weight : 0;
+  return total;
+}
+
+TEST(ThreadAccount, SamplesStandForTheTimeThatTheThreadRan) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 100);
+  account.sampled(kMain, 110, 0, 7);
+  account.switched_out(kMain, 120, false);
+  account.switched_in(kMain, 150);
+  account.sampled(kMain, 160, 1, 8);
+  account.ended(kMain, 163);
+  const std::vector<SampleRow> rows = account.take_samples();
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].event, kOff);
+  EXPECT_EQ(rows[0].ts, 120);
+  EXPECT_EQ(rows[0].weight, 30);
+  EXPECT_EQ(rows[0].stack, 7) << "nobody told where it left from: where it was seen last";
+  EXPECT_EQ(rows[0].ready, kNull);
+  EXPECT_EQ(rows[1].weight, 10);
+  EXPECT_EQ(rows[1].stack, 7);
+  EXPECT_EQ(rows[2].weight, 10 + 10 + 3) << "before the sample, and the rest of its life";
+  EXPECT_EQ(rows[2].cpu, 1);
+}
+
+TEST(ThreadAccount, AStretchHasTheStackThatItWasLeftFrom) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 0);
+  account.sampled(kMain, 10, 0, 7);
+  account.leaves_from(kMain, 9);
+  account.switched_out(kMain, 20, false);
+  account.switched_in(kMain, 50);
+  account.leaves_from(kMain, kNull);
+  account.switched_out(kMain, 60, false);
+  account.stop(70);
+  const std::vector<SampleRow> rows = account.take_samples();
+  EXPECT_EQ(rows.at(0).stack, 9);
+  EXPECT_EQ(rows.at(1).stack, 7);
+}
+
+TEST(ThreadAccount, WhoIsPushedOffIsReady) {
+  ThreadAccount account(kOn, kOff);
+  account.forked(kMain, 100);
+  account.switched_in(kMain, 105);
+  account.switched_out(kMain, 110, true);
+  account.switched_in(kMain, 130);
+  account.switched_out(kMain, 140, false);
+  account.switched_in(kMain, 190);
+  account.ended(kMain, 200);
+  const std::vector<SampleRow> rows = account.take_samples();
+  EXPECT_EQ(rows.at(0).ready, 5) << "a thread that was made waits for a CPU";
+  EXPECT_EQ(rows.at(1).ready, 20);
+  EXPECT_EQ(rows.at(2).ready, kNull);
+  EXPECT_EQ(account.take_threads().back().ready, 25);
+}
+
+TEST(ThreadAccount, TheKernelKnowsMoreOfBeingReady) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 0);
+  account.switched_out(kMain, 10, true);
+  account.switched_in(kMain, 20);
+  account.ready(kMain, 35);  // it was woken, and had to wait for 25
+  account.switched_out(kMain, 40, true);
+  account.switched_in(kMain, 43);
+  account.ended(kMain, 50);
+  EXPECT_EQ(account.take_threads().back().ready, 38);
+}
+
+TEST(ThreadAccount, AThreadThatNoSampleMetHasItsTime) {
+  ThreadAccount account(kOn, kOff);
+  account.forked(kMain, 0);
+  account.switched_in(kMain, 2);
+  account.ended(kMain, 9);
+  const std::vector<SampleRow> rows = account.take_samples();
+  EXPECT_EQ(sum(rows, kOff), 2);
+  EXPECT_EQ(sum(rows, kOn), 7);
+  EXPECT_EQ(rows.back().stack, kNull);
+}
+
+TEST(ThreadAccount, WhoWasFoundTellsByTheNextRecordWhereItWas) {
+  ThreadAccount asleep(kOn, kOff);
+  asleep.found(kMain, 5);
+  asleep.switched_in(kMain, 30);
+  asleep.stop(31);
+  EXPECT_EQ(sum(asleep.take_samples(), kOff), 25);
+  ThreadAccount awake(kOn, kOff);
+  awake.found(kMain, 5);
+  awake.switched_out(kMain, 30, false);
+  awake.stop(31);
+  const std::vector<SampleRow> rows = awake.take_samples();
+  EXPECT_EQ(sum(rows, kOn), 25);
+  EXPECT_EQ(sum(rows, kOff), 1);
+}
+
+TEST(ThreadAccount, ANumberThatIsUsedAgainIsAnotherThread) {
+  ThreadAccount account(kOn, kOff);
+  account.forked(kMain, 0);
+  account.switched_in(kMain, 1);
+  account.forked(kMain, 50);  // its end was lost
+  account.switched_in(kMain, 60);
+  account.ended(kMain, 70);
+  const std::vector<trace::ThreadRow> threads = account.take_threads();
+  ASSERT_EQ(threads.size(), 4U);
+  EXPECT_EQ(threads[1].end, 50);
+  EXPECT_EQ(threads[3].start, 50);
+  EXPECT_EQ(threads[3].end, 70);
+}
+
+// Whatever comes in whatever order, records lost included: what is told is the thread's life.
+TEST(ThreadAccount, RowsAddUpToLives) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 2000; round++) {
+    ThreadAccount account(kOn, kOff);
+    std::int64_t ts = 0;
+    const auto step = [&] { return ts += static_cast<std::int64_t>(random() % 50); };
+    account.forked(kMain, step());
+    const std::int64_t start = ts;
+    for (unsigned i = random() % 20; i > 0; i--) {
+      switch (random() % 4) {
+        case 0:
+          account.switched_in(kMain, step());
+          break;
+        case 1:
+          account.switched_out(kMain, step(), random() % 2 == 0);
+          break;
+        case 2:
+          account.sampled(kMain, step(), 0, 3);
+          break;
+        default:
+          account.leaves_from(kMain, 4);
+          break;
+      }
+    }
+    account.ended(kMain, step());
+    const std::vector<SampleRow> rows = account.take_samples();
+    ASSERT_EQ(sum(rows, kOn) + sum(rows, kOff), ts - start) << "round " << round;
+    ASSERT_TRUE(std::ranges::all_of(rows, [](const SampleRow& row) { return row.weight >= 0; }));
+  }
+}
+
+}  // namespace
+}  // namespace fathom::sources

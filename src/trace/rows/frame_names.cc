@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Many stacks share their outer frames, so each place is asked for once.
+#include "trace/rows/frame_names.h"
+
+#include <charconv>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace fathom::trace {
+namespace {
+
+std::string unnamed(std::string_view module, std::int64_t offset) {
+  char digits[20];
+  const auto end =
+      std::to_chars(digits, digits + sizeof digits, static_cast<std::uint64_t>(offset), 16);
+  return std::string(module.substr(module.rfind('/') + 1)) + "+0x" + std::string(digits, end.ptr);
+}
+
+class FrameNamer {
+ public:
+  FrameNamer(const NameResolver& resolver, Strings& strings)
+      : resolver_(resolver), strings_(strings) {}
+
+  // What is to stand in its place.
+  const std::vector<Frame>& named(const Frame& place) {
+    const auto [at, is_new] =
+        known_.try_emplace({place.module, place.build_id, place.offset}, std::vector<Frame>());
+    if (is_new) at->second = look_up(place);
+    return at->second;
+  }
+
+ private:
+  std::vector<Frame> look_up(const Frame& place) {
+    const std::string module(strings_.view(place.module));
+    std::vector<NamedFrame> found;
+    if (resolver_.frames) {
+      found = resolver_.frames(module, std::string(strings_.view(place.build_id)),
+                               static_cast<std::uint64_t>(place.offset));
+    }
+    if (found.empty()) found.push_back({.function = unnamed(module, place.offset), .file = ""});
+    std::vector<Frame> frames;
+    for (const NamedFrame& one : found) {
+      Frame& frame = frames.emplace_back(place);
+      frame.function = strings_.code(one.function);
+      frame.file = strings_.code_or_null(one.file);
+      if (one.line > 0) frame.line = one.line;
+    }
+    return frames;
+  }
+
+  const NameResolver& resolver_;
+  Strings& strings_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<Frame>> known_;
+};
+
+}  // namespace
+
+void name_frames(const NameResolver& resolver, FrameBatch& frames, Strings& strings) {
+  FrameNamer namer(resolver, strings);
+  FrameBatch named;
+  named.rows.reserve(frames.rows.size());
+  const auto put = [&named](std::int64_t stack, const Frame& frame) {
+    const bool goes_on = !named.rows.empty() && named.rows.back().stack == stack;
+    named.rows.push_back({stack, goes_on ? named.rows.back().depth + 1 : 0, frame});
+  };
+  for (const FrameRow& row : frames.rows) {
+    if (!row.frame.is_place()) {
+      put(row.stack, row.frame);
+      continue;
+    }
+    for (const Frame& frame : namer.named(row.frame)) put(row.stack, frame);
+  }
+  frames = std::move(named);
+}
+
+}  // namespace fathom::trace
