@@ -15,8 +15,8 @@ from jobs import Bench
 from kept import row_kept
 from kernel import row_kernel, row_probes, row_rest, row_start
 from lives import row_lives
+from naming import row_symbols
 from row import Row, Sample, Samples, add, judged
-from symbols import row_symbols
 
 
 def region(threads: int) -> Callable[[Bench], Sample]:
