@@ -15,6 +15,7 @@ from jobs import Bench
 from kept import row_kept
 from kernel import row_kernel, row_probes, row_rest, row_start
 from lives import row_lives
+from naming import row_symbols
 from row import Row, Sample, Samples, add, judged
 
 
@@ -209,7 +210,7 @@ def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progre
 RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
 ROWS += [row_heap, row_cuda, row_annotated, row_dropin, row_told, row_calls, row_kernel, row_probes, row_kept]
-ROWS += [row_lives, row_big, row_start, row_rest]
+ROWS += [row_lives, row_symbols, row_big, row_start, row_rest]
 
 
 def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:

@@ -22,8 +22,8 @@ class ElfImage {
     return *this;
   }
 
-  // For x86_64: a header, one segment that can be run, the sections, their names, their table.
-  [[nodiscard]] std::string bytes() const {
+  // A header, one segment that can be run, the sections, their names, their table.
+  [[nodiscard]] std::string bytes(Elf64_Half machine = EM_X86_64) const {
     std::string image(sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr), '\0');
     std::string names(1, '\0');
     std::vector<Elf64_Shdr> headers(1);
@@ -40,7 +40,7 @@ class ElfImage {
     const std::uint64_t table = image.size();
     image.append(reinterpret_cast<const char*>(headers.data()),
                  headers.size() * sizeof(Elf64_Shdr));
-    put_heads(image, table, headers.size());
+    put_heads(image, table, headers.size(), machine);
     return image;
   }
 
@@ -63,14 +63,15 @@ class ElfImage {
     return header;
   }
 
-  static void put_heads(std::string& image, std::uint64_t table, std::size_t count) {
+  static void put_heads(std::string& image, std::uint64_t table, std::size_t count,
+                        Elf64_Half machine) {
     Elf64_Ehdr header{};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
     header.e_ident[EI_CLASS] = ELFCLASS64;
     header.e_ident[EI_DATA] = ELFDATA2LSB;
     header.e_ident[EI_VERSION] = EV_CURRENT;
     header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
+    header.e_machine = machine;
     header.e_version = EV_CURRENT;
     header.e_phoff = sizeof header;
     header.e_shoff = table;

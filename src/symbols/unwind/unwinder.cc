@@ -3,6 +3,7 @@
 // to another stack; there are only so many of them.
 #include "symbols/unwind/unwinder.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "symbols/unwind/expression.h"
@@ -16,7 +17,9 @@ constexpr std::uint64_t kWord = 8;
 class Walk {
  public:
   Walk(const Registers& registers, const StackCopy& stack, const AddressSpace& space)
-      : now_(registers), stack_(stack), space_(space) {}
+      : now_(registers), stack_(stack), space_(space) {
+    set_pc(registers.pc);
+  }
 
   [[nodiscard]] UnwoundFrame frame() const { return {now_.pc, is_return_}; }
 
@@ -38,6 +41,7 @@ class Walk {
   }
 
   std::optional<UnwindEnd> by_rules(const FrameRules& rules) {
+    if (is_outermost(rules)) return UnwindEnd::kWhole;
     const std::optional<std::uint64_t> cfa = cfa_of(rules);
     if (!cfa) return cfa_end(rules);
     if (!leads_up(*cfa, rules.is_signal)) return UnwindEnd::kDamaged;
@@ -47,11 +51,6 @@ class Walk {
     if (now_.machine == Machine::kAarch64) address = now_.get(rules.return_number);  // of a leaf
     for (const SavedRegister& saved : rules.saved) {
       const bool is_address = saved.number == rules.return_number;
-      if (saved.kind == Kind::kUndefined) {
-        if (is_address) return UnwindEnd::kWhole;
-        caller.forget(saved.number);
-        continue;
-      }
       const std::optional<std::uint64_t> value = value_of(saved, *cfa);
       if (is_address && !value) return saved_end(saved, *cfa);
       if (is_address) address = value;
@@ -59,6 +58,12 @@ class Walk {
     }
     if (!address) return UnwindEnd::kDamaged;
     return go_to(caller, *address, !rules.is_signal);
+  }
+
+  [[nodiscard]] static bool is_outermost(const FrameRules& rules) {
+    return std::ranges::any_of(rules.saved, [&](const SavedRegister& saved) {
+      return saved.number == rules.return_number && saved.kind == Kind::kUndefined;
+    });
   }
 
   [[nodiscard]] std::optional<std::uint64_t> cfa_of(const FrameRules& rules) const {
@@ -155,9 +160,16 @@ class Walk {
   std::optional<UnwindEnd> go_to(const Registers& caller, std::uint64_t address, bool is_return) {
     if (plain(address) == 0) return UnwindEnd::kWhole;
     now_ = caller;
-    now_.pc = plain(address);
+    set_pc(plain(address));
     is_return_ = is_return;
     return std::nullopt;
+  }
+
+  // Expressions of x86_64 may ask for it by its number.
+  void set_pc(std::uint64_t pc) {
+    constexpr std::uint64_t kPcNumber = 16;
+    now_.pc = pc;
+    if (now_.machine == Machine::kX86_64) now_.set(kPcNumber, pc);
   }
 
   static constexpr std::uint64_t kLinkNumber = 30;

@@ -196,21 +196,29 @@ class Stopped {
 struct Case {
   const char* name;
   const char* flags;
-  bool strip;
+  const char* after;  // makes `program`, which runs, of `named`
 };
+constexpr char kStrip[] = "strip -o program named";
+constexpr char kCopy[] = "cp named program";
+// Its header says that there are no sections.
+constexpr char kWithoutSections[] =
+    "cp named program && "
+    "printf '\\0\\0\\0\\0\\0\\0\\0\\0' | dd of=program bs=1 seek=40 conv=notrunc && "
+    "printf '\\0\\0\\0\\0' | dd of=program bs=1 seek=60 conv=notrunc";
 constexpr Case kCases[] = {
-    {"plain", "-O2 -fomit-frame-pointer", false},
-    {"stripped", "-O2 -fomit-frame-pointer", true},
-    {"fixed", "-O2 -no-pie", true},
-    {"static", "-O2 -static", true},
-    {"static_pie", "-O2 -static-pie", false},
-    {"unoptimized", "-O0 -g", false},
+    {"plain", "-O2 -fomit-frame-pointer", kCopy},
+    {"stripped", "-O2 -fomit-frame-pointer", kStrip},
+    {"without_sections", "-O2 -fomit-frame-pointer", kWithoutSections},
+    {"fixed", "-O2 -no-pie", kStrip},
+    {"static", "-O2 -static", kStrip},
+    {"static_pie", "-O2 -static-pie", kCopy},
+    {"unoptimized", "-O0 -g", kCopy},
     {"frame_pointers", "-O0 -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-exceptions",
-     false},
+     kCopy},
     {"debug_frame",
      "-O2 -g -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-exceptions "
      "-fomit-frame-pointer",
-     false},
+     kCopy},
 };
 
 // A program that was compiled once, and run in several ways.
@@ -219,7 +227,7 @@ class UnwinderOf : public ::testing::TestWithParam<Case> {
   [[nodiscard]] bool make() {
     folder_ = fresh_folder(std::string("unwind_") + GetParam().name);
     return testing::compile(folder_, "named", kSource, GetParam().flags) &&
-           testing::run(folder_, GetParam().strip ? "strip -o program named" : "cp named program");
+           testing::run(folder_, GetParam().after);
   }
   std::string dump_of(const std::string& words) {
     EXPECT_TRUE(testing::run(folder_, "ulimit -s unlimited; ./program " + words));
