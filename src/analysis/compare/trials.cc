@@ -160,4 +160,20 @@ std::optional<double> half_width(std::span<const Trials> commands, const TrialOp
   return widest;
 }
 
+NoiseFloor noise_floor(const Series& one, const Series& two, const TrialOptions& options) {
+  NoiseFloor floor;
+  Dice dice(options.seed);
+  floor.ratio = ratio_of_medians(one.values, two.values, dice, options.resamples);
+  if (floor.ratio)
+    floor.detectable = std::max(floor.ratio->interval.high - 1, 1 - floor.ratio->interval.low);
+  std::vector<Trials> halves(2, Trials{{std::string(kWall), {}}});
+  for (const Series* const series : {&one, &two}) {
+    for (std::size_t i = 0; i < series->values.size(); ++i)
+      halves[2 * i < series->values.size() ? 0 : 1][0].values.push_back(series->values[i]);
+  }
+  const std::vector<TrialComparison> drift = compare_trials(halves, options);
+  if (!drift.empty()) floor.drift = drift[0];
+  return floor;
+}
+
 }  // namespace fathom::analysis

@@ -61,4 +61,14 @@ struct TrialOptions {
 [[nodiscard]] std::optional<double> half_width(std::span<const Trials> commands,
                                                const TrialOptions& options);
 
+// What a command against itself shows of the machine: `one` and `two` are wall times of the same
+// command that took turns.
+struct NoiseFloor {
+  std::optional<Ratio> ratio;  // 1, if there were no noise
+  double detectable = 0;       // share by which a command must differ to be seen with as many runs
+  TrialComparison drift;       // the second half of all runs by the first
+};
+[[nodiscard]] NoiseFloor noise_floor(const Series& one, const Series& two,
+                                     const TrialOptions& options);
+
 }  // namespace fathom::analysis

@@ -88,6 +88,17 @@ TEST(Trials, WidthsOfIntervals) {
   EXPECT_FALSE(half_width(std::vector<Trials>(), {}));
 }
 
+TEST(Trials, NoiseAndDriftOfAMachine) {
+  const Series one{"wall", {1.00, 1.01, 1.02, 1.01, 2.00, 2.01, 2.02, 2.01}};
+  const Series two{"wall", {1.01, 1.00, 1.02, 1.00, 2.01, 2.00, 2.02, 2.00}};
+  const NoiseFloor floor = noise_floor(one, two, {});
+  ASSERT_TRUE(floor.ratio);
+  EXPECT_NEAR(floor.ratio->value, 1, 0.01);
+  EXPECT_GT(floor.detectable, 0.3);  // half of the runs took twice as long
+  EXPECT_EQ(floor.drift.verdict, Verdict::kSlower);
+  EXPECT_NEAR(floor.drift.ratio->value, 2, 0.02);
+}
+
 // Times of a program as they are: a floor, a skewed scatter, now and then a straggler.
 class Program {
  public:
