@@ -39,7 +39,8 @@ StatResult result_of(const StatRequest& request, session::StatOutcome outcome) {
                     .trials = {},
                     .comparison = {},
                     .noise_floor = {},
-                    .seed = request.options.seed};
+                    .seed = request.options.seed,
+                    .asked = request.options.needs_events};
   if (request.process != 0) result.commands = {{}};
   result.trials = trials_of(result.outcome.runs);
   result.comparison = analysis::compare_trials(result.trials, request.trials);

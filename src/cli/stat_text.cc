@@ -238,11 +238,30 @@ std::string note_of(const std::vector<Measured>& runs, const Trials& trials, con
 }
 
 // Figures that nobody has to see: events tell the same more exactly, or there was nothing.
-bool is_worth_showing(const std::vector<Measured>& runs, const Series& series) {
+bool is_worth_showing(const StatResult& result, std::size_t command, const Series& series) {
   static constexpr std::string_view kAlways[] = {"wall", "user", "system", "max_rss"};
-  if (first_count(runs, series.metric) != nullptr) return true;
+  if (first_count(result.outcome.runs[command], series.metric) != nullptr)
+    return result.asked || !series.values.empty();
   if (std::ranges::find(kAlways, series.metric) != std::end(kAlways)) return true;
   return std::ranges::any_of(series.values, [](double value) { return value != 0; });
+}
+
+// The usual events that are missing here, by the reason: "not counted: cycles, branches (…)".
+std::string missing_words(const StatResult& result, std::size_t command) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const Series& series : result.trials[command]) {
+    const perf::Count* const count = first_count(result.outcome.runs[command], series.metric);
+    if (result.asked || count == nullptr || !series.values.empty()) continue;
+    const std::string reason =
+        count->fix.empty() ? count->reason : count->reason + "; " + count->fix;
+    auto place = std::ranges::find(by_reason, reason, &decltype(by_reason)::value_type::first);
+    if (place == by_reason.end()) place = by_reason.insert(place, {reason, {}});
+    place->second.push_back(series.metric);
+  }
+  std::vector<std::string> words;
+  for (const auto& [reason, names] : by_reason)
+    words.push_back(fmt::format("not counted: {} ({})", join(names, ", "), reason));
+  return join(words, "; ");
 }
 
 Table single_table(const StatResult& result, std::size_t command) {
@@ -252,12 +271,13 @@ Table single_table(const StatResult& result, std::size_t command) {
               .rows = {},
               .note = {}};
   for (const Series& series : result.trials[command]) {
-    if (!is_worth_showing(runs, series)) continue;
+    if (!is_worth_showing(result, command, series)) continue;
     const std::string value = series.values.empty()
                                   ? "not counted"
                                   : shown(series.values[0], unit_of(result, series.metric));
     table.rows.push_back({series.metric, value, note_of(runs, result.trials[command], series)});
   }
+  table.note = missing_words(result, command);
   return table;
 }
 
@@ -292,8 +312,10 @@ Table repeated_table(const StatResult& result, std::size_t command) {
               .rows = {},
               .note = {}};
   for (const Series& series : result.trials[command]) {
-    if (is_worth_showing(runs, series)) table.rows.push_back(spread_row(result, command, series));
+    if (is_worth_showing(result, command, series))
+      table.rows.push_back(spread_row(result, command, series));
   }
+  table.note = missing_words(result, command);
   return table;
 }
 

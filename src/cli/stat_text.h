@@ -21,6 +21,7 @@ struct StatResult {
   std::vector<analysis::TrialComparison> comparison;
   std::optional<analysis::NoiseFloor> noise_floor;  // of --noise
   std::uint64_t seed = 0;
+  bool asked = true;  // somebody named the events; else those that are not to be had are no rows
 };
 
 // Every metric of the runs of each command. Of failed runs, too, if they are among them.

@@ -97,6 +97,15 @@ TEST(StatText, PeopleReadUnitsAndReasons) {
   EXPECT_THAT(text, testing::Not(HasSubstr("major_faults")));  // there were none
 }
 
+TEST(StatText, UsualEventsThatAreMissingAreOneLine) {
+  StatResult result = result_of({{run_of(0.25, 100)}});
+  result.asked = false;
+  const analysis::Report report = stat_report(result, true);
+  EXPECT_THAT(cells_of(report), testing::Not(HasSubstr("cycles|")));
+  EXPECT_THAT(report.sections.at(0).table.note,
+              HasSubstr("not counted: cycles (this machine has no hardware counters"));
+}
+
 TEST(StatText, AVerdictIsASentence) {
   const std::vector<Measured> quick = {run_of(1, 1), run_of(1.01, 1), run_of(0.99, 1),
                                        run_of(1, 1)};

@@ -72,6 +72,30 @@ def test_stat_of_nothing_that_can_be_counted(box: Box) -> None:
     check("the program ran", False, (box.dir / "made").exists())
 
 
+FORBID = """
+import ctypes, errno, os, struct, sys
+number = {"x86_64": 298, "aarch64": 241}[os.uname().machine]
+load, compare, end = 0x20, 0x15, 0x06
+steps = [(load, 0, 0, 0), (compare, 0, 1, number), (end, 0, 0, 0x50000 | errno.EPERM), (end, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(code)))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_stat_in_a_sandbox(box: Box) -> None:
+    """Where perf_event_open is refused, times are told without events; who asked for events is told why not."""
+    forbid = ("/usr/bin/python3", "-c", FORBID, box.kit.fathom, "stat")
+    out, err = box.finish(box.start(*forbid, "-e", "context-switches:u,cycles", "--", "touch", "made"), 3)
+    check("stdout, program run", (b"", False), (out, (box.dir / "made").exists()))
+    check_true(f"{err!r}", b"seccomp" in err and err.count(b"\n") == 1)
+    told = json.loads(box.run(*forbid, "--format", "json", "--", "true"))["commands"][0]["runs"][0]
+    check("values", {None}, {event["value"] for event in told["events"].values()})
+    check_true(f"{told}", told["wall"] > 0 and "seccomp" in told["events"]["task-clock"]["reason"])
+
+
 def test_stat_as_another_user(box: Box) -> None:
     """Faults are those of user mode, and said to be; switches are not told to be 0."""
     if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:

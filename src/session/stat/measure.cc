@@ -59,13 +59,6 @@ Status pin(pid_t process, const std::vector<int>& cpus) {
   return os_error(errno, "run the program on these CPUs", "name CPUs that are there");
 }
 
-// Where nothing of what was asked for can be counted, the first reason stands for all.
-Error nothing_to_count(const perf::Counting& counting) {
-  const perf::Count first = counting.read().at(0);
-  return {Code::kUnsupported,
-          "none of the events can be counted here; " + first.name + ": " + first.reason, first.fix};
-}
-
 void set_usage(const rusage& usage, Measured& measured) {
   measured.user = seconds_of(usage.ru_utime);
   measured.system = seconds_of(usage.ru_stime);
@@ -135,7 +128,7 @@ Result<Measured> measure(const Measurement& wanted, SignalQueue& signals) {
     FATHOM_TRY(pin(child, wanted.cpus));
     FATHOM_ASSIGN(counting,
                   perf::Counting::open(wanted.events, child, perf::Counting::Start::kExec));
-    if (wanted.needs_events && counting->opened() == 0) return nothing_to_count(*counting);
+    if (wanted.needs_events && counting->opened() == 0) return counting->why_none();
     begin_ns = now_monotonic_ns();
     return {};
   };
@@ -159,7 +152,7 @@ Result<Measured> measure_running(pid_t process, const std::vector<perf::EventGro
   if (!handle.valid() || !first) return not_there(process);
   FATHOM_ASSIGN(perf::Counting counting,
                 perf::Counting::open(events, process, perf::Counting::Start::kNow));
-  if (counting.opened() == 0) return nothing_to_count(counting);
+  if (counting.opened() == 0) return counting.why_none();
   const std::int64_t begin_ns = now_monotonic_ns();
   counting.enable();
   Look last = *first;

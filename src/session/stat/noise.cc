@@ -56,7 +56,8 @@ std::optional<NoiseMeter::CpuTimes> NoiseMeter::cpu_times() const {
   if (!text.starts_with("cpu ")) return std::nullopt;
   CpuTimes times;
   std::size_t place = 0;
-  for (const std::string_view word : split(text.substr(0, text.find('\n')), ' ')) {
+  const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
+  for (const std::string_view word : split(first, ' ')) {
     if (word.empty()) continue;
     const Result<std::int64_t> ticks = parse_int(word);
     if (place > 0 && place <= kSteal && ticks && *ticks >= 0) {
