@@ -32,6 +32,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "session": {"sources", "trace", "perf", "base", "wire"},
     "session/stream": {"session", "sources", "trace", "base", "wire"},
     "session/run": {"session/stream", "session", "sources", "trace", "base", "wire"},
+    "session/stat": {"session/run", "session", "perf", "base"},
     "session/watch": {"session/stream", "session", "sources", "trace", "base", "wire"},
     "analysis": {"trace", "sql", "symbols", "base"},
     "render": {"analysis", "base"},

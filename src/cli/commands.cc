@@ -17,6 +17,7 @@ extern const CommandDef kSqlCommand;
 extern const CommandDef kInfoCommand;
 extern const CommandDef kDiffCommand;
 extern const CommandDef kCheckCommand;
+extern const CommandDef kStatCommand;
 extern const CommandDef kExportCommand;
 extern const CommandDef kImportCommand;
 extern const CommandDef kCollectCommand;
@@ -28,9 +29,9 @@ extern const CommandDef kPythonCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,   &kReportCommand, &kShowCommand,   &kSqlCommand,    &kInfoCommand,
-    &kDiffCommand,  &kCheckCommand,  &kExportCommand, &kImportCommand, &kCollectCommand,
-    &kWatchCommand, &kAttachCommand, &kDoctorCommand, &kPythonCommand,
+    &kRunCommand,     &kReportCommand, &kShowCommand,   &kSqlCommand,    &kInfoCommand,
+    &kDiffCommand,    &kCheckCommand,  &kStatCommand,   &kExportCommand, &kImportCommand,
+    &kCollectCommand, &kWatchCommand,  &kAttachCommand, &kDoctorCommand, &kPythonCommand,
 };
 
 }  // namespace

@@ -62,6 +62,7 @@ struct Parser::Declared {
   CLI::App app;
   Signature taken;
   std::vector<std::string>* tail = nullptr;
+  bool tail_needed = true;
   bool describes = false;  // nothing is parsed
 
   void finish(const std::string& names, const std::string& metavar, std::string help) {
@@ -105,6 +106,13 @@ void Parser::option(const std::string& names, std::vector<std::string>& value,
   declared_->finish(names, metavar, std::move(help));
 }
 
+void Parser::repeated(const std::string& names, std::vector<std::string>& value,
+                      const std::string& metavar, std::string help) {
+  CLI::Option* option = declared_->app.add_option(names, value);
+  option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  declared_->finish(names, metavar, std::move(help));
+}
+
 void Parser::positional(const std::string& name, std::string& value, std::string help) {
   declared_->app.add_option(name, value)->required();
   declared_->taken.positionals.push_back({name, "", std::move(help)});
@@ -125,6 +133,12 @@ void Parser::tail(const std::string& name, std::vector<std::string>& value, std:
   declared_->tail = &value;
   declared_->taken.has_tail = true;
   declared_->taken.positionals.push_back({name, "", std::move(help)});
+}
+
+void Parser::optional_tail(const std::string& name, std::vector<std::string>& value,
+                           std::string help) {
+  tail(name, value, std::move(help));
+  declared_->tail_needed = false;
 }
 
 void Parser::list(std::string title, const std::vector<std::pair<std::string, std::string>>& rows) {
@@ -187,7 +201,7 @@ Result<bool> Parser::parse() {
   if (d.tail == nullptr) return true;
   const std::size_t skip = end < d.arguments.size() && d.arguments[end] == "--" ? 1 : 0;
   d.tail->assign(d.arguments.begin() + static_cast<long>(end + skip), d.arguments.end());
-  if (d.tail->empty()) return usage_error("no command was given", hint);
+  if (d.tail->empty() && d.tail_needed) return usage_error("no command was given", hint);
   return true;
 }
 

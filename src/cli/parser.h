@@ -54,11 +54,15 @@ class Parser {
   // May be given several times, and each time as a comma list.
   void option(const std::string& names, std::vector<std::string>& value, const std::string& metavar,
               std::string help);
+  // May be given several times; commas are part of the value.
+  void repeated(const std::string& names, std::vector<std::string>& value,
+                const std::string& metavar, std::string help);
   void positional(const std::string& name, std::string& value, std::string help);
   void optional_positional(const std::string& name, std::string& value, std::string help);
   void positionals(const std::string& name, std::vector<std::string>& value, std::string help);
   // A program with its arguments: all from the first word that is no option on, or behind "--".
   void tail(const std::string& name, std::vector<std::string>& value, std::string help);
+  void optional_tail(const std::string& name, std::vector<std::string>& value, std::string help);
 
   // Names with their meaning that --help and the manual page list under a title of their own.
   void list(std::string title, const std::vector<std::pair<std::string, std::string>>& rows);

@@ -152,5 +152,25 @@ TEST(Commands, AreFoundByName) {
   EXPECT_THAT(unknown_command("rnu").hint, HasSubstr("fathom run"));
 }
 
+TEST(Parser, RepeatedOptionsKeepTheirCommas) {
+  Words commands, tail;
+  Parser parser(kSample, {"--cmd", "echo a,b >> x", "--cmd", "{c,d}"});
+  parser.repeated("--cmd", commands, "COMMAND", "what");
+  parser.optional_tail("COMMAND", tail, "what else");
+  EXPECT_TRUE(parser.parse());
+  EXPECT_THAT(commands, ElementsAre("echo a,b >> x", "{c,d}"));
+  EXPECT_TRUE(tail.empty());
+}
+
+TEST(Parser, ATailThatMayBeMissingIsTakenWhereItIs) {
+  Words commands, tail;
+  Parser parser(kSample, {"--cmd", "a", "b", "--cmd", "c"});
+  parser.repeated("--cmd", commands, "COMMAND", "what");
+  parser.optional_tail("COMMAND", tail, "what else");
+  EXPECT_TRUE(parser.parse());
+  EXPECT_THAT(commands, ElementsAre("a"));
+  EXPECT_THAT(tail, ElementsAre("b", "--cmd", "c"));
+}
+
 }  // namespace
 }  // namespace fathom::cli

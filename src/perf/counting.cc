@@ -188,4 +188,18 @@ std::size_t Counting::opened() const {
       std::ranges::count_if(counters_, [](const Counter& counter) { return !counter.refused; }));
 }
 
+Error Counting::why_none() const {
+  const Counter* told = nullptr;
+  for (const Counter& counter : counters_) {
+    const bool is_denied = counter.refused && counter.refused->code == Code::kDenied;
+    if (counter.refused && (told == nullptr || is_denied)) told = &counter;
+    if (is_denied) break;
+  }
+  if (told == nullptr) return {Code::kUnsupported, "there is no event to count", ""};
+  return {
+      Code::kUnsupported,
+      "none of the events can be counted here; " + told->event.name + ": " + told->refused->message,
+      told->refused->hint};
+}
+
 }  // namespace fathom::perf

@@ -45,6 +45,8 @@ class Counting {
   [[nodiscard]] std::vector<Count> read() const;
   // How many events are counted.
   [[nodiscard]] std::size_t opened() const;
+  // Why there are none: what this user may not do, if that is it, before what there is not.
+  [[nodiscard]] Error why_none() const;
 
  private:
   struct Counter {

@@ -112,6 +112,7 @@ TEST(Counting, WhatIsNotCountedHasAReasonAndNoValue) {
   Result<Counting> counting = Counting::open(groups, process.pid(), Counting::Start::kNow);
   ASSERT_TRUE(counting);
   EXPECT_EQ(counting->opened(), 0U);
+  EXPECT_NE(counting->why_none().message.find("context-switches:u"), std::string::npos);
   counting->enable();
   process.finish();
   for (const Count& count : counting->read()) {

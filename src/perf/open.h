@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one call of perf_event_open, and words for every way in which it is refused.
+// perf_event_open, and words for every way in which it is refused.
 #pragma once
 
 #include <linux/perf_event.h>

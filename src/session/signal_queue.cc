@@ -48,6 +48,7 @@ bool SignalQueue::next(siginfo_t& info) {
   info.si_code = raw.ssi_code;
   info.si_pid = static_cast<pid_t>(raw.ssi_pid);
   info.si_value.sival_ptr = reinterpret_cast<void*>(raw.ssi_ptr);  // NOLINT(*-no-int-to-ptr)
+  told_to_end_ = told_to_end_ || asks_to_end(info.si_signo);
   return true;
 }
 

@@ -22,6 +22,8 @@ class SignalQueue {
   bool next(siginfo_t& info);
   // Whether one of forwarded_signals() waits. Others that wait are dropped if none does.
   [[nodiscard]] bool has_forwarded();
+  // Whether any signal that was read so far asked us to end (asks_to_end).
+  [[nodiscard]] bool was_told_to_end() const { return told_to_end_; }
   // Waits until a signal comes, for this time at most, and reads all: whether one of them asks us
   // to end (asks_to_end). One that asks us to stop does so.
   bool told_to_end(int wait_ms = 0);
@@ -42,6 +44,7 @@ class SignalQueue {
   sigset_t original_mask_{};
   struct sigaction original_child_ {};
   GroupWitness witness_;
+  bool told_to_end_ = false;
 };
 
 }  // namespace fathom::session

@@ -3,8 +3,10 @@
 // same streams, limits, signal mask and dispositions as if its caller had started it.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -33,13 +35,14 @@ Result<pid_t> start_program(const ProgramSpec& spec, SignalQueue& signals,
 
 // Waits for the program's end, forwards what is meant for it, and stops and goes on with it under a
 // terminal's job control. `tick` is called now and then. On return the program has ended and is not
-// reaped.
-void supervise(pid_t program, SignalQueue& signals, const std::function<void()>& tick);
+// reaped; gives when that was seen, by the monotonic clock.
+std::int64_t supervise(pid_t program, SignalQueue& signals, const std::function<void()>& tick);
 
 // How a program ended.
 struct Ending {
-  int status = 0;  // its own, or 128 + N by signal N
-  int signal = 0;  // N; 0: none
+  int status = 0;     // its own, or 128 + N by signal N
+  int signal = 0;     // N; 0: none
+  rusage usage = {};  // of it and of all descendants that were waited for
 };
 // Takes the ended program's status.
 Ending reap(pid_t program);

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "session/run/program.h"
 #include "session/signal_policy.h"
@@ -101,7 +103,7 @@ bool has_ended(pid_t program) {
 
 }  // namespace
 
-void supervise(pid_t program, SignalQueue& signals, const std::function<void()>& tick) {
+std::int64_t supervise(pid_t program, SignalQueue& signals, const std::function<void()>& tick) {
   while (!has_ended(program)) {
     pollfd waiting{signals.fd(), POLLIN, 0};
     poll(&waiting, 1, kTickMs);
@@ -109,16 +111,21 @@ void supervise(pid_t program, SignalQueue& signals, const std::function<void()>&
     stop_with(program);
     tick();
   }
+  const std::int64_t end_ns = now_monotonic_ns();
   signals.witness().stop();
+  return end_ns;
 }
 
 Ending reap(pid_t program) {
   siginfo_t info{};
-  while (waitid(P_PID, static_cast<id_t>(program), &info, WEXITED) != 0) {
+  rusage usage{};
+  // libc's waitid has no room for the usage, which the kernel's gives.
+  while (syscall(SYS_waitid, P_PID, program, &info, WEXITED, &usage) != 0) {
     if (errno != EINTR) return {.status = 127};
   }
   return {.status = exit_status_of(info.si_code, info.si_status),
-          .signal = info.si_code == CLD_EXITED ? 0 : info.si_status};
+          .signal = info.si_code == CLD_EXITED ? 0 : info.si_status,
+          .usage = usage};
 }
 
 void end_by(int signal) {

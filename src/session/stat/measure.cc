@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// The counters are opened for the child that waits to become the program, and begin with its exec:
+// nothing of ours is in them. Times, memory and faults are what the kernel keeps for whoever waits.
+#include "session/stat/measure.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/os_error.h"
+#include "base/text.h"
+#include "session/environment.h"
+#include "session/run/program.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr double kNanosecond = 1e-9;
+constexpr int kTickMs = 100;
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+// "name: 123" of a file of /proc, in units of `scale`; 0 where there is none.
+std::uint64_t field(const std::string& text, std::string_view name, std::uint64_t scale = 1) {
+  for (const std::string_view line : split(text, '\n')) {
+    if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
+    std::string_view number = trim(line.substr(name.size() + 1));
+    number = number.substr(0, number.find(' '));
+    const Result<std::int64_t> value = parse_int(number);
+    return value && *value > 0 ? scale * static_cast<std::uint64_t>(*value) : 0;
+  }
+  return 0;
+}
+
+// Also of a process that has ended and is not reaped.
+std::optional<IoBytes> io_of(pid_t process) {
+  const Result<std::string> text = read_file("/proc/" + std::to_string(process) + "/io");
+  if (!text || text->empty()) return std::nullopt;
+  return IoBytes{.read = field(*text, "rchar"),
+                 .written = field(*text, "wchar"),
+                 .disk_read = field(*text, "read_bytes"),
+                 .disk_written = field(*text, "write_bytes")};
+}
+
+Status pin(pid_t process, const std::vector<int>& cpus) {
+  if (cpus.empty()) return {};
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  if (::sched_setaffinity(process, sizeof set, &set) == 0) return {};
+  return os_error(errno, "run the program on these CPUs", "name CPUs that are there");
+}
+
+void set_usage(const rusage& usage, Measured& measured) {
+  measured.user = seconds_of(usage.ru_utime);
+  measured.system = seconds_of(usage.ru_stime);
+  measured.max_rss = 1024 * static_cast<std::uint64_t>(usage.ru_maxrss);
+  measured.tally = Tally{.minor_faults = static_cast<std::uint64_t>(usage.ru_minflt),
+                         .major_faults = static_cast<std::uint64_t>(usage.ru_majflt),
+                         .voluntary_switches = static_cast<std::uint64_t>(usage.ru_nvcsw),
+                         .involuntary_switches = static_cast<std::uint64_t>(usage.ru_nivcsw)};
+}
+
+// What /proc tells of a process that is not our child.
+struct Look {
+  double user = 0;
+  double system = 0;
+  std::uint64_t max_rss = 0;
+};
+
+std::optional<Look> look_at(pid_t process) {
+  constexpr std::size_t kUser = 11;  // behind the name, which may hold anything
+  constexpr std::size_t kSystem = 12;
+  const std::string folder = "/proc/" + std::to_string(process);
+  const Result<std::string> stat = read_file(folder + "/stat");
+  if (!stat) return std::nullopt;
+  const std::size_t name_end = stat->rfind(") ");
+  if (name_end == std::string::npos) return std::nullopt;
+  const std::vector<std::string_view> fields =
+      split(std::string_view(*stat).substr(name_end + 2), ' ');
+  if (fields.size() <= kSystem) return std::nullopt;
+  const Result<std::int64_t> user = parse_int(fields[kUser]);
+  const Result<std::int64_t> system = parse_int(fields[kSystem]);
+  if (!user || !system) return std::nullopt;
+  const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  Look look{.user = static_cast<double>(*user) / ticks,
+            .system = static_cast<double>(*system) / ticks};
+  if (const Result<std::string> status = read_file(folder + "/status"))
+    look.max_rss = field(*status, "VmHWM", 1024);
+  return look;
+}
+
+Error not_there(pid_t process) {
+  return {Code::kNotFound, "there is no process " + std::to_string(process), ""};
+}
+
+// Until the process ends or somebody asks us to; keeps what was seen of it last.
+void watch(pid_t process, const Fd& handle, SignalQueue& signals, Look& last) {
+  for (;;) {
+    pollfd waiting[2] = {{handle.get(), POLLIN, 0}, {signals.fd(), POLLIN, 0}};
+    ::poll(waiting, 2, kTickMs);
+    const std::optional<Look> look = look_at(process);
+    if (look) {
+      last.user = look->user;
+      last.system = look->system;
+      if (look->max_rss > 0) last.max_rss = look->max_rss;
+    }
+    if ((waiting[0].revents & POLLIN) != 0 || signals.told_to_end()) return;
+  }
+}
+
+}  // namespace
+
+Result<Measured> measure(const Measurement& wanted, SignalQueue& signals) {
+  FATHOM_ASSIGN(const std::string path, find_program(wanted.words.at(0)));
+  const ProgramSpec spec{.path = path, .words = wanted.words, .environment = own_environment()};
+  std::optional<perf::Counting> counting;
+  std::int64_t begin_ns = 0;
+  const auto before = [&](pid_t child) -> Status {
+    FATHOM_TRY(pin(child, wanted.cpus));
+    FATHOM_ASSIGN(counting,
+                  perf::Counting::open(wanted.events, child, perf::Counting::Start::kExec));
+    if (wanted.needs_events && counting->opened() == 0) return counting->why_none();
+    begin_ns = now_monotonic_ns();
+    return {};
+  };
+  FATHOM_ASSIGN(const pid_t program, start_program(spec, signals, before));
+  const std::int64_t end_ns = supervise(program, signals, [] {});
+  Measured measured;
+  measured.io = io_of(program);
+  const Ending ending = reap(program);
+  measured.exit = ending.status;
+  measured.signal = ending.signal;
+  measured.wall = kNanosecond * static_cast<double>(end_ns - begin_ns);
+  set_usage(ending.usage, measured);
+  measured.events = counting->read();
+  return measured;
+}
+
+Result<Measured> measure_running(pid_t process, const std::vector<perf::EventGroup>& events,
+                                 SignalQueue& signals) {
+  const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+  const std::optional<Look> first = look_at(process);
+  if (!handle.valid() || !first) return not_there(process);
+  FATHOM_ASSIGN(perf::Counting counting,
+                perf::Counting::open(events, process, perf::Counting::Start::kNow));
+  if (counting.opened() == 0) return counting.why_none();
+  const std::int64_t begin_ns = now_monotonic_ns();
+  counting.enable();
+  Look last = *first;
+  watch(process, handle, signals, last);
+  Measured measured;
+  measured.wall = kNanosecond * static_cast<double>(now_monotonic_ns() - begin_ns);
+  measured.events = counting.read();
+  measured.user = last.user - first->user;
+  measured.system = last.system - first->system;
+  measured.max_rss = last.max_rss;
+  return measured;
+}
+
+}  // namespace fathom::session
