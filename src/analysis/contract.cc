@@ -32,6 +32,7 @@ constexpr ColumnSpec kIntervals[] = {
     {"tid", "INTEGER"},      {"layer", "VARCHAR"}, {"name", "VARCHAR"},  {"file", "VARCHAR"},
     {"calls", "BIGINT"},     {"errors", "BIGINT"}, {"dur", "BIGINT"},    {"dur_min", "BIGINT"},
     {"dur_max", "BIGINT"},   {"bytes", "BIGINT"},  {"hist", "BIGINT[]"},
+    {"peer", "VARCHAR", kPlain, 2},
 };
 
 constexpr ColumnSpec kCounters[] = {
