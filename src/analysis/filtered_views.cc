@@ -130,7 +130,8 @@ std::string list_sql(const std::string& map) {
 std::string targets_sql() {
   static const std::string kCopies = layer_sql("@copies");
   return "SELECT host, layer, name, 'write' AS category, args['to'] AS file, "
-         "args['to_peer'] AS peer, pid, program, 0 AS calls, 0 AS errors, 0 AS dur, 0 AS self, CAST(sum(bytes) AS BIGINT) AS bytes, min(ts) AS "
+         "args['to_peer'] AS peer, pid, program, 0 AS calls, 0 AS errors, 0 AS dur, 0 AS self, "
+         "CAST(sum(bytes) AS BIGINT) AS bytes, min(ts) AS "
          "\"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "false") + " AS hist, " + buckets_sql("bytes", "false") +
          " AS sizes FROM events WHERE bytes > 0 AND " + kCopies +

@@ -55,8 +55,8 @@ int open_line(const Words& words) {
   constexpr size_t kPrefix = sizeof FATHOM_BROKER_PREFIX - 1;
   memcpy(address.sun_path + 1, FATHOM_BROKER_PREFIX, kPrefix);
   memcpy(address.sun_path + 1 + kPrefix, words.name, kWord);
-  const int line = connect_to(
-      address, static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + kPrefix + kWord));
+  const int line =
+      connect_to(address, static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + kPrefix + kWord));
   if (line >= 0 || words.path == nullptr) return line;
   const size_t length = strlen(words.path);
   if (length >= sizeof address.sun_path) return -1;

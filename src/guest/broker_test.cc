@@ -56,8 +56,7 @@ class Broker {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     // A path has its NUL behind it, an abstract name before it.
-    const std::string name =
-        path.empty() ? FATHOM_BROKER_PREFIX + name_of_this_process() : path;
+    const std::string name = path.empty() ? FATHOM_BROKER_PREFIX + name_of_this_process() : path;
     std::memcpy(address.sun_path + (path.empty() ? 1 : 0), name.data(), name.size());
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     socket_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

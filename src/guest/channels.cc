@@ -184,8 +184,7 @@ size_t describe_mover(int fd, bool writes, char* to, size_t room) {
   if (name_of_descriptor(fd, link, sizeof link - 1) <= 0) return 0;
   const bool has_number = starts_with(link, kPipe);
   struct stat facts = {};
-  if (!has_number &&
-      (raw_syscall(SYS_fstat, fd, as_long(&facts)) != 0 || !S_ISFIFO(facts.st_mode)))
+  if (!has_number && (raw_syscall(SYS_fstat, fd, as_long(&facts)) != 0 || !S_ISFIFO(facts.st_mode)))
     return 0;
   const End end = end_of(fd);
   Text text(to, room);

@@ -31,10 +31,10 @@ enum : uint64_t {
   kWordShared = UINT64_C(1) << 33,  // somebody else may move the position
   kWordAppend = UINT64_C(1) << 34,  // O_APPEND
   kWordNoSeek = UINT64_C(1) << 35,
-  kWordNoRights = UINT64_C(1) << 36,  // a socket that carries no descriptors
-  kWordAsked = UINT64_C(1) << 37,     // what it leads to was asked for (guest/channels.h)
-  kWordTook = UINT64_C(1) << 38,      // of a channel: whoever defined it told that bytes came
-  kWordGave = UINT64_C(1) << 39,      // the same of bytes that went
+  kWordNoRights = UINT64_C(1) << 36,   // a socket that carries no descriptors
+  kWordAsked = UINT64_C(1) << 37,      // what it leads to was asked for (guest/channels.h)
+  kWordTook = UINT64_C(1) << 38,       // of a channel: whoever defined it told that bytes came
+  kWordGave = UINT64_C(1) << 39,       // the same of bytes that went
   kWordThread = UINT64_C(0xff) << 40,  // who moved the position last, roughly; 0: nobody yet
 };
 // What may change in a word while the descriptor means the same file.

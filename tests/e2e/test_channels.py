@@ -171,7 +171,9 @@ def test_bytes_belong_to_the_pipe_too(box: Box) -> None:
     ]
     check("sums", wanted, box.rows(asked.format("peer", "summary")))
     check("bytes that moved", wanted, box.rows(asked.format("args['peer']", "moved")))
-    told = [box.fathom("report", box.trace, "files", "--format", "json", *part) for part in ((), ("--where", "pid > 0"))]
+    told = [
+        box.fathom("report", box.trace, "files", "--format", "json", *part) for part in ((), ("--where", "pid > 0"))
+    ]
     check("a part that is the whole", json.loads(told[0]), json.loads(told[1]))
 
 

@@ -75,7 +75,11 @@ def test_a_recorder_inside_another(box: Box) -> None:
     box.not_emulated("a recorder starts it")
     box.record(box.kit.fathom, "run", "-q", "-o", inner, "--", box.kit.victim("reader"), 5)
     found = [(one["program"], one["reason"]) for one in not_covered(box)]
-    check("programs of another recording", [(str(box.kit.victim("reader")), "part of another recording (FATHOM_OUT)")], found)
+    check(
+        "programs of another recording",
+        [(str(box.kit.victim("reader")), "part of another recording (FATHOM_OUT)")],
+        found,
+    )
     box.trace = inner
     check("programs that the inner one missed", [], not_covered(box))
 

@@ -17,8 +17,9 @@ constexpr std::int64_t kRows = 30;
 constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
 // `place` is the column that says where the bytes went: a file, or what is none. A call that
-// several layers saw is counted once, or once in each layer. Averages are those of calls that worked:
-// a call that failed moved nothing, and what a copy put here is a call on the file that it read.
+// several layers saw is counted once, or once in each layer. Averages are those of calls that
+// worked: a call that failed moved nothing, and what a copy put here is a call on the file that it
+// read.
 std::string files_sql(const std::string& keys, std::string_view place, bool by_layer,
                       std::int64_t rows) {
   static const std::string kTime = layer_sql("@outermost");
@@ -41,7 +42,8 @@ std::string files_sql(const std::string& keys, std::string_view place, bool by_l
          ORDER BY time DESC, calls DESC, {keys} {limit})",
       fmt::arg("keys", keys), fmt::arg("place", place), fmt::arg("limit", limit_sql(rows)),
       fmt::arg("time", kTime), fmt::arg("summary", kRowsOf),
-      fmt::arg("moves", "bytes IS NOT NULL AND calls > errors"), fmt::arg("once", by_layer ? "true" : "once_in_file"));
+      fmt::arg("moves", "bytes IS NOT NULL AND calls > errors"),
+      fmt::arg("once", by_layer ? "true" : "once_in_file"));
 }
 
 // What the two tables have in common.

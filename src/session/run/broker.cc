@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A thread that answers one packet at a time over an abstract socket, which works across roots and
-// users, and over one with a path, which works across network namespaces. Callers prove themselves by a secret, compared in constant time.
+// users, and over one with a path, which works across network namespaces. Callers prove themselves
+// by a secret, compared in constant time.
 #include "session/run/broker.h"
 
 #include <fcntl.h>

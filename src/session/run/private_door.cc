@@ -26,9 +26,7 @@ sockaddr_un address_of(const std::string& path) {
   return address;
 }
 
-Fd make_socket() {
-  return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
+Fd make_socket() { return Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
 // A recorder that was killed leaves its socket's file. Nobody listens there.
 void remove_abandoned(const std::string& place) {

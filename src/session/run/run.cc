@@ -26,8 +26,8 @@
 #include "session/layer_plan.h"
 #include "session/place.h"
 #include "session/run/broker.h"
-#include "session/run/kernel_io.h"
 #include "session/run/keeper.h"
+#include "session/run/kernel_io.h"
 #include "session/run/program.h"
 #include "session/run_header.h"
 #include "sources/expect.h"
@@ -335,7 +335,7 @@ void attempt(RunOutcome& outcome, const Step& step) {
 struct End {
   pid_t program = 0;
   std::int64_t duration_ns = 0;
-  std::string io;         // what the kernel counted of the program
+  std::string io{};       // what the kernel counted of the program
   bool outlived = false;  // processes go on, and somebody records them
 };
 

@@ -200,8 +200,7 @@ ssize_t hook_tee(int from, int to, size_t size, unsigned flags) {
 }
 
 ssize_t hook_vmsplice(int fd, const iovec* pieces, size_t count, unsigned flags) {
-  if (!begins<spec_vmsplice>(original_vmsplice))
-    return original_vmsplice(fd, pieces, count, flags);
+  if (!begins<spec_vmsplice>(original_vmsplice)) return original_vmsplice(fd, pieces, count, flags);
   return writes_to(fd) ? memory_hook<spec_vmsplice>(fd, pieces, count, flags)
                        : memory_hook<spec_vmsplice_read>(fd, pieces, count, flags);
 }

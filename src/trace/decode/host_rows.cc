@@ -252,8 +252,8 @@ bool get_process(ByteReader& reader, ProcessRow& row) {
 
 SummaryRow summary_of(const IntervalRow& row) {
   SummaryRow sums;
-  sums.key = {row.layer, row.name, row.category, row.file, row.pid, row.program,
-              row.process, row.peer};
+  sums.key = {row.layer, row.name,    row.category, row.file,
+              row.pid,   row.program, row.process,  row.peer};
   sums.calls = row.calls;
   sums.errors = row.errors;
   sums.dur = sums.self = row.dur;

@@ -119,7 +119,7 @@ class Decoder::Rows {
     std::uint32_t name = kNoString;  // of a kind whose name stands in its record, as a text
     bool has_file = false;
     bool elsewhere = false;  // FATHOM_FLAG_ELSEWHERE
-    Site site;  // of a kind whose name stands in its record
+    Site site;               // of a kind whose name stands in its record
   };
 
   const Plans& plans(const Schema* schema);

@@ -66,7 +66,8 @@ struct AccessPattern {
   }
 
   // A file that was opened is read from its begin, or from where it was left. So is one that is
-  // wound back from its end, whatever functions went there. Descriptors that share a position (dup) go on where the other stopped.
+  // wound back from its end, whatever functions went there. Descriptors that share a position (dup)
+  // go on where the other stopped.
   [[nodiscard]] bool goes_on(const FilePlace& place, std::int64_t offset) const {
     if (offset == stop_ || positioned == 0) return true;
     if (place.is_new) return offset == 0;

@@ -107,8 +107,7 @@ TEST_F(AccessPatternTest, WhatSomebodyElseMovedIsNoJump) {
 TEST_F(AccessPatternTest, PassesByAnotherFunction) {
   AccessPattern other;
   read(0);
-  for (int block = 0; block < 10; block++)
-    other.add(places_.of(reader(5)), block * kBlock, kBlock);
+  for (int block = 0; block < 10; block++) other.add(places_.of(reader(5)), block * kBlock, kBlock);
   for (int block = 0; block < 10; block++) read(block);
   expect(11, 0, 0);
   EXPECT_EQ(other.consecutive, 10);
