@@ -28,10 +28,14 @@ constexpr ColumnSpec kEvents[] = {
 };
 
 constexpr ColumnSpec kIntervals[] = {
-    {"ts", "BIGINT", kTime}, {"width", "BIGINT"},  {"host", "VARCHAR"},  {"pid", "INTEGER"},
-    {"tid", "INTEGER"},      {"layer", "VARCHAR"}, {"name", "VARCHAR"},  {"file", "VARCHAR"},
-    {"calls", "BIGINT"},     {"errors", "BIGINT"}, {"dur", "BIGINT"},    {"dur_min", "BIGINT"},
-    {"dur_max", "BIGINT"},   {"bytes", "BIGINT"},  {"hist", "BIGINT[]"},
+    {"ts", "BIGINT", kTime}, {"width", "BIGINT"},
+    {"host", "VARCHAR"},     {"pid", "INTEGER"},
+    {"tid", "INTEGER"},      {"layer", "VARCHAR"},
+    {"name", "VARCHAR"},     {"file", "VARCHAR"},
+    {"calls", "BIGINT"},     {"errors", "BIGINT"},
+    {"dur", "BIGINT"},       {"dur_min", "BIGINT"},
+    {"dur_max", "BIGINT"},   {"bytes", "BIGINT"},
+    {"hist", "BIGINT[]"},    {"peer", "VARCHAR", kPlain, 3},
 };
 
 constexpr ColumnSpec kCounters[] = {

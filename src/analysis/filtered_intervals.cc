@@ -18,8 +18,8 @@ namespace {
 bool suits_sums(Store& store, const std::string& condition) {
   if (condition.empty()) return true;
   const std::string columns =
-      "(SELECT host, pid, tid, layer, name, CAST(NULL AS VARCHAR) AS category, file "
-      "FROM intervals)";
+      "(SELECT host, pid, tid, layer, name, CAST(NULL AS VARCHAR) AS category, file, "
+      "peer FROM intervals)";
   return store.query_untrusted("SELECT 1 FROM " + columns + " WHERE (" + condition + "\n) LIMIT 0")
       .has_value();
 }

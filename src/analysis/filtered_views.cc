@@ -129,12 +129,13 @@ std::string list_sql(const std::string& map) {
 // What copies put into other files, as Decoder::Rows::sum_target adds it up.
 std::string targets_sql() {
   static const std::string kCopies = layer_sql("@copies");
-  return "SELECT host, layer, name, 'write' AS category, args['to'] AS file, pid, program, 0 AS "
-         "calls, 0 AS errors, 0 AS dur, 0 AS self, CAST(sum(bytes) AS BIGINT) AS bytes, min(ts) AS "
+  return "SELECT host, layer, name, 'write' AS category, args['to'] AS file, "
+         "args['to_peer'] AS peer, pid, program, 0 AS calls, 0 AS errors, 0 AS dur, 0 AS self, "
+         "CAST(sum(bytes) AS BIGINT) AS bytes, min(ts) AS "
          "\"first\", max(ts + dur) AS \"last\", " +
          buckets_sql("dur", "false") + " AS hist, " + buckets_sql("bytes", "false") +
          " AS sizes FROM events WHERE bytes > 0 AND " + kCopies +
-         " GROUP BY host, layer, name, args['to'], pid, program";
+         " GROUP BY host, layer, name, args['to'], args['to_peer'], pid, program";
 }
 
 std::string summary_sql() {
@@ -151,7 +152,7 @@ std::string summary_sql() {
          "args['peer'] UNION ALL BY NAME " +
          targets_sql() +
          ") UNION ALL BY NAME "
-         "SELECT host, layer, name, category, file, pid, calls, errors, dur, dur AS self, "
+         "SELECT host, layer, name, category, file, peer, pid, calls, errors, dur, dur AS self, "
          "dur_min, dur_max, bytes, ts AS \"first\", "
          "ts + width AS \"last\", hist, CAST([] AS BIGINT[]) AS sizes FROM summed_intervals "
          "UNION ALL BY NAME SELECT * FROM summed_targets";
@@ -172,16 +173,18 @@ constexpr char kAccess[] = R"(
     FROM lives WHERE "offset" >= 0 AND bytes > 0
     WINDOW own AS (PARTITION BY host, pid, tid, file, fd, writes, opened ORDER BY ts),
            whole AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts),
-           before AS (PARTITION BY host, layer, name, category, file, pid, program ORDER BY tid, ts
+           before AS (PARTITION BY host, pid, tid, file, fd, writes, opened ORDER BY ts
                       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)),
   steps AS (
-    SELECT *, CASE WHEN distance IS NULL OR "offset" = last OR ("offset" = 0 AND (own IS NULL OR own = farthest)) THEN 0
-                   ELSE distance END AS gap FROM moves)
-  SELECT host, layer, name, category, file, pid, program, count(*) AS positioned,
-         count(*) FILTER (gap = 0) AS consecutive, count(*) FILTER (gap > 0) AS forward,
-         count(*) FILTER (gap <> 0 AND gap = before) AS strided,
-         count(*) FILTER ("offset" % 4096 <> 0) AS misaligned, max(stop) AS extent
-  FROM (SELECT *, lag(gap) OVER (PARTITION BY host, pid, tid, file, fd, writes, opened ORDER BY ts) AS before
+    SELECT *, CASE WHEN distance IS NULL OR last IS NULL OR "offset" = last
+                     OR ("offset" = 0 AND (own IS NULL OR own = farthest)) THEN 0
+                   ELSE distance END AS gap,
+           gap <> 0 AND args['position'] IS NOT NULL AS unknown FROM moves)
+  SELECT host, layer, name, category, file, pid, program, count(*) FILTER (NOT unknown) AS positioned,
+         count(*) FILTER (gap = 0) AS consecutive, count(*) FILTER (gap > 0 AND NOT unknown) AS forward,
+         count(*) FILTER (gap <> 0 AND gap = before AND NOT unknown) AS strided,
+         count(*) FILTER ("offset" % 4096 <> 0 AND NOT unknown) AS misaligned, max(stop) AS extent
+  FROM (SELECT *, lag(CASE WHEN unknown THEN 0 ELSE gap END) OVER (PARTITION BY host, pid, tid, file, fd, writes, opened ORDER BY ts) AS before
         FROM steps)
   GROUP BY ALL)";
 

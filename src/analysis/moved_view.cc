@@ -17,7 +17,8 @@ Status create_moved_view(sql::Connection& connection) {
     WHERE layer = 'posix' AND category IN ('read', 'write') AND bytes > 0
     UNION ALL
     SELECT * REPLACE ('write' AS category, args['to'] AS file, CAST(NULL AS INTEGER) AS fd,
-                      CAST(NULL AS BIGINT) AS "offset")
+                      CAST(NULL AS BIGINT) AS "offset",
+                      map_concat(args, MAP {'peer': args['to_peer']}) AS args)
     FROM events WHERE layer = 'posix' AND bytes > 0 AND @copies
     UNION ALL
     SELECT e.* FROM events e

@@ -30,7 +30,7 @@ event 10/10 3000 +10 posix open category=open file=/d/ring
 event 10/10 3001 +5 syscall openat category=open file=/d/ring
 event 10/10 3100 +10 syscall write category=write file=/d/ring bytes=32
 event 10/10 4000 +10 posix write category=write bytes=6
-event 10/10 4001 +5 syscall write category=write file=pipe:[4711] bytes=6
+event 10/10 4001 +5 syscall write category=write bytes=6 args.peer="pipe [4711]"
 event 20/20 1100 +100 syscall read category=read file=/d/in bytes=50
 event 20/20 1120 +10 fs read category=read file=/d/in bytes=50
 event 20/20 1300 +10 fs write category=write file=/d/out bytes=4096
@@ -77,14 +77,37 @@ TEST_F(OnceTest, Processes) {
 TEST_F(OnceTest, Files) {
   EXPECT_EQ(view("files", "file,calls,read,written,per_read"),
             "file|calls|read|written|per_read\n/d/in|2|150|0|75\n/d/lib.so|1|7|0|7\n"
-            "/d/out|1|0|4096|-\n/d/ring|2|0|32|-\n"
-            "pipe:[4711]|1|0|6|-");
+            "/d/out|1|0|4096|-\n/d/ring|2|0|32|-");
   EXPECT_EQ(view("directories", "directory,calls,read,written"),
             "directory|calls|read|written\n/d|6|157|4128");
   EXPECT_EQ(lines_of(*store_->query("SELECT path, calls, bytes_read, bytes_written FROM files "
                                     "ORDER BY path")),
             "path|calls|bytes_read|bytes_written\n/d/in|2|150|0\n/d/lib.so|1|7|0\n/d/out|1|0|4096\n"
-            "/d/ring|2|0|32\npipe:[4711]|1|0|6");
+            "/d/ring|2|0|32");
+}
+
+// A call that failed moved nothing, and what a copy wrote is a call on the file that it read.
+TEST_F(OnceTest, AveragesAreOfCallsThatWorked) {
+  store_.emplace(open(record(R"(run command=work host=here start=0 duration=1000000 exit=0
+layer posix on
+process 10 name=work start=0 end=1000000
+thread 10/10 start=0 end=1000000
+event 10/10 1000 +10 posix write category=write file=/d/out bytes=100
+event 10/10 1100 +10 posix write category=write file=/d/out bytes=0 error=ENOSPC
+event 10/10 1200 +10 posix write category=write file=/d/out bytes=0 error=ENOSPC
+event 10/10 1300 +10 posix read category=read file=/d/in bytes=0 error=EAGAIN
+event 10/10 1400 +10 posix read category=read file=/d/in bytes=50
+event 10/10 1500 +10 posix copy_file_range category=read file=/d/in bytes=900 args.to=/d/out
+event 10/10 1600 +10 posix read category=read file=/d/no bytes=0 error=EIO
+)")));
+  EXPECT_EQ(view("files", "file,calls,read,written,per_read,per_write"),
+            "file|calls|read|written|per_read|per_write\n/d/in|3|950|0|475|-\n"
+            "/d/out|3|0|1000|-|100\n/d/no|1|0|0|-|-");
+  const Result<Report> report = make_report(**choose_view("overview", {}), *store_, {});
+  ASSERT_TRUE(report);
+  bool told = false;
+  for (const auto& line : report->words) told |= line.find("33 B per call") != std::string::npos;
+  EXPECT_FALSE(told);
 }
 
 TEST_F(OnceTest, EachLayerHasItsOwn) {

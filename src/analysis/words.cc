@@ -67,6 +67,7 @@ struct Cause {
   std::int64_t peers = 0;
   std::int64_t self = 0;
   std::int64_t calls = 0;
+  std::int64_t moved = 0;  // calls that worked
   std::int64_t bytes = 0;
   bool has_bytes = false;
   bool has_inside = false;  // calls inside it took time too
@@ -76,8 +77,10 @@ Result<std::vector<Cause>> causes(Store& store) {
   static const std::string kCauses = layer_sql(
       "SELECT layer, name, count(DISTINCT file), min(file), CAST(sum(self) AS BIGINT), "
       "CAST(sum(calls) AS BIGINT), CAST(sum(bytes) AS BIGINT), "
-      "sum(dur) > sum(self), count(DISTINCT peer), arg_max(peer, of_peer) FROM ("
-      "SELECT layer, name, file, peer, self, calls, dur, CASE WHEN calls > 0 THEN bytes END AS "
+      "sum(dur) > sum(self), count(DISTINCT peer), arg_max(peer, of_peer), "
+      "CAST(sum(calls - errors) AS BIGINT) FROM ("
+      "SELECT layer, name, file, peer, self, calls, errors, dur, CASE WHEN calls > 0 THEN bytes "
+      "END AS "
       "bytes, "
       "sum(self) OVER (PARTITION BY layer, name, peer) AS of_peer FROM summary WHERE @undevice) "
       "GROUP BY layer, name "
@@ -94,6 +97,7 @@ Result<std::vector<Cause>> causes(Store& store) {
                      .peers = int_of(row[8]),
                      .self = int_of(row[4]),
                      .calls = int_of(row[5]),
+                     .moved = int_of(row[10]),
                      .bytes = int_of(row[6]),
                      .has_bytes = !row[6].is_null(),
                      .has_inside = inside != nullptr && *inside});
@@ -120,8 +124,8 @@ std::string describe(const Cause& cause) {
   std::string text = counted(cause.calls, "call") + places(cause);
   if (cause.calls <= 0) return text;
   text += fmt::format(", {} each", ns_text(cause.self / cause.calls));
-  if (cause.has_bytes && cause.bytes > 0) {
-    const double each = static_cast<double>(cause.bytes) / static_cast<double>(cause.calls);
+  if (cause.has_bytes && cause.bytes > 0 && cause.moved > 0) {
+    const double each = static_cast<double>(cause.bytes) / static_cast<double>(cause.moved);
     text += fmt::format(", {} per call", human_bytes(each));
   }
   return text;

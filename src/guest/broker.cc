@@ -24,29 +24,44 @@ constexpr size_t kWord = FATHOM_BROKER_WORD;
 
 struct Words {
   const char *name, *ask, *answer;  // nullptr: there is no broker
+  const char* path;                 // of the second socket; nullptr: there is none
 };
 
 Words broker_words() {
+  constexpr size_t kLength = 3 * kWord + 2;
   const char* text = setting(FATHOM_BROKER_VARIABLE);
-  if (text == nullptr || strlen(text) != 3 * kWord + 2 || text[kWord] != '-' ||
+  if (text == nullptr || strnlen(text, kLength) != kLength || text[kWord] != '-' ||
       text[2 * kWord + 1] != '-')
     return {};
-  return {text, text + kWord + 1, text + 2 * (kWord + 1)};
+  const char* const rest = text + kLength;
+  const bool has_path = rest[0] == '-' && rest[1] == '/';
+  if (*rest != 0 && !has_path) return {};
+  return {text, text + kWord + 1, text + 2 * (kWord + 1), has_path ? rest + 1 : nullptr};
 }
 
-int open_line(const Words& words) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  constexpr size_t kPrefix = sizeof FATHOM_BROKER_PREFIX - 1;
-  memcpy(address.sun_path + 1, FATHOM_BROKER_PREFIX, kPrefix);
-  memcpy(address.sun_path + 1 + kPrefix, words.name, kWord);
-  const long size = static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + kPrefix + kWord);
+int connect_to(const sockaddr_un& address, long size) {
   const auto fd = static_cast<int>(
       raw_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (fd < 0) return -1;
   if (raw_syscall(SYS_connect, fd, as_long(&address), size) == 0) return fd;
   sys_close(fd);
   return -1;
+}
+
+// The abstract name reaches other users and other roots, the path other network namespaces.
+int open_line(const Words& words) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  constexpr size_t kPrefix = sizeof FATHOM_BROKER_PREFIX - 1;
+  memcpy(address.sun_path + 1, FATHOM_BROKER_PREFIX, kPrefix);
+  memcpy(address.sun_path + 1 + kPrefix, words.name, kWord);
+  const int line =
+      connect_to(address, static_cast<long>(offsetof(sockaddr_un, sun_path) + 1 + kPrefix + kWord));
+  if (line >= 0 || words.path == nullptr) return line;
+  const size_t length = strlen(words.path);
+  if (length >= sizeof address.sun_path) return -1;
+  memcpy(address.sun_path, words.path, length + 1);
+  return connect_to(address, static_cast<long>(sizeof address));
 }
 
 bool wait_for(int fd) {

@@ -51,12 +51,13 @@ size_t open_descriptors() {
 // Serves one line: each request gets the same reply, the first one with a descriptor.
 class Broker {
  public:
-  Broker(fathom_broker_reply reply, size_t size, bool gives = true)
+  Broker(fathom_broker_reply reply, size_t size, bool gives = true, const std::string& path = "")
       : reply_(reply), size_(size), gives_(gives) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    const std::string name = FATHOM_BROKER_PREFIX + name_of_this_process();
-    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    // A path has its NUL behind it, an abstract name before it.
+    const std::string name = path.empty() ? FATHOM_BROKER_PREFIX + name_of_this_process() : path;
+    std::memcpy(address.sun_path + (path.empty() ? 1 : 0), name.data(), name.size());
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     socket_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     given_ = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -139,7 +140,9 @@ TEST_F(BrokerTest, ThereIsOneWhereAllThreeWordsAreGiven) {
        {std::string(), word('a'), word('a') + "-" + word('b') + "-", std::string(98, 'a'),
         word('a') + "-" + word('b') + "+" + word('c'),
         word('a') + "+" + word('b') + "-" + word('c'),
-        word('a') + "-" + word('b') + "-" + word('c') + "d"}) {
+        word('a') + "-" + word('b') + "-" + word('c') + "d",
+        word('a') + "-" + word('b') + "-" + word('c') + "-relative",
+        word('a') + "-" + word('b') + "-" + word('c') + "/path"}) {
     say(words);
     EXPECT_FALSE(has_broker()) << words;
     EXPECT_EQ(brokered_run_header(), -1);
@@ -153,6 +156,24 @@ TEST_F(BrokerTest, NobodyAnswersThatName) {
   EXPECT_EQ(brokered_run_header(), -1);
   EXPECT_EQ(brokered_pool(4, 1), -1);
   EXPECT_EQ(open_descriptors(), before);
+}
+
+// As in another network namespace, where nobody has that name.
+TEST_F(BrokerTest, APathIsTriedWhereTheNameIsNotFound) {
+  const std::string words = name_of_this_process() + "-" + word('b') + "-" + word('c') + "-";
+  const std::string path = ::testing::TempDir() + "door-" + std::to_string(getpid());
+  say(words + path);
+  EXPECT_EQ(brokered_run_header(), -1) << "nobody is there either";
+  {
+    Broker broker(good_reply(), sizeof(fathom_broker_reply), true, path);
+    const int fd = brokered_run_header();
+    EXPECT_TRUE(broker.gave(fd));
+    close(fd);
+  }
+  unlink(path.c_str());
+  say(words + "/" + std::string(200, 'x'));
+  EXPECT_TRUE(has_broker());
+  EXPECT_EQ(brokered_run_header(), -1) << "no socket has a path of this length";
 }
 
 TEST_F(BrokerTest, TheHeaderIsAskedForByName) {

@@ -25,12 +25,21 @@ uint32_t base_of(int directory) {
   return static_cast<uint32_t>(use_begins(directory));
 }
 
+// One that begins at a directory whose own path nobody can tell has no name. The descriptor that it
+// opens is asked for then.
+uint32_t named_from(uint32_t base, const char* path, size_t length) {
+  if (FATHOM_LIKELY(base != 0) || length == 0 || path[0] == '/')
+    return intern_path(base, path, length);
+  count_unnamed();
+  return 0;
+}
+
 }  // namespace
 
 uint32_t path_of_call(int directory, const char* path, int error) {
   if (path == nullptr || error == EFAULT) return 0;
   const uint32_t base = base_of(directory);
-  if (FATHOM_LIKELY(text_was_read(error))) return intern_path(base, path, strnlen(path, 4096));
+  if (FATHOM_LIKELY(text_was_read(error))) return named_from(base, path, strnlen(path, 4096));
   const Scratch scratch;
   if (scratch.text() == nullptr) return 0;
   if (is_confined()) count_unasked();
@@ -39,7 +48,7 @@ uint32_t path_of_call(int directory, const char* path, int error) {
   const size_t length = strnlen(scratch.text(), static_cast<size_t>(copied));
   return length == static_cast<size_t>(copied) && copied < 4096
              ? 0
-             : intern_path(base, scratch.text(), length);
+             : named_from(base, scratch.text(), length);
 }
 
 void write_facts(const Spec& spec, const Facts& facts) {

@@ -88,9 +88,10 @@ constexpr bool is_text(const char* one, const char* other) {
 constexpr bool has_file(const Spec& s) {
   return s.fd >= 0 || s.path >= 0 || s.stream != Stream::kArgument;
 }
-constexpr bool has_offset(const Spec& s) {
-  return s.offset >= 0 || s.effect == Effect::kReads || s.effect == Effect::kWrites;
+constexpr bool moves_position(const Spec& s) {
+  return s.effect == Effect::kReads || s.effect == Effect::kWrites;
 }
+constexpr bool has_offset(const Spec& s) { return s.offset >= 0 || moves_position(s); }
 constexpr bool has_size(const Spec& s) { return s.size >= 0 || s.pieces >= 0; }
 constexpr bool has_item(const Spec& s) { return s.measure == Measure::kItems; }
 constexpr bool has_bytes(const Spec& s) {
@@ -134,6 +135,7 @@ struct Facts {
   int fd = -1;
   uint32_t file = 0;
   int64_t offset = kUnknown;
+  bool elsewhere = false;  // as PositionUse has it
   uint64_t size = 0;
   int64_t ret = 0;
   int64_t flags = 0;
@@ -188,6 +190,9 @@ FATHOM_HOT void write_call(const Facts& facts) {
     at = fathom_put_varint(at, static_cast<unsigned>(facts.error));
   }
   if constexpr (has_file(S)) at = put_file(at, cursor, flags, facts.fd, facts.file);
+  if constexpr (moves_position(S)) {
+    if (FATHOM_UNLIKELY(facts.elsewhere)) flags |= FATHOM_FLAG_ELSEWHERE;
+  }
   if constexpr (has_offset(S))
     at = put_offset(at, cursor, facts.offset, facts.error != 0 ? 0 : facts.ret);
   if constexpr (has_size(S)) at = fathom_put_varint(at, facts.size);
@@ -432,14 +437,13 @@ FATHOM_HOT R traced(R (*&original)(A...), A... a) {
     facts.path2 = path_of_call(directory, argument<S.path2>(a...), facts.error);
   }
   if constexpr (S.effect == Effect::kSeeks) {
-    if (position.counted)
-      __atomic_store_n(&descriptors[facts.fd].position, facts.error == 0 ? facts.ret : kUnknown,
-                       __ATOMIC_RELEASE);
+    position_set(position, facts.fd, facts.error == 0 ? facts.ret : kUnknown);
   } else if constexpr (S.offset >= 0) {
     facts.offset = offset_of_call<S>(word, a...);
   } else if constexpr (moves) {
     facts.offset = position_ends(position, facts.fd, word, facts.error == 0 ? facts.ret : -1,
                                  S.effect == Effect::kWrites);
+    facts.elsewhere = position.elsewhere;
   }
   effects_end<S>(facts, replaced, ret, a...);
   write_call<S>(facts);

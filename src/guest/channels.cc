@@ -23,22 +23,26 @@ namespace {
 constexpr const char* kNoFiles[] = {"/dev/pts/", "/dev/tty", "/dev/ptmx",     "/dev/console",
                                     "/dev/std",  "/dev/fd/", "/proc/self/fd/"};
 
-const char* direction_of(int fd) {
+enum class End : uint8_t { kReads, kWrites, kBoth };
+
+End end_of(int fd) {
   const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
-  if (flags < 0 || (flags & O_ACCMODE) == O_RDWR) return "pipe ";
-  return (flags & O_ACCMODE) == O_WRONLY ? "pipe to " : "pipe from ";
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDWR) return End::kBoth;
+  return (flags & O_ACCMODE) == O_WRONLY ? End::kWrites : End::kReads;
 }
 
-// As the kernel numbers it, in brackets.
-size_t describe_pipe(int fd, const char* number, Text& text) {
-  return text.add(direction_of(fd)).add(number).length();
+const char* direction_of(int fd) {
+  const End end = end_of(fd);
+  return end == End::kBoth ? "pipe " : end == End::kWrites ? "pipe to " : "pipe from ";
 }
 
 // One that has a path: by the file system and the number that it has there.
-size_t describe_fifo(int fd, const struct stat& facts, const char* path, Text& text) {
-  text.add(direction_of(fd)).add("[").add_number(facts.st_dev).add(":");
-  return text.add_number(facts.st_ino).add("] ").add(path).length();
+void add_fifo(const struct stat& facts, Text& text) {
+  text.add("[").add_number(facts.st_dev).add(":").add_number(facts.st_ino).add("]");
 }
+
+constexpr char kPipe[] = "pipe:", kSocket[] = "socket:", kObject[] = "anon_inode:";
+constexpr size_t kShort = 128;  // of what has no path
 
 void add_v4(const uint8_t* bytes, Text& text) {
   for (int i = 0; i < 4; i++) text.add(i == 0 ? "" : ".").add_number(bytes[i]);
@@ -152,24 +156,42 @@ bool is_no_file(const char* path) {
 }
 
 size_t describe_channel(int fd, char* to, size_t room) {
-  constexpr size_t kShort = 128;  // of what has no path
   char link[kShort] = {};
   const long length = name_of_descriptor(fd, link, sizeof link - 1);
   if (length <= 0) return 0;
   Text text(to, room);
-  constexpr char kPipe[] = "pipe:", kSocket[] = "socket:", kObject[] = "anon_inode:";
-  if (starts_with(link, kPipe)) return describe_pipe(fd, link + strlen(kPipe), text);
+  // A pipe has the kernel's number, which stands in brackets.
+  if (starts_with(link, kPipe))
+    return text.add(direction_of(fd)).add(link + strlen(kPipe)).length();
   if (starts_with(link, kSocket)) return describe_socket(fd, text);
   if (starts_with(link, kObject))
     return describe_object(link + strlen(kObject), static_cast<size_t>(length) - strlen(kObject),
                            text);
   struct stat facts;
   if (raw_syscall(SYS_fstat, fd, as_long(&facts)) != 0) return 0;
-  if (S_ISFIFO(facts.st_mode)) return describe_fifo(fd, facts, link, text);
+  if (S_ISFIFO(facts.st_mode)) {
+    add_fifo(facts, text.add(direction_of(fd)));
+    return text.add(" ").add(link).length();
+  }
   struct termios terminal;
   if (!S_ISCHR(facts.st_mode) || raw_syscall(SYS_ioctl, fd, TCGETS, as_long(&terminal)) != 0)
     return 0;
   return text.add("tty").length();
+}
+
+size_t describe_mover(int fd, bool writes, char* to, size_t room) {
+  char link[kShort] = {};
+  if (name_of_descriptor(fd, link, sizeof link - 1) <= 0) return 0;
+  const bool has_number = starts_with(link, kPipe);
+  struct stat facts = {};
+  if (!has_number && (raw_syscall(SYS_fstat, fd, as_long(&facts)) != 0 || !S_ISFIFO(facts.st_mode)))
+    return 0;
+  const End end = end_of(fd);
+  Text text(to, room);
+  text.add(end == End::kWrites || (end == End::kBoth && writes) ? "moved to " : "moved from ");
+  if (has_number) return text.add(link + strlen(kPipe)).length();
+  add_fifo(facts, text);
+  return text.length();
 }
 
 }  // namespace fathom::guest

@@ -116,6 +116,60 @@ TEST(Channels, ObjectsAndTerminals) {
   EXPECT_FALSE(is_no_file("/dev/null"));
 }
 
+std::string mover_of(int fd, bool writes) {
+  char text[256];
+  return {text, describe_mover(fd, writes, text, sizeof text)};
+}
+
+TEST(Channels, WhoMovesBytesSaysWhichWay) {
+  int both[2];
+  ASSERT_EQ(pipe(both), 0);
+  const Fd from(both[0]), to(both[1]);
+  struct stat facts {};
+  ASSERT_EQ(fstat(both[0], &facts), 0);
+  const std::string number = "[" + std::to_string(facts.st_ino) + "]";
+  EXPECT_EQ(mover_of(both[0], false), "moved from " + number);
+  EXPECT_EQ(mover_of(both[0], true), "moved from " + number) << "its end has the say";
+  EXPECT_EQ(mover_of(both[1], true), "moved to " + number);
+  const std::string path = ::testing::TempDir() + "movers-fifo-" + std::to_string(getpid());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const Fd fifo(open(path.c_str(), O_RDWR));
+  ASSERT_EQ(fstat(fifo.number, &facts), 0);
+  unlink(path.c_str());
+  const std::string pair =
+      "[" + std::to_string(facts.st_dev) + ":" + std::to_string(facts.st_ino) + "]";
+  EXPECT_EQ(mover_of(fifo.number, false), "moved from " + pair);
+  EXPECT_EQ(mover_of(fifo.number, true), "moved to " + pair);
+  const Fd file(open("/proc/self/exe", O_RDONLY));
+  EXPECT_EQ(mover_of(file.number, false), "");
+  const Fd event(eventfd(0, 0));
+  EXPECT_EQ(mover_of(event.number, true), "");
+}
+
+// Told once, and again by a child that goes on with the pipe.
+TEST(Channels, BytesThatMovedAreToldOnce) {
+  testing::enter_world();
+  int both[2];
+  ASSERT_EQ(pipe(both), 0);
+  const Fd from(both[0]), to(both[1]);
+  const uint64_t word = channel_word(to.number, use_begins(to.number));
+  const uint32_t before = guest.next_id;
+  channel_moved(to.number, word, true);
+  ASSERT_EQ(guest.next_id, before + 1);
+  EXPECT_EQ(testing::read_spool().texts[before], mover_of(to.number, true));
+  EXPECT_EQ(use_ends(to.number, word), static_cast<uint32_t>(word)) << "it is the same descriptor";
+  const uint64_t later = channel_word(to.number, use_begins(to.number));
+  channel_moved(to.number, later, true);
+  EXPECT_EQ(guest.next_id, before + 1);
+  guest.first_id = guest.next_id;
+  guest.process_key++;
+  channel_moved(to.number, channel_word(to.number, use_begins(to.number)), true);
+  guest.process_key--;
+  guest.first_id = 0;
+  EXPECT_EQ(guest.next_id, before + 3) << "its own name, and that it moved something";
+  descriptor_closes(to.number);
+}
+
 // The first use names it; a child that goes on with it is another user, with a name of its own.
 TEST(Channels, WhoeverUsesOneNamesIt) {
   testing::enter_world();

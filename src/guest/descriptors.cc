@@ -127,6 +127,10 @@ long name_of_descriptor(int fd, char* to, size_t room) {
   return sys_readlink(link, to, room);
 }
 
+void count_unnamed() {
+  if (!is_confined()) count_loss(FATHOM_SOURCE_POSIX, FATHOM_LOSS_UNNAMED);
+}
+
 bool prepare_descriptors() {
   near_block.entries = map_block();
   descriptors = near_block.entries;
@@ -220,8 +224,11 @@ uint64_t ask_for_file(int fd) {
       static_cast<uint32_t>(changes) != changes >> 32)
     return 0;
   const long length = name_of_descriptor(fd, scratch.text(), Scratch::kRoom);
-  if (length <= 0 || length >= static_cast<long>(Scratch::kRoom)) return 0;
   const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
+  if (length <= 0 || length >= static_cast<long>(Scratch::kRoom)) {
+    if (flags >= 0) count_unnamed();  // else there is no such descriptor
+    return 0;
+  }
   uint64_t word = kWordNoFile;
   scratch.text()[length] = 0;
   if (scratch.text()[0] == '/' && !is_no_file(scratch.text())) {
@@ -248,13 +255,27 @@ uint64_t ask_for_channel(int fd, uint64_t word) {
   const Scratch scratch;
   if (scratch.text() == nullptr || static_cast<uint32_t>(changes) != changes >> 32) return word;
   const size_t length = describe_channel(fd, scratch.text(), Scratch::kRoom);
-  uint64_t asked = word | kWordAsked | kWordNoSeek;
+  uint64_t asked = (word | kWordAsked | kWordNoSeek) & ~(kWordTook | kWordGave);
   if (length > 0)
     asked = (asked & ~UINT64_C(0xffffffff)) | kWordNoFile | intern_channel(scratch.text(), length);
   if (changes_now() != changes) return word;
   const bool same = __atomic_compare_exchange_n(&entry->word, &word, asked, false, __ATOMIC_SEQ_CST,
                                                 __ATOMIC_RELAXED);
   return same ? asked : 0;
+}
+
+// A word that has changed since is that of another descriptor: the next call tells again.
+void tell_mover(int fd, uint64_t word, bool writes) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry == nullptr || is_confined()) return;
+  const uint64_t changes = changes_now();
+  const Scratch scratch;
+  if (scratch.text() == nullptr || static_cast<uint32_t>(changes) != changes >> 32) return;
+  const size_t length = describe_mover(fd, writes, scratch.text(), Scratch::kRoom);
+  if (changes_now() != changes) return;
+  if (length > 0) intern_channel(scratch.text(), length);
+  __atomic_compare_exchange_n(&entry->word, &word, word | (writes ? kWordGave : kWordTook), false,
+                              __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
 namespace {
@@ -290,6 +311,32 @@ uint64_t without_position(int fd, uint64_t word) {
   return same ? word | kWordNoSeek : word;
 }
 
+// Of a descriptor that is shared: where the last call by it left the file.
+int64_t kept_position(int fd) {
+  const Descriptor* entry = descriptor_of(fd);
+  return entry != nullptr ? __atomic_load_n(&entry->position, __ATOMIC_ACQUIRE) : kUnknown;
+}
+
+void keep_position(int fd, int64_t position) {
+  Descriptor* entry = descriptor_of(fd);
+  if (entry != nullptr)
+    __atomic_store_n(&entry->position, position >= 0 ? position : kUnknown, __ATOMIC_RELEASE);
+}
+
+// Where threads take turns with a descriptor, what the others moved is no jump of this one.
+void note_thread(PositionUse& use, int fd, uint64_t word) {
+  constexpr int kShift = 40;
+  constexpr uint32_t kThreads = 255;
+  const uint64_t own = tls.thread != nullptr ? tls.thread->ordinal % kThreads + 1 : 0;
+  const uint64_t last = (word & kWordThread) >> kShift;
+  if (FATHOM_LIKELY(last == own)) return;
+  use.elsewhere = use.elsewhere || last != 0;
+  Descriptor* entry = descriptor_of(fd);
+  if (entry != nullptr)
+    __atomic_compare_exchange_n(&entry->word, &word, (word & ~kWordThread) | own << kShift, false,
+                                __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 // Here the position is not simply counted: it is unknown, taken by another thread, or shared.
@@ -307,8 +354,10 @@ uint64_t position_begins_slow(PositionUse& use, int fd, uint64_t word) {
     count_unasked();
     return word;
   }
+  const int64_t left = use.counted ? kUnknown : kept_position(fd);
   use.before = sys_tell(fd);
   use.asked = true;
+  use.elsewhere = use.before != left;
   if (use.before >= 0) return word;
   use.before = kUnknown;
   if (use.counted) {
@@ -319,7 +368,11 @@ uint64_t position_begins_slow(PositionUse& use, int fd, uint64_t word) {
 }
 
 int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bool write) {
-  if (!use.counted && use.before < 0) return kUnknown;
+  if (!use.counted && use.before < 0) {
+    if (moved > 0) channel_moved(fd, word, write);
+    return kUnknown;
+  }
+  note_thread(use, fd, word);
   if (use.counted) {
     int64_t next = moved > 0 ? use.before + moved : use.before;
     int64_t offset = use.before;
@@ -337,7 +390,14 @@ int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bo
   if (write && (word & kWordAppend) != 0)
     return kUnknown;  // shared and appending: where it landed is anybody's guess
   const int64_t after = sys_tell(fd);
+  keep_position(fd, after);
   return after == use.before + (moved > 0 ? moved : 0) ? use.before : kUnknown;
+}
+
+void position_set(PositionUse& use, int fd, int64_t position) {
+  if (!use.counted && !use.asked) return;
+  note_thread(use, fd, descriptor_word(fd));
+  keep_position(fd, position);
 }
 
 }  // namespace fathom::guest

@@ -10,7 +10,8 @@
 // Positions are the process's own business while one thread at a time uses a descriptor that nobody
 // else shares; then they are counted. Everywhere else (inherited, duplicated, shared by a fork,
 // found in use by two threads at once) the kernel is asked before and after the call, and the
-// offset is known only if the two differ by what the call moved. NULL rather than wrong.
+// offset is known only if the two differ by what the call moved. NULL rather than wrong. What it
+// answered last is kept: a position that is another by then was moved by somebody else.
 #pragma once
 
 #include <stdint.h>
@@ -30,11 +31,15 @@ enum : uint64_t {
   kWordShared = UINT64_C(1) << 33,  // somebody else may move the position
   kWordAppend = UINT64_C(1) << 34,  // O_APPEND
   kWordNoSeek = UINT64_C(1) << 35,
-  kWordNoRights = UINT64_C(1) << 36,  // a socket that carries no descriptors
-  kWordAsked = UINT64_C(1) << 37,     // what it leads to was asked for (guest/channels.h)
+  kWordNoRights = UINT64_C(1) << 36,   // a socket that carries no descriptors
+  kWordAsked = UINT64_C(1) << 37,      // what it leads to was asked for (guest/channels.h)
+  kWordTook = UINT64_C(1) << 38,       // of a channel: whoever defined it told that bytes came
+  kWordGave = UINT64_C(1) << 39,       // the same of bytes that went
+  kWordThread = UINT64_C(0xff) << 40,  // who moved the position last, roughly; 0: nobody yet
 };
 // What may change in a word while the descriptor means the same file.
-constexpr uint64_t kWordTraits = kWordShared | kWordAppend | kWordNoSeek | kWordNoRights;
+constexpr uint64_t kWordTraits =
+    kWordShared | kWordAppend | kWordNoSeek | kWordNoRights | kWordTook | kWordGave | kWordThread;
 
 struct Descriptor {
   uint64_t word;     // atomic; 0: unknown
@@ -45,6 +50,8 @@ constexpr int64_t kUnknown = -1, kBusy = -2, kContested = -3;
 extern Descriptor* descriptors;
 
 bool prepare_descriptors();
+// A call's file stays without a name, and nobody refuses to ask (confinement.h counts that).
+FATHOM_COLD void count_unnamed();
 // As the kernel names it: the length, or a negative error.
 long name_of_descriptor(int fd, char* to, size_t room);
 
@@ -111,11 +118,20 @@ FATHOM_HOT uint64_t channel_word(int fd, uint64_t word) {
   return known ? word : ask_for_channel(fd, word);
 }
 
+// After a call that moved bytes through a channel: says so once, if it is a pipe. Who uses an end
+// and moves nothing (a flush, an end of file) is none of those whom the other end talks to.
+FATHOM_COLD void tell_mover(int fd, uint64_t word, bool writes);
+FATHOM_HOT void channel_moved(int fd, uint64_t word, bool writes) {
+  if (FATHOM_LIKELY((word & kWordNoFile) == 0)) return;
+  if ((word & (writes ? kWordGave : kWordTook)) == 0) tell_mover(fd, word, writes);
+}
+
 // The position of a call that moves it.
 struct PositionUse {
   int64_t before = kUnknown;
   bool counted = false;
   bool asked = false;
+  bool elsewhere = false;  // not where the last call by this descriptor left it, or nobody knows
 };
 uint64_t position_begins_slow(PositionUse& use, int fd, uint64_t word);
 // The word, which is another one where it turns out that there is no position.
@@ -129,5 +145,7 @@ FATHOM_HOT uint64_t position_begins(PositionUse& use, int fd, uint64_t word) {
 }
 // The offset of the bytes that moved, or kUnknown. moved < 0: the call failed.
 int64_t position_ends(PositionUse& use, int fd, uint64_t word, int64_t moved, bool write);
+// The same of a call that set it: where to, or kUnknown.
+void position_set(PositionUse& use, int fd, int64_t position);
 
 }  // namespace fathom::guest

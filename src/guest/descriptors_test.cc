@@ -46,6 +46,32 @@ class Descriptors : public ::testing::Test {
   }
 };
 
+// As a fork leaves them: two descriptors of one open file.
+TEST_F(Descriptors, APositionThatSomebodyElseMovedIsElsewhere) {
+  descriptor_opened(fd_, 7, 0);
+  const auto begins_elsewhere = [this] {
+    PositionUse use;
+    const uint64_t word = use_begins(fd_);
+    position_begins(use, fd_, word);
+    position_ends(use, fd_, word, ::write(fd_, "abcd", 4), true);
+    return use.elsewhere;
+  };
+  begins_elsewhere();
+  EXPECT_FALSE(begins_elsewhere()) << "it is counted";
+  all_shared();
+  EXPECT_FALSE(begins_elsewhere()) << "nobody has moved it";
+  EXPECT_FALSE(begins_elsewhere());
+  ASSERT_EQ(::lseek(fd_, 100, SEEK_SET), 100);
+  EXPECT_TRUE(begins_elsewhere());
+  EXPECT_FALSE(begins_elsewhere());
+  PositionUse seek;
+  position_begins(seek, fd_, use_begins(fd_));
+  position_set(seek, fd_, ::lseek(fd_, 50, SEEK_SET));
+  EXPECT_FALSE(begins_elsewhere()) << "a seek of its own";
+  position_lost(fd_);
+  EXPECT_TRUE(begins_elsewhere()) << "a stream may have read ahead";
+}
+
 TEST_F(Descriptors, AnUnknownOneIsAskedFor) {
   descriptor_closes(fd_);
   const uint64_t word = use_begins(fd_);

@@ -268,6 +268,18 @@ int make_out_absolute(Variables& variables, char* const** changed) {
   return room;
 }
 
+// Whoever starts it records it himself: `fathom run` inside `fathom run`.
+unsigned other_run_in(Variables& variables) {
+  const Scratch value;
+  size_t place = 0;
+  if (!variables.find(kOut, &place) || value.text() == nullptr ||
+      !variables.copy_value(place, value.text(), Scratch::kRoom) || value.text()[0] != '/')
+    return 0;
+  const size_t length = length_of_recording();
+  const bool same = strlen(value.text()) == length && memcmp(value.text(), guest.out, length) == 0;
+  return same ? 0 : FATHOM_EXEC_OTHER_RUN;
+}
+
 constexpr unsigned kTurnsAway = FATHOM_EXEC_OTHER_MACHINE | FATHOM_EXEC_OTHER_LIBC |
                                 FATHOM_EXEC_OTHER_ROOT | FATHOM_EXEC_UNREADABLE |
                                 FATHOM_EXEC_SMALL_STACK | FATHOM_EXEC_FEW_ADDRESSES;
@@ -293,7 +305,8 @@ NewEnvironment::NewEnvironment(const NewProgram& program, char* const* environme
     flags_ = FATHOM_EXEC_WITHOUT_LIBRARY;
     return;
   }
-  flags_ = ours.obstacles | obstacle_in_limits() | obstacles_in(program, &path_was_read_);
+  flags_ = ours.obstacles | obstacle_in_limits() | obstacles_in(program, &path_was_read_) |
+           other_run_in(variables);
   if ((flags_ & kTurnsAway) != 0) leave_us_out(variables, place, list.text());
   // The others are programs that nobody could have recorded so.
   if ((flags_ & (FATHOM_EXEC_SMALL_STACK | FATHOM_EXEC_FEW_ADDRESSES)) != 0)

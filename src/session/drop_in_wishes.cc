@@ -9,33 +9,17 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "base/files.h"
 #include "base/own_file.h"
 #include "base/text.h"
+#include "session/private_places.h"
 #include "trace/spool/spool.h"
 #include "wire/drop_in.h"
 
 namespace fathom::session {
 namespace {
-
-// As the in-process half looks for it (guest/private_place.cc), whichever it found.
-std::vector<std::string> private_places() {
-  std::vector<std::string> places;
-  const auto add = [&](const char* parent, const std::string& name) {
-    const Result<std::string> plain = real_path(parent);
-    if (!plain || !is_way_kept(*plain)) return;
-    std::string place = join_path(*plain, name);
-    if (is_private_directory(place)) places.push_back(std::move(place));
-  };
-  for (const char* parent : {FATHOM_PRIVATE_PARENTS})
-    add(parent, FATHOM_PRIVATE_PREFIX + std::to_string(::geteuid()));
-  const char* home = std::getenv("HOME");
-  if (home != nullptr && *home == '/') add(home, FATHOM_PRIVATE_AT_HOME);
-  return places;
-}
 
 std::string hex(std::uint64_t number) {
   std::array<char, 16> digits{};

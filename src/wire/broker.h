@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
    How a process of a supervised run that may not open the spool itself (it is another user's by
    now, or in a changed root) gets what it needs from the recorder: packets of a SOCK_SEQPACKET
-   socket with an abstract name, and descriptors in the replies (docs/formats/broker.md). */
+   socket with an abstract name, or with a path where that is not found, and descriptors in the
+   replies (docs/formats/broker.md). */
 #pragma once
 
 #include <stdint.h>
@@ -11,10 +12,11 @@
 
 /* NAME-ASK-ANSWER, each FATHOM_BROKER_WORD digits. The name is known to everybody on the machine;
    the other two are known to the programs of the run, which show the first and are shown the
-   second. */
+   second. Behind them "-" and the path of the second socket, where there is one. */
 #define FATHOM_BROKER_VARIABLE "FATHOM_BROKER"
 #define FATHOM_BROKER_WORD 32
 #define FATHOM_BROKER_PREFIX "fathom-" /* of the socket's name */
+#define FATHOM_BROKER_DOOR "broker-"   /* of the second one's, in the user's private place */
 
 enum fathom_broker_verb {
   FATHOM_BROKER_JOIN = 1,   /* the reply brings run.header, to be read */

@@ -16,6 +16,7 @@ enum {
   FATHOM_EXEC_CONFINED = 128,      /* a seccomp filter is there before the new image */
   FATHOM_EXEC_ANOTHER_USER = 256,  /* whose spool it is not */
   FATHOM_EXEC_FEW_ADDRESSES = 512, /* RLIMIT_AS: the library would take what the program needs */
+  FATHOM_EXEC_OTHER_RUN = 1024,    /* FATHOM_OUT names another recording */
 };
 
 /* A loader that is to preload a library puts a path of 4 KiB on the stack of the main thread, and

@@ -11,9 +11,11 @@ enum fathom_record_flag {
   FATHOM_FLAG_DEPTH = 1u << 11, /* depth byte follows; else as the record before */
   FATHOM_FLAG_SAME =
       1u << 12, /* fd and file as in the last record that had them: both are left out */
-  FATHOM_FLAG_FULL = 1u << 13,  /* ret equals size and is left out */
-  FATHOM_FLAG_ERROR = 1u << 14, /* the call failed: errno follows, ret is left out (it is the
-                                   schema's failure value) */
+  FATHOM_FLAG_FULL = 1u << 13,      /* ret equals size and is left out */
+  FATHOM_FLAG_ERROR = 1u << 14,     /* the call failed: errno follows, ret is left out (it is the
+                                       schema's failure value) */
+  FATHOM_FLAG_ELSEWHERE = 1u << 15, /* somebody else may have moved the file's position since the
+                                       last call by this descriptor */
 };
 
 /* Kinds that the format itself knows. Those of the sources start at FATHOM_KIND_FIRST and stand in

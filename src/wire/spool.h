@@ -76,6 +76,7 @@ enum fathom_loss {
   FATHOM_LOSS_CONFINED = 9,      /* event: no segment was left in a process that confined itself */
   FATHOM_LOSS_UNASKED = 10, /* fact: a name or a position that a confined process cannot ask for */
   FATHOM_LOSS_FILE_LIMIT = 11, /* event: no segment, for RLIMIT_FSIZE allows no file of a pool */
+  FATHOM_LOSS_UNNAMED = 12,    /* fact: the path of a file that the kernel does not tell */
   FATHOM_LOSS_REASONS = 16,
   FATHOM_LOSS_REASONS_OF_POOLS = 8, /* versions 1 and 2 count in the header of a pool */
 };

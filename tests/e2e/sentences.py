@@ -84,7 +84,7 @@ CALLS = {
     "peers": f"SELECT count(DISTINCT peer) - 1 {OF_CALL}",
     "more": f"SELECT count(DISTINCT file) {ON_FILES} AND file NOT LIKE '(%'",
     "each": f"SELECT sum(self) / sum(calls) {OF_CALL}",
-    "size": f"SELECT sum(bytes) FILTER (calls > 0) / sum(calls) {OF_CALL}",
+    "size": f"SELECT sum(bytes) FILTER (calls > 0) / sum(calls - errors) {OF_CALL}",
 }
 GPU = "FROM summary WHERE layer = 'gpu' AND category IS DISTINCT FROM 'sync'"
 COST = {
@@ -95,7 +95,7 @@ COST = {
 # Neither what somebody asked to leave out, nor parts of events that are there.
 MISSING = (
     "FROM losses WHERE NOT regexp_matches(reason, '^left out by --filter|^beyond the number asked for$|"
-    "^text cut short$|^names and positions |^a file''s path did not |other files$')"
+    "^text cut short$|^names and positions |^a file''s path (did|could) not |other files$')"
 )
 LOST = f'SELECT sum("count") {MISSING}'
 

@@ -52,6 +52,25 @@ for size in (12, 13):
 print(os.getpid(), *pids)
 """
 
+# A file into a pipe, from there into another pipe and a file, and memory into that pipe.
+PIPED = """
+import ctypes, os
+libc = ctypes.CDLL(None)
+class Piece(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_char_p), ("length", ctypes.c_size_t)]
+one, other = os.pipe(), os.pipe()
+source, target = os.open("source", os.O_RDONLY), os.open("target", os.O_WRONLY | os.O_CREAT)
+moved = [
+    libc.splice(source, None, one[1], None, ctypes.c_size_t(3000), 0),
+    libc.tee(one[0], other[1], ctypes.c_size_t(3000), 0),
+    libc.splice(one[0], None, target, None, ctypes.c_size_t(3000), 0),
+    libc.vmsplice(other[1], ctypes.byref(Piece(bytes(500), 500)), ctypes.c_size_t(1), 0),
+]
+into = ctypes.create_string_buffer(3500)
+moved.append(libc.vmsplice(other[0], ctypes.byref(Piece(ctypes.addressof(into), 3500)), ctypes.c_size_t(1), 0))
+print(os.getpid(), *moved)
+"""
+
 TWO_PIPES = """
 import ctypes, os
 libc = ctypes.CDLL(None)
@@ -117,8 +136,45 @@ def test_children_that_go_on_with_a_pipe(box: Box) -> None:
     parent, *children = map(int, box.record(sys.executable, "-c", FAMILY).split())
     name = Path(sys.executable).resolve().name
     asked = "SELECT pid, size, args['peer'] FROM events WHERE name = 'write' AND size IN (11, 12, 13) ORDER BY size"
-    readers = [f"pipe to {name} (pid {pid})" for pid in (children[0], children[1], children[0])]
-    check("writers", list(zip((parent, *children), (11, 12, 13), readers, strict=True)), box.rows(asked))
+    both = "pipe to 2 processes"  # each child read, and nobody else
+    check("writers", [(parent, 11, both), (children[0], 12, both), (children[1], 13, both)], box.rows(asked))
+    asked = "SELECT DISTINCT args['peer'] FROM events WHERE name = 'read' AND bytes IN (11, 25)"
+    check("readers", [("pipe from 3 processes",)], box.rows(asked))
+    check_true(f"{name} is the program", box.count(f"program = '{name}' AND bytes = 11") > 0)
+
+
+def test_who_moves_nothing_is_not_counted(box: Box) -> None:
+    """Nobody writes but `seq`, and the second reader meets the end of the data."""
+    box.record("sh", "-c", "(sleep 0; seq 1 3; sleep 0) | (cat; cat)")
+    rows = box.rows("SELECT DISTINCT name, args['peer'] FROM events WHERE args['peer'] LIKE 'pipe %' ORDER BY ALL")
+    check("peers", [], [row for row in rows if "processes" in row[1]])
+    check_true(f"{rows} tell the first reader", any(re.fullmatch(r"pipe to cat \(pid \d+\)", row[1]) for row in rows))
+
+
+def test_bytes_belong_to_the_pipe_too(box: Box) -> None:
+    """`splice`, `tee` and `vmsplice` move bytes of pipes, in sums, views and a part of the run."""
+    (box.dir / "source").write_bytes(bytes(3000))
+    pid, *moved = map(int, box.record(sys.executable, "-c", PIPED).split())
+    check("bytes by call", [3000, 3000, 3000, 500, 3500], moved)
+    asked = (
+        "SELECT name, category, CAST(sum(bytes) FILTER (file IS NOT NULL) AS BIGINT), "
+        "CAST(sum(bytes) FILTER ({} LIKE 'pipe %(pid " + str(pid) + ")') AS BIGINT) FROM {} "
+        "WHERE name IN ('splice', 'tee', 'vmsplice') AND bytes > 0 GROUP BY ALL ORDER BY ALL"
+    )
+    wanted = [
+        ("splice", "read", 3000, 3000),
+        ("splice", "write", 3000, 3000),
+        ("tee", "read", None, 3000),
+        ("tee", "write", None, 3000),
+        ("vmsplice", "read", None, 3500),
+        ("vmsplice", "write", None, 500),
+    ]
+    check("sums", wanted, box.rows(asked.format("peer", "summary")))
+    check("bytes that moved", wanted, box.rows(asked.format("args['peer']", "moved")))
+    told = [
+        box.fathom("report", box.trace, "files", "--format", "json", *part) for part in ((), ("--where", "pid > 0"))
+    ]
+    check("a part that is the whole", json.loads(told[0]), json.loads(told[1]))
 
 
 def test_bytes_of_all_pipes_count(box: Box) -> None:

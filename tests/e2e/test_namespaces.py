@@ -87,3 +87,14 @@ def test_without_a_recorder(box: Box) -> None:
     rows = box.rows("SELECT pid, nspid, image FROM processes WHERE name = 'reader'")
     check("readers", [(2, 2, 1), (2, 2, 1)], rows)
     check("reads", 20, box.count(READS))
+
+
+def test_another_network_too(box: Box) -> None:
+    """Nobody finds a socket with an abstract name from another network namespace: the recorder has one with a path."""
+    box.not_emulated("qemu-user follows no exec")
+    reader = box.kit.victim("reader")
+    box.record(*unshared(box, "--mount-proc", "--net"), "sh", "-c", f"{reader} 10; exit 0")
+    expect_one_family(box)
+    check("numbers inside", [(2,)], box.rows(NUMBERS))
+    smallest = box.value("SELECT min(pid) FROM processes")
+    check_true(f"no pid is a namespace's own: the least is {smallest}", smallest > 10)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """File positions: every offset that is told is the truth, and in ordinary programs nearly all are told."""
 
+import json
 import shutil
+import sys
 
 from kit import Box, Skipped, check, check_true
 
@@ -104,3 +106,24 @@ def test_ordinary_programs(box: Box) -> None:
         "base.db",
         f"CREATE TABLE t(a); {numbers} INSERT INTO t SELECT x FROM c; SELECT count(*) FROM t;",
     )
+
+
+# Deeper than a path can be written.
+DEEP = """
+import os
+for _ in range(25):
+    os.mkdir("d" * 200)
+    os.chdir("d" * 200)
+fd = os.open("file", os.O_RDWR | os.O_CREAT)
+for _ in range(7): os.write(fd, bytes(321))
+"""
+
+
+def test_a_path_that_nobody_can_tell_is_counted(box: Box) -> None:
+    box.record(sys.executable, "-c", DEEP)
+    check("writes without a file", 7, box.count("name = 'write' AND bytes = 321 AND file IS NULL"))
+    lost = box.lost("path could not be read")
+    check_true(f"{lost} names are lost", lost >= 8)
+    check("events that are lost", 0, box.losses() - lost)
+    words = [line["text"] for line in json.loads(box.fathom("report", box.trace, "--format", "json"))["words"]]
+    check_true(f"{words} say so", any(line.startswith("Lost: parts of ") for line in words))

@@ -59,6 +59,31 @@ def test_go(box: Box) -> None:
     check("programs of info", 1, len(not_covered(box)))
 
 
+def test_who_is_killed(box: Box) -> None:
+    """A program that a signal ends tells nothing: the recorder asks the kernel."""
+    told = record_told(box, box.kit.victim("unseen"), BLOCKS, "killed", status=137)
+    lines = [line for line in told.splitlines() if "not covered:" in line]
+    check_true(f"the summary names it: {told}", len(lines) == 1 and "3.91 MiB that it wrote" in lines[0])
+    box.trace = box.root / "honest.fathom"
+    box.record(sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)", status=137)
+    check("not covered of one that hides nothing", [], not_covered(box))
+
+
+def test_a_recorder_inside_another(box: Box) -> None:
+    """The inner one records its program, and the outer one says that."""
+    inner = box.root / "inner.fathom"
+    box.not_emulated("a recorder starts it")
+    box.record(box.kit.fathom, "run", "-q", "-o", inner, "--", box.kit.victim("reader"), 5)
+    found = [(one["program"], one["reason"]) for one in not_covered(box)]
+    check(
+        "programs of another recording",
+        [(str(box.kit.victim("reader")), "part of another recording (FATHOM_OUT)")],
+        found,
+    )
+    box.trace = inner
+    check("programs that the inner one missed", [], not_covered(box))
+
+
 def test_io_uring(box: Box) -> None:
     program = box.kit.victim("uring")
     (box.dir / "data").write_bytes(bytes(1 << 20))

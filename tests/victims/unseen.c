@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Writes BLOCKS of 4 KiB to `target` past every function of libc: by raw system calls, by the
- * kernel's queues, or through memory. usage: unseen BLOCKS raw|requests|mapped; 77: not offered */
+ * kernel's queues, or through memory. usage: unseen BLOCKS raw|killed|requests|mapped; 77: not
+ * offered. `killed`: raw system calls, and then a signal ends the program. */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -73,6 +75,10 @@ int main(int count, char** arguments) {
   const int fd = open("target", O_RDWR | O_CREAT | O_TRUNC, 0600);
   if (fd < 0) return 2;
   if (strcmp(arguments[2], "raw") == 0) raw(fd, blocks);
+  if (strcmp(arguments[2], "killed") == 0) {
+    raw(fd, blocks);
+    raise(SIGKILL);
+  }
   if (strcmp(arguments[2], "requests") == 0) requests(fd, blocks);
   if (strcmp(arguments[2], "mapped") == 0) mapped(fd, blocks);
   return 0;

@@ -290,6 +290,7 @@ class TextReader {
     FATHOM_ASSIGN(row.width, length_of(words));
     FATHOM_TRY(add_names(words, row));
     row.file = code(words, "file");
+    row.peer = code(words, "peer");
     for (const auto& [key, place] :
          {std::pair{"calls", &row.calls}, std::pair{"errors", &row.errors},
           std::pair{"dur", &row.dur}, std::pair{"dur_min", &row.dur_min},

@@ -17,7 +17,9 @@ constexpr std::int64_t kRows = 30;
 constexpr std::string_view kBy[] = {"layer", "pid", "host", "program"};
 
 // `place` is the column that says where the bytes went: a file, or what is none. A call that
-// several layers saw is counted once, or once in each layer.
+// several layers saw is counted once, or once in each layer. Averages are those of calls that
+// worked: a call that failed moved nothing, and what a copy put here is a call on the file that it
+// read.
 std::string files_sql(const std::string& keys, std::string_view place, bool by_layer,
                       std::int64_t rows) {
   static const std::string kTime = layer_sql("@outermost");
@@ -29,17 +31,18 @@ std::string files_sql(const std::string& keys, std::string_view place, bool by_l
                 CAST(coalesce(sum(bytes) FILTER ({once} AND category = 'read'), 0) AS BIGINT) AS read,
                 CAST(coalesce(sum(bytes) FILTER ({once} AND category = 'write'), 0) AS BIGINT)
                      AS written,
-                CAST(read // nullif(sum(calls) FILTER ({once} AND category = 'read' AND
-                                                       bytes IS NOT NULL), 0)
+                CAST(sum(bytes) FILTER ({once} AND category = 'read' AND {moves}) //
+                     sum(calls - errors) FILTER ({once} AND category = 'read' AND {moves})
                      AS BIGINT) AS per_read,
-                CAST(written // nullif(sum(calls) FILTER ({once} AND category = 'write' AND
-                                                          bytes IS NOT NULL), 0)
+                CAST(sum(bytes) FILTER ({once} AND category = 'write' AND {moves}) //
+                     sum(calls - errors) FILTER ({once} AND category = 'write' AND {moves})
                      AS BIGINT) AS per_write,
                 count(*) OVER () AS all_rows
          FROM {summary} WHERE {place} IS NOT NULL GROUP BY {keys}
          ORDER BY time DESC, calls DESC, {keys} {limit})",
       fmt::arg("keys", keys), fmt::arg("place", place), fmt::arg("limit", limit_sql(rows)),
       fmt::arg("time", kTime), fmt::arg("summary", kRowsOf),
+      fmt::arg("moves", "bytes IS NOT NULL AND calls > errors"),
       fmt::arg("once", by_layer ? "true" : "once_in_file"));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A thread that answers one packet at a time over an abstract socket, which works across roots and
-// users. Callers prove themselves by a secret, compared in constant time.
+// users, and over one with a path, which works across network namespaces. Callers prove themselves
+// by a secret, compared in constant time.
 #include "session/run/broker.h"
 
 #include <fcntl.h>
@@ -88,6 +89,7 @@ Result<std::unique_ptr<Broker>> Broker::open(const std::string& directory) {
   broker->spool_ = Fd(::open(spool.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!broker->spool_.valid()) return os_error(errno, "open " + spool);
   FATHOM_TRY(broker->listen());
+  broker->private_door_.emplace(broker->name_);
   return broker;
 }
 
@@ -108,7 +110,8 @@ Status Broker::listen() {
 }
 
 std::string Broker::variable() const {
-  return FATHOM_BROKER_VARIABLE "=" + name_ + "-" + ask_ + "-" + answer_;
+  const std::string words = FATHOM_BROKER_VARIABLE "=" + name_ + "-" + ask_ + "-" + answer_;
+  return private_door_->path().empty() ? words : words + "-" + private_door_->path();
 }
 
 Status Broker::start() {
@@ -117,7 +120,7 @@ Status Broker::start() {
       try {
         serve(stop);
       } catch (const std::exception&) {
-        door_.reset();  // memory was short: whoever asks now is refused at once
+        close_doors();  // memory was short: whoever asks now is refused at once
       }
     });
   } catch (const std::exception& error) {
@@ -137,23 +140,31 @@ void Broker::stop() {
 void Broker::serve(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     wait();
-    accept_some();
+    accept_some(door_.get());
+    accept_some(private_door_->fd());
     std::erase_if(callers_, [&](Caller& caller) { return serve_one(caller); });
   }
   callers_.clear();
+  close_doors();
+}
+
+void Broker::close_doors() {
   door_.reset();
+  private_door_->close();
 }
 
 void Broker::wait() {
-  std::vector<pollfd> waiting{{wake_.get(), POLLIN, 0}, {door_.get(), POLLIN, 0}};
+  std::vector<pollfd> waiting{{wake_.get(), POLLIN, 0},
+                              {door_.get(), POLLIN, 0},
+                              {private_door_->fd(), POLLIN, 0}};  // -1: poll leaves it out
   for (const Caller& caller : callers_) waiting.push_back({caller.line.get(), POLLIN, 0});
   constexpr int kLookMs = 1000;  // for those who came and do not ask
   ::poll(waiting.data(), waiting.size(), callers_.empty() ? -1 : kLookMs);
 }
 
-void Broker::accept_some() {
-  for (std::size_t i = 0; i < kMostCallers; ++i) {
-    Fd line(::accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+void Broker::accept_some(int door) {
+  for (std::size_t i = 0; door >= 0 && i < kMostCallers; ++i) {
+    Fd line(::accept4(door, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!line.valid()) {
       constexpr useconds_t kMoment = 10'000;
       if (errno != EAGAIN && errno != EINTR) ::usleep(kMoment);  // out of descriptors

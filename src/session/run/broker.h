@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -19,6 +20,7 @@
 
 #include "base/files.h"
 #include "base/result.h"
+#include "session/run/private_door.h"
 #include "wire/broker.h"
 
 namespace fathom::session {
@@ -51,7 +53,8 @@ class Broker {
   Status listen();
   void serve(const std::stop_token& stop);
   void wait();
-  void accept_some();
+  void accept_some(int door);
+  void close_doors();
   bool serve_one(Caller& caller);  // whether it is done with
   Reply answer(std::span<const std::byte> packet, Caller& caller);
   static bool tell_numbers(const fathom_broker_request& request, Caller& caller, Reply& reply);
@@ -63,6 +66,7 @@ class Broker {
   std::string name_, ask_, answer_;
   Fd spool_;  // its directory
   Fd door_;
+  std::optional<PrivateDoor> private_door_;
   Fd wake_;
   std::vector<Caller> callers_;    // the thread's
   std::vector<std::byte> packet_;  // the thread's

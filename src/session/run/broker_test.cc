@@ -94,12 +94,57 @@ class Brokered : public testing::Test {
   std::unique_ptr<Broker> broker_;
 };
 
+// From another network namespace: by its path, which nobody else can reach.
+TEST_F(Brokered, ListensAtAPathAsWell) {
+  const std::string path = value_.substr(3UL * (FATHOM_BROKER_WORD + 1));
+  struct stat facts {};
+  ASSERT_EQ(::lstat(path.c_str(), &facts), 0) << path;
+  EXPECT_TRUE(S_ISSOCK(facts.st_mode));
+  EXPECT_EQ(facts.st_mode & 07777U, 0600U);
+  ASSERT_EQ(::lstat(path.substr(0, path.rfind('/')).c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 07777U, 0700U);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  const auto call = [&] {
+    Fd line(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    const bool there =
+        ::connect(line.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    return there ? std::move(line) : Fd();
+  };
+  const auto answer = ask(call(), packet(request(FATHOM_BROKER_JOIN)));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->head.granted, 1);
+  fathom_broker_request stranger = request(FATHOM_BROKER_JOIN);
+  stranger.ask[0] ^= 1;
+  EXPECT_FALSE(ask(call(), packet(stranger)));
+  broker_->stop();
+  EXPECT_NE(::lstat(path.c_str(), &facts), 0) << "it goes with the recorder";
+}
+
+// What a recorder that was killed left behind.
+TEST_F(Brokered, ADoorWithoutARecorderIsRemoved) {
+  const std::string path = value_.substr(3UL * (FATHOM_BROKER_WORD + 1));
+  const std::string left = path.substr(0, path.rfind('/') + 1) + FATHOM_BROKER_DOOR "left";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  left.copy(address.sun_path, sizeof address.sun_path - 1);
+  {
+    const Fd dead(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::bind(dead.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  ASSERT_TRUE(Broker::open(root_));
+  struct stat facts {};
+  EXPECT_NE(::lstat(left.c_str(), &facts), 0);
+  EXPECT_EQ(::lstat(path.c_str(), &facts), 0) << "somebody listens there";
+}
+
 TEST_F(Brokered, GivesTheHeaderToBeReadAlone) {
   const auto answer = ask(packet(request(FATHOM_BROKER_JOIN)));
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->head.granted, 1);
   EXPECT_EQ(std::string(answer->head.answer, FATHOM_BROKER_WORD),
-            value_.substr(2UL * (FATHOM_BROKER_WORD + 1)));
+            value_.substr(2UL * (FATHOM_BROKER_WORD + 1), FATHOM_BROKER_WORD));
   std::uint64_t magic = 0;
   EXPECT_EQ(::pread(answer->fd.get(), &magic, sizeof magic, 0), 8);
   EXPECT_EQ(magic, FATHOM_RUN_MAGIC);

@@ -27,6 +27,7 @@
 #include "session/place.h"
 #include "session/run/broker.h"
 #include "session/run/keeper.h"
+#include "session/run/kernel_io.h"
 #include "session/run/program.h"
 #include "session/run_header.h"
 #include "sources/expect.h"
@@ -334,8 +335,17 @@ void attempt(RunOutcome& outcome, const Step& step) {
 struct End {
   pid_t program = 0;
   std::int64_t duration_ns = 0;
+  std::string io{};       // what the kernel counted of the program
   bool outlived = false;  // processes go on, and somebody records them
 };
+
+// Else what the kernel counted cannot be held against what was recorded.
+bool records_every_call(const Prepared& prepared) {
+  const auto records = [&](std::string_view layer) {
+    return std::ranges::find(prepared.plan.layers, layer) != prepared.plan.layers.end();
+  };
+  return records("posix") && records("stdio") && prepared.choice.empty();
+}
 
 // Who takes part in it.
 struct Recorder {
@@ -356,6 +366,7 @@ void complete(const Prepared& prepared, const sources::SourceContext& context, c
   manifest.duration_ns = end.duration_ns;
   manifest.pid = end.program;
   manifest.exit_status = outcome.exit_status;
+  if (!end.io.empty()) manifest.facts[FATHOM_META_KERNEL_IO] = end.io;
   if (!outcome.trouble) outcome.trouble = pump.trouble();
   const Result<std::uint64_t> waiting =
       tell_end(prepared, end.program, pump.packer(), hooks, outcome);
@@ -387,6 +398,7 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   end.duration_ns = now_monotonic_ns() - start;
   // Before reap: an ended process still tells what it used.
   attempt(outcome, [&] {
+    if (records_every_call(prepared)) end.io = kernel_io_of(end.program);
     end.outlived = is_outlived(hosts);
     end.outlived ? hosts.pause() : hosts.stop();
   });

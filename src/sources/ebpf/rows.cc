@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "sources/ebpf/calls.h"
 #include "trace/recording/processes.h"
+#include "trace/rows/channels.h"
 #include "wire/rank.h"
 
 namespace fathom::sources::ebpf {
@@ -82,6 +83,15 @@ void add_args(const fathom_call_record& call, trace::Strings& strings, trace::Ar
   args.add(strings.code("device"), std::to_string(call.end - call.begin - queued));
 }
 
+// What is no file has its kind and the kernel's number in the place of a path.
+constexpr std::string_view kPipe = "pipe [";
+constexpr std::string_view kSocket = "socket [";
+constexpr std::string_view kObject = "anon_inode [";
+
+bool is_channel(std::string_view path) {
+  return path.starts_with(kPipe) || path.starts_with(kSocket) || path.starts_with(kObject);
+}
+
 bool failed(std::int64_t ret) { return ret < 0 && ret >= -4095; }
 
 // The words of a command line; without arguments the first of them alone.
@@ -142,10 +152,11 @@ std::string path_of(const fathom_file_record& record) {
   if (record.named != 0) return path_by_name(record);
   std::vector<std::string_view> names = components_of(record);
   if (names.empty()) {
-    const std::string number = ":[" + std::to_string(record.inode) + "]";
-    if (S_ISFIFO(record.mode)) return "pipe" + number;
-    if (S_ISSOCK(record.mode)) return "socket" + number;
-    return S_ISDIR(record.mode) ? "/" : "anon_inode" + number;
+    if (S_ISDIR(record.mode)) return "/";
+    const std::string_view kind = S_ISFIFO(record.mode)   ? kPipe
+                                  : S_ISSOCK(record.mode) ? kSocket
+                                                          : kObject;
+    return std::string(kind) + std::to_string(record.inode) + "]";
   }
   return (record.cut != 0 ? "..." : "") + escape_invalid_utf8(joined(std::move(names)));
 }
@@ -476,7 +487,12 @@ void RowMaker::finish() {
 
 std::uint32_t RowMaker::code_of_file(std::uint32_t file, trace::Strings& strings) const {
   const std::string* path = files_.find(file);
-  return path == nullptr ? trace::kNoString : strings.code(*path);
+  return path == nullptr || is_channel(*path) ? trace::kNoString : strings.code(*path);
+}
+
+std::uint32_t RowMaker::code_of_peer(std::uint32_t file, trace::Strings& strings) const {
+  const std::string* path = files_.find(file);
+  return path != nullptr && is_channel(*path) ? strings.code(*path) : trace::kNoString;
 }
 
 std::string RowMaker::name_of(std::uint32_t call) const {
@@ -531,6 +547,7 @@ trace::IntervalRow RowMaker::interval_of(const SumOfCalls& one, trace::Strings& 
   row.name = strings.code(name_of(one.key.call));
   row.category = code_of_category(one.key.call, strings);
   row.file = code_of_file(one.key.file, strings);
+  row.peer = code_of_peer(one.key.file, strings);
   row.calls = static_cast<std::int64_t>(one.sums.calls);
   row.errors = static_cast<std::int64_t>(one.sums.errors);
   row.dur = static_cast<std::int64_t>(one.sums.ns);
@@ -567,6 +584,9 @@ void RowMaker::take(trace::Strings& strings, trace::HostRows& rows, std::int64_t
   std::erase_if(calls_, [&](const fathom_call_record& call) {
     if (!is_ready(call.file, static_cast<std::int64_t>(call.end))) return false;
     add_args(call, strings, rows.events.args);
+    const std::uint32_t peer = code_of_peer(call.file, strings);
+    if (peer != trace::kNoString)
+      rows.events.args.add(strings.code(trace::kPeerKey), strings.view(peer));
     rows.events.push(event_of(call, strings));
     return true;
   });

@@ -20,6 +20,7 @@
 namespace fathom::sources::ebpf {
 
 // A path as the kernel's half walked it: components from the last to the first, each ended by NUL.
+// "pipe [7]", "socket [7]" or "anon_inode [7]" of what is no file.
 std::string path_of(const fathom_file_record& record);
 
 // Where a device's file system is mounted, by a text like /proc/self/mountinfo; "" where it is not,
@@ -96,6 +97,8 @@ class RowMaker {
   template <class Row>
   bool has_room(const std::vector<Row>& rows, std::size_t most, std::uint64_t calls);
   std::uint32_t code_of_file(std::uint32_t file, trace::Strings& strings) const;
+  // What it leads to where it is no file.
+  std::uint32_t code_of_peer(std::uint32_t file, trace::Strings& strings) const;
   std::uint32_t code_of_category(std::uint32_t call, trace::Strings& strings) const;
   [[nodiscard]] std::string layer_of_loss(std::uint32_t layer) const;
   [[nodiscard]] std::string name_of(std::uint32_t call) const;

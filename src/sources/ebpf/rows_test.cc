@@ -73,9 +73,9 @@ TEST(EbpfRows, PathsAreWalkedFromTheirEnd) {
       {"file\0dir\0home\0"s, S_IFREG, "/home/dir/file"},
       {"file\0"s, S_IFREG, "/file"},
       {"", S_IFDIR, "/"},
-      {"", S_IFIFO, "pipe:[77]"},
-      {"", S_IFSOCK, "socket:[77]"},
-      {"", 0, "anon_inode:[77]"},
+      {"", S_IFIFO, "pipe [77]"},
+      {"", S_IFSOCK, "socket [77]"},
+      {"", 0, "anon_inode [77]"},
       {"a\xff\0"s, S_IFREG, "/a\\xff"},
       {"cut off"s, S_IFREG, "/cut off"},
   };
@@ -156,6 +156,24 @@ TEST(EbpfRows, CallsWaitForTheirFiles) {
   EXPECT_EQ(row.bytes, 512);
   EXPECT_EQ(row.size, trace::kNull);
   EXPECT_EQ(row.fd, trace::kNull32);
+}
+
+TEST(EbpfRows, WhatIsNoFileIsAPeer) {
+  RowMaker maker({.layers = {FATHOM_BPF_BLOCK}, .interval_ns = 100});
+  Strings strings;
+  HostRows rows;
+  give(maker, file_record(3, "", S_IFIFO));
+  give(maker, call_record(FATHOM_RECORD_CALL, kBlockWrite, 512, 3));
+  give(maker, call_record(FATHOM_RECORD_SUM, kBlockWrite, 512, 3));
+  maker.take(strings, rows);
+  ASSERT_EQ(rows.events.rows(), 1U);
+  EXPECT_EQ(rows.events.file[0], trace::kNoString);
+  ASSERT_EQ(rows.events.args.end(0), 1U);
+  EXPECT_EQ(strings.view(rows.events.args.key(0)), "peer");
+  EXPECT_EQ(rows.events.args.value(0), "pipe [77]");
+  ASSERT_EQ(rows.intervals.rows.size(), 1U);
+  EXPECT_EQ(rows.intervals.rows[0].file, trace::kNoString);
+  EXPECT_EQ(strings.view(rows.intervals.rows[0].peer), "pipe [77]");
 }
 
 // A path that was lost: at the end its calls go without a name.

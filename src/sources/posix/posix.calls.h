@@ -66,7 +66,7 @@ CUSTOM(sendfile64, sendfile, ssize_t, (int to, int from, off_t* offset, size_t s
 CUSTOM(copy_file_range, copy_file_range, ssize_t, (int from, off_t* offset_from, int to, off_t* offset_to, size_t size, unsigned flags), (from, offset_from, to, offset_to, size, flags), "read", .ret = Ret::kBytes, .effect = Effect::kReads, .fd = 0, .fd2 = 2, .size = 4)
 CUSTOM(splice, splice, ssize_t, (int from, off_t* offset_from, int to, off_t* offset_to, size_t size, unsigned flags), (from, offset_from, to, offset_to, size, flags), "read", .ret = Ret::kBytes, .effect = Effect::kReads, .fd = 0, .fd2 = 2, .size = 4)
 CUSTOM(tee, tee, ssize_t, (int from, int to, size_t size, unsigned flags), (from, to, size, flags), "read", .ret = Ret::kBytes, .effect = Effect::kReads, .fd = 0, .fd2 = 1, .size = 2)
-CALL(vmsplice, vmsplice, ssize_t, (int fd, const iovec* pieces, size_t count, unsigned flags), (fd, pieces, count, flags), "write", .ret = Ret::kBytes, .fd = 0, .pieces = 1)
+CUSTOM(vmsplice, vmsplice, ssize_t, (int fd, const iovec* pieces, size_t count, unsigned flags), (fd, pieces, count, flags), "write", .ret = Ret::kBytes, .fd = 0, .pieces = 1)
 
 // --- reaching the disk, size, hints, locks
 CALL(fsync, fsync, int, (int fd), (fd), "sync", .fd = 0)
@@ -211,6 +211,7 @@ CUSTOM(aio_return, aio_return, ssize_t, (struct aiocb* request), (request), "wai
 CUSTOM(aio_return64, aio_return, ssize_t, (struct aiocb* request), (request), "wait", .ret = Ret::kBytes, .fd = 0)
 KIND(aio_return_read, aio_return, aio_return, "read", .ret = Ret::kBytes, .fd = 0, .size = 0, .offset = 0)
 KIND(aio_return_write, aio_return, aio_return, "write", .ret = Ret::kBytes, .fd = 0, .size = 0, .offset = 0)
+KIND(vmsplice_read, vmsplice, vmsplice, "read", .ret = Ret::kBytes, .fd = 0, .pieces = 1)
 CALL(aio_suspend, aio_suspend, int, (const void* list, int count, const void* timeout), (list, count, timeout), "wait")
 CALL(aio_suspend64, aio_suspend, int, (const void* list, int count, const void* timeout), (list, count, timeout), "wait")
 CALL(lio_listio, lio_listio, int, (int mode, void* list, int count, void* event), (mode, list, count, event), "wait")

@@ -84,13 +84,35 @@ R copy_hook(R (*&original)(A...), const off_t* from, A... a) {
   const R ret = FATHOM_TIMED(facts, S, original(a...));
   facts.ret = ret;
   position_lost(target);  // first: both may be the same
+  if (ret > 0) channel_moved(target, word_of_target, true);
   if (from == nullptr) {
     facts.offset = position_ends(position, facts.fd, word, facts.error == 0 ? ret : -1, false);
+    facts.elsewhere = position.elsewhere;
   } else if (ret > 0 && *from >= ret) {
     facts.offset = *from - ret;
   }
   facts.file = use_ends(facts.fd, word);
   facts.path2 = use_ends(target, word_of_target);
+  write_call<S>(facts);
+  return ret;
+}
+
+// Between memory and a pipe: which way, the end of the pipe tells.
+bool writes_to(int fd) {
+  const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
+  return flags < 0 || (flags & O_ACCMODE) != O_RDONLY;
+}
+
+template <const Spec& S>
+ssize_t memory_hook(int fd, const iovec* pieces, size_t count, unsigned flags) {
+  Facts facts;
+  facts.fd = fd;
+  const uint64_t word = channel_word(fd, use_begins(fd));
+  const ssize_t ret = FATHOM_TIMED(facts, S, original_vmsplice(fd, pieces, count, flags));
+  facts.ret = ret;
+  if (facts.error == 0) facts.size = size_of_pieces(pieces, count);
+  if (ret > 0) channel_moved(fd, word, is_text(S.category, "write"));
+  facts.file = use_ends(fd, word);
   write_call<S>(facts);
   return ret;
 }
@@ -175,6 +197,12 @@ ssize_t hook_splice(int from, off_t* offset_from, int to, off_t* offset_to, size
 }
 ssize_t hook_tee(int from, int to, size_t size, unsigned flags) {
   return copy_hook<spec_tee>(original_tee, nullptr, from, to, size, flags);
+}
+
+ssize_t hook_vmsplice(int fd, const iovec* pieces, size_t count, unsigned flags) {
+  if (!begins<spec_vmsplice>(original_vmsplice)) return original_vmsplice(fd, pieces, count, flags);
+  return writes_to(fd) ? memory_hook<spec_vmsplice>(fd, pieces, count, flags)
+                       : memory_hook<spec_vmsplice_read>(fd, pieces, count, flags);
 }
 
 DIR* hook_opendir(const char* path) {

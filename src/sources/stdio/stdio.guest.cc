@@ -48,6 +48,14 @@ uint64_t moved(R ret, A... a) {
   return 0;
 }
 
+// Whether a call of this kind moved something. Those of scanf tell items, not bytes.
+template <const Spec& S, class R>
+bool moved_any(const Facts& facts, R ret) {
+  if constexpr (has_bytes(S)) return facts.bytes > 0;
+  if constexpr (std::is_integral_v<R>) return ret > 0;
+  return false;
+}
+
 // A stream that is none means all of them: fflush(NULL).
 inline void stream_moved(const FILE* stream) {
   if (FATHOM_UNLIKELY(stream == nullptr)) return all_positions_lost();
@@ -89,6 +97,10 @@ inline __attribute__((always_inline)) void stream_ends(StreamUse& use, R ret, A.
   }
   if constexpr (has_ret(S)) facts.ret = static_cast<int64_t>(ret);
   if constexpr (has_bytes(S)) facts.bytes = moved<S>(ret, a...);
+  constexpr bool writes = is_text(S.category, "write");
+  if constexpr (writes || is_text(S.category, "read")) {
+    if (moved_any<S>(facts, ret)) channel_moved(facts.fd, use.word, writes);
+  }
   if constexpr (S.flags >= 0) facts.flags = static_cast<int64_t>(argument<S.flags>(a...));
   write_call<S>(facts);
 }
@@ -218,6 +230,7 @@ int descriptor_formatted_hook(int fd, Call call) {
   const int ret = FATHOM_TIMED(facts, S, call());
   facts.ret = ret;
   facts.bytes = ret > 0 ? static_cast<uint64_t>(ret) : 0;
+  if (ret > 0) channel_moved(fd, word, true);
   facts.file = use_ends(fd, word);
   position_lost(fd);
   write_call<S>(facts);

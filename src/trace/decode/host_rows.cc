@@ -25,6 +25,8 @@ enum Kind : std::uint64_t {
   kCounters = 4,
   kTargets = 5,
   kEventsWithArgs = 6,
+  kIntervalsWithPeers = 7,
+  kTargetsWithPeers = 8,
   kSamples = 9,
   kFrames = 10,
 };
@@ -206,6 +208,27 @@ void put_entries(std::vector<std::string>& entries, Kind kind, std::size_t rows,
   }
 }
 
+bool get_interval(EntryReader& in, bool of_target, HostRows& rows) {
+  IntervalRow row;
+  if (!get_row(in, row) || !get_hist(in, row.hist)) return false;
+  (of_target ? rows.targets : rows.intervals).rows.push_back(std::move(row));
+  return true;
+}
+
+void put_intervals(std::vector<std::string>& entries, const std::vector<IntervalRow>& rows,
+                   bool of_targets, const Strings& strings) {
+  const bool has_peers =
+      std::ranges::any_of(rows, [](const IntervalRow& row) { return row.peer != kNoString; });
+  const Kind plain = of_targets ? kTargets : kIntervals;
+  const Kind with_peers = of_targets ? kTargetsWithPeers : kIntervalsWithPeers;
+  put_entries(entries, has_peers ? with_peers : plain, rows.size(), strings,
+              [&](EntryWriter& out, std::size_t at) {
+                put_row(out, rows[at]);
+                put_hist(out, rows[at].hist);
+                if (has_peers) out.code(rows[at].peer);
+              });
+}
+
 bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
   if (kind == kEvents || kind == kEventsWithArgs) {
     EventRow row;
@@ -214,11 +237,10 @@ bool get_one(EntryReader& in, std::uint64_t kind, HostRows& rows) {
     rows.events.push(row);
     return true;
   }
-  if (kind == kIntervals || kind == kTargets) {
-    IntervalRow row;
-    if (!get_row(in, row) || !get_hist(in, row.hist)) return false;
-    (kind == kIntervals ? rows.intervals : rows.targets).rows.push_back(std::move(row));
-    return true;
+  if (kind == kIntervals || kind == kTargets) return get_interval(in, kind == kTargets, rows);
+  if (kind == kIntervalsWithPeers || kind == kTargetsWithPeers) {
+    if (!get_interval(in, kind == kTargetsWithPeers, rows)) return false;
+    return in.code((kind == kTargetsWithPeers ? rows.targets : rows.intervals).rows.back().peer);
   }
   if (kind == kCounters) {
     CounterRow row;
@@ -264,7 +286,8 @@ bool get_process(ByteReader& reader, ProcessRow& row) {
 
 SummaryRow summary_of(const IntervalRow& row) {
   SummaryRow sums;
-  sums.key = {row.layer, row.name, row.category, row.file, row.pid, row.program, row.process};
+  sums.key = {row.layer, row.name,    row.category, row.file,
+              row.pid,   row.program, row.process,  row.peer};
   sums.calls = row.calls;
   sums.errors = row.errors;
   sums.dur = sums.self = row.dur;
@@ -295,14 +318,8 @@ std::vector<std::string> encode_rows(const HostRows& rows, const Strings& string
                 put_row(out, rows.events.row(at));
                 if (has_args) put_args(out, rows.events.args, at);
               });
-  for (const auto& [kind, batch] :
-       {std::pair(kIntervals, &rows.intervals), std::pair(kTargets, &rows.targets)}) {
-    put_entries(entries, kind, batch->rows.size(), strings,
-                [rows = &batch->rows](EntryWriter& out, std::size_t at) {
-                  put_row(out, (*rows)[at]);
-                  put_hist(out, (*rows)[at].hist);
-                });
-  }
+  put_intervals(entries, rows.intervals.rows, false, strings);
+  put_intervals(entries, rows.targets.rows, true, strings);
   put_entries(entries, kCounters, rows.counters.rows.size(), strings,
               [&](EntryWriter& out, std::size_t at) { put_row(out, rows.counters.rows[at]); });
   put_entries(entries, kFrames, rows.frames.rows.size(), strings,

@@ -108,6 +108,31 @@ TEST(HostRows, SamplesComeBackWithTheirStacks) {
   EXPECT_EQ(sums.events_by_layer["cpu"], 2);
 }
 
+TEST(HostRows, IntervalsKeepTheirPeers) {
+  Strings strings;
+  HostRows rows;
+  rows.intervals.rows.push_back(interval(strings, 3));
+  IntervalRow pipe = interval(strings, 4);
+  pipe.file = kNoString;
+  pipe.peer = strings.code("pipe [7]");
+  rows.intervals.rows.push_back(pipe);
+  rows.targets.rows.push_back(pipe);
+  HostRows back;
+  Strings other;
+  for (const std::string& entry : encode_rows(rows, strings))
+    ASSERT_TRUE(decode_rows(as_bytes(entry), back, other));
+  ASSERT_EQ(back.intervals.rows.size(), 2U);
+  ASSERT_EQ(back.targets.rows.size(), 1U);
+  EXPECT_EQ(back.intervals.rows[0].peer, kNoString);
+  EXPECT_EQ(other.view(back.intervals.rows[1].peer), "pipe [7]");
+  EXPECT_EQ(back.intervals.rows[1].calls, 4);
+  EXPECT_EQ(other.view(back.targets.rows[0].peer), "pipe [7]");
+  Decoder::Sums sums;
+  add_sums(back, other, sums);
+  for (const SummaryRow& row : sums.summary.rows())
+    EXPECT_EQ(row.key.peer == kNoString, row.key.file != kNoString);
+}
+
 TEST(HostRows, EventsKeepTheirArgs) {
   Strings strings;
   HostRows rows;

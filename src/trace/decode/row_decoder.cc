@@ -37,6 +37,8 @@ Decoder::Rows::Rows(Decoder& decoder, Strings& strings)
       file_key_(strings.code("file")),
       line_key_(strings.code("line")),
       peer_key_(strings.code(kPeerKey)),
+      target_peer_key_(strings.code(kTargetPeerKey)),
+      position_key_(strings.code(kPositionKey)),
       write_(strings.code(kWriteCategory)) {
   summary.bound(strings);
 }
@@ -144,6 +146,7 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
   const bool failed = (head.flags & FATHOM_FLAG_ERROR) != 0;
   if (failed && !fields.number(error)) return false;
   if (!read_call(plan, head.flags, fields, call)) return false;
+  call.elsewhere = (head.flags & FATHOM_FLAG_ELSEWHERE) != 0 && call.offset > 0;
   if (call.has_file) {
     call.file = file_;
     call.peer = peer_;
@@ -153,6 +156,7 @@ bool Decoder::Rows::call(const RecordHead& head, ByteReader& fields) {
     return true;
   }
   if (call.peer != kNoString) add_arg(peer_key_, strings_.view(call.peer));
+  if (call.elsewhere) add_arg(position_key_, kMovedElsewhere);
   settle_result(plan, failed, error, call);
   if (plan.threadless) {
     if (!settle_threadless(head, call)) return false;
@@ -390,7 +394,12 @@ bool Decoder::Rows::read_path_arg(std::uint32_t key, ByteReader& fields, Call& c
   bool known = true;
   call.target = id == 0 ? kNoString : decoder_.definitions_.file(*process_, id, known);
   if (!known) unknown_names++;
-  if (call.target != kNoString) add_arg(key, strings_.view(call.target));
+  if (call.target != kNoString) {
+    add_arg(key, strings_.view(call.target));
+  } else if (known) {
+    call.target_peer = decoder_.definitions_.peer(*process_, id);
+    if (call.target_peer != kNoString) add_arg(target_peer_key_, strings_.view(call.target_peer));
+  }
   return true;
 }
 
@@ -567,14 +576,16 @@ void Decoder::Rows::sum(const SummaryKey& key, const Call& call) {
   row.add(call.ts, call.dur, call.self, call.bytes, call.error != kNoString);
   // Calls on different files tell nothing about how one is read.
   if (call.offset != kNull && call.bytes > 0 && row.key.file == key.file)
-    row.access.add(places_.of(place_of(key.file, key.category == write_)), call.offset, call.bytes);
+    row.access.add(places_.of(place_of(key.file, key.category == write_)), call.offset, call.bytes,
+                   call.elsewhere);
   timeline.add(key.layer, call.ts, call.dur, call.inner, call.bytes);
   thread_coverage_.of(key.layer).append(call.ts, call.ts + call.dur);
 }
 
-// What a copy put into the other file. Where in it is not told.
+// What a copy put into the other file, or pipe. Where in it is not told.
 void Decoder::Rows::sum_target(const Plan& plan, const Call& call) {
-  SummaryRow& row = summary.at(summary.find(key_of(plan.layer, plan.name, write_, call.target)));
+  SummaryRow& row = summary.at(
+      summary.find(key_of(plan.layer, plan.name, write_, call.target, call.target_peer)));
   row.add_written(call.ts, call.dur, call.bytes);
 }
 

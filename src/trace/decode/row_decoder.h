@@ -105,6 +105,7 @@ class Decoder::Rows {
     std::uint32_t file = kNoString;
     std::uint32_t peer = kNoString;    // what the descriptor leads to that is no file
     std::uint32_t target = kNoString;  // the other file
+    std::uint32_t target_peer = kNoString;
     std::uint32_t error = kNoString;
     std::int64_t offset = kNull;
     std::int64_t size = kNull;
@@ -117,7 +118,8 @@ class Decoder::Rows {
     std::uint64_t lag = 0;
     std::uint32_t name = kNoString;  // of a kind whose name stands in its record, as a text
     bool has_file = false;
-    Site site;  // of a kind whose name stands in its record
+    bool elsewhere = false;  // FATHOM_FLAG_ELSEWHERE
+    Site site;               // of a kind whose name stands in its record
   };
 
   const Plans& plans(const Schema* schema);
@@ -168,6 +170,8 @@ class Decoder::Rows {
   std::uint32_t file_key_;
   std::uint32_t line_key_;
   std::uint32_t peer_key_;
+  std::uint32_t target_peer_key_;
+  std::uint32_t position_key_;
   std::uint32_t write_;  // the category
   SummaryKey last_key_;
   std::size_t last_row_ = 0;

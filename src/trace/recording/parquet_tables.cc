@@ -273,6 +273,7 @@ SqlBatch SqlBatch::intervals(const IntervalBatch& batch, const Strings& strings,
   columns->numbers_of("bytes", rows, [](const IntervalRow& row) { return row.bytes; });
   columns->lists_of(
       "hist", rows, [](const IntervalRow& row) -> const auto& { return row.hist; });
+  columns->codes_of("peer", rows, words, [](const IntervalRow& row) { return row.peer; });
   return SqlBatch(std::move(columns));
 }
 

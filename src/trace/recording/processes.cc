@@ -74,6 +74,7 @@ std::string reason_of(const Note& exec, const std::string& program, const std::s
   if (told(FATHOM_EXEC_OTHER_LIBC)) return "another libc";
   if (told(FATHOM_EXEC_STATIC)) return "static binary";
   if (told(FATHOM_EXEC_CONFINED)) return "started inside a sandbox (seccomp)";
+  if (told(FATHOM_EXEC_OTHER_RUN)) return "part of another recording (FATHOM_OUT)";
   return told(FATHOM_EXEC_WITHOUT_LIBRARY) ? "environment cleared" : "";
 }
 

@@ -226,7 +226,8 @@ void RecordingWriter::State::place(Host& host, std::size_t at, SummaryRow& row) 
                      .file = events.file[at],
                      .writes = is("write")};
   if (events.offset[at] >= 0 && events.bytes[at] > 0) {
-    row.access.add(host.places.of(key), events.offset[at], events.bytes[at]);
+    row.access.add(host.places.of(key), events.offset[at], events.bytes[at],
+                   argument_of(events, at, kPositionKey, strings) != kNoString);
   } else if (is("open") && events.error[at] == kNoString) {
     host.places.open(key);
   }
@@ -241,7 +242,7 @@ void RecordingWriter::State::sum_target(Host& host, std::size_t at) {
   SummaryKey key = key_of(events, at, strings);
   key.category = strings.code(kWriteCategory);
   key.file = argument_of(events, at, kCopyTarget, strings);
-  key.peer = kNoString;
+  key.peer = argument_of(events, at, kTargetPeerKey, strings);
   host.summary.at(host.summary.find(key))
       .add_written(events.ts[at], events.dur[at], events.bytes[at]);
 }

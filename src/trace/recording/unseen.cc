@@ -61,9 +61,8 @@ void add_row(const SummaryRow& row, std::string_view layer, std::string_view cat
   }
 }
 
-// What the kernel counted; nothing where the process did not tell.
-std::optional<Moved> counted_of(const Definitions& definitions, const Process& process) {
-  const std::string_view text = definitions.own_meta(process, FATHOM_META_KERNEL_IO);
+// What the kernel counted; nothing where nobody told.
+std::optional<Moved> counted_in(std::string_view text) {
   std::vector<std::int64_t> numbers;
   for (const std::string_view word : split(text, ' ')) {
     if (word.empty()) continue;
@@ -99,11 +98,24 @@ void add_program(const Definitions& definitions, const Process& process, Life& l
   life.ends += execs ? 0 : 1;
   life.parent = process.ppid;
   if (life.last == nullptr || life.last->start_tick < process.start_tick) life.last = &process;
-  const std::optional<Moved> counted = counted_of(definitions, process);
+  const std::optional<Moved> counted =
+      counted_in(definitions.own_meta(process, FATHOM_META_KERNEL_IO));
   if (!counted) return;
   life.told++;
   add_to(life.counted.read, counted->read);
   add_to(life.counted.written, counted->written);
+}
+
+// Who is killed tells nothing. Of the program itself, the recorder did.
+void add_recorders_count(const Manifest& manifest, Lives& lives) {
+  const auto text = manifest.facts.find(FATHOM_META_KERNEL_IO);
+  const auto program = lives.find(manifest.pid.value_or(0));
+  if (text == manifest.facts.end() || program == lives.end()) return;
+  const std::optional<Moved> counted = counted_in(text->second);
+  Life& life = program->second;
+  if (!counted || life.told > 0 || life.ends != 1) return;
+  life.told = 1;
+  life.counted = *counted;
 }
 
 Lives lives_of(const Definitions& definitions, const SummaryTable& summary,
@@ -298,6 +310,7 @@ std::vector<NotCovered> unseen_bytes(const Definitions& definitions, const Summa
   if (!is_recorded(manifest, "pagecache")) add_mapped(definitions, summary, strings, found);
   if (!can_compare(manifest, summary, strings)) return found;
   Lives lives = lives_of(definitions, summary, strings);
+  add_recorders_count(manifest, lives);
   separate_children(lives);
   for (const auto& [pid, life] : lives) {
     const bool known = life.told == 0 || is_go(definitions, *life.last);

@@ -20,19 +20,22 @@ struct AccessPattern {
   std::int64_t misaligned = 0;   // begin inside a page
   std::int64_t extent = 0;       // the end of the farthest
 
-  // `place` is where the descriptor of the call stood, and then where it stands.
-  void add(FilePlace& place, std::int64_t offset, std::int64_t bytes) {
+  // `place` is where the descriptor of the call stood, and then where it stands. `elsewhere`:
+  // somebody else may have moved its position (a forked child, a stream). A call that does not go
+  // on then is no jump of this process, and nobody knows whether it was one of the other: it is not
+  // counted.
+  void add(FilePlace& place, std::int64_t offset, std::int64_t bytes, bool elsewhere = false) {
+    const bool next = goes_on(place, offset);
     const std::int64_t before = place.is_new ? stop_ : place.stop;
-    const std::int64_t gap = goes_on(place, offset) ? 0 : offset - before;
-    consecutive += gap == 0 ? 1 : 0;
-    forward += gap > 0 ? 1 : 0;
-    strided += gap != 0 && gap == place.gap ? 1 : 0;
-    misaligned += offset % kPage != 0 ? 1 : 0;
-    positioned++;
+    const std::int64_t gap = next ? 0 : offset - before;
+    if (next || !elsewhere) count(place, offset, gap);
     // Offsets and bytes of a damaged record may be anything that is not negative.
     if (__builtin_add_overflow(offset, bytes, &stop_)) stop_ = INT64_MAX;
     extent = std::max(extent, stop_);
-    place = {.stop = stop_, .gap = gap, .is_new = false};
+    place = {.stop = stop_,
+             .gap = elsewhere ? 0 : gap,
+             .farthest = std::max(place.farthest, stop_),
+             .is_new = false};
   }
 
   // A mapping: its bytes move without a call, and nothing tells in which order.
@@ -54,12 +57,21 @@ struct AccessPattern {
   }
 
  private:
+  void count(const FilePlace& place, std::int64_t offset, std::int64_t gap) {
+    consecutive += gap == 0 ? 1 : 0;
+    forward += gap > 0 ? 1 : 0;
+    strided += gap != 0 && gap == place.gap ? 1 : 0;
+    misaligned += offset % kPage != 0 ? 1 : 0;
+    positioned++;
+  }
+
   // A file that was opened is read from its begin, or from where it was left. So is one that is
-  // wound back from its end. Descriptors that share a position (dup) go on where the other stopped.
+  // wound back from its end, whatever functions went there. Descriptors that share a position (dup)
+  // go on where the other stopped.
   [[nodiscard]] bool goes_on(const FilePlace& place, std::int64_t offset) const {
     if (offset == stop_ || positioned == 0) return true;
     if (place.is_new) return offset == 0;
-    return offset == place.stop || (offset == 0 && place.stop == extent);
+    return offset == place.stop || (offset == 0 && place.stop == place.farthest);
   }
 
   std::int64_t stop_ = 0;  // of the last call, by whatever descriptor

@@ -91,6 +91,28 @@ TEST_F(AccessPatternTest, BackToTheBeginFromTheMiddleIsAJump) {
   expect(2, 4, 0);  // the first, and the one from the farthest place; four jumps on, two back
 }
 
+// As after fork(), where both read in turns: the other's blocks are no gaps of this one.
+TEST_F(AccessPatternTest, WhatSomebodyElseMovedIsNoJump) {
+  for (int block = 0; block < 20; block += 2)
+    pattern_.add(places_.of(reader(5)), block * kBlock, kBlock, block > 0);
+  expect(1, 0, 0);
+  EXPECT_EQ(pattern_.positioned, 1);
+  pattern_.add(places_.of(reader(5)), 19 * kBlock, kBlock, true);
+  expect(2, 0, 0);  // it goes on, whoever moved it
+  read(50);
+  expect(2, 1, 0);  // a jump of its own
+}
+
+// A header by one function, the whole file by another one: the first begins anew.
+TEST_F(AccessPatternTest, PassesByAnotherFunction) {
+  AccessPattern other;
+  read(0);
+  for (int block = 0; block < 10; block++) other.add(places_.of(reader(5)), block * kBlock, kBlock);
+  for (int block = 0; block < 10; block++) read(block);
+  expect(11, 0, 0);
+  EXPECT_EQ(other.consecutive, 10);
+}
+
 TEST_F(AccessPatternTest, Strides) {
   for (int i = 0; i < 10; i++) read(4 * i);
   expect(1, 9, 8);

@@ -130,6 +130,7 @@ struct IntervalRow {
   std::uint32_t name = kNoString;
   std::uint32_t category = kNoString;  // for sums; the table has no such column
   std::uint32_t file = kNoString;
+  std::uint32_t peer = kNoString;  // as args['peer'] of events
   std::uint32_t host = kNoString;
   std::uint32_t program = kNoString;  // for sums, as is `process`: who of a pid's programs it was,
   std::uint64_t process = 0;          // where that is known

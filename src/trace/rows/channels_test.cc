@@ -45,15 +45,45 @@ TEST(Channels, TheFirstOfTheOthersIsMeant) {
   EXPECT_TRUE(users.add("pipe to [7]", writer));
   EXPECT_FALSE(users.add("pipe to [7]", writer)) << "known";
   EXPECT_FALSE(users.add("tty", writer));
-  EXPECT_EQ(users.other_end("pipe to [7]", writer), nullptr);
+  EXPECT_EQ(users.other_end("pipe to [7]", writer).first, nullptr);
   EXPECT_TRUE(users.add("pipe from [7]", writer));
-  EXPECT_EQ(users.other_end("pipe to [7]", writer), &writer) << "it talks to itself";
+  EXPECT_EQ(users.other_end("pipe to [7]", writer).first, &writer) << "it talks to itself";
   EXPECT_TRUE(users.add("pipe from [7]", late));
   EXPECT_TRUE(users.add("pipe from [7]", early));
-  EXPECT_EQ(users.other_end("pipe to [7]", writer), &early);
-  EXPECT_EQ(users.other_end("pipe from [7]", late), &writer);
-  EXPECT_EQ(users.other_end("pipe to [8]", writer), nullptr);
-  EXPECT_EQ(users.other_end("tty", writer), nullptr);
+  EXPECT_EQ(users.other_end("pipe to [7]", writer).first, &early);
+  EXPECT_EQ(users.other_end("pipe to [7]", writer).processes, 1U) << "nobody moved anything";
+  EXPECT_EQ(users.other_end("pipe from [7]", late).first, &writer);
+  EXPECT_EQ(users.other_end("pipe to [8]", writer).first, nullptr);
+  EXPECT_EQ(users.other_end("tty", writer).first, nullptr);
+}
+
+// Who only uses an end (a flush, the end of the data) is not whom the other end talks to.
+TEST(Channels, WhoMovedBytesIsMeant) {
+  const Process writer = process_of(1, 10);
+  const Process idle = process_of(2, 20);
+  const Process reader = process_of(3, 30);
+  Process image = process_of(3, 35);  // what the reader became
+  image.key = 33;
+  const Process other = process_of(4, 40);
+  PipeUsers users;
+  EXPECT_TRUE(users.add("pipe from [8:7] /run/fifo", idle));
+  EXPECT_TRUE(users.add("pipe from [8:7] /run/fifo", reader));
+  EXPECT_TRUE(users.add("moved from [8:7]", reader));
+  EXPECT_FALSE(users.add("moved from [8:7]", reader)) << "known";
+  EXPECT_TRUE(users.add("moved from [8:7]", image));
+  const auto told = [&] {
+    const PipeUsers::Other found = users.other_end("pipe to [8:7] /run/fifo", writer);
+    return users_text(found, "sort");
+  };
+  EXPECT_EQ(told(), "sort (pid 3)");
+  EXPECT_EQ(users.other_end("pipe from [8:7] /run/fifo", reader).first, nullptr);
+  EXPECT_TRUE(users.add("moved from [8:7]", other));
+  EXPECT_EQ(told(), "2 processes");
+  std::vector<Process> crowd;
+  for (std::int64_t pid = 100; pid < 2000; pid++) crowd.push_back(process_of(pid, 50));
+  for (const Process& one : crowd) users.add("moved from [8:7]", one);
+  EXPECT_EQ(told(), "many processes");
+  EXPECT_EQ(users_text({}, "sort"), "");
 }
 
 }  // namespace

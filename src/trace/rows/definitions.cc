@@ -228,9 +228,9 @@ std::uint32_t Definitions::peer(const Process& process, std::uint64_t id) {
   const Definition definition = lookup(process, id);
   if (definition.kind != DefinitionKind::kString) return kNoString;
   const std::string words(view(definition));
-  const Process* const other = pipe_users_.other_end(words, process);
-  const std::string user =
-      other == nullptr ? "" : user_text(strings_->view(program(*other)), other->pid);
+  const PipeUsers::Other other = pipe_users_.other_end(words, process);
+  const std::string user = users_text(
+      other, other.first == nullptr ? std::string_view() : strings_->view(program(*other.first)));
   KnownFile& place = place_for(known_peers_, kMostFiles, process, id);
   place = {&process, id, strings_->code(shown(channel_text(words, user)))};
   return place.code;

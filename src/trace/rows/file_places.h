@@ -10,10 +10,15 @@
 
 namespace fathom::trace {
 
+// Of args: somebody else than the calls of this descriptor may have moved the file's position.
+inline constexpr char kPositionKey[] = "position";
+inline constexpr char kMovedElsewhere[] = "shared";
+
 struct FilePlace {
   std::int64_t stop = 0;  // the end of the last call
   std::int64_t gap = 0;   // between that and the one before
-  bool is_new = true;     // nothing was moved yet
+  std::int64_t farthest = 0;
+  bool is_new = true;  // nothing was moved yet
 };
 
 // A descriptor as one thread sees it, in one direction.

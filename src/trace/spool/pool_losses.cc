@@ -60,6 +60,8 @@ std::string reason_text(const SourceWords& source, std::size_t reason) {
     case FATHOM_LOSS_FILE_LIMIT:
       return "the program's file size limit (ulimit -f) leaves no room for its events; "
              "raise it to 1 MiB or more";
+    case FATHOM_LOSS_UNNAMED:
+      return "a file's path could not be read: too long, or not reachable";
     default:
       return "reason " + std::to_string(reason);
   }
@@ -82,6 +84,7 @@ Loss loss_of(std::size_t source, std::size_t reason, const Spool* spool) {
 bool hides_events(const Loss& loss) {
   return loss.reason != reason_text({}, FATHOM_LOSS_TEXT_CUT) &&
          loss.reason != reason_text({}, FATHOM_LOSS_UNASKED) &&
+         loss.reason != reason_text({}, FATHOM_LOSS_UNNAMED) &&
          loss.reason != "a file's path did not arrive" && !loss.reason.ends_with("other files");
 }
 

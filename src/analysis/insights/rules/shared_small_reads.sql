@@ -7,7 +7,7 @@
 -- try: let one process read and pass the data on, or give each worker large blocks of its own; worst file: {worst:text}
 WITH shared AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(small) AS few, sum(calls) AS calls,
-         sum(small * greatest(typical - bytes / greatest(calls, 1) / 8, 0)) AS gain FROM io
+         sum(small * greatest(typical - bytes / greatest(calls - errors, 1) / 8, 0)) AS gain FROM io
   WHERE direction = 'read' AND layer = 'posix' GROUP BY file HAVING count(DISTINCT (host, pid)) > 1),
 sums AS (
   SELECT count(*) AS files, max(processes) AS processes, sum(few) AS calls, sum(calls) AS all_calls,

@@ -7,7 +7,7 @@
 -- try: use one file per process, or one writer that collects the data; worst file: {worst:text}
 WITH shared AS (
   SELECT file, count(DISTINCT (host, pid)) AS processes, sum(small) AS few, sum(calls) AS calls,
-         sum(small * greatest(typical - bytes / greatest(calls, 1) / 8, 0)) AS gain FROM io
+         sum(small * greatest(typical - bytes / greatest(calls - errors, 1) / 8, 0)) AS gain FROM io
   WHERE direction = 'write' AND layer = 'posix' GROUP BY file HAVING count(DISTINCT (host, pid)) > 1),
 sums AS (
   SELECT count(*) AS files, max(processes) AS processes, sum(few) AS calls, sum(calls) AS all_calls,

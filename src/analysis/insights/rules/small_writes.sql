@@ -19,5 +19,5 @@ SELECT CAST(s.calls AS BIGINT) AS calls, s.bytes / s.calls AS each, s.time AS ti
        100 * least(s.time / p.at_once / t.wall, 1) AS share, w.file AS worst, CAST(s.gain / p.at_once AS BIGINT) AS gain
 FROM sums s, worst w, totals t, pace p WHERE s.calls >= 1000 AND s.calls > 0.1 * s.all_calls
 -- evidence:
-SELECT file, layer, name, calls, small, bytes // calls AS bytes_per_call, self
+SELECT file, layer, name, calls, small, bytes // nullif(calls - errors, 0) AS bytes_per_call, self
 FROM io WHERE direction = 'write' AND small > 0 ORDER BY self DESC LIMIT 50
