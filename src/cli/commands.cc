@@ -24,6 +24,7 @@ extern const CommandDef kWatchCommand;
 extern const CommandDef kAttachCommand;
 extern const CommandDef kDoctorCommand;
 extern const CommandDef kPythonCommand;
+extern const CommandDef kMovingCommand;
 
 namespace {
 
@@ -31,6 +32,7 @@ const CommandDef* const kCommands[] = {
     &kRunCommand,   &kReportCommand, &kShowCommand,   &kSqlCommand,    &kInfoCommand,
     &kDiffCommand,  &kCheckCommand,  &kExportCommand, &kImportCommand, &kCollectCommand,
     &kWatchCommand, &kAttachCommand, &kDoctorCommand, &kPythonCommand,
+    &kMovingCommand,
 };
 
 }  // namespace
