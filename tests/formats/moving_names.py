@@ -163,6 +163,23 @@ def test_moving_variables_without_effect_are_those_that_stderr_names(root: Path)
     expect("variables without effect", sorted(idle | {"DFTRACER_AGGREGATION_FILE"}), sorted(named["idle"]))
 
 
+def public_names() -> Iterator[Tuple[str, ...]]:
+    """Of DFTracer's packages on PyPI, in parts: ("ComputeEvent", "FORWARD")."""
+    for line in (TOP / "tests" / "python" / "dftracer_names.txt").read_text().splitlines():
+        if not line.startswith("#"):
+            yield from (tuple(name.split(".")) for name in line.partition(":")[2].split())
+
+
+def test_moving_page_has_every_public_name_of_dftracer(root: Path) -> None:
+    known = set(re.findall(r"\w+", section("DFTracer")))
+    names = {name for name in public_names() if len(name[-1]) > 1}  # the others are type variables
+    if len(names) < 150:
+        raise Failure(f"only {len(names)} names were found")
+    # Members of enumerations stand for themselves in the row of their class.
+    missing = {name for name in names if name[-1] not in known and not (name[-1].isupper() and name[0] in known)}
+    expect("names without a row", set(), missing)
+
+
 def missing_names() -> Iterator[str]:
     for row in table_rows(PAGE.read_text()):
         if row.ours.startswith("not yet"):
