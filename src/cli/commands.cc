@@ -31,8 +31,7 @@ namespace {
 const CommandDef* const kCommands[] = {
     &kRunCommand,   &kReportCommand, &kShowCommand,   &kSqlCommand,    &kInfoCommand,
     &kDiffCommand,  &kCheckCommand,  &kExportCommand, &kImportCommand, &kCollectCommand,
-    &kWatchCommand, &kAttachCommand, &kDoctorCommand, &kPythonCommand,
-    &kMovingCommand,
+    &kWatchCommand, &kAttachCommand, &kDoctorCommand, &kPythonCommand, &kMovingCommand,
 };
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include "base/own_file.h"
 #include "base/text.h"
 #include "sources/library.h"
-#include "sources/python/versions.h"
+#include "wire/pythons.h"
 
 namespace fathom::session {
 namespace {

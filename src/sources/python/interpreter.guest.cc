@@ -16,7 +16,7 @@
 #include "guest/syscalls.h"
 #include "guest/text.h"
 #include "sources/python/guest_frames.h"
-#include "sources/python/versions.h"
+#include "wire/pythons.h"
 
 extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlsym;
 extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlopen;
