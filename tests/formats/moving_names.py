@@ -75,7 +75,7 @@ def test_moving_the_command_finds_names(root: Path) -> None:
 def test_moving_the_command_says_what_is_near(root: Path) -> None:
     status, out, err = answer_of("DFTRACER_TIME_METRICS")
     expect("an unknown name", (2, ""), (status, out))
-    if "did you mean DFTRACER_TIME_METRIC?" not in err:
+    if "did you mean DFTRACER_TIME_METRIC " not in err:
         raise Failure(f"no name that is near: {err}")
     status, _, err = answer_of("xyzzy_plugh")
     expect("nothing near", (2, True), (status, "'fathom moving' lists the tools" in err))
