@@ -112,6 +112,10 @@ class Words {
 
   // A file, or the name of one in the folder of configurations.
   [[nodiscard]] Result<std::string> find_config() const {
+    if (config_.ends_with(".json.gz"))
+      return Error{Code::kUnsupported,
+                   escape_control(config_) + " is a file of probes, which cannot be read here",
+                   "name the YAML file that it was made of: datacrumbs run FILE"};
     for (const char* const ending : {"", ".yaml"}) {
       const std::string name = config_ + ending;
       if (path_exists(name)) return name;

@@ -75,6 +75,7 @@ TEST_F(DatacrumbsDoorTest, StartsAndStops) {
   EXPECT_EQ(read_datacrumbs({"stop"})->action, Action::kStop);
   EXPECT_FALSE(read_datacrumbs({"run", "no-such-configuration"}));
   EXPECT_FALSE(read_datacrumbs({"--run_id"}));
+  EXPECT_EQ(read_datacrumbs({"probes.json.gz", "7"}).error().code, Code::kUnsupported);
 }
 
 }  // namespace
