@@ -19,14 +19,6 @@ namespace {
 
 using Rows = std::vector<MovedName>;
 
-// The shortest word that names the tool alone.
-std::string ask_for(const std::string& tool, const Rows& rows) {
-  std::string word = tool.substr(0, tool.find(' '));
-  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
-  const std::size_t known = tools_of(rows_of_tool(rows, word)).size();
-  return "fathom moving " + (known == 1 ? word : shell_quote(tool));
-}
-
 Table tool_table(const Rows& rows) {
   Table table{.title = "Tools",
               .columns = {{"tool"}, {"rows", Measure::kCount}, {"all of it"}},
@@ -34,7 +26,8 @@ Table tool_table(const Rows& rows) {
               .note = "fathom moving NAME: one flag, variable, file or function"};
   for (const std::string& tool : tools_of(rows)) {
     const auto count = std::ranges::count(rows, tool, &MovedName::tool);
-    table.rows.push_back({tool, static_cast<std::int64_t>(count), ask_for(tool, rows)});
+    table.rows.push_back({tool, static_cast<std::int64_t>(count),
+                          "fathom moving " + shell_quote(word_for(tool, rows))});
   }
   return table;
 }

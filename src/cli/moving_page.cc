@@ -174,6 +174,11 @@ std::vector<MovedName> rows_of_tool(std::span<const MovedName> rows, std::string
   return found;
 }
 
+std::string word_for(const std::string& tool, std::span<const MovedName> rows) {
+  const std::string word = lower(tool.substr(0, tool.find(' ')));
+  return tools_of(rows_of_tool(rows, word)).size() == 1 ? word : tool;
+}
+
 std::vector<MovedName> rows_of_name(std::span<const MovedName> rows, std::string_view name) {
   const Words words = words_in(name);
   if (words.empty()) return {};

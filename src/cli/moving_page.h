@@ -35,6 +35,9 @@ struct MovedName {
 [[nodiscard]] std::vector<MovedName> rows_of_tool(std::span<const MovedName> rows,
                                                   std::string_view tool);
 
+// What to ask for to get these: "waggle"; the tool's whole name where others begin with that word.
+[[nodiscard]] std::string word_for(const std::string& tool, std::span<const MovedName> rows);
+
 // Rows that have the name; of those that list names and nothing else, only the names that match.
 // Else rows that contain it. "=" and what follows it may differ.
 [[nodiscard]] std::vector<MovedName> rows_of_name(std::span<const MovedName> rows,

@@ -69,6 +69,8 @@ TEST(MovingPage, AToolIsFoundByItsNameOrFirstWord) {
   EXPECT_THAT(rows_of_tool(rows, "big"), SizeIs(2));
   EXPECT_THAT(rows_of_tool(rows, "big sister"), SizeIs(1));
   EXPECT_THAT(rows_of_tool(rows, "bi"), IsEmpty());
+  EXPECT_EQ(word_for("Tracer", rows), "tracer");
+  EXPECT_EQ(word_for("Big Tool", rows), "Big Tool");
 }
 
 TEST(MovingPage, ANameIsFoundAsAWord) {
