@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 
-from fathom._places import folders
+from fathom._places import folders, own_folder
 
-__path__ += [f"{folder}/dftracer" for folder in folders()]  # the native module is built for one Python
+# The native module is built for one Python.
+__path__ += [*(f"{folder}/dftracer" for folder in folders()), *own_folder("dftracer")]
 # Distributions of others have parts here: dftracer-utils is `dftracer.utils`, dftracer-analyzer `dftracer.analyzer`.
 __path__ += [f"{folder or '.'}/dftracer" for folder in sys.path if f"{folder or '.'}/dftracer" not in __path__]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The program `fathom`, as the package brings it: `fathom run …` and `python -m fathom run …`."""
+"""The program `fathom`, as the package brings it: `fathom run …` and `python -m fathom run …`, and `datacrumbs`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,25 @@ from fathom._error import Error
 from fathom._places import find, packages
 
 
-def main() -> NoReturn:
+def program() -> str:
     try:
-        program = find("fathom")
+        return find("fathom")
     except Error as error:
         print(f"fathom: {error}", file=sys.stderr)
         sys.exit(3)
+
+
+def datacrumbs() -> NoReturn:
+    """The program knows by its name that it is meant so; a wheel has no links."""
+    os.execv(program(), ["datacrumbs", *sys.argv[1:]])
+
+
+def main() -> NoReturn:
+    path = program()
     if sys.argv[1:2] in (["run"], ["doctor"]):
         _distributions.say_what_is_foreign(packages())
         sys.stderr.flush()
-    os.execv(program, [program, *sys.argv[1:]])
+    os.execv(path, [path, *sys.argv[1:]])
 
 
 if __name__ == "__main__":

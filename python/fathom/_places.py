@@ -24,10 +24,10 @@ def packages() -> str:
     return os.path.dirname(_PACKAGE)
 
 
-def own_folder() -> list[str]:
+def own_folder(name: str = "python") -> list[str]:
     """Where `fathom python add` builds; nothing where others could have put something there."""
     data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
-    last = os.path.join(data, "fathom", "python")
+    last = os.path.join(data, "fathom", name)
     if not os.path.isdir(last):
         return []
     last = at = os.path.realpath(last)

@@ -25,13 +25,15 @@ extern const CommandDef kWatchCommand;
 extern const CommandDef kAttachCommand;
 extern const CommandDef kDoctorCommand;
 extern const CommandDef kPythonCommand;
+extern const CommandDef kMovingCommand;
 
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,     &kReportCommand, &kShowCommand,   &kSqlCommand,    &kInfoCommand,
-    &kDiffCommand,    &kCheckCommand,  &kStatCommand,   &kExportCommand, &kImportCommand,
-    &kCollectCommand, &kWatchCommand,  &kAttachCommand, &kDoctorCommand, &kPythonCommand,
+    &kRunCommand,    &kReportCommand, &kShowCommand,    &kSqlCommand,
+    &kInfoCommand,   &kDiffCommand,   &kCheckCommand,   &kStatCommand,
+    &kExportCommand, &kImportCommand, &kCollectCommand, &kWatchCommand,
+    &kAttachCommand, &kDoctorCommand, &kPythonCommand,  &kMovingCommand,
 };
 
 }  // namespace

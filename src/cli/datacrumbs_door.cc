@@ -22,6 +22,14 @@ namespace {
 constexpr std::string_view kProfile = "profile.pfw";
 constexpr std::string_view kWithoutMeaning[] = {"--run_id", "--data_dir", "--log_dir", "--user"};
 constexpr std::string_view kModule = "module=";
+// What DataCrumbs probes without a configuration: system calls, the kernel below them, and I/O of
+// the C library. Its list has malloc, too, which probes slow down many times over; layer heap of
+// `fathom run` counts it. Layers that cannot be recorded here are named and left out.
+constexpr std::string_view kOwnLayers = "syscall,vfs?,fs?,pagecache?,block?,user?";
+constexpr std::string_view kOwnFunctions =
+    "libc.so.6:^(fopen|fopen64|fclose|fread|fwrite|ftell|fseek|fdopen|fileno|fileno_unlocked|open|"
+    "open64|creat|creat64|close_range|closefrom|pread|pwrite|lseek64|mmap64|munmap|mremap|madvise|"
+    "shm_open|shm_unlink)$";
 
 class Words {
  public:
@@ -34,6 +42,7 @@ class Words {
       FATHOM_ASSIGN(const std::string file, find_config());
       door_.words.insert(door_.words.end(), {"--config", file});
     }
+    if (!chooses_probes()) add_own_probes();
     FATHOM_ASSIGN(const bool named, names_file());
     if (!named) door_.words.insert(door_.words.end(), {"--pfw", in_folder(kProfile)});
     return std::move(door_);
@@ -79,6 +88,19 @@ class Words {
     return true;
   }
 
+  [[nodiscard]] bool chooses_probes() const {
+    return std::ranges::any_of(door_.words, [](const std::string& word) {
+      const std::string name = word.substr(0, word.find('='));
+      return name == "--config" || name == "--layers" || name == "--functions";
+    });
+  }
+
+  void add_own_probes() {
+    const std::string functions(kOwnFunctions);
+    door_.words.insert(door_.words.end(), {"--layers", std::string(kOwnLayers), "--functions",
+                                           functions, "--categories", "c=" + functions});
+  }
+
   Result<std::string> value_of(const std::string& option) {
     if (at_ < words_.size()) return words_[at_++];
     return usage_error("option " + option + " needs a value");
@@ -90,6 +112,10 @@ class Words {
 
   // A file, or the name of one in the folder of configurations.
   [[nodiscard]] Result<std::string> find_config() const {
+    if (config_.ends_with(".json.gz"))
+      return Error{Code::kUnsupported,
+                   escape_control(config_) + " is a file of probes, which cannot be read here",
+                   "name the YAML file that it was made of: datacrumbs run FILE"};
     for (const char* const ending : {"", ".yaml"}) {
       const std::string name = config_ + ending;
       if (path_exists(name)) return name;

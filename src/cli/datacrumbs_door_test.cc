@@ -39,12 +39,13 @@ TEST_F(DatacrumbsDoorTest, WritesItsProfileUnlessAFileIsNamed) {
     Words wanted;
   };
   for (const Case& c : {
-           Case{{}, {"--pfw", "profile.pfw"}},
+           Case{{"--layers", "block"}, {"--layers", "block", "--pfw", "profile.pfw"}},
            Case{{"run", plain}, {"--config", plain, "--pfw", "profile.pfw"}},
            Case{{"run", filed}, {"--config", filed}},
            Case{{"module=" + filed}, {"--config", filed}},
            Case{{"run", "filed", "--config_path", directory_}, {"--config", filed}},
-           Case{{"--pfw", "x.pfw", "--all"}, {"--pfw", "x.pfw", "--all"}},
+           Case{{"--layers=all", "--pfw", "x.pfw", "--all"},
+                {"--layers=all", "--pfw", "x.pfw", "--all"}},
            Case{{"run", plain, "--trace_log_dir", "/logs", "--user", "me", "--run_id", "7",
                  "--disable-mpi", "--inclusion_path", "/data"},
                 {"--filter", "path=/data", "--config", plain, "--pfw", "/logs/profile.pfw"}},
@@ -58,11 +59,23 @@ TEST_F(DatacrumbsDoorTest, WritesItsProfileUnlessAFileIsNamed) {
   }
 }
 
+TEST_F(DatacrumbsDoorTest, HasProbesOfItsOwnWithoutAConfiguration) {
+  const Result<DatacrumbsDoor> door = read_datacrumbs({"--pfw", "x.pfw"});
+  ASSERT_TRUE(door);
+  ASSERT_EQ(door->words.size(), 8);
+  EXPECT_EQ(door->words[2], "--layers");
+  EXPECT_TRUE(door->words[3].starts_with("syscall,vfs?,"));
+  EXPECT_EQ(door->words[4], "--functions");
+  EXPECT_TRUE(door->words[5].starts_with("libc.so.6:^(fopen|"));
+  EXPECT_EQ(door->words[7], "c=" + door->words[5]);
+}
+
 TEST_F(DatacrumbsDoorTest, StartsAndStops) {
   EXPECT_EQ(read_datacrumbs({"start"})->action, Action::kStart);
   EXPECT_EQ(read_datacrumbs({"stop"})->action, Action::kStop);
   EXPECT_FALSE(read_datacrumbs({"run", "no-such-configuration"}));
   EXPECT_FALSE(read_datacrumbs({"--run_id"}));
+  EXPECT_EQ(read_datacrumbs({"probes.json.gz", "7"}).error().code, Code::kUnsupported);
 }
 
 }  // namespace

@@ -153,7 +153,8 @@ bool is_ours(const char* word, size_t length) {
   constexpr const char* kNames[] = {
       "libfathom.so",           "libfathom_heap.so",          "libpfinterpose.so",
       "libpfinterpose_heap.so", "libdftracer_preload.so",     "libdftracer.so",
-      "libdftracer_core.so",    "libdftracer_preload_dbg.so", "libdftracer_core_dbg.so"};
+      "libdftracer_core.so",    "libdftracer_preload_dbg.so", "libdftracer_core_dbg.so",
+      "libdatacrumbs.so",       "libdatacrumbs_client.so"};
   const char* name = word;
   for (size_t i = 0; i < length; i++) {
     if (word[i] == '/') name = word + i + 1;

@@ -63,6 +63,18 @@ TEST(NewEnvironment, KeepsWhatOthersPreload) {
             (std::vector<std::string>{"LD_PRELOAD=/o/a.so:b.so", "A=1"}));
 }
 
+TEST(NewEnvironment, KnowsOurLibrariesByAllTheirNames) {
+  for (const char* name :
+       {"libfathom.so", "libfathom_heap.so", "libpfinterpose.so", "libpfinterpose_heap.so",
+        "libdftracer.so", "libdftracer_core.so", "libdftracer_core_dbg.so",
+        "libdftracer_preload.so", "libdftracer_preload_dbg.so", "libdatacrumbs.so",
+        "libdatacrumbs_client.so"}) {
+    const Given given({std::string("LD_PRELOAD=/nowhere/") + name, "A=1"});
+    const NewEnvironment environment(kProgram, given.variables());
+    EXPECT_EQ(texts(environment.variables()), (std::vector<std::string>{"A=1"})) << name;
+  }
+}
+
 TEST(NewEnvironment, OfOthersIsNotTouched) {
   const Given given({"LD_PRELOAD=/o/a.so", "A=1"});
   const NewEnvironment environment(kProgram, given.variables());

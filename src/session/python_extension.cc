@@ -20,20 +20,27 @@
 #include "base/own_file.h"
 #include "base/text.h"
 #include "sources/library.h"
+#include "wire/pythons.h"
 
 namespace fathom::session {
 namespace {
 
 using Words = std::vector<std::string>;
-constexpr int kFirstMinor = 8;
-constexpr int kLastMinor = 13;
 
 constexpr std::string_view kAsk = R"(import sys, sysconfig as s
 print(sys.implementation.name, sys.version.split()[0], sys.version_info[0], sys.version_info[1],
       s.get_config_var('Py_GIL_DISABLED') or 0, s.get_path('include'), s.get_config_var('EXT_SUFFIX'),
       sep='\n'))";
 constexpr std::string_view kLoad = R"(import importlib.util as u, sys
-u.module_from_spec(u.spec_from_file_location('_record', sys.argv[1])))";
+u.module_from_spec(u.spec_from_file_location(sys.argv[2], sys.argv[1])))";
+
+// An extension by its name. Its sources are in sources/<folder>, and it is built into
+// fathom/<folder> of the user's directory.
+struct Module {
+  std::string_view name, folder;
+};
+constexpr Module kModules[] = {{"_record", "python"},      // fathom._record, and layer python
+                               {"dftracer", "dftracer"}};  // dftracer.dftracer, of the drop-in
 
 struct Said {
   int status = 0;  // as waitpid
@@ -84,17 +91,17 @@ Result<Interpreter> ask(const std::string& path) {
   const Result<std::int64_t> minor = parse_int(lines[3]);
   if (lines[0] != "cpython")
     return cannot(path, fmt::format("is {}; only CPython is traced", escape_control(lines[0])));
-  if (lines[2] != "3" || !minor || *minor < kFirstMinor || *minor > kLastMinor)
-    return cannot(path, fmt::format("is Python {}; this version of Fathom traces 3.{} to 3.{}",
-                                    escape_control(version), kFirstMinor, kLastMinor));
+  if (lines[2] != "3" || !minor || *minor < FATHOM_PYTHON_FIRST_MINOR ||
+      *minor > FATHOM_PYTHON_LAST_MINOR)
+    return cannot(path, "is Python " + escape_control(version) + "; " + FATHOM_PYTHON_VERSIONS);
   if (lines[4] != "0")
     return cannot(path, "is a build without the interpreter's lock, which is not traced");
   return Interpreter{path, version, std::string(lines[5]), std::string(lines[6]),
                      static_cast<int>(*minor)};
 }
 
-// Where libfathom.so looks for it (interpreter.guest.cc), too.
-Result<std::string> user_directory() {
+// Where libfathom.so looks for it (interpreter.guest.cc), too, and python/fathom/_places.py.
+Result<std::string> user_directory(std::string_view folder) {
   const char* data = std::getenv("XDG_DATA_HOME");
   const char* home = std::getenv("HOME");
   std::string place;
@@ -106,7 +113,7 @@ Result<std::string> user_directory() {
     return Error{Code::kInvalid, "there is no home directory to build into",
                  "set HOME or XDG_DATA_HOME"};
   }
-  place = join_path(place, "fathom/python");
+  place = join_path(place, "fathom/" + std::string(folder));
   FATHOM_TRY(make_dirs(place));
   FATHOM_ASSIGN(place, real_path(place));
   struct stat facts {};
@@ -119,8 +126,8 @@ Result<std::string> user_directory() {
   return place;
 }
 
-Result<Words> source_files(const std::string& sources) {
-  const std::string folder = join_path(sources, "sources/python");
+Result<Words> source_files(const std::string& sources, const Module& module) {
+  const std::string folder = join_path(sources, "sources/" + std::string(module.folder));
   const Result<Words> names = list_dir(folder);
   Words files;
   for (const std::string& name : names ? *names : Words{}) {
@@ -140,11 +147,11 @@ Words compiler() {
   return words.empty() ? Words{"cc"} : words;
 }
 
-Status compile(const Interpreter& python, const std::string& output) {
+Status compile(const Interpreter& python, const Module& module, const std::string& output) {
   FATHOM_ASSIGN(const std::string library, sources::find_library());
   FATHOM_ASSIGN(const std::string real, real_path(library));
   const std::string sources = join_path(dir_name(real), "python/src");
-  FATHOM_ASSIGN(const Words files, source_files(sources));
+  FATHOM_ASSIGN(const Words files, source_files(sources, module));
   Words words = compiler();
   const std::string name = words[0];
   for (const char* word : {"-shared", "-fPIC", "-std=gnu11", "-O2", "-fvisibility=hidden",
@@ -165,10 +172,34 @@ Status compile(const Interpreter& python, const std::string& output) {
                ""};
 }
 
-Status try_it(const Interpreter& python, const std::string& path) {
-  FATHOM_ASSIGN(const Said said, run({python.path, "-I", "-S", "-c", std::string(kLoad), path}));
+Status try_it(const Interpreter& python, const Module& module, const std::string& path) {
+  FATHOM_ASSIGN(const Said said, run({python.path, "-I", "-S", "-c", std::string(kLoad), path,
+                                      std::string(module.name)}));
   if (said.went_well()) return {};
   return cannot(python.path, "cannot load its extension: " + escape_control(trim(said.text)));
+}
+
+// A file that is removed unless it gets its name.
+class Fresh {
+ public:
+  explicit Fresh(std::string path) : path_(std::move(path)) {}
+  ~Fresh() { ::unlink(path_.c_str()); }
+  Fresh(const Fresh&) = delete;
+  Fresh& operator=(const Fresh&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+Result<std::string> build(const Interpreter& python, const Module& module) {
+  FATHOM_ASSIGN(const std::string place, user_directory(module.folder));
+  const std::string path = join_path(place, std::string(module.name) + python.suffix);
+  const Fresh fresh(fmt::format("{}/.{}{}", place, ::getpid(), python.suffix));
+  FATHOM_TRY(compile(python, module, fresh.path()));
+  FATHOM_TRY(try_it(python, module, fresh.path()));
+  FATHOM_TRY(rename_path(fresh.path(), path));
+  return path;
 }
 
 }  // namespace
@@ -178,17 +209,12 @@ Result<Built> build_extension(const std::string& interpreter) {
   if (!path_exists(join_path(python.include, "Python.h")))
     return cannot(interpreter, "its headers are missing: " + python.include + "/Python.h",
                   fmt::format("install them (Debian: apt install python3.{}-dev)", python.minor));
-  FATHOM_ASSIGN(const std::string place, user_directory());
-  const std::string path = join_path(place, "_record" + python.suffix);
-  const std::string fresh = fmt::format("{}/.{}{}", place, ::getpid(), python.suffix);
-  Status done = compile(python, fresh);
-  if (done) done = try_it(python, fresh);
-  if (done) done = rename_path(fresh, path);
-  if (!done) {
-    ::unlink(fresh.c_str());
-    return done.error();
+  std::string first;
+  for (const Module& module : kModules) {
+    FATHOM_ASSIGN(const std::string path, build(python, module));
+    if (first.empty()) first = path;
   }
-  return Built{python.version, path};
+  return Built{python.version, first};
 }
 
 }  // namespace fathom::session

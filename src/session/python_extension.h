@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Builds the extension that traces one more interpreter, from the sources that lie beside
-// libfathom.so, into a directory of this user where libfathom.so finds it.
+// Builds the extensions for one more interpreter, from the sources that lie beside libfathom.so,
+// into directories of this user: the one that traces it, where libfathom.so finds it, and the
+// native module of DFTracer's drop-in.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ namespace fathom::session {
 
 struct Built {
   std::string version;  // "3.9.18"
-  std::string path;     // of the extension
+  std::string path;     // of the extension that traces it
 };
 
 // `interpreter` as a path or a name on PATH. Needs its headers and a C compiler; an error says

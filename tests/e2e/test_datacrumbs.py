@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from kit import INCLUDE, VICTIMS, Box, check, check_true
+from notebook import QUESTIONS, answers, lines_of
 from test_kernel import needs_kernel
 
 ALONE = "the daemon records whoever the machine runs, and answers by the second"
@@ -49,7 +50,27 @@ def test_start_and_stop(box: Box) -> None:
     sql = "SELECT CAST(sum(calls) AS BIGINT) AS n FROM intervals WHERE name = 'getppid'"
     answer = json.loads(box.fathom("sql", trace, sql, "--format", "json"))
     check("in the recording", 200, answer[0]["n"])
+    box.trace = trace
+    asked = [[list(row) for row in rows] for rows in box.answers(*QUESTIONS)]
+    for number, (by_sql, by_lines) in enumerate(zip(asked, answers(lines_of(box.dir / "profile.pfw")))):
+        check(f"the notebook's question {number}", by_sql, by_lines)
     check("a daemon that is gone", 3, box.start(door, "stop", env=env).wait())
+
+
+def test_without_a_configuration(box: Box) -> None:
+    """What DataCrumbs probes by itself: system calls, the kernel below them, and I/O of the C library."""
+    needs_kernel(box)
+    door = box.kit.build / "datacrumbs"
+    env = {"FATHOM_SOCKET": str(box.root / "w.sock")}
+    box.finish(box.start(door, "start", "--socket", env["FATHOM_SOCKET"], env=env), 0)
+    status = json.loads(box.finish(box.start(box.kit.fathom, "watch", "status", "--format", "json", env=env))[0])
+    check_true(f"layers: {status['layers']}", {"syscall", "fs", "pagecache", "block"} <= set(status["layers"]))
+    box.run("cat", "/etc/hostname", env=env | {"LD_PRELOAD": str(box.kit.build / "libdatacrumbs_client.so")})
+    box.finish(box.start(door, "stop", env=env), 0)
+    categories = {line.function.split()[0] for line in lines_of(box.dir / "profile.pfw")}
+    check_true(f"categories: {categories}", "sys" in categories)
+    if "user" in status["layers"]:
+        check_true(f"the C library: {categories}", "c" in categories)
 
 
 def test_words_for_layers(box: Box) -> None:

@@ -78,6 +78,7 @@ def test_bash_completion(box: Box) -> None:
     said = box.run(need("bash"), "--norc", "-c", f"source {file}; complete -p fathom")
     check("complete -p", b"complete -F _fathom fathom\n", said)
     check("commands", ["report"], bash_replies(box, "rep"))
+    check("tools to move from", ["datacrumbs"], bash_replies(box, "moving", "dat"))
     for command in commands(box):
         offered = bash_replies(box, command, "-")
         for option in options(box, command):

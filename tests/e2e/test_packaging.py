@@ -2,6 +2,7 @@
 """What is installed works where it is put, and when it was moved since."""
 
 import json
+import os
 import platform
 import shutil
 import subprocess
@@ -66,6 +67,29 @@ def test_preloaded_by_its_link(box: Box) -> None:
     if not list((prefix / "lib/fathom/python").glob("_record*.so")):
         raise Skipped("this build has no extension for Python")
     check("calls of the function", 1, box.count("layer = 'python' AND name = 'deep'"))
+
+
+def test_python_is_added_from_a_prefix(box: Box) -> None:
+    """An interpreter that the build did not know: the sources of its extensions are installed, too."""
+    prefix = moved(box)
+    python = need("python3")
+    home = box.dir / "home"
+    home.mkdir(mode=0o700)
+    variables = {"HOME": str(home), "XDG_DATA_HOME": "", "PYENV_ROOT": os.environ.get("PYENV_ROOT", "")}
+    variables["PYENV_ROOT"] = variables["PYENV_ROOT"] or str(Path.home() / ".pyenv")
+    asked = box.run(python, "-c", "import sysconfig as s; print(s.get_path('include'))", env=variables)
+    if not (Path(asked.decode().strip()) / "Python.h").exists():
+        raise Skipped("python3 has no headers here")
+    for extension in (prefix / "lib/fathom/python").glob("_record*.so"):
+        extension.unlink()
+    fathom = prefix / "bin" / "fathom"
+    program = (python, "-c", "def deep(): return 1\ndeep()")
+    for count in (0, 1):
+        box.run(fathom, "run", "-q", "--force", "-o", box.trace, "--layers", "python", "--", *program, env=variables)
+        check(f"calls, {count} extensions", count, box.count("layer = 'python' AND name = 'deep'"))
+        box.run(fathom, "python", "add", python, env=variables)
+    names = sorted(path.name.split(".")[0] for path in (home / ".local/share/fathom").glob("*/*.so"))
+    check("what was built", ["_record", "dftracer"], names)
 
 
 def test_packages_of_cmake(box: Box) -> None:

@@ -166,3 +166,18 @@ def test_a_limit_of_the_program_itself(box: Box) -> None:
     box.record("sh", "-c", 'ulimit -f 100; exec "$0" -B -c "$1"', sys.executable, MANY_THREADS)
     reasons = {reason for (reason,) in box.rows("SELECT reason FROM losses WHERE count > 0")}
     check_true(f"reasons {reasons}", any("file size limit (ulimit -f)" in reason for reason in reasons))
+
+
+def test_pythons_that_nobody_traces(box: Box) -> None:
+    """One that is newer than this Fathom, or has no lock, is named; no line is offered that would not help."""
+    program = box.kit.victim("newer_python", "-rdynamic")
+    for version, words in (
+        ("3.14.0 (main) [GCC 14]", "Python 3.14.0: this version of Fathom traces 3.8 to 3.13"),
+        ("3.13.1 experimental free-threading build", "Python 3.13.1: a build without the interpreter's lock"),
+        ("3.9.99 (main) [GCC 14]", "fathom python add"),
+    ):
+        box.trace = box.root / f"{version[:4]}.fathom"
+        box.record(program, version, options=("--layers", "python"))
+        reason = box.value("SELECT reason FROM layers WHERE layer = 'python'")
+        check_true(f"{version}: {reason}", words in reason)
+        check(f"{version}: what would help", "python add" in words, "python add" in reason)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`fathom python add`: an interpreter without an extension is told, gets one, and is traced."""
+"""`fathom python add`: an interpreter without extensions is told, gets them, and is traced; so is the drop-in there."""
 
 import shutil
 import subprocess
@@ -44,9 +44,13 @@ def recorded(fathom: Path, root: Path, python: str) -> Tuple[str, List[Any]]:
 def refusals(fathom: Path, root: Path, python: str) -> None:
     fake = root / "python3.9"
     fake.write_text("#!/bin/sh\nprintf 'cpython\\n3.9.2\\n3\\n9\\n0\\n/nowhere\\n.cpython-39.so\\n'\n")
-    fake.chmod(0o755)
+    newer = root / "python3.14"
+    newer.write_text("#!/bin/sh\nprintf 'cpython\\n3.14.0\\n3\\n14\\n0\\n/nowhere\\n.cpython-314.so\\n'\n")
+    for program in (fake, newer):
+        program.chmod(0o755)
     wanted: Dict[str, Tuple[List[Any], Dict[str, str]]] = {
         "apt install python3.9-dev": ([fake], {}),
+        "is Python 3.14.0; this version of Fathom traces 3.8 to 3.13": ([newer], {}),
         "is no Python": (["true"], {}),
         "No such file": ([root / "nothing"], {}),
         "no C compiler": ([python], {"CC": str(root / "nothing")}),
@@ -81,3 +85,6 @@ def test_an_interpreter_gets_its_extension(root: Path) -> None:
     annotated = "import fathom._record as r; print(r.__file__)"
     variables = {"HOME": str(root / "home"), "FATHOM_BUILD": str(fathom.parent), "XDG_DATA_HOME": ""}
     expect("the package", f"{next(place.iterdir())}\n", ran(python, "-c", annotated, env=variables))
+    native = "import dftracer.dftracer as d; print(d.__file__, bool(d.get_time()))"
+    (module,) = (place.parent / "dftracer").iterdir()
+    expect("the drop-in", f"{module} True\n", ran(python, "-c", native, env=variables))

@@ -109,6 +109,15 @@ def test_packages_of_pypi_are_named_and_replaced(root: Path) -> None:
         expect("what is theirs", [], [path for path in here.packages.rglob("*.py") if "theirs" in path.read_text()])
 
 
+def test_programs_have_both_names(root: Path) -> None:
+    """`datacrumbs` is the program under its second name: `fathom watch` with DataCrumbs' words."""
+    here = Environment(root)
+    here.install(our_wheels(root)[0])
+    for name, wanted in (("fathom", "usage: fathom COMMAND"), ("datacrumbs", "usage: fathom watch")):
+        said = here.run(here.python.parent / name, "--help", FATHOM_BUILD=str(BUILD)).stdout
+        expect(name, wanted, said[: len(wanted)])
+
+
 CMAKE = """cmake_minimum_required(VERSION 3.18)
 project(regions C)
 find_package(dftracer 4.0 REQUIRED)

@@ -8,6 +8,7 @@
 #include "analysis/import/import.h"
 #include "analysis/report.h"
 #include "base/text.h"
+#include "cli/moving_page.h"
 #include "render/export/exporter.h"
 #include "trace/rows/layers.h"
 
@@ -39,6 +40,17 @@ Words format_names(std::string_view command) {
     words = {"table", "json"};
   } else {
     words = {"table", "json", "csv", "md"};
+  }
+  return words;
+}
+
+// Those that are one word.
+Words tools_to_move_from() {
+  const std::vector<MovedName> rows = read_moving_page(moving_pages().front().text);
+  Words words;
+  for (const std::string& tool : tools_of(rows)) {
+    std::string word = word_for(tool, rows);
+    if (word.find(' ') == std::string::npos) words.push_back(std::move(word));
   }
   return words;
 }
@@ -77,6 +89,7 @@ Values values_of(const CommandDef& command, const Argument& argument) {
   if (word == "FORMAT") return {Kind::kWords, format_names(command.name)};
   if (positional && word == "VIEW") return {Kind::kWords, view_names()};
   if (positional && word == "ACTION") return {Kind::kWords, {"status", "reload"}};
+  if (positional && command.name == "moving") return {Kind::kWords, tools_to_move_from()};
   if (argument.names == "--exit-code") return {Kind::kWords, {"shell", "signal"}};
   if (argument.names == "--when-full") return {Kind::kWords, {"drop", "block"}};
   if (argument.names == "--mode") return {Kind::kWords, {"profile", "trace"}};

@@ -2,6 +2,7 @@
 // DataCrumbs' counters: a bracket, which its notebook skips, then a line for each call of a thread
 // and file in an interval, with the number of calls (`freq` in its notebook, `count` in its newer
 // files) and their time in seconds. The format's unit of time is the microsecond, with a point.
+// What is unknown is null, as its notebook asks for every key.
 #include "render/export/counter_line.h"
 
 #include <string>
@@ -57,11 +58,17 @@ void append_counter_line(std::string& out, const ExportInterval& interval) {
   fields.key("args") += '{';
   JsonFields args(out);
   if (!interval.host.empty()) args.text("hostname", interval.host);
-  if (!interval.file.empty()) args.text("fname", interval.file);
+  if (!interval.file.empty())
+    args.text("fname", interval.file);
+  else
+    args.key("fname") += "null";
   args.number("count", interval.calls);
   args.number("freq", interval.calls);
   append_real(args.key("time"), static_cast<double>(interval.dur) / kNsPerSecond);
-  if (interval.bytes) args.number("size_sum", *interval.bytes);
+  if (interval.bytes)
+    args.number("size_sum", *interval.bytes);
+  else
+    args.key("size_sum") += "null";
   out += "}}\n";
 }
 

@@ -242,13 +242,13 @@ TEST_F(ExportTest, CountersOfDatacrumbs) {
       R"("args":{"hostname":"vm","fname":"/x","count":149,"freq":149,"time":0.0014,"size_sum":4096}})"
       "\n"
       R"({"pid":7,"tid":8,"name":"sleep","cat":"sched","ph":"C","ts":24000000,)"
-      R"("args":{"hostname":"vm","count":149,"freq":149,"time":0.0014}})"
+      R"("args":{"hostname":"vm","fname":null,"count":149,"freq":149,"time":0.0014,"size_sum":null}})"
       "\n"
       R"({"pid":7,"tid":8,"name":"malloc [libc.so.6]","cat":"[libc.so.6]","ph":"C",)"
-      R"("ts":24000000,"args":{"hostname":"vm","count":149,"freq":149,"time":0.0014}})"
+      R"("ts":24000000,"args":{"hostname":"vm","fname":null,"count":149,"freq":149,"time":0.0014,"size_sum":null}})"
       "\n"
       R"({"pid":7,"tid":8,"name":"malloc","cat":"memory","ph":"C","ts":24000000,)"
-      R"("args":{"hostname":"vm","count":149,"freq":149,"time":0.0014}})"
+      R"("args":{"hostname":"vm","fname":null,"count":149,"freq":149,"time":0.0014,"size_sum":null}})"
       "\n");
 }
 

@@ -16,6 +16,7 @@
 #include "guest/syscalls.h"
 #include "guest/text.h"
 #include "sources/python/guest_frames.h"
+#include "wire/pythons.h"
 
 extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlsym;
 extern "C" __attribute__((visibility("hidden"))) void* fathom_original_dlopen;
@@ -74,6 +75,8 @@ void cannot_trace(const char* version, const char* why) {
 struct Version {
   char text[24];
   char tag[16];  // "312", "313t"
+  int minor = 0;
+  bool locked = true;  // by the interpreter's lock
   bool readable;
 
   Version() {
@@ -82,14 +85,16 @@ struct Version {
     const char* blank = strchr(words, ' ');
     Text(text, sizeof text)
         .add(words, blank != nullptr ? static_cast<size_t>(blank - words) : strlen(words));
-    const char* minor = strchr(text, '.');
-    const char* end = minor != nullptr ? strchr(minor + 1, '.') : nullptr;
+    const char* point = strchr(text, '.');
+    const char* end = point != nullptr ? strchr(point + 1, '.') : nullptr;
     readable = end != nullptr;
     if (!readable) return;
+    for (const char* at = point + 1; at != end; at++) minor = minor * 10 + (*at - '0');
+    locked = strstr(words, "free-threading") == nullptr;
     Text tag_text(tag, sizeof tag);
-    tag_text.add(text, static_cast<size_t>(minor - text));
-    tag_text.add(minor + 1, static_cast<size_t>(end - minor - 1));
-    if (strstr(words, "free-threading") != nullptr) tag_text.add("t");
+    tag_text.add(text, static_cast<size_t>(point - text));
+    tag_text.add(point + 1, static_cast<size_t>(end - point - 1));
+    if (!locked) tag_text.add("t");
     if (symbol<void*>(RTLD_DEFAULT, "_Py_NegativeRefcount") != nullptr) tag_text.add("d");
   }
 };
@@ -163,6 +168,11 @@ bool load_from_package(const Version& version) {
 
 void give_up(const Version& version) {
   state = State::kOver;
+  // `fathom python add` could not build one for these.
+  if (version.minor > FATHOM_PYTHON_LAST_MINOR)
+    return cannot_trace(version.text, FATHOM_PYTHON_VERSIONS);
+  if (!version.locked)
+    return cannot_trace(version.text, "a build without the interpreter's lock is not traced");
   char why[400];
   char program[256];
   const long length = sys_readlink("/proc/self/exe", program, sizeof program - 1);
