@@ -93,6 +93,21 @@ def test_pip_is_content_and_takes_nothing_apart(root: Path) -> None:
     here.expect_ours(root)
 
 
+def test_an_exact_version_can_be_stood_for(root: Path) -> None:
+    """DLIO 2.0.0 requires pydftracer==1.0.2."""
+    here = Environment(root)
+    os.environ["FATHOM_PYDFTRACER"] = "1.0.2"
+    try:
+        ours = our_wheels(root)
+    finally:
+        del os.environ["FATHOM_PYDFTRACER"]
+    here.install(*ours[:2], made(root, "dlio", "2.0.0", ["dlio.py"], "pydftracer==1.0.2"))
+    here.pip("check")
+    here.expect_ours(root)
+    version = "import dftracer.python as d; print(d.__version__)"
+    expect("its version", True, here.run("-c", version).stdout.startswith("1.0.2+fathom."))
+
+
 def test_packages_of_pypi_are_named_and_replaced(root: Path) -> None:
     here = Environment(root)
     ours = our_wheels(root)
