@@ -146,6 +146,9 @@ def test_libraries_are_where_its_documents_say(root: Path) -> None:
     ran("cmake", "--build", root / "linked")
     expect("linked", "done\n", ran(root / "linked" / "regions", env=variables_of(root / "1")))
     wait_for(REGIONS, root / "1")
+    (root / "CMakeLists.txt").write_text((CMAKE % PROGRAM.parent).replace("4.0", "3.9"))
+    older = ["cmake", "-S", root, "-B", root / "older", f"-DCMAKE_PREFIX_PATH={site / 'dftracer'}"]
+    expect("another major number", 1, subprocess.run(older, capture_output=True, check=False).returncode)
     library = site / "dftracer" / "lib64" / "libdftracer_preload_dbg.so"
     known = {**settings(root / "2", INIT="PRELOAD"), "LD_PRELOAD": str(library)}
     ran("cp", PROGRAM, root / "2" / "data" / "copy", env=known)
