@@ -121,11 +121,14 @@ def row_dropin(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[
     return rows
 
 
-# With arguments (DFTRACER_INC_METADATA): what each takes beyond a decorated function that has none.
+# With arguments (DFTRACER_INC_METADATA): what each takes beyond a decorated function that has none, and a `with` also
+# beyond one whose object is there already and does nothing: Python's own part of it.
 TOLD = {
-    "told": "decorated function with an argument",
-    "block": "with dft_fn",
-    "argument": "with dft_fn and an argument",
+    "decorated function with an argument": ("told", "decorated"),
+    "with dft_fn": ("block", "decorated"),
+    "with dft_fn and an argument": ("argument", "decorated"),
+    "with dft_fn, beyond an empty with": ("block", "decorated", "empty"),
+    "with dft_fn and an argument, beyond an empty with": ("argument", "decorated", "empty"),
 }
 METADATA = {"DFTRACER_INC_METADATA": "1"}
 
@@ -135,8 +138,22 @@ def one_told_round(bench: Bench, version: str) -> Sample:
     ours_told = under_dftracer(bench, version, sys.executable, 200_000, {**package(bench), **METADATA})
     for name, told in (("ours", ours_told), ("theirs", theirs(bench, version, METADATA))):
         if told is not None:
-            sample.update({f"{name} {kind}": told[kind] - told["bare"] for kind in ("decorated", *TOLD)})
+            kinds = ("decorated", "told", "empty", "block", "argument")
+            sample.update({f"{name} {kind}": told[kind] - told["bare"] for kind in kinds})
     return sample
+
+
+def told_row(version: str, what: str, samples: Samples) -> Row:
+    kind, *without = TOLD[what]
+    beyond = samples.ratio(
+        lambda one: one[f"ours {kind}"] - sum(one[f"ours {less}"] for less in without), "floor", f"ours {kind}"
+    )
+    added, their = samples.median(f"ours {kind}") or 0.0, samples.median(f"theirs {kind}")
+    parts = [f"{less} {samples.median(f'ours {less}') or 0:+.0f}" for less in without]
+    peer_text = f"DFTracer {their:+.0f} ns" if their is not None else "DFTracer cannot be had"
+    values = (f"{added:+.1f} ns", f"{beyond or 0:.2f} B beyond", peer_text)
+    floor = ", ".join([*parts, f"B {samples.median('floor') or 0:.1f} ns"])
+    return Row(f"drop-in for DFTracer {version}, {what}", floor, *values, "3 B", "1 B", judged(beyond, 3.0, 1.0))
 
 
 def row_told(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Row]:
@@ -148,13 +165,5 @@ def row_told(bench: Bench, rounds: int, progress: Callable[[], None]) -> list[Ro
             done.append(one_told_round(bench, version))
             progress()
         samples = Samples(done)
-        for kind, what in TOLD.items():
-            key, peer = f"ours {kind}", f"theirs {kind}"
-            beyond = samples.ratio(lambda one, key=key: one[key] - one["ours decorated"], "floor", key)  # type: ignore[misc]
-            added, their = samples.median(key) or 0.0, samples.median(peer)
-            floor = f"decorated {samples.median('ours decorated') or 0:+.0f}, B {samples.median('floor') or 0:.1f} ns"
-            peer_text = f"DFTracer {their:+.0f} ns" if their is not None else "DFTracer cannot be had"
-            values = (f"{added:+.1f} ns", f"{beyond or 0:.2f} B beyond", peer_text)
-            bars = ("3 B", "1 B", judged(beyond, 3.0, 1.0))
-            rows.append(Row(f"drop-in for DFTracer {version}, {what}", floor, *values, *bars))
+        rows += [told_row(version, what, samples) for what in TOLD]
     return rows

@@ -11,6 +11,7 @@ usage: tools/wheel.py STAGE BUILD OUT [--arch ARCH]   STAGE: the installed tree;
 import argparse
 import base64
 import hashlib
+import importlib.util
 import platform
 import re
 import sys
@@ -63,11 +64,24 @@ def described_by(folder: Path) -> dict:
     return tomllib.loads((folder / "pyproject.toml").read_text())
 
 
+def provided_version(folder: Path, settings: dict) -> str:
+    """As the project's own module says it to pip's build."""
+    place = folder / settings["provider-path"] / f"{settings['provider']}.py"
+    spec = importlib.util.spec_from_file_location(settings["provider"], place)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.dynamic_metadata("version", settings)
+
+
 def project_in(folder: Path) -> dict:
-    """With its version, which pip's build of the package reads in CMakeLists.txt."""
-    project = described_by(folder)["project"]
+    """With its version, which pip's build of the package reads in CMakeLists.txt, or asks a module for."""
+    described = described_by(folder)
+    settings = described["tool"]["scikit-build"].get("metadata", {}).get("version", {})
+    if "provider-path" in settings:
+        return {"version": provided_version(folder, settings), **described["project"]}
     found = re.search(r"project\(fathom VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())
-    return {"version": found[1] if found else "0", **project}
+    return {"version": found[1] if found else "0", **described["project"]}
 
 
 def metadata(project: dict) -> str:

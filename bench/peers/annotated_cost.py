@@ -79,8 +79,14 @@ def by_dftracer(version: str) -> Dict[str, Callable[[int], Any]]:
         with dft_fn("bench", name="block", step=value):
             pass
 
+    nothing = dft_fn("bench", name="nothing", enable=False)
+
+    def empty(value: int) -> None:
+        with nothing:
+            pass
+
     kinds: Dict[str, Callable[[int], Any]] = {"decorated": dft_fn("bench").log(bare), "told": dft_fn("bench").log(step)}
-    kinds.update(block=block, argument=block_with_argument, pread=reader())
+    kinds.update(empty=empty, block=block, argument=block_with_argument, pread=reader())
     return kinds
 
 

@@ -20,6 +20,7 @@ WANTED: Dict[str, List[str]] = {
     "Model.fails": ["{exception=ValueError, step=7}"],
     "told": ["{epoch=1, step=5}", "{epoch=2, step=6}", "{epoch=3}"],
     "forward": ["{step=9}"],
+    "deep": sorted(f"{{step={number}}}" for number in range(40)),
 }
 
 

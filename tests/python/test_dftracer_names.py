@@ -106,6 +106,8 @@ seen = (compute.profiler._arguments_int, compute.profiler._arguments_float, comp
 told = ({"epoch": (0, 5), "tag": (0, 7)}, {"image_size": (0, 224.0), "rate": (0, 0.5)}, {"kind": (0, "adam")})
 assert seen == (told if DFTRACER_ENABLE else ({}, {}, {})), seen
 assert compute.forward.profiler._arguments_int == seen[0]
+compute.profiler._arguments = {}
+assert (compute.profiler._arguments_int, compute.profiler._arguments_string) == ({}, {})
 log = dftracer.get_instance()
 log.mark_used("part")
 assert log.declare_entity("type", "key") == 0 and dft_fn("x").uses("type", "key") == 0

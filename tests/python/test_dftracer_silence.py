@@ -16,9 +16,11 @@ BEGIN = {
     "2": "from dftracer.python import dftracer, dft_fn, ai\nlog = dftracer.initialize_log(None, None, -1)\n",
 }
 FACTS = """
+import time
 for _ in range(3):
-    ai.pipeline.epoch.start(metadata=True)
-    ai.pipeline.epoch.stop(metadata=True)
+    for fact in (ai.pipeline.epoch.start, ai.pipeline.epoch.stop):
+        fact(metadata=True)
+        time.sleep(0.001)  # their values are times in microseconds
 for value in ('v', 'v', 'w'): log.log_metadata_event('k', value)
 """
 COUNTED = """
@@ -43,6 +45,14 @@ log.log_event('own', 'C', now, 7)
 with dft_fn('A', name='a'): time.sleep(0.1)
 log.finalize()
 print(now)
+"""
+SELECTIVE = {"ENABLE_AGGREGATION": "1", "AGGREGATION_TYPE": "SELECTIVE", "TRACE_INTERVAL_MS": "3600000"}
+RULES = """inclusion:
+  - cat == 'T'
+  - name IN {'close', 'pwrite64'}
+  - open64
+exclusion:
+  - name LIKE 'pw*' OR cat == 'C'  # C is not included
 """
 FACT_NAMES = ["epoch.start", "epoch.end"] * 3 + ["k"] * 3
 
@@ -182,8 +192,9 @@ def test_settings_without_effect_are_said_once(root: Path) -> None:
     wanted = ["fathom: no effect here: DFTRACER_LOG_LEVEL, DFTRACER_BIND_SIGNALS"]
     expect("said", wanted, said(sys.executable, root / "program.py", env=variables))
     place = root / "another run"  # who ends last of the first one may still be there
-    variables = settings(place, ENABLE_AGGREGATION="1", AGGREGATION_TYPE="SELECTIVE", AGGREGATION_FILE="rules.yaml")
-    wanted = ["fathom: no effect here: DFTRACER_AGGREGATION_FILE (no event is added up)"]
+    variables = settings(place, **SELECTIVE, AGGREGATION_FILE="missing.yaml")
+    wanted = ["fathom: missing.yaml cannot be read and is ignored"]
+    wanted += ["fathom: no effect here: DFTRACER_AGGREGATION_FILE (no event is added up)"]
     expect("said", wanted, said(sys.executable, "-c", BEGIN["2"] + COUNTED, env=variables))
     expect("events", 30, table_of(place, "T")[("f", "T")])
 
@@ -220,3 +231,18 @@ def test_aggregation(root: Path) -> None:
     ran(FATHOM, "import", log, "-o", root / "own.fathom")
     got = rows(root / "own.fathom", "SELECT sum(calls) AS n FROM intervals")
     expect("imported", 46, int(got[0]["n"]))
+
+
+def test_aggregation_of_what_rules_choose(root: Path) -> None:
+    rules = root / "rules.yaml"
+    rules.write_text(RULES)
+    (root / "dft.yaml").write_text(f"features:\n  aggregation:\n    type: SELECTIVE\n    file: {rules}\n")
+    ways = {"variable": {**SELECTIVE, "AGGREGATION_FILE": str(rules)}}
+    ways["file"] = {**SELECTIVE, "AGGREGATION_TYPE": "", "CONFIGURATION": str(root / "dft.yaml")}
+    for way, more in ways.items():
+        place = root / way
+        lines = said(sys.executable, "-c", BEGIN["2"] + COUNTED, env=settings(place, INC_METADATA="1", **more))
+        expect("said", [f"fathom: {rules}, line 4: open64 is no rule, or one too many, and is left out"], lines)
+        counts = {line["name"]: line["args"]["dft_cnt"] for line in file_of(place) if line["ph"] == 3}
+        expect("counted", {"f": 30, "close": 5}, counts)
+        expect("one by one", {("open64", "POSIX"): 5, ("pwrite64", "POSIX"): 5, ("ev", "C"): 1}, table_of(place))

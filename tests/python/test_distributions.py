@@ -93,6 +93,21 @@ def test_pip_is_content_and_takes_nothing_apart(root: Path) -> None:
     here.expect_ours(root)
 
 
+def test_an_exact_version_can_be_stood_for(root: Path) -> None:
+    """DLIO 2.0.0 requires pydftracer==1.0.2."""
+    here = Environment(root)
+    os.environ["FATHOM_PYDFTRACER"] = "1.0.2"
+    try:
+        ours = our_wheels(root)
+    finally:
+        del os.environ["FATHOM_PYDFTRACER"]
+    here.install(*ours[:2], made(root, "dlio", "2.0.0", ["dlio.py"], "pydftracer==1.0.2"))
+    here.pip("check")
+    here.expect_ours(root)
+    version = "import dftracer.python as d; print(d.__version__)"
+    expect("its version", True, here.run("-c", version).stdout.startswith("1.0.2+fathom."))
+
+
 def test_packages_of_pypi_are_named_and_replaced(root: Path) -> None:
     here = Environment(root)
     ours = our_wheels(root)
@@ -140,6 +155,9 @@ def test_libraries_are_where_its_documents_say(root: Path) -> None:
     ran("cmake", "--build", root / "linked")
     expect("linked", "done\n", ran(root / "linked" / "regions", env=variables_of(root / "1")))
     wait_for(REGIONS, root / "1")
+    (root / "CMakeLists.txt").write_text((CMAKE % PROGRAM.parent).replace("4.0", "3.9"))
+    older = ["cmake", "-S", root, "-B", root / "older", f"-DCMAKE_PREFIX_PATH={site / 'dftracer'}"]
+    expect("another major number", 1, subprocess.run(older, capture_output=True, check=False).returncode)
     library = site / "dftracer" / "lib64" / "libdftracer_preload_dbg.so"
     known = {**settings(root / "2", INIT="PRELOAD"), "LD_PRELOAD": str(library)}
     ran("cp", PROGRAM, root / "2" / "data" / "copy", env=known)

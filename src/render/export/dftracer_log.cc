@@ -74,6 +74,7 @@ DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std
       start_ns_(start_ns),
       how_(begin),
       path_(dftracer_log_path(settings_, process_)),
+      program_(dftracer_program(settings_.generation, process_.command)),
       host_hash_(pfw_hash(process_.host)),
       begun_(begin == DftracerBegin::kGoesOn),
       written_(begin == DftracerBegin::kGoesOn),
@@ -83,7 +84,10 @@ DftracerLog::DftracerLog(DftracerSettings settings, DftracerProcess process, std
   make_absolute(settings_, process_.cwd);
 }
 
-bool DftracerLog::has_file() const { return begun_ || (settings_.asked && !process_.forked); }
+// Generation 2 leaves no file in which nothing but its start and end would be.
+bool DftracerLog::has_file() const {
+  return begun_ || (settings_.generation == 1 && settings_.asked && !process_.forked);
+}
 
 void DftracerLog::add_metadata(std::string_view kind, std::string_view name, std::string_view value,
                                std::int64_t tid) {
@@ -177,13 +181,12 @@ void DftracerLog::begin() {
 }
 
 void DftracerLog::add_start() {
-  const std::string program = dftracer_program(settings_.generation, process_.command);
   const bool first = settings_.generation == 1;
   std::string cwd, command, hashed_program;
   if (!first && settings_.metadata) {
     cwd = hash("FH", process_.cwd, process_.pid);
     command = hash("SH", process_.command, process_.pid);
-    hashed_program = hash("SH", program, process_.pid);
+    hashed_program = hash("SH", program_, process_.pid);
   }
   begin_line("start", "dftracer", kOfDftracer, process_.pid, in_units(process_.start_us * 1000), 0);
   if (!settings_.metadata) return end_line();
@@ -193,7 +196,7 @@ void DftracerLog::add_start() {
   if (first) {
     args.text("date", date_of(process_.start_us));
     args.text("cmd", process_.command);
-    args.text("exec", program);
+    args.text("exec", program_);
     args.number("version", 100003);
   } else {
     args.number("ppid", process_.ppid);
@@ -286,6 +289,17 @@ void DftracerLog::add_args(const ExportEvent& event) {
   text_ += '}';
 }
 
+bool DftracerLog::adds_up(const ExportEvent& event, std::int64_t ts, std::int64_t dur) const {
+  if (!settings_.aggregation) return false;
+  return settings_.rules.choose({.name = name_of(event),
+                                 .cat = category_of(event),
+                                 .app = program_,
+                                 .ts = ts,
+                                 .dur = dur,
+                                 .rank = event.rank,
+                                 .args = event.args});
+}
+
 // Events of the same name, in the same thread and interval, are one line: how many there were, and
 // what their numbers come to.
 void DftracerLog::add_to_sums(const ExportEvent& event, std::int64_t tid, std::int64_t ts,
@@ -330,17 +344,16 @@ Status DftracerLog::add(const ExportEvent& event) {
     return text_.size() < kLarge ? Status() : flush();
   }
   const std::int64_t tid = event.tid.value_or(process_.pid);
-  const bool hashes = settings_.generation == 2 && !settings_.aggregation && !event.file.empty();
-  if (hashes) hash("FH", event.file, tid);
   std::int64_t begin = in_units(start_ns_ + event.ts);
   std::int64_t dur = in_units(start_ns_ + event.ts + event.dur) - begin;
   if (const auto given = whole_number(argument(event, kTimeKey))) begin = *given;
   if (const auto given = whole_number(argument(event, kDurationKey))) dur = *given;
   last_ = std::max(last_, begin + dur);
-  if (settings_.aggregation) {
+  if (adds_up(event, begin, dur)) {
     add_to_sums(event, tid, begin, dur);
     return sums_.size() < kMostSums ? Status() : flush();
   }
+  if (settings_.generation == 2 && !event.file.empty()) hash("FH", event.file, tid);
   begin_line(name_of(event), category_of(event), type_of(event), tid, begin, dur);
   if (settings_.metadata) {
     add_args(event);

@@ -69,6 +69,7 @@ class DftracerLog {
   void add_told(const ExportEvent& event);
   const std::string& hash(std::string_view kind, std::string_view name, std::int64_t tid);
   void add_args(const ExportEvent& event);
+  [[nodiscard]] bool adds_up(const ExportEvent& event, std::int64_t ts, std::int64_t dur) const;
   void add_to_sums(const ExportEvent& event, std::int64_t tid, std::int64_t ts, std::int64_t dur);
   void write_sums();
   [[nodiscard]] std::int64_t in_units(std::int64_t ns) const;
@@ -79,6 +80,7 @@ class DftracerLog {
   std::int64_t start_ns_;
   DftracerBegin how_;
   std::string path_;
+  std::string program_;
   std::string text_;
   std::string host_hash_;
   bool begun_ = false;    // there is something in the text or in the file

@@ -231,6 +231,15 @@ TEST_F(DftracerLogTest, EndsWhenTheProcessSaidSo) {
   }
 }
 
+TEST_F(DftracerLogTest, WritesNoFileOfNothingInGeneration2) {
+  EXPECT_EQ(written(settings("asked=1\n"), {}), "");
+  EXPECT_NE(written(settings("generation=1\nasked=1\n"), {}), "");
+  DftracerLog log(settings("asked=1\n"), process_, kStartNs, DftracerBegin::kAnew);
+  log.add_fact("k", "w");
+  ASSERT_TRUE(log.complete(true));
+  EXPECT_NE(read(log.path()).find(R"("name":"k","value":"w")"), std::string::npos);
+}
+
 TEST_F(DftracerLogTest, AddsUpEventsOfAnInterval) {
   std::vector<ExportEvent> events(3, call("/data/a"));
   events[1].dur = 5000;
@@ -245,6 +254,17 @@ TEST_F(DftracerLogTest, AddsUpEventsOfAnInterval) {
   EXPECT_NE(text.find(R"("ts":1700000002000000,"ph":3,)"), std::string::npos) << text;
   EXPECT_NE(text.find(R"("dur":2,"offset":16,"ret":8,"dft_cnt":1}})"), std::string::npos) << text;
   EXPECT_NE(text.find(R"("num_events":4})"), std::string::npos) << text;
+}
+
+TEST_F(DftracerLogTest, AddsUpWhatRulesChoose) {
+  std::vector<ExportEvent> events(4, call("/data/a"));
+  events[3].dur = 5'000'000;
+  const std::string text = written(
+      settings("metadata=1\naggregation=1\ninclude=cat == 'POSIX'\nexclude=dur > 1000\n"), events);
+  EXPECT_NE(text.find(R"("dft_cnt":3}})"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("dur":5000,"ph":1,)"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"({"name":"FH")"), std::string::npos) << text;
+  EXPECT_NE(text.find(R"("num_events":5})"), std::string::npos) << text;
 }
 
 TEST_F(DftracerLogTest, GoesOnAfterItsEnd) {

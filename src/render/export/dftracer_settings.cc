@@ -101,6 +101,8 @@ DftracerSettings parse_dftracer_settings(std::string_view text) {
     if (key == "aggregation") settings.aggregation = value == "1" && settings.generation == 2;
     if (key == "interval_ms")
       settings.interval_ms = std::max(whole_number(value).value_or(1), std::int64_t{1});
+    if (key == "include") settings.rules.include(value);
+    if (key == "exclude") settings.rules.exclude(value);
     if (key != "data_dirs") continue;
     for (const std::string_view directory : split(value, ':')) {
       if (!directory.empty()) settings.data_dirs.emplace_back(directory);

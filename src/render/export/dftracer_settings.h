@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "render/export/dftracer_rules.h"
 #include "render/export/event_stream.h"
 
 namespace fathom::render {
@@ -24,6 +25,7 @@ struct DftracerSettings {
   std::int64_t unit_ns = 1000;         // the same
   bool aggregation = false;            // lines are sums of events
   std::int64_t interval_ms = 1000;     // that they are sums over
+  DftracerRules rules;                 // which events
   std::vector<std::string> data_dirs;  // prefixes; empty: all files
   ExportNumber pid;                    // the program's own number instead of its pid
 

@@ -104,6 +104,7 @@ void add_sums(Text& to, int generation) {
   add_line(to, "aggregation", "1");
   if (settings().interval_ms != 0)
     to.add("interval_ms=").add_number(settings().interval_ms).add("\n");
+  to.add(settings().rules);
 }
 
 void add_directories(Text& to, const char* more) {

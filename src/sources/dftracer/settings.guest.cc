@@ -61,6 +61,11 @@ void take(const char* name, bool (*read)(const char*, Value&), Value& to, const 
   if (value != nullptr && !read(value, to)) complain_of(name, value, why);
 }
 
+bool complain_of_file(const char* path, const char* why) {
+  add_broken(known_problems, path, why);
+  return false;
+}
+
 constexpr char kNoSwitch[] = "is neither on nor off and is ignored";
 
 void take_switch(const char* name, Switch& to) { take(name, read_switch, to, kNoSwitch); }
@@ -96,7 +101,8 @@ void read_variables(Settings& to) {
   take_switch("DFTRACER_ENABLE_AGGREGATION", to.aggregation);
   take("DFTRACER_AGGREGATION_TYPE", read_type, to.selective,
        "is neither FULL nor SELECTIVE and is ignored");
-  if (variable("DFTRACER_AGGREGATION_FILE") != nullptr) to.rules = true;
+  if (const char* value = variable("DFTRACER_AGGREGATION_FILE"))
+    Text(to.rules_file, sizeof to.rules_file).add(value);
   take("DFTRACER_TRACE_INTERVAL_MS", read_number, to.interval_ms,
        "is no number of milliseconds and is ignored");
 }
@@ -116,20 +122,17 @@ constexpr char kIdle[][36] = {"DFTRACER_LOG_LEVEL",
                               "DFTRACER_PAPI_SAMPLE_INTERVAL_MS",
                               "DFTRACER_DISABLE_VARIORUM_POWER"};
 
-void look_for_idle(Settings& to) {
+void look_for_idle() {
   for (const char* name : kIdle) {
     if (variable(name) != nullptr) add_idle(known_problems, name);
   }
-  // Rules choose events that are added up; without them every event would be, and the rest lost.
-  if (to.aggregation != Switch::kOn || !to.selective || !to.rules) return;
-  to.aggregation = Switch::kOff;
-  add_idle(known_problems, "DFTRACER_AGGREGATION_FILE (no event is added up)");
 }
 
-void read_file(const char* path, Settings& to) {
+// Whether it could be used.
+bool read_file(const char* path, Settings& to) {
   static constinit char content[32768];
   const int fd = sys_openat(AT_FDCWD, path, O_RDONLY, 0);
-  if (fd < 0) return add_broken(known_problems, path, "cannot be read and is ignored");
+  if (fd < 0) return complain_of_file(path, "cannot be read and is ignored");
   size_t length = 0;
   for (long got; length < sizeof content - 1 &&
                  (got = sys_read(fd, content + length, sizeof content - 1 - length)) > 0;)
@@ -137,8 +140,18 @@ void read_file(const char* path, Settings& to) {
   sys_close(fd);
   content[length] = 0;
   if (length == sizeof content - 1)
-    return add_broken(known_problems, path, "is larger than 32 KiB and is ignored");
-  read_yaml(path, content, to, known_problems);
+    return complain_of_file(path, "is larger than 32 KiB and is ignored");
+  return read_yaml(path, content, to, known_problems);
+}
+
+// Rules choose events that are added up. Without those that the user wrote every event would be,
+// and what was to be seen one by one would be lost.
+void read_rules(Settings& to) {
+  if (to.aggregation != Switch::kOn || !to.selective || to.rules_file[0] == 0) return;
+  known_problems.of_file = false;  // it is another one
+  if (read_file(to.rules_file, to)) return;
+  to.aggregation = Switch::kOff;
+  add_idle(known_problems, "DFTRACER_AGGREGATION_FILE (no event is added up)");
 }
 
 }  // namespace
@@ -209,7 +222,10 @@ const Settings& settings() {
       read_variables(known);
       known_on = known.enable == Switch::kOn;
     }
-    if (known_on) look_for_idle(known);
+    if (known_on) {
+      look_for_idle();
+      read_rules(known);
+    }
     __atomic_store_n(&known_state, 2, __ATOMIC_RELEASE);
   }
   return known;

@@ -21,10 +21,11 @@ struct Settings {
   Mode mode;
   Metric metric;
   bool selective;        // only events that rules choose are added up
-  bool rules;            // there are such rules
   uint32_t interval_ms;  // that events are added up over; 0: nobody said
   char log_file[4096];   // "" where nobody named one
   char data_dirs[8192];  // with colons between; "" where nobody named one
+  char rules_file[4096];
+  char rules[2048];  // lines `include=RULE` and `exclude=RULE`
 };
 
 // What a user said and does not get: told on stderr, never guessed.
@@ -47,9 +48,9 @@ bool read_mode(const char* text, Mode& to);
 bool read_metric(const char* text, Metric& to);
 bool read_number(const char* text, uint32_t& to);
 
-// Reads a configuration into `to`; the text is changed on the way. One that is no YAML changes
-// nothing but `found`.
-void read_yaml(const char* name, char* text, Settings& to, Problems& found);
+// Reads a configuration, or rules, into `to`; the text is changed on the way. One that is no YAML
+// changes nothing but `found`, and gives false.
+bool read_yaml(const char* name, char* text, Settings& to, Problems& found);
 
 void add_broken(Problems& to, const char* what, const char* why);
 void add_idle(Problems& to, const char* name);

@@ -4,6 +4,8 @@
 // says, and then nothing of the file holds.
 #include <string.h>
 
+#include <initializer_list>
+
 #include "guest/text.h"
 #include "sources/dftracer/settings.guest.h"
 
@@ -124,6 +126,22 @@ bool take_of_block(const char* key, char* value, Settings& to, Problems& found) 
   return true;
 }
 
+bool is_rule_list(const char* path) {
+  return strcmp(path, "inclusion") == 0 || strcmp(path, "exclusion") == 0;
+}
+
+// The collector understands rules (render/export/dftracer_rules.h); here it is enough to know what
+// cannot be one.
+bool add_rule(const char* list, const char* rule, Settings& to) {
+  const size_t used = strlen(to.rules);
+  bool compares = strstr(rule, " IN ") != nullptr || strstr(rule, " LIKE ") != nullptr;
+  for (const char* sign : {"==", "!=", "<", ">"}) compares |= strstr(rule, sign) != nullptr;
+  if (!compares || used + strlen(rule) + 10 > sizeof to.rules) return false;
+  Text more(to.rules + used, sizeof to.rules - used);
+  more.add(*list == 'i' ? "include=" : "exclude=").add(rule).add("\n");
+  return true;
+}
+
 // `path` is the key with those around it, dots between. Whether the value is one.
 bool take_value(const char* path, char* value, Settings& to, Problems& found) {
   if (*value == 0) return true;
@@ -133,7 +151,9 @@ bool take_value(const char* path, char* value, Settings& to, Problems& found) {
   if (strncmp(path, "tracer.", 7) == 0) return take_of_block(path + 7, value, to, found);
   if (strncmp(path, "profiler.", 9) == 0) return take_of_block(path + 9, value, to, found);
   if (strcmp(path, "features.interval") == 0) return read_number(value, to.interval_ms);
-  if (strcmp(path, "features.aggregation.file") == 0) to.rules = true;
+  if (is_rule_list(path)) return add_rule(path, value, to);
+  if (strcmp(path, "features.aggregation.file") == 0)
+    Text(to.rules_file, sizeof to.rules_file).add(value);
   if (strcmp(path, "features.aggregation.type") == 0) to.selective = *value == 's' || *value == 'S';
   for (const char* block : kIdleBlocks) {
     if (strncmp(path, block, strlen(block)) == 0) add_idle(found, path);
@@ -173,18 +193,19 @@ class Nesting {
   char path_[256] = {};
 };
 
-void complain(const char* name, unsigned number, const char* word, const char* why,
+bool complain(const char* name, unsigned number, const char* word, const char* why,
               Problems& found) {
-  if (found.of_file) return;
+  if (found.of_file) return false;
   found.of_file = true;
   char what[512];
   Text(what, sizeof what).add(name).add(", line ").add_number(number).add(": ").add(word);
   add_broken(found, what, why);
+  return false;
 }
 
 }  // namespace
 
-void read_yaml(const char* name, char* text, Settings& to, Problems& found) {
+bool read_yaml(const char* name, char* text, Settings& to, Problems& found) {
   static constinit Settings read = {};
   Nesting nesting;
   read = to;
@@ -199,11 +220,14 @@ void read_yaml(const char* name, char* text, Settings& to, Problems& found) {
       return complain(name, number, "this", "is not understood; nothing of the file is used",
                       found);
     if (path != nullptr && !take_value(path, line.value, read, found))
-      complain(name, number, line.value, "is no value of this setting, which keeps its default",
+      complain(name, number, line.value,
+               is_rule_list(path) ? "is no rule, or one too many, and is left out"
+                                  : "is no value of this setting, which keeps its default",
                found);
     text = next;
   }
   to = read;
+  return true;
 }
 
 }  // namespace fathom::guest::dftracer

@@ -24,6 +24,7 @@ static struct {
 
 bool marker_prepare(void) {
   memset(near, 0, sizeof near);  // of an interpreter that was finalised, where there was one
+  marker_forget_spares();
   for (int i = 0; i < kParameters; i++) {
     marker_names[i] = PyUnicode_InternFromString(kNames[i]);
     if (marker_names[i] == NULL) return false;
@@ -240,9 +241,8 @@ static int marker_clear(PyObject* object) {
   return 0;
 }
 
-static void marker_dealloc(PyObject* object) {
+void marker_end(PyObject* object) {
   struct marker* self = (struct marker*)object;
-  PyObject_GC_UnTrack(object);
   if (self->weak_references != NULL) PyObject_ClearWeakRefs(object);
   while (self->opened != NULL) {
     struct opened* one = self->opened;
@@ -251,9 +251,14 @@ static void marker_dealloc(PyObject* object) {
     give_back(self, one);
   }
   marker_clear(object);
-  Py_XDECREF(self->category);
-  Py_XDECREF(self->name);
-  Py_XDECREF(self->site);
+  Py_CLEAR(self->category);
+  Py_CLEAR(self->name);
+  Py_CLEAR(self->site);
+}
+
+static void marker_dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  marker_end(object);
   Py_TYPE(object)->tp_free(object);
 }
 
@@ -265,13 +270,26 @@ static PyObject* get_arguments(PyObject* object, void* unused) {
   return self->arguments;
 }
 
+static int set_arguments(PyObject* object, PyObject* value, void* unused) {
+  struct marker* self = (struct marker*)object;
+  (void)unused;
+  if (value == NULL || !PyDict_Check(value)) {
+    PyErr_SetString(PyExc_TypeError, "arguments are a dict");
+    return -1;
+  }
+  for (int i = 0; i < kTold; i++) Py_CLEAR(self->told[i]);
+  Py_INCREF(value);
+  Py_XSETREF(self->arguments, value);
+  return 0;
+}
+
 static PyObject* get_start(PyObject* object, void* unused) {
   (void)unused;
   return PyLong_FromLongLong(((struct marker*)object)->start_ns / unit_ns);
 }
 
 static PyGetSetDef marker_attributes[] = {
-    {"_arguments", get_arguments, NULL, NULL, NULL},
+    {"_arguments", get_arguments, set_arguments, NULL, NULL},
     {"_start", get_start, NULL, NULL, NULL},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},

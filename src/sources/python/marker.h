@@ -38,6 +38,10 @@ extern PyObject* marker_names[kParameters];  // of the parameters, interned
 // Makes these names; whether that worked.
 bool marker_prepare(void);
 int marker_init(PyObject* object, PyObject* args, PyObject* keywords);
+// Ends what is open and gives back what it holds: it is as empty as a new one then.
+void marker_end(PyObject* object);
+// Of an interpreter that was finalised.
+void marker_forget_spares(void);
 int64_t marker_now_ns(void);  // since 1970
 
 // set_up_markers(takes_args, unit_ns), METH_VARARGS: whether arguments are recorded, and in which

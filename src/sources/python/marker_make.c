@@ -97,6 +97,43 @@ int marker_init(PyObject* object, PyObject* args, PyObject* keywords) {
   return fill((struct marker*)object, &from);
 }
 
+// --- objects that are used again
+
+// A block's object is gone when the block is left, and the next one is made soon. All of them have
+// the same size, whatever quickened class they are of.
+enum { kSpares = 16 };
+static struct marker* spares[kSpares];
+static int spare_count;
+
+void marker_forget_spares(void) { spare_count = 0; }
+
+static bool has_usual_size(const PyTypeObject* type) {
+  return type->tp_basicsize == marker_type.tp_basicsize && type->tp_itemsize == 0;
+}
+
+static PyObject* new_marker(PyTypeObject* type) {
+  if (spare_count == 0) return type->tp_alloc(type, 0);
+  PyObject* object = PyObject_Init((PyObject*)spares[--spare_count], type);
+  PyObject_GC_Track(object);
+  return object;
+}
+
+// Of quickened classes: as Python's own for classes, and without its detours. A class that was made
+// in Python leaves its reference to us.
+static void dealloc_quickly(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type->tp_finalize != NULL && PyObject_CallFinalizerFromDealloc(object) != 0) return;
+  PyObject_GC_UnTrack(object);
+  marker_end(object);
+  // Python remembers in an object's memory that its __del__ was called.
+  if (spare_count < kSpares && has_usual_size(type) && type->tp_finalize == NULL) {
+    spares[spare_count++] = (struct marker*)object;
+  } else {
+    type->tp_free(object);
+  }
+  Py_DECREF(type);
+}
+
 // As `class(…)`, by vectorcall.
 static PyObject* make_quickly(PyObject* class, PyObject* const* args, size_t count,
                               PyObject* keywords) {
@@ -107,8 +144,7 @@ static PyObject* make_quickly(PyObject* class, PyObject* const* args, size_t cou
   for (Py_ssize_t i = 0; i < named; i++) {
     if (!put_keyword(&from, PyTuple_GET_ITEM(keywords, i), args[positional + i])) return NULL;
   }
-  PyTypeObject* type = (PyTypeObject*)class;
-  PyObject* object = type->tp_alloc(type, 0);
+  PyObject* object = new_marker((PyTypeObject*)class);
   if (object != NULL && fill((struct marker*)object, &from) != 0) Py_CLEAR(object);
   return object;
 }
@@ -117,7 +153,10 @@ PyObject* marker_quicken(PyObject* module, PyObject* class) {
   (void)module;
   PyTypeObject* type = (PyTypeObject*)class;
   const bool ours = PyType_Check(class) && PyType_IsSubtype(type, &marker_type);
-  if (ours && type->tp_init == marker_init && type->tp_new == marker_type.tp_new)
+  if (ours && type->tp_init == marker_init && type->tp_new == marker_type.tp_new &&
+      has_usual_size(type)) {
     type->tp_vectorcall = make_quickly;
+    type->tp_dealloc = dealloc_quickly;
+  }
   Py_RETURN_NONE;
 }

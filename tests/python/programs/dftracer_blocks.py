@@ -4,6 +4,7 @@
 import asyncio
 import contextlib
 import gc
+import sys
 import threading
 import weakref
 
@@ -90,8 +91,51 @@ def objects():
     assert [one() for one in weak] == [None, None]
 
 
+class Plain(dft_fn):
+    pass
+
+
+class Slotted(dft_fn):
+    __slots__ = ("own",)
+
+
+class Mourned(dft_fn):
+    gone = 0
+
+    def __del__(self):
+        Mourned.gone += 1
+
+
+def used_again():
+    """The memory of one that is gone is the next one's, which knows nothing of it."""
+    for made in (dft_fn, Plain, Slotted, Mourned):
+        old = [made("B", name=f"old {number}", step=number) for number in range(40)]
+        for one in old:
+            one.more = one.own = one
+            one._arguments["more"] = 1
+            one._enable = None
+        del old, one
+        gc.collect()
+        new = [made("C", name="new") for _ in range(40)]
+        assert {(one._cat, one._name, one._enable, len(one._arguments)) for one in new} == {("C", "new", True, 0)}
+        assert not any(hasattr(one, "more") or hasattr(one, "own") or weakref.getweakrefcount(one) for one in new)
+        del new
+        before = sys.getrefcount(made)
+        for _ in range(100):
+            made("B", name="gone")
+            Own()
+        assert sys.getrefcount(made) == before, made
+    before = sys.getrefcount(Own)
+    Own()
+    assert (sys.getrefcount(Own), Mourned.gone) == (before, 180)
+    with contextlib.ExitStack() as stack:  # more than are kept
+        for number in range(40):
+            stack.enter_context(dft_fn("B", name="deep", step=number))
+
+
 def main():
     objects()
+    used_again()
     nested()
     asyncio.run(tasks())
     threads()
