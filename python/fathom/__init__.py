@@ -68,7 +68,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("dask", "torch"):
+    if name in ("dask", "jax", "keras", "tensorflow", "torch"):
         import importlib
 
         return importlib.import_module(f"fathom.{name}")

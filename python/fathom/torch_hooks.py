@@ -12,19 +12,17 @@ import weakref
 from typing import Any, Callable
 
 from fathom._error import Error
-from fathom.annotate import region
-from fathom.torch_passes import Pass, data, here, recording
+from fathom._hooks import MARK, Patches, Phase, Places, Span, module_of, told, when_imported
+from fathom._passes import Pass, data, here, recording
+from fathom.annotate import arg
 
-_MARK = "_fathom_hook"
 _PASS = "_fathom_pass"
 
 
 def torch() -> Any:
-    try:
-        return importlib.import_module("torch")
-    except ModuleNotFoundError as error:
-        hint = "pip install torch (Debian: python3-torch); the other functions of fathom.torch do without"
-        raise Error("torch is not installed", hint, "unsupported") from error
+    return module_of(
+        "torch", "pip install torch (Debian: python3-torch); the other functions of fathom.torch do without"
+    )
 
 
 class Chosen:
@@ -60,33 +58,10 @@ class Chosen:
         return [one for one in (ref() for ref in self._objects[kind]) if one is not None]
 
 
-class _Patches:
-    """Replaced attributes, and the way back. What somebody else has replaced since stays as it is."""
-
-    def __init__(self) -> None:
-        self._made: list[tuple[Any, str, Any, Any]] = []
-
-    def put(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        own = vars(owner).get(name)
-        ours = make(getattr(owner, name))
-        setattr(ours, _MARK, True)
-        setattr(owner, name, ours)
-        self._made.append((owner, name, own, ours))
-
-    def undo(self) -> None:
-        for owner, name, own, ours in reversed(self._made):
-            if vars(owner).get(name) is not ours:
-                continue
-            if own is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, own)
-        self._made.clear()
-
-
 _lock = threading.Lock()
 _chosen: list[Chosen] = []
-_patches = _Patches()
+_patches = Patches()
+_undo: list[Callable[[], None]] = []
 
 
 def _watched(kind: str, one: Any) -> bool:
@@ -96,10 +71,13 @@ def _watched(kind: str, one: Any) -> bool:
 def install(chosen: Chosen) -> None:
     with _lock:
         if not _chosen:
+            places = Places("torch", torch().__version__)
             _hook_loaders()
             _hook_models()
             _hook_backward_and_checkpoints()
             _hook_optimizers()
+            _undo.append(when_imported("torch._dynamo", _hook_compiler))
+            places.say_what_is_missing()
         _chosen.append(chosen)
         for optimizer in chosen.of("optimizer"):
             if "step" in vars(optimizer):  # a scheduler's, which holds what the class had before
@@ -111,22 +89,8 @@ def remove(chosen: Chosen) -> None:
         _chosen.remove(chosen)
         if not _chosen:
             _patches.undo()
-
-
-class _Phase:
-    """A region during which no other of its name is told: it would be a part of it."""
-
-    def __init__(self, name: str, category: str, arguments: dict[str, object]) -> None:
-        self._name = name
-        self._region = region(name, category=category, **arguments)
-
-    def __enter__(self) -> None:
-        here.open = here.open | {self._name}
-        self._region.__enter__()
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._region.__exit__(kind)
-        here.open = here.open - {self._name}
+            while _undo:
+                _undo.pop()()
 
 
 def _hook_loaders() -> None:
@@ -209,19 +173,18 @@ def _loop_of_spawned(told: bool) -> Any:
 
 def _hook_models() -> None:
     nn = importlib.import_module("torch.nn")
-    compiler = getattr(torch(), "compiler", None)
-    is_compiling = getattr(compiler, "is_compiling", bool)
     loss = importlib.import_module("torch.nn.modules.loss")._Loss
+    is_compiling, in_backward = _is_compiling(), _in_backward()
 
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def __call__(self: Any, *arguments: Any, **named: Any) -> Any:  # noqa: N807
             if is_compiling():  # before all else: the compiler follows us no farther
                 return original(self, *arguments, **named)
-            if here.open or here.data or not _watched("model", self):
+            if here.open or here.data or not _watched("model", self) or in_backward():
                 return original(self, *arguments, **named)
             name = "loss" if isinstance(self, loss) else "forward"
-            with _Phase(name, "compute", {"module": type(self).__name__}):
+            with Phase(name, "compute", {"module": _class_of(self)}):
                 return original(self, *arguments, **named)
 
         return __call__
@@ -229,41 +192,54 @@ def _hook_models() -> None:
     _patches.put(nn.Module, "__call__", make)
 
 
-def _told(name: str, category: str) -> Callable[[Any], Any]:
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(original)
-        def phase(*arguments: Any, **named: Any) -> Any:
-            if here.data or name in here.open or not _chosen:  # removed, but somebody holds it
-                return original(*arguments, **named)
-            with _Phase(name, category, {}):
-                return original(*arguments, **named)
-
-        return phase
-
-    return make
+def _class_of(module: Any) -> str:
+    modules = vars(module).get("_modules", ())
+    if "_orig_mod" in modules:  # of torch.compile
+        module = modules["_orig_mod"]
+    return type(module).__name__
 
 
-def _same(told: Any, original: Any) -> Any:
+def _is_compiling() -> Callable[[], bool]:
+    compiler = getattr(torch(), "compiler", None)  # PyTorch 1 compiles nothing
+    return getattr(compiler, "is_compiling", bool)
+
+
+def _in_backward() -> Callable[[], bool]:
+    """Whether this thread computes gradients, where checkpointed modules run again. A GPU has such a thread."""
+    task = getattr(torch()._C, "_current_graph_task_id", None)
+    return bool if task is None else lambda: bool(task() != -1)
+
+
+def _same(ours: Any, original: Any) -> Any:
     del original
-    return told
+    return ours
 
 
 def _hook_backward_and_checkpoints() -> None:
     autograd = importlib.import_module("torch.autograd")
     serialization = importlib.import_module("torch.serialization")
-    _patches.put(autograd, "backward", _told("backward", "compute"))  # Tensor.backward calls it
+    is_compiling = _is_compiling()
+
+    def is_told() -> bool:
+        return bool(_chosen) and not is_compiling()  # somebody may hold what was removed
+
+    _patches.put(autograd, "backward", told("backward", "compute", is_told))  # Tensor.backward calls it
     for name in ("save", "load"):
-        _patches.put(serialization, name, _told(name, "checkpoint"))
-        told = getattr(serialization, name)
-        _patches.put(torch(), name, functools.partial(_same, told))  # one function by two names
+        _patches.put(serialization, name, told(name, "checkpoint", is_told))
+        ours = getattr(serialization, name)
+        _patches.put(torch(), name, functools.partial(_same, ours))  # one function by two names
 
 
 def _step(original: Callable[..., Any]) -> Callable[..., Any]:
+    is_compiling = _is_compiling()
+
     @functools.wraps(original)
     def step(self: Any, *arguments: Any, **named: Any) -> Any:
+        if is_compiling():  # before all else, as above
+            return original(self, *arguments, **named)
         if here.data or "optimizer" in here.open or not _watched("optimizer", self):
             return original(self, *arguments, **named)
-        with _Phase("optimizer", "compute", {"optimizer": type(self).__name__}):
+        with Phase("optimizer", "compute", {"optimizer": type(self).__name__}):
             return original(self, *arguments, **named)
 
     return step
@@ -273,11 +249,11 @@ def _step_of_instance(optimizer: Any) -> Callable[[Any], Any]:
     ref = weakref.ref(optimizer)
 
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        told = _step(lambda self, *arguments, **named: original(*arguments, **named))
+        of_class = _step(lambda self, *arguments, **named: original(*arguments, **named))
 
         @functools.wraps(original)
         def step(*arguments: Any, **named: Any) -> Any:
-            return told(ref(), *arguments, **named)
+            return of_class(ref(), *arguments, **named)
 
         return step
 
@@ -308,5 +284,50 @@ def _hook_steps(kind: Any) -> None:
 
 def _hook_step(kind: Any) -> None:
     step = vars(kind).get("step")
-    if callable(step) and not getattr(step, _MARK, False):
+    if callable(step) and not getattr(step, MARK, False):
         _patches.put(kind, "step", _step)
+
+
+_compiling = Span("compile", "compile")
+
+
+def _hook_compiler() -> None:
+    """torch.compile calls back around each of its compilations, also of backward passes and of a graph's recording."""
+    places = Places("torch", torch().__version__)
+    skip = places.find("torch._dynamo.eval_frame", "skip_code")
+    if skip is not None:  # it passes over our functions as it does over those of PyTorch that they stand for
+        for code in _patches.codes():
+            skip(code)
+    handler = places.find("torch._dynamo.callback", "CompilationCallbackHandler")
+    counters = places.find("torch._dynamo.utils", "counters")
+    places.say_what_is_missing()
+    if handler is not None and counters is not None:  # not its lists of callbacks, which torch._dynamo.reset() empties
+        _patches.put(handler, "run_start_callbacks", functools.partial(_begins_to_compile, counters))
+        _patches.put(handler, "run_end_callbacks", functools.partial(_has_compiled, counters))
+
+
+def _breaks(counters: dict[str, dict[str, int]]) -> int:
+    return sum(counters.get("graph_break", {}).values())
+
+
+def _begins_to_compile(counters: dict[str, dict[str, int]], original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def run_start_callbacks(self: Any, *about: Any) -> None:  # before PyTorch 2.7 it says nothing of what it compiles
+        original(self, *about)
+        graph = next((one.compile_id for one in about if getattr(one, "compile_id", None)), None)
+        if _compiling.begin(**({} if graph is None else {"graph": graph})):
+            here.breaks = _breaks(counters)
+
+    return run_start_callbacks
+
+
+def _has_compiled(counters: dict[str, dict[str, int]], original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def run_end_callbacks(self: Any, *about: Any) -> None:
+        more = _breaks(counters) - here.breaks
+        if more > 0:
+            arg("graph_breaks", more)
+        _compiling.end()
+        original(self, *about)
+
+    return run_end_callbacks

@@ -52,8 +52,8 @@ def of_training() -> Dict[str, int]:
     return wanted
 
 
-def trains(root: Path, workers: int, how: str) -> Path:
-    python, program = torch_python(), PROGRAMS / "training.py"
+def trains(root: Path, workers: int, how: str, python: str = "") -> Path:
+    python, program = python or torch_python(), PROGRAMS / "training.py"
     words = [str(program), str(workers), how, str(EPOCHS)]
     alone = ran(python, *words)
     output = root / "said"
@@ -85,7 +85,7 @@ def test_forked_workers(root: Path) -> None:
     table = told["training_by_process"]
     expect("one process trains", (1, BATCHES * EPOCHS), (len(table), table[0]["steps"]))
     row = table[0]
-    expect("parts", row["time"], row["data"] + row["compute"] + row["checkpoint"] + row["other"])
+    expect("parts", row["time"], sum(row[name] for name in ("data", "compute", "checkpoint", "compile", "other")))
     of_others = "name = 'batch' AND pid NOT IN (SELECT pid FROM events WHERE name = 'step')"
     loaded = f"SELECT sum(dur) AS n FROM events WHERE {of_others}"
     expect("what the workers loaded", rows(trace, loaded)[0]["n"], row["loading"])

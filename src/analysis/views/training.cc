@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A training: how long a step takes, and how much of the time waits for data, computes, or saves.
+// A training: how long a step takes, and how much of the time waits for data, computes, saves, or
+// compiles.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +50,7 @@ constexpr char kGrouped[] = R"(
              quantile_cont(step, [0.5, 0.95, 0.99]) AS step, max(longest) AS longest,
              sum(time) AS time, sum(busy) AS busy, sum(data) AS data, sum(loading) AS loading,
              sum(forward) AS forward, sum(backward) AS backward, sum(optimizer) AS optimizer,
-             sum(checkpoint) AS checkpoint
+             sum(checkpoint) AS checkpoint, sum(compile) AS compile
       FROM pieces LEFT JOIN (SELECT host AS there, pid AS who, rank FROM lives)
         ON who = pid AND there IS NOT DISTINCT FROM host
       GROUP BY GROUPING SETS ((), (rank), (host, pid, rank)) HAVING sum(time) > 0))";
@@ -62,8 +63,10 @@ std::string sql() {
   columns += ", CAST(step[1] AS BIGINT) AS step_p50, CAST(step[2] AS BIGINT) AS step_p95, ";
   columns += "CAST(step[3] AS BIGINT) AS step_p99, longest AS step_max";
   columns += whole("time", "time") + whole("data", "data");
-  columns += whole("coalesce(busy, 0) - coalesce(data, 0) - coalesce(checkpoint, 0)", "compute");
-  for (const std::string_view one : {"forward", "backward", "optimizer", "checkpoint"})
+  columns += whole(
+      "coalesce(busy, 0) - coalesce(data, 0) - coalesce(checkpoint, 0) - coalesce(compile, 0)",
+      "compute");
+  for (const std::string_view one : {"forward", "backward", "optimizer", "checkpoint", "compile"})
     columns += whole(one, one);
   columns += whole("time - coalesce(busy, 0)", "other") + whole("loading", "loading");
   return fmt::format("{}{} SELECT {}, 100.0 * coalesce(data, 0) / time AS stall FROM grouped",
@@ -107,6 +110,9 @@ std::string words_of(const Table& table, const std::vector<Value>& run) {
       "Of the training time {:.1f} % waited for data, {:.1f} % computed and {:.1f} % went to "
       "checkpoints.",
       share("data"), share("compute"), share("checkpoint"));
+  if (number("compile") > 0)
+    text += fmt::format(" Compilation took {}, {:.1f} %.",
+                        human_ns(static_cast<double>(number("compile"))), share("compile"));
   const auto time = [&](std::string_view name) {
     return human_ns(static_cast<double>(number(name)));
   };
@@ -133,6 +139,7 @@ Table parts_of(const Table& table, const std::vector<Value>& run) {
     compute -= number(phase);
   }
   add("other compute", compute);
+  add("compile", number("compile"));
   add("checkpoint", number("checkpoint"));
   add("other", number("other"));
   return parts;
@@ -156,13 +163,16 @@ void dress(Table& table, std::string_view scope, std::int64_t wanted) {
                        {"data", kNanoseconds},
                        {"compute", kNanoseconds},
                        {"checkpoint", kNanoseconds},
+                       {"compile", kNanoseconds},
                        {"other", kNanoseconds},
                        {"loading", kNanoseconds},
                        {"stall", kPercent}});
   table.note =
       all == 0
-          ? "no step, epoch or forward pass was recorded; for PyTorch use fathom run -- python3 -m "
-            "fathom.torch train.py, elsewhere annotate regions with these names (docs/python.md)"
+          ? "no step, epoch or forward pass was recorded; use fathom run -- python3 -m "
+            "fathom.torch "
+            "train.py (or fathom.jax, fathom.tensorflow, fathom.keras), elsewhere annotate regions "
+            "with these names (docs/python.md)"
           : "data: time waiting for data; stall: its share; loading: data loaded meanwhile by "
             "other threads and processes";
   note_left_out(table, all, scope == "rank" ? "ranks" : "processes");
@@ -193,7 +203,7 @@ Result<Report> run(Store& store, const ViewOptions& options) {
 extern const ViewDef kTrainingView;
 const ViewDef kTrainingView = {
     .name = "training",
-    .help = "training steps: duration, waits for data, computation, checkpoints",
+    .help = "training steps: duration, waits for data, computation, checkpoints, compilation",
     .by = kBy,
     .run = run,
     .sql = sql,

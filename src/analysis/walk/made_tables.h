@@ -27,7 +27,8 @@ inline constexpr MadeTable kOverlapTimes = {
     ""};
 inline constexpr MadeTable kTrainingTasks = {
     "training_tasks", "host",
-    "pid,tid,trains,time,busy,steps,longest,data,forward,backward,optimizer,checkpoint", ""};
+    "pid,tid,trains,time,busy,steps,longest,data,forward,backward,optimizer,checkpoint,compile",
+    ""};
 inline constexpr MadeTable kTrainingSteps = {"training_steps", "host", "pid,dur", ""};
 inline constexpr MadeTable kGpuIdleTimes = {"gpu_idle_times", "host,cause,layer,name",
                                             "device,time,stretches,longest", ""};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Phases are regions, told apart by name and category: those of fathom.torch, of DFTracer's `ai`,
-// of PyTorch's profiler, and those that people annotate by these words.
+// Phases are regions, told apart by name and category: those of fathom.torch, fathom.jax,
+// fathom.tensorflow and fathom.keras, of DFTracer's `ai`, of PyTorch's profiler, and those that
+// people annotate by these words.
 #include "analysis/walk/training_pass.h"
 
 #include <algorithm>
@@ -34,6 +35,7 @@ constexpr char kKinds[] = R"(
         n, '^((train|training|test)[ ._-]?)?epoch([ ._#:-]?[0-9]+|[.](block|yield))?$')
         THEN 'epoch'
       WHEN c = 'checkpoint' OR contains(n, 'checkpoint') THEN 'checkpoint'
+      WHEN c IN ('compile', 'compilation') OR n IN ('compile', 'compilation') THEN 'compile'
       WHEN regexp_matches(n, '(^|[.])forward$') THEN 'forward'
       WHEN regexp_matches(n, '(^|[.])backward$') THEN 'backward'
       WHEN c IN ('dataloader', 'data_loader', 'data', 'fetch', 'reader', 'read', 'io', 'i/o')
@@ -55,16 +57,21 @@ enum class Phase : std::uint8_t {
   kBackward,
   kOptimizer,
   kCheckpoint,
+  kCompile,
 };
-constexpr std::size_t kPhases = 9;
+constexpr std::size_t kPhases = 10;
 constexpr std::array<const char*, kPhases> kNames = {
-    "", "step", "epoch", "compute", "data", "forward", "backward", "optimizer", "checkpoint"};
+    "",        "step",     "epoch",     "compute",    "data",
+    "forward", "backward", "optimizer", "checkpoint", "compile"};
 // Those with a sum of their own.
-constexpr std::array kSummed = {Phase::kData, Phase::kForward, Phase::kBackward, Phase::kOptimizer,
-                                Phase::kCheckpoint};
+constexpr std::array kSummed = {Phase::kData,      Phase::kForward,    Phase::kBackward,
+                                Phase::kOptimizer, Phase::kCheckpoint, Phase::kCompile};
 
 bool is_work(Phase phase) { return phase != Phase::kStep && phase != Phase::kEpoch; }
 bool is_leaf(Phase phase) { return is_work(phase) && phase != Phase::kCompute; }
+bool is_of_training(Phase phase) {
+  return phase != Phase::kData && phase != Phase::kCheckpoint && phase != Phase::kCompile;
+}
 
 Phase phase_named(const std::string& name) {
   const auto found = std::ranges::find(kNames, name);
@@ -74,7 +81,8 @@ Phase phase_named(const std::string& name) {
 // A thread: what is covered in all, by work, by work that has a name, and by steps.
 struct Task {
   bool any = false, trains = false;
-  Wall all, work, leaf, step;
+  Wall all, work, leaf, step, compile;
+  Phase outer = Phase::kNone;  // the phase up to leaf.until
   std::int64_t steps = 0;
   std::optional<std::int64_t> longest;
   std::array<std::int64_t, kPhases> own = {};
@@ -116,13 +124,11 @@ class TrainingPass : public WalkVisitor {
   void add(Phase phase, const WalkEvent& event) {
     Task& task = tasks_[event.thread];
     task.any = true;
-    task.trains |= phase != Phase::kData && phase != Phase::kCheckpoint;
+    task.trains |= is_of_training(phase);
     task.all.add(event.ts, event.end());
     if (is_work(phase)) task.work.add(event.ts, event.end());
-    if (is_leaf(phase)) {
-      const auto [begin, end] = task.leaf.add(event.ts, event.end());
-      task.own[static_cast<std::size_t>(phase)] += end - begin;
-    }
+    if (phase == Phase::kCompile) take_out_compile(task, event);
+    if (is_leaf(phase)) add_leaf(task, phase, event);
     if (phase != Phase::kStep) return;
     if (event.ts >= task.step.until) {
       task.longest = std::max(task.longest.value_or(event.dur), event.dur);
@@ -130,6 +136,22 @@ class TrainingPass : public WalkVisitor {
       task.steps++;
     }
     task.step.add(event.ts, event.end());
+  }
+
+  static void add_leaf(Task& task, Phase phase, const WalkEvent& event) {
+    const auto [begin, end] = task.leaf.add(event.ts, event.end());
+    if (end == begin) return;
+    task.own[static_cast<std::size_t>(phase)] += end - begin;
+    task.outer = phase;
+  }
+
+  // A first forward pass compiles: what that took is not its own.
+  static void take_out_compile(Task& task, const WalkEvent& event) {
+    const auto [begin, end] = task.compile.add(event.ts, event.end());
+    if (end == begin || task.leaf.until <= begin) return;
+    const std::int64_t inside = std::min(end, task.leaf.until) - begin;
+    task.own[static_cast<std::size_t>(task.outer)] -= inside;
+    task.own[static_cast<std::size_t>(Phase::kCompile)] += inside;
   }
 
   // One in so many, by a hash: every sixth step may be one that saves.

@@ -8,8 +8,9 @@
 namespace fathom::analysis {
 
 // Table `training_tasks`, a row for each thread with a phase: host, pid, tid, trains (it does more
-// than load and save), time, busy, steps, longest, data, forward, backward, optimizer, checkpoint.
-// What phases cover together counts once; what lies in another phase counts as the outer one.
+// than load, save and compile), time, busy, steps, longest, data, forward, backward, optimizer,
+// checkpoint, compile. What phases cover together counts once; what lies in another phase counts as
+// the outer one, but for compilation.
 // Table `training_steps`: host, pid, dur; all up to 200 000 of them, a sample of more.
 Status make_training(Store& store);
 

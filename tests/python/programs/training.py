@@ -44,8 +44,10 @@ def main(workers, how, epochs):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.pt"
         torch.save(model, path)
-        digest = hashlib.sha256(b"".join(p.detach().numpy().tobytes() for p in torch.load(path).parameters()))
-        whole = torch.load(path)
+        digest = hashlib.sha256(
+            b"".join(p.detach().numpy().tobytes() for p in torch.load(path, weights_only=False).parameters())
+        )
+        whole = torch.load(path, weights_only=False)
         file = hashlib.sha256(path.read_bytes()).hexdigest()
     print(digest.hexdigest(), file, type(loader).__iter__.__qualname__, sorted(vars(whole)), pickled(torch.save))
 

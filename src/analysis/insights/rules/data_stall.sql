@@ -2,13 +2,13 @@
 -- severity: high
 -- of: app
 -- title: Training waits for data
--- says: {waits:count wait} for the DataLoader took {time:ns}, {share:percent} of the training time
+-- says: {waits:count wait} for batches took {time:ns}, {share:percent} of the training time
 -- gain: the waits of the process that waited longest, if its data were always ready
--- try: raise num_workers or prefetch_factor, and set persistent_workers; 'fathom report TRACE training' shows each rank
+-- try: load more batches ahead, in more workers (PyTorch: num_workers, prefetch_factor, persistent_workers; tf.data: prefetch, num_parallel_calls); 'fathom report TRACE training' shows each rank
 WITH sums AS (
   SELECT host, pid, sum(dur) FILTER (name IN ('fetch', 'fetch.iter') OR name LIKE 'enumerate(DataLoader)%') AS waited,
          sum(calls) FILTER (name IN ('fetch', 'fetch.iter') OR name LIKE 'enumerate(DataLoader)%') AS waits,
-         coalesce(sum(dur) FILTER (category = 'compute' AND name IN ('forward', 'loss', 'backward', 'optimizer', 'step')), 0) AS compute,
+         coalesce(sum(dur) FILTER (category = 'compute' AND name IN ('forward', 'loss', 'backward', 'optimizer', 'step', 'call', 'wait')), 0) AS compute,
          coalesce(sum(dur) FILTER (name = 'step' AND category IS DISTINCT FROM 'compute'), 0) AS steps,
          coalesce(sum(dur) FILTER (name IN ('epoch', 'epoch.block', 'evaluate')), 0) AS epochs
   FROM summary WHERE layer = 'app' GROUP BY host, pid),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A pass over something that gives batches: an epoch, its steps, and the waits in them. No PyTorch is needed for it."""
+"""A pass over something that gives batches: an epoch, its steps, and the waits in them. It needs no framework."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ class Here(threading.local):
     data = False
     worker = False  # of a DataLoader
     open: frozenset[str] = frozenset()  # phases
+    breaks = 0  # of graphs, when torch.compile began
+    compilations = 0  # that JAX has begun
 
 
 here = Here()
