@@ -134,14 +134,38 @@ Value comparison_object(const TrialComparison& one) {
   return object;
 }
 
-Value noise_object(const session::Noise& noise) {
+// How often a run moved from one CPU to another, on average; none: that was not counted.
+std::optional<double> migrations_of(const StatResult& result) {
+  double sum = 0;
+  double runs = 0;
+  for (const Trials& trials : result.trials) {
+    const Series* const series = analysis::find_series(trials, "cpu-migrations");
+    if (series == nullptr) continue;
+    for (const double value : series->values) sum += value;
+    runs += static_cast<double>(series->values.size());
+  }
+  return runs > 0 ? std::optional(sum / runs) : std::nullopt;
+}
+
+std::vector<std::string> noise_sentences(const StatResult& result) {
+  constexpr double kOften = 10;
+  std::vector<std::string> sentences = result.outcome.noise.warnings();
+  if (const std::optional<double> moved = migrations_of(result); moved && *moved >= kOften)
+    sentences.push_back(fmt::format(
+        "a run moved between the cores {:.0f} times on average; --pin keeps it on some", *moved));
+  return sentences;
+}
+
+Value noise_object(const StatResult& result) {
+  const session::Noise& noise = result.outcome.noise;
   List warnings;
-  for (std::string& sentence : noise.warnings()) warnings.emplace_back(std::move(sentence));
+  for (std::string& sentence : noise_sentences(result)) warnings.emplace_back(std::move(sentence));
   return Object{{"governor", text_or_null(noise.governor)},
                 {"boost", noise.boost ? Value(*noise.boost) : Value()},
                 {"load", noise.load},
                 {"cores", std::int64_t{noise.cores}},
                 {"steal", noise.steal ? Value(*noise.steal) : Value()},
+                {"migrations", number(migrations_of(result))},
                 {"warnings", std::move(warnings)}};
 }
 
@@ -438,7 +462,7 @@ std::vector<std::string> words_of(const StatResult& result) {
   }
   if (result.outcome.interrupted) words.emplace_back("A signal ended the series early.");
   const bool is_repeated = result.outcome.runs.size() > 1 || result.outcome.runs[0].size() > 1;
-  for (const std::string& sentence : result.outcome.noise.warnings()) {
+  for (const std::string& sentence : noise_sentences(result)) {
     if (is_repeated) words.push_back("Noise: " + sentence + ".");
   }
   return words;
@@ -479,7 +503,7 @@ Value stat_object(const StatResult& result) {
   for (const TrialComparison& one : result.comparison) comparison.push_back(comparison_object(one));
   Object object{{"commands", std::move(commands)},
                 {"comparison", std::move(comparison)},
-                {"noise", noise_object(result.outcome.noise)},
+                {"noise", noise_object(result)},
                 {"seed", static_cast<std::int64_t>(result.seed)}};
   if (result.noise_floor) object.emplace_back("noise_floor", floor_object(*result.noise_floor));
   return object;

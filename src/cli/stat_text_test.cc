@@ -97,6 +97,15 @@ TEST(StatText, PeopleReadUnitsAndReasons) {
   EXPECT_THAT(text, testing::Not(HasSubstr("major_faults")));  // there were none
 }
 
+TEST(StatText, MigrationsAreNoise) {
+  Measured run = run_of(1, 1);
+  EXPECT_THAT(json_of(result_of({{run}})), HasSubstr(R"("migrations":null)"));
+  run.events.push_back(count_of("cpu-migrations", 40));
+  const StatResult result = result_of({{run, run}});
+  EXPECT_THAT(json_of(result), HasSubstr(R"("migrations":40)"));
+  EXPECT_THAT(cells_of(stat_report(result, true)), HasSubstr("40 times on average; --pin"));
+}
+
 TEST(StatText, UsualEventsThatAreMissingAreOneLine) {
   StatResult result = result_of({{run_of(0.25, 100)}});
   result.asked = false;

@@ -62,7 +62,8 @@ Attempt open_or_user_part(const Event& event, perf_event_attr attr, const Target
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   Result<Fd> again = open_event(attr, target);
-  if (!again) return attempt;
+  // What is not there for users either is not for want of rights.
+  if (!again && again.error().code == Code::kDenied) return attempt;
   return {std::move(again), !event.is_clock()};
 }
 

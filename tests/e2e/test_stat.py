@@ -101,13 +101,15 @@ def test_stat_as_another_user(box: Box) -> None:
     if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) != 2:
         raise Skipped("kernel.perf_event_paranoid is not 2")
     with open_place(box.kit) as place:
-        command = (place / "fathom", "stat", "--format", "json", "-e", "task-clock,page-faults,context-switches")
+        command = (place / "fathom", "stat", "--format", "json", "-e", "task-clock,page-faults,context-switches,cycles")
         out = box.run(*as_nobody(place, *command, "--", "sh", "-c", "sleep 0.01; sleep 0.01"))
         told = events(json.loads(out))
         check("clock", (True, False), (told["task-clock"]["value"] > 0, told["task-clock"]["user_only"]))
         check("faults", (True, True), (told["page-faults"]["value"] > 0, told["page-faults"]["user_only"]))
         check("switches", None, told["context-switches"]["value"])
         check_true("the line that helps", "perf_event_paranoid=1" in told["context-switches"]["fix"])
+        cycles = told["cycles"]
+        check_true(f"not for want of rights: {cycles}", bool(cycles["value"]) or "paranoid" not in cycles["reason"])
         table = box.finish(box.start(*as_nobody(place, place / "fathom", "stat", "-r", 2, "--", "true")))[1].decode()
         check_true(table, "user mode only" in table and "not counted" in table)
 

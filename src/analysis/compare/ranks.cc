@@ -19,7 +19,7 @@ Row next_row(const Row& last, std::size_t i) {
   Row row(last.size());
   row[0] = {1};
   for (std::size_t j = 1; j < last.size(); ++j) {
-    const double whole = static_cast<double>(i + j);
+    const auto whole = static_cast<double>(i + j);
     row[j].assign(i * j + 1, 0);
     for (std::size_t u = 0; u < last[j].size(); ++u)
       row[j][u] += static_cast<double>(i) / whole * last[j][u];
@@ -43,7 +43,7 @@ double pairs_in_order(std::span<const double> first, std::span<const double> sec
   std::ranges::sort(sorted);
   double pairs = 0;
   for (const double value : first) {
-    const auto [from, to] = std::ranges::equal_range(sorted, value);
+    const auto [from, to] = std::equal_range(sorted.begin(), sorted.end(), value);
     pairs += static_cast<double>(sorted.end() - to) + static_cast<double>(to - from) / 2;
   }
   return pairs;
