@@ -99,6 +99,37 @@ class Places:
             print(f"fathom: {self._framework} has no {without}: phases told there are missing", file=sys.stderr)
 
 
+class Shared:
+    """Hooks that several may ask for: put in for the first of them, taken back when the last has gone."""
+
+    def __init__(self, patches: Patches) -> None:
+        self._patches = patches
+        self._lock = threading.Lock()
+        self._users = 0
+
+    def install(self, framework: str, version: str, parts: Sequence[Callable[[Places], None]]) -> Callable[[], None]:
+        """Who knows the version has imported the framework, and maybe others that are hooked then: not in here, while
+        the lock is held. The result takes the hooks back."""
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                places = Places(framework, version)
+                for hook in parts:
+                    hook(places)
+                places.say_what_is_missing()
+        return self._remove
+
+    def _remove(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._patches.undo()
+
+    def is_told(self) -> bool:
+        """Somebody may hold what was removed."""
+        return self._users > 0
+
+
 class Phase:
     """A region during which no other of its name is told: it would be a part of it."""
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 import types
 from typing import Any, Callable
 
-from fathom._hooks import Patches, Phase, Places, Span, like, module_of, told
+from fathom._hooks import Patches, Phase, Places, Shared, Span, like, module_of, told
 from fathom._passes import here, recording
 from fathom.annotate import arg, region
 
@@ -28,35 +27,14 @@ def jax() -> Any:
     return module_of("jax", "pip install jax; the other functions of fathom.jax do without")
 
 
-_lock = threading.Lock()
-_users = [0]
 _patches = Patches()
+_shared = Shared(_patches)
+_is_told = _shared.is_told
 
 
 def install() -> Callable[[], None]:
     """Hooks what is not hooked yet; the result takes it back."""
-    version = jax().__version__  # imports it, and maybe others that are hooked then: not while the lock is held
-    with _lock:
-        _users[0] += 1
-        if _users[0] == 1:
-            places = Places("jax", version)
-            _hook_compiler(places)
-            _hook_calls()
-            _hook_transfers(places)
-            _hook_annotations(places)
-            places.say_what_is_missing()
-    return _remove
-
-
-def _remove() -> None:
-    with _lock:
-        _users[0] -= 1
-        if _users[0] == 0:
-            _patches.undo()
-
-
-def _is_told() -> bool:
-    return _users[0] > 0  # somebody may hold what was removed
+    return _shared.install("jax", jax().__version__, (_hook_compiler, _hook_calls, _hook_transfers, _hook_annotations))
 
 
 def _hook_compiler(places: Places) -> None:
@@ -97,7 +75,7 @@ def _happens(event: str, **facts: Any) -> None:
         arg("cache", "hit")
 
 
-def _hook_calls() -> None:
+def _hook_calls(_: Places) -> None:
     for name in ("jit", "pmap"):
         if hasattr(jax(), name):
             _patches.put(jax(), name, _compiler)

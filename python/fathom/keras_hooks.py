@@ -6,10 +6,9 @@ of ours among the program's: Keras calls callbacks in a thread of their own as l
 from __future__ import annotations
 
 import functools
-import threading
 from typing import Any, Callable, Iterator
 
-from fathom._hooks import Patches, Phase, Places, Span, module_of, told
+from fathom._hooks import Patches, Phase, Places, Shared, Span, module_of, told
 from fathom._passes import data, here
 
 _EPOCH, _EVALUATE = Span("epoch", None, is_work=False), Span("evaluate", None, is_work=False)
@@ -38,35 +37,16 @@ def keras() -> Any:
     )
 
 
-_lock = threading.Lock()
-_users = [0]
 _patches = Patches()
+_shared = Shared(_patches)
+_is_told = _shared.is_told
 
 
 def install() -> Callable[[], None]:
     """Hooks what is not hooked yet; the result takes it back."""
-    version = keras().__version__  # imports it, and maybe others that are hooked then: not while the lock is held
-    with _lock:
-        _users[0] += 1
-        if _users[0] == 1:
-            places = Places("keras", version)
-            _hook_callbacks(places)
-            _hook_data(places)
-            _hook_compute(places)
-            _hook_checkpoints(places)
-            places.say_what_is_missing()
-    return _remove
-
-
-def _remove() -> None:
-    with _lock:
-        _users[0] -= 1
-        if _users[0] == 0:
-            _patches.undo()
-
-
-def _is_told() -> bool:
-    return _users[0] > 0  # somebody may hold what was removed
+    return _shared.install(
+        "keras", keras().__version__, (_hook_callbacks, _hook_data, _hook_compute, _hook_checkpoints)
+    )
 
 
 def _hook_callbacks(places: Places) -> None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import functools
 import sys
-import threading
 from typing import Any, Callable
 
-from fathom._hooks import Patches, Phase, Places, Span, module_of, told
+from fathom._hooks import Patches, Phase, Places, Shared, Span, module_of, told
 from fathom._passes import data, here
 from fathom.annotate import arg, region
 
@@ -24,35 +23,18 @@ def tensorflow() -> Any:
     )
 
 
-_lock = threading.Lock()
-_users = [0]
 _patches = Patches()
+_shared = Shared(_patches)
+_is_told = _shared.is_told
 
 
 def install() -> Callable[[], None]:
     """Hooks what is not hooked yet; the result takes it back."""
-    version = tensorflow().__version__  # imports it, and maybe others that are hooked then: not while the lock is held
-    with _lock:
-        _users[0] += 1
-        if _users[0] == 1:
-            places = Places("tensorflow", version)
-            _hook_functions(places)
-            _hook_data(places)
-            _hook_gradients_and_checkpoints(places)
-            _hook_traces(places)
-            places.say_what_is_missing()
-    return _remove
-
-
-def _remove() -> None:
-    with _lock:
-        _users[0] -= 1
-        if _users[0] == 0:
-            _patches.undo()
-
-
-def _is_told() -> bool:
-    return _users[0] > 0  # somebody may hold what was removed
+    return _shared.install(
+        "tensorflow",
+        tensorflow().__version__,
+        (_hook_functions, _hook_data, _hook_gradients_and_checkpoints, _hook_traces),
+    )
 
 
 def _is_eager() -> bool:

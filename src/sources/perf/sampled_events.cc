@@ -20,12 +20,6 @@
 namespace fathom::sources {
 namespace {
 
-#if defined(__x86_64__)
-constexpr symbols::Machine kMachine = symbols::Machine::kX86_64;
-#else
-constexpr symbols::Machine kMachine = symbols::Machine::kAarch64;
-#endif
-
 // What everybody may lock for a CPU's ring, and what is taken where there is no such limit.
 constexpr std::size_t kSmallRing = std::size_t{512} << 10;
 constexpr std::size_t kLargeRing = std::size_t{8} << 20;
@@ -55,7 +49,7 @@ perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, 
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                      PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
                      PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-  attr.sample_regs_user = symbols::perf_register_mask(kMachine);
+  attr.sample_regs_user = symbols::perf_register_mask(symbols::kThisMachine);
   attr.sample_stack_user = stack_bytes(ring, options.hz);
   attr.disabled = 1;
   attr.enable_on_exec = options.from_exec ? 1 : 0;

@@ -10,12 +10,6 @@ namespace fathom::sources {
 
 namespace {
 
-#if defined(__x86_64__)
-constexpr symbols::Machine kMachine = symbols::Machine::kX86_64;
-#else
-constexpr symbols::Machine kMachine = symbols::Machine::kAarch64;
-#endif
-
 std::string hex(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text;
@@ -85,7 +79,8 @@ symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Samp
   const std::size_t count = std::min(sample.registers.size(), kMostRegisters);
   for (std::size_t i = 0; i < count; i++) values[i] = sample.registers[i];
   const auto registers = symbols::Registers::of_perf(
-      kMachine, symbols::perf_register_mask(kMachine), std::span(values, count));
+      symbols::kThisMachine, symbols::perf_register_mask(symbols::kThisMachine),
+      std::span(values, count));
   symbols::AddressSpace* space =
       sample.registers_abi == PERF_SAMPLE_REGS_ABI_64 ? tables_.space_of(maps_, pid) : nullptr;
   if (!registers || space == nullptr) return symbols::UnwindEnd::kNoRules;

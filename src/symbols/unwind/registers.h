@@ -11,6 +11,12 @@ namespace fathom::symbols {
 
 enum class Machine : std::uint8_t { kX86_64, kAarch64 };
 
+#if defined(__x86_64__)
+inline constexpr Machine kThisMachine = Machine::kX86_64;
+#else
+inline constexpr Machine kThisMachine = Machine::kAarch64;
+#endif
+
 constexpr std::size_t kRegisters = 33;  // as many as aarch64 has, with its pc
 
 struct Registers {
