@@ -9,7 +9,8 @@
 
 namespace fathom::session {
 
-// Bytes read and written, as META kernel:io has them (wire/exec.h); "" where nobody tells.
-[[nodiscard]] std::string kernel_io_of(pid_t program);
+// Bytes read and written, as META kernel:io has them (wire/exec.h); "" where nobody tells. `spool`:
+// of the recording, into which the library wrote as well.
+[[nodiscard]] std::string kernel_io_of(pid_t program, const std::string& spool);
 
 }  // namespace fathom::session

@@ -36,6 +36,7 @@
 #include "trace/recording/newest.h"
 #include "trace/recording/obstacle.h"
 #include "trace/rows/layers.h"
+#include "trace/spool/spool.h"
 #include "wire/exec.h"
 
 namespace fathom::session {
@@ -398,7 +399,8 @@ RunOutcome record(const Prepared& prepared, const sources::SourceContext& contex
   end.duration_ns = now_monotonic_ns() - start;
   // Before reap: an ended process still tells what it used.
   attempt(outcome, [&] {
-    if (records_every_call(prepared)) end.io = kernel_io_of(end.program);
+    if (records_every_call(prepared))
+      end.io = kernel_io_of(end.program, join_path(prepared.directory, trace::kSpoolDirectory));
     end.outlived = is_outlived(hosts);
     end.outlived ? hosts.pause() : hosts.stop();
   });
