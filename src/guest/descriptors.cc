@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "guest/channels.h"
 #include "guest/confinement.h"
@@ -210,6 +211,17 @@ void descriptor_shared(int fd) {
 void all_positions_lost() { for_entries(0, UINT64_MAX, lose_position); }
 void all_shared() { for_entries(0, UINT64_MAX, mark_shared); }
 
+namespace {
+
+// Not a pipe or a socket, which have no path, nor a number without a descriptor.
+bool is_open_file(int fd) {
+  struct stat facts;
+  return raw_syscall(SYS_fstat, fd, as_long(&facts)) == 0 &&
+         (S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode));
+}
+
+}  // namespace
+
 // Nobody may change descriptors while we ask: else the name could be that of the next file with
 // this number.
 uint64_t ask_for_file(int fd) {
@@ -224,11 +236,11 @@ uint64_t ask_for_file(int fd) {
       static_cast<uint32_t>(changes) != changes >> 32)
     return 0;
   const long length = name_of_descriptor(fd, scratch.text(), Scratch::kRoom);
-  const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
   if (length <= 0 || length >= static_cast<long>(Scratch::kRoom)) {
-    if (flags >= 0) count_unnamed();  // else there is no such descriptor
+    if (is_open_file(fd)) count_unnamed();
     return 0;
   }
+  const long flags = raw_syscall(SYS_fcntl, fd, F_GETFL);
   uint64_t word = kWordNoFile;
   scratch.text()[length] = 0;
   if (scratch.text()[0] == '/' && !is_no_file(scratch.text())) {
