@@ -6,7 +6,9 @@ import re
 import sys
 from pathlib import Path
 
+from jobs import alone
 from kit import Box, check, check_true
+from test_kernel import needs_kernel
 
 PIPELINE = "seq 1 20000 | sort -rn | tail -n 1"
 PEERS = "SELECT DISTINCT program, category, args['peer'] FROM events WHERE bytes > 0 AND file IS NULL ORDER BY ALL"
@@ -181,6 +183,26 @@ def test_bytes_of_all_pipes_count(box: Box) -> None:
     """Output by stdio to one pipe, and a word by a system call to another."""
     box.record(sys.executable, "-c", TWO_PIPES)
     check("bytes", [(5007,)], box.rows("SELECT sum(bytes) FROM moved WHERE category = 'write' AND bytes IN (5000, 7)"))
+
+
+@alone("hooks of the kernel are those of the whole machine")
+def test_the_kernels_pipes_are_no_files(box: Box) -> None:
+    """Single calls and sums alike; what the library saw is not told twice."""
+    needs_kernel(box)
+    asked = (
+        "SELECT CAST(sum(bytes) FILTER (peer LIKE 'pipe [%]') AS BIGINT), count(*) FILTER (file LIKE '%pipe%') "
+        "FROM {} WHERE layer = 'syscall' AND name = 'write' AND peer IS NOT NULL"
+    )
+    tables = {"intervals": (), "(SELECT *, args['peer'] AS peer FROM events)": ("--detail", "syscall")}
+    for table, options in tables.items():
+        box.trace = box.root / f"{len(options)}.fathom"
+        box.record("sh", "-c", PIPELINE, options=("--layers", "+syscall", *options))
+        bytes_of_seq = box.value("SELECT sum(bytes) FROM moved WHERE program = 'seq' AND category = 'write'")
+        moved, named = box.rows(asked.format(table))[0]
+        check_true(f"{table}: {moved} bytes of two pipes", named == 0 and moved >= 2 * bytes_of_seq)
+        told = json.loads(box.fathom("report", box.trace, "files", "--format", "json"))
+        rows = [row for rows in told.values() if isinstance(rows, list) for row in rows if "peer" in row]
+        check("bytes that were written to pipes", [], [row for row in rows if "[" in row["peer"] and row["written"]])
 
 
 def test_words_tell_the_pipe(box: Box) -> None:

@@ -24,6 +24,7 @@ std::string files_sql(const std::string& keys, std::string_view place, bool by_l
                       std::int64_t rows) {
   static const std::string kTime = layer_sql("@outermost");
   static const std::string kRowsOf = layer_sql("@summary");
+  const std::string_view once = by_layer ? "true" : "once_in_file";
   return fmt::format(
       R"(SELECT {keys}, CAST({time} AS BIGINT) AS time, NULL AS share,
                 CAST(sum(calls) FILTER ({once}) AS BIGINT) AS calls,
@@ -38,12 +39,13 @@ std::string files_sql(const std::string& keys, std::string_view place, bool by_l
                      sum(calls - errors) FILTER ({once} AND category = 'write' AND {moves})
                      AS BIGINT) AS per_write,
                 count(*) OVER () AS all_rows
-         FROM {summary} WHERE {place} IS NOT NULL GROUP BY {keys}
+         FROM {summary} WHERE {place} IS NOT NULL AND {seen} GROUP BY {keys}
          ORDER BY time DESC, calls DESC, {keys} {limit})",
       fmt::arg("keys", keys), fmt::arg("place", place), fmt::arg("limit", limit_sql(rows)),
       fmt::arg("time", kTime), fmt::arg("summary", kRowsOf),
       fmt::arg("moves", "bytes IS NOT NULL AND calls > errors"),
-      fmt::arg("once", by_layer ? "true" : "once_in_file"));
+      // The kernel has other words for the pipe that the library saw, too.
+      fmt::arg("seen", place == "peer" ? once : "true"), fmt::arg("once", once));
 }
 
 // What the two tables have in common.
