@@ -211,7 +211,7 @@ std::vector<std::string> tracepoint_names(std::string_view system, const Places&
   for (const std::string& one : systems) {
     const Result<std::vector<std::string>> names = list_dir(join_path(events, one));
     if (!names) continue;
-    for (const std::string& name : *names) all.push_back(one + ":" + name);
+    for (const std::string& name : *names) all.push_back(std::string(one).append(":").append(name));
   }
   return all;
 }

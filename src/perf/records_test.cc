@@ -83,7 +83,7 @@ TEST(Records, ASampleHasAllItsParts) {
   const std::vector<std::byte> bytes = full_sample();
   const std::optional<Record> record = RecordReader(attr_with(kFull)).read(bytes);
   ASSERT_TRUE(record);
-  const Sample& sample = std::get<Sample>(record->body);
+  const auto& sample = std::get<Sample>(record->body);
   EXPECT_EQ(sample.ip, 0x400U);
   EXPECT_EQ(record->id.pid, 10U);
   EXPECT_EQ(record->id.tid, 11U);
@@ -133,7 +133,7 @@ TEST(Records, MappingsTellFileOrBuildId) {
   const std::vector<std::byte> bytes = trailer(plain).done();
   const std::optional<Record> record = reader.read(bytes);
   ASSERT_TRUE(record);
-  const Mapping& mapping = std::get<Mapping>(record->body);
+  const auto& mapping = std::get<Mapping>(record->body);
   EXPECT_EQ(mapping.file, "/bin/x");
   EXPECT_EQ(mapping.inode, 99U);
   EXPECT_EQ(mapping.protection, 5U);
@@ -159,14 +159,14 @@ TEST(Records, ProcessesThreadsAndSwitches) {
   Bytes comm(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC);
   comm.add(std::uint32_t{1}).add(std::uint32_t{2}).text("sh");
   const std::vector<std::byte> comm_bytes = trailer(comm).done();
-  const Comm name = std::get<Comm>(reader.read(comm_bytes)->body);
+  const auto name = std::get<Comm>(reader.read(comm_bytes)->body);
   EXPECT_TRUE(name.is_exec);
   EXPECT_EQ(name.name, "sh");
 
   Bytes exit(PERF_RECORD_EXIT, 0);
   exit.add(std::uint32_t{1}).add(std::uint32_t{2}).add(std::uint32_t{3}).add(std::uint32_t{4});
   const std::vector<std::byte> exit_bytes = trailer(exit.add(std::uint64_t{5})).done();
-  const Task task = std::get<Task>(reader.read(exit_bytes)->body);
+  const auto task = std::get<Task>(reader.read(exit_bytes)->body);
   EXPECT_TRUE(task.is_exit);
   EXPECT_EQ(task.parent_tid, 4U);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Metrics have different units, which a column of a table cannot have: people get texts.
-#include "cli/stat_text.h"
-
+// Words and tables for people. Metrics have different units, which a column of a table cannot have:
+// people get texts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "base/plural.h"
 #include "base/text.h"
+#include "cli/stat_text.h"
 
 namespace fathom::cli {
 namespace {
@@ -19,176 +19,6 @@ using analysis::Spread;
 using analysis::TrialComparison;
 using analysis::Trials;
 using session::Measured;
-
-// Figures of a run besides its events: the name in JSON, the unit, the value.
-struct Figure {
-  std::string_view name;
-  std::string_view unit;
-  std::optional<double> (*value)(const Measured& run);
-};
-
-template <auto Member>
-std::optional<double> plain(const Measured& run) {
-  return static_cast<double>(run.*Member);
-}
-
-template <auto Member>
-std::optional<double> of_io(const Measured& run) {
-  if (!run.io) return std::nullopt;
-  return static_cast<double>((*run.io).*Member);
-}
-
-template <auto Member>
-std::optional<double> of_tally(const Measured& run) {
-  if (!run.tally) return std::nullopt;
-  return static_cast<double>((*run.tally).*Member);
-}
-
-using session::IoBytes;
-using session::Tally;
-constexpr Figure kFigures[] = {
-    {"wall", "s", plain<&Measured::wall>},
-    {"user", "s", plain<&Measured::user>},
-    {"system", "s", plain<&Measured::system>},
-    {"max_rss", "bytes", plain<&Measured::max_rss>},
-    {"minor_faults", "", of_tally<&Tally::minor_faults>},
-    {"major_faults", "", of_tally<&Tally::major_faults>},
-    {"voluntary_switches", "", of_tally<&Tally::voluntary_switches>},
-    {"involuntary_switches", "", of_tally<&Tally::involuntary_switches>},
-    {"read_bytes", "bytes", of_io<&IoBytes::read>},
-    {"written_bytes", "bytes", of_io<&IoBytes::written>},
-    {"disk_read_bytes", "bytes", of_io<&IoBytes::disk_read>},
-    {"disk_written_bytes", "bytes", of_io<&IoBytes::disk_written>},
-};
-
-// Whole numbers are written as such.
-Value number(const std::optional<double>& value) {
-  constexpr double kExact = 9e15;
-  if (!value) return {};
-  if (*value == std::floor(*value) && std::fabs(*value) < kExact)
-    return static_cast<std::int64_t>(*value);
-  return *value;
-}
-
-Value text_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
-
-Value event_object(const perf::Count& count) {
-  return Object{{"value", number(count.value)},         {"unit", count.unit},
-                {"coverage", count.coverage},           {"user_only", count.user_only},
-                {"reason", text_or_null(count.reason)}, {"fix", text_or_null(count.fix)}};
-}
-
-Value run_object(const Measured& run) {
-  Object object{{"exit", run.exit ? Value(std::int64_t{*run.exit}) : Value()}};
-  for (const Figure& figure : kFigures)
-    object.emplace_back(std::string(figure.name), number(figure.value(run)));
-  Object events;
-  for (const perf::Count& count : run.events) events.emplace_back(count.name, event_object(count));
-  object.emplace_back("events", std::move(events));
-  return object;
-}
-
-Value spread_object(const Spread& spread) {
-  List outliers;
-  for (const std::size_t place : spread.outliers)
-    outliers.emplace_back(static_cast<std::int64_t>(place));
-  return Object{{"median", spread.median},
-                {"mean", spread.mean},
-                {"stddev", spread.stddev},
-                {"min", spread.min},
-                {"max", spread.max},
-                {"low", spread.interval.low},
-                {"high", spread.interval.high},
-                {"outliers", std::move(outliers)}};
-}
-
-Value command_object(const std::vector<std::string>& words, const std::vector<Measured>& runs,
-                     const Trials& trials) {
-  List command;
-  for (const std::string& word : words) command.emplace_back(word);
-  List each;
-  for (const Measured& run : runs) each.push_back(run_object(run));
-  Object summary;
-  for (const Series& series : trials) {
-    if (!series.values.empty())
-      summary.emplace_back(series.metric, spread_object(analysis::spread_of(series.values)));
-  }
-  return Object{
-      {"command", std::move(command)}, {"runs", std::move(each)}, {"summary", std::move(summary)}};
-}
-
-void add_ratio(const std::optional<analysis::Ratio>& ratio, Object& object) {
-  object.emplace_back("ratio", ratio ? Value(ratio->value) : Value());
-  object.emplace_back("low", ratio ? Value(ratio->interval.low) : Value());
-  object.emplace_back("high", ratio ? Value(ratio->interval.high) : Value());
-}
-
-Value comparison_object(const TrialComparison& one) {
-  Object object{{"base", static_cast<std::int64_t>(one.base)},
-                {"other", static_cast<std::int64_t>(one.other)},
-                {"metric", one.metric}};
-  add_ratio(one.ratio, object);
-  object.emplace_back("p", one.p);
-  object.emplace_back("verdict", std::string(analysis::name_of(one.verdict)));
-  object.emplace_back("needs", one.needs == 0 ? Value() : static_cast<std::int64_t>(one.needs));
-  return object;
-}
-
-// How often a run moved from one CPU to another, on average; none: that was not counted.
-std::optional<double> migrations_of(const StatResult& result) {
-  double sum = 0;
-  double runs = 0;
-  for (const Trials& trials : result.trials) {
-    const Series* const series = analysis::find_series(trials, "cpu-migrations");
-    if (series == nullptr) continue;
-    for (const double value : series->values) sum += value;
-    runs += static_cast<double>(series->values.size());
-  }
-  return runs > 0 ? std::optional(sum / runs) : std::nullopt;
-}
-
-std::vector<std::string> noise_sentences(const StatResult& result) {
-  constexpr double kOften = 10;
-  std::vector<std::string> sentences = result.outcome.noise.warnings();
-  if (const std::optional<double> moved = migrations_of(result); moved && *moved >= kOften)
-    sentences.push_back(fmt::format(
-        "a run moved between the cores {:.0f} times on average; --pin keeps it on some", *moved));
-  return sentences;
-}
-
-Value noise_object(const StatResult& result) {
-  const session::Noise& noise = result.outcome.noise;
-  List warnings;
-  for (std::string& sentence : noise_sentences(result)) warnings.emplace_back(std::move(sentence));
-  return Object{{"governor", text_or_null(noise.governor)},
-                {"boost", noise.boost ? Value(*noise.boost) : Value()},
-                {"load", noise.load},
-                {"cores", std::int64_t{noise.cores}},
-                {"steal", noise.steal ? Value(*noise.steal) : Value()},
-                {"migrations", number(migrations_of(result))},
-                {"warnings", std::move(warnings)}};
-}
-
-Value floor_object(const analysis::NoiseFloor& floor) {
-  Object object;
-  add_ratio(floor.ratio, object);
-  object.emplace_back("detectable", floor.detectable);
-  object.emplace_back("drift", comparison_object(floor.drift));
-  return object;
-}
-
-std::string_view unit_of(const StatResult& result, std::string_view metric) {
-  for (const Figure& figure : kFigures) {
-    if (figure.name == metric) return figure.unit;
-  }
-  for (const std::vector<Measured>& runs : result.outcome.runs) {
-    for (const Measured& run : runs) {
-      const auto found = std::ranges::find(run.events, metric, &perf::Count::name);
-      if (found != run.events.end()) return found->unit;
-    }
-  }
-  return "";
-}
 
 std::string shown(double value, std::string_view unit) {
   if (unit == "s") return human_ns(1e9 * value);
@@ -371,7 +201,7 @@ Table plain_summary(const StatResult& result) {
         const Spread spread = analysis::spread_of(series.values);
         for (const double value : {spread.median, spread.mean, spread.stddev, spread.min,
                                    spread.max, spread.interval.low, spread.interval.high})
-          row.push_back(number(value));
+          row.push_back(number_cell(value));
         row.emplace_back(static_cast<std::int64_t>(spread.outliers.size()));
       }
       const perf::Count* const event = first_count(result.outcome.runs[i], series.metric);
@@ -469,45 +299,6 @@ std::vector<std::string> words_of(const StatResult& result) {
 }
 
 }  // namespace
-
-std::vector<Trials> trials_of(const std::vector<std::vector<Measured>>& runs) {
-  std::vector<Trials> all;
-  for (const std::vector<Measured>& of_command : runs) {
-    Trials& trials = all.emplace_back();
-    for (const Figure& figure : kFigures) trials.push_back({std::string(figure.name), {}});
-    if (!of_command.empty()) {
-      for (const perf::Count& count : of_command[0].events) trials.push_back({count.name, {}});
-    }
-    for (const Measured& run : of_command) {
-      std::size_t at = 0;
-      for (const Figure& figure : kFigures) {
-        if (const std::optional<double> value = figure.value(run))
-          trials[at].values.push_back(*value);
-        ++at;
-      }
-      for (const perf::Count& count : run.events) {
-        if (count.value) trials[at].values.push_back(*count.value);
-        ++at;
-      }
-    }
-  }
-  return all;
-}
-
-Value stat_object(const StatResult& result) {
-  List commands;
-  for (std::size_t i = 0; i < result.commands.size(); ++i)
-    commands.push_back(
-        command_object(result.commands[i], result.outcome.runs[i], result.trials[i]));
-  List comparison;
-  for (const TrialComparison& one : result.comparison) comparison.push_back(comparison_object(one));
-  Object object{{"commands", std::move(commands)},
-                {"comparison", std::move(comparison)},
-                {"noise", noise_object(result)},
-                {"seed", static_cast<std::int64_t>(result.seed)}};
-  if (result.noise_floor) object.emplace_back("noise_floor", floor_object(*result.noise_floor));
-  return object;
-}
 
 Report stat_report(const StatResult& result, bool for_people) {
   Report report;
