@@ -115,6 +115,27 @@ constexpr Machine kMachine =
     Machine::kAarch64;
 #endif
 
+// Files are read once: a path is of one program in all tests.
+Module& module_of(const std::string& path) {
+  static std::map<std::string, std::unique_ptr<Module>> modules;
+  std::unique_ptr<Module>& module = modules[path];
+  if (module) return *module;
+  Result<Module> opened =
+      path == "[vdso]" ? Module::open_image(vdso_image().value(), path)
+                       : Module::open({.path = path, .build_id = "", .root = "", .segments = {}});
+  module = std::make_unique<Module>(std::move(opened.value()));
+  return *module;
+}
+FrameTable& table_of(const std::string& path) {
+  static std::map<std::string, std::unique_ptr<FrameTable>> tables;
+  std::unique_ptr<FrameTable>& table = tables[path];
+  if (table) return *table;
+  Result<FrameTable> opened =
+      path == "[vdso]" ? FrameTable::of_image(vdso_image().value(), path) : FrameTable::open(path);
+  table = std::make_unique<FrameTable>(std::move(opened.value()));
+  return *table;
+}
+
 // What a program left.
 class Stopped {
  public:
@@ -141,11 +162,7 @@ class Stopped {
       for (const Map& map : mapped_) {
         if (frame.place() < map.begin || frame.place() >= map.end || map.path.empty()) continue;
         const std::string& path = map.path == program ? named : map.path;
-        auto& module = modules_[path];
-        if (!module)
-          module = std::make_unique<Module>(
-              Module::open({.path = path, .build_id = "", .root = "", .segments = {}}).value());
-        const auto found = module->frames_at(frame.place() - map.begin + map.offset);
+        const auto found = module_of(path).frames_at(frame.place() - map.begin + map.offset);
         if (!found.empty()) name = found.front().function;
       }
       names.push_back(name);
@@ -168,18 +185,10 @@ class Stopped {
         rights[2] != 'x')
       return;
     const std::string path = line.substr(static_cast<std::size_t>(path_at));
-    const bool is_vdso = path == "[vdso]";
-    if (!is_vdso && !path.starts_with('/')) return;
-    Result<FrameTable> table =
-        is_vdso ? FrameTable::of_image(vdso_image().value(), path) : FrameTable::open(path);
-    ASSERT_TRUE(table) << path;
-    tables_.push_back(std::make_unique<FrameTable>(std::move(*table)));
-    Result<Module> module =
-        is_vdso ? Module::open_image(vdso_image().value(), path)
-                : Module::open({.path = path, .build_id = "", .root = "", .segments = {}});
-    space_.add(map.begin, map.end, module->address_of(map.offset).value_or(0),
-               tables_.back().get());
-    if (!is_vdso) map.path = path;
+    if (path != "[vdso]" && !path.starts_with('/')) return;
+    const std::uint64_t own = module_of(path).address_of(map.offset).value_or(0);
+    space_.add(map.begin, map.end, own, &table_of(path));
+    map.path = path;
     mapped_.push_back(map);
   }
 
@@ -189,8 +198,6 @@ class Stopped {
   AddressSpace space_;
   std::vector<UnwoundFrame> frames_;
   std::vector<Map> mapped_;
-  std::vector<std::unique_ptr<FrameTable>> tables_;
-  std::map<std::string, std::unique_ptr<Module>> modules_;
 };
 
 struct Case {
