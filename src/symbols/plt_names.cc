@@ -76,7 +76,8 @@ std::optional<std::uint64_t> slot_of_arm(std::string_view stub, std::uint64_t ad
     return std::nullopt;
   std::uint64_t pages = ((page >> 29U) & 3U) | (((page >> 5U) & 0x7ffffU) << 2U);
   if ((pages & (1U << 20U)) != 0) pages |= ~std::uint64_t{0} << 21U;
-  return ((address + at) & ~std::uint64_t{0xfff}) + (pages << 12U) + ((load >> 10U) & 0xfffU) * 8;
+  return ((address + at) & ~std::uint64_t{0xfff}) + (pages << 12U) +
+         ((load >> 10U) & 0xfffU) * std::uint64_t{8};
 }
 
 void add_stubs(int machine, std::string_view bytes, std::uint64_t begin, std::uint64_t step,

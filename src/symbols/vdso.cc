@@ -15,6 +15,7 @@ namespace fathom::symbols {
 
 // Its last bytes are the table of sections.
 Result<std::string> vdso_image() {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel tells it as a number
   const auto* begin = reinterpret_cast<const char*>(::getauxval(AT_SYSINFO_EHDR));
   if (begin == nullptr) return Error{Code::kUnsupported, "this kernel has no vdso", ""};
   Elf64_Ehdr header;

@@ -40,7 +40,7 @@ struct FrameRules {
 
 // What a program of call frame information needs to know.
 struct FrameProgram {
-  Machine machine = Machine::kX86_64;
+  Machine machine = Machine::kX86;
   std::uint64_t begin = 0;  // addresses of the function
   std::uint64_t end = 0;
   std::uint64_t code_step = 1;

@@ -76,7 +76,7 @@ Status FrameTable::read() {
                        header.e_ident[EI_DATA] == ELFDATA2LSB &&
                        (is_x86 || header.e_machine == EM_AARCH64);
   if (!is_ours) return Error{Code::kUnsupported, "a program of another kind of machine", ""};
-  machine_ = is_x86 ? Machine::kX86_64 : Machine::kAarch64;
+  machine_ = is_x86 ? Machine::kX86 : Machine::kAarch64;
   find_sections();
   for (std::uint32_t i = 0; i < sections_.size(); ++i) read_section(i);
   sort_ranges(functions_);

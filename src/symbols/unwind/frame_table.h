@@ -74,7 +74,7 @@ class FrameTable {
   const std::vector<FrameRules>& rows_of(const Function& function);
 
   ElfFile file_;
-  Machine machine_ = Machine::kX86_64;
+  Machine machine_ = Machine::kX86;
   std::vector<Section> sections_;
   std::vector<Common> commons_;
   std::unordered_map<std::uint64_t, std::uint32_t> common_places_;

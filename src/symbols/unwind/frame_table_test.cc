@@ -97,7 +97,7 @@ TEST(FrameTable, ALeafOfAarch64HasItsCallerInARegister) {
   EXPECT_EQ(frames[2].address, bias + 0x1050);
   EXPECT_FALSE(frames[0].is_return);
   EXPECT_TRUE(frames[1].is_return && frames[2].is_return);
-  registers.machine = Machine::kX86_64;  // another machine's rules are not used
+  registers.machine = Machine::kX86;  // another machine's rules are not used
   EXPECT_EQ(unwind(registers, {0x8000, stack}, space, frames), UnwindEnd::kNoRules);
 }
 

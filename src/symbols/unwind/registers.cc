@@ -16,7 +16,7 @@ constexpr std::uint8_t kOfX86[] = {
 constexpr unsigned int kPcOfArm = 32;
 
 std::uint8_t number_of(Machine machine, unsigned int bit) {
-  if (machine == Machine::kX86_64) return bit < std::size(kOfX86) ? kOfX86[bit] : kNoRegister;
+  if (machine == Machine::kX86) return bit < std::size(kOfX86) ? kOfX86[bit] : kNoRegister;
   if (bit == kPcOfArm) return kPc;
   return bit < kPcOfArm ? static_cast<std::uint8_t>(bit) : kNoRegister;
 }

@@ -9,7 +9,7 @@
 
 namespace fathom::symbols {
 
-enum class Machine : std::uint8_t { kX86_64, kAarch64 };
+enum class Machine : std::uint8_t { kX86, kAarch64 };
 
 #if defined(__x86_64__)
 inline constexpr Machine kThisMachine = Machine::kX86_64;
@@ -20,7 +20,7 @@ inline constexpr Machine kThisMachine = Machine::kAarch64;
 constexpr std::size_t kRegisters = 33;  // as many as aarch64 has, with its pc
 
 struct Registers {
-  Machine machine = Machine::kX86_64;
+  Machine machine = Machine::kX86;
   std::uint64_t pc = 0;
   std::array<std::uint64_t, kRegisters> values{};
   std::uint64_t known = 0;  // a bit for each of them
@@ -36,8 +36,8 @@ struct Registers {
   }
   void forget(std::uint64_t number) { known &= ~(std::uint64_t{1} << number); }
 
-  [[nodiscard]] std::uint64_t sp_number() const { return machine == Machine::kX86_64 ? 7 : 31; }
-  [[nodiscard]] std::uint64_t fp_number() const { return machine == Machine::kX86_64 ? 6 : 29; }
+  [[nodiscard]] std::uint64_t sp_number() const { return machine == Machine::kX86 ? 7 : 31; }
+  [[nodiscard]] std::uint64_t fp_number() const { return machine == Machine::kX86 ? 6 : 29; }
 
   // As PERF_SAMPLE_REGS_USER gives them: the values of the mask's bits (PERF_REG_X86_…,
   // PERF_REG_ARM64_…), in order. nullopt without pc or stack pointer.

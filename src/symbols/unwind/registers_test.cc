@@ -10,11 +10,11 @@ namespace fathom::symbols {
 namespace {
 
 TEST(Registers, OfPerfAreThoseOfDwarf) {
-  const std::uint64_t mask = perf_register_mask(Machine::kX86_64);
+  const std::uint64_t mask = perf_register_mask(Machine::kX86);
   EXPECT_EQ(mask, 0xff01ffU);  // ax … ip, r8 … r15
   std::vector<std::uint64_t> values;
   for (int i = 0; i < std::popcount(mask); ++i) values.push_back(100 + static_cast<unsigned>(i));
-  const auto registers = Registers::of_perf(Machine::kX86_64, mask, values);
+  const auto registers = Registers::of_perf(Machine::kX86, mask, values);
   ASSERT_TRUE(registers);
   EXPECT_EQ(registers->get(0), 100U);  // ax
   EXPECT_EQ(registers->get(3), 101U);  // bx
@@ -42,10 +42,10 @@ TEST(Registers, OfAarch64) {
 
 TEST(Registers, WithoutStackPointerOrPcThereAreNone) {
   const std::vector<std::uint64_t> values = {1, 2};
-  EXPECT_FALSE(Registers::of_perf(Machine::kX86_64, 1U << 7U, values));
-  EXPECT_FALSE(Registers::of_perf(Machine::kX86_64, 1U << 8U, values));
-  EXPECT_TRUE(Registers::of_perf(Machine::kX86_64, 3U << 7U, values));
-  EXPECT_FALSE(Registers::of_perf(Machine::kX86_64, 3U << 7U, {}));
+  EXPECT_FALSE(Registers::of_perf(Machine::kX86, 1U << 7U, values));
+  EXPECT_FALSE(Registers::of_perf(Machine::kX86, 1U << 8U, values));
+  EXPECT_TRUE(Registers::of_perf(Machine::kX86, 3U << 7U, values));
+  EXPECT_FALSE(Registers::of_perf(Machine::kX86, 3U << 7U, {}));
 }
 
 }  // namespace

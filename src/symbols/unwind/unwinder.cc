@@ -169,7 +169,7 @@ class Walk {
   void set_pc(std::uint64_t pc) {
     constexpr std::uint64_t kPcNumber = 16;
     now_.pc = pc;
-    if (now_.machine == Machine::kX86_64) now_.set(kPcNumber, pc);
+    if (now_.machine == Machine::kX86) now_.set(kPcNumber, pc);
   }
 
   static constexpr std::uint64_t kLinkNumber = 30;

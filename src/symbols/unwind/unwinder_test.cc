@@ -110,7 +110,7 @@ int main(int, char** words) {
 
 constexpr Machine kMachine =
 #if defined(__x86_64__)
-    Machine::kX86_64;
+    Machine::kX86;
 #else
     Machine::kAarch64;
 #endif
