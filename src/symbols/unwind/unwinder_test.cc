@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -139,7 +140,7 @@ FrameTable& table_of(const std::string& path) {
 // What a program left.
 class Stopped {
  public:
-  explicit Stopped(const std::string& dump) : bytes_(dump) {
+  explicit Stopped(std::string dump) : bytes_(std::move(dump)) {
     ByteReader reader(bytes_);
     const auto count = reader.number<std::uint64_t>();
     registers_.machine = kMachine;
