@@ -106,7 +106,7 @@ event 10/10 1600 +10 posix read category=read file=/d/no bytes=0 error=EIO
   const Result<Report> report = make_report(**choose_view("overview", {}), *store_, {});
   ASSERT_TRUE(report);
   bool told = false;
-  for (const auto& line : report->words) told |= line.find("100 B per call") != std::string::npos;
+  for (const auto& line : report->words) told |= line.find("50 B per call") != std::string::npos;
   EXPECT_TRUE(told);
 }
 

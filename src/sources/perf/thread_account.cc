@@ -55,12 +55,13 @@ void ThreadAccount::was_off_until(ThreadId id, Thread& thread, std::int64_t ts) 
   row.event = off_cpu_;
   row.weight = std::max<std::int64_t>(0, ts - *thread.off_since);
   row.stack = thread.left_from;
+  thread.off_since.reset();
+  if (row.weight == 0) return;
   if (thread.preempted) {
     row.ready = row.weight;
     thread.preempted_ns += row.weight;
   }
   samples_.push_back(row);
-  thread.off_since.reset();
 }
 
 void ThreadAccount::switched_in(ThreadId id, std::int64_t ts) {

@@ -12,7 +12,7 @@ namespace fathom::symbols {
 enum class Machine : std::uint8_t { kX86, kAarch64 };
 
 #if defined(__x86_64__)
-inline constexpr Machine kThisMachine = Machine::kX86_64;
+inline constexpr Machine kThisMachine = Machine::kX86;
 #else
 inline constexpr Machine kThisMachine = Machine::kAarch64;
 #endif

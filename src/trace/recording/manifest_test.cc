@@ -67,7 +67,7 @@ TEST(ManifestTest, RefusesWhatItCannotRead) {
       {R"({"schema": "1", "state": "complete"})", Code::kCorrupt},
       {R"({"schema": 0, "state": "complete"})", Code::kCorrupt},
       {R"({"schema": 1, "state": "odd"})", Code::kCorrupt},
-      {R"({"schema": 3, "state": "complete"})", Code::kUnsupported},
+      {R"({"schema": 4, "state": "complete"})", Code::kUnsupported},
       {R"({"schema": 99, "more": {}})", Code::kUnsupported},
   };
   for (const Case& c : cases) {
@@ -76,8 +76,8 @@ TEST(ManifestTest, RefusesWhatItCannotRead) {
     EXPECT_EQ(read.error().code, c.code) << c.text;
     EXPECT_EQ(read.error().message.find('\n'), std::string::npos);
   }
-  EXPECT_EQ(parse_manifest(R"({"schema": 3, "state": "complete"})").error().message,
-            "made by a newer Fathom (schema 3)");
+  EXPECT_EQ(parse_manifest(R"({"schema": 4, "state": "complete"})").error().message,
+            "made by a newer Fathom (schema 4)");
 }
 
 TEST(ManifestTest, UnknownKeysAndOddTypesAreIgnored) {

@@ -85,7 +85,8 @@ bool hides_events(const Loss& loss) {
   return loss.reason != reason_text({}, FATHOM_LOSS_TEXT_CUT) &&
          loss.reason != reason_text({}, FATHOM_LOSS_UNASKED) &&
          loss.reason != reason_text({}, FATHOM_LOSS_UNNAMED) &&
-         loss.reason != "a file's path did not arrive" && !loss.reason.ends_with("other files");
+         loss.reason != "a file's path did not arrive" && !loss.reason.ends_with("other files") &&
+         !loss.reason.starts_with("stacks ");  // the samples are there
 }
 
 bool was_asked_for(const Loss& loss) {

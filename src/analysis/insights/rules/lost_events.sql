@@ -5,7 +5,7 @@
 -- try: raise --spool-max, use --when-full block, or record fewer layers or calls (--calls)
 WITH lost AS (  -- neither what somebody asked to leave out, nor names and positions of events that are there (trace/spool/losses.h)
   SELECT * FROM losses WHERE NOT regexp_matches(reason,
-    '^left out by --filter|^beyond the number asked for$|^text cut short$|^names and positions |^a file''s path did not |other files$'))
+    '^left out by --filter|^beyond the number asked for$|^text cut short$|^names and positions |^a file''s path |other files$|^stacks '))
 SELECT CAST(sum("count") AS BIGINT) AS lost, arg_max(reason, "count") AS reason FROM lost HAVING sum("count") > 0
 -- evidence:
 SELECT layer, reason, "count" FROM losses ORDER BY "count" DESC
