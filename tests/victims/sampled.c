@@ -15,7 +15,7 @@ static long thread_ns(void) {
 }
 
 // The clock is asked now and then, by the caller: a function that computes shows as itself.
-#define COMPUTES(name)                                   \
+#define COMPUTES(name)                                     \
   __attribute__((noinline)) static double name(double x) { \
     for (int i = 0; i < 100000; i++) x = x * 0.999 + i;    \
     return x;                                              \
@@ -26,7 +26,7 @@ COMPUTES(other)
 
 static volatile double kept;
 
-static void spend(const char *name, double (*work)(double), long ns) {
+static void spend(const char* name, double (*work)(double), long ns) {
   const long begin = thread_ns();
   long now = begin;
   while (now - begin < ns) {
@@ -41,7 +41,7 @@ static void nap(void) {
   nanosleep(&time, NULL);
 }
 
-static void *beside(void *unused) {
+static void* beside(void* unused) {
   spend("other", other, 200000000);
   nap();
   return unused;
