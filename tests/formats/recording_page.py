@@ -89,7 +89,7 @@ def test_recording_page_has_every_key_of_the_manifest(root: Path) -> None:
     seen: Set[str] = set()
     for trace in made_recordings(root):
         manifest = json.loads((trace / "manifest.json").read_text())
-        expect(f"schema of {trace.name}", 2, manifest["schema"])
+        expect(f"schema of {trace.name}", 3, manifest["schema"])
         seen |= set(keys_of(manifest, ""))
     table = tables_of_page()["manifest.json"]
     expect("keys that the page does not name", [], sorted(seen - {word(row[0]) for row in table}))
@@ -149,7 +149,12 @@ def columns_in_sql(trace: Path, view: str) -> Dict[str, str]:
     return rows(trace, f"SELECT {kinds} FROM {view}")[0]
 
 
-LATER = {"events": ["program"], "summary": ["program", "process", "peer"], "processes": ["nspid", "image", "process"]}
+LATER = {
+    "events": ["program"],
+    "summary": ["program", "process", "peer"],
+    "processes": ["nspid", "image", "process", "rung"],
+    "threads": ["ready"],
+}
 
 
 def make_schema_1(trace: Path) -> None:
@@ -227,5 +232,5 @@ def test_recording_page_names_every_file(root: Path) -> None:
 
 def test_recording_page_has_the_version_of_the_code(root: Path) -> None:
     found = [match[1] for path in (TOP / "src").rglob("manifest.h") if (match := VERSION.search(path.read_text()))]
-    expect("kSchemaVersion", ["2"], found)
+    expect("kSchemaVersion", ["3"], found)
     expect("title", "# The recording, schema 3", PAGE.read_text().splitlines()[0])
