@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from kit import Box, Skipped, check, check_true
+from kit import Box, Process, Skipped, check, check_true
 from test_coverage import as_nobody, open_place
 
 PAGES = """
@@ -186,17 +186,22 @@ def test_stat_until_and_budget(box: Box) -> None:
     check("nearly anything is narrow enough", 5, len(wide["commands"][0]["runs"]))
 
 
+def wait_until_it_counts(box: Box, process: Process) -> None:
+    def leads_to_event(link: Path) -> bool:
+        try:
+            return "perf_event" in os.readlink(link)
+        except FileNotFoundError:  # closed since it was listed
+            return False
+
+    box.wait_for("a counter", lambda: any(map(leads_to_event, Path(f"/proc/{process.pid}/fd").iterdir())))
+
+
 def test_stat_of_a_running_process(box: Box) -> None:
     can_count(box)
     script = "while [ ! -e go ]; do sleep 0.01; done; sh -c :; sh -c :"
     program = box.start("sh", "-c", script)
     counting = box.start(box.kit.fathom, "stat", "--format", "json", "-e", "page-faults", "-p", program.pid)
-
-    def counts() -> bool:
-        links = Path(f"/proc/{counting.pid}/fd").iterdir()
-        return any("perf_event" in os.readlink(link) for link in links)
-
-    box.wait_for("a counter", counts)
+    wait_until_it_counts(box, counting)
     (box.dir / "go").touch()
     box.finish(program)
     told = json.loads(box.finish(counting)[0])
@@ -206,7 +211,8 @@ def test_stat_of_a_running_process(box: Box) -> None:
 def test_stat_of_a_process_until_a_signal(box: Box) -> None:
     program = box.start("sh", "-c", "while :; do :; done")
     counting = box.start(box.kit.fathom, "stat", "--format", "json", "-e", "task-clock", "-p", program.pid)
-    time.sleep(0.5)
+    wait_until_it_counts(box, counting)
+    time.sleep(0.1)
     counting.send_signal(signal.SIGINT)
     told = json.loads(box.finish(counting)[0])
     check("the program goes on", None, program.poll())
