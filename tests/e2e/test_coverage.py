@@ -330,3 +330,11 @@ def test_sanitizers(box: Box) -> None:
             program = box.kit.victim("sanitized", f"-fsanitize={sanitizer}", compiler=compiler)
             for bug in ("none", *bugs):
                 expect_as_bare(box, program, bug)
+
+
+def test_static_program_that_becomes_another(box: Box) -> None:
+    """What it became was entered; what it was is told all the same."""
+    program = box.kit.victim("becomes_another", "-static")
+    box.record(program, "/bin/cat", "/dev/null")
+    check("not covered", {program.name: "static binary"}, not_covered(box))
+    check_true("calls of what it became", box.count("name = 'read'") > 0)

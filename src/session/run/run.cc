@@ -125,14 +125,23 @@ ProgramSpec program_spec(const Prepared& prepared, const RunOptions& options) {
       .path = prepared.program, .words = options.command, .environment = std::move(environment)};
 }
 
+// Whether the first program of this process that told of itself is the one of that file.
+bool told_of_itself(const std::string& path, pid_t program, const trace::Totals& totals) {
+  const auto row = std::ranges::find_if(totals.processes, [&](const trace::ProcessRow& one) {
+    return one.pid == program && one.process != 0;
+  });
+  return row != totals.processes.end() && row->name == base_name(path);
+}
+
 // A program that the library cannot enter ran all the same; the recording says why it holds nothing
 // of it. What its file looks like tells less than that it is there: who has all rights already
-// gains none by set-user-id.
+// gains none by set-user-id. It may have become another one, which was entered.
 void note_uncovered(const Prepared& prepared, pid_t program, trace::Totals& totals) {
-  if (prepared.library.empty() || totals.program_attached) return;
+  if (prepared.library.empty()) return;
   const Result<std::string> path = real_path(prepared.program);
   if (!path) return;
   std::string reason = trace::obstacle_of(*path, prepared.library);
+  if (totals.program_attached && (reason.empty() || told_of_itself(*path, program, totals))) return;
   if (reason.empty() && stack_is_small()) reason = trace::kSmallStack;
   if (reason.empty() && addresses_are_few()) reason = trace::kFewAddresses;
   if (reason.empty()) reason = "the library did not attach";
