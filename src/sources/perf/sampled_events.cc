@@ -6,10 +6,10 @@
 
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -124,7 +124,7 @@ void SampledEvents::add_leaving(pid_t process, const SamplingOptions& options, i
   if (!event || ::ioctl(event->get(), PERF_EVENT_IOC_ID, &id) != 0) return;
   Result<perf::Ring> ring = perf::Ring::map(event->get(), ring_bytes_ / 2);
   if (!ring) return;
-  to.leaving.emplace(std::move(event).value(), std::move(ring).value());
+  to.leaving = Sampler{std::move(event).value(), std::move(ring).value()};
   leaving_.push_back(id);
 }
 
