@@ -29,6 +29,7 @@ void ThreadAccount::forked(ThreadId thread, std::int64_t ts) {
   Thread& made = at(thread, ts);
   made.off_since = ts;
   made.preempted = true;
+  made.ready_before = 0;
 }
 
 void ThreadAccount::found(ThreadId thread, std::int64_t ts) { at(thread, ts); }
@@ -108,8 +109,11 @@ void ThreadAccount::leaves_from(ThreadId id, std::int64_t stack) {
 void ThreadAccount::ready(ThreadId id, std::int64_t ns) {
   const auto found = living_.find(id);
   if (found == living_.end()) return;
-  found->second.ready_ns = ns;
-  found->second.preempted_then = found->second.preempted_ns;
+  Thread& thread = found->second;
+  // Too much would be taken from its waits: what was before is all that was not seen by then.
+  if (!thread.ready_before) thread.ready_before = ns - thread.preempted_ns;
+  thread.ready_ns = ns - *thread.ready_before;
+  thread.preempted_then = thread.preempted_ns;
 }
 
 // What the kernel counted, and what was seen since it was asked last.

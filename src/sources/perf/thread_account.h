@@ -41,7 +41,8 @@ class ThreadAccount {
   void sampled(ThreadId thread, std::int64_t ts, std::int32_t cpu, std::int64_t stack);
   // Where it is about to leave the CPU; its next switch follows.
   void leaves_from(ThreadId thread, std::int64_t stack);
-  // How long it was ready in all, as the kernel counts it.
+  // How long it was ready in all, as the kernel counts it: since it was forked, also before anybody
+  // looked, and as another program.
   void ready(ThreadId thread, std::int64_t ns);
   void ended(ThreadId thread, std::int64_t ts);
   // Nobody looks any more: those that go on have lived until now.
@@ -62,8 +63,9 @@ class ThreadAccount {
     std::int64_t unsampled = 0;               // ns that it ran since its last sample
     std::optional<trace::SampleRow> waiting;  // its last sample, which gets the rest of its time
     std::int64_t preempted_ns = 0;
-    std::optional<std::int64_t> ready_ns;  // as the kernel counted, and `preempted_ns` at that time
-    std::int64_t preempted_then = 0;
+    std::optional<std::int64_t> ready_before;  // what the kernel had counted when it began
+    std::optional<std::int64_t> ready_ns;      // as the kernel counted since,
+    std::int64_t preempted_then = 0;           // and `preempted_ns` at that time
   };
 
   Thread& at(ThreadId id, std::int64_t ts);

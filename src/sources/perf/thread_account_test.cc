@@ -76,7 +76,8 @@ TEST(ThreadAccount, WhoIsPushedOffIsReady) {
 
 TEST(ThreadAccount, TheKernelKnowsMoreOfBeingReady) {
   ThreadAccount account(kOn, kOff);
-  account.running(kMain, 0);
+  account.forked(kMain, 0);
+  account.switched_in(kMain, 0);
   account.switched_out(kMain, 10, true);
   account.switched_in(kMain, 20);
   account.ready(kMain, 35);  // it was woken, and had to wait for 25
@@ -84,6 +85,19 @@ TEST(ThreadAccount, TheKernelKnowsMoreOfBeingReady) {
   account.switched_in(kMain, 43);
   account.ended(kMain, 50);
   EXPECT_EQ(account.take_threads().back().ready, 38);
+}
+
+TEST(ThreadAccount, WhatTheKernelCountedBeforeIsNotTheThreads) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 0);  // it was forked long ago, and had to wait for 500
+  account.switched_out(kMain, 10, true);
+  account.switched_in(kMain, 20);
+  account.ready(kMain, 510);
+  account.switched_out(kMain, 30, false);
+  account.switched_in(kMain, 60);
+  account.ready(kMain, 517);  // it was woken 7 before it ran
+  account.ended(kMain, 70);
+  EXPECT_EQ(account.take_threads().back().ready, 17);
 }
 
 TEST(ThreadAccount, AThreadThatNoSampleMetHasItsTime) {
