@@ -15,8 +15,6 @@
 namespace fathom::sources {
 namespace {
 
-constexpr char kVdso[] = "[vdso]";
-
 std::string bytes_of(std::string_view hex) {
   std::string bytes;
   for (std::size_t at = 0; at + 1 < hex.size(); at += 2) {
@@ -40,7 +38,8 @@ std::span<const symbols::Frame> frames_of_vdso(std::optional<symbols::Module>& v
   if (!vdso) {
     Result<std::string> image = symbols::vdso_image();
     if (!image) return {};
-    Result<symbols::Module> opened = symbols::Module::open_image(std::move(image).value(), kVdso);
+    Result<symbols::Module> opened =
+        symbols::Module::open_image(std::move(image).value(), symbols::kVdsoName);
     if (!opened) return {};
     vdso.emplace(std::move(opened).value());
   }
@@ -61,8 +60,8 @@ trace::NameResolver function_names() {
                                        std::uint64_t offset) {
     const symbols::ModuleId id{
         .path = module, .build_id = bytes_of(build_id), .root = "", .segments = {}};
-    return named(module == kVdso ? frames_of_vdso(*vdso, offset)
-                                 : symbolizer->frames_at(id, offset));
+    return named(module == symbols::kVdsoName ? frames_of_vdso(*vdso, offset)
+                                              : symbolizer->frames_at(id, offset));
   };
   return resolver;
 }

@@ -12,6 +12,9 @@
 
 namespace fathom::symbols {
 
+// What the kernel calls it where it tells of mappings.
+inline constexpr char kVdsoName[] = "[vdso]";
+
 // Our own, which is that of every process of this kernel with the same architecture. kUnsupported:
 // there is none.
 Result<std::string> vdso_image();

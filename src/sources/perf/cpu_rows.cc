@@ -63,7 +63,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Switch& change) {
   const ThreadId thread = thread_of(id);
   if (!change.is_out) return account_.switched_in(thread, ts(id.time));
   account_.switched_out(thread, ts(id.time), change.preempted);
-  if (!change.preempted) slept_[thread] = true;
+  if (!change.preempted) slept_.insert(thread);
 }
 
 void CpuRows::take(const perf::SampleId& id, const perf::Comm& comm) {
@@ -160,9 +160,8 @@ void CpuRows::stop(std::int64_t monotonic_ns) {
 }
 
 std::vector<ThreadId> CpuRows::take_slept() {
-  std::vector<ThreadId> threads;
-  for (const auto& [thread, slept] : std::exchange(slept_, {})) threads.push_back(thread);
-  return threads;
+  const std::set<ThreadId> slept = std::exchange(slept_, {});
+  return {slept.begin(), slept.end()};
 }
 
 void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {

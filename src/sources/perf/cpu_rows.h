@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,10 @@ class CpuRows {
   [[nodiscard]] std::vector<ThreadId> take_slept();
   // Stacks that threads left the CPU from and that there was no room for.
   void missed_stacks(std::uint64_t count) {
-    if (count > 0) count_loss("stacks of waits that came too fast", count);
+    if (count > 0) count_loss("stacks of waits for which the ring had no room", count);
+  }
+  void damaged_records(std::uint64_t count) {
+    if (count > 0) count_loss("records that made no sense", count);
   }
   void ready(ThreadId thread, std::int64_t ns) { account_.ready(thread, ns); }
   [[nodiscard]] bool anybody_lives() const { return !processes_.empty(); }
@@ -82,8 +86,8 @@ class CpuRows {
   std::map<std::int32_t, Process> processes_;  // that live
   std::map<ThreadId, std::string> names_;      // of threads that live, and of those in ended_
   std::vector<ThreadId> ended_;                // since the last drain()
-  std::map<ThreadId, bool> slept_;
-  trace::HostRows rows_;  // as codes of strings_
+  std::set<ThreadId> slept_;                   // since take_slept()
+  trace::HostRows rows_;                       // as codes of strings_
   std::map<std::string, std::uint64_t> losses_;
 };
 

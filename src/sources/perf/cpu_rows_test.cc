@@ -139,12 +139,13 @@ TEST_F(CpuRowsTest, WhatIsLostIsCounted) {
   take(id(10, 10, 1), perf::Lost{7, false});
   take(id(10, 10, 1), perf::Throttle{});
   rows_.missed_stacks(3);
+  rows_.damaged_records(2);
   std::int64_t lost = 0;
   for (const trace::Loss& loss : drained().losses) {
     EXPECT_EQ(loss.layer, "cpu");
     lost += loss.count;
   }
-  EXPECT_EQ(lost, 11);
+  EXPECT_EQ(lost, 13);
   EXPECT_TRUE(drained().losses.empty());
 }
 

@@ -133,27 +133,29 @@ SampleOf SampledEvents::which(const perf::SampleId& id) const {
                                                               : SampleOf::kEvent;
 }
 
-void SampledEvents::read(perf::Ring& ring, RecordQueue& records) {
+std::uint64_t SampledEvents::read(perf::Ring& ring, bool own_losses, RecordQueue& records) {
+  std::uint64_t missed = 0;
+  const std::uint64_t before = ring.damaged();
   ring.drain([&](std::span<const std::byte> bytes) {
     const std::optional<perf::Record> record = reader_.read(bytes);
-    if (record) records.add(record->id.time, bytes);
+    const auto* lost = record ? std::get_if<perf::Lost>(&record->body) : nullptr;
+    if (!record) {
+      damaged_++;
+    } else if (own_losses && lost != nullptr) {
+      missed += lost->count;
+    } else {
+      records.add(record->id.time, bytes);
+    }
   });
+  damaged_ += ring.damaged() - before;
+  return missed;
 }
 
 void SampledEvents::read(RecordQueue& records) {
   const std::uint64_t before = missed_;
   for (Cpu& cpu : cpus_) {
-    read(cpu.clock.ring, records);
-    if (!cpu.leaving) continue;
-    cpu.leaving->ring.drain([&](std::span<const std::byte> bytes) {
-      const std::optional<perf::Record> record = reader_.read(bytes);
-      const auto* lost = record ? std::get_if<perf::Lost>(&record->body) : nullptr;
-      if (lost != nullptr) {
-        missed_ += lost->count;
-      } else if (record) {
-        records.add(record->id.time, bytes);
-      }
-    });
+    read(cpu.clock.ring, false, records);
+    if (cpu.leaving) missed_ += read(cpu.leaving->ring, true, records);
   }
   if (missed_ > before) stop_leaving();
 }

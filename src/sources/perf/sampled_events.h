@@ -54,6 +54,8 @@ class SampledEvents {
   [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
   // Stacks that threads left the CPU from and that nobody had room for, since the last time.
   [[nodiscard]] std::uint64_t take_missed() { return std::exchange(missed_, 0); }
+  // Records that made no sense, since the last time.
+  [[nodiscard]] std::uint64_t take_damaged() { return std::exchange(damaged_, 0); }
 
  private:
   // An event and its ring.
@@ -71,7 +73,9 @@ class SampledEvents {
   explicit SampledEvents(const perf_event_attr& attr) : reader_(attr) {}
   Status add_cpu(pid_t process, int cpu, const SamplingOptions& options);
   void add_leaving(pid_t process, const SamplingOptions& options, int cpu, Cpu& to);
-  void read(perf::Ring& ring, RecordQueue& records);
+  // Gives back how many records the kernel had no room for, where `own_losses`; else these records
+  // are handed on like others.
+  std::uint64_t read(perf::Ring& ring, bool own_losses, RecordQueue& records);
   void stop_leaving();
 
   perf::RecordReader reader_;
@@ -80,6 +84,7 @@ class SampledEvents {
   bool sees_kernel_ = false;
   std::size_t ring_bytes_ = 0;
   std::uint64_t missed_ = 0;
+  std::uint64_t damaged_ = 0;
 };
 
 }  // namespace fathom::sources

@@ -20,6 +20,18 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
+template <class Use>
+void each_address(const perf::Words& chain, std::uint64_t whose, Use use) {
+  std::uint64_t context = PERF_CONTEXT_USER;
+  for (std::size_t i = 0; i < chain.size(); i++) {
+    if (chain[i] >= PERF_CONTEXT_MAX) {
+      context = chain[i];
+    } else if (context == whose) {
+      use(chain[i]);
+    }
+  }
+}
+
 }  // namespace
 
 using trace::Frame;
@@ -50,26 +62,15 @@ Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address) {
 }
 
 void StackFrames::add_kernel_frames(const perf::Words& chain) {
-  std::uint64_t context = PERF_CONTEXT_USER;
-  for (std::size_t i = 0; i < chain.size(); i++) {
-    if (chain[i] >= PERF_CONTEXT_MAX) {
-      context = chain[i];
-    } else if (context == PERF_CONTEXT_KERNEL) {
-      frames_.push_back(kernel_frame(chain[i]));
-    }
-  }
+  each_address(chain, PERF_CONTEXT_KERNEL,
+               [this](std::uint64_t address) { frames_.push_back(kernel_frame(address)); });
 }
 
 void StackFrames::follow_pointers(const perf::Words& chain) {
   by_pointers_.clear();
-  std::uint64_t context = PERF_CONTEXT_USER;
-  for (std::size_t i = 0; i < chain.size(); i++) {
-    if (chain[i] >= PERF_CONTEXT_MAX) {
-      context = chain[i];
-    } else if (context == PERF_CONTEXT_USER) {
-      by_pointers_.push_back({chain[i], !by_pointers_.empty()});
-    }
-  }
+  each_address(chain, PERF_CONTEXT_USER, [this](std::uint64_t address) {
+    by_pointers_.push_back({address, !by_pointers_.empty()});
+  });
 }
 
 symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Sample& sample) {

@@ -149,7 +149,7 @@ TEST(ThreadAccount, RowsAddUpToLives) {
     const auto step = [&] { return ts += static_cast<std::int64_t>(random() % 50); };
     account.forked(kMain, step());
     const std::int64_t start = ts;
-    for (unsigned i = random() % 20; i > 0; i--) {
+    for (auto i = random() % 20; i > 0; i--) {
       switch (random() % 4) {
         case 0:
           account.switched_in(kMain, step());

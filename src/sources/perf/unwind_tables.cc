@@ -12,9 +12,9 @@ namespace fathom::sources {
 namespace {
 
 Result<symbols::ElfFile> open_code(const Module& module) {
-  if (module.path == kVdso) {
+  if (module.path == symbols::kVdsoName) {
     FATHOM_ASSIGN(std::string image, symbols::vdso_image());
-    return symbols::ElfFile::of_image(std::move(image), kVdso);
+    return symbols::ElfFile::of_image(std::move(image), symbols::kVdsoName);
   }
   FATHOM_ASSIGN(symbols::ElfFile file, symbols::ElfFile::open(module.path));
   if (!module.build_id.empty() && file.build_id() != module.build_id)

@@ -17,8 +17,6 @@
 
 namespace fathom::sources {
 
-inline constexpr char kVdso[] = "[vdso]";
-
 // One thread at a time.
 class UnwindTables {
  public:
