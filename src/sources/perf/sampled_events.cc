@@ -27,8 +27,10 @@ constexpr std::size_t kAllRings = std::size_t{64} << 20;
 // A ring is read ten times a second: half of it should last as long.
 constexpr double kSecondsOfRoom = 0.2;
 constexpr std::size_t kLeastStack = 1024;
-constexpr std::size_t kMostStack = 16384;
-constexpr std::size_t kStackOfLeaving = 2048;
+constexpr std::size_t kMostStack = 49152;  // a record has less than 65536 bytes
+// A program that leaves the CPU often has stacks for this many times before they are read.
+constexpr std::size_t kLeavingsOfRoom = 256;
+constexpr std::size_t kMostStackOfLeaving = 32768;
 
 std::size_t ring_bytes(bool with_kernel, std::size_t cpus) {
   if (!with_kernel) return kSmallRing;
@@ -40,6 +42,11 @@ std::uint32_t stack_bytes(std::size_t ring, double hz) {
   const auto bytes = static_cast<std::size_t>(
       std::clamp(room, static_cast<double>(kLeastStack), static_cast<double>(kMostStack)));
   return static_cast<std::uint32_t>(bytes / sizeof(std::uint64_t) * sizeof(std::uint64_t));
+}
+
+std::uint32_t stack_of_leaving(std::size_t ring) {
+  return static_cast<std::uint32_t>(
+      std::clamp(ring / kLeavingsOfRoom, kLeastStack, kMostStackOfLeaving));
 }
 
 perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, std::size_t ring) {
@@ -112,17 +119,17 @@ Status SampledEvents::add_cpu(pid_t process, int cpu, const SamplingOptions& opt
 }
 
 void SampledEvents::add_leaving(pid_t process, const SamplingOptions& options, int cpu, Cpu& to) {
-  perf_event_attr attr = sampling_attr(options, true, ring_bytes_ / 2);
+  perf_event_attr attr = sampling_attr(options, true, ring_bytes_);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
   attr.config1 = attr.config2 = 0;
   attr.freq = 0;
   attr.sample_period = 1;
-  attr.sample_stack_user = kStackOfLeaving;
+  attr.sample_stack_user = stack_of_leaving(ring_bytes_);
   Result<Fd> event = perf::open_event(attr, {.pid = process, .cpu = cpu});
   std::uint64_t id = 0;
   if (!event || ::ioctl(event->get(), PERF_EVENT_IOC_ID, &id) != 0) return;
-  Result<perf::Ring> ring = perf::Ring::map(event->get(), ring_bytes_ / 2);
+  Result<perf::Ring> ring = perf::Ring::map(event->get(), ring_bytes_);
   if (!ring) return;
   to.leaving = Sampler{std::move(event).value(), std::move(ring).value()};
   leaving_.push_back(id);
