@@ -292,7 +292,7 @@ def account_claims(line: str, row: re.Match[str]) -> list[Claim]:
     state, name, time, share = row.groups()
     if name and name.endswith("…"):  # a long name, cut short
         return []
-    which = f" AND name = '{name.replace("'", "''")}'" if name and not name.startswith("(") else ""
+    which = asked_with(" AND name = '{name}'", {"name": name}) if name and not name.startswith("(") else ""
     if name == "(other functions)":
         which = """ AND name NOT IN (SELECT name FROM "time" WHERE state = 'running' AND
                    name NOT LIKE '%(too short to be sampled)' ORDER BY "time" DESC, name LIMIT 5)"""
