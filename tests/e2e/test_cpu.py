@@ -125,7 +125,7 @@ def test_the_overview_begins_with_the_time(box: Box) -> None:
 
 def test_nobody_is_in_calls_who_made_none(box: Box) -> None:
     record(box, "--layers", "cpu")
-    columns, row, *_ = box.fathom("report", box.trace, "processes", "--format", "csv").decode().splitlines()
+    _, columns, row, *_ = box.fathom("report", box.trace, "processes", "--format", "csv").decode().splitlines()
     told = dict(zip(columns.split(","), row.split(",")))
     check("time in calls, calls", ("", ""), (told["in_calls"], told["calls"]))
 
