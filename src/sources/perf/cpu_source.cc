@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
 // and whenever one is half full.
+#include <sys/eventfd.h>
+
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -42,12 +45,14 @@ std::optional<std::int64_t> ready_ns(ThreadId thread) {
   return ns ? std::optional(*ns) : std::nullopt;
 }
 
-// As the kernel is now. None where it hides its addresses.
+// As the kernel is when it is first asked for, since many short programs never are in it. None
+// where it hides its addresses.
 KernelNames kernel_names() {
-  Result<symbols::KernelSymbols> read = symbols::KernelSymbols::read();
-  if (!read) return {};
-  auto symbols = std::make_shared<symbols::KernelSymbols>(std::move(read).value());
-  return [symbols](std::uint64_t address) { return std::string(symbols->find(address).function); };
+  auto symbols = std::make_shared<std::optional<Result<symbols::KernelSymbols>>>();
+  return [symbols](std::uint64_t address) {
+    if (!*symbols) symbols->emplace(symbols::KernelSymbols::read());
+    return **symbols ? std::string((**symbols)->find(address).function) : std::string();
+  };
 }
 
 class CpuSource final : public Source {
@@ -87,6 +92,7 @@ class CpuSource final : public Source {
 
   void stop() override {
     thread_.request_stop();
+    (void)::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
   }
 
@@ -98,7 +104,7 @@ class CpuSource final : public Source {
  private:
   void work(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      events_->wait(kRest);
+      events_->wait(kRest, wake_.get());
       read(static_cast<std::uint64_t>(now_monotonic_ns()));
       ask_how_long_ready();
     }
@@ -138,6 +144,7 @@ class CpuSource final : public Source {
   std::optional<Error> refused_;
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
+  Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends its waits
   std::mutex mutex_;
   std::optional<CpuRows> rows_;  // guarded by mutex_
   std::jthread thread_;          // last: it ends before what it uses

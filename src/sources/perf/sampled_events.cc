@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <thread>
 #include <utility>
 
 #include "base/cpus.h"
@@ -174,8 +173,8 @@ void SampledEvents::stop_leaving() {
   }
 }
 
-void SampledEvents::wait(std::chrono::milliseconds time) const {
-  std::vector<pollfd> rings;
+void SampledEvents::wait(std::chrono::milliseconds time, int wake) const {
+  std::vector<pollfd> rings = {{wake, POLLIN, 0}};
   for (const Cpu& cpu : cpus_) {
     rings.push_back({cpu.clock.event.get(), POLLIN, 0});
     if (cpu.leaving) rings.push_back({cpu.leaving->event.get(), POLLIN, 0});
@@ -184,7 +183,7 @@ void SampledEvents::wait(std::chrono::milliseconds time) const {
   // Where all processes have ended, the kernel answers at once, again and again.
   const bool over = std::ranges::any_of(
       rings, [](const pollfd& ring) { return (ring.revents & (POLLHUP | POLLERR)) != 0; });
-  if (over) std::this_thread::sleep_for(time);
+  if (over) (void)::poll(rings.data(), 1, static_cast<int>(time.count()));
 }
 
 }  // namespace fathom::sources
