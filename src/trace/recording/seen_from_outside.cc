@@ -85,8 +85,8 @@ std::vector<Match<Row>> matches_of(const std::vector<Row>& sampled, std::vector<
 }
 
 // The longest overlaps find each other first, and then have no other partner: a program tells that
-// it becomes another one when it asks for that, the sampler when it is done, which may be long after.
-// So what was sampled as the first program may overlap more with what is told of the second.
+// it becomes another one when it asks for that, the sampler when it is done, which may be long
+// after. So what was sampled as the first program may overlap more with what is told of the second.
 template <class Row>
 void add_sampled(const std::vector<Row>& seen, const std::string& host, std::vector<Row>& rows) {
   std::vector<Row> sampled;
