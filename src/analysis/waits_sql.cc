@@ -169,7 +169,7 @@ constexpr char kReady[] = R"(
 
 constexpr char kRows[] = R"(
   named AS (
-    SELECT nullif(w.host, '') AS host, w.pid, w.tid, w.cause, w.call, w.caller, w.asleep, w.late,
+    SELECT nullif(w.host, '') AS host, w.pid, w.tid, w.cause, w.call, w.caller, w.stack, w.asleep, w.late,
            CASE WHEN c.objects <= {most} THEN w.object
                 WHEN w.object IS NULL THEN NULL
                 WHEN w.kind = 'child' THEN c.objects || ' children'
@@ -181,7 +181,8 @@ constexpr char kRows[] = R"(
       ON c.host = w.host AND c.pid = w.pid AND c.call IS NOT DISTINCT FROM w.call AND c.cause = w.cause)
   SELECT host, pid, tid, cause, waits_in AS name, call, target AS object, caller,
          CAST(floor(sum(asleep - late)) AS BIGINT) AS "time",
-         CAST(floor(sum(late)) AS BIGINT) AS ready, count(*) AS waits, max(asleep) AS longest
+         CAST(floor(sum(late)) AS BIGINT) AS ready, count(*) AS waits, max(asleep) AS longest,
+         list(DISTINCT stack) FILTER (stack IS NOT NULL) AS stacks
   FROM named GROUP BY ALL)";
 
 std::string make_sql() {

@@ -19,6 +19,7 @@ namespace fathom::analysis {
 //   ready    ns in which it could have run already
 //   waits    how often
 //   longest  ns
+//   stacks   that it waited in, as in `samples`
 //
 // It reads `samples`, `frames`, `threads`, `processes` and `events`.
 [[nodiscard]] const std::string& waits_sql();
