@@ -2,6 +2,7 @@
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
 // and whenever one is half full.
 #include <chrono>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -42,18 +43,22 @@ std::optional<std::int64_t> ready_ns(ThreadId thread) {
   return ns ? std::optional(*ns) : std::nullopt;
 }
 
-// As the kernel is now. None where it hides its addresses.
+// As the kernel is now. None where it hides its addresses. The kernel takes a tenth of a second to
+// write them all down: that is done beside the program's start, and whoever asks first waits.
 KernelNames kernel_names() {
-  Result<symbols::KernelSymbols> read = symbols::KernelSymbols::read();
-  if (!read) return {};
-  auto symbols = std::make_shared<symbols::KernelSymbols>(std::move(read).value());
-  return [symbols](std::uint64_t address) { return std::string(symbols->find(address).function); };
+  const std::shared_future<Result<symbols::KernelSymbols>> read =
+      std::async(std::launch::async, symbols::KernelSymbols::read).share();
+  return [read](std::uint64_t address) {
+    const Result<symbols::KernelSymbols>& symbols = read.get();
+    return symbols ? std::string(symbols->find(address).function) : std::string();
+  };
 }
 
 class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
+    kernel_ = kernel_names();
     return {};
   }
 
@@ -75,7 +80,7 @@ class CpuSource final : public Source {
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = kernel_names()});
+                                 .kernel = kernel_});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
@@ -135,6 +140,7 @@ class CpuSource final : public Source {
   }
 
   SamplingOptions options_;
+  KernelNames kernel_;
   std::optional<Error> refused_;
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
