@@ -59,6 +59,7 @@ class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
+    kernel_ = kernel_names();
     return {};
   }
 
@@ -80,7 +81,7 @@ class CpuSource final : public Source {
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = kernel_names()});
+                                 .kernel = kernel_});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
@@ -141,6 +142,7 @@ class CpuSource final : public Source {
   }
 
   SamplingOptions options_;
+  KernelNames kernel_;
   std::optional<Error> refused_;
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
