@@ -6,6 +6,9 @@
 
 #include <algorithm>
 
+#include "base/files.h"
+#include "base/text.h"
+
 namespace fathom::sources {
 
 namespace {
@@ -32,9 +35,23 @@ void each_address(const perf::Words& chain, std::uint64_t whose, Use use) {
   }
 }
 
+// How many addresses a chain may have.
+std::size_t longest_chain() {
+  constexpr std::int64_t kUsual = 127;
+  const Result<std::string> text = read_file("/proc/sys/kernel/perf_event_max_stack");
+  const Result<std::int64_t> most = text ? parse_int(trim(*text)) : Result<std::int64_t>(kUsual);
+  return static_cast<std::size_t>(most ? std::max<std::int64_t>(*most, 1) : kUsual);
+}
+
 }  // namespace
 
 using trace::Frame;
+
+StackFrames::StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel)
+    : maps_(maps),
+      strings_(strings),
+      kernel_(std::move(kernel)),
+      most_in_chain_(longest_chain()) {}
 
 Frame StackFrames::kernel_frame(std::uint64_t address) {
   const auto [place, is_new] = kernel_codes_.try_emplace(address, trace::kNoString);
@@ -91,33 +108,68 @@ symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Samp
   return symbols::unwind(*registers, stack, *space, by_tables_);
 }
 
-// Frame pointers skip the caller of a function that has none, and end where a function uses the
-// register for something else; tables end with the copy of the stack. Where tables come to the end,
-// theirs is the whole truth; else what the kernel found behind their last frame goes on.
-void StackFrames::choose_deeper(symbols::UnwindEnd end) {
-  if (end == symbols::UnwindEnd::kWhole) return;
-  const auto same = [this](const symbols::UnwoundFrame& frame) {
-    return !by_tables_.empty() && frame.address == by_tables_.back().address;
+// Whether callers are missing: the copy of the stack, or what the kernel walks, was not enough.
+bool StackFrames::is_cut(symbols::UnwindEnd end, std::int32_t pid, const perf::Words& chain) {
+  std::size_t addresses = 0;
+  for (std::size_t i = 0; i < chain.size(); i++) addresses += chain[i] < PERF_CONTEXT_MAX ? 1 : 0;
+  const bool ended_early = end == symbols::UnwindEnd::kCut || end == symbols::UnwindEnd::kLimit;
+  if (!ended_early && addresses < most_in_chain_) return false;
+  const symbols::AddressSpace* space = tables_.space_of(maps_, pid);
+  return space == nullptr || by_tables_.empty() ||
+         !symbols::is_outermost(by_tables_.back(), *space, symbols::kThisMachine);
+}
+
+// Inside exec, where the old program's stack is gone already: its registers lead nowhere.
+bool StackFrames::is_between_programs(const perf::Sample& sample) {
+  if (!sample.stack.empty()) return false;
+  return std::ranges::any_of(frames_, [this](const Frame& frame) {
+    const std::string_view function = strings_.view(frame.function);
+    return function == "bprm_execve" || function == "load_elf_binary";
+  });
+}
+
+// A register that is used for something else leads anywhere; what is no code called nobody.
+void StackFrames::drop_strays(std::int32_t pid) {
+  const auto strays = [&](const symbols::UnwoundFrame& frame) {
+    return frame.is_return && !maps_.find(pid, frame.place());
   };
-  const auto meet = std::ranges::find_if(by_pointers_, same);
-  if (meet != by_pointers_.end()) {
-    by_tables_.insert(by_tables_.end(), meet + 1, by_pointers_.end());
-  } else if (by_pointers_.size() > by_tables_.size()) {
-    by_tables_ = by_pointers_;
-  } else if (end == symbols::UnwindEnd::kCut || end == symbols::UnwindEnd::kLimit) {
+  if (maps_.space(pid) == nullptr) return;
+  by_pointers_.erase(std::ranges::find_if(by_pointers_, strays), by_pointers_.end());
+}
+
+// Where nothing at all could be copied, the page of the stack is just being made: that is told in
+// the stack itself, with the time that it took.
+void StackFrames::tell_of_missing(symbols::UnwindEnd end, std::int32_t pid,
+                                  const perf::Sample& sample) {
+  if (!is_cut(end, pid, sample.callchain)) return;
+  if (!sample.stack.empty()) {
     cut_++;
+    return;
   }
+  Frame frame;
+  frame.function = strings_.code("[unreadable stack]");
+  frames_.push_back(frame);
+}
+
+std::span<const Frame> StackFrames::outermost_first() {
+  std::ranges::reverse(frames_);
+  return frames_;
 }
 
 std::int64_t StackFrames::stack(std::int32_t pid, const perf::Sample& sample) {
   frames_.clear();
   add_kernel_frames(sample.callchain);
   follow_pointers(sample.callchain);
-  choose_deeper(follow_tables(pid, sample));
+  if (is_between_programs(sample)) return stacks_.stack(outermost_first(), strings_);
+  const symbols::UnwindEnd end = follow_tables(pid, sample);
+  if (end != symbols::UnwindEnd::kWhole) {
+    drop_strays(pid);
+    join_stacks(by_tables_, by_pointers_);
+  }
   for (const symbols::UnwoundFrame& frame : by_tables_)
     frames_.push_back(user_frame(pid, frame.place()));
-  std::ranges::reverse(frames_);
-  return stacks_.stack(frames_, strings_);
+  if (end != symbols::UnwindEnd::kWhole) tell_of_missing(end, pid, sample);
+  return stacks_.stack(outermost_first(), strings_);
 }
 
 }  // namespace fathom::sources

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "perf/records.h"
+#include "sources/perf/joined_stack.h"
 #include "sources/perf/process_maps.h"
 #include "sources/perf/unwind_tables.h"
 #include "trace/rows/samples.h"
@@ -24,8 +26,7 @@ using KernelNames = std::function<std::string(std::uint64_t address)>;
 // One thread at a time.
 class StackFrames {
  public:
-  StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel)
-      : maps_(maps), strings_(strings), kernel_(std::move(kernel)) {}
+  StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel);
 
   // The number of the sample's stack, in this process as it is mapped now; kNull for an empty one.
   std::int64_t stack(std::int32_t pid, const perf::Sample& sample);
@@ -40,7 +41,11 @@ class StackFrames {
   void follow_pointers(const perf::Words& chain);
   // By call frame information, as far as the copy of the stack goes.
   symbols::UnwindEnd follow_tables(std::int32_t pid, const perf::Sample& sample);
-  void choose_deeper(symbols::UnwindEnd end);
+  [[nodiscard]] bool is_between_programs(const perf::Sample& sample);
+  std::span<const trace::Frame> outermost_first();
+  void drop_strays(std::int32_t pid);
+  void tell_of_missing(symbols::UnwindEnd end, std::int32_t pid, const perf::Sample& sample);
+  [[nodiscard]] bool is_cut(symbols::UnwindEnd end, std::int32_t pid, const perf::Words& chain);
   trace::Frame user_frame(std::int32_t pid, std::uint64_t address);
   trace::Frame kernel_frame(std::uint64_t address);
 
@@ -50,11 +55,12 @@ class StackFrames {
   KernelNames kernel_;
   std::unordered_map<std::uint64_t, std::uint32_t> kernel_codes_;
   trace::StackTable stacks_;
+  std::size_t most_in_chain_;  // that the kernel walks
   std::uint64_t cut_ = 0;
   // Of the stack at hand; kept, since their memory costs more than their content.
   std::vector<trace::Frame> frames_;
-  std::vector<symbols::UnwoundFrame> by_pointers_;
-  std::vector<symbols::UnwoundFrame> by_tables_;
+  UnwoundStack by_pointers_;
+  UnwoundStack by_tables_;
 };
 
 }  // namespace fathom::sources
