@@ -120,6 +120,7 @@ class CpuSource final : public Source {
     const std::scoped_lock lock(mutex_);
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
+    rows_->refresh();
     records_.release(now, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));

@@ -12,9 +12,9 @@ namespace fathom::sources {
 
 using UnwoundStack = std::vector<symbols::UnwoundFrame>;  // innermost first
 
-// The first frame of `by_pointers` that lies behind all of `by_tables`; the end where there is none.
-// Pointers leave frames out and add none, so theirs are looked for in the tables' in order: where
-// functions call themselves, the same address stands for many frames.
+// The first frame of `by_pointers` that lies behind all of `by_tables`; the end where there is
+// none. Pointers leave frames out and add none, so theirs are looked for in the tables' in order:
+// where functions call themselves, the same address stands for many frames.
 inline UnwoundStack::const_iterator behind(const UnwoundStack& by_tables,
                                            const UnwoundStack& by_pointers) {
   auto table = by_tables.begin();

@@ -5,7 +5,9 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <iterator>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -51,6 +53,7 @@ StackFrames::StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames
     : maps_(maps),
       strings_(strings),
       kernel_(std::move(kernel)),
+      jit_module_(strings.code(kCompiledModule)),
       most_in_chain_(longest_chain()) {}
 
 Frame StackFrames::kernel_frame(std::uint64_t address) {
@@ -65,17 +68,74 @@ Frame StackFrames::kernel_frame(std::uint64_t address) {
   return frame;
 }
 
-Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address) {
+Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address, std::uint64_t time) {
   Frame frame;
   const std::optional<ProcessMaps::Place> place = maps_.find(pid, address);
   if (!place) {
     frame.function = strings_.code("unknown");
     return frame;
   }
+  if (is_memory(place->module->path)) return compiled_frame(pid, address, time);
   frame.module = strings_.code(place->module->path);
   frame.build_id = strings_.code_or_null(hex(place->module->build_id));
   frame.offset = static_cast<std::int64_t>(place->offset);
   return frame;
+}
+
+Frame StackFrames::frame_of(const JitNames::Answer& answer) {
+  Frame frame;
+  frame.module = jit_module_;
+  if (answer.kind == JitNames::Answer::Kind::kName) {
+    frame.function = strings_.code(answer.function);
+    frame.file = strings_.code_or_null(answer.file);
+    if (answer.line > 0) frame.line = answer.line;
+  } else {
+    frame.function = strings_.code("unknown");
+    unnamed_++;
+  }
+  return frame;
+}
+
+// Until it is named, `line` is the number to ask by.
+Frame StackFrames::compiled_frame(std::int32_t pid, std::uint64_t address, std::uint64_t time) {
+  const JitNames::Answer answer = jit_.find(pid, address, time);
+  if (answer.kind != JitNames::Answer::Kind::kLater) return frame_of(answer);
+  Frame frame;
+  frame.module = jit_module_;
+  frame.line = static_cast<std::int32_t>(jit_.ask_later(pid, address, time));
+  return frame;
+}
+
+bool StackFrames::name_waiting(std::span<trace::FrameRow> stack) {
+  // A JIT writes down what it made at once, or when its buffer is full.
+  constexpr std::int64_t kPatience = 30'000'000'000;
+  constexpr std::size_t kMostHeld = std::size_t{1} << 19U;
+  const bool is_late = held_.rows.size() > kMostHeld || now_monotonic_ns() - held_ns_ > kPatience;
+  for (trace::FrameRow& row : stack) {
+    if (!waits(row.frame)) continue;
+    const JitNames::Answer answer = jit_.find_again(static_cast<std::uint32_t>(row.frame.line));
+    if (answer.kind == JitNames::Answer::Kind::kLater && !is_late) return false;
+    row.frame = frame_of(answer);
+  }
+  return true;
+}
+
+trace::FrameBatch StackFrames::take_new() {
+  trace::FrameBatch all = std::exchange(held_, {});
+  trace::FrameBatch fresh = stacks_.take_new();
+  if (all.rows.empty()) held_ns_ = now_monotonic_ns();
+  std::ranges::move(fresh.rows, std::back_inserter(all.rows));
+  trace::FrameBatch ready;
+  for (auto begin = all.rows.begin(); begin != all.rows.end();) {
+    const auto end = std::find_if(begin, all.rows.end(), [begin](const trace::FrameRow& row) {
+      return row.stack != begin->stack;
+    });
+    trace::FrameBatch& to = name_waiting({begin, end}) ? ready : held_;
+    to.rows.insert(to.rows.end(), begin, end);
+    begin = end;
+  }
+  if (held_.rows.empty()) jit_.forget_numbers();
+  return ready;
 }
 
 void StackFrames::add_kernel_frames(const perf::Words& chain) {
@@ -156,7 +216,7 @@ std::span<const Frame> StackFrames::outermost_first() {
   return frames_;
 }
 
-std::int64_t StackFrames::stack(std::int32_t pid, const perf::Sample& sample) {
+std::int64_t StackFrames::stack(std::int32_t pid, std::uint64_t time, const perf::Sample& sample) {
   frames_.clear();
   add_kernel_frames(sample.callchain);
   follow_pointers(sample.callchain);
@@ -167,7 +227,7 @@ std::int64_t StackFrames::stack(std::int32_t pid, const perf::Sample& sample) {
     join_stacks(by_tables_, by_pointers_);
   }
   for (const symbols::UnwoundFrame& frame : by_tables_)
-    frames_.push_back(user_frame(pid, frame.place()));
+    frames_.push_back(user_frame(pid, frame.place(), time));
   if (end != symbols::UnwindEnd::kWhole) tell_of_missing(end, pid, sample);
   return stacks_.stack(outermost_first(), strings_);
 }
