@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <ctime>
 #include <utility>
 
@@ -19,21 +20,26 @@
 namespace fathom::sources {
 namespace {
 
-// What everybody may lock for a CPU's ring, and what is taken where there is no such limit.
+// What everybody may lock for a CPU's ring, and what is taken where there is no such limit: more
+// than that only for a high rate.
 constexpr std::size_t kSmallRing = std::size_t{512} << 10;
 constexpr std::size_t kLargeRing = std::size_t{8} << 20;
 constexpr std::size_t kAllRings = std::size_t{64} << 20;
-// A ring is read ten times a second: half of it should last as long.
-constexpr double kSecondsOfRoom = 0.2;
+// A ring is read ten times a second, or when it is half full: on a busy machine, who reads it may
+// have to wait for a CPU for some tenths of a second.
+constexpr double kSecondsOfRoom = 0.5;
 constexpr std::size_t kLeastStack = 1024;
 constexpr std::size_t kMostStack = 49152;  // a record has less than 65536 bytes
 // A program that leaves the CPU often has stacks for this many times before they are read.
 constexpr std::size_t kLeavingsOfRoom = 256;
 constexpr std::size_t kMostStackOfLeaving = 32768;
 
-std::size_t ring_bytes(bool with_kernel, std::size_t cpus) {
+std::size_t ring_bytes(bool with_kernel, std::size_t cpus, double hz) {
   if (!with_kernel) return kSmallRing;
-  return std::clamp(kAllRings / cpus, kSmallRing, kLargeRing);
+  const double wanted = hz * kSecondsOfRoom * static_cast<double>(kMostStack);
+  const std::size_t share = std::bit_floor(std::max(kAllRings / cpus, kSmallRing));
+  if (wanted >= static_cast<double>(share)) return share;
+  return std::min(share, std::max(kLargeRing, std::bit_ceil(static_cast<std::size_t>(wanted))));
 }
 
 std::uint32_t stack_bytes(std::size_t ring, double hz) {
@@ -95,7 +101,7 @@ bool can_see_kernel(pid_t process, const SamplingOptions& options) {
 Result<SampledEvents> SampledEvents::open(pid_t process, const SamplingOptions& options) {
   const std::vector<int> cpus = online_cpus();
   const bool with_kernel = can_see_kernel(process, options);
-  const std::size_t ring = ring_bytes(with_kernel, cpus.size());
+  const std::size_t ring = ring_bytes(with_kernel, cpus.size(), options.hz);
   SampledEvents events(sampling_attr(options, with_kernel, ring));
   events.sees_kernel_ = with_kernel;
   events.ring_bytes_ = ring;
@@ -118,17 +124,18 @@ Status SampledEvents::add_cpu(pid_t process, int cpu, const SamplingOptions& opt
 }
 
 void SampledEvents::add_leaving(pid_t process, const SamplingOptions& options, int cpu, Cpu& to) {
-  perf_event_attr attr = sampling_attr(options, true, ring_bytes_);
+  const std::size_t bytes = std::min(ring_bytes_, kLargeRing);
+  perf_event_attr attr = sampling_attr(options, true, bytes);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
   attr.config1 = attr.config2 = 0;
   attr.freq = 0;
   attr.sample_period = 1;
-  attr.sample_stack_user = stack_of_leaving(ring_bytes_);
+  attr.sample_stack_user = stack_of_leaving(bytes);
   Result<Fd> event = perf::open_event(attr, {.pid = process, .cpu = cpu});
   std::uint64_t id = 0;
   if (!event || ::ioctl(event->get(), PERF_EVENT_IOC_ID, &id) != 0) return;
-  Result<perf::Ring> ring = perf::Ring::map(event->get(), ring_bytes_);
+  Result<perf::Ring> ring = perf::Ring::map(event->get(), bytes);
   if (!ring) return;
   to.leaving = Sampler{std::move(event).value(), std::move(ring).value()};
   leaving_.push_back(id);
