@@ -24,9 +24,10 @@ inline constexpr WaitCause kWaitCauses[] = {
      "nanosleep clock_nanosleep usleep sleep hrtimer_nanosleep do_nanosleep common_nsleep "
      "__nanosleep __clock_nanosleep"},
     {"poll",
-     "poll ppoll select pselect epoll_wait epoll_pwait epoll_pwait2 do_poll do_sys_poll do_select "
+     "poll ppoll select pselect pselect6 epoll_wait epoll_pwait epoll_pwait2 do_poll do_sys_poll "
+     "do_select "
      "ep_poll do_epoll_wait io_cqring_wait"},
-    {"child", "wait waitpid wait3 wait4 waitid do_wait kernel_wait4 kernel_waitid"},
+    {"child", "wait waitpid wait3 wait4 waitid do_wait kernel_wait4 kernel_waitid vfork"},
     {"pipe",
      "pipe_read pipe_write anon_pipe_read anon_pipe_write fifo_open wait_for_partner "
      "pipe_wait_readable pipe_wait_writable"},
@@ -46,7 +47,8 @@ inline constexpr WaitCause kWaitCauses[] = {
      "locks_lock_inode_wait read_events"},
     {"lock",
      "pthread_mutex_lock pthread_mutex_timedlock pthread_rwlock_rdlock pthread_rwlock_wrlock "
-     "sem_wait sem_timedwait __lll_lock_wait futex_wait futex_wait_queue __futex_wait do_futex "
+     "sem_wait sem_timedwait __lll_lock_wait futex futex_wait futex_wait_queue __futex_wait "
+     "do_futex "
      "rwsem_down_read_slowpath rwsem_down_write_slowpath __mutex_lock"},
 };
 

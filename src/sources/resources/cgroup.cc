@@ -5,7 +5,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "sources/resources/proc_text.h"
+#include "sources/proc_text.h"
 
 namespace fathom::sources {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sources/resources/proc_text.h"
+#include "sources/proc_text.h"
 
 namespace fathom::sources {
 
