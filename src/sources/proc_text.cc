@@ -100,8 +100,9 @@ std::optional<SchedStat> parse_schedstat(std::string_view text) {
 std::optional<SleepingIn> parse_syscall(std::string_view text) {
   SleepingIn sleeping;
   if (!read_number(next_word(text), sleeping.call)) return {};
-  const int before = sleeping.call < 0 ? 0 : 6;
-  for (int i = 0; i < before; i++) next_word(text);
+  for (std::uint64_t& argument : sleeping.arguments) {
+    if (sleeping.call >= 0 && !read_address(next_word(text), argument)) return {};
+  }
   if (!read_address(next_word(text), sleeping.stack_pointer)) return {};
   return sleeping;
 }

@@ -3,6 +3,7 @@
 // over text.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -40,8 +41,9 @@ struct SchedStat {
 
 // /proc/PID/task/TID/syscall of a thread that sleeps; nothing of one that does not.
 struct SleepingIn {
-  std::int64_t call = -1;           // -1: none; it sleeps in the kernel for another reason
-  std::uint64_t stack_pointer = 0;  // of the program
+  std::int64_t call = -1;                    // -1: none; it sleeps in the kernel for another reason
+  std::array<std::uint64_t, 6> arguments{};  // of the call
+  std::uint64_t stack_pointer = 0;           // of the program
 };
 [[nodiscard]] std::optional<SleepingIn> parse_syscall(std::string_view text);
 

@@ -89,6 +89,7 @@ TEST(SyscallText, TellsWhereAThreadSleeps) {
       parse_syscall("0 0x3 0x7f 0x20000 0x0 0xff 0x0 0x7ffd10337328 0x7f0fc8e0c2ad\n");
   ASSERT_TRUE(read);
   EXPECT_EQ(read->call, 0);
+  EXPECT_EQ(read->arguments[2], 0x20000U);
   EXPECT_EQ(read->stack_pointer, 0x7ffd10337328U);
   const auto fault = parse_syscall("-1 0x7ffd10337328 0x7f0fc8e0c2ad\n");
   ASSERT_TRUE(fault);

@@ -2,6 +2,8 @@
 // A thread that sleeps costs one read: while its counters stay the same, it sleeps where it did.
 #include "sources/perf/proc_look.h"
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,8 +97,7 @@ std::optional<ProcessLook> ProcReader::look(const ProcessStat& stat) {
 }
 
 std::optional<ThreadLook> ProcReader::look(ThreadId thread) {
-  const std::string folder =
-      join_path(proc_, std::to_string(thread.pid) + "/task/" + std::to_string(thread.tid));
+  const std::string folder = folder_of(thread);
   std::string schedstat = text_of(join_path(folder, "schedstat"));
   const std::optional<SchedStat> times = parse_schedstat(schedstat);
   const bool counts = times && times->arrivals > 0;
@@ -116,16 +117,38 @@ std::optional<ThreadLook> ProcReader::look(ThreadId thread) {
   look.ended = stat->state == 'Z' || stat->state == 'X';
   look.cpu = stat->cpu;
   look.start = in_ns(stat->start_ticks, tick_ns_) + boot_to_monotonic_;
-  if (!look.awake && !look.ended) see_where_it_sleeps(folder, look);
+  if (!look.awake && !look.ended) see_where_it_sleeps(thread, look);
   known = {std::move(schedstat), look};
   return look;
 }
 
+std::string ProcReader::folder_of(ThreadId thread) const {
+  return join_path(proc_, std::to_string(thread.pid) + "/task/" + std::to_string(thread.tid));
+}
+
+// Who joins a thread waits for the kernel to take that thread's number out of memory. Nobody else
+// waits, across processes, for a word with the number of a thread beside it.
+bool ProcReader::waits_for_thread(ThreadId thread, const SleepingIn& sleeping) const {
+  if (sleeping.call != SYS_futex) return false;
+  const std::uint64_t operation = sleeping.arguments[1];
+  const std::uint64_t command = operation & FUTEX_CMD_MASK;
+  const std::uint64_t other = sleeping.arguments[2];
+  const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
+  if (!waits || (operation & FUTEX_PRIVATE_FLAG) != 0 || other == 0 || other > INT32_MAX)
+    return false;
+  const ThreadId joined{thread.pid, static_cast<std::int32_t>(other)};
+  return joined.tid != thread.tid && path_exists(folder_of(joined));
+}
+
 // Numbers of programs of 32 bits mean other calls: their stacks lie below 4 GiB.
-void ProcReader::see_where_it_sleeps(const std::string& folder, ThreadLook& look) const {
+void ProcReader::see_where_it_sleeps(ThreadId thread, ThreadLook& look) const {
+  const std::string folder = folder_of(thread);
   const auto sleeping = parse_syscall(text_of(join_path(folder, "syscall")));
   const bool narrow = sleeping && sleeping->stack_pointer <= UINT32_MAX;
-  if (sleeping && !narrow) look.call = system_call_name(sleeping->call);
+  if (sleeping && !narrow) {
+    look.call = system_call_name(sleeping->call);
+    if (waits_for_thread(thread, *sleeping)) look.user_place = "pthread_join";
+  }
   const std::string place = text_of(join_path(folder, "wchan"));
   if (place != "0") look.kernel_place = trim(place);
 }

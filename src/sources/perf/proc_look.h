@@ -23,6 +23,7 @@ struct ThreadLook {
   std::int64_t start = 0;    // by the monotonic clock, in whole ticks of 10 ms
   std::string call;          // system call that it sleeps in; "": none, or it is not told
   std::string kernel_place;  // function of the kernel, likewise
+  std::string user_place;    // function of libc, where the call's arguments tell
 };
 
 struct ProcessLook {
@@ -50,7 +51,9 @@ class ProcReader {
     ThreadLook look;
   };
   std::optional<ThreadLook> look(ThreadId thread);
-  void see_where_it_sleeps(const std::string& folder, ThreadLook& look) const;
+  void see_where_it_sleeps(ThreadId thread, ThreadLook& look) const;
+  [[nodiscard]] bool waits_for_thread(ThreadId thread, const SleepingIn& sleeping) const;
+  [[nodiscard]] std::string folder_of(ThreadId thread) const;
 
   std::string proc_;
   std::int64_t tick_ns_;

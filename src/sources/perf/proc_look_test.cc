@@ -89,6 +89,29 @@ TEST_F(ProcLookTest, ANumberOfAnotherTableHasNoName) {
   EXPECT_EQ(look().call, "");
 }
 
+TEST_F(ProcLookTest, WhoWaitsForANumberOfAThreadJoinsIt) {
+  struct Case {
+    const char* name;
+    const char* arguments;  // word, operation, value
+    const char* wanted;
+  };
+  const Case cases[] = {{"join", "0x7f00 0x109 0x2b", "pthread_join"},
+                        {"a lock", "0x7f00 0x80 0x2", ""},
+                        {"a condition whose count is the number", "0x7f00 0x189 0x2b", ""},
+                        {"no such thread", "0x7f00 0x109 0x2c", ""},
+                        {"itself", "0x7f00 0x109 0x2a", ""},
+                        {"it wakes others", "0x7f00 0x1 0x2b", ""}};
+  ASSERT_TRUE(make_dirs(join_path(proc_, "41/task/43")));
+  put("stat", std::string("42 (a)") + kSleeps);
+  int runs = 0;
+  for (const Case& c : cases) {
+    put("schedstat", std::to_string(++runs) + " 70 3\n");
+    put("syscall", std::to_string(SYS_futex) + " " + c.arguments +
+                       " 0x0 0x0 0x0 0x7ffd10337328 0x7f0fc8e0c2ad\n");
+    EXPECT_EQ(look().user_place, c.wanted) << c.name;
+  }
+}
+
 TEST_F(ProcLookTest, AKernelThatCountsNothingFinerTellsTicks) {
   put("stat", std::string("42 (a)") + kRuns);
   EXPECT_EQ(look().times.ran, 250'000'000);

@@ -34,11 +34,13 @@ std::int64_t ProcRows::stack_of(std::vector<trace::Frame> frames) {
 
 std::int64_t ProcRows::stack_of_sleep(const ThreadLook& look) {
   std::vector<trace::Frame> frames;
-  for (const std::string& function : {look.call, look.kernel_place}) {
+  const std::pair<std::string_view, std::string_view> places[] = {
+      {look.user_place, ""}, {look.call, kKernel}, {look.kernel_place, kKernel}};
+  for (const auto& [function, module] : places) {
     if (function.empty()) continue;
     trace::Frame frame;
     frame.function = strings_.code(function);
-    frame.module = strings_.code(kKernel);
+    frame.module = strings_.code_or_null(module);
     frames.push_back(frame);
   }
   return stack_of(std::move(frames));

@@ -17,6 +17,7 @@
 #include <set>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/files.h"
@@ -55,7 +56,7 @@ std::optional<std::int64_t> used_in_all(pid_t child) {
 
 class ProcSource final : public Source {
  public:
-  explicit ProcSource(const Error& refused) : refused_(refused) {}
+  explicit ProcSource(Error refused) : refused_(std::move(refused)) {}
 
   Status adopt(pid_t process) override {
     tree_.add(process);
