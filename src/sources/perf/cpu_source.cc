@@ -18,6 +18,7 @@
 #include "perf/event.h"
 #include "perf/open.h"
 #include "sources/perf/cpu_rows.h"
+#include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
 #include "symbols/kernel_symbols.h"
@@ -73,10 +74,14 @@ class CpuSource final : public Source {
     } else {
       refused_ = events.error();
     }
-    return {};
+    // (What another event than the clock counts, nobody else can tell.)
+    if (!refused_ || !options_.event.is_clock()) return {};
+    instead_ = make_proc_source(*refused_);
+    return instead_->adopt(process);
   }
 
   Status start(const SourceContext& context) override {
+    if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
                                  .event = options_.event.name,
@@ -89,17 +94,20 @@ class CpuSource final : public Source {
   }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
+    if (instead_) return instead_->lacks();
     if (!events_ || events_->sees_kernel()) return {};
     return {{std::string(trace::kSampledLayer), kUserAlone}};
   }
 
   void stop() override {
+    if (instead_) return instead_->stop();
     thread_.request_stop();
     (void)::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (rows_) rows_->drain(strings, rows);
   }
@@ -150,6 +158,7 @@ class CpuSource final : public Source {
   SamplingOptions options_;
   KernelNames kernel_;
   std::optional<Error> refused_;
+  std::unique_ptr<Source> instead_;      // where the events are refused
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
   Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends its waits
@@ -163,12 +172,12 @@ Status check(const SourceContext& context) {
   return {};
 }
 
-// By trying: with the kernel's part, or without.
+// By trying: with the kernel's part, without, or by /proc.
 Availability probe(std::string_view /*layer*/) {
   const Result<SampledEvents> events = SampledEvents::open(0, {.event = {}, .from_exec = true});
-  if (!events) return {false, events.error().message, events.error().hint, true};
+  if (!events) return proc_availability(events.error());
   if (events->sees_kernel()) return {};
-  return {.available = true, .reason = kUserAlone, .fix = ""};
+  return {.available = true, .reason = kUserAlone, .fix = events->kernel_refusal().hint};
 }
 
 std::unique_ptr<Source> make() { return std::make_unique<CpuSource>(); }

@@ -91,30 +91,32 @@ perf_event_attr with_side_records(perf_event_attr attr) {
   return attr;
 }
 
-bool can_see_kernel(pid_t process, const SamplingOptions& options) {
+// Why this user may not see the kernel's part.
+std::optional<Error> refusal_of_kernel(pid_t process, const SamplingOptions& options) {
   perf_event_attr attr = with_side_records(sampling_attr(options, true, kSmallRing));
-  return perf::open_event(attr, {.pid = process, .cpu = online_cpus().front()}).has_value();
+  const Result<Fd> opened = perf::open_event(attr, {.pid = process, .cpu = online_cpus().front()});
+  return opened ? std::nullopt : std::optional(opened.error());
 }
 
 }  // namespace
 
 Result<SampledEvents> SampledEvents::open(pid_t process, const SamplingOptions& options) {
   const std::vector<int> cpus = online_cpus();
-  const bool with_kernel = can_see_kernel(process, options);
-  const std::size_t ring = ring_bytes(with_kernel, cpus.size(), options.hz);
-  SampledEvents events(sampling_attr(options, with_kernel, ring));
-  events.sees_kernel_ = with_kernel;
+  std::optional<Error> refused = refusal_of_kernel(process, options);
+  const std::size_t ring = ring_bytes(!refused, cpus.size(), options.hz);
+  SampledEvents events(sampling_attr(options, !refused, ring));
+  events.kernel_refusal_ = std::move(refused);
   events.ring_bytes_ = ring;
   for (const int cpu : cpus) FATHOM_TRY(events.add_cpu(process, cpu, options));
   return events;
 }
 
 Status SampledEvents::add_cpu(pid_t process, int cpu, const SamplingOptions& options) {
-  perf_event_attr attr = with_side_records(sampling_attr(options, sees_kernel_, ring_bytes_));
+  perf_event_attr attr = with_side_records(sampling_attr(options, sees_kernel(), ring_bytes_));
   FATHOM_ASSIGN(Fd clock, perf::open_event(attr, {.pid = process, .cpu = cpu}));
   FATHOM_ASSIGN(perf::Ring ring, perf::Ring::map(clock.get(), ring_bytes_));
   Cpu made{{std::move(clock), std::move(ring)}, std::nullopt};
-  if (sees_kernel_) add_leaving(process, options, cpu, made);
+  if (sees_kernel()) add_leaving(process, options, cpu, made);
   if (!options.from_exec) {
     ::ioctl(made.clock.event.get(), PERF_EVENT_IOC_ENABLE, 0);
     if (made.leaving) ::ioctl(made.leaving->event.get(), PERF_EVENT_IOC_ENABLE, 0);
