@@ -31,7 +31,8 @@ inline constexpr WaitCause kWaitCauses[] = {
      "nanosleep clock_nanosleep usleep sleep hrtimer_nanosleep do_nanosleep common_nsleep "
      "timerfd_read timerfd_read_iter runtime.usleep"},
     {"poll",
-     "poll ppoll select pselect epoll_wait epoll_pwait epoll_pwait2 do_poll do_sys_poll do_select "
+     "poll ppoll select pselect pselect6 epoll_wait epoll_pwait epoll_pwait2 do_poll do_sys_poll "
+     "do_select "
      "ep_poll do_epoll_wait io_cqring_wait"},
     {"child",
      "wait waitpid wait3 wait4 waitid vfork do_wait kernel_wait4 kernel_waitid __do_sys_vfork "
@@ -56,7 +57,8 @@ inline constexpr WaitCause kWaitCauses[] = {
     {"lock",
      "pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_clocklock pthread_rwlock_rdlock "
      "pthread_rwlock_wrlock sem_wait sem_timedwait sem_clockwait lll_lock_wait "
-     "lll_lock_wait_private runtime.lock2 futex_wait futex_wait_queue __futex_wait futex_do_wait "
+     "lll_lock_wait_private runtime.lock2 futex futex_wait futex_wait_queue __futex_wait "
+     "futex_do_wait "
      "do_futex rwsem_down_read_slowpath rwsem_down_write_slowpath __mutex_lock"},
 };
 

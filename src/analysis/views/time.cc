@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/view_tools.h"
+#include "analysis/views/tables.h"
 #include "analysis/waits_sql.h"
 
 namespace fathom::analysis {
@@ -61,20 +62,35 @@ std::string sql() {
 }
 
 Result<Report> run(Store& store, const ViewOptions& options) {
-  FATHOM_ASSIGN(Table table, store.query(sql()));
-  table.title = "Where the threads' time went";
-  set_measures(table, {{"time", kNanoseconds}, {"share", kPercent}});
-  const auto all = static_cast<std::int64_t>(table.rows.size());
-  const std::int64_t rows = rows_wanted(options, kRows);
-  if (rows > 0 && all > rows) {  // what is unexplained stays
-    table.rows.erase(table.rows.begin() + rows - 1, table.rows.end() - 1);
-  }
-  if (all == 0) table.note = "nothing was sampled; use fathom run --layers +cpu -- CMD";
-  note_left_out(table, all, "rows");
+  FATHOM_ASSIGN(Table table, time_table(store));
+  if (table.rows.empty())
+    table.note = "layer cpu recorded nothing; 'fathom report TRACE layers' says why";
+  keep_top(table, rows_wanted(options, kRows));
   return Report{.words = {}, .sections = {{std::move(table)}}};
 }
 
 }  // namespace
+
+Result<bool> is_accounted(Store& store) {
+  FATHOM_ASSIGN(const Table found,
+                store.query("SELECT count(*) FROM processes WHERE rung IS NOT NULL"));
+  return int_of(found.rows.at(0).at(0)) > 0;
+}
+
+Result<Table> time_table(Store& store) {
+  FATHOM_ASSIGN(Table table, store.query(sql()));
+  table.title = "Where the threads' time went";
+  set_measures(table, {{"time", kNanoseconds}, {"share", kPercent}});
+  return table;
+}
+
+void keep_top(Table& time, std::int64_t rows) {
+  const auto all = static_cast<std::int64_t>(time.rows.size());
+  if (rows > 0 && all > rows) {  // what is unexplained stays
+    time.rows.erase(time.rows.begin() + rows - 1, time.rows.end() - 1);
+  }
+  note_left_out(time, all, "rows");
+}
 
 extern const ViewDef kTimeView;
 const ViewDef kTimeView = {
