@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/proc_text.h"
 #include "sources/perf/thread_account.h"
-#include "sources/proc_text.h"
 
 namespace fathom::sources {
 

@@ -46,8 +46,8 @@ class SampledEvents {
 
   // Adds what the rings hold. Records that were written before the call are among them.
   void read(RecordQueue& records);
-  // Returns when a ring is half full, or the time has passed.
-  void wait(std::chrono::milliseconds time) const;
+  // Returns when a ring is half full, the time has passed, or `wake` can be read.
+  void wait(std::chrono::milliseconds time, int wake) const;
 
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }
   [[nodiscard]] SampleOf which(const perf::SampleId& id) const;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fathom::sources {
+namespace fathom {
 
 // /proc/PID/stat
 struct ProcessStat {
@@ -57,19 +57,11 @@ struct SleepingIn {
 struct MachineCpu {
   std::uint64_t busy = 0;
   std::uint64_t total = 0;
+  std::uint64_t stolen = 0;  // that a hypervisor gave to others
 };
 [[nodiscard]] std::optional<MachineCpu> parse_machine_cpu(std::string_view text);
 
 // "1 22 333 " as in /proc/PID/task/TID/children.
 [[nodiscard]] std::vector<std::int32_t> parse_pids(std::string_view text);
 
-// Where a process's control group keeps its files; "" where there is none.
-struct CgroupPaths {
-  std::string memory_file;  // bytes in use
-  std::string cpu_file;     // v1: nanoseconds; v2: cpu.stat
-  bool cpu_is_v2 = false;
-};
-// From /proc/PID/cgroup and /proc/PID/mountinfo; v1, v2 and hybrid.
-[[nodiscard]] CgroupPaths find_cgroup(std::string_view cgroup, std::string_view mountinfo);
-
-}  // namespace fathom::sources
+}  // namespace fathom

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Parsers of /proc and cgroup files, apart from reading them, so that odd names such as ") R 1" can
 // be tested as texts.
-#include "sources/proc_text.h"
+#include "base/proc_text.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-#include "base/files.h"
 #include "base/text.h"
 
-namespace fathom::sources {
+namespace fathom {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n";
@@ -139,6 +138,7 @@ std::optional<MachineCpu> parse_machine_cpu(std::string_view text) {
   MachineCpu cpu;
   for (const std::uint64_t value : ticks) cpu.total += value;
   cpu.busy = cpu.total - ticks[3] - ticks[4];
+  cpu.stolen = ticks[7];
   return cpu;
 }
 
@@ -151,4 +151,4 @@ std::vector<std::int32_t> parse_pids(std::string_view text) {
   return pids;
 }
 
-}  // namespace fathom::sources
+}  // namespace fathom
