@@ -15,6 +15,7 @@
 #include "analysis/layer_sql.h"
 #include "base/text.h"
 #include "sql/quote.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -283,6 +284,7 @@ Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions option
   FATHOM_ASSIGN(const std::vector<std::string> left_out,
                 show_only(store, filter, view.of_positions));
   if (filter.any()) options.rules = {};
+  options.of_samples = filter.layers == std::vector{std::string(trace::kSampledLayer)};
   FATHOM_ASSIGN(Report report, make_report(view, store, options));
   report.of_part = filter.any();
   report.words.insert(report.words.end(), left_out.begin(), left_out.end());
