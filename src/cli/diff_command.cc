@@ -41,9 +41,10 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--top", a.options.top, "N",
                 "show at most N rows per table, 0 for all (default: 15)");
   parser.option("--min", a.options.min_percent, "PERCENT", "hide rows that changed by less");
-  parser.option("--threshold", a.threshold, "PERCENT",
-                "smallest change in wall time that counts (default: 5; with repetitions 0, and a "
-                "t-test decides)");
+  parser.option(
+      "--threshold", a.threshold, "PERCENT",
+      "smallest change in wall time that counts (default: 5; with at least 4 runs of each "
+      "0, and a rank test decides)");
   declare_output(parser, a.output);
   return parser.parse();
 }
@@ -101,6 +102,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const Side before, read_side(a.before));
   FATHOM_ASSIGN(const Side after, read_side(a.after));
   const analysis::Comparison comparison = analysis::compare(before.runs, after.runs);
+  a.options.sampled = analysis::is_sampled(before.sampled) && analysis::is_sampled(after.sampled);
   analysis::Report report = analysis::compare_report(comparison, a.options);
   analysis::add_sampled(before.sampled, after.sampled, a.options, report);
   FATHOM_TRY(print(report_text(report, output.format, output.style)));

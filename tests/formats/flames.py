@@ -99,7 +99,7 @@ def test_flames_without_samples_say_what_to_do(root: Path) -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     expect("status, file", (3, False), (done.returncode, out.exists()))
     expect("one line", 1, len(done.stderr.splitlines()))
-    expect("what to do", True, "--layers +cpu" in done.stderr and "--weight calls" in done.stderr)
+    expect("what to do", True, "fathom run -- CMD" in done.stderr and "--weight calls" in done.stderr)
     expect("calls", ["all", "work", "step"], [name for name, _ in frames_of(picture(trace, "--weight", "calls"))])
 
 

@@ -183,8 +183,6 @@ std::vector<std::string> words_of(const Sorted& sorted, const Line& whole) {
   return words;
 }
 
-bool lacks(Runs side) { return std::ranges::any_of(side, &SampledRun::empty); }
-
 // Behind what is said of wall time.
 void insert_words(std::vector<std::string> words, Report& report) {
   auto at = std::ranges::find_if(
@@ -194,6 +192,8 @@ void insert_words(std::vector<std::string> words, Report& report) {
 }
 
 }  // namespace
+
+bool is_sampled(Runs side) { return std::ranges::none_of(side, &SampledRun::empty); }
 
 Result<SampledRun> read_sampled(Store& store) {
   FATHOM_ASSIGN(const Table rows, store.query(kSql));
@@ -211,11 +211,13 @@ void add_sampled(Runs before, Runs after, const CompareOptions& options, Report&
   const bool wanted =
       options.by.empty() || std::ranges::find(options.by, kSampledFunctions) != options.by.end();
   if (!wanted) return;
-  if (lacks(before) || lacks(after)) {
-    const char* const side = !lacks(after) ? "A has" : lacks(before) ? "A and B have" : "B has";
+  if (!is_sampled(before) || !is_sampled(after)) {
+    const char* const side = is_sampled(after)    ? "A has"
+                             : is_sampled(before) ? "B has"
+                                                  : "A and B have";
     report.words.push_back(fmt::format(
         "{} no samples of CPU time, so the functions that used it cannot be compared: record both "
-        "with --layers +cpu.",
+        "with layer cpu, which is a default.",
         side));
     return;
   }

@@ -30,6 +30,9 @@ struct SampledFunction {
 using SampledRun = std::vector<SampledFunction>;
 Result<SampledRun> read_sampled(Store& store);
 
+// Whether every run has samples.
+[[nodiscard]] bool is_sampled(std::span<const SampledRun> side);
+
 // Adds to the report which functions changed, in words and as a table; or why that cannot be told.
 void add_sampled(std::span<const SampledRun> before, std::span<const SampledRun> after,
                  const CompareOptions& options, Report& report);

@@ -133,20 +133,23 @@ TEST(Flames, WithoutSamplesSayWhyAndWhatToDo) {
   ASSERT_FALSE(tree.has_value());
   EXPECT_EQ(tree.error().code, Code::kNotFound);
   EXPECT_EQ(tree.error().message, "no CPU time was sampled");
-  EXPECT_THAT(tree.error().hint, HasSubstr("fathom run --layers +cpu"));
+  EXPECT_THAT(tree.error().hint, HasSubstr("fathom run -- CMD"));
 }
 
 TEST(Flames, KindsHaveColours) {
   Stacks stacks;
   stacks.add("cpu-clock", 1,
              {frame("main.py:work", "/srv/app/main.py"), frame("PyObject_Call", "/usr/bin/python3"),
-              frame("sys_read", "[kernel]"), frame("", "")});
+              frame("sys_read", "[kernel]"), frame("", ""), frame("hot.js", "[jit]"),
+              frame("py::f:/srv/a.py", "[jit]")});
   const Result<FlameTree> tree = load_flames(stacks, StackWeight::kOwn);
   const std::string text = flame_file(*tree, lay_out(*tree, nullptr));
   EXPECT_THAT(text, HasSubstr("<g class=\"k2\"><title>main.py:work\n"));
   EXPECT_THAT(text, HasSubstr("<g class=\"k1\"><title>PyObject_Call\n"));
   EXPECT_THAT(text, HasSubstr("<g class=\"k3\"><title>sys_read\n"));
   EXPECT_THAT(text, HasSubstr("<g class=\"k4\"><title>[unknown]\n"));
+  EXPECT_THAT(text, HasSubstr("<g class=\"k4\"><title>hot.js\n"));
+  EXPECT_THAT(text, HasSubstr("<g class=\"k2\"><title>py::f:/srv/a.py\n"));
   EXPECT_THAT(text, HasSubstr("Python, /srv/app/main.py</title>"));
 }
 

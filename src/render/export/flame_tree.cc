@@ -27,7 +27,9 @@ FlameKind kind_of(const FrameInfo& frame, bool of_calls) {
   if (module.starts_with("[kernel") || module.starts_with("[guest.kernel") ||
       module.ends_with(".ko"))
     return FlameKind::kKernel;
-  return of_calls || module.empty() ? FlameKind::kOther : FlameKind::kNative;
+  if (module == "[jit]" && frame.text.starts_with("py::")) return FlameKind::kPython;
+  const bool unknown = module.empty() || module == "[jit]";
+  return of_calls || unknown ? FlameKind::kOther : FlameKind::kNative;
 }
 
 class Folder {
@@ -132,8 +134,7 @@ Error nothing_there(EventStream& from, StackWeight weight) {
   return {Code::kNotFound,
           weight == StackWeight::kOffCpu ? "no time off the CPU was recorded"
                                          : "no CPU time was sampled",
-          why.empty() ? "'fathom run --layers +cpu -- CMD' samples it, --weight calls shows "
-                        "recorded calls"
+          why.empty() ? "'fathom run -- CMD' samples it, --weight calls shows recorded calls"
                       : std::move(why)};
 }
 

@@ -20,7 +20,7 @@ enum class FlameKind : std::uint8_t {
   kNative,  // C, C++ and whatever else was compiled
   kPython,
   kKernel,
-  kOther,  // a call of a layer, code that nobody knows the module of
+  kOther,  // a call of a layer, code of a JIT, code that nobody knows the module of
 };
 [[nodiscard]] std::string_view kind_name(FlameKind kind);  // for people
 
