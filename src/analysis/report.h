@@ -49,7 +49,6 @@ struct ViewOptions {
   std::string call = {};        // the name of a call that is to be explained
   std::string file = {};        // and only where it was on this file
   std::span<const Rule> rules = {};  // what the overview asks for advice
-  bool of_samples = false;           // layer cpu alone is looked at: a tree is made of samples
 };
 
 struct ViewDef {

@@ -10,7 +10,6 @@
 
 #include "analysis/layer_sql.h"
 #include "analysis/view_tools.h"
-#include "analysis/views/sampled_tree.h"
 #include "analysis/views/scopes.h"
 #include "analysis/walk/tree_pass.h"
 #include "base/text.h"
@@ -131,7 +130,6 @@ Result<Table> paths_table(Store& store, const std::string& all, const TimeBase& 
 }
 
 Result<Report> run(Store& store, const ViewOptions& options) {
-  if (options.of_samples) return sampled_tree(store, options);
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
   const std::vector<std::string>& keys = scope_of(options.by).keys;
   FATHOM_TRY(store.ensure(make_tree));
