@@ -13,8 +13,10 @@
 #include "analysis/filtered_intervals.h"
 #include "analysis/insights/rule_views.h"
 #include "analysis/layer_sql.h"
+#include "analysis/views/sampled_tree.h"
 #include "base/text.h"
 #include "sql/quote.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::analysis {
 namespace {
@@ -283,7 +285,11 @@ Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions option
   FATHOM_ASSIGN(const std::vector<std::string> left_out,
                 show_only(store, filter, view.of_positions));
   if (filter.any()) options.rules = {};
-  FATHOM_ASSIGN(Report report, make_report(view, store, options));
+  // Samples have no calls inside each other: stacks are what a tree is made of.
+  const bool sampled =
+      view.name == "tree" && filter.layers == std::vector{std::string(trace::kSampledLayer)};
+  FATHOM_ASSIGN(Report report,
+                sampled ? sampled_tree(store, options) : make_report(view, store, options));
   report.of_part = filter.any();
   report.words.insert(report.words.end(), left_out.begin(), left_out.end());
   return report;

@@ -6,6 +6,7 @@
 
 #include "analysis/compare/compare.h"
 #include "analysis/compare/repetitions.h"
+#include "analysis/compare/sampled_functions.h"
 #include "cli/command.h"
 #include "cli/named_trace.h"
 #include "cli/open_trace.h"
@@ -35,7 +36,8 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--after", a.after, "B,…", "repeated recordings, or directories of them");
   parser.option(
       "--by", a.options.by, "COLUMN,…",
-      "compare by layer, name, file, counter, pid or category (default: layer,name,file,counter)");
+      "compare by layer, name, file, counter, pid, category or (sampled) function (default: "
+      "function,layer,name,file,counter)");
   parser.option("--top", a.options.top, "N",
                 "show at most N rows per table, 0 for all (default: 15)");
   parser.option("--min", a.options.min_percent, "PERCENT", "hide rows that changed by less");
@@ -69,18 +71,25 @@ Status set_sides(const Parser& parser, Arguments& a) {
   return analysis::check_options(a.options);
 }
 
-// One recording is open at a time: its numbers stay.
-Result<std::vector<analysis::RunSums>> read_side(const std::vector<std::string>& paths) {
+struct Side {
   std::vector<analysis::RunSums> runs;
+  std::vector<analysis::SampledRun> sampled;  // of each run
+};
+
+// One recording is open at a time: its numbers stay.
+Result<Side> read_side(const std::vector<std::string>& paths) {
+  Side side;
   for (const std::string& path : paths) {
     FATHOM_ASSIGN(const std::string trace, find_trace(path));
     for (const std::string& run : analysis::runs_in(trace)) {
       FATHOM_ASSIGN(analysis::Store store, open_sums(run));
       FATHOM_ASSIGN(analysis::RunSums sums, analysis::read_run(store, run));
-      runs.push_back(std::move(sums));
+      side.runs.push_back(std::move(sums));
+      FATHOM_ASSIGN(analysis::SampledRun sampled, analysis::read_sampled(store));
+      side.sampled.push_back(std::move(sampled));
     }
   }
-  return runs;
+  return side;
 }
 
 Result<int> run(Parser& parser) {
@@ -90,10 +99,12 @@ Result<int> run(Parser& parser) {
   FATHOM_TRY(set_sides(parser, a));
   FATHOM_ASSIGN(const Output output, output_of(a.output));
   a.options.for_people = output.for_people();
-  FATHOM_ASSIGN(const std::vector<analysis::RunSums> before, read_side(a.before));
-  FATHOM_ASSIGN(const std::vector<analysis::RunSums> after, read_side(a.after));
-  const analysis::Comparison comparison = analysis::compare(before, after);
-  const analysis::Report report = analysis::compare_report(comparison, a.options);
+  FATHOM_ASSIGN(const Side before, read_side(a.before));
+  FATHOM_ASSIGN(const Side after, read_side(a.after));
+  const analysis::Comparison comparison = analysis::compare(before.runs, after.runs);
+  a.options.sampled = analysis::is_sampled(before.sampled) && analysis::is_sampled(after.sampled);
+  analysis::Report report = analysis::compare_report(comparison, a.options);
+  analysis::add_sampled(before.sampled, after.sampled, a.options, report);
   FATHOM_TRY(print(report_text(report, output.format, output.style)));
   return analysis::wall_changed(comparison, a.options) ? 1 : 0;
 }

@@ -3,6 +3,7 @@
 // take long.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "cli/parser.h"
 #include "convert/export.h"
 #include "render/export/exporter.h"
+#include "render/export/flame_tree.h"
 
 namespace fathom::cli {
 namespace {
@@ -42,7 +44,7 @@ std::string format_names() {
 }
 
 struct Options {
-  std::string trace, format, dialect, output, split, key, table;
+  std::string trace, format, dialect, output, split, key, table, weight, base;
   FilterOptions filters;
   bool anonymize = false;
   bool safe_csv = false;
@@ -69,6 +71,11 @@ void declare(Parser& parser, Options& options) {
   declare_filters(parser, options.filters);
   parser.option("--table", options.table, "VIEW",
                 "table to export as csv or parquet (default: events)");
+  parser.option("--weight", options.weight, "cpu|off-cpu|all|calls",
+                "flamegraph and collapsed: CPU time, time off the CPU, both, or recorded calls "
+                "(default: cpu; for collapsed all samples, or calls if there are none)");
+  parser.option("--differential", options.base, "BASE",
+                "flamegraph: color frames by the change of their share since recording BASE");
   declare_safe_csv(parser, options.safe_csv);
   parser.option("--split", options.split, "process",
                 "write one file per process, named OUT with the process ID");
@@ -82,6 +89,19 @@ void declare(Parser& parser, Options& options) {
 std::string directory_of(const std::string& output) {
   const std::string above = std::filesystem::path(output).parent_path();
   return above.empty() ? "." : above;
+}
+
+Status check_stacks(const render::ExporterDef& exporter, const Options& options) {
+  if (!options.weight.empty() && exporter.write_stacks == nullptr)
+    return usage_error("format " + options.format + " has no --weight",
+                       "--weight is for flamegraph and collapsed");
+  if (options.base.empty()) return {};
+  if (!exporter.compares)
+    return usage_error("format " + options.format + " cannot compare two recordings",
+                       "--differential is for flamegraph");
+  if (!options.split.empty())
+    return usage_error("--differential compares whole recordings", "leave --split out");
+  return {};
 }
 
 Status check(const render::ExporterDef& exporter, const Options& options) {
@@ -98,11 +118,44 @@ Status check(const render::ExporterDef& exporter, const Options& options) {
   if (!options.table.empty() && !exporter.of_table)
     return usage_error("format " + options.format + " is not made of one table",
                        "leave --table out, or use --format csv or parquet");
+  FATHOM_TRY(check_stacks(exporter, options));
   const bool of_rows = exporter.of_rows;
   if (!of_rows && (options.anonymize || !options.split.empty()))
     return usage_error("format " + options.format + " supports neither --anonymize nor --split",
                        "leave --anonymize and --split out");
   return {};
+}
+
+// The other recording's stacks. Numbers of its processes are its own: --pid means the first one's.
+Result<render::FlameTree> base_of(const Options& options, analysis::RowFilter filter,
+                                  render::StackWeight weight) {
+  FATHOM_ASSIGN(analysis::Store store, open_store(options.base, {.remembers_files = true}));
+  filter.pids.clear();
+  Result<render::FlameTree> tree =
+      convert::flames_of(store, std::move(filter), weight, options.anonymize ? options.key : "");
+  if (!tree) return std::move(tree).error().with("--differential " + options.base);
+  return tree;
+}
+
+Status write(const Options& options, const render::ExporterDef& exporter,
+             analysis::RowFilter filter) {
+  render::StackChoice choice;
+  if (!options.weight.empty()) {
+    FATHOM_ASSIGN(choice.weight, render::parse_weight(options.weight));
+  }
+  std::optional<render::FlameTree> base;
+  if (!options.base.empty()) {
+    FATHOM_ASSIGN(base, base_of(options, filter, choice.weight));
+    choice.base = &*base;
+  }
+  FATHOM_ASSIGN(
+      analysis::Store store,
+      open_store(options.trace, {.output = exporter.by_database ? directory_of(options.output) : "",
+                                 .remembers_files = exporter.by_thread}));
+  convert::Export work(store, exporter, options.anonymize ? options.key : "");
+  work.choose(choice);
+  return options.split.empty() ? work.write(options.output, std::move(filter))
+                               : work.write_each(options.output, filter);
 }
 
 Result<int> run(Parser& parser) {
@@ -122,16 +175,7 @@ Result<int> run(Parser& parser) {
   FATHOM_TRY(check(*exporter, options));
   FATHOM_ASSIGN(analysis::RowFilter filter, filter_for(parser, options));
   if (options.key.empty()) options.key = random_id();
-  FATHOM_ASSIGN(analysis::Store store,
-                open_store(options.trace,
-                           {.output = exporter->by_database ? directory_of(options.output) : "",
-                            .remembers_files = exporter->by_thread}));
-  convert::Export work(store, *exporter, options.anonymize ? options.key : "");
-  if (options.split.empty()) {
-    FATHOM_TRY(work.write(options.output, std::move(filter)));
-  } else {
-    FATHOM_TRY(work.write_each(options.output, filter));
-  }
+  FATHOM_TRY(write(options, *exporter, std::move(filter)));
   return 0;
 }
 
@@ -145,7 +189,8 @@ const CommandDef kExportCommand = {
     .example =
         "fathom export run.fathom --format perfetto -o run.pftrace\n"
         "fathom export run.fathom --format pfw -o run.pfw.gz --layers posix,stdio\n"
-        "fathom export run.fathom --format html -o run.html",
+        "fathom export run.fathom --format html -o run.html\n"
+        "fathom export new.fathom --format flamegraph --differential old.fathom -o new.svg",
     .run = run,
 };
 

@@ -25,16 +25,32 @@ std::string name_for(const std::string& output, const std::string& part) {
 
 Status Export::write(const std::string& output, RowFilter filter) {
   if (!exporter_.parts.empty()) return write_folder(output, std::move(filter));
-  return write_file(output, exporter_.write, std::move(filter));
+  if (exporter_.write_stacks == nullptr)
+    return write_file(output, exporter_.write, std::move(filter));
+  const auto writer = [&](render::EventStream& from, render::ByteSink& to) {
+    return exporter_.write_stacks(from, choice_, to);
+  };
+  return write_file(output, writer, std::move(filter));
 }
 
 Status Export::write_each(const std::string& output, const RowFilter& filter) {
-  return write_parts(filter, [&](const std::string& part, RowFilter one) {
-    return write(name_for(output, part), std::move(one));
-  });
+  bool any = false;
+  Status nothing;
+  FATHOM_TRY(write_parts(filter, [&](const std::string& part, RowFilter one) -> Status {
+    Status written = write(name_for(output, part), std::move(one));
+    const bool lacks =
+        !written && exporter_.write_stacks != nullptr && written.error().code == Code::kNotFound;
+    if (!lacks) {
+      any = true;
+      return written;
+    }
+    nothing = std::move(written);
+    return {};
+  }));
+  return any ? Status() : nothing;
 }
 
-Status Export::write_file(const std::string& output, Writer writer, RowFilter filter) {
+Status Export::write_file(const std::string& output, const Writer& writer, RowFilter filter) {
   const bool by_name = exporter_.gzip == render::Gzip::kByName && output.ends_with(".gz");
   const bool gzip = by_name || exporter_.gzip == render::Gzip::kAlways;
   FATHOM_ASSIGN(render::ByteSink sink, render::ByteSink::open(output, gzip));
@@ -88,6 +104,14 @@ Status Export::write_each_of(const Processes& processes, const RowFilter& filter
     FATHOM_TRY(write_one(part, std::move(one)));
   }
   return {};
+}
+
+Result<render::FlameTree> flames_of(analysis::Store& store, RowFilter filter,
+                                    render::StackWeight weight, const std::string& key) {
+  StoreStream stream(store, std::move(filter));
+  if (key.empty()) return render::load_flames(stream, weight);
+  render::AnonymousStream anonymous(stream, key);
+  return render::load_flames(anonymous, weight);
 }
 
 }  // namespace fathom::convert

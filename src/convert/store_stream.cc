@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/facts.h"
 #include "analysis/layers.h"
 #include "base/demangle.h"
 #include "convert/programs.h"
@@ -260,6 +261,21 @@ Status StoreStream::samples(const std::function<Status(const render::ExportSampl
     sample.frames = stacks.frames(cells.number());
     return use(sample);
   });
+}
+
+// What was recorded decides; then what the filter leaves of it.
+std::string StoreStream::why_not_sampled() {
+  for (const trace::LayerState& layer : analysis::layers_of(store_->parts())) {
+    if (layer.layer != trace::kSampledLayer) continue;
+    if (layer.state == "on" || layer.state == "partial" || layer.events > 0)
+      return filter_.any()
+                 ? "no sample matches --layers, --pid, --name, --from and --to"
+                 : "the program hardly used a CPU; --weight off-cpu shows where it waited";
+    if (layer.state == "unavailable" && !layer.reason.empty())
+      return "layer cpu was not recorded: " + layer.reason +
+             "; 'fathom doctor' says what helps, --weight calls shows recorded calls";
+  }
+  return "";
 }
 
 Status StoreStream::table(const std::function<Status(const Table&)>& use) {

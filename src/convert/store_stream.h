@@ -36,6 +36,7 @@ class StoreStream : public render::EventStream {
   Status intervals(render::IntervalDetail detail,
                    const std::function<Status(const render::ExportInterval&)>& use) override;
   Status samples(const std::function<Status(const render::ExportSample&)>& use) override;
+  std::string why_not_sampled() override;
   Status table(const std::function<Status(const Table&)>& use) override;
   Status write_parquet(const std::string& path) override;
   Result<render::ExportReport> report() override;

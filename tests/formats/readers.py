@@ -112,7 +112,8 @@ def test_filters_in_every_format(root: Path) -> None:
     for form in ("chrome", "perfetto", "pfw", "speedscope", "pprof", "collapsed", "firefox", "csv", "html"):
         for options, kept, left in FILTERS:
             out = root / "part"
-            ran(FATHOM, "export", trace, "--format", form, "-o", out, *options)
+            calls = ("--weight", "calls") if form == "collapsed" else ()
+            ran(FATHOM, "export", trace, "--format", form, "-o", out, *options, *calls)
             content = out.read_bytes()
             content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
             if form == "html":
@@ -212,6 +213,7 @@ def test_go_tool_pprof(root: Path) -> None:
 
 def test_collapsed_sums(root: Path) -> None:
     trace, out = exported(root, "collapsed", "out.txt")
+    ran(FATHOM, "export", trace, "--format", "collapsed", "--weight", "calls", "-o", out)
     lines = out.read_text().splitlines()
     expect("time", self_time(trace), sum(int(line.rsplit(" ", 1)[1]) for line in lines))
     back = root / "back.fathom"

@@ -72,7 +72,8 @@ def recordings(root: Path) -> List[Recording]:
 
 def export(trace: Path, form: str, name: str) -> Path:
     out = trace.parent / f"{trace.stem}-{name}"
-    ran(FATHOM, "export", trace, "--format", form, "-o", out)
+    calls = ("--weight", "calls") if form == "collapsed" else ()
+    ran(FATHOM, "export", trace, "--format", form, "-o", out, *calls)
     return out
 
 

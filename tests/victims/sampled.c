@@ -41,6 +41,10 @@ static void nap(void) {
   nanosleep(&time, NULL);
 }
 
+#ifndef LIGHT_MS
+#define LIGHT_MS 100
+#endif
+
 static void* beside(void* unused) {
   spend("other", other, 200000000);
   nap();
@@ -52,7 +56,7 @@ int main(void) {
   pthread_create(&thread, NULL, beside, NULL);
   spend("heavy", heavy, 300000000);
   nap();
-  spend("light", light, 100000000);
+  spend("light", light, LIGHT_MS * 1000000L);
   nap();
   pthread_join(thread, NULL);
   return 0;

@@ -66,6 +66,7 @@ struct CompareOptions {
   std::int64_t top = 15;        // lines of each; 0: all
   double min_percent = 0;       // leaves out lines that changed by less
   bool for_people = false;      // leaves out columns that say nothing here
+  bool sampled = false;         // both sides tell CPU work from waiting
   // Wall time counts as changed from this percentage on. Nothing: 5, and 0 where there are enough
   // runs for a test to decide.
   std::optional<double> threshold;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/compare/compare.h"
+#include "analysis/compare/sampled_functions.h"
 #include "analysis/compare/sums.h"
 #include "analysis/view_tools.h"
 #include "base/text.h"
@@ -189,11 +190,11 @@ void add_counters(const Comparison& comparison, const CompareOptions& options, R
 
 Status check_options(const CompareOptions& options) {
   for (const std::string& name : options.by) {
-    const bool known = name == "counter" ||
+    const bool known = name == "counter" || name == kSampledFunctions ||
                        std::ranges::find(groupings(), name, &Grouping::name) != groupings().end();
     if (known) continue;
     return usage_error("differences cannot be shown by '" + escape_control(name) + "'",
-                       "--by takes layer, name, file, counter, pid or category");
+                       "--by takes layer, name, file, counter, pid, category or function");
   }
   if (options.top < 0) return usage_error("--top is a number of rows; 0 shows all");
   return {};
@@ -206,6 +207,7 @@ Report compare_report(const Comparison& comparison, const CompareOptions& option
   std::vector<std::string> by = options.by;
   if (by.empty()) by.assign(std::begin(kByDefault), std::end(kByDefault));
   for (const std::string& name : by) {
+    if (name == kSampledFunctions) continue;  // whoever has the samples adds it
     const auto grouping = std::ranges::find(groupings(), name, &Grouping::name);
     if (grouping == groupings().end()) {
       add_counters(comparison, options, report);

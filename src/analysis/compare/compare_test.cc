@@ -208,6 +208,9 @@ TEST_F(CompareTest, WhatCannotBeToldIsSaid) {
   EXPECT_THAT(words(compared({kBefore}, {slower})),
               HasSubstr("100 % of the change in the threads' time (+1.00 ms) was outside recorded "
                         "calls (480 us became 1.48 ms): the recordings cannot tell"));
+  const CompareOptions sampled{.by = {}, .sampled = true, .threshold = {}};
+  EXPECT_THAT(join(compare_words(compared({kBefore}, {slower}), sampled), "\n"),
+              HasSubstr("calls (480 us became 1.48 ms).\n"));
   Work later = kBefore;  // another thread ends before
   later.wall = 2000;
   Work fewer = later;

@@ -59,13 +59,13 @@ std::string part_text(const Difference& line) {
 }
 
 // Time outside recorded calls is where a cause may be, and none itself.
-std::string cause(const Difference& line, std::string_view of_what) {
+std::string cause(const Difference& line, std::string_view of_what, bool sampled) {
   if (line.key[0] == kElsewhere) {
     return fmt::format(
-        "{}{} was outside recorded calls ({} became {}): the recordings cannot tell whether that "
-        "was CPU work or waiting.",
+        "{}{} was outside recorded calls ({} became {}){}.",
         part_text(line) == "more than all" ? "More than all" : part_text(line), of_what,
-        human_ns(line.value.before), human_ns(line.value.after));
+        human_ns(line.value.before), human_ns(line.value.after),
+        sampled ? "" : ": the recordings cannot tell whether that was CPU work or waiting");
   }
   std::string text =
       fmt::format("{} explains {}{}: {} of self time became {}", name_of(line), part_text(line),
@@ -91,7 +91,7 @@ std::vector<const Difference*> causes_in(const std::vector<Difference>& lines) {
 
 // Calls are parts of the threads' time: where that did not change as wall time did, they explain
 // nothing of it.
-void add_causes(const Comparison& comparison, std::vector<std::string>& words) {
+void add_causes(const Comparison& comparison, bool sampled, std::vector<std::string>& words) {
   const double threads = comparison.thread_time.change;
   const bool alike = threads != 0 && (threads > 0) == (comparison.wall.change > 0);
   const std::vector<const Difference*> causes =
@@ -108,7 +108,7 @@ void add_causes(const Comparison& comparison, std::vector<std::string>& words) {
     const std::string whole = i == 0 ? fmt::format(" of the change in the threads' time ({})",
                                                    signed_ns(comparison.thread_time.change))
                                      : "";
-    words.push_back(cause(*causes[i], whole));
+    words.push_back(cause(*causes[i], whole, sampled));
   }
   const std::vector<const Difference*> files = causes_in(comparison.lines("file"));
   if (!files.empty()) {
@@ -172,7 +172,7 @@ std::vector<std::string> compare_words(const Comparison& comparison,
   if (comparison.before_command != comparison.after_command) words.push_back(commands(comparison));
   const bool changed = wall_changed(comparison, options);
   words.push_back(wall(comparison, changed));
-  if (changed) add_causes(comparison, words);
+  if (changed) add_causes(comparison, options.sampled, words);
   add_presence(comparison, words);
   add_figures(comparison, words);
   if (!comparison.tested()) words.push_back(how_to_repeat(comparison));

@@ -5,6 +5,10 @@
 #include <algorithm>
 
 #include "analysis/view_tools.h"
+#include "base/host.h"
+#include "base/plural.h"
+#include "base/source_text.h"
+#include "base/utf8.h"
 
 namespace fathom::analysis {
 namespace {
@@ -94,11 +98,50 @@ Result<Report> run_hot(Store& store, const ViewOptions& options) {
   return report;
 }
 
+// When the last of the recordings was made, in ns since 1970; 0 if that is unknown.
+Result<std::int64_t> recorded_until(Store& store) {
+  std::int64_t start = 0;
+  for (const trace::Part& part : store.parts())
+    start = std::max(start, part.manifest.start_realtime_ns);
+  FATHOM_ASSIGN(const std::int64_t wall, store.wall_ns());
+  return start > 0 ? start + wall : 0;
+}
+
+// Files of another machine may be others under the same path.
+bool is_of_this_host(const Store& store) {
+  return std::ranges::all_of(store.parts(), [](const trace::Part& part) {
+    const std::string& host = part.manifest.host.hostname;
+    return host.empty() || host == this_host().hostname;
+  });
+}
+
+// What the lines say, where the files are still there as they were.
+Status add_source(Store& store, Table& table) {
+  const std::size_t file = column_of(table, "file");
+  const std::size_t line = column_of(table, "line");
+  FATHOM_ASSIGN(const std::int64_t until, recorded_until(store));
+  SourceText sources(until);
+  const bool ours = is_of_this_host(store);
+  table.columns.push_back({"source"});
+  for (auto& row : table.rows) {
+    const std::optional<std::string> text =
+        ours ? sources.line(text_of(row[file]), int_of(row[line])) : std::nullopt;
+    row.push_back(text ? Value(escape_invalid_utf8(*text)) : Value());
+  }
+  if (sources.changed() > 0) {
+    const std::string before = table.note.empty() ? "" : table.note + "; ";
+    table.note = before + counted(sources.changed(), "file") +
+                 " changed since the recording: no source is shown";
+  }
+  return {};
+}
+
 Result<Report> run_lines(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(Report report, ranked(store, options, lines_sql(), "self DESC, file, line",
                                       "Source lines by sampled time", "lines"));
   Table& table = report.sections[0].table;
   set_measures(table, {{"self", kNanoseconds}, {"samples", kCount}});
+  FATHOM_TRY(add_source(store, table));
   if (table.rows.empty())
     table.note = "no sample has a source line: programs built with -g have them";
   return report;
@@ -127,7 +170,7 @@ const ViewDef kHotView = {
 extern const ViewDef kLinesView;
 const ViewDef kLinesView = {
     .name = "lines",
-    .help = "sampled source lines by self time",
+    .help = "sampled source lines by self time, with their text where the file is there",
     .by = {},
     .run = run_lines,
     .sql = lines_sql,

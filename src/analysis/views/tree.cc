@@ -167,7 +167,9 @@ std::string tree_sql(const std::vector<std::string>& by) {
 extern const ViewDef kTreeView;
 const ViewDef kTreeView = {
     .name = "tree",
-    .help = "the call tree and its hottest paths; --depth limits the levels",
+    .help =
+        "the call tree and its hottest paths; --depth limits the levels, --layers cpu shows "
+        "samples",
     .by = kBy,
     .run = run,
     .sql = sql,

@@ -52,6 +52,7 @@ class AnonymousStream : public EventStream {
   Status intervals(IntervalDetail detail,
                    const std::function<Status(const ExportInterval&)>& use) override;
   Status samples(const std::function<Status(const ExportSample&)>& use) override;
+  std::string why_not_sampled() override { return from_.why_not_sampled(); }
   Status table(const std::function<Status(const Table&)>& use) override;
   // What is not made of rows cannot be made anonymous: usage errors.
   Status write_parquet(const std::string& path) override;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Collapsed stacks, the input of flame graph tools: a line for each distinct stack, program first,
-// and behind it the nanoseconds that were spent in its innermost call itself. Where a recording has
-// no calls, the weights of its samples; with samples of several events, these stand before the
-// program.
+// and behind it what its samples weigh. Where there are several events, their names stand before
+// the program. Without samples, recorded calls: the nanoseconds that were spent in the innermost
+// one itself.
 #include <algorithm>
 #include <set>
 #include <string>
 
+#include "analysis/sample_events.h"
 #include "base/text.h"
 #include "render/export/exporter.h"
 #include "render/export/json_fields.h"
@@ -22,17 +23,30 @@ void append_frame(std::string& out, std::string_view text) {
   out += clean.empty() ? "?" : clean;
 }
 
-Status write(EventStream& from, ByteSink& to) {
+bool is_chosen(const std::string& event, StackWeight weight) {
+  const bool waits = event == analysis::kOffCpuEvent;
+  if (weight == StackWeight::kCpu) return !waits;
+  return weight != StackWeight::kOffCpu || waits;
+}
+
+Status read(EventStream& from, StackWeight weight, StackProfile& profile) {
+  FATHOM_TRY(profile.load_names(from));
+  if (weight != StackWeight::kCalls) FATHOM_TRY(profile.load_samples(from));
+  std::erase_if(profile.stacks,
+                [&](const auto& entry) { return !is_chosen(entry.first.event, weight); });
+  const bool instead = weight == StackWeight::kOwn && profile.stacks.empty();
+  return weight == StackWeight::kCalls || instead ? profile.load_calls(from) : Status();
+}
+
+Status write(EventStream& from, const StackChoice& choice, ByteSink& to) {
   StackProfile profile;
-  FATHOM_TRY(profile.load(from));
+  FATHOM_TRY(read(from, choice.weight, profile));
   std::set<std::string> events;
   for (const auto& [key, stacks] : profile.stacks) events.insert(key.event);
-  const bool has_calls = events.contains("");
   SinkBuffer buffer(to);
   for (const auto& [key, stacks] : profile.stacks) {
-    if (has_calls != key.event.empty()) continue;
     const std::string program = profile.program(key);
-    const std::string event = !has_calls && events.size() > 1 ? key.event : "";
+    const std::string event = events.size() > 1 ? key.event : "";
     for (std::uint32_t node = 0; node < stacks.sums.size(); ++node) {
       if (stacks.sums[node].amount <= 0) continue;
       std::string& out = buffer.text();
@@ -61,10 +75,10 @@ Status write(EventStream& from, ByteSink& to) {
 extern const ExporterDef kCollapsedExporter;
 const ExporterDef kCollapsedExporter = {
     .name = "collapsed",
-    .summary = "collapsed stacks with self time, one per line, for flame graph tools",
+    .summary = "collapsed stacks of samples or calls (--weight), for flame graph tools",
     .gzip = Gzip::kByName,
     .by_thread = true,
-    .write = write,
+    .write_stacks = write,
 };
 
 }  // namespace fathom::render

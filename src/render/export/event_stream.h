@@ -176,6 +176,9 @@ class EventStream {
   // By host, pid, tid, event, ts.
   virtual Status samples(const std::function<Status(const ExportSample&)>& use) = 0;
 
+  // Where samples() has none: what to tell a user about that; "" if nothing is known.
+  virtual std::string why_not_sampled() { return ""; }
+
   // The rows as they are, with all columns: what formats of tables write. Called at least once.
   virtual Status table(const std::function<Status(const Table&)>& use) = 0;
   // The same into a Parquet file. Only the recording's own engine can write one.

@@ -16,6 +16,7 @@ extern const ExporterDef kDatacrumbsExporter;
 extern const ExporterDef kSpeedscopeExporter;
 extern const ExporterDef kPprofExporter;
 extern const ExporterDef kCollapsedExporter;
+extern const ExporterDef kFlamegraphExporter;
 extern const ExporterDef kHatchetExporter;
 extern const ExporterDef kFirefoxExporter;
 extern const ExporterDef kCsvExporter;
@@ -28,9 +29,9 @@ namespace {
 
 const ExporterDef* const kExporters[] = {
     &kChromeExporter,     &kPerfettoExporter, &kPfwExporter,       &kDatacrumbsExporter,
-    &kSpeedscopeExporter, &kPprofExporter,    &kCollapsedExporter, &kHatchetExporter,
-    &kFirefoxExporter,    &kCsvExporter,      &kSafeCsvExporter,   &kParquetExporter,
-    &kHtmlExporter,       &kAlnairExporter,
+    &kSpeedscopeExporter, &kPprofExporter,    &kCollapsedExporter, &kFlamegraphExporter,
+    &kHatchetExporter,    &kFirefoxExporter,  &kCsvExporter,       &kSafeCsvExporter,
+    &kParquetExporter,    &kHtmlExporter,     &kAlnairExporter,
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "render/export/byte_sink.h"
 #include "render/export/event_stream.h"
+#include "render/export/stack_choice.h"
 
 namespace fathom::render {
 
@@ -34,9 +35,12 @@ struct ExporterDef {
   bool by_database = false;  // which writes the file itself
   bool by_thread = false;    // takes events in the order of threads
   bool of_table = false;     // one table of the recording: --table names it
+  bool compares = false;     // can show the change against another recording
   // Writes everything into the sink, but does not finish it: after an Error the caller lets the
   // sink go, and there is no file.
   Status (*write)(EventStream& from, ByteSink& to) = nullptr;
+  // Instead of `write`: --weight chooses which stacks. kNotFound where there are none.
+  Status (*write_stacks)(EventStream& from, const StackChoice& choice, ByteSink& to) = nullptr;
   // Instead of `write`: the output is a folder with these files of the layer's events; where
   // several processes have such, also with such files of each.
   std::span<const ExporterPart> parts = {};

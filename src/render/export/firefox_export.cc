@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/sample_events.h"
 #include "render/export/exporter.h"
 #include "render/export/firefox_counters.h"
 #include "render/export/firefox_thread.h"
@@ -115,9 +116,8 @@ class FirefoxWriter : public SpanListener {
     std::uint32_t stack = StackTree::kRoot;
     for (const ExportFrame& frame : sample.frames)
       stack = thread_.stack(stack, thread_.frame(frame));
-    const bool time =
-        sample.event.starts_with("cpu-clock") || sample.event.starts_with("task-clock");
-    return thread_.add_sample(sample.ts, stack, sample.weight, time);
+    return thread_.add_sample(sample.ts, stack, sample.weight,
+                              analysis::is_time_event(sample.event));
   }
 
   // A counter is shown beside a thread of its process: one without calls where there is none.

@@ -4,6 +4,9 @@
 #include <string>
 
 #include "render/export/exporter.h"
+#include "render/export/flame_layout.h"
+#include "render/export/flame_svg.h"
+#include "render/export/flame_tree.h"
 #include "render/export/html_charts.h"
 #include "render/row_text.h"
 
@@ -26,7 +29,7 @@ body{margin:0;background:var(--bg);color:var(--fg);font:15px/1.5 system-ui,sans-
 main{padding:24px clamp(16px,3vw,48px) 64px}section>p{max-width:100ch}
 h1{font-size:24px;margin:0 0 4px;overflow-wrap:anywhere}h2{font-size:18px;margin:0 0 12px}
 section{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:16px;margin:16px 0}
-svg{display:block;width:100%}svg line{stroke:var(--line)}
+:not(svg)>svg{display:block;width:100%}svg line{stroke:var(--line)}
 polyline{fill:none;stroke-width:1.6;vector-effect:non-scaling-stroke}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(460px,100%),1fr));gap:8px 32px}
 .axis{display:flex;justify-content:space-between}.bins{display:grid}
@@ -112,8 +115,8 @@ std::string head_of(const ExportReport& report) {
          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
          "'unsafe-inline'; script-src 'unsafe-inline'\"><title>" +
-         html_text(report.title) + "</title><style>" + kStyle + "</style></head>\n<body><main>" +
-         "<header class=\"top\"><h1>" + html_text(report.title) +
+         html_text(report.title) + "</title><style>" + kStyle + std::string(flame_style()) +
+         "</style></head>\n<body><main>" + "<header class=\"top\"><h1>" + html_text(report.title) +
          "</h1><button id=\"theme\" type=\"button\" hidden>Light or dark</button></header>\n";
 }
 
@@ -137,16 +140,31 @@ std::string section_of(const ExportSection& section, std::int64_t wall_ns) {
          html_text(section.table.title) + "</h2>" + drawn(section, wall_ns) + "</section>\n";
 }
 
+// Smaller than as a file of its own: pages are sent by mail.
+constexpr FlameLimits kLimits = {.frames = 1500, .levels = 200, .least_percent = 0.05};
+
+// Nothing where nothing was sampled.
+Result<std::string> flames_of(EventStream& from) {
+  Result<FlameTree> tree = load_flames(from, StackWeight::kCpu);
+  if (!tree && tree.error().code == Code::kNotFound) return std::string();
+  if (!tree) return std::move(tree).error();
+  return "<section id=\"flames\" aria-labelledby=\"flames-h\"><h2 id=\"flames-h\">Where the " +
+         html_text(tree->what) + " went</h2>" +
+         flame_picture(*tree, lay_out(*tree, nullptr, kLimits)) + "</section>\n";
+}
+
 Status write(EventStream& from, ByteSink& to) {
   FATHOM_ASSIGN(const ExportReport report, from.report());
+  FATHOM_ASSIGN(const std::string flames, flames_of(from));
   SinkBuffer buffer(to);
-  buffer.text() += head_of(report) + words_of(report);
+  buffer.text() += head_of(report) + words_of(report) + flames;
   for (const ExportSection& section : report.sections) {
     buffer.text() += section_of(section, report.wall_ns);
     FATHOM_TRY(buffer.flush_if_large());
   }
-  buffer.text() +=
-      facts_of(report) + "</main><script>" + std::string(kScript) + "</script></body></html>\n";
+  buffer.text() += facts_of(report) + "</main><script>" + std::string(kScript) +
+                   (flames.empty() ? "" : std::string(flame_script())) +
+                   "</script></body></html>\n";
   return buffer.flush();
 }
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/sample_events.h"
 #include "render/export/exporter.h"
 #include "render/export/stacks.h"
 
@@ -46,10 +47,6 @@ class StringTable {
   std::vector<std::string> texts_;
 };
 
-bool is_time(std::string_view event) {
-  return event.starts_with("cpu-clock") || event.starts_with("task-clock");
-}
-
 class PprofWriter {
  public:
   PprofWriter(ByteSink& sink, const StackProfile& profile) : buffer_(sink), profile_(profile) {}
@@ -78,7 +75,8 @@ class PprofWriter {
       column += 2;
       const bool calls = event.empty();
       add_type(calls ? "calls" : event + " samples", "count");
-      add_type(calls ? "time" : event, calls || is_time(event) ? "nanoseconds" : "count");
+      add_type(calls ? "time" : event,
+               calls || analysis::is_time_event(event) ? "nanoseconds" : "count");
     }
     if (columns_.contains("")) {
       protozero::pbf_writer(buffer_.text())

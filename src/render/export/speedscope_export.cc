@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analysis/sample_events.h"
 #include "render/export/exporter.h"
 #include "render/export/json_fields.h"
 #include "render/export/spans.h"
@@ -152,7 +153,7 @@ class SpeedscopeWriter : public SpanListener {
   Status close_samples() {
     if (samples_.stacks.size() == 0) return {};
     const std::string& event = std::get<3>(samples_.key);
-    const bool time = event.starts_with("cpu-clock") || event.starts_with("task-clock");
+    const bool time = analysis::is_time_event(event);
     begin_profile("sampled", samples_.name, time ? "nanoseconds" : "none");
     buffer_.text() += ",\"startValue\":0,\"endValue\":";
     append_number(buffer_.text(), samples_.total);

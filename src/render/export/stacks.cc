@@ -122,34 +122,23 @@ std::uint32_t FrameTable::id(const ExportFrame& frame) {
                       .module = std::string(frame.module)});
 }
 
-std::uint32_t StackTree::child(std::uint32_t parent, std::uint32_t frame) {
-  const std::uint64_t key = std::uint64_t{parent} << 32 | frame;
-  const auto [found, is_new] = children_.try_emplace(key, size());
-  if (is_new) nodes_.push_back({parent, frame});
-  return found->second;
-}
-
-std::vector<std::uint32_t> StackTree::path(std::uint32_t id) const {
-  std::vector<std::uint32_t> frames;
-  for (; id != kRoot; id = nodes_[id].parent) frames.push_back(nodes_[id].frame);
-  return frames;
-}
-
-void StackSums::add(std::uint32_t node, std::int64_t count, std::int64_t amount) {
-  if (node >= sums.size()) sums.resize(tree.size());
-  sums[node].count += count;
-  sums[node].amount += amount;
-}
-
 std::string StackProfile::program(const ProfileKey& key) const {
   if (!key.program.empty()) return key.program;
   return names.program(key.host, key.pid < 0 ? ExportNumber() : key.pid);
 }
 
 Status StackProfile::load(EventStream& from) {
-  FATHOM_TRY(names.load(from));
+  FATHOM_TRY(load_names(from));
+  FATHOM_TRY(load_calls(from));
+  return load_samples(from);
+}
+
+Status StackProfile::load_calls(EventStream& from) {
   CallSums calls(*this);
-  FATHOM_TRY(walk_spans(from, calls));
+  return walk_spans(from, calls);
+}
+
+Status StackProfile::load_samples(EventStream& from) {
   return from.samples([&](const ExportSample& sample) -> Status {
     StackSums& sums = stacks[{std::string(sample.host), sample.pid.value_or(-1),
                               std::string(sample.event), std::string(sample.program)}];

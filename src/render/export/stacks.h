@@ -12,10 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/stack_tree.h"
 #include "base/result.h"
 #include "render/export/event_stream.h"
 
 namespace fathom::render {
+
+using analysis::StackSums;
+using analysis::StackTree;
 
 // "read [posix]"; functions of the program itself bear their plain name.
 [[nodiscard]] std::string frame_text(const ExportEvent& event);
@@ -61,40 +65,6 @@ class FrameTable {
   std::vector<FrameInfo> frames_;
 };
 
-class StackTree {
- public:
-  static constexpr std::uint32_t kRoot = 0;
-  struct Node {
-    std::uint32_t parent = kRoot;
-    std::uint32_t frame = 0;
-  };
-
-  StackTree() : nodes_(1) {}
-  // The node of that frame under `parent`, made when it is new.
-  std::uint32_t child(std::uint32_t parent, std::uint32_t frame);
-  // Nodes 1 to size() - 1; parents stand before their children.
-  [[nodiscard]] const Node& node(std::uint32_t id) const { return nodes_[id]; }
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
-  // Frames from the innermost to the outermost.
-  [[nodiscard]] std::vector<std::uint32_t> path(std::uint32_t id) const;
-
- private:
-  std::vector<Node> nodes_;
-  std::unordered_map<std::uint64_t, std::uint32_t> children_;
-};
-
-// One process's stacks with two sums each: how often, and how much.
-struct StackSums {
-  struct Sum {
-    std::int64_t count = 0;
-    std::int64_t amount = 0;
-  };
-  StackTree tree;
-  std::vector<Sum> sums;  // by node
-
-  void add(std::uint32_t node, std::int64_t count, std::int64_t amount);
-};
-
 struct ProfileKey {
   std::string host;
   std::int64_t pid = -1;
@@ -113,7 +83,11 @@ struct StackProfile {
   std::map<ProfileKey, StackSums> stacks;
   std::int64_t end = 0;  // the last time that occurs
 
+  // Names, and then calls, samples or both.
   Status load(EventStream& from);
+  Status load_names(EventStream& from) { return names.load(from); }
+  Status load_calls(EventStream& from);
+  Status load_samples(EventStream& from);
   [[nodiscard]] std::string program(const ProfileKey& key) const;
 };
 

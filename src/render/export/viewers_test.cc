@@ -99,7 +99,8 @@ class ProgramsTest : public ExportTest {
 };
 
 TEST_F(ProgramsTest, StacksAreTheProgramsThatMadeThem) {
-  EXPECT_EQ(exported("collapsed", stream_), "sort;read [posix] 40\nsh;dup2 [posix] 10\n");
+  EXPECT_EQ(exported("collapsed", stream_, "", {.weight = StackWeight::kCalls}),
+            "sort;read [posix] 40\nsh;dup2 [posix] 10\n");
   stream_.event_rows.clear();
   EXPECT_EQ(exported("collapsed", stream_), "sort 1\nsh 1\n");
 }

@@ -82,13 +82,17 @@ class ExportTest : public ::testing::Test {
   }
   void TearDown() override { (void)remove_tree(root_).has_value(); }
 
-  std::string exported(std::string_view format, FakeStream& stream, std::string_view dialect = {}) {
+  std::string exported(std::string_view format, FakeStream& stream, std::string_view dialect = {},
+                       const StackChoice& choice = {}) {
     const std::string path = join_path(root_, "out");
     const Result<const ExporterDef*> def = find_exporter(format, dialect);
     EXPECT_TRUE(def.has_value());
     Result<ByteSink> sink = ByteSink::open(path, false);
     EXPECT_TRUE(sink.has_value());
-    EXPECT_TRUE((*def)->write(stream, *sink).has_value());
+    const Status written = (*def)->write_stacks != nullptr
+                               ? (*def)->write_stacks(stream, choice, *sink)
+                               : (*def)->write(stream, *sink);
+    EXPECT_TRUE(written.has_value());
     EXPECT_FALSE(path_exists(path));  // not before it is whole
     EXPECT_TRUE(sink->finish().has_value());
     std::string text = read_file(path).value();
