@@ -78,7 +78,8 @@ class CpuSource final : public Source {
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = kernel_names()});
+                                 .kernel = kernel_names(),
+                                 .files = context.files});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
