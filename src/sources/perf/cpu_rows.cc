@@ -13,8 +13,6 @@
 namespace fathom::sources {
 namespace {
 
-constexpr char kOffCpu[] = "off-cpu";
-
 // "" where it is gone already, or hides it.
 std::string command_of(std::int32_t pid) {
   Result<std::string> text = read_file("/proc/" + std::to_string(pid) + "/cmdline");
@@ -34,7 +32,7 @@ CpuRows::CpuRows(const CpuRowsOptions& options)
     : options_(options),
       event_(strings_.code(options.event)),
       frames_(maps_, strings_, options.kernel),
-      account_(strings_.code("cpu-clock"), strings_.code(kOffCpu)) {}
+      account_(strings_.code(trace::kOnCpu), strings_.code(trace::kOffCpu)) {}
 
 void CpuRows::take(const perf::Record& record, SampleOf of) {
   if (const auto* sample = std::get_if<perf::Sample>(&record.body))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
 // and whenever one is half full.
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -16,6 +18,7 @@
 #include "perf/event.h"
 #include "perf/open.h"
 #include "sources/perf/cpu_rows.h"
+#include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
 #include "symbols/kernel_symbols.h"
@@ -45,18 +48,21 @@ std::optional<std::int64_t> ready_ns(ThreadId thread) {
   return ns ? std::optional(*ns) : std::nullopt;
 }
 
-// As the kernel is now. None where it hides its addresses.
+// As the kernel is when it is first asked for, since many short programs never are in it. None
+// where it hides its addresses.
 KernelNames kernel_names() {
-  Result<symbols::KernelSymbols> read = symbols::KernelSymbols::read();
-  if (!read) return {};
-  auto symbols = std::make_shared<symbols::KernelSymbols>(std::move(read).value());
-  return [symbols](std::uint64_t address) { return std::string(symbols->find(address).function); };
+  auto symbols = std::make_shared<std::optional<Result<symbols::KernelSymbols>>>();
+  return [symbols](std::uint64_t address) {
+    if (!*symbols) symbols->emplace(symbols::KernelSymbols::read());
+    return **symbols ? std::string((**symbols)->find(address).function) : std::string();
+  };
 }
 
 class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
+    kernel_ = kernel_names();
     return {};
   }
 
@@ -68,33 +74,41 @@ class CpuSource final : public Source {
     } else {
       refused_ = events.error();
     }
-    return {};
+    // (What another event than the clock counts, nobody else can tell.)
+    if (!refused_ || !options_.event.is_clock()) return {};
+    instead_ = make_proc_source(*refused_);
+    return instead_->adopt(process);
   }
 
   Status start(const SourceContext& context) override {
+    if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
                                  .event = options_.event.name,
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = kernel_names(),
+                                 .kernel = kernel_,
                                  .files = context.files});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
+    if (instead_) return instead_->lacks();
     if (!events_ || events_->sees_kernel()) return {};
     return {{std::string(trace::kSampledLayer), kUserAlone}};
   }
 
   void stop() override {
+    if (instead_) return instead_->stop();
     thread_.request_stop();
+    (void)::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (rows_) rows_->drain(strings, rows);
   }
@@ -105,7 +119,7 @@ class CpuSource final : public Source {
     constexpr int kBeforeOthers = -10;
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kBeforeOthers);
     while (!stop.stop_requested()) {
-      events_->wait(kRest);
+      events_->wait(kRest, wake_.get());
       read(static_cast<std::uint64_t>(now_monotonic_ns()));
       ask_how_long_ready();
     }
@@ -143,9 +157,12 @@ class CpuSource final : public Source {
   }
 
   SamplingOptions options_;
+  KernelNames kernel_;
   std::optional<Error> refused_;
+  std::unique_ptr<Source> instead_;      // where the events are refused
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
+  Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends its waits
   std::mutex mutex_;
   std::optional<CpuRows> rows_;  // guarded by mutex_
   std::jthread thread_;          // last: it ends before what it uses
@@ -156,12 +173,12 @@ Status check(const SourceContext& context) {
   return {};
 }
 
-// By trying: with the kernel's part, or without.
+// By trying: with the kernel's part, without, or by /proc.
 Availability probe(std::string_view /*layer*/) {
   const Result<SampledEvents> events = SampledEvents::open(0, {.event = {}, .from_exec = true});
-  if (!events) return {false, events.error().message, events.error().hint, true};
+  if (!events) return proc_availability(events.error());
   if (events->sees_kernel()) return {};
-  return {.available = true, .reason = kUserAlone, .fix = ""};
+  return {.available = true, .reason = kUserAlone, .fix = events->kernel_refusal().hint};
 }
 
 std::unique_ptr<Source> make() { return std::make_unique<CpuSource>(); }

@@ -12,19 +12,11 @@
 #include "base/text.h"
 #include "trace/rows/frame_names.h"
 
+#include "base/hex.h"
+
 namespace fathom::sources {
 
 namespace {
-
-std::string hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char byte : bytes) {
-    text += kDigits[static_cast<unsigned char>(byte) >> 4U];
-    text += kDigits[static_cast<unsigned char>(byte) & 15U];
-  }
-  return text;
-}
 
 template <class Use>
 void each_address(const perf::Words& chain, std::uint64_t whose, Use use) {
@@ -78,7 +70,7 @@ Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address, std::uint
   }
   if (is_memory(place->module->path)) return compiled_frame(pid, address, time);
   frame.module = strings_.code(place->module->path);
-  frame.build_id = strings_.code_or_null(hex(place->module->build_id));
+  frame.build_id = strings_.code_or_null(to_hex(place->module->build_id));
   frame.offset = static_cast<std::int64_t>(place->offset);
   if (place->module->is_in_anothers_place) {
     frame.function = strings_.code(trace::name_of_place(place->module->path, frame.offset));
