@@ -58,6 +58,7 @@ constexpr ColumnSpec kFrames[] = {
     {"line", "INTEGER"},
     {"build_id", "VARCHAR", kPlain, 3},
     {"offset", "BIGINT", kPlain, 3},
+    {"address", "BIGINT", kPlain, 3},
 };
 
 constexpr ColumnSpec kProcesses[] = {

@@ -20,6 +20,7 @@ extern const CommandDef kCheckCommand;
 extern const CommandDef kStatCommand;
 extern const CommandDef kExportCommand;
 extern const CommandDef kImportCommand;
+extern const CommandDef kSymbolizeCommand;
 extern const CommandDef kCollectCommand;
 extern const CommandDef kWatchCommand;
 extern const CommandDef kAttachCommand;
@@ -30,10 +31,10 @@ extern const CommandDef kMovingCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,    &kReportCommand, &kShowCommand,    &kSqlCommand,
-    &kInfoCommand,   &kDiffCommand,   &kCheckCommand,   &kStatCommand,
-    &kExportCommand, &kImportCommand, &kCollectCommand, &kWatchCommand,
-    &kAttachCommand, &kDoctorCommand, &kPythonCommand,  &kMovingCommand,
+    &kRunCommand,       &kReportCommand,  &kShowCommand,  &kSqlCommand,    &kInfoCommand,
+    &kDiffCommand,      &kCheckCommand,   &kStatCommand,  &kExportCommand, &kImportCommand,
+    &kSymbolizeCommand, &kCollectCommand, &kWatchCommand, &kAttachCommand, &kDoctorCommand,
+    &kPythonCommand,    &kMovingCommand,
 };
 
 }  // namespace

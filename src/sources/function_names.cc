@@ -6,9 +6,10 @@
 #include <charconv>
 #include <memory>
 #include <optional>
-#include <span>
+#include <set>
 #include <utility>
 
+#include "sources/debuginfod.h"
 #include "symbols/symbolizer.h"
 #include "symbols/vdso.h"
 
@@ -25,43 +26,60 @@ std::string bytes_of(std::string_view hex) {
   return bytes;
 }
 
-std::vector<trace::NamedFrame> named(std::span<const symbols::Frame> frames) {
-  std::vector<trace::NamedFrame> all;
-  for (const symbols::Frame& frame : frames)
-    all.push_back({std::string(frame.function), std::string(frame.file), frame.line});
-  return all;
+trace::NamedPlace named(symbols::Module* module, const trace::CodePlace& place) {
+  trace::NamedPlace found;
+  if (module == nullptr) return found;
+  found.readable = true;
+  found.address = place.address ? place.address : module->address_of(place.offset);
+  if (!found.address) return found;
+  for (const symbols::Frame& frame : module->frames_at_address(*found.address))
+    found.frames.push_back({std::string(frame.function), std::string(frame.file), frame.line});
+  return found;
 }
 
 // The kernel's own code in every process has no file; ours is that of all.
-std::span<const symbols::Frame> frames_of_vdso(std::optional<symbols::Module>& vdso,
-                                               std::uint64_t offset) {
-  if (!vdso) {
-    Result<std::string> image = symbols::vdso_image();
-    if (!image) return {};
-    Result<symbols::Module> opened =
-        symbols::Module::open_image(std::move(image).value(), symbols::kVdsoName);
-    if (!opened) return {};
-    vdso.emplace(std::move(opened).value());
-  }
-  return vdso->frames_at(offset);
+symbols::Module* vdso_module(std::optional<symbols::Module>& vdso) {
+  if (vdso) return &*vdso;
+  Result<std::string> image = symbols::vdso_image();
+  if (!image) return nullptr;
+  Result<symbols::Module> opened =
+      symbols::Module::open_image(std::move(image).value(), symbols::kVdsoName);
+  if (!opened) return nullptr;
+  vdso.emplace(std::move(opened).value());
+  return &*vdso;
 }
 
 }  // namespace
 
-trace::NameResolver function_names() {
-  auto symbolizer = std::make_shared<symbols::Symbolizer>();
+trace::NameResolver function_names(std::shared_ptr<const symbols::KeptFiles> files,
+                                   const symbols::DebugPlaces& places) {
+  auto symbolizer = std::make_shared<symbols::Symbolizer>(places);
   trace::NameResolver resolver;
   resolver.function = [symbolizer](const std::string& module, std::uint64_t offset) {
     Result<symbols::Symbol> found = symbolizer->find(module, offset);
     return found ? std::move(found->function) : std::string();
   };
   auto vdso = std::make_shared<std::optional<symbols::Module>>();
-  resolver.frames = [symbolizer, vdso](const std::string& module, const std::string& build_id,
-                                       std::uint64_t offset) {
-    const symbols::ModuleId id{
-        .path = module, .build_id = bytes_of(build_id), .root = "", .segments = {}};
-    return named(module == symbols::kVdsoName ? frames_of_vdso(*vdso, offset)
-                                              : symbolizer->frames_at(id, offset));
+  resolver.frames = [symbolizer, vdso, files](const trace::CodePlace& place) {
+    if (place.module == symbols::kVdsoName) return named(vdso_module(*vdso), place);
+    symbols::ModuleId id;
+    id.path = place.module;
+    id.build_id = bytes_of(place.build_id);
+    if (files) id.kept = files->find(id.path, id.build_id);
+    return named(symbolizer->module(id), place);
+  };
+  return resolver;
+}
+
+trace::NameResolver names_by_build_id(std::vector<std::string> folders) {
+  const std::string cache = debuginfod_cache();
+  if (!cache.empty()) folders.push_back(cache);
+  trace::NameResolver resolver =
+      function_names(nullptr, {.folders = std::move(folders), .by_build_id_alone = true});
+  auto asked = std::make_shared<std::set<std::string>>();
+  resolver.frames = [asked, ask = std::move(resolver.frames)](const trace::CodePlace& place) {
+    if (asked->insert(place.build_id).second) fetch_debuginfo(place.build_id);
+    return ask(place);
   };
   return resolver;
 }

@@ -19,6 +19,10 @@
 #include "base/result.h"
 #include "trace/decode/host_rows.h"
 
+namespace fathom::symbols {
+class KeptFiles;
+}
+
 namespace fathom::sources {
 
 // Whether a layer can be recorded here and now.
@@ -50,6 +54,7 @@ struct SourceContext {
   std::uint32_t rows = 0;                    // of sums that wait; 0: enough
   bool joins = false;                        // processes that run already may join
   bool no_command = false;                   // arguments of programs are not recorded
+  std::shared_ptr<symbols::KeptFiles> files = {};  // that programs map; nullptr: not kept
   std::uint32_t user_files = 0;  // that a user may have met lately, where they join; 0: a share
   std::uint32_t user_rows = 0;   // of sums with a file that a user may add in a second; 0: a share
 };

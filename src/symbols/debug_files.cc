@@ -23,6 +23,22 @@ std::vector<std::string> folders(const ModuleId& id, const DebugPlaces& places) 
   return all;
 }
 
+// Where people put files by hand, in given folders, and where debuginfod's clients do.
+std::vector<std::string> named_paths(const ModuleId& id, const DebugPlaces& places,
+                                     const std::string& build_id) {
+  std::vector<std::string> paths;
+  const std::string name(base_name(id.path));
+  for (const std::string& place : places.folders) {
+    if (!name.empty() && name != "." && name != "..") {
+      paths.push_back(join_path(place, name));
+      paths.push_back(join_path(place, name + ".debug"));
+    }
+    for (const char* kind : {"debuginfo", "executable"})
+      paths.push_back(join_path(join_path(place, build_id), kind));
+  }
+  return paths;
+}
+
 struct DebugLink {
   std::string name;
   std::uint32_t checksum = 0;
@@ -99,6 +115,10 @@ Result<ElfFile> find_by_build_id(const std::string& build_id, const ModuleId& id
       Result<ElfFile> file = ElfFile::open(path + ending);
       if (file && file->build_id() == build_id) return file;
     }
+  }
+  for (const std::string& path : named_paths(id, places, text)) {
+    Result<ElfFile> file = ElfFile::open(path);
+    if (file && file->build_id() == build_id) return file;
   }
   return Error{Code::kNotFound, "no debug file", ""};
 }

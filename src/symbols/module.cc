@@ -37,23 +37,33 @@ bool has_dwarf(const ElfFile& file) {
 
 }  // namespace
 
+namespace {
+
+// The file itself, if it is still there and the one that ran.
+Result<ElfFile> open_own(const ModuleId& id, const DebugPlaces& places) {
+  if (!id.kept.empty()) return ElfFile::open(id.kept);
+  if (places.by_build_id_alone) return Error{Code::kNotFound, "no file of that build id", ""};
+  FATHOM_ASSIGN(ElfFile file, ElfFile::open(id.root + id.path));
+  if (!id.build_id.empty() && file.build_id() != id.build_id)
+    return Error{Code::kNotFound, id.path + " is another file than the one that ran", ""};
+  return file;
+}
+
+}  // namespace
+
 class Module::Parts {
  public:
   Status open(const ModuleId& id, const DebugPlaces& places) {
-    Result<ElfFile> file = ElfFile::open(id.root + id.path);
-    const bool is_it = file.has_value() && (id.build_id.empty() || file->build_id() == id.build_id);
-    if (is_it) {
+    Result<ElfFile> file = open_own(id, places);
+    if (file) {
       adopt(std::move(*file), id, places);
       return {};
     }
     Result<ElfFile> kept = find_by_build_id(id.build_id, id, places);
-    if (kept) {
-      adopt(std::move(*kept), id, places);
-      if (!id.segments.empty()) segments_ = id.segments;  // a debug file's own may be without bytes
-      return {};
-    }
-    if (!file) return std::move(file).error();
-    return Error{Code::kNotFound, id.path + " is another file than the one that ran", ""};
+    if (!kept) return std::move(file).error();
+    adopt(std::move(*kept), id, places);
+    if (!id.segments.empty()) segments_ = id.segments;  // a debug file's own may be without bytes
+    return {};
   }
 
   Status open_image(std::string bytes, const std::string& name) {

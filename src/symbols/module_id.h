@@ -20,9 +20,10 @@ struct Segment {
 };
 
 struct ModuleId {
-  std::string path;      // as the process had it mapped
-  std::string build_id;  // its bytes, as the kernel told; "": not known, any file will do
-  std::string root;      // before the path: "/proc/PID/root" of a container; "": ours
+  std::string path;       // as the process had it mapped
+  std::string build_id;   // its bytes, as the kernel told; "": not known, any file will do
+  std::string root;       // before the path: "/proc/PID/root" of a container; "": ours
+  std::string kept = {};  // a way to the very file that ran (KeptFiles); "": none
   // As Module::segments() said where the file was; needed where only its debug file is left.
   std::vector<Segment> segments;
 };
@@ -30,6 +31,9 @@ struct ModuleId {
 // Folders that are searched for debug files before those of the system (`--debug DIR`).
 struct DebugPlaces {
   std::vector<std::string> folders;
+  // The module's path is not believed: it may be that of another machine. Files are found by build
+  // id, which they must have.
+  bool by_build_id_alone = false;
 };
 
 }  // namespace fathom::symbols

@@ -52,6 +52,7 @@ struct Prepared {
   std::vector<std::string> further;  // variables of single layers
   std::string directory;
   fathom_run_header header{};
+  std::shared_ptr<symbols::KeptFiles> files = std::make_shared<symbols::KeptFiles>();
   std::unique_ptr<Broker> broker;  // nullptr: what processes cannot open they do without
 };
 
@@ -291,8 +292,9 @@ Result<trace::Packer> open_recording(Prepared& prepared, const RunOptions& optio
                                                 .interval_ns = options.interval_ns}));
   trace::Manifest manifest = first_manifest(prepared, options);
   FATHOM_TRY(trace::write_manifest(prepared.directory, manifest));
-  return trace::Packer::open(prepared.directory, std::move(manifest),
-                             {.resolver = sources::function_names(), .library = prepared.library});
+  return trace::Packer::open(
+      prepared.directory, std::move(manifest),
+      {.resolver = sources::function_names(prepared.files), .library = prepared.library});
 }
 
 // For programs that become another user, or change their root. A recording goes on without.
@@ -463,7 +465,8 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
       .filters = options.filters,
       .ring_bytes = options.ring_bytes,
       .rows = options.rows,
-      .no_command = options.no_command};
+      .no_command = options.no_command,
+      .files = prepared.files};
   HostSources hosts;
   if (Status ready = hosts.prepare(prepared.plan.hosts, context); !ready) {
     (void)remove_tree(prepared.directory).has_value();

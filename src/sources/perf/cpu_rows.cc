@@ -137,14 +137,31 @@ void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
   begin_process(pid, maker.pid, ts(id.time), names_[thread]);
 }
 
-void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
-  if (mapping.is_data) return;
+const Module* CpuRows::module_of(const perf::Mapping& mapping) {
   const std::string_view build_id(reinterpret_cast<const char*>(mapping.build_id.data()),
                                   mapping.build_id.size());
+  if (!options_.files || !mapping.file.starts_with('/') || is_memory(mapping.file))
+    return maps_.module(mapping.file, build_id);
+  const symbols::MappedFile file{.pid = static_cast<pid_t>(mapping.pid),
+                                 .begin = mapping.address,
+                                 .end = mapping.address + mapping.length,
+                                 .path = std::string(mapping.file),
+                                 .build_id = std::string(build_id),
+                                 .inode = mapping.inode};
+  const bool is_known = options_.files->keep(file);
+  Module* module = maps_.module(mapping.file, build_id, !is_known);
+  if (module != nullptr && is_known) module->kept = options_.files->find(file.path, file.build_id);
+  return module;
+}
+
+void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
+  if (mapping.is_data) return;
   const auto pid = static_cast<std::int32_t>(mapping.pid);
   if (is_jitdump(mapping.file)) frames_.jit().mapped_dump(pid, mapping.file, mapping.inode);
-  const Module* module = maps_.module(mapping.file, build_id);
-  maps_.mapped(pid, {mapping.address, mapping.length, mapping.offset, module});
+  const Module* module = module_of(mapping);
+  const bool has_room = module != nullptr && maps_.mapped(pid, {mapping.address, mapping.length,
+                                                                mapping.offset, module});
+  if (!has_room) count_loss("mapped files for which there was no room", 1);
 }
 
 void CpuRows::take(const perf::SampleId& /*id*/, const perf::Lost& lost) {
@@ -192,6 +209,8 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
     count_loss("stacks without their outermost functions", cut);
   if (const std::uint64_t unnamed = frames_.take_unnamed(); unnamed > 0)
     count_loss("frames of code made at run time whose name nobody told", unnamed);
+  if (const std::uint64_t replaced = frames_.take_replaced(); replaced > 0)
+    count_loss("frames of files without a build id that were replaced", replaced);
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(
         {std::string(trace::kSampledLayer), reason, static_cast<std::int64_t>(count)});

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "sources/perf/sampled_events.h"
 #include "sources/perf/stack_frames.h"
 #include "sources/perf/thread_account.h"
+#include "symbols/kept_files.h"
 #include "trace/decode/host_rows.h"
 
 namespace fathom::sources {
@@ -25,6 +27,7 @@ struct CpuRowsOptions {
   std::string rung;                     // how processes are seen
   bool no_command = false;              // arguments of programs are not recorded
   KernelNames kernel;
+  std::shared_ptr<symbols::KeptFiles> files = nullptr;  // where files are kept that programs map
 };
 
 // One thread at a time.
@@ -64,6 +67,8 @@ class CpuRows {
   template <class Other>
   void take(const perf::SampleId& /*id*/, const Other& /*body*/) {}
 
+  // The file of a mapping; nullptr: there is no room for more.
+  const Module* module_of(const perf::Mapping& mapping);
   void end_thread(ThreadId thread, std::int64_t ts);
   void begin_process(std::int32_t pid, std::int64_t parent, std::int64_t ts,
                      const std::string& name);

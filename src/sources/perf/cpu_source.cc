@@ -88,7 +88,8 @@ class CpuSource final : public Source {
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = kernel_});
+                                 .kernel = kernel_,
+                                 .files = context.files});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }

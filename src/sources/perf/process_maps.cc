@@ -5,11 +5,25 @@
 
 namespace fathom::sources {
 
-const Module* ProcessMaps::module(std::string_view path, std::string_view build_id) {
-  const auto [place, is_new] =
-      modules_.try_emplace({std::string(path), std::string(build_id)}, Module());
-  if (is_new) place->second = {std::string(path), std::string(build_id)};
-  return &place->second;
+namespace {
+
+// A program that maps files without end must not take our memory with it.
+constexpr std::size_t kMostModules = 16384;
+constexpr std::size_t kMostRegions = 65536;  // of a process
+
+}  // namespace
+
+Module* ProcessMaps::module(std::string_view path, std::string_view build_id,
+                            bool is_in_anothers_place) {
+  std::tuple key(std::string(path), std::string(build_id), is_in_anothers_place);
+  const auto known = modules_.find(key);
+  if (known != modules_.end()) return &known->second;
+  if (modules_.size() >= kMostModules) return nullptr;
+  Module& made = modules_[std::move(key)];
+  made.path = path;
+  made.build_id = build_id;
+  made.is_in_anothers_place = is_in_anothers_place;
+  return &made;
 }
 
 ProcessMaps::Space& ProcessMaps::own(std::int32_t pid) {
@@ -28,8 +42,11 @@ ProcessMaps::Space* ProcessMaps::space(std::int32_t pid) const {
   return found == processes_.end() ? nullptr : found->second.get();
 }
 
-void ProcessMaps::mapped(std::int32_t pid, const Region& region) {
-  own(pid).regions.put(region.address, region.address + region.length, region);
+bool ProcessMaps::mapped(std::int32_t pid, const Region& region) {
+  Space& space = own(pid);
+  if (space.regions.size() >= kMostRegions) return false;
+  space.regions.put(region.address, region.address + region.length, region);
+  return true;
 }
 
 void ProcessMaps::forked(std::int32_t parent, std::int32_t child) {

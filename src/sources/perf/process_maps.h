@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
-#include <utility>
 
 #include "symbols/overlay_map.h"
 #include "symbols/unwind/unwinder.h"
@@ -21,6 +21,9 @@ namespace fathom::sources {
 struct Module {
   std::string path;
   std::string build_id;  // its bytes; "" where it has none
+  std::string kept;      // a way to the file itself; "": by its path
+  // It has no build id and took the place of another one: nobody can tell later which is meant.
+  bool is_in_anothers_place = false;
 };
 
 // Files stay where they are as long as this does. One thread at a time.
@@ -41,9 +44,11 @@ class ProcessMaps {
     std::uint64_t offset = 0;
   };
 
-  const Module* module(std::string_view path, std::string_view build_id);
-  // What lay there before is gone.
-  void mapped(std::int32_t pid, const Region& region);
+  // The module of that path and build id, made where it is new; nullptr: there is no room for more.
+  Module* module(std::string_view path, std::string_view build_id,
+                 bool is_in_anothers_place = false);
+  // What lay there before is gone. false: there is no room for more.
+  bool mapped(std::int32_t pid, const Region& region);
   void forked(std::int32_t parent, std::int32_t child);
   // Another program: what was mapped is gone.
   void cleared(std::int32_t pid) { processes_.erase(pid); }
@@ -56,7 +61,7 @@ class ProcessMaps {
 
   // Children share their parent's until one of them changes: most fork and exec at once.
   std::unordered_map<std::int32_t, std::shared_ptr<Space>> processes_;
-  std::map<std::pair<std::string, std::string>, Module, std::less<>> modules_;
+  std::map<std::tuple<std::string, std::string, bool>, Module> modules_;
 };
 
 }  // namespace fathom::sources

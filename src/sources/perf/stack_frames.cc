@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "trace/rows/frame_names.h"
 
 #include "base/hex.h"
 
@@ -78,6 +79,10 @@ Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address, std::uint
   frame.module = strings_.code(place->module->path);
   frame.build_id = strings_.code_or_null(to_hex(place->module->build_id));
   frame.offset = static_cast<std::int64_t>(place->offset);
+  if (place->module->is_in_anothers_place) {
+    frame.function = strings_.code(trace::name_of_place(place->module->path, frame.offset));
+    replaced_++;
+  }
   return frame;
 }
 

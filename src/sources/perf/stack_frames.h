@@ -39,6 +39,8 @@ class StackFrames {
   [[nodiscard]] std::uint64_t take_cut() { return std::exchange(cut_, 0); }
   // Frames of code that was made at run time and of which nobody told the name.
   [[nodiscard]] std::uint64_t take_unnamed() { return std::exchange(unnamed_, 0); }
+  // Frames of files of which nobody can tell later which they are.
+  [[nodiscard]] std::uint64_t take_replaced() { return std::exchange(replaced_, 0); }
   // Frames of the stacks that were new. A stack with code of which a process may still tell what it
   // is comes later.
   [[nodiscard]] trace::FrameBatch take_new();
@@ -77,6 +79,7 @@ class StackFrames {
   trace::FrameBatch held_;    // of stacks with frames that wait,
   std::int64_t held_ns_ = 0;  // since then
   std::uint64_t unnamed_ = 0;
+  std::uint64_t replaced_ = 0;
   std::size_t most_in_chain_;  // that the kernel walks
   std::uint64_t cut_ = 0;
   // Of the stack at hand; kept, since their memory costs more than their content.

@@ -16,6 +16,8 @@ Result<symbols::ElfFile> open_code(const Module& module) {
     FATHOM_ASSIGN(std::string image, symbols::vdso_image());
     return symbols::ElfFile::of_image(std::move(image), symbols::kVdsoName);
   }
+  if (!module.kept.empty()) return symbols::ElfFile::open(module.kept);
+  if (module.is_in_anothers_place) return Error{Code::kNotFound, module.path + " is unknown", ""};
   FATHOM_ASSIGN(symbols::ElfFile file, symbols::ElfFile::open(module.path));
   if (!module.build_id.empty() && file.build_id() != module.build_id)
     return Error{Code::kNotFound, module.path + " is another file by now", ""};

@@ -18,6 +18,7 @@
 #include "trace/recording/packer_state.h"
 #include "trace/recording/recording.h"
 #include "trace/rows/frame_names.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::trace {
 namespace {
@@ -293,7 +294,10 @@ Status Packer::State::write_rows(std::uint64_t n, Rows& rows) {
 
 Status Packer::State::write_samples(std::uint64_t n, HostRows& rows) {
   if (!rows.frames.rows.empty()) {
-    name_frames(options_.resolver, rows.frames, log_strings_);
+    const std::size_t unreadable = name_frames(options_.resolver, rows.frames, log_strings_);
+    if (unreadable > 0)
+      manifest.add_loss({std::string(kSampledLayer), "places in files that are gone or damaged",
+                         static_cast<std::int64_t>(unreadable)});
     FATHOM_TRY(write_unpublished(parquet_name(kFramesTable, n),
                                  SqlBatch::frames(rows.frames, log_strings_)));
   }

@@ -258,11 +258,13 @@ HostRows sampled_rows(Strings& strings) {
 // The place at 16 holds an inlined function; nobody knows the one at 32.
 NameResolver resolver_of_one_place() {
   NameResolver resolver;
-  resolver.frames = [](const std::string& module, const std::string& build_id,
-                       std::uint64_t offset) -> std::vector<NamedFrame> {
-    if (module != "/opt/my tools/program" || build_id != "0a1b" || offset != 16) return {};
-    return {{.function = "outer", .file = "a.c", .line = 3},
-            {.function = "inner", .file = "b.h", .line = 4}};
+  resolver.frames = [](const CodePlace& place) -> NamedPlace {
+    if (place.module != "/opt/my tools/program" || place.build_id != "0a1b") return {};
+    if (place.offset != 16) return {.readable = true};
+    return {.readable = true,
+            .address = 4112,
+            .frames = {{.function = "outer", .file = "a.c", .line = 3},
+                       {.function = "inner", .file = "b.h", .line = 4}}};
   };
   return resolver;
 }

@@ -310,6 +310,7 @@ SqlBatch SqlBatch::frames(const FrameBatch& batch, const Strings& strings) {
   columns->numbers_of("line", rows, [](const FrameRow& row) { return row.frame.line; });
   texts("build_id", &Frame::build_id);
   columns->numbers_of("offset", rows, [](const FrameRow& row) { return row.frame.offset; });
+  columns->numbers_of("address", rows, [](const FrameRow& row) { return row.frame.address; });
   return SqlBatch(std::move(columns));
 }
 

@@ -200,18 +200,18 @@ TEST(PartReaderTest, ModulesThatChangedAreNotAsked) {
   builder.add_pool("1-a-0", {dead_segment(builder)});
   NameResolver bold;
   bold.function = [](const std::string&, std::uint64_t) { return std::string("named"); };
-  bold.frames = [](const std::string&, const std::string&, std::uint64_t) {
-    return std::vector<NamedFrame>{{.function = "named", .file = ""}};
+  bold.frames = [](const CodePlace&) {
+    return NamedPlace{.readable = true, .frames = {{.function = "named", .file = ""}}};
   };
   const NameResolver resolver =
       for_unchanged_modules(bold, Spool::open(builder.directory()).value());
   EXPECT_EQ(resolver.function(module, 1), "named");
-  EXPECT_EQ(resolver.frames(module, "", 1).size(), 1U);
+  EXPECT_EQ(resolver.frames({module, "", 1}).frames.size(), 1U);
   EXPECT_EQ(resolver.function(module + ".fifo", 1), "");
   ::usleep(20000);
   ASSERT_TRUE(write_file_atomic(module, "y").has_value());
   EXPECT_EQ(resolver.function(module, 1), "");
-  EXPECT_TRUE(resolver.frames(module, "", 1).empty());
+  EXPECT_TRUE(resolver.frames({module, "", 1}).frames.empty());
 }
 
 }  // namespace

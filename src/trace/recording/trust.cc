@@ -59,11 +59,8 @@ NameResolver for_unchanged_modules(NameResolver resolver, const Spool& spool) {
     };
   }
   if (resolver.frames) {
-    careful.frames = [fits, ask = std::move(resolver.frames)](
-                         const std::string& module, const std::string& build_id,
-                         std::uint64_t offset) -> std::vector<NamedFrame> {
-      if (!fits(module)) return {};
-      return ask(module, build_id, offset);
+    careful.frames = [fits, ask = std::move(resolver.frames)](const CodePlace& place) {
+      return fits(place.module) ? ask(place) : NamedPlace{};
     };
   }
   return careful;

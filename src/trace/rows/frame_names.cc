@@ -8,14 +8,15 @@
 #include <utility>
 
 namespace fathom::trace {
-namespace {
 
-std::string unnamed(std::string_view module, std::int64_t offset) {
+std::string name_of_place(std::string_view module, std::int64_t offset) {
   char digits[20];
   const auto end =
       std::to_chars(digits, digits + sizeof digits, static_cast<std::uint64_t>(offset), 16);
   return std::string(module.substr(module.rfind('/') + 1)) + "+0x" + std::string(digits, end.ptr);
 }
+
+namespace {
 
 class FrameNamer {
  public:
@@ -29,34 +30,38 @@ class FrameNamer {
     if (is_new) at->second = look_up(place);
     return at->second;
   }
+  [[nodiscard]] std::size_t unreadable() const { return unreadable_; }
 
  private:
   std::vector<Frame> look_up(const Frame& place) {
-    const std::string module(strings_.view(place.module));
-    std::vector<NamedFrame> found;
-    if (resolver_.frames) {
-      found = resolver_.frames(module, std::string(strings_.view(place.build_id)),
-                               static_cast<std::uint64_t>(place.offset));
-    }
-    if (found.empty()) found.push_back({.function = unnamed(module, place.offset), .file = ""});
+    CodePlace asked{std::string(strings_.view(place.module)),
+                    std::string(strings_.view(place.build_id)),
+                    static_cast<std::uint64_t>(place.offset)};
+    if (place.address != kNull) asked.address = static_cast<std::uint64_t>(place.address);
+    NamedPlace found = resolver_.frames ? resolver_.frames(asked) : NamedPlace{.readable = true};
+    if (!found.readable) unreadable_++;
+    if (found.frames.empty())
+      found.frames.push_back({.function = name_of_place(asked.module, place.offset), .file = ""});
     std::vector<Frame> frames;
-    for (const NamedFrame& one : found) {
+    for (const NamedFrame& one : found.frames) {
       Frame& frame = frames.emplace_back(place);
       frame.function = strings_.code(one.function);
       frame.file = strings_.code_or_null(one.file);
       if (one.line > 0) frame.line = one.line;
+      if (found.address) frame.address = static_cast<std::int64_t>(*found.address);
     }
     return frames;
   }
 
   const NameResolver& resolver_;
   Strings& strings_;
+  std::size_t unreadable_ = 0;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, std::vector<Frame>> known_;
 };
 
 }  // namespace
 
-void name_frames(const NameResolver& resolver, FrameBatch& frames, Strings& strings) {
+std::size_t name_frames(const NameResolver& resolver, FrameBatch& frames, Strings& strings) {
   FrameNamer namer(resolver, strings);
   FrameBatch named;
   named.rows.reserve(frames.rows.size());
@@ -72,6 +77,15 @@ void name_frames(const NameResolver& resolver, FrameBatch& frames, Strings& stri
     for (const Frame& frame : namer.named(row.frame)) put(row.stack, frame);
   }
   frames = std::move(named);
+  return namer.unreadable();
+}
+
+bool take_back_name(Frame& frame, Strings& strings) {
+  if (frame.offset == kNull || frame.module == kNoString) return false;
+  if (strings.view(frame.function) != name_of_place(strings.view(frame.module), frame.offset))
+    return false;
+  frame.function = kNoString;
+  return true;
 }
 
 }  // namespace fathom::trace

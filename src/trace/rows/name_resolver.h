@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,14 +18,25 @@ struct NamedFrame {
   int line = 0;      // 0: not known
 };
 
+// A place in a module's file, as it was sampled.
+struct CodePlace {
+  std::string module;
+  std::string build_id;  // hexadecimal; "": whichever file has that path
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> address = {};  // as the file numbers its code, where that is known
+};
+
+struct NamedPlace {
+  bool readable = false;  // false: there is no such file any more, or it is damaged
+  std::optional<std::uint64_t> address = {};
+  std::vector<NamedFrame> frames = {};  // outermost first; none where there is no name
+};
+
 struct NameResolver {
   // What lies so many bytes behind the start of a loaded module; "" where it is not known.
   std::function<std::string(const std::string& module, std::uint64_t offset)> function = {};
-  // What lies at an offset of a module's file, outermost first; none where it is not known, or the
-  // file is not the one with this build id ("": whichever it is).
-  std::function<std::vector<NamedFrame>(const std::string& module, const std::string& build_id,
-                                        std::uint64_t offset)>
-      frames = {};
+  // What lies at a place. A file that is not the one with the build id gives no name.
+  std::function<NamedPlace(const CodePlace& place)> frames = {};
 };
 
 }  // namespace fathom::trace

@@ -43,7 +43,8 @@ struct Frame {
   std::uint32_t file = kNoString;
   std::int32_t line = kNull32;
   std::uint32_t build_id = kNoString;  // of the module; hexadecimal
-  std::int64_t offset = kNull;         // in the module's file
+  std::int64_t offset = kNull;         // in the module's file,
+  std::int64_t address = kNull;        // and as the file numbers its code
 
   // Whether the module's symbols are to tell what it is.
   [[nodiscard]] bool is_place() const {
