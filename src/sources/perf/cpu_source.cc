@@ -13,6 +13,7 @@
 #include "perf/event.h"
 #include "perf/open.h"
 #include "sources/perf/cpu_rows.h"
+#include "sources/perf/event_counts.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
 #include "symbols/kernel_symbols.h"
@@ -54,11 +55,13 @@ class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
+    FATHOM_ASSIGN(counted_, perf::parse_each(context.count));
     return {};
   }
 
   // The program runs whatever comes of this: start() tells.
   Status adopt(pid_t process) override {
+    counts_.adopt(process, counted_);
     Result<SampledEvents> events = SampledEvents::open(process, options_);
     if (events) {
       events_.emplace(std::move(events).value());
@@ -76,21 +79,27 @@ class CpuSource final : public Source {
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
                                  .kernel = kernel_names()});
+    counts_.start(context.start_monotonic_ns, context.count_interval_ns);
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
-    if (!events_ || events_->sees_kernel()) return {};
-    return {{std::string(trace::kSampledLayer), kUserAlone}};
+    std::string lack = events_ && !events_->sees_kernel() ? kUserAlone : "";
+    if (const std::string uncounted = counts_.lack(); !uncounted.empty())
+      lack += (lack.empty() ? "" : "; ") + uncounted;
+    if (lack.empty()) return {};
+    return {{std::string(trace::kSampledLayer), lack}};
   }
 
   void stop() override {
+    counts_.stop();
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    counts_.drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (rows_) rows_->drain(strings, rows);
   }
@@ -135,6 +144,8 @@ class CpuSource final : public Source {
   }
 
   SamplingOptions options_;
+  std::vector<perf::Event> counted_;
+  EventCounts counts_;
   std::optional<Error> refused_;
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
@@ -145,6 +156,7 @@ class CpuSource final : public Source {
 
 Status check(const SourceContext& context) {
   FATHOM_TRY(options_of(context));
+  FATHOM_TRY(perf::parse_each(context.count));
   return {};
 }
 
