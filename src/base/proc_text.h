@@ -3,6 +3,7 @@
 // over text.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,8 +26,26 @@ struct ProcessStat {
   std::uint64_t start_ticks = 0;  // since boot: with the pid, names a process for good
   std::uint64_t vsize_bytes = 0;
   std::uint64_t rss_pages = 0;
+  std::uint64_t start_stack = 0;  // an address that each exec changes; 0: hidden, or it has ended
+  std::int32_t cpu = -1;          // where it ran last; -1: not told
 };
 [[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
+
+// /proc/PID/task/TID/schedstat, in ns since the thread began.
+struct SchedStat {
+  std::int64_t ran = 0;
+  std::int64_t ready = 0;      // could run, but waited for a CPU
+  std::uint64_t arrivals = 0;  // on a CPU
+};
+[[nodiscard]] std::optional<SchedStat> parse_schedstat(std::string_view text);
+
+// /proc/PID/task/TID/syscall of a thread that sleeps; nothing of one that does not.
+struct SleepingIn {
+  std::int64_t call = -1;                    // -1: none; it sleeps in the kernel for another reason
+  std::array<std::uint64_t, 6> arguments{};  // of the call
+  std::uint64_t stack_pointer = 0;           // of the program
+};
+[[nodiscard]] std::optional<SleepingIn> parse_syscall(std::string_view text);
 
 // The number behind `key` at the start of a line: "VmRSS:   123 kB", "rchar: 5", "usage_usec 7".
 [[nodiscard]] std::optional<std::uint64_t> number_of(std::string_view text, std::string_view key);

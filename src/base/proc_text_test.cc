@@ -64,6 +64,41 @@ TEST(ProcessStat, ReadsThisProcess) {
   EXPECT_GT(stat->rss_pages, 100U);
 }
 
+TEST(ProcessStat, LaterFieldsAreTakenWhereTheyAre) {
+  const auto shorter = parse_process_stat("42 (hog)" + kNumbers);
+  ASSERT_TRUE(shorter);
+  EXPECT_EQ(shorter->cpu, -1);
+  const auto whole = parse_process_stat("42 (hog)" + kNumbers + " 140725 0 0 0 0 0 0 0 0 0 17 3 0");
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->start_stack, 140725U);
+  EXPECT_EQ(whole->cpu, 3);
+}
+
+TEST(SchedStatText, HasThreeNumbers) {
+  const auto stat = parse_schedstat("214318 3273578 12\n");
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->ran, 214318);
+  EXPECT_EQ(stat->ready, 3273578);
+  EXPECT_EQ(stat->arrivals, 12U);
+  for (const char* text : {"", "1 2", "1 x 3", "-1 2 3", "1 -2 3", "99999999999999999999 1 1"})
+    EXPECT_FALSE(parse_schedstat(text)) << text;
+}
+
+TEST(SyscallText, TellsWhereAThreadSleeps) {
+  const auto read =
+      parse_syscall("0 0x3 0x7f 0x20000 0x0 0xff 0x0 0x7ffd10337328 0x7f0fc8e0c2ad\n");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->call, 0);
+  EXPECT_EQ(read->arguments[2], 0x20000U);
+  EXPECT_EQ(read->stack_pointer, 0x7ffd10337328U);
+  const auto fault = parse_syscall("-1 0x7ffd10337328 0x7f0fc8e0c2ad\n");
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->call, -1);
+  EXPECT_EQ(fault->stack_pointer, 0x7ffd10337328U);
+  for (const char* text : {"running\n", "", "7", "0 0x3 0x7f", "-1 7 8", "-1 0xg 0x1"})
+    EXPECT_FALSE(parse_syscall(text)) << text;
+}
+
 TEST(NumberOf, FindsTheKeyAtTheStartOfALine) {
   const std::string text =
       "Name:\tPss: 7\nRss:    1024 kB\nPss_Dirty: 5 kB\nPss:   512 kB\nusage_usec 77\n"

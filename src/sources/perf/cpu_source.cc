@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
 // and whenever one is half full.
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -14,6 +19,7 @@
 #include "perf/open.h"
 #include "sources/perf/cpu_rows.h"
 #include "sources/perf/event_counts.h"
+#include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
 #include "symbols/kernel_symbols.h"
@@ -43,12 +49,14 @@ std::optional<std::int64_t> ready_ns(ThreadId thread) {
   return ns ? std::optional(*ns) : std::nullopt;
 }
 
-// As the kernel is now. None where it hides its addresses.
+// As the kernel is when it is first asked for, since many short programs never are in it. None
+// where it hides its addresses.
 KernelNames kernel_names() {
-  Result<symbols::KernelSymbols> read = symbols::KernelSymbols::read();
-  if (!read) return {};
-  auto symbols = std::make_shared<symbols::KernelSymbols>(std::move(read).value());
-  return [symbols](std::uint64_t address) { return std::string(symbols->find(address).function); };
+  auto symbols = std::make_shared<std::optional<Result<symbols::KernelSymbols>>>();
+  return [symbols](std::uint64_t address) {
+    if (!*symbols) symbols->emplace(symbols::KernelSymbols::read());
+    return **symbols ? std::string((**symbols)->find(address).function) : std::string();
+  };
 }
 
 class CpuSource final : public Source {
@@ -56,6 +64,7 @@ class CpuSource final : public Source {
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
     FATHOM_ASSIGN(counted_, perf::parse_each(context.count));
+    kernel_ = kernel_names();
     return {};
   }
 
@@ -68,46 +77,62 @@ class CpuSource final : public Source {
     } else {
       refused_ = events.error();
     }
-    return {};
+    // (What another event than the clock counts, nobody else can tell.)
+    if (!refused_ || !options_.event.is_clock()) return {};
+    instead_ = make_proc_source(*refused_);
+    return instead_->adopt(process);
   }
 
   Status start(const SourceContext& context) override {
+    counts_.start(context.start_monotonic_ns, context.count_interval_ns);
+    if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
                                  .event = options_.event.name,
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = kernel_names()});
-    counts_.start(context.start_monotonic_ns, context.count_interval_ns);
+                                 .kernel = kernel_});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
-    std::string lack = events_ && !events_->sees_kernel() ? kUserAlone : "";
-    if (const std::string uncounted = counts_.lack(); !uncounted.empty())
+    std::map<std::string, std::string> all = instead_ ? instead_->lacks() : own_lacks();
+    if (const std::string uncounted = counts_.lack(); !uncounted.empty()) {
+      std::string& lack = all[std::string(trace::kSampledLayer)];
       lack += (lack.empty() ? "" : "; ") + uncounted;
-    if (lack.empty()) return {};
-    return {{std::string(trace::kSampledLayer), lack}};
+    }
+    return all;
   }
 
   void stop() override {
     counts_.stop();
+    if (instead_) return instead_->stop();
     thread_.request_stop();
+    (void)::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
     counts_.drain(strings, rows);
+    if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (rows_) rows_->drain(strings, rows);
   }
 
  private:
+  [[nodiscard]] std::map<std::string, std::string> own_lacks() const {
+    if (!events_ || events_->sees_kernel()) return {};
+    return {{std::string(trace::kSampledLayer), kUserAlone}};
+  }
+
   void work(const std::stop_token& stop) {
+    // Rings wait for nobody: where the kernel lets us, we come before what keeps all CPUs busy.
+    constexpr int kBeforeOthers = -10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kBeforeOthers);
     while (!stop.stop_requested()) {
-      events_->wait(kRest);
+      events_->wait(kRest, wake_.get());
       read(static_cast<std::uint64_t>(now_monotonic_ns()));
       ask_how_long_ready();
     }
@@ -123,6 +148,7 @@ class CpuSource final : public Source {
     const std::scoped_lock lock(mutex_);
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
+    rows_->refresh();
     records_.release(now, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));
@@ -146,9 +172,12 @@ class CpuSource final : public Source {
   SamplingOptions options_;
   std::vector<perf::Event> counted_;
   EventCounts counts_;
+  KernelNames kernel_;
   std::optional<Error> refused_;
+  std::unique_ptr<Source> instead_;      // where the events are refused
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
+  Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends its waits
   std::mutex mutex_;
   std::optional<CpuRows> rows_;  // guarded by mutex_
   std::jthread thread_;          // last: it ends before what it uses
@@ -160,12 +189,12 @@ Status check(const SourceContext& context) {
   return {};
 }
 
-// By trying: with the kernel's part, or without.
+// By trying: with the kernel's part, without, or by /proc.
 Availability probe(std::string_view /*layer*/) {
   const Result<SampledEvents> events = SampledEvents::open(0, {.event = {}, .from_exec = true});
-  if (!events) return {false, events.error().message, events.error().hint, true};
+  if (!events) return proc_availability(events.error());
   if (events->sees_kernel()) return {};
-  return {.available = true, .reason = kUserAlone, .fix = ""};
+  return {.available = true, .reason = kUserAlone, .fix = events->kernel_refusal().hint};
 }
 
 std::unique_ptr<Source> make() { return std::make_unique<CpuSource>(); }
