@@ -2,6 +2,9 @@
 """Counters on the timeline (--count), and counts on regions (--region-events)."""
 
 import json
+import shutil
+import subprocess
+from pathlib import Path
 
 from kit import Box, Skipped, check, check_true
 from test_stat import can_count
@@ -136,3 +139,42 @@ def test_imported_benchmarks_are_compared(box: Box) -> None:
     check("words of the program", b"", stat)
     box.fathom("import", box.dir / "stat.json", "-o", box.root / "stat")
     box.fathom("diff", box.root / "stat", box.root / "stat")
+
+
+GOOGLE = """
+#include <benchmark/benchmark.h>
+#include <vector>
+static void BM_fill(benchmark::State& state) {
+  for (auto _ : state) { std::vector<int> v(state.range(0), 1); benchmark::DoNotOptimize(v); }
+}
+BENCHMARK(BM_fill)->Arg(64);
+BENCHMARK_MAIN();
+"""
+
+
+def imported_runs(box: Box, results: Path, name: str) -> int:
+    box.fathom("import", results, "-o", box.root / name)
+    return len(list((box.root / name).glob("*/*/manifest.json")))
+
+
+def test_results_of_the_tools_themselves(box: Box) -> None:
+    """hyperfine and Google Benchmark as they are today; with --full, where they are installed."""
+    if not box.kit.full:
+        raise Skipped("with --full")
+    hyperfine = shutil.which("hyperfine")
+    if hyperfine is None:
+        raise Skipped("hyperfine is not installed")
+    box.run(hyperfine, "-N", "-r", "5", "--export-json", "h.json", "true")
+    check("runs of hyperfine", 5, imported_runs(box, box.dir / "h.json", "hyperfine"))
+    (box.dir / "b.cc").write_text(GOOGLE)
+    program = box.dir / "b"
+    compiled = subprocess.run(["c++", "-O1", box.dir / "b.cc", "-o", program, "-lbenchmark", "-lpthread"], check=False)
+    if compiled.returncode != 0:
+        raise Skipped("Google Benchmark is not installed")
+    options = ["--benchmark_min_time=0.01", "--benchmark_repetitions=4", "--benchmark_format=json"]
+    (box.dir / "g.json").write_bytes(box.run(program, *options))
+    check("runs of Google Benchmark", 4, imported_runs(box, box.dir / "g.json", "google"))
+    lone = box.run(program, *options, "--benchmark_report_aggregates_only=true")
+    (box.dir / "a.json").write_bytes(lone)
+    check("runs of aggregates alone", 1, imported_runs(box, box.dir / "a.json", "aggregates"))
+    box.fathom("diff", box.root / "google", box.root / "google")
