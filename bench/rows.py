@@ -17,6 +17,14 @@ from kernel import row_kernel, row_probes, row_rest, row_start
 from lives import row_lives
 from naming import row_symbols
 from row import Row, Sample, Samples, add, judged
+from sampling import (
+    row_python_sampling,
+    row_region_events,
+    row_sample_bytes,
+    row_sampling,
+    row_stat,
+    row_switches,
+)
 
 
 def region(threads: int) -> Callable[[Bench], Sample]:
@@ -211,6 +219,7 @@ RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
 ROWS += [row_heap, row_cuda, row_annotated, row_dropin, row_told, row_calls, row_kernel, row_probes, row_kept]
 ROWS += [row_lives, row_symbols, row_big, row_start, row_rest]
+ROWS += [row_sampling, row_python_sampling, row_switches, row_sample_bytes, row_stat, row_region_events]
 
 
 def measure(bench: Bench, makers: list[RowMaker], rounds: int, progress: bool) -> list[Row]:

@@ -72,7 +72,9 @@ void parse_gpu(Parser& parser, session::GpuOptions& gpu) {
 
 void parse_kernel(Parser& parser, Arguments& a) {
   parser.option("--interval", a.interval, "TIME",
-                "kernel layers: length of the intervals over which calls are summed (default: 1s)");
+                "kernel layers: length of the intervals over which calls are summed (default: 1s); "
+                "of --count "
+                "too");
   parser.option("--detail", a.options.detail, "L,…",
                 "kernel layers that also record an event for every call");
   parser.option("--functions", a.options.functions, "F,…",
@@ -98,6 +100,13 @@ void parse_sampling(Parser& parser, Arguments& a) {
                 "layer cpu: samples per second of CPU time (default: 99); 0 turns the layer off");
   parser.option("--sample-event", a.options.sample_event, "E",
                 "layer cpu: sample this event of perf instead of CPU time, e.g. page-faults");
+  parser.option(
+      "--count", a.options.count, "E,…",
+      "layer cpu: count these events of perf for each process, every --interval (default: "
+      "100ms)");
+  parser.option("--region-events", a.options.region_events, "E,…",
+                "layers app and python: count these events on every region and Python function, "
+                "e.g. task-clock,page-faults");
 }
 
 Status check_sampling(const Arguments& a) {
@@ -135,6 +144,7 @@ Status read_kernel_options(Arguments& a) {
     return usage_error("--interval '" + a.interval + "' is not a time of at least 1 ms",
                        "write it as 100ms or 1s");
   a.options.interval_ns = *ns;
+  a.options.count_interval_ns = *ns;
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include "guest/pool_file.h"
 #include "guest/private_place.h"
 #include "guest/process.h"
+#include "guest/region_counts.h"
 #include "guest/relative_out.h"
 #include "guest/schema.h"
 #include "guest/scratch.h"
@@ -305,6 +306,7 @@ bool attach_to(const char* directory, unsigned how) {
   guest.process_key = (tick() << 22) | static_cast<uint64_t>(guest.pid);
   choose_layers();
   if (const char* calls = setting("FATHOM_CALLS")) choose_calls(calls);
+  if (const char* events = setting(FATHOM_REGION_EVENTS_VARIABLE)) choose_region_events(events);
   if (!guest.brokered) publish_schema();
   Live* before = guest.live;
   if (!prepare_names() || !prepare_descriptors() || !map_live()) return false;

@@ -128,10 +128,12 @@ void wipe(Thread& block) {
   FunctionStack* functions = block.functions;  // kept: it is memory of ours
   FrameStack* frames = block.frames;
   RangeStack* ranges = block.ranges;
+  RegionCounts* counts = block.region_counts;
   memset(&block, 0, sizeof block);
   block.functions = functions;
   block.frames = frames;
   block.ranges = ranges;
+  block.region_counts = counts;
 }
 
 void identify(Thread& block) {

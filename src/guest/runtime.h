@@ -131,8 +131,9 @@ struct Thread : Identity {
   bool told;                        // that it began: then its end is told, too
   struct RangeStack* ranges;        // of NVTX, made when first needed
   uint32_t range_count;
-  uint64_t gpu_place;        // what is current of a GPU's driver, 0: not asked yet
-  uint64_t gpu_correlation;  // of the driver's call that runs, 0: none was told
+  struct RegionCounts* region_counts;  // of open regions, made when first needed
+  uint64_t gpu_place;                  // what is current of a GPU's driver, 0: not asked yet
+  uint64_t gpu_correlation;            // of the driver's call that runs, 0: none was told
 };
 
 // __thread, not thread_local: no wrapper function stands between us and it.

@@ -48,11 +48,11 @@ struct SchemaWriter {
 
   // A kind whose name and category are those of a site: of an interpreter's functions.
   constexpr void put_named(unsigned kind, unsigned source, const char* layer, const char* entry,
-                           const char* fields) {
+                           const char* fields, const char* flags = "-") {
     put_number(kind);
     put('\t');
     put_number(source);
-    for (const char* column : {layer, "-", entry, "-", "-", fields}) {
+    for (const char* column : {layer, "-", entry, "-", flags, fields}) {
       put('\t');
       put(column);
     }

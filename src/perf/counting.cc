@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "perf/counter.h"
 #include "perf/open.h"
 
 namespace fathom::perf {
@@ -32,39 +33,16 @@ bool read_counter(const Fd& fd, Reading& reading) {
   return got == static_cast<ssize_t>(sizeof reading);
 }
 
-perf_event_attr counting_attr(const Event& event, bool leads, Counting::Start start) {
+perf_event_attr counting_attr(const Event& event, bool leads, Counting::Start start,
+                              Counting::Whom whom) {
   perf_event_attr attr = event.attr();
   attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   attr.inherit = 1;
+  attr.inherit_thread = whom == Counting::Whom::kProcess ? 1 : 0;
   // The leader switches its group on.
   attr.disabled = leads ? 1 : 0;
   attr.enable_on_exec = leads && start == Counting::Start::kExec ? 1 : 0;
   return attr;
-}
-
-struct Attempt {
-  Result<Fd> fd;
-  bool user_only = false;
-};
-
-// Users who may not look into the kernel still count their own code. What only ever happens in the
-// kernel would be 0 then, and is refused instead.
-Attempt open_or_user_part(const Event& event, perf_event_attr attr, const Target& target) {
-  if (event.happens_in_kernel() && event.exclude_kernel)
-    return {Error{Code::kUnsupported, "it happens in the kernel, which the modifiers leave out",
-                  "count it without them"},
-            false};
-  Attempt attempt{open_event(attr, target), false};
-  const bool may_do_with_less = !attempt.fd && attempt.fd.error().code == Code::kDenied &&
-                                attr.exclude_kernel == 0 && attr.exclude_user == 0 &&
-                                !event.happens_in_kernel();
-  if (!may_do_with_less) return attempt;
-  attr.exclude_kernel = 1;
-  attr.exclude_hv = 1;
-  Result<Fd> again = open_event(attr, target);
-  // What is not there for users either is not for want of rights.
-  if (!again && again.error().code == Code::kDenied) return attempt;
-  return {std::move(again), !event.is_clock()};
 }
 
 std::set<pid_t> threads_of(pid_t process) {
@@ -81,13 +59,13 @@ std::set<pid_t> threads_of(pid_t process) {
 
 }  // namespace
 
-void Counting::open_group(const EventGroup& group, std::size_t first, pid_t thread, Start start) {
+void Counting::open_group(const EventGroup& group, std::size_t first, pid_t thread) {
   int leader = -1;
   for (std::size_t i = 0; i < group.events.size(); ++i) {
     Counter& counter = counters_[first + i];
     if (counter.refused && counter.of_threads.empty()) continue;  // as for the first thread
-    const perf_event_attr attr = counting_attr(counter.event, leader == -1, start);
-    Attempt attempt = open_or_user_part(counter.event, attr, {.pid = thread, .group = leader});
+    const perf_event_attr attr = counting_attr(counter.event, leader == -1, start_, whom_);
+    Opened attempt = open_counter(counter.event, attr, {.pid = thread, .group = leader});
     if (!attempt.fd) {
       // A thread that is gone has counted nothing.
       if (attempt.fd.error().code != Code::kNotFound) counter.refused = attempt.fd.error();
@@ -99,15 +77,16 @@ void Counting::open_group(const EventGroup& group, std::size_t first, pid_t thre
   }
 }
 
-void Counting::open_thread(const std::vector<EventGroup>& groups, pid_t thread, Start start) {
+void Counting::open_thread(const std::vector<EventGroup>& groups, pid_t thread) {
   std::size_t first = 0;
   for (const EventGroup& group : groups) {
-    open_group(group, first, thread, start);
+    open_group(group, first, thread);
     first += group.events.size();
   }
 }
 
-Counting::Counting(const std::vector<EventGroup>& groups) {
+Counting::Counting(const std::vector<EventGroup>& groups, Start start, Whom whom)
+    : start_(start), whom_(whom) {
   for (const EventGroup& group : groups) {
     for (const Event& event : group.events) {
       Counter& counter = counters_.emplace_back();
@@ -118,10 +97,11 @@ Counting::Counting(const std::vector<EventGroup>& groups) {
   }
 }
 
-Result<Counting> Counting::open(const std::vector<EventGroup>& groups, pid_t process, Start start) {
+Result<Counting> Counting::open(const std::vector<EventGroup>& groups, pid_t process, Start start,
+                                Whom whom) {
   if (start == Start::kExec) {
-    Counting counting(groups);
-    counting.open_thread(groups, process, start);
+    Counting counting(groups, start, whom);
+    counting.open_thread(groups, process);
     return counting;
   }
   // A thread that begins meanwhile is counted by what its creator inherits, or not at all if that
@@ -131,8 +111,8 @@ Result<Counting> Counting::open(const std::vector<EventGroup>& groups, pid_t pro
     const std::set<pid_t> threads = threads_of(process);
     if (threads.empty())
       return Error{Code::kNotFound, "there is no process " + std::to_string(process), ""};
-    Counting counting(groups);
-    for (const pid_t thread : threads) counting.open_thread(groups, thread, start);
+    Counting counting(groups, start, whom);
+    for (const pid_t thread : threads) counting.open_thread(groups, thread);
     if (attempt == kAttempts || threads_of(process) == threads) return counting;
   }
 }

@@ -91,6 +91,28 @@ TEST(Counting, FaultsOfAProcessItsThreadsAndItsChildrenAddUp) {
   EXPECT_FALSE(counts[0].user_only);
 }
 
+TEST(Counting, AProcessWithoutItsChildren) {
+  if (!can_count()) GTEST_SKIP() << "page faults cannot be counted here";
+  Waiting process([] {
+    std::thread([] { touch_pages(1000); }).join();
+    if (const pid_t child = ::fork(); child == 0) {
+      touch_pages(5000);
+      ::_exit(0);
+    } else {
+      ::waitpid(child, nullptr, 0);
+    }
+  });
+  Result<Counting> counting = Counting::open(parse_events("page-faults:u").value(), process.pid(),
+                                             Counting::Start::kNow, Counting::Whom::kProcess);
+  ASSERT_TRUE(counting);
+  counting->enable();
+  process.finish();
+  const std::vector<Count> counts = counting->read();
+  if (!counts[0].value) GTEST_SKIP() << counts[0].reason;  // before Linux 5.13
+  EXPECT_GE(*counts[0].value, 1000);
+  EXPECT_LE(*counts[0].value, 2000);
+}
+
 TEST(Counting, MembersOfAGroupHaveOneCoverage) {
   if (!can_count()) GTEST_SKIP() << "page faults cannot be counted here";
   Waiting process([] { touch_pages(100); });

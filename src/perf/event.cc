@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 
 #include "base/suggest.h"
@@ -237,6 +238,14 @@ perf_event_attr Event::attr() const {
   attr.exclusive = exclusive ? 1 : 0;
   attr.precise_ip = precise & 3U;
   return attr;
+}
+
+Result<std::vector<Event>> parse_each(std::string_view text, const Places& places) {
+  std::vector<Event> events;
+  if (text.empty()) return events;
+  FATHOM_ASSIGN(std::vector<EventGroup> groups, parse_events(text, places));
+  for (EventGroup& group : groups) std::ranges::move(group.events, std::back_inserter(events));
+  return events;
 }
 
 Result<Event> parse_event(std::string_view text, const Places& places) {

@@ -68,6 +68,8 @@ struct Places {
 
 // A list as `-e` takes it. A usage error names what is wrong, and names that are near.
 Result<std::vector<EventGroup>> parse_events(std::string_view text, const Places& places = {});
+// The same, one by one: whoever counts each by itself has no use for groups. "": none.
+Result<std::vector<Event>> parse_each(std::string_view text, const Places& places = {});
 // One event.
 Result<Event> parse_event(std::string_view text, const Places& places = {});
 

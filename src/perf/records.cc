@@ -224,8 +224,19 @@ KernelSymbol take_symbol(Cursor& cursor) {
   return symbol;
 }
 
+Tally take_tally(Cursor& cursor, std::uint64_t format) {
+  Tally tally;
+  tally.pid = cursor.u32();
+  tally.tid = cursor.u32();
+  tally.value = cursor.u64();
+  if ((format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0) tally.enabled = cursor.u64();
+  if ((format & PERF_FORMAT_TOTAL_TIME_RUNNING) != 0) tally.running = cursor.u64();
+  return tally;
+}
+
 // All but samples.
-decltype(Record::body) take_body(Cursor& cursor, const perf_event_header& header) {
+decltype(Record::body) take_body(Cursor& cursor, const perf_event_header& header,
+                                 std::uint64_t read_format) {
   switch (header.type) {
     case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
@@ -248,6 +259,8 @@ decltype(Record::body) take_body(Cursor& cursor, const perf_event_header& header
       return take_namespaces(cursor);
     case PERF_RECORD_KSYMBOL:
       return take_symbol(cursor);
+    case PERF_RECORD_READ:
+      return take_tally(cursor, read_format);
     default:
       return Other{header.type};
   }
@@ -304,7 +317,7 @@ std::optional<Record> RecordReader::read(std::span<const std::byte> record) cons
     if (bytes.size() < trailer_) return std::nullopt;
     result.id = take_trailer(Cursor(bytes.last(trailer_)), trailer_ == 0 ? 0 : sample_type_);
     Cursor cursor(bytes.first(bytes.size() - trailer_));
-    result.body = take_body(cursor, header);
+    result.body = take_body(cursor, header, read_format_);
     return cursor.failed() ? std::nullopt : std::optional(result);
   }
   Cursor cursor(bytes);

@@ -118,6 +118,15 @@ struct KernelSymbol {
   std::string_view name;
 };
 
+// READ: what a thread counted in its life, when it ends. Of an event with inherit_stat.
+struct Tally {
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+  std::uint64_t value = 0;
+  std::uint64_t enabled = 0;  // ns that it was to be counted, as far as the event's format has it
+  std::uint64_t running = 0;  // ns that it was
+};
+
 struct Other {
   std::uint32_t type = 0;
 };
@@ -125,7 +134,8 @@ struct Other {
 struct Record {
   std::uint16_t misc = 0;  // PERF_RECORD_MISC_*: the CPU's mode among them
   SampleId id;
-  std::variant<Other, Sample, Mapping, Comm, Task, Switch, Lost, Throttle, Namespaces, KernelSymbol>
+  std::variant<Other, Sample, Mapping, Comm, Task, Switch, Lost, Throttle, Namespaces, KernelSymbol,
+               Tally>
       body;
 };
 

@@ -213,5 +213,26 @@ TEST(Records, LossesAndTheRest) {
   EXPECT_EQ(std::get<Other>(reader.read(unknown_bytes)->body).type, 4000U);
 }
 
+TEST(Records, WhatAThreadCountedIsToldAtItsEnd) {
+  perf_event_attr attr = attr_with(kWho);
+  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  Bytes bytes(PERF_RECORD_READ, 0);
+  bytes.add(std::uint32_t{20}).add(std::uint32_t{21});
+  bytes.add(std::uint64_t{7}).add(std::uint64_t{100}).add(std::uint64_t{90});
+  const std::vector<std::byte> whole = trailer(bytes).done();
+  const std::optional<Record> record = RecordReader(attr).read(whole);
+  ASSERT_TRUE(record);
+  const auto& tally = std::get<Tally>(record->body);
+  EXPECT_EQ(tally.pid, 20U);
+  EXPECT_EQ(tally.tid, 21U);
+  EXPECT_EQ(tally.value, 7U);
+  EXPECT_EQ(tally.enabled, 100U);
+  EXPECT_EQ(tally.running, 90U);
+  EXPECT_EQ(record->id.time, 12U);
+  Bytes cut(PERF_RECORD_READ, 0);
+  cut.add(std::uint32_t{20}).add(std::uint32_t{21});
+  EXPECT_FALSE(RecordReader(attr).read(trailer(cut).done()));
+}
+
 }  // namespace
 }  // namespace fathom::perf

@@ -12,12 +12,18 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "session/python_options.h"
+#include "wire/region_events.h"
 
 namespace fathom::session {
 namespace {
 
-constexpr std::string_view kOwn[] = {"FATHOM_OUT",       "FATHOM_LAYERS", "FATHOM_CALLS",
-                                     "FATHOM_SPOOL_MAX", "FATHOM_BROKER", "FATHOM_FILTERS"};
+constexpr std::string_view kOwn[] = {"FATHOM_OUT",
+                                     "FATHOM_LAYERS",
+                                     "FATHOM_CALLS",
+                                     "FATHOM_SPOOL_MAX",
+                                     "FATHOM_BROKER",
+                                     "FATHOM_FILTERS",
+                                     FATHOM_REGION_EVENTS_VARIABLE};
 constexpr std::string_view kTelling[] = {
     "CUDA_VISIBLE_DEVICES", "HOSTNAME", "LANG",      "LC_ALL",   "LD_LIBRARY_PATH", "LD_PRELOAD",
     "MALLOC_ARENA_MAX",     "PATH",     "PBS_JOBID", "PMI_RANK", "PYTHONPATH",      "TZ",

@@ -38,11 +38,13 @@ struct SourceContext {
   std::string directory;  // of the recording
   pid_t root_pid = 0;  // the program; its descendants belong to the recording too. 0: none, those
                        // that write into the spool are all there is
-  std::int64_t start_monotonic_ns = 0;       // where ts is 0
-  double hz = 10;                            // samples a second
-  std::vector<std::string> layers = {};      // that are recorded
-  double sample_hz = 99;                     // of layer cpu
-  std::string sample_event = {};             // what it samples; "": the CPU's time
+  std::int64_t start_monotonic_ns = 0;   // where ts is 0
+  double hz = 10;                        // samples a second
+  std::vector<std::string> layers = {};  // that are recorded
+  double sample_hz = 99;                 // of layer cpu
+  std::string sample_event = {};         // what it samples; "": the CPU's time
+  std::string count = {};                // events of perf to count over time
+  std::int64_t count_interval_ns = 100'000'000;
   std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
   std::vector<std::string> detail = {};      // layers with an event for each call, too
   std::vector<std::string> functions = {};   // to probe, of layer user

@@ -15,12 +15,14 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/hex.h"
 #include "base/host.h"
 #include "base/private_files.h"
 #include "base/sum.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "session/environment.h"
+#include "session/event_options.h"
 #include "session/host_sources.h"
 #include "session/kernel_options.h"
 #include "session/layer_plan.h"
@@ -45,11 +47,12 @@ namespace {
 // All that is fixed before the program starts.
 struct Prepared {
   LayerPlan plan;
-  std::string program;               // path
-  std::string library;               // "" where nothing is recorded in the process
-  std::vector<std::string> paths;    // filter, absolute
-  std::string choice;                // options that leave calls out, as words
-  std::vector<std::string> further;  // variables of single layers
+  std::string program;                 // path
+  std::string library;                 // "" where nothing is recorded in the process
+  std::vector<std::string> paths;      // filter, absolute
+  std::string choice;                  // options that leave calls out, as words
+  std::vector<std::string> further;    // variables of single layers
+  std::vector<std::string> uncounted;  // of --region-events, with reasons
   std::string directory;
   fathom_run_header header{};
   std::shared_ptr<symbols::KeptFiles> files = std::make_shared<symbols::KeptFiles>();
@@ -74,12 +77,17 @@ std::vector<std::string> shown_command(const RunOptions& options) {
   return options.command;
 }
 
+// Events that regions should have had.
+void tell_uncounted(const Prepared& prepared, trace::Manifest& manifest) {
+  if (prepared.uncounted.empty()) return;
+  trace::LayerState& layer = manifest.layer(prepared.plan.has("app") ? "app" : "python");
+  layer.state = "partial";
+  layer.reason = "--region-events " + join(prepared.uncounted, "; --region-events ");
+}
+
 trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& options) {
   trace::Manifest manifest;
-  constexpr char kDigits[] = "0123456789abcdef";
-  for (const std::uint8_t byte : prepared.header.run_id) {
-    manifest.run_id += {kDigits[byte >> 4U], kDigits[byte & 15U]};
-  }
+  manifest.run_id = to_hex(prepared.header.run_id);
   for (const std::string& word : shown_command(options))
     manifest.command.push_back(escape_invalid_utf8(word));
   const Result<std::string> cwd = real_path(".");
@@ -90,6 +98,7 @@ trace::Manifest first_manifest(const Prepared& prepared, const RunOptions& optio
   manifest.start_realtime_ns = static_cast<std::int64_t>(prepared.header.start_realtime_ns);
   manifest.clock = trace::Clock::of(prepared.header);
   manifest.layers = prepared.plan.states;
+  tell_uncounted(prepared, manifest);
   manifest.path_filter = prepared.paths;
   return manifest;
 }
@@ -249,6 +258,18 @@ Status check_options(bool any, const std::string& layer, const LayerPlan& plan) 
                      "add --layers +" + layer);
 }
 
+Status prepare_events(const RunOptions& options, Prepared& prepared) {
+  FATHOM_TRY(check_counted(options.count));
+  FATHOM_TRY(
+      check_options(!options.count.empty(), std::string(trace::kSampledLayer), prepared.plan));
+  FATHOM_ASSIGN(RegionEvents regions, region_events(options.region_events));
+  if (!options.region_events.empty() && !prepared.plan.has("python"))
+    FATHOM_TRY(check_options(true, "app", prepared.plan));
+  if (!regions.variable.empty()) prepared.further.push_back(std::move(regions.variable));
+  prepared.uncounted = std::move(regions.refused);
+  return {};
+}
+
 // Everything that can be wrong with the command line, before anything is made.
 Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
@@ -269,6 +290,7 @@ Result<Prepared> prepare(const RunOptions& options) {
   FATHOM_ASSIGN(const std::vector<std::string> gpu, gpu_variables(options.gpu));
   FATHOM_TRY(check_options(options.gpu.any(), "gpu", prepared.plan));
   prepared.further.insert(prepared.further.end(), gpu.begin(), gpu.end());
+  FATHOM_TRY(prepare_events(options, prepared));
   if (options.no_command) prepared.further.emplace_back(kNoCommand);
   for (const std::string& layer : options.detail) FATHOM_TRY(check_detail(layer, prepared.plan));
   FATHOM_TRY(check_place(options.output, options.force));
@@ -456,6 +478,8 @@ Result<RunOutcome> run(const RunOptions& options, const RunHooks& hooks) {
       .layers = prepared.plan.layers,
       .sample_hz = options.sample_hz,
       .sample_event = options.sample_event,
+      .count = options.count,
+      .count_interval_ns = options.count_interval_ns,
       .interval_ns = options.interval_ns,
       .detail = options.detail,
       .functions = options.functions,

@@ -32,9 +32,12 @@ struct RunOptions {
   GpuOptions gpu;                    // of layer gpu
   std::uint64_t spool_max = 0;       // bytes; 0: by what is free
   bool block_when_full = false;
-  double hz = 10;                            // samples of resources a second
-  double sample_hz = 99;                     // of layer cpu; 0: it is not recorded
-  std::string sample_event;                  // what it samples; "": the CPU's time
+  double hz = 10;            // samples of resources a second
+  double sample_hz = 99;     // of layer cpu; 0: it is not recorded
+  std::string sample_event;  // what it samples; "": the CPU's time
+  std::string count;         // events of perf to count over time, as `stat -e`
+  std::int64_t count_interval_ns = 100'000'000;
+  std::string region_events;                 // events of perf to count on regions
   std::int64_t interval_ns = 1'000'000'000;  // of calls that are added up
   std::vector<std::string> detail;           // layers of the kernel with an event for each call
   std::vector<std::string> functions;        // of layer user

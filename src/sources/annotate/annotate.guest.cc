@@ -8,6 +8,7 @@
 #include "guest/binding.h"
 #include "guest/process.h"
 #include "guest/records.h"
+#include "guest/region_counts.h"
 #include "guest/syscalls.h"
 
 #define FATHOM_EXPORT extern "C" __attribute__((visibility("default")))
@@ -43,6 +44,7 @@ inline uint32_t site_id(fathom_site* site) {
 
 inline __attribute__((always_inline)) void write_region(uint32_t id, uint64_t begin, uint64_t end,
                                                         uint8_t depth) {
+  end_counted(kApp, depth, begin);
   Writer writer(kApp);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(FATHOM_KIND_REGION, depth, end);
@@ -115,7 +117,7 @@ FATHOM_EXPORT fathom_region fathom_region_begin(fathom_site* site) {
   (void)site;
   if (!recording(kApp)) return {0, 0};
   const uint8_t depth = open_level(FATHOM_FRAME, Level::kRegion);
-  return {tick(), depth};
+  return {begin_counted(depth), depth};
 }
 
 FATHOM_EXPORT void fathom_region_end(fathom_site* site, fathom_region region) {
@@ -130,7 +132,7 @@ FATHOM_EXPORT void fathom_region_end(fathom_site* site, fathom_region region) {
 FATHOM_EXPORT fathom_region fathom_span_begin() {
   if (!recording(kApp)) return {0, 0};
   const uint8_t depth = open_level(FATHOM_FRAME, Level::kSpan);
-  return {tick(), depth};
+  return {begin_counted(depth), depth};
 }
 
 FATHOM_EXPORT void fathom_span_end(fathom_site* site, fathom_region region, uint64_t level) {
@@ -249,7 +251,8 @@ void fathom_function_enter(void* function, void*) {
   leave_unrecorded(*stack, count, frame);
   if (FATHOM_LIKELY(count <= kRoom)) depth = drop_functions(*stack, count, function, frame, depth);
   const uint32_t at = count++;
-  if (FATHOM_LIKELY(at < kRoom)) stack->entries[at] = {function, tick(), frame, depth};
+  if (FATHOM_LIKELY(at < kRoom))
+    stack->entries[at] = {function, begin_counted(depth), frame, depth};
 }
 
 void fathom_function_exit(void* function, void*) {

@@ -18,6 +18,7 @@
 #include "perf/event.h"
 #include "perf/open.h"
 #include "sources/perf/cpu_rows.h"
+#include "sources/perf/event_counts.h"
 #include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
@@ -62,12 +63,14 @@ class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
+    FATHOM_ASSIGN(counted_, perf::parse_each(context.count));
     kernel_ = kernel_names();
     return {};
   }
 
   // The program runs whatever comes of this: start() tells.
   Status adopt(pid_t process) override {
+    counts_.adopt(process, counted_);
     Result<SampledEvents> events = SampledEvents::open(process, options_);
     if (events) {
       events_.emplace(std::move(events).value());
@@ -81,6 +84,7 @@ class CpuSource final : public Source {
   }
 
   Status start(const SourceContext& context) override {
+    counts_.start(context.start_monotonic_ns, context.count_interval_ns);
     if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
@@ -95,12 +99,16 @@ class CpuSource final : public Source {
   }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
-    if (instead_) return instead_->lacks();
-    if (!events_ || events_->sees_kernel()) return {};
-    return {{std::string(trace::kSampledLayer), kUserAlone}};
+    std::map<std::string, std::string> all = instead_ ? instead_->lacks() : own_lacks();
+    if (const std::string uncounted = counts_.lack(); !uncounted.empty()) {
+      std::string& lack = all[std::string(trace::kSampledLayer)];
+      lack += (lack.empty() ? "" : "; ") + uncounted;
+    }
+    return all;
   }
 
   void stop() override {
+    counts_.stop();
     if (instead_) return instead_->stop();
     thread_.request_stop();
     (void)::eventfd_write(wake_.get(), 1);
@@ -108,12 +116,18 @@ class CpuSource final : public Source {
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    counts_.drain(strings, rows);
     if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (rows_) rows_->drain(strings, rows);
   }
 
  private:
+  [[nodiscard]] std::map<std::string, std::string> own_lacks() const {
+    if (!events_ || events_->sees_kernel()) return {};
+    return {{std::string(trace::kSampledLayer), kUserAlone}};
+  }
+
   void work(const std::stop_token& stop) {
     // Rings wait for nobody: where the kernel lets us, we come before what keeps all CPUs busy.
     constexpr int kBeforeOthers = -10;
@@ -157,6 +171,8 @@ class CpuSource final : public Source {
   }
 
   SamplingOptions options_;
+  std::vector<perf::Event> counted_;
+  EventCounts counts_;
   KernelNames kernel_;
   std::optional<Error> refused_;
   std::unique_ptr<Source> instead_;      // where the events are refused
@@ -170,6 +186,7 @@ class CpuSource final : public Source {
 
 Status check(const SourceContext& context) {
   FATHOM_TRY(options_of(context));
+  FATHOM_TRY(perf::parse_each(context.count));
   return {};
 }
 

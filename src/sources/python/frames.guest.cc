@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "guest/records.h"
+#include "guest/region_counts.h"
 #include "guest/syscalls.h"
 #include "sources/python/filters.h"
 #include "sources/python/guest_frames.h"
@@ -61,6 +62,7 @@ FATHOM_HOT Entry* open_entry() {
 }
 
 FATHOM_HOT void write_function(const Entry& entry, uint64_t end) {
+  end_counted(kPython, entry.depth, entry.begin);
   Writer writer(kPython);
   if (!writer.ok()) return;
   uint8_t* at = put_timed_head(kFunction, entry.depth, end);
@@ -149,7 +151,7 @@ void enter(uint32_t site) {
   entry->level_before = tls.thread->frame_level;
   entry->loop = false;
   tls.thread->frame_level = tls.depth;
-  entry->begin = tick();
+  entry->begin = begin_counted(depth);
 }
 
 void leave(uint32_t site) {

@@ -10,7 +10,7 @@ enum : unsigned { kFunction = FATHOM_FIRST_PYTHON_KIND, kLoop, kTurn };
 
 constexpr void put_schema(SchemaWriter& writer) {
   constexpr const SourceRow& row = row_of(FATHOM_SOURCE_PYTHON);
-  writer.put_named(kFunction, row.source, row.layer, "-", "site");
+  writer.put_named(kFunction, row.source, row.layer, "-", "site", "arguments");
   writer.put_named(kLoop, row.source, row.layer, "loop", "site arg:iterations:int");
   writer.put_named(kTurn, row.source, row.layer, "turn", "site arg:turn:int");
 }

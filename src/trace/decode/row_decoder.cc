@@ -58,6 +58,7 @@ const Decoder::Rows::Plans& Decoder::Rows::plans(const Schema* schema) {
     if (!kind.errors.empty()) plan.errors = &plans.errors[kind.errors];
     plan.moves = kind.moves;
     plan.threadless = kind.threadless;
+    plan.takes_arguments = kind.takes_arguments;
     plan.opens = kind.category == "open";
     plan.copies = is_copy(kind.name) && is_io(kind.layer);
     plan.maps = kind.name == kMapping && is_io(kind.layer);
@@ -229,6 +230,7 @@ void Decoder::Rows::push_call(const Plan& plan, unsigned depth, const Call& call
   row.stream = call.stream;
   row.correlation = call.correlation;
   if (call.self != call.dur) row.self = call.self;
+  if (plan.takes_arguments && !thread_->pending.empty()) take_arguments(depth);
   events_->push(row);
 }
 

@@ -76,6 +76,7 @@ class Decoder::Rows {
     bool named_by_site = false;
     bool moves = false;
     bool threadless = false;
+    bool takes_arguments = false;
     bool opens = false;
     bool copies = false;
     bool maps = false;

@@ -78,6 +78,8 @@ bool parse_flags(std::string_view text, EventKind& kind) {
       kind.moves = true;
     } else if (flag == "apart") {
       kind.threadless = true;
+    } else if (flag == "arguments") {
+      kind.takes_arguments = true;
     } else if (flag.starts_with("errors=") && flag.size() > 7) {
       kind.errors = flag.substr(7);
     } else {

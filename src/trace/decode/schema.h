@@ -49,11 +49,12 @@ struct EventKind {
   std::string name;
   std::string entry;
   std::string category;
-  bool ret_is_bytes = false;   // flag `bytes`
-  bool uses_position = false;  // flag `position`
-  bool moves = false;          // flag `moves`
-  bool threadless = false;     // flag `apart`: of no thread
-  std::string errors;          // flag `errors=SET`: its result is a number of that set
+  bool ret_is_bytes = false;     // flag `bytes`
+  bool uses_position = false;    // flag `position`
+  bool moves = false;            // flag `moves`
+  bool threadless = false;       // flag `apart`: of no thread
+  bool takes_arguments = false;  // flag `arguments`: as a region does
+  std::string errors;            // flag `errors=SET`: its result is a number of that set
   std::vector<Field> fields;
   // How many of the fields are left out with flag SAME, and with FULL or ERROR.
   unsigned file_fields = 0;

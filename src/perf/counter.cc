@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "perf/counter.h"
+
+#include <utility>
+
+namespace fathom::perf {
+
+Opened open_counter(const Event& event, perf_event_attr attr, const Target& target) {
+  if (event.happens_in_kernel() && event.exclude_kernel)
+    return {Error{Code::kUnsupported, "it happens in the kernel, which the modifiers leave out",
+                  "count it without them"},
+            false};
+  Opened whole{open_event(attr, target), false};
+  const bool may_do_with_less = !whole.fd && whole.fd.error().code == Code::kDenied &&
+                                attr.exclude_kernel == 0 && attr.exclude_user == 0 &&
+                                !event.happens_in_kernel();
+  if (!may_do_with_less) return whole;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  Result<Fd> again = open_event(attr, target);
+  // What is not there for users either is not for want of rights.
+  if (!again && again.error().code == Code::kDenied) return whole;
+  return {std::move(again), !event.is_clock()};
+}
+
+}  // namespace fathom::perf
