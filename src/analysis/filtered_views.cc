@@ -90,19 +90,51 @@ Status show_events(Store& store, RowFilter filter, const Window& window) {
   return {};
 }
 
-Status show_others(Store& store, const RowFilter& filter, const Window& window) {
-  for (const char* name : {"counters", "samples"}) {
-    FATHOM_ASSIGN(const FilteredView view, find_filtered_view(name));
-    FATHOM_TRY(store.query("CREATE OR REPLACE TEMP VIEW " + std::string(name) +
-                           " AS SELECT * FROM memory.main." + name + where_sql(view, filter)));
+// Of a stretch off the CPU counts what lies in the window; a sample stands for time before it.
+Status show_samples(Store& store, RowFilter filter, const Window& window) {
+  FATHOM_ASSIGN(const FilteredView view, find_filtered_view("samples"));
+  static constexpr char kView[] =
+      "CREATE OR REPLACE TEMP VIEW samples AS SELECT * {} FROM memory.main.samples{}";
+  if (!window.cuts) {
+    FATHOM_TRY(store.query(fmt::format(kView, "", where_sql(view, filter))));
+    return {};
   }
+  filter.from_ns.reset();
+  filter.to_ns.reset();
+  const std::string cut = fmt::format(
+      R"(REPLACE (
+           CASE event WHEN 'off-cpu' THEN greatest(ts, {0}) ELSE ts END AS ts,
+           CASE event WHEN 'off-cpu' THEN least(ts + weight, {1}) - greatest(ts, {0})
+                      WHEN 'cpu-clock' THEN least(weight, ts - {0}) ELSE weight END AS weight,
+           CASE WHEN ready IS NOT NULL
+                THEN least(ready, least(ts + weight, {1}) - greatest(ts, {0})) END AS ready))",
+      window.begin, window.end);
+  const std::string inside = fmt::format(
+      " AND ts < {1} AND CASE event WHEN 'off-cpu' THEN ts + weight > {0} ELSE ts >= {0} END",
+      window.begin, std::max(window.end, window.begin + 1));
+  FATHOM_TRY(store.query(fmt::format(kView, cut, where_sql(view, filter) + inside)));
+  return {};
+}
+
+Status show_others(Store& store, const RowFilter& filter, const Window& window) {
+  FATHOM_TRY(show_samples(store, filter, window));
+  FATHOM_ASSIGN(const FilteredView counters, find_filtered_view("counters"));
+  FATHOM_TRY(
+      store.query("CREATE OR REPLACE TEMP VIEW counters AS SELECT * FROM memory.main.counters" +
+                  where_sql(counters, filter)));
   for (const char* name : {"processes", "threads"}) {
     FATHOM_ASSIGN(const FilteredView view, find_filtered_view(name));
     std::string sql = "CREATE OR REPLACE TEMP VIEW " + std::string(name) + " AS SELECT *";
     if (window.cuts) {
+      // Nobody knows when a thread was ready: it counts evenly over its life.
+      static constexpr char kReady[] =
+          ", CAST(ready * ((least(coalesce(\"end\", {1}), {1}) - greatest(start, {0})) / "
+          "nullif(coalesce(\"end\", {1}) - start, 0)) AS BIGINT) AS ready";
       sql += fmt::format(
-          " REPLACE (greatest(start, {}) AS start, least(coalesce(\"end\", {}), {}) AS \"end\")",
-          window.begin, window.end, window.end);
+          " REPLACE (greatest(start, {0}) AS start, least(coalesce(\"end\", {1}), {1}) AS \"end\"",
+          window.begin, window.end);
+      if (std::string_view(name) == "threads") sql += fmt::format(kReady, window.begin, window.end);
+      sql += ")";
     }
     sql += fmt::format(" FROM memory.main.{}", name) + where_sql(view, filter);
     if (window.cuts) {

@@ -68,9 +68,13 @@ constexpr char kFrames[] = R"(
     FROM plain p JOIN causes c ON c."function" = p.word JOIN shapes s USING (stack)
     WHERE in_kernel OR of_library OR NOT has_library GROUP BY p.stack),
   -- The call: the outermost of the library's functions that led into the kernel; where the program
-  -- has its libc in itself, the outermost that is known. A page fault is no call.
+  -- has its libc in itself, the outermost that is known. A page fault is no call. A stack that was
+  -- sampled before the wait, because there was no room for the wait's own, does not end in the
+  -- scheduler.
   told AS (
-    SELECT s.stack, m.cause, s.kernel_from IS NOT NULL AS is_wait,
+    SELECT s.stack, m.cause,
+           m.cause IS NOT NULL OR (s.kernel_from IS NOT NULL AND
+             regexp_matches(s.leaf, 'sched|yield|^\[kernel\]$')) AS is_wait,
            CASE WHEN m.cause = 'page fault' THEN NULL
                 WHEN has_library AND user_to > coalesce(program_to, -1)
                   THEN coalesce(program_to, -1) + 1

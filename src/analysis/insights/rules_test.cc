@@ -452,6 +452,11 @@ TEST(Rules, WhoHeldALockIsNamedWhereItCanBeOneThreadAlone) {
   EXPECT_NE(unsure->find("pthread_mutex_lock in push"), std::string::npos) << *unsure;
 }
 
+TEST(Rules, ALockIsNotBlamedForCpusThatOthersHave) {
+  EXPECT_EQ(*words_of(locked(kMutex, 60).ready(10, 700 * kMillisecond), "lock-contention"), "");
+  EXPECT_NE(*words_of(locked(kMutex, 60).ready(10, 200 * kMillisecond), "lock-contention"), "");
+}
+
 // Layer cpu tells it as layer sched does, by the kernel's own count.
 TEST(Rules, TheRunQueueIsKnownWithoutLayerSched) {
   const auto words = words_of(Scene().ready(10, 300 * kMillisecond), "waits-for-cpu");

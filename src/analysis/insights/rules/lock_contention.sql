@@ -33,9 +33,11 @@ holder AS (
 words AS (
   SELECT CASE WHEN h.time > 0.5 * f.time THEN '; thread ' || h.tid || coalesce(' (' || nullif(h.name, '') || ')', '') || ' held it most of that time'
               WHEN h.every > 0.5 * f.time THEN '; they held it in turns' ELSE '' END AS held
-  FROM holder h, (SELECT coalesce(sum(weight), 0) AS time FROM fights) f)
+  FROM holder h, (SELECT coalesce(sum(weight), 0) AS time FROM fights) f),
+queued AS (  -- who has the lock and no CPU keeps others waiting; that is not the lock's fault
+  SELECT coalesce(sum(h.ready), 0) AS time FROM threads h, top t WHERE h.pid = t.pid AND h.host IS NOT DISTINCT FROM t.host)
 SELECT t.threads AS threads, CAST(t.time AS BIGINT) AS time, t.name AS name, CAST(t.waits AS BIGINT) AS waits, CAST(t.most AS BIGINT) AS most,
        100 * t.most / r.wall AS share, w.held AS held, CAST(t.most AS BIGINT) AS gain
-FROM top t, words w, totals r WHERE t.waits >= 5 AND t.most > 20000000 AND t.most > 0.1 * r.wall
+FROM top t, words w, totals r, queued q WHERE t.time > q.time AND t.waits >= 5 AND t.most > 20000000 AND t.most > 0.1 * r.wall
 -- evidence:
 SELECT host, pid, tid, name, caller, "time", waits, longest FROM waits WHERE cause = 'lock' ORDER BY "time" DESC LIMIT 50
