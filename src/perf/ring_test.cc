@@ -96,6 +96,13 @@ TEST(Ring, WhatMakesNoSenseIsDroppedAndCounted) {
   EXPECT_EQ(drained(reader), "16c ");
 }
 
+// Smaller rings are tried only where there may be room for them.
+TEST(Ring, WhatCannotBeMappedIsAnError) {
+  const Result<Ring> ring = Ring::map(-1, std::size_t{1} << 20U);
+  ASSERT_FALSE(ring);
+  EXPECT_NE(ring.error().message.find("map a ring"), std::string::npos) << ring.error().message;
+}
+
 // The kernel's own ring: our own mapping of a page is told.
 TEST(Ring, OfTheKernelTellsOfAName) {
   perf_event_attr attr = parse_event("dummy").value().attr();

@@ -106,6 +106,15 @@ TEST(Connection, ATypeWithoutAPlainFormSaysToCast) {
   EXPECT_NE(table.error().hint.find("CAST"), std::string::npos);
 }
 
+TEST(Connection, AStatementThatFailsSaysWhy) {
+  Connection connection = connect();
+  const Status done = connection.execute("INSERT INTO nowhere VALUES (1)");
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("nowhere"), std::string::npos) << done.error().message;
+  EXPECT_TRUE(connection.execute("CREATE TABLE nowhere (i BIGINT)"));
+  EXPECT_TRUE(connection.execute("INSERT INTO nowhere VALUES (1)"));
+}
+
 TEST(Connection, ParametersAreBound) {
   Connection connection = connect();
   const auto table = connection.query(

@@ -57,6 +57,13 @@ TEST_F(CursorTest, SeveralAreOpenAtATime) {
   EXPECT_EQ(sum_of(*first), 5000 * 4999 / 2 - 2048 * 2047 / 2);
 }
 
+TEST_F(CursorTest, ColumnsAreKnownBeforeTheFirstRow) {
+  auto plain = ask("SELECT i, s AS text, 1 + 1 FROM t");
+  ASSERT_TRUE(plain) << plain.error().message;
+  EXPECT_EQ(plain->columns().value(), (std::vector<std::string>{"i", "text", "(1 + 1)"}));
+  EXPECT_EQ(sum_of(*plain), 5000 * 4999 / 2);
+}
+
 TEST_F(CursorTest, OnlyWhatSelectsIsOpened) {
   for (const char* sql : {"DROP TABLE t", "SELECT 1; SELECT 2", "COPY t TO '/tmp/x'", "SELEKT", "",
                           "SELECT * FROM read_csv('/etc/passwd')", "SELECT nothing FROM t"}) {

@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -158,6 +159,16 @@ TEST_F(DftracerLogTest, WritesTheLinesOfGeneration2) {
                       R"("ts":1700000000000005,"dur":2,"ph":1,"args":{"hhash":"6882804a826580cd",)"
                       R"("ret":8,"offset":16,"count":8,"fhash":)"),
             std::string::npos)
+      << text;
+}
+
+TEST_F(DftracerLogTest, TheFirstLineTellsWhen) {
+  const std::string date =
+      R"("date":"(Tue|Wed) Nov 1[45] \d\d:\d\d:20 2023",)";  // of any time zone
+  const std::string old = written(settings("generation=1\nmetadata=1\n"), {call("/data/a")});
+  EXPECT_TRUE(std::regex_search(old, std::regex(date + R"("cmd":"/usr/bin/python3 )"))) << old;
+  const std::string text = written(settings("metadata=1\n"), {call("/data/a")});
+  EXPECT_TRUE(std::regex_search(text, std::regex(R"("version":20003,)" + date + R"("cwd":")")))
       << text;
 }
 

@@ -193,6 +193,19 @@ TEST(FrameTable, RulesThatLeadNowhereEnd) {
   EXPECT_EQ(frames.size(), 1U);
 }
 
+// The linker leaves such records where it threw a function away; others are damage.
+TEST(FrameTable, FunctionsWithoutAPlaceAreLeftOut) {
+  FrameTable table = EhFrame(common_of_x86())
+                         .function(0, 0x20, "")
+                         .function(0x1000, 0, "")
+                         .function(0xfffff000, 0x2000, "")  // is signed: runs over the last address
+                         .function(0x1040, 0x20, "")
+                         .table(EM_X86_64);
+  EXPECT_EQ(table.functions(), 1U);
+  EXPECT_EQ(table.find(0x1000), nullptr);
+  EXPECT_NE(table.find(0x1040), nullptr);
+}
+
 TEST(FrameTable, OfAnotherMachineIsSaid) {
   ElfImage image;
   const Result<FrameTable> table = FrameTable::of_image(image.bytes(EM_PPC64), "test");

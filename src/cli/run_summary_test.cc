@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "cli/run_summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace fathom::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string summary_of(const trace::Totals& totals) {
+  const std::string directory = "here";
+  return run_summary({directory, totals, trace::Strings()}, std::nullopt, 80);
+}
+
+TEST(RunSummary, LossesAreToldWhereThereAreSome) {
+  trace::Totals totals;
+  totals.manifest.losses = {
+      {"posix", "no room", 3}, {"stdio", "never happened", 0}, {"", "cut", 1}};
+  const std::string text = summary_of(totals);
+  EXPECT_THAT(text, HasSubstr(", some lost\n"));
+  EXPECT_THAT(text, HasSubstr("\n  lost: 3 no room (posix)\n  lost: 1 cut (all layers)\n"));
+  EXPECT_THAT(text, Not(HasSubstr("never happened")));
+}
+
+TEST(RunSummary, NothingIsSaidOfNothing) {
+  trace::Totals totals;
+  totals.manifest.duration_ns = 1'500'000'000;
+  totals.manifest.state = trace::RunState::kComplete;
+  EXPECT_EQ(summary_of(totals),
+            "fathom: 1.50 s wall time, 1 process, 0 events, nothing lost\n\n"
+            "  recorded in here\n  next: fathom report here\n");
+}
+
+}  // namespace
+}  // namespace fathom::cli
