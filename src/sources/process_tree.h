@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/proc_text.h"
-#include "sources/resources/cgroup.h"
 
 namespace fathom::sources {
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "sources/process_tree.h"
+#include "sources/resources/cgroup.h"
 #include "trace/rows/batch.h"
 
 namespace fathom::sources {
