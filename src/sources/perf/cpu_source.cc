@@ -8,11 +8,15 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/file_limit.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "perf/event.h"
 #include "perf/open.h"
+#include "sources/perf/chosen_processes.h"
 #include "sources/perf/cpu_rows.h"
+#include "sources/perf/follow_process.h"
+#include "sources/perf/found_process.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
 #include "symbols/kernel_symbols.h"
@@ -59,23 +63,31 @@ class CpuSource final : public Source {
 
   // The program runs whatever comes of this: start() tells.
   Status adopt(pid_t process) override {
-    Result<SampledEvents> events = SampledEvents::open(process, options_);
-    if (events) {
-      events_.emplace(std::move(events).value());
-    } else {
-      refused_ = events.error();
-    }
+    const Status followed = [&]() -> Status {
+      FATHOM_ASSIGN(events_, SampledEvents::open(options_));
+      return events_->follow(process, process, SampledEvents::From::kExec);
+    }();
+    if (!followed) refused_ = followed.error();
     return {};
   }
 
+  // After pause(), in a child: the same goes on.
   Status start(const SourceContext& context) override {
     if (refused_) return *refused_;
-    rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
-                                 .event = options_.event.name,
-                                 .is_clock = options_.event.is_clock(),
-                                 .rung = events_->sees_kernel() ? "perf" : "perf-user",
-                                 .no_command = context.no_command,
-                                 .kernel = kernel_names()});
+    if (rows_) {
+      FATHOM_TRY(events_->map_again());
+      paused_ = false;
+    } else {
+      if (!events_) {  // nobody is started: processes join
+        FATHOM_ASSIGN(events_, SampledEvents::open(options_));
+      }
+      rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
+                                   .event = options_.event.name,
+                                   .is_clock = options_.event.is_clock(),
+                                   .rung = events_->sees_kernel() ? "perf" : "perf-user",
+                                   .no_command = context.no_command,
+                                   .kernel = kernel_names()});
+    }
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
@@ -85,9 +97,72 @@ class CpuSource final : public Source {
     return {{std::string(trace::kSampledLayer), kUserAlone}};
   }
 
+  Status join(const Choice& choice) override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_ || choice.by == Choice::By::kNobody) return {};
+    raise_file_limit();
+    return choice.by == Choice::By::kProcess ? join_process(choice.process) : join_chosen(choice);
+  }
+
+  Status leave(pid_t process) override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return {};
+    read_until_now();
+    rows_->leave(process, now_monotonic_ns());
+    if (!rows_->has_heirs(process)) events_->leave(process);
+    return {};
+  }
+
+  std::vector<Followed> followed() override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return {};
+    read_until_now();
+    return rows_->followed();
+  }
+
+  std::int64_t turn(trace::Strings& strings, trace::HostRows& last) override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return 0;
+    turned_ns_ = now_monotonic_ns();
+    read(static_cast<std::uint64_t>(turned_ns_));
+    rows_->cut(turned_ns_, strings, last);
+    between_recordings_ = true;
+    return 0;
+  }
+
+  void turned(std::int64_t start_monotonic_ns) override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return;
+    rows_->begin_anew(start_monotonic_ns, turned_ns_);
+    between_recordings_ = false;
+    for (const ThreadId& thread : rows_->lost_asleep())
+      rows_->asleep(thread.pid, find_thread(thread.pid, thread.tid));
+  }
+
+  bool outlived() override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return false;
+    if (!paused_) {
+      read_until_now();
+      rows_->forget_gone(now_monotonic_ns());
+    }
+    return rows_->anybody_lives();
+  }
+
+  // Until start() the rings are as they are: they may be another process's by then.
+  void pause() override {
+    end_thread();
+    const std::scoped_lock lock(mutex_);
+    paused_ = true;
+  }
+
   void stop() override {
-    thread_.request_stop();
-    if (thread_.joinable()) thread_.join();
+    end_thread();
+    const std::scoped_lock lock(mutex_);
+    if (!rows_ || paused_) return;
+    const std::int64_t now = now_monotonic_ns();
+    read(~std::uint64_t{0});
+    rows_->stop(now);
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
@@ -96,28 +171,81 @@ class CpuSource final : public Source {
   }
 
  private:
+  void end_thread() {
+    thread_.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
   void work(const std::stop_token& stop) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    std::int64_t next_second = 0;
     while (!stop.stop_requested()) {
       events_->wait(kRest);
-      read(static_cast<std::uint64_t>(now_monotonic_ns()));
+      {
+        const std::scoped_lock lock(mutex_);
+        if (!between_recordings_) read_until_now();
+        if (const std::int64_t now = now_monotonic_ns(); now >= next_second) {
+          events_->forget_ended();
+          rows_->forget_gone(now);
+          next_second = now + kSecond;
+        }
+      }
       ask_how_long_ready();
     }
-    const std::int64_t now = now_monotonic_ns();
-    read(~std::uint64_t{0});
-    const std::scoped_lock lock(mutex_);
-    rows_->stop(now);
   }
 
   // What was written before `now` is in the rings, so it is complete.
-  void read(std::uint64_t now) {
+  void read_until_now() { read(static_cast<std::uint64_t>(now_monotonic_ns())); }
+
+  // With mutex_, as all below but the last.
+  void read(std::uint64_t until) {
     events_->read(records_);
-    const std::scoped_lock lock(mutex_);
+    if (chosen_) chosen_->refresh();
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
-    records_.release(now, [this](std::span<const std::byte> bytes) {
+    records_.release(until, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));
     });
+  }
+
+  Status join_process(pid_t process) {
+    read_until_now();
+    if (rows_->knows(process)) return {};
+    const std::int64_t since = now_monotonic_ns();
+    if (chosen_) return take_in(process, since);
+    FATHOM_ASSIGN(const FollowedThreads followed, follow_process(process, *events_, records_));
+    FATHOM_TRY(take_in(process, since, &followed.threads));
+    rows_->refused_threads(followed.refused);
+    return {};
+  }
+
+  // `threads`: those of which records come; nullptr: of all.
+  Status take_in(pid_t process, std::int64_t since, const std::set<pid_t>* threads = nullptr) {
+    FoundProcess found = finder_.find(process);
+    std::erase_if(found.threads, [&](const FoundThread& thread) {
+      return threads != nullptr && !threads->contains(thread.tid);
+    });
+    if (found.threads.empty())
+      return Error{Code::kNotFound, "there is no process " + std::to_string(process), ""};
+    rows_->found(found, since, now_monotonic_ns());
+    read_until_now();
+    for (const FoundThread& thread : found.threads) rows_->asleep(process, thread);
+    return {};
+  }
+
+  // Again and again where somebody may have come since.
+  Status join_chosen(const Choice& choice) {
+    if (!chosen_) {
+      FATHOM_TRY(events_->follow_all());
+      chosen_.emplace(choice);
+      rows_->choose([this](std::int32_t pid) { return chosen_->has(pid); });
+    }
+    chosen_->refresh();
+    for (const pid_t process : chosen_->running()) {
+      if (!rows_->knows(process)) (void)take_in(process, now_monotonic_ns()).has_value();
+    }
+    return {};
   }
 
   // Being woken and being let run are two things: the records tell of the second alone.
@@ -136,11 +264,16 @@ class CpuSource final : public Source {
 
   SamplingOptions options_;
   std::optional<Error> refused_;
-  std::optional<SampledEvents> events_;  // of the thread that runs
-  RecordQueue records_;
   std::mutex mutex_;
-  std::optional<CpuRows> rows_;  // guarded by mutex_
-  std::jthread thread_;          // last: it ends before what it uses
+  std::optional<SampledEvents> events_;    // guarded by mutex_, but for wait()
+  RecordQueue records_;                    // guarded by mutex_
+  std::optional<CpuRows> rows_;            // guarded by mutex_
+  std::optional<ChosenProcesses> chosen_;  // guarded by mutex_; records of the whole machine come
+  ProcessFinder finder_;                   // guarded by mutex_
+  std::int64_t turned_ns_ = 0;             // guarded by mutex_
+  bool between_recordings_ = false;        // guarded by mutex_
+  bool paused_ = false;                    // guarded by mutex_
+  std::jthread thread_;                    // last: it ends before what it uses
 };
 
 Status check(const SourceContext& context) {
@@ -150,8 +283,10 @@ Status check(const SourceContext& context) {
 
 // By trying: with the kernel's part, or without.
 Availability probe(std::string_view /*layer*/) {
-  const Result<SampledEvents> events = SampledEvents::open(0, {.event = {}, .from_exec = true});
-  if (!events) return {false, events.error().message, events.error().hint, true};
+  Result<SampledEvents> events = SampledEvents::open({});
+  const Status followed =
+      events ? events->follow(0, 0, SampledEvents::From::kExec) : Status(events.error());
+  if (!followed) return {false, followed.error().message, followed.error().hint, true};
   if (events->sees_kernel()) return {};
   return {.available = true, .reason = kUserAlone, .fix = ""};
 }
@@ -166,6 +301,7 @@ const SourceDef kCpu = {
     .layers = kLayers,
     .help = "where threads spend their time: sampled stacks, and every stretch off the CPU",
     .in_process = false,
+    .joins = true,
     .check = check,
     .probe = probe,
     .make = make,

@@ -109,6 +109,18 @@ void StackFrames::choose_deeper(symbols::UnwindEnd end) {
   }
 }
 
+std::int64_t StackFrames::kernel_stack(const std::vector<std::string>& functions) {
+  frames_.clear();
+  for (const std::string& function : functions) {
+    Frame frame;
+    frame.function = strings_.code(function);
+    frame.module = strings_.code(kKernelModule);
+    frames_.push_back(frame);
+  }
+  std::ranges::reverse(frames_);
+  return stacks_.stack(frames_, strings_);
+}
+
 std::int64_t StackFrames::stack(std::int32_t pid, const perf::Sample& sample) {
   frames_.clear();
   add_kernel_frames(sample.callchain);

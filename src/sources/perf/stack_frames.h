@@ -29,6 +29,10 @@ class StackFrames {
 
   // The number of the sample's stack, in this process as it is mapped now; kNull for an empty one.
   std::int64_t stack(std::int32_t pid, const perf::Sample& sample);
+  // The same of functions of the kernel, innermost first.
+  std::int64_t kernel_stack(const std::vector<std::string>& functions);
+  // Another recording follows, which has no stacks yet.
+  void begin_anew() { stacks_ = {}; }
   // Stacks of which the outermost frames are missing, since the last time.
   [[nodiscard]] std::uint64_t take_cut() { return std::exchange(cut_, 0); }
   // Frames of the stacks that were new.
