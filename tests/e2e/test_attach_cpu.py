@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Layer cpu on processes that run already: from outside, by the daemon, and of those that a program leaves behind."""
 
+import contextlib
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kit import Box, Process, Skipped, check, check_true
@@ -276,3 +277,123 @@ def test_outliving_process(box: Box) -> None:
     check_true(f"CPU time after the program: {sampled_after}", int(sampled_after) > 10 * MS)
     check("lives without an end", 0, box.value('SELECT count(*) FROM threads WHERE "end" IS NULL'))
     check("records without room", 0, box.lost("records for which the ring had no room"))
+
+
+@contextlib.contextmanager
+def watching(box: Box, *options: object) -> Iterator[dict[str, str]]:
+    """`fathom watch --layers cpu`; gives the variables by which commands find it."""
+    needs_perf(box)
+    env = {"FATHOM_SOCKET": str(box.root / "w.sock")}
+    words = ("watch", "--layers", "cpu", "--socket", env["FATHOM_SOCKET"], "-o", box.trace, *options)
+    daemon = box.start(box.kit.fathom, *words, env=env)
+    assert daemon.stdout
+    said = daemon.stdout.readline()
+    if b"CAP_PERFMON" in (error := b"" if said else box.finish(daemon, None)[1]):
+        raise Skipped(error.decode())
+    check("first line", b"ready\n", said or error)
+    yield env
+    daemon.send_signal(signal.SIGTERM)
+    check("stderr of the daemon", b"", box.finish(daemon)[1])
+
+
+def processes_sampled(box: Box) -> set[int]:
+    return {pid for (pid,) in box.rows("SELECT DISTINCT pid FROM samples")}
+
+
+def test_handed_to_the_daemon(box: Box) -> None:
+    """Only those that are; one that is taken back is not sampled any more, but the child that it had is."""
+    stranger, server = Server(box), Server(box)
+    with watching(box, "--sample", "499") as env:
+        box.run(box.kit.fathom, "attach", server.pid, env=env)
+        box.run(box.kit.fathom, "attach", server.pid, env=env)
+        box.wait_for("samples", sampled(box, {server.busy}))
+        (child,) = server.tell("fork")
+        box.wait_for("samples of the child", sampled(box, {child}))
+        box.run(box.kit.fathom, "attach", "--detach", server.pid, env=env)
+        (later,) = server.tell("fork")
+        time.sleep(1)
+    check("processes", {server.pid, child}, processes_sampled(box))
+    check_functions(box, {server.busy: "churn", child: "child"})
+    ends = dict(box.rows('SELECT tid, "end" FROM threads'))
+    check_true(f"it ended earlier than its child: {ends}", ends[server.busy] + 500 * MS < ends[child])
+    check("the other child", False, later in ends)
+    for one in (stranger, server):
+        one.end()
+
+
+def needs_root() -> None:
+    if os.geteuid() != 0:
+        raise Skipped("only root sees the whole machine")
+
+
+def test_chosen_by_user(box: Box) -> None:
+    """Processes of a user: those that run, and those that become that user's by an exec."""
+    needs_root()
+    place = Path(tempfile.mkdtemp(prefix="fathom-attach-"))
+    box.remove.append(place)
+    place.chmod(0o755)
+    nobody = ("setpriv", "--reuid=64321", "--regid=64321", "--clear-groups")
+    stranger, before = Server(box), Server(box, *nobody, folder=place)
+    with watching(box, "--user", "64321"):
+        box.wait_for("samples", sampled(box, {before.busy}))
+        later = Server(box, *nobody, folder=place)
+        box.wait_for("later samples", sampled(box, {later.busy}))
+    check("processes", {before.pid, later.pid}, processes_sampled(box))
+    check_functions(box, {before.busy: "churn", later.busy: "churn"})
+    for one in (stranger, before, later):
+        one.end()
+
+
+def test_the_whole_machine(box: Box) -> None:
+    """Everybody but the daemon; all lives add up."""
+    needs_root()
+    server = Server(box)
+    with watching(box, "--all"):
+        box.wait_for("samples", sampled(box, {server.busy, os.getpid()}), 60)
+    server.end()
+    names = {name for (name,) in box.rows("SELECT command FROM processes WHERE command LIKE '%watch --layers cpu%'")}
+    check_true(f"the daemon itself is not there: {names}", not any("--all" in name for name in names))
+    life, told = box.values('SELECT sum("end" - start) FROM threads', 'SELECT sum("time") FROM "time"')
+    check_true(f"{told} of {life} ns", abs(int(life) - int(told)) <= MS)
+
+
+def test_chosen_by_control_group(box: Box) -> None:
+    needs_root()
+    above = next(
+        (path for path in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if Path(path, "cgroup.procs").exists()), None
+    )
+    if above is None:
+        raise Skipped("no control groups here")
+    group = Path(above, f"fathom-attach-{os.getpid()}")
+    group.mkdir()
+    stranger, server, moved = Server(box), Server(box), Server(box)
+    try:
+        (group / "cgroup.procs").write_text(str(server.pid))
+        with watching(box, "--cgroup", group):
+            box.wait_for("samples", sampled(box, {server.busy}))
+            (group / "cgroup.procs").write_text(str(moved.pid))
+            box.wait_for("samples of one that came later", sampled(box, {moved.busy}))
+        check("processes", {server.pid, moved.pid}, processes_sampled(box))
+    finally:
+        for one in (stranger, server, moved):
+            one.end()
+        group.rmdir()
+
+
+def test_recordings_that_roll(box: Box) -> None:
+    """Each has the lives that it saw, and together they have all of it; waits keep their cause."""
+    server = Server(box)
+    with watching(box, "--roll-time", "1s") as env:
+        box.run(box.kit.fathom, "attach", server.pid, env=env)
+        box.wait_for("three recordings", lambda: len(list(box.trace.iterdir())) >= 3)
+    server.end()
+    for recording in sorted(box.trace.iterdir()):
+        part = json.loads(box.fathom("sql", recording, PARTS, "--format", "json"))[0]
+        check_true(f"{recording.name}: {part}", abs(part["life"] - part["told"]) <= MS and part["threads"] == 3)
+        if os.geteuid() == 0:
+            check_true(f"{recording.name}: {part}", part["polls"] > 0)
+
+
+PARTS = """SELECT (SELECT sum("end" - start) FROM threads) AS life, (SELECT sum("time") FROM "time") AS told,
+    (SELECT count(DISTINCT tid) FROM threads) AS threads,
+    (SELECT coalesce(sum("time"), 0) FROM "time" WHERE cause = 'poll') AS polls"""
