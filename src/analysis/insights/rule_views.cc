@@ -73,9 +73,12 @@ constexpr char kTotals[] = R"(
     SELECT count(*) FILTER (NOT goes_on) AS threads,
            coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life
     FROM runs, (
-      SELECT t.*, EXISTS (
-               FROM processes p WHERE p.image > 0 AND t.tid = t.pid AND p.pid = t.pid
-                 AND p.start = t.start AND p.host IS NOT DISTINCT FROM t.host) AS goes_on
+      -- Whoever saw the exec, both rows of the thread meet there.
+      SELECT t.*, t.tid = t.pid AND (EXISTS (
+               FROM processes p WHERE p.image > 0 AND p.pid = t.pid
+                 AND p.start = t.start AND p.host IS NOT DISTINCT FROM t.host)
+               OR coalesce(t.start - lag(t."end") OVER (
+                    PARTITION BY t.host, t.pid, t.tid ORDER BY t.start) <= 1, false)) AS goes_on
       FROM threads t WHERE t.start IS NOT NULL)),
   -- A process that execs goes on; one that gets the number of another is a new one.
   who AS (

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "base/os_error.h"
+#include "base/proc_text.h"
 #include "base/text.h"
 
 namespace fathom::session {
@@ -22,14 +24,8 @@ Error not_there(pid_t pid) {
 // The process that this thread belongs to; 0 where there is none.
 pid_t process_of(pid_t thread) {
   const Result<std::string> status = read_file("/proc/" + std::to_string(thread) + "/status");
-  if (!status) return 0;
-  constexpr std::string_view kKey = "\nTgid:";
-  const std::size_t at = status->find(kKey);
-  if (at == std::string::npos) return 0;
-  const std::size_t begin = at + kKey.size();
-  const std::size_t end = status->find('\n', begin);
-  const Result<std::int64_t> process = parse_int(trim(status->substr(begin, end - begin)));
-  return process ? static_cast<pid_t>(*process) : 0;
+  const std::optional<std::uint64_t> process = status ? number_of(*status, "Tgid:") : std::nullopt;
+  return static_cast<pid_t>(process.value_or(0));
 }
 
 std::vector<std::string> words_of(std::string_view text) {

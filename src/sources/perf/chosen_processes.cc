@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "base/proc_text.h"
 #include "base/text.h"
-#include "sources/perf/found_process.h"
 
 namespace fathom::sources {
 namespace {
@@ -41,10 +41,7 @@ std::set<pid_t> members_of(const std::string& group) {
 // The real one, which stands first.
 bool is_of_user(pid_t process, uid_t user) {
   const Result<std::string> status = read_file("/proc/" + std::to_string(process) + "/status");
-  if (!status) return false;
-  const std::string_view users = status_value(*status, "Uid:");
-  const Result<std::int64_t> real = parse_int(users.substr(0, users.find_first_of("\t ")));
-  return real && *real == static_cast<std::int64_t>(user);
+  return status && number_of(*status, "Uid:") == user;
 }
 
 }  // namespace

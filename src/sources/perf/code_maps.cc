@@ -3,6 +3,7 @@
 // as it is in the kernel's records of mappings.
 #include "sources/perf/code_maps.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -33,14 +34,16 @@ std::optional<CodeMapping> parse_line(std::string_view line) {
   const std::string_view rights = take_word(line);
   const std::optional<std::uint64_t> offset = parse_hex(take_word(line));
   take_word(line);  // device
-  take_word(line);  // inode
+  const Result<std::int64_t> inode = parse_int(take_word(line));
   const std::size_t dash = std::min(range.find('-'), range.size());
   const std::optional<std::uint64_t> begin = parse_hex(range.substr(0, dash));
   const std::optional<std::uint64_t> end =
-      dash < range.size() ? parse_hex(range.substr(dash + 1)) : std::nullopt;
+      parse_hex(range.substr(std::min(dash + 1, range.size())));
   const bool is_code = rights.size() >= 3 && rights[2] == 'x';
-  if (!begin || !end || !offset || *end <= *begin || !is_code || line.empty()) return std::nullopt;
-  return CodeMapping{*begin, *end - *begin, *offset, std::string(line)};
+  if (!begin || !end || !offset || !inode || *end <= *begin || !is_code || line.empty())
+    return std::nullopt;
+  return CodeMapping{*begin, *end - *begin, *offset, static_cast<std::uint64_t>(*inode),
+                     std::string(line)};
 }
 
 }  // namespace

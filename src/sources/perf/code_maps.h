@@ -13,6 +13,7 @@ struct CodeMapping {
   std::uint64_t address = 0;
   std::uint64_t length = 0;
   std::uint64_t offset = 0;  // in the file
+  std::uint64_t inode = 0;   // of the file
   std::string path;          // "[vdso]" and the like, too
 };
 

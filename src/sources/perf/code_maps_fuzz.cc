@@ -15,6 +15,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (mapping.path.empty() || mapping.length == 0) std::abort();
   }
   (void)parse_kernel_stack(text);
-  (void)status_value(text, "State:");
   return 0;
 }

@@ -16,6 +16,7 @@ TEST(CodeMaps, CodeWithItsFile) {
   EXPECT_EQ(mappings[0].address, 0x55d0a0001000U);
   EXPECT_EQ(mappings[0].length, 0x2000U);
   EXPECT_EQ(mappings[0].offset, 0x1000U);
+  EXPECT_EQ(mappings[0].inode, 42U);
   EXPECT_EQ(mappings[0].path, "/bin/a program");
   EXPECT_EQ(mappings[1].path, "[vdso]");
 }
@@ -23,9 +24,9 @@ TEST(CodeMaps, CodeWithItsFile) {
 TEST(CodeMaps, WhatMakesNoSenseIsLeftOut) {
   for (const char* line :
        {"", "x", "1000-2000 r-xp", "1000-2000 r-xp 0 08:01 42", "2000-1000 r-xp 0 08:01 42 /a",
-        "1000-1000 r-xp 0 08:01 42 /a", "1000 r-xp 0 08:01 42 /a", "1000-20zz r-xp 0 08:01 42 /a",
-        "1000-2000 r-xp -1 08:01 42 /a", "1000-2000 rx 0 08:01 42 /a",
-        "1000-10000000000000000 r-xp 0 08:01 42 /a"}) {
+        "1000-2000 r-xp 0 08:01 x /a", "1000-1000 r-xp 0 08:01 42 /a", "1000 r-xp 0 08:01 42 /a",
+        "1000-20zz r-xp 0 08:01 42 /a", "1000-2000 r-xp -1 08:01 42 /a",
+        "1000-2000 rx 0 08:01 42 /a", "1000-10000000000000000 r-xp 0 08:01 42 /a"}) {
     EXPECT_TRUE(parse_code_maps(line).empty()) << line;
   }
   EXPECT_EQ(parse_code_maps("1000-2000 --xp 0 08:01 42 /a").size(), 1U);

@@ -38,6 +38,8 @@ class CpuRows {
  public:
   explicit CpuRows(const CpuRowsOptions& options);
 
+  // Reads what processes tell of code that they made at run time; before the records of that time.
+  void refresh() { frames_.jit().refresh(); }
   // A record, `of` matters where it is a sample.
   void take(const perf::Record& record, SampleOf of);
   // From now on records of the whole machine come. Those of processes that nobody found, that were

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
 // and whenever one is half full.
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -17,6 +22,7 @@
 #include "sources/perf/cpu_rows.h"
 #include "sources/perf/follow_process.h"
 #include "sources/perf/found_process.h"
+#include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
 #include "symbols/kernel_symbols.h"
@@ -46,18 +52,31 @@ std::optional<std::int64_t> ready_ns(ThreadId thread) {
   return ns ? std::optional(*ns) : std::nullopt;
 }
 
-// As the kernel is now. None where it hides its addresses.
+// As the kernel is when it is first asked for, since many short programs never are in it. None
+// where it hides its addresses.
 KernelNames kernel_names() {
-  Result<symbols::KernelSymbols> read = symbols::KernelSymbols::read();
-  if (!read) return {};
-  auto symbols = std::make_shared<symbols::KernelSymbols>(std::move(read).value());
-  return [symbols](std::uint64_t address) { return std::string(symbols->find(address).function); };
+  auto symbols = std::make_shared<std::optional<Result<symbols::KernelSymbols>>>();
+  return [symbols](std::uint64_t address) {
+    if (!*symbols) symbols->emplace(symbols::KernelSymbols::read());
+    return **symbols ? std::string((**symbols)->find(address).function) : std::string();
+  };
+}
+
+// Processes that run already are followed by the kernel's events, or not at all.
+Error cannot_join(const Error& refused) {
+  return {refused.code, "layer cpu cannot join processes that run: " + refused.message,
+          refused.hint};
 }
 
 class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
+    kernel_ = kernel_names();
+    if (!context.joins) return {};
+    Result<SampledEvents> events = SampledEvents::open(options_);
+    if (!events) return cannot_join(events.error());
+    events_.emplace(std::move(events).value());
     return {};
   }
 
@@ -67,32 +86,37 @@ class CpuSource final : public Source {
       FATHOM_ASSIGN(events_, SampledEvents::open(options_));
       return events_->follow(process, process, SampledEvents::From::kExec);
     }();
-    if (!followed) refused_ = followed.error();
-    return {};
+    if (followed) return {};
+    refused_ = followed.error();
+    // (What another event than the clock counts, nobody else can tell.)
+    if (!options_.event.is_clock()) return {};
+    instead_ = make_proc_source(*refused_);
+    return instead_->adopt(process);
   }
 
   // After pause(), in a child: the same goes on.
   Status start(const SourceContext& context) override {
+    if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     if (rows_) {
       FATHOM_TRY(events_->map_again());
       paused_ = false;
+      eventfd_t old = 0;
+      (void)::eventfd_read(wake_.get(), &old);
     } else {
-      if (!events_) {  // nobody is started: processes join
-        FATHOM_ASSIGN(events_, SampledEvents::open(options_));
-      }
       rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
                                    .event = options_.event.name,
                                    .is_clock = options_.event.is_clock(),
                                    .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                    .no_command = context.no_command,
-                                   .kernel = kernel_names()});
+                                   .kernel = kernel_});
     }
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
+    if (instead_) return instead_->lacks();
     if (!events_ || events_->sees_kernel()) return {};
     return {{std::string(trace::kSampledLayer), kUserAlone}};
   }
@@ -151,12 +175,14 @@ class CpuSource final : public Source {
 
   // Until start() the rings are as they are: they may be another process's by then.
   void pause() override {
+    if (instead_) return instead_->stop();
     end_thread();
     const std::scoped_lock lock(mutex_);
     paused_ = true;
   }
 
   void stop() override {
+    if (instead_) return instead_->stop();
     end_thread();
     const std::scoped_lock lock(mutex_);
     if (!rows_ || paused_) return;
@@ -166,6 +192,7 @@ class CpuSource final : public Source {
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (rows_) rows_->drain(strings, rows);
   }
@@ -173,14 +200,18 @@ class CpuSource final : public Source {
  private:
   void end_thread() {
     thread_.request_stop();
+    (void)::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
   }
 
   void work(const std::stop_token& stop) {
     constexpr std::int64_t kSecond = 1'000'000'000;
+    // Rings wait for nobody: where the kernel lets us, we come before what keeps all CPUs busy.
+    constexpr int kBeforeOthers = -10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kBeforeOthers);
     std::int64_t next_second = 0;
     while (!stop.stop_requested()) {
-      events_->wait(kRest);
+      events_->wait(kRest, wake_.get());
       {
         const std::scoped_lock lock(mutex_);
         if (!between_recordings_) read_until_now();
@@ -203,6 +234,7 @@ class CpuSource final : public Source {
     if (chosen_) chosen_->refresh();
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
+    rows_->refresh();
     records_.release(until, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));
@@ -263,7 +295,10 @@ class CpuSource final : public Source {
   }
 
   SamplingOptions options_;
+  KernelNames kernel_;
   std::optional<Error> refused_;
+  std::unique_ptr<Source> instead_;                         // where the events are refused
+  Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends the thread's waits
   std::mutex mutex_;
   std::optional<SampledEvents> events_;    // guarded by mutex_, but for wait()
   RecordQueue records_;                    // guarded by mutex_
@@ -281,14 +316,14 @@ Status check(const SourceContext& context) {
   return {};
 }
 
-// By trying: with the kernel's part, or without.
+// By trying: with the kernel's part, without, or by /proc.
 Availability probe(std::string_view /*layer*/) {
   Result<SampledEvents> events = SampledEvents::open({});
   const Status followed =
       events ? events->follow(0, 0, SampledEvents::From::kExec) : Status(events.error());
-  if (!followed) return {false, followed.error().message, followed.error().hint, true};
+  if (!followed) return proc_availability(followed.error());
   if (events->sees_kernel()) return {};
-  return {.available = true, .reason = kUserAlone, .fix = ""};
+  return {.available = true, .reason = kUserAlone, .fix = events->kernel_refusal().hint};
 }
 
 std::unique_ptr<Source> make() { return std::make_unique<CpuSource>(); }

@@ -4,8 +4,14 @@
 #include "sources/perf/found_process.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <ctime>
+#include <optional>
+
+#include "base/clock.h"
 #include "base/files.h"
+#include "base/proc_text.h"
 #include "base/text.h"
 #include "symbols/elf_file.h"
 
@@ -24,8 +30,18 @@ std::string name_at(const std::string& place) {
 }
 
 // R runs or could run, I is an idle thread of the kernel; Z and X have ended.
-bool is_asleep(std::string_view state) {
-  return !state.empty() && std::string_view("SDTtPI").find(state[0]) != std::string_view::npos;
+bool is_asleep(char state) {
+  return std::string_view("SDTtPI").find(state) != std::string_view::npos;
+}
+
+// Ticks since boot, which also count while the machine is suspended.
+std::int64_t monotonic_of(std::uint64_t ticks) {
+  timespec since_boot{};
+  ::clock_gettime(CLOCK_BOOTTIME, &since_boot);
+  const std::int64_t suspended =
+      std::int64_t{since_boot.tv_sec} * 1'000'000'000 + since_boot.tv_nsec - now_monotonic_ns();
+  const std::int64_t tick_ns = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  return static_cast<std::int64_t>(ticks) * tick_ns - suspended;
 }
 
 // Root sees the whole stack, others at most its innermost function.
@@ -38,13 +54,6 @@ std::vector<std::string> wait_at(const std::string& place) {
 }
 
 }  // namespace
-
-std::string_view status_value(std::string_view status, std::string_view key) {
-  for (const std::string_view line : split(status, '\n')) {
-    if (line.starts_with(key)) return trim(line.substr(key.size()));
-  }
-  return "";
-}
 
 std::vector<std::string> parse_kernel_stack(std::string_view text) {
   std::vector<std::string> functions;
@@ -61,7 +70,8 @@ std::vector<std::string> parse_kernel_stack(std::string_view text) {
 FoundThread find_thread(pid_t process, pid_t thread) {
   const std::string place = place_of(process) + "/task/" + std::to_string(thread);
   FoundThread found{.tid = thread, .name = name_at(place), .asleep = false, .waits_in = {}};
-  found.asleep = is_asleep(status_value(text_of(place + "/status"), "State:"));
+  const std::optional<ProcessStat> stat = parse_process_stat(text_of(place + "/stat"));
+  found.asleep = stat && is_asleep(stat->state);
   if (found.asleep) found.waits_in = wait_at(place);
   return found;
 }
@@ -81,10 +91,13 @@ const std::string& ProcessFinder::build_id_of(pid_t process, const CodeMapping& 
 
 FoundProcess ProcessFinder::find(pid_t process) {
   const std::string place = place_of(process);
-  FoundProcess found{.pid = process, .ppid = 0, .name = name_at(place), .threads = {}, .code = {}};
-  const std::string status = text_of(place + "/status");
-  const Result<std::int64_t> parent = parse_int(status_value(status, "PPid:"));
-  if (parent) found.ppid = *parent;
+  FoundProcess found;
+  found.pid = process;
+  found.name = name_at(place);
+  if (const auto stat = parse_process_stat(text_of(place + "/stat"))) {
+    found.ppid = stat->ppid;
+    found.started_ns = monotonic_of(stat->start_ticks);
+  }
   const Result<std::vector<std::string>> tasks = list_dir(place + "/task");
   for (const std::string& task : tasks ? *tasks : std::vector<std::string>()) {
     const Result<std::int64_t> thread = parse_int(task);

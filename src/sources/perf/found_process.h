@@ -32,6 +32,7 @@ struct FoundCode {
 struct FoundProcess {
   std::int32_t pid = 0;
   std::int64_t ppid = 0;
+  std::int64_t started_ns = 0;  // by the monotonic clock, in whole ticks; 0: not told
   std::string name;
   std::vector<FoundThread> threads;  // none: it has ended
   std::vector<FoundCode> code;
@@ -51,8 +52,6 @@ class ProcessFinder {
 // One thread of a process. Without a name: it has ended.
 [[nodiscard]] FoundThread find_thread(pid_t process, pid_t thread);
 
-// The value of a line of /proc/PID/status, "State:" for example; "" where there is none.
-[[nodiscard]] std::string_view status_value(std::string_view status, std::string_view key);
 // Functions of /proc/PID/stack, innermost first.
 [[nodiscard]] std::vector<std::string> parse_kernel_stack(std::string_view text);
 

@@ -12,6 +12,7 @@
 #include <semaphore>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/files.h"
 
 namespace fathom::sources {
@@ -36,6 +37,8 @@ TEST(FoundProcess, ThreadsWithTheirNamesAndStates) {
   EXPECT_TRUE(found.asleep);
   const FoundProcess process = ProcessFinder().find(::getpid());
   EXPECT_EQ(process.ppid, ::getppid());
+  EXPECT_GT(process.started_ns, 0);
+  EXPECT_LE(process.started_ns, now_monotonic_ns());
   EXPECT_EQ(std::ranges::count(process.threads, ::getpid(), &FoundThread::tid), 1);
   EXPECT_EQ(std::ranges::count(process.threads, tid.load(), &FoundThread::tid), 1);
   const auto self = std::ranges::find(process.threads, ::getpid(), &FoundThread::tid);
@@ -64,11 +67,6 @@ TEST(FoundProcess, FunctionsOfTheKernel) {
   const std::vector<std::string> functions = parse_kernel_stack(
       "[<0>] futex_wait_queue+0x60/0x90\n[<0>] do_futex+0x1/0x2 [a_module]\n[<0>] 0xffff\n?\n");
   EXPECT_EQ(functions, (std::vector<std::string>{"futex_wait_queue", "do_futex", "0xffff"}));
-}
-
-TEST(FoundProcess, ValuesOfAStatus) {
-  EXPECT_EQ(status_value("Name:\tx\nState:\tS (sleeping)\n", "State:"), "S (sleeping)");
-  EXPECT_EQ(status_value("Name:\tState:\n", "State:"), "");
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <ctime>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 #include "base/cpus.h"
@@ -23,20 +23,27 @@
 namespace fathom::sources {
 namespace {
 
-// What everybody may lock for a CPU's ring, and what is taken where there is no such limit.
+// What everybody may lock for a CPU's ring, and what is taken where there is no such limit: more
+// than that only for a high rate.
 constexpr std::size_t kSmallRing = std::size_t{512} << 10;
 constexpr std::size_t kLargeRing = std::size_t{8} << 20;
 constexpr std::size_t kAllRings = std::size_t{64} << 20;
-// A ring is read ten times a second: half of it should last as long.
-constexpr double kSecondsOfRoom = 0.2;
+// A ring is read ten times a second, or when it is half full: on a busy machine, who reads it may
+// have to wait for a CPU for some tenths of a second.
+constexpr double kSecondsOfRoom = 0.5;
 constexpr std::size_t kLeastStack = 1024;
-constexpr std::size_t kMostStack = 16384;
-constexpr std::size_t kStackOfLeaving = 2048;
+constexpr std::size_t kMostStack = 49152;  // a record has less than 65536 bytes
+// A program that leaves the CPU often has stacks for this many times before they are read.
+constexpr std::size_t kLeavingsOfRoom = 256;
+constexpr std::size_t kMostStackOfLeaving = 32768;
 constexpr pid_t kEverybody = -1;
 
-std::size_t ring_bytes(bool with_kernel, std::size_t cpus) {
+std::size_t ring_bytes(bool with_kernel, std::size_t cpus, double hz) {
   if (!with_kernel) return kSmallRing;
-  return std::clamp(kAllRings / cpus, kSmallRing, kLargeRing);
+  const double wanted = hz * kSecondsOfRoom * static_cast<double>(kMostStack);
+  const std::size_t share = std::bit_floor(std::max(kAllRings / cpus, kSmallRing));
+  if (wanted >= static_cast<double>(share)) return share;
+  return std::min(share, std::max(kLargeRing, std::bit_ceil(static_cast<std::size_t>(wanted))));
 }
 
 std::uint32_t stack_bytes(std::size_t ring, double hz) {
@@ -44,6 +51,11 @@ std::uint32_t stack_bytes(std::size_t ring, double hz) {
   const auto bytes = static_cast<std::size_t>(
       std::clamp(room, static_cast<double>(kLeastStack), static_cast<double>(kMostStack)));
   return static_cast<std::uint32_t>(bytes / sizeof(std::uint64_t) * sizeof(std::uint64_t));
+}
+
+std::uint32_t stack_of_leaving(std::size_t ring) {
+  return static_cast<std::uint32_t>(
+      std::clamp(ring / kLeavingsOfRoom, kLeastStack, kMostStackOfLeaving));
 }
 
 perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, std::size_t ring) {
@@ -83,9 +95,11 @@ perf_event_attr with_side_records(perf_event_attr attr) {
   return attr;
 }
 
-bool can_see_kernel(const SamplingOptions& options) {
+// Why this user may not see the kernel's part.
+std::optional<Error> refusal_of_kernel(const SamplingOptions& options) {
   perf_event_attr attr = with_side_records(sampling_attr(options, true, kSmallRing));
-  return perf::open_event(attr, {.pid = 0, .cpu = online_cpus().front()}).has_value();
+  const Result<Fd> opened = perf::open_event(attr, {.pid = 0, .cpu = online_cpus().front()});
+  return opened ? std::nullopt : std::optional(opened.error());
 }
 
 // An event that never happens has a place for a ring like any other.
@@ -112,23 +126,24 @@ bool has_ended(const pollfd& event) { return (event.revents & (POLLHUP | POLLERR
 
 Result<SampledEvents> SampledEvents::open(const SamplingOptions& options) {
   const std::vector<int> cpus = online_cpus();
-  const bool with_kernel = can_see_kernel(options);
-  const std::size_t ring = ring_bytes(with_kernel, cpus.size());
-  SampledEvents events(sampling_attr(options, with_kernel, ring));
+  std::optional<Error> refused = refusal_of_kernel(options);
+  const std::size_t ring = ring_bytes(!refused, cpus.size(), options.hz);
+  SampledEvents events(sampling_attr(options, !refused, ring));
   events.options_ = options;
-  events.sees_kernel_ = with_kernel;
+  events.kernel_refusal_ = std::move(refused);
   events.ring_bytes_ = ring;
   for (const int cpu : cpus) FATHOM_TRY(events.add_cpu(cpu));
   return events;
 }
 
 Status SampledEvents::add_cpu(int cpu) {
-  FATHOM_ASSIGN(Fd clock, open_sink(sampling_attr(options_, sees_kernel_, ring_bytes_), cpu));
+  FATHOM_ASSIGN(Fd clock, open_sink(sampling_attr(options_, sees_kernel(), ring_bytes_), cpu));
   FATHOM_ASSIGN(perf::Ring ring, perf::Ring::map(clock.get(), ring_bytes_));
   Cpu made{cpu, {std::move(clock), std::move(ring)}, std::nullopt};
-  if (sees_kernel_) {
-    FATHOM_ASSIGN(Fd leaving, open_sink(sampling_attr(options_, true, ring_bytes_ / 2), cpu));
-    Result<perf::Ring> second = perf::Ring::map(leaving.get(), ring_bytes_ / 2);
+  if (sees_kernel()) {
+    const std::size_t bytes = std::min(ring_bytes_, kLargeRing);
+    FATHOM_ASSIGN(Fd leaving, open_sink(sampling_attr(options_, true, bytes), cpu));
+    Result<perf::Ring> second = perf::Ring::map(leaving.get(), bytes);
     if (second) made.leaving = Sink{std::move(leaving), std::move(second).value()};
   }
   cpus_.push_back(std::move(made));
@@ -136,7 +151,7 @@ Status SampledEvents::add_cpu(int cpu) {
 }
 
 Result<SampledEvents::Pair> SampledEvents::open_pair(const Cpu& cpu, pid_t thread, From from) {
-  perf_event_attr attr = with_side_records(sampling_attr(options_, sees_kernel_, ring_bytes_));
+  perf_event_attr attr = with_side_records(sampling_attr(options_, sees_kernel(), ring_bytes_));
   attr.enable_on_exec = from == From::kExec ? 1 : 0;
   Pair pair;
   FATHOM_ASSIGN(pair.clock, open_into(attr, thread, cpu.number, cpu.clock.event));
@@ -145,13 +160,14 @@ Result<SampledEvents::Pair> SampledEvents::open_pair(const Cpu& cpu, pid_t threa
 }
 
 void SampledEvents::add_leaving(const Cpu& cpu, pid_t thread, From from, Pair& to) {
-  perf_event_attr attr = sampling_attr(options_, true, ring_bytes_ / 2);
+  const std::size_t bytes = std::min(ring_bytes_, kLargeRing);
+  perf_event_attr attr = sampling_attr(options_, true, bytes);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
   attr.config1 = attr.config2 = 0;
   attr.freq = 0;
   attr.sample_period = 1;
-  attr.sample_stack_user = kStackOfLeaving;
+  attr.sample_stack_user = stack_of_leaving(bytes);
   attr.enable_on_exec = from == From::kExec ? 1 : 0;
   Result<Fd> event = open_into(attr, thread, cpu.number, cpu.leaving->event);
   if (!event || ::ioctl(event->get(), PERF_EVENT_IOC_ID, &to.leaving_id) != 0) return;
@@ -250,8 +266,8 @@ void SampledEvents::stop_leaving() {
   }
 }
 
-void SampledEvents::wait(std::chrono::milliseconds time) const {
-  std::vector<pollfd> rings;
+void SampledEvents::wait(std::chrono::milliseconds time, int wake) const {
+  std::vector<pollfd> rings = {{wake, POLLIN, 0}};
   for (const Cpu& cpu : cpus_) {
     rings.push_back({cpu.clock.event.get(), POLLIN, 0});
     if (cpu.leaving) rings.push_back({cpu.leaving->event.get(), POLLIN, 0});
@@ -259,7 +275,8 @@ void SampledEvents::wait(std::chrono::milliseconds time) const {
   (void)::poll(rings.data(), rings.size(), static_cast<int>(time.count()));
   // In a process that was left behind, the events that rings belong to have ended with its parent:
   // the kernel answers at once, again and again.
-  if (std::ranges::any_of(rings, has_ended)) std::this_thread::sleep_for(time);
+  if (std::ranges::any_of(rings, has_ended))
+    (void)::poll(rings.data(), 1, static_cast<int>(time.count()));
 }
 
 }  // namespace fathom::sources

@@ -62,12 +62,14 @@ class SampledEvents {
   // Adds what the rings hold. Records that were written before the call are among them. `made`:
   // gets the threads that were made meanwhile.
   void read(RecordQueue& records, std::set<pid_t>* made = nullptr);
-  // Returns when a ring is half full, or the time has passed.
-  void wait(std::chrono::milliseconds time) const;
+  // Returns when a ring is half full, the time has passed, or `wake` can be read.
+  void wait(std::chrono::milliseconds time, int wake) const;
 
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }
   [[nodiscard]] SampleOf which(const perf::SampleId& id) const;
-  [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
+  [[nodiscard]] bool sees_kernel() const { return !kernel_refusal_; }
+  // Why not, and the line that changes it.
+  [[nodiscard]] Error kernel_refusal() const { return kernel_refusal_.value_or(Error{}); }
   // Stacks that threads left the CPU from and that nobody had room for, since the last time.
   [[nodiscard]] std::uint64_t take_missed() { return std::exchange(missed_, 0); }
   // Records that made no sense, since the last time.
@@ -109,7 +111,7 @@ class SampledEvents {
   std::vector<Cpu> cpus_;
   std::map<pid_t, std::vector<Pair>> followed_;  // by process
   std::unordered_set<std::uint64_t> leaving_;    // ids of the events that see threads leave
-  bool sees_kernel_ = false;
+  std::optional<Error> kernel_refusal_;
   bool sees_leaving_ = true;
   std::size_t ring_bytes_ = 0;
   std::uint64_t missed_ = 0;
