@@ -34,6 +34,9 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "session/run": {"session/stream", "session", "sources", "trace", "base", "wire"},
     "session/stat": {"session/run", "session", "perf", "base"},
     "session/watch": {"session/stream", "session", "sources", "trace", "base", "wire"},
+    "session/attach": {
+        "session/run", "session/watch", "session/stream", "session", "sources", "trace", "base", "wire",
+    },
     "analysis": {"trace", "sql", "symbols", "base"},
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},

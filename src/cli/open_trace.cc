@@ -3,8 +3,7 @@
 // files raised before.
 #include "cli/open_trace.h"
 
-#include <sys/resource.h>
-
+#include "base/file_limit.h"
 #include "cli/named_trace.h"
 #include "cli/question_guard.h"
 #include "sources/function_names.h"
@@ -12,14 +11,6 @@
 
 namespace fathom::cli {
 namespace {
-
-// Each Parquet file of a recording is held open. Nothing is started that would inherit this.
-void raise_file_limit() {
-  struct rlimit limit {};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  (void)::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 Result<analysis::Store> guarded(Result<analysis::Store> store) {
   if (store) guard_store(*store);
@@ -33,7 +24,7 @@ Result<analysis::Store> open_store(const std::string& path, analysis::StoreOptio
   FATHOM_ASSIGN(const std::string trace, find_trace(path));
   options.resolver = sources::function_names();
   options.memory = memory_of_store();
-  raise_file_limit();
+  raise_file_limit();  // each Parquet file of a recording is held open
   return guarded(analysis::Store::open(trace, options));
 }
 

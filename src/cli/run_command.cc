@@ -11,18 +11,14 @@
 
 #include "base/brackets.h"
 #include "base/files.h"
-#include "base/plural.h"
-#include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/hz_option.h"
 #include "cli/parser.h"
-#include "cli/run_advice.h"
-#include "cli/run_summary.h"
+#include "cli/recorder_words.h"
 #include "cli/share_option.h"
 #include "cli/tell.h"
 #include "convert/alnair_files.h"
-#include "render/render.h"
 #include "session/environment.h"
 #include "session/place.h"
 #include "session/run/program.h"
@@ -211,56 +207,6 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   return true;
 }
 
-std::string live_line(const session::LiveState& state, double events_per_second) {
-  const session::Flow& flow = state.flow;
-  std::string line = fmt::format("fathom: {}", human_ns(static_cast<double>(state.elapsed_ns)));
-  if (flow.processes > 0) {
-    line += "  " + counted(flow.processes, "process");
-  }
-  line += fmt::format("  {}  {}/s  {}", counted_roughly(static_cast<double>(flow.events), "event"),
-                      human_count(events_per_second), human_bytes(static_cast<double>(flow.bytes)));
-  return line + fmt::format("  {} lost", human_count(static_cast<double>(flow.lost)));
-}
-
-// Shows how the run goes, on a terminal only.
-class LiveLine {
- public:
-  void show(const session::LiveState& state) {
-    if (!progress_.due()) return;
-    const std::int64_t span = state.elapsed_ns - last_.elapsed_ns;
-    if (span >= 1'000'000'000) {
-      const auto more =
-          static_cast<double>(state.flow.events) - static_cast<double>(last_.flow.events);
-      rate_ = std::max(0.0, more * 1e9 / static_cast<double>(span));
-      last_ = state;
-    }
-    progress_.show(live_line(state, rate_));
-  }
-  void clear() { progress_.clear(); }
-
- private:
-  Progress progress_;
-  session::LiveState last_;
-  double rate_ = 0;
-};
-
-std::string packing_line(const session::PackingState& state) {
-  return fmt::format("fathom: packing, {} of {}", human_count(static_cast<double>(state.packed)),
-                     counted_roughly(static_cast<double>(state.all), "event"));
-}
-
-// What is left to say when everything is over.
-void tell_outcome(const session::RunOutcome& outcome) {
-  if (outcome.trouble) {
-    Error error = *outcome.trouble;
-    error.hint = "the recording so far is in " + outcome.directory;
-    tell(error);
-  } else if (outcome.interrupted) {
-    tell({Code::kIo, "packing was interrupted; nothing was lost",
-          "you can use the recording as it is, or finish packing with fathom collect"});
-  }
-}
-
 void tell_all(const session::RunOutcome& outcome, bool quiet) {
   if (outcome.not_started) {
     tell(*outcome.not_started);
@@ -268,21 +214,6 @@ void tell_all(const session::RunOutcome& outcome, bool quiet) {
     tell_outcome(outcome);
   }
   if (outcome.rows_trouble) tell(*outcome.rows_trouble);
-}
-
-session::RunHooks hooks_for(LiveLine& line, Progress& packing) {
-  return {.live = [&line](const session::LiveState& state) { line.show(state); },
-          .ended =
-              [&line](const session::Ended& ended) {
-                line.clear();
-                const std::size_t width = render::style_for(STDERR_FILENO).width;
-                print_beside(run_summary(ended, first_advice(ended), width));
-              },
-          .packing =
-              [&line, &packing](const session::PackingState& state) {
-                line.clear();
-                if (packing.due()) packing.show(packing_line(state));
-              }};
 }
 
 // Alnair's logs, for scripts that look for them where PFLOG says while the program runs.
@@ -304,15 +235,13 @@ Result<int> run(Parser& parser) {
   Arguments arguments;
   FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
   if (!go_on) return 0;
-  LiveLine line;
-  Progress packing;
+  RecorderWords words;
   session::RunHooks hooks;
-  if (!arguments.quiet) hooks = hooks_for(line, packing);
+  if (!arguments.quiet) hooks = words.hooks();
   FATHOM_TRY(add_alnair_logs(hooks));
   FATHOM_ASSIGN(const session::RunOutcome outcome, session::run(arguments.options, hooks));
   try {
-    line.clear();
-    packing.clear();
+    words.clear();
     tell_all(outcome, arguments.quiet);
   } catch (const std::exception&) {
     // Words for which there is no memory do not change what the program's status is.

@@ -61,6 +61,8 @@ class Ring {
   ~Ring() { unmap(); }
 
   std::size_t drain(const TakeRecord& take) { return reader_.drain(take); }
+  // In a child: the memory stayed the parent's, and what is there now is not ours to give back.
+  void forget() { memory_ = nullptr; }
   [[nodiscard]] std::size_t waiting() const { return reader_.waiting(); }
   [[nodiscard]] std::uint64_t damaged() const { return reader_.damaged(); }
   [[nodiscard]] std::size_t bytes() const { return reader_.bytes(); }

@@ -4,6 +4,9 @@
 #include "session/host_sources.h"
 
 #include <algorithm>
+#include <set>
+
+#include "base/clock.h"
 
 namespace fathom::session {
 namespace {
@@ -78,9 +81,11 @@ Status HostSources::leave(pid_t process) {
 
 std::vector<sources::Followed> HostSources::followed() const {
   std::vector<sources::Followed> all;
+  std::set<pid_t> known;  // several sources may follow one process
   for (const auto& [def, source] : sources_) {
-    const std::vector<sources::Followed> more = source->followed();
-    all.insert(all.end(), more.begin(), more.end());
+    for (const sources::Followed& one : source->followed()) {
+      if (known.insert(one.process).second) all.push_back(one);
+    }
   }
   return all;
 }
@@ -94,6 +99,8 @@ std::map<std::string, std::string> HostSources::facts() const {
 std::int64_t HostSources::turn(trace::Strings& strings, trace::HostRows& last) {
   std::int64_t start = 0;
   for (const auto& [def, source] : sources_) start = std::max(start, source->turn(strings, last));
+  if (start == 0) start = now_monotonic_ns();
+  for (const auto& [def, source] : sources_) source->turned(start);
   return start;
 }
 

@@ -96,6 +96,16 @@ std::vector<std::string_view> named_layers(std::string_view asked) {
   return named;
 }
 
+Probe probe_for_running(Probe probe, bool named) {
+  return [probe = std::move(probe), named](std::string_view layer) -> sources::Availability {
+    const sources::SourceDef* source = sources::source_of(layer);
+    if (source == nullptr || source->joins || (named && source->attaches)) return probe(layer);
+    return {.available = false,
+            .reason = "programs that run cannot be joined in it",
+            .fix = "fathom run --layers " + std::string(layer) + " -- …"};
+  };
+}
+
 Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe) {
   FATHOM_ASSIGN(const Choice choice, read_choice(asked));
   LayerPlan plan;

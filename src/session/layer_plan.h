@@ -34,6 +34,9 @@ using Probe = std::function<sources::Availability(std::string_view layer)>;
 // `states`, and so is one that this machine has not got, where others were named with it.
 Result<LayerPlan> plan_layers(std::string_view asked, const Probe& probe = sources::probe_layer);
 
+// The same probe for programs that run already. `named`: each of them is.
+Probe probe_for_running(Probe probe, bool named);
+
 // Those that it names, other than by default; none where it is wrong.
 std::vector<std::string_view> named_layers(std::string_view asked);
 

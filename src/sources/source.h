@@ -69,6 +69,7 @@ struct Choice {
   uid_t user = 0;
   std::uint32_t hierarchy = 0;  // of the control group; 0: version 2
   std::uint64_t group = 0;      // its directory's inode
+  std::string group_path = {};  // and its path
 };
 
 // A process that is recorded. Its number may be another one's later; both together are nobody's.
@@ -103,8 +104,10 @@ class Source {
   virtual Status leave(pid_t /*process*/) { return {}; }
   virtual std::vector<Followed> followed() { return {}; }
   // Another recording goes on where this one ends: gives the last rows of the old one, and where
-  // the new one begins, by the monotonic clock.
+  // the new one begins, by the monotonic clock; 0: where the others say, or now.
   virtual std::int64_t turn(trace::Strings& /*strings*/, trace::HostRows& /*last*/) { return 0; }
+  // Where the new one has begun.
+  virtual void turned(std::int64_t /*start_monotonic_ns*/) {}
   // Whether processes of the run are recorded that go on after the program.
   virtual bool outlived() { return false; }
   // The program has ended, and those go on: no thread runs any more, and start() may follow.
@@ -122,7 +125,8 @@ struct SourceDef {
   std::string_view help;
   bool in_process;  // recorded by libfathom.so inside the program: there is nothing to make()
   bool in_detail = false;        // adds calls up, and can also record each
-  bool joins = false;            // can record processes that run already
+  bool joins = false;            // can record processes that run already, however they are chosen
+  bool attaches = false;         // can record such processes where each is named
   std::string_view needs = {};   // a layer that is recorded along with it
   const char* driver = nullptr;  // the machine's library without which no program gets that far
   // What is wrong with what is asked of it; before anything is made. May be nullptr.

@@ -220,10 +220,19 @@ Result<trace::Totals> sum_up(const Prepared& prepared, pid_t program, trace::Pac
   return totals;
 }
 
+// What is known when the program has ended.
+struct End {
+  pid_t program = 0;
+  std::int64_t duration_ns = 0;
+  std::string io{};       // what the kernel counted of the program
+  bool outlived = false;  // processes go on, and somebody records them
+};
+
 // Sums up and tells of it; the number of events that wait to be packed.
-Result<std::uint64_t> tell_end(const Prepared& prepared, pid_t program, trace::Packer& packer,
+Result<std::uint64_t> tell_end(const Prepared& prepared, const End& end, trace::Packer& packer,
                                const RunHooks& hooks, const RunOutcome& outcome) {
-  FATHOM_ASSIGN(const trace::Totals totals, sum_up(prepared, program, packer));
+  FATHOM_ASSIGN(trace::Totals totals, sum_up(prepared, end.program, packer));
+  if (end.outlived) totals.manifest.state = trace::RunState::kRunning;
   if (hooks.ended && !outcome.trouble)
     hooks.ended({.directory = prepared.directory, .totals = totals, .strings = packer.strings()});
   return totals.waiting;
@@ -369,14 +378,6 @@ void attempt(RunOutcome& outcome, const Step& step) {
   }
 }
 
-// What is known when the program has ended.
-struct End {
-  pid_t program = 0;
-  std::int64_t duration_ns = 0;
-  std::string io{};       // what the kernel counted of the program
-  bool outlived = false;  // processes go on, and somebody records them
-};
-
 // Else what the kernel counted cannot be held against what was recorded.
 bool records_every_call(const Prepared& prepared) {
   const auto records = [&](std::string_view layer) {
@@ -406,8 +407,7 @@ void complete(const Prepared& prepared, const sources::SourceContext& context, c
   manifest.exit_status = outcome.exit_status;
   if (!end.io.empty()) manifest.facts[FATHOM_META_KERNEL_IO] = end.io;
   if (!outcome.trouble) outcome.trouble = pump.trouble();
-  const Result<std::uint64_t> waiting =
-      tell_end(prepared, end.program, pump.packer(), hooks, outcome);
+  const Result<std::uint64_t> waiting = tell_end(prepared, end, pump.packer(), hooks, outcome);
   const Status finished = !waiting       ? Status(waiting.error())
                           : end.outlived ? hand_over(prepared, context, signals, hosts, pump)
                                          : finish(*waiting, signals, pump.packer(), hooks, outcome);

@@ -41,7 +41,7 @@ Result<ControlGroup> group_at(const Mount& mount, const std::string& path) {
   if (::stat(path.c_str(), &facts) != 0) return os_error(errno, "look at " + path);
   FATHOM_ASSIGN(const std::string groups, read_file("/proc/self/cgroup"));
   FATHOM_ASSIGN(const std::uint32_t hierarchy, hierarchy_of(mount.type, mount.options, groups));
-  return ControlGroup{hierarchy, facts.st_ino};
+  return ControlGroup{hierarchy, facts.st_ino, path};
 }
 
 }  // namespace

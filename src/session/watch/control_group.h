@@ -13,6 +13,7 @@ namespace fathom::session {
 struct ControlGroup {
   std::uint32_t hierarchy = 0;  // 0: version 2
   std::uint64_t inode = 0;
+  std::string path = {};  // of its directory
 };
 
 // `path` as in the file system, or, where it does not begin with /sys, below the root of a

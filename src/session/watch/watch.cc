@@ -17,6 +17,7 @@
 #include "base/plural.h"
 #include "base/private_files.h"
 #include "base/text.h"
+#include "session/environment.h"
 #include "session/host_sources.h"
 #include "session/place.h"
 #include "session/signal_policy.h"
@@ -137,6 +138,8 @@ sources::SourceContext Daemon::context(const LayerPlan& plan, const WatchOptions
           .root_pid = 0,
           .start_monotonic_ns = recording_->start_ns(),
           .layers = plan.layers,
+          .sample_hz = options.sample_hz,
+          .sample_event = options.sample_event,
           .interval_ns = options.interval_ns,
           .detail = detail_of(options, plan),
           .functions = options.functions,
@@ -155,6 +158,7 @@ Status Daemon::begin_stretch(std::int64_t start_ns) {
   FATHOM_ASSIGN(spec.directory, make_place(asked, false, "watch"));
   if (options_.share) FATHOM_TRY(share_with(spec.directory, *options_.share));
   spec.command = hooks_.command;
+  spec.environment = own_environment();
   spec.start_monotonic_ns = start_ns;
   spec.layers = plan_.states;
   spec.facts = facts_;

@@ -39,7 +39,8 @@ std::string bytes_of(const T& value) {
 
 Error no_daemon(const std::string& path) {
   return {Code::kNotFound, "no daemon listens at " + path,
-          "start one with 'fathom watch', or name it with --socket or FATHOM_SOCKET"};
+          "start one with 'fathom watch', name it with --socket or FATHOM_SOCKET, or record "
+          "without one: fathom attach PID -o DIR"};
 }
 
 Result<Fd> connect_to(const std::string& path) {

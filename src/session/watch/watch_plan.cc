@@ -11,14 +11,7 @@
 namespace fathom::session {
 
 Result<LayerPlan> plan_watch(const WatchOptions& options) {
-  const Probe probe = probe_for(options.functions);
-  const auto joining = [&](std::string_view layer) -> sources::Availability {
-    const sources::SourceDef* source = sources::source_of(layer);
-    if (source == nullptr || source->joins) return probe(layer);
-    return {.available = false,
-            .reason = "programs that run cannot be joined in it",
-            .fix = "fathom run --layers " + std::string(layer) + " -- …"};
-  };
+  const Probe joining = probe_for_running(probe_for(options.functions), false);
   sources::expect_layers(named_layers(options.layers));
   FATHOM_ASSIGN(LayerPlan plan, plan_layers(options.layers, joining));
   if (plan.layers.empty())

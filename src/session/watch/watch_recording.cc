@@ -20,12 +20,12 @@ Result<std::unique_ptr<WatchRecording>> WatchRecording::begin(const WatchRecordi
   FATHOM_ASSIGN(const trace::Spool spool,
                 trace::Spool::open(join_path(spec.directory, trace::kSpoolDirectory)));
   trace::Manifest manifest = trace::unsupervised_manifest(spool);
-  manifest.origin = "watch";
+  manifest.origin = spec.origin;
   manifest.layers = spec.layers;
   manifest.facts = spec.facts;
   for (const std::string& word : spec.command)
     manifest.command.push_back(escape_invalid_utf8(word));
-  manifest.environment = telling_environment(own_environment());
+  manifest.environment = telling_environment(spec.environment);
   FATHOM_TRY(trace::write_manifest(spec.directory, manifest));
   FATHOM_ASSIGN(trace::Packer packer,
                 trace::Packer::open(spec.directory, std::move(manifest),
@@ -38,15 +38,20 @@ Status WatchRecording::append(const trace::HostRows& rows, const trace::Strings&
   return rows.empty() ? Status() : pump_.packer().append(rows, strings);
 }
 
-Status WatchRecording::finish(std::int64_t end_monotonic_ns) {
+Result<trace::Totals> WatchRecording::sum_up(std::int64_t end_monotonic_ns) {
   trace::Packer& packer = pump_.packer();
   packer.manifest().duration_ns = end_monotonic_ns - start_ns_;
-  FATHOM_ASSIGN(const trace::Totals totals, packer.sum_up());
+  FATHOM_ASSIGN(trace::Totals totals, packer.sum_up());
   for (const trace::LayerState& layer : totals.manifest.layers) {
     const bool is_silent = layer.state == "on" && layer.events == 0 && layer.reason.empty();
     if (is_silent) packer.manifest().layer(layer.layer).reason = "nothing happened in this layer";
   }
-  FATHOM_ASSIGN(const trace::FinishResult finished, packer.finish());
+  return totals;
+}
+
+Status WatchRecording::finish(std::int64_t end_monotonic_ns) {
+  FATHOM_TRY(sum_up(end_monotonic_ns));
+  FATHOM_ASSIGN(const trace::FinishResult finished, pump_.packer().finish());
   (void)finished;
   return {};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One recording of a daemon: it has no program, and another one may go on where it ends.
+// One recording of a daemon, or of processes that ran already: it has no program, and another one
+// may go on where it ends.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,11 @@
 namespace fathom::session {
 
 struct WatchRecordingSpec {
-  std::string directory;                // exists, empty
-  std::vector<std::string> command;     // the daemon's
-  std::int64_t start_monotonic_ns = 0;  // 0: now
+  std::string directory;                 // exists, empty
+  std::string origin = "watch";          // as in the manifest
+  std::vector<std::string> command;      // the daemon's, or the program's
+  std::vector<std::string> environment;  // as NAME=VALUE, what of it may be told
+  std::int64_t start_monotonic_ns = 0;   // 0: now
   std::vector<trace::LayerState> layers;
   std::map<std::string, std::string> facts;
 };
@@ -33,8 +36,10 @@ class WatchRecording {
   [[nodiscard]] Pump& pump() { return pump_; }
   // Rows for it alone. The pump may run meanwhile (Packer::append).
   Status append(const trace::HostRows& rows, const trace::Strings& strings);
-  // Packs all of it. The pump does not run any more; nothing comes after `end`. After a failure,
-  // what is not packed is in the spool, for `fathom collect`.
+  // The pump does not run any more; nothing comes after `end`.
+  Result<trace::Totals> sum_up(std::int64_t end_monotonic_ns);
+  // Sums up, and packs all of it. After a failure, what is not packed is in the spool, for `fathom
+  // collect`.
   Status finish(std::int64_t end_monotonic_ns);
 
  private:

@@ -5,6 +5,7 @@
 
 #include <pwd.h>
 #include <algorithm>
+#include <charconv>
 
 #include "base/brackets.h"
 #include "base/files.h"
@@ -36,6 +37,9 @@ constexpr SettingKey kKeys[] = {
      "only calls that match [LAYER:]KEY=VALUE, where KEY is path, call, min, one-in or cgroup"},
     {"interval", Kind::kText, "TIME",
      "length of the intervals over which calls are summed (default: 1s)"},
+    {"sample", Kind::kText, "HZ", "layer cpu: samples per second of CPU time (default: 99)"},
+    {"sample-event", Kind::kText, "E",
+     "layer cpu: sample this event of perf instead of CPU time, e.g. page-faults"},
     {"all", Kind::kFlag, "", "record every process of the machine"},
     {"user", Kind::kText, "NAME", "record every process of this user"},
     {"cgroup", Kind::kText, "PATH",
@@ -130,6 +134,7 @@ Status choose_group(const std::string& path, const std::string& words, WatchOpti
   options.choice.by = sources::Choice::By::kGroup;
   options.choice.hierarchy = group.hierarchy;
   options.choice.group = group.inode;
+  options.choice.group_path = group.path;
   options.whom = words;
   return {};
 }
@@ -207,6 +212,19 @@ void read_layers(const std::vector<std::string>& given, WatchOptions& options) {
   options.layers = layers.empty() ? usual : join(layers, ",");
 }
 
+Status read_sampling(const Values& values, WatchOptions& options) {
+  constexpr double kMostHz = 100'000;
+  values.text("sample-event", options.sample_event);
+  const Setting* rate = values.find("sample");
+  if (rate == nullptr) return {};
+  const std::string& text = rate->values.front();
+  const auto [end, failed] =
+      std::from_chars(text.data(), text.data() + text.size(), options.sample_hz);
+  const bool is_number = failed == std::errc() && end == text.data() + text.size();
+  if (is_number && options.sample_hz > 0 && options.sample_hz <= kMostHz) return {};
+  return Values::wrong(*rate, "not a rate above 0, up to 100000");
+}
+
 Status read_mode(const Values& values, WatchOptions& options) {
   const Setting* mode = values.find("mode");
   if (mode == nullptr || mode->values.front() == "profile") return {};
@@ -240,6 +258,7 @@ Result<WatchOptions> read_watch_options(const Settings& settings) {
   options.categories = join_in_brackets(options.categories);
   values.list("filter", options.filters);
   FATHOM_TRY(values.time("interval", kShortest, options.interval_ns));
+  FATHOM_TRY(read_sampling(values, options));
   FATHOM_TRY(read_choice(values, options));
   FATHOM_TRY(read_rolling(values, options));
   FATHOM_TRY(read_mode(values, options));

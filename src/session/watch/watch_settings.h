@@ -49,6 +49,8 @@ struct WatchOptions {
   std::vector<std::string> functions, categories, filters;
   bool returns = false;  // of these functions, whatever comes of it
   std::int64_t interval_ns = 1'000'000'000;
+  double sample_hz = 99;     // of layer cpu
+  std::string sample_event;  // what it samples; "": the CPU's time
   sources::Choice choice;
   std::string whom;                  // the choice in words
   std::vector<std::string> absent;   // files that were named and are not here

@@ -4,6 +4,8 @@
 #include "sources/perf/cpu_rows.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "base/files.h"
@@ -34,7 +36,28 @@ CpuRows::CpuRows(const CpuRowsOptions& options)
       frames_(maps_, strings_, options.kernel),
       account_(strings_.code(trace::kOnCpu), strings_.code(trace::kOffCpu)) {}
 
+bool CpuRows::is_recorded(const perf::Record& record) {
+  std::uint32_t whose = record.id.pid;
+  const auto* task = std::get_if<perf::Task>(&record.body);
+  const auto* comm = std::get_if<perf::Comm>(&record.body);
+  if (task != nullptr) whose = task->is_exit ? task->pid : task->parent;
+  if (comm != nullptr) whose = comm->pid;
+  if (const auto* mapping = std::get_if<perf::Mapping>(&record.body)) whose = mapping->pid;
+  const auto pid = static_cast<std::int32_t>(whose);
+  if (left_.contains(pid)) {
+    const auto tid = static_cast<std::int32_t>(task != nullptr ? task->tid : 0);
+    if (task != nullptr && !task->is_exit) left_.insert(static_cast<std::int32_t>(task->pid));
+    if (task != nullptr && task->is_exit && tid == pid) left_.erase(pid);
+    return false;
+  }
+  const bool speaks_of_nobody = std::holds_alternative<perf::Lost>(record.body) ||
+                                std::holds_alternative<perf::Throttle>(record.body);
+  if (!chooses_ || processes_.contains(pid) || speaks_of_nobody) return true;
+  return comm != nullptr && comm->is_exec && chooses_(pid);
+}
+
 void CpuRows::take(const perf::Record& record, SampleOf of) {
+  if (!is_recorded(record)) return;
   if (const auto* sample = std::get_if<perf::Sample>(&record.body))
     return take(record.id, *sample, of);
   std::visit([&](const auto& body) { take(record.id, body); }, record.body);
@@ -78,19 +101,24 @@ void CpuRows::begin_program(ThreadId thread, std::int64_t ts, const std::string&
   frames_.jit().began(thread.pid, ts + options_.start_monotonic_ns);
   const auto before = processes_.find(thread.pid);
   const std::int64_t parent = before != processes_.end() ? before->second.row.ppid : trace::kNull;
+  const std::int32_t root = before != processes_.end() ? before->second.root : thread.pid;
   end_process(thread.pid, ts);
   begin_process(thread.pid, parent, ts, name);
+  processes_[thread.pid].root = root;
   trace::ProcessRow& row = processes_[thread.pid].row;
   if (!options_.no_command) row.command = command_of(thread.pid);
   rows_.lives.processes.push_back(row);
-  account_.ended(thread, ts);
+  end_threads(thread.pid, ts);  // by whichever of them: the others are gone
+  std::erase(ended_, thread);   // this one has the next program's name
   account_.running(thread, ts);
   names_[thread] = name;
 }
 
 void CpuRows::begin_process(std::int32_t pid, std::int64_t parent, std::int64_t ts,
                             const std::string& name) {
-  processes_[pid] = {.row = {}, .threads = 1};
+  const auto maker = processes_.find(static_cast<std::int32_t>(parent));
+  const std::int32_t root = maker != processes_.end() ? maker->second.root : pid;
+  processes_[pid] = {.row = {}, .threads = 1, .root = root};
   trace::ProcessRow& row = processes_[pid].row;
   row.pid = pid;
   row.ppid = parent;
@@ -108,6 +136,19 @@ void CpuRows::end_process(std::int32_t pid, std::int64_t ts) {
   processes_.erase(found);
 }
 
+void CpuRows::end_threads(std::int32_t pid, std::int64_t ts) {
+  account_.ended_all(pid, ts);
+  for (auto at = names_.lower_bound({pid, 0}); at != names_.end() && at->first.pid == pid; ++at)
+    ended_.push_back(at->first);
+}
+
+void CpuRows::end_with_threads(std::int32_t pid, std::int64_t ts) {
+  end_threads(pid, ts);
+  end_process(pid, ts);
+  maps_.cleared(pid);
+  frames_.jit().ended(pid);
+}
+
 void CpuRows::end_thread(ThreadId thread, std::int64_t ts) {
   account_.ended(thread, ts);
   ended_.push_back(thread);
@@ -123,6 +164,10 @@ void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
   const auto pid = static_cast<std::int32_t>(task.pid);
   const ThreadId thread{pid, static_cast<std::int32_t>(task.tid)};
   if (task.is_exit) return end_thread(thread, ts(id.time));
+  const auto found = processes_.find(pid);
+  const bool was_found = found != processes_.end() && found->second.looked != trace::kNull &&
+                         ts(id.time) <= found->second.looked && account_.knows(thread);
+  if (was_found) return;  // when /proc was read, after it was made
   account_.forked(thread, ts(id.time));
   const ThreadId maker{static_cast<std::int32_t>(task.parent),
                        static_cast<std::int32_t>(task.parent_tid)};
@@ -137,31 +182,115 @@ void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
   begin_process(pid, maker.pid, ts(id.time), names_[thread]);
 }
 
-const Module* CpuRows::module_of(const perf::Mapping& mapping) {
-  const std::string_view build_id(reinterpret_cast<const char*>(mapping.build_id.data()),
-                                  mapping.build_id.size());
-  if (!options_.files || !mapping.file.starts_with('/') || is_memory(mapping.file))
-    return maps_.module(mapping.file, build_id);
-  const symbols::MappedFile file{.pid = static_cast<pid_t>(mapping.pid),
+void CpuRows::found(const FoundProcess& process, std::int64_t since_ns, std::int64_t looked_ns) {
+  const std::int64_t since = ts(static_cast<std::uint64_t>(since_ns));
+  left_.erase(process.pid);
+  begin_process(process.pid, process.ppid, since, process.name);
+  Process& made = processes_[process.pid];
+  made.threads = static_cast<int>(process.threads.size());
+  made.looked = ts(static_cast<std::uint64_t>(looked_ns));
+  if (!options_.no_command) made.row.command = command_of(process.pid);
+  rows_.lives.processes.push_back(made.row);
+  maps_.cleared(process.pid);
+  frames_.jit().began(process.pid, process.started_ns);
+  for (const FoundCode& code : process.code) map_code(process.pid, code.mapping, code.build_id);
+  for (const FoundThread& thread : process.threads) {
+    const ThreadId id{process.pid, thread.tid};
+    account_.found(id, since);
+    names_[id] = thread.name;
+  }
+}
+
+void CpuRows::asleep(std::int32_t pid, const FoundThread& thread) {
+  if (thread.asleep) account_.asleep({pid, thread.tid}, frames_.kernel_stack(thread.waits_in));
+}
+
+void CpuRows::refused_threads(std::uint64_t count) {
+  if (count > 0) count_loss("threads that ran already and could not be followed", count);
+}
+
+void CpuRows::leave(std::int32_t pid, std::int64_t monotonic_ns) {
+  if (!processes_.contains(pid)) return;
+  const std::int64_t now = ts(static_cast<std::uint64_t>(monotonic_ns));
+  end_with_threads(pid, now);
+  left_.insert(pid);
+}
+
+void CpuRows::forget_gone(std::int64_t monotonic_ns) {
+  const std::int64_t now = ts(static_cast<std::uint64_t>(monotonic_ns));
+  const auto is_gone = [](std::int32_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; };
+  std::vector<std::int32_t> gone;
+  for (const auto& [pid, process] : processes_) {
+    if (is_gone(pid)) gone.push_back(pid);
+  }
+  for (const std::int32_t pid : gone) end_with_threads(pid, now);
+  std::erase_if(left_, is_gone);
+}
+
+bool CpuRows::has_heirs(std::int32_t pid) const {
+  return std::ranges::any_of(
+      processes_, [pid](const auto& one) { return one.first != pid && one.second.root == pid; });
+}
+
+std::vector<Followed> CpuRows::followed() const {
+  std::vector<Followed> all;
+  for (const auto& [pid, process] : processes_)
+    all.push_back({pid, options_.start_monotonic_ns + process.row.start});
+  return all;
+}
+
+void CpuRows::cut(std::int64_t monotonic_ns, trace::Strings& strings, trace::HostRows& last) {
+  account_.cut(ts(static_cast<std::uint64_t>(monotonic_ns)));
+  drain(strings, last);
+}
+
+void CpuRows::begin_anew(std::int64_t start_monotonic_ns, std::int64_t now) {
+  const std::int64_t shift = start_monotonic_ns - options_.start_monotonic_ns;
+  options_.start_monotonic_ns = start_monotonic_ns;
+  frames_.begin_anew();
+  for (auto& [pid, process] : processes_) {
+    process.row.start = now - start_monotonic_ns;
+    if (process.looked != trace::kNull) process.looked -= shift;
+    rows_.lives.processes.push_back(process.row);
+  }
+  account_.go_on(now - start_monotonic_ns);
+}
+
+const Module* CpuRows::module_of(std::int32_t pid, const CodeMapping& mapping,
+                                 std::string_view build_id) {
+  if (!options_.files || !mapping.path.starts_with('/') || is_memory(mapping.path))
+    return maps_.module(mapping.path, build_id);
+  const symbols::MappedFile file{.pid = pid,
                                  .begin = mapping.address,
                                  .end = mapping.address + mapping.length,
-                                 .path = std::string(mapping.file),
+                                 .path = mapping.path,
                                  .build_id = std::string(build_id),
                                  .inode = mapping.inode};
   const bool is_known = options_.files->keep(file);
-  Module* module = maps_.module(mapping.file, build_id, !is_known);
+  Module* module = maps_.module(mapping.path, build_id, !is_known);
   if (module != nullptr && is_known) module->kept = options_.files->find(file.path, file.build_id);
   return module;
 }
 
-void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
-  if (mapping.is_data) return;
-  const auto pid = static_cast<std::int32_t>(mapping.pid);
-  if (is_jitdump(mapping.file)) frames_.jit().mapped_dump(pid, mapping.file, mapping.inode);
-  const Module* module = module_of(mapping);
+void CpuRows::map_code(std::int32_t pid, const CodeMapping& mapping, std::string_view build_id) {
+  if (is_jitdump(mapping.path)) frames_.jit().mapped_dump(pid, mapping.path, mapping.inode);
+  const Module* module = module_of(pid, mapping, build_id);
   const bool has_room = module != nullptr && maps_.mapped(pid, {mapping.address, mapping.length,
                                                                 mapping.offset, module});
   if (!has_room) count_loss("mapped files for which there was no room", 1);
+}
+
+void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
+  if (mapping.is_data) return;
+  const std::string_view build_id(reinterpret_cast<const char*>(mapping.build_id.data()),
+                                  mapping.build_id.size());
+  map_code(static_cast<std::int32_t>(mapping.pid),
+           {.address = mapping.address,
+            .length = mapping.length,
+            .offset = mapping.offset,
+            .inode = mapping.inode,
+            .path = std::string(mapping.file)},
+           build_id);
 }
 
 void CpuRows::take(const perf::SampleId& /*id*/, const perf::Lost& lost) {

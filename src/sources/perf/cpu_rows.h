@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -11,10 +12,12 @@
 #include <vector>
 
 #include "perf/records.h"
+#include "sources/perf/found_process.h"
 #include "sources/perf/process_maps.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/perf/stack_frames.h"
 #include "sources/perf/thread_account.h"
+#include "sources/source.h"
 #include "symbols/kept_files.h"
 #include "trace/decode/host_rows.h"
 
@@ -30,6 +33,9 @@ struct CpuRowsOptions {
   std::shared_ptr<symbols::KeptFiles> files = nullptr;  // where files are kept that programs map
 };
 
+// Whether a process that becomes another program is to be recorded.
+using Chooses = std::function<bool(std::int32_t pid)>;
+
 // One thread at a time.
 class CpuRows {
  public:
@@ -39,6 +45,31 @@ class CpuRows {
   void refresh() { frames_.jit().refresh(); }
   // A record, `of` matters where it is a sample.
   void take(const perf::Record& record, SampleOf of);
+  // From now on records of the whole machine come. Those of processes that nobody found, that were
+  // not made by one that is recorded, and that this does not choose are left out.
+  void choose(Chooses chooses) { chooses_ = std::move(chooses); }
+  // A process that ran before, with those of its threads that are looked at since then. Comes
+  // before the records of the time after it; `looked_ns` is when /proc was read.
+  void found(const FoundProcess& process, std::int64_t since_ns, std::int64_t looked_ns);
+  // What /proc said of a thread, once the records of before it are taken.
+  void asleep(std::int32_t pid, const FoundThread& thread);
+  // Threads of which that is wanted.
+  [[nodiscard]] std::vector<ThreadId> lost_asleep() const { return account_.lost_asleep(); }
+  // Threads of a process that runs were refused to us.
+  void refused_threads(std::uint64_t count);
+  // A process is not recorded any more, but what it made before is.
+  void leave(std::int32_t pid, std::int64_t monotonic_ns);
+  // Processes that have ended though nothing told of it: some of their threads were refused, or the
+  // ring had no room. After the records of before are taken.
+  void forget_gone(std::int64_t monotonic_ns);
+  [[nodiscard]] bool knows(std::int32_t pid) const { return processes_.contains(pid); }
+  // Whether some process that it made, or one of those made, is recorded.
+  [[nodiscard]] bool has_heirs(std::int32_t pid) const;
+  [[nodiscard]] std::vector<Followed> followed() const;
+  // Another recording begins now: gives the last rows of this one. begin_anew() follows.
+  void cut(std::int64_t monotonic_ns, trace::Strings& strings, trace::HostRows& last);
+  // The other one, where ts 0 is `start`; `now` is the moment of the cut.
+  void begin_anew(std::int64_t start_monotonic_ns, std::int64_t now);
   // Nobody looks any more.
   void stop(std::int64_t monotonic_ns);
   // Moves what there is behind the rows that are there.
@@ -67,12 +98,17 @@ class CpuRows {
   template <class Other>
   void take(const perf::SampleId& /*id*/, const Other& /*body*/) {}
 
+  // Whether the process of a record is recorded; one that is chosen by it is from then on.
+  bool is_recorded(const perf::Record& record);
   // The file of a mapping; nullptr: there is no room for more.
-  const Module* module_of(const perf::Mapping& mapping);
+  const Module* module_of(std::int32_t pid, const CodeMapping& mapping, std::string_view build_id);
+  void map_code(std::int32_t pid, const CodeMapping& mapping, std::string_view build_id);
   void end_thread(ThreadId thread, std::int64_t ts);
   void begin_process(std::int32_t pid, std::int64_t parent, std::int64_t ts,
                      const std::string& name);
   void end_process(std::int32_t pid, std::int64_t ts);
+  void end_threads(std::int32_t pid, std::int64_t ts);
+  void end_with_threads(std::int32_t pid, std::int64_t ts);
   void begin_program(ThreadId thread, std::int64_t ts, const std::string& name);
   void count_loss(const char* reason, std::uint64_t count);
   [[nodiscard]] std::int64_t ts(std::uint64_t time) const {
@@ -87,9 +123,13 @@ class CpuRows {
   ThreadAccount account_;
   struct Process {
     trace::ProcessRow row;
-    int threads = 0;  // that live: it ends with the last of them
+    int threads = 0;        // that live: it ends with the last of them
+    std::int32_t root = 0;  // the process that was named, or found, of which it descends
+    std::int64_t looked = trace::kNull;  // when its threads were found
   };
 
+  Chooses chooses_;                            // nullptr: all that records come of
+  std::set<std::int32_t> left_;                // processes that live and are not to be recorded
   std::map<std::int32_t, Process> processes_;  // that live
   std::map<ThreadId, std::string> names_;      // of threads that live, and of those in ended_
   std::vector<ThreadId> ended_;                // since the last drain()

@@ -2,6 +2,7 @@
 #include "sources/perf/cpu_rows.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -146,6 +147,125 @@ TEST_F(CpuRowsTest, WhatIsLostIsCounted) {
   }
   EXPECT_EQ(lost, 13);
   EXPECT_TRUE(drained().losses.empty());
+}
+
+FoundProcess found_process(std::int32_t pid, std::initializer_list<std::int32_t> threads) {
+  FoundProcess process;
+  process.pid = pid;
+  process.ppid = 1;
+  process.name = "server";
+  for (const std::int32_t tid : threads)
+    process.threads.push_back({.tid = tid,
+                               .name = "t" + std::to_string(tid),
+                               .asleep = true,
+                               .waits_in = {"ep_poll", "do_epoll_wait"}});
+  process.code.push_back({{0x1000, 0x1000, 0, 1, "/bin/server"}, "id"});
+  return process;
+}
+
+std::vector<std::string> ended_in(const trace::HostRows& rows) {
+  std::vector<std::string> names;
+  for (const trace::ProcessRow& row : rows.lives.processes) {
+    if (row.end != kNull) names.push_back(row.name + " " + std::to_string(row.end));
+  }
+  return names;
+}
+
+TEST_F(CpuRowsTest, AProcessThatRanBefore) {
+  const FoundProcess process = found_process(20, {20, 21});
+  rows_.found(process, kStart + 10, kStart + 12);
+  for (const FoundThread& thread : process.threads) rows_.asleep(20, thread);
+  change(20, 21, 50, false);
+  end(20, 21, 70);
+  EXPECT_TRUE(rows_.knows(20));
+  end(20, 20, 90);
+  EXPECT_FALSE(rows_.anybody_lives());
+  const trace::HostRows rows = drained();
+  EXPECT_EQ(ended_in(rows), std::vector<std::string>{"server 90"});
+  EXPECT_EQ(rows.lives.processes.front().start, 10);
+  std::int64_t asleep = 0;
+  for (const trace::SampleRow& row : rows.samples.rows)
+    asleep += strings_.view(row.event) == "off-cpu" ? row.weight : 0;
+  EXPECT_EQ(asleep, 40 + 80);
+  ASSERT_EQ(rows.frames.rows.size(), 2U);
+  EXPECT_EQ(strings_.view(rows.frames.rows[1].frame.function), "ep_poll") << "innermost last";
+}
+
+TEST_F(CpuRowsTest, AThreadThatIsFoundIsNotToldOfAgain) {
+  rows_.found(found_process(20, {20, 21}), kStart + 10, kStart + 30);
+  fork(20, 20, 21, 25);  // before /proc was read
+  fork(20, 20, 22, 40);
+  end(20, 21, 50);
+  end(20, 22, 50);
+  EXPECT_TRUE(rows_.knows(20));
+  end(20, 20, 60);
+  EXPECT_FALSE(rows_.knows(20));
+}
+
+TEST_F(CpuRowsTest, OneThatLeavesIsNotRecordedAnyMore) {
+  rows_.found(found_process(20, {20}), kStart + 10, kStart + 10);
+  fork(20, 30, 30, 20);
+  rows_.leave(20, kStart + 40);
+  EXPECT_TRUE(rows_.has_heirs(20));
+  fork(20, 31, 31, 50);
+  change(20, 20, 55, true);
+  EXPECT_FALSE(rows_.knows(20));
+  EXPECT_FALSE(rows_.knows(31)) << "it made that one later";
+  EXPECT_TRUE(rows_.knows(30));
+  end(30, 30, 60);
+  EXPECT_FALSE(rows_.has_heirs(20));
+  EXPECT_FALSE(rows_.anybody_lives());
+  const trace::HostRows rows = drained();
+  EXPECT_EQ(ended_in(rows), (std::vector<std::string>{"server 40", "t20 60"}));
+  for (const trace::ThreadRow& row : rows.lives.threads) EXPECT_LE(row.end, 60);
+  rows_.found(found_process(20, {20}), kStart + 70, kStart + 70);
+  EXPECT_TRUE(rows_.knows(20)) << "it comes again";
+}
+
+TEST_F(CpuRowsTest, OfTheWholeMachineOnlyThoseThatAreChosen) {
+  rows_.choose([](std::int32_t pid) { return pid == 50; });
+  rows_.found(found_process(20, {20}), kStart + 10, kStart + 10);
+  exec(40, 20, "stranger");
+  exec(50, 20, "chosen");
+  fork(20, 60, 60, 30);
+  change(70, 70, 30, true);
+  EXPECT_TRUE(rows_.knows(50));
+  EXPECT_TRUE(rows_.knows(60)) << "children of those that are recorded are";
+  EXPECT_FALSE(rows_.knows(40));
+  rows_.stop(kStart + 99);
+  for (const trace::ThreadRow& row : drained().lives.threads) {
+    EXPECT_NE(row.pid, 40);
+    EXPECT_NE(row.pid, 70);
+  }
+}
+
+TEST_F(CpuRowsTest, OnesThatHaveEndedWithoutAWord) {
+  constexpr std::int32_t kNobody = 0x7ffffff0;
+  rows_.found(found_process(kNobody, {kNobody}), kStart + 10, kStart + 10);
+  rows_.found(found_process(::getpid(), {::getpid()}), kStart + 10, kStart + 10);
+  rows_.forget_gone(kStart + 20);
+  EXPECT_FALSE(rows_.knows(kNobody));
+  EXPECT_TRUE(rows_.knows(::getpid()));
+}
+
+TEST_F(CpuRowsTest, AnotherRecordingKnowsWhoLives) {
+  const FoundProcess process = found_process(20, {20});
+  rows_.found(process, kStart + 10, kStart + 10);
+  rows_.asleep(20, process.threads[0]);
+  trace::HostRows last;
+  rows_.cut(kStart + 100, strings_, last);
+  ASSERT_EQ(last.samples.rows.size(), 1U);
+  EXPECT_EQ(last.samples.rows[0].weight, 90);
+  rows_.begin_anew(kStart + 80, kStart + 100);
+  rows_.asleep(20, process.threads[0]);
+  end(20, 20, 130);
+  const trace::HostRows rows = drained();
+  EXPECT_EQ(rows.lives.processes.front().start, 20);
+  ASSERT_EQ(rows.samples.rows.size(), 1U);
+  EXPECT_EQ(rows.samples.rows[0].ts, 20);
+  EXPECT_EQ(rows.samples.rows[0].weight, 30);
+  EXPECT_EQ(rows.frames.rows.size(), 2U) << "its stacks are not those of the other";
+  ASSERT_EQ(rows_.followed().size(), 0U);
 }
 
 }  // namespace

@@ -13,12 +13,16 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/file_limit.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "perf/event.h"
 #include "perf/open.h"
+#include "sources/perf/chosen_processes.h"
 #include "sources/perf/cpu_rows.h"
 #include "sources/perf/event_counts.h"
+#include "sources/perf/follow_process.h"
+#include "sources/perf/found_process.h"
 #include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
@@ -59,41 +63,59 @@ KernelNames kernel_names() {
   };
 }
 
+// Processes that run already are followed by the kernel's events, or not at all.
+Error cannot_join(const Error& refused) {
+  return {refused.code, "layer cpu cannot join processes that run: " + refused.message,
+          refused.hint};
+}
+
 class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
     FATHOM_ASSIGN(counted_, perf::parse_each(context.count));
     kernel_ = kernel_names();
+    if (!context.joins) return {};
+    Result<SampledEvents> events = SampledEvents::open(options_);
+    if (!events) return cannot_join(events.error());
+    events_.emplace(std::move(events).value());
     return {};
   }
 
   // The program runs whatever comes of this: start() tells.
   Status adopt(pid_t process) override {
     counts_.adopt(process, counted_);
-    Result<SampledEvents> events = SampledEvents::open(process, options_);
-    if (events) {
-      events_.emplace(std::move(events).value());
-    } else {
-      refused_ = events.error();
-    }
+    const Status followed = [&]() -> Status {
+      FATHOM_ASSIGN(events_, SampledEvents::open(options_));
+      return events_->follow(process, process, SampledEvents::From::kExec);
+    }();
+    if (followed) return {};
+    refused_ = followed.error();
     // (What another event than the clock counts, nobody else can tell.)
-    if (!refused_ || !options_.event.is_clock()) return {};
+    if (!options_.event.is_clock()) return {};
     instead_ = make_proc_source(*refused_);
     return instead_->adopt(process);
   }
 
+  // After pause(), in a child: the same goes on.
   Status start(const SourceContext& context) override {
-    counts_.start(context.start_monotonic_ns, context.count_interval_ns);
+    if (!rows_) counts_.start(context.start_monotonic_ns, context.count_interval_ns);
     if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
-    rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
-                                 .event = options_.event.name,
-                                 .is_clock = options_.event.is_clock(),
-                                 .rung = events_->sees_kernel() ? "perf" : "perf-user",
-                                 .no_command = context.no_command,
-                                 .kernel = kernel_,
-                                 .files = context.files});
+    if (rows_) {
+      FATHOM_TRY(events_->map_again());
+      paused_ = false;
+      eventfd_t old = 0;
+      (void)::eventfd_read(wake_.get(), &old);
+    } else {
+      rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
+                                   .event = options_.event.name,
+                                   .is_clock = options_.event.is_clock(),
+                                   .rung = events_->sees_kernel() ? "perf" : "perf-user",
+                                   .no_command = context.no_command,
+                                   .kernel = kernel_,
+                                   .files = context.files});
+    }
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
@@ -107,12 +129,76 @@ class CpuSource final : public Source {
     return all;
   }
 
+  Status join(const Choice& choice) override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_ || choice.by == Choice::By::kNobody) return {};
+    raise_file_limit();
+    return choice.by == Choice::By::kProcess ? join_process(choice.process) : join_chosen(choice);
+  }
+
+  Status leave(pid_t process) override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return {};
+    read_until_now();
+    rows_->leave(process, now_monotonic_ns());
+    if (!rows_->has_heirs(process)) events_->leave(process);
+    return {};
+  }
+
+  std::vector<Followed> followed() override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return {};
+    read_until_now();
+    return rows_->followed();
+  }
+
+  std::int64_t turn(trace::Strings& strings, trace::HostRows& last) override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return 0;
+    turned_ns_ = now_monotonic_ns();
+    read(static_cast<std::uint64_t>(turned_ns_));
+    rows_->cut(turned_ns_, strings, last);
+    between_recordings_ = true;
+    return 0;
+  }
+
+  void turned(std::int64_t start_monotonic_ns) override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return;
+    rows_->begin_anew(start_monotonic_ns, turned_ns_);
+    between_recordings_ = false;
+    for (const ThreadId& thread : rows_->lost_asleep())
+      rows_->asleep(thread.pid, find_thread(thread.pid, thread.tid));
+  }
+
+  bool outlived() override {
+    const std::scoped_lock lock(mutex_);
+    if (!rows_) return false;
+    if (!paused_) {
+      read_until_now();
+      rows_->forget_gone(now_monotonic_ns());
+    }
+    return rows_->anybody_lives();
+  }
+
+  // Until start() the rings are as they are: they may be another process's by then.
+  void pause() override {
+    counts_.stop();
+    if (instead_) return instead_->stop();
+    end_thread();
+    const std::scoped_lock lock(mutex_);
+    paused_ = true;
+  }
+
   void stop() override {
     counts_.stop();
     if (instead_) return instead_->stop();
-    thread_.request_stop();
-    (void)::eventfd_write(wake_.get(), 1);
-    if (thread_.joinable()) thread_.join();
+    end_thread();
+    const std::scoped_lock lock(mutex_);
+    if (!rows_ || paused_) return;
+    const std::int64_t now = now_monotonic_ns();
+    read(~std::uint64_t{0});
+    rows_->stop(now);
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
@@ -128,32 +214,86 @@ class CpuSource final : public Source {
     return {{std::string(trace::kSampledLayer), kUserAlone}};
   }
 
+  void end_thread() {
+    thread_.request_stop();
+    (void)::eventfd_write(wake_.get(), 1);
+    if (thread_.joinable()) thread_.join();
+  }
+
   void work(const std::stop_token& stop) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
     // Rings wait for nobody: where the kernel lets us, we come before what keeps all CPUs busy.
     constexpr int kBeforeOthers = -10;
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kBeforeOthers);
+    std::int64_t next_second = 0;
     while (!stop.stop_requested()) {
       events_->wait(kRest, wake_.get());
-      read(static_cast<std::uint64_t>(now_monotonic_ns()));
+      {
+        const std::scoped_lock lock(mutex_);
+        if (!between_recordings_) read_until_now();
+        if (const std::int64_t now = now_monotonic_ns(); now >= next_second) {
+          events_->forget_ended();
+          rows_->forget_gone(now);
+          next_second = now + kSecond;
+        }
+      }
       ask_how_long_ready();
     }
-    const std::int64_t now = now_monotonic_ns();
-    read(~std::uint64_t{0});
-    const std::scoped_lock lock(mutex_);
-    rows_->stop(now);
   }
 
   // What was written before `now` is in the rings, so it is complete.
-  void read(std::uint64_t now) {
+  void read_until_now() { read(static_cast<std::uint64_t>(now_monotonic_ns())); }
+
+  // With mutex_, as all below but the last.
+  void read(std::uint64_t until) {
     events_->read(records_);
-    const std::scoped_lock lock(mutex_);
+    if (chosen_) chosen_->refresh();
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
     rows_->refresh();
-    records_.release(now, [this](std::span<const std::byte> bytes) {
+    records_.release(until, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));
     });
+  }
+
+  Status join_process(pid_t process) {
+    read_until_now();
+    if (rows_->knows(process)) return {};
+    const std::int64_t since = now_monotonic_ns();
+    if (chosen_) return take_in(process, since);
+    FATHOM_ASSIGN(const FollowedThreads followed, follow_process(process, *events_, records_));
+    FATHOM_TRY(take_in(process, since, &followed.threads));
+    rows_->refused_threads(followed.refused);
+    return {};
+  }
+
+  // `threads`: those of which records come; nullptr: of all.
+  Status take_in(pid_t process, std::int64_t since, const std::set<pid_t>* threads = nullptr) {
+    FoundProcess found = finder_.find(process);
+    std::erase_if(found.threads, [&](const FoundThread& thread) {
+      return threads != nullptr && !threads->contains(thread.tid);
+    });
+    if (found.threads.empty())
+      return Error{Code::kNotFound, "there is no process " + std::to_string(process), ""};
+    rows_->found(found, since, now_monotonic_ns());
+    read_until_now();
+    for (const FoundThread& thread : found.threads) rows_->asleep(process, thread);
+    return {};
+  }
+
+  // Again and again where somebody may have come since.
+  Status join_chosen(const Choice& choice) {
+    if (!chosen_) {
+      FATHOM_TRY(events_->follow_all());
+      chosen_.emplace(choice);
+      rows_->choose([this](std::int32_t pid) { return chosen_->has(pid); });
+    }
+    chosen_->refresh();
+    for (const pid_t process : chosen_->running()) {
+      if (!rows_->knows(process)) (void)take_in(process, now_monotonic_ns()).has_value();
+    }
+    return {};
   }
 
   // Being woken and being let run are two things: the records tell of the second alone.
@@ -175,13 +315,18 @@ class CpuSource final : public Source {
   EventCounts counts_;
   KernelNames kernel_;
   std::optional<Error> refused_;
-  std::unique_ptr<Source> instead_;      // where the events are refused
-  std::optional<SampledEvents> events_;  // of the thread that runs
-  RecordQueue records_;
-  Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends its waits
+  std::unique_ptr<Source> instead_;                         // where the events are refused
+  Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends the thread's waits
   std::mutex mutex_;
-  std::optional<CpuRows> rows_;  // guarded by mutex_
-  std::jthread thread_;          // last: it ends before what it uses
+  std::optional<SampledEvents> events_;    // guarded by mutex_, but for wait()
+  RecordQueue records_;                    // guarded by mutex_
+  std::optional<CpuRows> rows_;            // guarded by mutex_
+  std::optional<ChosenProcesses> chosen_;  // guarded by mutex_; records of the whole machine come
+  ProcessFinder finder_;                   // guarded by mutex_
+  std::int64_t turned_ns_ = 0;             // guarded by mutex_
+  bool between_recordings_ = false;        // guarded by mutex_
+  bool paused_ = false;                    // guarded by mutex_
+  std::jthread thread_;                    // last: it ends before what it uses
 };
 
 Status check(const SourceContext& context) {
@@ -192,8 +337,10 @@ Status check(const SourceContext& context) {
 
 // By trying: with the kernel's part, without, or by /proc.
 Availability probe(std::string_view /*layer*/) {
-  const Result<SampledEvents> events = SampledEvents::open(0, {.event = {}, .from_exec = true});
-  if (!events) return proc_availability(events.error());
+  Result<SampledEvents> events = SampledEvents::open({});
+  const Status followed =
+      events ? events->follow(0, 0, SampledEvents::From::kExec) : Status(events.error());
+  if (!followed) return proc_availability(followed.error());
   if (events->sees_kernel()) return {};
   return {.available = true, .reason = kUserAlone, .fix = events->kernel_refusal().hint};
 }
@@ -208,6 +355,7 @@ const SourceDef kCpu = {
     .layers = kLayers,
     .help = "where threads spend their time: sampled stacks, and every stretch off the CPU",
     .in_process = false,
+    .joins = true,
     .check = check,
     .probe = probe,
     .make = make,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two events on each CPU: the clock, which also brings records of switches, mappings and lives, and
-// one that happens where a thread leaves the CPU, for the stack that it leaves from. The second one
-// happens inside of the kernel, so only who may see the kernel has it.
+// Two events of a thread on each CPU: the clock, which also brings records of switches, mappings
+// and lives, and one that happens where a thread leaves the CPU, for the stack that it leaves from.
+// The second one happens inside of the kernel, so only who may see the kernel has it.
 #include "sources/perf/sampled_events.h"
 
 #include <poll.h>
@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <ctime>
+#include <iterator>
 #include <utility>
 
 #include "base/cpus.h"
+#include "base/os_error.h"
 #include "perf/open.h"
 #include "symbols/unwind/registers.h"
 
@@ -33,6 +36,7 @@ constexpr std::size_t kMostStack = 49152;  // a record has less than 65536 bytes
 // A program that leaves the CPU often has stacks for this many times before they are read.
 constexpr std::size_t kLeavingsOfRoom = 256;
 constexpr std::size_t kMostStackOfLeaving = 32768;
+constexpr pid_t kEverybody = -1;
 
 std::size_t ring_bytes(bool with_kernel, std::size_t cpus, double hz) {
   if (!with_kernel) return kSmallRing;
@@ -64,8 +68,8 @@ perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, 
   attr.sample_regs_user = symbols::perf_register_mask(symbols::kThisMachine);
   attr.sample_stack_user = stack_bytes(ring, options.hz);
   attr.disabled = 1;
-  attr.enable_on_exec = options.from_exec ? 1 : 0;
   attr.inherit = 1;
+  attr.exclude_idle = 1;
   attr.sample_id_all = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
@@ -92,63 +96,138 @@ perf_event_attr with_side_records(perf_event_attr attr) {
 }
 
 // Why this user may not see the kernel's part.
-std::optional<Error> refusal_of_kernel(pid_t process, const SamplingOptions& options) {
+std::optional<Error> refusal_of_kernel(const SamplingOptions& options) {
   perf_event_attr attr = with_side_records(sampling_attr(options, true, kSmallRing));
-  const Result<Fd> opened = perf::open_event(attr, {.pid = process, .cpu = online_cpus().front()});
+  const Result<Fd> opened = perf::open_event(attr, {.pid = 0, .cpu = online_cpus().front()});
   return opened ? std::nullopt : std::optional(opened.error());
 }
 
+// An event that never happens has a place for a ring like any other.
+Result<Fd> open_sink(perf_event_attr attr, int cpu) {
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.config1 = attr.config2 = 0;
+  attr.inherit = 0;
+  attr.exclude_kernel = attr.exclude_hv = attr.exclude_callchain_kernel = 1;
+  return perf::open_event(attr, {.pid = 0, .cpu = cpu});
+}
+
+Result<Fd> open_into(perf_event_attr& attr, pid_t thread, int cpu, const Fd& sink) {
+  FATHOM_ASSIGN(Fd event, perf::open_event(attr, {.pid = thread, .cpu = cpu}));
+  if (::ioctl(event.get(), PERF_EVENT_IOC_SET_OUTPUT, sink.get()) != 0)
+    return os_error(errno, "lead a performance event into a ring");
+  return event;
+}
+
+// The kernel says so of an event as soon as the last thread that has it has ended.
+bool has_ended(const pollfd& event) { return (event.revents & (POLLHUP | POLLERR)) != 0; }
+
 }  // namespace
 
-Result<SampledEvents> SampledEvents::open(pid_t process, const SamplingOptions& options) {
+Result<SampledEvents> SampledEvents::open(const SamplingOptions& options) {
   const std::vector<int> cpus = online_cpus();
-  std::optional<Error> refused = refusal_of_kernel(process, options);
+  std::optional<Error> refused = refusal_of_kernel(options);
   const std::size_t ring = ring_bytes(!refused, cpus.size(), options.hz);
   SampledEvents events(sampling_attr(options, !refused, ring));
+  events.options_ = options;
   events.kernel_refusal_ = std::move(refused);
   events.ring_bytes_ = ring;
-  for (const int cpu : cpus) FATHOM_TRY(events.add_cpu(process, cpu, options));
+  for (const int cpu : cpus) FATHOM_TRY(events.add_cpu(cpu));
   return events;
 }
 
-Status SampledEvents::add_cpu(pid_t process, int cpu, const SamplingOptions& options) {
-  perf_event_attr attr = with_side_records(sampling_attr(options, sees_kernel(), ring_bytes_));
-  FATHOM_ASSIGN(Fd clock, perf::open_event(attr, {.pid = process, .cpu = cpu}));
+Status SampledEvents::add_cpu(int cpu) {
+  FATHOM_ASSIGN(Fd clock, open_sink(sampling_attr(options_, sees_kernel(), ring_bytes_), cpu));
   FATHOM_ASSIGN(perf::Ring ring, perf::Ring::map(clock.get(), ring_bytes_));
-  Cpu made{{std::move(clock), std::move(ring)}, std::nullopt};
-  if (sees_kernel()) add_leaving(process, options, cpu, made);
-  if (!options.from_exec) {
-    ::ioctl(made.clock.event.get(), PERF_EVENT_IOC_ENABLE, 0);
-    if (made.leaving) ::ioctl(made.leaving->event.get(), PERF_EVENT_IOC_ENABLE, 0);
+  Cpu made{cpu, {std::move(clock), std::move(ring)}, std::nullopt};
+  if (sees_kernel()) {
+    const std::size_t bytes = std::min(ring_bytes_, kLargeRing);
+    FATHOM_ASSIGN(Fd leaving, open_sink(sampling_attr(options_, true, bytes), cpu));
+    Result<perf::Ring> second = perf::Ring::map(leaving.get(), bytes);
+    if (second) made.leaving = Sink{std::move(leaving), std::move(second).value()};
   }
   cpus_.push_back(std::move(made));
   return {};
 }
 
-void SampledEvents::add_leaving(pid_t process, const SamplingOptions& options, int cpu, Cpu& to) {
+Result<SampledEvents::Pair> SampledEvents::open_pair(const Cpu& cpu, pid_t thread, From from) {
+  perf_event_attr attr = with_side_records(sampling_attr(options_, sees_kernel(), ring_bytes_));
+  attr.enable_on_exec = from == From::kExec ? 1 : 0;
+  Pair pair;
+  FATHOM_ASSIGN(pair.clock, open_into(attr, thread, cpu.number, cpu.clock.event));
+  if (cpu.leaving && sees_leaving_) add_leaving(cpu, thread, from, pair);
+  return pair;
+}
+
+void SampledEvents::add_leaving(const Cpu& cpu, pid_t thread, From from, Pair& to) {
   const std::size_t bytes = std::min(ring_bytes_, kLargeRing);
-  perf_event_attr attr = sampling_attr(options, true, bytes);
+  perf_event_attr attr = sampling_attr(options_, true, bytes);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
   attr.config1 = attr.config2 = 0;
   attr.freq = 0;
   attr.sample_period = 1;
   attr.sample_stack_user = stack_of_leaving(bytes);
-  Result<Fd> event = perf::open_event(attr, {.pid = process, .cpu = cpu});
-  std::uint64_t id = 0;
-  if (!event || ::ioctl(event->get(), PERF_EVENT_IOC_ID, &id) != 0) return;
-  Result<perf::Ring> ring = perf::Ring::map(event->get(), bytes);
-  if (!ring) return;
-  to.leaving = Sampler{std::move(event).value(), std::move(ring).value()};
-  leaving_.push_back(id);
+  attr.enable_on_exec = from == From::kExec ? 1 : 0;
+  Result<Fd> event = open_into(attr, thread, cpu.number, cpu.leaving->event);
+  if (!event || ::ioctl(event->get(), PERF_EVENT_IOC_ID, &to.leaving_id) != 0) return;
+  to.leaving = std::move(event).value();
+  leaving_.insert(to.leaving_id);
+}
+
+// All of them are there before the first one tells something.
+Status SampledEvents::follow(pid_t process, pid_t thread, From from) {
+  std::vector<Pair> pairs;
+  for (const Cpu& cpu : cpus_) {
+    FATHOM_ASSIGN(Pair pair, open_pair(cpu, thread, from));
+    pairs.push_back(std::move(pair));
+  }
+  for (const Pair& pair : pairs) {
+    if (from == From::kExec) break;
+    ::ioctl(pair.clock.get(), PERF_EVENT_IOC_ENABLE, 0);
+    if (pair.leaving.valid()) ::ioctl(pair.leaving.get(), PERF_EVENT_IOC_ENABLE, 0);
+  }
+  std::vector<Pair>& all = followed_[process];
+  std::ranges::move(pairs, std::back_inserter(all));
+  return {};
+}
+
+Status SampledEvents::follow_all() { return follow(kEverybody, kEverybody, From::kNow); }
+
+void SampledEvents::forget_ended() {
+  for (auto& [process, pairs] : followed_) {
+    std::vector<pollfd> looks;
+    for (const Pair& pair : pairs) looks.push_back({pair.clock.get(), 0, 0});
+    (void)::poll(looks.data(), looks.size(), 0);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (!has_ended(looks[i])) continue;
+      leaving_.erase(pairs[i].leaving_id);
+      pairs[i] = {};
+    }
+    std::erase_if(pairs, [](const Pair& pair) { return !pair.clock.valid(); });
+  }
+  std::erase_if(followed_, [](const auto& one) { return one.second.empty(); });
+}
+
+Status SampledEvents::map_again() {
+  const auto map = [](Sink& sink) -> Status {
+    sink.ring.forget();
+    FATHOM_ASSIGN(sink.ring, perf::Ring::map(sink.event.get(), sink.ring.bytes()));
+    return {};
+  };
+  for (Cpu& cpu : cpus_) {
+    FATHOM_TRY(map(cpu.clock));
+    if (cpu.leaving) FATHOM_TRY(map(*cpu.leaving));
+  }
+  return {};
 }
 
 SampleOf SampledEvents::which(const perf::SampleId& id) const {
-  return std::ranges::find(leaving_, id.id) != leaving_.end() ? SampleOf::kLeaving
-                                                              : SampleOf::kEvent;
+  return leaving_.contains(id.id) ? SampleOf::kLeaving : SampleOf::kEvent;
 }
 
-std::uint64_t SampledEvents::read(perf::Ring& ring, bool own_losses, RecordQueue& records) {
+std::uint64_t SampledEvents::read(perf::Ring& ring, bool own_losses, RecordQueue& records,
+                                  std::set<pid_t>* made) {
   std::uint64_t missed = 0;
   const std::uint64_t before = ring.damaged();
   ring.drain([&](std::span<const std::byte> bytes) {
@@ -159,6 +238,8 @@ std::uint64_t SampledEvents::read(perf::Ring& ring, bool own_losses, RecordQueue
     } else if (own_losses && lost != nullptr) {
       missed += lost->count;
     } else {
+      const auto* task = made != nullptr ? std::get_if<perf::Task>(&record->body) : nullptr;
+      if (task != nullptr && !task->is_exit) made->insert(static_cast<pid_t>(task->tid));
       records.add(record->id.time, bytes);
     }
   });
@@ -166,19 +247,22 @@ std::uint64_t SampledEvents::read(perf::Ring& ring, bool own_losses, RecordQueue
   return missed;
 }
 
-void SampledEvents::read(RecordQueue& records) {
+void SampledEvents::read(RecordQueue& records, std::set<pid_t>* made) {
   const std::uint64_t before = missed_;
   for (Cpu& cpu : cpus_) {
-    read(cpu.clock.ring, false, records);
-    if (cpu.leaving) missed_ += read(cpu.leaving->ring, true, records);
+    read(cpu.clock.ring, false, records, made);
+    if (cpu.leaving) missed_ += read(cpu.leaving->ring, true, records, nullptr);
   }
   if (missed_ > before) stop_leaving();
 }
 
 // It leaves the CPU so often that asking from where costs more than the answer is worth.
 void SampledEvents::stop_leaving() {
-  for (const Cpu& cpu : cpus_) {
-    if (cpu.leaving) ::ioctl(cpu.leaving->event.get(), PERF_EVENT_IOC_DISABLE, 0);
+  sees_leaving_ = false;
+  for (const auto& [process, pairs] : followed_) {
+    for (const Pair& pair : pairs) {
+      if (pair.leaving.valid()) ::ioctl(pair.leaving.get(), PERF_EVENT_IOC_DISABLE, 0);
+    }
   }
 }
 
@@ -189,10 +273,10 @@ void SampledEvents::wait(std::chrono::milliseconds time, int wake) const {
     if (cpu.leaving) rings.push_back({cpu.leaving->event.get(), POLLIN, 0});
   }
   (void)::poll(rings.data(), rings.size(), static_cast<int>(time.count()));
-  // Where all processes have ended, the kernel answers at once, again and again.
-  const bool over = std::ranges::any_of(
-      rings, [](const pollfd& ring) { return (ring.revents & (POLLHUP | POLLERR)) != 0; });
-  if (over) (void)::poll(rings.data(), 1, static_cast<int>(time.count()));
+  // In a process that was left behind, the events that rings belong to have ended with its parent:
+  // the kernel answers at once, again and again.
+  if (std::ranges::any_of(rings, has_ended))
+    (void)::poll(rings.data(), 1, static_cast<int>(time.count()));
 }
 
 }  // namespace fathom::sources

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The events that layer cpu opens, one set for each CPU with a ring of its own: an event that
-// children inherit may have a ring only on one CPU.
+// The events that layer cpu opens, a pair for each thread and CPU. All on one CPU write into one
+// ring: an event that children inherit may have a ring only on one CPU.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -9,7 +9,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -25,18 +28,17 @@ namespace fathom::sources {
 struct SamplingOptions {
   perf::Event event;  // what ticks
   double hz = 99;
-  bool from_exec = true;  // begins when the process becomes another program; else at once
 };
 
 // Which of the events a sample is of.
 enum class SampleOf : std::uint8_t { kEvent, kLeaving };
 
-// One thread at a time.
+// One thread at a time, but for wait().
 class SampledEvents {
  public:
-  // Of a process and all that it makes from now on. With the kernel's part where this user may see
-  // it, else without. An Error has words and the line that changes it (perf/open.h).
-  static Result<SampledEvents> open(pid_t process, const SamplingOptions& options);
+  // Rings, and nobody who fills them. With the kernel's part where this user may see it, else
+  // without. An Error has words and the line that changes it (perf/open.h).
+  static Result<SampledEvents> open(const SamplingOptions& options);
 
   SampledEvents(SampledEvents&&) noexcept = default;
   SampledEvents& operator=(SampledEvents&&) noexcept = default;
@@ -44,8 +46,22 @@ class SampledEvents {
   SampledEvents& operator=(const SampledEvents&) = delete;
   ~SampledEvents() = default;
 
-  // Adds what the rings hold. Records that were written before the call are among them.
-  void read(RecordQueue& records);
+  enum class From : std::uint8_t { kExec, kNow };  // kExec: when it becomes another program
+  // A thread of a process, and all that it makes from now on; other threads that run have to be
+  // named as well. Takes two descriptors for each CPU. kNotFound: it has ended.
+  Status follow(pid_t process, pid_t thread, From from);
+  // Every thread of the machine.
+  Status follow_all();
+  // The threads that were named of this process are not followed any more, nor what they made.
+  void leave(pid_t process) { followed_.erase(process); }
+  // Gives back the descriptors of threads that have ended with all that they made.
+  void forget_ended();
+  // The rings of a process are not its child's: after a fork, while the parent lives.
+  Status map_again();
+
+  // Adds what the rings hold. Records that were written before the call are among them. `made`:
+  // gets the threads that were made meanwhile.
+  void read(RecordQueue& records, std::set<pid_t>* made = nullptr);
   // Returns when a ring is half full, the time has passed, or `wake` can be read.
   void wait(std::chrono::milliseconds time, int wake) const;
 
@@ -60,30 +76,43 @@ class SampledEvents {
   [[nodiscard]] std::uint64_t take_damaged() { return std::exchange(damaged_, 0); }
 
  private:
-  // An event and its ring.
-  struct Sampler {
+  // A ring, and the event that it belongs to: one of our own that never happens, since those of a
+  // thread end with it.
+  struct Sink {
     Fd event;
     perf::Ring ring;
   };
   struct Cpu {
-    Sampler clock;
+    int number = 0;
+    Sink clock;
     // With a ring of its own: a program may leave the CPU so often that there is no room for all of
     // its stacks, and that must cost nothing else.
-    std::optional<Sampler> leaving;
+    std::optional<Sink> leaving;
+  };
+  // The two events of a thread on one CPU.
+  struct Pair {
+    Fd clock;
+    Fd leaving;  // none where the kernel is hidden
+    std::uint64_t leaving_id = 0;
   };
 
   explicit SampledEvents(const perf_event_attr& attr) : reader_(attr) {}
-  Status add_cpu(pid_t process, int cpu, const SamplingOptions& options);
-  void add_leaving(pid_t process, const SamplingOptions& options, int cpu, Cpu& to);
+  Status add_cpu(int cpu);
+  Result<Pair> open_pair(const Cpu& cpu, pid_t thread, From from);
+  void add_leaving(const Cpu& cpu, pid_t thread, From from, Pair& to);
   // Gives back how many records the kernel had no room for, where `own_losses`; else these records
   // are handed on like others.
-  std::uint64_t read(perf::Ring& ring, bool own_losses, RecordQueue& records);
+  std::uint64_t read(perf::Ring& ring, bool own_losses, RecordQueue& records,
+                     std::set<pid_t>* made);
   void stop_leaving();
 
   perf::RecordReader reader_;
+  SamplingOptions options_;
   std::vector<Cpu> cpus_;
-  std::vector<std::uint64_t> leaving_;  // ids of the events that see threads leave
+  std::map<pid_t, std::vector<Pair>> followed_;  // by process
+  std::unordered_set<std::uint64_t> leaving_;    // ids of the events that see threads leave
   std::optional<Error> kernel_refusal_;
+  bool sees_leaving_ = true;
   std::size_t ring_bytes_ = 0;
   std::uint64_t missed_ = 0;
   std::uint64_t damaged_ = 0;

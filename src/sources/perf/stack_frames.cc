@@ -224,6 +224,22 @@ std::span<const Frame> StackFrames::outermost_first() {
   return frames_;
 }
 
+std::int64_t StackFrames::kernel_stack(const std::vector<std::string>& functions) {
+  frames_.clear();
+  for (const std::string& function : functions) {
+    Frame frame;
+    frame.function = strings_.code(function);
+    frame.module = strings_.code(kKernelModule);
+    frames_.push_back(frame);
+  }
+  return stacks_.stack(outermost_first(), strings_);
+}
+
+void StackFrames::begin_anew() {
+  stacks_ = {};
+  held_ = {};
+}
+
 std::int64_t StackFrames::stack(std::int32_t pid, std::uint64_t time, const perf::Sample& sample) {
   frames_.clear();
   add_kernel_frames(sample.callchain);

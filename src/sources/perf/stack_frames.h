@@ -33,6 +33,10 @@ class StackFrames {
   // The number of the sample's stack, in this process as it is mapped now; kNull for an empty one.
   // `time` by the monotonic clock.
   std::int64_t stack(std::int32_t pid, std::uint64_t time, const perf::Sample& sample);
+  // The same of functions of the kernel, innermost first.
+  std::int64_t kernel_stack(const std::vector<std::string>& functions);
+  // Another recording follows, which has no stacks yet.
+  void begin_anew();
   // Of code that processes make at run time.
   [[nodiscard]] JitNames& jit() { return jit_; }
   // Stacks of which the outermost frames are missing, since the last time.

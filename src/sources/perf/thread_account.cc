@@ -15,13 +15,17 @@ ThreadAccount::Thread& ThreadAccount::at(ThreadId id, std::int64_t ts) {
   const auto [place, is_new] = living_.try_emplace(id);
   if (!is_new) return place->second;
   place->second.start = ts;
+  tell_begin(id, ts);
+  return place->second;
+}
+
+void ThreadAccount::tell_begin(ThreadId id, std::int64_t ts) {
   ThreadRow row;
   row.pid = id.pid;
   row.tid = id.tid;
   row.start = ts;
   row.ready = 0;  // so far
   threads_.push_back(std::move(row));
-  return place->second;
 }
 
 void ThreadAccount::forked(ThreadId thread, std::int64_t ts) {
@@ -33,6 +37,14 @@ void ThreadAccount::forked(ThreadId thread, std::int64_t ts) {
 }
 
 void ThreadAccount::found(ThreadId thread, std::int64_t ts) { at(thread, ts); }
+
+void ThreadAccount::asleep(ThreadId id, std::int64_t stack) {
+  const auto found = living_.find(id);
+  if (found == living_.end() || found->second.runs_since) return;
+  Thread& thread = found->second;
+  if (!thread.off_since) thread.off_since = thread.start;
+  if (thread.left_from == kNull && !thread.preempted) thread.left_from = stack;
+}
 
 void ThreadAccount::running(ThreadId thread, std::int64_t ts) {
   Thread& it = at(thread, ts);
@@ -55,7 +67,7 @@ void ThreadAccount::was_off_until(ThreadId id, Thread& thread, std::int64_t ts) 
   row.tid = id.tid;
   row.event = off_cpu_;
   row.weight = std::max<std::int64_t>(0, ts - *thread.off_since);
-  row.stack = thread.left_from;
+  row.stack = std::exchange(thread.left_from, kNull);
   thread.off_since.reset();
   if (row.weight == 0) return;
   if (thread.preempted) {
@@ -151,6 +163,44 @@ void ThreadAccount::ended(ThreadId thread, std::int64_t ts) {
   if (found == living_.end()) return;
   finish(thread, found->second, ts);
   living_.erase(found);
+}
+
+void ThreadAccount::ended_all(std::int32_t pid, std::int64_t ts) {
+  auto at = living_.lower_bound({pid, 0});
+  while (at != living_.end() && at->first.pid == pid) {
+    finish(at->first, at->second, ts);
+    at = living_.erase(at);
+  }
+}
+
+void ThreadAccount::cut(std::int64_t ts) {
+  for (auto& [id, thread] : living_) {
+    const bool is_off = thread.off_since.has_value();
+    finish(id, thread, ts);
+    Thread next;
+    next.start = ts;
+    next.preempted = thread.preempted;
+    if (thread.runs_since) next.runs_since = ts;
+    if (is_off) next.off_since = ts;
+    thread = next;
+  }
+}
+
+void ThreadAccount::go_on(std::int64_t ts) {
+  for (auto& [id, thread] : living_) {
+    thread.start = ts;
+    if (thread.runs_since) thread.runs_since = ts;
+    if (thread.off_since) thread.off_since = ts;
+    tell_begin(id, ts);
+  }
+}
+
+std::vector<ThreadId> ThreadAccount::lost_asleep() const {
+  std::vector<ThreadId> threads;
+  for (const auto& [id, thread] : living_) {
+    if (thread.off_since && !thread.preempted && thread.left_from == kNull) threads.push_back(id);
+  }
+  return threads;
 }
 
 void ThreadAccount::stop(std::int64_t ts) {

@@ -33,6 +33,8 @@ class ThreadAccount {
   void forked(ThreadId thread, std::int64_t ts);
   // It was there before anybody looked: whether it ran then, its next record tells.
   void found(ThreadId thread, std::int64_t ts);
+  // It is asleep now, in this stack: if nothing has been told of it yet, since it was found.
+  void asleep(ThreadId thread, std::int64_t stack);
   // It runs, and is looked at from now on.
   void running(ThreadId thread, std::int64_t ts);
   void switched_in(ThreadId thread, std::int64_t ts);
@@ -47,6 +49,17 @@ class ThreadAccount {
   void ended(ThreadId thread, std::int64_t ts);
   // Nobody looks any more: those that go on have lived until now.
   void stop(std::int64_t ts);
+
+  // Another recording begins: the rows of this one are complete up to `ts`, ...
+  void cut(std::int64_t ts);
+  // ... and those that live go on in the other one, where `ts` is the same moment. Stacks of before
+  // are not known there.
+  void go_on(std::int64_t ts);
+  // Threads that are off the CPU by their own will, and nobody knows where.
+  [[nodiscard]] std::vector<ThreadId> lost_asleep() const;
+  [[nodiscard]] bool knows(ThreadId thread) const { return living_.contains(thread); }
+  // The threads of this process have ended, or are not looked at any more.
+  void ended_all(std::int32_t pid, std::int64_t ts);
 
   [[nodiscard]] std::vector<trace::SampleRow> take_samples() { return std::exchange(samples_, {}); }
   // Threads that began or ended since the last time. One that goes on has no end.
@@ -69,6 +82,7 @@ class ThreadAccount {
   };
 
   Thread& at(ThreadId id, std::int64_t ts);
+  void tell_begin(ThreadId id, std::int64_t ts);
   // Up to now it ran, or was off.
   void ran_until(Thread& thread, std::int64_t ts);
   void was_off_until(ThreadId id, Thread& thread, std::int64_t ts);

@@ -172,5 +172,87 @@ TEST(ThreadAccount, RowsAddUpToLives) {
   }
 }
 
+TEST(ThreadAccount, AThreadThatSleptWhenItWasFoundHasSleptAllTheTime) {
+  ThreadAccount account(kOn, kOff);
+  account.found(kMain, 100);
+  account.asleep(kMain, 5);
+  account.stop(160);
+  const std::vector<SampleRow> rows = account.take_samples();
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].event, kOff);
+  EXPECT_EQ(rows[0].ts, 100);
+  EXPECT_EQ(rows[0].weight, 60);
+  EXPECT_EQ(rows[0].stack, 5);
+}
+
+TEST(ThreadAccount, WhatRecordsToldWinsOverWhatProcSaid) {
+  ThreadAccount account(kOn, kOff);
+  account.found(kMain, 100);
+  account.sampled(kMain, 110, 0, 7);  // it ran
+  account.asleep(kMain, 5);
+  account.leaves_from(kMain, 6);
+  account.switched_out(kMain, 120, false);
+  account.asleep(kMain, 5);
+  account.switched_in(kMain, 150);
+  account.stop(160);
+  const std::vector<SampleRow> rows = account.take_samples();
+  EXPECT_EQ(sum(rows, kOn), 30);
+  EXPECT_EQ(sum(rows, kOff), 30);
+  EXPECT_EQ(std::ranges::find(rows, kOff, &SampleRow::event)->stack, 6);
+}
+
+TEST(ThreadAccount, TheStackOfAWaitIsNotThatOfTheNext) {
+  ThreadAccount account(kOn, kOff);
+  account.found(kMain, 100);
+  account.asleep(kMain, 5);
+  account.switched_in(kMain, 110);
+  account.switched_out(kMain, 120, false);
+  account.switched_in(kMain, 130);
+  const std::vector<SampleRow> rows = account.take_samples();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].stack, 5);
+  EXPECT_EQ(rows[1].stack, kNull);
+}
+
+TEST(ThreadAccount, LivesGoOnInAnotherRecording) {
+  constexpr ThreadId kAsleep{10, 11};
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 100);
+  account.sampled(kMain, 110, 0, 7);
+  account.running(kAsleep, 100);
+  account.switched_out(kAsleep, 120, false);
+  account.cut(200);
+  std::vector<SampleRow> rows = account.take_samples();
+  EXPECT_EQ(sum(rows, kOn), 100 + 20);
+  EXPECT_EQ(sum(rows, kOff), 80);
+  EXPECT_EQ(
+      std::ranges::count_if(account.take_threads(), [](const auto& row) { return row.end == 200; }),
+      2);
+  account.go_on(3);
+  EXPECT_EQ(account.lost_asleep(), std::vector<ThreadId>{kAsleep});
+  account.asleep(kAsleep, 9);
+  account.stop(53);
+  rows = account.take_samples();
+  EXPECT_EQ(sum(rows, kOn), 50);
+  EXPECT_EQ(sum(rows, kOff), 50);
+  const auto off = std::ranges::find(rows, kOff, &SampleRow::event);
+  EXPECT_EQ(off->ts, 3);
+  EXPECT_EQ(off->stack, 9);
+  for (const trace::ThreadRow& row : account.take_threads()) EXPECT_EQ(row.start, 3);
+}
+
+TEST(ThreadAccount, AllThreadsOfAProcessEnd) {
+  ThreadAccount account(kOn, kOff);
+  account.found({9, 99}, 1);
+  account.found({10, 10}, 1);
+  account.found({10, 12}, 1);
+  account.found({11, 11}, 1);
+  account.ended_all(10, 5);
+  EXPECT_TRUE(account.knows({9, 99}));
+  EXPECT_FALSE(account.knows({10, 10}));
+  EXPECT_FALSE(account.knows({10, 12}));
+  EXPECT_TRUE(account.knows({11, 11}));
+}
+
 }  // namespace
 }  // namespace fathom::sources

@@ -39,6 +39,14 @@ class ResourcesSource final : public Source {
     return {};
   }
 
+  // One by one: which processes a user or a control group has is not looked for.
+  Status join(const Choice& choice) override {
+    if (choice.by != Choice::By::kProcess) return {};
+    const std::scoped_lock lock(mutex_);
+    joining_.push_back(choice.process);
+    return {};
+  }
+
   void stop() override {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
@@ -96,6 +104,7 @@ class ResourcesSource final : public Source {
         next_thorough = begin + kThoroughEveryNs;
         add_recorded_processes(sampler);
       }
+      add_joining_processes(sampler);
       take(sampler, begin, thorough);
       gpus_.set_processes(sampler.pids());
       const std::int64_t spent = now_monotonic_ns() - begin;
@@ -115,6 +124,11 @@ class ResourcesSource final : public Source {
       row.unit = ready_.strings.code(rows.strings.view(row.unit));
       ready_.batch.rows.push_back(row);
     }
+  }
+
+  void add_joining_processes(Sampler& sampler) {
+    const std::scoped_lock lock(mutex_);
+    for (const pid_t process : std::exchange(joining_, {})) sampler.add(process);
   }
 
   // Processes that left the tree (daemons), or that nobody started for us, are known by the
@@ -160,7 +174,8 @@ class ResourcesSource final : public Source {
 
   SourceContext context_;
   std::mutex mutex_;
-  CounterRows ready_;  // guarded by mutex_
+  CounterRows ready_;           // guarded by mutex_
+  std::vector<pid_t> joining_;  // guarded by mutex_
   std::mutex rest_mutex_;
   std::condition_variable_any rested_;
   GpuThread gpus_;
@@ -197,6 +212,7 @@ const SourceDef kResources = {
         "CPU, memory and I/O of the processes, their control group, the machine and its GPUs, "
         "sampled",
     .in_process = false,
+    .attaches = true,
     .probe = probe,
     .make = make,
 };

@@ -52,7 +52,7 @@ struct Manifest {
   std::string cwd;
   std::map<std::string, std::string> environment;  // an allow-list's
   HostFacts host;
-  std::string origin;  // "run", "unsupervised", "import"
+  std::string origin;  // "run", "attach", "watch", "unsupervised", "import"
   std::int64_t start_realtime_ns = 0;
   std::optional<std::int64_t> duration_ns;  // wall time, once it is over
   Clock clock;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// The order: check whom and where, make the directory, start the sources, let the processes join,
+// wait, sum up, pack. Where somebody cannot be joined, all of it is taken back.
+#include "session/attach/attach.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/private_files.h"
+#include "base/text.h"
+#include "session/attach/running_process.h"
+#include "session/host_sources.h"
+#include "session/kernel_options.h"
+#include "session/layer_plan.h"
+#include "session/place.h"
+#include "session/signal_queue.h"
+#include "session/watch/watch_recording.h"
+#include "sources/expect.h"
+#include "trace/recording/newest.h"
+
+namespace fathom::session {
+namespace {
+
+constexpr std::int64_t kTickMs = 100;
+constexpr std::int64_t kMsNs = 1'000'000;
+
+Result<std::vector<RunningProcess>> open_processes(const std::vector<pid_t>& pids) {
+  std::vector<RunningProcess> processes;
+  for (const pid_t pid : pids) {
+    FATHOM_ASSIGN(RunningProcess process, RunningProcess::open(pid));
+    processes.push_back(std::move(process));
+  }
+  return processes;
+}
+
+// What `default` and a leading `+` mean here.
+std::string layers_of(const std::string& asked) {
+  const std::string_view words = trim(asked);
+  if (words.empty() || words == "default") return kAttachLayers;
+  if (words.starts_with('+'))
+    return std::string(kAttachLayers) + "," + std::string(words.substr(1));
+  return std::string(words);
+}
+
+Result<LayerPlan> plan_attach(const AttachOptions& options) {
+  static const std::vector<std::string> kNoFunctions;
+  const std::string layers = layers_of(options.layers);
+  sources::expect_layers(named_layers(layers));
+  FATHOM_ASSIGN(LayerPlan plan,
+                plan_layers(layers, probe_for_running(probe_for(kNoFunctions), true)));
+  if (plan.layers.empty())
+    return Error{Code::kUnsupported, "none of these layers can be recorded on this machine",
+                 "'fathom doctor' shows what can be recorded, and why not"};
+  FATHOM_TRY(check_sources({kNoFunctions, kNoFunctions, kNoFunctions}, plan));
+  return plan;
+}
+
+Result<std::unique_ptr<WatchRecording>> begin_recording(const AttachOptions& options,
+                                                        const LayerPlan& plan,
+                                                        const RunningProcess& first) {
+  FATHOM_ASSIGN(const Fd gate, hold_place(options.output));
+  WatchRecordingSpec spec;
+  FATHOM_ASSIGN(spec.directory, make_place(options.output, options.force, "attach"));
+  spec.origin = "attach";
+  spec.command = first.command();
+  if (options.no_command) {
+    spec.command.resize(1);
+  } else {
+    spec.environment = first.environment();
+  }
+  spec.layers = plan.states;
+  Result<std::unique_ptr<WatchRecording>> begun = [&] {
+    const Status shared = options.share ? share_with(spec.directory, *options.share) : Status();
+    return shared ? WatchRecording::begin(spec)
+                  : Result<std::unique_ptr<WatchRecording>>(shared.error());
+  }();
+  if (!begun) (void)remove_tree(spec.directory).has_value();
+  return begun;
+}
+
+class Attached {
+ public:
+  Attached(const AttachOptions& options, const RunHooks& hooks,
+           std::vector<RunningProcess> processes, std::unique_ptr<WatchRecording> recording,
+           SignalQueue& signals)
+      : options_(options),
+        hooks_(hooks),
+        processes_(std::move(processes)),
+        recording_(std::move(recording)),
+        signals_(signals) {}
+
+  Status begin(const LayerPlan& plan);
+  RunOutcome record();
+
+ private:
+  [[nodiscard]] sources::SourceContext context(const LayerPlan& plan) const;
+  [[nodiscard]] bool have_all_ended() const;
+  [[nodiscard]] std::int64_t left_ns() const;
+  void wait();
+  Status complete(RunOutcome& outcome);
+
+  const AttachOptions& options_;
+  const RunHooks& hooks_;
+  std::vector<RunningProcess> processes_;
+  std::unique_ptr<WatchRecording> recording_;
+  SignalQueue& signals_;
+  HostSources hosts_;
+  std::int64_t begun_ns_ = 0;
+};
+
+sources::SourceContext Attached::context(const LayerPlan& plan) const {
+  return {.directory = recording_->directory(),
+          .root_pid = 0,
+          .start_monotonic_ns = recording_->start_ns(),
+          .hz = options_.hz,
+          .layers = plan.layers,
+          .sample_hz = options_.sample_hz,
+          .sample_event = options_.sample_event,
+          .joins = true,
+          .no_command = options_.no_command};
+}
+
+Status Attached::begin(const LayerPlan& plan) {
+  trace::Manifest& manifest = recording_->pump().packer().manifest();
+  manifest.pid = processes_.front().pid();
+  FATHOM_TRY(hosts_.prepare(plan.hosts, context(plan)));
+  hosts_.start(context(plan), manifest);
+  for (const RunningProcess& process : processes_)
+    FATHOM_TRY(hosts_.join({.by = sources::Choice::By::kProcess, .process = process.pid()}));
+  recording_->pump().start(hosts_.pointers());
+  begun_ns_ = now_monotonic_ns();
+  trace::remember_newest(recording_->directory());
+  return {};
+}
+
+bool Attached::have_all_ended() const {
+  return std::ranges::all_of(processes_, [](const auto& one) { return one.has_ended(); });
+}
+
+// Of the time that was given; a tick where none was.
+std::int64_t Attached::left_ns() const {
+  if (options_.for_ns == 0) return kTickMs * kMsNs;
+  return options_.for_ns - (now_monotonic_ns() - begun_ns_);
+}
+
+void Attached::wait() {
+  for (std::int64_t left = left_ns(); left > 0 && !have_all_ended(); left = left_ns()) {
+    if (signals_.told_to_end(static_cast<int>(std::min(kTickMs, left / kMsNs + 1)))) return;
+    if (hooks_.live)
+      hooks_.live({.elapsed_ns = now_monotonic_ns() - recording_->start_ns(),
+                   .flow = recording_->pump().flow()});
+  }
+}
+
+Status Attached::complete(RunOutcome& outcome) {
+  trace::Packer& packer = recording_->pump().packer();
+  hosts_.tell(packer.manifest());
+  FATHOM_ASSIGN(const trace::Totals totals, recording_->sum_up(now_monotonic_ns()));
+  FATHOM_TRY(trace::write_manifest(recording_->directory(), packer.manifest()));
+  if (hooks_.ended && !outcome.trouble)
+    hooks_.ended({.directory = outcome.directory, .totals = totals, .strings = packer.strings()});
+  const std::uint64_t before = packer.progress().events;
+  const auto go_on = [&](std::uint64_t) {
+    if (hooks_.packing)
+      hooks_.packing({.packed = packer.progress().events - before, .all = totals.waiting});
+    return !signals_.told_to_end();
+  };
+  FATHOM_ASSIGN(const trace::FinishResult finished, packer.finish("", go_on));
+  outcome.interrupted = finished.interrupted;
+  return {};
+}
+
+RunOutcome Attached::record() {
+  RunOutcome outcome;
+  outcome.directory = recording_->directory();
+  wait();
+  hosts_.stop();
+  recording_->pump().stop();
+  outcome.trouble = recording_->pump().trouble();
+  const Status completed = complete(outcome);
+  if (!completed && !outcome.trouble) outcome.trouble = completed.error();
+  signals_.release();
+  return outcome;
+}
+
+}  // namespace
+
+Result<RunOutcome> attach(const AttachOptions& options, const RunHooks& hooks) {
+  FATHOM_ASSIGN(std::vector<RunningProcess> processes, open_processes(options.processes));
+  FATHOM_TRY(check_place(options.output, options.force));
+  FATHOM_ASSIGN(const LayerPlan plan, plan_attach(options));
+  FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
+  FATHOM_ASSIGN(std::unique_ptr<WatchRecording> recording,
+                begin_recording(options, plan, processes.front()));
+  const std::string directory = recording->directory();
+  Attached attached(options, hooks, std::move(processes), std::move(recording), signals);
+  if (Status begun = attached.begin(plan); !begun) {
+    (void)remove_tree(directory).has_value();
+    return std::move(begun).error();
+  }
+  return attached.record();
+}
+
+}  // namespace fathom::session
