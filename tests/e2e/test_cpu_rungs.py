@@ -60,6 +60,7 @@ def test_a_sandbox(box: Box) -> None:
     check("state", "partial", state)
     check_true(f"the reason names the call: {reason}", "perf_event_open" in reason and "seccomp" in reason)
     check_true(f"and what changes it: {reason}", "--cap-add PERFMON" in reason)
+    check(f"it says so once: {reason}", 1, reason.count("perf_event_open"))
     check("rungs", [("proc",)], box.rows("SELECT DISTINCT rung FROM processes"))
     check("losses", 0, box.losses())
     check_cpu_time(box, told)
@@ -115,6 +116,21 @@ def test_refused_otherwise(box: Box) -> None:
     box.trace = place / "trace"
     check("rungs", [("proc",)], box.rows("SELECT DISTINCT rung FROM processes WHERE rung IS NOT NULL"))
     check("state", "partial", box.value("SELECT state FROM layers WHERE layer = 'cpu'"))
+
+
+def test_a_container(box: Box) -> None:
+    """Numbers of processes of its own, and a /proc that shows no others."""
+    container = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
+    words = refusing(box)
+    process = box.start(*container, "true")
+    box.finish(process, None)
+    if process.returncode != 0:
+        raise Skipped("no namespaces here")
+    command = (box.kit.fathom, "run", "-q", "--layers", "cpu", "-o", box.trace, "--", box.kit.victim("sampled"))
+    told = works(box.run(*container, *words, *command))
+    check("rungs", [("proc",)], box.rows("SELECT DISTINCT rung FROM processes"))
+    check_cpu_time(box, told)
+    check_adds_up(box)
 
 
 def test_another_event_has_no_other_way(box: Box) -> None:

@@ -37,6 +37,13 @@ std::size_t longest_chain() {
   return static_cast<std::size_t>(most ? std::max<std::int64_t>(*most, 1) : kUsual);
 }
 
+// Whether the kernel walked as far as it walks at most.
+bool is_full(const perf::Words& chain, std::size_t most) {
+  std::size_t addresses = 0;
+  for (std::size_t i = 0; i < chain.size(); i++) addresses += chain[i] < PERF_CONTEXT_MAX ? 1 : 0;
+  return addresses >= most;
+}
+
 }  // namespace
 
 using trace::Frame;
@@ -161,11 +168,9 @@ symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Samp
 }
 
 // Whether callers are missing: the copy of the stack, or what the kernel walks, was not enough.
-bool StackFrames::is_cut(symbols::UnwindEnd end, std::int32_t pid, const perf::Words& chain) {
-  std::size_t addresses = 0;
-  for (std::size_t i = 0; i < chain.size(); i++) addresses += chain[i] < PERF_CONTEXT_MAX ? 1 : 0;
+bool StackFrames::is_cut(symbols::UnwindEnd end, std::int32_t pid, bool chain_is_full) {
   const bool ended_early = end == symbols::UnwindEnd::kCut || end == symbols::UnwindEnd::kLimit;
-  if (!ended_early && addresses < most_in_chain_) return false;
+  if (!ended_early && !chain_is_full) return false;
   const symbols::AddressSpace* space = tables_.space_of(maps_, pid);
   return space == nullptr || by_tables_.empty() ||
          !symbols::is_outermost(by_tables_.back(), *space, symbols::kThisMachine);
@@ -181,19 +186,25 @@ bool StackFrames::is_between_programs(const perf::Sample& sample) {
 }
 
 // A register that is used for something else leads anywhere; what is no code called nobody.
-void StackFrames::drop_strays(std::int32_t pid) {
+bool StackFrames::drop_strays(std::int32_t pid) {
   const auto strays = [&](const symbols::UnwoundFrame& frame) {
     return frame.is_return && !maps_.find(pid, frame.place());
   };
-  if (maps_.space(pid) == nullptr) return;
-  by_pointers_.erase(std::ranges::find_if(by_pointers_, strays), by_pointers_.end());
+  if (maps_.space(pid) == nullptr) return false;
+  const auto first = std::ranges::find_if(by_pointers_, strays);
+  const bool any = first != by_pointers_.end();
+  by_pointers_.erase(first, by_pointers_.end());
+  return any;
 }
 
 // Where nothing at all could be copied, the page of the stack is just being made: that is told in
 // the stack itself, with the time that it took.
-void StackFrames::tell_of_missing(symbols::UnwindEnd end, std::int32_t pid,
+void StackFrames::tell_of_missing(symbols::UnwindEnd end, std::int32_t pid, bool chain_is_full,
                                   const perf::Sample& sample) {
-  if (!is_cut(end, pid, sample.callchain)) return;
+  // Nobody called from beyond the memory of the stack: a thread that has just begun.
+  const bool is_all = sample.stack_ends && !sample.stack.empty();
+  if (is_all && end == symbols::UnwindEnd::kCut) return;
+  if (!is_cut(end, pid, chain_is_full)) return;
   if (!sample.stack.empty()) {
     cut_++;
     return;
@@ -214,13 +225,15 @@ std::int64_t StackFrames::stack(std::int32_t pid, std::uint64_t time, const perf
   follow_pointers(sample.callchain);
   if (is_between_programs(sample)) return stacks_.stack(outermost_first(), strings_);
   const symbols::UnwindEnd end = follow_tables(pid, sample);
+  bool chain_is_full = is_full(sample.callchain, most_in_chain_);
   if (end != symbols::UnwindEnd::kWhole) {
-    drop_strays(pid);
+    // One that went astray may go in circles for as long as it is let.
+    if (drop_strays(pid)) chain_is_full = false;
     join_stacks(by_tables_, by_pointers_);
   }
   for (const symbols::UnwoundFrame& frame : by_tables_)
     frames_.push_back(user_frame(pid, frame.place(), time));
-  if (end != symbols::UnwindEnd::kWhole) tell_of_missing(end, pid, sample);
+  if (end != symbols::UnwindEnd::kWhole) tell_of_missing(end, pid, chain_is_full, sample);
   return stacks_.stack(outermost_first(), strings_);
 }
 

@@ -51,9 +51,11 @@ class StackFrames {
   symbols::UnwindEnd follow_tables(std::int32_t pid, const perf::Sample& sample);
   [[nodiscard]] bool is_between_programs(const perf::Sample& sample);
   std::span<const trace::Frame> outermost_first();
-  void drop_strays(std::int32_t pid);
-  void tell_of_missing(symbols::UnwindEnd end, std::int32_t pid, const perf::Sample& sample);
-  [[nodiscard]] bool is_cut(symbols::UnwindEnd end, std::int32_t pid, const perf::Words& chain);
+  // Gives back whether there were any.
+  bool drop_strays(std::int32_t pid);
+  void tell_of_missing(symbols::UnwindEnd end, std::int32_t pid, bool chain_is_full,
+                       const perf::Sample& sample);
+  [[nodiscard]] bool is_cut(symbols::UnwindEnd end, std::int32_t pid, bool chain_is_full);
   trace::Frame user_frame(std::int32_t pid, std::uint64_t address, std::uint64_t time);
   trace::Frame compiled_frame(std::int32_t pid, std::uint64_t address, std::uint64_t time);
   trace::Frame frame_of(const JitNames::Answer& answer);
