@@ -42,7 +42,7 @@ void CpuRows::take(const perf::Record& record, SampleOf of) {
 
 void CpuRows::take(const perf::SampleId& id, const perf::Sample& sample, SampleOf of) {
   const ThreadId thread = thread_of(id);
-  const std::int64_t stack = frames_.stack(thread.pid, sample);
+  const std::int64_t stack = frames_.stack(thread.pid, id.time, sample);
   if (of == SampleOf::kLeaving) return account_.leaves_from(thread, stack);
   if (options_.is_clock)
     return account_.sampled(thread, ts(id.time), static_cast<std::int32_t>(id.cpu), stack);
@@ -75,6 +75,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Comm& comm) {
 
 void CpuRows::begin_program(ThreadId thread, std::int64_t ts, const std::string& name) {
   maps_.cleared(thread.pid);
+  frames_.jit().began(thread.pid, ts + options_.start_monotonic_ns);
   const auto before = processes_.find(thread.pid);
   const std::int64_t parent = before != processes_.end() ? before->second.row.ppid : trace::kNull;
   end_process(thread.pid, ts);
@@ -115,6 +116,7 @@ void CpuRows::end_thread(ThreadId thread, std::int64_t ts) {
   if (process == processes_.end() || --process->second.threads > 0) return;
   end_process(thread.pid, ts);
   maps_.cleared(thread.pid);
+  frames_.jit().ended(thread.pid);
 }
 
 void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
@@ -131,6 +133,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
     return;
   }
   maps_.forked(maker.pid, pid);
+  frames_.jit().forked(maker.pid, pid, static_cast<std::int64_t>(id.time));
   begin_process(pid, maker.pid, ts(id.time), names_[thread]);
 }
 
@@ -138,9 +141,10 @@ void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
   if (mapping.is_data) return;
   const std::string_view build_id(reinterpret_cast<const char*>(mapping.build_id.data()),
                                   mapping.build_id.size());
+  const auto pid = static_cast<std::int32_t>(mapping.pid);
+  if (is_jitdump(mapping.file)) frames_.jit().mapped_dump(pid, mapping.file, mapping.inode);
   const Module* module = maps_.module(mapping.file, build_id);
-  maps_.mapped(static_cast<std::int32_t>(mapping.pid),
-               {mapping.address, mapping.length, mapping.offset, module});
+  maps_.mapped(pid, {mapping.address, mapping.length, mapping.offset, module});
 }
 
 void CpuRows::take(const perf::SampleId& /*id*/, const perf::Lost& lost) {
@@ -155,6 +159,7 @@ void CpuRows::count_loss(const char* reason, std::uint64_t count) { losses_[reas
 
 void CpuRows::stop(std::int64_t monotonic_ns) {
   account_.stop(monotonic_ns - options_.start_monotonic_ns);
+  frames_.jit().stop();
 }
 
 std::vector<ThreadId> CpuRows::take_slept() {
@@ -185,6 +190,8 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   into.lives.add({std::move(rows_.lives.processes), {}});
   if (const std::uint64_t cut = frames_.take_cut(); cut > 0)
     count_loss("stacks without their outermost functions", cut);
+  if (const std::uint64_t unnamed = frames_.take_unnamed(); unnamed > 0)
+    count_loss("frames of code made at run time whose name nobody told", unnamed);
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(
         {std::string(trace::kSampledLayer), reason, static_cast<std::int64_t>(count)});

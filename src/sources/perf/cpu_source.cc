@@ -2,6 +2,8 @@
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
 // and whenever one is half full.
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <memory>
@@ -16,6 +18,7 @@
 #include "perf/event.h"
 #include "perf/open.h"
 #include "sources/perf/cpu_rows.h"
+#include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
 #include "symbols/kernel_symbols.h"
@@ -59,6 +62,7 @@ class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
+    kernel_ = kernel_names();
     return {};
   }
 
@@ -70,39 +74,49 @@ class CpuSource final : public Source {
     } else {
       refused_ = events.error();
     }
-    return {};
+    // (What another event than the clock counts, nobody else can tell.)
+    if (!refused_ || !options_.event.is_clock()) return {};
+    instead_ = make_proc_source(*refused_);
+    return instead_->adopt(process);
   }
 
   Status start(const SourceContext& context) override {
+    if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
                                  .event = options_.event.name,
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = kernel_names()});
+                                 .kernel = kernel_});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
+    if (instead_) return instead_->lacks();
     if (!events_ || events_->sees_kernel()) return {};
     return {{std::string(trace::kSampledLayer), kUserAlone}};
   }
 
   void stop() override {
+    if (instead_) return instead_->stop();
     thread_.request_stop();
     (void)::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (rows_) rows_->drain(strings, rows);
   }
 
  private:
   void work(const std::stop_token& stop) {
+    // Rings wait for nobody: where the kernel lets us, we come before what keeps all CPUs busy.
+    constexpr int kBeforeOthers = -10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kBeforeOthers);
     while (!stop.stop_requested()) {
       events_->wait(kRest, wake_.get());
       read(static_cast<std::uint64_t>(now_monotonic_ns()));
@@ -120,6 +134,7 @@ class CpuSource final : public Source {
     const std::scoped_lock lock(mutex_);
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
+    rows_->refresh();
     records_.release(now, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));
@@ -141,7 +156,9 @@ class CpuSource final : public Source {
   }
 
   SamplingOptions options_;
+  KernelNames kernel_;
   std::optional<Error> refused_;
+  std::unique_ptr<Source> instead_;      // where the events are refused
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
   Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends its waits
@@ -155,12 +172,12 @@ Status check(const SourceContext& context) {
   return {};
 }
 
-// By trying: with the kernel's part, or without.
+// By trying: with the kernel's part, without, or by /proc.
 Availability probe(std::string_view /*layer*/) {
   const Result<SampledEvents> events = SampledEvents::open(0, {.event = {}, .from_exec = true});
-  if (!events) return {false, events.error().message, events.error().hint, true};
+  if (!events) return proc_availability(events.error());
   if (events->sees_kernel()) return {};
-  return {.available = true, .reason = kUserAlone, .fix = ""};
+  return {.available = true, .reason = kUserAlone, .fix = events->kernel_refusal().hint};
 }
 
 std::unique_ptr<Source> make() { return std::make_unique<CpuSource>(); }

@@ -51,7 +51,9 @@ class SampledEvents {
 
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }
   [[nodiscard]] SampleOf which(const perf::SampleId& id) const;
-  [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
+  [[nodiscard]] bool sees_kernel() const { return !kernel_refusal_; }
+  // Why not, and the line that changes it.
+  [[nodiscard]] Error kernel_refusal() const { return kernel_refusal_.value_or(Error{}); }
   // Stacks that threads left the CPU from and that nobody had room for, since the last time.
   [[nodiscard]] std::uint64_t take_missed() { return std::exchange(missed_, 0); }
   // Records that made no sense, since the last time.
@@ -81,7 +83,7 @@ class SampledEvents {
   perf::RecordReader reader_;
   std::vector<Cpu> cpus_;
   std::vector<std::uint64_t> leaving_;  // ids of the events that see threads leave
-  bool sees_kernel_ = false;
+  std::optional<Error> kernel_refusal_;
   std::size_t ring_bytes_ = 0;
   std::uint64_t missed_ = 0;
   std::uint64_t damaged_ = 0;

@@ -59,5 +59,7 @@ struct UnwoundFrame {
 // Innermost first. `frames` is overwritten.
 UnwindEnd unwind(const Registers& registers, const StackCopy& stack, const AddressSpace& space,
                  std::vector<UnwoundFrame>& frames, std::size_t most = 16384);
+// Whether nobody called the function there, as its rules say: `_start`, the start of a thread.
+bool is_outermost(const UnwoundFrame& frame, const AddressSpace& space, Machine machine);
 
 }  // namespace fathom::symbols
