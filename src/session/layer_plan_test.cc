@@ -127,5 +127,16 @@ TEST(LayerPlan, WhatIsOffOrMissingHasAReason) {
   }
 }
 
+TEST(LayerPlan, WhatProgramsThatRunCanJoin) {
+  const auto layers = [](const char* asked, bool named) {
+    const Result<LayerPlan> plan = plan_layers(asked, probe_for_running(everything, named));
+    return plan ? join(plan->layers, " ") : plan.error().message;
+  };
+  EXPECT_EQ(layers("cpu,syscall", false), "syscall cpu");
+  EXPECT_EQ(layers("cpu,resource", true), "cpu resource");
+  EXPECT_NE(layers("resource", false).find("cannot be joined"), std::string::npos);
+  EXPECT_NE(layers("posix", true).find("cannot be joined"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace fathom::session

@@ -215,5 +215,16 @@ TEST(WatchSettings, WrongOptions) {
   EXPECT_TRUE(error.message.starts_with("w.yaml:3: 'soon' is")) << error.message;
 }
 
+TEST(WatchSettings, RatesOfSamples) {
+  const auto hz = [](const std::string& text) {
+    const Result<WatchOptions> options =
+        read_watch_options({{"sample", Setting{{text}, "--sample"}}});
+    return options ? options->sample_hz : -1;
+  };
+  EXPECT_EQ(hz("499"), 499);
+  EXPECT_EQ(hz("0.5"), 0.5);
+  for (const char* text : {"0", "-1", "x", "9x", "100001", "", "nan"}) EXPECT_EQ(hz(text), -1);
+}
+
 }  // namespace
 }  // namespace fathom::session
