@@ -98,7 +98,7 @@ TRAMPOLINE = "import sys; sys.exit(not sys.is_stack_trampoline_active())"
 
 
 def pythons_with_trampoline() -> list[Path]:
-    found = list((Path.home() / ".pyenv" / "versions").glob("3.*/bin/python3")) + [Path(sys.executable)]
+    found = [*(Path.home() / ".pyenv" / "versions").glob("3.*/bin/python3"), Path(sys.executable)]
     asked = [(path, subprocess.run([path, "-X", "perf", "-c", TRAMPOLINE], capture_output=True)) for path in found]
     return [path for path, answer in asked if answer.returncode == 0]
 
