@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Layer cpu: stacks and names, however a program was built, loaded, and made to end."""
 
+import secrets
 import shutil
 import subprocess
 import sys
@@ -97,7 +98,7 @@ TRAMPOLINE = "import sys; sys.exit(not sys.is_stack_trampoline_active())"
 
 
 def pythons_with_trampoline() -> list[Path]:
-    found = list((Path.home() / ".pyenv" / "versions").glob("3.*/bin/python3")) + [Path(sys.executable)]
+    found = [*(Path.home() / ".pyenv" / "versions").glob("3.*/bin/python3"), Path(sys.executable)]
     asked = [(path, subprocess.run([path, "-X", "perf", "-c", TRAMPOLINE], capture_output=True)) for path in found]
     return [path for path, answer in asked if answer.returncode == 0]
 
@@ -111,9 +112,41 @@ def test_trampoline_of_python(box: Box) -> None:
         raise Skipped("no Python here has a trampoline")
     for python in pythons:
         record(box, python, "-X", "perf", script)
-        names = box.rows("SELECT DISTINCT \"function\" FROM frames WHERE \"function\" LIKE '%churn%'")
+        names = box.rows('SELECT DISTINCT "function" FROM frames WHERE "function" LIKE \'%churn%\'')
         remove_maps(box)
         check_true(f"{python}: churn is in the stacks: {names}", bool(names))
+
+
+def stripped(box: Box) -> tuple[Path, Path]:
+    """A program without symbols, and a folder with them."""
+    program, symbols = box.root / "stripped", box.root / "symbols"
+    whole = box.kit.victim("sampled", "-fno-omit-frame-pointer", "-Wl,--build-id=0x" + secrets.token_hex(20))
+    symbols.mkdir()
+    subprocess.run(["objcopy", "--only-keep-debug", whole, symbols / "stripped.debug"], check=True)
+    subprocess.run(["strip", "-o", program, whole], check=True)
+    return program, symbols
+
+
+def test_symbolized_later(box: Box) -> None:
+    """On another machine, where the program itself is not: by build id, from a debug file alone."""
+    program, symbols = stripped(box)
+    record(box, program)
+    check("functions that nobody can know", 0, len({"heavy", "light", "other"} & set(hot(box))))
+    program.unlink()
+    box.fathom("symbolize", box.trace, "--debug", symbols)
+    told = hot(box)
+    check_true(f"each has its name: {told}", all(told.get(name, 0) > 50 for name in ("heavy", "light", "other")))
+    check("no file beside the tables", [], list(box.trace.glob("*.new")))
+    box.fathom("symbolize", box.trace, "--debug", box.root / "nowhere", status=2)
+
+
+def test_deleted_while_it_runs(box: Box) -> None:
+    """A program whose file goes while it runs has its own names nevertheless."""
+    program = box.root / "brief"
+    shutil.copy2(box.kit.victim("sampled", "-fno-omit-frame-pointer"), program)
+    record(box, "sh", "-c", '"$0" & sleep 0.2; rm "$0"; wait', program)
+    told = hot(box)
+    check_true(f"each has its name: {told}", all(told.get(name, 0) > 50 for name in ("heavy", "light", "other")))
 
 
 def remove_maps(box: Box) -> None:
