@@ -84,8 +84,8 @@ TEST_F(SampledFunctions, AFunctionOfTwoModulesIsTwo) {
 TEST_F(SampledFunctions, BothSidesNeedSamples) {
   const SampledRun sampled = run(in("eat!work", 10));
   const SampledRun waited = run(in("eat!work", 10, "off-cpu"));
-  EXPECT_TRUE(is_sampled(std::vector{sampled}));
-  EXPECT_FALSE(is_sampled(std::vector{sampled, waited}));
+  EXPECT_TRUE(is_sampled(std::vector<SampledRun>{sampled}));
+  EXPECT_FALSE(is_sampled(std::vector<SampledRun>{sampled, waited}));
   EXPECT_THAT(compared({waited}, {sampled}).words.back(), HasSubstr("A has no samples"));
   EXPECT_THAT(compared({sampled}, {sampled, waited}).words.back(), HasSubstr("B has no samples"));
   EXPECT_THAT(compared({waited}, {waited}).words.back(), HasSubstr("A and B have no samples"));

@@ -86,9 +86,10 @@ TEST_F(SampledTimeTest, PlacesAreNamedWhenAsked) {
   sample(kOnCpu, 5, stacks_.stack(std::span(&place, 1), strings_));
   add();
   NameResolver resolver;
-  resolver.frames = [](const std::string&, const std::string&, std::uint64_t) {
-    return std::vector<NamedFrame>{{.function = "caller", .file = ""},
-                                   {.function = "inlined", .file = ""}};
+  resolver.frames = [](const CodePlace&) {
+    return NamedPlace{
+        .readable = true,
+        .frames = {{.function = "caller", .file = ""}, {.function = "inlined", .file = ""}}};
   };
   EXPECT_THAT(time_.told({}, resolver).functions, ElementsAre(Pair("inlined", 5)));
   EXPECT_THAT(time_.told({}, {}).functions, ElementsAre(Pair("boat+0x10", 5)));
