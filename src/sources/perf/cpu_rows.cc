@@ -44,7 +44,7 @@ void CpuRows::take(const perf::Record& record, SampleOf of) {
 
 void CpuRows::take(const perf::SampleId& id, const perf::Sample& sample, SampleOf of) {
   const ThreadId thread = thread_of(id);
-  const std::int64_t stack = frames_.stack(thread.pid, sample);
+  const std::int64_t stack = frames_.stack(thread.pid, thread.tid, sample);
   if (of == SampleOf::kLeaving) return account_.leaves_from(thread, stack);
   if (options_.is_clock)
     return account_.sampled(thread, ts(id.time), static_cast<std::int32_t>(id.cpu), stack);
@@ -77,6 +77,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Comm& comm) {
 
 void CpuRows::begin_program(ThreadId thread, std::int64_t ts, const std::string& name) {
   maps_.cleared(thread.pid);
+  frames_.python().cleared(thread.pid);
   const auto before = processes_.find(thread.pid);
   const std::int64_t parent = before != processes_.end() ? before->second.row.ppid : trace::kNull;
   end_process(thread.pid, ts);
@@ -113,10 +114,12 @@ void CpuRows::end_thread(ThreadId thread, std::int64_t ts) {
   account_.ended(thread, ts);
   ended_.push_back(thread);
   slept_.erase(thread);
+  frames_.python().ended(thread.pid, thread.tid);
   const auto process = processes_.find(thread.pid);
   if (process == processes_.end() || --process->second.threads > 0) return;
   end_process(thread.pid, ts);
   maps_.cleared(thread.pid);
+  frames_.python().cleared(thread.pid);
 }
 
 void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
@@ -143,6 +146,7 @@ void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
   const Module* module = maps_.module(mapping.file, build_id);
   maps_.mapped(static_cast<std::int32_t>(mapping.pid),
                {mapping.address, mapping.length, mapping.offset, module});
+  (void)frames_.python().process(static_cast<std::int32_t>(mapping.pid));
 }
 
 void CpuRows::take(const perf::SampleId& /*id*/, const perf::Lost& lost) {
@@ -187,6 +191,8 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   into.lives.add({std::move(rows_.lives.processes), {}});
   if (const std::uint64_t cut = frames_.take_cut(); cut > 0)
     count_loss("stacks without their outermost functions", cut);
+  if (const std::uint64_t unread = frames_.python().take_unread(); unread > 0)
+    count_loss("stacks of Python whose functions could not be read", unread);
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(
         {std::string(trace::kSampledLayer), reason, static_cast<std::int64_t>(count)});

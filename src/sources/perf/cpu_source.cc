@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
 // and whenever one is half full.
+#include <algorithm>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -97,9 +98,14 @@ class CpuSource final : public Source {
 
  private:
   void work(const std::stop_token& stop) {
+    std::int64_t asked = 0;
     while (!stop.stop_requested()) {
-      events_->wait(kRest);
-      read(static_cast<std::uint64_t>(now_monotonic_ns()));
+      wait();
+      const std::int64_t now = now_monotonic_ns();
+      read(static_cast<std::uint64_t>(now));
+      spent_ = std::chrono::nanoseconds(now_monotonic_ns() - now);
+      if (now - asked < std::chrono::nanoseconds(kRest).count()) continue;
+      asked = now;
       ask_how_long_ready();
     }
     const std::int64_t now = now_monotonic_ns();
@@ -108,16 +114,27 @@ class CpuSource final : public Source {
     rows_->stop(now);
   }
 
+  // Functions of Python are read from the process when its sample is: the sooner, the better, as
+  // long as that takes only so much of a CPU.
+  void wait() {
+    constexpr std::int64_t kShare = 40;
+    if (!is_urgent_) return events_->wait(kRest);
+    events_->wait(std::min<std::chrono::nanoseconds>(kRest, spent_ * kShare));
+    events_->wait_for_any(kRest);
+  }
+
   // What was written before `now` is in the rings, so it is complete.
   void read(std::uint64_t now) {
     events_->read(records_);
     const std::scoped_lock lock(mutex_);
+    rows_->look_anew();
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
     records_.release(now, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));
     });
+    is_urgent_ = rows_->is_urgent();
   }
 
   // Being woken and being let run are two things: the records tell of the second alone.
@@ -138,6 +155,8 @@ class CpuSource final : public Source {
   std::optional<Error> refused_;
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
+  bool is_urgent_ = false;
+  std::chrono::nanoseconds spent_{0};  // on what was read last
   std::mutex mutex_;
   std::optional<CpuRows> rows_;  // guarded by mutex_
   std::jthread thread_;          // last: it ends before what it uses

@@ -47,7 +47,9 @@ class SampledEvents {
   // Adds what the rings hold. Records that were written before the call are among them.
   void read(RecordQueue& records);
   // Returns when a ring is half full, or the time has passed.
-  void wait(std::chrono::milliseconds time) const;
+  void wait(std::chrono::nanoseconds time) const;
+  // Returns when there is anything to read, or the time has passed.
+  void wait_for_any(std::chrono::milliseconds time) const;
 
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }
   [[nodiscard]] SampleOf which(const perf::SampleId& id) const;
@@ -77,6 +79,7 @@ class SampledEvents {
   // are handed on like others.
   std::uint64_t read(perf::Ring& ring, bool own_losses, RecordQueue& records);
   void stop_leaving();
+  [[nodiscard]] bool is_half_full() const;
 
   perf::RecordReader reader_;
   std::vector<Cpu> cpus_;

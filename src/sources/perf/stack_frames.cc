@@ -73,8 +73,20 @@ void StackFrames::follow_pointers(const perf::Words& chain) {
   });
 }
 
-symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Sample& sample) {
+// Its part of the stack ends where that of its caller begins.
+void StackFrames::note_loop(const symbols::UnwoundFrame& frame, const symbols::Registers& registers,
+                            const PythonProcess& python) {
+  const std::uint64_t sp = registers.get(registers.sp_number()).value_or(0);
+  const std::size_t index = by_tables_.size() - 1;
+  if (!loops_.empty() && loops_.back().index + 1 == index) loops_.back().end = sp;
+  if (python.role(frame.place()) == NativeRole::kLoop)
+    loops_.push_back({.index = index, .registers = registers, .begin = sp, .end = sp});
+}
+
+symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Sample& sample,
+                                              const PythonProcess* python) {
   by_tables_.clear();
+  loops_.clear();
   constexpr std::size_t kMostRegisters = 64;
   std::uint64_t values[kMostRegisters];
   const std::size_t count = std::min(sample.registers.size(), kMostRegisters);
@@ -85,17 +97,20 @@ symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Samp
   symbols::AddressSpace* space =
       sample.registers_abi == PERF_SAMPLE_REGS_ABI_64 ? tables_.space_of(maps_, pid) : nullptr;
   if (!registers || space == nullptr) return symbols::UnwindEnd::kNoRules;
-  const symbols::StackCopy stack{
-      registers->get(registers->sp_number()).value_or(0),
-      {reinterpret_cast<const char*>(sample.stack.data()), sample.stack.size()}};
-  return symbols::unwind(*registers, stack, *space, by_tables_);
+  copy_ = {registers->get(registers->sp_number()).value_or(0),
+           {reinterpret_cast<const char*>(sample.stack.data()), sample.stack.size()}};
+  if (python == nullptr) return symbols::unwind(*registers, copy_, *space, by_tables_);
+  return symbols::unwind(*registers, copy_, *space, by_tables_,
+                         [&](const symbols::UnwoundFrame& frame, const symbols::Registers& there) {
+                           note_loop(frame, there, *python);
+                         });
 }
 
 // Frame pointers skip the caller of a function that has none, and end where a function uses the
 // register for something else; tables end with the copy of the stack. Where tables come to the end,
 // theirs is the whole truth; else what the kernel found behind their last frame goes on.
-void StackFrames::choose_deeper(symbols::UnwindEnd end) {
-  if (end == symbols::UnwindEnd::kWhole) return;
+bool StackFrames::choose_deeper(symbols::UnwindEnd end) {
+  if (end == symbols::UnwindEnd::kWhole) return false;
   const auto same = [this](const symbols::UnwoundFrame& frame) {
     return !by_tables_.empty() && frame.address == by_tables_.back().address;
   };
@@ -104,18 +119,48 @@ void StackFrames::choose_deeper(symbols::UnwindEnd end) {
     by_tables_.insert(by_tables_.end(), meet + 1, by_pointers_.end());
   } else if (by_pointers_.size() > by_tables_.size()) {
     by_tables_ = by_pointers_;
-  } else if (end == symbols::UnwindEnd::kCut || end == symbols::UnwindEnd::kLimit) {
-    cut_++;
+    loops_.clear();
+  } else {
+    return end == symbols::UnwindEnd::kCut || end == symbols::UnwindEnd::kLimit;
   }
+  return false;
 }
 
-std::int64_t StackFrames::stack(std::int32_t pid, const perf::Sample& sample) {
+Frame StackFrames::python_frame(const MergedFrame& frame) {
+  Frame made;
+  made.function = strings_.code(frame.code->function);
+  made.module = made.file = strings_.code_or_null(frame.code->file);
+  if (frame.line > 0) made.line = frame.line;
+  return made;
+}
+
+bool StackFrames::add_python_frames(std::int32_t pid, std::int32_t tid, PythonProcess& python,
+                                    bool whole) {
+  roles_.clear();
+  for (const symbols::UnwoundFrame& frame : by_tables_)
+    roles_.push_back(python.role(frame.place()));
+  const std::vector<MergedFrame> merged = python.merge(tid, {roles_, loops_, copy_, whole});
+  for (const MergedFrame& frame : merged) {
+    frames_.push_back(frame.code ? python_frame(frame)
+                                 : user_frame(pid, by_tables_[frame.native].place()));
+  }
+  return !merged.empty();
+}
+
+std::int64_t StackFrames::stack(std::int32_t pid, std::int32_t tid, const perf::Sample& sample) {
   frames_.clear();
+  copy_ = {};
+  PythonProcess* python = python_.process(pid);
   add_kernel_frames(sample.callchain);
   follow_pointers(sample.callchain);
-  choose_deeper(follow_tables(pid, sample));
-  for (const symbols::UnwoundFrame& frame : by_tables_)
-    frames_.push_back(user_frame(pid, frame.place()));
+  const symbols::UnwindEnd end = follow_tables(pid, sample, python);
+  const bool is_cut = choose_deeper(end);
+  const bool whole = end == symbols::UnwindEnd::kWhole;
+  if (python == nullptr || !add_python_frames(pid, tid, *python, whole)) {
+    if (is_cut) cut_++;
+    for (const symbols::UnwoundFrame& frame : by_tables_)
+      frames_.push_back(user_frame(pid, frame.place()));
+  }
   std::ranges::reverse(frames_);
   return stacks_.stack(frames_, strings_);
 }
