@@ -117,7 +117,7 @@ class CpuSource final : public Source {
   // Functions of Python are read from the process when its sample is: the sooner, the better, as
   // long as that takes only so much of a CPU.
   void wait() {
-    constexpr std::int64_t kShare = 40;
+    constexpr std::int64_t kShare = 10;
     if (!is_urgent_) return events_->wait(kRest);
     events_->wait(std::min<std::chrono::nanoseconds>(kRest, spent_ * kShare));
     events_->wait_for_any(kRest);

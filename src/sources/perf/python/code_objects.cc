@@ -152,6 +152,13 @@ void CodeObjects::keep(std::uint64_t address, const Identity& identity, const Co
 }
 
 CodePointer CodeObjects::at(std::uint64_t address) {
+  if (last_ && last_->address == address) return last_;
+  CodePointer code = look_up(address);
+  if (code) last_ = code;
+  return code;
+}
+
+CodePointer CodeObjects::look_up(std::uint64_t address) {
   const std::optional<Identity> identity = identify(address);
   if (!identity) return nullptr;
   const auto found = known_.find(address);

@@ -44,6 +44,8 @@ class CodeObjects {
 
   // nullptr: no code object is there.
   CodePointer at(std::uint64_t address);
+  // Whether an object is still the same is looked up again.
+  void forget() { last_ = {}; }
   // The one, of those that were read before, that has an instruction there.
   CodePointer with_instruction(std::uint64_t address);
 
@@ -68,11 +70,13 @@ class CodeObjects {
   std::uint64_t frame_bytes(std::uint64_t address);
   std::optional<std::string> bytes_object(std::uint64_t address);
   std::optional<std::string> text_object(std::uint64_t address);
+  CodePointer look_up(std::uint64_t address);
   void keep(std::uint64_t address, const Identity& identity, const CodePointer& code);
 
   ForeignMemory& memory_;
   const PythonLayout& layout_;
   std::uint64_t type_;
+  CodePointer last_;  // asked for again and again by functions that call themselves
   std::unordered_map<std::uint64_t, Known> known_;
   std::map<std::uint64_t, std::uint64_t> by_begin_;  // addresses of objects, by their first byte
 };

@@ -135,8 +135,10 @@ class DebugOffsets {
 
  private:
   [[nodiscard]] std::size_t size_of(Group group) const {
-    constexpr std::array<std::uint8_t, kGroups> k13 = {3, 13, 9, 6, 10, 2, 4, 3, 3, 0, 3, 2, 3, 3, 4};
-    constexpr std::array<std::uint8_t, kGroups> k14 = {3, 16, 9, 8, 11, 2, 4, 3, 3, 4, 3, 2, 3, 3, 4};
+    constexpr std::array<std::uint8_t, kGroups> k13 = {3, 13, 9, 6, 10, 2, 4, 3,
+                                                       3, 0,  3, 2, 3,  3, 4};
+    constexpr std::array<std::uint8_t, kGroups> k14 = {3, 16, 9, 8, 11, 2, 4, 3,
+                                                       3, 4,  3, 2, 3,  3, 4};
     return minor_ == 13 ? k13[group] : k14[group];
   }
 
@@ -151,12 +153,16 @@ bool makes_sense(const PythonLayout& layout) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 16U;
   const std::uint64_t large[] = {layout.first_interpreter, layout.next_interpreter,
                                  layout.first_thread};
-  const std::uint64_t small[] = {
-      layout.next_thread, layout.interpreter_of_thread, layout.native_id,  layout.top,
-      layout.outer,       layout.code,                  layout.owner,      layout.instruction,
-      layout.file,        layout.name,                  layout.first_line, layout.line_table,
-      layout.bytecode,    layout.type,                  layout.size,       layout.bytes,
-      layout.text_length, layout.text_state,            layout.ascii_text, layout.variables};
+  const std::uint64_t small[] = {layout.next_thread, layout.interpreter_of_thread,
+                                 layout.native_id,   layout.top,
+                                 layout.outer,       layout.code,
+                                 layout.owner,       layout.instruction,
+                                 layout.file,        layout.name,
+                                 layout.first_line,  layout.line_table,
+                                 layout.bytecode,    layout.type,
+                                 layout.size,        layout.bytes,
+                                 layout.text_length, layout.text_state,
+                                 layout.ascii_text,  layout.variables};
   return std::ranges::all_of(large, [](std::uint64_t one) { return one < kMostRuntime; }) &&
          std::ranges::all_of(small, [](std::uint64_t one) { return one < kMost; });
 }

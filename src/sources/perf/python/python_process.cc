@@ -27,8 +27,7 @@ bool counts_as_we_do(pid_t process) {
 
 PythonProcess::PythonProcess(pid_t process, const InterpreterFile& file, std::uint64_t bias,
                              LoopPlaces& places)
-    : process_(process),
-      file_(file),
+    : file_(file),
       bias_(bias),
       places_(places),
       memory_(process),
@@ -47,6 +46,7 @@ bool PythonProcess::learn_layout() {
 
 void PythonProcess::forget() {
   memory_.forget();
+  if (codes_) codes_->forget();
   threads_.reset();
   stacks_.clear();
 }
@@ -88,6 +88,7 @@ const PythonStack& PythonProcess::live_stack(std::uint64_t thread) {
   const auto [stack, is_new] = stacks_.try_emplace(thread);
   for (int i = 0; is_new && i < kTries && !stack->second.whole; i++) {
     if (i > 0) memory_.forget();
+    codes_->forget();
     stack->second = reader_->stack(thread);
   }
   if (is_new && stack->second.whole) callers_.learn(stack->second);

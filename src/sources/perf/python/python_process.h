@@ -40,7 +40,6 @@ class PythonProcess {
   const PythonStack& live_stack(std::uint64_t thread);
   [[nodiscard]] bool has_thread(std::uint64_t thread);
 
-  pid_t process_;
   const InterpreterFile& file_;
   std::uint64_t bias_;
   LoopPlaces& places_;

@@ -125,18 +125,40 @@ const PythonFrame* StackMerge::known_between(const PythonFrame& outer,
   return found == known.rend() ? nullptr : &*found;
 }
 
-void StackMerge::add_past_callers(const PythonFrame& inner, const Entry& entry) {
-  for (std::size_t i = entry.begin; i < entry.end; i++) {
-    const PythonFrame& outer = live_.frames[i];
-    if (const auto between = past_between(outer, inner)) {
-      for (const PythonFrame& frame : *between) add(frame.code, frame.instruction);
-      return add_live(i, entry.end);
-    }
-    if (const PythonFrame* caller = known_between(outer, inner)) {
-      add(caller->code, caller->instruction);
-      return add_live(i, entry.end);
-    }
+// Adds those between the two that are found in either way.
+bool StackMerge::add_between(const PythonFrame& outer, const PythonFrame& inner) {
+  if (const auto between = past_between(outer, inner)) {
+    for (const PythonFrame& frame : *between) add(frame.code, frame.instruction);
+    return true;
   }
+  const PythonFrame* caller = known_between(outer, inner);
+  if (caller != nullptr) add(caller->code, caller->instruction);
+  return caller != nullptr;
+}
+
+// All that the C function ran has ended: its first frame lay behind that of a function that called
+// it.
+void StackMerge::add_past_entry(const PythonFrame& inner) {
+  constexpr std::size_t kMostOuter = 16;
+  if (inner.ends_entry || (outer_ && add_between(*outer_, inner))) return;
+  const std::size_t end = std::min(live_.frames.size(), next_ + kMostOuter);
+  for (std::size_t i = next_; i < end; i++)
+    if (add_between(live_.frames[i], inner)) return;
+}
+
+// The frame that a C function ran, whether it still does or not.
+std::optional<PythonFrame> StackMerge::frame_of(const Words& words) {
+  for (const SampledWord& word : words) {
+    if (word.value % sizeof(std::uint64_t) != 0) continue;
+    const std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
+    if (found && !found->is_mark && instruction_in(*found->frame.code, words)) return found->frame;
+  }
+  return std::nullopt;
+}
+
+void StackMerge::add_past_callers(const PythonFrame& inner, const Entry& entry) {
+  for (std::size_t i = entry.begin; i < entry.end; i++)
+    if (add_between(live_.frames[i], inner)) return add_live(i, entry.end);
   const auto may_call = [&](const PythonFrame& outer) {
     return callers_.has(*inner.code, *outer.code) &&
            (outer.address > inner.address ||
@@ -162,7 +184,9 @@ bool StackMerge::add_certain_frames(const Words& words, const std::optional<Entr
     if (index) {
       places_.frame.found(word.place);
       add_live(*index + 1, entry->end);
-    } else if (entry && !past->frame.ends_entry) {
+    } else if (!entry) {
+      add_past_entry(past->frame);
+    } else if (!past->frame.ends_entry) {
       add_past_callers(past->frame, *entry);
     }
     return true;
@@ -179,7 +203,10 @@ bool StackMerge::add_likely_frames(const Words& words, const std::optional<Entry
   }
   const std::optional<PythonFrame> ran = frame_by_instruction(words);
   if (ran) add(ran->code, ran->instruction);
-  if (!entry) return ran.has_value();
+  if (!entry) {
+    if (ran) add_past_entry(*ran);
+    return ran.has_value();
+  }
   if (ran && !index) {
     add_past_callers(*ran, *entry);
   } else {
@@ -209,6 +236,8 @@ bool StackMerge::add_loop(std::span<const SampledLoop> loops, const symbols::Sta
   if (is_passing(loop, loops.size() > 1 ? &loops[1] : nullptr)) return true;
   const Words words = words_of(loop, copy);
   const std::optional<Entry> entry = entry_of(loop, words);
+  outer_.reset();
+  if (!entry && loops.size() > 1) outer_ = frame_of(words_of(loops[1], copy));
   const bool added = add_certain_frames(words, entry) || add_likely_frames(words, entry);
   if (entry) next_ = entry->end;
   return added;

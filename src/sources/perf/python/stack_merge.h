@@ -61,6 +61,9 @@ class StackMerge {
   [[nodiscard]] bool add_likely_frames(const Words& words, const std::optional<Entry>& entry);
   // The function that ran, by the instruction alone, and where its frame was, if that is known.
   [[nodiscard]] std::optional<PythonFrame> frame_by_instruction(const Words& words);
+  [[nodiscard]] std::optional<PythonFrame> frame_of(const Words& words);
+  [[nodiscard]] bool add_between(const PythonFrame& outer, const PythonFrame& inner);
+  void add_past_entry(const PythonFrame& inner);
   void add_past_callers(const PythonFrame& inner, const Entry& entry);
   [[nodiscard]] std::optional<std::vector<PythonFrame>> past_between(const PythonFrame& outer,
                                                                      const PythonFrame& inner);
@@ -78,7 +81,8 @@ class StackMerge {
   const KnownCallers& callers_;
   const PythonStack& live_;
   bool has_anchors_;
-  std::size_t next_ = 0;  // of live_: those before are used, or are of another moment
+  std::size_t next_ = 0;              // of live_: those before are used, or are of another moment
+  std::optional<PythonFrame> outer_;  // of the next C function that runs Python, if it is needed
   std::vector<MergedFrame> merged_;
 };
 
