@@ -11,6 +11,7 @@ namespace fathom::analysis {
 extern const ViewDef kOverviewView;
 extern const ViewDef kFunctionsView;
 extern const ViewDef kTimeView;
+extern const ViewDef kWaitsView;
 extern const ViewDef kHotView;
 extern const ViewDef kLinesView;
 extern const ViewDef kNodesView;
@@ -44,13 +45,13 @@ extern const ViewDef kLossesView;
 namespace {
 
 const ViewDef* const kViews[] = {
-    &kOverviewView,    &kTimeView,      &kFunctionsView,   &kHotView,      &kLinesView,
-    &kNodesView,       &kLoopsView,     &kTreeView,        &kExplainView,  &kFilesView,
-    &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,  &kPhasesView,
-    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,  &kSizesView,
-    &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView, &kIntervalsView,
-    &kResourcesView,   &kCudaView,      &kKernelsView,     &kCopiesView,   &kGpuMemoryView,
-    &kGpuIdleView,     &kLossesView,
+    &kOverviewView,  &kTimeView,        &kWaitsView,     &kFunctionsView,   &kHotView,
+    &kLinesView,     &kNodesView,       &kLoopsView,     &kTreeView,        &kExplainView,
+    &kFilesView,     &kDirectoriesView, &kPatternsView,  &kLayersView,      &kOverlapView,
+    &kPhasesView,    &kTrainingView,    &kRanksView,     &kProcessesView,   &kThreadsView,
+    &kSizesView,     &kLatenciesView,   &kBandwidthView, &kConcurrencyView, &kTimelineView,
+    &kIntervalsView, &kResourcesView,   &kCudaView,      &kKernelsView,     &kCopiesView,
+    &kGpuMemoryView, &kGpuIdleView,     &kLossesView,
 };
 
 Error unknown_view(std::string_view name) {

@@ -11,6 +11,7 @@
 #include "analysis/facts.h"
 #include "analysis/layer_sql.h"
 #include "analysis/losses.h"
+#include "analysis/time_words.h"
 #include "base/files.h"
 #include "base/plural.h"
 #include "base/sum.h"
@@ -148,11 +149,14 @@ std::string shares(std::int64_t self, const TimeBase& base, bool first) {
   return of_threads ? wall + " (" + threads + ")" : wall;
 }
 
-Status add_causes(Store& store, const TimeBase& base, std::vector<std::string>& words) {
+// `accounted`: other words have told of all time already.
+Status add_causes(Store& store, const TimeBase& base, bool accounted,
+                  std::vector<std::string>& words) {
   FATHOM_ASSIGN(const std::vector<Cause> found, causes(store));
   bool first = true;
   for (const Cause& cause : found) {
-    if (!first && share(cause.self, std::min(base.wall, base.thread_time)) < kWorthSaying) break;
+    const double of_less = share(cause.self, std::min(base.wall, base.thread_time));
+    if ((accounted || !first) && of_less < kWorthSaying) break;
     words.push_back(fmt::format("{} {} took {}{}{}: {}.", cause.layer, cause.name,
                                 ns_text(cause.self), shares(cause.self, base, first),
                                 cause.has_inside ? ", excluding nested calls" : "",
@@ -160,7 +164,7 @@ Status add_causes(Store& store, const TimeBase& base, std::vector<std::string>& 
     first = false;
   }
   const double outside = share(base.thread_time - base.in_calls, base.thread_time);
-  if (!first && outside >= kWorthSaying) {
+  if (!accounted && !first && outside >= kWorthSaying) {
     words.push_back(fmt::format(
         "{:.1f} % of {} was outside recorded calls: CPU work, or waits that were not recorded; "
         "'fathom doctor' lists layers that show more.",
@@ -241,13 +245,16 @@ void add_overhead(Store& store, const TimeBase& base, std::vector<std::string>& 
 
 }  // namespace
 
-Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base) {
+Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base,
+                                             const Table& time) {
   FATHOM_ASSIGN(std::string first, what_ran(store, base));
   std::vector<std::string> words = {std::move(first)};
+  for (std::string& one : time_words(time)) words.push_back(std::move(one));
+  const bool accounted = !time.rows.empty();
   if (base.events == 0) {
-    add_emptiness(store, words);
+    if (!accounted) add_emptiness(store, words);
   } else {
-    FATHOM_TRY(add_causes(store, base, words));
+    FATHOM_TRY(add_causes(store, base, accounted, words));
     FATHOM_TRY(add_devices(store, words));
   }
   add_gaps(store, words);

@@ -11,7 +11,8 @@
 
 namespace fathom::analysis {
 
-// One sentence each. Reads sums alone; an Error is one of the store.
-Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base);
+// One sentence each. `time` is the account of all threads' time, with no rows where there is none.
+// Reads sums alone; an Error is one of the store.
+Result<std::vector<std::string>> words_about(Store& store, const TimeBase& base, const Table& time);
 
 }  // namespace fathom::analysis

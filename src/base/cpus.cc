@@ -4,7 +4,6 @@
 #include "base/cpus.h"
 
 #include <charconv>
-#include <optional>
 #include <string>
 
 #include "base/files.h"
@@ -25,14 +24,14 @@ std::optional<int> number_in(std::string_view text) {
 
 }  // namespace
 
-std::vector<int> parse_cpu_list(std::string_view text) {
+std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
   std::vector<int> cpus;
   for (const std::string_view word : split(trim(text), ',')) {
     const std::size_t dash = word.find('-');
     const std::optional<int> first = number_in(word.substr(0, dash));
     const std::optional<int> last =
         dash == std::string_view::npos ? first : number_in(word.substr(dash + 1));
-    if (!first || !last) continue;
+    if (!first || !last || *last < *first) return std::nullopt;
     for (int cpu = *first; cpu <= *last; cpu++) cpus.push_back(cpu);
   }
   return cpus;
@@ -40,8 +39,8 @@ std::vector<int> parse_cpu_list(std::string_view text) {
 
 std::vector<int> online_cpus() {
   const Result<std::string> text = read_file("/sys/devices/system/cpu/online");
-  std::vector<int> cpus = text ? parse_cpu_list(*text) : std::vector<int>();
-  return cpus.empty() ? std::vector{0} : cpus;
+  const std::optional<std::vector<int>> cpus = text ? parse_cpu_list(*text) : std::nullopt;
+  return cpus.value_or(std::vector{0});
 }
 
 }  // namespace fathom

@@ -7,7 +7,8 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
+
+#include "base/hex.h"
 
 namespace fathom {
 
@@ -17,13 +18,7 @@ std::string random_id() {
   // ask to try again.
   while (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
   }
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string id;
-  for (const unsigned byte : bytes) {
-    id += kDigits[byte >> 4U];
-    id += kDigits[byte & 15U];
-  }
-  return id;
+  return to_hex(bytes);
 }
 
 }  // namespace fathom

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/hex.h"
+
 namespace fathom {
 
 namespace {
@@ -73,10 +75,8 @@ CodePoint code_point_at(std::string_view text, std::size_t at) {
 bool is_valid_utf8(std::string_view text) { return first_invalid(text, 0) == text.size(); }
 
 void append_escaped_byte(std::string& out, unsigned char byte) {
-  constexpr char kDigits[] = "0123456789abcdef";
   out += "\\x";
-  out += kDigits[byte >> 4U];
-  out += kDigits[byte & 0xfU];
+  append_hex(out, byte);
 }
 
 std::string escape_invalid_utf8(std::string_view text) {

@@ -39,9 +39,10 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parser.option("--top", a.options.top, "N",
                 "show at most N rows per table, 0 for all (default: 15)");
   parser.option("--min", a.options.min_percent, "PERCENT", "hide rows that changed by less");
-  parser.option("--threshold", a.threshold, "PERCENT",
-                "smallest change in wall time that counts (default: 5; with repetitions 0, and a "
-                "t-test decides)");
+  parser.option(
+      "--threshold", a.threshold, "PERCENT",
+      "smallest change in wall time that counts (default: 5; with at least 4 runs of each "
+      "0, and a rank test decides)");
   declare_output(parser, a.output);
   return parser.parse();
 }

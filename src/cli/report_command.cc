@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `fathom report`: opens sums where they are enough for the view, events where they are not or
 // where a filter is given. Of repetitions it shows one, and says so first.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,16 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   return parser.parse();
 }
 
+// A program that only computes has none: its functions were sampled.
+bool only_sampled(const analysis::Report& report) {
+  const auto has = [&](std::string_view title) {
+    return std::ranges::any_of(report.sections, [&](const analysis::Section& section) {
+      return section.table.title == title;
+    });
+  };
+  return has("Where the threads' time went") && !has("Top functions");
+}
+
 Result<int> run(Parser& parser) {
   Arguments arguments;
   FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
@@ -105,7 +116,7 @@ Result<int> run(Parser& parser) {
     text = render::sentence_text(lost, output.format) + "\n\n" + text;
   if (output.format == render::Format::kTable && arguments.view.empty()) {
     text += "\nNext: fathom report " + escape_control(shell_quote(arguments.trace)) +
-            " functions --top 30\n";
+            (only_sampled(report) ? " hot" : " functions") + " --top 30\n";
   }
   FATHOM_TRY(print(text));
   if (!output.for_people() && !lost.empty()) remark(lost);

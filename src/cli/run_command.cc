@@ -95,15 +95,15 @@ void parse_kernel(Parser& parser, Arguments& a) {
 
 void parse_sampling(Parser& parser, Arguments& a) {
   parser.option("--sample", a.options.sample_hz, "HZ",
-                "layer cpu: samples per second of CPU time (default: 99)");
+                "layer cpu: samples per second of CPU time (default: 99); 0 turns the layer off");
   parser.option("--sample-event", a.options.sample_event, "E",
                 "layer cpu: sample this event of perf instead of CPU time, e.g. page-faults");
 }
 
 Status check_sampling(const Arguments& a) {
   constexpr double kMostHz = 100'000;
-  if (a.options.sample_hz > 0 && a.options.sample_hz <= kMostHz) return {};
-  return usage_error(fmt::format("--sample must be above 0 and at most {}", kMostHz));
+  if (a.options.sample_hz >= 0 && a.options.sample_hz <= kMostHz) return {};
+  return usage_error(fmt::format("--sample must be from 0 to {}", kMostHz));
 }
 
 // The kernel wants a power of two, of whole pages.

@@ -109,6 +109,43 @@ std::string section(std::string_view title, const Sums& sums) {
   return text;
 }
 
+constexpr std::size_t kStateWidth = 9;
+
+// The start of a function's name tells more than its end.
+std::string shortened_function(const std::string& name) {
+  constexpr std::size_t kMost = kNameWidth - kStateWidth;
+  std::string plain = escape_name(name);
+  if (plain.size() <= kMost) return plain;
+  std::size_t cut = kMost - 1;
+  while (cut > 0 && (static_cast<unsigned char>(plain[cut]) & 0xc0U) == 0x80U) --cut;
+  return plain.substr(0, cut) + "…";
+}
+
+std::string time_line(std::string_view state, const std::string& what, std::int64_t ns,
+                      const trace::ThreadTime& time) {
+  if (ns <= 0) return "";
+  const double share = 100 * static_cast<double>(ns) / static_cast<double>(time.whole());
+  return fmt::format("  {:<{}}{:<{}}  {:>10}  {:>8.1f} %\n", state, kStateWidth,
+                     shortened_function(what), kNameWidth - kStateWidth,
+                     human_ns(static_cast<double>(ns)), share);
+}
+
+// What threads did, with functions and the sums of their waits.
+std::string time_section(const trace::ThreadTime& time) {
+  if (time.whole() <= 0) return "";
+  std::string text =
+      fmt::format("\n  {:<{}}  {:>10}  {:>10}\n", "all threads' time", kNameWidth, "time", "share");
+  std::int64_t rest = time.running;
+  for (std::size_t i = 0; i < std::min(kTop, time.functions.size()); i++) {
+    const auto& [name, ns] = time.functions[i];
+    text += time_line("running", name, ns, time);
+    rest -= ns;
+  }
+  text += time_line("running", "(other functions)", rest, time);
+  text += time_line("waiting", "", time.waiting, time);
+  return text + time_line("ready", "(no CPU was free)", time.ready, time);
+}
+
 // Where the library cannot be in a program, none of its layers is recorded.
 std::string without_library(const trace::Manifest& manifest) {
   const auto posix = std::ranges::find(manifest.layers, "posix", &trace::LayerState::layer);
@@ -180,6 +217,7 @@ std::string run_summary(const session::Ended& ended, const std::optional<analysi
       counted(processes, "process"),
       counted_roughly(static_cast<double>(ended.totals.events), "event"),
       std::ranges::any_of(manifest.losses, trace::is_lost) ? "some lost" : "nothing lost");
+  text += time_section(ended.totals.time);
   text += section("layer", overview.layers);
   text += section("function", overview.functions);
   text += section("file, pipe, socket", overview.files);

@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <random>
 
+#include "base/cpus.h"
 #include "base/text.h"
 #include "perf/event.h"
 
@@ -161,19 +163,12 @@ Result<double> parse_percent(std::string_view option, std::string_view text) {
 }
 
 Result<std::vector<int>> parse_cpus(std::string_view text) {
-  constexpr std::int64_t kMostCpus = 1024;  // of a cpu_set_t
-  std::vector<int> cpus;
-  const Error wrong = usage_error("--pin '" + escape_control(text) + "' is no list of CPUs",
-                                  "write it as 0 or 0,2-3");
-  for (const std::string_view part : split(text, ',')) {
-    const std::size_t dash = part.find('-');
-    const Result<std::int64_t> first = parse_int(part.substr(0, dash));
-    const Result<std::int64_t> last =
-        dash == std::string_view::npos ? first : parse_int(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last >= kMostCpus) return wrong;
-    for (std::int64_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<int>(cpu));
-  }
-  return cpus;
+  constexpr int kMostCpus = 1024;  // of a cpu_set_t
+  std::optional<std::vector<int>> cpus = parse_cpu_list(text);
+  if (cpus && std::ranges::all_of(*cpus, [](int cpu) { return cpu < kMostCpus; }))
+    return *std::move(cpus);
+  return usage_error("--pin '" + escape_control(text) + "' is no list of CPUs",
+                     "write it as 0 or 0,2-3");
 }
 
 Result<bool> read_stat_request(Parser& parser, StatRequest& request) {

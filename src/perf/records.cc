@@ -119,13 +119,14 @@ std::span<const std::byte> take_raw(Cursor& cursor) {
   return raw;
 }
 
-std::span<const std::byte> take_stack(Cursor& cursor) {
+void take_stack(Cursor& cursor, Sample& sample) {
   const std::uint64_t size = cursor.u64();
   const std::span<const std::byte> room = cursor.take_bytes(size);
-  if (room.empty()) return room;
+  if (room.empty()) return;
   // As much of the room is the stack's.
   const std::uint64_t used = cursor.u64();
-  return room.first(static_cast<std::size_t>(std::min<std::uint64_t>(used, room.size())));
+  sample.stack = room.first(static_cast<std::size_t>(std::min<std::uint64_t>(used, room.size())));
+  sample.stack_ends = sample.stack.size() < room.size();
 }
 
 Mapping take_mapping(Cursor& cursor, const perf_event_header& header) {
@@ -280,7 +281,7 @@ struct RecordReader::Layout {
       if (sample.registers_abi != PERF_SAMPLE_REGS_ABI_NONE)
         sample.registers = cursor.words(of.user_registers_);
     }
-    if ((type & PERF_SAMPLE_STACK_USER) != 0) sample.stack = take_stack(cursor);
+    if ((type & PERF_SAMPLE_STACK_USER) != 0) take_stack(cursor, sample);
     if ((type & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)) != 0) cursor.u64();
     if ((type & PERF_SAMPLE_DATA_SRC) != 0) cursor.u64();
     if ((type & PERF_SAMPLE_TRANSACTION) != 0) cursor.u64();

@@ -52,6 +52,7 @@ struct Sample {
   std::uint64_t registers_abi = 0;   // PERF_SAMPLE_REGS_ABI_*; 0: there are none
   Words registers;                   // by the bits of sample_regs_user, lowest first
   std::span<const std::byte> stack;  // what was copied of it, from the stack pointer up
+  bool stack_ends = false;           // its memory ended there: more had been asked for
 };
 
 struct Mapping {  // MMAP, MMAP2

@@ -97,6 +97,7 @@ TEST(Records, ASampleHasAllItsParts) {
   EXPECT_EQ(sample.registers[2], 9U);
   ASSERT_EQ(sample.stack.size(), 8U);  // of 16 that were copied
   EXPECT_EQ(sample.stack[0], std::byte{0xaa});
+  EXPECT_TRUE(sample.stack_ends);
 }
 
 // Whatever is cut off, nothing beyond the end is read: sanitizers watch.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/escape.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 
 namespace fathom::render {
@@ -39,9 +40,8 @@ const char* short_escape(char c) {
 }
 
 void append_unit(std::string& out, char32_t unit) {
-  constexpr char kDigits[] = "0123456789abcdef";
   out += "\\u";
-  for (unsigned shift = 16; shift > 0;) out += kDigits[(unit >> (shift -= 4)) & 0xfU];
+  for (unsigned shift = 16; shift > 0;) out += kHexDigits[(unit >> (shift -= 4)) & 0xfU];
 }
 
 // As UTF-16, which is how JSON escapes what lies above U+FFFF.

@@ -13,6 +13,7 @@ void tell_facts(const sources::Source& source, trace::Manifest& manifest) {
   for (const auto& [name, lack] : source.lacks()) {
     trace::LayerState& layer = manifest.layer(name);
     layer.state = "partial";
+    if (lack.starts_with(layer.reason)) layer.reason = "";  // it says the same, and more
     if (layer.reason.find(lack) == std::string::npos)
       layer.reason += (layer.reason.empty() ? "" : "; ") + lack;
   }

@@ -76,6 +76,17 @@ std::string_view LayerPlan::state_of(std::string_view layer) const {
   return found == states.end() ? std::string_view() : std::string_view(found->state);
 }
 
+void LayerPlan::leave_out(std::string_view layer, const std::string& reason) {
+  if (std::erase(layers, layer) == 0) return;
+  std::erase(in_process, layer);
+  std::erase_if(hosts, [this](const sources::SourceDef* source) {
+    return std::ranges::none_of(source->layers, [this](std::string_view one) { return has(one); });
+  });
+  const auto row = std::ranges::find(states, layer, &trace::LayerState::layer);
+  row->state = "off";
+  row->reason = reason;
+}
+
 std::vector<std::string_view> named_layers(std::string_view asked) {
   const Result<Choice> choice = read_choice(asked);
   std::vector<std::string_view> named;

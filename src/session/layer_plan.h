@@ -21,6 +21,8 @@ struct LayerPlan {
 
   [[nodiscard]] bool has(std::string_view layer) const;
   [[nodiscard]] std::string_view state_of(std::string_view layer) const;
+  // What was planned is not recorded after all.
+  void leave_out(std::string_view layer, const std::string& reason);
 };
 
 using Probe = std::function<sources::Availability(std::string_view layer)>;

@@ -27,22 +27,22 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
     const char* in_process;
   };
   const Case cases[] = {
-      {"", "app stdio posix resource", "app stdio posix"},
-      {"default", "app stdio posix resource", "app stdio posix"},
+      {"", "app stdio posix cpu resource", "app stdio posix"},
+      {"default", "app stdio posix cpu resource", "app stdio posix"},
       {"app", "app", "app"},
       {"posix,app", "app posix", "app posix"},
       {" posix , app ", "app posix", "app posix"},
       {"resource", "resource", ""},
-      {"+resource", "app stdio posix resource", "app stdio posix"},
+      {"+resource", "app stdio posix cpu resource", "app stdio posix"},
       {"all",
        "app python stdio posix heap user syscall sched vfs fs pagecache kernel block net cuda gpu "
        "cpu resource",
        "app python stdio posix heap cuda gpu"},
       {"gpu", "cuda gpu", "cuda gpu"},
-      {"+gpu", "app stdio posix cuda gpu resource", "app stdio posix cuda gpu"},
+      {"+gpu", "app stdio posix cuda gpu cpu resource", "app stdio posix cuda gpu"},
       {"syscall", "syscall", ""},
-      {"+syscall,block", "app stdio posix syscall block resource", "app stdio posix"},
-      {"+python", "app python stdio posix resource", "app python stdio posix"},
+      {"+syscall,block", "app stdio posix syscall block cpu resource", "app stdio posix"},
+      {"+python", "app python stdio posix cpu resource", "app python stdio posix"},
       {"python", "python", "python"},
       {"app,app", "app", "app"},
   };
@@ -56,6 +56,21 @@ TEST(LayerPlan, TakesWhatIsAskedFor) {
     EXPECT_EQ(plan->hosts.size(), hosts) << c.asked;
     EXPECT_EQ(plan->states.size(), sources::layers().size()) << c.asked;
   }
+}
+
+TEST(LayerPlan, LeavesOut) {
+  Result<LayerPlan> plan = plan_layers("posix,cpu,resource", everything);
+  ASSERT_TRUE(plan);
+  plan->leave_out("cpu", "turned off");
+  plan->leave_out("heap", "was not planned");
+  EXPECT_EQ(join(plan->layers, " "), "posix resource");
+  EXPECT_EQ(plan->hosts.size(), 1U);
+  EXPECT_EQ(plan->state_of("cpu"), "off");
+  const auto reason = [&](std::string_view layer) {
+    return std::ranges::find(plan->states, layer, &trace::LayerState::layer)->reason;
+  };
+  EXPECT_EQ(reason("cpu"), "turned off");
+  EXPECT_EQ(reason("heap"), "not asked for (--layers +heap)");
 }
 
 TEST(LayerPlan, RefusesWhatDoesNotExistOrCannotBe) {
@@ -104,10 +119,11 @@ TEST(LayerPlan, SaysWhatOfALayerIsMissing) {
 TEST(LayerPlan, WhatIsOffOrMissingHasAReason) {
   const Result<LayerPlan> plan = plan_layers("", without_library);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(join(plan->layers, " "), "resource");
+  EXPECT_EQ(join(plan->layers, " "), "cpu resource");
   for (const trace::LayerState& state : plan->states) {
-    EXPECT_EQ(state.state == "on", state.layer == "resource") << state.layer;
-    EXPECT_EQ(state.reason.empty(), state.layer == "resource") << state.layer;
+    const bool from_outside = state.layer == "resource" || state.layer == "cpu";
+    EXPECT_EQ(state.state == "on", from_outside) << state.layer;
+    EXPECT_EQ(state.reason.empty(), from_outside) << state.layer;
   }
 }
 

@@ -8,22 +8,12 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/hex.h"
 
 namespace fathom::symbols {
 namespace {
 
 constexpr char kSystemPlace[] = "/usr/lib/debug";
-
-std::string hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char byte : bytes) {
-    const auto value = static_cast<unsigned char>(byte);
-    text += kDigits[value >> 4U];
-    text += kDigits[value & 15U];
-  }
-  return text;
-}
 
 // Given folders first, then those of the container and of this system.
 std::vector<std::string> folders(const ModuleId& id, const DebugPlaces& places) {
@@ -101,7 +91,7 @@ std::uint32_t debug_link_checksum(std::string_view bytes) {
 
 Result<ElfFile> find_by_build_id(const std::string& build_id, const ModuleId& id,
                                  const DebugPlaces& places) {
-  const std::string text = hex(build_id);
+  const std::string text = to_hex(build_id);
   if (build_id.size() < 2) return Error{Code::kNotFound, "no build id", ""};
   for (const std::string& place : folders(id, places)) {
     const std::string path = place + "/.build-id/" + text.substr(0, 2) + "/" + text.substr(2);

@@ -8,7 +8,6 @@
 
 #include "symbols/byte_reader.h"
 #include "symbols/overlay_map.h"
-#include "symbols/plain_file.h"
 
 namespace fathom::symbols {
 namespace {
@@ -16,7 +15,6 @@ namespace {
 constexpr std::uint32_t kMagic = 0x4a695444;
 constexpr std::uint32_t kMagicOfOthers = 0x4454694a;
 constexpr std::uint64_t kOtherClock = 1;
-constexpr std::uint64_t kMostBytes = 1ULL << 30;
 
 enum RecordId : std::uint32_t { kLoad = 0, kMove = 1, kDebugInfo = 2, kClose = 3 };
 
@@ -38,7 +36,9 @@ class JitdumpReader {
       const auto time = reader.number<std::uint64_t>();
       if (!reader.ok() || size < kHead) break;
       const std::string_view body = reader.bytes(size - kHead);
-      if (!reader.ok() || id == kClose) break;
+      if (!reader.ok()) break;
+      dump_.last_time_ = std::max(dump_.last_time_, id == kClose ? ~std::uint64_t{0} : time);
+      if (id == kClose) break;
       record(id, time, ByteReader(body));
     }
     sort();
@@ -165,11 +165,6 @@ Result<Jitdump> Jitdump::parse(std::string bytes) {
   dump.bytes_ = std::make_unique<std::string>(std::move(bytes));
   FATHOM_TRY(JitdumpReader(dump).run());
   return dump;
-}
-
-Result<Jitdump> Jitdump::open(const std::string& path, std::uint32_t owner) {
-  FATHOM_ASSIGN(std::string bytes, read_plain_file(path, owner, kMostBytes));
-  return parse(std::move(bytes));
 }
 
 Jitdump::Found Jitdump::find(std::uint64_t address, std::uint64_t time) const {

@@ -4,8 +4,6 @@
 // function was there is a question of time.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,8 +20,6 @@ class Jitdump {
   // kCorrupt: no such file; kUnsupported: of another byte order, or with times that are not those
   // of the clock. What was written when the program ended may be cut: records before it count.
   static Result<Jitdump> parse(std::string bytes);
-  // A plain file of this owner or root, not by way of a link: the path is what a process mapped.
-  static Result<Jitdump> open(const std::string& path, uid_t owner);
 
   struct Found {
     std::string_view function;  // "": nothing is known
@@ -32,6 +28,8 @@ class Jitdump {
   };
   // `time` in ns of CLOCK_MONOTONIC.
   [[nodiscard]] Found find(std::uint64_t address, std::uint64_t time) const;
+  // Of the last record: what comes later may say otherwise for times behind it.
+  [[nodiscard]] std::uint64_t last_time() const { return last_time_; }
   [[nodiscard]] std::size_t functions() const { return codes_.size(); }
 
  private:
@@ -65,6 +63,7 @@ class Jitdump {
   std::vector<std::vector<Line>> lines_{1};
   std::vector<Code> codes_;
   std::vector<Place> places_;
+  std::uint64_t last_time_ = 0;
 };
 
 }  // namespace fathom::symbols

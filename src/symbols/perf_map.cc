@@ -2,21 +2,13 @@
 // Reads lines as perf does: the name is the rest of the line, with its spaces.
 #include "symbols/perf_map.h"
 
-#include <algorithm>
 #include <charconv>
-#include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
-#include "base/files.h"
 #include "base/text.h"
-#include "symbols/plain_file.h"
 
 namespace fathom::symbols {
 namespace {
-
-constexpr std::size_t kMostBytes = 256ULL << 20;
 
 std::optional<std::uint64_t> take_hex(std::string_view& line) {
   if (line.starts_with("0x")) line.remove_prefix(2);
@@ -29,59 +21,45 @@ std::optional<std::uint64_t> take_hex(std::string_view& line) {
   return number;
 }
 
-// A word of a line of /proc/PID/status.
-std::optional<std::int64_t> status_word(const std::string& status, std::string_view key,
-                                        std::size_t index) {
-  const std::size_t at = status.find(key);
-  if (at == std::string::npos) return std::nullopt;
-  std::string_view line = std::string_view(status).substr(at + key.size());
-  line = trim(line.substr(0, std::min(line.find('\n'), line.size())));
-  const std::vector<std::string_view> words = split(line, '\t');
-  if (words.empty()) return std::nullopt;
-  const Result<std::int64_t> number = parse_int(words[std::min(index, words.size() - 1)]);
-  return number ? std::optional(*number) : std::nullopt;
-}
-
 }  // namespace
 
 PerfMap PerfMap::parse(std::string text) {
   PerfMap map;
-  map.text_ = std::make_unique<std::string>(std::move(text));
-  std::string_view left = *map.text_;
-  while (!left.empty()) {
-    const std::size_t end = std::min(left.find('\n'), left.size());
-    std::string_view line = left.substr(0, end);
-    left.remove_prefix(std::min(end + 1, left.size()));
-    const std::uint64_t begin = take_hex(line).value_or(0);
-    const std::uint64_t size = take_hex(line).value_or(0);
-    line = trim(line);
-    if (begin != 0 && !line.empty() && begin + size > begin)
-      map.names_.put(begin, begin + size, line);
-  }
+  text += '\n';
+  map.add(text, 0);
   return map;
 }
 
-Result<PerfMap> PerfMap::open(const std::string& folder, pid_t inner_pid, uid_t owner) {
-  const std::string path = folder + "/perf-" + std::to_string(inner_pid) + ".map";
-  FATHOM_ASSIGN(std::string text, read_plain_file(path, owner, kMostBytes));
-  return parse(std::move(text));
+void PerfMap::add(std::string_view text, std::uint64_t read_at) {
+  const std::size_t end = text.rfind('\n');
+  if (end == std::string_view::npos) {
+    begun_ += text;
+    return;
+  }
+  texts_.push_back(std::make_unique<std::string>(begun_ + std::string(text.substr(0, end))));
+  begun_ = text.substr(end + 1);
+  for (const std::string_view line : split(*texts_.back(), '\n')) add_line(line, read_at);
 }
 
-Result<PerfMap> PerfMap::of_process(pid_t pid) {
-  const std::string process = "/proc/" + std::to_string(pid);
-  FATHOM_ASSIGN(const std::string status, read_file(process + "/status"));
-  constexpr std::size_t kLast = 64;
-  constexpr std::size_t kEffective = 1;
-  const auto inner = status_word(status, "\nNSpid:", kLast);
-  const auto owner = status_word(status, "\nUid:", kEffective);
-  if (!owner) return Error{Code::kNotFound, "no such process", ""};
-  return open(process + "/root/tmp", static_cast<pid_t>(inner.value_or(pid)),
-              static_cast<uid_t>(*owner));
+void PerfMap::add_line(std::string_view line, std::uint64_t read_at) {
+  const std::uint64_t begin = take_hex(line).value_or(0);
+  const std::uint64_t size = take_hex(line).value_or(0);
+  line = trim(line);
+  if (begin == 0 || line.empty() || begin + size <= begin) return;
+  const bool is_reused = is_covered_by_another(begin, begin + size, line);
+  names_.put(begin, begin + size, {line, is_reused ? read_at : 0});
 }
 
-std::string_view PerfMap::find(std::uint64_t address) const {
+bool PerfMap::is_covered_by_another(std::uint64_t begin, std::uint64_t end,
+                                    std::string_view name) const {
+  for (auto part = names_.next(begin); part && part->begin < end; part = names_.next(part->end))
+    if (part->value->text != name || part->value->since != 0) return true;
+  return false;
+}
+
+std::string_view PerfMap::find(std::uint64_t address, std::uint64_t time) const {
   const auto found = names_.find(address);
-  return found ? *found->value : std::string_view();
+  return found && found->value->since <= time ? found->value->text : std::string_view();
 }
 
 }  // namespace fathom::symbols

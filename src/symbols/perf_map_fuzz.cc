@@ -11,7 +11,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace fathom::symbols;  // NOLINT(google-build-using-namespace) : one function
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const PerfMap map = PerfMap::parse(text);
+  PerfMap map = PerfMap::parse(text.substr(0, size / 2));
+  map.add(text.substr(size / 2), 1);
+  map.add(text, 2);
   const auto kernel = KernelSymbols::parse(text);
   for (unsigned int bit = 0; bit < 64; ++bit) {
     const std::uint64_t address = std::uint64_t{1} << bit;

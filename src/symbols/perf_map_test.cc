@@ -38,50 +38,28 @@ TEST(PerfMap, OfEntriesThatOverlapTheLaterHolds) {
   EXPECT_EQ(map.find(0x2000), "over");
 }
 
-class PerfMapFile : public ::testing::Test {
- protected:
-  void SetUp() override {
-    ASSERT_TRUE(remove_tree(folder_));
-    ASSERT_TRUE(make_dirs(folder_));
-  }
-  const std::string folder_ = ::testing::TempDir() + "/perf_map";
-  const std::string path_ = folder_ + "/perf-42.map";
-};
-
-TEST_F(PerfMapFile, IsReadWhereItIsTheProcesssOwn) {
-  ASSERT_TRUE(write_file_atomic(path_, "1000 10 f\n"));
-  const Result<PerfMap> map = PerfMap::open(folder_, 42, ::geteuid());
-  ASSERT_TRUE(map) << map.error().message;
-  EXPECT_EQ(map->find(0x1000), "f");
-  EXPECT_EQ(PerfMap::open(folder_, 43, ::geteuid()).error().code, Code::kNotFound);
+TEST(PerfMap, GrowsLineByLine) {
+  PerfMap map;
+  map.add("1000 10 f\n2000 1", 5);
+  EXPECT_EQ(map.find(0x1000), "f");
+  EXPECT_EQ(map.find(0x2000), "");
+  map.add("0 g", 6);
+  EXPECT_EQ(map.find(0x2000), "");
+  map.add("h\n", 7);
+  EXPECT_EQ(map.find(0x2000), "gh");
 }
 
-TEST_F(PerfMapFile, OfAnotherUserIsNot) {
-  ASSERT_TRUE(write_file_atomic(path_, "1000 10 f\n"));
-  if (::chown(path_.c_str(), 4711, static_cast<gid_t>(-1)) != 0)
-    GTEST_SKIP() << "only root gives files away";
-  EXPECT_EQ(PerfMap::open(folder_, 42, 0).error().code, Code::kDenied);
-  EXPECT_TRUE(PerfMap::open(folder_, 42, 4711));
-}
-
-TEST_F(PerfMapFile, LinksAndWhatIsNoFileAreNot) {
-  ASSERT_TRUE(write_file_atomic(folder_ + "/other", "1000 10 f\n"));
-  ASSERT_EQ(::symlink("other", path_.c_str()), 0);
-  EXPECT_EQ(PerfMap::open(folder_, 42, ::geteuid()).error().code, Code::kDenied);
-  ASSERT_EQ(::unlink(path_.c_str()), 0);
-  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
-  EXPECT_EQ(PerfMap::open(folder_, 42, ::geteuid()).error().code, Code::kDenied);
-}
-
-// As the process sees it: its root, its pid, its user.
-TEST(PerfMap, OfAProcessThatRuns) {
-  const std::string path = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
-  ASSERT_TRUE(write_file_atomic(path, "1000 10 mine\n"));
-  const Result<PerfMap> map = PerfMap::of_process(::getpid());
-  ::unlink(path.c_str());
-  ASSERT_TRUE(map) << map.error().message;
-  EXPECT_EQ(map->find(0x1000), "mine");
-  EXPECT_EQ(PerfMap::of_process(0x3fffffff).error().code, Code::kNotFound);
+// Between two readings nobody knows which of two functions was there.
+TEST(PerfMap, MemoryThatIsUsedAgainHasNoNameBeforeThatWasRead) {
+  PerfMap map;
+  map.add("1000 10 f\n", 100);
+  EXPECT_EQ(map.find(0x1000, 50), "f");
+  map.add("1000 10 g\n3000 10 h\n", 200);
+  EXPECT_EQ(map.find(0x1000, 150), "");
+  EXPECT_EQ(map.find(0x1000, 200), "g");
+  EXPECT_EQ(map.find(0x3000, 150), "h");
+  map.add("3000 10 h\n", 300);
+  EXPECT_EQ(map.find(0x3000, 150), "h") << "the same name again says nothing new";
 }
 
 }  // namespace

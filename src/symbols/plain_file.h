@@ -5,15 +5,15 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <string>
 
+#include "base/files.h"
 #include "base/result.h"
 
 namespace fathom::symbols {
 
-// All of it. Neither the file nor its folder may be a link. kNotFound; kDenied: a link, no plain
-// file, or one that neither `owner` nor root has; kUnsupported: more than `most` bytes.
-Result<std::string> read_plain_file(const std::string& path, uid_t owner, std::uint64_t most);
+// A name in a folder that is open. kNotFound; kDenied: a link, no plain file, or one that neither
+// `owner` nor root has.
+Result<Fd> open_plain_file(int folder, const std::string& name, uid_t owner);
 
 }  // namespace fathom::symbols

@@ -99,7 +99,34 @@ MISSING = (
 )
 LOST = f'SELECT sum("count") {MISSING}'
 
+# The account of all threads' time: of a state, in all and its longest parts.
+STATES = "SELECT coalesce(sum(share), 0) FROM \"time\" WHERE state = '{}'"
+LONGEST = 'SELECT {} FROM "time" WHERE state = \'{}\' ORDER BY "time" DESC, state, cause, name LIMIT 1 OFFSET {}'
+MOST_LISTED = 3
+
+
+def listed(title: str, state: str, name: str) -> Form:
+    """Up to three parts of a state, the longest first."""
+    parts = [rf"(?P<name{i}>.+?) (?P<time{i}>{TIME}) \((?P<share{i}>{PERCENT}) %\)" for i in range(MOST_LISTED)]
+    asked = {"name": name, "time": '"time"', "share": "share"}
+    questions = {f"{what}{i}": LONGEST.format(sql, state, i) for what, sql in asked.items() for i in range(MOST_LISTED)}
+    return Form(rf"{title}: {parts[0]}(?:, {parts[1]}(?:, {parts[2]})?)?\.", questions)
+
+
 WORDS = (
+    Form(
+        rf"The threads ran on a CPU for {group('ran', PERCENT)} % of their time and waited for "
+        rf"{group('waited', PERCENT)} %(?:; for {group('ready', PERCENT)} % they could have run, but had no CPU)?"
+        rf"(?:; {group('rest', PERCENT)} % is unexplained)?\.",
+        {
+            "ran": STATES.format("running"),
+            "waited": STATES.format("waiting"),
+            "ready": STATES.format("ready"),
+            "rest": STATES.format("unexplained"),
+        },
+    ),
+    listed("Most CPU time", "running", "name"),
+    listed("Longest waits", "waiting", "cause || ' in ' || name"),
     Form(
         rf".+: {group('wall', TIME)} wall time, {group('processes', COUNT)} process(?:es)?, "
         rf"{group('threads', COUNT)} threads?, {group('events', COUNT)} events?"
@@ -257,11 +284,31 @@ SUMMARY = (
 )
 
 
+ACCOUNT = "all threads' time"
+OF_STATE = "SELECT {} FROM \"time\" WHERE state = '{}'{}"
+
+
+def account_claims(line: str, row: re.Match[str]) -> list[Claim]:
+    state, name, time, share = row.groups()
+    if name and name.endswith("…"):  # a long name, cut short
+        return []
+    which = asked_with(" AND name = '{name}'", {"name": name}) if name and not name.startswith("(") else ""
+    if name == "(other functions)":
+        which = """ AND name NOT IN (SELECT name FROM "time" WHERE state = 'running' AND
+                   name NOT LIKE '%(too short to be sampled)' ORDER BY "time" DESC, name LIMIT 5)"""
+    asked = {'sum("time")': time, "sum(share)": share}
+    return [Claim(line, text, OF_STATE.format(sum_, state, which)) for sum_, text in asked.items()]
+
+
 def summary_claims(text: str) -> list[Claim]:
     """Of the lines of a run's summary."""
     claims, table = [], ""
     for line in text.splitlines():
-        if head := re.fullmatch(r"  (layer|function|file, pipe, socket) +self +calls +bytes", line):
+        if re.fullmatch(rf"  {ACCOUNT} +time +share", line):
+            table = ACCOUNT
+        elif row := re.fullmatch(rf"  ([a-z]+) +(?:(\S.*?) {{2,}} *)?({TIME}) +({PERCENT}) %", line):
+            claims += account_claims(line, row)
+        elif head := re.fullmatch(r"  (layer|function|file, pipe, socket) +self +calls +bytes", line):
             table = head[1]
         elif row := re.fullmatch(rf"  (\S.*?) {{2,}}({TIME}) +({COUNT}) +({BYTES})?\s*", line) if table else None:
             claims += row_claims(line, table, row)
@@ -349,7 +396,9 @@ TABLES = {
         FROM summary s LEFT JOIN walls w USING (layer) LEFT JOIN covers c USING (layer) GROUP BY s.layer
         UNION ALL SELECT '(outside recorded calls)', NULL, {LIFE_OR_WALL} - in_calls,
                100.0 * ({LIFE_OR_WALL} - in_calls) / {LIFE_OR_WALL},
-               NULL, NULL, NULL, NULL FROM totals""",
+               NULL, NULL, NULL, NULL FROM totals
+        WHERE NOT EXISTS (SELECT 1 FROM processes WHERE rung IS NOT NULL)""",
+    "where_the_threads_time_went": 'SELECT state, cause, name, "time", share FROM "time"',
     "top_functions": f"""
         SELECT f.name, f.layer, f.self, CASE WHEN {NOT_DEVICES.replace("layer", "f.layer")} THEN
                100.0 * coalesce(f.self, 0) / {LIFE_OR_WALL} END AS share, f.total, f.calls, f.p50, f.p99, f.max, f.bytes

@@ -19,7 +19,7 @@ class Work:
 
 def record(box: Box, *options: str) -> list[Work]:
     """The program with known shares, sampled."""
-    out = box.record(box.kit.victim("sampled", "-fno-omit-frame-pointer"), options=("--layers", "+cpu", *options))
+    out = box.record(box.kit.victim("sampled", "-fno-omit-frame-pointer"), options=options)
     if box.value("SELECT state FROM layers WHERE layer = 'cpu'") not in ("on", "partial"):
         raise Skipped(str(box.value("SELECT reason FROM layers WHERE layer = 'cpu'")))
     lines = (line.split() for line in out.decode().splitlines())
@@ -69,7 +69,7 @@ def test_another_event(box: Box) -> None:
     record(box, "--sample-event", "page-faults", "--sample", "10000")
     faults = box.value("SELECT sum(weight) FROM samples WHERE event = 'page-faults'")
     check_true(f"page faults: {faults}", int(faults) > 50)
-    refused = box.fathom("run", "--layers", "+cpu", "--sample-event", "page-fault", "--", "true", status=2)
+    refused = box.fathom("run", "--sample-event", "page-fault", "--", "true", status=2)
     check("nothing on stdout", b"", refused)
 
 
@@ -109,3 +109,33 @@ def test_imported_samples(box: Box) -> None:
     ]
     check("nodes", wanted_nodes, nodes)
     check("nobody knows how long the threads lived", [], box.rows('SELECT * FROM "time"'))
+
+
+def test_the_overview_begins_with_the_time(box: Box) -> None:
+    """A program that only computes is told by its functions, with no option."""
+    works = record(box)
+    text = box.fathom("report", box.trace).decode()
+    words, _, table = text.partition("Where the threads' time went")
+    most = max(works, key=lambda work: work.ns).name
+    check_true(f"the function that ran longest in {words!r}", f"Most CPU time: {most} " in words)
+    check_true("the table of it", f" {most} " in table.split("\n\n")[0])
+    check_true("no 'outside recorded calls'", "outside recorded calls" not in text)
+    check_true("nor in the layers", "outside" not in box.fathom("report", box.trace, "layers").decode())
+
+
+def test_nobody_is_in_calls_who_made_none(box: Box) -> None:
+    record(box, "--layers", "cpu")
+    _, columns, row, *_ = box.fathom("report", box.trace, "processes", "--format", "csv").decode().splitlines()
+    told = dict(zip(columns.split(","), row.split(",")))
+    check("time in calls, calls", ("", ""), (told["in_calls"], told["calls"]))
+
+
+def test_sampling_can_be_turned_off(box: Box) -> None:
+    box.record("true", options=("--sample", "0"))
+    state = box.rows("SELECT state, reason, events FROM layers WHERE layer = 'cpu'")
+    check("layer cpu", [("off", "turned off (--sample 0)", 0)], state)
+    text = box.fathom("report", box.trace).decode()
+    check_true("no account", "Where the threads' time went" not in text)
+    for options in (("--sample", "-1"), ("--sample", "0", "--layers", "cpu")):
+        box.fathom("run", *options, "-o", box.root / "none", "--", "true", status=2)
+    check("a recording of nothing", False, (box.root / "none").exists())

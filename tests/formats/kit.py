@@ -133,7 +133,7 @@ def exported(root: Path, form: str, name: str) -> Tuple[Path, Path]:
     trace, out = root / "own.fathom", root / name
     if not trace.exists():
         text = "for i in 1 2 3 4 5; do cp /etc/passwd $0/copy-$i; done"
-        ran(FATHOM, "run", "-q", "-o", trace, "--", "sh", "-c", text, root)
+        ran(FATHOM, "run", "-q", "--sample", "0", "-o", trace, "--", "sh", "-c", text, root)
     ran(FATHOM, "export", trace, "--format", form, "-o", out)
     return trace, out
 

@@ -19,6 +19,8 @@ namespace fathom::analysis {
 
 // Stands for a line's name: the threads' time that is not in recorded calls.
 inline constexpr std::string_view kElsewhere = "(elsewhere)";
+// The figure that the verdict is about.
+inline constexpr std::string_view kWallTime = "wall time";
 
 enum class Presence : std::uint8_t { kBoth, kNew, kGone };
 
@@ -51,7 +53,8 @@ struct Comparison {
   std::vector<Differences> groups;    // of every grouping, then counters
   std::vector<std::string> warnings;  // why the comparison may not be fair, as sentences
 
-  [[nodiscard]] bool tested() const { return before > 1 && after > 1; }
+  // Whether there are enough runs to tell a change from noise.
+  [[nodiscard]] bool tested() const { return before >= kLeastRuns && after >= kLeastRuns; }
   [[nodiscard]] const std::vector<Difference>& lines(std::string_view name) const;
 };
 
@@ -63,8 +66,8 @@ struct CompareOptions {
   std::int64_t top = 15;        // lines of each; 0: all
   double min_percent = 0;       // leaves out lines that changed by less
   bool for_people = false;      // leaves out columns that say nothing here
-  // Wall time counts as changed from this percentage on. Nothing: 5 for one run each, and 0 for
-  // repetitions, where a significance test decides.
+  // Wall time counts as changed from this percentage on. Nothing: 5, and 0 where there are enough
+  // runs for a test to decide.
   std::optional<double> threshold;
 };
 

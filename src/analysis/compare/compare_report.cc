@@ -91,7 +91,7 @@ std::vector<Value> row_of(const Difference& line, const Layout& layout) {
     row.push_back(rounded(one, kMillionths));
   row.push_back(rounded(value.percent(), 100));
   if (layout.tested) {
-    for (const auto& one : {value.low, value.high}) row.push_back(rounded(one, kMillionths));
+    for (const auto& one : {value.low(), value.high()}) row.push_back(rounded(one, kMillionths));
     row.push_back(rounded(value.p, 1e4));
   }
   if (layout.explains) row.push_back(rounded(line.explains, 100));

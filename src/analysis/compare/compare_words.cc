@@ -41,10 +41,9 @@ std::string wall(const Comparison& comparison, bool changed) {
     return text + (changed || wall.change == 0 ? "." : ", which is below the threshold.");
   }
   text += fmt::format(
-      " on average of {} and {} runs; the change is {} to {} with 95 % confidence, "
-      "{}",
-      comparison.before, comparison.after, signed_ns(*wall.low), signed_ns(*wall.high),
-      p_text(*wall.p));
+      ", the medians of {} and {} runs; the change is {} to {} with 95 % confidence, {}",
+      comparison.before, comparison.after, signed_ns(wall.low().value_or(wall.change)),
+      signed_ns(wall.high().value_or(wall.change)), p_text(*wall.p));
   if (!wall.significant()) return text + ": not significant.";
   return text + (changed ? ": significant." : ": significant, but below the threshold.");
 }
@@ -145,7 +144,7 @@ void add_figures(const Comparison& comparison, std::vector<std::string>& words) 
   for (const Difference& line : comparison.figures) {
     const std::string& name = line.key[0];
     const std::optional<double> percent = line.value.percent();
-    const bool time = name == "wall time" || name == "thread time";
+    const bool time = name == kWallTime || name == "thread time";
     if (time || !percent || std::fabs(*percent) < kWorthNaming) continue;
     if (comparison.tested() && !line.value.significant()) continue;
     parts.push_back(fmt::format("{} {:+.0f} %", name, *percent));
@@ -155,8 +154,10 @@ void add_figures(const Comparison& comparison, std::vector<std::string>& words) 
 
 std::string how_to_repeat(const Comparison& comparison) {
   if (comparison.before > 1 || comparison.after > 1) {
-    return "One side has a single run, so the change may be noise: give each side at least two "
-           "runs.";
+    return fmt::format(
+        "A side has fewer than {} runs, so the change may be noise: give each side at least as "
+        "many.",
+        kLeastRuns);
   }
   return "Each side has a single run, so the change may be noise. Repeat each side with 'for i in "
          "1 2 3 4 5; do fathom run -o before/$i.fathom -- CMD; done', then 'fathom diff before "

@@ -17,7 +17,8 @@ constexpr char kCounters[] = R"(
          ('rchar'), ('wchar'), ('read_bytes'), ('write_bytes'), ('voluntary_switches'),
          ('involuntary_switches'), ('cgroup_cpu')),
        marked AS (
-         SELECT c.*, c.layer = 'resource' AND c.name IN (SELECT name FROM growing) AS grows
+         SELECT c.*, c.layer = 'cpu' OR (c.layer = 'resource' AND c.name IN (SELECT name FROM growing))
+             AS grows
          FROM counters c),
        series AS (
          SELECT layer, name, unit, max(value) - CASE WHEN pid IS NULL THEN min(value) ELSE 0 END AS v

@@ -1,40 +1,49 @@
 // SPDX-License-Identifier: MIT
-// Whether two sets of measurements differ: Welch's t-test, which does not take the sets for equally
-// scattered.
+// Whether two sets of measurements differ, and by how much: one answer for recordings (compare.h)
+// and for runs that were only measured (trials.h). A difference counts if two things agree: the
+// rank test, and the interval of the ratio of the medians.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
+
+#include "analysis/compare/ranks.h"
+#include "analysis/compare/spread.h"
 
 namespace fathom::analysis {
 
 // Of the 95 % in every confidence interval; a smaller p is significant.
 inline constexpr double kSignificant = 0.05;
+// Of each set: with fewer, no two sets can be so different that the rank test reaches 5 %.
+inline constexpr std::size_t kLeastRuns = 4;
+// Draws begin with this, unless somebody chooses.
+inline constexpr std::uint64_t kSeed = 1;
 
-// The regularised incomplete beta function I_x(a, b), for a, b > 0 and x in 0..1.
-[[nodiscard]] double incomplete_beta(double a, double b, double x);
-
-// The probability that |T| is at least |t| under Student's distribution.
-[[nodiscard]] double student_two_sided(double t, double degrees);
-
-// The t whose two-sided probability is p.
-[[nodiscard]] double student_critical(double p, double degrees);
+// Both agree that the second set is larger, or smaller. No ratio: there is nothing to compare by.
+enum class Side : std::uint8_t { kLess, kMore, kNeither };
+[[nodiscard]] Side side_of(const std::optional<Ratio>& ratio, double p);
 
 struct Estimate {
-  double before = 0;  // means
+  double before = 0;  // medians
   double after = 0;
   double change = 0;
-  // Nothing below where a side has fewer than two values: scatter is not known then.
-  std::optional<double> low;  // of the change, with 95 % confidence
-  std::optional<double> high;
+  double mean_change = 0;  // of parts of a whole, these add up
+  // Nothing below where a set has fewer values than kLeastRuns.
   std::optional<double> p;
+  // None where the median before is not above 0, too.
+  std::optional<Ratio> ratio;
 
-  [[nodiscard]] bool significant() const { return p && *p < kSignificant; }
+  [[nodiscard]] bool significant() const;
+  // Of the change, with 95 % confidence.
+  [[nodiscard]] std::optional<double> low() const;
+  [[nodiscard]] std::optional<double> high() const;
   // NULL in tables: nothing was there before.
   [[nodiscard]] std::optional<double> percent() const;
 };
 
-// Neither side is empty.
-[[nodiscard]] Estimate welch(std::span<const double> before, std::span<const double> after);
+// Neither set is empty; `test` is for sets of their sizes.
+[[nodiscard]] Estimate estimate(std::span<const double> before, std::span<const double> after,
+                                const RankTest& test, std::size_t resamples = kResamples);
 
 }  // namespace fathom::analysis

@@ -30,7 +30,8 @@ class RankTests {
   std::map<std::pair<std::size_t, std::size_t>, RankTest> made_;
 };
 
-// The least number of runs of each with which the test can reach 5 % after the correction.
+// The least number of runs of each with which the test can reach 5 % after the correction:
+// kLeastRuns for one.
 std::size_t least_runs(double corrections) {
   double p = 2;  // 2 / C(2n, n), from n = 0 on
   std::size_t runs = 0;
@@ -58,12 +59,18 @@ std::size_t runs_that_would_do(const TrialComparison& comparison, std::size_t ru
 
 // An interval of fewer values than the test needs at least says nothing, however narrow it is.
 Verdict verdict_of(const TrialComparison& comparison, std::size_t runs, double equal) {
-  if (!comparison.ratio || runs < least_runs(1)) return Verdict::kCannotTell;
+  if (!comparison.ratio || runs < kLeastRuns) return Verdict::kCannotTell;
   const auto [low, high] = comparison.ratio->interval;
   if (low >= std::max(0.0, 1 - equal) && high <= 1 + equal) return Verdict::kSame;
-  if (comparison.p >= kSignificant) return Verdict::kCannotTell;
-  if (low > 1) return Verdict::kSlower;
-  return high < 1 ? Verdict::kFaster : Verdict::kCannotTell;
+  switch (side_of(comparison.ratio, comparison.p)) {
+    case Side::kMore:
+      return Verdict::kSlower;
+    case Side::kLess:
+      return Verdict::kFaster;
+    case Side::kNeither:
+      return Verdict::kCannotTell;
+  }
+  return Verdict::kCannotTell;
 }
 
 // Wall time is the question, and the others explain its answer: each family is corrected by itself.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/compare/spread.h"
+#include "analysis/compare/statistics.h"
 
 namespace fathom::analysis {
 
@@ -46,7 +47,7 @@ struct TrialComparison {
 
 struct TrialOptions {
   double equal = 0.01;  // two commands whose ratio lies this near to 1 are the same
-  std::uint64_t seed = 1;
+  std::uint64_t seed = kSeed;
   std::size_t resamples = kResamples;
 };
 

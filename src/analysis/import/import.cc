@@ -20,14 +20,18 @@ extern const ImporterDef kPfwImporter;
 extern const ImporterDef kChromeImporter;
 extern const ImporterDef kDarshanDxtImporter;
 extern const ImporterDef kDarshanImporter;
+extern const ImporterDef kHyperfineImporter;
+extern const ImporterDef kGoogleBenchmarkImporter;
+extern const ImporterDef kStatImporter;
 extern const ImporterDef kCollapsedImporter;
 extern const ImporterDef kPerfScriptImporter;
 
 namespace {
 
 const ImporterDef* const kImporters[] = {
-    &kTextImporter,    &kPfwImporter,       &kChromeImporter,     &kDarshanDxtImporter,
-    &kDarshanImporter, &kCollapsedImporter, &kPerfScriptImporter,
+    &kTextImporter,      &kHyperfineImporter,  &kGoogleBenchmarkImporter, &kStatImporter,
+    &kPfwImporter,       &kChromeImporter,     &kDarshanDxtImporter,      &kDarshanImporter,
+    &kCollapsedImporter, &kPerfScriptImporter,
 };
 
 constexpr std::size_t kHeadSize = std::size_t{1} << 16;

@@ -11,6 +11,7 @@
 #include <deque>
 
 #include "analysis/import/line_reader.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 
 namespace fathom::analysis {
@@ -32,7 +33,6 @@ std::string_view object_in(std::string_view line) {
 // Names come from programs, and DFTracer writes their bytes as they are: what is no UTF-8 becomes
 // the text \xNN, and a control character its JSON escape.
 std::string repaired(std::string_view object) {
-  static constexpr char kHex[] = "0123456789abcdef";
   std::string out;
   out.reserve(object.size() + 64);
   for (std::size_t at = 0; at < object.size();) {
@@ -47,8 +47,7 @@ std::string repaired(std::string_view object) {
       at += point.length;
       continue;
     }
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
+    append_hex(out, byte);
     ++at;
   }
   return out;

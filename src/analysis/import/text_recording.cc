@@ -207,6 +207,7 @@ class TextReader {
     FATHOM_ASSIGN(row.pid, words.number("pid"));
     FATHOM_TRY(add_life(words, row));
     row.command = text(words, "command");
+    row.rung = text(words, "rung");
     row.meta = words.take_all("meta.");
     FATHOM_TRY(take_into(words, "ppid", row.ppid));
     FATHOM_TRY(take_into(words, "exit", row.exit));
@@ -221,6 +222,7 @@ class TextReader {
     row.pid = ids.pid;
     row.tid = ids.tid;
     FATHOM_TRY(add_life(words, row));
+    FATHOM_TRY(take_into(words, "ready", row.ready));
     threads_.push_back(std::move(row));
     return {};
   }
@@ -314,6 +316,7 @@ class TextReader {
     row.weight = 1;
     FATHOM_TRY(take_into(words, "weight", row.weight));
     FATHOM_TRY(take_into(words, "cpu", row.cpu));
+    FATHOM_TRY(take_into(words, "ready", row.ready));
     std::vector<trace::Frame> frames;
     const std::optional<std::string> stack = words.take("stack");
     for (const std::string_view frame :

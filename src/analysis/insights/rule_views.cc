@@ -73,10 +73,14 @@ constexpr char kTotals[] = R"(
     SELECT count(*) FILTER (NOT goes_on) AS threads,
            coalesce(sum(greatest(coalesce("end", wall) - start, 0)), 0) AS life
     FROM runs, (
-      SELECT t.*, EXISTS (
-               FROM processes p WHERE p.image > 0 AND t.tid = t.pid AND p.pid = t.pid
-                 AND p.start = t.start AND p.host IS NOT DISTINCT FROM t.host) AS goes_on
-      FROM threads t WHERE t.start IS NOT NULL)),
+      -- Its rows meet where it became another program, or the process says so: where another of its
+      -- threads did, its own one had ended by then.
+      SELECT t.*, t.tid = t.pid AND (coalesce(t.start - t.before_end <= 1, false) OR EXISTS (
+               FROM processes p WHERE p.image > 0 AND p.pid = t.pid AND p.host IS NOT DISTINCT FROM t.host
+                 AND p.start <= t.start AND p.start > coalesce(t.before_start, t.start - 1))) AS goes_on
+      FROM (SELECT *, lag("end") OVER images AS before_end, lag(start) OVER images AS before_start
+            FROM threads WHERE start IS NOT NULL
+            WINDOW images AS (PARTITION BY host, pid, tid ORDER BY start)) t)),
   -- A process that execs goes on; one that gets the number of another is a new one.
   who AS (
     SELECT count(*) FILTER (image = 0) + count(DISTINCT (host, pid)) FILTER (image IS NULL) AS processes

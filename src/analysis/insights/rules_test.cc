@@ -335,9 +335,71 @@ std::vector<Case> cases_of_devices() {
   };
 }
 
+constexpr char kMutex[] =
+    "main;push;pthread_mutex_lock!/lib/libc.so.6;futex_wait![kernel];schedule![kernel]";
+constexpr char kSemaphore[] =
+    "main;next_job;sem_wait!/lib/libc.so.6;futex_wait![kernel];schedule![kernel]";
+constexpr char kNap[] = "main;look;usleep!/lib/libc.so.6;do_nanosleep![kernel];schedule![kernel]";
+constexpr char kWait[] = "main;wait4!/lib/libc.so.6;do_wait![kernel];schedule![kernel]";
+constexpr char kFault[] = "main;fill;asm_exc_page_fault![kernel];clear_page![kernel]";
+
+// Two threads, of which the second holds what the first one waits for.
+Scene locked(const char* waits_in, std::int64_t waits) {
+  return Scene()
+      .thread(10, 11)
+      .waited(10, 10, waits_in, waits, 10 * kMillisecond)
+      .ran(10, 11, "worker;compute", waits, 10 * kMillisecond);
+}
+
+Scene computing(const char* name, std::int64_t samples) {
+  return Scene(10 * kSecond)
+      .ran(10, 10, std::string("main;") + name, samples, 10 * kMillisecond)
+      .ran(10, 10, "main;other", 200, 10 * kMillisecond)
+      .ran(10, 10, "main;third", 200, 10 * kMillisecond);
+}
+
+Scene children(std::int32_t count, std::int64_t cpu) {
+  Scene scene(2 * kSecond);
+  scene.cores(4).waited(10, 10, kWait, count, 60 * kMillisecond);
+  for (std::int32_t i = 0; i < count; ++i) {
+    scene.child(100 + i, 10).short_process(100 + i, 55 * kMillisecond);
+    scene.ran(100 + i, 100 + i, "main;compile", 5, cpu / 5);
+  }
+  return scene;
+}
+
+// A read of the socket for each wait in it.
+Scene asking(const std::string& peer) {
+  Scene scene;
+  for (int i = 0; i < 120; ++i) {
+    scene.calls(
+        of(at(reads(1, 100, 6 * kMillisecond), ""), [&](Calls& calls) { calls.peer = peer; }));
+    scene.waited(10, 10, "main;read!/lib/libc.so.6;sock_recvmsg![kernel];schedule![kernel]", 1,
+                 6 * kMillisecond);
+  }
+  return scene;
+}
+
+std::vector<Case> cases_of_time() {
+  return {
+      {"lock-contention", locked(kMutex, 60), locked(kSemaphore, 60)},
+      {"hot-function", computing("solve", 500), computing("solve", 350)},
+      {"children-in-turn", children(30, 50 * kMillisecond), children(30, 5 * kMillisecond)},
+      {"waits-for-server", asking("socket 10.0.0.7:5432"), asking("socket 10.0.0.7:40123")},
+      {"sleep-in-a-loop", Scene().waited(10, 10, kNap, 80, 5 * kMillisecond),
+       Scene().waited(10, 10, kNap, 8, 50 * kMillisecond)},
+      {"page-faults", Scene(2 * kSecond).ran(10, 10, kFault, 120, 5 * kMillisecond),
+       Scene(2 * kSecond).ran(10, 10, "main;fill", 120, 5 * kMillisecond)},
+      {"few-instructions-per-cycle",
+       Scene().counter("cycles", 10, 0, 4e9, "cpu").counter("instructions", 10, 0, 1e9, "cpu"),
+       Scene().counter("cycles", 10, 0, 4e9, "cpu").counter("instructions", 10, 0, 8e9, "cpu")},
+  };
+}
+
 std::vector<Case> cases() {
   std::vector<Case> all = cases_of_access();
-  for (const auto& more : {cases_of_balance(), cases_across_layers(), cases_of_devices()})
+  for (const auto& more :
+       {cases_of_balance(), cases_across_layers(), cases_of_devices(), cases_of_time()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }
@@ -368,6 +430,34 @@ TEST(Rules, FireOnTheirTroubleAndNotOnANearMiss) {
     ASSERT_TRUE(near) << near.error().message;
     EXPECT_TRUE(near->empty()) << "fires on a near miss: " << near->front().says;
   }
+}
+
+Result<std::string> words_of(const Scene& scene, const std::string& id) {
+  FATHOM_ASSIGN(const std::vector<Rule> rules, own_rules());
+  const auto rule = std::ranges::find(rules, id, &Rule::id);
+  FATHOM_ASSIGN(const std::vector<Insight> found, asked(scene, *rule));
+  return found.empty() ? std::string() : found.front().says;
+}
+
+// Only one other thread ran while this one waited.
+TEST(Rules, WhoHeldALockIsNamedWhereItCanBeOneThreadAlone) {
+  const auto words = words_of(locked(kMutex, 60), "lock-contention");
+  ASSERT_TRUE(words) << words.error().message;
+  EXPECT_NE(words->find("thread 11 held it most of that time"), std::string::npos) << *words;
+  const auto unsure = words_of(
+      locked(kMutex, 60).thread(10, 12).ran(10, 12, "worker;compute", 60, 10 * kMillisecond),
+      "lock-contention");
+  ASSERT_TRUE(unsure) << unsure.error().message;
+  EXPECT_EQ(unsure->find("held"), std::string::npos) << *unsure;
+  EXPECT_NE(unsure->find("pthread_mutex_lock in push"), std::string::npos) << *unsure;
+}
+
+// Layer cpu tells it as layer sched does, by the kernel's own count.
+TEST(Rules, TheRunQueueIsKnownWithoutLayerSched) {
+  const auto words = words_of(Scene().ready(10, 300 * kMillisecond), "waits-for-cpu");
+  ASSERT_TRUE(words) << words.error().message;
+  EXPECT_NE(words->find("process 10 300 ms"), std::string::npos) << *words;
+  EXPECT_EQ(*words_of(Scene().ready(10, 90 * kMillisecond), "waits-for-cpu"), "");
 }
 
 TEST(Rules, EveryOneHasItsCase) {

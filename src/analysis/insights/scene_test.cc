@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "trace/recording/recording_writer.h"
+#include "base/text.h"
 
 namespace fathom::analysis::testing {
 namespace {
@@ -35,6 +35,7 @@ void push(const Calls& calls, std::int64_t ts, trace::Strings& strings, trace::E
   EventRow row = first_row(calls, ts, strings);
   const std::int64_t step = calls.step == kNothing ? calls.bytes : calls.step;
   for (std::int64_t i = 0; i < calls.count; ++i) {
+    if (!calls.peer.empty()) events.args.add(strings.code("peer"), calls.peer);
     events.push(row);
     row.ts += calls.dur;
     if (calls.offset != kNothing) row.offset += step;
@@ -78,8 +79,9 @@ Scene& Scene::short_process(std::int32_t pid, std::int64_t life) {
   return *this;
 }
 
-Scene& Scene::counter(const std::string& name, std::int32_t pid, std::int64_t ts, double value) {
-  counters_.push_back({name, pid, ts, value});
+Scene& Scene::counter(const std::string& name, std::int32_t pid, std::int64_t ts, double value,
+                      const std::string& layer) {
+  counters_.push_back({layer, name, pid, ts, value});
   if (pid != trace::kNull32) now_[pid];  // else of the machine
   return *this;
 }
@@ -89,12 +91,68 @@ Scene& Scene::loss(const std::string& reason, std::int64_t count) {
   return *this;
 }
 
+Scene& Scene::spent(const Stretch& first, std::int64_t count) {
+  now_[first.pid];
+  std::int64_t& now = spent_[first.tid];
+  for (std::int64_t i = 0; i < count; ++i) {
+    stretches_.push_back(first);
+    stretches_.back().ts = now;
+    now += first.weight;
+  }
+  return *this;
+}
+
+Scene& Scene::ran(std::int32_t pid, std::int32_t tid, const std::string& stack, std::int64_t count,
+                  std::int64_t each) {
+  return spent({0, pid, tid, "cpu-clock", stack, each}, count);
+}
+
+Scene& Scene::waited(std::int32_t pid, std::int32_t tid, const std::string& stack,
+                     std::int64_t count, std::int64_t each) {
+  return spent({0, pid, tid, "off-cpu", stack, each}, count);
+}
+
+Scene& Scene::ready(std::int32_t pid, std::int64_t ns) {
+  ready_[pid] = ns;
+  now_[pid];
+  return *this;
+}
+
+Scene& Scene::cores(int cores) {
+  cores_ = cores;
+  return *this;
+}
+
+Status Scene::append_samples(trace::RecordingWriter& writer) const {
+  trace::SampleBatch samples;
+  for (const Stretch& one : stretches_) {
+    std::vector<trace::Frame> frames;
+    for (const std::string_view text : split(one.stack, ';')) {
+      const std::vector<std::string_view> words = split(text, '!');
+      trace::Frame frame;
+      frame.function = writer.strings().code(words[0]);
+      frame.module = writer.strings().code(words.size() > 1 ? words[1] : "/opt/work");
+      frames.push_back(frame);
+    }
+    trace::SampleRow row;
+    row.ts = one.ts;
+    row.pid = one.pid;
+    row.tid = one.tid;
+    row.event = writer.strings().code(one.event);
+    row.weight = one.weight;
+    row.stack = writer.stacks().stack(frames, writer.strings());
+    samples.rows.push_back(row);
+  }
+  return writer.append(samples);
+}
+
 Result<Store> Scene::open(const std::string& directory) const {
   trace::Manifest manifest;
   manifest.command = {"work"};
   manifest.host.hostname = "here";
   manifest.origin = "run";
   manifest.duration_ns = wall_;
+  manifest.host.cores = cores_;
   for (const auto& [reason, count] : losses_) manifest.add_loss({"posix", reason, count});
   FATHOM_ASSIGN(trace::RecordingWriter writer,
                 trace::RecordingWriter::create(directory, std::move(manifest)));
@@ -106,13 +164,14 @@ Result<Store> Scene::open(const std::string& directory) const {
     counters.rows.push_back({.ts = one.ts,
                              .pid = one.pid,
                              .tid = trace::kNull32,
-                             .layer = writer.strings().code("resource"),
+                             .layer = writer.strings().code(one.layer),
                              .name = writer.strings().code(one.name),
                              .unit = writer.strings().code("bytes"),
                              .host = trace::kNoString,
                              .value = one.value});
   }
   FATHOM_TRY(writer.append(counters));
+  FATHOM_TRY(append_samples(writer));
   for (const auto& [pid, now] : now_) {
     trace::ProcessRow process;
     process.host = "here";
@@ -128,6 +187,7 @@ Result<Store> Scene::open(const std::string& directory) const {
     thread.pid = thread.tid = pid;
     thread.start = 0;
     thread.end = process.end;
+    if (ready_.contains(pid)) thread.ready = ready_.at(pid);
     writer.append(thread);
   }
   for (const auto& [pid, tid] : threads_) {

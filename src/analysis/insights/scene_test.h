@@ -11,6 +11,7 @@
 
 #include "analysis/store.h"
 #include "base/result.h"
+#include "trace/recording/recording_writer.h"
 
 namespace fathom::analysis::testing {
 
@@ -32,6 +33,7 @@ struct Calls {
   std::int64_t step = kNothing;    // to the next one's offset; kNothing: as many bytes
   bool failed = false;
   std::string error = "ENOENT";
+  std::string peer = "";  // of a pipe or socket
   std::int32_t pid = 10;
 };
 
@@ -86,20 +88,45 @@ class Scene {
   Scene& thread(std::int32_t pid, std::int32_t tid);  // that makes no call
   Scene& child(std::int32_t pid, std::int32_t parent, const std::string& program = "work");
   Scene& short_process(std::int32_t pid, std::int64_t life);
-  Scene& counter(const std::string& name, std::int32_t pid, std::int64_t ts, double value);
+  Scene& counter(const std::string& name, std::int32_t pid, std::int64_t ts, double value,
+                 const std::string& layer = "resource");
   Scene& loss(const std::string& reason, std::int64_t count);
+  // What a thread did next by layer cpu, `count` times: it ran, or was off the CPU. A stack is
+  // "outer!module;inner!module".
+  Scene& ran(std::int32_t pid, std::int32_t tid, const std::string& stack, std::int64_t count,
+             std::int64_t each);
+  Scene& waited(std::int32_t pid, std::int32_t tid, const std::string& stack, std::int64_t count,
+                std::int64_t each);
+  Scene& ready(std::int32_t pid, std::int64_t ns);  // of its main thread
+  Scene& cores(int cores);
 
   // The recording, opened.
   [[nodiscard]] Result<Store> open(const std::string& directory) const;
 
  private:
   struct Counter {
+    std::string layer;
     std::string name;
     std::int32_t pid;
     std::int64_t ts;
     double value;
   };
+  struct Stretch {
+    std::int64_t ts;
+    std::int32_t pid;
+    std::int32_t tid;
+    std::string event;
+    std::string stack;
+    std::int64_t weight;
+  };
+  Scene& spent(const Stretch& first, std::int64_t count);
+  Status append_samples(trace::RecordingWriter& writer) const;
+
   std::int64_t wall_;
+  int cores_ = 0;
+  std::vector<Stretch> stretches_;
+  std::map<std::int32_t, std::int64_t> spent_;  // until when, by thread
+  std::map<std::int32_t, std::int64_t> ready_;
   std::vector<std::pair<std::int64_t, Calls>> calls_;  // with the time of the first
   std::map<std::int32_t, std::int64_t> now_;
   std::map<std::int32_t, std::int64_t> ranks_;

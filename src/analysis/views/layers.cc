@@ -110,6 +110,19 @@ std::string layer_time_sql() {
          layers_of_events(all[2]) + " UNION ALL " + layers_of_events(all[3]);
 }
 
+// Where nobody tells what threads did between recorded calls.
+std::vector<Value> outside_row(const TimeBase& base) {
+  const std::int64_t outside = base.thread_time - base.in_calls;
+  return {std::string("(outside recorded calls)"),
+          Value(),
+          outside,
+          percent_of(outside, base.thread_time),
+          Value(),
+          Value(),
+          Value(),
+          Value()};
+}
+
 Result<Report> run_losses(Store& store, const ViewOptions&) {
   FATHOM_ASSIGN(Table losses, losses_table(store));
   return Report{.words = {}, .sections = {{std::move(losses)}}};
@@ -133,9 +146,8 @@ Result<Table> layer_time_table(Store& store) {
       row[3] = percent_of(int_of(row[2]), base.thread_time);
     }
   }
-  const std::int64_t outside = base.thread_time - base.in_calls;
-  table.rows.push_back({std::string("(outside recorded calls)"), Value(), outside,
-                        percent_of(outside, base.thread_time), Value(), Value(), Value(), Value()});
+  FATHOM_ASSIGN(const bool accounted, is_accounted(store));
+  if (!accounted) table.rows.push_back(outside_row(base));
   table.note = fmt::format(
       "wall: at least one thread was here, of {}; self: excludes nested calls; total: includes "
       "them; "

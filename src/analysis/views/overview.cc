@@ -58,11 +58,14 @@ Result<Report> run(Store& store, const ViewOptions& options) {
   const std::int64_t rows = rows_wanted(options, kRows);
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
   Report report;
-  FATHOM_ASSIGN(report.words, words_about(store, base));
+  FATHOM_ASSIGN(Table time, time_table(store));
+  FATHOM_ASSIGN(report.words, words_about(store, base, time));
   FATHOM_ASSIGN(report.insights, find_insights(store, options.rules));
+  keep_top(time, rows);
+  add(report, std::move(time));
   if (base.events > 0) {
-    FATHOM_ASSIGN(Table time, layer_time_table(store));
-    add(report, std::move(time));
+    FATHOM_ASSIGN(Table layers, layer_time_table(store));
+    add(report, std::move(layers));
     FATHOM_TRY(add_calls(store, report, rows));
     FATHOM_ASSIGN(Section timeline, timeline_section(store));
     report.sections.push_back(std::move(timeline));
@@ -86,6 +89,7 @@ const ViewDef kOverviewView = {
     .help = "where the time went, at a glance",
     .by = {},
     .run = run,
+    .of_events = true,
 };
 
 }  // namespace fathom::analysis

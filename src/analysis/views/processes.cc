@@ -40,7 +40,8 @@ constexpr char kProcesses[] = R"(
     SELECT coalesce(host, '') AS machine, pid, sum(coalesce("end", $1) - start) AS life
     FROM threads GROUP BY ALL)
   SELECT p.host, p.pid, p.ppid, p.name, p.command, p.start, coalesce(p."end", $1) - p.start AS wall,
-         p.exit, CAST(least(s.in_calls, l.life) AS BIGINT) AS in_calls, s.calls, s.read, s.written,
+         p.exit, CAST(if(s.calls IS NULL, NULL, least(s.in_calls, l.life)) AS BIGINT)
+           AS in_calls, s.calls, s.read, s.written,
          count(*) OVER () AS all_rows
   FROM images p LEFT JOIN sums s
     ON s.nth = p.nth AND s.pid = p.pid AND s.machine = p.machine

@@ -12,7 +12,7 @@ namespace {
 using enum Measure;
 
 constexpr std::int64_t kRows = 30;
-constexpr char kNothing[] = "nothing was sampled; use fathom run --layers +cpu -- CMD";
+constexpr char kNothing[] = "nothing was sampled; 'fathom report TRACE layers' says why";
 constexpr std::string_view kBy[] = {"thread", "event", "module", "pid", "host"};
 
 // Each stack once, whatever number of files and recordings has it; and its innermost frame.

@@ -13,12 +13,20 @@
 
 namespace fathom::analysis {
 
+// Whether layer cpu tells what threads did.
+Result<bool> is_accounted(Store& store);
+// All rows of view `time`, which add up to all threads' lives; none where layer cpu recorded
+// nothing.
+Result<Table> time_table(Store& store);
+// Leaves the first of them, and the last one.
+void keep_top(Table& time, std::int64_t rows);
+
 // Files by time: the columns of `by`, file, time, share, calls, bytes read and written, and what a
 // read and a write moved on average.
 Result<Table> files_table(Store& store, const std::vector<std::string>& by, std::int64_t rows);
 
 // Self and total time, calls, errors, bytes of each layer that recorded something, and the time
-// outside all of them.
+// outside all of them, unless the account of all threads' time tells of that.
 Result<Table> layer_time_table(Store& store);
 // layer, state, reason, events: every layer that exists.
 Result<Table> layers_table(Store& store);

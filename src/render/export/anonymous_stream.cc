@@ -7,8 +7,10 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <span>
 
 #include "analysis/layers.h"
+#include "base/hex.h"
 #include "base/md5.h"
 
 namespace fathom::render {
@@ -49,14 +51,9 @@ std::string_view remember(std::unordered_map<std::string, std::string>& known,
 }  // namespace
 
 std::string Anonymizer::hash(std::string_view text) const {
-  static constexpr char kHex[] = "0123456789abcdef";
   const std::array<std::uint8_t, 16> digest = md5(key_ + '\n' + std::string(text) + '\n' + key_);
-  std::string out = "h";
-  for (std::size_t i = 0; i < 6; ++i) {
-    out += kHex[digest[i] >> 4];
-    out += kHex[digest[i] & 15];
-  }
-  return out;
+  constexpr std::size_t kShown = 6;
+  return "h" + to_hex(std::span(digest).first(kShown));
 }
 
 std::string Anonymizer::part(std::string_view name) const {

@@ -5,18 +5,15 @@
 #include <array>
 #include <charconv>
 
+#include "base/hex.h"
 #include "base/md5.h"
 
 namespace fathom::render {
 
 std::string pfw_hash(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
   const std::array<std::uint8_t, 16> digest = md5(text);
   std::string hash;
-  for (std::size_t i = 0; i < digest.size(); i += 2) {
-    hash += kHex[digest[i] >> 4];
-    hash += kHex[digest[i] & 15];
-  }
+  for (std::size_t i = 0; i < digest.size(); i += 2) append_hex(hash, digest[i]);
   return hash;
 }
 

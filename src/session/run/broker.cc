@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/ids.h"
 #include "base/os_error.h"
 #include "trace/decode/schema.h"
@@ -34,9 +35,8 @@ constexpr std::int64_t kPatienceNs = 2'000'000'000;
 constexpr mode_t kPrivate = 0600;
 
 std::string schema_name(std::uint64_t hash) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string name = FATHOM_SCHEMA_PREFIX;
-  for (int shift = 60; shift >= 0; shift -= 4) name += kDigits[hash >> shift & 15];
+  for (int shift = 60; shift >= 0; shift -= 4) name += kHexDigits[hash >> shift & 15];
   return name;
 }
 

@@ -11,6 +11,7 @@
 #include "sources/function_names.h"
 #include "sources/library.h"
 #include "trace/recording/recording.h"
+#include "trace/rows/layers.h"
 #include "trace/spool/spool.h"
 
 namespace fathom::session {
@@ -40,7 +41,8 @@ trace::RecoverOptions recover_options(const CollectOptions& options) {
 // ended, cannot be seen.
 Status start_sources(const CollectOptions& options, const trace::Spool& spool,
                      trace::Packer& packer, HostSources& hosts) {
-  FATHOM_ASSIGN(const LayerPlan plan, plan_layers("default"));
+  FATHOM_ASSIGN(LayerPlan plan, plan_layers("default"));
+  plan.leave_out(trace::kSampledLayer, "only 'fathom run' and 'fathom attach' sample programs");
   trace::Manifest& manifest = packer.manifest();
   for (const trace::LayerState& layer : plan.states) {
     const sources::SourceDef* source = sources::source_of(layer.layer);

@@ -253,6 +253,10 @@ Result<Prepared> prepare(const RunOptions& options) {
   Prepared prepared;
   sources::expect_layers(named_layers(options.layers));
   FATHOM_ASSIGN(prepared.plan, plan_layers(options.layers, probe_for(options.functions)));
+  if (options.sample_hz <= 0)
+    prepared.plan.leave_out(trace::kSampledLayer, "turned off (--sample 0)");
+  if (prepared.plan.layers.empty())
+    return usage_error("nothing would be recorded", "name a layer beside --sample 0");
   FATHOM_TRY(check_sources(
       {options.functions, options.categories, options.filters, options.returns}, prepared.plan));
   FATHOM_ASSIGN(prepared.paths, absolute_paths(options.paths));

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/os_error.h"
-#include "base/text.h"
+#include "base/proc_text.h"
 #include "session/environment.h"
 #include "session/run/program.h"
 
@@ -28,26 +28,15 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-// "name: 123" of a file of /proc, in units of `scale`; 0 where there is none.
-std::uint64_t field(const std::string& text, std::string_view name, std::uint64_t scale = 1) {
-  for (const std::string_view line : split(text, '\n')) {
-    if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
-    std::string_view number = trim(line.substr(name.size() + 1));
-    number = number.substr(0, number.find(' '));
-    const Result<std::int64_t> value = parse_int(number);
-    return value && *value > 0 ? scale * static_cast<std::uint64_t>(*value) : 0;
-  }
-  return 0;
-}
-
 // Also of a process that has ended and is not reaped.
 std::optional<IoBytes> io_of(pid_t process) {
   const Result<std::string> text = read_file("/proc/" + std::to_string(process) + "/io");
   if (!text || text->empty()) return std::nullopt;
-  return IoBytes{.read = field(*text, "rchar"),
-                 .written = field(*text, "wchar"),
-                 .disk_read = field(*text, "read_bytes"),
-                 .disk_written = field(*text, "write_bytes")};
+  const auto bytes = [&](std::string_view key) { return number_of(*text, key).value_or(0); };
+  return IoBytes{.read = bytes("rchar"),
+                 .written = bytes("wchar"),
+                 .disk_read = bytes("read_bytes"),
+                 .disk_written = bytes("write_bytes")};
 }
 
 Status pin(pid_t process, const std::vector<int>& cpus) {
@@ -77,24 +66,15 @@ struct Look {
 };
 
 std::optional<Look> look_at(pid_t process) {
-  constexpr std::size_t kUser = 11;  // behind the name, which may hold anything
-  constexpr std::size_t kSystem = 12;
   const std::string folder = "/proc/" + std::to_string(process);
-  const Result<std::string> stat = read_file(folder + "/stat");
+  const Result<std::string> text = read_file(folder + "/stat");
+  const std::optional<ProcessStat> stat = text ? parse_process_stat(*text) : std::nullopt;
   if (!stat) return std::nullopt;
-  const std::size_t name_end = stat->rfind(") ");
-  if (name_end == std::string::npos) return std::nullopt;
-  const std::vector<std::string_view> fields =
-      split(std::string_view(*stat).substr(name_end + 2), ' ');
-  if (fields.size() <= kSystem) return std::nullopt;
-  const Result<std::int64_t> user = parse_int(fields[kUser]);
-  const Result<std::int64_t> system = parse_int(fields[kSystem]);
-  if (!user || !system) return std::nullopt;
   const auto ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  Look look{.user = static_cast<double>(*user) / ticks,
-            .system = static_cast<double>(*system) / ticks};
+  Look look{.user = static_cast<double>(stat->user_ticks) / ticks,
+            .system = static_cast<double>(stat->system_ticks) / ticks};
   if (const Result<std::string> status = read_file(folder + "/status"))
-    look.max_rss = field(*status, "VmHWM", 1024);
+    look.max_rss = 1024 * number_of(*status, "VmHWM").value_or(0);
   return look;
 }
 

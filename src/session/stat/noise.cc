@@ -49,24 +49,8 @@ std::string NoiseMeter::line(const std::string& path) const {
   return text ? std::string(trim(*text)) : std::string();
 }
 
-// "cpu user nice system idle iowait irq softirq steal …": guests are part of user and nice.
-std::optional<NoiseMeter::CpuTimes> NoiseMeter::cpu_times() const {
-  constexpr std::size_t kSteal = 8;
-  const std::string text = line("/proc/stat");
-  if (!text.starts_with("cpu ")) return std::nullopt;
-  CpuTimes times;
-  std::size_t place = 0;
-  const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
-  for (const std::string_view word : split(first, ' ')) {
-    if (word.empty()) continue;
-    const Result<std::int64_t> ticks = parse_int(word);
-    if (place > 0 && place <= kSteal && ticks && *ticks >= 0) {
-      times.all += static_cast<std::uint64_t>(*ticks);
-      if (place == kSteal) times.stolen = static_cast<std::uint64_t>(*ticks);
-    }
-    ++place;
-  }
-  return times;
+std::optional<MachineCpu> NoiseMeter::cpu_times() const {
+  return parse_machine_cpu(line("/proc/stat"));
 }
 
 Noise NoiseMeter::read() const {
@@ -74,10 +58,10 @@ Noise NoiseMeter::read() const {
   noise.governor = line(kGovernor);
   noise.load = load_;
   noise.cores = this_host().cores;
-  const std::optional<CpuTimes> now = cpu_times();
-  if (begin_ && now && now->all > begin_->all)
+  const std::optional<MachineCpu> now = cpu_times();
+  if (begin_ && now && now->total > begin_->total)
     noise.steal = static_cast<double>(now->stolen - begin_->stolen) /
-                  static_cast<double>(now->all - begin_->all);
+                  static_cast<double>(now->total - begin_->total);
   if (const std::string no_turbo = line(kNoTurbo); !no_turbo.empty()) {
     noise.boost = no_turbo == "0";
   } else if (const std::string boost = line(kBoost); !boost.empty()) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/proc_text.h"
+
 namespace fathom::session {
 
 struct Noise {
@@ -27,15 +29,11 @@ class NoiseMeter {
   [[nodiscard]] Noise read() const;
 
  private:
-  struct CpuTimes {
-    std::uint64_t all = 0;
-    std::uint64_t stolen = 0;
-  };
-  [[nodiscard]] std::optional<CpuTimes> cpu_times() const;
+  [[nodiscard]] std::optional<MachineCpu> cpu_times() const;
   [[nodiscard]] std::string line(const std::string& path) const;
 
   std::string root_;
-  std::optional<CpuTimes> begin_;
+  std::optional<MachineCpu> begin_;
   double load_ = 0;
 };
 

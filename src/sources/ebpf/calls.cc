@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables: names of system calls (generated from the kernel's headers), which arguments are
-// descriptors or sizes, and the names of what other layers count. Data, so that the kernel's
-// programs need no switch.
+// Tables: which arguments of system calls are descriptors or sizes, and the names of what other
+// layers count. Data, so that the kernel's programs need no switch.
 #include "sources/ebpf/calls.h"
 
 #include <sys/syscall.h>
@@ -10,20 +9,14 @@
 #include <span>
 #include <string_view>
 
+#include "sources/system_call_names.h"
 #include "trace/rows/copies.h"
 
 namespace fathom::sources::ebpf {
 namespace {
 
-struct Name {
-  std::uint32_t number;
-  std::string_view name;
-};
+using Name = SystemCallName;
 
-// Made from <sys/syscall.h> when the project is configured.
-constexpr Name kNames[] = {
-#include <syscall_names.inc>
-};
 // Of programs of 32 bits: a table of its own, with other numbers for the same names.
 constexpr Name kNarrowNames[] = {
     {FATHOM_BPF_NO_SUCH_CALL, "no_such_call"},
@@ -201,7 +194,7 @@ bool is_narrow(std::uint32_t number) { return (number & FATHOM_BPF_NARROW) != 0;
 
 std::string_view find_name(std::uint32_t number) {
   const std::span<const Name> names =
-      is_narrow(number) ? std::span<const Name>(kNarrowNames) : kNames;
+      is_narrow(number) ? std::span<const Name>(kNarrowNames) : system_call_names();
   const std::uint32_t own = number & ~std::uint32_t{FATHOM_BPF_NARROW};
   const auto found = std::ranges::find(names, own, &Name::number);
   return found == names.end() ? std::string_view() : found->name;
@@ -293,7 +286,7 @@ std::vector<std::uint32_t> numbers_of_calls(fathom_bpf_layer layer,
                                             const std::function<bool(const std::string&)>& asked) {
   std::vector<std::uint32_t> all;
   if (layer == FATHOM_BPF_SYSCALL) {
-    for (const Name& one : kNames) all.push_back(one.number);
+    for (const Name& one : system_call_names()) all.push_back(one.number);
     for (const Name& one : std::span(kNarrowNames).subspan(1))
       all.push_back(FATHOM_BPF_NARROW | one.number);
     for (const Operations& operations : kOperations) {

@@ -13,8 +13,6 @@
 namespace fathom::sources {
 namespace {
 
-constexpr char kOffCpu[] = "off-cpu";
-
 // "" where it is gone already, or hides it.
 std::string command_of(std::int32_t pid) {
   Result<std::string> text = read_file("/proc/" + std::to_string(pid) + "/cmdline");
@@ -34,7 +32,7 @@ CpuRows::CpuRows(const CpuRowsOptions& options)
     : options_(options),
       event_(strings_.code(options.event)),
       frames_(maps_, strings_, options.kernel),
-      account_(strings_.code("cpu-clock"), strings_.code(kOffCpu)) {}
+      account_(strings_.code(trace::kOnCpu), strings_.code(trace::kOffCpu)) {}
 
 void CpuRows::take(const perf::Record& record, SampleOf of) {
   if (const auto* sample = std::get_if<perf::Sample>(&record.body))
@@ -44,7 +42,7 @@ void CpuRows::take(const perf::Record& record, SampleOf of) {
 
 void CpuRows::take(const perf::SampleId& id, const perf::Sample& sample, SampleOf of) {
   const ThreadId thread = thread_of(id);
-  const std::int64_t stack = frames_.stack(thread.pid, thread.tid, sample);
+  const std::int64_t stack = frames_.stack(id, sample);
   if (of == SampleOf::kLeaving) return account_.leaves_from(thread, stack);
   if (options_.is_clock)
     return account_.sampled(thread, ts(id.time), static_cast<std::int32_t>(id.cpu), stack);
@@ -77,6 +75,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Comm& comm) {
 
 void CpuRows::begin_program(ThreadId thread, std::int64_t ts, const std::string& name) {
   maps_.cleared(thread.pid);
+  frames_.jit().began(thread.pid, ts + options_.start_monotonic_ns);
   frames_.python().cleared(thread.pid);
   const auto before = processes_.find(thread.pid);
   const std::int64_t parent = before != processes_.end() ? before->second.row.ppid : trace::kNull;
@@ -119,6 +118,7 @@ void CpuRows::end_thread(ThreadId thread, std::int64_t ts) {
   if (process == processes_.end() || --process->second.threads > 0) return;
   end_process(thread.pid, ts);
   maps_.cleared(thread.pid);
+  frames_.jit().ended(thread.pid);
   frames_.python().cleared(thread.pid);
 }
 
@@ -136,6 +136,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
     return;
   }
   maps_.forked(maker.pid, pid);
+  frames_.jit().forked(maker.pid, pid, static_cast<std::int64_t>(id.time));
   begin_process(pid, maker.pid, ts(id.time), names_[thread]);
 }
 
@@ -143,10 +144,11 @@ void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
   if (mapping.is_data) return;
   const std::string_view build_id(reinterpret_cast<const char*>(mapping.build_id.data()),
                                   mapping.build_id.size());
+  const auto pid = static_cast<std::int32_t>(mapping.pid);
+  if (is_jitdump(mapping.file)) frames_.jit().mapped_dump(pid, mapping.file, mapping.inode);
   const Module* module = maps_.module(mapping.file, build_id);
-  maps_.mapped(static_cast<std::int32_t>(mapping.pid),
-               {mapping.address, mapping.length, mapping.offset, module});
-  (void)frames_.python().process(static_cast<std::int32_t>(mapping.pid));
+  maps_.mapped(pid, {mapping.address, mapping.length, mapping.offset, module});
+  (void)frames_.python().process(pid);
 }
 
 void CpuRows::take(const perf::SampleId& /*id*/, const perf::Lost& lost) {
@@ -161,6 +163,7 @@ void CpuRows::count_loss(const char* reason, std::uint64_t count) { losses_[reas
 
 void CpuRows::stop(std::int64_t monotonic_ns) {
   account_.stop(monotonic_ns - options_.start_monotonic_ns);
+  frames_.jit().stop();
 }
 
 std::vector<ThreadId> CpuRows::take_slept() {
@@ -191,6 +194,8 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   into.lives.add({std::move(rows_.lives.processes), {}});
   if (const std::uint64_t cut = frames_.take_cut(); cut > 0)
     count_loss("stacks without their outermost functions", cut);
+  if (const std::uint64_t unnamed = frames_.take_unnamed(); unnamed > 0)
+    count_loss("frames of code made at run time whose name nobody told", unnamed);
   if (const std::uint64_t unread = frames_.python().take_unread(); unread > 0)
     count_loss("stacks of Python whose functions could not be read", unread);
   for (const auto& [reason, count] : std::exchange(losses_, {})) {

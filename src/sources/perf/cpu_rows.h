@@ -32,6 +32,8 @@ class CpuRows {
  public:
   explicit CpuRows(const CpuRowsOptions& options);
 
+  // Reads what processes tell of code that they made at run time; before the records of that time.
+  void refresh() { frames_.jit().refresh(); }
   // A record, `of` matters where it is a sample.
   void take(const perf::Record& record, SampleOf of);
   // Nobody looks any more.

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
 // and whenever one is half full.
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -14,6 +19,7 @@
 #include "perf/event.h"
 #include "perf/open.h"
 #include "sources/perf/cpu_rows.h"
+#include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
 #include "symbols/kernel_symbols.h"
@@ -43,18 +49,21 @@ std::optional<std::int64_t> ready_ns(ThreadId thread) {
   return ns ? std::optional(*ns) : std::nullopt;
 }
 
-// As the kernel is now. None where it hides its addresses.
+// As the kernel is when it is first asked for, since many short programs never are in it. None
+// where it hides its addresses.
 KernelNames kernel_names() {
-  Result<symbols::KernelSymbols> read = symbols::KernelSymbols::read();
-  if (!read) return {};
-  auto symbols = std::make_shared<symbols::KernelSymbols>(std::move(read).value());
-  return [symbols](std::uint64_t address) { return std::string(symbols->find(address).function); };
+  auto symbols = std::make_shared<std::optional<Result<symbols::KernelSymbols>>>();
+  return [symbols](std::uint64_t address) {
+    if (!*symbols) symbols->emplace(symbols::KernelSymbols::read());
+    return **symbols ? std::string((**symbols)->find(address).function) : std::string();
+  };
 }
 
 class CpuSource final : public Source {
  public:
   Status prepare(const SourceContext& context) override {
     FATHOM_ASSIGN(options_, options_of(context));
+    kernel_ = kernel_names();
     return {};
   }
 
@@ -66,44 +75,59 @@ class CpuSource final : public Source {
     } else {
       refused_ = events.error();
     }
-    return {};
+    // (What another event than the clock counts, nobody else can tell.)
+    if (!refused_ || !options_.event.is_clock()) return {};
+    instead_ = make_proc_source(*refused_);
+    return instead_->adopt(process);
   }
 
   Status start(const SourceContext& context) override {
+    if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     rows_.emplace(CpuRowsOptions{.start_monotonic_ns = context.start_monotonic_ns,
                                  .event = options_.event.name,
                                  .is_clock = options_.event.is_clock(),
                                  .rung = events_->sees_kernel() ? "perf" : "perf-user",
                                  .no_command = context.no_command,
-                                 .kernel = kernel_names()});
+                                 .kernel = kernel_});
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
+    if (instead_) return instead_->lacks();
     if (!events_ || events_->sees_kernel()) return {};
     return {{std::string(trace::kSampledLayer), kUserAlone}};
   }
 
   void stop() override {
+    if (instead_) return instead_->stop();
     thread_.request_stop();
+    (void)::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
   }
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
+    if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (rows_) rows_->drain(strings, rows);
   }
 
  private:
   void work(const std::stop_token& stop) {
+    // Rings wait for nobody: where the kernel lets us, we come before what keeps all CPUs busy.
+    constexpr int kBeforeOthers = -10;
+    ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kBeforeOthers);
+    // Whether there is any Python is not known yet.
+    constexpr std::int64_t kBeginning = 1'000'000'000;
+    const std::int64_t began = now_monotonic_ns();
     std::int64_t asked = 0;
     while (!stop.stop_requested()) {
       wait();
       const std::int64_t now = now_monotonic_ns();
       read(static_cast<std::uint64_t>(now));
       spent_ = std::chrono::nanoseconds(now_monotonic_ns() - now);
+      is_urgent_ = is_urgent_ || now - began < kBeginning;
       if (now - asked < std::chrono::nanoseconds(kRest).count()) continue;
       asked = now;
       ask_how_long_ready();
@@ -118,9 +142,10 @@ class CpuSource final : public Source {
   // long as that takes only so much of a CPU.
   void wait() {
     constexpr std::int64_t kShare = 10;
-    if (!is_urgent_) return events_->wait(kRest);
-    events_->wait(std::min<std::chrono::nanoseconds>(kRest, spent_ * kShare));
-    events_->wait_for_any(kRest);
+    constexpr std::chrono::nanoseconds kMostRest = std::chrono::milliseconds(5);
+    if (!is_urgent_) return events_->wait(kRest, wake_.get());
+    events_->wait(std::min(kMostRest, spent_ * kShare), wake_.get());
+    events_->wait_for_any(kRest, wake_.get());
   }
 
   // What was written before `now` is in the rings, so it is complete.
@@ -130,6 +155,7 @@ class CpuSource final : public Source {
     rows_->look_anew();
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
+    rows_->refresh();
     records_.release(now, [this](std::span<const std::byte> bytes) {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));
@@ -152,10 +178,13 @@ class CpuSource final : public Source {
   }
 
   SamplingOptions options_;
+  KernelNames kernel_;
   std::optional<Error> refused_;
+  std::unique_ptr<Source> instead_;      // where the events are refused
   std::optional<SampledEvents> events_;  // of the thread that runs
   RecordQueue records_;
-  bool is_urgent_ = false;
+  Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends its waits
+  bool is_urgent_ = true;
   std::chrono::nanoseconds spent_{0};  // on what was read last
   std::mutex mutex_;
   std::optional<CpuRows> rows_;  // guarded by mutex_
@@ -167,12 +196,12 @@ Status check(const SourceContext& context) {
   return {};
 }
 
-// By trying: with the kernel's part, or without.
+// By trying: with the kernel's part, without, or by /proc.
 Availability probe(std::string_view /*layer*/) {
   const Result<SampledEvents> events = SampledEvents::open(0, {.event = {}, .from_exec = true});
-  if (!events) return {false, events.error().message, events.error().hint, true};
+  if (!events) return proc_availability(events.error());
   if (events->sees_kernel()) return {};
-  return {.available = true, .reason = kUserAlone, .fix = ""};
+  return {.available = true, .reason = kUserAlone, .fix = events->kernel_refusal().hint};
 }
 
 std::unique_ptr<Source> make() { return std::make_unique<CpuSource>(); }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <ctime>
-#include <thread>
 #include <utility>
 
 #include "base/cpus.h"
@@ -20,19 +20,26 @@
 namespace fathom::sources {
 namespace {
 
-// What everybody may lock for a CPU's ring, and what is taken where there is no such limit.
+// What everybody may lock for a CPU's ring, and what is taken where there is no such limit: more
+// than that only for a high rate.
 constexpr std::size_t kSmallRing = std::size_t{512} << 10;
 constexpr std::size_t kLargeRing = std::size_t{8} << 20;
 constexpr std::size_t kAllRings = std::size_t{64} << 20;
-// A ring is read ten times a second: half of it should last as long.
-constexpr double kSecondsOfRoom = 0.2;
+// A ring is read ten times a second, or when it is half full: on a busy machine, who reads it may
+// have to wait for a CPU for some tenths of a second.
+constexpr double kSecondsOfRoom = 0.5;
 constexpr std::size_t kLeastStack = 1024;
-constexpr std::size_t kMostStack = 16384;
-constexpr std::size_t kStackOfLeaving = 2048;
+constexpr std::size_t kMostStack = 49152;  // a record has less than 65536 bytes
+// A program that leaves the CPU often has stacks for this many times before they are read.
+constexpr std::size_t kLeavingsOfRoom = 256;
+constexpr std::size_t kMostStackOfLeaving = 32768;
 
-std::size_t ring_bytes(bool with_kernel, std::size_t cpus) {
+std::size_t ring_bytes(bool with_kernel, std::size_t cpus, double hz) {
   if (!with_kernel) return kSmallRing;
-  return std::clamp(kAllRings / cpus, kSmallRing, kLargeRing);
+  const double wanted = hz * kSecondsOfRoom * static_cast<double>(kMostStack);
+  const std::size_t share = std::bit_floor(std::max(kAllRings / cpus, kSmallRing));
+  if (wanted >= static_cast<double>(share)) return share;
+  return std::min(share, std::max(kLargeRing, std::bit_ceil(static_cast<std::size_t>(wanted))));
 }
 
 std::uint32_t stack_bytes(std::size_t ring, double hz) {
@@ -40,6 +47,11 @@ std::uint32_t stack_bytes(std::size_t ring, double hz) {
   const auto bytes = static_cast<std::size_t>(
       std::clamp(room, static_cast<double>(kLeastStack), static_cast<double>(kMostStack)));
   return static_cast<std::uint32_t>(bytes / sizeof(std::uint64_t) * sizeof(std::uint64_t));
+}
+
+std::uint32_t stack_of_leaving(std::size_t ring) {
+  return static_cast<std::uint32_t>(
+      std::clamp(ring / kLeavingsOfRoom, kLeastStack, kMostStackOfLeaving));
 }
 
 perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, std::size_t ring) {
@@ -79,30 +91,32 @@ perf_event_attr with_side_records(perf_event_attr attr) {
   return attr;
 }
 
-bool can_see_kernel(pid_t process, const SamplingOptions& options) {
+// Why this user may not see the kernel's part.
+std::optional<Error> refusal_of_kernel(pid_t process, const SamplingOptions& options) {
   perf_event_attr attr = with_side_records(sampling_attr(options, true, kSmallRing));
-  return perf::open_event(attr, {.pid = process, .cpu = online_cpus().front()}).has_value();
+  const Result<Fd> opened = perf::open_event(attr, {.pid = process, .cpu = online_cpus().front()});
+  return opened ? std::nullopt : std::optional(opened.error());
 }
 
 }  // namespace
 
 Result<SampledEvents> SampledEvents::open(pid_t process, const SamplingOptions& options) {
   const std::vector<int> cpus = online_cpus();
-  const bool with_kernel = can_see_kernel(process, options);
-  const std::size_t ring = ring_bytes(with_kernel, cpus.size());
-  SampledEvents events(sampling_attr(options, with_kernel, ring));
-  events.sees_kernel_ = with_kernel;
+  std::optional<Error> refused = refusal_of_kernel(process, options);
+  const std::size_t ring = ring_bytes(!refused, cpus.size(), options.hz);
+  SampledEvents events(sampling_attr(options, !refused, ring));
+  events.kernel_refusal_ = std::move(refused);
   events.ring_bytes_ = ring;
   for (const int cpu : cpus) FATHOM_TRY(events.add_cpu(process, cpu, options));
   return events;
 }
 
 Status SampledEvents::add_cpu(pid_t process, int cpu, const SamplingOptions& options) {
-  perf_event_attr attr = with_side_records(sampling_attr(options, sees_kernel_, ring_bytes_));
+  perf_event_attr attr = with_side_records(sampling_attr(options, sees_kernel(), ring_bytes_));
   FATHOM_ASSIGN(Fd clock, perf::open_event(attr, {.pid = process, .cpu = cpu}));
   FATHOM_ASSIGN(perf::Ring ring, perf::Ring::map(clock.get(), ring_bytes_));
   Cpu made{{std::move(clock), std::move(ring)}, std::nullopt};
-  if (sees_kernel_) add_leaving(process, options, cpu, made);
+  if (sees_kernel()) add_leaving(process, options, cpu, made);
   if (!options.from_exec) {
     ::ioctl(made.clock.event.get(), PERF_EVENT_IOC_ENABLE, 0);
     if (made.leaving) ::ioctl(made.leaving->event.get(), PERF_EVENT_IOC_ENABLE, 0);
@@ -112,17 +126,18 @@ Status SampledEvents::add_cpu(pid_t process, int cpu, const SamplingOptions& opt
 }
 
 void SampledEvents::add_leaving(pid_t process, const SamplingOptions& options, int cpu, Cpu& to) {
-  perf_event_attr attr = sampling_attr(options, true, ring_bytes_ / 2);
+  const std::size_t bytes = std::min(ring_bytes_, kLargeRing);
+  perf_event_attr attr = sampling_attr(options, true, bytes);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
   attr.config1 = attr.config2 = 0;
   attr.freq = 0;
   attr.sample_period = 1;
-  attr.sample_stack_user = kStackOfLeaving;
+  attr.sample_stack_user = stack_of_leaving(bytes);
   Result<Fd> event = perf::open_event(attr, {.pid = process, .cpu = cpu});
   std::uint64_t id = 0;
   if (!event || ::ioctl(event->get(), PERF_EVENT_IOC_ID, &id) != 0) return;
-  Result<perf::Ring> ring = perf::Ring::map(event->get(), ring_bytes_ / 2);
+  Result<perf::Ring> ring = perf::Ring::map(event->get(), bytes);
   if (!ring) return;
   to.leaving = Sampler{std::move(event).value(), std::move(ring).value()};
   leaving_.push_back(id);
@@ -177,18 +192,21 @@ bool SampledEvents::is_half_full() const {
 }
 
 // The kernel's own wakeups are for each record: looking at the rings now and then costs less.
-void SampledEvents::wait(std::chrono::nanoseconds time) const {
+void SampledEvents::wait(std::chrono::nanoseconds time, int wake) const {
   constexpr std::chrono::nanoseconds kLook = std::chrono::milliseconds(20);
   const auto end = std::chrono::steady_clock::now() + time;
   while (!is_half_full()) {
     const std::chrono::nanoseconds left = end - std::chrono::steady_clock::now();
     if (left <= std::chrono::nanoseconds(0)) return;
-    std::this_thread::sleep_for(std::min(left, kLook));
+    const auto look = static_cast<long>(std::min(left, kLook).count());
+    const timespec time_left{0, look};
+    pollfd woken{wake, POLLIN, 0};
+    if (::ppoll(&woken, 1, &time_left, nullptr) > 0) return;
   }
 }
 
-void SampledEvents::wait_for_any(std::chrono::milliseconds time) const {
-  std::vector<pollfd> rings;
+void SampledEvents::wait_for_any(std::chrono::milliseconds time, int wake) const {
+  std::vector<pollfd> rings = {{wake, POLLIN, 0}};
   for (const Cpu& cpu : cpus_) {
     rings.push_back({cpu.clock.event.get(), POLLIN, 0});
     if (cpu.leaving) rings.push_back({cpu.leaving->event.get(), POLLIN, 0});
@@ -197,7 +215,7 @@ void SampledEvents::wait_for_any(std::chrono::milliseconds time) const {
   // Where all processes have ended, the kernel answers at once, again and again.
   const bool over = std::ranges::any_of(
       rings, [](const pollfd& ring) { return (ring.revents & (POLLHUP | POLLERR)) != 0; });
-  if (over) std::this_thread::sleep_for(time);
+  if (over) (void)::poll(rings.data(), 1, static_cast<int>(time.count()));
 }
 
 }  // namespace fathom::sources

@@ -46,14 +46,16 @@ class SampledEvents {
 
   // Adds what the rings hold. Records that were written before the call are among them.
   void read(RecordQueue& records);
-  // Returns when a ring is half full, or the time has passed.
-  void wait(std::chrono::nanoseconds time) const;
-  // Returns when there is anything to read, or the time has passed.
-  void wait_for_any(std::chrono::milliseconds time) const;
+  // Returns when a ring is half full, the time has passed, or `wake` can be read.
+  void wait(std::chrono::nanoseconds time, int wake) const;
+  // Returns when there is anything to read, the time has passed, or `wake` can be read.
+  void wait_for_any(std::chrono::milliseconds time, int wake) const;
 
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }
   [[nodiscard]] SampleOf which(const perf::SampleId& id) const;
-  [[nodiscard]] bool sees_kernel() const { return sees_kernel_; }
+  [[nodiscard]] bool sees_kernel() const { return !kernel_refusal_; }
+  // Why not, and the line that changes it.
+  [[nodiscard]] Error kernel_refusal() const { return kernel_refusal_.value_or(Error{}); }
   // Stacks that threads left the CPU from and that nobody had room for, since the last time.
   [[nodiscard]] std::uint64_t take_missed() { return std::exchange(missed_, 0); }
   // Records that made no sense, since the last time.
@@ -84,7 +86,7 @@ class SampledEvents {
   perf::RecordReader reader_;
   std::vector<Cpu> cpus_;
   std::vector<std::uint64_t> leaving_;  // ids of the events that see threads leave
-  bool sees_kernel_ = false;
+  std::optional<Error> kernel_refusal_;
   std::size_t ring_bytes_ = 0;
   std::uint64_t missed_ = 0;
   std::uint64_t damaged_ = 0;

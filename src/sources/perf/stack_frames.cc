@@ -5,20 +5,17 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
+#include <iterator>
+
+#include "base/clock.h"
+#include "base/files.h"
+#include "base/text.h"
+
+#include "base/hex.h"
 
 namespace fathom::sources {
 
 namespace {
-
-std::string hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char byte : bytes) {
-    text += kDigits[static_cast<unsigned char>(byte) >> 4U];
-    text += kDigits[static_cast<unsigned char>(byte) & 15U];
-  }
-  return text;
-}
 
 template <class Use>
 void each_address(const perf::Words& chain, std::uint64_t whose, Use use) {
@@ -32,9 +29,32 @@ void each_address(const perf::Words& chain, std::uint64_t whose, Use use) {
   }
 }
 
+// How many addresses a chain may have.
+std::size_t longest_chain() {
+  constexpr std::int64_t kUsual = 127;
+  const Result<std::string> text = read_file("/proc/sys/kernel/perf_event_max_stack");
+  const Result<std::int64_t> most = text ? parse_int(trim(*text)) : Result<std::int64_t>(kUsual);
+  return static_cast<std::size_t>(most ? std::max<std::int64_t>(*most, 1) : kUsual);
+}
+
+// Whether the kernel walked as far as it walks at most.
+bool is_full(const perf::Words& chain, std::size_t most) {
+  std::size_t addresses = 0;
+  for (std::size_t i = 0; i < chain.size(); i++) addresses += chain[i] < PERF_CONTEXT_MAX ? 1 : 0;
+  return addresses >= most;
+}
+
 }  // namespace
 
 using trace::Frame;
+
+StackFrames::StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel)
+    : maps_(maps),
+      python_(maps),
+      strings_(strings),
+      kernel_(std::move(kernel)),
+      jit_module_(strings.code(kCompiledModule)),
+      most_in_chain_(longest_chain()) {}
 
 Frame StackFrames::kernel_frame(std::uint64_t address) {
   const auto [place, is_new] = kernel_codes_.try_emplace(address, trace::kNoString);
@@ -48,17 +68,74 @@ Frame StackFrames::kernel_frame(std::uint64_t address) {
   return frame;
 }
 
-Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address) {
+Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address, std::uint64_t time) {
   Frame frame;
   const std::optional<ProcessMaps::Place> place = maps_.find(pid, address);
   if (!place) {
     frame.function = strings_.code("unknown");
     return frame;
   }
+  if (is_memory(place->module->path)) return compiled_frame(pid, address, time);
   frame.module = strings_.code(place->module->path);
-  frame.build_id = strings_.code_or_null(hex(place->module->build_id));
+  frame.build_id = strings_.code_or_null(to_hex(place->module->build_id));
   frame.offset = static_cast<std::int64_t>(place->offset);
   return frame;
+}
+
+Frame StackFrames::frame_of(const JitNames::Answer& answer) {
+  Frame frame;
+  frame.module = jit_module_;
+  if (answer.kind == JitNames::Answer::Kind::kName) {
+    frame.function = strings_.code(answer.function);
+    frame.file = strings_.code_or_null(answer.file);
+    if (answer.line > 0) frame.line = answer.line;
+  } else {
+    frame.function = strings_.code("unknown");
+    unnamed_++;
+  }
+  return frame;
+}
+
+// Until it is named, `line` is the number to ask by.
+Frame StackFrames::compiled_frame(std::int32_t pid, std::uint64_t address, std::uint64_t time) {
+  const JitNames::Answer answer = jit_.find(pid, address, time);
+  if (answer.kind != JitNames::Answer::Kind::kLater) return frame_of(answer);
+  Frame frame;
+  frame.module = jit_module_;
+  frame.line = static_cast<std::int32_t>(jit_.ask_later(pid, address, time));
+  return frame;
+}
+
+bool StackFrames::name_waiting(std::span<trace::FrameRow> stack) {
+  // A JIT writes down what it made at once, or when its buffer is full.
+  constexpr std::int64_t kPatience = 30'000'000'000;
+  constexpr std::size_t kMostHeld = std::size_t{1} << 19U;
+  const bool is_late = held_.rows.size() > kMostHeld || now_monotonic_ns() - held_ns_ > kPatience;
+  for (trace::FrameRow& row : stack) {
+    if (!waits(row.frame)) continue;
+    const JitNames::Answer answer = jit_.find_again(static_cast<std::uint32_t>(row.frame.line));
+    if (answer.kind == JitNames::Answer::Kind::kLater && !is_late) return false;
+    row.frame = frame_of(answer);
+  }
+  return true;
+}
+
+trace::FrameBatch StackFrames::take_new() {
+  trace::FrameBatch all = std::exchange(held_, {});
+  trace::FrameBatch fresh = stacks_.take_new();
+  if (all.rows.empty()) held_ns_ = now_monotonic_ns();
+  std::ranges::move(fresh.rows, std::back_inserter(all.rows));
+  trace::FrameBatch ready;
+  for (auto begin = all.rows.begin(); begin != all.rows.end();) {
+    const auto end = std::find_if(begin, all.rows.end(), [begin](const trace::FrameRow& row) {
+      return row.stack != begin->stack;
+    });
+    trace::FrameBatch& to = name_waiting({begin, end}) ? ready : held_;
+    to.rows.insert(to.rows.end(), begin, end);
+    begin = end;
+  }
+  if (held_.rows.empty()) jit_.forget_numbers();
+  return ready;
 }
 
 void StackFrames::add_kernel_frames(const perf::Words& chain) {
@@ -106,26 +183,6 @@ symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Samp
                          });
 }
 
-// Frame pointers skip the caller of a function that has none, and end where a function uses the
-// register for something else; tables end with the copy of the stack. Where tables come to the end,
-// theirs is the whole truth; else what the kernel found behind their last frame goes on.
-bool StackFrames::choose_deeper(symbols::UnwindEnd end) {
-  if (end == symbols::UnwindEnd::kWhole) return false;
-  const auto same = [this](const symbols::UnwoundFrame& frame) {
-    return !by_tables_.empty() && frame.address == by_tables_.back().address;
-  };
-  const auto meet = std::ranges::find_if(by_pointers_, same);
-  if (meet != by_pointers_.end()) {
-    by_tables_.insert(by_tables_.end(), meet + 1, by_pointers_.end());
-  } else if (by_pointers_.size() > by_tables_.size()) {
-    by_tables_ = by_pointers_;
-    loops_.clear();
-  } else {
-    return end == symbols::UnwindEnd::kCut || end == symbols::UnwindEnd::kLimit;
-  }
-  return false;
-}
-
 Frame StackFrames::python_frame(const MergedFrame& frame) {
   Frame made;
   made.function = strings_.code(frame.code->function);
@@ -134,35 +191,98 @@ Frame StackFrames::python_frame(const MergedFrame& frame) {
   return made;
 }
 
-bool StackFrames::add_python_frames(std::int32_t pid, std::int32_t tid, PythonProcess& python,
-                                    bool whole) {
+bool StackFrames::add_python_frames(const perf::SampleId& id, PythonProcess& python, bool whole) {
+  const auto pid = static_cast<std::int32_t>(id.pid);
+  const auto tid = static_cast<std::int32_t>(id.tid);
+  // Frame pointers may have taken the place of what the tables told.
+  std::erase_if(loops_, [this](const SampledLoop& loop) {
+    return loop.index >= by_tables_.size() || by_tables_[loop.index].address != loop.registers.pc;
+  });
   roles_.clear();
   for (const symbols::UnwoundFrame& frame : by_tables_)
     roles_.push_back(python.role(frame.place()));
   const std::vector<MergedFrame> merged = python.merge(tid, {roles_, loops_, copy_, whole});
   for (const MergedFrame& frame : merged) {
     frames_.push_back(frame.code ? python_frame(frame)
-                                 : user_frame(pid, by_tables_[frame.native].place()));
+                                 : user_frame(pid, by_tables_[frame.native].place(), id.time));
   }
   return !merged.empty();
 }
 
-std::int64_t StackFrames::stack(std::int32_t pid, std::int32_t tid, const perf::Sample& sample) {
+// Whether callers are missing: the copy of the stack, or what the kernel walks, was not enough.
+bool StackFrames::is_cut(symbols::UnwindEnd end, std::int32_t pid, bool chain_is_full) {
+  const bool ended_early = end == symbols::UnwindEnd::kCut || end == symbols::UnwindEnd::kLimit;
+  if (!ended_early && !chain_is_full) return false;
+  const symbols::AddressSpace* space = tables_.space_of(maps_, pid);
+  return space == nullptr || by_tables_.empty() ||
+         !symbols::is_outermost(by_tables_.back(), *space, symbols::kThisMachine);
+}
+
+// Inside exec, where the old program's stack is gone already: its registers lead nowhere.
+bool StackFrames::is_between_programs(const perf::Sample& sample) {
+  if (!sample.stack.empty()) return false;
+  return std::ranges::any_of(frames_, [this](const Frame& frame) {
+    const std::string_view function = strings_.view(frame.function);
+    return function == "bprm_execve" || function == "load_elf_binary";
+  });
+}
+
+// A register that is used for something else leads anywhere; what is no code called nobody.
+bool StackFrames::drop_strays(std::int32_t pid) {
+  const auto strays = [&](const symbols::UnwoundFrame& frame) {
+    return frame.is_return && !maps_.find(pid, frame.place());
+  };
+  if (maps_.space(pid) == nullptr) return false;
+  const auto first = std::ranges::find_if(by_pointers_, strays);
+  const bool any = first != by_pointers_.end();
+  by_pointers_.erase(first, by_pointers_.end());
+  return any;
+}
+
+// Where nothing at all could be copied, the page of the stack is just being made: that is told in
+// the stack itself, with the time that it took.
+void StackFrames::tell_of_missing(symbols::UnwindEnd end, std::int32_t pid, bool chain_is_full,
+                                  const perf::Sample& sample) {
+  // Nobody called from beyond the memory of the stack: a thread that has just begun.
+  const bool is_all = sample.stack_ends && !sample.stack.empty();
+  if (is_all && end == symbols::UnwindEnd::kCut) return;
+  if (!is_cut(end, pid, chain_is_full)) return;
+  if (!sample.stack.empty()) {
+    cut_++;
+    return;
+  }
+  Frame frame;
+  frame.function = strings_.code("[unreadable stack]");
+  frames_.push_back(frame);
+}
+
+std::span<const Frame> StackFrames::outermost_first() {
+  std::ranges::reverse(frames_);
+  return frames_;
+}
+
+std::int64_t StackFrames::stack(const perf::SampleId& id, const perf::Sample& sample) {
+  const auto pid = static_cast<std::int32_t>(id.pid);
   frames_.clear();
   copy_ = {};
   PythonProcess* python = python_.process(pid);
   add_kernel_frames(sample.callchain);
   follow_pointers(sample.callchain);
+  if (is_between_programs(sample)) return stacks_.stack(outermost_first(), strings_);
   const symbols::UnwindEnd end = follow_tables(pid, sample, python);
-  const bool is_cut = choose_deeper(end);
-  const bool whole = end == symbols::UnwindEnd::kWhole;
-  if (python == nullptr || !add_python_frames(pid, tid, *python, whole)) {
-    if (is_cut) cut_++;
-    for (const symbols::UnwoundFrame& frame : by_tables_)
-      frames_.push_back(user_frame(pid, frame.place()));
+  bool chain_is_full = is_full(sample.callchain, most_in_chain_);
+  if (end != symbols::UnwindEnd::kWhole) {
+    // One that went astray may go in circles for as long as it is let.
+    if (drop_strays(pid)) chain_is_full = false;
+    join_stacks(by_tables_, by_pointers_);
   }
-  std::ranges::reverse(frames_);
-  return stacks_.stack(frames_, strings_);
+  const bool whole = end == symbols::UnwindEnd::kWhole;
+  if (python != nullptr && add_python_frames(id, *python, whole))
+    return stacks_.stack(outermost_first(), strings_);
+  for (const symbols::UnwoundFrame& frame : by_tables_)
+    frames_.push_back(user_frame(pid, frame.place(), id.time));
+  if (!whole) tell_of_missing(end, pid, chain_is_full, sample);
+  return stacks_.stack(outermost_first(), strings_);
 }
 
 }  // namespace fathom::sources

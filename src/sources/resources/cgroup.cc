@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Finds the files of a process's control group: version 1, version 2, and both at once (hybrid).
+#include "sources/resources/cgroup.h"
+
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "base/files.h"
 #include "base/text.h"
-#include "sources/resources/proc_text.h"
 
 namespace fathom::sources {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "sources/resources/process_tree.h"
+#include "sources/process_tree.h"
 #include "trace/rows/batch.h"
 
 namespace fathom::sources {

@@ -14,6 +14,12 @@ namespace {
 using Kind = SavedRegister::Kind;
 constexpr std::uint64_t kWord = 8;
 
+bool has_no_caller(const FrameRules& rules) {
+  return std::ranges::any_of(rules.saved, [&](const SavedRegister& saved) {
+    return saved.number == rules.return_number && saved.kind == Kind::kUndefined;
+  });
+}
+
 class Walk {
  public:
   Walk(const Registers& registers, const StackCopy& stack, const AddressSpace& space)
@@ -42,7 +48,7 @@ class Walk {
   }
 
   std::optional<UnwindEnd> by_rules(const FrameRules& rules) {
-    if (is_outermost(rules)) return UnwindEnd::kWhole;
+    if (has_no_caller(rules)) return UnwindEnd::kWhole;
     const std::optional<std::uint64_t> cfa = cfa_of(rules);
     if (!cfa) return cfa_end(rules);
     if (!leads_up(*cfa, rules.is_signal)) return UnwindEnd::kDamaged;
@@ -59,12 +65,6 @@ class Walk {
     }
     if (!address) return UnwindEnd::kDamaged;
     return go_to(caller, *address, !rules.is_signal);
-  }
-
-  [[nodiscard]] static bool is_outermost(const FrameRules& rules) {
-    return std::ranges::any_of(rules.saved, [&](const SavedRegister& saved) {
-      return saved.number == rules.return_number && saved.kind == Kind::kUndefined;
-    });
   }
 
   [[nodiscard]] std::optional<std::uint64_t> cfa_of(const FrameRules& rules) const {
@@ -198,6 +198,11 @@ UnwindEnd unwind(const Registers& registers, const StackCopy& stack, const Addre
     if (const std::optional<UnwindEnd> end = walk.step()) return *end;
   }
   return UnwindEnd::kLimit;
+}
+
+bool is_outermost(const UnwoundFrame& frame, const AddressSpace& space, Machine machine) {
+  const FrameRules* rules = space.rules_at(frame.place(), machine);
+  return rules != nullptr && has_no_caller(*rules);
 }
 
 }  // namespace fathom::symbols

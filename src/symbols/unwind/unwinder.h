@@ -69,5 +69,7 @@ using SeeRegisters = std::function<void(const UnwoundFrame& frame, const Registe
 UnwindEnd unwind(const Registers& registers, const StackCopy& stack, const AddressSpace& space,
                  std::vector<UnwoundFrame>& frames, const SeeRegisters& see,
                  std::size_t most = kMostUnwound);
+// Whether nobody called the function there, as its rules say: `_start`, the start of a thread.
+bool is_outermost(const UnwoundFrame& frame, const AddressSpace& space, Machine machine);
 
 }  // namespace fathom::symbols

@@ -107,6 +107,7 @@ Result<Totals> Packer::State::sum_up() {
                 .timeline = timeline_,
                 .coverage = coverage_,
                 .counters = {},
+                .time = {},
                 .processes = {},
                 .threads = {},
                 .events = static_cast<std::int64_t>(progress().events)};
@@ -130,6 +131,10 @@ Result<Totals> Packer::State::sum_up() {
   const Population all = population();
   totals.processes = all_processes(all, Detail::kWhole);
   totals.threads = all_threads(all);
+  {
+    const std::scoped_lock lock(mutex_);
+    totals.time = sampled_.told(totals.threads, options_.resolver);
+  }
   totals.program_attached = manifest.pid && has_process(decoder_.definitions(), *manifest.pid);
   return totals;
 }

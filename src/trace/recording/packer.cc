@@ -138,6 +138,7 @@ Result<DrainResult> Packer::State::drain() {
 Status Packer::State::append(const HostRows& rows, const Strings& row_strings) {
   const std::scoped_lock lock(mutex_);
   seen_from_outside_.add(rows.lives);
+  sampled_.add(rows.samples, rows.frames, row_strings);
   return drainer->append(rows, row_strings);
 }
 

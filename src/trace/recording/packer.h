@@ -22,6 +22,7 @@
 #include "trace/recording/manifest.h"
 #include "trace/recording/processes.h"
 #include "trace/rows/batch.h"
+#include "trace/rows/sampled_time.h"
 #include "trace/spool/drainer.h"
 
 namespace fathom::trace {
@@ -50,6 +51,7 @@ struct Totals {
   Timeline timeline;
   LayerCoverage coverage;
   CounterBatch counters;  // of what is not packed; none where some are packed
+  ThreadTime time;        // of what this recorder sampled
   std::vector<ProcessRow> processes;
   std::vector<ThreadRow> threads;
   std::uint64_t waiting = 0;      // events that are not packed yet

@@ -103,6 +103,7 @@ class Packer::State {
   bool log_damaged_ = false;           // some of its rows are gone, how many cannot be told
   std::vector<CallInFlight> died_in_;  // guarded by mutex_
   Lives seen_from_outside_;            // guarded by mutex_
+  SampledTime sampled_;                // guarded by mutex_
   std::optional<sql::Connection> connection_;
   EventBatch events_;  // kept, since its memory costs more than its rows
 };

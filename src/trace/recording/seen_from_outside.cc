@@ -5,6 +5,7 @@
 #include "trace/recording/seen_from_outside.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -55,25 +56,58 @@ void take_over(const ThreadRow& from, ThreadRow& to) {
   if (to.name.empty()) to.name = from.name;
 }
 
+// Of a process that was sampled as two programs and told of one, there is one row. The lives of a
+// thread all count: its stretches on and off the CPU add up to them.
+constexpr bool shares_a_row(const ProcessRow& /*row*/) { return true; }
+constexpr bool shares_a_row(const ThreadRow& /*row*/) { return false; }
+
+// A life that was sampled, and one that was told of and may be the same.
 template <class Row>
-void add_sampled(const std::vector<Row>& seen, const std::string& host, std::vector<Row>& rows) {
+struct Match {
+  std::int64_t overlap;
+  std::size_t sampled;
+  Row* told;
+};
+
+template <class Row>
+std::vector<Match<Row>> matches_of(const std::vector<Row>& sampled, std::vector<Row>& rows) {
   const auto index = by_numbers(rows);
-  std::vector<Row> unknown;
-  for (const auto& [key, row] : last_words(seen, true)) {
-    Row* same = nullptr;
-    const auto [begin, end] = index.equal_range(numbers(row));
+  std::vector<Match<Row>> matches;
+  for (std::size_t i = 0; i < sampled.size(); ++i) {
+    const auto [begin, end] = index.equal_range(numbers(sampled[i]));
     for (auto at = begin; at != end; ++at) {
-      if (overlap(*at->second, row) < 0) continue;
-      if (same == nullptr || overlap(*same, row) < overlap(*at->second, row)) same = at->second;
-    }
-    if (same != nullptr) {
-      take_over(row, *same);
-    } else {
-      unknown.push_back(row);
-      unknown.back().host = host;
+      const std::int64_t common = overlap(*at->second, sampled[i]);
+      if (common >= 0) matches.push_back({common, i, at->second});
     }
   }
-  rows.insert(rows.end(), unknown.begin(), unknown.end());
+  std::ranges::stable_sort(matches, std::greater{}, &Match<Row>::overlap);
+  return matches;
+}
+
+// The longest overlaps find each other first, and then have no other partner: a program tells that
+// it becomes another one when it asks for that, the sampler when it is done, which may be long
+// after. So what was sampled as the first program may overlap more with what is told of the second.
+template <class Row>
+void add_sampled(const std::vector<Row>& seen, const std::string& host, std::vector<Row>& rows) {
+  std::vector<Row> sampled;
+  for (auto& [key, row] : last_words(seen, true)) sampled.push_back(row);
+  const std::vector<Match<Row>> matches = matches_of(sampled, rows);
+  std::set<const Row*> taken;
+  std::vector<bool> is_known(sampled.size());
+  for (const bool shares : {false, true}) {
+    for (const Match<Row>& match : matches) {
+      const Row& row = sampled[match.sampled];
+      if (is_known[match.sampled] || (shares && !shares_a_row(row))) continue;
+      if (!taken.insert(match.told).second && !shares) continue;
+      take_over(row, *match.told);
+      is_known[match.sampled] = true;
+    }
+  }
+  for (std::size_t i = 0; i < sampled.size(); ++i) {
+    if (is_known[i]) continue;
+    rows.push_back(sampled[i]);
+    rows.back().host = host;
+  }
 }
 
 template <class Row>

@@ -14,6 +14,15 @@ ProcessRow row(std::int64_t pid, std::int64_t start, std::int64_t exit) {
   return row;
 }
 
+ThreadRow thread(std::int64_t start, std::int64_t end, std::int64_t ready) {
+  ThreadRow row;
+  row.pid = row.tid = 7;
+  row.start = start;
+  row.end = end;
+  row.ready = ready;
+  return row;
+}
+
 TEST(SeenFromOutside, TheLastWordOfAnImageHolds) {
   std::vector<ProcessRow> rows = {row(1, 0, 7)};
   const std::vector<ProcessRow> seen = {row(2, 10, kNull), row(1, 0, 9), row(2, 20, kNull),
@@ -82,14 +91,6 @@ TEST(SeenFromOutside, WhatWasSampledIsToldOfAll) {
 }
 
 TEST(SeenFromOutside, AThreadThatWasSampledLivesAsLongAsTheSamplerSaw) {
-  const auto thread = [](std::int64_t start, std::int64_t end, std::int64_t ready) {
-    ThreadRow row;
-    row.pid = row.tid = 7;
-    row.start = start;
-    row.end = end;
-    row.ready = ready;
-    return row;
-  };
   std::vector<ThreadRow> rows = {thread(5, 50, kNull), thread(50, 90, kNull)};
   add_seen_from_outside({thread(3, kNull, 0), thread(3, 52, 9), thread(52, 93, 1)}, "here", rows);
   ASSERT_EQ(rows.size(), 2U);
@@ -99,6 +100,37 @@ TEST(SeenFromOutside, AThreadThatWasSampledLivesAsLongAsTheSamplerSaw) {
   EXPECT_EQ(rows[1].start, 52);
   EXPECT_EQ(rows[1].end, 93);
   EXPECT_EQ(rows[1].ready, 1);
+}
+
+// exec takes a while: the program tells of its begin, the sampler of its end.
+TEST(SeenFromOutside, TwoLivesThatWereSampledAreTwoAlsoWhereBothOverlapTheSecondMost) {
+  std::vector<ThreadRow> rows = {thread(5, 6, kNull), thread(6, 90, kNull)};
+  add_seen_from_outside({thread(4, 30, 2), thread(30, 93, 1)}, "here", rows);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].start, 4);
+  EXPECT_EQ(rows[0].end, 30);
+  EXPECT_EQ(rows[0].ready, 2);
+  EXPECT_EQ(rows[1].start, 30);
+  EXPECT_EQ(rows[1].end, 93);
+  EXPECT_EQ(rows[1].ready, 1);
+}
+
+TEST(SeenFromOutside, AThreadThatWasSampledTwiceAndToldOfItselfOnceHasBothLives) {
+  std::vector<ThreadRow> rows = {thread(5, kNull, kNull)};
+  add_seen_from_outside({thread(4, 30, 2), thread(30, 93, 1)}, "here", rows);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].end - rows[0].start + rows[1].end - rows[1].start, 89);
+}
+
+TEST(SeenFromOutside, AProcessThatWasSampledTwiceAndToldOfItselfOnceIsOneRow) {
+  std::vector<ProcessRow> rows = {row(1, 0, 7)};
+  std::vector<ProcessRow> seen = {row(1, 3, kNull), row(1, 52, kNull)};
+  seen[0].end = 52;
+  seen[1].end = 88;
+  for (ProcessRow& one : seen) one.rung = "perf";
+  add_seen_from_outside(seen, "here", rows);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].rung, "perf");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -13,6 +14,10 @@
 #include "trace/rows/strings.h"
 
 namespace fathom::trace {
+
+// Events of layer cpu: a thread ran; it was off the CPU.
+inline constexpr std::string_view kOnCpu = "cpu-clock";
+inline constexpr std::string_view kOffCpu = "off-cpu";
 
 struct SampleRow {
   std::int64_t ts = 0;

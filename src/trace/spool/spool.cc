@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/host.h"
 #include "base/os_error.h"
 #include "base/private_files.h"
@@ -128,15 +129,7 @@ Result<Spool> Spool::open(const Directory& directory) {
   return Spool(directory, header);
 }
 
-std::string Spool::run_id() const {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const std::uint8_t byte : header_.run_id) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
-}
+std::string Spool::run_id() const { return to_hex(header_.run_id); }
 
 std::string_view Spool::boot_id() const {
   return {header_.boot_id, strnlen(header_.boot_id, sizeof header_.boot_id)};

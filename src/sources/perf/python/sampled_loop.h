@@ -43,6 +43,10 @@ class WordPlaces {
   [[nodiscard]] std::uint32_t votes(std::size_t place) const {
     return place < votes_.size() ? votes_[place] : 0;
   }
+  // Whether it may be there: as long as nothing is known, anywhere.
+  [[nodiscard]] bool is_likely(std::size_t place) const {
+    return !knows() || votes(place) >= most_ - most_ / 2;
+  }
   [[nodiscard]] bool is_best(std::size_t place) const { return knows() && votes(place) == most_; }
   [[nodiscard]] bool knows() const {
     constexpr std::uint32_t kEnough = 8;

@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::uint64_t kUnit = 2;  // bytes of an instruction
 
+bool is_next_in(const PythonCode& code, const SampledWord& word) {
+  return word.value > code.begin && word.value <= code.end;
+}
+
 }  // namespace
 
 StackMerge::StackMerge(FrameReader& reader, CodeObjects& codes, LoopPlaces& places,
@@ -51,19 +55,26 @@ std::optional<std::size_t> StackMerge::live_frame(const Entry& entry, std::uint6
   return std::nullopt;
 }
 
-// On the stack lie older words, too: once it is known where the instruction stands, only that place
-// and registers count.
+// On the stack lie older words, too: once it is known where the instruction stands, other places do
+// not count. What comes next is never a function's first instruction.
 std::optional<SampledWord> StackMerge::instruction_in(const PythonCode& code,
                                                       const Words& words) const {
   std::optional<SampledWord> best;
   for (const SampledWord& word : words) {
-    const bool counts = word.in_register() || !places_.instruction.knows() ||
-                        places_.instruction.is_best(word.place);
-    if (!counts || !code.holds(word.value)) continue;
+    if (!is_next_in(code, word) || !places_.instruction.is_likely(word.place)) continue;
     if (!best || places_.instruction.votes(word.place) > places_.instruction.votes(best->place))
       best = word;
   }
   return best;
+}
+
+// Every place that may be the one has a vote: the right one is right each time, others are so now
+// and then.
+void StackMerge::learn_places(const PythonFrame& frame, const Words& words) {
+  for (const SampledWord& word : words) {
+    if (is_next_in(*frame.code, word)) places_.instruction.found(word.place);
+    if (word.value == frame.address) places_.frame.found(word.place);
+  }
 }
 
 void StackMerge::add(const CodePointer& code, std::uint64_t instruction) {
@@ -72,12 +83,6 @@ void StackMerge::add(const CodePointer& code, std::uint64_t instruction) {
 
 void StackMerge::add_live(std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; i++) add(live_.frames[i].code, live_.frames[i].instruction);
-}
-
-// What comes next stands behind what is being done.
-void StackMerge::add_confirmed(const CodePointer& code, const SampledWord& word) {
-  places_.instruction.found(word.place);
-  add(code, word.value - kUnit);
 }
 
 std::optional<PythonFrame> StackMerge::frame_by_instruction(const Words& words) {
@@ -180,9 +185,9 @@ bool StackMerge::add_certain_frames(const Words& words, const std::optional<Entr
     const CodePointer code = index ? live_.frames[*index].code : past->frame.code;
     const std::optional<SampledWord> instruction = instruction_in(*code, words);
     if (!instruction) continue;
-    add_confirmed(code, *instruction);
+    add(code, instruction->value - kUnit);  // what comes next stands behind what is being done
     if (index) {
-      places_.frame.found(word.place);
+      learn_places(live_.frames[*index], words);
       add_live(*index + 1, entry->end);
     } else if (!entry) {
       add_past_entry(past->frame);

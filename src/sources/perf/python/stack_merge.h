@@ -71,7 +71,7 @@ class StackMerge {
                                                  const PythonFrame& inner) const;
   // Whether the C function has not set up its registers yet, or has given them up.
   [[nodiscard]] bool is_passing(const SampledLoop& loop, const SampledLoop* outer);
-  void add_confirmed(const CodePointer& code, const SampledWord& word);
+  void learn_places(const PythonFrame& frame, const Words& words);
   void add(const CodePointer& code, std::uint64_t instruction);
   void add_live(std::size_t begin, std::size_t end);
 

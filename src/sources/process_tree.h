@@ -11,7 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "sources/resources/proc_text.h"
+#include "base/proc_text.h"
+#include "sources/resources/cgroup.h"
 
 namespace fathom::sources {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "sources/resources/proc_text.h"
+#include "base/proc_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/testing/emulation.h"
 
-namespace fathom::sources {
+namespace fathom {
 namespace {
 
 const std::string kNumbers =
@@ -64,6 +64,41 @@ TEST(ProcessStat, ReadsThisProcess) {
   EXPECT_GT(stat->rss_pages, 100U);
 }
 
+TEST(ProcessStat, LaterFieldsAreTakenWhereTheyAre) {
+  const auto shorter = parse_process_stat("42 (hog)" + kNumbers);
+  ASSERT_TRUE(shorter);
+  EXPECT_EQ(shorter->cpu, -1);
+  const auto whole = parse_process_stat("42 (hog)" + kNumbers + " 140725 0 0 0 0 0 0 0 0 0 17 3 0");
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->start_stack, 140725U);
+  EXPECT_EQ(whole->cpu, 3);
+}
+
+TEST(SchedStatText, HasThreeNumbers) {
+  const auto stat = parse_schedstat("214318 3273578 12\n");
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->ran, 214318);
+  EXPECT_EQ(stat->ready, 3273578);
+  EXPECT_EQ(stat->arrivals, 12U);
+  for (const char* text : {"", "1 2", "1 x 3", "-1 2 3", "1 -2 3", "99999999999999999999 1 1"})
+    EXPECT_FALSE(parse_schedstat(text)) << text;
+}
+
+TEST(SyscallText, TellsWhereAThreadSleeps) {
+  const auto read =
+      parse_syscall("0 0x3 0x7f 0x20000 0x0 0xff 0x0 0x7ffd10337328 0x7f0fc8e0c2ad\n");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->call, 0);
+  EXPECT_EQ(read->arguments[2], 0x20000U);
+  EXPECT_EQ(read->stack_pointer, 0x7ffd10337328U);
+  const auto fault = parse_syscall("-1 0x7ffd10337328 0x7f0fc8e0c2ad\n");
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->call, -1);
+  EXPECT_EQ(fault->stack_pointer, 0x7ffd10337328U);
+  for (const char* text : {"running\n", "", "7", "0 0x3 0x7f", "-1 7 8", "-1 0xg 0x1"})
+    EXPECT_FALSE(parse_syscall(text)) << text;
+}
+
 TEST(NumberOf, FindsTheKeyAtTheStartOfALine) {
   const std::string text =
       "Name:\tPss: 7\nRss:    1024 kB\nPss_Dirty: 5 kB\nPss:   512 kB\nusage_usec 77\n"
@@ -82,6 +117,7 @@ TEST(MachineCpu, BusyIsAllButIdleAndWaiting) {
   ASSERT_TRUE(cpu);
   EXPECT_EQ(cpu->total, 106U);
   EXPECT_EQ(cpu->busy, 22U);
+  EXPECT_EQ(cpu->stolen, 1U);
   EXPECT_FALSE(parse_machine_cpu("cpu 1 2"));
   EXPECT_FALSE(parse_machine_cpu("intr 1 2 3 4 5 6 7 8"));
 }
@@ -92,39 +128,5 @@ TEST(Pids, AreReadAndNonsenseIsSkipped) {
   EXPECT_THAT(parse_pids("x 0 -4 9"), testing::ElementsAre(9));
 }
 
-TEST(Cgroup, VersionsAndContainers) {
-  const std::string v1 =
-      "30 25 0:26 / /sys/fs/cgroup/memory rw,nosuid shared:9 - cgroup cgroup rw,memory\n"
-      "31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
-  const std::string v2 = "28 25 0:25 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
-  const std::string hybrid = "28 25 0:25 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n" + v1;
-  const std::string container = "28 25 0:25 /docker/ab /sys/fs/cgroup rw - cgroup2 cgroup rw\n";
-  struct Case {
-    const char* name;
-    std::string cgroup, mountinfo, memory, cpu;
-  };
-  const Case cases[] = {
-      {"v2", "0::/user.slice/x\n", v2, "/sys/fs/cgroup/user.slice/x/memory.current",
-       "/sys/fs/cgroup/user.slice/x/cpu.stat"},
-      {"v1", "5:memory:/jobs/1\n4:cpu,cpuacct:/jobs/1\n", v1,
-       "/sys/fs/cgroup/memory/jobs/1/memory.usage_in_bytes",
-       "/sys/fs/cgroup/cpu,cpuacct/jobs/1/cpuacct.usage"},
-      {"hybrid prefers v1's controllers", "5:memory:/a\n4:cpu,cpuacct:/b:c\n0::/\n", hybrid,
-       "/sys/fs/cgroup/memory/a/memory.usage_in_bytes",
-       "/sys/fs/cgroup/cpu,cpuacct/b:c/cpuacct.usage"},
-      {"container", "0::/docker/ab/in\n", container, "/sys/fs/cgroup/in/memory.current",
-       "/sys/fs/cgroup/in/cpu.stat"},
-      {"root of v2", "0::/\n", v2, "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/cpu.stat"},
-      {"no mount", "0::/\n", "", "", ""},
-      {"nonsense", "x\n::\n", "a - b\n", "", ""},
-  };
-  for (const Case& c : cases) {
-    const CgroupPaths paths = find_cgroup(c.cgroup, c.mountinfo);
-    EXPECT_EQ(paths.memory_file, c.memory) << c.name;
-    EXPECT_EQ(paths.cpu_file, c.cpu) << c.name;
-    EXPECT_EQ(paths.cpu_is_v2, c.cpu.ends_with("cpu.stat")) << c.name;
-  }
-}
-
 }  // namespace
-}  // namespace fathom::sources
+}  // namespace fathom

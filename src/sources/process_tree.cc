@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Follows descendants by /proc/PID/task/TID/children, or by all of /proc on kernels without that
 // file. A reused pid is recognised by its start time.
-#include "sources/resources/process_tree.h"
+#include "sources/process_tree.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Parsers of /proc and cgroup files, apart from reading them, so that odd names such as ") R 1" can
 // be tested as texts.
-#include "sources/resources/proc_text.h"
+#include "base/proc_text.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-#include "base/files.h"
 #include "base/text.h"
 
-namespace fathom::sources {
+namespace fathom {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n";
@@ -30,6 +29,24 @@ bool read_number(std::string_view word, T& value) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
+constexpr std::size_t kNeededFields = 21;
+
+// Some are unsigned and as large as can be.
+bool read_field(std::string_view word, std::int64_t& field) {
+  if (read_number(word, field)) return true;
+  std::uint64_t large = 0;
+  if (!read_number(word, large)) return false;
+  field = static_cast<std::int64_t>(large);
+  return true;
+}
+
+bool read_address(std::string_view word, std::uint64_t& address) {
+  if (!word.starts_with("0x")) return false;
+  word.remove_prefix(2);
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), address, 16);
+  return error == std::errc() && end == word.data() + word.size();
+}
+
 }  // namespace
 
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
@@ -45,14 +62,13 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   const std::string_view state = next_word(rest);
   if (state.size() != 1) return {};
   stat.state = state[0];
-  std::array<std::int64_t, 21> fields{};  // from ppid, the 4th of the man page, to rss, the 24th
-  for (std::int64_t& field : fields) {
-    const std::string_view word = next_word(rest);
-    if (!read_number(word, field)) {
-      std::uint64_t large = 0;
-      if (!read_number(word, large)) return {};
-      field = static_cast<std::int64_t>(large);
-    }
+  // From ppid, the 4th of the man page. Those up to rss, the 24th, are always there.
+  std::array<std::int64_t, 36> fields{};
+  fields.back() = -1;
+  for (std::size_t i = 0; i < fields.size(); i++) {
+    if (read_field(next_word(rest), fields[i])) continue;
+    if (i < kNeededFields) return {};
+    break;
   }
   const auto field = [&](std::size_t of_man_page) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, fields[of_man_page - 4]));
@@ -66,7 +82,28 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   stat.start_ticks = field(22);
   stat.vsize_bytes = field(23);
   stat.rss_pages = field(24);
+  stat.start_stack = field(28);
+  stat.cpu = static_cast<std::int32_t>(fields[39 - 4]);
   return stat;
+}
+
+std::optional<SchedStat> parse_schedstat(std::string_view text) {
+  SchedStat stat;
+  if (!read_number(next_word(text), stat.ran) || !read_number(next_word(text), stat.ready) ||
+      !read_number(next_word(text), stat.arrivals) || stat.ran < 0 || stat.ready < 0)
+    return {};
+  return stat;
+}
+
+// "NUMBER six arguments SP PC", "-1 SP PC", or "running".
+std::optional<SleepingIn> parse_syscall(std::string_view text) {
+  SleepingIn sleeping;
+  if (!read_number(next_word(text), sleeping.call)) return {};
+  for (std::uint64_t& argument : sleeping.arguments) {
+    if (sleeping.call >= 0 && !read_address(next_word(text), argument)) return {};
+  }
+  if (!read_address(next_word(text), sleeping.stack_pointer)) return {};
+  return sleeping;
 }
 
 std::optional<std::uint64_t> number_of(std::string_view text, std::string_view key) {
@@ -101,6 +138,7 @@ std::optional<MachineCpu> parse_machine_cpu(std::string_view text) {
   MachineCpu cpu;
   for (const std::uint64_t value : ticks) cpu.total += value;
   cpu.busy = cpu.total - ticks[3] - ticks[4];
+  cpu.stolen = ticks[7];
   return cpu;
 }
 
@@ -113,4 +151,4 @@ std::vector<std::int32_t> parse_pids(std::string_view text) {
   return pids;
 }
 
-}  // namespace fathom::sources
+}  // namespace fathom

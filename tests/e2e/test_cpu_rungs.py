@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Layer cpu where performance events are refused: how the threads' time is told then, and that it still adds up."""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from kit import Box, Skipped, check, check_true
+from test_cpu import MS, Work, check_near
+
+ALONE = "shares of CPU time are those of the whole machine"
+NOT_OFFERED = 77
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+
+
+def refusing(box: Box, number: str = "EPERM") -> tuple[object, ...]:
+    """The words before a command for which perf_event_open is refused."""
+    words = (box.kit.victim("refuses_perf"), number)
+    process = box.start(*words, "true")
+    box.finish(process, None)
+    if process.returncode == NOT_OFFERED:
+        raise Skipped("no seccomp here")
+    return words
+
+
+def record(box: Box, *command: object, options: tuple[object, ...] = ("--layers", "+cpu")) -> bytes:
+    """Records where perf_event_open is refused."""
+    return box.run(*refusing(box), box.kit.fathom, "run", "-q", *options, "-o", box.trace, "--", *command)
+
+
+def works(out: bytes) -> list[Work]:
+    lines = (line.split() for line in out.decode().splitlines())
+    return [Work(int(tid), name, int(ns)) for _, tid, name, ns in lines]
+
+
+def check_cpu_time(box: Box, told: list[Work]) -> None:
+    """The kernel's sums are exact: what the program's own clock does not see are its start and its end."""
+    for tid in {work.tid for work in told}:
+        spent = sum(work.ns for work in told if work.tid == tid)
+        sampled = box.value(f"SELECT sum(weight) FROM samples WHERE event = 'cpu-clock' AND tid = {tid}")
+        check_near(f"CPU time of thread {tid}", spent, int(sampled), 0.05 * spent + 5 * MS)
+
+
+def check_adds_up(box: Box) -> None:
+    """Rows of the threads that were seen add up to their lives."""
+    lives = box.rows("""
+        SELECT tid, sum("end" - start), (SELECT sum(weight) FROM samples s WHERE s.tid = t.tid)
+        FROM threads t WHERE ready IS NOT NULL GROUP BY tid""")
+    check_true(f"threads were seen: {lives}", len(lives) > 0)
+    for tid, life, weight in lives:
+        check_near(f"running, waiting and ready of {tid}", int(life), int(weight or 0), MS)
+
+
+def test_a_sandbox(box: Box) -> None:
+    """As in Docker: the rung is `proc`, and the layer says what was refused and what changes it."""
+    told = works(record(box, box.kit.victim("sampled")))
+    state, reason = box.rows("SELECT state, reason FROM layers WHERE layer = 'cpu'")[0]
+    check("state", "partial", state)
+    check_true(f"the reason names the call: {reason}", "perf_event_open" in reason and "seccomp" in reason)
+    check_true(f"and what changes it: {reason}", "--cap-add PERFMON" in reason)
+    check(f"it says so once: {reason}", 1, reason.count("perf_event_open"))
+    check("rungs", [("proc",)], box.rows("SELECT DISTINCT rung FROM processes"))
+    check("losses", 0, box.losses())
+    check_cpu_time(box, told)
+    check_adds_up(box)
+    functions = box.rows("""SELECT DISTINCT name FROM "time" WHERE state = 'running'""")
+    check("functions are not known", [("unknown",)], functions)
+
+
+def test_a_static_program(box: Box) -> None:
+    """Nothing of ours is inside, and none is needed."""
+    told = works(record(box, box.kit.victim("sampled", "-static"), options=("--layers", "cpu")))
+    check("rungs", [("proc",)], box.rows("SELECT DISTINCT rung FROM processes"))
+    check_cpu_time(box, told)
+    check_adds_up(box)
+    asleep = box.value("""SELECT sum("time") FROM "time" WHERE cause = 'sleep'""")
+    check_true(f"naps of 20 ms, three times: {asleep}", int(asleep or 0) >= 20 * MS)
+
+
+def test_waits_have_causes(box: Box) -> None:
+    """The system call and the kernel's function tell."""
+    script = "(sleep 0.4; echo) | read line; sleep 0.3 & wait"
+    record(box, "bash", "-c", script, options=("--layers", "cpu"))
+    told = {cause: int(ns) for cause, ns in box.rows('SELECT cause, sum("time") FROM "time" GROUP BY cause')}
+    for cause, least in (("pipe", 200), ("sleep", 500), ("child", 300)):
+        check_true(f"{cause} is at least {least} ms: {told}", told.get(cause, 0) >= least * MS)
+    check_adds_up(box)
+
+
+def test_short_children_are_not_missing(box: Box) -> None:
+    """Processes that live shorter than the time between two looks: their parents have waited for them."""
+    script = "i=0; while [ $i -lt 60 ]; do /bin/true; i=$((i+1)); done"
+    record(box, "bash", "-c", script, options=("--layers", "cpu"))
+    cpu = int(box.value("SELECT sum(weight) FROM samples WHERE event = 'cpu-clock'"))
+    seen = int(box.value("SELECT count(DISTINCT pid) FROM processes"))
+    check_true(f"some of 61 processes were too short: {seen}", seen < 61)
+    unseen = int(box.value("SELECT sum(weight) FROM samples WHERE tid = 0"))
+    check_true(f"their time is there: {unseen} of {cpu}", 0 < unseen < cpu)
+    rows = box.rows('SELECT state, "time" FROM "time"')
+    check_true(f"nothing is told twice: {rows}", all(int(ns) >= 0 for _, ns in rows))
+
+
+def test_refused_otherwise(box: Box) -> None:
+    """kernel.perf_event_paranoid 3 answers EACCES to users."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        raise Skipped("acting as another user needs root and setpriv")
+    words = refusing(box, "EACCES")
+    place = Path(tempfile.mkdtemp(prefix="fathom-rungs-"))
+    box.remove.append(place)
+    place.chmod(0o777)
+    words = (shutil.copy(words[0], place), words[1])
+    command = (box.kit.fathom, "run", "-q", "--layers", "+cpu", "-o", place / "trace", "--", "sleep", "0.1")
+    box.run(*NOBODY, *words, *command)
+    box.trace = place / "trace"
+    check("rungs", [("proc",)], box.rows("SELECT DISTINCT rung FROM processes WHERE rung IS NOT NULL"))
+    check("state", "partial", box.value("SELECT state FROM layers WHERE layer = 'cpu'"))
+
+
+def test_a_container(box: Box) -> None:
+    """Numbers of processes of its own, and a /proc that shows no others."""
+    container = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
+    words = refusing(box)
+    process = box.start(*container, "true")
+    box.finish(process, None)
+    if process.returncode != 0:
+        raise Skipped("no namespaces here")
+    command = (box.kit.fathom, "run", "-q", "--layers", "cpu", "-o", box.trace, "--", box.kit.victim("sampled"))
+    told = works(box.run(*container, *words, *command))
+    check("rungs", [("proc",)], box.rows("SELECT DISTINCT rung FROM processes"))
+    check_cpu_time(box, told)
+    check_adds_up(box)
+
+
+def test_another_event_has_no_other_way(box: Box) -> None:
+    """What it counts, nobody else can tell."""
+    record(box, "true", options=("--layers", "+cpu", "--sample-event", "page-faults"))
+    check("state", "unavailable", box.value("SELECT state FROM layers WHERE layer = 'cpu'"))
+
+
+def doctor(box: Box, *before: object) -> dict[str, str]:
+    told = json.loads(box.run(*before, box.kit.fathom, "doctor", "--format", "json"))
+    return next(row for row in told["layers"] if row["layer"] == "cpu")
+
+
+def test_doctor_tells_the_rung(box: Box) -> None:
+    row = doctor(box, *refusing(box))
+    check_true(f"/proc is what is left: {row}", "/proc" in str(row) and "PERFMON" in str(row["fix"]))
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        return
+    user = doctor(box, *NOBODY)
+    paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+    if paranoid == 2:
+        check("a user can see the kernel's part", "sudo sysctl kernel.perf_event_paranoid=1", user["fix"])
