@@ -77,16 +77,15 @@ class ElfFile {
   template <class Visit>
   void each_symbol(Visit visit) const {
     each_section([&](Elf_Scn* section, const GElf_Shdr& header) {
-      if (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM) return;
-      Elf_Data* data = elf_getdata(section, nullptr);
-      if (data == nullptr || header.sh_entsize == 0) return;
-      const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
-      for (int i = 0; i < count; ++i) {
-        GElf_Sym symbol;
-        if (gelf_getsym(data, i, &symbol) == nullptr) continue;
-        const char* name = elf_strptr(get(), header.sh_link, symbol.st_name);
-        if (name != nullptr && *name != '\0') visit(header, i, symbol, name);
-      }
+      if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
+        each_symbol_in(section, header, visit);
+    });
+  }
+  // Of tables of one type alone.
+  template <class Visit>
+  void each_symbol_of(GElf_Word type, Visit visit) const {
+    each_section([&](Elf_Scn* section, const GElf_Shdr& header) {
+      if (header.sh_type == type) each_symbol_in(section, header, visit);
     });
   }
 
@@ -117,6 +116,18 @@ class ElfFile {
 
  private:
   ElfFile() = default;
+  template <class Visit>
+  void each_symbol_in(Elf_Scn* section, const GElf_Shdr& header, Visit& visit) const {
+    Elf_Data* data = elf_getdata(section, nullptr);
+    if (data == nullptr || header.sh_entsize == 0) return;
+    const auto count = static_cast<int>(header.sh_size / header.sh_entsize);
+    for (int i = 0; i < count; ++i) {
+      GElf_Sym symbol;
+      if (gelf_getsym(data, i, &symbol) == nullptr) continue;
+      const char* name = elf_strptr(get(), header.sh_link, symbol.st_name);
+      if (name != nullptr && *name != '\0') visit(header, i, symbol, name);
+    }
+  }
   Status begin(char* bytes, std::size_t size, const std::string& name);
 
   SharedView view_;                     // of the file,

@@ -65,7 +65,7 @@ void CpuRows::take(const perf::Record& record, SampleOf of) {
 
 void CpuRows::take(const perf::SampleId& id, const perf::Sample& sample, SampleOf of) {
   const ThreadId thread = thread_of(id);
-  const std::int64_t stack = frames_.stack(thread.pid, id.time, sample);
+  const std::int64_t stack = frames_.stack(id, sample);
   if (of == SampleOf::kLeaving) return account_.leaves_from(thread, stack);
   if (options_.is_clock)
     return account_.sampled(thread, ts(id.time), static_cast<std::int32_t>(id.cpu), stack);
@@ -99,6 +99,7 @@ void CpuRows::take(const perf::SampleId& id, const perf::Comm& comm) {
 void CpuRows::begin_program(ThreadId thread, std::int64_t ts, const std::string& name) {
   maps_.cleared(thread.pid);
   frames_.jit().began(thread.pid, ts + options_.start_monotonic_ns);
+  frames_.python().cleared(thread.pid);
   const auto before = processes_.find(thread.pid);
   const std::int64_t parent = before != processes_.end() ? before->second.row.ppid : trace::kNull;
   const std::int32_t root = before != processes_.end() ? before->second.root : thread.pid;
@@ -153,11 +154,13 @@ void CpuRows::end_thread(ThreadId thread, std::int64_t ts) {
   account_.ended(thread, ts);
   ended_.push_back(thread);
   slept_.erase(thread);
+  frames_.python().ended(thread.pid, thread.tid);
   const auto process = processes_.find(thread.pid);
   if (process == processes_.end() || --process->second.threads > 0) return;
   end_process(thread.pid, ts);
   maps_.cleared(thread.pid);
   frames_.jit().ended(thread.pid);
+  frames_.python().cleared(thread.pid);
 }
 
 void CpuRows::take(const perf::SampleId& id, const perf::Task& task) {
@@ -194,6 +197,7 @@ void CpuRows::found(const FoundProcess& process, std::int64_t since_ns, std::int
   maps_.cleared(process.pid);
   frames_.jit().began(process.pid, process.started_ns);
   for (const FoundCode& code : process.code) map_code(process.pid, code.mapping, code.build_id);
+  (void)frames_.python().process(process.pid);
   for (const FoundThread& thread : process.threads) {
     const ThreadId id{process.pid, thread.tid};
     account_.found(id, since);
@@ -291,6 +295,7 @@ void CpuRows::take(const perf::SampleId& /*id*/, const perf::Mapping& mapping) {
             .inode = mapping.inode,
             .path = std::string(mapping.file)},
            build_id);
+  (void)frames_.python().process(static_cast<std::int32_t>(mapping.pid));
 }
 
 void CpuRows::take(const perf::SampleId& /*id*/, const perf::Lost& lost) {
@@ -340,6 +345,8 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
     count_loss("frames of code made at run time whose name nobody told", unnamed);
   if (const std::uint64_t replaced = frames_.take_replaced(); replaced > 0)
     count_loss("frames of files without a build id that were replaced", replaced);
+  if (const std::uint64_t unread = frames_.python().take_unread(); unread > 0)
+    count_loss("stacks of Python whose functions could not be read", unread);
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(
         {std::string(trace::kSampledLayer), reason, static_cast<std::int64_t>(count)});

@@ -85,6 +85,10 @@ class CpuRows {
     if (count > 0) count_loss("records that made no sense", count);
   }
   void ready(ThreadId thread, std::int64_t ns) { account_.ready(thread, ns); }
+  // What is asked of processes from now on is as it is then.
+  void look_anew() { frames_.python().forget(); }
+  // Whether stacks are complete only if they are taken up soon after their sample.
+  [[nodiscard]] bool is_urgent() const { return frames_.python().anybody(); }
   [[nodiscard]] bool anybody_lives() const { return !processes_.empty(); }
 
  private:

@@ -5,6 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -225,20 +227,39 @@ class CpuSource final : public Source {
     // Rings wait for nobody: where the kernel lets us, we come before what keeps all CPUs busy.
     constexpr int kBeforeOthers = -10;
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kBeforeOthers);
+    // Whether there is any Python is not known yet.
+    constexpr std::int64_t kBeginning = 1'000'000'000;
+    const std::int64_t began = now_monotonic_ns();
     std::int64_t next_second = 0;
+    std::int64_t asked = 0;
     while (!stop.stop_requested()) {
-      events_->wait(kRest, wake_.get());
+      wait();
+      const std::int64_t now = now_monotonic_ns();
       {
         const std::scoped_lock lock(mutex_);
-        if (!between_recordings_) read_until_now();
-        if (const std::int64_t now = now_monotonic_ns(); now >= next_second) {
+        if (!between_recordings_) read(static_cast<std::uint64_t>(now));
+        if (now >= next_second) {
           events_->forget_ended();
           rows_->forget_gone(now);
           next_second = now + kSecond;
         }
       }
+      spent_ = std::chrono::nanoseconds(now_monotonic_ns() - now);
+      if (now - began < kBeginning) is_urgent_ = true;
+      if (now - asked < std::chrono::nanoseconds(kRest).count()) continue;
+      asked = now;
       ask_how_long_ready();
     }
+  }
+
+  // Functions of Python are read from the process when its sample is: the sooner, the better, as
+  // long as that takes only so much of a CPU.
+  void wait() {
+    constexpr std::int64_t kShare = 10;
+    constexpr std::chrono::nanoseconds kMostRest = std::chrono::milliseconds(5);
+    if (!is_urgent_) return events_->wait(kRest, wake_.get());
+    events_->wait(std::min(kMostRest, spent_ * kShare), wake_.get());
+    events_->wait_for_any(kRest, wake_.get());
   }
 
   // What was written before `now` is in the rings, so it is complete.
@@ -248,6 +269,7 @@ class CpuSource final : public Source {
   void read(std::uint64_t until) {
     events_->read(records_);
     if (chosen_) chosen_->refresh();
+    rows_->look_anew();
     rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
     rows_->refresh();
@@ -255,6 +277,7 @@ class CpuSource final : public Source {
       const std::optional<perf::Record> record = events_->reader().read(bytes);
       if (record) rows_->take(*record, events_->which(record->id));
     });
+    is_urgent_ = rows_->is_urgent();
   }
 
   Status join_process(pid_t process) {
@@ -317,6 +340,8 @@ class CpuSource final : public Source {
   std::optional<Error> refused_;
   std::unique_ptr<Source> instead_;                         // where the events are refused
   Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends the thread's waits
+  std::atomic<bool> is_urgent_ = true;
+  std::chrono::nanoseconds spent_{0};  // of the thread that runs: on what was read last
   std::mutex mutex_;
   std::optional<SampledEvents> events_;    // guarded by mutex_, but for wait()
   RecordQueue records_;                    // guarded by mutex_

@@ -34,6 +34,7 @@ ProcessMaps::Space& ProcessMaps::own(std::int32_t pid) {
     space = std::make_shared<Space>(*space);
   }
   space->code.reset();
+  space->changes++;
   return *space;
 }
 

@@ -38,6 +38,7 @@ class ProcessMaps {
   struct Space {
     symbols::OverlayMap<Region> regions;
     std::shared_ptr<symbols::AddressSpace> code;  // made of these by who needs it (UnwindTables)
+    std::uint64_t changes = 0;                    // of regions
   };
   struct Place {
     const Module* module = nullptr;

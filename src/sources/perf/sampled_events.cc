@@ -74,7 +74,7 @@ perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, 
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   attr.watermark = 1;
-  attr.wakeup_watermark = static_cast<std::uint32_t>(ring / 2);
+  attr.wakeup_watermark = 1;  // who does not care for each record does not wait for it
   if (!with_kernel) {
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
@@ -266,7 +266,28 @@ void SampledEvents::stop_leaving() {
   }
 }
 
-void SampledEvents::wait(std::chrono::milliseconds time, int wake) const {
+bool SampledEvents::is_half_full() const {
+  const auto half = [](const Sink& sink) { return sink.ring.waiting() >= sink.ring.bytes() / 2; };
+  return std::ranges::any_of(cpus_, [&](const Cpu& cpu) {
+    return half(cpu.clock) || (cpu.leaving && half(*cpu.leaving));
+  });
+}
+
+// The kernel's own wakeups are for each record: looking at the rings now and then costs less.
+void SampledEvents::wait(std::chrono::nanoseconds time, int wake) const {
+  constexpr std::chrono::nanoseconds kLook = std::chrono::milliseconds(20);
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (!is_half_full()) {
+    const std::chrono::nanoseconds left = end - std::chrono::steady_clock::now();
+    if (left <= std::chrono::nanoseconds(0)) return;
+    const auto look = static_cast<long>(std::min(left, kLook).count());
+    const timespec time_left{0, look};
+    pollfd woken{wake, POLLIN, 0};
+    if (::ppoll(&woken, 1, &time_left, nullptr) > 0) return;
+  }
+}
+
+void SampledEvents::wait_for_any(std::chrono::milliseconds time, int wake) const {
   std::vector<pollfd> rings = {{wake, POLLIN, 0}};
   for (const Cpu& cpu : cpus_) {
     rings.push_back({cpu.clock.event.get(), POLLIN, 0});

@@ -63,7 +63,9 @@ class SampledEvents {
   // gets the threads that were made meanwhile.
   void read(RecordQueue& records, std::set<pid_t>* made = nullptr);
   // Returns when a ring is half full, the time has passed, or `wake` can be read.
-  void wait(std::chrono::milliseconds time, int wake) const;
+  void wait(std::chrono::nanoseconds time, int wake) const;
+  // Returns when there is anything to read, the time has passed, or `wake` can be read.
+  void wait_for_any(std::chrono::milliseconds time, int wake) const;
 
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }
   [[nodiscard]] SampleOf which(const perf::SampleId& id) const;
@@ -105,6 +107,7 @@ class SampledEvents {
   std::uint64_t read(perf::Ring& ring, bool own_losses, RecordQueue& records,
                      std::set<pid_t>* made);
   void stop_leaving();
+  [[nodiscard]] bool is_half_full() const;
 
   perf::RecordReader reader_;
   SamplingOptions options_;

@@ -51,6 +51,7 @@ using trace::Frame;
 
 StackFrames::StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel)
     : maps_(maps),
+      python_(maps),
       strings_(strings),
       kernel_(std::move(kernel)),
       jit_module_(strings.code(kCompiledModule)),
@@ -154,8 +155,20 @@ void StackFrames::follow_pointers(const perf::Words& chain) {
   });
 }
 
-symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Sample& sample) {
+// Its part of the stack ends where that of its caller begins.
+void StackFrames::note_loop(const symbols::UnwoundFrame& frame, const symbols::Registers& registers,
+                            const PythonProcess& python) {
+  const std::uint64_t sp = registers.get(registers.sp_number()).value_or(0);
+  const std::size_t index = by_tables_.size() - 1;
+  if (!loops_.empty() && loops_.back().index + 1 == index) loops_.back().end = sp;
+  if (python.role(frame.place()) == NativeRole::kLoop)
+    loops_.push_back({.index = index, .registers = registers, .begin = sp, .end = sp});
+}
+
+symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Sample& sample,
+                                              const PythonProcess* python) {
   by_tables_.clear();
+  loops_.clear();
   constexpr std::size_t kMostRegisters = 64;
   std::uint64_t values[kMostRegisters];
   const std::size_t count = std::min(sample.registers.size(), kMostRegisters);
@@ -166,10 +179,39 @@ symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Samp
   symbols::AddressSpace* space =
       sample.registers_abi == PERF_SAMPLE_REGS_ABI_64 ? tables_.space_of(maps_, pid) : nullptr;
   if (!registers || space == nullptr) return symbols::UnwindEnd::kNoRules;
-  const symbols::StackCopy stack{
-      registers->get(registers->sp_number()).value_or(0),
-      {reinterpret_cast<const char*>(sample.stack.data()), sample.stack.size()}};
-  return symbols::unwind(*registers, stack, *space, by_tables_);
+  copy_ = {registers->get(registers->sp_number()).value_or(0),
+           {reinterpret_cast<const char*>(sample.stack.data()), sample.stack.size()}};
+  if (python == nullptr) return symbols::unwind(*registers, copy_, *space, by_tables_);
+  return symbols::unwind(*registers, copy_, *space, by_tables_,
+                         [&](const symbols::UnwoundFrame& frame, const symbols::Registers& there) {
+                           note_loop(frame, there, *python);
+                         });
+}
+
+Frame StackFrames::python_frame(const MergedFrame& frame) {
+  Frame made;
+  made.function = strings_.code(frame.code->function);
+  made.module = made.file = strings_.code_or_null(frame.code->file);
+  if (frame.line > 0) made.line = frame.line;
+  return made;
+}
+
+bool StackFrames::add_python_frames(const perf::SampleId& id, PythonProcess& python, bool whole) {
+  const auto pid = static_cast<std::int32_t>(id.pid);
+  const auto tid = static_cast<std::int32_t>(id.tid);
+  // Frame pointers may have taken the place of what the tables told.
+  std::erase_if(loops_, [this](const SampledLoop& loop) {
+    return loop.index >= by_tables_.size() || by_tables_[loop.index].address != loop.registers.pc;
+  });
+  roles_.clear();
+  for (const symbols::UnwoundFrame& frame : by_tables_)
+    roles_.push_back(python.role(frame.place()));
+  const std::vector<MergedFrame> merged = python.merge(tid, {roles_, loops_, copy_, whole});
+  for (const MergedFrame& frame : merged) {
+    frames_.push_back(frame.code ? python_frame(frame)
+                                 : user_frame(pid, by_tables_[frame.native].place(), id.time));
+  }
+  return !merged.empty();
 }
 
 // Whether callers are missing: the copy of the stack, or what the kernel walks, was not enough.
@@ -240,21 +282,27 @@ void StackFrames::begin_anew() {
   held_ = {};
 }
 
-std::int64_t StackFrames::stack(std::int32_t pid, std::uint64_t time, const perf::Sample& sample) {
+std::int64_t StackFrames::stack(const perf::SampleId& id, const perf::Sample& sample) {
+  const auto pid = static_cast<std::int32_t>(id.pid);
   frames_.clear();
+  copy_ = {};
+  PythonProcess* python = python_.process(pid);
   add_kernel_frames(sample.callchain);
   follow_pointers(sample.callchain);
   if (is_between_programs(sample)) return stacks_.stack(outermost_first(), strings_);
-  const symbols::UnwindEnd end = follow_tables(pid, sample);
+  const symbols::UnwindEnd end = follow_tables(pid, sample, python);
   bool chain_is_full = is_full(sample.callchain, most_in_chain_);
   if (end != symbols::UnwindEnd::kWhole) {
     // One that went astray may go in circles for as long as it is let.
     if (drop_strays(pid)) chain_is_full = false;
     join_stacks(by_tables_, by_pointers_);
   }
+  const bool whole = end == symbols::UnwindEnd::kWhole;
+  if (python != nullptr && add_python_frames(id, *python, whole))
+    return stacks_.stack(outermost_first(), strings_);
   for (const symbols::UnwoundFrame& frame : by_tables_)
-    frames_.push_back(user_frame(pid, frame.place(), time));
-  if (end != symbols::UnwindEnd::kWhole) tell_of_missing(end, pid, chain_is_full, sample);
+    frames_.push_back(user_frame(pid, frame.place(), id.time));
+  if (!whole) tell_of_missing(end, pid, chain_is_full, sample);
   return stacks_.stack(outermost_first(), strings_);
 }
 

@@ -13,6 +13,7 @@
 #include "sources/perf/jit_names.h"
 #include "sources/perf/joined_stack.h"
 #include "sources/perf/process_maps.h"
+#include "sources/perf/python/python_frames.h"
 #include "sources/perf/unwind_tables.h"
 #include "trace/rows/samples.h"
 #include "trace/rows/strings.h"
@@ -31,14 +32,15 @@ class StackFrames {
   StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel);
 
   // The number of the sample's stack, in this process as it is mapped now; kNull for an empty one.
-  // `time` by the monotonic clock.
-  std::int64_t stack(std::int32_t pid, std::uint64_t time, const perf::Sample& sample);
+  std::int64_t stack(const perf::SampleId& id, const perf::Sample& sample);
   // The same of functions of the kernel, innermost first.
   std::int64_t kernel_stack(const std::vector<std::string>& functions);
   // Another recording follows, which has no stacks yet.
   void begin_anew();
   // Of code that processes make at run time.
   [[nodiscard]] JitNames& jit() { return jit_; }
+  [[nodiscard]] PythonFrames& python() { return python_; }
+  [[nodiscard]] const PythonFrames& python() const { return python_; }
   // Stacks of which the outermost frames are missing, since the last time.
   [[nodiscard]] std::uint64_t take_cut() { return std::exchange(cut_, 0); }
   // Frames of code that was made at run time and of which nobody told the name.
@@ -54,7 +56,8 @@ class StackFrames {
   // By frame pointers, as the kernel walked them.
   void follow_pointers(const perf::Words& chain);
   // By call frame information, as far as the copy of the stack goes.
-  symbols::UnwindEnd follow_tables(std::int32_t pid, const perf::Sample& sample);
+  symbols::UnwindEnd follow_tables(std::int32_t pid, const perf::Sample& sample,
+                                   const PythonProcess* python);
   [[nodiscard]] bool is_between_programs(const perf::Sample& sample);
   std::span<const trace::Frame> outermost_first();
   // Gives back whether there were any.
@@ -62,6 +65,11 @@ class StackFrames {
   void tell_of_missing(symbols::UnwindEnd end, std::int32_t pid, bool chain_is_full,
                        const perf::Sample& sample);
   [[nodiscard]] bool is_cut(symbols::UnwindEnd end, std::int32_t pid, bool chain_is_full);
+  void note_loop(const symbols::UnwoundFrame& frame, const symbols::Registers& registers,
+                 const PythonProcess& python);
+  // Returns whether functions of Python were added.
+  bool add_python_frames(const perf::SampleId& id, PythonProcess& python, bool whole);
+  trace::Frame python_frame(const MergedFrame& frame);
   trace::Frame user_frame(std::int32_t pid, std::uint64_t address, std::uint64_t time);
   trace::Frame compiled_frame(std::int32_t pid, std::uint64_t address, std::uint64_t time);
   trace::Frame frame_of(const JitNames::Answer& answer);
@@ -74,6 +82,7 @@ class StackFrames {
 
   ProcessMaps& maps_;
   UnwindTables tables_;
+  PythonFrames python_;
   trace::Strings& strings_;
   KernelNames kernel_;
   std::unordered_map<std::uint64_t, std::uint32_t> kernel_codes_;
@@ -90,6 +99,9 @@ class StackFrames {
   std::vector<trace::Frame> frames_;
   UnwoundStack by_pointers_;
   UnwoundStack by_tables_;
+  symbols::StackCopy copy_;
+  std::vector<SampledLoop> loops_;  // of by_tables_
+  std::vector<NativeRole> roles_;
 };
 
 }  // namespace fathom::sources

@@ -5,11 +5,9 @@
 
 #include <elf.h>
 
-#include "symbols/elf_file.h"
 #include "symbols/vdso.h"
 
 namespace fathom::sources {
-namespace {
 
 Result<symbols::ElfFile> open_code(const Module& module) {
   if (module.path == symbols::kVdsoName) {
@@ -23,8 +21,6 @@ Result<symbols::ElfFile> open_code(const Module& module) {
     return Error{Code::kNotFound, module.path + " is another file by now", ""};
   return file;
 }
-
-}  // namespace
 
 UnwindTables::Code& UnwindTables::code_of(const Module& module) {
   std::unique_ptr<Code>& known = codes_[&module];

@@ -10,12 +10,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/result.h"
 #include "sources/perf/process_maps.h"
+#include "symbols/elf_file.h"
 #include "symbols/module_id.h"
 #include "symbols/unwind/frame_table.h"
 #include "symbols/unwind/unwinder.h"
 
 namespace fathom::sources {
+
+// The file of a module, as it was mapped.
+Result<symbols::ElfFile> open_code(const Module& module);
 
 // One thread at a time.
 class UnwindTables {

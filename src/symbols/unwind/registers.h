@@ -39,6 +39,12 @@ struct Registers {
   [[nodiscard]] std::uint64_t sp_number() const { return machine == Machine::kX86 ? 7 : 31; }
   [[nodiscard]] std::uint64_t fp_number() const { return machine == Machine::kX86 ? 6 : 29; }
 
+  // Whether a function gives a register back as it got it.
+  [[nodiscard]] bool is_kept(std::uint64_t number) const {
+    if (machine == Machine::kAarch64) return number >= 19 && number <= 29;
+    return number == 3 || number == 6 || (number >= 12 && number <= 15);
+  }
+
   // As PERF_SAMPLE_REGS_USER gives them: the values of the mask's bits (PERF_REG_X86_…,
   // PERF_REG_ARM64_…), in order. nullopt without pc or stack pointer.
   static std::optional<Registers> of_perf(Machine machine, std::uint64_t mask,

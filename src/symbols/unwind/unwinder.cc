@@ -28,6 +28,7 @@ class Walk {
   }
 
   [[nodiscard]] UnwoundFrame frame() const { return {now_.pc, is_return_}; }
+  [[nodiscard]] const Registers& registers() const { return now_; }
 
   // nullopt: there is a caller, which is the frame now.
   std::optional<UnwindEnd> step() {
@@ -184,10 +185,16 @@ class Walk {
 
 UnwindEnd unwind(const Registers& registers, const StackCopy& stack, const AddressSpace& space,
                  std::vector<UnwoundFrame>& frames, std::size_t most) {
+  return unwind(registers, stack, space, frames, {}, most);
+}
+
+UnwindEnd unwind(const Registers& registers, const StackCopy& stack, const AddressSpace& space,
+                 std::vector<UnwoundFrame>& frames, const SeeRegisters& see, std::size_t most) {
   frames.clear();
   Walk walk(registers, stack, space);
   while (frames.size() < most) {
     frames.push_back(walk.frame());
+    if (see) see(frames.back(), walk.registers());
     if (const std::optional<UnwindEnd> end = walk.step()) return *end;
   }
   return UnwindEnd::kLimit;

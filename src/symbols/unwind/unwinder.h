@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "symbols/overlay_map.h"
@@ -56,9 +57,18 @@ struct UnwoundFrame {
   [[nodiscard]] std::uint64_t place() const { return address - (is_return ? 1 : 0); }
 };
 
+constexpr std::size_t kMostUnwound = 16384;
+
 // Innermost first. `frames` is overwritten.
 UnwindEnd unwind(const Registers& registers, const StackCopy& stack, const AddressSpace& space,
-                 std::vector<UnwoundFrame>& frames, std::size_t most = 16384);
+                 std::vector<UnwoundFrame>& frames, std::size_t most = kMostUnwound);
+
+// As it was in each frame: of registers that callees may overwrite only the innermost frame's are
+// true.
+using SeeRegisters = std::function<void(const UnwoundFrame& frame, const Registers& registers)>;
+UnwindEnd unwind(const Registers& registers, const StackCopy& stack, const AddressSpace& space,
+                 std::vector<UnwoundFrame>& frames, const SeeRegisters& see,
+                 std::size_t most = kMostUnwound);
 // Whether nobody called the function there, as its rules say: `_start`, the start of a thread.
 bool is_outermost(const UnwoundFrame& frame, const AddressSpace& space, Machine machine);
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// Of the registers of an outer function only those that callees give back are true.
+#include "sources/perf/python/sampled_loop.h"
+
+namespace fathom::sources {
+
+std::vector<SampledWord> words_of(const SampledLoop& loop, const symbols::StackCopy& copy) {
+  constexpr std::uint64_t kWord = 8;
+  constexpr std::uint64_t kMostWords = 128;
+  std::vector<SampledWord> words;
+  for (std::size_t number = 0; number < symbols::kRegisters; number++) {
+    const std::optional<std::uint64_t> value = loop.registers.get(number);
+    const bool is_true = loop.index == 0 || loop.registers.is_kept(number);
+    if (value && is_true && *value != 0) words.push_back({number, *value});
+  }
+  if (loop.end <= loop.begin || loop.end - loop.begin > kMostWords * kWord) return words;
+  for (std::uint64_t at = loop.begin; at < loop.end; at += kWord) {
+    const std::optional<std::uint64_t> value = copy.word(at);
+    if (value && *value != 0)
+      words.push_back({SampledWord::kFirstOnStack + (loop.end - at) / kWord, *value});
+  }
+  return words;
+}
+
+}  // namespace fathom::sources
