@@ -30,7 +30,8 @@ class Server:
         orders.chmod(0o666)
         program = box.kit.victim("attached", "-fno-omit-frame-pointer")
         if folder:
-            program = Path(shutil.copy(program, folder))
+            own = folder / program.name
+            program = own if own.exists() else Path(shutil.copy(program, own))
         self.box = box
         self.process: Process = box.start(*before, program, orders)
         self.pid, self.busy, self.idle = self.numbers()

@@ -63,11 +63,13 @@ def hot(box: Box) -> dict[str, int]:
 
 
 def test_code_made_at_run_time(box: Box) -> None:
-    """Memory that is used again has the name of that time; the file is gone when the program ends."""
+    """Memory that is used again has the name of that time, or none as long as the file does not tell which; the file is
+    gone when the program ends."""
     record(box, box.kit.victim("compiled"))
     told = hot(box)
-    for name in ("first of two", "second of two"):
-        check_true(f"{name} took 200 ms: {told}", 140 <= told.get(name, 0) <= 260)
+    first, second, unnamed = (told.get(name, 0) for name in ("first of two", "second of two", "unknown"))
+    check_true(f"both took 200 ms: {told}", 120 <= first <= 260 and 50 <= second <= 260)
+    check_true(f"what has no name is theirs: {told}", 280 <= first + second + unnamed <= 520)
     check("modules", [("[jit]",)], box.rows("SELECT DISTINCT module FROM frames WHERE \"function\" LIKE '% of two'"))
 
 

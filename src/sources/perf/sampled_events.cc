@@ -34,8 +34,8 @@ constexpr double kSecondsOfRoom = 0.5;
 constexpr std::size_t kLeastStack = 1024;
 constexpr std::size_t kMostStack = 49152;  // a record has less than 65536 bytes
 // A program that leaves the CPU often has stacks for this many times before they are read.
-constexpr std::size_t kLeavingsOfRoom = 256;
-constexpr std::size_t kMostStackOfLeaving = 32768;
+constexpr std::size_t kLeavingsOfRoom = 512;
+constexpr std::size_t kMostStackOfLeaving = 16384;
 constexpr pid_t kEverybody = -1;
 
 std::size_t ring_bytes(bool with_kernel, std::size_t cpus, double hz) {
@@ -275,7 +275,7 @@ bool SampledEvents::is_half_full() const {
 
 // The kernel's own wakeups are for each record: looking at the rings now and then costs less.
 void SampledEvents::wait(std::chrono::nanoseconds time, int wake) const {
-  constexpr std::chrono::nanoseconds kLook = std::chrono::milliseconds(20);
+  constexpr std::chrono::nanoseconds kLook = std::chrono::milliseconds(5);
   const auto end = std::chrono::steady_clock::now() + time;
   while (!is_half_full()) {
     const std::chrono::nanoseconds left = end - std::chrono::steady_clock::now();
