@@ -16,7 +16,9 @@ __attribute__((noinline, no_reorder, section(".text.copied"))) static long patte
   for (long i = 0; i < turns; i++) mixed = mixed * 12345 + 1;
   return (long)mixed;
 }
-__attribute__((noinline, no_reorder, section(".text.copied"))) static long behind(long turns) { return turns; }
+__attribute__((noinline, no_reorder, section(".text.copied"))) static long behind(long turns) {
+  return turns;
+}
 
 static long thread_ns(void) {
   struct timespec now;

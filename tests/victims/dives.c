@@ -25,4 +25,6 @@ __attribute__((noinline)) static int dive(int depth) {
   return dive(depth - 1) + 1;
 }
 
-int main(int argc, char** argv) { return argc == 2 && dive(atoi(argv[1])) == atoi(argv[1]) ? 0 : 1; }
+int main(int argc, char** argv) {
+  return argc == 2 && dive(atoi(argv[1])) == atoi(argv[1]) ? 0 : 1;
+}
