@@ -31,6 +31,16 @@ class KnownCallers {
         of(callee), [&](const PythonFrame& one) { return one.code->address == caller.address; });
   }
 
+  // Whether one led to the other, by way of at most so many between them.
+  [[nodiscard]] bool leads_to(const PythonCode& caller, const PythonCode& callee,
+                              int between = 4) const {
+    if (has(callee, caller)) return true;
+    if (between == 0) return false;
+    return std::ranges::any_of(of(callee), [&](const PythonFrame& one) {
+      return one.code->address != callee.address && leads_to(caller, *one.code, between - 1);
+    });
+  }
+
  private:
   static constexpr std::size_t kMostFunctions = 16384;
   static constexpr std::size_t kMostCallers = 16;

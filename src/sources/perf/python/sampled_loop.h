@@ -37,7 +37,15 @@ struct SampledWord {
 class WordPlaces {
  public:
   void found(std::size_t place) {
-    if (place < votes_.size()) most_ = std::max(most_, ++votes_[place]);
+    constexpr std::uint32_t kMostVotes = 1024;
+    if (place < votes_.size() && votes_[place] < kMostVotes) votes_[place]++;
+    if (place < votes_.size()) most_ = std::max(most_, votes_[place]);
+  }
+  // It was not there: an old value that was right for a long time is found out.
+  void missed(std::size_t place) {
+    if (votes(place) == 0) return;
+    votes_[place] /= 2;
+    most_ = *std::ranges::max_element(votes_);
   }
   // How good a place is; 0 for one that is not known.
   [[nodiscard]] std::uint32_t votes(std::size_t place) const {

@@ -68,12 +68,15 @@ std::optional<SampledWord> StackMerge::instruction_in(const PythonCode& code,
   return best;
 }
 
-// Every place that may be the one has a vote: the right one is right each time, others are so now
-// and then.
+// Every place that may be the one has a vote: the right one is right each time, others are so for a
+// while.
 void StackMerge::learn_places(const PythonFrame& frame, const Words& words) {
   for (const SampledWord& word : words) {
-    if (is_next_in(*frame.code, word)) places_.instruction.found(word.place);
-    if (word.value == frame.address) places_.frame.found(word.place);
+    const auto vote = [&](WordPlaces& places, bool is_there) {
+      is_there ? places.found(word.place) : places.missed(word.place);
+    };
+    vote(places_.instruction, is_next_in(*frame.code, word));
+    vote(places_.frame, word.value == frame.address);
   }
 }
 
@@ -164,14 +167,11 @@ std::optional<PythonFrame> StackMerge::frame_of(const Words& words) {
 void StackMerge::add_past_callers(const PythonFrame& inner, const Entry& entry) {
   for (std::size_t i = entry.begin; i < entry.end; i++)
     if (add_between(live_.frames[i], inner)) return add_live(i, entry.end);
-  const auto may_call = [&](const PythonFrame& outer) {
-    return callers_.has(*inner.code, *outer.code) &&
-           (outer.address > inner.address ||
-            outer.address + outer.code->frame_bytes <= inner.address);
-  };
+  // Those between them are not known: better none than wrong ones.
   for (std::size_t i = entry.begin; i < entry.end; i++)
-    if (may_call(live_.frames[i])) return add_live(i, entry.end);
-  add_live(entry.begin, entry.end);
+    if (callers_.leads_to(*live_.frames[i].code, *inner.code)) return add_live(i, entry.end);
+  const bool is_new = callers_.of(*inner.code).empty();
+  add_live(is_new ? entry.begin : entry.end - 1, entry.end);
 }
 
 // The frame that is confirmed by the instruction that came next.
