@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char arena[64 << 20] __attribute__((aligned(16)));
+static char arena[1 << 30] __attribute__((aligned(16)));
 static size_t used;
 static long calls;
 

@@ -213,6 +213,8 @@ void CpuRows::refused_threads(std::uint64_t count) {
   if (count > 0) count_loss("threads that ran already and could not be followed", count);
 }
 
+void CpuRows::gave_up() { count_loss("samples of the rest of the run: no memory for them", 1); }
+
 void CpuRows::leave(std::int32_t pid, std::int64_t monotonic_ns) {
   if (!processes_.contains(pid)) return;
   const std::int64_t now = ts(static_cast<std::uint64_t>(monotonic_ns));

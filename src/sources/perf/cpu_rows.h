@@ -57,6 +57,8 @@ class CpuRows {
   [[nodiscard]] std::vector<ThreadId> lost_asleep() const { return account_.lost_asleep(); }
   // Threads of a process that runs were refused to us.
   void refused_threads(std::uint64_t count);
+  // Nobody reads the rings any more.
+  void gave_up();
   // A process is not recorded any more, but what it made before is.
   void leave(std::int32_t pid, std::int64_t monotonic_ns);
   // Processes that have ended though nothing told of it: some of their threads were refused, or the

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -118,7 +119,7 @@ class CpuSource final : public Source {
                                    .kernel = kernel_,
                                    .files = context.files});
     }
-    thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { work_or_give_up(stop); });
     return {};
   }
 
@@ -220,6 +221,16 @@ class CpuSource final : public Source {
     thread_.request_stop();
     (void)::eventfd_write(wake_.get(), 1);
     if (thread_.joinable()) thread_.join();
+  }
+
+  // The recording goes on without samples where there is no memory for more.
+  void work_or_give_up(const std::stop_token& stop) {
+    try {
+      work(stop);
+    } catch (const std::exception&) {
+      const std::scoped_lock lock(mutex_);
+      rows_->gave_up();
+    }
   }
 
   void work(const std::stop_token& stop) {

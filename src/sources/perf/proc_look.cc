@@ -131,7 +131,7 @@ std::string ProcReader::folder_of(ThreadId thread) const {
 bool ProcReader::waits_for_thread(ThreadId thread, const SleepingIn& sleeping) const {
   if (sleeping.call != SYS_futex) return false;
   const std::uint64_t operation = sleeping.arguments[1];
-  const std::uint64_t command = operation & FUTEX_CMD_MASK;
+  const std::uint64_t command = operation & static_cast<std::uint64_t>(FUTEX_CMD_MASK);
   const std::uint64_t other = sleeping.arguments[2];
   const bool waits = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
   if (!waits || (operation & FUTEX_PRIVATE_FLAG) != 0 || other == 0 || other > INT32_MAX)

@@ -237,7 +237,10 @@ bool StackFrames::drop_strays(std::int32_t pid) {
   const auto strays = [&](const symbols::UnwoundFrame& frame) {
     return frame.is_return && !maps_.find(pid, frame.place());
   };
-  if (maps_.space(pid) == nullptr) return false;
+  if (maps_.space(pid) == nullptr) {  // nobody told yet what its code is
+    if (by_pointers_.size() > 1) by_pointers_.resize(1);
+    return true;
+  }
   const auto first = std::ranges::find_if(by_pointers_, strays);
   const bool any = first != by_pointers_.end();
   by_pointers_.erase(first, by_pointers_.end());

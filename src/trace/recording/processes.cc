@@ -8,6 +8,7 @@
 #include <csignal>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -183,10 +184,32 @@ std::vector<ProcessRow> process_rows(const Population& all, const std::string& h
   return rows;
 }
 
+namespace {
+
+// What is known of the program though only others saw it: it may be over before they can look.
+void complete_program(const Manifest& manifest, std::int64_t recorder,
+                      std::span<ProcessRow* const> images) {
+  ProcessRow& first = *images.front();
+  first.start = 0;  // the run begins with it
+  if (first.ppid == kNull) first.ppid = recorder;
+  if (first.command.empty()) first.command = join(manifest.command, " ");
+  ProcessRow& last = *images.back();
+  if (last.exit == kNull) last.exit = manifest.exit_status.value_or(kNull);
+}
+
+}  // namespace
+
 void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<ProcessRow>& rows) {
   if (!manifest.pid || !manifest.duration_ns || manifest.command.empty()) return;
-  const auto is_it = [&](const ProcessRow& row) { return row.pid == *manifest.pid; };
-  if (std::any_of(rows.begin(), rows.end(), is_it)) return;
+  std::vector<ProcessRow*> images;
+  for (ProcessRow& row : rows) {
+    if (row.pid == *manifest.pid) images.push_back(&row);
+  }
+  std::ranges::sort(images, {}, [](const ProcessRow* row) { return row->start; });
+  const bool told =
+      std::ranges::any_of(images, [](const ProcessRow* row) { return row->process != 0; });
+  if (told) return;
+  if (!images.empty()) return complete_program(manifest, recorder, images);
   ProcessRow row;
   row.host = manifest.host.hostname;
   row.pid = *manifest.pid;
