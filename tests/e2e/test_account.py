@@ -16,6 +16,7 @@ CPU = ("--layers", "+cpu")
 MOST_UNEXPLAINED = 2.0  # percent of all threads' lives
 LIFE = 'SELECT sum("end" - start), count(*) FROM threads'
 ACCOUNT = 'SELECT state, cause, name, "time", share FROM "time"'
+MISSED = "SELECT coalesce(sum(\"count\"), 0) FROM losses WHERE layer = 'cpu'"
 # Of what a program waited, what it could have run meanwhile is no waiting: on a machine with many others that is much.
 SLACK = 0.1
 ENDS = 10 * MS
@@ -59,7 +60,8 @@ def check_whole(box: Box) -> list[tuple[Any, ...]]:
     check_true(f"the rows are the lives of all {threads} threads: {apart} ns apart", apart <= MS)
     check("rows below zero", [], [row for row in rows if int(row[3]) < 0])
     check("the last row", "unexplained", rows[-1][0])
-    check_true(f"unexplained: {rows[-1]}", float(rows[-1][4]) <= MOST_UNEXPLAINED)
+    if not box.value(MISSED):  # on a machine that is too busy to take all stacks, their waits are unexplained, and told
+        check_true(f"unexplained: {rows[-1]}", float(rows[-1][4]) <= MOST_UNEXPLAINED)
     for row in json.loads(box.fathom("report", box.trace, "threads", "--top", "0", "--format", "json"))["threads"]:
         parts = sum(int(row[state] or 0) for state in ("running", "waiting", "ready"))
         check_true(f"running + waiting + ready is the life of {row}", abs(parts - int(row["wall"])) <= MS)
