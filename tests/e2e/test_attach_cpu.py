@@ -138,7 +138,7 @@ def test_life_adds_up(box: Box) -> None:
     life, told = box.values('SELECT sum("end" - start) FROM threads', 'SELECT sum("time") FROM "time"')
     check_true(f"{told} of {life} ns", abs(int(life) - int(told)) <= MS)
     check("threads", 3, box.value("SELECT count(*) FROM threads"))
-    check("losses", 0, box.losses())
+    check("losses", 0, box.all_losses())
 
 
 def test_nothing_is_left_in_it(box: Box) -> None:
@@ -263,7 +263,7 @@ def test_many_threads(box: Box) -> None:
     box.finish(attach(box, server.pid, "--layers", "cpu", "--for", "1s", "-q"))
     server.end()
     check("threads", number + 3, box.value("SELECT count(*) FROM threads"))
-    check("losses", 0, box.losses())
+    check("losses", 0, box.all_losses())
 
 
 def test_outliving_process(box: Box) -> None:

@@ -63,7 +63,7 @@ def test_a_sandbox(box: Box) -> None:
     check_true(f"and what changes it: {reason}", "--cap-add PERFMON" in reason)
     check(f"it says so once: {reason}", 1, reason.count("perf_event_open"))
     check("rungs", [("proc",)], box.rows("SELECT DISTINCT rung FROM processes"))
-    check("losses", 0, box.losses())
+    check("losses", 0, box.all_losses())
     check_cpu_time(box, told)
     check_adds_up(box)
     functions = box.rows("""SELECT DISTINCT name FROM "time" WHERE state = 'running'""")
