@@ -61,6 +61,11 @@ void take_over(const ThreadRow& from, ThreadRow& to) {
 constexpr bool shares_a_row(const ProcessRow& /*row*/) { return true; }
 constexpr bool shares_a_row(const ThreadRow& /*row*/) { return false; }
 
+// How far apart both may be and still be one: on a busy machine a program tells of itself long
+// after it was made. No number is given away again that soon.
+constexpr std::int64_t slack(const ProcessRow& /*row*/) { return 100'000'000; }
+constexpr std::int64_t slack(const ThreadRow& /*row*/) { return 0; }
+
 // A life that was sampled, and one that was told of and may be the same.
 template <class Row>
 struct Match {
@@ -77,7 +82,7 @@ std::vector<Match<Row>> matches_of(const std::vector<Row>& sampled, std::vector<
     const auto [begin, end] = index.equal_range(numbers(sampled[i]));
     for (auto at = begin; at != end; ++at) {
       const std::int64_t common = overlap(*at->second, sampled[i]);
-      if (common >= 0) matches.push_back({common, i, at->second});
+      if (common >= -slack(sampled[i])) matches.push_back({common, i, at->second});
     }
   }
   std::ranges::stable_sort(matches, std::greater{}, &Match<Row>::overlap);
