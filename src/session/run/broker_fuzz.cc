@@ -123,6 +123,10 @@ class Run {
     if (!answer.fd.valid()) return;
     struct stat facts {};
     if (answer.head.granted != 1 || ::fstat(answer.fd.get(), &facts) != 0) std::abort();
+    if (request.verb == FATHOM_BROKER_WHO) {  // a mark by which the caller is known again: no file
+      if (S_ISREG(facts.st_mode)) std::abort();
+      return;
+    }
     const bool to_be_read = (::fcntl(answer.fd.get(), F_GETFL) & O_ACCMODE) == O_RDONLY;
     const bool is_pool = request.verb == FATHOM_BROKER_POOL;
     if (!S_ISREG(facts.st_mode) || to_be_read == is_pool) std::abort();

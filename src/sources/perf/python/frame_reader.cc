@@ -69,7 +69,9 @@ PythonStack FrameReader::stack(std::uint64_t thread) {
   const bool has_records = layout_.top_in_record != PythonLayout::kNone;
   if (has_records && record != 0)
     address = memory_.pointer(record + layout_.top_in_record).value_or(0);
-  while (address != 0 && stack.frames.size() < kMostFrames) {
+  // Marks are none of the frames, and memory that changes may lead in circles.
+  for (std::size_t steps = 0; address != 0 && stack.frames.size() < kMostFrames; steps++) {
+    if (steps > 2 * kMostFrames) return stack;
     const std::optional<Found> found = frame_at(address);
     if (!found) return stack;
     if (found->is_mark) {
