@@ -58,7 +58,12 @@ Result<Report> run(Store& store, const ViewOptions& options) {
   const std::int64_t rows = rows_wanted(options, kRows);
   FATHOM_ASSIGN(const TimeBase base, time_base(store));
   Report report;
-  FATHOM_ASSIGN(Table time, time_table(store));
+  // Nothing is laid over the calls where nobody sampled: there may be many.
+  FATHOM_ASSIGN(const bool accounted, is_accounted(store));
+  Table time;
+  if (accounted) {
+    FATHOM_ASSIGN(time, time_table(store));
+  }
   FATHOM_ASSIGN(report.words, words_about(store, base, time));
   FATHOM_ASSIGN(report.insights, find_insights(store, options.rules));
   keep_top(time, rows);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <iterator>
 #include <utility>
 
 #include "base/files.h"
@@ -334,12 +335,7 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
     row.event = code(row.event);
     into.samples.rows.push_back(row);
   }
-  for (trace::ThreadRow& row : account_.take_threads()) {
-    const ThreadId id{static_cast<std::int32_t>(row.pid), static_cast<std::int32_t>(row.tid)};
-    if (const auto name = names_.find(id); name != names_.end()) row.name = name->second;
-    into.lives.threads.push_back(std::move(row));
-  }
-  for (const ThreadId& id : std::exchange(ended_, {})) names_.erase(id);
+  std::ranges::move(take_named(account_, names_, ended_), std::back_inserter(into.lives.threads));
   into.lives.add({std::move(rows_.lives.processes), {}});
   if (const std::uint64_t cut = frames_.take_cut(); cut > 0)
     count_loss("stacks without their outermost functions", cut);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The source `cpu`: a thread beside the program that reads the kernel's rings ten times a second,
-// and whenever one is half full.
+// whenever one is half full, and at each sample as long as there is Python to be read.
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/file_limit.h"
 #include "base/files.h"
-#include "base/text.h"
+#include "base/proc_text.h"
 #include "perf/event.h"
 #include "perf/open.h"
 #include "sources/perf/chosen_processes.h"
@@ -50,10 +50,8 @@ Result<SamplingOptions> options_of(const SourceContext& context) {
 std::optional<std::int64_t> ready_ns(ThreadId thread) {
   const Result<std::string> text = read_file("/proc/" + std::to_string(thread.pid) + "/task/" +
                                              std::to_string(thread.tid) + "/schedstat");
-  if (!text) return std::nullopt;
-  const std::vector<std::string_view> words = split(trim(*text), ' ');
-  const Result<std::int64_t> ns = parse_int(words.size() >= 2 ? words[1] : "");
-  return ns ? std::optional(*ns) : std::nullopt;
+  const std::optional<SchedStat> stat = text ? parse_schedstat(*text) : std::nullopt;
+  return stat ? std::optional(stat->ready) : std::nullopt;
 }
 
 // As the kernel is when it is first asked for, since many short programs never are in it. None
@@ -238,8 +236,6 @@ class CpuSource final : public Source {
     // Rings wait for nobody: where the kernel lets us, we come before what keeps all CPUs busy.
     constexpr int kBeforeOthers = -10;
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kBeforeOthers);
-    // Whether there is any Python is not known yet.
-    constexpr std::int64_t kBeginning = 1'000'000'000;
     const std::int64_t began = now_monotonic_ns();
     std::int64_t next_second = 0;
     std::int64_t asked = 0;
@@ -256,7 +252,7 @@ class CpuSource final : public Source {
         }
       }
       spent_ = std::chrono::nanoseconds(now_monotonic_ns() - now);
-      if (now - began < kBeginning) is_urgent_ = true;
+      if (now - began < kSecond) is_urgent_ = true;  // whether there is Python is not known yet
       if (now - asked < std::chrono::nanoseconds(kRest).count()) continue;
       asked = now;
       ask_how_long_ready();

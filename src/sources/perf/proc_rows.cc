@@ -5,6 +5,7 @@
 #include "sources/perf/proc_rows.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -315,12 +316,7 @@ void ProcRows::drain(trace::Strings& strings, trace::HostRows& into) {
       into.samples.rows.push_back(row);
     }
   }
-  for (trace::ThreadRow& row : account_.take_threads()) {
-    const ThreadId id{static_cast<std::int32_t>(row.pid), static_cast<std::int32_t>(row.tid)};
-    if (const auto name = names_.find(id); name != names_.end()) row.name = name->second;
-    into.lives.threads.push_back(std::move(row));
-  }
-  for (const ThreadId& id : std::exchange(ended_, {})) names_.erase(id);
+  std::ranges::move(take_named(account_, names_, ended_), std::back_inserter(into.lives.threads));
   into.lives.add(std::exchange(lives_, {}));
 }
 

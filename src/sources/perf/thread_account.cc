@@ -208,4 +208,15 @@ void ThreadAccount::stop(std::int64_t ts) {
   living_.clear();
 }
 
+std::vector<ThreadRow> take_named(ThreadAccount& account, std::map<ThreadId, std::string>& names,
+                                  std::vector<ThreadId>& ended) {
+  std::vector<ThreadRow> rows = account.take_threads();
+  for (ThreadRow& row : rows) {
+    const ThreadId id{static_cast<std::int32_t>(row.pid), static_cast<std::int32_t>(row.tid)};
+    if (const auto name = names.find(id); name != names.end()) row.name = name->second;
+  }
+  for (const ThreadId& id : std::exchange(ended, {})) names.erase(id);
+  return rows;
+}
+
 }  // namespace fathom::sources

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -95,5 +96,11 @@ class ThreadAccount {
   std::vector<trace::SampleRow> samples_;
   std::vector<trace::ThreadRow> threads_;
 };
+
+// Threads that began or ended since the last time, with their names. Those of `ended` are not
+// needed any more.
+[[nodiscard]] std::vector<trace::ThreadRow> take_named(ThreadAccount& account,
+                                                       std::map<ThreadId, std::string>& names,
+                                                       std::vector<ThreadId>& ended);
 
 }  // namespace fathom::sources
