@@ -223,15 +223,21 @@ void CpuRows::leave(std::int32_t pid, std::int64_t monotonic_ns) {
   left_.insert(pid);
 }
 
-void CpuRows::forget_gone(std::int64_t monotonic_ns) {
-  const std::int64_t now = ts(static_cast<std::uint64_t>(monotonic_ns));
-  const auto is_gone = [](std::int32_t pid) { return ::kill(pid, 0) != 0 && errno == ESRCH; };
-  std::vector<std::int32_t> gone;
-  for (const auto& [pid, process] : processes_) {
-    if (is_gone(pid)) gone.push_back(pid);
+std::vector<std::int32_t> CpuRows::gone() const {
+  std::vector<std::int32_t> all;
+  const auto look = [&](std::int32_t pid) {
+    if (::kill(pid, 0) != 0 && errno == ESRCH) all.push_back(pid);
+  };
+  for (const auto& [pid, process] : processes_) look(pid);
+  for (const std::int32_t pid : left_) look(pid);
+  return all;
+}
+
+void CpuRows::forget(const std::vector<std::int32_t>& gone, std::int64_t monotonic_ns) {
+  for (const std::int32_t pid : gone) {
+    left_.erase(pid);
+    if (knows(pid)) end_with_threads(pid, ts(static_cast<std::uint64_t>(monotonic_ns)));
   }
-  for (const std::int32_t pid : gone) end_with_threads(pid, now);
-  std::erase_if(left_, is_gone);
 }
 
 bool CpuRows::has_heirs(std::int32_t pid) const {

@@ -61,9 +61,10 @@ class CpuRows {
   void gave_up();
   // A process is not recorded any more, but what it made before is.
   void leave(std::int32_t pid, std::int64_t monotonic_ns);
-  // Processes that have ended though nothing told of it: some of their threads were refused, or the
-  // ring had no room. After the records of before are taken.
-  void forget_gone(std::int64_t monotonic_ns);
+  // Processes that are not there any more. Where nothing told of their end, some of their threads
+  // were refused, or the ring had no room: forget() them, after the records of before are taken.
+  [[nodiscard]] std::vector<std::int32_t> gone() const;
+  void forget(const std::vector<std::int32_t>& gone, std::int64_t monotonic_ns);
   [[nodiscard]] bool knows(std::int32_t pid) const { return processes_.contains(pid); }
   // Whether some process that it made, or one of those made, is recorded.
   [[nodiscard]] bool has_heirs(std::int32_t pid) const;

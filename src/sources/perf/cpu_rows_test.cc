@@ -243,9 +243,21 @@ TEST_F(CpuRowsTest, OnesThatHaveEndedWithoutAWord) {
   constexpr std::int32_t kNobody = 0x7ffffff0;
   rows_.found(found_process(kNobody, {kNobody}), kStart + 10, kStart + 10);
   rows_.found(found_process(::getpid(), {::getpid()}), kStart + 10, kStart + 10);
-  rows_.forget_gone(kStart + 20);
+  EXPECT_EQ(rows_.gone(), std::vector{kNobody});
+  rows_.forget(rows_.gone(), kStart + 20);
   EXPECT_FALSE(rows_.knows(kNobody));
   EXPECT_TRUE(rows_.knows(::getpid()));
+}
+
+TEST_F(CpuRowsTest, OneThatIsGoneEndsWhenTheKernelSaidSo) {
+  constexpr std::int32_t kNobody = 0x7ffffff0;
+  rows_.found(found_process(kNobody, {kNobody}), kStart + 10, kStart + 10);
+  const std::vector<std::int32_t> gone = rows_.gone();
+  end(kNobody, kNobody, 15);
+  rows_.forget(gone, kStart + 20);
+  const std::vector<trace::ThreadRow> threads = drained().lives.threads;
+  ASSERT_EQ(threads.size(), 2U) << "it began, it ended";
+  EXPECT_EQ(threads[1].end, 15);
 }
 
 TEST_F(CpuRowsTest, AnotherRecordingKnowsWhoLives) {

@@ -175,10 +175,7 @@ class CpuSource final : public Source {
   bool outlived() override {
     const std::scoped_lock lock(mutex_);
     if (!rows_) return false;
-    if (!paused_) {
-      read_until_now();
-      rows_->forget_gone(now_monotonic_ns());
-    }
+    if (!paused_) forget_gone();
     return rows_->anybody_lives();
   }
 
@@ -247,7 +244,7 @@ class CpuSource final : public Source {
         if (!between_recordings_) read(static_cast<std::uint64_t>(now));
         if (now >= next_second) {
           events_->forget_ended();
-          rows_->forget_gone(now);
+          forget_gone();
           next_second = now + kSecond;
         }
       }
@@ -285,6 +282,14 @@ class CpuSource final : public Source {
       if (record) rows_->take(*record, events_->which(record->id));
     });
     is_urgent_ = rows_->is_urgent();
+  }
+
+  // What the kernel told of their end is read after they were found gone: it was told before.
+  void forget_gone() {
+    if (between_recordings_) return;
+    const std::vector<std::int32_t> gone = rows_->gone();
+    read_until_now();
+    rows_->forget(gone, now_monotonic_ns());
   }
 
   Status join_process(pid_t process) {
