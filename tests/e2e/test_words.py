@@ -109,7 +109,7 @@ def same(left: Any, right: Any, column: str = "") -> bool:
     if column == "wall" and left is not None and right is not None and left != right:
         # When a layer's threads were in calls is kept as some thousand spans of time. Of more, near ones are joined,
         # and how much threads overlap in these is an estimate.
-        return math.isclose(left, right, rel_tol=1e-3)
+        return math.isclose(left, right, rel_tol=5e-3)
     if isinstance(left, int | float) and isinstance(right, int | float):
         return math.isclose(left, right, rel_tol=1e-3 if isinstance(left, float) else 0, abs_tol=1e-6)
     # Reports write names of C++ functions as their programmers do.
