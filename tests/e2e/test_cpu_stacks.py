@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Layer cpu: stacks and names, however a program was built, loaded, and made to end."""
 
+import re
 import secrets
 import shutil
 import subprocess
@@ -134,8 +135,16 @@ def test_symbolized_later(box: Box) -> None:
     program, symbols = stripped(box)
     record(box, program)
     check("functions that nobody can know", 0, len({"heavy", "light", "other"} & set(hot(box))))
+    build_id = box.value("SELECT DISTINCT build_id FROM frames WHERE module LIKE '%/" + program.name + "'")
     program.unlink()
-    box.fathom("symbolize", box.trace, "--debug", symbols)
+    empty = box.root / "empty"
+    empty.mkdir()
+    lacks = box.fathom("symbolize", box.trace, "--debug", empty).decode()
+    check_true(f"what is missing, with its build id: {lacks}", f"{build_id}  {program}" in lacks)
+    words = box.fathom("symbolize", box.trace, "--debug", symbols).decode()
+    check_true(f"how many have a name now: {words}", re.match(r"[1-9]\d* frames? named, \d+ without a name\n", words))
+    check("nothing to do", "0 frames named", box.fathom("symbolize", box.trace, "--debug", symbols).decode()[:14])
+    check("quiet", b"", box.fathom("symbolize", "-q", box.trace, "--debug", symbols))
     told = hot(box)
     check_true(f"each has its name: {told}", all(told.get(name, 0) > 50 for name in ("heavy", "light", "other")))
     check("no file beside the tables", [], list(box.trace.glob("*.new")))
