@@ -31,6 +31,7 @@ struct CpuRowsOptions {
   bool no_command = false;              // arguments of programs are not recorded
   KernelNames kernel;
   std::shared_ptr<symbols::KeptFiles> files = nullptr;  // where files are kept that programs map
+  StackLimits limits = {};
 };
 
 // Whether a process that becomes another program is to be recorded.
@@ -118,6 +119,7 @@ class CpuRows {
   void end_with_threads(std::int32_t pid, std::int64_t ts);
   void begin_program(ThreadId thread, std::int64_t ts, const std::string& name);
   void count_loss(const char* reason, std::uint64_t count);
+  void count_losses_of_frames();
   [[nodiscard]] std::int64_t ts(std::uint64_t time) const {
     return static_cast<std::int64_t>(time) - options_.start_monotonic_ns;
   }
