@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/file_limit.h"
@@ -203,7 +204,9 @@ class CpuSource final : public Source {
     counts_.drain(strings, rows);
     if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
-    if (rows_) rows_->drain(strings, rows);
+    if (!rows_) return;
+    if (std::exchange(has_to_tell_, false)) rows_->gave_up();
+    rows_->drain(strings, rows);
   }
 
  private:
@@ -218,13 +221,15 @@ class CpuSource final : public Source {
     if (thread_.joinable()) thread_.join();
   }
 
-  // The recording goes on without samples where there is no memory for more.
+  // The recording goes on without samples where there is no memory for more. (Nor is there for the
+  // loss: drain() tells of it.)
   void work_or_give_up(const std::stop_token& stop) {
     try {
       work(stop);
     } catch (const std::exception&) {
       const std::scoped_lock lock(mutex_);
-      rows_->gave_up();
+      records_ = {};
+      gave_up_ = has_to_tell_ = true;
     }
   }
 
@@ -271,6 +276,7 @@ class CpuSource final : public Source {
 
   // With mutex_, as all below but the last.
   void read(std::uint64_t until) {
+    if (gave_up_) return;
     events_->read(records_);
     if (chosen_) chosen_->refresh();
     rows_->look_anew();
@@ -363,6 +369,8 @@ class CpuSource final : public Source {
   std::int64_t turned_ns_ = 0;             // guarded by mutex_
   bool between_recordings_ = false;        // guarded by mutex_
   bool paused_ = false;                    // guarded by mutex_
+  bool gave_up_ = false;                   // guarded by mutex_: nobody reads the rings any more,
+  bool has_to_tell_ = false;               // and the recording does not say so yet; likewise
   std::jthread thread_;                    // last: it ends before what it uses
 };
 
