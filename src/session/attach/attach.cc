@@ -12,6 +12,7 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "session/attach/running_process.h"
+#include "session/event_options.h"
 #include "session/host_sources.h"
 #include "session/kernel_options.h"
 #include "session/layer_plan.h"
@@ -20,6 +21,7 @@
 #include "session/watch/watch_recording.h"
 #include "sources/expect.h"
 #include "trace/recording/newest.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::session {
 namespace {
@@ -47,6 +49,7 @@ std::string layers_of(const std::string& asked) {
 
 Result<LayerPlan> plan_attach(const AttachOptions& options) {
   static const std::vector<std::string> kNoFunctions;
+  FATHOM_TRY(check_counted(options.count));
   const std::string layers = layers_of(options.layers);
   sources::expect_layers(named_layers(layers));
   FATHOM_ASSIGN(LayerPlan plan,
@@ -55,6 +58,9 @@ Result<LayerPlan> plan_attach(const AttachOptions& options) {
     return Error{Code::kUnsupported, "none of these layers can be recorded on this machine",
                  "'fathom doctor' shows what can be recorded, and why not"};
   FATHOM_TRY(check_sources({kNoFunctions, kNoFunctions, kNoFunctions}, plan));
+  if (!options.count.empty() && !plan.has(trace::kSampledLayer))
+    return usage_error("--count is an option of layer cpu, which is not recorded",
+                       "add --layers +cpu");
   return plan;
 }
 
@@ -119,6 +125,7 @@ sources::SourceContext Attached::context(const LayerPlan& plan) const {
           .layers = plan.layers,
           .sample_hz = options_.sample_hz,
           .sample_event = options_.sample_event,
+          .count = options_.count,
           .joins = true,
           .no_command = options_.no_command};
 }

@@ -27,6 +27,7 @@
 #include "sources/perf/event_counts.h"
 #include "sources/perf/follow_process.h"
 #include "sources/perf/found_process.h"
+#include "sources/perf/joined_counts.h"
 #include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
@@ -65,7 +66,7 @@ KernelNames kernel_names() {
   };
 }
 
-// Processes that run already are followed by the kernel's events, or not at all.
+// What another event than the clock counts, nobody tells but the kernel's events.
 Error cannot_join(const Error& refused) {
   return {refused.code, "layer cpu cannot join processes that run: " + refused.message,
           refused.hint};
@@ -78,9 +79,14 @@ class CpuSource final : public Source {
     FATHOM_ASSIGN(counted_, perf::parse_each(context.count));
     kernel_ = kernel_names();
     if (!context.joins) return {};
+    joined_counts_.prepare(counted_, [this] { return followed(); });
     Result<SampledEvents> events = SampledEvents::open(options_);
-    if (!events) return cannot_join(events.error());
-    events_.emplace(std::move(events).value());
+    if (!events && !options_.event.is_clock()) return cannot_join(events.error());
+    if (!events) {
+      instead_ = make_proc_source(events.error());
+    } else {
+      events_.emplace(std::move(events).value());
+    }
     return {};
   }
 
@@ -102,6 +108,7 @@ class CpuSource final : public Source {
   // After pause(), in a child: the same goes on.
   Status start(const SourceContext& context) override {
     if (!rows_) counts_.start(context.start_monotonic_ns, context.count_interval_ns);
+    if (!rows_) joined_counts_.start(context.start_monotonic_ns, context.count_interval_ns);
     if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     if (rows_) {
@@ -124,7 +131,8 @@ class CpuSource final : public Source {
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
     std::map<std::string, std::string> all = instead_ ? instead_->lacks() : own_lacks();
-    if (const std::string uncounted = counts_.lack(); !uncounted.empty()) {
+    for (const std::string& uncounted : {counts_.lack(), joined_counts_.lack()}) {
+      if (uncounted.empty()) continue;
       std::string& lack = all[std::string(trace::kSampledLayer)];
       lack += (lack.empty() ? "" : "; ") + uncounted;
     }
@@ -132,6 +140,7 @@ class CpuSource final : public Source {
   }
 
   Status join(const Choice& choice) override {
+    if (instead_) return instead_->join(choice);
     const std::scoped_lock lock(mutex_);
     if (!rows_ || choice.by == Choice::By::kNobody) return {};
     raise_file_limit();
@@ -139,6 +148,7 @@ class CpuSource final : public Source {
   }
 
   Status leave(pid_t process) override {
+    if (instead_) return instead_->leave(process);
     const std::scoped_lock lock(mutex_);
     if (!rows_) return {};
     read_until_now();
@@ -148,6 +158,7 @@ class CpuSource final : public Source {
   }
 
   std::vector<Followed> followed() override {
+    if (instead_) return instead_->followed();
     const std::scoped_lock lock(mutex_);
     if (!rows_) return {};
     read_until_now();
@@ -155,6 +166,7 @@ class CpuSource final : public Source {
   }
 
   std::int64_t turn(trace::Strings& strings, trace::HostRows& last) override {
+    if (instead_) return instead_->turn(strings, last);
     const std::scoped_lock lock(mutex_);
     if (!rows_) return 0;
     turned_ns_ = now_monotonic_ns();
@@ -165,6 +177,7 @@ class CpuSource final : public Source {
   }
 
   void turned(std::int64_t start_monotonic_ns) override {
+    if (instead_) return instead_->turned(start_monotonic_ns);
     const std::scoped_lock lock(mutex_);
     if (!rows_) return;
     rows_->begin_anew(start_monotonic_ns, turned_ns_);
@@ -175,7 +188,7 @@ class CpuSource final : public Source {
 
   bool outlived() override {
     const std::scoped_lock lock(mutex_);
-    if (!rows_) return false;
+    if (!rows_ || gave_up_) return false;
     if (!paused_) forget_gone();
     return rows_->anybody_lives();
   }
@@ -183,6 +196,7 @@ class CpuSource final : public Source {
   // Until start() the rings are as they are: they may be another process's by then.
   void pause() override {
     counts_.stop();
+    joined_counts_.stop();
     if (instead_) return instead_->stop();
     end_thread();
     const std::scoped_lock lock(mutex_);
@@ -191,6 +205,7 @@ class CpuSource final : public Source {
 
   void stop() override {
     counts_.stop();
+    joined_counts_.stop();
     if (instead_) return instead_->stop();
     end_thread();
     const std::scoped_lock lock(mutex_);
@@ -202,6 +217,7 @@ class CpuSource final : public Source {
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
     counts_.drain(strings, rows);
+    joined_counts_.drain(strings, rows);
     if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
     if (!rows_) return;
@@ -371,6 +387,7 @@ class CpuSource final : public Source {
   bool paused_ = false;                    // guarded by mutex_
   bool gave_up_ = false;                   // guarded by mutex_: nobody reads the rings any more,
   bool has_to_tell_ = false;               // and the recording does not say so yet; likewise
+  JoinedCounts joined_counts_;             // asks followed()
   std::jthread thread_;                    // last: it ends before what it uses
 };
 
