@@ -151,6 +151,19 @@ def test_symbolized_later(box: Box) -> None:
     box.fathom("symbolize", box.trace, "--debug", box.root / "nowhere", status=2)
 
 
+def test_functions_of_a_stripped_program(box: Box) -> None:
+    """One row for each, not one for each instruction: call frame information tells where a function begins."""
+    program, _ = stripped(box)
+    record(box, program)
+    rows = box.rows("SELECT \"function\", self FROM hot WHERE module LIKE '%/stripped'")
+    whole = sum(int(self) for _, self in rows)
+    hottest = [name for name, self in rows if int(self) > 0.05 * whole]
+    check(f"functions of {rows}", 3, len(hottest))
+    check_true(f"by their begin: {hottest}", all(re.fullmatch(r"stripped\+0x[0-9a-f]+", name) for name in hottest))
+    share = sum(int(self) for name, self in rows if name in hottest) / whole
+    check_true(f"all of their time: {share}", share > 0.95)
+
+
 def test_deleted_while_it_runs(box: Box) -> None:
     """A program whose file goes while it runs has its own names nevertheless."""
     program = box.root / "brief"

@@ -44,13 +44,13 @@ NameResolver knowing(std::map<std::uint64_t, std::vector<std::string>> names) {
 
 class SymbolizeTest : public ::testing::Test {
  protected:
-  // A sample with these frames, outermost first.
+  // A sample with four frames. The place at 32 is called by the begin of its function, 31.
   void SetUp() override {
     RecordingWriter writer = RecordingWriter::create(path_, Manifest{}).value();
     Strings& strings = writer.strings();
     const auto place = [&](std::int64_t offset) {
       Frame frame;
-      frame.function = strings.code("program+0x" + std::string(offset == 16 ? "10" : "20"));
+      frame.function = strings.code("program+0x" + std::string(offset == 16 ? "10" : "1f"));
       frame.module = strings.code(kModule);
       frame.build_id = strings.code("0a1b");
       frame.offset = offset;
@@ -95,7 +95,7 @@ TEST_F(SymbolizeTest, FramesWithoutANameGetOne) {
   EXPECT_EQ(outcome.named, 1);
   EXPECT_EQ(outcome.unnamed, 1);
   EXPECT_EQ(outcome.missing, (Missing{{{kModule, "0a1b"}, 1}}));
-  EXPECT_EQ(functions(), "main > program+0x20 > work > outer > inner");
+  EXPECT_EQ(functions(), "main > program+0x1f > work > outer > inner");
   EXPECT_EQ(told("string_agg(depth || '@' || coalesce(\"offset\", 0), ',' ORDER BY depth)"),
             "0@48,1@32,2@0,3@16,4@16");
   EXPECT_EQ(told("string_agg(line, ',' ORDER BY depth)"), "3,3");
