@@ -127,6 +127,24 @@ def test_refused_otherwise(box: Box) -> None:
     check("state", "partial", box.value("SELECT state FROM layers WHERE layer = 'cpu'"))
 
 
+def test_waits_of_a_user(box: Box) -> None:
+    """Without the kernel's part there are no stacks of waits; of those that last, /proc tells what they are."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        raise Skipped("acting as another user needs root and setpriv")
+    place = Path(tempfile.mkdtemp(prefix="fathom-rungs-"))
+    box.remove.append(place)
+    place.chmod(0o777)
+    fathom, box.trace = for_everybody(box) / "fathom", place / "trace"
+    script = "(sleep 0.6; echo) | read line; sleep 0.5 & wait"
+    box.run(*NOBODY, fathom, "run", "-q", "--layers", "cpu", "-o", box.trace, "--", "bash", "-c", script)
+    rungs = {rung for (rung,) in box.rows("SELECT DISTINCT rung FROM processes")}
+    if rungs != {"perf-user"}:
+        raise Skipped(f"users are on rung {rungs} here")
+    told = {cause: int(ns) for cause, ns in box.rows('SELECT cause, sum("time") FROM "time" GROUP BY cause')}
+    for cause, least in (("pipe", 300), ("sleep", 800), ("child", 300)):
+        check_true(f"{cause} is at least {least} ms: {told}", told.get(cause, 0) >= least * MS)
+
+
 def test_a_container(box: Box) -> None:
     """Numbers of processes of its own, and a /proc that shows no others."""
     container = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")

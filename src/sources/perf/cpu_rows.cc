@@ -210,6 +210,13 @@ void CpuRows::asleep(std::int32_t pid, const FoundThread& thread) {
   if (thread.asleep) account_.asleep({pid, thread.tid}, frames_.kernel_stack(thread.waits_in));
 }
 
+void CpuRows::slept_in(ThreadId thread, const ThreadLook& look, std::int64_t looked_ns) {
+  std::vector<std::string> functions = {look.kernel_place, look.call};
+  std::erase(functions, "");
+  const std::int64_t stack = frames_.kernel_stack(functions, look.user_place);
+  account_.slept_in(thread, stack, ts(static_cast<std::uint64_t>(looked_ns)));
+}
+
 void CpuRows::refused_threads(std::uint64_t count) {
   if (count > 0) count_loss("threads that ran already and could not be followed", count);
 }

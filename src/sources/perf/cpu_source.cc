@@ -274,6 +274,7 @@ class CpuSource final : public Source {
       if (now - asked < std::chrono::nanoseconds(kRest).count()) continue;
       asked = now;
       ask_how_long_ready();
+      ask_where_asleep();
     }
   }
 
@@ -367,6 +368,37 @@ class CpuSource final : public Source {
     }
   }
 
+  // Whoever may not see the kernel's part has no stacks of waits, and others may have no room for
+  // them. /proc tells of waits that last, and of as many as can be asked for in a moment.
+  void ask_where_asleep() {
+    constexpr std::int64_t kMostNs = 2'000'000;
+    constexpr std::int64_t kLasting = 20'000'000;
+    struct Seen {
+      ThreadId thread;
+      ThreadLook look;
+      std::int64_t ns;
+    };
+    const std::int64_t begin = now_monotonic_ns();
+    std::vector<ThreadId> threads;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!between_recordings_ && !gave_up_) threads = rows_->asleep_somewhere(begin - kLasting);
+    }
+    std::vector<Seen> all;
+    for (const ThreadId& thread : threads) {
+      const std::int64_t now = now_monotonic_ns();
+      if (now - begin > kMostNs) break;
+      ThreadLook look;
+      sleepers_.see_where_it_sleeps(thread, look);
+      all.push_back({thread, std::move(look), now});
+    }
+    if (all.empty()) return;
+    const std::scoped_lock lock(mutex_);
+    if (between_recordings_) return;
+    read_until_now();
+    for (const Seen& one : all) rows_->slept_in(one.thread, one.look, one.ns);
+  }
+
   SamplingOptions options_;
   std::vector<perf::Event> counted_;
   EventCounts counts_;
@@ -376,6 +408,7 @@ class CpuSource final : public Source {
   Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends the thread's waits
   std::atomic<bool> is_urgent_ = true;
   std::chrono::nanoseconds spent_{0};  // of the thread that runs: on what was read last
+  ProcReader sleepers_;                // likewise
   std::mutex mutex_;
   std::optional<SampledEvents> events_;    // guarded by mutex_, but for wait()
   RecordQueue records_;                    // guarded by mutex_

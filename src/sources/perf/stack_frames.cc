@@ -273,7 +273,8 @@ std::span<const Frame> StackFrames::outermost_first() {
   return frames_;
 }
 
-std::int64_t StackFrames::kernel_stack(const std::vector<std::string>& functions) {
+std::int64_t StackFrames::kernel_stack(const std::vector<std::string>& functions,
+                                       const std::string& user) {
   frames_.clear();
   for (const std::string& function : functions) {
     Frame frame;
@@ -281,6 +282,7 @@ std::int64_t StackFrames::kernel_stack(const std::vector<std::string>& functions
     frame.module = strings_.code(kKernelModule);
     frames_.push_back(frame);
   }
+  if (!user.empty()) frames_.emplace_back().function = strings_.code(user);
   return memory_.stack(outermost_first());
 }
 

@@ -35,8 +35,10 @@ class StackFrames {
 
   // The number of the sample's stack, in this process as it is mapped now; kNull for an empty one.
   std::int64_t stack(const perf::SampleId& id, const perf::Sample& sample);
-  // The same of functions of the kernel, innermost first.
-  std::int64_t kernel_stack(const std::vector<std::string>& functions);
+  // The same of functions of the kernel, innermost first. `user` is the function of the program's
+  // libraries that called them; "": that is not known.
+  std::int64_t kernel_stack(const std::vector<std::string>& functions,
+                            const std::string& user = "");
   // Another recording follows, which has no stacks yet.
   void begin_anew();
   // Of code that processes make at run time.

@@ -92,7 +92,8 @@ void ThreadAccount::switched_out(ThreadId id, std::int64_t ts, bool preempted) {
   thread.runs_since.reset();
   thread.off_since = ts;
   thread.preempted = preempted;
-  if (thread.left_from == kNull) thread.left_from = thread.last_stack;
+  thread.is_guess = thread.left_from == kNull;
+  if (thread.is_guess) thread.left_from = thread.last_stack;
 }
 
 void ThreadAccount::sampled(ThreadId id, std::int64_t ts, std::int32_t cpu, std::int64_t stack) {
@@ -115,7 +116,27 @@ void ThreadAccount::sampled(ThreadId id, std::int64_t ts, std::int32_t cpu, std:
 
 void ThreadAccount::leaves_from(ThreadId id, std::int64_t stack) {
   const auto found = living_.find(id);
-  if (found != living_.end()) found->second.left_from = stack;
+  if (found == living_.end()) return;
+  found->second.left_from = stack;
+  found->second.is_guess = false;
+}
+
+void ThreadAccount::slept_in(ThreadId id, std::int64_t stack, std::int64_t looked_ts) {
+  const auto found = living_.find(id);
+  if (found == living_.end()) return;
+  Thread& thread = found->second;
+  if (!thread.off_since || *thread.off_since > looked_ts || !thread.is_guess) return;
+  thread.is_guess = false;
+  if (stack != kNull) thread.left_from = stack;
+}
+
+std::vector<ThreadId> ThreadAccount::asleep_somewhere(std::int64_t ts) const {
+  std::vector<ThreadId> threads;
+  for (const auto& [id, thread] : living_) {
+    if (thread.off_since && *thread.off_since < ts && !thread.preempted && thread.is_guess)
+      threads.push_back(id);
+  }
+  return threads;
 }
 
 void ThreadAccount::ready(ThreadId id, std::int64_t ns) {
