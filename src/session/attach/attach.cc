@@ -107,6 +107,7 @@ class Attached {
   [[nodiscard]] std::int64_t left_ns() const;
   void wait();
   Status complete(RunOutcome& outcome);
+  void tell_trouble(const Error& trouble);
 
   const AttachOptions& options_;
   const RunHooks& hooks_;
@@ -180,6 +181,12 @@ Status Attached::complete(RunOutcome& outcome) {
   return {};
 }
 
+// Where the manifest cannot be written any more, whoever packs what is left finds it in the spool.
+void Attached::tell_trouble(const Error& trouble) {
+  recording_->pump().packer().look(
+      [&](trace::Drainer& drainer) { drainer.tell_trouble(trouble.message); });
+}
+
 RunOutcome Attached::record() {
   RunOutcome outcome;
   outcome.directory = recording_->directory();
@@ -187,8 +194,10 @@ RunOutcome Attached::record() {
   hosts_.stop();
   recording_->pump().stop();
   outcome.trouble = recording_->pump().trouble();
-  const Status completed = complete(outcome);
-  if (!completed && !outcome.trouble) outcome.trouble = completed.error();
+  if (const Status completed = complete(outcome); !completed) {
+    if (!outcome.trouble) outcome.trouble = completed.error();
+    tell_trouble(*outcome.trouble);
+  }
   signals_.release();
   return outcome;
 }
