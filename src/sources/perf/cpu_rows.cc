@@ -67,7 +67,7 @@ void CpuRows::take(const perf::Record& record, SampleOf of) {
 void CpuRows::take(const perf::SampleId& id, const perf::Sample& sample, SampleOf of) {
   const ThreadId thread = thread_of(id);
   const std::int64_t stack = frames_.stack(id, sample);
-  if (of == SampleOf::kLeaving) return account_.leaves_from(thread, stack);
+  if (of == SampleOf::kLeaving) return account_.leaves_from(thread, ts(id.time), stack);
   if (options_.is_clock)
     return account_.sampled(thread, ts(id.time), static_cast<std::int32_t>(id.cpu), stack);
   trace::SampleRow row;

@@ -73,8 +73,7 @@ perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, 
   attr.sample_id_all = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  attr.watermark = 1;
-  attr.wakeup_watermark = 1;  // who does not care for each record does not wait for it
+  attr.wakeup_events = 1;  // by samples: one that switches woke would switch, and be woken again
   if (!with_kernel) {
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
@@ -103,7 +102,10 @@ std::optional<Error> refusal_of_kernel(const SamplingOptions& options) {
 }
 
 // An event that never happens has a place for a ring like any other.
-Result<Fd> open_sink(perf_event_attr attr, int cpu) {
+Result<Fd> open_sink(perf_event_attr attr, std::size_t ring, int cpu) {
+  attr.wakeup_events = 0;
+  attr.watermark = 1;
+  attr.wakeup_watermark = static_cast<std::uint32_t>(ring / 2);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_DUMMY;
   attr.config1 = attr.config2 = 0;
@@ -137,12 +139,12 @@ Result<SampledEvents> SampledEvents::open(const SamplingOptions& options) {
 }
 
 Status SampledEvents::add_cpu(int cpu) {
-  FATHOM_ASSIGN(Fd clock, open_sink(sampling_attr(options_, sees_kernel(), ring_bytes_), cpu));
+  FATHOM_ASSIGN(Fd clock, open_sink(sampling_attr(options_, sees_kernel(), ring_bytes_), ring_bytes_, cpu));
   FATHOM_ASSIGN(perf::Ring ring, perf::Ring::map(clock.get(), ring_bytes_));
   Cpu made{cpu, {std::move(clock), std::move(ring)}, std::nullopt};
   if (sees_kernel()) {
     const std::size_t bytes = std::min(ring_bytes_, kLargeRing);
-    FATHOM_ASSIGN(Fd leaving, open_sink(sampling_attr(options_, true, bytes), cpu));
+    FATHOM_ASSIGN(Fd leaving, open_sink(sampling_attr(options_, true, bytes), bytes, cpu));
     Result<perf::Ring> second = perf::Ring::map(leaving.get(), bytes);
     if (second) made.leaving = Sink{std::move(leaving), std::move(second).value()};
   }
@@ -167,6 +169,7 @@ void SampledEvents::add_leaving(const Cpu& cpu, pid_t thread, From from, Pair& t
   attr.config1 = attr.config2 = 0;
   attr.freq = 0;
   attr.sample_period = 1;
+  attr.wakeup_events = 0;
   attr.sample_stack_user = stack_of_leaving(bytes);
   attr.enable_on_exec = from == From::kExec ? 1 : 0;
   Result<Fd> event = open_into(attr, thread, cpu.number, cpu.leaving->event);
@@ -273,7 +276,7 @@ bool SampledEvents::is_half_full() const {
   });
 }
 
-// The kernel's own wakeups are for each record: looking at the rings now and then costs less.
+// The kernel's own wakeups are for each sample: looking at the rings now and then costs less.
 void SampledEvents::wait(std::chrono::nanoseconds time, int wake) const {
   constexpr std::chrono::nanoseconds kLook = std::chrono::milliseconds(5);
   const auto end = std::chrono::steady_clock::now() + time;

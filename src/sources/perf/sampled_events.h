@@ -64,7 +64,7 @@ class SampledEvents {
   void read(RecordQueue& records, std::set<pid_t>* made = nullptr);
   // Returns when a ring is half full, the time has passed, or `wake` can be read.
   void wait(std::chrono::nanoseconds time, int wake) const;
-  // Returns when there is anything to read, the time has passed, or `wake` can be read.
+  // Returns when there is a sample to read, the time has passed, or `wake` can be read.
   void wait_for_any(std::chrono::milliseconds time, int wake) const;
 
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }

@@ -87,6 +87,8 @@ void ThreadAccount::switched_in(ThreadId id, std::int64_t ts) {
 
 void ThreadAccount::switched_out(ThreadId id, std::int64_t ts, bool preempted) {
   Thread& thread = at(id, ts);
+  const std::int64_t told = std::exchange(thread.leaves_at, std::nullopt).value_or(ts);
+  if (thread.runs_since && told >= *thread.runs_since) ts = std::min(ts, told);
   ran_until(thread, ts);
   was_off_until(id, thread, ts);  // only where the record of its coming was lost
   thread.runs_since.reset();
@@ -113,9 +115,11 @@ void ThreadAccount::sampled(ThreadId id, std::int64_t ts, std::int32_t cpu, std:
   thread.left_from = kNull;
 }
 
-void ThreadAccount::leaves_from(ThreadId id, std::int64_t stack) {
+void ThreadAccount::leaves_from(ThreadId id, std::int64_t ts, std::int64_t stack) {
   const auto found = living_.find(id);
-  if (found != living_.end()) found->second.left_from = stack;
+  if (found == living_.end()) return;
+  found->second.left_from = stack;
+  found->second.leaves_at = ts;
 }
 
 void ThreadAccount::ready(ThreadId id, std::int64_t ns) {

@@ -42,8 +42,9 @@ class ThreadAccount {
   // `preempted`: it could have gone on.
   void switched_out(ThreadId thread, std::int64_t ts, bool preempted);
   void sampled(ThreadId thread, std::int64_t ts, std::int32_t cpu, std::int64_t stack);
-  // Where it is about to leave the CPU; its next switch follows.
-  void leaves_from(ThreadId thread, std::int64_t stack);
+  // When and from where it is about to leave the CPU; its next switch follows. What lies between is
+  // the kernel's, which takes this very stack.
+  void leaves_from(ThreadId thread, std::int64_t ts, std::int64_t stack);
   // How long it was ready in all, as the kernel counts it: since it was forked, also before anybody
   // looked, and as another program.
   void ready(ThreadId thread, std::int64_t ns);
@@ -73,6 +74,7 @@ class ThreadAccount {
     std::optional<std::int64_t> off_since;   // none beside the other: nobody knows where it is
     bool preempted = false;
     std::int64_t left_from = trace::kNull;  // stack of the next stretch
+    std::optional<std::int64_t> leaves_at;  // where that is known better than by its switch
     std::int64_t last_stack = trace::kNull;
     std::int64_t unsampled = 0;               // ns that it ran since its last sample
     std::optional<trace::SampleRow> waiting;  // its last sample, which gets the rest of its time

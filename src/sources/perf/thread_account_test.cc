@@ -47,15 +47,28 @@ TEST(ThreadAccount, AStretchHasTheStackThatItWasLeftFrom) {
   ThreadAccount account(kOn, kOff);
   account.running(kMain, 0);
   account.sampled(kMain, 10, 0, 7);
-  account.leaves_from(kMain, 9);
+  account.leaves_from(kMain, 20, 9);
   account.switched_out(kMain, 20, false);
   account.switched_in(kMain, 50);
-  account.leaves_from(kMain, kNull);
+  account.leaves_from(kMain, 60, kNull);
   account.switched_out(kMain, 60, false);
   account.stop(70);
   const std::vector<SampleRow> rows = account.take_samples();
   EXPECT_EQ(rows.at(0).stack, 9);
   EXPECT_EQ(rows.at(1).stack, 7);
+}
+
+TEST(ThreadAccount, TheKernelsTimeToTakeTheStackIsNotTheThreads) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 0);
+  account.leaves_from(kMain, 17, 9);
+  account.switched_out(kMain, 20, false);
+  account.switched_in(kMain, 50);
+  account.switched_out(kMain, 60, false);  // no stack was taken this time
+  account.ended(kMain, 70);
+  const std::vector<SampleRow> rows = account.take_samples();
+  EXPECT_EQ(sum(rows, kOn), 17 + 10);
+  EXPECT_EQ(sum(rows, kOff), 33 + 10);
 }
 
 TEST(ThreadAccount, WhoIsPushedOffIsReady) {
@@ -161,7 +174,7 @@ TEST(ThreadAccount, RowsAddUpToLives) {
           account.sampled(kMain, step(), 0, 3);
           break;
         default:
-          account.leaves_from(kMain, 4);
+          account.leaves_from(kMain, ts, 4);
           break;
       }
     }
@@ -190,7 +203,7 @@ TEST(ThreadAccount, WhatRecordsToldWinsOverWhatProcSaid) {
   account.found(kMain, 100);
   account.sampled(kMain, 110, 0, 7);  // it ran
   account.asleep(kMain, 5);
-  account.leaves_from(kMain, 6);
+  account.leaves_from(kMain, 120, 6);
   account.switched_out(kMain, 120, false);
   account.asleep(kMain, 5);
   account.switched_in(kMain, 150);
