@@ -343,6 +343,9 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   }
   std::ranges::move(take_named(account_, names_, ended_), std::back_inserter(into.lives.threads));
   into.lives.add({std::move(rows_.lives.processes), {}});
+  const std::uint64_t untold = account_.take_untold();
+  if (options_.sees_leaving && untold > 0)
+    count_loss("stacks of waits that were not taken", untold);
   if (const std::uint64_t cut = frames_.take_cut(); cut > 0)
     count_loss("stacks without their outermost functions", cut);
   if (const std::uint64_t unnamed = frames_.take_unnamed(); unnamed > 0)

@@ -94,7 +94,13 @@ void ThreadAccount::switched_out(ThreadId id, std::int64_t ts, bool preempted) {
   thread.runs_since.reset();
   thread.off_since = ts;
   thread.preempted = preempted;
-  if (thread.left_from == kNull) thread.left_from = thread.last_stack;
+  if (thread.left_from == kNull) {
+    const bool waited = !preempted && thread.last_wait != kNull;
+    thread.left_from = waited ? thread.last_wait : thread.last_stack;
+    if (!preempted) untold_++;
+  } else if (!preempted) {
+    thread.last_wait = thread.left_from;
+  }
 }
 
 void ThreadAccount::sampled(ThreadId id, std::int64_t ts, std::int32_t cpu, std::int64_t stack) {

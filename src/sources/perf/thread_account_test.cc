@@ -55,7 +55,27 @@ TEST(ThreadAccount, AStretchHasTheStackThatItWasLeftFrom) {
   account.stop(70);
   const std::vector<SampleRow> rows = account.take_samples();
   EXPECT_EQ(rows.at(0).stack, 9);
-  EXPECT_EQ(rows.at(1).stack, 7);
+  EXPECT_EQ(rows.at(1).stack, 9) << "the one before: nobody could read this one";
+}
+
+TEST(ThreadAccount, AWaitThatNobodyAskedAboutIsWhereTheOneBeforeWas) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 0);
+  account.sampled(kMain, 10, 0, 7);
+  account.leaves_from(kMain, 20, 9);
+  account.switched_out(kMain, 20, false);
+  account.switched_in(kMain, 50);
+  account.sampled(kMain, 55, 0, 7);
+  account.switched_out(kMain, 60, false);
+  account.switched_in(kMain, 70);
+  account.switched_out(kMain, 80, true);
+  account.stop(90);
+  const std::vector<SampleRow> rows = account.take_samples();
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[2].weight, 10);
+  EXPECT_EQ(rows[2].stack, 9);
+  EXPECT_EQ(rows[3].stack, 7) << "pushed off while it ran";
+  EXPECT_EQ(account.take_untold(), 1U);
 }
 
 TEST(ThreadAccount, TheKernelsTimeToTakeTheStackIsNotTheThreads) {
