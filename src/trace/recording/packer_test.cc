@@ -272,7 +272,7 @@ NameResolver resolver_of_one_place() {
 TEST_F(PackerTest, SamplesAreNamedWhenTheyArePacked) {
   const auto told = [&](const char* columns) { return ask(recording(), kFramesTable, columns); };
   Strings strings;
-  Packer packer = this->packer({.resolver = resolver_of_one_place()});
+  Packer packer = this->packer({.resolver = resolver_of_one_place(), .library = ""});
   ASSERT_TRUE(packer.append(sampled_rows(strings), strings).has_value());
   Recording live = recording();
   EXPECT_EQ(live.parts[0].tail->samples.rows.size(), 1U);
