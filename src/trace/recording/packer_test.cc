@@ -174,6 +174,20 @@ TEST_F(PackerTest, ARunLastsAsLongAsItsLastProcess) {
   }
 }
 
+TEST_F(PackerTest, ARunLastsAsLongAsItsLastThreadThatWasSeen) {
+  HostRows rows;
+  ThreadRow& thread = rows.lives.threads.emplace_back();
+  thread.pid = thread.tid = 7;
+  thread.start = 10;
+  thread.end = 5'020;
+  thread.ready = 0;
+  Packer packer = this->packer();
+  packer.manifest().duration_ns = 5'000;
+  Strings strings;
+  ASSERT_TRUE(packer.append(std::move(rows), strings).has_value());
+  EXPECT_EQ(packer.sum_up()->manifest.duration_ns, 5'020);
+}
+
 TEST_F(PackerTest, NobodyKnowsHowLongWhatRunsWillRun) {
   builder_.add_pool("1-a-0", {dead_segment(builder_), live_segment(builder_)});
   EXPECT_FALSE(packer().sum_up()->manifest.duration_ns.has_value());
