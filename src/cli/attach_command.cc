@@ -48,6 +48,8 @@ void declare(Parser& parser, Arguments& a) {
                 "default (default: cpu,resource)");
   parser.option("--sample", a.options.sample_hz, "HZ",
                 "with -o: samples per second of CPU time (default: 99)");
+  parser.option("--count", a.options.count, "E,…",
+                "with -o: layer cpu: count these events of perf for each process, every 100 ms");
   declare_hz(parser, a.options.hz);
   parser.flag("--force", a.options.force,
               "with -o: replace an existing recording, unless it is still being written");
@@ -62,8 +64,9 @@ void declare(Parser& parser, Arguments& a) {
 
 // An option that only the other way of recording has.
 Status check_way(const Parser& parser, bool records) {
-  constexpr const char* kRecorders[] = {"--for",   "--layers", "--sample",     "--sample-resources",
-                                        "--force", "--share",  "--no-command", "--quiet"};
+  constexpr const char* kRecorders[] = {"--for",   "--layers", "--sample",
+                                        "--count", "--force",  "--sample-resources",
+                                        "--share", "--quiet",  "--no-command"};
   constexpr const char* kDaemons[] = {"--detach", "--socket"};
   for (const char* option : kRecorders) {
     if (!records && parser.given(option))

@@ -48,6 +48,11 @@ class Counting {
   void enable();
   // In the order of the groups. The process may go on.
   [[nodiscard]] std::vector<Count> read() const;
+  // Whether an event, by its place in the groups, could not be opened; else a Count without a value
+  // may have one later.
+  [[nodiscard]] bool is_refused(std::size_t event) const {
+    return counters_[event].refused.has_value();
+  }
   // How many events are counted.
   [[nodiscard]] std::size_t opened() const;
   // Why there are none: what this user may not do, if that is it, before what there is not.

@@ -12,6 +12,7 @@
 #include "sources/debuginfod.h"
 #include "symbols/symbolizer.h"
 #include "symbols/vdso.h"
+#include "trace/rows/frame_names.h"
 
 namespace fathom::sources {
 namespace {
@@ -34,6 +35,14 @@ trace::NamedPlace named(symbols::Module* module, const trace::CodePlace& place) 
   if (!found.address) return found;
   for (const symbols::Frame& frame : module->frames_at_address(*found.address))
     found.frames.push_back({std::string(frame.function), std::string(frame.file), frame.line});
+  if (!found.frames.empty()) return found;
+  // All places of a function without a name are called alike.
+  const std::optional<std::uint64_t> begin = module->begin_of_function(*found.address);
+  if (begin && *found.address - *begin <= place.offset) {
+    const std::uint64_t offset = place.offset - (*found.address - *begin);
+    found.frames.push_back(
+        {trace::name_of_place(place.module, static_cast<std::int64_t>(offset)), "", 0});
+  }
   return found;
 }
 

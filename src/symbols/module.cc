@@ -14,6 +14,7 @@
 #include "symbols/mini_debug.h"
 #include "symbols/plt_names.h"
 #include "symbols/symbol_table.h"
+#include "symbols/unwind/frame_table.h"
 
 namespace fathom::symbols {
 namespace {
@@ -54,6 +55,8 @@ Result<ElfFile> open_own(const ModuleId& id, const DebugPlaces& places) {
 class Module::Parts {
  public:
   Status open(const ModuleId& id, const DebugPlaces& places) {
+    id_ = id;
+    places_ = places;
     Result<ElfFile> file = open_own(id, places);
     if (file) {
       adopt(std::move(*file), id, places);
@@ -76,6 +79,11 @@ class Module::Parts {
     const auto known = answers_.find(address);
     if (known != answers_.end()) return known->second;
     return answers_.emplace(address, find(address)).first->second;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> begin_of_function(std::uint64_t address) {
+    if (!has_looked_for_rules_) read_rules();
+    return rules_ ? rules_->begin_of_function(address) : std::nullopt;
   }
 
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t offset) const {
@@ -140,6 +148,15 @@ class Module::Parts {
       dwarf_.emplace(std::move(*dwarf));
   }
 
+  // Only files without names are asked. A debug file has no rules that could be read.
+  void read_rules() {
+    has_looked_for_rules_ = true;
+    Result<ElfFile> own = id_ ? open_own(*id_, places_) : Error{Code::kNotFound, "no file", ""};
+    if (!own) return;
+    if (Result<FrameTable> table = FrameTable::of_file(std::move(*own)))
+      rules_.emplace(std::move(*table));
+  }
+
   std::string_view plain(std::string_view name) {
     if (name.empty()) return {};
     const auto known = plain_.find(name);
@@ -162,12 +179,16 @@ class Module::Parts {
     return frames;
   }
 
+  std::optional<ModuleId> id_;  // none: what lies in memory alone
+  DebugPlaces places_;
   std::optional<ElfFile> file_, debug_, mini_, shared_;
   std::string build_id_;
   std::vector<Segment> segments_;
   std::vector<PltName> plt_names_;
   SymbolTable table_;
   std::optional<DwarfFrames> dwarf_;
+  std::optional<FrameTable> rules_;
+  bool has_looked_for_rules_ = false;
   Names names_ = Names::kNone;
   std::unordered_map<std::string_view, std::string> plain_;  // by the linker's name
   std::unordered_map<std::uint64_t, std::vector<Frame>> answers_;
@@ -196,6 +217,9 @@ std::span<const Frame> Module::frames_at(std::uint64_t offset) {
 }
 std::span<const Frame> Module::frames_at_address(std::uint64_t address) {
   return parts_->at(address);
+}
+std::optional<std::uint64_t> Module::begin_of_function(std::uint64_t address) {
+  return parts_->begin_of_function(address);
 }
 std::optional<std::uint64_t> Module::address_of(std::uint64_t offset) const {
   return parts_->address_of(offset);

@@ -40,11 +40,16 @@ class Module {
   Module(Module&&) noexcept;
   Module& operator=(Module&&) noexcept;
 
-  // Outermost first; empty: no name, to be shown as module+0xoffset. For a return address ask for
+  // Outermost first; empty: no name, to be shown as module+0xoffset, where the offset is that of
+  // its function's begin, if that is known. For a return address ask for
   // the byte before it: that is the call. The span is valid as long as the Module.
   std::span<const Frame> frames_at(std::uint64_t offset);
   // The same by the file's own addresses.
   std::span<const Frame> frames_at_address(std::uint64_t address);
+
+  // Where a function without a name begins, by the file's own addresses, as its call frame
+  // information says; nullopt: nobody knows.
+  [[nodiscard]] std::optional<std::uint64_t> begin_of_function(std::uint64_t address);
 
   // From offsets to the file's own addresses; nullopt: that byte is not loaded.
   [[nodiscard]] std::optional<std::uint64_t> address_of(std::uint64_t offset) const;

@@ -170,6 +170,20 @@ TEST(Module, WithoutAnyTableWhatIsExportedHasNames) {
   EXPECT_THAT(chains_of(module), ::testing::Not(::testing::Contains("hidden(int volatile*)")));
 }
 
+TEST(Module, WhereAFunctionWithoutANameBeginsIsKnown) {
+  const std::string folder = fresh_folder("bounds");
+  FATHOM_COMPILE(folder, "program", kSource, "-O2 -g");
+  ASSERT_TRUE(run(folder, "strip -o stripped program")) << read_file(folder + "/log").value();
+  const std::uint64_t offset = offset_of(folder + "/program", "main");
+  Module module = Module::open(id_of(folder + "/stripped")).value();
+  const std::uint64_t address = module.address_of(offset).value();
+  EXPECT_TRUE(module.frames_at(offset).empty());
+  EXPECT_EQ(module.begin_of_function(address), address);
+  EXPECT_EQ(module.begin_of_function(address + 1), address);
+  EXPECT_NE(module.begin_of_function(address - 1), address);
+  EXPECT_EQ(module.begin_of_function(1), std::nullopt);
+}
+
 TEST(Module, AFileThatIsNotTheOneThatRanGivesNoName) {
   const std::string folder = fresh_folder("replaced");
   FATHOM_COMPILE(folder, "program", kSource, "-O2 -g -Wl,--build-id=0x11111111");

@@ -139,3 +139,17 @@ def test_sampling_can_be_turned_off(box: Box) -> None:
     for options in (("--sample", "-1"), ("--sample", "0", "--layers", "cpu")):
         box.fathom("run", *options, "-o", box.root / "none", "--", "true", status=2)
     check("a recording of nothing", False, (box.root / "none").exists())
+
+
+def test_a_recorder_without_memory(box: Box) -> None:
+    """Samples end, which is counted; the program and everything else that is recorded go on."""
+    if box.kit.emulator:
+        raise Skipped("what is preloaded would be the emulator's")
+    poor = {"LD_PRELOAD": str(box.kit.victim("no_memory", "-shared", "-fPIC"))}
+    command = ("run", "-q", "--sample", "997", "-o", box.trace, "--")
+    out = box.run(box.kit.fathom, *command, "sh", "-c", 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done', env=poor)
+    check("the program's own words", b"done\n", out)
+    check("state", "complete", box.value("SELECT value FROM run WHERE key = 'state'"))
+    lost = box.rows("SELECT reason, \"count\" FROM losses WHERE layer = 'cpu' AND reason LIKE '%no memory%'")
+    check("the rest is counted", [("samples of the rest of the run: no memory for them", 1)], lost)
+    check_true("calls are recorded to the end", int(box.value("SELECT count(*) FROM events WHERE name = 'write'")) > 0)

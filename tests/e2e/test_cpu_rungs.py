@@ -4,11 +4,14 @@
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
 
 from kit import Box, Skipped, check, check_true
+from test_attach_cpu import Server, sampled
+from test_commands import for_everybody
 from test_cpu import MS, Work, check_near
 
 ALONE = "shares of CPU time are those of the whole machine"
@@ -124,6 +127,24 @@ def test_refused_otherwise(box: Box) -> None:
     check("state", "partial", box.value("SELECT state FROM layers WHERE layer = 'cpu'"))
 
 
+def test_waits_of_a_user(box: Box) -> None:
+    """Without the kernel's part there are no stacks of waits; of those that last, /proc tells what they are."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        raise Skipped("acting as another user needs root and setpriv")
+    place = Path(tempfile.mkdtemp(prefix="fathom-rungs-"))
+    box.remove.append(place)
+    place.chmod(0o777)
+    fathom, box.trace = for_everybody(box) / "fathom", place / "trace"
+    script = "(sleep 0.6; echo) | read line; sleep 0.5 & wait"
+    box.run(*NOBODY, fathom, "run", "-q", "--layers", "cpu", "-o", box.trace, "--", "bash", "-c", script)
+    rungs = {rung for (rung,) in box.rows("SELECT DISTINCT rung FROM processes")}
+    if rungs != {"perf-user"}:
+        raise Skipped(f"users are on rung {rungs} here")
+    told = {cause: int(ns) for cause, ns in box.rows('SELECT cause, sum("time") FROM "time" GROUP BY cause')}
+    for cause, least in (("pipe", 300), ("sleep", 800), ("child", 300)):
+        check_true(f"{cause} is at least {least} ms: {told}", told.get(cause, 0) >= least * MS)
+
+
 def test_a_container(box: Box) -> None:
     """Numbers of processes of its own, and a /proc that shows no others."""
     container = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
@@ -139,10 +160,95 @@ def test_a_container(box: Box) -> None:
     check_adds_up(box)
 
 
+def test_processes_that_run(box: Box) -> None:
+    """`attach`: all threads from then on, later children, and the reason; children of before are not its business."""
+    server, another = Server(box), Server(box)
+    (before,) = server.tell("fork")
+    words = (box.kit.fathom, "attach", "-o", box.trace, "--layers", "cpu", "-q", server.pid, another.pid)
+    attached = box.start(*refusing(box), *words)
+    box.wait_for("CPU time", sampled(box, {server.busy, another.busy}))
+    (child,) = server.tell("fork")
+    box.wait_for("CPU time of the child", sampled(box, {child}))
+    server.end()
+    another.end()
+    check("stderr", b"", box.finish(attached)[1])
+    state, reason = box.rows("SELECT state, reason FROM layers WHERE layer = 'cpu'")[0]
+    check("state", "partial", state)
+    check_true(f"the call and what changes it: {reason}", "perf_event_open" in reason and "--cap-add PERFMON" in reason)
+    seen = box.rows("SELECT DISTINCT pid, rung FROM processes ORDER BY pid")
+    check("processes", sorted((pid, "proc") for pid in (server.pid, another.pid, child)), seen)
+    check_true(f"the child of before, {before}, is not among them", before not in dict(seen))
+    check_adds_up(box)
+    wall, cpu, slept = map(
+        int,
+        box.values(
+            "SELECT CAST(value AS BIGINT) FROM run WHERE key = 'duration_ns'",
+            f"SELECT sum(weight) FROM samples WHERE event = 'cpu-clock' AND tid = {server.busy}",
+            f"SELECT sum(weight) FROM samples WHERE event = 'off-cpu' AND tid = {server.idle}",
+        ),
+    )
+    check_true(f"nothing of before: {cpu} of {wall} ns", cpu <= wall + 20 * MS)
+    check_true(f"the sleeper slept: {slept} of {wall} ns", 0.5 * wall <= slept <= wall)
+    waits = box.rows("""SELECT DISTINCT cause FROM "time" WHERE state = 'waiting'""")
+    check_true(f"it is known for what: {waits}", ("poll",) in waits)
+    event = box.start(*refusing(box), *words[:3], box.root / "no", server.pid)
+    box.finish(event, 3)
+    check("a recording", False, (box.root / "no").exists())
+
+
+def test_processes_of_others(box: Box) -> None:
+    """/proc tells their times to everybody; a user may attach to the own ones alone."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        raise Skipped("acting as another user needs root and setpriv")
+    words = refusing(box, "EACCES")
+    place = Path(tempfile.mkdtemp(prefix="fathom-rungs-"))
+    box.remove.append(place)
+    place.chmod(0o777)
+    words = (*NOBODY, shutil.copy(words[0], place), words[1], for_everybody(box) / "fathom", "attach", "--layers", "cpu")
+    server, own = Server(box), Server(box, *NOBODY, folder=place)
+    _, said = box.finish(box.start(*words, server.pid, "-o", place / "no"), 3)
+    check_true(f"one line: {said!r}", said.count(b"\n") == 1 and b"another user" in said)
+    check("a recording", False, (place / "no").exists())
+    box.trace = place / "trace"
+    box.finish(box.start(*words, own.pid, "-o", box.trace, "--for", "500ms", "-q"))
+    check("rung", "proc", box.value(f"SELECT rung FROM processes WHERE pid = {own.pid}"))
+    server.end()
+    own.end()
+
+
+def test_a_daemon(box: Box) -> None:
+    """`watch`: those that are handed over, recordings that follow each other, and the reason."""
+    server, stranger = Server(box), Server(box)
+    env = {"FATHOM_SOCKET": str(box.root / "w.sock")}
+    words = ("watch", "--layers", "cpu", "--socket", env["FATHOM_SOCKET"], "-o", box.trace, "--roll-time", "1s")
+    daemon = box.start(*refusing(box), box.kit.fathom, *words, env=env)
+    assert daemon.stdout
+    check("first line", b"ready\n", daemon.stdout.readline())
+    box.run(box.kit.fathom, "attach", server.pid, env=env)
+    box.wait_for("three recordings", lambda: len(list(box.trace.iterdir())) >= 3)
+    box.run(box.kit.fathom, "attach", "--detach", server.pid, env=env)
+    daemon.send_signal(signal.SIGTERM)
+    box.finish(daemon)
+    server.end()
+    stranger.end()
+    recordings = sorted(box.trace.iterdir())
+    for number, box.trace in enumerate(recordings):
+        check("rungs", "proc", box.value("SELECT any_value(rung) FROM processes") or "proc")
+        if number == len(recordings) - 1:
+            continue  # it left in this one, or just before
+        check("processes", [(server.pid,)], box.rows("SELECT DISTINCT pid FROM processes"))
+        check_adds_up(box)
+        check("threads", 3, box.value("SELECT count(DISTINCT tid) FROM threads"))
+        check_true("the reason", "perf_event_open" in box.value("SELECT reason FROM layers WHERE layer = 'cpu'"))
+
+
 def test_another_event_has_no_other_way(box: Box) -> None:
     """What it counts, nobody else can tell."""
     record(box, "true", options=("--layers", "+cpu", "--sample-event", "page-faults"))
     check("state", "unavailable", box.value("SELECT state FROM layers WHERE layer = 'cpu'"))
+    words = ("watch", "--layers", "cpu", "--sample-event", "page-faults", "--socket", box.root / "w.sock")
+    _, said = box.finish(box.start(*refusing(box), box.kit.fathom, *words, "-o", box.root / "no"), 3)
+    check_true(f"one line: {said!r}", said.count(b"\n") == 1 and b"perf_event_open" in said)
 
 
 def doctor(box: Box, *before: object) -> dict[str, str]:

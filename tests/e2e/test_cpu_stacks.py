@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Layer cpu: stacks and names, however a program was built, loaded, and made to end."""
 
+import re
 import secrets
 import shutil
 import subprocess
@@ -134,12 +135,33 @@ def test_symbolized_later(box: Box) -> None:
     program, symbols = stripped(box)
     record(box, program)
     check("functions that nobody can know", 0, len({"heavy", "light", "other"} & set(hot(box))))
+    build_id = box.value("SELECT DISTINCT build_id FROM frames WHERE module LIKE '%/" + program.name + "'")
     program.unlink()
-    box.fathom("symbolize", box.trace, "--debug", symbols)
+    empty = box.root / "empty"
+    empty.mkdir()
+    lacks = box.fathom("symbolize", box.trace, "--debug", empty).decode()
+    check_true(f"what is missing, with its build id: {lacks}", f"{build_id}  {program}" in lacks)
+    words = box.fathom("symbolize", box.trace, "--debug", symbols).decode()
+    check_true(f"how many have a name now: {words}", re.match(r"[1-9]\d* frames? named, \d+ without a name\n", words))
+    check("nothing to do", "0 frames named", box.fathom("symbolize", box.trace, "--debug", symbols).decode()[:14])
+    check("quiet", b"", box.fathom("symbolize", "-q", box.trace, "--debug", symbols))
     told = hot(box)
     check_true(f"each has its name: {told}", all(told.get(name, 0) > 50 for name in ("heavy", "light", "other")))
     check("no file beside the tables", [], list(box.trace.glob("*.new")))
     box.fathom("symbolize", box.trace, "--debug", box.root / "nowhere", status=2)
+
+
+def test_functions_of_a_stripped_program(box: Box) -> None:
+    """One row for each, not one for each instruction: call frame information tells where a function begins."""
+    program, _ = stripped(box)
+    record(box, program)
+    rows = box.rows("SELECT \"function\", self FROM hot WHERE module LIKE '%/stripped'")
+    whole = sum(int(self) for _, self in rows)
+    hottest = [name for name, self in rows if int(self) > 0.05 * whole]
+    check(f"functions of {rows}", 3, len(hottest))
+    check_true(f"by their begin: {hottest}", all(re.fullmatch(r"stripped\+0x[0-9a-f]+", name) for name in hottest))
+    share = sum(int(self) for name, self in rows if name in hottest) / whole
+    check_true(f"all of their time: {share}", share > 0.95)
 
 
 def test_deleted_while_it_runs(box: Box) -> None:

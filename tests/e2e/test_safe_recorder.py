@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kit import Box, Process, Skipped, check, check_true
+from test_attach_cpu import Server
 
 READS, CODE = 30_000, 7
 PREADS = "name = 'pread'"
@@ -339,6 +340,25 @@ def test_a_recorder_that_is_killed_on_a_full_disk(box: Box) -> None:
     box.finish(disk.start("mount", "-o", "remount,size=64m", disk.place))
     disk.fathom("collect", "-q", disk.place / "trace")
     disk.check_reason("trace")
+
+
+def test_a_full_disk_ends_an_attach(box: Box) -> None:
+    """Rows come from outside alone: that the disk was full is the reason, not that somebody was killed."""
+    disk = SmallDisk(box)
+    server = Server(box)
+    words = ("attach", server.pid, "--layers", "cpu", "--sample", "999", "-o", disk.place / "trace")
+    recorder = disk.start(box.kit.fathom, *words)
+    box.wait_for("a recording", (disk.seen / "trace/manifest.json").exists)
+    disk.fill()
+    box.wait_for("a full disk", lambda: disk.is_told("trace"))
+    recorder.send_signal(signal.SIGINT)
+    _, err = box.finish(recorder, None)
+    check_true(f"a full disk is named: {err!r}", b"disk is full" in err and recorder.returncode != 0)
+    disk.check_reason("trace")
+    (disk.seen / "ballast").unlink()
+    disk.fathom("collect", "-q", disk.place / "trace")
+    disk.check_reason("trace")
+    server.end()
 
 
 def test_little_memory(box: Box) -> None:

@@ -12,6 +12,7 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "session/attach/running_process.h"
+#include "session/event_options.h"
 #include "session/host_sources.h"
 #include "session/kernel_options.h"
 #include "session/layer_plan.h"
@@ -20,6 +21,7 @@
 #include "session/watch/watch_recording.h"
 #include "sources/expect.h"
 #include "trace/recording/newest.h"
+#include "trace/rows/layers.h"
 
 namespace fathom::session {
 namespace {
@@ -47,6 +49,7 @@ std::string layers_of(const std::string& asked) {
 
 Result<LayerPlan> plan_attach(const AttachOptions& options) {
   static const std::vector<std::string> kNoFunctions;
+  FATHOM_TRY(check_counted(options.count));
   const std::string layers = layers_of(options.layers);
   sources::expect_layers(named_layers(layers));
   FATHOM_ASSIGN(LayerPlan plan,
@@ -55,6 +58,9 @@ Result<LayerPlan> plan_attach(const AttachOptions& options) {
     return Error{Code::kUnsupported, "none of these layers can be recorded on this machine",
                  "'fathom doctor' shows what can be recorded, and why not"};
   FATHOM_TRY(check_sources({kNoFunctions, kNoFunctions, kNoFunctions}, plan));
+  if (!options.count.empty() && !plan.has(trace::kSampledLayer))
+    return usage_error("--count is an option of layer cpu, which is not recorded",
+                       "add --layers +cpu");
   return plan;
 }
 
@@ -101,6 +107,7 @@ class Attached {
   [[nodiscard]] std::int64_t left_ns() const;
   void wait();
   Status complete(RunOutcome& outcome);
+  void tell_trouble(const Error& trouble);
 
   const AttachOptions& options_;
   const RunHooks& hooks_;
@@ -119,6 +126,7 @@ sources::SourceContext Attached::context(const LayerPlan& plan) const {
           .layers = plan.layers,
           .sample_hz = options_.sample_hz,
           .sample_event = options_.sample_event,
+          .count = options_.count,
           .joins = true,
           .no_command = options_.no_command};
 }
@@ -173,6 +181,12 @@ Status Attached::complete(RunOutcome& outcome) {
   return {};
 }
 
+// Where the manifest cannot be written any more, whoever packs what is left finds it in the spool.
+void Attached::tell_trouble(const Error& trouble) {
+  recording_->pump().packer().look(
+      [&](trace::Drainer& drainer) { drainer.tell_trouble(trouble.message); });
+}
+
 RunOutcome Attached::record() {
   RunOutcome outcome;
   outcome.directory = recording_->directory();
@@ -180,8 +194,10 @@ RunOutcome Attached::record() {
   hosts_.stop();
   recording_->pump().stop();
   outcome.trouble = recording_->pump().trouble();
-  const Status completed = complete(outcome);
-  if (!completed && !outcome.trouble) outcome.trouble = completed.error();
+  if (const Status completed = complete(outcome); !completed) {
+    if (!outcome.trouble) outcome.trouble = completed.error();
+    tell_trouble(*outcome.trouble);
+  }
   signals_.release();
   return outcome;
 }

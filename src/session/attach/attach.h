@@ -24,6 +24,7 @@ struct AttachOptions {
   double hz = 10;                // samples of resources a second
   double sample_hz = 99;         // of layer cpu
   std::string sample_event;      // what it samples; "": the CPU's time
+  std::string count;             // events of perf to count over time, as `stat -e`
   std::int64_t for_ns = 0;       // at most so long; 0: to the end
   std::optional<gid_t> share;    // a group that may read the recording
   bool no_command = false;       // arguments of programs are not recorded

@@ -34,7 +34,7 @@ ThreadId thread_of(const perf::SampleId& id) {
 CpuRows::CpuRows(const CpuRowsOptions& options)
     : options_(options),
       event_(strings_.code(options.event)),
-      frames_(maps_, strings_, options.kernel),
+      frames_(maps_, strings_, options.kernel, options.limits),
       account_(strings_.code(trace::kOnCpu), strings_.code(trace::kOffCpu)) {}
 
 bool CpuRows::is_recorded(const perf::Record& record) {
@@ -210,6 +210,13 @@ void CpuRows::asleep(std::int32_t pid, const FoundThread& thread) {
   if (thread.asleep) account_.asleep({pid, thread.tid}, frames_.kernel_stack(thread.waits_in));
 }
 
+void CpuRows::slept_in(ThreadId thread, const ThreadLook& look, std::int64_t looked_ns) {
+  std::vector<std::string> functions = {look.kernel_place, look.call};
+  std::erase(functions, "");
+  const std::int64_t stack = frames_.kernel_stack(functions, look.user_place);
+  account_.slept_in(thread, stack, ts(static_cast<std::uint64_t>(looked_ns)));
+}
+
 void CpuRows::refused_threads(std::uint64_t count) {
   if (count > 0) count_loss("threads that ran already and could not be followed", count);
 }
@@ -317,6 +324,21 @@ void CpuRows::take(const perf::SampleId& /*id*/, const perf::Throttle& throttle)
 
 void CpuRows::count_loss(const char* reason, std::uint64_t count) { losses_[reason] += count; }
 
+void CpuRows::count_losses_of_frames() {
+  const std::pair<const char*, std::uint64_t> all[] = {
+      {"stacks without their outermost functions", frames_.take_cut()},
+      {"stacks without callers: there are too many different ones",
+       frames_.memory().take_shortened()},
+      {"names of frames for which there was no room", frames_.memory().take_nameless()},
+      {"frames of code made at run time whose name nobody told", frames_.take_unnamed()},
+      {"frames of files without a build id that were replaced", frames_.take_replaced()},
+      {"stacks of Python whose functions could not be read", frames_.python().take_unread()},
+  };
+  for (const auto& [reason, count] : all) {
+    if (count > 0) count_loss(reason, count);
+  }
+}
+
 void CpuRows::stop(std::int64_t monotonic_ns) {
   account_.stop(monotonic_ns - options_.start_monotonic_ns);
   frames_.jit().stop();
@@ -346,14 +368,7 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   const std::uint64_t untold = account_.take_untold();
   if (options_.sees_leaving && untold > 0)
     count_loss("stacks of waits that were not taken", untold);
-  if (const std::uint64_t cut = frames_.take_cut(); cut > 0)
-    count_loss("stacks without their outermost functions", cut);
-  if (const std::uint64_t unnamed = frames_.take_unnamed(); unnamed > 0)
-    count_loss("frames of code made at run time whose name nobody told", unnamed);
-  if (const std::uint64_t replaced = frames_.take_replaced(); replaced > 0)
-    count_loss("frames of files without a build id that were replaced", replaced);
-  if (const std::uint64_t unread = frames_.python().take_unread(); unread > 0)
-    count_loss("stacks of Python whose functions could not be read", unread);
+  count_losses_of_frames();
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(
         {std::string(trace::kSampledLayer), reason, static_cast<std::int64_t>(count)});

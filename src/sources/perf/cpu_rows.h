@@ -13,6 +13,7 @@
 
 #include "perf/records.h"
 #include "sources/perf/found_process.h"
+#include "sources/perf/proc_look.h"
 #include "sources/perf/process_maps.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/perf/stack_frames.h"
@@ -32,6 +33,7 @@ struct CpuRowsOptions {
   bool no_command = false;              // arguments of programs are not recorded
   KernelNames kernel;
   std::shared_ptr<symbols::KeptFiles> files = nullptr;  // where files are kept that programs map
+  StackLimits limits = {};
 };
 
 // Whether a process that becomes another program is to be recorded.
@@ -54,6 +56,12 @@ class CpuRows {
   void found(const FoundProcess& process, std::int64_t since_ns, std::int64_t looked_ns);
   // What /proc said of a thread, once the records of before it are taken.
   void asleep(std::int32_t pid, const FoundThread& thread);
+  // Threads that sleep since before then, in whatever they were last sampled; and what /proc said
+  // of one of them, once the records of before that look are taken.
+  [[nodiscard]] std::vector<ThreadId> asleep_somewhere(std::int64_t monotonic_ns) const {
+    return account_.asleep_somewhere(monotonic_ns - options_.start_monotonic_ns);
+  }
+  void slept_in(ThreadId thread, const ThreadLook& look, std::int64_t looked_ns);
   // Threads of which that is wanted.
   [[nodiscard]] std::vector<ThreadId> lost_asleep() const { return account_.lost_asleep(); }
   // Threads of a process that runs were refused to us.
@@ -115,6 +123,7 @@ class CpuRows {
   void end_with_threads(std::int32_t pid, std::int64_t ts);
   void begin_program(ThreadId thread, std::int64_t ts, const std::string& name);
   void count_loss(const char* reason, std::uint64_t count);
+  void count_losses_of_frames();
   [[nodiscard]] std::int64_t ts(std::uint64_t time) const {
     return static_cast<std::int64_t>(time) - options_.start_monotonic_ns;
   }

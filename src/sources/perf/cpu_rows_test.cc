@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
+#include <new>
+#include <string>
+#include <vector>
 
 namespace fathom::sources {
 namespace {
@@ -157,6 +161,70 @@ TEST_F(CpuRowsTest, WhatIsLostIsCounted) {
   }
   EXPECT_EQ(lost, 10);
   EXPECT_TRUE(drained().losses.empty());
+}
+
+std::map<std::string, std::int64_t> losses_of(const trace::HostRows& rows) {
+  std::map<std::string, std::int64_t> losses;
+  for (const trace::Loss& loss : rows.losses) losses[loss.reason] += loss.count;
+  return losses;
+}
+
+// Names of the kernel are where memory first runs out here.
+TEST_F(CpuRowsTest, WithoutMemoryTheRestOfTheRunIsMissingAndSaidToBe) {
+  CpuRows rows(
+      CpuRowsOptions{.start_monotonic_ns = kStart,
+                     .event = "cpu-clock",
+                     .is_clock = true,
+                     .rung = "perf",
+                     .no_command = true,
+                     .kernel = [](std::uint64_t) -> std::string { throw std::bad_alloc(); }});
+  perf::Record record;
+  record.id = id(10, 10, 5);
+  record.body = perf::Comm{10, 10, true, "sh"};
+  rows.take(record, SampleOf::kEvent);
+  const std::uint64_t chain[] = {PERF_CONTEXT_KERNEL, 0xffff800000000010};
+  perf::Sample sample;
+  sample.callchain = perf::Words(std::as_bytes(std::span(chain)));
+  record.id = id(10, 10, 30);
+  record.body = sample;
+  EXPECT_THROW(rows.take(record, SampleOf::kEvent), std::bad_alloc);
+  rows.gave_up();
+  rows.stop(kStart + 90);
+  trace::HostRows told;
+  rows.drain(strings_, told);
+  EXPECT_EQ(losses_of(told),
+            (std::map<std::string, std::int64_t>{
+                {"samples of the rest of the run: no memory for them", 1}}));
+  ASSERT_FALSE(told.lives.threads.empty()) << "what was known is told";
+  EXPECT_EQ(told.lives.threads.back().start, 5);
+  ASSERT_EQ(told.samples.rows.size(), 1U);
+  EXPECT_EQ(told.samples.rows[0].weight, 85);
+}
+
+TEST_F(CpuRowsTest, StacksBeyondTheLimitAreShortAndCounted) {
+  CpuRows rows(CpuRowsOptions{.start_monotonic_ns = kStart,
+                              .event = "cpu-clock",
+                              .is_clock = true,
+                              .rung = "perf",
+                              .no_command = true,
+                              .kernel = [](std::uint64_t) { return "f"; },
+                              .limits = {.stacks = 1, .leaves = 1, .texts = 1000}});
+  perf::Record record;
+  for (std::size_t depth = 1; depth < 4; ++depth) {
+    std::vector<std::uint64_t> chain(depth + 1, 0xffff800000000010);
+    chain[0] = PERF_CONTEXT_KERNEL;
+    perf::Sample sample;
+    sample.callchain = perf::Words(std::as_bytes(std::span(chain)));
+    record.id = id(10, 10, depth);
+    record.body = sample;
+    rows.take(record, SampleOf::kEvent);
+  }
+  trace::HostRows told;
+  rows.drain(strings_, told);
+  EXPECT_EQ(told.frames.rows.size(), 1U);
+  EXPECT_EQ(losses_of(told),
+            (std::map<std::string, std::int64_t>{
+                {"stacks without callers: there are too many different ones", 2}}));
 }
 
 FoundProcess found_process(std::int32_t pid, std::initializer_list<std::int32_t> threads) {

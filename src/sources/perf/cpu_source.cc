@@ -14,6 +14,7 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/file_limit.h"
@@ -26,6 +27,7 @@
 #include "sources/perf/event_counts.h"
 #include "sources/perf/follow_process.h"
 #include "sources/perf/found_process.h"
+#include "sources/perf/joined_counts.h"
 #include "sources/perf/proc_source.h"
 #include "sources/perf/sampled_events.h"
 #include "sources/source.h"
@@ -64,7 +66,7 @@ KernelNames kernel_names() {
   };
 }
 
-// Processes that run already are followed by the kernel's events, or not at all.
+// What another event than the clock counts, nobody tells but the kernel's events.
 Error cannot_join(const Error& refused) {
   return {refused.code, "layer cpu cannot join processes that run: " + refused.message,
           refused.hint};
@@ -77,9 +79,14 @@ class CpuSource final : public Source {
     FATHOM_ASSIGN(counted_, perf::parse_each(context.count));
     kernel_ = kernel_names();
     if (!context.joins) return {};
+    joined_counts_.prepare(counted_, [this] { return followed(); });
     Result<SampledEvents> events = SampledEvents::open(options_);
-    if (!events) return cannot_join(events.error());
-    events_.emplace(std::move(events).value());
+    if (!events && !options_.event.is_clock()) return cannot_join(events.error());
+    if (!events) {
+      instead_ = make_proc_source(events.error());
+    } else {
+      events_.emplace(std::move(events).value());
+    }
     return {};
   }
 
@@ -101,6 +108,7 @@ class CpuSource final : public Source {
   // After pause(), in a child: the same goes on.
   Status start(const SourceContext& context) override {
     if (!rows_) counts_.start(context.start_monotonic_ns, context.count_interval_ns);
+    if (!rows_) joined_counts_.start(context.start_monotonic_ns, context.count_interval_ns);
     if (instead_) return instead_->start(context);
     if (refused_) return *refused_;
     if (rows_) {
@@ -124,7 +132,8 @@ class CpuSource final : public Source {
 
   [[nodiscard]] std::map<std::string, std::string> lacks() const override {
     std::map<std::string, std::string> all = instead_ ? instead_->lacks() : own_lacks();
-    if (const std::string uncounted = counts_.lack(); !uncounted.empty()) {
+    for (const std::string& uncounted : {counts_.lack(), joined_counts_.lack()}) {
+      if (uncounted.empty()) continue;
       std::string& lack = all[std::string(trace::kSampledLayer)];
       lack += (lack.empty() ? "" : "; ") + uncounted;
     }
@@ -132,6 +141,7 @@ class CpuSource final : public Source {
   }
 
   Status join(const Choice& choice) override {
+    if (instead_) return instead_->join(choice);
     const std::scoped_lock lock(mutex_);
     if (!rows_ || choice.by == Choice::By::kNobody) return {};
     raise_file_limit();
@@ -139,6 +149,7 @@ class CpuSource final : public Source {
   }
 
   Status leave(pid_t process) override {
+    if (instead_) return instead_->leave(process);
     const std::scoped_lock lock(mutex_);
     if (!rows_) return {};
     read_until_now();
@@ -148,6 +159,7 @@ class CpuSource final : public Source {
   }
 
   std::vector<Followed> followed() override {
+    if (instead_) return instead_->followed();
     const std::scoped_lock lock(mutex_);
     if (!rows_) return {};
     read_until_now();
@@ -155,6 +167,7 @@ class CpuSource final : public Source {
   }
 
   std::int64_t turn(trace::Strings& strings, trace::HostRows& last) override {
+    if (instead_) return instead_->turn(strings, last);
     const std::scoped_lock lock(mutex_);
     if (!rows_) return 0;
     turned_ns_ = now_monotonic_ns();
@@ -165,6 +178,7 @@ class CpuSource final : public Source {
   }
 
   void turned(std::int64_t start_monotonic_ns) override {
+    if (instead_) return instead_->turned(start_monotonic_ns);
     const std::scoped_lock lock(mutex_);
     if (!rows_) return;
     rows_->begin_anew(start_monotonic_ns, turned_ns_);
@@ -175,7 +189,7 @@ class CpuSource final : public Source {
 
   bool outlived() override {
     const std::scoped_lock lock(mutex_);
-    if (!rows_) return false;
+    if (!rows_ || gave_up_) return false;
     if (!paused_) forget_gone();
     return rows_->anybody_lives();
   }
@@ -183,6 +197,7 @@ class CpuSource final : public Source {
   // Until start() the rings are as they are: they may be another process's by then.
   void pause() override {
     counts_.stop();
+    joined_counts_.stop();
     if (instead_) return instead_->stop();
     end_thread();
     const std::scoped_lock lock(mutex_);
@@ -191,6 +206,7 @@ class CpuSource final : public Source {
 
   void stop() override {
     counts_.stop();
+    joined_counts_.stop();
     if (instead_) return instead_->stop();
     end_thread();
     const std::scoped_lock lock(mutex_);
@@ -202,9 +218,12 @@ class CpuSource final : public Source {
 
   void drain(trace::Strings& strings, trace::HostRows& rows) override {
     counts_.drain(strings, rows);
+    joined_counts_.drain(strings, rows);
     if (instead_) return instead_->drain(strings, rows);
     const std::scoped_lock lock(mutex_);
-    if (rows_) rows_->drain(strings, rows);
+    if (!rows_) return;
+    if (std::exchange(has_to_tell_, false)) rows_->gave_up();
+    rows_->drain(strings, rows);
   }
 
  private:
@@ -219,13 +238,15 @@ class CpuSource final : public Source {
     if (thread_.joinable()) thread_.join();
   }
 
-  // The recording goes on without samples where there is no memory for more.
+  // The recording goes on without samples where there is no memory for more. (Nor is there for the
+  // loss: drain() tells of it.)
   void work_or_give_up(const std::stop_token& stop) {
     try {
       work(stop);
     } catch (const std::exception&) {
       const std::scoped_lock lock(mutex_);
-      rows_->gave_up();
+      records_ = {};
+      gave_up_ = has_to_tell_ = true;
     }
   }
 
@@ -254,6 +275,7 @@ class CpuSource final : public Source {
       if (now - asked < std::chrono::nanoseconds(kRest).count()) continue;
       asked = now;
       ask_how_long_ready();
+      ask_where_asleep();
     }
   }
 
@@ -272,6 +294,7 @@ class CpuSource final : public Source {
 
   // With mutex_, as all below but the last.
   void read(std::uint64_t until) {
+    if (gave_up_) return;
     events_->read(records_);
     if (chosen_) chosen_->refresh();
     rows_->look_anew();
@@ -345,6 +368,37 @@ class CpuSource final : public Source {
     }
   }
 
+  // Whoever may not see the kernel's part has no stacks of waits, and others may have no room for
+  // them. /proc tells of waits that last, and of as many as can be asked for in a moment.
+  void ask_where_asleep() {
+    constexpr std::int64_t kMostNs = 2'000'000;
+    constexpr std::int64_t kLasting = 20'000'000;
+    struct Seen {
+      ThreadId thread;
+      ThreadLook look;
+      std::int64_t ns;
+    };
+    const std::int64_t begin = now_monotonic_ns();
+    std::vector<ThreadId> threads;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!between_recordings_ && !gave_up_) threads = rows_->asleep_somewhere(begin - kLasting);
+    }
+    std::vector<Seen> all;
+    for (const ThreadId& thread : threads) {
+      const std::int64_t now = now_monotonic_ns();
+      if (now - begin > kMostNs) break;
+      ThreadLook look;
+      sleepers_.see_where_it_sleeps(thread, look);
+      all.push_back({thread, std::move(look), now});
+    }
+    if (all.empty()) return;
+    const std::scoped_lock lock(mutex_);
+    if (between_recordings_) return;
+    read_until_now();
+    for (const Seen& one : all) rows_->slept_in(one.thread, one.look, one.ns);
+  }
+
   SamplingOptions options_;
   std::vector<perf::Event> counted_;
   EventCounts counts_;
@@ -354,6 +408,7 @@ class CpuSource final : public Source {
   Fd wake_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));  // ends the thread's waits
   std::atomic<bool> is_urgent_ = true;
   std::chrono::nanoseconds spent_{0};  // of the thread that runs: on what was read last
+  ProcReader sleepers_;                // likewise
   std::mutex mutex_;
   std::optional<SampledEvents> events_;    // guarded by mutex_, but for wait()
   RecordQueue records_;                    // guarded by mutex_
@@ -363,6 +418,9 @@ class CpuSource final : public Source {
   std::int64_t turned_ns_ = 0;             // guarded by mutex_
   bool between_recordings_ = false;        // guarded by mutex_
   bool paused_ = false;                    // guarded by mutex_
+  bool gave_up_ = false;                   // guarded by mutex_: nobody reads the rings any more,
+  bool has_to_tell_ = false;               // and the recording does not say so yet; likewise
+  JoinedCounts joined_counts_;             // asks followed()
   std::jthread thread_;                    // last: it ends before what it uses
 };
 

@@ -19,16 +19,31 @@ namespace {
 
 constexpr std::int64_t kRingNs = 100'000'000;  // rings are read at least as often
 
+}  // namespace
+
 std::vector<perf::EventGroup> each_alone(const std::vector<perf::Event>& events) {
   std::vector<perf::EventGroup> groups;
   for (const perf::Event& event : events) {
     groups.push_back({{event}});
-    groups.back().events[0].scale = 1;  // tell() brings values into their unit
+    groups.back().events[0].scale = 1;
   }
   return groups;
 }
 
-}  // namespace
+void add_counter_rows(const std::vector<CountRow>& rows, const std::vector<perf::Event>& events,
+                      trace::Strings& strings, trace::HostRows& into) {
+  for (const CountRow& row : rows) {
+    const perf::Event& event = events[row.event];
+    trace::CounterRow made;
+    made.ts = row.ts;
+    made.pid = row.pid;
+    made.layer = strings.code(trace::kSampledLayer);
+    made.name = strings.code(event.name);
+    made.unit = strings.code_or_null(event.unit);
+    made.value = row.value;
+    into.counters.rows.push_back(made);
+  }
+}
 
 void EventCounts::adopt(pid_t process, const std::vector<perf::Event>& events) {
   if (events.empty()) return;
@@ -91,9 +106,12 @@ void EventCounts::read_records(std::uint64_t until) {
     if (!record) return;
     if (const auto* task = std::get_if<perf::Task>(&record->body))
       return counts_->take(*task, ts(record->id.time));
-    const auto* tally = std::get_if<perf::Tally>(&record->body);
+    const auto* told = std::get_if<perf::Tally>(&record->body);
     const std::optional<TreeCounters::Which> which = counters_->which(record->id.id);
-    if (tally != nullptr && which) counts_->take(*tally, which->event, which->cpu);
+    if (told == nullptr || !which) return;
+    perf::Tally tally = *told;
+    if (!counters_->is_shared(which->event)) tally.enabled = tally.running = 0;
+    counts_->take(tally, which->event, which->cpu);
   });
 }
 
@@ -128,17 +146,7 @@ void EventCounts::tell(std::vector<CountRow> rows) {
 void EventCounts::drain(trace::Strings& strings, trace::HostRows& into) {
   if (!counters_) return;
   const std::scoped_lock lock(mutex_);
-  for (const CountRow& row : std::exchange(rows_, {})) {
-    const perf::Event& event = counters_->events()[row.event];
-    trace::CounterRow made;
-    made.ts = row.ts;
-    made.pid = row.pid;
-    made.layer = strings.code(trace::kSampledLayer);
-    made.name = strings.code(event.name);
-    made.unit = strings.code_or_null(event.unit);
-    made.value = row.value;
-    into.counters.rows.push_back(made);
-  }
+  add_counter_rows(std::exchange(rows_, {}), counters_->events(), strings, into);
   if (const std::uint64_t lost = std::exchange(lost_, 0); lost > 0) {
     into.losses.push_back({std::string(trace::kSampledLayer),
                            "counts of threads for which the ring had no room",

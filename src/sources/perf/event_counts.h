@@ -23,6 +23,12 @@
 
 namespace fathom::sources {
 
+// Each event by itself, as the kernel counts it: rows bring values into their unit.
+[[nodiscard]] std::vector<perf::EventGroup> each_alone(const std::vector<perf::Event>& events);
+// Rows of `counters`, whose values are in the events' units.
+void add_counter_rows(const std::vector<CountRow>& rows, const std::vector<perf::Event>& events,
+                      trace::Strings& strings, trace::HostRows& into);
+
 // As a Source: the session's thread calls all but drain().
 class EventCounts {
  public:

@@ -44,6 +44,8 @@ class ProcReader {
   [[nodiscard]] std::string command_of(std::int32_t pid) const;
   // Processes that are gone.
   void forget(std::int32_t pid);
+  // The places of a thread that sleeps, as far as this user may know them.
+  void see_where_it_sleeps(ThreadId thread, ThreadLook& look) const;
 
  private:
   struct Known {
@@ -51,7 +53,6 @@ class ProcReader {
     ThreadLook look;
   };
   std::optional<ThreadLook> look(ThreadId thread);
-  void see_where_it_sleeps(ThreadId thread, ThreadLook& look) const;
   [[nodiscard]] bool waits_for_thread(ThreadId thread, const SleepingIn& sleeping) const;
   [[nodiscard]] std::string folder_of(ThreadId thread) const;
 

@@ -59,6 +59,54 @@ void ProcRows::adopt(const ProcessLook& look, std::int64_t now) {
   }
 }
 
+void ProcRows::join(const ProcessLook& look, std::int64_t now, const ProcReader& reader) {
+  if (processes_.contains(look.stat.pid)) return;
+  Process& process = begin_process(look, now, &reader);
+  process.told = look.ran;
+  for (const ThreadLook& thread : look.threads) {
+    if (thread.ended) continue;
+    add_thread(process, thread.tid, now).times = thread.times;
+    names_[{look.stat.pid, thread.tid}] = thread.name;
+  }
+}
+
+void ProcRows::leave(std::int32_t pid) {
+  const auto found = processes_.find(pid);
+  if (found == processes_.end()) return;
+  end_process(found->second);
+  processes_.erase(found);
+}
+
+std::vector<Followed> ProcRows::followed() const {
+  std::vector<Followed> all;
+  for (const auto& [pid, process] : processes_)
+    all.push_back({pid, options_.start_monotonic_ns + process.row.start});
+  return all;
+}
+
+void ProcRows::cut(trace::Strings& strings, trace::HostRows& last) {
+  for (const auto& [pid, process] : processes_) {
+    for (const auto& [tid, thread] : process.threads) account_.ended({pid, tid}, ts(thread.until));
+  }
+  drain(strings, last);
+}
+
+// What a thread used and nobody has seen yet comes with its next look.
+void ProcRows::begin_anew(std::int64_t start, std::int64_t now) {
+  options_.start_monotonic_ns = start;
+  stacks_ = {};
+  for (auto& [pid, process] : processes_) {
+    process.row.start = ts(now);
+    process.computes = stack_of_computing(process);
+    lives_.processes.push_back(process.row);
+    for (auto& [tid, thread] : process.threads) {
+      thread.until = now;
+      thread.asleep = false;
+      account_.found({pid, tid}, ts(now));
+    }
+  }
+}
+
 ProcRows::Process& ProcRows::begin_process(const ProcessLook& look, std::int64_t start,
                                            const ProcReader* reader) {
   Process& process = processes_[look.stat.pid];
@@ -74,16 +122,20 @@ ProcRows::Process& ProcRows::begin_process(const ProcessLook& look, std::int64_t
 }
 
 void ProcRows::become_program(Process& process, const ProcessLook& look, const ProcReader& reader) {
-  const std::string file = reader.file_of(look.stat.pid);
+  process.file = reader.file_of(look.stat.pid);
   process.is_program = true;
   process.start_stack = look.stat.start_stack;
-  process.row.name = file.empty() ? look.stat.name : base_name(file);
+  process.row.name = process.file.empty() ? look.stat.name : base_name(process.file);
   if (!options_.no_command) process.row.command = reader.command_of(look.stat.pid);
+  process.computes = stack_of_computing(process);
+  lives_.processes.push_back(process.row);
+}
+
+std::int64_t ProcRows::stack_of_computing(const Process& process) {
   trace::Frame frame;
   frame.function = strings_.code("unknown");
-  frame.module = strings_.code_or_null(file);
-  process.computes = stack_of({frame});
-  lives_.processes.push_back(process.row);
+  frame.module = strings_.code_or_null(process.file);
+  return stack_of({frame});
 }
 
 // It is the same process, and another row of processes and threads.
@@ -125,12 +177,15 @@ std::int64_t ProcRows::start_of(const ProcessLook& look, std::int64_t now) const
 // It cannot have begun later than what it used since.
 ProcRows::Thread& ProcRows::begin_thread(Process& process, const ThreadLook& look,
                                          std::int64_t now) {
-  const ThreadId id{static_cast<std::int32_t>(process.row.pid), look.tid};
   const std::int64_t latest = now - look.times.ran - look.times.ready;
-  Thread& thread = process.threads[look.tid];
+  return add_thread(process, look.tid, std::min(std::max(process.seen, look.start), latest));
+}
+
+ProcRows::Thread& ProcRows::add_thread(Process& process, std::int32_t tid, std::int64_t start) {
+  Thread& thread = process.threads[tid];
   thread = {};
-  thread.until = std::min(std::max(process.seen, look.start), latest);
-  account_.found(id, ts(thread.until));
+  thread.until = start;
+  account_.found({static_cast<std::int32_t>(process.row.pid), tid}, ts(start));
   return thread;
 }
 

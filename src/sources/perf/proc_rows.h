@@ -12,6 +12,7 @@
 
 #include "sources/perf/proc_look.h"
 #include "sources/perf/thread_account.h"
+#include "sources/source.h"
 #include "trace/decode/host_rows.h"
 
 namespace fathom::sources {
@@ -30,8 +31,17 @@ class ProcRows {
 
   // The program's process before it is the program: what it used so far is not the program's.
   void adopt(const ProcessLook& look, std::int64_t now);
+  // A process that runs and is looked at from now on: what it used before is not told.
+  void join(const ProcessLook& look, std::int64_t now, const ProcReader& reader);
+  // It is not looked at any more.
+  void leave(std::int32_t pid);
+  [[nodiscard]] std::vector<Followed> followed() const;
   // All that live. `reader` is asked for names of files and arguments of new programs.
   void look(const std::vector<ProcessLook>& processes, std::int64_t now, const ProcReader& reader);
+  // Another recording begins now: gives the last rows of this one. begin_anew() follows.
+  void cut(trace::Strings& strings, trace::HostRows& last);
+  // The other one, where ts 0 is `start`; `now` is the moment of the cut.
+  void begin_anew(std::int64_t start, std::int64_t now);
   // Nobody looks any more. `used` is what the first process used, with all processes that it waited
   // for; none: nobody knows.
   void stop(std::int64_t now, std::optional<std::int64_t> used);
@@ -49,6 +59,7 @@ class ProcRows {
     trace::ProcessRow row;
     std::uint64_t start_stack = 0;
     bool is_program = true;                // false: it is about to become one
+    std::string file;                      // of the program
     std::int64_t computes = trace::kNull;  // the stack of what it computes
     std::int64_t seen = 0;                 // when it was looked at last
     std::int64_t told = 0;                 // ns that its threads ran, as far as is told
@@ -67,6 +78,8 @@ class ProcRows {
   void become_program(Process& process, const ProcessLook& look, const ProcReader& reader);
   void become_another(Process& process, const ProcessLook& look, std::int64_t now,
                       const ProcReader& reader);
+  Thread& add_thread(Process& process, std::int32_t tid, std::int64_t start);
+  std::int64_t stack_of_computing(const Process& process);
   void end_threads(Process& process);
   void end_process(Process& process);
   void look(Process& process, const ProcessLook& look, std::int64_t now, const ProcReader& reader);

@@ -202,5 +202,62 @@ TEST_F(ProcRowsTest, AnotherProgramIsARowOfItsOwn) {
   EXPECT_EQ(sum(rows, "off-cpu", 7), 25);
 }
 
+// It ran for 500 ms before anybody looked.
+TEST_F(ProcRowsTest, OneThatJoinsIsToldFromThenOn) {
+  rows_.join(process({thread(7, 500, 20, 9), asleep(thread(8, 50, 0, 5), "poll")}), 1000 * kMs,
+             nobody_);
+  at(1010, process({thread(7, 510, 20, 9), asleep(thread(8, 50, 0, 5), "poll")}));
+  at(1020, process({thread(7, 520, 20, 9), asleep(thread(8, 50, 0, 5), "poll")}));
+  ASSERT_EQ(rows_.followed().size(), 1U);
+  EXPECT_EQ(rows_.followed()[0].process, 7);
+  EXPECT_EQ(rows_.followed()[0].since_ns, 1000 * kMs);
+  const trace::HostRows rows = stop(1020);
+  EXPECT_EQ(sum(rows, "cpu-clock", 7), 20);
+  EXPECT_EQ(ready(rows), 0);
+  EXPECT_EQ(life(rows, 7), 20);
+  EXPECT_EQ(sum(rows, "off-cpu", 8), 20);
+  EXPECT_EQ(sum(rows, "cpu-clock", 8), 0);
+  EXPECT_EQ(rows.lives.threads.front().name, "hand");
+}
+
+TEST_F(ProcRowsTest, JoiningTwiceIsJoiningOnce) {
+  rows_.join(process({thread(7, 500, 0, 9)}), 1000 * kMs, nobody_);
+  at(1010, process({thread(7, 510, 0, 9)}));
+  rows_.join(process({thread(7, 510, 0, 9)}), 1010 * kMs, nobody_);
+  at(1020, process({thread(7, 520, 0, 9)}));
+  EXPECT_EQ(sum(stop(1020), "cpu-clock", 7), 20);
+}
+
+TEST_F(ProcRowsTest, OneThatLeavesEndsThere) {
+  rows_.join(process({thread(7, 500, 0, 9)}), 1000 * kMs, nobody_);
+  at(1010, process({thread(7, 510, 0, 9)}));
+  rows_.leave(7);
+  rows_.leave(8);
+  EXPECT_TRUE(rows_.followed().empty());
+  const trace::HostRows rows = stop(2000);
+  EXPECT_EQ(sum(rows, "cpu-clock", 7), 10);
+  EXPECT_EQ(rows.lives.processes.back().end, 1010 * kMs);
+}
+
+TEST_F(ProcRowsTest, AnotherRecordingGoesOnWhereThisOneEnds) {
+  const auto sleeper = [&] { return asleep(thread(8, 50, 0, 5), "poll"); };
+  rows_.join(process({thread(7, 500, 0, 9), sleeper()}), 1000 * kMs, nobody_);
+  at(1010, process({thread(7, 510, 0, 9), sleeper()}));
+  trace::HostRows before;
+  rows_.cut(strings_, before);
+  EXPECT_EQ(sum(before, "cpu-clock", 7), 10);
+  EXPECT_EQ(sum(before, "off-cpu", 8), 10);
+  EXPECT_EQ(life(before, 7), 10);
+  rows_.begin_anew(1010 * kMs, 1010 * kMs);
+  at(1050, process({thread(7, 550, 0, 9), sleeper()}));
+  const trace::HostRows rows = stop(1050);
+  EXPECT_EQ(sum(rows, "cpu-clock", 7), 40);
+  EXPECT_EQ(sum(rows, "off-cpu", 8), 40);
+  EXPECT_EQ(life(rows, 8), 40);
+  EXPECT_EQ(rows.lives.processes.front().start, 0);
+  for (const trace::SampleRow& row : rows.samples.rows)
+    EXPECT_NE(functions(rows, row.stack), "") << "its stacks are told there, too";
+}
+
 }  // namespace
 }  // namespace fathom::sources

@@ -12,7 +12,7 @@ namespace fathom::sources {
 // What of the layer is missing then: `refused` with its line that changes it.
 [[nodiscard]] Availability proc_availability(const Error& refused);
 
-// adopt() comes before start().
+// adopt() comes before start(), but where processes that run already join.
 [[nodiscard]] std::unique_ptr<Source> make_proc_source(const Error& refused);
 
 }  // namespace fathom::sources

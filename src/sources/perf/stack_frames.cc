@@ -49,15 +49,19 @@ bool is_full(const perf::Words& chain, std::size_t most) {
 
 using trace::Frame;
 
-StackFrames::StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel)
+StackFrames::StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel,
+                         const StackLimits& limits)
     : maps_(maps),
       python_(maps),
       strings_(strings),
       kernel_(std::move(kernel)),
       jit_module_(strings.code(kCompiledModule)),
+      memory_(strings, limits),
       most_in_chain_(longest_chain()) {}
 
 Frame StackFrames::kernel_frame(std::uint64_t address) {
+  constexpr std::size_t kMostKnown = std::size_t{1} << 18U;
+  if (kernel_codes_.size() >= kMostKnown) kernel_codes_.clear();
   const auto [place, is_new] = kernel_codes_.try_emplace(address, trace::kNoString);
   if (is_new) {
     const std::string name = kernel_ ? kernel_(address) : std::string();
@@ -81,7 +85,7 @@ Frame StackFrames::user_frame(std::int32_t pid, std::uint64_t address, std::uint
   frame.build_id = strings_.code_or_null(to_hex(place->module->build_id));
   frame.offset = static_cast<std::int64_t>(place->offset);
   if (place->module->is_in_anothers_place) {
-    frame.function = strings_.code(trace::name_of_place(place->module->path, frame.offset));
+    frame.function = memory_.text(trace::name_of_place(place->module->path, frame.offset));
     replaced_++;
   }
   return frame;
@@ -91,8 +95,8 @@ Frame StackFrames::frame_of(const JitNames::Answer& answer) {
   Frame frame;
   frame.module = jit_module_;
   if (answer.kind == JitNames::Answer::Kind::kName) {
-    frame.function = strings_.code(answer.function);
-    frame.file = strings_.code_or_null(answer.file);
+    frame.function = memory_.text(answer.function);
+    frame.file = memory_.text_or_null(answer.file);
     if (answer.line > 0) frame.line = answer.line;
   } else {
     frame.function = strings_.code("unknown");
@@ -127,7 +131,7 @@ bool StackFrames::name_waiting(std::span<trace::FrameRow> stack) {
 
 trace::FrameBatch StackFrames::take_new() {
   trace::FrameBatch all = std::exchange(held_, {});
-  trace::FrameBatch fresh = stacks_.take_new();
+  trace::FrameBatch fresh = memory_.take_new();
   if (all.rows.empty()) held_ns_ = now_monotonic_ns();
   std::ranges::move(fresh.rows, std::back_inserter(all.rows));
   trace::FrameBatch ready;
@@ -190,8 +194,8 @@ symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Samp
 
 Frame StackFrames::python_frame(const MergedFrame& frame) {
   Frame made;
-  made.function = strings_.code(frame.code->function);
-  made.module = made.file = strings_.code_or_null(frame.code->file);
+  made.function = memory_.text(frame.code->function);
+  made.module = made.file = memory_.text_or_null(frame.code->file);
   if (frame.line > 0) made.line = frame.line;
   return made;
 }
@@ -269,7 +273,8 @@ std::span<const Frame> StackFrames::outermost_first() {
   return frames_;
 }
 
-std::int64_t StackFrames::kernel_stack(const std::vector<std::string>& functions) {
+std::int64_t StackFrames::kernel_stack(const std::vector<std::string>& functions,
+                                       const std::string& user) {
   frames_.clear();
   for (const std::string& function : functions) {
     Frame frame;
@@ -277,11 +282,12 @@ std::int64_t StackFrames::kernel_stack(const std::vector<std::string>& functions
     frame.module = strings_.code(kKernelModule);
     frames_.push_back(frame);
   }
-  return stacks_.stack(outermost_first(), strings_);
+  if (!user.empty()) frames_.emplace_back().function = strings_.code(user);
+  return memory_.stack(outermost_first());
 }
 
 void StackFrames::begin_anew() {
-  stacks_ = {};
+  memory_.begin_anew();
   held_ = {};
 }
 
@@ -292,7 +298,7 @@ std::int64_t StackFrames::stack(const perf::SampleId& id, const perf::Sample& sa
   PythonProcess* python = python_.process(pid);
   add_kernel_frames(sample.callchain);
   follow_pointers(sample.callchain);
-  if (is_between_programs(sample)) return stacks_.stack(outermost_first(), strings_);
+  if (is_between_programs(sample)) return memory_.stack(outermost_first());
   const symbols::UnwindEnd end = follow_tables(pid, sample, python);
   bool chain_is_full = is_full(sample.callchain, most_in_chain_);
   if (end != symbols::UnwindEnd::kWhole) {
@@ -302,11 +308,11 @@ std::int64_t StackFrames::stack(const perf::SampleId& id, const perf::Sample& sa
   }
   const bool whole = end == symbols::UnwindEnd::kWhole;
   if (python != nullptr && add_python_frames(id, *python, whole))
-    return stacks_.stack(outermost_first(), strings_);
+    return memory_.stack(outermost_first());
   for (const symbols::UnwoundFrame& frame : by_tables_)
     frames_.push_back(user_frame(pid, frame.place(), id.time));
   if (!whole) tell_of_missing(end, pid, chain_is_full, sample);
-  return stacks_.stack(outermost_first(), strings_);
+  return memory_.stack(outermost_first());
 }
 
 }  // namespace fathom::sources

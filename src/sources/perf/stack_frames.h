@@ -14,6 +14,7 @@
 #include "sources/perf/joined_stack.h"
 #include "sources/perf/process_maps.h"
 #include "sources/perf/python/python_frames.h"
+#include "sources/perf/stack_memory.h"
 #include "sources/perf/unwind_tables.h"
 #include "trace/rows/samples.h"
 #include "trace/rows/strings.h"
@@ -29,12 +30,15 @@ using KernelNames = std::function<std::string(std::uint64_t address)>;
 // One thread at a time.
 class StackFrames {
  public:
-  StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel);
+  StackFrames(ProcessMaps& maps, trace::Strings& strings, KernelNames kernel,
+              const StackLimits& limits = {});
 
   // The number of the sample's stack, in this process as it is mapped now; kNull for an empty one.
   std::int64_t stack(const perf::SampleId& id, const perf::Sample& sample);
-  // The same of functions of the kernel, innermost first.
-  std::int64_t kernel_stack(const std::vector<std::string>& functions);
+  // The same of functions of the kernel, innermost first. `user` is the function of the program's
+  // libraries that called them; "": that is not known.
+  std::int64_t kernel_stack(const std::vector<std::string>& functions,
+                            const std::string& user = "");
   // Another recording follows, which has no stacks yet.
   void begin_anew();
   // Of code that processes make at run time.
@@ -47,6 +51,8 @@ class StackFrames {
   [[nodiscard]] std::uint64_t take_unnamed() { return std::exchange(unnamed_, 0); }
   // Frames of files of which nobody can tell later which they are.
   [[nodiscard]] std::uint64_t take_replaced() { return std::exchange(replaced_, 0); }
+  // What is remembered of stacks.
+  [[nodiscard]] StackMemory& memory() { return memory_; }
   // Frames of the stacks that were new. A stack with code of which a process may still tell what it
   // is comes later.
   [[nodiscard]] trace::FrameBatch take_new();
@@ -88,7 +94,7 @@ class StackFrames {
   std::unordered_map<std::uint64_t, std::uint32_t> kernel_codes_;
   JitNames jit_;
   std::uint32_t jit_module_;
-  trace::StackTable stacks_;
+  StackMemory memory_;
   trace::FrameBatch held_;    // of stacks with frames that wait,
   std::int64_t held_ns_ = 0;  // since then
   std::uint64_t unnamed_ = 0;

@@ -94,7 +94,8 @@ void ThreadAccount::switched_out(ThreadId id, std::int64_t ts, bool preempted) {
   thread.runs_since.reset();
   thread.off_since = ts;
   thread.preempted = preempted;
-  if (thread.left_from == kNull) {
+  thread.is_guess = thread.left_from == kNull;
+  if (thread.is_guess) {
     const bool waited = !preempted && thread.last_wait != kNull;
     thread.left_from = waited ? thread.last_wait : thread.last_stack;
     if (!preempted) untold_++;
@@ -126,6 +127,25 @@ void ThreadAccount::leaves_from(ThreadId id, std::int64_t ts, std::int64_t stack
   if (found == living_.end()) return;
   found->second.left_from = stack;
   found->second.leaves_at = ts;
+  found->second.is_guess = false;
+}
+
+void ThreadAccount::slept_in(ThreadId id, std::int64_t stack, std::int64_t looked_ts) {
+  const auto found = living_.find(id);
+  if (found == living_.end()) return;
+  Thread& thread = found->second;
+  if (!thread.off_since || *thread.off_since > looked_ts || !thread.is_guess) return;
+  thread.is_guess = false;
+  if (stack != kNull) thread.left_from = stack;
+}
+
+std::vector<ThreadId> ThreadAccount::asleep_somewhere(std::int64_t ts) const {
+  std::vector<ThreadId> threads;
+  for (const auto& [id, thread] : living_) {
+    if (thread.off_since && *thread.off_since < ts && !thread.preempted && thread.is_guess)
+      threads.push_back(id);
+  }
+  return threads;
 }
 
 void ThreadAccount::ready(ThreadId id, std::int64_t ns) {

@@ -58,6 +58,11 @@ class ThreadAccount {
   // ... and those that live go on in the other one, where `ts` is the same moment. Stacks of before
   // are not known there.
   void go_on(std::int64_t ts);
+  // Where a thread slept when somebody looked at it, if it has done so since before that; kNull:
+  // that is not told. Better than the stack that it was last sampled in.
+  void slept_in(ThreadId thread, std::int64_t stack, std::int64_t looked_ts);
+  // Threads that sleep since before `ts` and have nothing better.
+  [[nodiscard]] std::vector<ThreadId> asleep_somewhere(std::int64_t ts) const;
   // Threads that are off the CPU by their own will, and nobody knows where.
   [[nodiscard]] std::vector<ThreadId> lost_asleep() const;
   [[nodiscard]] bool knows(ThreadId thread) const { return living_.contains(thread); }
@@ -77,7 +82,8 @@ class ThreadAccount {
     std::optional<std::int64_t> runs_since;  // none: it is off the CPU
     std::optional<std::int64_t> off_since;   // none beside the other: nobody knows where it is
     bool preempted = false;
-    std::int64_t left_from = trace::kNull;    // stack of the next stretch
+    std::int64_t left_from = trace::kNull;    // stack of the next stretch,
+    bool is_guess = false;                    // or else where it left from before, or was sampled
     std::optional<std::int64_t> leaves_at;    // where that is known better than by its switch
     std::int64_t last_stack = trace::kNull;   // sampled
     std::int64_t last_wait = trace::kNull;    // left from, by its own will

@@ -287,5 +287,37 @@ TEST(ThreadAccount, AllThreadsOfAProcessEnd) {
   EXPECT_TRUE(account.knows({11, 11}));
 }
 
+TEST(ThreadAccount, WhereAThreadSleepsMayBeSeenLater) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 0);
+  account.sampled(kMain, 10, 0, 7);
+  account.switched_out(kMain, 20, false);
+  EXPECT_EQ(account.asleep_somewhere(20), std::vector<ThreadId>{}) << "for a moment alone";
+  EXPECT_EQ(account.asleep_somewhere(21), std::vector<ThreadId>{kMain});
+  account.slept_in(kMain, 9, 19);
+  EXPECT_EQ(account.asleep_somewhere(50).size(), 1U) << "what was seen before is another sleep";
+  account.slept_in(kMain, 9, 30);
+  account.slept_in(kMain, 8, 31);
+  account.slept_in({1, 1}, 8, 31);
+  EXPECT_TRUE(account.asleep_somewhere(50).empty()) << "asked once";
+  account.switched_in(kMain, 60);
+  account.slept_in(kMain, 9, 61);
+  account.switched_out(kMain, 70, false);
+  account.slept_in(kMain, kNull, 75);
+  EXPECT_TRUE(account.asleep_somewhere(80).empty()) << "nobody may know";
+  account.switched_in(kMain, 80);
+  account.switched_out(kMain, 90, true);
+  EXPECT_TRUE(account.asleep_somewhere(100).empty()) << "it is not asleep";
+  account.switched_in(kMain, 100);
+  account.leaves_from(kMain, 5);
+  account.switched_out(kMain, 110, false);
+  EXPECT_TRUE(account.asleep_somewhere(120).empty()) << "it is known";
+  account.stop(130);
+  std::vector<std::int64_t> stacks;
+  for (const SampleRow& row : account.take_samples())
+    if (row.event == kOff) stacks.push_back(row.stack);
+  EXPECT_EQ(stacks, (std::vector<std::int64_t>{9, 7, 7, 5}));
+}
+
 }  // namespace
 }  // namespace fathom::sources

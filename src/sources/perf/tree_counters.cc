@@ -136,10 +136,18 @@ std::optional<TreeCounters::Which> TreeCounters::which(std::uint64_t id) const {
   return found != ids_.end() ? std::optional(found->second) : std::nullopt;
 }
 
+bool TreeCounters::is_shared(std::size_t event) const {
+  const std::uint32_t type = events_[event].type;
+  return type != PERF_TYPE_SOFTWARE && type != PERF_TYPE_TRACEPOINT;
+}
+
 std::vector<Counted> TreeCounters::totals() const {
   std::vector<Counted> totals;
   for (std::size_t event = 0; event < events_.size(); ++event) {
-    for (const Cpu& cpu : cpus_) totals.push_back(read_counter(cpu.counters[event]));
+    for (const Cpu& cpu : cpus_) {
+      Counted& total = totals.emplace_back(read_counter(cpu.counters[event]));
+      if (!is_shared(event)) total.enabled = total.running = 0;
+    }
   }
   return totals;
 }

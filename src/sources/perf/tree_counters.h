@@ -44,6 +44,9 @@ class TreeCounters {
     std::size_t cpu = 0;
   };
   [[nodiscard]] std::optional<Which> which(std::uint64_t id) const;
+  // Whether a CPU may have to share its counters among events such as this one. The kernel's own
+  // are counted all the time, whatever their two clocks say of a life of milliseconds.
+  [[nodiscard]] bool is_shared(std::size_t event) const;
   // By event, then CPU: all that was counted.
   [[nodiscard]] std::vector<Counted> totals() const;
   // Records that there was no room for, or that made no sense, since the last time.

@@ -207,6 +207,11 @@ const std::vector<FrameRules>& FrameTable::rows_of(const Function& function) {
   return rows_.emplace(key, run_frame_program(program)).first->second;
 }
 
+std::optional<std::uint64_t> FrameTable::begin_of_function(std::uint64_t address) const {
+  const Function* function = innermost_at(functions_, address);
+  return function != nullptr ? std::optional(function->begin) : std::nullopt;
+}
+
 const FrameRules* FrameTable::look_up(std::uint64_t address) {
   const Function* function = innermost_at(functions_, address);
   if (function == nullptr) return nullptr;

@@ -29,6 +29,8 @@ class FrameTable {
 
   // By the file's own addresses; nullptr: no rules there. Valid as long as the table.
   const FrameRules* find(std::uint64_t address);
+  // Where the function begins that has rules there, or a part of one that lies by itself.
+  [[nodiscard]] std::optional<std::uint64_t> begin_of_function(std::uint64_t address) const;
   [[nodiscard]] Machine machine() const { return machine_; }
   [[nodiscard]] std::size_t functions() const { return functions_.size(); }
 

@@ -266,6 +266,7 @@ void Packer::State::settle_state(const FinishResult& result, const std::string& 
                                  const std::string& trouble) {
   std::string reason = !partial_reason.empty() ? partial_reason : trouble;
   if (reason.empty() && manifest.state == RunState::kPartial) reason = manifest.state_reason;
+  if (reason.empty() && !gaps().empty()) reason = spool_.trouble();  // it could not be written
   if (reason.empty() && !gaps().empty()) reason = kVanished;
   if (reason.empty() && log_damaged_) reason = "a log in the spool was damaged";
   if (reason.empty() && !manifest.in_flight.empty()) {

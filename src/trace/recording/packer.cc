@@ -377,7 +377,10 @@ Manifest& Packer::manifest() { return state_->manifest; }
 const Clock& Packer::clock() const { return state_->clock; }
 Result<DrainResult> Packer::drain() { return state_->drain(); }
 Status Packer::append(const HostRows& rows, const Strings& strings) {
-  return state_->append(rows, strings);
+  Status appended = state_->append(rows, strings);
+  if (!appended)
+    look([&](Drainer& drainer) { drainer.tell_trouble(appended.error().message); });
+  return appended;
 }
 void Packer::look(const std::function<void(Drainer&)>& look) { state_->look(look); }
 Status Packer::pack_complete(const GoOn& go_on) { return state_->pack_complete(go_on); }

@@ -276,7 +276,7 @@ class PartReader {
     Manifest& manifest = part_.manifest;
     if (!facts.gaps.empty() && manifest.state != RunState::kPartial) {
       manifest.state = RunState::kPartial;
-      manifest.state_reason = kVanished;
+      manifest.state_reason = spool.trouble().empty() ? kVanished : spool.trouble();
     }
     if (manifest.state != RunState::kRunning) return;
     if (const std::string why = why_partial(manifest, spool); !why.empty()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A frame without a name is called `module+0xoffset`: that is how it is found again. Others stay as
+// A frame without a name is called `module+0xoffset`, which is its own or its function's: that is
+// how it is found again. Others stay as
 // they are, so that a recording may be given names in several steps.
 #include "trace/recording/symbolize.h"
 
@@ -8,8 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -57,15 +60,15 @@ class FrameFile {
 
   // Whether there is something to write.
   bool name(const NameResolver& resolver, Symbolized& told) {
-    std::int64_t places = 0;
-    for (FrameRow& row : frames_.rows) places += take_back_name(row.frame, strings_) ? 1 : 0;
+    const std::int64_t places = take_back_names();
     if (places == 0) return false;
     (void)name_frames(resolver, frames_, strings_);
     std::int64_t missing = 0;
-    for (const FrameRow& row : frames_.rows) {
+    for (FrameRow& row : frames_.rows) {
       Frame frame = row.frame;
       if (!take_back_name(frame, strings_)) continue;
       missing++;
+      row.frame.function = names_before_[place_of(frame)];
       told.missing[{std::string(strings_.view(frame.module)),
                     std::string(strings_.view(frame.build_id))}]++;
     }
@@ -94,6 +97,23 @@ class FrameFile {
   }
 
  private:
+  using Place = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;
+  static Place place_of(const Frame& frame) {
+    return {frame.module, frame.build_id, frame.offset};
+  }
+
+  // How many there are. Who made the recording may have known more of them: where the function
+  // begins.
+  std::int64_t take_back_names() {
+    std::int64_t places = 0;
+    for (FrameRow& row : frames_.rows) {
+      const std::uint32_t before = row.frame.function;
+      if (!take_back_name(row.frame, strings_)) continue;
+      names_before_[place_of(row.frame)] = before;
+      places++;
+    }
+    return places;
+  }
   static std::int64_t number(const Value& value) {
     const auto* number = std::get_if<std::int64_t>(&value.data);
     return number != nullptr ? *number : kNull;
@@ -124,6 +144,7 @@ class FrameFile {
   std::string name_;
   Strings strings_;
   FrameBatch frames_;
+  std::map<Place, std::uint32_t> names_before_;  // of places without a better one
 };
 
 Status check_packed(const Directory& directory) {

@@ -80,9 +80,17 @@ std::size_t name_frames(const NameResolver& resolver, FrameBatch& frames, String
   return namer.unreadable();
 }
 
+// The offset in the name may be that of the function's begin.
 bool take_back_name(Frame& frame, Strings& strings) {
   if (frame.offset == kNull || frame.module == kNoString) return false;
-  if (strings.view(frame.function) != name_of_place(strings.view(frame.module), frame.offset))
+  const std::string_view name = strings.view(frame.function);
+  const std::size_t digits = name.rfind("+0x") + 3;
+  std::uint64_t offset = 0;
+  const char* const end = name.data() + name.size();
+  if (digits < 3 || digits >= name.size() ||
+      std::from_chars(name.data() + digits, end, offset, 16).ptr != end ||
+      offset > static_cast<std::uint64_t>(frame.offset) ||
+      name != name_of_place(strings.view(frame.module), static_cast<std::int64_t>(offset)))
     return false;
   frame.function = kNoString;
   return true;
