@@ -309,7 +309,7 @@ TEST(ThreadAccount, WhereAThreadSleepsMayBeSeenLater) {
   account.switched_out(kMain, 90, true);
   EXPECT_TRUE(account.asleep_somewhere(100).empty()) << "it is not asleep";
   account.switched_in(kMain, 100);
-  account.leaves_from(kMain, 5);
+  account.leaves_from(kMain, 110, 5);
   account.switched_out(kMain, 110, false);
   EXPECT_TRUE(account.asleep_somewhere(120).empty()) << "it is known";
   account.stop(130);
