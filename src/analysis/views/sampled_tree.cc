@@ -10,6 +10,7 @@
 
 #include "analysis/stack_tree.h"
 #include "analysis/view_tools.h"
+#include "analysis/views/sampled_event.h"
 #include "analysis/views/scopes.h"
 #include "base/plural.h"
 #include "base/text.h"
@@ -21,7 +22,6 @@ using enum Measure;
 
 constexpr std::int64_t kRows = 40;
 constexpr std::int64_t kPaths = 10;
-constexpr char kTaken[] = "event IS DISTINCT FROM 'off-cpu'";
 
 struct Function {
   std::string name;
@@ -38,7 +38,7 @@ class SampledTree {
     FATHOM_ASSIGN(const Table rows,
                   store.query(fmt::format("SELECT {}stack, CAST(sum(weight) AS BIGINT), count(*) "
                                           "FROM samples WHERE {} GROUP BY ALL ORDER BY ALL",
-                                          columns, kTaken)));
+                                          columns, kOfOneEvent)));
     for (const auto& row : rows.rows) add(row, keys.size());
     totals_ = sums_.totals();
     return {};
@@ -82,7 +82,7 @@ class SampledTree {
         fmt::format("SELECT DISTINCT stack, depth, coalesce(\"function\", 'unknown'), "
                     "coalesce(module, '') FROM frames WHERE stack IN (SELECT stack FROM samples "
                     "WHERE {}) ORDER BY ALL",
-                    kTaken),
+                    kOfOneEvent),
         [&](const Table& rows) -> Status {
           for (const auto& row : rows.rows) {
             const std::int64_t stack = int_of(row[0]);
@@ -157,7 +157,7 @@ std::vector<std::uint32_t> in_order(const SampledTree& tree,
 }
 
 Table tree_table(const SampledTree& tree, const std::vector<std::string>& keys,
-                 const ViewOptions& options) {
+                 const ViewOptions& options, Measure measure) {
   const std::vector<std::int64_t> depths = tree.depths();
   std::vector<std::uint32_t> nodes = tree.nodes();
   if (options.depth >= 0)
@@ -174,9 +174,9 @@ Table tree_table(const SampledTree& tree, const std::vector<std::string>& keys,
                                     {"call"},
                                     {"module"},
                                     {"samples", kCount},
-                                    {"total", kNanoseconds},
+                                    {"total", measure},
                                     {"share", kPercent},
-                                    {"self", kNanoseconds}};
+                                    {"self", measure}};
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   for (const std::uint32_t node : in_order(tree, nodes)) {
     const Function& function = tree.function(node);
@@ -208,7 +208,7 @@ std::string path_text(const SampledTree& tree, std::uint32_t node) {
   return join(names, " > ");
 }
 
-Table paths_table(const SampledTree& tree, std::int64_t rows) {
+Table paths_table(const SampledTree& tree, std::int64_t rows, Measure measure) {
   std::vector<std::uint32_t> nodes = tree.nodes();
   std::erase_if(nodes, [&](std::uint32_t node) { return tree.self(node) <= 0; });
   std::ranges::stable_sort(nodes, std::greater(),
@@ -217,7 +217,7 @@ Table paths_table(const SampledTree& tree, std::int64_t rows) {
     nodes.resize(static_cast<std::size_t>(rows));
   Table table;
   table.title = "Hottest paths";
-  table.columns = {{"self", kNanoseconds}, {"share", kPercent}, {"path"}};
+  table.columns = {{"self", measure}, {"share", kPercent}, {"path"}};
   for (const std::uint32_t node : nodes) {
     table.rows.push_back(
         {tree.self(node), percent_of(tree.self(node), tree.whole()), path_text(tree, node)});
@@ -231,8 +231,11 @@ Result<Report> sampled_tree(Store& store, const ViewOptions& options) {
   const std::vector<std::string>& keys = scope_of(options.by).keys;
   SampledTree tree;
   FATHOM_TRY(tree.load(store, keys));
-  Report report{.words = {}, .sections = {{tree_table(tree, keys, options), Shape::kTree}}};
-  Table paths = paths_table(tree, rows_wanted(options, kPaths));
+  FATHOM_ASSIGN(const SampledEvent sampled, sampled_event(store));
+  Table calls = tree_table(tree, keys, options, sampled.measure);
+  add_note(calls, sampled.note);
+  Report report{.words = {}, .sections = {{std::move(calls), Shape::kTree}}};
+  Table paths = paths_table(tree, rows_wanted(options, kPaths), sampled.measure);
   if (!paths.rows.empty()) report.sections.push_back({std::move(paths)});
   return report;
 }

@@ -48,6 +48,39 @@ TEST_F(SampledTrees, CallersHoldWhatTheyCall) {
             "1|right|work|1|30|30|30");
 }
 
+// Weights of different events are no sum.
+TEST_F(SampledTrees, OneEventIsShownAndTheOthersAreNamed) {
+  const std::string both = std::string(kTwoThreads) +
+                           "sample 7/7 5 page-faults weight=5000 stack=main!work;fill!work\n"
+                           "sample 7/7 6 page-faults weight=5000 stack=main!work;fill!work\n"
+                           "sample 7/7 7 page-faults weight=5000 stack=main!work;fill!work\n"
+                           "sample 7/7 8 page-faults weight=5000 stack=main!work;fill!work\n";
+  EXPECT_EQ(shown(both), shown(kTwoThreads)) << "the clock, though it has fewer samples";
+  Store store = open(record(both));
+  for (const char* name : {"tree", "hot", "lines"}) {
+    RowFilter filter;
+    if (std::string_view(name) == "tree") filter.layers = {"cpu"};
+    const Result<const ViewDef*> view = choose_view(name, {});
+    const Report report = report_part(store, **view, {}, filter).value();
+    EXPECT_THAT(report.sections[0].table.note,
+                HasSubstr("samples of cpu-clock; there are also samples of page-faults"))
+        << name;
+  }
+  const Result<const ViewDef*> hot = choose_view("hot", {.by = {"event"}});
+  const Table all = report_part(store, **hot, {.by = {"event"}}, {}).value().sections[0].table;
+  EXPECT_THAT(testing::lines_of(all), HasSubstr("page-faults|fill|work|20000|20000|4"));
+  EXPECT_EQ(all.note, "");
+}
+
+TEST_F(SampledTrees, WithoutAClockTheEventWithMostSamplesIsShown) {
+  EXPECT_EQ(shown("run host=alpha duration=1000\nprocess 7 name=work start=0 end=1000\n"
+                  "sample 7/7 1 cycles weight=900 stack=main!work\n"
+                  "sample 7/7 2 page-faults weight=1 stack=fill!work\n"
+                  "sample 7/7 3 page-faults weight=1 stack=fill!work\n"),
+            "depth|call|module|samples|total|share|self\n"
+            "0|fill|work|2|2|100|2");
+}
+
 TEST_F(SampledTrees, TheWidestRowsHangTogether) {
   EXPECT_EQ(shown(kTwoThreads, {.by = {}, .top = 2}),
             "depth|call|module|samples|total|share|self\n"

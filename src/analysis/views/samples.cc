@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/view_tools.h"
+#include "analysis/views/sampled_event.h"
 #include "base/host.h"
 #include "base/plural.h"
 #include "base/source_text.h"
@@ -35,18 +36,19 @@ constexpr char kStacks[] =
                 coalesce(module, '') AS module FROM once),
        taken AS (SELECT *, tid AS thread FROM samples WHERE {}) )";
 
-// What is waited for has views of its own.
-constexpr char kOnCpu[] = "event IS DISTINCT FROM 'off-cpu'";
-
 std::string stacks_sql(bool all_events) {
-  return fmt::format(kStacks, all_events ? "true" : kOnCpu);
+  return fmt::format(kStacks, all_events ? "true" : kOfOneEvent);
+}
+
+bool is_by_event(const std::vector<std::string>& by) {
+  return std::ranges::find(by, "event") != by.end();
 }
 
 // A function that calls itself counts once for a stack.
 std::string hot_sql(const std::vector<std::string>& by) {
   std::vector<std::string> further = by;
   std::erase(further, "module");
-  const bool by_event = std::ranges::find(further, "event") != further.end();
+  const bool by_event = is_by_event(further);
   const std::string keys = further.empty() ? "" : columns_sql(further) + ", ";
   return fmt::format(
       R"({stacks}, sums AS (
@@ -93,8 +95,12 @@ Result<Report> run_hot(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(Report report, ranked(store, options, hot_sql(options.by),
                                       "self DESC, total DESC, \"function\", module",
                                       "Functions by sampled time", "functions"));
-  set_measures(report.sections[0].table,
-               {{"self", kNanoseconds}, {"total", kNanoseconds}, {"samples", kCount}});
+  FATHOM_ASSIGN(SampledEvent sampled, sampled_event(store));
+  if (is_by_event(options.by)) sampled = {};
+  Table& table = report.sections[0].table;
+  set_measures(table,
+               {{"self", sampled.measure}, {"total", sampled.measure}, {"samples", kCount}});
+  add_note(table, sampled.note);
   return report;
 }
 
@@ -140,10 +146,12 @@ Result<Report> run_lines(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(Report report, ranked(store, options, lines_sql(), "self DESC, file, line",
                                       "Source lines by sampled time", "lines"));
   Table& table = report.sections[0].table;
-  set_measures(table, {{"self", kNanoseconds}, {"samples", kCount}});
+  FATHOM_ASSIGN(const SampledEvent sampled, sampled_event(store));
+  set_measures(table, {{"self", sampled.measure}, {"samples", kCount}});
   FATHOM_TRY(add_source(store, table));
   if (table.rows.empty())
     table.note = "no sample has a source line: programs built with -g have them";
+  add_note(table, sampled.note);
   return report;
 }
 

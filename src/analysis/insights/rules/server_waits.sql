@@ -10,9 +10,9 @@ WITH clients AS (  -- a server's peers have ports that the kernel chose, or no p
   WHERE cause IN ('socket', 'poll') AND (starts_with(object, 'socket /') OR starts_with(object, 'socket @')
     OR TRY_CAST(regexp_extract(object, '^socket [0-9a-f.:\[\]]+:([0-9]+)$', 1) AS BIGINT) < 32768)
   GROUP BY host, pid, tid, object),
-top AS (SELECT * FROM clients ORDER BY time DESC, tid LIMIT 1)
+top AS (SELECT * FROM clients WHERE waits >= 100 ORDER BY time DESC, tid LIMIT 1)
 SELECT t.tid AS tid, CAST(t.waits AS BIGINT) AS waits, t.object AS object, CAST(t.time AS BIGINT) AS time, 100 * t.time / r.wall AS share,
        t.time / t.waits AS each, CAST(t.time / 2 AS BIGINT) AS gain
-FROM top t, totals r WHERE t.waits >= 100 AND t.time > 0.5 * r.wall
+FROM top t, totals r WHERE t.time > 0.5 * r.wall
 -- evidence:
 SELECT host, pid, tid, cause, name, "time", waits, longest FROM waits WHERE starts_with(object, 'socket') ORDER BY "time" DESC LIMIT 50

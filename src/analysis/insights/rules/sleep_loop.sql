@@ -7,12 +7,12 @@
 WITH sleeps AS (
   SELECT host, pid, tid, name, sum("time") AS time, sum(waits) AS waits FROM waits
   WHERE cause = 'sleep' AND NOT starts_with(coalesce(caller, ''), 'runtime.') GROUP BY host, pid, tid, name),
-top AS (SELECT * FROM sleeps ORDER BY time DESC, tid LIMIT 1),
+top AS (SELECT * FROM sleeps WHERE waits >= 50 AND time / waits <= 50000000 ORDER BY time DESC, tid LIMIT 1),
 ran AS (
   SELECT coalesce(sum(s.weight), 0) AS cpu FROM samples s, top t
   WHERE s.event = 'cpu-clock' AND s.pid = t.pid AND s.host IS NOT DISTINCT FROM t.host)
 SELECT t.name AS name, CAST(t.waits AS BIGINT) AS waits, t.time / t.waits AS each, CAST(t.time AS BIGINT) AS time, 100 * t.time / r.wall AS share,
        100 * a.cpu / r.wall AS cpu
-FROM top t, ran a, totals r WHERE t.waits >= 50 AND t.time / t.waits <= 50000000 AND t.time > 0.3 * r.wall AND a.cpu < 0.5 * r.wall
+FROM top t, ran a, totals r WHERE t.time > 0.3 * r.wall AND a.cpu < 0.5 * r.wall
 -- evidence:
 SELECT host, pid, tid, name, caller, "time", waits, longest FROM waits WHERE cause = 'sleep' ORDER BY "time" DESC LIMIT 50
