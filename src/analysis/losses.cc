@@ -27,21 +27,37 @@ std::string losses_text(std::vector<trace::Loss> losses) {
   return join(words, ", ");
 }
 
-std::string lost_in_all(const std::vector<trace::Part>& parts) {
-  std::int64_t lost = 0;
-  std::int64_t cut = 0;  // events that are there, without a name or a place
+namespace {
+
+struct Lost {
+  std::int64_t events = 0;
+  std::int64_t parts = 0;  // events that are there, without a name or a place
+};
+
+Lost lost_of(const std::vector<trace::Part>& parts) {
+  Lost lost;
   for (const trace::Loss& loss : losses_of(parts)) {
-    if (trace::is_lost(loss)) add_to(trace::hides_events(loss) ? lost : cut, loss.count);
+    if (trace::is_lost(loss))
+      add_to(trace::hides_events(loss) ? lost.events : lost.parts, loss.count);
   }
-  if (lost > 0) return "Lost: " + counted(lost, "event");
-  return cut == 0 ? "" : "Lost: parts of " + counted(cut, "event");
+  return lost;
+}
+
+}  // namespace
+
+std::string lost_in_all(const std::vector<trace::Part>& parts) {
+  const Lost lost = lost_of(parts);
+  if (lost.events > 0) return "Lost: " + counted(lost.events, "event");
+  return lost.parts == 0 ? "" : "Lost: parts of " + counted(lost.parts, "event");
 }
 
 std::string loss_remark(const std::vector<trace::Part>& parts, std::string_view view) {
   if (view == "overview" || view == "losses") return "";
   const std::string lost = lost_in_all(parts);
   if (lost.empty()) return "";
-  return lost + ", so sums may be too small; 'fathom report TRACE losses' says why.";
+  const bool hides = lost_of(parts).events > 0;
+  return lost + (hides ? ", so sums may be too small" : ", so names or places are missing") +
+         "; 'fathom report TRACE losses' says why.";
 }
 
 }  // namespace fathom::analysis

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/compare/repetitions.h"
@@ -90,10 +91,22 @@ bool only_sampled(const analysis::Report& report) {
   return has("Where the threads' time went") && !has("Top functions");
 }
 
+bool is_view(const std::string& word) {
+  return std::ranges::any_of(analysis::views(),
+                             [&](const analysis::ViewDef* view) { return view->name == word; });
+}
+
+// `report functions sort.fathom` means the same.
+void put_in_order(Arguments& arguments) {
+  if (!is_view(arguments.trace) || is_view(arguments.view) || arguments.view.empty()) return;
+  std::swap(arguments.trace, arguments.view);
+}
+
 Result<int> run(Parser& parser) {
   Arguments arguments;
   FATHOM_ASSIGN(const bool go_on, parse(parser, arguments));
   if (!go_on) return 0;
+  put_in_order(arguments);
   FATHOM_ASSIGN(const Output output, output_of(arguments.output));
   FATHOM_ASSIGN(const QuestionLimits limits, memory_limits(parser, arguments.memory));
   guard_questions(limits);

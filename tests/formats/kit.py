@@ -32,7 +32,9 @@ class Skip(Exception):
 
 def expect(what: str, wanted: Any, got: Any) -> None:
     if wanted != got:
-        raise Failure(f"{what}: expected {str(wanted)[:300]} got {str(got)[:300]}")
+        left, right = str(wanted), str(got)
+        begin = max(0, len(os.path.commonprefix([left, right])) - 150)  # of long ones, where they part
+        raise Failure(f"{what}: expected {left[begin : begin + 300]} got {right[begin : begin + 300]}")
 
 
 def ran(*command: Any, env: Optional[Dict[str, str]] = None) -> str:

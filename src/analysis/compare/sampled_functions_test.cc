@@ -94,18 +94,18 @@ TEST_F(SampledFunctions, BothSidesNeedSamples) {
 
 TEST_F(SampledFunctions, OnlyWhereTheyAreAskedFor) {
   const SampledRun one = run(in("eat!work", 10));
-  EXPECT_EQ(compared({one}, {one}, {.by = {"layer"}}).sections.size(), 1U);
-  EXPECT_EQ(compared({one}, {one}, {.by = {"function"}}).sections.size(), 2U);
-  EXPECT_TRUE(check_options({.by = {"function"}}));
+  EXPECT_EQ(compared({one}, {one}, {.by = {"layer"}, .threshold = {}}).sections.size(), 1U);
+  EXPECT_EQ(compared({one}, {one}, {.by = {"function"}, .threshold = {}}).sections.size(), 2U);
+  EXPECT_TRUE(check_options({.by = {"function"}, .threshold = {}}));
 }
 
 TEST_F(SampledFunctions, SmallChangesAndManyRowsAreLeftOut) {
   const SampledRun before = run(in("a!w", 10) + in("b!w", 10) + in("c!w", 10));
   const SampledRun after = run(in("a!w", 10) + in("b!w", 100) + in("c!w", 50));
-  const Report few = compared({before}, {after}, {.by = {}, .top = 1});
+  const Report few = compared({before}, {after}, {.by = {}, .top = 1, .threshold = {}});
   EXPECT_EQ(few.sections[0].table.rows.size(), 1U);
   EXPECT_THAT(few.sections[0].table.note, HasSubstr("1 of 3 functions shown"));
-  const Report large = compared({before}, {after}, {.by = {}, .min_percent = 500});
+  const Report large = compared({before}, {after}, {.by = {}, .min_percent = 500, .threshold = {}});
   EXPECT_THAT(testing::lines_of(large.sections[0].table), Not(HasSubstr("\nc|")));
 }
 

@@ -26,7 +26,9 @@ class ByteSinkTest : public testing::Test {
   void append(std::string_view bytes) const {
     Result<ByteSink> sink = ByteSink::append(path_, true);
     ASSERT_TRUE(sink);
-    if (!bytes.empty()) ASSERT_TRUE(sink->write(bytes));
+    if (!bytes.empty()) {
+      ASSERT_TRUE(sink->write(bytes));
+    }
     ASSERT_TRUE(sink->finish());
   }
 

@@ -67,7 +67,7 @@ void CpuRows::take(const perf::Record& record, SampleOf of) {
 void CpuRows::take(const perf::SampleId& id, const perf::Sample& sample, SampleOf of) {
   const ThreadId thread = thread_of(id);
   const std::int64_t stack = frames_.stack(id, sample);
-  if (of == SampleOf::kLeaving) return account_.leaves_from(thread, stack);
+  if (of == SampleOf::kLeaving) return account_.leaves_from(thread, ts(id.time), stack);
   if (options_.is_clock)
     return account_.sampled(thread, ts(id.time), static_cast<std::int32_t>(id.cpu), stack);
   trace::SampleRow row;
@@ -365,6 +365,9 @@ void CpuRows::drain(trace::Strings& strings, trace::HostRows& into) {
   }
   std::ranges::move(take_named(account_, names_, ended_), std::back_inserter(into.lives.threads));
   into.lives.add({std::move(rows_.lives.processes), {}});
+  const std::uint64_t untold = account_.take_untold();
+  if (options_.sees_leaving && untold > 0)
+    count_loss("stacks of waits that were not taken", untold);
   count_losses_of_frames();
   for (const auto& [reason, count] : std::exchange(losses_, {})) {
     into.losses.push_back(

@@ -29,6 +29,7 @@ struct CpuRowsOptions {
   std::string event;                    // what ticks
   bool is_clock = true;                 // samples stand for time, not for what they count
   std::string rung;                     // how processes are seen
+  bool sees_leaving = false;            // stacks of waits come
   bool no_command = false;              // arguments of programs are not recorded
   KernelNames kernel;
   std::shared_ptr<symbols::KeptFiles> files = nullptr;  // where files are kept that programs map
@@ -88,10 +89,6 @@ class CpuRows {
 
   // Threads that have slept since the last time: the kernel may be asked how long they were ready.
   [[nodiscard]] std::vector<ThreadId> take_slept();
-  // Stacks that threads left the CPU from and that there was no room for.
-  void missed_stacks(std::uint64_t count) {
-    if (count > 0) count_loss("stacks of waits for which the ring had no room", count);
-  }
   void damaged_records(std::uint64_t count) {
     if (count > 0) count_loss("records that made no sense", count);
   }

@@ -55,6 +55,7 @@ class CpuRowsTest : public ::testing::Test {
                                .event = "cpu-clock",
                                .is_clock = true,
                                .rung = "perf",
+                               .sees_leaving = true,
                                .no_command = true,
                                .kernel = {}}};
   trace::Strings strings_;
@@ -139,17 +140,26 @@ TEST_F(CpuRowsTest, AStackIsPlacesInFiles) {
   EXPECT_TRUE(drained().frames.rows.empty()) << "a stack is told once";
 }
 
+TEST_F(CpuRowsTest, WaitsWithoutAStackAreCountedWhereStacksCome) {
+  fork(10, 20, 20, 1);
+  change(20, 20, 5, false);
+  change(20, 20, 9, true);
+  const std::vector<trace::Loss> losses = drained().losses;
+  ASSERT_EQ(losses.size(), 1U);
+  EXPECT_EQ(losses[0].reason, "stacks of waits that were not taken");
+  EXPECT_EQ(losses[0].count, 1);
+}
+
 TEST_F(CpuRowsTest, WhatIsLostIsCounted) {
   take(id(10, 10, 1), perf::Lost{7, false});
   take(id(10, 10, 1), perf::Throttle{});
-  rows_.missed_stacks(3);
   rows_.damaged_records(2);
   std::int64_t lost = 0;
   for (const trace::Loss& loss : drained().losses) {
     EXPECT_EQ(loss.layer, "cpu");
     lost += loss.count;
   }
-  EXPECT_EQ(lost, 13);
+  EXPECT_EQ(lost, 10);
   EXPECT_TRUE(drained().losses.empty());
 }
 

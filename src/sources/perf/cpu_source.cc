@@ -121,6 +121,7 @@ class CpuSource final : public Source {
                                    .event = options_.event.name,
                                    .is_clock = options_.event.is_clock(),
                                    .rung = events_->sees_kernel() ? "perf" : "perf-user",
+                                   .sees_leaving = events_->sees_kernel(),
                                    .no_command = context.no_command,
                                    .kernel = kernel_,
                                    .files = context.files});
@@ -297,7 +298,6 @@ class CpuSource final : public Source {
     events_->read(records_);
     if (chosen_) chosen_->refresh();
     rows_->look_anew();
-    rows_->missed_stacks(events_->take_missed());
     rows_->damaged_records(events_->take_damaged());
     rows_->refresh();
     records_.release(until, [this](std::span<const std::byte> bytes) {

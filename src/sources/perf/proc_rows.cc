@@ -226,7 +226,7 @@ void ProcRows::tell_sleep(ThreadId id, Thread& thread, std::int64_t at, std::int
                           bool goes_on) {
   if (goes_on) return;
   account_.switched_out(id, ts(at), false);
-  account_.leaves_from(id, in);
+  account_.leaves_from(id, ts(at), in);
   thread.asleep = true;
   thread.asleep_in = in;
 }

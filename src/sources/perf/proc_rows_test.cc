@@ -143,7 +143,8 @@ TEST_F(ProcRowsTest, AThreadThatIsNeverSeenAsleepSleptAllTheSame) {
   EXPECT_EQ(sum(rows, "cpu-clock", 7), 100);
   EXPECT_EQ(sum(rows, "off-cpu", 7), 80);  // the last look's is open still
   for (const trace::SampleRow& row : rows.samples.rows) {
-    if (strings_.view(row.event) == "off-cpu") EXPECT_EQ(row.stack, trace::kNull);
+    if (strings_.view(row.event) != "off-cpu") continue;
+    EXPECT_EQ(row.stack, trace::kNull);
   }
 }
 

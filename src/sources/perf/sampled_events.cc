@@ -36,6 +36,11 @@ constexpr std::size_t kMostStack = 49152;  // a record has less than 65536 bytes
 // A program that leaves the CPU often has stacks for this many times before they are read.
 constexpr std::size_t kLeavingsOfRoom = 512;
 constexpr std::size_t kMostStackOfLeaving = 16384;
+// Naming the functions of a stack takes about ten microseconds. A program that leaves the CPU more
+// often than this is asked where it leaves from now and then only, so that asking takes no more
+// than some hundredths of a CPU.
+constexpr double kLeavingsPerSecond = 5000;
+constexpr double kMostLeavingsAtOnce = 2500;
 constexpr pid_t kEverybody = -1;
 
 std::size_t ring_bytes(bool with_kernel, std::size_t cpus, double hz) {
@@ -73,8 +78,7 @@ perf_event_attr sampling_attr(const SamplingOptions& options, bool with_kernel, 
   attr.sample_id_all = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  attr.watermark = 1;
-  attr.wakeup_watermark = 1;  // who does not care for each record does not wait for it
+  attr.wakeup_events = 1;  // by samples: one that switches woke would switch, and be woken again
   if (!with_kernel) {
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
@@ -103,7 +107,10 @@ std::optional<Error> refusal_of_kernel(const SamplingOptions& options) {
 }
 
 // An event that never happens has a place for a ring like any other.
-Result<Fd> open_sink(perf_event_attr attr, int cpu) {
+Result<Fd> open_sink(perf_event_attr attr, std::size_t ring, int cpu) {
+  attr.wakeup_events = 0;
+  attr.watermark = 1;
+  attr.wakeup_watermark = static_cast<std::uint32_t>(ring / 2);
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_DUMMY;
   attr.config1 = attr.config2 = 0;
@@ -124,6 +131,9 @@ bool has_ended(const pollfd& event) { return (event.revents & (POLLHUP | POLLERR
 
 }  // namespace
 
+SampledEvents::SampledEvents(const perf_event_attr& attr)
+    : reader_(attr), leaving_left_(kMostLeavingsAtOnce) {}
+
 Result<SampledEvents> SampledEvents::open(const SamplingOptions& options) {
   const std::vector<int> cpus = online_cpus();
   std::optional<Error> refused = refusal_of_kernel(options);
@@ -137,12 +147,13 @@ Result<SampledEvents> SampledEvents::open(const SamplingOptions& options) {
 }
 
 Status SampledEvents::add_cpu(int cpu) {
-  FATHOM_ASSIGN(Fd clock, open_sink(sampling_attr(options_, sees_kernel(), ring_bytes_), cpu));
+  FATHOM_ASSIGN(Fd clock,
+                open_sink(sampling_attr(options_, sees_kernel(), ring_bytes_), ring_bytes_, cpu));
   FATHOM_ASSIGN(perf::Ring ring, perf::Ring::map(clock.get(), ring_bytes_));
   Cpu made{cpu, {std::move(clock), std::move(ring)}, std::nullopt};
   if (sees_kernel()) {
     const std::size_t bytes = std::min(ring_bytes_, kLargeRing);
-    FATHOM_ASSIGN(Fd leaving, open_sink(sampling_attr(options_, true, bytes), cpu));
+    FATHOM_ASSIGN(Fd leaving, open_sink(sampling_attr(options_, true, bytes), bytes, cpu));
     Result<perf::Ring> second = perf::Ring::map(leaving.get(), bytes);
     if (second) made.leaving = Sink{std::move(leaving), std::move(second).value()};
   }
@@ -155,7 +166,7 @@ Result<SampledEvents::Pair> SampledEvents::open_pair(const Cpu& cpu, pid_t threa
   attr.enable_on_exec = from == From::kExec ? 1 : 0;
   Pair pair;
   FATHOM_ASSIGN(pair.clock, open_into(attr, thread, cpu.number, cpu.clock.event));
-  if (cpu.leaving && sees_leaving_) add_leaving(cpu, thread, from, pair);
+  if (cpu.leaving) add_leaving(cpu, thread, from, pair);
   return pair;
 }
 
@@ -167,6 +178,7 @@ void SampledEvents::add_leaving(const Cpu& cpu, pid_t thread, From from, Pair& t
   attr.config1 = attr.config2 = 0;
   attr.freq = 0;
   attr.sample_period = 1;
+  attr.wakeup_events = 0;
   attr.sample_stack_user = stack_of_leaving(bytes);
   attr.enable_on_exec = from == From::kExec ? 1 : 0;
   Result<Fd> event = open_into(attr, thread, cpu.number, cpu.leaving->event);
@@ -184,8 +196,9 @@ Status SampledEvents::follow(pid_t process, pid_t thread, From from) {
   }
   for (const Pair& pair : pairs) {
     if (from == From::kExec) break;
+    if (pair.leaving.valid() && asks_for_leaving_)
+      ::ioctl(pair.leaving.get(), PERF_EVENT_IOC_ENABLE, 0);
     ::ioctl(pair.clock.get(), PERF_EVENT_IOC_ENABLE, 0);
-    if (pair.leaving.valid()) ::ioctl(pair.leaving.get(), PERF_EVENT_IOC_ENABLE, 0);
   }
   std::vector<Pair>& all = followed_[process];
   std::ranges::move(pairs, std::back_inserter(all));
@@ -228,40 +241,49 @@ SampleOf SampledEvents::which(const perf::SampleId& id) const {
 
 std::uint64_t SampledEvents::read(perf::Ring& ring, bool own_losses, RecordQueue& records,
                                   std::set<pid_t>* made) {
-  std::uint64_t missed = 0;
+  std::uint64_t samples = 0;
   const std::uint64_t before = ring.damaged();
   ring.drain([&](std::span<const std::byte> bytes) {
     const std::optional<perf::Record> record = reader_.read(bytes);
-    const auto* lost = record ? std::get_if<perf::Lost>(&record->body) : nullptr;
     if (!record) {
       damaged_++;
-    } else if (own_losses && lost != nullptr) {
-      missed += lost->count;
-    } else {
-      const auto* task = made != nullptr ? std::get_if<perf::Task>(&record->body) : nullptr;
-      if (task != nullptr && !task->is_exit) made->insert(static_cast<pid_t>(task->tid));
-      records.add(record->id.time, bytes);
+      return;
     }
+    if (own_losses && std::holds_alternative<perf::Lost>(record->body)) return;
+    if (std::holds_alternative<perf::Sample>(record->body)) samples++;
+    const auto* task = made != nullptr ? std::get_if<perf::Task>(&record->body) : nullptr;
+    if (task != nullptr && !task->is_exit) made->insert(static_cast<pid_t>(task->tid));
+    records.add(record->id.time, bytes);
   });
   damaged_ += ring.damaged() - before;
-  return missed;
+  return samples;
 }
 
 void SampledEvents::read(RecordQueue& records, std::set<pid_t>* made) {
-  const std::uint64_t before = missed_;
+  std::uint64_t leavings = 0;
   for (Cpu& cpu : cpus_) {
     read(cpu.clock.ring, false, records, made);
-    if (cpu.leaving) missed_ += read(cpu.leaving->ring, true, records, nullptr);
+    if (cpu.leaving) leavings += read(cpu.leaving->ring, true, records, nullptr);
   }
-  if (missed_ > before) stop_leaving();
+  spend_on_leaving(leavings);
 }
 
-// It leaves the CPU so often that asking from where costs more than the answer is worth.
-void SampledEvents::stop_leaving() {
-  sees_leaving_ = false;
+void SampledEvents::spend_on_leaving(std::uint64_t stacks) {
+  const auto now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> passed = now - std::exchange(leaving_counted_, now);
+  leaving_left_ =
+      std::min(kMostLeavingsAtOnce, leaving_left_ + passed.count() * kLeavingsPerSecond);
+  leaving_left_ -= static_cast<double>(stacks);
+  if (asks_for_leaving_ && leaving_left_ < 0) ask_for_leaving(false);
+  if (!asks_for_leaving_ && leaving_left_ > kMostLeavingsAtOnce / 2) ask_for_leaving(true);
+}
+
+void SampledEvents::ask_for_leaving(bool asks) {
+  asks_for_leaving_ = asks;
   for (const auto& [process, pairs] : followed_) {
     for (const Pair& pair : pairs) {
-      if (pair.leaving.valid()) ::ioctl(pair.leaving.get(), PERF_EVENT_IOC_DISABLE, 0);
+      const auto request = asks ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+      if (pair.leaving.valid()) ::ioctl(pair.leaving.get(), request, 0);
     }
   }
 }
@@ -273,7 +295,7 @@ bool SampledEvents::is_half_full() const {
   });
 }
 
-// The kernel's own wakeups are for each record: looking at the rings now and then costs less.
+// The kernel's own wakeups are for each sample: looking at the rings now and then costs less.
 void SampledEvents::wait(std::chrono::nanoseconds time, int wake) const {
   constexpr std::chrono::nanoseconds kLook = std::chrono::milliseconds(5);
   const auto end = std::chrono::steady_clock::now() + time;

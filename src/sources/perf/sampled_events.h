@@ -64,7 +64,7 @@ class SampledEvents {
   void read(RecordQueue& records, std::set<pid_t>* made = nullptr);
   // Returns when a ring is half full, the time has passed, or `wake` can be read.
   void wait(std::chrono::nanoseconds time, int wake) const;
-  // Returns when there is anything to read, the time has passed, or `wake` can be read.
+  // Returns when there is a sample to read, the time has passed, or `wake` can be read.
   void wait_for_any(std::chrono::milliseconds time, int wake) const;
 
   [[nodiscard]] const perf::RecordReader& reader() const { return reader_; }
@@ -72,8 +72,6 @@ class SampledEvents {
   [[nodiscard]] bool sees_kernel() const { return !kernel_refusal_; }
   // Why not, and the line that changes it.
   [[nodiscard]] Error kernel_refusal() const { return kernel_refusal_.value_or(Error{}); }
-  // Stacks that threads left the CPU from and that nobody had room for, since the last time.
-  [[nodiscard]] std::uint64_t take_missed() { return std::exchange(missed_, 0); }
   // Records that made no sense, since the last time.
   [[nodiscard]] std::uint64_t take_damaged() { return std::exchange(damaged_, 0); }
 
@@ -98,15 +96,16 @@ class SampledEvents {
     std::uint64_t leaving_id = 0;
   };
 
-  explicit SampledEvents(const perf_event_attr& attr) : reader_(attr) {}
+  explicit SampledEvents(const perf_event_attr& attr);
   Status add_cpu(int cpu);
   Result<Pair> open_pair(const Cpu& cpu, pid_t thread, From from);
   void add_leaving(const Cpu& cpu, pid_t thread, From from, Pair& to);
-  // Gives back how many records the kernel had no room for, where `own_losses`; else these records
-  // are handed on like others.
+  // Gives back how many samples there were. `own_losses`: whoever misses the records that the
+  // kernel had no room for will see that; else what is lost is handed on like other records.
   std::uint64_t read(perf::Ring& ring, bool own_losses, RecordQueue& records,
                      std::set<pid_t>* made);
-  void stop_leaving();
+  void spend_on_leaving(std::uint64_t stacks);
+  void ask_for_leaving(bool asks);
   [[nodiscard]] bool is_half_full() const;
 
   perf::RecordReader reader_;
@@ -115,9 +114,10 @@ class SampledEvents {
   std::map<pid_t, std::vector<Pair>> followed_;  // by process
   std::unordered_set<std::uint64_t> leaving_;    // ids of the events that see threads leave
   std::optional<Error> kernel_refusal_;
-  bool sees_leaving_ = true;
   std::size_t ring_bytes_ = 0;
-  std::uint64_t missed_ = 0;
+  bool asks_for_leaving_ = true;
+  double leaving_left_;  // how many more of these stacks may be taken now
+  std::chrono::steady_clock::time_point leaving_counted_ = std::chrono::steady_clock::now();
   std::uint64_t damaged_ = 0;
 };
 

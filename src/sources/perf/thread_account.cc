@@ -87,13 +87,21 @@ void ThreadAccount::switched_in(ThreadId id, std::int64_t ts) {
 
 void ThreadAccount::switched_out(ThreadId id, std::int64_t ts, bool preempted) {
   Thread& thread = at(id, ts);
+  const std::int64_t told = std::exchange(thread.leaves_at, std::nullopt).value_or(ts);
+  if (thread.runs_since && told >= *thread.runs_since) ts = std::min(ts, told);
   ran_until(thread, ts);
   was_off_until(id, thread, ts);  // only where the record of its coming was lost
   thread.runs_since.reset();
   thread.off_since = ts;
   thread.preempted = preempted;
   thread.is_guess = thread.left_from == kNull;
-  if (thread.is_guess) thread.left_from = thread.last_stack;
+  if (thread.is_guess) {
+    const bool waited = !preempted && thread.last_wait != kNull;
+    thread.left_from = waited ? thread.last_wait : thread.last_stack;
+    if (!preempted) untold_++;
+  } else if (!preempted) {
+    thread.last_wait = thread.left_from;
+  }
 }
 
 void ThreadAccount::sampled(ThreadId id, std::int64_t ts, std::int32_t cpu, std::int64_t stack) {
@@ -114,10 +122,11 @@ void ThreadAccount::sampled(ThreadId id, std::int64_t ts, std::int32_t cpu, std:
   thread.left_from = kNull;
 }
 
-void ThreadAccount::leaves_from(ThreadId id, std::int64_t stack) {
+void ThreadAccount::leaves_from(ThreadId id, std::int64_t ts, std::int64_t stack) {
   const auto found = living_.find(id);
   if (found == living_.end()) return;
   found->second.left_from = stack;
+  found->second.leaves_at = ts;
   found->second.is_guess = false;
 }
 

@@ -39,11 +39,13 @@ class ThreadAccount {
   // It runs, and is looked at from now on.
   void running(ThreadId thread, std::int64_t ts);
   void switched_in(ThreadId thread, std::int64_t ts);
-  // `preempted`: it could have gone on.
+  // `preempted`: it could have gone on. Where nobody told from where, it is taken to be where it
+  // left from the last time.
   void switched_out(ThreadId thread, std::int64_t ts, bool preempted);
   void sampled(ThreadId thread, std::int64_t ts, std::int32_t cpu, std::int64_t stack);
-  // Where it is about to leave the CPU; its next switch follows.
-  void leaves_from(ThreadId thread, std::int64_t stack);
+  // When and from where it is about to leave the CPU; its next switch follows. What lies between is
+  // the kernel's, which takes this very stack.
+  void leaves_from(ThreadId thread, std::int64_t ts, std::int64_t stack);
   // How long it was ready in all, as the kernel counts it: since it was forked, also before anybody
   // looked, and as another program.
   void ready(ThreadId thread, std::int64_t ns);
@@ -67,6 +69,9 @@ class ThreadAccount {
   // The threads of this process have ended, or are not looked at any more.
   void ended_all(std::int32_t pid, std::int64_t ts);
 
+  // How often threads left the CPU by their own will and nobody told from where, since the last
+  // time.
+  [[nodiscard]] std::uint64_t take_untold() { return std::exchange(untold_, 0); }
   [[nodiscard]] std::vector<trace::SampleRow> take_samples() { return std::exchange(samples_, {}); }
   // Threads that began or ended since the last time. One that goes on has no end.
   [[nodiscard]] std::vector<trace::ThreadRow> take_threads() { return std::exchange(threads_, {}); }
@@ -77,9 +82,11 @@ class ThreadAccount {
     std::optional<std::int64_t> runs_since;  // none: it is off the CPU
     std::optional<std::int64_t> off_since;   // none beside the other: nobody knows where it is
     bool preempted = false;
-    std::int64_t left_from = trace::kNull;  // stack of the next stretch,
-    bool is_guess = false;                  // or else that of the last sample
-    std::int64_t last_stack = trace::kNull;
+    std::int64_t left_from = trace::kNull;    // stack of the next stretch,
+    bool is_guess = false;                    // or else where it left from before, or was sampled
+    std::optional<std::int64_t> leaves_at;    // where that is known better than by its switch
+    std::int64_t last_stack = trace::kNull;   // sampled
+    std::int64_t last_wait = trace::kNull;    // left from, by its own will
     std::int64_t unsampled = 0;               // ns that it ran since its last sample
     std::optional<trace::SampleRow> waiting;  // its last sample, which gets the rest of its time
     std::int64_t preempted_ns = 0;
@@ -99,6 +106,7 @@ class ThreadAccount {
   std::uint32_t on_cpu_;
   std::uint32_t off_cpu_;
   std::map<ThreadId, Thread> living_;
+  std::uint64_t untold_ = 0;
   std::vector<trace::SampleRow> samples_;
   std::vector<trace::ThreadRow> threads_;
 };

@@ -47,15 +47,48 @@ TEST(ThreadAccount, AStretchHasTheStackThatItWasLeftFrom) {
   ThreadAccount account(kOn, kOff);
   account.running(kMain, 0);
   account.sampled(kMain, 10, 0, 7);
-  account.leaves_from(kMain, 9);
+  account.leaves_from(kMain, 20, 9);
   account.switched_out(kMain, 20, false);
   account.switched_in(kMain, 50);
-  account.leaves_from(kMain, kNull);
+  account.leaves_from(kMain, 60, kNull);
   account.switched_out(kMain, 60, false);
   account.stop(70);
   const std::vector<SampleRow> rows = account.take_samples();
   EXPECT_EQ(rows.at(0).stack, 9);
-  EXPECT_EQ(rows.at(1).stack, 7);
+  EXPECT_EQ(rows.at(1).stack, 9) << "the one before: nobody could read this one";
+}
+
+TEST(ThreadAccount, AWaitThatNobodyAskedAboutIsWhereTheOneBeforeWas) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 0);
+  account.sampled(kMain, 10, 0, 7);
+  account.leaves_from(kMain, 20, 9);
+  account.switched_out(kMain, 20, false);
+  account.switched_in(kMain, 50);
+  account.sampled(kMain, 55, 0, 7);
+  account.switched_out(kMain, 60, false);
+  account.switched_in(kMain, 70);
+  account.switched_out(kMain, 80, true);
+  account.stop(90);
+  const std::vector<SampleRow> rows = account.take_samples();
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[2].weight, 10);
+  EXPECT_EQ(rows[2].stack, 9);
+  EXPECT_EQ(rows[3].stack, 7) << "pushed off while it ran";
+  EXPECT_EQ(account.take_untold(), 1U);
+}
+
+TEST(ThreadAccount, TheKernelsTimeToTakeTheStackIsNotTheThreads) {
+  ThreadAccount account(kOn, kOff);
+  account.running(kMain, 0);
+  account.leaves_from(kMain, 17, 9);
+  account.switched_out(kMain, 20, false);
+  account.switched_in(kMain, 50);
+  account.switched_out(kMain, 60, false);  // no stack was taken this time
+  account.ended(kMain, 70);
+  const std::vector<SampleRow> rows = account.take_samples();
+  EXPECT_EQ(sum(rows, kOn), 17 + 10);
+  EXPECT_EQ(sum(rows, kOff), 33 + 10);
 }
 
 TEST(ThreadAccount, WhoIsPushedOffIsReady) {
@@ -161,7 +194,7 @@ TEST(ThreadAccount, RowsAddUpToLives) {
           account.sampled(kMain, step(), 0, 3);
           break;
         default:
-          account.leaves_from(kMain, 4);
+          account.leaves_from(kMain, ts, 4);
           break;
       }
     }
@@ -190,7 +223,7 @@ TEST(ThreadAccount, WhatRecordsToldWinsOverWhatProcSaid) {
   account.found(kMain, 100);
   account.sampled(kMain, 110, 0, 7);  // it ran
   account.asleep(kMain, 5);
-  account.leaves_from(kMain, 6);
+  account.leaves_from(kMain, 120, 6);
   account.switched_out(kMain, 120, false);
   account.asleep(kMain, 5);
   account.switched_in(kMain, 150);
@@ -276,7 +309,7 @@ TEST(ThreadAccount, WhereAThreadSleepsMayBeSeenLater) {
   account.switched_out(kMain, 90, true);
   EXPECT_TRUE(account.asleep_somewhere(100).empty()) << "it is not asleep";
   account.switched_in(kMain, 100);
-  account.leaves_from(kMain, 5);
+  account.leaves_from(kMain, 110, 5);
   account.switched_out(kMain, 110, false);
   EXPECT_TRUE(account.asleep_somewhere(120).empty()) << "it is known";
   account.stop(130);

@@ -254,10 +254,11 @@ void Packer::State::settle_facts(bool owners_alive) {
   const std::uint64_t last = last_tick_of(decoder_.definitions());
   // A run lasts as long as what was recorded of it: a daemon goes on when the program has ended.
   // Who waited for a process knows of its end after its last record.
-  if (owners_alive || last == 0) return;
-  std::int64_t end = std::max(manifest.duration_ns.value_or(0), clock.ns(last));
-  for (const ProcessRow& row : process_rows(all, "", Detail::kBare))
-    if (row.end != kNull) end = std::max(end, row.end);
+  if (owners_alive || (last == 0 && !manifest.duration_ns)) return;
+  std::int64_t end = manifest.duration_ns.value_or(0);
+  if (last != 0) end = std::max(end, clock.ns(last));
+  end = std::max(end, last_end(process_rows(all, "", Detail::kBare)));
+  end = std::max(end, last_end(seen_from_outside_.threads));
   manifest.duration_ns = end;
 }
 

@@ -174,6 +174,20 @@ TEST_F(PackerTest, ARunLastsAsLongAsItsLastProcess) {
   }
 }
 
+TEST_F(PackerTest, ARunLastsAsLongAsItsLastThreadThatWasSeen) {
+  HostRows rows;
+  ThreadRow& thread = rows.lives.threads.emplace_back();
+  thread.pid = thread.tid = 7;
+  thread.start = 10;
+  thread.end = 5'020;
+  thread.ready = 0;
+  Packer packer = this->packer();
+  packer.manifest().duration_ns = 5'000;
+  Strings strings;
+  ASSERT_TRUE(packer.append(std::move(rows), strings).has_value());
+  EXPECT_EQ(packer.sum_up()->manifest.duration_ns, 5'020);
+}
+
 TEST_F(PackerTest, NobodyKnowsHowLongWhatRunsWillRun) {
   builder_.add_pool("1-a-0", {dead_segment(builder_), live_segment(builder_)});
   EXPECT_FALSE(packer().sum_up()->manifest.duration_ns.has_value());
@@ -272,7 +286,7 @@ NameResolver resolver_of_one_place() {
 TEST_F(PackerTest, SamplesAreNamedWhenTheyArePacked) {
   const auto told = [&](const char* columns) { return ask(recording(), kFramesTable, columns); };
   Strings strings;
-  Packer packer = this->packer({.resolver = resolver_of_one_place()});
+  Packer packer = this->packer({.resolver = resolver_of_one_place(), .library = ""});
   ASSERT_TRUE(packer.append(sampled_rows(strings), strings).has_value());
   Recording live = recording();
   EXPECT_EQ(live.parts[0].tail->samples.rows.size(), 1U);

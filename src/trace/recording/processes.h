@@ -3,6 +3,8 @@
 // be recorded.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +48,13 @@ void add_program(const Manifest& manifest, std::int64_t recorder, std::vector<Pr
 std::vector<ThreadRow> thread_rows(const Population& all, const std::string& host);
 // The order of thread_rows().
 void sort_threads(std::vector<ThreadRow>& rows);
+// When the last of them ended; 0 where none did.
+template <class Row>
+[[nodiscard]] std::int64_t last_end(const std::vector<Row>& rows) {
+  std::int64_t last = 0;
+  for (const Row& row : rows) last = row.end == kNull ? last : std::max(last, row.end);
+  return last;
+}
 
 // Whether a process of this number attached.
 [[nodiscard]] bool has_process(const Definitions& definitions, std::int64_t pid);

@@ -168,6 +168,7 @@ Result<std::unique_ptr<Tail>> read_tail(Spool& spool, const Manifest& manifest,
   add_program(manifest, spool.header().creator_pid, tail->processes);
   tail->threads = thread_rows(all, manifest.host.hostname);
   add_seen_from_outside(snapshot.seen.threads, manifest.host.hostname, tail->threads);
+  facts.last_ns = std::max(facts.last_ns, last_end(snapshot.seen.threads));
   list_calls(spool, clock, snapshot, decoder, *tail);
   return tail;
 }

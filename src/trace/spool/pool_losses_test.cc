@@ -42,6 +42,12 @@ TEST(PoolLosses, AFileSizeLimitSaysWhatToDo) {
   EXPECT_EQ(counted.dropped_events(), 2U);
 }
 
+TEST(PoolLosses, WhatOnlyANameIsMissingOf) {
+  EXPECT_FALSE(hides_events({"cpu", "stacks of waits that were not taken", 1}));
+  EXPECT_FALSE(hides_events({"cpu", "frames of files without a build id that were replaced", 1}));
+  EXPECT_TRUE(hides_events({"cpu", "records for which the ring had no room", 1}));
+}
+
 // Versions 1 and 2 counted the first eight reasons, in the header of the pool.
 TEST(PoolLosses, OlderLogsAreRead) {
   fathom_pool_header header{};
