@@ -60,7 +60,7 @@ symbols::Module* vdso_module(std::optional<symbols::Module>& vdso) {
 
 }  // namespace
 
-trace::NameResolver function_names(std::shared_ptr<const symbols::KeptFiles> files,
+trace::NameResolver function_names(const std::shared_ptr<const symbols::KeptFiles>& files,
                                    const symbols::DebugPlaces& places) {
   auto symbolizer = std::make_shared<symbols::Symbolizer>(places);
   trace::NameResolver resolver;

@@ -16,7 +16,7 @@ namespace fathom::sources {
 // was read; one thread at a time.
 // `files` are those that were kept while programs ran.
 [[nodiscard]] trace::NameResolver function_names(
-    std::shared_ptr<const symbols::KeptFiles> files = nullptr,
+    const std::shared_ptr<const symbols::KeptFiles>& files = nullptr,
     const symbols::DebugPlaces& places = {});
 // For recordings of whatever machine: symbols are found by build id alone, in these folders, in
 // those of the system, and in what debuginfod's client has.

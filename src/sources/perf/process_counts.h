@@ -27,7 +27,7 @@ struct Counted {
 struct Living {
   std::int32_t pid = 0;
   std::uint64_t serial = 0;
-  auto operator<=>(const Living&) const = default;
+  auto operator<=>(const Living&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct CountRow {
