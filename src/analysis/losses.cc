@@ -43,20 +43,22 @@ Lost lost_of(const std::vector<trace::Part>& parts) {
   return lost;
 }
 
-}  // namespace
-
-std::string lost_in_all(const std::vector<trace::Part>& parts) {
-  const Lost lost = lost_of(parts);
+std::string words_of(const Lost& lost) {
   if (lost.events > 0) return "Lost: " + counted(lost.events, "event");
   return lost.parts == 0 ? "" : "Lost: parts of " + counted(lost.parts, "event");
 }
 
+}  // namespace
+
+std::string lost_in_all(const std::vector<trace::Part>& parts) { return words_of(lost_of(parts)); }
+
 std::string loss_remark(const std::vector<trace::Part>& parts, std::string_view view) {
   if (view == "overview" || view == "losses") return "";
-  const std::string lost = lost_in_all(parts);
-  if (lost.empty()) return "";
-  const bool hides = lost_of(parts).events > 0;
-  return lost + (hides ? ", so sums may be too small" : ", so names or places are missing") +
+  const Lost lost = lost_of(parts);
+  const std::string words = words_of(lost);
+  if (words.empty()) return "";
+  return words +
+         (lost.events > 0 ? ", so sums may be too small" : ", so names or places are missing") +
          "; 'fathom report TRACE losses' says why.";
 }
 

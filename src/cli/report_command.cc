@@ -91,15 +91,13 @@ bool only_sampled(const analysis::Report& report) {
   return has("Where the threads' time went") && !has("Top functions");
 }
 
-bool is_view(const std::string& word) {
-  return std::ranges::any_of(analysis::views(),
-                             [&](const analysis::ViewDef* view) { return view->name == word; });
-}
-
-// `report functions sort.fathom` means the same.
+// `report functions sort.fathom` means the same. (No word at all is a view, too.)
 void put_in_order(Arguments& arguments) {
-  if (!is_view(arguments.trace) || is_view(arguments.view) || arguments.view.empty()) return;
-  std::swap(arguments.trace, arguments.view);
+  const auto is_view = [](const std::string& word) {
+    return analysis::choose_view(word, {}).has_value();
+  };
+  if (is_view(arguments.trace) && !is_view(arguments.view))
+    std::swap(arguments.trace, arguments.view);
 }
 
 Result<int> run(Parser& parser) {

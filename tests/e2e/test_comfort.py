@@ -188,3 +188,10 @@ def test_repetitions_in_every_command(box: Box) -> None:
     shown = next(str(reps / str(number)) for number in range(3) if str(reps / str(number)) in first)
     alone = json.loads(box.fathom("report", shown, "--format", "json"))
     check("the rest is of the one that is named", alone["words"], answer["words"][1:])
+
+
+def test_a_view_may_come_before_its_recording(box: Box) -> None:
+    box.record("true", options=("--sample", "0"))
+    told = box.fathom("report", box.trace, "processes", "--format", "csv")
+    check("the same answer", told, box.fathom("report", "processes", box.trace, "--format", "csv"))
+    box.fathom("report", "processes", "functions", status=3)  # two views: there is no such recording

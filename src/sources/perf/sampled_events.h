@@ -100,8 +100,8 @@ class SampledEvents {
   Status add_cpu(int cpu);
   Result<Pair> open_pair(const Cpu& cpu, pid_t thread, From from);
   void add_leaving(const Cpu& cpu, pid_t thread, From from, Pair& to);
-  // Gives back how many samples there were. `own_losses`: whoever misses the records that the
-  // kernel had no room for will see that; else what is lost is handed on like other records.
+  // Gives back how many samples there were. `own_losses`: the ring holds stacks of waits. A wait
+  // without one is counted later, so records of what the kernel had no room for are left out.
   std::uint64_t read(perf::Ring& ring, bool own_losses, RecordQueue& records,
                      std::set<pid_t>* made);
   void spend_on_leaving(std::uint64_t stacks);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A frame without a name is called `module+0xoffset`, which is its own or its function's: that is
-// how it is found again. Others stay as
-// they are, so that a recording may be given names in several steps.
+// how it is found again. Others stay as they are, so that a recording may be given names in several
+// steps.
 #include "trace/recording/symbolize.h"
 
 #include <sys/stat.h>

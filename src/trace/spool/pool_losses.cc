@@ -87,7 +87,7 @@ bool hides_events(const Loss& loss) {
          loss.reason != reason_text({}, FATHOM_LOSS_UNNAMED) &&
          loss.reason != "a file's path did not arrive" && !loss.reason.ends_with("other files") &&
          !loss.reason.starts_with("stacks ") &&  // the samples are there
-         !loss.reason.starts_with("frames ");
+         !loss.reason.starts_with("frames ") && !loss.reason.starts_with("names of frames ");
 }
 
 bool was_asked_for(const Loss& loss) {

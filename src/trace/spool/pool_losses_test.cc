@@ -45,6 +45,7 @@ TEST(PoolLosses, AFileSizeLimitSaysWhatToDo) {
 TEST(PoolLosses, WhatOnlyANameIsMissingOf) {
   EXPECT_FALSE(hides_events({"cpu", "stacks of waits that were not taken", 1}));
   EXPECT_FALSE(hides_events({"cpu", "frames of files without a build id that were replaced", 1}));
+  EXPECT_FALSE(hides_events({"cpu", "names of frames for which there was no room", 1}));
   EXPECT_TRUE(hides_events({"cpu", "records for which the ring had no room", 1}));
 }
 
