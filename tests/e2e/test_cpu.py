@@ -111,6 +111,19 @@ def test_imported_samples(box: Box) -> None:
     check("nobody knows how long the threads lived", [], box.rows('SELECT * FROM "time"'))
 
 
+def test_halves_of_an_event_add_up(box: Box) -> None:
+    """perf's files have user and kernel apart; page faults beside them are no nanoseconds."""
+    text = box.root / "perf.txt"
+    faults = "crew  70/71    1.003100:    7 page-faults:\n\t            30 main+0x10 (/opt/my ship/boat)\n\n"
+    text.write_text(re.sub(":$", ": ", PERF_SCRIPT + faults, flags=re.M))
+    box.fathom("import", text, "-o", box.trace)
+    hot = box.fathom("report", box.trace, "hot").decode()
+    check("main, of both halves", 4_000_000, box.value("SELECT total FROM hot WHERE \"function\" = 'main'"))
+    check_true(hot, "samples of cpu-clock:k and cpu-clock:u; there are also samples of page-faults" in hot)
+    by_event = box.fathom("report", box.trace, "hot", "--by", "event").decode()
+    check_true(by_event, " ns" not in by_event and " ms" not in by_event)
+
+
 def test_the_overview_begins_with_the_time(box: Box) -> None:
     """A program that only computes is told by its functions, with no option."""
     works = record(box)

@@ -13,15 +13,21 @@ namespace fathom::analysis {
 
 Result<SampledEvent> sampled_event(Store& store) {
   FATHOM_ASSIGN(const Table rows,
-                store.query(fmt::format("SELECT coalesce(event, 'without a name'), "
-                                        "{} AS chosen FROM samples WHERE event IS DISTINCT FROM "
-                                        "'off-cpu' GROUP BY event ORDER BY chosen DESC, event",
-                                        kOfOneEvent)));
+                store.query(fmt::format(
+                    "SELECT coalesce(event, 'without a name'), "
+                    "CAST({} AS BIGINT) AS chosen FROM samples WHERE event IS DISTINCT FROM "
+                    "'off-cpu' GROUP BY event ORDER BY chosen DESC, event",
+                    kOfOneEvent)));
   SampledEvent sampled;
+  std::vector<std::string> halves;
   std::vector<std::string> others;
-  for (std::size_t i = 1; i < rows.rows.size(); ++i) others.push_back(text_of(rows.rows[i][0]));
-  if (rows.rows.empty()) return sampled;
-  sampled.name = text_of(rows.rows[0][0]);
+  for (const auto& row : rows.rows) {
+    const std::string name = text_of(row[0]);
+    (int_of(row[1]) == 1 ? halves : others).push_back(name);
+    if (!is_time_event(name)) sampled.measure_of_all = Measure::kCount;
+  }
+  if (halves.empty()) return sampled;
+  sampled.name = join(halves, " and ");
   if (!is_time_event(sampled.name)) sampled.measure = Measure::kCount;
   if (!others.empty())
     sampled.note = fmt::format("samples of {}; there are also samples of {}: hot --by event",

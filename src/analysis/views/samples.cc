@@ -95,11 +95,12 @@ Result<Report> run_hot(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(Report report, ranked(store, options, hot_sql(options.by),
                                       "self DESC, total DESC, \"function\", module",
                                       "Functions by sampled time", "functions"));
-  FATHOM_ASSIGN(SampledEvent sampled, sampled_event(store));
-  if (is_by_event(options.by)) sampled = {};
+  FATHOM_ASSIGN(const SampledEvent sampled, sampled_event(store));
+  const bool every_event = is_by_event(options.by);
+  const Measure measure = every_event ? sampled.measure_of_all : sampled.measure;
   Table& table = report.sections[0].table;
-  set_measures(table, {{"self", sampled.measure}, {"total", sampled.measure}, {"samples", kCount}});
-  add_note(table, sampled.note);
+  set_measures(table, {{"self", measure}, {"total", measure}, {"samples", kCount}});
+  if (!every_event) add_note(table, sampled.note);
   return report;
 }
 
