@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Server, jobs and agents need Boost (HTTP, TLS), OpenSSL and SQLite. Where one is missing, their commands say so.
 
+# profiling-framework's programs, which are links to ours.
+set(fathom_old_programs profiling-server profiling-controller profiling-client benchmark-client profiling-parser
+  profiling-dump)
+
 # fathom_fleet_rooms(<result>): the rooms that can be built here; FATHOM_FLEET_LACKS has words where none can.
 function(fathom_fleet_rooms result)
   fathom_fleet_libraries(missing)

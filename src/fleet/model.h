@@ -2,6 +2,7 @@
 // What a fleet keeps: jobs, and under each the sums of a profile and records of some kinds.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,10 +26,10 @@ struct ProfileRow {
 };
 
 // Who sent a batch, and which of theirs it is: the same one again counts once. Numbers count within
-// a job and may come in any order.
+// a job, for the profile and for each kind of record on its own, and may come in any order.
 struct BatchId {
   std::string client;
-  std::int64_t seq = 0;
+  std::int64_t seq = 0;  // at least 0
 };
 
 struct ProfileBatch {
@@ -48,6 +49,15 @@ inline constexpr std::string_view kBenchmarks = "benchmark";  // the kind that n
 struct RecordKind {
   std::string name;
   std::string schema;  // JSON Schema that its records were checked against
+};
+
+// Batches that a client sent, `first` to `last`; `kind` is "" for those of a profile.
+struct SentRange {
+  std::string kind;
+  std::string client;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  auto operator<=>(const SentRange&) const = default;
 };
 
 // `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`: names of jobs and of kinds. No path or key can hide in one.

@@ -49,6 +49,12 @@ class JobStore {
   virtual Result<std::vector<RecordKind>> kinds() = 0;
   virtual Status add_kind(const RecordKind& kind) = 0;  // the same again is a success
 
+  // Which batches a job has got, in order of kind, client and number; and that it has got these and
+  // no others. For moving a job to another store (copy_store.h); a server far away has neither.
+  using TakesSent = std::function<bool(const SentRange& range)>;
+  virtual Status sent(const std::string& job, const TakesSent& take);
+  virtual Status set_sent(const std::string& job, const std::vector<SentRange>& ranges);
+
  protected:
   JobStore() = default;
   JobStore(const JobStore&) = default;
