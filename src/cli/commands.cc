@@ -34,10 +34,10 @@ extern const CommandDef kMovingCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,       &kReportCommand,  &kShowCommand,  &kSqlCommand,    &kInfoCommand,
-    &kDiffCommand,      &kCheckCommand,   &kStatCommand,  &kExportCommand, &kImportCommand,
-    &kSymbolizeCommand, &kCollectCommand, &kWatchCommand, &kAttachCommand, &kServerCommand,
-    &kJobCommand, &kAgentCommand, &kDoctorCommand, &kPythonCommand,    &kMovingCommand,
+    &kRunCommand,       &kReportCommand,  &kShowCommand,   &kSqlCommand,    &kInfoCommand,
+    &kDiffCommand,      &kCheckCommand,   &kStatCommand,   &kExportCommand, &kImportCommand,
+    &kSymbolizeCommand, &kCollectCommand, &kWatchCommand,  &kAttachCommand, &kServerCommand,
+    &kJobCommand,       &kAgentCommand,   &kDoctorCommand, &kPythonCommand, &kMovingCommand,
 };
 
 }  // namespace

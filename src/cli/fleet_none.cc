@@ -32,8 +32,8 @@ const CommandDef kAgentCommand = {
     .run = tell_what_fleet_lacks,
 };
 
-Result<int> run_old_program(std::string_view /*program*/,
-                            const std::vector<std::string>& /*words*/, RunsCommand /*run*/) {
+Result<int> run_old_program(std::string_view /*program*/, const std::vector<std::string>& /*words*/,
+                            RunsCommand /*run*/) {
   return what_fleet_lacks();
 }
 

@@ -32,8 +32,8 @@ struct JobAction {
   std::string_view name;
   std::string_view usage;  // what follows the name
   std::string_view help;
-  int words;                             // behind the name, at least
-  int most_words;                        // and at most
+  int words;                                  // behind the name, at least
+  int most_words;                             // and at most
   std::span<const std::string_view> options;  // that mean something to it
   Result<int> (*run)(fleet::JobStore& store, const JobArguments& arguments);
 };

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kOfCreate[] = {"--info"};
 constexpr std::string_view kOfList[] = {"--format", "--safe-csv"};
-constexpr std::string_view kOfShow[] = {"--profile", "--benchmarks", "--kind",     "--trend",
+constexpr std::string_view kOfShow[] = {"--profile", "--benchmarks", "--kind",   "--trend",
                                         "--file",    "--top",        "--format", "--safe-csv"};
 constexpr std::string_view kOfCompare[] = {"--kind", "--format", "--safe-csv"};
 constexpr std::string_view kOfClear[] = {"--profile", "--benchmarks", "--kind"};
@@ -47,10 +47,9 @@ constexpr JobAction kActions[] = {
      kOfImport, import_jobs},
 };
 
-const std::string_view kOptions[] = {"--info",   "--profile", "--benchmarks", "--kind",
-                                     "--trend",  "--file",    "--top",        "--yes",
-                                     "--schema", "--stdin",   "--redis",
-                                     "--format", "--safe-csv"};
+const std::string_view kOptions[] = {"--info",  "--profile", "--benchmarks", "--kind",   "--trend",
+                                     "--file",  "--top",     "--yes",        "--schema", "--stdin",
+                                     "--redis", "--format",  "--safe-csv"};
 
 void declare(Parser& parser, JobArguments& a) {
   parser.positional("ACTION", a.action, "what to do, see below");
@@ -67,7 +66,8 @@ void declare(Parser& parser, JobArguments& a) {
                 "profiling-framework writes them");
   parser.option("--top", a.top, "N", "show: at most N functions in a table (default: 30; 0: all)");
   parser.flag("--yes", a.yes, "remove: do not ask");
-  parser.option("--schema", a.schema, "FILE", "kind add: a JSON Schema that its records must match");
+  parser.option("--schema", a.schema, "FILE",
+                "kind add: a JSON Schema that its records must match");
   parser.flag("--stdin", a.from_stdin, "add: read the records from standard input");
   parser.option("--redis", a.redis, "HOST:PORT",
                 "import: profiling-framework's main Redis (its port is 2000)");
@@ -75,9 +75,9 @@ void declare(Parser& parser, JobArguments& a) {
   declare_output(parser, a.format);
   std::vector<std::pair<std::string, std::string>> rows;
   for (const JobAction& action : kActions)
-    rows.emplace_back(std::string(action.name) + (action.usage.empty() ? "" : " ") +
-                          std::string(action.usage),
-                      action.help);
+    rows.emplace_back(
+        std::string(action.name) + (action.usage.empty() ? "" : " ") + std::string(action.usage),
+        action.help);
   parser.list("Actions", rows);
 }
 
@@ -95,8 +95,8 @@ Result<const JobAction*> find_action(const std::string& name) {
 
 Status check_words(const Parser& parser, const JobAction& action, const JobArguments& a) {
   const int words = (parser.given("OTHER") ? 2 : parser.given("NAME") ? 1 : 0);
-  const std::string usage = "fathom job " + std::string(action.name) + " " +
-                            std::string(action.usage);
+  const std::string usage =
+      "fathom job " + std::string(action.name) + " " + std::string(action.usage);
   if (words < action.words || words > action.most_words)
     return usage_error(words < action.words ? "a word is missing" : "there is a word too many",
                        "write: " + usage);

@@ -17,7 +17,7 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::size_t kRows = 20'000;    // of a batch
+constexpr std::size_t kRows = 20'000;  // of a batch
 constexpr std::size_t kRecords = 1000;
 
 // Lines of a dump, in batches of one sender that was never seen before.

@@ -64,11 +64,11 @@ Result<Table> profile_table(fleet::JobStore& store, const JobArguments& a) {
 
 Result<Table> record_table(fleet::JobStore& store, const JobArguments& a) {
   fleet::RecordTable rows(a.record_kind());
-  FATHOM_TRY(store.records(a.job, a.record_kind(), 0,
-                           [&](std::int64_t index, const std::string& json) {
-                             rows.add(index, json);
-                             return true;
-                           }));
+  FATHOM_TRY(
+      store.records(a.job, a.record_kind(), 0, [&](std::int64_t index, const std::string& json) {
+        rows.add(index, json);
+        return true;
+      }));
   const std::int64_t damaged = rows.damaged();
   Table table = rows.take();
   table.title = a.kind.empty() ? "Benchmarks" : a.kind;
