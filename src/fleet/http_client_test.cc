@@ -26,8 +26,9 @@ TEST(HttpUrl, Parts) {
   EXPECT_EQ(parse_http_url("http://build")->authority(), "build");
   EXPECT_EQ(parse_http_url("unix:/var/run/docker.sock")->socket, "/var/run/docker.sock");
   EXPECT_EQ(parse_http_url("unix:///var/run/docker.sock")->socket, "/var/run/docker.sock");
-  for (const char* text : {"", "x", "ftp://x", "http://", "http://:80", "http://x:0", "http://x:70000",
-                           "http://a b", "http://a@b", "http://x:1\r\nEvil: y", "unix:", "http://[::1"})
+  for (const char* text :
+       {"", "x", "ftp://x", "http://", "http://:80", "http://x:0", "http://x:70000", "http://a b",
+        "http://a@b", "http://x:1\r\nEvil: y", "unix:", "http://[::1"})
     EXPECT_FALSE(parse_http_url(text)) << text;
 }
 
@@ -60,7 +61,8 @@ Read read(const std::string& text, std::size_t piece, bool ends = false) {
 TEST(AnswerReader, ReadsAnswersInAnyPieces) {
   const std::string texts[] = {
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: b\r\n\r\nhello",
-      "HTTP/1.1 200 OK\r\nX-a: b\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"};
+      "HTTP/1.1 200 OK\r\nX-a: b\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"};
   for (const std::string& text : texts) {
     for (std::size_t piece = 1; piece <= text.size(); ++piece) {
       const Read got = read(text, piece);
@@ -77,7 +79,8 @@ TEST(AnswerReader, AnAnswerMayEndWithTheConnection) {
   const Read got = read("HTTP/1.1 200 OK\r\n\r\nhello", 100, /*ends=*/true);
   EXPECT_TRUE(got.status);
   EXPECT_EQ(got.body, "hello");
-  EXPECT_FALSE(read("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", 100, /*ends=*/true).status);
+  EXPECT_FALSE(
+      read("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello", 100, /*ends=*/true).status);
   EXPECT_EQ(read("HTT", 100, /*ends=*/true).status.error().code, Code::kUnavailable);
 }
 

@@ -14,8 +14,8 @@ struct ByteRange {
   std::uint64_t size = 0;
 };
 
-// "bytes=0-99", "bytes=100-", "bytes=-100". Several ranges, or another word, ask for the whole file,
-// as RFC 9110 lets a server choose.
+// "bytes=0-99", "bytes=100-", "bytes=-100". Several ranges, or another word, ask for the whole
+// file, as RFC 9110 lets a server choose.
 [[nodiscard]] ByteRange parse_range(std::string_view header, std::uint64_t size);
 
 }  // namespace fathom::serve

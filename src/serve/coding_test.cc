@@ -71,7 +71,8 @@ TEST(Coding, NamesAndChoices) {
 TEST(LongAnswer, ALittleStaysInMemoryAndMuchGoesIntoAFile) {
   for (const std::size_t rows : {10UL, 100'000UL}) {
     LongAnswer answer(Head{});
-    for (std::size_t i = 0; i < rows; ++i) ASSERT_TRUE(answer.add("0123456789abcdef0123456789abcdef"));
+    for (std::size_t i = 0; i < rows; ++i)
+      ASSERT_TRUE(answer.add("0123456789abcdef0123456789abcdef"));
     const Result<Response> response = answer.finish();
     ASSERT_TRUE(response);
     EXPECT_EQ(response->body.size(), 32 * rows);

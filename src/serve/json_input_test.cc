@@ -9,7 +9,9 @@ namespace fathom::serve {
 namespace {
 
 Result<fleet::ProfileBatch> read(std::string text) { return read_profile_batch(text); }
-std::string rows(const std::string& row) { return R"({"client":"c","seq":1,"rows":[)" + row + "]}"; }
+std::string rows(const std::string& row) {
+  return R"({"client":"c","seq":1,"rows":[)" + row + "]}";
+}
 
 std::string fault(const std::string& text) {
   const auto batch = read(text);
@@ -35,8 +37,9 @@ TEST(ProfileBatch, TellsThePlaceOfWhatIsWrong) {
             std::string::npos);
   EXPECT_NE(fault(rows(R"({"node":"f","exec":"a","count":1})")).find("rows[0] lacks event"),
             std::string::npos);
-  EXPECT_NE(fault(rows(R"({"node":7,"exec":"a","event":"e","count":1})")).find("node must be a text"),
-            std::string::npos);
+  EXPECT_NE(
+      fault(rows(R"({"node":7,"exec":"a","event":"e","count":1})")).find("node must be a text"),
+      std::string::npos);
   EXPECT_NE(fault(R"({"seq":1,"rows":[]})").find("lacks client"), std::string::npos);
 }
 
@@ -44,17 +47,31 @@ TEST(ProfileBatch, WhatIsNoBatchIsRefused) {
   using std::string_literals::operator""s;
   const std::string deep = std::string(200'000, '[');
   for (const std::string& text :
-       {""s, "{"s, "[]"s, "null"s, "7"s, R"({"client":"c","seq":1,"rows":[)"s,
-        R"({"client":"c","seq":1,"rows":[]} {})"s, R"({"client":"c","seq":1,"rows":[],})"s,
-        R"({"client":"c","seq":1,"rows":{}})"s, R"({"client":"c","seq":1,"rows":[1]})"s,
-        R"({"client":"c","seq":1.5,"rows":[]})"s, R"({"client":"c","seq":-1,"rows":[]})"s,
-        R"({"client":"c","seq":"1","rows":[]})"s, R"({"client":"c","seq":1e0,"rows":[]})"s,
+       {""s,
+        "{"s,
+        "[]"s,
+        "null"s,
+        "7"s,
+        R"({"client":"c","seq":1,"rows":[)"s,
+        R"({"client":"c","seq":1,"rows":[]} {})"s,
+        R"({"client":"c","seq":1,"rows":[],})"s,
+        R"({"client":"c","seq":1,"rows":{}})"s,
+        R"({"client":"c","seq":1,"rows":[1]})"s,
+        R"({"client":"c","seq":1.5,"rows":[]})"s,
+        R"({"client":"c","seq":-1,"rows":[]})"s,
+        R"({"client":"c","seq":"1","rows":[]})"s,
+        R"({"client":"c","seq":1e0,"rows":[]})"s,
         R"({"client":"c","seq":18446744073709551616,"rows":[]})"s,
-        R"({"client":"c","seq":01,"rows":[]})"s, R"({"client":"\ud800","seq":1,"rows":[]})"s,
-        R"({"client":"\udc00","seq":1,"rows":[]})"s, "{\"client\":\"\xff\",\"seq\":1,\"rows\":[]}"s,
+        R"({"client":"c","seq":01,"rows":[]})"s,
+        R"({"client":"\ud800","seq":1,"rows":[]})"s,
+        R"({"client":"\udc00","seq":1,"rows":[]})"s,
+        "{\"client\":\"\xff\",\"seq\":1,\"rows\":[]}"s,
         R"({"client":"c","seq":1,"rows":[],"more":1})"s,
-        R"({"client":"c","client":"d","seq":1,"rows":[]})"s, "client=c&seq=1"s, deep,
-        R"({"client":"c","seq":1,"rows":)" + deep, rows(deep),
+        R"({"client":"c","client":"d","seq":1,"rows":[]})"s,
+        "client=c&seq=1"s,
+        deep,
+        R"({"client":"c","seq":1,"rows":)" + deep,
+        rows(deep),
         rows(R"({"node":"f","exec":"a","event":"e","count":1e999})"),
         rows(R"({"node":"f","exec":"a","event":"e","count":1,"count":2})"),
         rows(R"({"node":"f","exec":"a","event":"e","count":1,"x":{}})"),
@@ -63,7 +80,8 @@ TEST(ProfileBatch, WhatIsNoBatchIsRefused) {
 }
 
 TEST(RecordBatch, KeepsRecordsAsTheyCame) {
-  std::string text = R"({"client":"c","seq":1,"records":[ {"a": 1.50, "b": [ 1 ]} ,{"c":"\u00e9"}]})";
+  std::string text =
+      R"({"client":"c","seq":1,"records":[ {"a": 1.50, "b": [ 1 ]} ,{"c":"\u00e9"}]})";
   const auto batch = read_record_batch(text);
   ASSERT_TRUE(batch) << batch.error().message;
   ASSERT_EQ(batch->records.size(), 2U);
@@ -89,12 +107,13 @@ TEST(RecordBatch, RecordsAreWholeObjects) {
 TEST(SmallBodies, AreRead) {
   EXPECT_EQ(read_job(R"({"name":"a"})")->info, "");
   EXPECT_EQ(read_job(R"({"name":"a","info":"b"})")->info, "b");
-  for (const char* text : {"", "{", "[]", R"({"info":"b"})", R"({"name":1})", R"({"name":"a","x":1})",
-                           R"({"name":"a"} x)"})
+  for (const char* text : {"", "{", "[]", R"({"info":"b"})", R"({"name":1})",
+                           R"({"name":"a","x":1})", R"({"name":"a"} x)"})
     EXPECT_FALSE(read_job(text)) << text;
   EXPECT_EQ(*read_what(R"({"what":"profile"})"), "profile");
   EXPECT_FALSE(read_what("{}"));
-  EXPECT_EQ(read_kind(R"({"name":"k","schema":{"type":"object"}})")->schema, R"({"type":"object"})");
+  EXPECT_EQ(read_kind(R"({"name":"k","schema":{"type":"object"}})")->schema,
+            R"({"type":"object"})");
   EXPECT_FALSE(read_kind(R"({"name":"k"})"));
 }
 

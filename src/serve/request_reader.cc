@@ -88,8 +88,8 @@ void RequestReader::welcome_body(std::uint64_t most) {
 
 void RequestReader::refuse_size() { refuse(413, "the body is too large", "body size"); }
 
-// What Beast leaves is the beginning of a chunk's header, or of the next request. A body has no more
-// bytes than what it is made of, so its place can be prepared.
+// What Beast leaves is the beginning of a chunk's header, or of the next request. A body has no
+// more bytes than what it is made of, so its place can be prepared.
 void RequestReader::advance_body() {
   auto& parser = body_->parser;
   while (!parser.is_done() && !buffer_.empty()) {

@@ -87,14 +87,27 @@ TEST(RequestReader, LengthsThatCanBeReadInTwoWaysAreRefused) {
   using std::string_literals::operator""s;
   const std::string both = "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n";
   for (const std::string& headers :
-       {both, "Content-Length: 0\r\nContent-Length: 5\r\n"s, "Content-Length: 5, 0\r\n"s,
-        "Content-Length: +5\r\n"s, "Content-Length: -1\r\n"s, "Content-Length: 0x5\r\n"s,
-        "Content-Length: 5.0\r\n"s, "Content-Length:\r\n"s, "Content-Length:\r\n 5\r\n"s,
-        "Content-Length : 5\r\n"s, "X-A: b\0c\r\n"s, "X-A: b\nContent-Length: 5\r\n"s,
-        "Transfer-Encoding: xchunked\r\n"s, "Transfer-Encoding: gzip, chunked\r\n"s,
-        "Transfer-Encoding: chunked, identity\r\n"s, "Transfer-Encoding : chunked\r\n"s,
-        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"s, "Host: y\r\n"s,
-        " folded\r\n"s, ": none\r\n"s, "none\r\n"s})
+       {both,
+        "Content-Length: 0\r\nContent-Length: 5\r\n"s,
+        "Content-Length: 5, 0\r\n"s,
+        "Content-Length: +5\r\n"s,
+        "Content-Length: -1\r\n"s,
+        "Content-Length: 0x5\r\n"s,
+        "Content-Length: 5.0\r\n"s,
+        "Content-Length:\r\n"s,
+        "Content-Length:\r\n 5\r\n"s,
+        "Content-Length : 5\r\n"s,
+        "X-A: b\0c\r\n"s,
+        "X-A: b\nContent-Length: 5\r\n"s,
+        "Transfer-Encoding: xchunked\r\n"s,
+        "Transfer-Encoding: gzip, chunked\r\n"s,
+        "Transfer-Encoding: chunked, identity\r\n"s,
+        "Transfer-Encoding : chunked\r\n"s,
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"s,
+        "Host: y\r\n"s,
+        " folded\r\n"s,
+        ": none\r\n"s,
+        "none\r\n"s})
     EXPECT_EQ(refused_with(post(headers, "hello")), 400) << headers;
 }
 

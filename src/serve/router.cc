@@ -121,9 +121,18 @@ Result<std::string> Router::decoded(const Head& head, std::string body, Budget::
   return decode(coding, body, limits_.body_bytes);
 }
 
+// A body that is here already goes into a sink at once.
+Response Router::pour(const Route& route, Request& request) {
+  Result<std::unique_ptr<BodySink>> sink = route.sink(request);
+  if (!sink) return refusal(sink.error());
+  if (const Status written = (*sink)->write(request.body); !written)
+    return refusal(written.error());
+  return (*sink)->finish();
+}
+
 Response Router::run(const Route& route, Request& request) {
   try {
-    return route.handler(request);
+    return route.sink ? pour(route, request) : route.handler(request);
   } catch (const std::bad_alloc&) {
     return refusal(503, "out of memory", "memory");
   } catch (const std::exception& error) {

@@ -42,7 +42,8 @@ class Router {
   // The body as it came. May take as long as the store does.
   [[nodiscard]] Response answer(Head head, std::string body);
 
-  // The same for a route that takes its body as it comes: open_sink(), then counted() for the answer.
+  // The same for a route that takes its body as it comes: open_sink(), then counted() for the
+  // answer.
   [[nodiscard]] bool takes_stream(const Head& head);
   using Opened = std::variant<std::unique_ptr<BodySink>, Response>;
   [[nodiscard]] Opened open_sink(Head head);
@@ -58,7 +59,8 @@ class Router {
  private:
   struct Found;
   [[nodiscard]] Found find(const Head& head);
-  [[nodiscard]] Response run(const Route& route, Request& request);
+  [[nodiscard]] static Response pour(const Route& route, Request& request);
+  [[nodiscard]] static Response run(const Route& route, Request& request);
   [[nodiscard]] Result<std::string> decoded(const Head& head, std::string body,
                                             Budget::Lease& lease);
 

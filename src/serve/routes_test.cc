@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "serve/byte_range.h"
 #include "serve/coding.h"
 #include "serve/openapi.h"
 #include "serve/testing/site.h"
@@ -22,7 +23,9 @@ int status(const Response& response) { return response.status; }
 
 class Routes : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_EQ(status(site_.ask("POST", "/api/v1/jobs", R"({"name":"j"})")), 201); }
+  void SetUp() override {
+    ASSERT_EQ(status(site_.ask("POST", "/api/v1/jobs", R"({"name":"j"})")), 201);
+  }
   Site site_;
 };
 
@@ -111,7 +114,8 @@ TEST_F(Routes, RolesAndStrangers) {
 
 TEST_F(Routes, CompressedBodies) {
   const auto send = [&](const std::string& body, const std::string& coding) {
-    return status(site_.ask("POST", "/api/v1/jobs/j/profile", body, {{"Content-Encoding", coding}}));
+    return status(
+        site_.ask("POST", "/api/v1/jobs/j/profile", body, {{"Content-Encoding", coding}}));
   };
   for (const Coding coding : {Coding::kGzip, Coding::kZstd}) {
     std::string packed;
@@ -163,7 +167,8 @@ TEST_F(Routes, MetricsTellWhatHappened) {
   (void)site_.ask_as("bad", "GET", "/api/v1/jobs");
   const std::string text = site_.ask("GET", "/metrics").body.text;
   for (const char* line :
-       {"fathom_requests_total{route=\"/api/v1/jobs/{job}/profile\",method=\"POST\",status=\"200\"} 1\n",
+       {"fathom_requests_total{route=\"/api/v1/jobs/{job}/"
+        "profile\",method=\"POST\",status=\"200\"} 1\n",
         "fathom_requests_total{route=\"other\",method=\"other\",status=\"404\"} 1\n",
         "fathom_batches_total{kind=\"profile\"} 1\n", "fathom_rows_total{kind=\"profile\"} 1\n",
         "fathom_refusals_total{reason=\"token\"} 1\n", "fathom_store_seconds_count 2\n"})
@@ -184,6 +189,61 @@ TEST_F(Routes, EventsTellWhatArrivedSecondBySecond) {
             "\"profile\",\"batches\":1,\"rows\":1,\"count\":5}],\"left_out\":0}\n\n");
   EXPECT_EQ(*response.ticker(), ": nothing\n\n");
   EXPECT_EQ(status(site_.ask("GET", "/api/v1/events?job=%20")), 400);
+}
+
+// Contents first, then the manifest; read back by ranges.
+TEST_F(Routes, RecordingsAreKeptByContent) {
+  const std::string hash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+  const std::string manifest = R"({"name":"r","files":[{"name":"d/f","size":5,"sha256":")" + hash +
+                               R"("},{"name":"g","size":5,"sha256":")" + hash + R"("}]})";
+  const std::string one = "/api/v1/recordings/r";
+  EXPECT_EQ(site_.ask("POST", one + "/missing", manifest).body.text,
+            "{\"missing\":[{\"sha256\":\"" + hash + "\",\"size\":5}]}\n");
+  EXPECT_EQ(status(site_.ask("PUT", one, manifest)), 404);
+  const auto send = [&](const std::string& name, const std::string& text) {
+    const std::vector<Header> headers = {{"Content-Length", std::to_string(text.size())}};
+    return status(site_.ask("PUT", "/api/v1/contents/" + name, text, headers));
+  };
+  EXPECT_EQ(send("x", "hello"), 400);
+  EXPECT_EQ(send(hash, "hullo"), 400);
+  EXPECT_EQ(status(site_.ask("PUT", "/api/v1/contents/" + hash, "hello")), 400) << "no length";
+  EXPECT_EQ(send(hash, "hello"), 201);
+  EXPECT_EQ(status(site_.ask("PUT", "/api/v1/recordings/other", manifest)), 400);
+  for (int again = 0; again < 2; ++again) EXPECT_EQ(status(site_.ask("PUT", one, manifest)), 201);
+  EXPECT_EQ(site_.ask("GET", "/api/v1/recordings").body.text, "{\"recordings\":[\"r\"]}\n");
+  EXPECT_EQ(nlohmann::json::parse(site_.ask("GET", one).body.text),
+            nlohmann::json::parse(manifest));
+  const Response part = site_.ask("GET", one + "/files/d%2Ff", "", {{"Range", "bytes=1-2"}});
+  EXPECT_EQ(part.status, 206);
+  EXPECT_EQ(part.body.file->read_range(part.body.offset, part.body.length).value(), "el");
+  EXPECT_EQ(part.headers.back().value, "bytes 1-2/5");
+  EXPECT_EQ(status(site_.ask("GET", one + "/files/g")), 200);
+  EXPECT_EQ(status(site_.ask("GET", one + "/files/g", "", {{"Range", "bytes=5-"}})), 416);
+  for (const char* path : {"/files/..%2f..%2ftokens", "/files/x", "/files/d"})
+    EXPECT_EQ(status(site_.ask("GET", one + path)), 404) << path;
+  EXPECT_EQ(status(site_.ask("GET", "/api/v1/recordings/..%2ftokens")), 400);
+  EXPECT_EQ(status(site_.ask("DELETE", one)), 200);
+  EXPECT_EQ(status(site_.ask("GET", one)), 404);
+}
+
+TEST(ByteRange, WhatIsAskedFor) {
+  using Kind = ByteRange::Kind;
+  const struct {
+    const char* header;
+    Kind kind;
+    std::uint64_t first, size;
+  } cases[] = {{"bytes=0-4", Kind::kPart, 0, 5},   {"bytes=3-100", Kind::kPart, 3, 7},
+               {"bytes=3-", Kind::kPart, 3, 7},    {"bytes=-4", Kind::kPart, 6, 4},
+               {"bytes=-40", Kind::kPart, 0, 10},  {"bytes=10-", Kind::kBeyond, 10, 0},
+               {"bytes=-0", Kind::kBeyond, 10, 0}, {"", Kind::kWhole, 0, 10},
+               {"bytes=4-3", Kind::kWhole, 0, 10}, {"bytes=0-1,3-4", Kind::kWhole, 0, 10},
+               {"lines=1-2", Kind::kWhole, 0, 10}, {"bytes=-", Kind::kWhole, 0, 10}};
+  for (const auto& c : cases) {
+    const ByteRange range = parse_range(c.header, 10);
+    EXPECT_EQ(range.kind, c.kind) << c.header;
+    EXPECT_EQ(range.first, c.first) << c.header;
+    EXPECT_EQ(range.size, c.size) << c.header;
+  }
 }
 
 TEST(Arrivals, ALateWatcherIsToldWhatItMissed) {

@@ -16,6 +16,7 @@
 
 #include "fleet/http_client.h"
 #include "fleet/remote_store.h"
+#include "fleet/sha256.h"
 #include "serve/certificate.h"
 #include "serve/testing/site.h"
 
@@ -187,6 +188,26 @@ TEST(Server, LongAnswersAreWholeAndBounded) {
   EXPECT_EQ(answer.error().code, Code::kCorrupt);
 }
 
+// Longer than what may lie in memory, and than a body of other routes.
+TEST(Server, AContentOfAnyLengthGoesStraightToItsPlace) {
+  Limits limits;
+  limits.memory = 1000;
+  limits.body_bytes = 1000;
+  Site site(limits);
+  const Running server(site);
+  const std::string text(3'000'000, 'x');
+  fleet::Sha256 hash;
+  hash.add(text);
+  const std::string target = "/api/v1/contents/" + hash.hex();
+  HttpClient client = server.client();
+  EXPECT_EQ(client.ask({.method = "PUT", .target = target, .headers = {}, .body = text})->status,
+            201);
+  const auto other =
+      client.ask({.method = "PUT", .target = target, .headers = {}, .body = text + "y"});
+  EXPECT_EQ(other->status, 400) << other->body;
+  EXPECT_EQ(client.ask({.target = "/healthz"})->status, 200);
+}
+
 TEST(Server, EventsComeUntilTheServerStops) {
   Site site;
   Running server(site);
@@ -257,7 +278,8 @@ TEST(Server, StopsWhileAClientIsSilent) {
 TEST(Address, WhatMayBeOne) {
   EXPECT_EQ(parse_address("127.0.0.1:0")->port, 0);
   EXPECT_EQ(parse_address("[::]:10000")->host, "::");
-  for (const char* text : {"", "x", ":1", "127.0.0.1", "::1:80", "x:", "x:y", "x:65536", "x:-1", "x:1 "})
+  for (const char* text :
+       {"", "x", ":1", "127.0.0.1", "::1:80", "x:", "x:y", "x:65536", "x:-1", "x:1 "})
     EXPECT_EQ(parse_address(text).error().code, Code::kUsage) << text;
   EXPECT_TRUE(*is_loopback({"127.0.0.1", 0}));
   EXPECT_TRUE(*is_loopback({"::1", 0}));

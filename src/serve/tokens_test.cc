@@ -71,9 +71,9 @@ TEST_F(Tokens, NamesAreTakenOnceAndChecked) {
 TEST_F(Tokens, OtherHeadersLetNobodyIn) {
   const Result<std::string> token = add_token(directory_, "a", Role::kRead);
   TokenBook book(directory_, "own");
-  for (const std::string& header : {std::string(), std::string("Bearer"), std::string("Bearer "),
-                                    "Basic " + *token, *token, "Bearer " + *token + "x",
-                                    "Bearer " + token->substr(1)})
+  for (const std::string& header :
+       {std::string(), std::string("Bearer"), std::string("Bearer "), "Basic " + *token, *token,
+        "Bearer " + *token + "x", "Bearer " + token->substr(1)})
     EXPECT_EQ(book.role_of(header), Role::kNobody) << header;
 }
 
@@ -87,8 +87,8 @@ TEST_F(Tokens, AFileOfOthersLetsNobodyIn) {
 TEST_F(Tokens, ADamagedLineIsNamed) {
   const std::string hash(64, 'a');
   EXPECT_TRUE(parse_tokens("# words\n\na read " + hash + "\n"));
-  for (const std::string& line : {"a read", "a king " + hash, "a read " + hash + "a", "a  read " + hash,
-                                  "a read " + std::string(64, 'x')}) {
+  for (const std::string& line : {"a read", "a king " + hash, "a read " + hash + "a",
+                                  "a  read " + hash, "a read " + std::string(64, 'x')}) {
     const auto entries = parse_tokens("# words\n" + line + "\n");
     ASSERT_FALSE(entries) << line;
     EXPECT_EQ(entries.error().code, Code::kCorrupt);

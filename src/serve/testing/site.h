@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,10 @@ namespace fathom::serve {
 class Site {
  public:
   explicit Site(const Limits& limits = {}) : Site(limits, fresh_directory()) {}
-  ~Site() { (void)remove_tree(directory_); }
+  ~Site() {
+    (void)remove_tree(directory_);
+    (void)remove_tree(directory_ + ".recordings");
+  }
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
@@ -55,6 +59,11 @@ class Site {
     add_job_routes(router_, subjects);
     add_record_routes(router_, subjects);
     add_self_routes(router_, subjects);
+    Result<std::unique_ptr<fleet::Recordings>> recordings =
+        fleet::Recordings::open(directory + ".recordings");
+    EXPECT_TRUE(recordings) << (recordings ? "" : recordings.error().message);
+    recordings_ = std::move(*recordings);
+    add_recording_routes(router_, *recordings_);
   }
 
   static std::string fresh_directory() {
@@ -70,6 +79,7 @@ class Site {
   TokenBook tokens_;
   Metrics metrics_;
   Router router_;
+  std::unique_ptr<fleet::Recordings> recordings_;
   fleet::MemoryStore store_;
   Arrivals arrivals_{[this] { return now; }};
 };
