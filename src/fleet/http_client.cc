@@ -65,8 +65,8 @@ bool is_clean(std::string_view text) {
 
 Result<std::string> text_of(const HttpRequest& request, const HttpUrl& url,
                             const std::vector<HttpHeader>& always) {
-  std::string text = request.method + " " + url.prefix + request.target + " HTTP/1.1\r\nHost: " +
-                     url.authority() + "\r\nUser-Agent: fathom\r\n";
+  std::string text = request.method + " " + url.prefix + request.target +
+                     " HTTP/1.1\r\nHost: " + url.authority() + "\r\nUser-Agent: fathom\r\n";
   bool clean = is_clean(request.method) && is_clean(request.target) &&
                request.target.find(' ') == std::string::npos;
   for (const auto* headers : {&always, &request.headers}) {
@@ -101,7 +101,7 @@ struct HttpClient::Connection {
   asio::ssl::context tls{asio::ssl::context::tls_client};
   asio::io_context io{1};
   std::variant<std::monostate, Plain, Secure, Local> stream;  // goes before the loop
-  bool denied = false;  // by the certificate
+  bool denied = false;                                        // by the certificate
 
   ~Connection() { stream.emplace<std::monostate>(); }
   Connection(const Connection&) = delete;
@@ -136,8 +136,8 @@ struct HttpClient::Connection {
     if (!url.socket.empty()) {
       Local& local = stream.emplace<Local>(io);
       local.expires_after(options.connect_limit);
-      const auto [error] =
-          co_await local.async_connect(asio::local::stream_protocol::endpoint(url.socket), kAwaited);
+      const auto [error] = co_await local.async_connect(
+          asio::local::stream_protocol::endpoint(url.socket), kAwaited);
       if (error) co_return away(error);
       co_return Status();
     }
@@ -173,8 +173,7 @@ struct HttpClient::Connection {
         },
         ignored);
     beast::get_lowest_layer(secure).expires_after(options.connect_limit);
-    const auto [error] =
-        co_await secure.async_handshake(asio::ssl::stream_base::client, kAwaited);
+    const auto [error] = co_await secure.async_handshake(asio::ssl::stream_base::client, kAwaited);
     if (!error) co_return Status();
     if (denied)
       co_return Error{Code::kDenied, "the certificate of " + options.url + " is not to be trusted",
@@ -200,8 +199,7 @@ struct HttpClient::Connection {
     std::array<char, kPiece / 4> piece;
     while (!reader.is_done() && !reader.is_stopped()) {
       lowest.expires_after(options.silence_limit);
-      const auto [error, size] =
-          co_await connection.async_read_some(asio::buffer(piece), kAwaited);
+      const auto [error, size] = co_await connection.async_read_some(asio::buffer(piece), kAwaited);
       if (error == beast::error::timeout) co_return away(error);
       if (error) co_return reader.finish();
       if (Status fed = reader.feed({piece.data(), size}); !fed) co_return fed;
@@ -301,7 +299,8 @@ Result<HttpAnswer> HttpClient::ask(const HttpRequest& request) {
       return !is_large;
     });
     if (is_large)
-      return Error{Code::kCorrupt, "the answer of " + connection_->options.url + " is too large", ""};
+      return Error{Code::kCorrupt, "the answer of " + connection_->options.url + " is too large",
+                   ""};
     if (answer) answer->body = std::move(body);
     const bool busy = answer ? answer->status == 429 || answer->status == 503
                              : answer.error().code == Code::kUnavailable;

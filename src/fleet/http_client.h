@@ -42,7 +42,7 @@ struct HttpAnswer {
 };
 
 struct HttpOptions {
-  std::string url;  // http://HOST[:PORT], https://HOST[:PORT], unix:PATH
+  std::string url;                       // http://HOST[:PORT], https://HOST[:PORT], unix:PATH
   std::vector<HttpHeader> headers = {};  // of every request
   // SHA-256 of the one certificate to trust, as hexadecimal digits; "": authorities are asked.
   std::string fingerprint = {};

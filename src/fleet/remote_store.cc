@@ -108,8 +108,7 @@ class RemoteStore : public JobStore {
 
   Status records(const std::string& job, const std::string& kind, std::int64_t from,
                  const TakesRecord& take) override {
-    FATHOM_ASSIGN(std::string text,
-                  get(records_path(job, kind) + "?from=" + std::to_string(from)));
+    FATHOM_ASSIGN(std::string text, get(records_path(job, kind) + "?from=" + std::to_string(from)));
     return parse_records(text, from, take);
   }
 

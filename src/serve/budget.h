@@ -17,8 +17,7 @@ class Budget {
   class Lease {
    public:
     explicit Lease(Budget& budget) : budget_(&budget) {}
-    Lease(Lease&& other) noexcept
-        : budget_(other.budget_), held_(std::exchange(other.held_, 0)) {}
+    Lease(Lease&& other) noexcept : budget_(other.budget_), held_(std::exchange(other.held_, 0)) {}
     Lease& operator=(Lease&&) = delete;
     ~Lease() { budget_->left_ += held_; }
 

@@ -39,7 +39,7 @@ std::string content_of(BIO* bio) {
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data()
-                                                                            : "localhost";
+                                                                             : "localhost";
 }
 
 bool add_extension(X509* certificate, int kind, const std::string& text) {
@@ -106,8 +106,9 @@ Result<TlsKeys> own_keys(const std::string& directory) {
 }
 
 Result<std::string> fingerprint_of(const TlsKeys& keys) {
-  const Bio text(::BIO_new_mem_buf(keys.certificate.data(), static_cast<int>(keys.certificate.size())),
-                 &::BIO_free);
+  const Bio text(
+      ::BIO_new_mem_buf(keys.certificate.data(), static_cast<int>(keys.certificate.size())),
+      &::BIO_free);
   const Certificate certificate(
       text ? ::PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr) : nullptr, &::X509_free);
   std::array<std::uint8_t, EVP_MAX_MD_SIZE> hash;

@@ -16,7 +16,7 @@ namespace fathom::serve {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{64} << 10;
-constexpr int kGzipWindow = 15 + 16;  // the largest window, and gzip's header
+constexpr int kGzipWindow = 15 + 16;       // the largest window, and gzip's header
 constexpr int kLargestZstdWindowLog = 23;  // 8 MB, what `zstd -19` uses
 constexpr int kGzipLevel = 1;
 constexpr int kZstdLevel = 1;

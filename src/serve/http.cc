@@ -69,9 +69,8 @@ std::string_view Head::header(std::string_view name) const {
 }
 
 std::string_view status_words(int status) {
-  const auto* const found = std::ranges::find(kStatusWords, status, [](const auto& row) {
-    return row.first;
-  });
+  const auto* const found =
+      std::ranges::find(kStatusWords, status, [](const auto& row) { return row.first; });
   return found == std::end(kStatusWords) ? "Unknown" : found->second;
 }
 

@@ -215,8 +215,7 @@ Result<RecordBatch> read_record_batch(std::string& text) {
       od::value record;
       if (item.get(record) != simdjson::SUCCESS) return reader.not_json();
       FATHOM_ASSIGN(const std::string_view raw, reader.object_text(record, place));
-      if (Status checked = check_json(raw); !checked)
-        return std::move(checked).error().with(place);
+      if (Status checked = check_json(raw); !checked) return std::move(checked).error().with(place);
       batch.records.emplace_back(raw);
     }
     return {};

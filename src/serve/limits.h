@@ -16,11 +16,11 @@ struct Limits {
   std::chrono::milliseconds header_time = 10s;       // from the first wait for it
   std::chrono::milliseconds body_grace = 10s;        // beyond what its bytes may take
   std::size_t body_bytes_a_second = 1000;
-  std::chrono::milliseconds idle_time = 60s;   // between two requests
-  std::chrono::milliseconds write_time = 30s;  // for a client to take the next piece
-  std::chrono::milliseconds stop_time = 10s;   // for requests under way when the server is to stop
-  std::size_t connections = 4096;              // 429 beyond
-  std::size_t streams = 256;                   // of events; 429 beyond
+  std::chrono::milliseconds idle_time = 60s;    // between two requests
+  std::chrono::milliseconds write_time = 30s;   // for a client to take the next piece
+  std::chrono::milliseconds stop_time = 10s;    // for requests under way when the server is to stop
+  std::size_t connections = 4096;               // 429 beyond
+  std::size_t streams = 256;                    // of events; 429 beyond
   std::size_t memory = std::size_t{512} << 20;  // of all bodies; 429 beyond
   std::size_t free_memory = std::size_t{1} << 20;  // a body that needs no share for its parsing
   std::size_t workers = 32;                        // requests that are answered at the same time

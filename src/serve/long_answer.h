@@ -29,9 +29,9 @@ class LongAnswer {
 
   Coding coding_;
   std::unique_ptr<Encoder> encoder_;
-  std::string waiting_;             // not encoded yet
-  std::string text_;                // what is to be sent
-  std::optional<File> file_;        // what was before `text_`
+  std::string waiting_;       // not encoded yet
+  std::string text_;          // what is to be sent
+  std::optional<File> file_;  // what was before `text_`
   std::uint64_t in_file_ = 0;
 };
 

@@ -20,9 +20,7 @@ Response bad_name(std::string_view what, const std::string& name) {
 class RecordRoutes {
  public:
   RecordRoutes(Router& router, const Subjects& subjects)
-      : store_(subjects.store),
-        arrivals_(subjects.arrivals),
-        metrics_(&router.metrics()) {}
+      : store_(subjects.store), arrivals_(subjects.arrivals), metrics_(&router.metrics()) {}
 
   Response list(Request& request, const std::string& kind) const {
     const std::string& job = request.place("job");
@@ -96,14 +94,14 @@ void add_record_routes(Router& router, const Subjects& subjects) {
   const std::string_view records = "/api/v1/jobs/{job}/records/{kind}";
   const std::string_view kinds = "/api/v1/kinds";
   const std::string benchmark(fleet::kBenchmarks);
-  router.add({"GET", benchmarks, Role::kRead,
-              [=](Request& r) { return routes.list(r, benchmark); }});
-  router.add({"POST", benchmarks, Role::kSubmit,
-              [=](Request& r) { return routes.add(r, benchmark); }});
-  router.add({"GET", records, Role::kRead,
-              [=](Request& r) { return routes.list(r, r.place("kind")); }});
-  router.add({"POST", records, Role::kSubmit,
-              [=](Request& r) { return routes.add(r, r.place("kind")); }});
+  router.add(
+      {"GET", benchmarks, Role::kRead, [=](Request& r) { return routes.list(r, benchmark); }});
+  router.add(
+      {"POST", benchmarks, Role::kSubmit, [=](Request& r) { return routes.add(r, benchmark); }});
+  router.add(
+      {"GET", records, Role::kRead, [=](Request& r) { return routes.list(r, r.place("kind")); }});
+  router.add(
+      {"POST", records, Role::kSubmit, [=](Request& r) { return routes.add(r, r.place("kind")); }});
   router.add({"GET", kinds, Role::kRead, [=](Request& r) { return routes.kinds(r); }});
   router.add({"POST", kinds, Role::kAdmin, [=](Request& r) { return routes.add_kind(r); }});
 }

@@ -48,9 +48,8 @@ std::optional<HeadFault> parse_line(std::string_view line, Head& head) {
 }
 
 std::optional<HeadFault> read_length(std::string_view text, std::uint64_t& length) {
-  const bool digits = !text.empty() && std::ranges::all_of(text, [](char c) {
-    return c >= '0' && c <= '9';
-  });
+  const bool digits =
+      !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   if (!digits) return kBadLength;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
   if (error != std::errc()) length = std::numeric_limits<std::uint64_t>::max();  // 413
@@ -87,7 +86,8 @@ std::optional<HeadFault> read_manners(RequestHead& request) {
   request.keeps_open = !lists(head.header("connection"), "close");
   const std::string_view expect = head.header("expect");
   if (expect.empty()) return std::nullopt;
-  if (!same_letters(expect, "100-continue")) return HeadFault{417, "nobody can be expected to that"};
+  if (!same_letters(expect, "100-continue"))
+    return HeadFault{417, "nobody can be expected to that"};
   request.expects_continue = true;
   return std::nullopt;
 }

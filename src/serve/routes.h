@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "fleet/recordings.h"
 #include "fleet/store.h"
 #include "serve/arrivals.h"
 #include "serve/metrics.h"
@@ -19,6 +20,7 @@ struct Subjects {
 
 void add_job_routes(Router& router, const Subjects& subjects);     // /api/v1/jobs…
 void add_record_routes(Router& router, const Subjects& subjects);  // benchmarks, records, kinds
-void add_self_routes(Router& router, const Subjects& subjects);    // /metrics, /healthz, events …
+void add_recording_routes(Router& router, fleet::Recordings& recordings);
+void add_self_routes(Router& router, const Subjects& subjects);  // /metrics, /healthz, events …
 
 }  // namespace fathom::serve

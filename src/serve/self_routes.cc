@@ -43,7 +43,8 @@ void add_self_routes(Router& router, const Subjects& subjects) {
               [](Request& /*request*/) { return json_response("{\"status\":\"ok\"}\n"); }});
   router.add({"GET", "/metrics", Role::kRead,
               [&metrics](Request& /*request*/) { return measure(metrics); }});
-  router.add({"GET", "/openapi.json", Role::kRead, [](Request& /*request*/) { return describe(); }});
+  router.add(
+      {"GET", "/openapi.json", Role::kRead, [](Request& /*request*/) { return describe(); }});
   router.add({"GET", "/api/v1/events", Role::kRead,
               [arrivals](Request& r) { return watch(*arrivals, r.query["job"]); }});
 }

@@ -6,6 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,7 +17,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/asio/this_coro.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 
 #include "base/escape.h"
@@ -22,8 +28,11 @@
 namespace fathom::serve {
 namespace {
 
+namespace asio = boost::asio;
 using asio::ip::tcp;
-using Secure = beast::ssl_stream<beast::tcp_stream>;
+using boost::system::error_code;
+
+constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::chrono::milliseconds kPauseWithoutFiles{100};
 constexpr std::string_view kFull =
@@ -32,12 +41,13 @@ constexpr std::string_view kFull =
 
 Result<tcp::endpoint> resolve(const Address& address) {
   asio::io_context context;
-  beast::error_code error;
-  const auto found = tcp::resolver(context).resolve(
-      address.host, std::to_string(address.port), tcp::resolver::passive, error);
+  error_code error;
+  const auto found = tcp::resolver(context).resolve(address.host, std::to_string(address.port),
+                                                    tcp::resolver::passive, error);
   if (error || found.empty())
-    return Error{Code::kNotFound, "--listen: there is no address of '" + escape_name(address.host) +
-                                      "' (" + error.message() + ")",
+    return Error{Code::kNotFound,
+                 "--listen: there is no address of '" + escape_name(address.host) + "' (" +
+                     error.message() + ")",
                  ""};
   return found.begin()->endpoint();
 }
@@ -49,20 +59,21 @@ std::string shown(const std::string& host) {
 std::string machine_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 && name[0] != '\0' ? name.data()
-                                                                            : "localhost";
+                                                                             : "localhost";
 }
 
 Status configure(asio::ssl::context& context, const TlsKeys& keys) {
-  beast::error_code error;
+  error_code error;
   ::SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
   ::SSL_CTX_set_options(context.native_handle(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   context.use_certificate_chain(asio::buffer(keys.certificate), error);
   if (error)
-    return Error{Code::kInvalid, "--cert holds no certificate in PEM (" + error.message() + ")", ""};
+    return Error{Code::kInvalid, "--cert holds no certificate in PEM (" + error.message() + ")",
+                 ""};
   context.use_private_key(asio::buffer(keys.key), asio::ssl::context::pem, error);
   if (error)
-    return Error{Code::kInvalid, "--key is not the certificate's key in PEM (" + error.message() + ")",
-                 ""};
+    return Error{Code::kInvalid,
+                 "--key is not the certificate's key in PEM (" + error.message() + ")", ""};
   return {};
 }
 
@@ -71,10 +82,15 @@ Status configure(asio::ssl::context& context, const TlsKeys& keys) {
 class Server::Core {
  public:
   Core(Router& router, const Address& address)
-      : pool_(router.limits().workers), acceptor_(io_), signals_(io_), give_up_(io_),
+      : pool_(router.limits().workers),
+        acceptor_(io_),
+        signals_(io_),
+        give_up_(io_),
         address_(address) {
     hall_.router = &router;
+    hall_.io = &io_;
     hall_.pool = &pool_;
+    hall_.ended = [this] { end_if_done(); };
   }
 
   // Coroutines that are left go before what they use.
@@ -89,13 +105,14 @@ class Server::Core {
     if (keys) {
       tls_.emplace(asio::ssl::context::tls_server);
       FATHOM_TRY(configure(*tls_, *keys));
+      hall_.tls = &*tls_;
     }
     FATHOM_ASSIGN(const tcp::endpoint endpoint, resolve(address_));
-    beast::error_code error;
+    error_code error;
     acceptor_.open(endpoint.protocol(), error);
     if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error && endpoint.address().is_v6()) {
-      beast::error_code no_ipv4;  // then IPv6 alone
+      error_code no_ipv4;  // then IPv6 alone
       acceptor_.set_option(asio::ip::v6_only(false), no_ipv4);
     }
     if (!error) acceptor_.bind(endpoint, error);
@@ -108,7 +125,7 @@ class Server::Core {
   }
 
   [[nodiscard]] std::string url(bool local) const {
-    beast::error_code error;
+    error_code error;
     const tcp::endpoint endpoint = acceptor_.local_endpoint(error);
     std::string host = shown(address_.host);
     if (endpoint.address().is_unspecified())
@@ -119,7 +136,7 @@ class Server::Core {
   void run() {
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
-    signals_.async_wait([this](const beast::error_code& error, int /*number*/) {
+    signals_.async_wait([this](const error_code& error, int /*number*/) {
       if (!error) begin_stop();
     });
     asio::co_spawn(io_, accept_all(), asio::detached);
@@ -147,37 +164,25 @@ class Server::Core {
   }
 
   void welcome(tcp::socket socket) {
-    beast::error_code ignored;
+    error_code ignored;
     if (hall_.connections.size() >= hall_.router->limits().connections) {
       hall_.router->metrics().count_refusal("connections");
       socket.non_blocking(true, ignored);
       if (!tls_) socket.write_some(asio::buffer(kFull), ignored);
       return;
     }
-    socket.set_option(tcp::no_delay(true), ignored);
-    if (tls_) {
-      start<Secure>(Secure(beast::tcp_stream(std::move(socket)), *tls_));
-    } else {
-      start<beast::tcp_stream>(beast::tcp_stream(std::move(socket)));
-    }
-  }
-
-  template <class Stream>
-  void start(Stream stream) {
-    auto connection = std::make_shared<Connection<Stream>>(hall_, std::move(stream));
-    asio::co_spawn(io_, connection->serve(), [this, connection](const std::exception_ptr& /*e*/) {
-      asio::post(io_, [this] { end_if_done(); });
-    });
+    const tcp::endpoint peer = socket.local_endpoint(ignored);
+    start_connection(hall_, Fd(socket.release(ignored)), peer.address().is_v6());
   }
 
   void begin_stop() {
     if (hall_.stopping) return;
     hall_.stopping = true;
-    beast::error_code ignored;
+    error_code ignored;
     acceptor_.close(ignored);
     for (OpenConnection* connection : hall_.connections) connection->stop();
     give_up_.expires_after(hall_.router->limits().stop_time);
-    give_up_.async_wait([this](const beast::error_code& error) {
+    give_up_.async_wait([this](const error_code& error) {
       if (!error) io_.stop();
     });
     end_if_done();

@@ -28,8 +28,9 @@ Status check_wire(const ServiceOptions& options) {
   if (tls || options.plain) return {};
   FATHOM_ASSIGN(const bool loopback, is_loopback(options.listen));
   if (loopback) return {};
-  return usage_error("others can reach " + options.listen.host + ": tokens would cross the wire unencrypted",
-                     "use --cert and --key, --self-signed, or --plain if you mean it");
+  return usage_error(
+      "others can reach " + options.listen.host + ": tokens would cross the wire unencrypted",
+      "use --cert and --key, --self-signed, or --plain if you mean it");
 }
 
 Result<std::optional<TlsKeys>> find_keys(const ServiceOptions& options) {
@@ -53,7 +54,8 @@ std::size_t most_connections(std::size_t wanted) {
 }
 
 // A note that cannot be left is no reason to serve nobody.
-std::optional<fleet::LeftNote> leave_note(const fleet::ServerNote& note, const ServiceHooks& hooks) {
+std::optional<fleet::LeftNote> leave_note(const fleet::ServerNote& note,
+                                          const ServiceHooks& hooks) {
   Result<fleet::LeftNote> left = fleet::LeftNote::leave(note);
   if (left) return std::move(*left);
   hooks.trouble(left.error());
@@ -74,10 +76,13 @@ Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   FATHOM_ASSIGN(const std::optional<TlsKeys> keys, find_keys(options));
   FATHOM_ASSIGN(Server server, Server::listen(router, options.listen, keys));
   FATHOM_ASSIGN(const std::unique_ptr<fleet::JobStore> store, hooks.open_store());
+  FATHOM_ASSIGN(const std::unique_ptr<fleet::Recordings> recordings,
+                fleet::Recordings::open(join_path(options.data, "recordings")));
   Arrivals arrivals([] { return static_cast<std::int64_t>(std::time(nullptr)); });
   const Subjects subjects{store.get(), &arrivals};
   add_job_routes(router, subjects);
   add_record_routes(router, subjects);
+  add_recording_routes(router, *recordings);
   add_self_routes(router, subjects);
   fleet::ServerNote note{server.local_url(), own_token, ""};
   if (keys) {

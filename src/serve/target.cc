@@ -38,9 +38,9 @@ Status parse_query(std::string_view text, std::map<std::string, std::string>& qu
   for (const std::string_view pair : split(text, '&')) {
     const std::size_t equals = pair.find('=');
     FATHOM_ASSIGN(std::string name, decode(pair.substr(0, equals)));
-    FATHOM_ASSIGN(std::string value, decode(equals == std::string_view::npos
-                                                ? std::string_view()
-                                                : pair.substr(equals + 1)));
+    FATHOM_ASSIGN(
+        std::string value,
+        decode(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1)));
     query[std::move(name)] = std::move(value);
   }
   return {};

@@ -148,8 +148,8 @@ Result<std::vector<TokenEntry>> parse_tokens(std::string_view text) {
     if (line.empty() || line.starts_with('#')) continue;
     std::optional<TokenEntry> entry = parse_line(line);
     if (!entry)
-      return Error{Code::kCorrupt,
-                   "line " + std::to_string(number) + " is not NAME ROLE SHA-256", ""};
+      return Error{Code::kCorrupt, "line " + std::to_string(number) + " is not NAME ROLE SHA-256",
+                   ""};
     entries.push_back(std::move(*entry));
   }
   return entries;
