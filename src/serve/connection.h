@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// One connection of a client, from its first byte to its last. Only server.cc includes this.
+#pragma once
+
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/stream_traits.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "serve/answer_head.h"
+#include "serve/request_reader.h"
+#include "serve/router.h"
+
+namespace fathom::serve {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using SteadyTime = std::chrono::steady_clock::time_point;
+inline constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
+
+// What the server asks of a connection.
+class OpenConnection {
+ public:
+  virtual ~OpenConnection() = default;
+  virtual void stop() = 0;   // as soon as what is under way is done
+  virtual void close() = 0;  // now
+
+ protected:
+  OpenConnection() = default;
+  OpenConnection(const OpenConnection&) = default;
+  OpenConnection& operator=(const OpenConnection&) = default;
+};
+
+// What connections share. One thread, but for the pool.
+struct Hall {
+  Router* router = nullptr;
+  asio::thread_pool* pool = nullptr;
+  std::set<OpenConnection*> connections;
+  std::size_t streams = 0;
+  bool stopping = false;
+};
+
+template <class Stream>
+class Connection : public OpenConnection,
+                   public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  Connection(Hall& hall, Stream stream)
+      : hall_(&hall),
+        limits_(hall.router->limits()),
+        stream_(std::move(stream)),
+        reader_(limits_),
+        timer_(stream_.get_executor()) {
+    hall_->connections.insert(this);
+    hall_->router->metrics().open_connection();
+  }
+  ~Connection() override {
+    hall_->connections.erase(this);
+    hall_->router->metrics().close_connection();
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void stop() override {
+    timer_.cancel();
+    if (waits_for_head_) close();
+  }
+  void close() override { lowest().close(); }
+
+  // Keeps itself alive.
+  asio::awaitable<void> serve() {
+    const auto self = this->shared_from_this();
+    if (!co_await shake_hands()) co_return;
+    bool goes_on = true;
+    for (bool first = true; goes_on && !hall_->stopping; first = false) {
+      goes_on = co_await read_head(first) && co_await serve_request();
+      if (goes_on) reader_.next();
+    }
+    co_await part();
+  }
+
+ private:
+  static constexpr bool kIsTls = !std::is_same_v<Stream, beast::tcp_stream>;
+  static constexpr std::size_t kPiece = std::size_t{16} << 10;
+  static constexpr std::size_t kFilePiece = std::size_t{256} << 10;
+  static constexpr std::size_t kMostIgnored = std::size_t{8} << 20;
+  static constexpr std::chrono::seconds kParting{2};
+
+  auto& lowest() { return beast::get_lowest_layer(stream_); }
+  static SteadyTime in(std::chrono::milliseconds time) {
+    return std::chrono::steady_clock::now() + time;
+  }
+
+  asio::awaitable<bool> shake_hands() {
+    if constexpr (kIsTls) {
+      lowest().expires_after(limits_.header_time);
+      const auto [error] = co_await stream_.async_handshake(asio::ssl::stream_base::server, kAwaited);
+      co_return !error;
+    }
+    co_return true;
+  }
+
+  // false: the peer is gone, or too slow.
+  asio::awaitable<bool> read_more(SteadyTime deadline) {
+    lowest().expires_at(deadline);
+    const auto [error, size] = co_await stream_.async_read_some(asio::buffer(piece_), kAwaited);
+    lowest().expires_never();
+    if (error) co_return false;
+    reader_.feed({piece_.data(), size});
+    co_return true;
+  }
+
+  asio::awaitable<bool> read_head(bool first) {
+    SteadyTime deadline = in(first || reader_.has_begun() ? limits_.header_time : limits_.idle_time);
+    bool idle = !first && !reader_.has_begun();
+    while (reader_.stage() == RequestReader::Stage::kHead) {
+      waits_for_head_ = true;
+      const bool more = co_await read_more(deadline);
+      waits_for_head_ = false;
+      if (!more) co_return false;
+      if (std::exchange(idle, false)) deadline = in(limits_.header_time);
+    }
+    co_return true;
+  }
+
+  // A peer must keep up with the least rate, but for a grace at the beginning.
+  asio::awaitable<bool> read_body(Budget::Lease& lease) {
+    const SteadyTime start = std::chrono::steady_clock::now();
+    while (reader_.stage() == RequestReader::Stage::kBody) {
+      const std::size_t size = reader_.body_size();
+      if (!lease.resize(std::max<std::size_t>(reader_.request().length, size + kPiece)))
+        co_return false;
+      const auto allowed = limits_.body_grace +
+                           std::chrono::milliseconds(1000 * size / limits_.body_bytes_a_second);
+      if (!co_await read_more(start + allowed)) {
+        lowest().close();
+        co_return true;
+      }
+    }
+    co_return true;
+  }
+
+  // false: the connection has served its time.
+  asio::awaitable<bool> serve_request() {
+    Router& router = *hall_->router;
+    if (reader_.stage() == RequestReader::Stage::kRefused) co_return co_await refuse_stranger();
+    const RequestHead request = reader_.request();
+    const bool has_body = request.length > 0 || request.chunked;
+    if (std::optional<Response> refused = router.refuse(request.head)) {
+      refused->closes = has_body || !request.keeps_open;
+      co_return co_await write(*refused, request.head) && !refused->closes;
+    }
+    Budget::Lease lease(router.budget());
+    if (request.length > 0 && !lease.resize(request.length)) co_return co_await refuse_busy(request);
+    if (request.expects_continue && has_body) {
+      if (!co_await write_all("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+    }
+    reader_.welcome_body();
+    if (!co_await read_body(lease)) co_return co_await refuse_busy(request);
+    if (reader_.stage() == RequestReader::Stage::kRefused) co_return co_await refuse_stranger();
+    if (reader_.stage() != RequestReader::Stage::kDone) co_return false;
+    co_return co_await answer(request);
+  }
+
+  asio::awaitable<bool> answer(const RequestHead& request) {
+    std::string body = reader_.take_body();
+    const std::size_t received = body.size();
+    Response response = co_await asio::co_spawn(
+        *hall_->pool, answer_in_pool(*hall_->router, request.head, std::move(body)),
+        asio::use_awaitable);
+    hall_->router->metrics().count_bytes(received, response.body.size());
+    if (response.ticker) co_return co_await stream_events(response, request);
+    response.closes = response.closes || !request.keeps_open || hall_->stopping;
+    co_return co_await write(response, request.head) && !response.closes;
+  }
+
+  static asio::awaitable<Response> answer_in_pool(Router& router, Head head, std::string body) {
+    co_return router.answer(std::move(head), std::move(body));
+  }
+
+  // What arrived was no request.
+  asio::awaitable<bool> refuse_stranger() {
+    const Response response = hall_->router->count(reader_.refused());
+    if (reader_.speaks_old_wire()) {
+      co_await write_all(kOldWireLine);
+    } else {
+      co_await write(response, {});
+    }
+    co_return false;
+  }
+
+  asio::awaitable<bool> refuse_busy(const RequestHead& request) {
+    Response response = hall_->router->count(
+        refusal(429, "the server has no memory left for this body now", "memory"),
+        request.head.method);
+    response.closes = true;
+    co_await write(response, request.head);
+    co_return false;
+  }
+
+  asio::awaitable<bool> stream_events(Response& response, const RequestHead& request) {
+    if (hall_->streams >= limits_.streams) {
+      Response full = hall_->router->count(
+          refusal(429, "too many clients watch events already", "streams"), request.head.method);
+      full.closes = true;
+      co_await write(full, request.head);
+      co_return false;
+    }
+    ++hall_->streams;
+    hall_->router->metrics().open_stream();
+    bool good = co_await write_all(answer_head(response, /*is_stream=*/true));
+    while (good && !hall_->stopping) {
+      timer_.expires_after(std::chrono::seconds(1));
+      (void)co_await timer_.async_wait(kAwaited);
+      const std::optional<std::string> text = response.ticker();
+      if (!text) break;
+      good = co_await write_all(as_chunk(*text));
+    }
+    if (good) co_await write_all(kLastChunk);
+    --hall_->streams;
+    hall_->router->metrics().close_stream();
+    co_return false;
+  }
+
+  asio::awaitable<bool> write(const Response& response, const Head& head) {
+    const std::string text = answer_head(response, /*is_stream=*/false);
+    const bool bare = head.method == "HEAD";
+    if (!response.body.file && response.body.size() < kPiece)
+      co_return co_await write_all(bare ? text : text + response.body.text);
+    if (!co_await write_all(text)) co_return false;
+    if (bare) co_return true;
+    co_return response.body.file ? co_await write_file(response.body)
+                                 : co_await write_all(response.body.text);
+  }
+
+  // Piece by piece, each within its time: who does not read is let go.
+  asio::awaitable<bool> write_all(std::string_view text) {
+    while (!text.empty()) {
+      const std::string_view piece = text.substr(0, 4 * kPiece);
+      lowest().expires_after(limits_.write_time);
+      const auto [error, size] =
+          co_await asio::async_write(stream_, asio::buffer(piece.data(), piece.size()), kAwaited);
+      lowest().expires_never();
+      if (error) co_return false;
+      text.remove_prefix(size);
+    }
+    co_return true;
+  }
+
+  asio::awaitable<bool> write_file(const Body& body) {
+    for (std::uint64_t done = 0; done < body.length;) {
+      const std::size_t size = std::min<std::uint64_t>(kFilePiece, body.length - done);
+      const std::string piece = co_await asio::co_spawn(
+          *hall_->pool, read_in_pool(body.file, body.offset + done, size), asio::use_awaitable);
+      if (piece.size() != size) co_return false;
+      if (!co_await write_all(piece)) co_return false;
+      done += size;
+    }
+    co_return true;
+  }
+
+  static asio::awaitable<std::string> read_in_pool(std::shared_ptr<const File> file,
+                                                   std::uint64_t offset, std::size_t size) {
+    Result<std::string> piece = file->read_range(offset, size);
+    co_return piece ? std::move(*piece) : std::string();
+  }
+
+  // Closing with bytes unread would reset the connection, and the peer might never see the answer.
+  asio::awaitable<void> part() {
+    if constexpr (kIsTls) {
+      lowest().expires_after(kParting);
+      (void)co_await stream_.async_shutdown(kAwaited);
+    } else {
+      beast::error_code ignored;
+      stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+      const SteadyTime deadline = in(kParting);
+      waits_for_head_ = true;  // a stop need not wait
+      for (std::size_t ignored_bytes = 0; ignored_bytes < kMostIgnored && !hall_->stopping;) {
+        lowest().expires_at(deadline);
+        const auto [error, size] = co_await stream_.async_read_some(asio::buffer(piece_), kAwaited);
+        if (error) break;
+        ignored_bytes += size;
+      }
+    }
+    lowest().close();
+  }
+
+  Hall* hall_;
+  Limits limits_;
+  Stream stream_;
+  RequestReader reader_;
+  asio::steady_timer timer_;
+  std::array<char, kPiece> piece_;
+  bool waits_for_head_ = false;
+};
+
+}  // namespace fathom::serve
