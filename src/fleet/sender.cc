@@ -65,17 +65,19 @@ Status Sender::flush(const std::string& job) {
 
 Status Sender::add_record(const std::string& job, const std::string& kind,
                           const std::string& record) {
-  return send(
-      {.place = {}, .job = job, .kind = kind, .id = {}, .rows = {}, .records = {record}});
+  return send({.place = {}, .job = job, .kind = kind, .id = {}, .rows = {}, .records = {record}});
+}
+
+Result<BatchId> Sender::next_id() {
+  if (std::optional<BatchId> id = batch_of_work(++sent_)) return *std::move(id);
+  if (outbox_) return next_batch(folder_, this_host().hostname);
+  return batch_of_stranger();
 }
 
 Status Sender::send(Letter letter) {
   letter.place = place_;
-  if (outbox_) {
-    FATHOM_ASSIGN(letter.id, next_batch(folder_, this_host().hostname));
-    return send_kept(letter);
-  }
-  letter.id = batch_of_stranger();
+  FATHOM_ASSIGN(letter.id, next_id());
+  if (outbox_) return send_kept(letter);
   FATHOM_TRY(hand_over(letter));
   ++delivery_.delivered;
   return {};
@@ -113,8 +115,8 @@ Status Sender::settle(const Outbox::Held& held, const Letter& letter) {
     return {};
   }
   delivery_.refused.push_back("a batch for job " + escape_control(letter.job) +
-                             " was refused and is kept in " + outbox_->set_aside(held) + ": " +
-                             done.error().message);
+                              " was refused and is kept in " + outbox_->set_aside(held) + ": " +
+                              done.error().message);
   return {};
 }
 

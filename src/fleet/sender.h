@@ -19,13 +19,13 @@ namespace fathom::fleet {
 
 // What became of all that was sent.
 struct Delivery {
-  std::int64_t delivered = 0;         // batches
-  std::int64_t waiting = 0;           // in the outbox, for this store
-  std::int64_t elsewhere = 0;         // in the outbox, for other stores
-  std::string other;                  // one of these stores
-  std::optional<Error> away;          // why they wait
-  std::vector<std::string> refused;   // sentences: what was set aside, and why
-  std::vector<std::string> damaged;   // files that were set aside
+  std::int64_t delivered = 0;        // batches
+  std::int64_t waiting = 0;          // in the outbox, for this store
+  std::int64_t elsewhere = 0;        // in the outbox, for other stores
+  std::string other;                 // one of these stores
+  std::optional<Error> away;         // why they wait
+  std::vector<std::string> refused;  // sentences: what was set aside, and why
+  std::vector<std::string> damaged;  // files that were set aside
 };
 
 // One thread at a time.
@@ -49,6 +49,7 @@ class Sender {
  private:
   Sender(std::unique_ptr<JobStore> store, std::string place, std::string folder)
       : store_(std::move(store)), place_(std::move(place)), folder_(std::move(folder)) {}
+  Result<BatchId> next_id();
   Status send(Letter letter);
   Status send_kept(const Letter& letter);
   Status hand_over(const Letter& letter);
@@ -58,6 +59,7 @@ class Sender {
   std::string place_;
   std::string folder_;
   std::optional<Outbox> outbox_;
+  std::int64_t sent_ = 0;  // batches of this process
   ProfileSums sums_;
   Delivery delivery_;
   std::int64_t away_until_ns_ = 0;  // the store is not asked before
