@@ -64,6 +64,13 @@ class CheckedStore final : public JobStore {
     return store_->clear_records(job, kind);
   }
 
+  Status sent(const std::string& job, const TakesSent& take) override {
+    return store_->sent(job, take);
+  }
+  Status set_sent(const std::string& job, const std::vector<SentRange>& ranges) override {
+    return store_->set_sent(job, ranges);
+  }
+
   Result<std::vector<RecordKind>> kinds() override { return store_->kinds(); }
   Status add_kind(const RecordKind& kind) override {
     const Result<RecordSchema> schema = RecordSchema::parse(kind.schema);

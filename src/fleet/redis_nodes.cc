@@ -52,10 +52,10 @@ const RespValue* redirection_in(const RedisAnswers& answers) {
   return nullptr;
 }
 
-bool says_try_again(const RedisAnswers& answers) {
+const RespValue* try_again_in(const RedisAnswers& answers) {
   for (const RespValue& answer : answers)
-    if (answer.is_error() && answer.text.starts_with("TRYAGAIN ")) return true;
-  return false;
+    if (answer.is_error() && answer.text.starts_with("TRYAGAIN ")) return &answer;
+  return nullptr;
 }
 
 }  // namespace
@@ -174,7 +174,8 @@ Result<bool> RedisNodes::attempt(std::uint16_t slot, const RedisRequest& request
 // Follows what the answers say of where to ask.
 bool RedisNodes::is_sent_on(std::uint16_t slot, const RedisAddress& from, Course& course) {
   constexpr std::chrono::milliseconds kPause{50};
-  if (says_try_again(course.reply.answers)) {
+  if (const RespValue* wait = try_again_in(course.reply.answers)) {
+    course.last = redis_error(wait->text);
     std::this_thread::sleep_for(kPause);
     return true;
   }

@@ -13,10 +13,14 @@
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "serve/answer_head.h"
 #include "serve/request_reader.h"
@@ -133,21 +137,30 @@ class Connection : public OpenConnection,
     co_return true;
   }
 
-  // A peer must keep up with the least rate, but for a grace at the beginning.
+  // How long so many bytes of a body may take: the least rate, but for a grace at the beginning.
+  [[nodiscard]] std::chrono::milliseconds body_time(std::uint64_t size) const {
+    return limits_.body_grace + std::chrono::milliseconds(1000 * size / limits_.body_bytes_a_second);
+  }
+
   asio::awaitable<bool> read_body(Budget::Lease& lease) {
     const SteadyTime start = std::chrono::steady_clock::now();
     while (reader_.stage() == RequestReader::Stage::kBody) {
       const std::size_t size = reader_.body_size();
       if (!lease.resize(std::max<std::size_t>(reader_.request().length, size + kPiece)))
         co_return false;
-      const auto allowed = limits_.body_grace +
-                           std::chrono::milliseconds(1000 * size / limits_.body_bytes_a_second);
-      if (!co_await read_more(start + allowed)) {
+      if (!co_await read_more(start + body_time(size))) {
         lowest().close();
         co_return true;
       }
     }
     co_return true;
+  }
+
+  // Some clients wait for a word before they send a large body.
+  asio::awaitable<bool> invite_body() {
+    const bool waits = reader_.request().expects_continue && !reader_.has_begun();
+    if (!waits || reader_.stage() != RequestReader::Stage::kBody) co_return true;
+    co_return co_await write_all("HTTP/1.1 100 Continue\r\n\r\n");
   }
 
   // false: the connection has served its time.
@@ -160,12 +173,12 @@ class Connection : public OpenConnection,
       refused->closes = has_body || !request.keeps_open;
       co_return co_await write(*refused, request.head) && !refused->closes;
     }
+    if (router.takes_stream(request.head)) co_return co_await receive(request);
     Budget::Lease lease(router.budget());
-    if (request.length > 0 && !lease.resize(request.length)) co_return co_await refuse_busy(request);
-    if (request.expects_continue && has_body) {
-      if (!co_await write_all("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
-    }
-    reader_.welcome_body();
+    if (request.length <= limits_.body_bytes && !lease.resize(request.length))
+      co_return co_await refuse_busy(request);
+    reader_.welcome_body(limits_.body_bytes);
+    if (!co_await invite_body()) co_return false;
     if (!co_await read_body(lease)) co_return co_await refuse_busy(request);
     if (reader_.stage() == RequestReader::Stage::kRefused) co_return co_await refuse_stranger();
     if (reader_.stage() != RequestReader::Stage::kDone) co_return false;
@@ -175,17 +188,63 @@ class Connection : public OpenConnection,
   asio::awaitable<bool> answer(const RequestHead& request) {
     std::string body = reader_.take_body();
     const std::size_t received = body.size();
-    Response response = co_await asio::co_spawn(
-        *hall_->pool, answer_in_pool(*hall_->router, request.head, std::move(body)),
-        asio::use_awaitable);
+    Response response = co_await in_pool([&, this] {
+      return hall_->router->answer(request.head, std::move(body));
+    });
     hall_->router->metrics().count_bytes(received, response.body.size());
     if (response.ticker) co_return co_await stream_events(response, request);
     response.closes = response.closes || !request.keeps_open || hall_->stopping;
     co_return co_await write(response, request.head) && !response.closes;
   }
 
-  static asio::awaitable<Response> answer_in_pool(Router& router, Head head, std::string body) {
-    co_return router.answer(std::move(head), std::move(body));
+  // What may wait for a disk runs there; this coroutine goes on when it is done.
+  template <class Work>
+  asio::awaitable<std::invoke_result_t<Work>> in_pool(Work work) {
+    auto result = co_await asio::co_spawn(*hall_->pool, as_coroutine(std::move(work)),
+                                          asio::use_awaitable);
+    co_return std::move(*result);
+  }
+  template <class Work>  // optional: co_spawn makes empty results
+  static asio::awaitable<std::optional<std::invoke_result_t<Work>>> as_coroutine(Work work) {
+    co_return work();
+  }
+
+  // A body that goes where it is kept as it comes.
+  asio::awaitable<bool> receive(const RequestHead& request) {
+    Router& router = *hall_->router;
+    Router::Opened opened = co_await in_pool([&] { return router.open_sink(request.head); });
+    if (Response* refused = std::get_if<Response>(&opened))
+      co_return co_await end_receiving(request, std::move(*refused));
+    BodySink& sink = *std::get<0>(opened);
+    reader_.welcome_body(std::numeric_limits<std::uint64_t>::max());
+    if (!co_await invite_body()) co_return false;
+    const SteadyTime start = std::chrono::steady_clock::now();
+    std::uint64_t received = 0;
+    while (true) {
+      const bool whole = reader_.stage() == RequestReader::Stage::kDone;
+      if (reader_.stage() == RequestReader::Stage::kRefused) co_return co_await refuse_stranger();
+      if (whole || reader_.body_size() >= kFilePiece) {
+        const std::string piece = reader_.take_body();
+        received += piece.size();
+        const Status written = co_await in_pool([&] { return sink.write(piece); });
+        if (!written) co_return co_await end_receiving(request, refusal(written.error()));
+      }
+      if (whole) break;
+      const std::uint64_t size = received + reader_.body_size();
+      if (!co_await read_more(start + body_time(size))) co_return false;
+    }
+    Response response = co_await in_pool([&] { return sink.finish(); });
+    router.metrics().count_bytes(received, response.body.size());
+    response.closes = !request.keeps_open || hall_->stopping;
+    response = router.counted(request.head, std::move(response));
+    co_return co_await write(response, request.head) && !response.closes;
+  }
+
+  asio::awaitable<bool> end_receiving(const RequestHead& request, Response response) {
+    response.closes = true;
+    response = hall_->router->counted(request.head, std::move(response));
+    co_await write(response, request.head);
+    co_return false;
   }
 
   // What arrived was no request.
@@ -260,19 +319,13 @@ class Connection : public OpenConnection,
   asio::awaitable<bool> write_file(const Body& body) {
     for (std::uint64_t done = 0; done < body.length;) {
       const std::size_t size = std::min<std::uint64_t>(kFilePiece, body.length - done);
-      const std::string piece = co_await asio::co_spawn(
-          *hall_->pool, read_in_pool(body.file, body.offset + done, size), asio::use_awaitable);
-      if (piece.size() != size) co_return false;
-      if (!co_await write_all(piece)) co_return false;
+      const Result<std::string> piece =
+          co_await in_pool([&] { return body.file->read_range(body.offset + done, size); });
+      if (!piece || piece->size() != size) co_return false;
+      if (!co_await write_all(*piece)) co_return false;
       done += size;
     }
     co_return true;
-  }
-
-  static asio::awaitable<std::string> read_in_pool(std::shared_ptr<const File> file,
-                                                   std::uint64_t offset, std::size_t size) {
-    Result<std::string> piece = file->read_range(offset, size);
-    co_return piece ? std::move(*piece) : std::string();
   }
 
   // Closing with bytes unread would reset the connection, and the peer might never see the answer.

@@ -67,6 +67,20 @@ struct Response {
   std::string reason = {};  // of a refusal, for /metrics
 };
 
+// Takes a body as it comes, where it may be too long for the memory. One thread at a time. Gone
+// without finish(): the client is, too.
+class BodySink {
+ public:
+  virtual ~BodySink() = default;
+  virtual Status write(std::string_view bytes) = 0;
+  virtual Response finish() = 0;
+
+ protected:
+  BodySink() = default;
+  BodySink(const BodySink&) = default;
+  BodySink& operator=(const BodySink&) = default;
+};
+
 [[nodiscard]] std::string_view status_words(int status);
 
 // {"error": "what is wrong"}, with the hint behind a semicolon.

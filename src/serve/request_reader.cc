@@ -3,16 +3,17 @@
 #include "serve/request_reader.h"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
+#include <limits>
 
 namespace fathom::serve {
 
 namespace http = boost::beast::http;
 
 struct RequestReader::BodyParser {
-  http::request_parser<http::string_body> parser;
+  http::request_parser<http::buffer_body> parser;
 };
 
 RequestReader::RequestReader(const Limits& limits) : limits_(limits) {}
@@ -67,12 +68,10 @@ void RequestReader::take_head(std::size_t end) {
   HeadOutcome outcome = parse_head(text);
   if (outcome.fault) return refuse(outcome.fault->status, outcome.fault->what, "header");
   request_ = std::move(outcome.request);
-  if (request_.length > limits_.body_bytes)
-    return refuse(413, "the body is larger than 64 MB", "body size");
   body_ = std::make_unique<BodyParser>();
   auto& parser = body_->parser;
   parser.header_limit(static_cast<std::uint32_t>(limits_.header_bytes + 1));
-  parser.body_limit(limits_.body_bytes);
+  parser.body_limit(std::numeric_limits<std::uint64_t>::max());
   parser.eager(true);
   boost::system::error_code error;
   parser.put(boost::asio::buffer(text), error);
@@ -80,20 +79,32 @@ void RequestReader::take_head(std::size_t end) {
   stage_ = Stage::kHeadDone;
 }
 
-void RequestReader::welcome_body() {
+void RequestReader::welcome_body(std::uint64_t most) {
+  if (request_.length > most) return refuse_size();
+  body_->parser.body_limit(most);  // of chunks
   stage_ = Stage::kBody;
   advance_body();
 }
 
-// What Beast leaves is the beginning of a chunk's header, or of the next request.
+void RequestReader::refuse_size() { refuse(413, "the body is too large", "body size"); }
+
+// What Beast leaves is the beginning of a chunk's header, or of the next request. A body has no more
+// bytes than what it is made of, so its place can be prepared.
 void RequestReader::advance_body() {
   auto& parser = body_->parser;
   while (!parser.is_done() && !buffer_.empty()) {
+    const std::size_t before = text_.size();
+    const std::size_t room = buffer_.size();
+    text_.resize(before + room);
+    auto& body = parser.get().body();
+    body.data = text_.data() + before;
+    body.size = room;
+    body.more = true;
     boost::system::error_code error;
     const std::size_t used = parser.put(boost::asio::buffer(buffer_), error);
+    text_.resize(before + room - body.size);
     buffer_.erase(0, used);
-    if (error == http::error::body_limit)
-      return refuse(413, "the body is larger than 64 MB", "body size");
+    if (error == http::error::body_limit) return refuse_size();
     if (error && error != http::error::need_more) return refuse(400, error.message(), "chunks");
     if (used == 0) break;
   }
@@ -104,11 +115,7 @@ void RequestReader::advance_body() {
   }
 }
 
-std::size_t RequestReader::body_size() const {
-  return body_ ? body_->parser.get().body().size() : 0;
-}
-
-std::string RequestReader::take_body() { return std::move(body_->parser.get().body()); }
+std::string RequestReader::take_body() { return std::exchange(text_, {}); }
 
 void RequestReader::next() {
   stage_ = Stage::kHead;
@@ -116,6 +123,7 @@ void RequestReader::next() {
   searched_ = 0;
   request_ = {};
   body_.reset();
+  text_.clear();
   advance();
 }
 

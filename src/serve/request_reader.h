@@ -4,7 +4,7 @@
 //
 //   head            feed() until it is whole
 //   head is done    welcome_body(), or give up
-//   body            feed() until it is whole
+//   body            feed() until it is whole; take_body() may take what has come so far
 //   done            take_body(), next(): what came beyond is the beginning of the next request
 //   refused         nothing more is read
 #pragma once
@@ -30,13 +30,13 @@ class RequestReader {
   RequestReader& operator=(const RequestReader&) = delete;
 
   void feed(std::string_view bytes);
-  void welcome_body();
+  void welcome_body(std::uint64_t most);  // refused (413) where it is larger
   void next();
 
   [[nodiscard]] Stage stage() const { return stage_; }
   [[nodiscard]] bool has_begun() const { return !buffer_.empty(); }  // a request, in stage kHead
   [[nodiscard]] const RequestHead& request() const { return request_; }
-  [[nodiscard]] std::size_t body_size() const;  // so far, in memory
+  [[nodiscard]] std::size_t body_size() const { return text_.size(); }  // what was not taken yet
   [[nodiscard]] std::string take_body();
   // In stage kRefused. `speaks_old_wire()`: the peer knows no HTTP and gets the plain line.
   [[nodiscard]] const Response& refused() const { return refused_; }
@@ -48,6 +48,7 @@ class RequestReader {
   void advance_head();
   void take_head(std::size_t end);
   void advance_body();
+  void refuse_size();
   void refuse(int status, std::string_view what, std::string reason);
 
   Limits limits_;
@@ -58,6 +59,7 @@ class RequestReader {
   bool old_wire_ = false;
   RequestHead request_;
   std::unique_ptr<BodyParser> body_;
+  std::string text_;  // of the body
   Response refused_;
 };
 

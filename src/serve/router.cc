@@ -91,6 +91,25 @@ Response Router::count(Response response, std::string_view method) {
   return response;
 }
 
+bool Router::takes_stream(const Head& head) {
+  const Found found = find(head);
+  return found.route != nullptr && found.route->sink != nullptr;
+}
+
+Router::Opened Router::open_sink(Head head) {
+  Found found = find(head);
+  if (found.refused) return std::move(*found.refused);
+  found.request.head = std::move(head);
+  Result<std::unique_ptr<BodySink>> sink = found.route->sink(found.request);
+  if (!sink) return refusal(sink.error());
+  return std::move(*sink);
+}
+
+Response Router::counted(const Head& head, Response response) {
+  metrics_->count_request(find(head).path, known_method(head.method), response.status);
+  return response;
+}
+
 // Little is decompressed at once; for more, a share of the memory is asked for.
 Result<std::string> Router::decoded(const Head& head, std::string body, Budget::Lease& lease) {
   FATHOM_ASSIGN(const Coding coding, coding_named(head.header("content-encoding")));

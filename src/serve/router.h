@@ -4,9 +4,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "serve/budget.h"
@@ -22,6 +24,8 @@ struct Route {
   std::string_view path;  // "/api/v1/jobs/{job}"
   Role role = Role::kAdmin;
   std::function<Response(Request& request)> handler;
+  // Instead of a handler: the body is not gathered, and may be of any length.
+  std::function<Result<std::unique_ptr<BodySink>>(Request& request)> sink = {};
 };
 
 // Routes are added before the first request; then any thread may ask.
@@ -37,6 +41,12 @@ class Router {
 
   // The body as it came. May take as long as the store does.
   [[nodiscard]] Response answer(Head head, std::string body);
+
+  // The same for a route that takes its body as it comes: open_sink(), then counted() for the answer.
+  [[nodiscard]] bool takes_stream(const Head& head);
+  using Opened = std::variant<std::unique_ptr<BodySink>, Response>;
+  [[nodiscard]] Opened open_sink(Head head);
+  [[nodiscard]] Response counted(const Head& head, Response response);
 
   // A refusal of the door itself, which no route has seen.
   Response count(Response response, std::string_view method = "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `fathom job import` and `fathom job move`: what lies elsewhere comes into a store.
+// `fathom job import`: what profiling-framework has comes into a store.
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,7 +13,6 @@
 #include "cli/tell.h"
 #include "fleet/old_layout.h"
 #include "fleet/old_redis.h"
-#include "fleet/open_store.h"
 
 namespace fathom::cli {
 namespace {

@@ -55,9 +55,15 @@ class MemoryStore : public JobStore {
   Status add_profile(const std::string& job, const ProfileBatch& batch) override {
     const std::scoped_lock guard(mutex_);
     FATHOM_ASSIGN(Content * content, find(job));
-    if (!content->sent.insert({"profile", batch.id.client, batch.id.seq}).second) return {};
-    for (const ProfileRow& row : batch.rows)
-      content->sums[{row.node, row.exec, row.event}] += row.count;
+    if (content->sent.contains({"profile", batch.id.client, batch.id.seq})) return {};
+    auto sums = content->sums;
+    for (const ProfileRow& row : batch.rows) {
+      std::int64_t& sum = sums[{row.node, row.exec, row.event}];
+      if (__builtin_add_overflow(sum, row.count, &sum))
+        return Error{Code::kInvalid, "a sum would pass 2^63-1", ""};
+    }
+    content->sums = std::move(sums);
+    content->sent.insert({"profile", batch.id.client, batch.id.seq});
     return {};
   }
 
