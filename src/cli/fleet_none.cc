@@ -9,6 +9,7 @@ namespace fathom::cli {
 extern const CommandDef kServerCommand;
 extern const CommandDef kJobCommand;
 extern const CommandDef kAgentCommand;
+extern const CommandDef kSuiteCommand;
 
 const CommandDef kServerCommand = {
     .name = "server",
@@ -29,6 +30,13 @@ const CommandDef kAgentCommand = {
     .summary = "Measure a program and send the numbers to a job (not in this build)",
     .usage = "ACTION --job NAME [OPTION…]",
     .example = "fathom agent flush",
+    .run = tell_what_fleet_lacks,
+};
+const CommandDef kSuiteCommand = {
+    .name = "suite",
+    .summary = "Run many programs with many parameters (not in this build)",
+    .usage = "run [OPTION…] SPEC",
+    .example = "fathom suite run nightly.yaml",
     .run = tell_what_fleet_lacks,
 };
 

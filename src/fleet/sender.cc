@@ -70,13 +70,16 @@ Status Sender::add_record(const std::string& job, const std::string& kind,
   return send({.place = {}, .job = job, .kind = kind, .id = {}, .rows = {}, .records = {record}});
 }
 
+Result<BatchId> Sender::next_id() {
+  if (std::optional<BatchId> id = batch_of_work(++sent_)) return *std::move(id);
+  if (outbox_) return next_batch(folder_, this_host().hostname);
+  return batch_of_stranger();
+}
+
 Status Sender::send(Letter letter) {
   letter.place = labels_.front();
-  if (outbox_) {
-    FATHOM_ASSIGN(letter.id, next_batch(folder_, this_host().hostname));
-    return send_kept(letter);
-  }
-  letter.id = batch_of_stranger();
+  FATHOM_ASSIGN(letter.id, next_id());
+  if (outbox_) return send_kept(letter);
   FATHOM_TRY(hand_over(letter));
   ++delivery_.delivered;
   return {};

@@ -50,6 +50,7 @@ class Sender {
  private:
   Sender(std::unique_ptr<JobStore> store, std::vector<std::string> labels, std::string folder)
       : store_(std::move(store)), labels_(std::move(labels)), folder_(std::move(folder)) {}
+  Result<BatchId> next_id();
   Status send(Letter letter);
   Status send_kept(const Letter& letter);
   Status hand_over(const Letter& letter);
@@ -59,6 +60,7 @@ class Sender {
   std::vector<std::string> labels_;
   std::string folder_;
   std::optional<Outbox> outbox_;
+  std::int64_t sent_ = 0;  // batches of this process
   ProfileSums sums_;
   Delivery delivery_;
   std::int64_t away_until_ns_ = 0;  // the store is not asked before

@@ -266,6 +266,20 @@ def test_an_old_deployment_is_imported(box: Box) -> None:
     check("benchmark", (2.5, 1000), (record["runs"][0]["wall"], record["runs"][0]["events"]["cycles"]["value"]))
 
 
+def test_move(box: Box) -> None:
+    """Jobs go to another store with all that they have, and a batch that is sent again counts once there."""
+    filled(box)
+    other = f"sqlite:{box.root / 'other.db'}"
+    check("words", b"1 job, 2 sums and 2 records copied\n", fathom(box, "job", "move", "--to", other)[0])
+    check(
+        "profile there",
+        told(box, "job", "show", "nightly", "--profile"),
+        told(box, "job", "show", "nightly", "--profile", "--server", other),
+    )
+    refused(box, "job", "move", "--to", other)  # it is there already
+    refused(box, "job", "move", "--to", "somewhere", status=2)
+
+
 def test_old_programs_need_no_server_to_be_wrong(box: Box) -> None:
     """profiling-framework's programs lie beside ours and refuse wrong words with the range or what they know."""
     for name, words, part in (

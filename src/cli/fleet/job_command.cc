@@ -27,6 +27,7 @@ constexpr std::string_view kOfRemove[] = {"--yes"};
 constexpr std::string_view kOfKind[] = {"--schema", "--format", "--safe-csv"};
 constexpr std::string_view kOfAdd[] = {"--stdin"};
 constexpr std::string_view kOfImport[] = {"--redis"};
+constexpr std::string_view kOfMove[] = {"--to"};
 
 constexpr JobAction kActions[] = {
     {"create", "NAME [--info TEXT]", "make a job", 1, 1, kOfCreate, create_job},
@@ -45,11 +46,13 @@ constexpr JobAction kActions[] = {
     {"import", "NAME FILE, or --redis HOST:PORT",
      "take over what profiling-framework has: a file of its dumps, or its Redis databases", 0, 2,
      kOfImport, import_jobs},
+    {"move", "[NAME] --to STORE",
+     "copy a job, or all of them, with what they have, to another store", 0, 1, kOfMove, move_jobs},
 };
 
-const std::string_view kOptions[] = {"--info",  "--profile", "--benchmarks", "--kind",   "--trend",
-                                     "--file",  "--top",     "--yes",        "--schema", "--stdin",
-                                     "--redis", "--format",  "--safe-csv"};
+const std::string_view kOptions[] = {"--info",  "--profile", "--benchmarks", "--kind",    "--trend",
+                                     "--file",  "--top",     "--yes",        "--schema",  "--stdin",
+                                     "--redis", "--to",      "--format",     "--safe-csv"};
 
 void declare(Parser& parser, JobArguments& a) {
   parser.positional("ACTION", a.action, "what to do, see below");
@@ -71,6 +74,8 @@ void declare(Parser& parser, JobArguments& a) {
   parser.flag("--stdin", a.from_stdin, "add: read the records from standard input");
   parser.option("--redis", a.redis, "HOST:PORT",
                 "import: profiling-framework's main Redis (its port is 2000)");
+  parser.option("--to", a.to, "STORE",
+                "move: sqlite:FILE, redis://HOST:PORT/DB or redis+unix:PATH");
   declare_store(parser, a.store);
   declare_output(parser, a.format);
   std::vector<std::pair<std::string, std::string>> rows;
