@@ -163,8 +163,8 @@ def test_a_new_kind_of_record(box: Box) -> None:
     fathom(box, "job", "kind", "add", "loss", "--schema", "loss.json")
     fathom(box, "job", "kind", "add", "loss", "--schema", "loss.json")  # the same again
     check("kinds", ["loss"], [kind["name"] for kind in told(box, "job", "kind", "list")])
-    good = [{"epoch": n, "loss": 1 / n, "note": "größe"} for n in (1, 2)]
-    text = "".join(json.dumps(record) + "\n" for record in good).encode()
+    good = [{"epoch": n, "loss": 1 / n, "note": "größe\u200b\u202e"} for n in (1, 2)]
+    text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in good).encode()
     fathom(box, "job", "add", "train", "loss", "--stdin", stdin=text)
     words = refused(box, "job", "add", "train", "loss", "--stdin", stdin=text + b'{"epoch": "x", "loss": 1}\n')
     check_true(f"the place: {words!r}", "/epoch" in words)
