@@ -59,11 +59,12 @@ class DumpLines {
 
   Status finish() {
     FATHOM_TRY(send());
+    if (taken_ == 0)
+      return Error{Code::kInvalid, "there is no line of profiling-framework's dumps in it", ""};
     if (damaged_ > 0)
       remark(counted(damaged_, "damaged line") + " left out, the first is line " +
              std::to_string(first_damaged_));
-    if (taken_ > 0) return {};
-    return Error{Code::kInvalid, "there is no line of profiling-framework's dumps in it", ""};
+    return {};
   }
 
  private:
