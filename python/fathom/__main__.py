@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from fathom import _distributions
@@ -28,7 +29,7 @@ def datacrumbs() -> NoReturn:
 
 def profiling_framework() -> NoReturn:
     """As datacrumbs: the name by which a script was started says which of these programs is meant."""
-    os.execv(program(), [os.path.basename(sys.argv[0]), *sys.argv[1:]])
+    os.execv(program(), [Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def main() -> NoReturn:

@@ -27,6 +27,7 @@ extern const CommandDef kAttachCommand;
 extern const CommandDef kServerCommand;
 extern const CommandDef kJobCommand;
 extern const CommandDef kAgentCommand;
+extern const CommandDef kSuiteCommand;
 extern const CommandDef kDoctorCommand;
 extern const CommandDef kPythonCommand;
 extern const CommandDef kMovingCommand;
@@ -37,7 +38,8 @@ const CommandDef* const kCommands[] = {
     &kRunCommand,       &kReportCommand,  &kShowCommand,  &kSqlCommand,    &kInfoCommand,
     &kDiffCommand,      &kCheckCommand,   &kStatCommand,  &kExportCommand, &kImportCommand,
     &kSymbolizeCommand, &kCollectCommand, &kWatchCommand, &kAttachCommand, &kServerCommand,
-    &kJobCommand, &kAgentCommand, &kDoctorCommand, &kPythonCommand,    &kMovingCommand,
+    &kJobCommand,       &kAgentCommand,   &kSuiteCommand, &kDoctorCommand, &kPythonCommand,
+    &kMovingCommand,
 };
 
 }  // namespace

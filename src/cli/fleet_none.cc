@@ -9,6 +9,7 @@ namespace fathom::cli {
 extern const CommandDef kServerCommand;
 extern const CommandDef kJobCommand;
 extern const CommandDef kAgentCommand;
+extern const CommandDef kSuiteCommand;
 
 const CommandDef kServerCommand = {
     .name = "server",
@@ -31,9 +32,16 @@ const CommandDef kAgentCommand = {
     .example = "fathom agent flush",
     .run = tell_what_fleet_lacks,
 };
+const CommandDef kSuiteCommand = {
+    .name = "suite",
+    .summary = "Run many programs with many parameters (not in this build)",
+    .usage = "run [OPTION…] SPEC",
+    .example = "fathom suite run nightly.yaml",
+    .run = tell_what_fleet_lacks,
+};
 
-Result<int> run_old_program(std::string_view /*program*/,
-                            const std::vector<std::string>& /*words*/, RunsCommand /*run*/) {
+Result<int> run_old_program(std::string_view /*program*/, const std::vector<std::string>& /*words*/,
+                            RunsCommand /*run*/) {
   return what_fleet_lacks();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The program under the names of profiling-framework's: profiling-server, profiling-controller,
-// profiling-client, benchmark-client, profiling-parser and profiling-dump, with its flags and words.
-// They are doors into `fathom server`, `job` and `agent`.
+// profiling-client, benchmark-client, profiling-parser and profiling-dump, with its flags and
+// words. They are doors into `fathom server`, `job` and `agent`.
 #pragma once
 
 #include <string>

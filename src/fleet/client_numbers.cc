@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
 
 #include "base/files.h"
@@ -45,6 +46,12 @@ std::string file_name(const std::string& host) {
 }
 
 }  // namespace
+
+std::optional<BatchId> batch_of_work(std::int64_t number) {
+  const char* const id = std::getenv("FATHOM_WORK_ID");
+  if (id == nullptr || !is_job_name(id)) return std::nullopt;
+  return BatchId{std::string("work-") + id, number};
+}
 
 BatchId batch_of_stranger() { return {random_id(), 1}; }
 

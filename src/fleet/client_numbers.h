@@ -4,6 +4,8 @@
 // and drop it.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -15,6 +17,11 @@ namespace fathom::fleet {
 // part of an image that many containers are made from. Any number of processes may ask at a time.
 // A file that is damaged is replaced: this user is somebody new then.
 Result<BatchId> next_batch(const std::string& folder, const std::string& host);
+
+// The batches of one work of a suite, by FATHOM_WORK_ID: a work that is done again, because nobody
+// knows what became of it, sends the same numbers, and a store that has got both counts one.
+// `number` counts the batches of this process from 1. None: nobody runs us as a work.
+[[nodiscard]] std::optional<BatchId> batch_of_work(std::int64_t number);
 
 // Where nothing can be kept: somebody who was never seen before.
 [[nodiscard]] BatchId batch_of_stranger();

@@ -14,10 +14,10 @@ TEST(CommandLog, LinesOfABuild) {
       "cd '/src/a b' && cc \"-DNAME=\\\"a b\\\"\" -DX='1 2' y\\ z.c ''\r\n",
       "");
   ASSERT_TRUE(commands);
-  EXPECT_EQ((std::vector<LoggedCommand>{
-                {"/src/a", {"cc", "-c", "x.c"}},
-                {"/src/a b", {"cc", "-DNAME=\"a b\"", "-DX=1 2", "y z.c", ""}}}),
-            *commands);
+  EXPECT_EQ(
+      (std::vector<LoggedCommand>{{"/src/a", {"cc", "-c", "x.c"}},
+                                  {"/src/a b", {"cc", "-DNAME=\"a b\"", "-DX=1 2", "y z.c", ""}}}),
+      *commands);
 }
 
 TEST(CommandLog, OfTheFrameworkWithAProgram) {

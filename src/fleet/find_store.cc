@@ -8,15 +8,16 @@
 #include "base/own_file.h"
 #include "base/text.h"
 #include "fleet/checked_store.h"
+#include "fleet/open_store.h"
 #include "fleet/remote_store.h"
 #include "fleet/server_note.h"
-#include "fleet/open_store.h"
 #include "fleet/user_folders.h"
 
 namespace fathom::fleet {
 namespace {
 
 constexpr std::size_t kMostTokenBytes = 4096;
+constexpr char kOwn[] = "own server";
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
@@ -50,6 +51,7 @@ void add_note(StorePlace& place) {
   if (!note || comparable(note->url) != comparable(place.url)) return;
   if (place.token.empty()) place.token = note->token;
   place.fingerprint = note->fingerprint;
+  place.labels.emplace_back(kOwn);
 }
 
 Result<StorePlace> own_place(std::string token) {
@@ -57,11 +59,11 @@ Result<StorePlace> own_place(std::string token) {
     return StorePlace{.url = note->url,
                       .token = token.empty() ? note->token : std::move(token),
                       .fingerprint = note->fingerprint,
-                      .label = "own server"};
+                      .labels = {kOwn, comparable(note->url)}};
   FATHOM_ASSIGN(const std::string folder, data_folder());
   FATHOM_TRY(make_dirs(folder));
   const std::string url = "sqlite:" + join_path(folder, "jobs.db");
-  return StorePlace{.url = url, .token = {}, .fingerprint = {}, .label = url};
+  return StorePlace{.url = url, .token = {}, .fingerprint = {}, .labels = {url}};
 }
 
 }  // namespace
@@ -70,8 +72,8 @@ Result<StorePlace> find_store(const PlaceOptions& given) {
   FATHOM_ASSIGN(std::string token, token_of(given));
   const std::string named = given.server.empty() ? variable("FATHOM_SERVER") : given.server;
   if (named.empty()) return own_place(std::move(token));
-  StorePlace place{.url = named, .token = std::move(token), .fingerprint = {}, .label = {}};
-  place.label = comparable(named);
+  StorePlace place{.url = named, .token = std::move(token), .fingerprint = {}, .labels = {}};
+  place.labels = {comparable(named)};
   if (is_http(named)) add_note(place);
   return place;
 }

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "fleet/store.h"
@@ -13,7 +14,7 @@ namespace fathom::fleet {
 
 // As they were given on the command line; "": not given.
 struct PlaceOptions {
-  std::string server;      // http://…, https://…, or a store: sqlite:FILE, redis://…
+  std::string server;  // http://…, https://…, or a store: sqlite:FILE, redis://…
   std::string token_file;
 };
 
@@ -21,9 +22,9 @@ struct StorePlace {
   std::string url;  // of a server, or sqlite:FILE, redis://HOST:PORT/DB, redis+unix:PATH
   std::string token;
   std::string fingerprint;  // of the server's certificate; "": authorities are asked
-  // What files of the outbox call it. A server that was found keeps its label when its port
-  // changes.
-  std::string label;
+  // What files of the outbox call it: the first; files with any of them are for it. A server that
+  // was found keeps its first label when its port changes.
+  std::vector<std::string> labels;
 };
 
 // FATHOM_SERVER and FATHOM_TOKEN stand for what was not given. Nothing is connected yet.

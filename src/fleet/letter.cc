@@ -28,9 +28,9 @@ Error damaged() { return {Code::kCorrupt, "it is not a whole file of the outbox"
 Result<Letter> read_body(const Json& body) {
   if (!body.is_object()) return damaged();
   Letter letter;
-  for (const auto& [key, text] : {std::pair("place", &letter.place), std::pair("job", &letter.job),
-                                  std::pair("kind", &letter.kind),
-                                  std::pair("client", &letter.id.client)}) {
+  for (const auto& [key, text] :
+       {std::pair("place", &letter.place), std::pair("job", &letter.job),
+        std::pair("kind", &letter.kind), std::pair("client", &letter.id.client)}) {
     const auto found = body.find(key);
     if (found == body.end() || !found->is_string()) return damaged();
     *text = found->get<std::string>();

@@ -14,7 +14,7 @@
 namespace fathom::fleet {
 
 struct Letter {
-  std::string place;  // which store it is for (StorePlace::label)
+  std::string place;  // which store it is for (StorePlace::labels)
   std::string job;
   std::string kind;  // of its records; "": it holds rows of a profile
   BatchId id;

@@ -23,9 +23,9 @@ TEST(OldLayout, NodesGoThereAndBack) {
 
 TEST(OldLayout, BenchmarksGoThereAndBack) {
   for (const char* const time : {"time", "Exectime"}) {
-    const Result<OldLine> line = parse_old_line(
-        std::string(R"({"cache-misses:u": "12,345", "cycles": "supported>", ")") + time +
-        R"(": "1.25"})");
+    const Result<OldLine> line =
+        parse_old_line(std::string(R"({"cache-misses:u": "12,345", "cycles": "supported>", ")") +
+                       time + R"(": "1.25"})");
     ASSERT_TRUE(line);
     ASSERT_FALSE(line->record.empty());
     const Result<std::vector<std::string>> lines = old_benchmark_lines(line->record);
@@ -39,8 +39,9 @@ TEST(OldLayout, EveryRepetitionIsALine) {
   const Result<std::vector<std::string>> lines = old_benchmark_lines(
       R"({"runs": [{"wall": 1.5, "events": {"a": {"value": 2.5}, "b": {"value": null}}}, {"wall": 2}]})");
   ASSERT_TRUE(lines);
-  EXPECT_EQ((std::vector<std::string>{R"({"Exectime": "1.5", "a": "2.5"})", R"({"Exectime": "2"})"}),
-            *lines);
+  EXPECT_EQ(
+      (std::vector<std::string>{R"({"Exectime": "1.5", "a": "2.5"})", R"({"Exectime": "2"})"}),
+      *lines);
 }
 
 TEST(OldLayout, WhatIsNeither) {
@@ -63,7 +64,8 @@ TEST(RecordTable, HasARowForEachRun) {
   ASSERT_EQ(2U, whole.rows.size());
   std::vector<std::string> names;
   for (const Column& column : whole.columns) names.push_back(column.name);
-  EXPECT_EQ((std::vector<std::string>{"record", "command", "run", "exit", "wall", "cycles"}), names);
+  EXPECT_EQ((std::vector<std::string>{"record", "command", "run", "exit", "wall", "cycles"}),
+            names);
   EXPECT_EQ("./a 'b c'", std::get<std::string>(whole.rows[0][1].data));
   EXPECT_EQ(18446744073709551615U, std::get<std::uint64_t>(whole.rows[0][5].data));
   EXPECT_TRUE(whole.rows[1][5].is_null());

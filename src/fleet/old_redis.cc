@@ -48,7 +48,8 @@ std::optional<Fields> fields_of(const RespValue& answer) {
   return fields;
 }
 
-using TakesHash = std::function<Status(const std::string& key, const std::optional<Fields>& fields)>;
+using TakesHash =
+    std::function<Status(const std::string& key, const std::optional<Fields>& fields)>;
 
 // All hashes of a database. SCAN may name a key twice: the caller is asked for it once.
 class Hashes {
@@ -102,15 +103,16 @@ class Import {
   Result<OldImport> run() {
     FATHOM_ASSIGN(const std::unique_ptr<RedisLink> link, RedisLink::connect(main_));
     std::map<std::string, Fields> jobs;
-    FATHOM_TRY(Hashes(*link, main_).each(
-        [&](const std::string& key, const std::optional<Fields>& fields) -> Status {
-          if (fields && fields->contains("info") && is_job_name(key)) {
-            jobs.emplace(key, *fields);
-          } else {
-            tell("key " + escape_control(key) + " is no job of profiling-framework");
-          }
-          return {};
-        }));
+    FATHOM_TRY(
+        Hashes(*link, main_)
+            .each([&](const std::string& key, const std::optional<Fields>& fields) -> Status {
+              if (fields && fields->contains("info") && is_job_name(key)) {
+                jobs.emplace(key, *fields);
+              } else {
+                tell("key " + escape_control(key) + " is no job of profiling-framework");
+              }
+              return {};
+            }));
     for (const auto& [name, fields] : jobs) FATHOM_TRY(take_job(name, fields));
     return std::move(import_);
   }
@@ -142,8 +144,8 @@ class Import {
     for (std::int64_t number = 0; fields.contains(std::to_string(number)); ++number) {
       Result<std::string> record = record_of_old(fields.at(std::to_string(number)));
       if (!record) {
-        tell("benchmark " + std::to_string(number) + " of job " + name + " was left out: " +
-             record.error().message);
+        tell("benchmark " + std::to_string(number) + " of job " + name +
+             " was left out: " + record.error().message);
         continue;
       }
       batch.records.push_back(std::move(*record));
@@ -175,18 +177,19 @@ class Import {
       import_.rows += static_cast<std::int64_t>(sums.rows());
       return store_.add_profile(name, {.id = id, .rows = sums.take()});
     };
-    FATHOM_TRY(Hashes(link, target).each(
-        [&](const std::string& node, const std::optional<Fields>& fields) -> Status {
-          if (!fields || !add_node(node, *fields, sums)) ++damaged;
-          return sums.rows() < kRows ? Status() : send();
-        }));
+    FATHOM_TRY(
+        Hashes(link, target)
+            .each([&](const std::string& node, const std::optional<Fields>& fields) -> Status {
+              if (!fields || !add_node(node, *fields, sums)) ++damaged;
+              return sums.rows() < kRows ? Status() : send();
+            }));
     if (damaged > 0)
       tell(counted(damaged, "key") + " of job " + name + " left out: no node with whole sums");
     return send();
   }
 
-  // False, and nothing is added: it is no node. Names come from the columns of `perf script`: with an
-  // offset, a colon, or brackets.
+  // False, and nothing is added: it is no node. Names come from the columns of `perf script`: with
+  // an offset, a colon, or brackets.
   static bool add_node(const std::string& key, const Fields& fields, ProfileSums& sums) {
     if (!fields.contains(kExecName)) return false;
     const std::string node(without_offset(key));
@@ -213,7 +216,8 @@ Result<OldImport> import_old_redis(const std::string& address, JobStore& store) 
   const bool is_url = address.find("://") != std::string::npos;
   const std::string with_port =
       address.find(':') == std::string::npos ? address + ":" + std::to_string(kMainPort) : address;
-  FATHOM_ASSIGN(RedisTarget main, parse_redis_url(is_url ? address : "redis://" + with_port + "/0"));
+  FATHOM_ASSIGN(RedisTarget main,
+                parse_redis_url(is_url ? address : "redis://" + with_port + "/0"));
   return Import(std::move(main), store).run();
 }
 

@@ -82,8 +82,7 @@ Status Outbox::check_room(std::size_t more) const {
 Result<Outbox::Held> Outbox::put(const Letter& letter) const {
   const std::string text = format_letter(letter);
   FATHOM_TRY(check_room(text.size()));
-  const std::string stem =
-      fmt::format("{:020}-{}", now_realtime_ns(), random_id().substr(0, 8));
+  const std::string stem = fmt::format("{:020}-{}", now_realtime_ns(), random_id().substr(0, 8));
   const std::string draft = stem + std::string(kDraft);
   FATHOM_ASSIGN(File file, folder_.create(draft));
   (void)::flock(file.fd(), LOCK_EX | LOCK_NB);  // nobody else knows it yet

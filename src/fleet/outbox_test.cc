@@ -135,9 +135,7 @@ TEST_F(Numbers, AreNeverGivenTwice) {
       EXPECT_TRUE(seen.insert(id->seq).second);
     }
   };
-  {
-    std::jthread one(take), two(take);
-  }
+  { std::jthread one(take), two(take); }
   EXPECT_EQ(100U, seen.size());
   EXPECT_EQ(1, *seen.begin());
   EXPECT_EQ(100, *seen.rbegin());

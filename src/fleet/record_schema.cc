@@ -18,9 +18,9 @@ using Json = nlohmann::json;
 constexpr std::size_t kMostSchemaBytes = std::size_t{1} << 20;
 constexpr int kMostDepth = 64;
 
-constexpr std::string_view kTypes[] = {"object", "array",   "string", "number",
+constexpr std::string_view kTypes[] = {"object",  "array",   "string", "number",
                                        "integer", "boolean", "null"};
-constexpr std::string_view kWithoutMeaning[] = {"$schema",  "$id",     "$comment", "title",
+constexpr std::string_view kWithoutMeaning[] = {"$schema",     "$id",     "$comment", "title",
                                                 "description", "default", "examples", "deprecated"};
 
 Error wrong(const std::string& place, const std::string& what) {
@@ -43,8 +43,8 @@ Status check_types(const Json& value, const std::string& place) {
 }
 
 Status check_names(const Json& value, const std::string& place) {
-  const bool texts =
-      value.is_array() && std::ranges::all_of(value, [](const Json& one) { return one.is_string(); });
+  const bool texts = value.is_array() &&
+                     std::ranges::all_of(value, [](const Json& one) { return one.is_string(); });
   return texts ? Status() : wrong(place, "it has to be a list of texts");
 }
 
@@ -61,10 +61,10 @@ Status check_word(const std::string& word, const Json& value, const std::string&
   if (word == "type") return check_types(value, place);
   if (word == "required") return check_names(value, place);
   if (word == "properties") return check_properties(value, place, depth);
-  if (word == "items" || word == "additionalProperties") return check_schema(value, place, depth + 1);
+  if (word == "items" || word == "additionalProperties")
+    return check_schema(value, place, depth + 1);
   if (word == "const") return {};
-  if (word == "enum")
-    return value.is_array() ? Status() : wrong(place, "it has to be a list");
+  if (word == "enum") return value.is_array() ? Status() : wrong(place, "it has to be a list");
   if (word == "minimum" || word == "maximum" || word == "exclusiveMinimum" ||
       word == "exclusiveMaximum")
     return value.is_number() ? Status() : wrong(place, "it has to be a number");
@@ -93,9 +93,8 @@ bool has_type(const Json& value, const std::string& type) {
 
 bool has_one_of(const Json& value, const Json& types) {
   if (types.is_string()) return has_type(value, types.get_ref<const std::string&>());
-  return std::ranges::any_of(types, [&](const Json& type) {
-    return has_type(value, type.get_ref<const std::string&>());
-  });
+  return std::ranges::any_of(
+      types, [&](const Json& type) { return has_type(value, type.get_ref<const std::string&>()); });
 }
 
 std::size_t letters(const std::string& text) {

@@ -58,7 +58,8 @@ std::vector<std::pair<std::string, Value>> cells_of_run(const Json& run) {
   const auto events = run.find("events");
   if (events == run.end() || !events->is_object()) return cells;
   for (const auto& [name, event] : events->items()) {
-    if (event.is_object() && event.contains("value")) cells.emplace_back(name, cell(event["value"]));
+    if (event.is_object() && event.contains("value"))
+      cells.emplace_back(name, cell(event["value"]));
   }
   return cells;
 }

@@ -2,6 +2,7 @@
 #include "fleet/redis_batch.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <tuple>
 
 #include "fleet/checks.h"
@@ -36,6 +37,13 @@ Result<std::vector<Sum>> summed(const std::vector<ProfileRow>& rows) {
 }
 
 }  // namespace
+
+std::string total_of(const ProfileBatch& batch) {
+  std::int64_t total = 0;
+  for (const ProfileRow& row : batch.rows)
+    if (__builtin_add_overflow(total, row.count, &total)) return std::to_string(INT64_MAX);
+  return std::to_string(total);
+}
 
 Result<std::vector<RedisPart>> parts_of(const ProfileBatch& batch, const RedisKeys& keys,
                                         std::size_t most) {

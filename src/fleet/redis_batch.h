@@ -19,6 +19,9 @@ struct RedisPart {
   std::vector<std::string> words;
 };
 
+// The sum of all counts, or the largest number where it is beyond that.
+[[nodiscard]] std::string total_of(const ProfileBatch& batch);
+
 // At least one part. kInvalid: a sum within the batch is too large. `most`: words in a part.
 Result<std::vector<RedisPart>> parts_of(const ProfileBatch& batch, const RedisKeys& keys,
                                         std::size_t most);

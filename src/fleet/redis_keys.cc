@@ -32,6 +32,7 @@ RedisKeys::RedisKeys(std::string_view name) : prefix("fathom:{" + std::string(na
   nodes = prefix + "nodes";
   senders = prefix + "senders";
   kinds = prefix + "kinds";
+  bound = prefix + "bound";
   verdict = prefix + "verdict";
 }
 

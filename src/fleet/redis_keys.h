@@ -19,6 +19,7 @@ struct RedisKeys {
   std::string nodes;    // sorted set: all nodes, as index_of()
   std::string senders;  // set: KIND:CLIENT
   std::string kinds;    // set: kinds that there are records of
+  std::string bound;    // the sum of all counts that were ever added
   std::string verdict;  // while a batch in parts is being added
   std::string prefix;   // fathom:{JOB}:
 

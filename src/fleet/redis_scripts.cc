@@ -71,26 +71,35 @@ if redis.call('EXISTS', KEYS[1]) == 0 then return false end
 drop_nodes(KEYS[3], ARGV[1])
 for _, sender in ipairs(redis.call('SMEMBERS', KEYS[4])) do redis.call('UNLINK', ARGV[1] .. 'sent:' .. sender) end
 for _, kind in ipairs(redis.call('SMEMBERS', KEYS[5])) do redis.call('UNLINK', ARGV[1] .. 'records:' .. kind) end
-redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+redis.call('UNLINK', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 return token or ''
 )lua";
 
-// KEYS: job, sent, senders, nodes, verdict, then the nodes of this part.
-// ARGV: phases, sender, number, the one before (or ''), the one after (or ''), then of each node
-// its place in the index, its executable, how many events, and each event with its count. Phases: b
-// begins, c checks this part, a adds it, e ends. One batch is 'bcae', or several parts in one
-// transaction: first all are checked, then all are added; the verdict waits in a key meanwhile.
-// Answers ok, dup (was sent before), nojob, or big (a sum would be too large).
+// KEYS: job, sent, senders, nodes, verdict, bound, then the nodes of this part.
+// ARGV: phases, sender, number, the one before (or ''), the one after (or ''), the sum of all
+// counts of the batch, then of each node its place in the index, its executable, how many events,
+// and each event with its count. Phases: b begins, c checks this part, a adds it, e ends. One batch
+// is 'bcae', or several parts in one transaction: first all are checked, then all are added; the
+// verdict waits in a key meanwhile. Answers ok, dup (was sent before), nojob, or big (a sum would
+// be too large).
+//
+// The bound is the sum of all that was ever added: while it fits into 63 bits, so does every sum,
+// and few events of a node need not be read before they are added to.
 constexpr const char* kAddProfile = R"lua(
 local phases = ARGV[1]
 local function has(phase) return string.find(phases, phase, 1, true) end
-local verdict = 'ok'
+local verdict, is_bounded = 'ok', false
 if has('b') then
   if redis.call('EXISTS', KEYS[1]) == 0 then verdict = 'nojob'
-  elseif was_sent(KEYS[2], ARGV[3]) then verdict = 'dup' end
+  elseif was_sent(KEYS[2], ARGV[3]) then verdict = 'dup'
+  else
+    is_bounded = type(redis.pcall('INCRBY', KEYS[6], ARGV[6])) == 'number'
+    if not is_bounded then redis.call('SET', KEYS[6], '9223372036854775807') end
+  end
 else
   verdict = redis.call('GET', KEYS[5])
 end
+is_bounded = is_bounded and phases == 'bcae'
 
 local function is_too_large(sum, count)
   local low = tonumber(string.sub(sum, -9)) + tonumber(string.sub(count, -9))
@@ -111,7 +120,7 @@ local function plan(key, at)
     local name, count, sum = fields[event + 1], ARGV[at + 2 + 2 * event], there[event + 1] or '0'
     if #sum <= 15 and #count <= 15 then
       sets[#sets + 1] = name
-      sets[#sets + 1] = string.format('%.0f', tonumber(sum) + tonumber(count))
+      sets[#sets + 1] = string.format('%d', tonumber(sum) + tonumber(count))
     elseif is_too_large(sum, count) then
       return nil
     else
@@ -121,17 +130,35 @@ local function plan(key, at)
   return {key, not there[1] and ARGV[at], sets, adds}
 end
 
+-- A sum that is as large as the count may be new, and so may be its node.
+local function add_blindly(key, at)
+  local is_new = false
+  for event = 1, tonumber(ARGV[at + 2]) do
+    local count = ARGV[at + 2 + 2 * event]
+    local sum = redis.call('HINCRBY', key, ARGV[at + 1 + 2 * event], count)
+    is_new = is_new or sum == tonumber(count)
+  end
+  if is_new and redis.call('HSETNX', key, 'execname', ARGV[at + 1]) == 1 then
+    redis.call('ZADD', KEYS[4], 0, ARGV[at])
+  end
+end
+
 local plans = {}
-local at = 6
+local at = 7
 if verdict == 'ok' and (has('c') or has('a')) then
-  for node = 6, #KEYS do
-    local one = plan(KEYS[node], at)
-    if not one then
-      verdict = 'big'
-      break
+  for node = 7, #KEYS do
+    local events = tonumber(ARGV[at + 2])
+    if is_bounded and events <= 2 then
+      add_blindly(KEYS[node], at)
+    else
+      local one = plan(KEYS[node], at)
+      if not one then
+        verdict = 'big'
+        break
+      end
+      if has('a') then plans[#plans + 1] = one end
     end
-    if has('a') then plans[#plans + 1] = one end
-    at = at + 3 + 2 * tonumber(ARGV[at + 2])
+    at = at + 3 + 2 * events
   end
 end
 if verdict == 'ok' then
@@ -157,8 +184,8 @@ if redis.call('EXISTS', KEYS[1]) == 0 then return 'nojob' end
 if was_sent(KEYS[2], ARGV[3]) then return 'dup' end
 if ARGV[1] == 'benchmark' then
   local count = tonumber(redis.call('HGET', KEYS[1], 'benchmark'))
-  for at = 6, #ARGV do redis.call('HSET', KEYS[1], string.format('%.0f', count + at - 6), ARGV[at]) end
-  redis.call('HSET', KEYS[1], 'benchmark', string.format('%.0f', count + #ARGV - 5))
+  for at = 6, #ARGV do redis.call('HSET', KEYS[1], string.format('%d', count + at - 6), ARGV[at]) end
+  redis.call('HSET', KEYS[1], 'benchmark', string.format('%d', count + #ARGV - 5))
 else
   redis.call('SADD', KEYS[4], ARGV[1])
   for at = 6, #ARGV do redis.call('RPUSH', KEYS[5], ARGV[at]) end
@@ -170,6 +197,7 @@ return 'ok'
 constexpr const char* kClearProfile = R"lua(
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'nojob' end
 drop_nodes(KEYS[2], ARGV[1])
+redis.call('UNLINK', KEYS[3])
 return 'ok'
 )lua";
 
@@ -177,7 +205,7 @@ constexpr const char* kClearRecords = R"lua(
 if redis.call('EXISTS', KEYS[1]) == 0 then return 'nojob' end
 if ARGV[1] == 'benchmark' then
   local count = tonumber(redis.call('HGET', KEYS[1], 'benchmark'))
-  for number = 0, count - 1 do redis.call('HDEL', KEYS[1], string.format('%.0f', number)) end
+  for number = 0, count - 1 do redis.call('HDEL', KEYS[1], string.format('%d', number)) end
   redis.call('HSET', KEYS[1], 'benchmark', '0')
 else
   redis.call('UNLINK', KEYS[2])

@@ -19,10 +19,10 @@ struct RedisScript {
 struct RedisScripts {
   RedisScripts();
   RedisScript create;         // job token; info token -> ok exists, and the token that is there
-  RedisScript remove;         // job token nodes senders kinds; prefix -> the token, or nil
+  RedisScript remove;         // job token nodes senders kinds bound; prefix -> the token, or nil
   RedisScript add_profile;    // see the text
   RedisScript add_records;    // see the text
-  RedisScript clear_profile;  // job nodes; prefix -> ok nojob
+  RedisScript clear_profile;  // job nodes bound; prefix -> ok nojob
   RedisScript clear_records;  // job records kinds; kind -> ok nojob
   RedisScript set_sent;       // job senders; prefix, then SENDER, LAST:FIRST, … -> ok nojob
   RedisScript unlist;         // fathom:jobs; name token

@@ -99,8 +99,8 @@ class RedisStore final : public JobStore {
   Status check_job_exists(const RedisKeys& keys, const std::string& job);
   Status list(const std::string& job, const std::string& token);
   Status unlist(const std::string& job, const std::string& token);
-  Result<std::string> add_parts(const RedisKeys& keys, const Number& number,
-                                const std::vector<RedisPart>& parts);
+  struct Addition;
+  Result<std::string> add_parts(const Addition& addition, const std::vector<RedisPart>& parts);
   Result<bool> take_nodes(const RedisKeys& keys, const std::vector<RespValue>& page,
                           const TakesRow& take);
   Status benchmarks(const RedisKeys& keys, const std::string& job, std::int64_t from,
@@ -174,9 +174,10 @@ Status RedisStore::create(const Job& job) {
 Status RedisStore::remove(const std::string& job) {
   if (!is_job_name(job)) return no_such_job(job);
   const RedisKeys keys(job);
-  FATHOM_ASSIGN(const Ran ran,
-                run(scripts_.remove, {keys.job, keys.token, keys.nodes, keys.senders, keys.kinds},
-                    {keys.prefix}));
+  FATHOM_ASSIGN(
+      const Ran ran,
+      run(scripts_.remove, {keys.job, keys.token, keys.nodes, keys.senders, keys.kinds, keys.bound},
+          {keys.prefix}));
   if (ran.value.type == Type::kNull && !ran.was_repeated) return no_such_job(job);
   return unlist(job, ran.value.text);
 }
@@ -222,53 +223,70 @@ Status RedisStore::check_job_exists(const RedisKeys& keys, const std::string& jo
   return {};
 }
 
+// What the script add_profile is given, for one part of a batch.
+struct RedisStore::Addition {
+  Addition(const RedisKeys& names, const ProfileBatch& batch)
+      : keys(&names),
+        number("", batch.id),
+        sent(names.sent(number.sender)),
+        total(total_of(batch)) {}
+
+  [[nodiscard]] std::vector<std::string_view> keys_of(const RedisPart& part) const {
+    std::vector<std::string_view> all = {keys->job,   sent,          keys->senders,
+                                         keys->nodes, keys->verdict, keys->bound};
+    all.insert(all.end(), part.keys.begin(), part.keys.end());
+    return all;
+  }
+  [[nodiscard]] std::vector<std::string_view> words_of(const RedisPart& part,
+                                                       std::string_view phases) const {
+    std::vector<std::string_view> all = {phases,        number.sender, number.seq,
+                                         number.before, number.after,  total};
+    all.insert(all.end(), part.words.begin(), part.words.end());
+    return all;
+  }
+
+  const RedisKeys* keys;
+  Number number;
+  std::string sent, total;
+};
+
 // A batch in several parts is one transaction: all parts are checked before the first is added.
-Result<std::string> RedisStore::add_parts(const RedisKeys& keys, const Number& number,
+Result<std::string> RedisStore::add_parts(const Addition& addition,
                                           const std::vector<RedisPart>& parts) {
-  const std::string sent = keys.sent(number.sender);
-  const auto command = [&](const RedisPart& part, std::string_view phases,
-                           std::vector<std::string_view> words) {
-    words.insert(words.end(), {keys.job, sent, keys.senders, keys.nodes, keys.verdict});
-    words.insert(words.end(), part.keys.begin(), part.keys.end());
-    words.insert(words.end(), {phases, number.sender, number.seq, number.before, number.after});
-    words.insert(words.end(), part.words.begin(), part.words.end());
-    return words;
-  };
   RedisRequest request;
   request.add({"MULTI"});
-  for (std::size_t pass = 0; pass < 2; ++pass) {
-    for (std::size_t at = 0; at < parts.size(); ++at) {
-      const bool is_last = at + 1 == parts.size();
-      const std::string phases = pass == 0 ? (at == 0 ? "bc" : "c") : (is_last ? "ae" : "a");
-      const std::string count = std::to_string(parts[at].keys.size() + 5);
-      request.add(command(parts[at], phases, {"EVAL", scripts_.add_profile.text, count}));
-    }
-  }
+  const auto add = [&](const RedisPart& part, std::string_view phases) {
+    const std::vector<std::string_view> keys = addition.keys_of(part);
+    const std::vector<std::string_view> words = addition.words_of(part, phases);
+    const std::string count = std::to_string(keys.size());
+    std::vector<std::string_view> command = {"EVAL", scripts_.add_profile.text, count};
+    command.insert(command.end(), keys.begin(), keys.end());
+    command.insert(command.end(), words.begin(), words.end());
+    request.add(command);
+  };
+  for (const RedisPart& part : parts) add(part, &part == &parts.front() ? "bc" : "c");
+  for (const RedisPart& part : parts) add(part, &part == &parts.back() ? "ae" : "a");
   request.add({"EXEC"});
-  FATHOM_ASSIGN(const RedisNodes::Reply reply, nodes_.ask(keys.job, request));
+  FATHOM_ASSIGN(const RedisNodes::Reply reply, nodes_.ask(addition.keys->job, request));
   FATHOM_TRY(check_answers(reply.answers));
-  FATHOM_TRY(check_answers(reply.answers.back().items));
-  if (reply.answers.back().items.empty()) return not_ours(keys.verdict);
-  return reply.answers.back().items.back().text;
+  const std::vector<RespValue>& verdicts = reply.answers.back().items;
+  FATHOM_TRY(check_answers(verdicts));
+  if (verdicts.empty()) return not_ours(addition.keys->verdict);
+  return verdicts.back().text;
 }
 
 Status RedisStore::add_profile(const std::string& job, const ProfileBatch& batch) {
   FATHOM_TRY(check_batch(batch));
   if (!is_job_name(job)) return no_such_job(job);
   const RedisKeys keys(job);
-  const Number number("", batch.id);
+  const Addition addition(keys, batch);
   FATHOM_ASSIGN(const std::vector<RedisPart> parts, parts_of(batch, keys, words_in_part_));
   std::string verdict;
   if (parts.size() > 1) {
-    FATHOM_ASSIGN(verdict, add_parts(keys, number, parts));
+    FATHOM_ASSIGN(verdict, add_parts(addition, parts));
   } else {
-    const std::string sent = keys.sent(number.sender);
-    std::vector<std::string_view> names = {keys.job, sent, keys.senders, keys.nodes, keys.verdict};
-    names.insert(names.end(), parts[0].keys.begin(), parts[0].keys.end());
-    std::vector<std::string_view> words = {"bcae", number.sender, number.seq, number.before,
-                                           number.after};
-    words.insert(words.end(), parts[0].words.begin(), parts[0].words.end());
-    FATHOM_ASSIGN(Ran ran, run(scripts_.add_profile, names, words));
+    FATHOM_ASSIGN(Ran ran, run(scripts_.add_profile, addition.keys_of(parts[0]),
+                               addition.words_of(parts[0], "bcae")));
     verdict = std::move(ran.value.text);
   }
   if (verdict == "nojob") return no_such_job(job);
@@ -390,7 +408,8 @@ Status RedisStore::records(const std::string& job, const std::string& kind, std:
 Status RedisStore::clear_profile(const std::string& job) {
   if (!is_job_name(job)) return no_such_job(job);
   const RedisKeys keys(job);
-  return run_for_job(job, scripts_.clear_profile, {keys.job, keys.nodes}, {keys.prefix});
+  return run_for_job(job, scripts_.clear_profile, {keys.job, keys.nodes, keys.bound},
+                     {keys.prefix});
 }
 
 Status RedisStore::clear_records(const std::string& job, const std::string& kind) {

@@ -16,6 +16,7 @@
 
 #include "base/dice.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "fleet/open_store.h"
 #include "fleet/redis_errors.h"
 #include "fleet/redis_keys.h"
@@ -108,9 +109,25 @@ TEST_F(RedisStoreTest, NobodyThereAndNoRedis) {
 
 TEST_F(RedisStoreTest, UsersAndPasswords) {
   const RedisServer server(folder_of("users"));
-  server.ask({"ACL", "SETUSER", "fathom", "on", ">sesame", "~fathom:*", "+@all"});
+  // The rights that docs/formats/jobs.md names.
+  const std::string docs =
+      "+@hash +@sortedset +@set +@list +@string +@keyspace +@transaction +@scripting "
+      "+@connection -@dangerous +info +config|get +cluster|slots";
+  std::vector<std::string_view> rights = {"ACL", "SETUSER", "fathom", "on", ">sesame", "~fathom:*"};
+  for (const std::string_view right : split(docs, ' ')) rights.push_back(right);
+  ASSERT_EQ(server.ask(rights).text, "OK");
   const std::string at = "127.0.0.1:" + std::to_string(server.port());
-  EXPECT_TRUE(open_store("redis://fathom:sesame@" + at + "/3"));
+  const auto store = opened("redis://fathom:sesame@" + at + "/3");
+  ASSERT_TRUE(store->create({"j", "", 0}));
+  ASSERT_TRUE(store->add_kind({"heap", "{}"}));
+  ASSERT_TRUE(store->add_profile("j", {{"c", 1}, {{"f", "a", "e", INT64_MAX}}}));
+  ASSERT_TRUE(store->add_records("j", "benchmark", {{"c", 1}, {"{}"}}));
+  ASSERT_TRUE(store->add_records("j", "heap", {{"c", 1}, {"{}"}}));
+  EXPECT_EQ(sum(*store, "f"), INT64_MAX);
+  ASSERT_TRUE(store->clear_profile("j"));
+  ASSERT_TRUE(store->clear_records("j", "heap"));
+  ASSERT_TRUE(store->remove("j"));
+  EXPECT_TRUE(store->jobs()->empty());
   const auto denied = open_store("redis://fathom:wrong@" + at);
   ASSERT_FALSE(denied);
   EXPECT_EQ(denied.error().code, Code::kDenied);

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/text.h"
@@ -41,9 +43,9 @@ Error cannot_reach() { return {Code::kUnavailable, "the server cannot be reached
 
 }  // namespace
 
-Result<Sender> Sender::open(std::unique_ptr<JobStore> store, std::string place,
+Result<Sender> Sender::open(std::unique_ptr<JobStore> store, std::vector<std::string> labels,
                             const std::string& folder) {
-  Sender sender(std::move(store), std::move(place), folder);
+  Sender sender(std::move(store), std::move(labels), folder);
   if (!folder.empty()) {
     FATHOM_ASSIGN(sender.outbox_, Outbox::open(join_path(folder, "outbox")));
   }
@@ -65,17 +67,19 @@ Status Sender::flush(const std::string& job) {
 
 Status Sender::add_record(const std::string& job, const std::string& kind,
                           const std::string& record) {
-  return send(
-      {.place = {}, .job = job, .kind = kind, .id = {}, .rows = {}, .records = {record}});
+  return send({.place = {}, .job = job, .kind = kind, .id = {}, .rows = {}, .records = {record}});
+}
+
+Result<BatchId> Sender::next_id() {
+  if (std::optional<BatchId> id = batch_of_work(++sent_)) return *std::move(id);
+  if (outbox_) return next_batch(folder_, this_host().hostname);
+  return batch_of_stranger();
 }
 
 Status Sender::send(Letter letter) {
-  letter.place = place_;
-  if (outbox_) {
-    FATHOM_ASSIGN(letter.id, next_batch(folder_, this_host().hostname));
-    return send_kept(letter);
-  }
-  letter.id = batch_of_stranger();
+  letter.place = labels_.front();
+  FATHOM_ASSIGN(letter.id, next_id());
+  if (outbox_) return send_kept(letter);
   FATHOM_TRY(hand_over(letter));
   ++delivery_.delivered;
   return {};
@@ -113,8 +117,8 @@ Status Sender::settle(const Outbox::Held& held, const Letter& letter) {
     return {};
   }
   delivery_.refused.push_back("a batch for job " + escape_control(letter.job) +
-                             " was refused and is kept in " + outbox_->set_aside(held) + ": " +
-                             done.error().message);
+                              " was refused and is kept in " + outbox_->set_aside(held) + ": " +
+                              done.error().message);
   return {};
 }
 
@@ -124,7 +128,7 @@ Status Sender::send_waiting() {
   away_until_ns_ = 0;
   return outbox_->each_waiting(
       [this](const Outbox::Held& held, const Letter& letter) -> Status {
-        if (letter.place == place_) return settle(held, letter);
+        if (std::ranges::find(labels_, letter.place) != labels_.end()) return settle(held, letter);
         ++delivery_.elsewhere;
         delivery_.other = letter.place;
         return {};

@@ -13,7 +13,8 @@ namespace {
 // A store that can be away, and one that dies after it has stored something.
 class Moody final : public JobStore {
  public:
-  Moody(JobStore& store, const Code& mood, const bool& forgets) : store_(store), mood_(mood), forgets_(forgets) {}
+  Moody(JobStore& store, const Code& mood, const bool& forgets)
+      : store_(store), mood_(mood), forgets_(forgets) {}
   Result<std::vector<Job>> jobs() override { return store_.jobs(); }
   Result<Job> job(const std::string& name) override { return store_.job(name); }
   Status create(const Job& job) override { return store_.create(job); }
@@ -59,9 +60,9 @@ class Senders : public ::testing::Test {
     for (const char* const name : {"j", "other"}) ASSERT_TRUE(store_->create({name, "", 0}));
   }
   void TearDown() override { (void)remove_tree(folder_); }
-  Sender opened(const std::string& place = "here") {
+  Sender opened(const std::vector<std::string>& labels = {"here"}) {
     return std::move(
-               Sender::open(std::make_unique<Moody>(*store_, mood_, forgets_), place, folder_))
+               Sender::open(std::make_unique<Moody>(*store_, mood_, forgets_), labels, folder_))
         .value();
   }
   std::int64_t sum(const std::string& job = "j") {
@@ -153,24 +154,25 @@ TEST_F(Senders, AJobThatWentDoesNotHoldUpTheOthers) {
 TEST_F(Senders, WhatIsForAnotherStoreWaitsForIt) {
   mood_ = Code::kUnavailable;
   {
-    Sender sender = opened("there");
+    Sender sender = opened({"there"});
     ASSERT_TRUE(sender.add("j", {"f", "a", "e", 5}));
     ASSERT_TRUE(sender.flush("j"));
   }
   mood_ = Code::kUsage;
-  Sender sender = opened("here");
+  Sender sender = opened({"here"});
   ASSERT_TRUE(sender.send_waiting());
   EXPECT_EQ(0, sum());
   EXPECT_EQ(1, sender.outcome().elsewhere);
   EXPECT_EQ("there", sender.outcome().other);
-  ASSERT_TRUE(opened("there").send_waiting());
+  ASSERT_TRUE(opened({"here", "there"}).send_waiting());
   EXPECT_EQ(5, sum());
 }
 
 TEST_F(Senders, WithoutAnOutboxTheErrorIsTheCallers) {
   mood_ = Code::kUnavailable;
   Sender sender =
-      std::move(Sender::open(std::make_unique<Moody>(*store_, mood_, forgets_), "here", "")).value();
+      std::move(Sender::open(std::make_unique<Moody>(*store_, mood_, forgets_), {"here"}, ""))
+          .value();
   ASSERT_TRUE(sender.add("j", {"f", "a", "e", 5}));
   const Status sent = sender.flush("j");
   ASSERT_FALSE(sent);

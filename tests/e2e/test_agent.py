@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Agents: programs measured for a job, numbers of others, the outbox, and clients of one's own."""
 
-import json
 import os
 import platform
 import re
@@ -64,7 +63,10 @@ def test_bench(box: Box) -> None:
     first, second = told(box, "job", "show", "job", "--benchmarks")
     check("facts", (words, platform.node(), "r7"), (first["command"], first["host"], first["revision"]))
     check("statuses", ([0, 0, 0], [7]), tuple([run["exit"] for run in one["runs"]] for one in (first, second)))
-    check_true(f"machine and time: {first}", bool(first["machine"]["cores"]) and bool(re.match(r"20\d\d-\d\d-\d\dT", first["time"])))
+    check_true(
+        f"machine and time: {first}",
+        bool(first["machine"]["cores"]) and bool(re.match(r"20\d\d-\d\d-\d\dT", first["time"])),
+    )
     fathom(box, "agent", "bench", "--job", "job", "--", "/nowhere/there", status=127)
     check("records", 2, len(told(box, "job", "show", "job", "--benchmarks")))
 
@@ -95,7 +97,11 @@ def test_lines(box: Box) -> None:
     perf = b"my worker 1/2 [001] 4.5: 250 cpu-clock:k: ffff schedule+0x1 ([kernel.kallsyms])\n"
     text = lines(("f", "a", "e", 10), ("größe<int, 2>", "a b", "e:u", 1)) * 1000 + perf * 3
     fathom(box, "agent", "profile", "--job", "job", "--stdin", stdin=text)
-    wanted = {("f", "a", "e"): 10_000, ("größe<int, 2>", "a b", "e:u"): 1000, ("schedule", "[kernel.kallsyms]", "cpu-clock:k"): 750}
+    wanted = {
+        ("f", "a", "e"): 10_000,
+        ("größe<int, 2>", "a b", "e:u"): 1000,
+        ("schedule", "[kernel.kallsyms]", "cpu-clock:k"): 750,
+    }
     check("sums", wanted, sums(box))
     damaged = b'{"node": "f"\n\xff\xfe\n[]\n'
     _, err = fathom(box, "agent", "profile", "--job", "job", "--stdin", stdin=damaged + lines(("f", "a", "e", 1)))
@@ -114,7 +120,7 @@ def test_no_job(box: Box) -> None:
 
 
 def test_outbox(box: Box) -> None:
-    """A server that is away: the program runs as ever, and its numbers wait, for this server alone, private and bounded."""
+    """A server that is away: the program runs as ever, and its numbers wait, private, for this server alone."""
     away = ("--server", f"http://127.0.0.1:{free_port()}")
     fathom(box, "job", "create", "job")
     _, err = fathom(box, "agent", "bench", "--job", "job", *away, "--", laps(box), 1, 7, status=7)
@@ -122,7 +128,11 @@ def test_outbox(box: Box) -> None:
     fathom(box, "agent", "profile", "--job", "job", "--stdin", *away, stdin=lines(("f", "a", "e", 10)))
     outbox = Path(home(box)["HOME"]) / ".local" / "state" / "fathom" / "outbox"
     files = sorted(outbox.iterdir())
-    check("files, modes", (2, 0o700, [0o600, 0o600]), (len(files), outbox.stat().st_mode & 0o777, [f.stat().st_mode & 0o777 for f in files]))
+    check(
+        "files, modes",
+        (2, 0o700, [0o600, 0o600]),
+        (len(files), outbox.stat().st_mode & 0o777, [f.stat().st_mode & 0o777 for f in files]),
+    )
     _, err = fathom(box, "agent", "flush")  # to the user's own store: these are not for it
     check_true(f"whom they wait for: {err!r}", away[1].encode() in err)
     check("the user's own job", {}, sums(box))

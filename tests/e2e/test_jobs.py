@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Jobs without a server: made, filled, shown, dumped, cleared, moved; new kinds of records; profiling-framework's files."""
+"""Jobs without a server: made, filled, shown, dumped, cleared; new kinds of records; profiling-framework's files."""
 
 import csv
 import io
@@ -11,7 +11,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from kit import Box, Skipped, check, check_true
@@ -66,7 +65,9 @@ def run_of(wall: float, cycles: int = 5) -> dict[str, Any]:
 def filled(box: Box, job: str = "nightly") -> None:
     fathom(box, "job", "create", job, "--info", "größe, with spaces")
     fathom(box, "agent", "profile", "--job", job, "--stdin", stdin=lines(*ROWS))
-    records = [{**RECORD, "time": f"2026-01-0{day}T00:00:00Z", "runs": [run_of(day), run_of(day + 0.5)]} for day in (1, 2)]
+    records = [
+        {**RECORD, "time": f"2026-01-0{day}T00:00:00Z", "runs": [run_of(day), run_of(day + 0.5)]} for day in (1, 2)
+    ]
     text = "".join(json.dumps(record) + "\n" for record in records)
     fathom(box, "job", "add", job, "benchmark", "--stdin", stdin=text.encode())
 
@@ -76,8 +77,16 @@ def test_life_of_a_job(box: Box) -> None:
     check("jobs of a new user", [], told(box, "job", "list"))
     filled(box)
     fathom(box, "job", "create", "2001")
-    check("jobs", [("2001", "", 0), ("nightly", "größe, with spaces", 2)], [tuple(j.values()) for j in told(box, "job", "list")])
-    check("a job", ("nightly", 2), (told(box, "job", "info", "nightly")["name"], told(box, "job", "info", "nightly")["benchmarks"]))
+    check(
+        "jobs",
+        [("2001", "", 0), ("nightly", "größe, with spaces", 2)],
+        [tuple(j.values()) for j in told(box, "job", "list")],
+    )
+    check(
+        "a job",
+        ("nightly", 2),
+        (told(box, "job", "info", "nightly")["name"], told(box, "job", "info", "nightly")["benchmarks"]),
+    )
     profile = told(box, "job", "show", "nightly", "--profile")
     check("profile", sorted(ROWS), sorted(tuple(row.values()) for row in profile))
     walls = [[run["wall"] for run in record["runs"]] for record in told(box, "job", "show", "nightly", "--benchmarks")]
@@ -103,7 +112,13 @@ def test_refusals(box: Box) -> None:
     for words in (("info",), ("show", "--profile"), ("clear",), ("remove", "--yes"), ("show", "--trend")):
         refused(box, "job", words[0], "ghost", *words[1:])
     refused(box, "job", "compare", "there", "ghost")
-    for words in (("remove", "there", "--file", "x"), ("list", "there"), ("shoe", "there"), ("create",), ("show", "there", "--file", "x")):
+    for words in (
+        ("remove", "there", "--file", "x"),
+        ("list", "there"),
+        ("shoe", "there"),
+        ("create",),
+        ("show", "there", "--file", "x"),
+    ):
         refused(box, "job", *words, status=2)
     check("jobs", ["there"], [job["name"] for job in told(box, "job", "list")])
 
@@ -115,16 +130,22 @@ def test_files(box: Box) -> None:
         fathom(box, "job", "show", "nightly", "--profile", "--file", f"p.{ending}")
         fathom(box, "job", "show", "nightly", "--benchmarks", "--file", f"b.{ending}")
     nodes = [json.loads(line) for line in (box.dir / "p.txt").read_text().splitlines()]
-    got = {(node, f["execname"], e): int(f[e]) for line in nodes for node, f in line.items() for e in f if e != "execname"}
+    got = {
+        (node, f["execname"], e): int(f[e]) for line in nodes for node, f in line.items() for e in f if e != "execname"
+    }
     check("lines of nodes", {row[:3]: row[3] for row in ROWS}, got)
     table = list(csv.DictReader(io.StringIO((box.dir / "p.csv").read_text())))
-    check("rows of CSV", {row[:3]: str(row[3]) for row in ROWS}, {(r["node"], r["exec"], r["event"]): r["count"] for r in table})
+    check(
+        "rows of CSV",
+        {row[:3]: str(row[3]) for row in ROWS},
+        {(r["node"], r["exec"], r["event"]): r["count"] for r in table},
+    )
     times = [json.loads(line)["Exectime"] for line in (box.dir / "b.txt").read_text().splitlines()]
     check("repetitions", ["1", "1.5", "2", "2.5"], times)
     with (box.dir / "b.csv").open() as file:
         runs = list(csv.DictReader(file))
-    check("runs", [("0", "0", "./solve -n 2"), ("0", "1", "./solve -n 2"), ("1", "0", "./solve -n 2"), ("1", "1", "./solve -n 2")],
-          [(run["record"], run["run"], run["command"]) for run in runs])  # fmt: skip
+    wanted = [(record, run, "./solve -n 2") for record in "01" for run in "01"]
+    check("runs", wanted, [(run["record"], run["run"], run["command"]) for run in runs])
     for name, magic in (("p.parquet", b"PAR1"), ("b.parquet", b"PAR1")):
         data = (box.dir / name).read_bytes()
         check(f"magic of {name}", (magic, magic), (data[:4], data[-4:]))
@@ -135,12 +156,15 @@ def test_a_new_kind_of_record(box: Box) -> None:
     """Registered with a schema, checked, stored, listed, shown, dumped and cleared like the built-in one."""
     fathom(box, "job", "create", "train")
     (box.dir / "loss.json").write_text(json.dumps(LOSS))
-    check_true("unknown kind", "loss" in refused(box, "job", "add", "train", "loss", "--stdin", stdin=b'{"epoch": 1, "loss": 2}'))
+    check_true(
+        "unknown kind",
+        "loss" in refused(box, "job", "add", "train", "loss", "--stdin", stdin=b'{"epoch": 1, "loss": 2}'),
+    )
     fathom(box, "job", "kind", "add", "loss", "--schema", "loss.json")
     fathom(box, "job", "kind", "add", "loss", "--schema", "loss.json")  # the same again
     check("kinds", ["loss"], [kind["name"] for kind in told(box, "job", "kind", "list")])
-    good = [{"epoch": n, "loss": 1 / n, "note": "größe"} for n in (1, 2)]
-    text = "".join(json.dumps(record) + "\n" for record in good).encode()
+    good = [{"epoch": n, "loss": 1 / n, "note": "größe\u200b\u202e"} for n in (1, 2)]
+    text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in good).encode()
     fathom(box, "job", "add", "train", "loss", "--stdin", stdin=text)
     words = refused(box, "job", "add", "train", "loss", "--stdin", stdin=text + b'{"epoch": "x", "loss": 1}\n')
     check_true(f"the place: {words!r}", "/epoch" in words)
@@ -151,7 +175,9 @@ def test_a_new_kind_of_record(box: Box) -> None:
     fathom(box, "job", "show", "train", "--kind", "loss", "--file", "loss.txt")
     check("lines", good, [json.loads(line) for line in (box.dir / "loss.txt").read_text().splitlines()])
     (box.dir / "bad.json").write_text('{"pattern": "x"}')
-    check_true("a word that nobody checks", "pattern" in refused(box, "job", "kind", "add", "bad", "--schema", "bad.json"))
+    check_true(
+        "a word that nobody checks", "pattern" in refused(box, "job", "kind", "add", "bad", "--schema", "bad.json")
+    )
     fathom(box, "job", "clear", "train", "--kind", "loss")
     check("after clear", [], told(box, "job", "show", "train", "--kind", "loss"))
 
@@ -164,7 +190,11 @@ def test_dumps_are_imported(box: Box) -> None:
     (box.dir / "dump").write_text(text)
     err = fathom(box, "job", "import", "2001", "dump")[1]
     check_true(f"the damaged line: {err!r}", b"1 damaged line" in err and b"line 4" in err)
-    check("rows", [["f", "a", "cycles", 17]], [list(row.values()) for row in told(box, "job", "show", "2001", "--profile")])
+    check(
+        "rows",
+        [["f", "a", "cycles", 17]],
+        [list(row.values()) for row in told(box, "job", "show", "2001", "--profile")],
+    )
     fathom(box, "job", "show", "2001", "--benchmarks", "--file", "back")
     back = [json.loads(line) for line in (box.dir / "back").read_text().splitlines()]
     check("benchmarks", [{"Exectime": "1.25", "cache-misses:u": "12345"}, {"Exectime": "2.0"}],
@@ -184,7 +214,9 @@ def redis(box: Box, port: int) -> Iterator[int]:
         raise Skipped("no redis-server here (apt install redis-server)")
     place = box.root / f"redis-{port}"
     place.mkdir()
-    process = box.start("redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", place, "--save", "", "--appendonly", "yes")
+    process = box.start(
+        "redis-server", "--port", port, "--bind", "127.0.0.1", "--dir", place, "--save", "", "--appendonly", "yes"
+    )
     for _ in range(500):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -205,11 +237,23 @@ def redis_ask(port: int, *words: str) -> None:
 
 
 def test_an_old_deployment_is_imported(box: Box) -> None:
-    """profiling-framework's main Redis and the one of a job: jobs, sums and benchmarks come over, and what cannot is told."""
+    """profiling-framework's main Redis and the one of a job: jobs, sums and benchmarks come over; the rest is told."""
     with redis(box, free_port()) as main:
         job = next(port for port in range(9999, 2001, -1) if socket.socket().connect_ex(("127.0.0.1", port)) != 0)
         with redis(box, job):
-            redis_ask(main, "HSET", str(job), "info", "first job", "benchmark", "1", "pid", "7", "0", '{"cycles": "1,000", "time": "2.5"}')
+            redis_ask(
+                main,
+                "HSET",
+                str(job),
+                "info",
+                "first job",
+                "benchmark",
+                "1",
+                "pid",
+                "7",
+                "0",
+                '{"cycles": "1,000", "time": "2.5"}',
+            )
             redis_ask(main, "HSET", "2001", "info", "its Redis is gone", "benchmark", "0")
             redis_ask(job, "HSET", "f+0x1a", "execname", "(/opt/clang++)", "cycles:", "10")
             redis_ask(job, "HSET", "f+0x2b", "execname", "(/opt/clang++)", "cycles:", "7", "cache-misses:u:", "3")
@@ -222,8 +266,22 @@ def test_an_old_deployment_is_imported(box: Box) -> None:
     check("benchmark", (2.5, 1000), (record["runs"][0]["wall"], record["runs"][0]["events"]["cycles"]["value"]))
 
 
+def test_move(box: Box) -> None:
+    """Jobs go to another store with all that they have, and a batch that is sent again counts once there."""
+    filled(box)
+    other = f"sqlite:{box.root / 'other.db'}"
+    check("words", b"1 job, 2 sums and 2 records copied\n", fathom(box, "job", "move", "--to", other)[0])
+    check(
+        "profile there",
+        told(box, "job", "show", "nightly", "--profile"),
+        told(box, "job", "show", "nightly", "--profile", "--server", other),
+    )
+    refused(box, "job", "move", "--to", other)  # it is there already
+    refused(box, "job", "move", "--to", "somewhere", status=2)
+
+
 def test_old_programs_need_no_server_to_be_wrong(box: Box) -> None:
-    """profiling-framework's programs lie beside ours and refuse wrong words with the range or the words that they know."""
+    """profiling-framework's programs lie beside ours and refuse wrong words with the range or what they know."""
     for name, words, part in (
         ("profiling-controller", ("--cmd", "DANCE"), b"SHOW_JOB_PROFILING"),
         ("profiling-controller", ("--cmd", "CREATE", "--jobid", "2000", "--info", "x"), b"9999"),

@@ -39,7 +39,7 @@ void declare(Parser& parser, AgentArguments& a) {
   parser.option("-r,--runs", a.runs, "N", "bench: run the command N times (default: 1)");
   parser.option("--warmup", a.warmup, "W", "bench: run it W times before that, uncounted");
   parser.repeated("-e,--events", a.events, "E,…",
-                "bench: events to count, by perf's names (default: those of fathom stat)");
+                  "bench: events to count, by perf's names (default: those of fathom stat)");
   parser.flag("--ignore-failure", a.ignore_failure,
               "bench: go on after a run that did not exit with 0");
   parser.option("--revision", a.revision, "TEXT",
@@ -71,15 +71,13 @@ Status check(const AgentArguments& a) {
   if (a.job.empty())
     return usage_error("no job was named", "fathom agent " + a.action + " --job NAME -- COMMAND");
   if (given != 1)
-    return usage_error(given == 0 ? "no command was given"
-                                  : "give one of COMMAND, --log and --stdin, not several",
-                       "fathom agent " + a.action + " --job " + escape_control(a.job) +
-                           " -- COMMAND");
+    return usage_error(
+        given == 0 ? "no command was given" : "give one of COMMAND, --log and --stdin, not several",
+        "fathom agent " + a.action + " --job " + escape_control(a.job) + " -- COMMAND");
   if (a.from_stdin && a.action == "bench")
     return usage_error("--stdin is for profiles",
                        "records of benchmarks: fathom job add NAME benchmark --stdin");
-  if (!a.program.empty() && a.log.empty())
-    return usage_error("--program needs --log FILE");
+  if (!a.program.empty() && a.log.empty()) return usage_error("--program needs --log FILE");
   if (a.runs < 1 || a.runs > kMostRuns || a.warmup < 0 || a.warmup > kMostRuns)
     return usage_error("--runs and --warmup are numbers up to " + std::to_string(kMostRuns));
   if (!(a.sample_hz > 0 && a.sample_hz <= kMostHz))

@@ -50,7 +50,7 @@ Result<fleet::Sender> open_sender(const AgentArguments& a) {
   if (!a.no_outbox) {
     FATHOM_ASSIGN(folder, fleet::state_folder());
   }
-  return fleet::Sender::open(store ? std::move(store).value() : nullptr, place.label, folder);
+  return fleet::Sender::open(store ? std::move(store).value() : nullptr, place.labels, folder);
 }
 
 Status finish_sending(fleet::Sender& sender, bool quiet) {

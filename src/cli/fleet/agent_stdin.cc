@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Rows that others measured, sent while they come: once a second, so that a job grows with what
-// feeds it.
+// feeds it. A signal that asks us to end ends the reading; what came before is sent.
 #include "base/clock.h"
 #include "base/plural.h"
 #include "cli/fleet/agent.h"
 #include "cli/fleet/stdin_lines.h"
 #include "cli/tell.h"
 #include "fleet/profile_lines.h"
+#include "session/signal_queue.h"
 
 namespace fathom::cli {
 namespace {
@@ -15,6 +16,7 @@ constexpr std::int64_t kEveryNs = 1'000'000'000;
 constexpr int kWaitMs = 1000;
 
 Status read_all(fleet::ProfileLines& lines, fleet::Sender& sender, const std::string& job) {
+  FATHOM_ASSIGN(session::SignalQueue signals, session::SignalQueue::open());
   StdinLines input;
   std::int64_t sent_ns = now_monotonic_ns();
   while (true) {
@@ -23,9 +25,11 @@ Status read_all(fleet::ProfileLines& lines, fleet::Sender& sender, const std::st
     if (line.state == StdinLines::State::kLine) FATHOM_TRY(lines.add(line.text));
     if (line.state == StdinLines::State::kTooLong) lines.add_damaged();
     if (now_monotonic_ns() - sent_ns < kEveryNs) continue;
+    if (signals.told_to_end()) break;
     FATHOM_TRY(sender.flush(job));
     sent_ns = now_monotonic_ns();
   }
+  signals.release();
   FATHOM_TRY(lines.finish());
   return sender.flush(job);
 }
@@ -38,10 +42,9 @@ Result<int> profile_stdin(const AgentArguments& a) {
   const Status read = read_all(lines, sender, a.job);
   if (read && lines.rows() == 0)
     return Error{Code::kInvalid,
-                 lines.damaged() == 0
-                     ? std::string("standard input held no row of a profile")
-                     : "standard input held no row of a profile, but " +
-                           counted(lines.damaged(), "line") + " of something else",
+                 lines.damaged() == 0 ? std::string("standard input held no row of a profile")
+                                      : "standard input held no row of a profile, but " +
+                                            counted(lines.damaged(), "line") + " of something else",
                  "write JSON lines with node, exec, event and count, or the text of 'perf script'"};
   if (lines.damaged() > 0)
     remark(counted(lines.damaged(), "damaged line") + " left out, the first is line " +

@@ -16,7 +16,7 @@ namespace fathom::cli {
 
 struct JobArguments {
   std::string action, job, other;  // the words
-  std::string info, file, schema, kind, redis;
+  std::string info, file, schema, kind, redis, to;
   bool profile = false, benchmarks = false, trend = false, yes = false, from_stdin = false;
   std::int64_t top = -1;
   fleet::PlaceOptions store;
@@ -32,8 +32,8 @@ struct JobAction {
   std::string_view name;
   std::string_view usage;  // what follows the name
   std::string_view help;
-  int words;                             // behind the name, at least
-  int most_words;                        // and at most
+  int words;                                  // behind the name, at least
+  int most_words;                             // and at most
   std::span<const std::string_view> options;  // that mean something to it
   Result<int> (*run)(fleet::JobStore& store, const JobArguments& arguments);
 };
@@ -52,6 +52,7 @@ Result<int> manage_kinds(fleet::JobStore& store, const JobArguments& arguments);
 Result<int> add_to_job(fleet::JobStore& store, const JobArguments& arguments);
 // job_import.cc
 Result<int> import_jobs(fleet::JobStore& store, const JobArguments& arguments);
+Result<int> move_jobs(fleet::JobStore& store, const JobArguments& arguments);
 
 // The job, or an Error whose hint lists the jobs that there are.
 Result<fleet::Job> existing_job(fleet::JobStore& store, const std::string& name);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kOfCreate[] = {"--info"};
 constexpr std::string_view kOfList[] = {"--format", "--safe-csv"};
-constexpr std::string_view kOfShow[] = {"--profile", "--benchmarks", "--kind",     "--trend",
+constexpr std::string_view kOfShow[] = {"--profile", "--benchmarks", "--kind",   "--trend",
                                         "--file",    "--top",        "--format", "--safe-csv"};
 constexpr std::string_view kOfCompare[] = {"--kind", "--format", "--safe-csv"};
 constexpr std::string_view kOfClear[] = {"--profile", "--benchmarks", "--kind"};
@@ -27,6 +27,7 @@ constexpr std::string_view kOfRemove[] = {"--yes"};
 constexpr std::string_view kOfKind[] = {"--schema", "--format", "--safe-csv"};
 constexpr std::string_view kOfAdd[] = {"--stdin"};
 constexpr std::string_view kOfImport[] = {"--redis"};
+constexpr std::string_view kOfMove[] = {"--to"};
 
 constexpr JobAction kActions[] = {
     {"create", "NAME [--info TEXT]", "make a job", 1, 1, kOfCreate, create_job},
@@ -45,12 +46,13 @@ constexpr JobAction kActions[] = {
     {"import", "NAME FILE, or --redis HOST:PORT",
      "take over what profiling-framework has: a file of its dumps, or its Redis databases", 0, 2,
      kOfImport, import_jobs},
+    {"move", "[NAME] --to STORE",
+     "copy a job, or all of them, with what they have, to another store", 0, 1, kOfMove, move_jobs},
 };
 
-const std::string_view kOptions[] = {"--info",   "--profile", "--benchmarks", "--kind",
-                                     "--trend",  "--file",    "--top",        "--yes",
-                                     "--schema", "--stdin",   "--redis",
-                                     "--format", "--safe-csv"};
+const std::string_view kOptions[] = {"--info",  "--profile", "--benchmarks", "--kind",    "--trend",
+                                     "--file",  "--top",     "--yes",        "--schema",  "--stdin",
+                                     "--redis", "--to",      "--format",     "--safe-csv"};
 
 void declare(Parser& parser, JobArguments& a) {
   parser.positional("ACTION", a.action, "what to do, see below");
@@ -67,17 +69,20 @@ void declare(Parser& parser, JobArguments& a) {
                 "profiling-framework writes them");
   parser.option("--top", a.top, "N", "show: at most N functions in a table (default: 30; 0: all)");
   parser.flag("--yes", a.yes, "remove: do not ask");
-  parser.option("--schema", a.schema, "FILE", "kind add: a JSON Schema that its records must match");
+  parser.option("--schema", a.schema, "FILE",
+                "kind add: a JSON Schema that its records must match");
   parser.flag("--stdin", a.from_stdin, "add: read the records from standard input");
   parser.option("--redis", a.redis, "HOST:PORT",
                 "import: profiling-framework's main Redis (its port is 2000)");
+  parser.option("--to", a.to, "STORE",
+                "move: sqlite:FILE, redis://HOST:PORT/DB or redis+unix:PATH");
   declare_store(parser, a.store);
   declare_output(parser, a.format);
   std::vector<std::pair<std::string, std::string>> rows;
   for (const JobAction& action : kActions)
-    rows.emplace_back(std::string(action.name) + (action.usage.empty() ? "" : " ") +
-                          std::string(action.usage),
-                      action.help);
+    rows.emplace_back(
+        std::string(action.name) + (action.usage.empty() ? "" : " ") + std::string(action.usage),
+        action.help);
   parser.list("Actions", rows);
 }
 
@@ -95,8 +100,8 @@ Result<const JobAction*> find_action(const std::string& name) {
 
 Status check_words(const Parser& parser, const JobAction& action, const JobArguments& a) {
   const int words = (parser.given("OTHER") ? 2 : parser.given("NAME") ? 1 : 0);
-  const std::string usage = "fathom job " + std::string(action.name) + " " +
-                            std::string(action.usage);
+  const std::string usage =
+      "fathom job " + std::string(action.name) + " " + std::string(action.usage);
   if (words < action.words || words > action.most_words)
     return usage_error(words < action.words ? "a word is missing" : "there is a word too many",
                        "write: " + usage);

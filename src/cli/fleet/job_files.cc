@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -82,12 +83,19 @@ Status write_node_lines(fleet::JobStore& store, const std::string& job, const st
   return draft.finish();
 }
 
+// Between values of JSON a line end is white space, and inside of them there is none.
+std::string as_one_line(std::string json) {
+  std::ranges::replace_if(
+      json, [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
+  return json;
+}
+
 Status write_record_lines(fleet::JobStore& store, const std::string& job, const std::string& kind,
                           const std::string& path) {
   FATHOM_ASSIGN(Draft draft, Draft::open(path));
   Status written;
   const auto take = [&](std::int64_t index, const std::string& json) -> Status {
-    if (kind != fleet::kBenchmarks) return draft.add(json + "\n");
+    if (kind != fleet::kBenchmarks) return draft.add(as_one_line(json) + "\n");
     Result<std::vector<std::string>> lines = fleet::old_benchmark_lines(json);
     if (!lines) return std::move(lines).error().with("record " + std::to_string(index));
     for (const std::string& line : *lines) FATHOM_TRY(draft.add(line + "\n"));

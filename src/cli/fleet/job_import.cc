@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `fathom job import`: what profiling-framework has comes into a store.
+// `fathom job import` and `fathom job move`: what lies elsewhere comes into a store.
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,13 +11,15 @@
 #include "cli/fleet/job_arguments.h"
 #include "cli/fleet/stdin_lines.h"
 #include "cli/tell.h"
+#include "fleet/copy_store.h"
 #include "fleet/old_layout.h"
 #include "fleet/old_redis.h"
+#include "fleet/open_store.h"
 
 namespace fathom::cli {
 namespace {
 
-constexpr std::size_t kRows = 20'000;    // of a batch
+constexpr std::size_t kRows = 20'000;  // of a batch
 constexpr std::size_t kRecords = 1000;
 
 // Lines of a dump, in batches of one sender that was never seen before.
@@ -114,6 +116,21 @@ Result<int> import_jobs(fleet::JobStore& store, const JobArguments& a) {
   DumpLines lines(store, a.job);
   FATHOM_TRY(read_dump(a.other, lines));
   FATHOM_TRY(lines.finish());
+  return 0;
+}
+
+Result<int> move_jobs(fleet::JobStore& store, const JobArguments& a) {
+  if (!fleet::is_store_address(a.to))
+    return usage_error(
+        a.to.empty() ? "--to STORE is missing" : "--to '" + escape_control(a.to) + "' is no store",
+        "write: --to sqlite:FILE or --to redis://HOST:PORT/DB");
+  if (!a.job.empty()) FATHOM_TRY(existing_job(store, a.job));
+  FATHOM_ASSIGN(const std::unique_ptr<fleet::JobStore> to, fleet::open_store(a.to));
+  fleet::CopyOptions options;
+  if (!a.job.empty()) options.jobs = {a.job};
+  FATHOM_ASSIGN(const fleet::Copied copied, fleet::copy_store(store, *to, options));
+  FATHOM_TRY(print(counted(copied.jobs, "job") + ", " + counted(copied.rows, "sum") + " and " +
+                   counted(copied.records, "record") + " copied\n"));
   return 0;
 }
 

@@ -3,8 +3,8 @@
 // their records.
 #include <string>
 
-#include "base/ids.h"
 #include "base/files.h"
+#include "base/ids.h"
 #include "base/plural.h"
 #include "base/text.h"
 #include "cli/fleet/job_arguments.h"

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/escape.h"
 #include "base/plural.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/fleet/job_arguments.h"
 #include "cli/fleet/job_files.h"
 #include "cli/tell.h"
@@ -64,11 +66,11 @@ Result<Table> profile_table(fleet::JobStore& store, const JobArguments& a) {
 
 Result<Table> record_table(fleet::JobStore& store, const JobArguments& a) {
   fleet::RecordTable rows(a.record_kind());
-  FATHOM_TRY(store.records(a.job, a.record_kind(), 0,
-                           [&](std::int64_t index, const std::string& json) {
-                             rows.add(index, json);
-                             return true;
-                           }));
+  FATHOM_TRY(
+      store.records(a.job, a.record_kind(), 0, [&](std::int64_t index, const std::string& json) {
+        rows.add(index, json);
+        return true;
+      }));
   const std::int64_t damaged = rows.damaged();
   Table table = rows.take();
   table.title = a.kind.empty() ? "Benchmarks" : a.kind;
@@ -77,13 +79,32 @@ Result<Table> record_table(fleet::JobStore& store, const JobArguments& a) {
   return table;
 }
 
+// The same JSON, without characters that steer a terminal: in texts they become escapes of JSON,
+// and between values only white space can be one.
+std::string harmless(const std::string& json) {
+  std::string text;
+  for (std::size_t at = 0; at < json.size();) {
+    const CodePoint point = code_point_at(json, at);
+    const std::string_view piece = std::string_view(json).substr(at, point.length);
+    at += point.length;
+    if (point.value == U'\r') {
+      text += ' ';
+    } else if (point.value != U'\n' && point.value != U'\t' && steers_display(point.value)) {
+      render::append_json_text(text, piece);
+    } else {
+      text += piece;
+    }
+  }
+  return text;
+}
+
 // Records are JSON already, and are given back as they came.
 Status print_records(fleet::JobStore& store, const JobArguments& a) {
   std::string text = "[";
   Status printed;
   FATHOM_TRY(store.records(a.job, a.record_kind(), 0,
                            [&](std::int64_t /*index*/, const std::string& json) {
-                             text += (text == "[" ? "" : ",\n") + json;
+                             text += (text == "[" ? "" : ",\n") + harmless(json);
                              if (text.size() < (std::size_t{1} << 20)) return true;
                              printed = print(text);
                              text.clear();

@@ -14,7 +14,8 @@
 namespace fathom::cli {
 namespace {
 
-constexpr std::string_view kOptions[] = {"--bind", "--port", "--jobid", "--cmd", "--info", "--file"};
+constexpr std::string_view kOptions[] = {"--bind", "--port", "--jobid",
+                                         "--cmd",  "--info", "--file"};
 
 struct Given {
   fleet::JobStore& store;
@@ -85,7 +86,8 @@ Result<int> remove(const Given& given) {
   std::string answer;
   std::getline(std::cin, answer);
   if (answer != "Yes" && answer != "yes")
-    return Error{Code::kInvalid, "job " + given.job + " was not removed", "answer Yes to remove it"};
+    return Error{Code::kInvalid, "job " + given.job + " was not removed",
+                 "answer Yes to remove it"};
   FATHOM_TRY(given.store.remove(given.job));
   return 0;
 }
@@ -112,8 +114,9 @@ Result<const Command*> find_command_word(const std::string& word) {
     if (command.word == word) return &command;
     all += " " + std::string(command.word);
   }
-  return usage_error(word.empty() ? "--cmd is missing" : "--cmd '" + escape_control(word) + "' is unknown",
-                     "its words are:" + all);
+  return usage_error(
+      word.empty() ? "--cmd is missing" : "--cmd '" + escape_control(word) + "' is unknown",
+      "its words are:" + all);
 }
 
 }  // namespace
@@ -121,15 +124,16 @@ Result<const Command*> find_command_word(const std::string& word) {
 Result<int> run_old_controller(const std::vector<std::string>& words) {
   FATHOM_ASSIGN(const OldWords given, parse_old_words(words, kOptions));
   FATHOM_ASSIGN(const Command* const command, find_command_word(given.value("--cmd")));
-  for (const std::string_view option : {std::string_view(command->needs_job ? "--jobid" : ""),
-                                        command->needs}) {
+  for (const std::string_view option :
+       {std::string_view(command->needs_job ? "--jobid" : ""), command->needs}) {
     if (!option.empty() && !given.has(option))
       return usage_error("--cmd " + std::string(command->word) + " needs " + std::string(option));
   }
   const std::string job = given.value("--jobid");
   if (command->word == "CREATE") FATHOM_TRY(old_job_number(job));
   FATHOM_ASSIGN(const std::string url, old_server_url(given));
-  FATHOM_ASSIGN(const fleet::StorePlace place, fleet::find_store({.server = url, .token_file = {}}));
+  FATHOM_ASSIGN(const fleet::StorePlace place,
+                fleet::find_store({.server = url, .token_file = {}}));
   FATHOM_ASSIGN(const std::unique_ptr<fleet::JobStore> store, fleet::open_place(place));
   return command->run({.store = *store, .job = job, .words = given});
 }

@@ -31,7 +31,7 @@ class StdinLines {
 
   int fd_;
   std::string buffer_;
-  std::size_t begin_ = 0;    // of what was not given yet
+  std::size_t begin_ = 0;     // of what was not given yet
   std::size_t searched_ = 0;  // there is no line end before
   bool at_end_ = false;
   bool skips_ = false;  // the rest of a line that is too long

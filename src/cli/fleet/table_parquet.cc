@@ -36,7 +36,8 @@ ColumnKind kind_of_column(const Table& table, std::size_t column) {
 }
 
 double number_of(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return static_cast<double>(*whole);
+  if (const auto* whole = std::get_if<std::int64_t>(&value.data))
+    return static_cast<double>(*whole);
   if (const auto* large = std::get_if<std::uint64_t>(&value.data))
     return static_cast<double>(*large);
   return std::get<double>(value.data);
@@ -85,8 +86,7 @@ Status write_table_parquet(const std::string& path, const Table& table) {
     for (const std::vector<Value>& row : table.rows) held[i].add(row[i], kind);
     data.push_back(held[i].data());
   }
-  return sql::write_parquet(path,
-                            {.columns = columns, .data = data, .rows = table.rows.size()});
+  return sql::write_parquet(path, {.columns = columns, .data = data, .rows = table.rows.size()});
 }
 
 }  // namespace fathom::cli

@@ -22,8 +22,7 @@ namespace {
 // that a new kernel made slower is compared with the old one.
 Value machine_object() {
   const HostFacts& host = this_host();
-  return Object{
-      {"cpu", host.cpu_model}, {"cores", std::int64_t{host.cores}}, {"arch", host.arch}};
+  return Object{{"cpu", host.cpu_model}, {"cores", std::int64_t{host.cores}}, {"arch", host.arch}};
 }
 
 // "2026-11-18T00:20:00Z"
@@ -43,15 +42,16 @@ std::string record_of(const std::vector<std::string>& command,
   for (const std::string& word : command) words.emplace_back(word);
   for (const session::Measured& run : runs) each.push_back(stat_run_object(run));
   std::string text;
-  render::JsonWriter(text).value(Value(Object{{"command", std::move(words)},
-                                              {"host", host.hostname},
-                                              {"machine", machine_object()},
-                                              {"memory", static_cast<std::int64_t>(host.memory_bytes)},
-                                              {"system", host.system},
-                                              {"kernel", host.kernel},
-                                              {"revision", revision},
-                                              {"time", iso_time(start_ns)},
-                                              {"runs", std::move(each)}}));
+  render::JsonWriter(text).value(
+      Value(Object{{"command", std::move(words)},
+                   {"host", host.hostname},
+                   {"machine", machine_object()},
+                   {"memory", static_cast<std::int64_t>(host.memory_bytes)},
+                   {"system", host.system},
+                   {"kernel", host.kernel},
+                   {"revision", revision},
+                   {"time", iso_time(start_ns)},
+                   {"runs", std::move(each)}}));
   return text;
 }
 
