@@ -43,7 +43,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr auto kAwaited = asio::as_tuple(asio::use_awaitable);
 
 template <class Stream>
-class Connection : public OpenConnection, public std::enable_shared_from_this<Connection<Stream>> {
+class Connection : public OpenConnection {
  public:
   Connection(Hall& hall, Stream stream)
       : hall_(&hall),
@@ -67,9 +67,7 @@ class Connection : public OpenConnection, public std::enable_shared_from_this<Co
   }
   void close() override { lowest().close(); }
 
-  // Keeps itself alive.
   asio::awaitable<void> serve() {
-    const auto self = this->shared_from_this();
     if (!co_await shake_hands()) co_return;
     bool goes_on = true;
     for (bool first = true; goes_on && !hall_->stopping; first = false) {
@@ -94,8 +92,10 @@ class Connection : public OpenConnection, public std::enable_shared_from_this<Co
   asio::awaitable<bool> shake_hands() {
     if constexpr (kIsTls) {
       lowest().expires_after(limits_.header_time);
+      waits_for_head_ = true;
       const auto [error] =
           co_await stream_.async_handshake(asio::ssl::stream_base::server, kAwaited);
+      waits_for_head_ = false;
       co_return !error;
     }
     co_return true;
@@ -348,9 +348,11 @@ class Connection : public OpenConnection, public std::enable_shared_from_this<Co
 template <class Stream>
 void start(Hall& hall, Stream stream) {
   auto connection = std::make_shared<Connection<Stream>>(hall, std::move(stream));
-  asio::co_spawn(*hall.io, connection->serve(), [&hall](const std::exception_ptr& /*thrown*/) {
-    asio::post(*hall.io, [&hall] { hall.ended(); });
-  });
+  // The handler holds it: the coroutine begins after this function has ended.
+  asio::co_spawn(*hall.io, connection->serve(),
+                 [&hall, connection](const std::exception_ptr& /*thrown*/) {
+                   asio::post(*hall.io, [&hall] { hall.ended(); });
+                 });
 }
 
 }  // namespace

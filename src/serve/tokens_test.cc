@@ -87,7 +87,7 @@ TEST_F(Tokens, AFileOfOthersLetsNobodyIn) {
 TEST_F(Tokens, ADamagedLineIsNamed) {
   const std::string hash(64, 'a');
   EXPECT_TRUE(parse_tokens("# words\n\na read " + hash + "\n"));
-  for (const std::string& line : {"a read", "a king " + hash, "a read " + hash + "a",
+  for (const std::string& line : {std::string("a read"), "a king " + hash, "a read " + hash + "a",
                                   "a  read " + hash, "a read " + std::string(64, 'x')}) {
     const auto entries = parse_tokens("# words\n" + line + "\n");
     ASSERT_FALSE(entries) << line;

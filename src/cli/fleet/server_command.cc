@@ -100,7 +100,9 @@ Result<int> run_server(Arguments& a) {
   if (a.store.empty()) a.store = "sqlite:" + join_path(a.service.data, "jobs.db");
   serve::ServiceHooks hooks;
   hooks.open_store = [&]() -> Result<std::unique_ptr<fleet::JobStore>> {
-    FATHOM_ASSIGN(auto store, fleet::open_store(a.store, {.is_volatile = a.is_volatile}));
+    fleet::StoreOptions options;
+    options.is_volatile = a.is_volatile;
+    FATHOM_ASSIGN(auto store, fleet::open_store(a.store, options));
     return fleet::checked(std::move(store));
   };
   hooks.ready = [](const std::string& url) {
