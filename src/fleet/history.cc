@@ -132,8 +132,11 @@ class RecordReader {
       ++history_.failed_runs;
       return;
     }
+    // The library sorts names; people look for wall time first.
+    if (const auto wall = run.find("wall"); wall != run.end() && wall->is_number())
+      add("wall", *wall);
     for (const auto& [name, value] : run.items()) {
-      if (name != "exit" && value.is_number()) add(name, value);
+      if (name != "exit" && name != "wall" && value.is_number()) add(name, value);
     }
     const auto events = run.find("events");
     if (events == run.end() || !events->is_object()) return;

@@ -134,13 +134,15 @@ TEST(History, DamageIsCountedAndLeftOut) {
 
 TEST(History, WhatWasNotMeasuredIsNoValue) {
   History history;
-  add_record(0, R"({"command": ["x"], "runs": [{"exit": 0, "wall": 1, "user": null, "note": "no",
+  add_record(
+      0,
+      R"({"command": ["x"], "runs": [{"exit": 0, "wall": 1, "size": 2, "user": null, "note": "no",
       "events": {"cycles": {"value": null}, "faults": {"value": 3}, "plain": 4, "odd": {"value": {}}}}]})",
-             history);
+      history);
   ASSERT_EQ(history.benchmarks.size(), 1U);
   std::vector<std::string> names;
   for (const MetricHistory& metric : history.benchmarks[0].metrics) names.push_back(metric.metric);
-  EXPECT_EQ(names, (std::vector<std::string>{"wall", "faults", "plain"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"wall", "size", "faults", "plain"}));
 }
 
 TEST(History, RunsThatFailedAreLeftOut) {

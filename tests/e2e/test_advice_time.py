@@ -74,7 +74,7 @@ for _ in range(int(sys.argv[2])):
 
 
 def test_waits_for_server(box: Box) -> None:
-    """Three hundred questions, one by one or all at once. By read(): what recv() reads from, layer posix does not tell."""
+    """Three hundred questions, one by one or all at once. By read(), since layer posix does not see recv()."""
     path = box.root / "server"
     Server(path)
     ask = (sys.executable, "-S", "-E", "-c", CLIENT, path)

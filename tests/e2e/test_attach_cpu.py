@@ -240,12 +240,16 @@ def test_events_are_counted(box: Box) -> None:
     server.end()
     box.finish(attached)
     rows = box.rows("SELECT name, pid, ts, value FROM counters WHERE layer = 'cpu' ORDER BY name, pid, ts, value")
-    counted = {pid: [value for name, of, _, value in rows if name == "task-clock" and of == pid] for pid in (server.pid, child)}
+    counted = {
+        pid: [value for name, of, _, value in rows if name == "task-clock" and of == pid] for pid in (server.pid, child)
+    }
     ran = dict(box.rows("SELECT pid, sum(weight) FROM samples WHERE event = 'cpu-clock' GROUP BY pid"))
     for pid, values in counted.items():
         check_true(f"{pid}: a row where it grew: {values}", len(values) > 1 and values == sorted(set(values)))
     # What it ran before its counters were open is missing: some milliseconds, or up to an interval of a child.
-    check_true(f"{counted[server.pid][-1]} of {ran}", 0.7 * ran[server.pid] <= counted[server.pid][-1] <= 1.1 * ran[server.pid])
+    check_true(
+        f"{counted[server.pid][-1]} of {ran}", 0.7 * ran[server.pid] <= counted[server.pid][-1] <= 1.1 * ran[server.pid]
+    )
     box.fathom("attach", os.getpid(), "-o", box.root / "x", "--count", "page-fautls", status=2)
     box.fathom("attach", os.getpid(), "-o", box.root / "x", "--count", "faults", "--layers", "resource", status=2)
     box.fathom("attach", os.getpid(), "--count", "faults", status=2)

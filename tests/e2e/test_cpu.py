@@ -147,7 +147,9 @@ def test_a_recorder_without_memory(box: Box) -> None:
         raise Skipped("what is preloaded would be the emulator's")
     poor = {"LD_PRELOAD": str(box.kit.victim("no_memory", "-shared", "-fPIC"))}
     command = ("run", "-q", "--sample", "997", "-o", box.trace, "--")
-    out = box.run(box.kit.fathom, *command, "sh", "-c", 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done', env=poor)
+    out = box.run(
+        box.kit.fathom, *command, "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo done", env=poor
+    )
     check("the program's own words", b"done\n", out)
     check("state", "complete", box.value("SELECT value FROM run WHERE key = 'state'"))
     lost = box.rows("SELECT reason, \"count\" FROM losses WHERE layer = 'cpu' AND reason LIKE '%no memory%'")

@@ -78,19 +78,20 @@ def samples_of(box: Box) -> list[Sample]:
     return [Sample(event, int(w), tid, main, tuple(stacks.get(stack, []))) for event, w, tid, main, stack in samples]
 
 
-def record(box: Box, python: Python) -> list[Sample]:
+def record(box: Box, python: Python) -> tuple[bytes, list[Sample]]:
+    """What the program says, and its samples."""
     box.trace = box.root / f"python-3.{python.minor}-{python.program.parts[1]}.fathom"
-    box.record(python.program, SCRIPT, options=("--layers", "cpu", "--sample", "997"))
+    out = box.record(python.program, SCRIPT, options=("--layers", "cpu", "--sample", "997"))
     if box.value("SELECT state FROM layers WHERE layer = 'cpu'") not in ("on", "partial"):
         raise Skipped(str(box.value("SELECT reason FROM layers WHERE layer = 'cpu'")))
-    return samples_of(box)
+    return out, samples_of(box)
 
 
 def test_python_functions(box: Box) -> None:
     """They stand in the stacks by their names, with file and line, 900 levels of one that calls itself too."""
     found = 0
     for python in pythons():
-        check_stacks(python, [sample for sample in record(box, python) if sample.main])
+        check_stacks(python, [sample for sample in record(box, python)[1] if sample.main])
         found += 1
     if found == 0:
         raise Skipped("no Python whose insides are known")
@@ -109,6 +110,38 @@ def check_stacks(python: Python, samples: list[Sample]) -> None:
     deep = [s for s in samples if s.holds("deep", "burn")]
     whole = [s for s in deep if s.names.count("deep") == 901 and s.names[:2] == ["<module>", "work"]]
     check_true(f"901 levels {where}: {len(whole)} of {len(deep)}", len(whole) > 0)
+
+
+# What work() calls, none of them by way of another; functions of microseconds are one group.
+TIMED = {name: (name,) for name in ("heavy", "light", "drift", "by_key", "consume", "deep")}
+TIMED["shorts"] = ("small", "large")
+SCATTER = 5  # standard deviations: of a million right shares, less than one lies beyond
+OTHERWISE = 0.02  # calls of the clock, and samples whose callers have ended before they were read
+ONE_BY_ONE = 10  # the last minor version in which each function of Python has a C function of its own
+
+
+def test_shares_of_functions(box: Box) -> None:
+    """By one Python, against its own clock. From 3.11 on, several functions share one C function, and whose sample it
+    was depends on how soon it is read, which a busy machine decides.
+
+    A share p of n samples scatters by sqrt(p (1 - p) / n). Samples that stand for more time than others count as fewer:
+    n is the square of the sum by the sum of squares."""
+    python = next((one for one in pythons() if one.minor <= ONE_BY_ONE), None)
+    if python is None:
+        raise Skipped(f"no Python of 3.{FIRST} to 3.{ONE_BY_ONE} here")
+    out, taken = record(box, python)
+    samples = [sample for sample in taken if sample.main and sample.event == "cpu-clock"]
+    told = {name: int(ns) for name, ns in (line.split() for line in out.decode().splitlines())}
+    told["shorts"] += told["only_small"] + told["only_large"]
+    timed = {name: [s.weight for s in samples if set(marks) & set(s.names)] for name, marks in TIMED.items()}
+    weights = [weight for group in timed.values() for weight in group]
+    whole, n = sum(weights), sum(weights) ** 2 / sum(weight * weight for weight in weights)
+    check_true(f"samples: {n}", n > 100)
+    for name, group in timed.items():
+        share = told[name] / sum(told[one] for one in TIMED)
+        most = SCATTER * (share * (1 - share) / n) ** 0.5 + OTHERWISE
+        got = sum(group) / whole
+        check_true(f"{name}: {got:.4f} is {share:.4f} within {most:.4f} (n = {n:.0f})", abs(got - share) <= most)
 
 
 def test_offsets_are_those_of_the_headers(box: Box) -> None:

@@ -204,7 +204,15 @@ def test_processes_of_others(box: Box) -> None:
     place = Path(tempfile.mkdtemp(prefix="fathom-rungs-"))
     box.remove.append(place)
     place.chmod(0o777)
-    words = (*NOBODY, shutil.copy(words[0], place), words[1], for_everybody(box) / "fathom", "attach", "--layers", "cpu")
+    words = (
+        *NOBODY,
+        shutil.copy(words[0], place),
+        words[1],
+        for_everybody(box) / "fathom",
+        "attach",
+        "--layers",
+        "cpu",
+    )
     server, own = Server(box), Server(box, *NOBODY, folder=place)
     _, said = box.finish(box.start(*words, server.pid, "-o", place / "no"), 3)
     check_true(f"one line: {said!r}", said.count(b"\n") == 1 and b"another user" in said)

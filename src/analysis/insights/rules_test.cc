@@ -387,7 +387,9 @@ std::vector<Case> cases_of_time() {
       {"children-in-turn", children(30, 50 * kMillisecond), children(30, 5 * kMillisecond)},
       {"waits-for-server", asking("socket 10.0.0.7:5432"), asking("socket 10.0.0.7:40123")},
       {"sleep-in-a-loop",
-       Scene().waited(10, 10, kNap, 80, 5 * kMillisecond).waited(10, 11, kNap, 1, 900 * kMillisecond),
+       Scene()
+           .waited(10, 10, kNap, 80, 5 * kMillisecond)
+           .waited(10, 11, kNap, 1, 900 * kMillisecond),
        Scene().waited(10, 10, kNap, 8, 50 * kMillisecond)},
       {"page-faults", Scene(2 * kSecond).ran(10, 10, kFault, 120, 5 * kMillisecond),
        Scene(2 * kSecond).ran(10, 10, "main;fill", 120, 5 * kMillisecond)},

@@ -170,12 +170,8 @@ Table tree_table(const SampledTree& tree, const std::vector<std::string>& keys,
   Table table;
   table.title = "Call tree";
   for (const std::string& key : keys) table.columns.push_back({key});
-  const std::vector<Column> rest = {{"depth"},
-                                    {"call"},
-                                    {"module"},
-                                    {"samples", kCount},
-                                    {"total", measure},
-                                    {"share", kPercent},
+  const std::vector<Column> rest = {{"depth"},           {"call"},           {"module"},
+                                    {"samples", kCount}, {"total", measure}, {"share", kPercent},
                                     {"self", measure}};
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   for (const std::uint32_t node : in_order(tree, nodes)) {

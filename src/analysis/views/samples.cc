@@ -98,8 +98,7 @@ Result<Report> run_hot(Store& store, const ViewOptions& options) {
   FATHOM_ASSIGN(SampledEvent sampled, sampled_event(store));
   if (is_by_event(options.by)) sampled = {};
   Table& table = report.sections[0].table;
-  set_measures(table,
-               {{"self", sampled.measure}, {"total", sampled.measure}, {"samples", kCount}});
+  set_measures(table, {{"self", sampled.measure}, {"total", sampled.measure}, {"samples", kCount}});
   add_note(table, sampled.note);
   return report;
 }

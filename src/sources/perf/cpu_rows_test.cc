@@ -192,9 +192,8 @@ TEST_F(CpuRowsTest, WithoutMemoryTheRestOfTheRunIsMissingAndSaidToBe) {
   rows.stop(kStart + 90);
   trace::HostRows told;
   rows.drain(strings_, told);
-  EXPECT_EQ(losses_of(told),
-            (std::map<std::string, std::int64_t>{
-                {"samples of the rest of the run: no memory for them", 1}}));
+  EXPECT_EQ(losses_of(told), (std::map<std::string, std::int64_t>{
+                                 {"samples of the rest of the run: no memory for them", 1}}));
   ASSERT_FALSE(told.lives.threads.empty()) << "what was known is told";
   EXPECT_EQ(told.lives.threads.back().start, 5);
   ASSERT_EQ(told.samples.rows.size(), 1U);

@@ -27,7 +27,8 @@ class FollowedTreeTest : public ::testing::Test {
     for (int field = 5; field <= 52; ++field)
       stat += " " + std::to_string(field == 22 ? start + pid : 0);
     ASSERT_TRUE(write_file_atomic(join_path(folder, "stat"), stat));
-    ASSERT_TRUE(write_file_atomic(join_path(folder, "task/" + std::to_string(pid) + "/stat"), stat));
+    ASSERT_TRUE(
+        write_file_atomic(join_path(folder, "task/" + std::to_string(pid) + "/stat"), stat));
   }
   void end(pid_t pid) { ASSERT_TRUE(remove_tree(join_path(proc_, std::to_string(pid)))); }
   Pids followed() {

@@ -38,8 +38,7 @@ class Running {
       void* const pages = ::mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
       ::madvise(pages, kPages * kPage, MADV_NOHUGEPAGE);
-      for (std::size_t i = 0; i < kPages; ++i)
-        static_cast<volatile char*>(pages)[i * kPage] = 1;
+      for (std::size_t i = 0; i < kPages; ++i) static_cast<volatile char*>(pages)[i * kPage] = 1;
       ::_exit(0);
     }
     ::close(ends[0]);

@@ -193,11 +193,9 @@ class ProcSource final : public Source {
     if (tree_.has(process)) return {};
     const std::optional<ProcessStat> stat = stat_of(process);
     const std::optional<ProcessLook> found = stat ? reader_.look(*stat) : std::nullopt;
-    if (!found)
-      return Error{Code::kNotFound, "there is no process " + std::to_string(process), ""};
+    if (!found) return Error{Code::kNotFound, "there is no process " + std::to_string(process), ""};
     if (!is_ours(process))
-      return Error{Code::kDenied,
-                   "process " + std::to_string(process) + " belongs to another user",
+      return Error{Code::kDenied, "process " + std::to_string(process) + " belongs to another user",
                    "use sudo"};
     tree_.join(process);
     const std::scoped_lock lock(mutex_);
@@ -223,8 +221,7 @@ class ProcSource final : public Source {
     constexpr std::int64_t kTick = 10'000'000;
     const std::optional<ProcessStat> stat = stat_of(process);
     const std::optional<ProcessLook> found = stat ? reader_.look(*stat) : std::nullopt;
-    return found && !found->threads.empty() &&
-           found->threads.front().start + kTick > monotonic_ns;
+    return found && !found->threads.empty() && found->threads.front().start + kTick > monotonic_ns;
   }
 
   void rest(const std::stop_token& stop, std::int64_t ns) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is remembered of stacks while a recording goes on, so that each is told once, and how much of
-// that at most: a recursion that takes another path each time, or a JIT that makes functions without
-// end, must not fill our memory.
+// What is remembered of stacks while a recording goes on, so that each is told once, and how much
+// of that at most: a recursion that takes another path each time, or a JIT that makes functions
+// without end, must not fill our memory.
 #pragma once
 
 #include <cstddef>

@@ -378,8 +378,7 @@ const Clock& Packer::clock() const { return state_->clock; }
 Result<DrainResult> Packer::drain() { return state_->drain(); }
 Status Packer::append(const HostRows& rows, const Strings& strings) {
   Status appended = state_->append(rows, strings);
-  if (!appended)
-    look([&](Drainer& drainer) { drainer.tell_trouble(appended.error().message); });
+  if (!appended) look([&](Drainer& drainer) { drainer.tell_trouble(appended.error().message); });
   return appended;
 }
 void Packer::look(const std::function<void(Drainer&)>& look) { state_->look(look); }

@@ -98,9 +98,7 @@ class FrameFile {
 
  private:
   using Place = std::tuple<std::uint32_t, std::uint32_t, std::int64_t>;
-  static Place place_of(const Frame& frame) {
-    return {frame.module, frame.build_id, frame.offset};
-  }
+  static Place place_of(const Frame& frame) { return {frame.module, frame.build_id, frame.offset}; }
 
   // How many there are. Who made the recording may have known more of them: where the function
   // begins.
