@@ -117,6 +117,9 @@ class Server::Core {
     }
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+    // One that comes before run() waits for it.
+    if (!error) signals_.add(SIGINT, error);
+    if (!error) signals_.add(SIGTERM, error);
     if (!error) return {};
     return Error{Code::kIo,
                  "cannot listen on " + shown(address_.host) + ":" + std::to_string(address_.port) +
@@ -134,8 +137,6 @@ class Server::Core {
   }
 
   void run() {
-    signals_.add(SIGINT);
-    signals_.add(SIGTERM);
     signals_.async_wait([this](const error_code& error, int /*number*/) {
       if (!error) begin_stop();
     });

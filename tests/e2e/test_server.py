@@ -64,7 +64,9 @@ class Server:
             return http.client.HTTPSConnection(HOST, self.port, timeout=60, context=anybody)
         return http.client.HTTPConnection(HOST, self.port, timeout=60)
 
-    def call(self, method: str, path: str, body: Any = None, token: str | None = None, **headers: str) -> tuple[int, Any]:
+    def call(
+        self, method: str, path: str, body: Any = None, token: str | None = None, **headers: str
+    ) -> tuple[int, Any]:
         """Status and JSON of an answer; its text where it is none."""
         content = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         told = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -134,7 +136,11 @@ def test_server_tokens(box: Box) -> None:
     with serving(box) as server:
         data = ("--data", server.data)
         reader = server.fathom("server", "token", "add", "dashboard", "--role", "read", *data).decode().strip()
-        check("a reader", (200, 403), (server.call("GET", JOBS, token=reader)[0], server.call("POST", JOBS, {}, reader)[0]))
+        check(
+            "a reader",
+            (200, 403),
+            (server.call("GET", JOBS, token=reader)[0], server.call("POST", JOBS, {}, reader)[0]),
+        )
         check_true("no token in the file", reader not in (server.data / "tokens").read_text())
         listed = json.loads(server.fathom("server", "token", "list", *data, "--format", "json"))
         check("tokens", {"admin": "admin", "dashboard": "read"}, {row["name"]: row["role"] for row in listed})
@@ -177,7 +183,9 @@ def test_server_usage(box: Box) -> None:
         (2, "--cert", ["--cert", "x"]),
     ]
     for status, word, options in cases:
-        process = box.start(box.kit.fathom, "server", *options, "--data", box.root / "none", env={"HOME": str(box.root)})
+        process = box.start(
+            box.kit.fathom, "server", *options, "--data", box.root / "none", env={"HOME": str(box.root)}
+        )
         out, err = box.finish(process, status)
         check_true(f"{word} in {err!r}", out == b"" and err.count(b"\n") == 1 and word.encode() in err)
         check_true(f"nothing is left of {word}", not (box.root / "none").exists())
@@ -207,7 +215,13 @@ def test_server_answers_as_described(box: Box) -> None:
                 good = path.replace("{job}", "job").replace("{kind}", "loss")
                 bad = path.replace("{job}", "ghost").replace("{kind}", "none")
                 body = bodies.get(path) if method == "post" else None
-                calls = [(good, body, None), (bad, body, None), (good, b"{", None), (good, body, "x"), (good.replace("job", "%20"), body, None)]
+                calls = [
+                    (good, body, None),
+                    (bad, body, None),
+                    (good, b"{", None),
+                    (good, body, "x"),
+                    (good.replace("job", "%20"), body, None),
+                ]
                 for place, content, token in calls:
                     status, answer = server.call(method.upper(), place, content, token)
                     if "%20" in place and "{job}" not in path:
@@ -271,7 +285,10 @@ def test_server_hostile(box: Box) -> None:
         inner = f"POST {JOBS} HTTP/1.1\r\n{head}Content-Length: {len(body)}\r\n\r\n{body}"
         outer = f"POST {JOBS}/job/profile HTTP/1.1\r\n{head}"
         cases = {
-            "length and chunks": (400, f"{outer}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}"),
+            "length and chunks": (
+                400,
+                f"{outer}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n{inner}",
+            ),
             "two lengths": (400, f"{outer}Content-Length: 0\r\nContent-Length: {len(inner)}\r\n\r\n{inner}"),
             "another coding": (400, f"{outer}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n{inner}"),
             "a folded length": (400, f"{outer}Content-Length:\r\n 0\r\n\r\n{inner}"),
