@@ -292,7 +292,7 @@ TEST_F(RedisStoreTest, KilledRedis) {
   RedisServer server(folder_of("killed"));
   const auto store = opened(server.url());
   ASSERT_TRUE(store->create({"j", "", 0}));
-  constexpr int kClients = 3;
+  constexpr std::int64_t kClients = 3;
   const int kills = testing::rounds(5);
   const std::int64_t batches = 30 * std::int64_t{kills};
   std::atomic<std::int64_t> acknowledged = 0;
