@@ -55,7 +55,7 @@ Status find_files(const Directory& directory, const std::string& inside, int dep
     return Error{Code::kCorrupt, directory.path() + " is too deep for a recording", ""};
   FATHOM_ASSIGN(const std::vector<std::string> names, directory.names());
   for (const std::string& name : names) {
-    const std::string path = inside.empty() ? name : inside + "/" + name;
+    const std::string path = inside.empty() ? name : join_path(inside, name);
     if (directory.has_directory(name)) {
       FATHOM_ASSIGN(const Directory below, directory.directory(name));
       FATHOM_TRY(find_files(below, path, depth + 1, found));

@@ -13,7 +13,7 @@
 namespace fathom::fleet {
 namespace {
 
-using std::string_literals::operator""s;
+using std::string_literals::operator""s;  // NOLINT(misc-unused-using-decls : a suffix)
 
 // All that a store can be asked for.
 std::string told(JobStore& store) {

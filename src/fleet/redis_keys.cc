@@ -4,11 +4,9 @@
 namespace fathom::fleet {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 // Zeros in a node's name are told from the end of it; all of it sorts as before.
-constexpr std::string_view kEnd = "\0\1"sv;
-constexpr std::string_view kZero = "\0\xff"sv;
+constexpr std::string_view kEnd("\0\1", 2);
+constexpr std::string_view kZero("\0\xff", 2);
 
 std::string without_colons(std::string_view exec) {
   std::string out;

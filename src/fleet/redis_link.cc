@@ -78,7 +78,9 @@ class LinkOver final : public RedisLink {
   }
 
   Result<RedisAnswers> ask(const RedisRequest& request) override {
-    const Clock::time_point until = Clock::now() + limit_;
+    // A second more for every MiB: a large batch takes Redis its time.
+    const std::chrono::seconds longer(request.bytes().size() >> 20U);
+    const Clock::time_point until = Clock::now() + limit_ + longer;
     FATHOM_TRY(write(request.bytes(), until));
     RedisAnswers answers;
     answers.reserve(request.commands());

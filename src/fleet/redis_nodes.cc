@@ -38,9 +38,9 @@ bool read_redirection(std::string_view text, const RedisAddress& from, RedisAddr
   if (colon == std::string_view::npos) return false;
   const Result<std::int64_t> port = parse_int(words[2].substr(colon + 1));
   if (!port || *port < 1 || *port > UINT16_MAX) return false;
-  std::string host(words[2].substr(0, colon));
+  const std::string host(words[2].substr(0, colon));
   if (host == "?") return false;
-  to = {host.empty() ? from.host : std::move(host), static_cast<std::uint16_t>(*port), ""};
+  to = {host.empty() ? from.host : host, static_cast<std::uint16_t>(*port), ""};
   return !to.host.empty();
 }
 

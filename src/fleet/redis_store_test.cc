@@ -22,6 +22,7 @@
 #include "fleet/redis_keys.h"
 #include "fleet/redis_nodes.h"
 #include "fleet/testing/redis_server.h"
+#include "fleet/testing/rounds.h"
 
 namespace fathom::fleet {
 namespace {
@@ -291,13 +292,14 @@ TEST_F(RedisStoreTest, KilledRedis) {
   RedisServer server(folder_of("killed"));
   const auto store = opened(server.url());
   ASSERT_TRUE(store->create({"j", "", 0}));
-  constexpr int kClients = 3;
-  constexpr std::int64_t kBatches = 150;
+  constexpr std::int64_t kClients = 3;
+  const int kills = testing::rounds(5);
+  const std::int64_t batches = 30 * std::int64_t{kills};
   std::atomic<std::int64_t> acknowledged = 0;
   std::vector<std::thread> clients;
   for (int number = 0; number < kClients; ++number) {
     clients.emplace_back([&, number] {
-      for (std::int64_t seq = 0; seq < kBatches; ++seq) {
+      for (std::int64_t seq = 0; seq < batches; ++seq) {
         const ProfileBatch batch{{"client " + std::to_string(number), seq},
                                  {{"left", "a", "e", 1}, {"right", "b", "e", 1}}};
         for (Status added = store->add_profile("j", batch); !added;
@@ -310,8 +312,8 @@ TEST_F(RedisStoreTest, KilledRedis) {
     });
   }
   Dice dice(5);
-  for (int round = 1; round <= 5; ++round) {
-    while (acknowledged < round * kClients * kBatches / 7)
+  for (int round = 1; round <= kills; ++round) {
+    while (acknowledged < round * kClients * batches / (kills + 2))
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::microseconds(dice.below(5000)));
     server.kill();
@@ -321,15 +323,15 @@ TEST_F(RedisStoreTest, KilledRedis) {
     EXPECT_GE(sum(*again, "left"), before);
   }
   for (std::thread& client : clients) client.join();
-  EXPECT_EQ(sum(*store, "left"), kClients * kBatches);
-  EXPECT_EQ(sum(*store, "right"), kClients * kBatches);
+  EXPECT_EQ(sum(*store, "left"), kClients * batches);
+  EXPECT_EQ(sum(*store, "right"), kClients * batches);
 }
 
 TEST_F(RedisStoreTest, KilledWriters) {
   const RedisServer server(folder_of("writers"));
   ASSERT_TRUE(opened(server.url())->create({"j", "", 0}));
   Dice dice(9);
-  for (int round = 0; round < 6; ++round) {
+  for (int round = 0; round < testing::rounds(6); ++round) {
     const pid_t child = ::fork();
     if (child == 0) {
       auto store = open_store(server.url());

@@ -16,6 +16,7 @@
 
 #include "base/dice.h"
 #include "base/files.h"
+#include "fleet/testing/rounds.h"
 
 namespace fathom::fleet {
 namespace {
@@ -63,7 +64,7 @@ TEST_F(SqliteStoreTest, TheFileIsForThisUserAlone) {
 }
 
 TEST_F(SqliteStoreTest, LinksAreNotFollowed) {
-  std::ofstream(folder_ + "/target");
+  ASSERT_TRUE(write_file_atomic(folder_ + "/target", ""));
   ASSERT_EQ(::symlink((folder_ + "/target").c_str(), path_.c_str()), 0);
   EXPECT_EQ(open().error().code, Code::kDenied);
   ASSERT_EQ(::unlink(path_.c_str()), 0);
@@ -210,7 +211,7 @@ TEST_F(SqliteStoreTest, ManyOpenItAtOnce) {
 TEST_F(SqliteStoreTest, KilledWriters) {
   ASSERT_TRUE((*open())->create({"j", "", 0}));
   Dice dice(3);
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < testing::rounds(8); ++round) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     const pid_t child = ::fork();

@@ -22,7 +22,7 @@
 namespace fathom::fleet {
 namespace {
 
-using std::string_literals::operator""s;
+using std::string_literals::operator""s;  // NOLINT(misc-unused-using-decls : a suffix)
 using Sums = std::map<std::tuple<std::string, std::string, std::string>, std::int64_t>;
 
 std::string folder_of(const std::string& name) {
