@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "fleet/executors/docker.h"
 
+#include <fmt/format.h>
+
 #include "fleet/executors/tool.h"
 
 namespace fathom::fleet {
@@ -25,12 +27,12 @@ std::vector<std::string> DockerExecutor::wrap(const std::string& id,
       "no-new-privileges"};
   for (const DockerOptions::Mount& mount : options_.mounts) {
     words.emplace_back("--mount");
-    words.push_back("type=bind,source=" + mount.source + ",target=" + mount.target +
-                    (mount.write ? "" : ",readonly"));
+    words.push_back(fmt::format("type=bind,source={},target={}{}", mount.source, mount.target,
+                                mount.write ? "" : ",readonly"));
   }
   for (const auto& [name, value] : options_.environment) {
     words.emplace_back("--env");
-    words.push_back(name + "=" + value);
+    words.push_back(fmt::format("{}={}", name, value));
   }
   if (!options_.memory.empty()) words.insert(words.end(), {"--memory", options_.memory});
   if (!options_.cpus.empty()) words.insert(words.end(), {"--cpus", options_.cpus});

@@ -4,7 +4,7 @@
 // its work's id as a parameter, and is looked for by it before anything is done twice.
 #include "fleet/executors/jenkins.h"
 
-#include <fcntl.h>
+#include <fmt/format.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -250,7 +250,8 @@ Status JenkinsExecutor::check() {
 
 Status JenkinsExecutor::post_build(const Work& work, Entry& entry) {
   std::vector<std::string> words = {"env"};
-  for (const auto& [name, value] : work.environment) words.push_back(name + "=" + value);
+  for (const auto& [name, value] : work.environment)
+    words.push_back(fmt::format("{}={}", name, value));
   words.insert(words.end(), work.command.begin(), work.command.end());
   std::string command = shell_join(words);
   if (!work.directory.empty()) command = "cd " + shell_quote(work.directory) + " && " + command;

@@ -2,8 +2,6 @@
 #include "fleet/executors/work_place.h"
 
 #include <fcntl.h>
-#include <limits.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
