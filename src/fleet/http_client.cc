@@ -136,8 +136,8 @@ struct HttpClient::Connection {
     if (!url.socket.empty()) {
       Local& local = stream.emplace<Local>(io);
       local.expires_after(options.connect_limit);
-      const auto [error] = co_await local.async_connect(
-          asio::local::stream_protocol::endpoint(url.socket), kAwaited);
+      const asio::local::stream_protocol::endpoint place(url.socket);
+      const auto [error] = co_await local.async_connect(place, kAwaited);
       if (error) co_return away(error);
       co_return Status();
     }
@@ -185,7 +185,8 @@ struct HttpClient::Connection {
   asio::awaitable<Status> exchange(Stream& connection, std::string_view head, std::string_view body,
                                    AnswerReader& reader) {
     auto& lowest = beast::get_lowest_layer(connection);
-    for (std::string_view part : {head, body}) {
+    const std::array<std::string_view, 2> parts = {head, body};
+    for (std::string_view part : parts) {
       while (!part.empty()) {
         lowest.expires_after(options.silence_limit);
         const auto [error, size] =

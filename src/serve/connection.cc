@@ -71,7 +71,8 @@ class Connection : public OpenConnection {
     if (!co_await shake_hands()) co_return;
     bool goes_on = true;
     for (bool first = true; goes_on && !hall_->stopping; first = false) {
-      goes_on = co_await read_head(first) && co_await serve_request();
+      goes_on = co_await read_head(first);
+      if (goes_on) goes_on = co_await serve_request();
       if (goes_on) reader_.next();
     }
     co_await part();
@@ -160,7 +161,8 @@ class Connection : public OpenConnection {
     const bool has_body = request.length > 0 || request.chunked;
     if (std::optional<Response> refused = router.refuse(request.head)) {
       refused->closes = has_body || !request.keeps_open;
-      co_return co_await write(*refused, request.head) && !refused->closes;
+      const bool written = co_await write(*refused, request.head);
+      co_return written && !refused->closes;
     }
     if (router.takes_stream(request.head)) co_return co_await receive(request);
     Budget::Lease lease(router.budget());
@@ -182,7 +184,8 @@ class Connection : public OpenConnection {
     hall_->router->metrics().count_bytes(received, response.body.size());
     if (response.ticker) co_return co_await stream_events(response, request);
     response.closes = response.closes || !request.keeps_open || hall_->stopping;
-    co_return co_await write(response, request.head) && !response.closes;
+    const bool written = co_await write(response, request.head);
+    co_return written && !response.closes;
   }
 
   // What may wait for a disk runs there; this coroutine goes on when it is done.
@@ -202,7 +205,7 @@ class Connection : public OpenConnection {
     Router& router = *hall_->router;
     Router::Opened opened = co_await in_pool([&] { return router.open_sink(request.head); });
     if (Response* refused = std::get_if<Response>(&opened))
-      co_return co_await end_receiving(request, std::move(*refused));
+      co_return co_await end_receiving(request, *refused);
     BodySink& sink = *std::get<0>(opened);
     reader_.welcome_body(std::numeric_limits<std::uint64_t>::max());
     if (!co_await invite_body()) co_return false;
@@ -215,7 +218,10 @@ class Connection : public OpenConnection {
         const std::string piece = reader_.take_body();
         received += piece.size();
         const Status written = co_await in_pool([&] { return sink.write(piece); });
-        if (!written) co_return co_await end_receiving(request, refusal(written.error()));
+        if (!written) {
+          Response refused = refusal(written.error());
+          co_return co_await end_receiving(request, refused);
+        }
       }
       if (whole) break;
       const std::uint64_t size = received + reader_.body_size();
@@ -225,10 +231,11 @@ class Connection : public OpenConnection {
     router.metrics().count_bytes(received, response.body.size());
     response.closes = !request.keeps_open || hall_->stopping;
     response = router.counted(request.head, std::move(response));
-    co_return co_await write(response, request.head) && !response.closes;
+    const bool written = co_await write(response, request.head);
+    co_return written && !response.closes;
   }
 
-  asio::awaitable<bool> end_receiving(const RequestHead& request, Response response) {
+  asio::awaitable<bool> end_receiving(const RequestHead& request, Response& response) {
     response.closes = true;
     response = hall_->router->counted(request.head, std::move(response));
     co_await write(response, request.head);
@@ -241,7 +248,8 @@ class Connection : public OpenConnection {
     if (reader_.speaks_old_wire()) {
       co_await write_all(kOldWireLine);
     } else {
-      co_await write(response, {});
+      const Head none;
+      co_await write(response, none);
     }
     co_return false;
   }
@@ -265,13 +273,15 @@ class Connection : public OpenConnection {
     }
     ++hall_->streams;
     hall_->router->metrics().open_stream();
-    bool good = co_await write_all(answer_head(response, /*is_stream=*/true));
+    const std::string head = answer_head(response, /*is_stream=*/true);
+    bool good = co_await write_all(head);
     while (good && !hall_->stopping) {
       timer_.expires_after(std::chrono::seconds(1));
       (void)co_await timer_.async_wait(kAwaited);
       const std::optional<std::string> text = response.ticker();
       if (!text) break;
-      good = co_await write_all(as_chunk(*text));
+      const std::string chunk = as_chunk(*text);
+      good = co_await write_all(chunk);
     }
     if (good) co_await write_all(kLastChunk);
     --hall_->streams;
@@ -279,15 +289,16 @@ class Connection : public OpenConnection {
     co_return false;
   }
 
+  // No temporary that has a destructor stands beside a co_await here: g++ 12 ends some twice.
   asio::awaitable<bool> write(const Response& response, const Head& head) {
-    const std::string text = answer_head(response, /*is_stream=*/false);
+    std::string text = answer_head(response, /*is_stream=*/false);
     const bool bare = head.method == "HEAD";
-    if (!response.body.file && response.body.size() < kPiece)
-      co_return co_await write_all(bare ? text : text + response.body.text);
+    const bool small = !response.body.file && response.body.size() < kPiece;
+    if (small && !bare) text += response.body.text;
     if (!co_await write_all(text)) co_return false;
-    if (bare) co_return true;
-    co_return response.body.file ? co_await write_file(response.body)
-                                 : co_await write_all(response.body.text);
+    if (small || bare) co_return true;
+    if (response.body.file) co_return co_await write_file(response.body);
+    co_return co_await write_all(response.body.text);
   }
 
   // Piece by piece, each within its time: who does not read is let go.

@@ -145,7 +145,7 @@ TEST(RequestReader, SizesHaveLimits) {
   EXPECT_EQ(refused_with("GET /" + std::string(300, 'a'), limits), 431);
   EXPECT_EQ(refused_with(post("Content-Length: 10\r\n", "0123456789"), limits), 0);
   EXPECT_EQ(refused_with(post("Content-Length: 11\r\n", ""), limits), 413);
-  EXPECT_EQ(refused_with(post("Content-Length: 18446744073709551616\r\n", ""), limits), 413);
+  EXPECT_EQ(refused_with(post("Content-Length: 18446744073709551616\r\n", ""), limits), 400);
   const std::string chunked = "Transfer-Encoding: chunked\r\n";
   EXPECT_EQ(refused_with(post(chunked, "6\r\n012345\r\n5\r\n01234\r\n0\r\n\r\n"), limits), 413);
 }
