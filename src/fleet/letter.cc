@@ -70,7 +70,7 @@ std::string format_letter(const Letter& letter) {
 
 Result<Letter> parse_letter(std::string_view text) {
   const std::size_t body = kHead.size() + kSumDigits + 1;
-  if (!text.starts_with(kHead) || text.size() <= body) return damaged();
+  if (!text.starts_with(kHead) || text.size() <= body || text[body - 1] != '\n') return damaged();
   if (text.substr(kHead.size(), kSumDigits) != sum_of(text.substr(body))) return damaged();
   Result<Letter> letter = read_body(Json::parse(text.substr(body), nullptr, false));
   return letter ? std::move(letter) : Result<Letter>(damaged());

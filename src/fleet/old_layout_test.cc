@@ -12,9 +12,8 @@ TEST(OldLayout, NodesGoThereAndBack) {
   const std::vector<ProfileRow> rows = {{"g<int, \"2\">", "ld", "cycles", 9007199254740993},
                                         {"g<int, \"2\">", "ld", "misses:u", 0}};
   const std::string line = old_node_line(rows);
-  EXPECT_EQ(
-      R"({"g<int, \"2\">": {"execname": "ld", "cycles": "9007199254740993", "misses:u": "0"}})",
-      line);
+  EXPECT_EQ(R"({"g<int, \"2\">":{"execname":"ld","cycles":"9007199254740993","misses:u":"0"}})",
+            line);
   const Result<OldLine> back = parse_old_line(line);
   ASSERT_TRUE(back);
   EXPECT_EQ(rows, back->rows);
@@ -30,7 +29,7 @@ TEST(OldLayout, BenchmarksGoThereAndBack) {
     ASSERT_FALSE(line->record.empty());
     const Result<std::vector<std::string>> lines = old_benchmark_lines(line->record);
     ASSERT_TRUE(lines);
-    EXPECT_EQ((std::vector<std::string>{R"({"Exectime": "1.25", "cache-misses:u": "12345"})"}),
+    EXPECT_EQ((std::vector<std::string>{R"({"Exectime":"1.25","cache-misses:u":"12345"})"}),
               *lines);
   }
 }
@@ -39,9 +38,8 @@ TEST(OldLayout, EveryRepetitionIsALine) {
   const Result<std::vector<std::string>> lines = old_benchmark_lines(
       R"({"runs": [{"wall": 1.5, "events": {"a": {"value": 2.5}, "b": {"value": null}}}, {"wall": 2}]})");
   ASSERT_TRUE(lines);
-  EXPECT_EQ(
-      (std::vector<std::string>{R"({"Exectime": "1.5", "a": "2.5"})", R"({"Exectime": "2"})"}),
-      *lines);
+  EXPECT_EQ((std::vector<std::string>{R"({"Exectime":"1.5","a":"2.5"})", R"({"Exectime":"2"})"}),
+            *lines);
 }
 
 TEST(OldLayout, WhatIsNeither) {
