@@ -33,7 +33,8 @@ class Skip(Exception):
 def expect(what: str, wanted: Any, got: Any) -> None:
     if wanted != got:
         left, right = str(wanted), str(got)
-        begin = max(0, len(os.path.commonprefix([left, right])) - 150)  # of long ones, where they part
+        same = next((at for at, (a, b) in enumerate(zip(left, right)) if a != b), 0)
+        begin = max(0, same - 150)  # of long ones, where they part
         raise Failure(f"{what}: expected {left[begin : begin + 300]} got {right[begin : begin + 300]}")
 
 
