@@ -54,10 +54,10 @@ void add_note(StorePlace& place) {
   place.labels.emplace_back(kOwn);
 }
 
-Result<StorePlace> own_place(std::string token) {
+Result<StorePlace> own_place(const std::string& token) {
   if (const std::optional<ServerNote> note = find_server_note())
     return StorePlace{.url = note->url,
-                      .token = token.empty() ? note->token : std::move(token),
+                      .token = token.empty() ? note->token : token,
                       .fingerprint = note->fingerprint,
                       .labels = {kOwn, comparable(note->url)}};
   FATHOM_ASSIGN(const std::string folder, data_folder());
@@ -71,7 +71,7 @@ Result<StorePlace> own_place(std::string token) {
 Result<StorePlace> find_store(const PlaceOptions& given) {
   FATHOM_ASSIGN(std::string token, token_of(given));
   const std::string named = given.server.empty() ? variable("FATHOM_SERVER") : given.server;
-  if (named.empty()) return own_place(std::move(token));
+  if (named.empty()) return own_place(token);
   StorePlace place{.url = named, .token = std::move(token), .fingerprint = {}, .labels = {}};
   place.labels = {comparable(named)};
   if (is_http(named)) add_note(place);

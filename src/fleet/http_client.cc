@@ -103,7 +103,7 @@ struct HttpClient::Connection {
   std::variant<std::monostate, Plain, Secure, Local> stream;  // goes before the loop
   bool denied = false;                                        // by the certificate
 
-  ~Connection() { stream.emplace<std::monostate>(); }
+  ~Connection() = default;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 

@@ -2,16 +2,13 @@
 #include "fleet/profile_sums.h"
 
 #include <limits>
-#include <string_view>
 #include <utility>
 
 namespace fathom::fleet {
 
 bool ProfileSums::add(const ProfileRow& row) {
-  using Names = std::tuple<std::string_view, std::string_view, std::string_view>;
-  const auto found = sums_.find(Names(row.node, row.exec, row.event));
-  if (found == sums_.end()) {
-    sums_.emplace(Key(row.node, row.exec, row.event), row.count);
+  const auto [found, is_new] = sums_.try_emplace(Key(row.node, row.exec, row.event), row.count);
+  if (is_new) {
     bytes_ += row.node.size() + row.exec.size() + row.event.size();
     return true;
   }

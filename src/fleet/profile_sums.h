@@ -28,7 +28,7 @@ class ProfileSums {
 
  private:
   using Key = std::tuple<std::string, std::string, std::string>;
-  std::map<Key, std::int64_t, std::less<>> sums_;
+  std::map<Key, std::int64_t> sums_;
   std::size_t bytes_ = 0;
 };
 

@@ -39,12 +39,12 @@ std::string common_folder(const std::string& folder) {
 
 std::string head_of(const std::string& folder) {
   constexpr std::string_view kRef = "ref: ";
-  const std::string head = content(join_path(folder, "HEAD"));
+  std::string head = content(join_path(folder, "HEAD"));
   if (!head.starts_with(kRef)) return head;
   const std::string name = head.substr(kRef.size());
   const std::string common = common_folder(folder);
   for (const std::string& place : {folder, common}) {
-    const std::string commit = content(join_path(place, name));
+    std::string commit = content(join_path(place, name));
     if (is_commit(commit)) return commit;
   }
   return in_packed_refs(common, name);
@@ -53,7 +53,7 @@ std::string head_of(const std::string& folder) {
 // The folder that `.git` is, or names.
 std::string git_folder(const std::string& directory) {
   constexpr std::string_view kElsewhere = "gitdir: ";
-  const std::string path = join_path(directory, ".git");
+  std::string path = join_path(directory, ".git");
   if (is_directory(path)) return path;
   const std::string text = content(path);
   if (!text.starts_with(kElsewhere)) return "";

@@ -81,12 +81,12 @@ Status configure(asio::ssl::context& context, const TlsKeys& keys) {
 
 class Server::Core {
  public:
-  Core(Router& router, const Address& address)
+  Core(Router& router, Address address)
       : pool_(router.limits().workers),
         acceptor_(io_),
         signals_(io_),
         give_up_(io_),
-        address_(address) {
+        address_(std::move(address)) {
     hall_.router = &router;
     hall_.io = &io_;
     hall_.pool = &pool_;

@@ -108,8 +108,8 @@ class SampledTree {
     const auto shape = row[keys].is_null() ? stacks_.end() : stacks_.find(int_of(row[keys]));
     if (shape != stacks_.end()) {
       std::vector<std::uint32_t> path = shapes_.path(shape->second);
-      for (auto frame = path.rbegin(); frame != path.rend(); ++frame)
-        node = sums_.tree.child(node, *frame);
+      std::ranges::reverse(path);
+      for (const std::uint32_t frame : path) node = sums_.tree.child(node, frame);
     }
     sums_.add(node, int_of(row[keys + 2]), int_of(row[keys + 1]));
   }
