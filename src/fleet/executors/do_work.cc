@@ -24,7 +24,6 @@
 namespace fathom::fleet {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 void beat(const std::string& place, std::int64_t number) {
   (void)write_private_atomic(join_path(place, "beat"), std::to_string(number) + "\n");
