@@ -11,6 +11,7 @@ from big import row_big
 from calls import row_calls
 from cuda import row_cuda
 from heap import row_heap
+from job_stores import row_nodes, row_updates
 from jobs import Bench
 from kept import row_kept
 from kernel import row_kernel, row_probes, row_rest, row_start
@@ -219,6 +220,7 @@ RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
 ROWS += [row_heap, row_cuda, row_annotated, row_dropin, row_told, row_calls, row_kernel, row_probes, row_kept]
 ROWS += [row_lives, row_symbols, row_big, row_start, row_rest]
+ROWS += [row_updates, row_nodes]
 ROWS += [row_sampling, row_python_sampling, row_switches, row_sample_bytes, row_stat, row_region_events]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # How a room of src/ becomes targets. A room's CMakeLists.txt is one call of fathom_room().
 
-# fathom_room(<name> [DEPS <room>...] [LIBS <cmake library>...])
+# fathom_room(<name> [DEPS <room>...] [LIBS <cmake library>...] [EXCLUDE <regex>])
 #
 # Makes from the *.cc of the current folder and its sub-folders
 #   fathom_<name>   a static library; an interface library where there is no *.cc
@@ -9,10 +9,14 @@
 #   <name>_bench    one Google Benchmark program of all *_bench.cc, in <build>/bench/
 #   <x>_fuzz        one libFuzzer program of each <x>_fuzz.cc, in <build>/fuzz/ (FATHOM_FUZZ)
 # Files for other worlds are left out of the library: *.guest.cc, and main.cc (see fathom_program).
-# DEPS are rooms, linked and visible to users of this room; LIBS are third-party libraries, for this room alone.
+# DEPS are rooms, linked and visible to users of this room; LIBS are third-party libraries, for this room alone; files
+# whose path matches EXCLUDE are left out.
 function(fathom_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "EXCLUDE" "DEPS;LIBS")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  if(arg_EXCLUDE)
+    list(FILTER files EXCLUDE REGEX "${arg_EXCLUDE}")
+  endif()
   set(sources ${files})
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|\\.guest)\\.cc$|/main\\.cc$")
   list(TRANSFORM arg_DEPS PREPEND fathom_)

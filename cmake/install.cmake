@@ -34,8 +34,10 @@ function(fathom_install_prefix)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python DESTINATION lib/fathom
     FILES_MATCHING PATTERN "_record*.so" PATTERN "*.c" PATTERN "*.h" PATTERN CMakeFiles EXCLUDE)
   fathom_install_links(bin ../lib/fathom fathom)
-  file(CREATE_LINK fathom ${CMAKE_BINARY_DIR}/links/datacrumbs SYMBOLIC)
-  install(FILES ${CMAKE_BINARY_DIR}/links/datacrumbs DESTINATION bin)
+  foreach(name datacrumbs ${fathom_old_programs})
+    file(CREATE_LINK fathom ${CMAKE_BINARY_DIR}/links/${name} SYMBOLIC)
+    install(FILES ${CMAKE_BINARY_DIR}/links/${name} DESTINATION bin)
+  endforeach()
   fathom_install_links(lib fathom libfathom.so libfathom_heap.so libfathom_query.so libpfinterpose.so
     libpfinterpose_heap.so libdftracer.so libdftracer_core.so libdftracer_preload.so libdatacrumbs.so
     libdatacrumbs_client.so)

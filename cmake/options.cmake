@@ -18,6 +18,7 @@ else()
   option(FATHOM_TESTS "Build unit tests" ON)
 endif()
 option(FATHOM_BPF "Build the layers of the kernel, where clang and libbpf are there" ON)
+option(FATHOM_FLEET "Build server, jobs and agents, where Boost, OpenSSL and SQLite are there" ON)
 option(FATHOM_FUZZ "Build the *_fuzz targets (clang's libFuzzer)" OFF)
 set(FATHOM_SANITIZE "" CACHE STRING "Sanitizers of the host code: address, undefined, thread; comma-separated")
 

@@ -41,9 +41,11 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
     "capi": {"sources", "analysis", "render", "trace", "sql", "base"},
+    "fleet": {"session", "analysis", "render", "convert", "trace", "perf", "base"},
+    "serve": {"fleet", "session", "analysis", "render", "convert", "trace", "base"},
     "cli": {
         "base", "sql", "symbols", "perf", "wire", "trace", "sources",
-        "session", "analysis", "render", "convert",
+        "session", "analysis", "render", "convert", "fleet", "serve",
     },
 }  # fmt: skip
 
@@ -57,6 +59,8 @@ WRAPPED_BY: Dict[str, Set[str]] = {
     r"linux/perf_event\.h": {"perf", "sources/ebpf", "sources/perf"},
     r"Python\.h": {"sources/python", "sources/dftracer"},
     r"protozero/.*": {"render"},
+    r"sqlite3\.h": {"fleet"},
+    r"(boost|openssl)/.*": {"fleet", "serve"},
 }
 
 # Slow to compile: only in .cc files.

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The program `fathom`, as the package brings it: `fathom run …` and `python -m fathom run …`, and `datacrumbs`."""
+"""The program `fathom`, as the package brings it: `fathom run …` and `python -m fathom run …`, `datacrumbs`, and
+profiling-framework's programs."""
 
 from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from fathom import _distributions
@@ -23,6 +25,11 @@ def program() -> str:
 def datacrumbs() -> NoReturn:
     """The program knows by its name that it is meant so; a wheel has no links."""
     os.execv(program(), ["datacrumbs", *sys.argv[1:]])
+
+
+def profiling_framework() -> NoReturn:
+    """As datacrumbs: the name by which a script was started says which of these programs is meant."""
+    os.execv(program(), [Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def main() -> NoReturn:

@@ -24,6 +24,9 @@ enum class Code {
   kCorrupt,      // a file is damaged
   kUnsupported,  // a version or a machine that we cannot serve
   kDenied,
+  kExists,       // the name is taken
+  kUnavailable,  // somebody else does not answer now; later they may
+  kFull,         // there is no room for more
 };
 
 struct Error {

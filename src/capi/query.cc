@@ -61,6 +61,12 @@ const char* code_name(Code code) {
       return "unsupported";
     case Code::kDenied:
       return "denied";
+    case Code::kExists:
+      return "exists";
+    case Code::kUnavailable:
+      return "unavailable";
+    case Code::kFull:
+      return "full";
   }
   return "invalid";
 }

@@ -24,6 +24,10 @@ extern const CommandDef kSymbolizeCommand;
 extern const CommandDef kCollectCommand;
 extern const CommandDef kWatchCommand;
 extern const CommandDef kAttachCommand;
+extern const CommandDef kServerCommand;
+extern const CommandDef kJobCommand;
+extern const CommandDef kAgentCommand;
+extern const CommandDef kSuiteCommand;
 extern const CommandDef kDoctorCommand;
 extern const CommandDef kPythonCommand;
 extern const CommandDef kMovingCommand;
@@ -33,8 +37,9 @@ namespace {
 const CommandDef* const kCommands[] = {
     &kRunCommand,       &kReportCommand,  &kShowCommand,  &kSqlCommand,    &kInfoCommand,
     &kDiffCommand,      &kCheckCommand,   &kStatCommand,  &kExportCommand, &kImportCommand,
-    &kSymbolizeCommand, &kCollectCommand, &kWatchCommand, &kAttachCommand, &kDoctorCommand,
-    &kPythonCommand,    &kMovingCommand,
+    &kSymbolizeCommand, &kCollectCommand, &kWatchCommand, &kAttachCommand, &kServerCommand,
+    &kJobCommand,       &kAgentCommand,   &kSuiteCommand, &kDoctorCommand, &kPythonCommand,
+    &kMovingCommand,
 };
 
 }  // namespace

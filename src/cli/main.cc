@@ -16,6 +16,7 @@
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/datacrumbs_door.h"
+#include "cli/old_programs.h"
 #include "cli/parser.h"
 #include "cli/question_guard.h"
 #include "cli/tell.h"
@@ -99,9 +100,12 @@ int fail(const Error& error) {
 // `words` begin with the program's own name.
 int run_main(std::vector<std::string> words) {
   try {
-    const bool door = !words.empty() && is_datacrumbs(words[0]);
+    const std::string program = words.empty() ? "" : words[0];
     if (!words.empty()) words.erase(words.begin());
-    const Result<int> status = door ? run_datacrumbs(words) : dispatch(std::move(words));
+    const Result<int> status = is_datacrumbs(program) ? run_datacrumbs(words)
+                               : is_old_program(program)
+                                   ? run_old_program(program, words, run_command)
+                                   : dispatch(std::move(words));
     return status ? *status : fail(status.error());
   } catch (const std::bad_alloc&) {
     return fail({Code::kIo, "out of memory", ""});

@@ -63,7 +63,8 @@ struct Parser::Declared {
   Signature taken;
   std::vector<std::string>* tail = nullptr;
   bool tail_needed = true;
-  bool describes = false;  // nothing is parsed
+  std::size_t before_tail = 0;  // positional arguments
+  bool describes = false;       // nothing is parsed
 
   void finish(const std::string& names, const std::string& metavar, std::string help) {
     taken.options.push_back({names, metavar, std::move(help)});
@@ -131,6 +132,7 @@ void Parser::positionals(const std::string& name, std::vector<std::string>& valu
 
 void Parser::tail(const std::string& name, std::vector<std::string>& value, std::string help) {
   declared_->tail = &value;
+  declared_->before_tail = declared_->taken.positionals.size();
   declared_->taken.has_tail = true;
   declared_->taken.positionals.push_back({name, "", std::move(help)});
 }
@@ -153,13 +155,19 @@ bool Parser::given(const std::string& name) const {
 }
 
 // Where the program's own command line starts: behind "--", or at the first word that neither is an
-// option nor belongs to one. CLI11's prefix_command would take a mistyped option for the program.
+// option nor belongs to one, after the positional arguments that stand before it. CLI11's
+// prefix_command would take a mistyped option for the program.
 std::size_t Parser::tail_start() const {
   const std::vector<std::string>& words = declared_->arguments;
-  std::size_t at = 0;
+  std::size_t at = 0, own = declared_->before_tail;
   for (; at < words.size(); ++at) {
     const std::string& word = words[at];
-    if (word == "--" || word.size() < 2 || word[0] != '-') break;
+    if (word == "--") break;
+    if (word.size() < 2 || word[0] != '-') {
+      if (own == 0) break;
+      --own;
+      continue;
+    }
     if (word.starts_with("--") && word.find('=') != std::string::npos) continue;
     const bool is_long = word.starts_with("--");
     for (std::size_t i = 1; i < (is_long ? 2 : word.size()); ++i) {

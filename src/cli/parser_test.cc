@@ -172,5 +172,22 @@ TEST(Parser, ATailThatMayBeMissingIsTakenWhereItIs) {
   EXPECT_THAT(tail, ElementsAre("b", "--cmd", "c"));
 }
 
+TEST(Parser, ATailBeginsBehindThePositionalArguments) {
+  for (const Words& words : {Words{"do", "--cmd", "a", "b", "--cmd"},
+                             {"--cmd", "a", "do", "b", "--cmd"},
+                             {"do", "--cmd", "a", "--", "b", "--cmd"}}) {
+    std::string action;
+    Words commands, tail;
+    Parser parser(kSample, words);
+    parser.positional("ACTION", action, "to do");
+    parser.repeated("--cmd", commands, "COMMAND", "what");
+    parser.optional_tail("COMMAND", tail, "what else");
+    EXPECT_TRUE(parser.parse());
+    EXPECT_EQ("do", action);
+    EXPECT_THAT(commands, ElementsAre("a"));
+    EXPECT_THAT(tail, ElementsAre("b", "--cmd"));
+  }
+}
+
 }  // namespace
 }  // namespace fathom::cli

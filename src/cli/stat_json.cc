@@ -17,7 +17,9 @@ Value event_object(const perf::Count& count) {
                 {"reason", text_or_null(count.reason)}, {"fix", text_or_null(count.fix)}};
 }
 
-Value run_object(const Measured& run) {
+}  // namespace
+
+Value stat_run_object(const Measured& run) {
   Object object{{"exit", run.exit ? Value(std::int64_t{*run.exit}) : Value()}};
   for (const StatFigure& figure : stat_figures())
     object.emplace_back(std::string(figure.name), number_cell(figure.value(run)));
@@ -26,6 +28,8 @@ Value run_object(const Measured& run) {
   object.emplace_back("events", std::move(events));
   return object;
 }
+
+namespace {
 
 Value spread_object(const Spread& spread) {
   List outliers;
@@ -46,7 +50,7 @@ Value command_object(const std::vector<std::string>& words, const std::vector<Me
   List command;
   for (const std::string& word : words) command.emplace_back(word);
   List each;
-  for (const Measured& run : runs) each.push_back(run_object(run));
+  for (const Measured& run : runs) each.push_back(stat_run_object(run));
   Object summary;
   for (const Series& series : trials) {
     if (!series.values.empty())

@@ -150,6 +150,10 @@ Status check_process(const Parser& parser, const StatRequest& request) {
 
 }  // namespace
 
+Result<std::vector<perf::EventGroup>> stat_events(const std::vector<std::string>& names) {
+  return perf::parse_events(names.empty() ? kDefaultEvents : join(names, ","));
+}
+
 Result<double> parse_percent(std::string_view option, std::string_view text) {
   std::string_view number = trim(text);
   if (number.ends_with('%')) number = trim(number.substr(0, number.size() - 1));
@@ -177,8 +181,7 @@ Result<bool> read_stat_request(Parser& parser, StatRequest& request) {
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
   request.options.needs_events = !a.events.empty();
-  const std::string events = a.events.empty() ? kDefaultEvents : join(a.events, ",");
-  FATHOM_ASSIGN(request.options.events, perf::parse_events(events));
+  FATHOM_ASSIGN(request.options.events, stat_events(a.events));
   FATHOM_TRY(set_commands(parser, a, request));
   FATHOM_TRY(set_noise(request));
   FATHOM_TRY(set_runs(parser, a, request));

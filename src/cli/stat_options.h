@@ -32,6 +32,9 @@ struct StatRequest {
 // Declares, parses, checks. false: help was printed.
 Result<bool> read_stat_request(Parser& parser, StatRequest& request);
 
+// By perf's names; those that are counted where none is named.
+Result<std::vector<perf::EventGroup>> stat_events(const std::vector<std::string>& names);
+
 // "1%", "0.5 %", "1": a share of 100.
 Result<double> parse_percent(std::string_view option, std::string_view text);
 // "0,2-3": numbers of CPUs.

@@ -11,6 +11,9 @@ namespace fathom::cli {
 // As DESIGN section 5.3 fixes it.
 [[nodiscard]] Value stat_object(const StatResult& result);
 
+// One of its runs.
+[[nodiscard]] Value stat_run_object(const session::Measured& run);
+
 // `for_people`: values with their units, and comparisons that say something; else all of them as
 // plain numbers.
 [[nodiscard]] analysis::Report stat_report(const StatResult& result, bool for_people);

@@ -123,8 +123,11 @@ def test_installed_unit(box: Box) -> None:
         quote = '"' if " " in str(prefix) else ""
         words = f"{quote}{prefix}/bin/fathom{quote} watch --config {quote}{prefix}/etc/fathom/watch.yaml{quote}"
         check("ExecStart", [f"ExecStart={words}"], begins)
-        done = subprocess.run([analyze, "verify", unit], capture_output=True, text=True, check=False)
-        check("what systemd says", (0, ""), (done.returncode, done.stderr))
+        server = unit.with_name("fathom-server.service")
+        check_true("the server's unit", f"ExecStart={quote}{prefix}/bin/fathom{quote} server" in server.read_text())
+        for one in (unit, server):
+            done = subprocess.run([analyze, "verify", one], capture_output=True, text=True, check=False)
+            check("what systemd says", (0, ""), (done.returncode, done.stderr))
 
 
 def test_staged_for_usr(box: Box) -> None:

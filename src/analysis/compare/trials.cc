@@ -115,34 +115,43 @@ std::string_view name_of(Verdict verdict) {
   return "";
 }
 
-std::vector<TrialComparison> compare_trials(std::span<const Trials> commands,
-                                            const TrialOptions& options) {
+std::vector<TrialComparison> compare_pairs(std::span<const TrialPair> pairs,
+                                           const TrialOptions& options) {
   std::vector<TrialComparison> comparisons;
-  std::vector<std::size_t> runs;
   RankTests tests;
-  for (std::size_t other = 1; other < commands.size(); ++other) {
-    for (const Series& base : commands[0]) {
-      const Series* const values = find_series(commands[other], base.metric);
-      if (values == nullptr || base.values.empty()) continue;
-      Dice dice(options.seed);
-      TrialComparison comparison;
-      comparison.other = other;
-      comparison.metric = base.metric;
-      comparison.ratio = ratio_of_medians(base.values, values->values, dice, options.resamples);
-      comparison.p =
-          tests.of(base.values.size(), values->values.size()).p(base.values, values->values);
-      comparisons.push_back(std::move(comparison));
-      runs.push_back(std::min(base.values.size(), values->values.size()));
-    }
+  for (const TrialPair& pair : pairs) {
+    Dice dice(options.seed);
+    TrialComparison& comparison = comparisons.emplace_back();
+    comparison.metric = pair.metric;
+    comparison.ratio = ratio_of_medians(pair.base, pair.other, dice, options.resamples);
+    comparison.p = tests.of(pair.base.size(), pair.other.size()).p(pair.base, pair.other);
   }
   correct(comparisons);
   for (std::size_t i = 0; i < comparisons.size(); ++i) {
     TrialComparison& one = comparisons[i];
-    one.verdict = verdict_of(one, runs[i], options.equal);
+    const std::size_t runs = std::min(pairs[i].base.size(), pairs[i].other.size());
+    one.verdict = verdict_of(one, runs, options.equal);
     if (one.verdict != Verdict::kCannotTell) continue;
     const auto corrections = static_cast<double>(family_size(comparisons, one));
-    one.needs = runs_that_would_do(one, runs[i], options.equal, corrections);
+    one.needs = runs_that_would_do(one, runs, options.equal, corrections);
   }
+  return comparisons;
+}
+
+std::vector<TrialComparison> compare_trials(std::span<const Trials> commands,
+                                            const TrialOptions& options) {
+  std::vector<TrialPair> pairs;
+  std::vector<std::size_t> others;
+  for (std::size_t other = 1; other < commands.size(); ++other) {
+    for (const Series& base : commands[0]) {
+      const Series* const values = find_series(commands[other], base.metric);
+      if (values == nullptr || base.values.empty()) continue;
+      pairs.push_back({base.metric, base.values, values->values});
+      others.push_back(other);
+    }
+  }
+  std::vector<TrialComparison> comparisons = compare_pairs(pairs, options);
+  for (std::size_t i = 0; i < comparisons.size(); ++i) comparisons[i].other = others[i];
   return comparisons;
 }
 

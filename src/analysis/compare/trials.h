@@ -57,6 +57,17 @@ struct TrialOptions {
 [[nodiscard]] std::vector<TrialComparison> compare_trials(std::span<const Trials> commands,
                                                           const TrialOptions& options);
 
+// Two sets of one metric, neither of them empty.
+struct TrialPair {
+  std::string metric;
+  std::span<const double> base;
+  std::span<const double> other;
+};
+// The same rule for pairs of any kind, which are corrected together: those of wall time, and all
+// others. In the order of `pairs`.
+[[nodiscard]] std::vector<TrialComparison> compare_pairs(std::span<const TrialPair> pairs,
+                                                         const TrialOptions& options);
+
 // Half the width of the widest interval of wall time, as a share of its middle: of each command's
 // ratio to the first one, or of the median where there is one command. None: not known yet.
 [[nodiscard]] std::optional<double> half_width(std::span<const Trials> commands,

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#include "cli/fleet/store_options.h"
+
+namespace fathom::cli {
+
+void declare_store(Parser& parser, fleet::PlaceOptions& options) {
+  parser.option("--server", options.server, "URL",
+                "the server that has the jobs (default: $FATHOM_SERVER, else the one that you run "
+                "on this machine, else a file of your own, without a server)");
+  parser.option("--token-file", options.token_file, "FILE",
+                "a file with the token for the server, readable by you alone (default: "
+                "$FATHOM_TOKEN, else the token of your own server)");
+}
+
+Result<std::unique_ptr<fleet::JobStore>> open_given_store(const fleet::PlaceOptions& options) {
+  FATHOM_ASSIGN(const fleet::StorePlace place, fleet::find_store(options));
+  return fleet::open_place(place);
+}
+
+}  // namespace fathom::cli

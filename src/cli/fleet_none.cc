@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Stands for the folder fleet/ in a build without the fleet: the same names, with a reason.
+#include "cli/command.h"
+#include "cli/fleet_lacks.h"
+#include "cli/old_programs.h"
+
+namespace fathom::cli {
+
+extern const CommandDef kServerCommand;
+extern const CommandDef kJobCommand;
+extern const CommandDef kAgentCommand;
+extern const CommandDef kSuiteCommand;
+
+const CommandDef kServerCommand = {
+    .name = "server",
+    .summary = "Keep the jobs of many machines (not in this build)",
+    .usage = "[OPTION…]",
+    .example = "fathom server",
+    .run = tell_what_fleet_lacks,
+};
+const CommandDef kJobCommand = {
+    .name = "job",
+    .summary = "Make and show jobs (not in this build)",
+    .usage = "ACTION [NAME] [OPTION…]",
+    .example = "fathom job list",
+    .run = tell_what_fleet_lacks,
+};
+const CommandDef kAgentCommand = {
+    .name = "agent",
+    .summary = "Measure a program and send the numbers to a job (not in this build)",
+    .usage = "ACTION --job NAME [OPTION…]",
+    .example = "fathom agent flush",
+    .run = tell_what_fleet_lacks,
+};
+const CommandDef kSuiteCommand = {
+    .name = "suite",
+    .summary = "Run many programs with many parameters (not in this build)",
+    .usage = "run [OPTION…] SPEC",
+    .example = "fathom suite run nightly.yaml",
+    .run = tell_what_fleet_lacks,
+};
+
+Result<int> run_old_program(std::string_view /*program*/, const std::vector<std::string>& /*words*/,
+                            RunsCommand /*run*/) {
+  return what_fleet_lacks();
+}
+
+}  // namespace fathom::cli

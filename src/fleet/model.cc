@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Names come from the network and become keys and parts of paths, so few characters may occur.
+#include "fleet/model.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace fathom::fleet {
+namespace {
+
+constexpr std::size_t kLongestName = 64;
+
+// Not isalnum(), which asks the locale.
+bool is_alphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+}  // namespace
+
+bool is_job_name(std::string_view name) {
+  if (name.empty() || name.size() > kLongestName || !is_alphanumeric(name.front())) return false;
+  return std::ranges::all_of(
+      name, [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+}  // namespace fathom::fleet

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What the server tells of itself: /healthz, /metrics, /openapi.json, and what arrives just now.
+#include <memory>
+
+#include "fleet/model.h"
+#include "serve/openapi.h"
+#include "serve/routes.h"
+
+namespace fathom::serve {
+namespace {
+
+Response describe() {
+  std::string text;
+  for (const ApiText& file : api_texts()) text = file.text;
+  return json_response(text);
+}
+
+Response measure(const Metrics& metrics) {
+  Response response = json_response(metrics.text());
+  response.type = "text/plain; version=0.0.4; charset=utf-8";
+  return response;
+}
+
+Response watch(Arrivals& arrivals, const std::string& job) {
+  if (!job.empty() && !fleet::is_job_name(job))
+    return refusal(400, "job must be the name of a job");
+  Response response;
+  response.type = "text/event-stream";
+  response.headers.push_back({"Cache-Control", "no-store"});
+  const auto place = std::make_shared<Arrivals::Place>(arrivals.now());
+  response.ticker = [&arrivals, place, job]() -> std::optional<std::string> {
+    return arrivals.since(*place, job);
+  };
+  return response;
+}
+
+}  // namespace
+
+void add_self_routes(Router& router, const Subjects& subjects) {
+  Metrics& metrics = router.metrics();
+  Arrivals* arrivals = subjects.arrivals;
+  router.add({"GET", "/healthz", Role::kNobody,
+              [](Request& /*request*/) { return json_response("{\"status\":\"ok\"}\n"); }});
+  router.add({"GET", "/metrics", Role::kRead,
+              [&metrics](Request& /*request*/) { return measure(metrics); }});
+  router.add(
+      {"GET", "/openapi.json", Role::kRead, [](Request& /*request*/) { return describe(); }});
+  router.add({"GET", "/api/v1/events", Role::kRead,
+              [arrivals](Request& r) { return watch(*arrivals, r.query["job"]); }});
+}
+
+}  // namespace fathom::serve

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The door to the network: listens, reads requests within the limits, gives them to the router, and
+// writes answers as fast as clients take them. Boost is in the .cc alone.
+//
+// One thread moves bytes; a pool of others answers, since a store may wait for its disk.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "serve/limits.h"
+#include "serve/router.h"
+
+namespace fathom::serve {
+
+struct Address {
+  std::string host;  // "127.0.0.1", "::", "localhost"
+  std::uint16_t port = 0;
+};
+
+// "127.0.0.1:10000", "[::]:0", "localhost:1"; kUsage for anything else.
+Result<Address> parse_address(const std::string& text);
+
+// Whether only this machine can reach it.
+Result<bool> is_loopback(const Address& address);
+
+struct TlsKeys {
+  std::string certificate;  // PEM, with those that lead to an authority
+  std::string key;          // PEM
+};
+
+class Server {
+ public:
+  // From now on connections wait; nobody is answered before run().
+  static Result<Server> listen(Router& router, const Address& address,
+                               const std::optional<TlsKeys>& tls);
+  Server(Server&& other) noexcept;
+  Server& operator=(Server&&) = delete;
+  ~Server();
+
+  [[nodiscard]] std::string url() const;        // for others: with this machine's name
+  [[nodiscard]] std::string local_url() const;  // for this machine
+
+  // Until SIGINT, SIGTERM or stop(); then requests under way are finished.
+  void run();
+  void stop();  // from any thread
+
+ private:
+  class Core;
+  explicit Server(std::unique_ptr<Core> core);
+  std::unique_ptr<Core> core_;
+};
+
+}  // namespace fathom::serve

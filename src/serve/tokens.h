@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Who may ask a server. The file DIR/tokens (0600) has a line for each token: name, role, and the
+// SHA-256 of the token. The token itself is told once, to whoever adds it: a copy of the file lets
+// nobody in. The one that is made at the first start lies in DIR/admin.token (0600).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "serve/http.h"
+
+namespace fathom::serve {
+
+inline constexpr std::string_view kRoles[] = {"read", "submit", "admin"};
+
+// "read", "submit", "admin"; nullopt for another word.
+[[nodiscard]] std::optional<Role> role_named(std::string_view word);
+[[nodiscard]] std::string_view name_of(Role role);
+
+using TokenHash = std::array<std::uint8_t, 32>;
+
+struct TokenEntry {
+  std::string name;
+  Role role = Role::kNobody;
+  TokenHash hash = {};
+};
+
+// 256 random bits as text.
+Result<std::string> make_token();
+
+// Lines of the file. kCorrupt names the line that is none.
+Result<std::vector<TokenEntry>> parse_tokens(std::string_view text);
+
+// Makes the directory and the file where they are missing. kExists: there is one of that name.
+Result<std::string> add_token(const std::string& directory, const std::string& name, Role role);
+Status remove_token(const std::string& directory, const std::string& name);  // kNotFound
+Result<std::vector<TokenEntry>> list_tokens(const std::string& directory);
+// The token of the first start, where there is no file yet.
+Status make_first_token(const std::string& directory);
+
+// The tokens of a running server. Reads the file again when it has changed. Any thread.
+class TokenBook {
+ public:
+  // `own` is a token that lives as long as the server, for commands of its user.
+  TokenBook(std::string directory, std::string_view own);
+
+  // What a request with this header `Authorization` may do. Takes as long for a wrong token as for
+  // a right one.
+  [[nodiscard]] Role role_of(std::string_view authorization);
+
+ private:
+  struct Seen {  // the state of the file when it was read
+    std::uint64_t inode = 0;
+    std::int64_t size = -1;
+    std::int64_t changed_ns = 0;
+    bool operator==(const Seen&) const = default;
+  };
+  void refresh();
+
+  std::string directory_;
+  TokenHash own_;
+  std::mutex mutex_;
+  Seen seen_;
+  std::vector<TokenEntry> entries_;
+};
+
+}  // namespace fathom::serve
