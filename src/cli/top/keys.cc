@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 namespace fathom::cli::top {
 namespace {
@@ -52,9 +51,9 @@ constexpr KeyDef kKeys[] = {
     {"\x1b[4~", Key::kEnd},
 };
 
-std::optional<Key> meaning(std::string_view bytes) {
+Key meaning(std::string_view bytes) {
   const auto* const found = std::ranges::find(kKeys, bytes, &KeyDef::bytes);
-  return found == std::end(kKeys) ? std::nullopt : std::optional(found->key);
+  return found == std::end(kKeys) ? Key::kOther : found->key;
 }
 
 // How long the sequence is that `bytes` begin with; 0: its end has not come.
@@ -81,8 +80,8 @@ std::vector<Key> KeyReader::take(std::string_view bytes) {
     const std::size_t length = length_of(rest);
     if (length == 0) break;
     const std::string_view one = rest.substr(0, length);
-    if (one.size() == 1 && one[0] == kEscape) keys.push_back(Key::kBack);
-    if (const std::optional<Key> key = meaning(one)) keys.push_back(*key);
+    const bool escape = one.size() == 1 && one[0] == kEscape;
+    keys.push_back(escape ? Key::kBack : meaning(one));
     rest.remove_prefix(length);
   }
   pending_ = std::string(rest);

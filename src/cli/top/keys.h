@@ -26,12 +26,13 @@ enum class Key : std::uint8_t {
   kHelp,
   kRedraw,
   kQuit,
+  kOther,  // means nothing
 };
 
 // A sequence may come in pieces. One thread at a time.
 class KeyReader {
  public:
-  // Keys that are complete; bytes that mean nothing are dropped.
+  // Keys that are complete.
   std::vector<Key> take(std::string_view bytes);
   // Nothing came for a moment: an escape that stands alone was the key itself.
   std::vector<Key> settle();

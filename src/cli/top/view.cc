@@ -167,6 +167,7 @@ View::Next View::press(Key key, const Page& page, std::size_t visible) {
       helps_ = true;
       break;
     case Key::kRedraw:
+    case Key::kOther:
       break;
     case Key::kQuit:
       return Next::kQuit;

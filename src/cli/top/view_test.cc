@@ -98,7 +98,7 @@ TEST_F(TopView, PausesHelpsAndQuits) {
   EXPECT_TRUE(view_.paused());
   press(Key::kHelp);
   EXPECT_TRUE(view_.helps());
-  EXPECT_EQ(press(Key::kPause), View::Next::kGoOn);
+  EXPECT_EQ(press(Key::kOther), View::Next::kGoOn);
   EXPECT_FALSE(view_.helps()) << "any key leaves the help";
   EXPECT_TRUE(view_.paused());
   EXPECT_EQ(press(Key::kQuit), View::Next::kQuit);
@@ -106,7 +106,7 @@ TEST_F(TopView, PausesHelpsAndQuits) {
 
 TEST_F(TopView, AnEmptyPageIsNoTrouble) {
   page_ = Page();
-  for (int key = 0; key <= static_cast<int>(Key::kQuit); key++)
+  for (int key = 0; key <= static_cast<int>(Key::kOther); key++)
     (void)view_.press(static_cast<Key>(key), Page(), 0);
   Page empty;
   view_.arrange(empty);
