@@ -42,7 +42,7 @@ def test_a_server_s_recording_is_as_one_here(root: Path) -> None:
         with fathom.open(near) as here, fathom.open(f"{url}/recordings/run") as far:
             expect("rows", here.sql(BY_NAME).rows(), far.sql(BY_NAME).rows())
             expect("a report", str(here.report("files")), str(far.report("files")))
-            expect("a part", str(here.report("files", names="read")), str(far.report("files", names="read")))
+            expect("a part", str(here.report("files", layers="posix")), str(far.report("files", layers="posix")))
             expect("files are not here", "unsupported", refused(far.parquet, "events").code)
         with fathom.open([near, f"{url}/recordings/run"]) as both:
             expect("both", 2 * here_count(near), both.sql("SELECT count(*) FROM events").rows()[0][0])
