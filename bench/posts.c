@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Many clients of one server (bench/server_load.py): each keeps a connection and posts a small batch
-// again and again, with a pause in between.
-// usage: posts PORT TOKEN JOB CLIENTS POSTS PAUSE_MS
-// Prints milliseconds from the first byte of a request to the last of its answer: median, 99th
-// percentile, longest; then the posts a second, and how many were refused.
+// Many clients of one server (bench/server_load.py): each keeps a connection and posts a small
+// batch again and again, with a pause in between. usage: posts PORT TOKEN JOB CLIENTS POSTS
+// PAUSE_MS Prints milliseconds from the first byte of a request to the last of its answer: median,
+// 99th percentile, longest; then the posts a second, and how many were refused.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,14 +48,16 @@ static int connected(int port) {
 
 static void post(struct client* client, int number, const char* token, const char* job) {
   char body[256], text[1024];
-  const int size = snprintf(body, sizeof body,
-                            "{\"client\":\"c%d\",\"seq\":%d,\"rows\":[{\"node\":\"f%d\",\"exec\":\"a\",\"event\":"
-                            "\"cycles\",\"count\":1}]}",
-                            number, client->posted + 1, number % 100);
-  const int whole = snprintf(text, sizeof text,
-                             "POST /api/v1/jobs/%s/profile HTTP/1.1\r\nHost: localhost\r\nAuthorization: "
-                             "Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-                             job, token, size, body);
+  const int size = snprintf(
+      body, sizeof body,
+      "{\"client\":\"c%d\",\"seq\":%d,\"rows\":[{\"node\":\"f%d\",\"exec\":\"a\",\"event\":"
+      "\"cycles\",\"count\":1}]}",
+      number, client->posted + 1, number % 100);
+  const int whole =
+      snprintf(text, sizeof text,
+               "POST /api/v1/jobs/%s/profile HTTP/1.1\r\nHost: localhost\r\nAuthorization: "
+               "Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+               job, token, size, body);
   client->sent_ns = now_ns();
   client->waits = 1;
   client->got = 0;
@@ -116,7 +117,8 @@ int main(int argc, char** argv) {
   }
   const double seconds = (double)(now_ns() - began_ns) / 1e9;
   qsort(took, done, sizeof *took, by_size);
-  printf("%.3f %.3f %.3f %.0f %zu\n", (double)took[done / 2] / 1e6, (double)took[done * 99 / 100] / 1e6,
-         (double)took[done - 1] / 1e6, (double)done / seconds, refused);
+  printf("%.3f %.3f %.3f %.0f %zu\n", (double)took[done / 2] / 1e6,
+         (double)took[done * 99 / 100] / 1e6, (double)took[done - 1] / 1e6, (double)done / seconds,
+         refused);
   return 0;
 }

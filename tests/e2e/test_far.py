@@ -110,7 +110,7 @@ def test_far_recording(box: Box) -> None:
         check_true(f"{again} bytes for events that are here", again < 200_000)
         check("diff", *(server.fathom("diff", near, name) for name in (near, far)))
         for name, out in ((near, "near"), (far, "far")):
-            server.fathom("export", name, "--to", "csv", "-o", box.root / f"{out}.csv")
+            server.fathom("export", name, "--format", "csv", "-o", box.root / f"{out}.csv")
         check("export", (box.root / "near.csv").read_bytes(), (box.root / "far.csv").read_bytes())
         rooms = server.home / ".cache" / "fathom" / "recordings" / "rooms"
         check("rooms left behind", [], list(rooms.iterdir()))

@@ -121,8 +121,8 @@ class ServerSource : public TopSource {
     take(heard);
     if (arrived_ || now_monotonic_ns() >= jobs_due_) {
       Result<std::vector<fleet::Job>> jobs = store_->jobs();
-      if (jobs) jobs_ = std::move(jobs).value();
       if (!jobs && jobs.error().code != Code::kUnavailable) return std::move(jobs).error();
+      if (jobs) jobs_ = std::move(jobs).value();
       jobs_due_ = now_monotonic_ns() + kJobsEveryNs;
     }
     tell(heard);

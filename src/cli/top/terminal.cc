@@ -32,10 +32,11 @@ constexpr std::int64_t kEscapeNs = 50 * kNsPerMs;  // for the rest of a sequence
 constexpr int kCrashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables: a signal handler reads them)
+// A signal handler reads them.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 termios g_before{};
 volatile std::sig_atomic_t g_entered = 0;
-// NOLINTEND
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 bool write_all(std::string_view text) {
   while (!text.empty()) {
