@@ -4,6 +4,7 @@
 #include "cli/far_trace.h"
 #include "cli/fleet_lacks.h"
 #include "cli/old_programs.h"
+#include "cli/top/top_server.h"
 
 namespace fathom::cli {
 
@@ -52,5 +53,15 @@ Result<int> run_old_program(std::string_view /*program*/, const std::vector<std:
                             RunsCommand /*run*/) {
   return what_fleet_lacks();
 }
+
+namespace top {
+
+Result<std::unique_ptr<TopSource>> watch_server(const ServerChoice& /*choice*/) {
+  return what_fleet_lacks();
+}
+
+bool has_server() { return false; }
+
+}  // namespace top
 
 }  // namespace fathom::cli
