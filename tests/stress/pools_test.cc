@@ -131,7 +131,7 @@ class PoolsStress : public ::testing::Test {
       meeting_->pass_us = static_cast<std::uint32_t>((now_monotonic_ns() - begin) / 1000);
       ASSERT_TRUE(pass.has_value()) << pass.error().message;
       ASSERT_FALSE(pass->trouble.has_value()) << pass->trouble->message;
-      dropped_ = drainer.counted().dropped_events();
+      dropped_ = pass->lost;
       if (was_last && pass->pools == 0) return;
       idle += was_last ? 1 : 0;
     }
