@@ -29,6 +29,8 @@ class RunningFunction {
   // `seen` is the function of a frame that the loop had at hand and that was still run when it was
   // read; nullptr: there is none. None: it is not certain which it was.
   [[nodiscard]] std::optional<Found> find(const PythonCode* seen) const;
+  // The next instruction if it was this function; none: no word tells of it.
+  [[nodiscard]] std::optional<std::uint64_t> next_in(const PythonCode& code) const;
   // Which places were right.
   void learn(const PythonCode* seen, WordPlaces& places) const;
 
@@ -43,6 +45,7 @@ class RunningFunction {
   [[nodiscard]] bool is_possible(const PythonCode* seen) const;
 
   const WordPlaces& places_;
+  SampledWords own_;  // without those that are kept for the caller
   std::vector<Candidate> candidates_;
 };
 
