@@ -25,8 +25,8 @@ void RunningFunction::add(const SampledWord& word, const CodePointer& code) {
 }
 
 bool RunningFunction::any_proven() const {
-  return std::ranges::any_of(
-      candidates_, [this](const Candidate& one) { return places_.is_proven(one.place); });
+  return std::ranges::any_of(candidates_,
+                             [this](const Candidate& one) { return places_.is_proven(one.place); });
 }
 
 std::optional<RunningFunction::Found> RunningFunction::find(const PythonCode* seen) const {
@@ -37,15 +37,15 @@ std::optional<RunningFunction::Found> RunningFunction::find(const PythonCode* se
     if (is_known && !places_.is_proven(one.place)) continue;
     if (best != nullptr && best->found.code->address != one.found.code->address)
       return std::nullopt;
-    if (best == nullptr || places_.found_at(one.place) > places_.found_at(best->place))
-      best = &one;
+    if (best == nullptr || places_.found_at(one.place) > places_.found_at(best->place)) best = &one;
   }
   if (best == nullptr || (!is_known && best->found.code->address != seen->address))
     return std::nullopt;
   return best->found;
 }
 
-// Before 3.11, functions that do the same share their instructions, so these do not tell which it is.
+// Before 3.11, functions that do the same share their instructions, so these do not tell which it
+// is.
 std::optional<std::uint64_t> RunningFunction::next_in(const PythonCode& code) const {
   const SampledWord* best = nullptr;
   for (const SampledWord& word : own_) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which function of Python a C function ran when it was sampled. The instruction that came next
 // tells: it lies inside of the code of one function. But the compiler put it in a register here and
-// on the stack there, and where it was put before, an older one stays behind. So a place is believed
-// only when it was right whenever the truth was known; where places that are believed differ, nobody
-// knows.
+// on the stack there, and where it was put before, an older one stays behind. So a place is
+// believed only when it was right whenever the truth was known; where places that are believed
+// differ, nobody knows.
 #pragma once
 
 #include <optional>

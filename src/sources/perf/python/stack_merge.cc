@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A frame's address tells little by itself: a function that is called where another has just ended
-// gets a frame at the same place. So the function comes from the instruction alone, and the frame is
-// what leads to its callers.
+// gets a frame at the same place. So the function comes from the instruction alone, and the frame
+// is what leads to its callers.
 #include "sources/perf/python/stack_merge.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ std::optional<FrameReader::Found> StackMerge::past_frame_of(const PythonCode& co
   for (const SampledWord& word : words) {
     const bool is_proven = places_.frame.is_proven(word.place);
     if (word.value % sizeof(std::uint64_t) != 0 || (likely && !is_proven)) continue;
-    const std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
+    std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
     if (!found || found->is_mark || found->frame.code->address != code.address) continue;
     if (is_proven) return found;
     likely = found;
@@ -138,8 +138,8 @@ void StackMerge::add_past_callers(const FrameReader::Found& inner, const Sampled
   while (!at.frame.ends_entry && past.size() < kMostPast) {
     const auto live = entry ? live_frame(*entry, at.outer) : std::nullopt;
     const auto next = live ? std::nullopt : reader_.frame_at(at.outer);
-    const bool is_end = next && next->is_mark && !entry && at.outer >= loop.begin &&
-                        at.outer < loop.end;
+    const bool is_end =
+        next && next->is_mark && !entry && at.outer >= loop.begin && at.outer < loop.end;
     if (live || is_end) {
       for (const PythonFrame& frame : past) add(frame.code, frame.instruction);
       if (live) add_live(*live, entry->end);
