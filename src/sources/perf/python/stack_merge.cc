@@ -103,7 +103,7 @@ std::optional<FrameReader::Found> StackMerge::past_frame_of(const PythonCode& co
   for (const SampledWord& word : words) {
     const bool is_proven = places_.frame.is_proven(word.place);
     if (word.value % sizeof(std::uint64_t) != 0 || (likely && !is_proven)) continue;
-    const std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
+    std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
     if (!found || found->is_mark || found->frame.code->address != code.address) continue;
     if (is_proven) return found;
     likely = found;
