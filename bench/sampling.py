@@ -23,7 +23,7 @@ import sys, time
 def inner(turns):
     total = 0
     for i in range(turns):
-        total += i ^ (total >> 3)
+        total = (total + (i ^ (total >> 3))) & 0xFFFFFF
     return total
 before = time.process_time()
 inner(int(sys.argv[1]))
