@@ -39,7 +39,7 @@ std::string text_at(double x, double y, const std::string& words, const char* an
 }
 
 std::string cut(std::string text) {
-  constexpr std::size_t kMost = 26;
+  constexpr std::size_t kMost = 22;
   if (text.size() <= kMost) return text;
   std::size_t end = kMost;  // not within a character
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
