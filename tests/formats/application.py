@@ -75,8 +75,8 @@ def test_tau_there_and_back(root: Path) -> None:
 
 def test_a_damaged_tau_profile(root: Path) -> None:
     """Rows that are none are counted, and the others are read."""
-    lines = ['2 templated_functions_MULTI_TIME', "# Name Calls Subrs Excl Incl ProfileCalls #"]
-    lines += ['"main() [{a.c} {1,1}-{9,1}]" 1 1 5 10 0 GROUP="TAU_USER"', '"bad" x y', '0 aggregates']
+    lines = ["2 templated_functions_MULTI_TIME", "# Name Calls Subrs Excl Incl ProfileCalls #"]
+    lines += ['"main() [{a.c} {1,1}-{9,1}]" 1 1 5 10 0 GROUP="TAU_USER"', '"bad" x y', "0 aggregates"]
     (root / "profile.3.0.2").write_text("\n".join(lines) + "\n")
     ran(FATHOM, "import", root / "profile.3.0.2", "-o", root / "back")
     got, lost = answers(root / "back", "SELECT pid, name, file, calls, dur FROM intervals", "SELECT * FROM losses")
@@ -111,7 +111,9 @@ def theirs(root: Path) -> Path:
     folder = root / "theirs"
     folder.mkdir(exist_ok=True)
     start = 1_600_000_000
-    stats = [f"{start + i / 8:.3f}," + "".join(f"{(i * 7 + cpu) % 100}," for cpu in range(6)) + "41.5" for i in range(80)]
+    stats = [
+        f"{start + i / 8:.3f}," + "".join(f"{(i * 7 + cpu) % 100}," for cpu in range(6)) + "41.5" for i in range(80)
+    ]
     (folder / "stats.csv").write_text("\n".join(["time," + "CPU," * 6 + "Memory%", *stats]) + "\n")
     words = ["In Function dive()", "In Function lost()", "Leaving Function dive()", "In Function rise()"]
     (folder / "ftimes.csv").write_text("time,name\n" + "".join(f"{start + 1 + i},{w}\n" for i, w in enumerate(words)))
@@ -166,14 +168,16 @@ def test_needs_are_arithmetic(root: Path) -> None:
     expect("loops", {5: ("for", "stretch", 3, 12), 9: ("for", "work", 1, 3)}, loops)
     asked = rows(
         trace,
-        """SELECT (SELECT max(s) FROM (SELECT sum(value) AS s FROM counters WHERE name = 'rss' GROUP BY ts)) AS memory,
-                  (SELECT median(s) FROM (SELECT sum(value) AS s FROM counters WHERE name = 'rss' GROUP BY ts)) AS usual,
+        """WITH held AS (SELECT sum(value) AS s FROM counters WHERE name = 'rss' GROUP BY ts)
+           SELECT (SELECT max(s) FROM held) AS memory, (SELECT median(s) FROM held) AS usual,
                   (SELECT sum(v) FROM (SELECT max(value) AS v FROM counters WHERE name IN ('cpu_user', 'cpu_system')
                                        GROUP BY pid, name)) AS cpu,
                   (SELECT sum(dur) / 1e9 FROM events WHERE name = 'stretch') AS stretch""",
     )[0]
     needs, wall = profile["needs"], profile["runs"][0]["wall"]
-    expect("memory", [asked["memory"], asked["usual"]], [needs["memory_bytes"]["peak"], needs["memory_bytes"]["typical"]])
+    expect(
+        "memory", [asked["memory"], asked["usual"]], [needs["memory_bytes"]["peak"], needs["memory_bytes"]["typical"]]
+    )
     expect("cores", round(asked["cpu"] / wall, 6), round(needs["cpu_cores"]["typical"], 6))
     expect("time of stretch", round(asked["stretch"], 6), round(functions["stretch"]["total"], 6))
     own = functions["work"]["total"] - functions["stretch"]["total"]
@@ -205,5 +209,3 @@ def test_manifests_are_what_kubernetes_takes(root: Path) -> None:
     whole = whole.replace("  template:\n", "  selector: {matchLabels: {app: web}}\n  template:\n", 1)
     (root / "patched.yaml").write_text(whole)
     expect("the patch, in a deployment", ["Deployment"], ran(python, "-c", SCHEMAS, root / "patched.yaml").split())
-
-

@@ -87,9 +87,9 @@ class TauImport {
       return count.has_value() || trim(line).empty();
     }
     if (line.starts_with('#') || trim(line).empty() || rows_left_ == 0) return true;
+    --rows_left_;
     const auto row = parse_tau_function(line);
     if (!row) return false;
-    --rows_left_;
     life_ = std::max(life_, row->total_ns);
     if (!row->is_path && !row->is_root) add(*row);
     return true;
