@@ -19,6 +19,8 @@ extern const CommandDef kTopCommand;
 extern const CommandDef kDiffCommand;
 extern const CommandDef kCheckCommand;
 extern const CommandDef kStatCommand;
+extern const CommandDef kNeedsCommand;
+extern const CommandDef kPlotCommand;
 extern const CommandDef kExportCommand;
 extern const CommandDef kImportCommand;
 extern const CommandDef kSymbolizeCommand;
@@ -36,11 +38,11 @@ extern const CommandDef kMovingCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,    &kReportCommand,    &kShowCommand,    &kSqlCommand,   &kInfoCommand,
-    &kTopCommand,    &kDiffCommand,      &kCheckCommand,   &kStatCommand,  &kExportCommand,
-    &kImportCommand, &kSymbolizeCommand, &kCollectCommand, &kWatchCommand, &kAttachCommand,
-    &kServerCommand, &kJobCommand,       &kAgentCommand,   &kSuiteCommand, &kDoctorCommand,
-    &kPythonCommand, &kMovingCommand,
+    &kRunCommand,    &kReportCommand,    &kShowCommand,    &kSqlCommand,    &kInfoCommand,
+    &kTopCommand,    &kDiffCommand,      &kCheckCommand,   &kStatCommand,   &kExportCommand,
+    &kImportCommand, &kSymbolizeCommand, &kCollectCommand, &kWatchCommand,  &kAttachCommand,
+    &kServerCommand, &kJobCommand,       &kAgentCommand,   &kSuiteCommand,  &kNeedsCommand,
+    &kPlotCommand,   &kDoctorCommand,    &kPythonCommand,  &kMovingCommand,
 };
 
 }  // namespace

@@ -34,17 +34,27 @@ class ResourcesSource final : public Source {
  public:
   Status start(const SourceContext& context) override {
     context_ = context;
+    start_ns_ = context.start_monotonic_ns;
     gpus_.start(context.hz);
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
 
-  // One by one: which processes a user or a control group has is not looked for.
+  // One by one, or all of a control group: which processes a user has is not looked for.
   Status join(const Choice& choice) override {
-    if (choice.by != Choice::By::kProcess) return {};
     const std::scoped_lock lock(mutex_);
-    joining_.push_back(choice.process);
+    if (choice.by == Choice::By::kProcess) joining_.push_back(choice.process);
+    if (choice.by == Choice::By::kGroup) group_ = choice.group_path;
     return {};
+  }
+
+  std::int64_t turn(trace::Strings& strings, trace::HostRows& last) override {
+    drain(strings, last);
+    return 0;
+  }
+  void turned(std::int64_t start_monotonic_ns) override {
+    const std::scoped_lock lock(mutex_);
+    start_ns_ = start_monotonic_ns;
   }
 
   void stop() override {
@@ -54,38 +64,47 @@ class ResourcesSource final : public Source {
   }
 
   // The driver's thread tells them later: they are whole when it has stopped.
-  [[nodiscard]] std::map<std::string, std::string> facts() const override { return gpus_.facts(); }
+  [[nodiscard]] std::map<std::string, std::string> facts() const override {
+    std::map<std::string, std::string> facts = gpus_.facts();
+    const std::scoped_lock lock(mutex_);
+    facts.insert(group_facts_.begin(), group_facts_.end());
+    return facts;
+  }
 
   void drain(trace::Strings& strings, trace::HostRows& into_rows) override {
     CounterRows rows;
+    std::int64_t start_ns = 0;
     {
       const std::scoped_lock lock(mutex_);
       std::swap(rows, ready_);
+      start_ns = start_ns_;
     }
     const auto into = [&](std::uint32_t code) {
       return strings.code_or_null(rows.strings.view(code));
     };
     for (trace::CounterRow row : rows.batch.rows) {
+      row.ts = std::max<std::int64_t>(row.ts - start_ns, 0);  // of the moment of a turn
       row.layer = into(row.layer);
       row.name = into(row.name);
       row.unit = into(row.unit);
       into_rows.counters.rows.push_back(row);
     }
-    drain_gpus(strings, into_rows);
+    drain_gpus(strings, start_ns, into_rows);
   }
 
  private:
-  void drain_gpus(trace::Strings& strings, trace::HostRows& into) {
+  void drain_gpus(trace::Strings& strings, std::int64_t start_ns, trace::HostRows& into) {
     for (const GpuSample& sample : gpus_.drain()) {
       for (const GpuReading& reading : sample.readings) {
-        into.counters.rows.push_back({.ts = sample.monotonic_ns - context_.start_monotonic_ns,
-                                      .pid = reading.pid != 0 ? reading.pid : trace::kNull32,
-                                      .tid = trace::kNull32,
-                                      .layer = strings.code("resource"),
-                                      .name = strings.code(reading.name),
-                                      .unit = strings.code(reading.unit),
-                                      .host = trace::kNoString,
-                                      .value = reading.value});
+        into.counters.rows.push_back(
+            {.ts = std::max<std::int64_t>(sample.monotonic_ns - start_ns, 0),
+             .pid = reading.pid != 0 ? reading.pid : trace::kNull32,
+             .tid = trace::kNull32,
+             .layer = strings.code("resource"),
+             .name = strings.code(reading.name),
+             .unit = strings.code(reading.unit),
+             .host = trace::kNoString,
+             .value = reading.value});
       }
     }
   }
@@ -103,6 +122,7 @@ class ResourcesSource final : public Source {
       if (thorough) {
         next_thorough = begin + kThoroughEveryNs;
         add_recorded_processes(sampler);
+        sampler.add_members();
       }
       add_joining_processes(sampler);
       take(sampler, begin, thorough);
@@ -116,8 +136,9 @@ class ResourcesSource final : public Source {
     // Sampling reads files for a while: the rows are handed over at the end, so that drain() never
     // waits for it.
     CounterRows rows;
-    sampler.sample(now - context_.start_monotonic_ns, thorough, rows);
+    sampler.sample(now, thorough, rows);  // by the monotonic clock until they are drained
     const std::scoped_lock lock(mutex_);
+    group_facts_ = sampler.facts();
     for (trace::CounterRow row : rows.batch.rows) {
       row.layer = ready_.strings.code(rows.strings.view(row.layer));
       row.name = ready_.strings.code(rows.strings.view(row.name));
@@ -129,6 +150,7 @@ class ResourcesSource final : public Source {
   void add_joining_processes(Sampler& sampler) {
     const std::scoped_lock lock(mutex_);
     for (const pid_t process : std::exchange(joining_, {})) sampler.add(process);
+    if (!group_.empty()) sampler.watch_group(group_);
   }
 
   // Processes that left the tree (daemons), or that nobody started for us, are known by the
@@ -173,9 +195,14 @@ class ResourcesSource final : public Source {
   }
 
   SourceContext context_;
-  std::mutex mutex_;
-  CounterRows ready_;           // guarded by mutex_
-  std::vector<pid_t> joining_;  // guarded by mutex_
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::int64_t start_ns_ = 0;  // of the recording that rows go to
+  CounterRows ready_;          // their times by the monotonic clock
+  std::vector<pid_t> joining_;
+  std::string group_;
+  std::map<std::string, std::string> group_facts_;
+
   std::mutex rest_mutex_;
   std::condition_variable_any rested_;
   GpuThread gpus_;
@@ -212,6 +239,7 @@ const SourceDef kResources = {
         "CPU, memory and I/O of the processes, their control group, the machine and its GPUs, "
         "sampled",
     .in_process = false,
+    .joins = true,
     .attaches = true,
     .probe = probe,
     .make = make,
