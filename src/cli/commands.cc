@@ -28,6 +28,7 @@ extern const CommandDef kServerCommand;
 extern const CommandDef kJobCommand;
 extern const CommandDef kAgentCommand;
 extern const CommandDef kSuiteCommand;
+extern const CommandDef kContainerCommand;
 extern const CommandDef kDoctorCommand;
 extern const CommandDef kPythonCommand;
 extern const CommandDef kMovingCommand;
@@ -38,8 +39,8 @@ const CommandDef* const kCommands[] = {
     &kRunCommand,       &kReportCommand,  &kShowCommand,  &kSqlCommand,    &kInfoCommand,
     &kDiffCommand,      &kCheckCommand,   &kStatCommand,  &kExportCommand, &kImportCommand,
     &kSymbolizeCommand, &kCollectCommand, &kWatchCommand, &kAttachCommand, &kServerCommand,
-    &kJobCommand,       &kAgentCommand,   &kSuiteCommand, &kDoctorCommand, &kPythonCommand,
-    &kMovingCommand,
+    &kJobCommand,       &kAgentCommand,   &kSuiteCommand, &kContainerCommand,
+    &kDoctorCommand,    &kPythonCommand,  &kMovingCommand,
 };
 
 }  // namespace

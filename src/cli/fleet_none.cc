@@ -10,6 +10,7 @@ extern const CommandDef kServerCommand;
 extern const CommandDef kJobCommand;
 extern const CommandDef kAgentCommand;
 extern const CommandDef kSuiteCommand;
+extern const CommandDef kContainerCommand;
 
 const CommandDef kServerCommand = {
     .name = "server",
@@ -37,6 +38,13 @@ const CommandDef kSuiteCommand = {
     .summary = "Run many programs with many parameters (not in this build)",
     .usage = "run [OPTION…] SPEC",
     .example = "fathom suite run nightly.yaml",
+    .run = tell_what_fleet_lacks,
+};
+const CommandDef kContainerCommand = {
+    .name = "container",
+    .summary = "Run an application in containers (not in this build)",
+    .usage = "run [OPTION…] SPEC|IMAGE [ARGUMENT…]",
+    .example = "fathom container run my/app:1",
     .run = tell_what_fleet_lacks,
 };
 
