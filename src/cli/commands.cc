@@ -18,6 +18,7 @@ extern const CommandDef kInfoCommand;
 extern const CommandDef kDiffCommand;
 extern const CommandDef kCheckCommand;
 extern const CommandDef kStatCommand;
+extern const CommandDef kNeedsCommand;
 extern const CommandDef kExportCommand;
 extern const CommandDef kImportCommand;
 extern const CommandDef kSymbolizeCommand;
@@ -36,10 +37,10 @@ extern const CommandDef kMovingCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,       &kReportCommand,  &kShowCommand,  &kSqlCommand,    &kInfoCommand,
-    &kDiffCommand,      &kCheckCommand,   &kStatCommand,  &kExportCommand, &kImportCommand,
-    &kSymbolizeCommand, &kCollectCommand, &kWatchCommand, &kAttachCommand, &kServerCommand,
-    &kJobCommand,       &kAgentCommand,   &kSuiteCommand, &kContainerCommand,
+    &kRunCommand,       &kReportCommand,  &kShowCommand,   &kSqlCommand,       &kInfoCommand,
+    &kDiffCommand,      &kCheckCommand,   &kStatCommand,   &kExportCommand,    &kImportCommand,
+    &kSymbolizeCommand, &kCollectCommand, &kWatchCommand,  &kAttachCommand,    &kServerCommand,
+    &kJobCommand,       &kAgentCommand,   &kSuiteCommand,  &kContainerCommand, &kNeedsCommand,
     &kDoctorCommand,    &kPythonCommand,  &kMovingCommand,
 };
 

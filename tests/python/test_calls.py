@@ -113,7 +113,9 @@ def test_loops(root: Path) -> None:
             'nested.<for 9>' AND i.ts >= o.ts AND i.ts + i.dur <= o.ts + o.dur AND i.depth = o.depth + 1"""
         calls, told, nested = answers(trace, sql, seen, longer)
         expect(f"Python {version}", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in calls})
-        expect(f"Python {version}, view", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in told})
+        # A generator goes on with its loop: in the view that is one run.
+        begun = {**LOOPS, "yields.<for 24>": (1, 5), "stream.<for 29>": (1, 3)}
+        expect(f"Python {version}, view", begun, {row["name"]: (row["runs"], row["turns"]) for row in told})
         expect("where", {(str(PROGRAMS / "loops.py"), "__main__")}, {(row["file"], row["module"]) for row in told})
         expect(f"Python {version}, nested", [24], column(nested))
         trace = traced(root, python, PROGRAMS / "loops.py", options=[*options, "--python-turns", "2"])

@@ -70,6 +70,17 @@ def test_turns_of_every_form(root: Path) -> None:
         expect(f"Python {version}, nested", [3 + 2 + 1], [row["n"] for row in nested])
 
 
+def test_continue_is_a_turn_of_the_same_loop(root: Path) -> None:
+    """In the bytecode of 3.12 and 3.13, `continue` jumps to another place than the end of the body does."""
+    body = ["turn += 1", "if turn % 2:", "    continue", "if turn == 6:", "    break"]
+    lines = ["def broken():", "    turn = 0", "    while True:", *[f"        {line}" for line in body], "broken()"]
+    program = root / "program.py"
+    program.write_text("\n".join(lines) + "\n")
+    for version, python in pythons().items():
+        trace = recorded(root, python, program)
+        expect(f"Python {version}", {"broken.<while 3>": (1, 6)}, turns_of(rows(trace, COUNTS)))
+
+
 def test_every_way_to_start(root: Path) -> None:
     """A script, -m, -c, a module with and without its compiled file: neither is used, neither is changed."""
     folder = root / "program"

@@ -15,13 +15,14 @@ unsigned long loops_events;
 
 // Offsets are in bytes, as sys.monitoring tells them.
 struct loop {
-  int head, tail;  // from its first instruction to the last one that jumps back
-  int turns_at;    // the instruction that tells of a turn
-  int begins_at;   // a branch that leads into its first turn; -1: none
-  int begins_on;   // a line that does; 0: none
-  bool counts;     // turns_at is FOR_ITER, which tells of the end as well
-  int ends_at;     // where that leads to then; handlers of the loop may lie behind it
-  bool is_async;   // its last look for an item is no turn, and ends by an exception
+  int head, tail;   // from its first instruction to the last one that jumps back
+  int before_head;  // a NOP before it that `continue` jumps to, in a `while True`; -1: none
+  int turns_at;     // the instruction that tells of a turn
+  int begins_at;    // a branch that leads into its first turn; -1: none
+  int begins_on;    // a line that does; 0: none
+  bool counts;      // turns_at is FOR_ITER, which tells of the end as well
+  int ends_at;      // where that leads to then; handlers of the loop may lie behind it
+  bool is_async;    // its last look for an item is no turn, and ends by an exception
   uint64_t id;
 };
 
@@ -37,6 +38,7 @@ static int* exits_of(struct loops* loops) { return (int*)&loops->loops[loops->lo
 struct instruction {
   int offset, first;  // `first` is that of its prefixes
   int code, target;   // -1: does not jump
+  int jumps_to;       // where it says that it jumps, if that is a NOP before `target`; else -1
 };
 
 static Py_ssize_t table_index = -1;
@@ -73,7 +75,7 @@ static bool branches(int code) {
 // Reads the instruction at *at and goes on behind it and its caches.
 static struct instruction next_instruction(const unsigned char* bytes, Py_ssize_t size,
                                            Py_ssize_t* at) {
-  struct instruction one = {.first = (int)*at, .target = -1};
+  struct instruction one = {.first = (int)*at, .target = -1, .jumps_to = -1};
   unsigned argument = 0;
   while (*at + 2 < size && bytes[*at] == EXTENDED_ARG) {
     argument = (argument | bytes[*at + 1]) << 8;
@@ -94,6 +96,29 @@ struct listing {
   int count;
 };
 
+static bool is_jumped_back_to(const struct listing* listing, int target) {
+  for (int i = 0; i < listing->count; i++) {
+    if (listing->rows[i].code == JUMP_BACKWARD && listing->rows[i].target == target) return true;
+  }
+  return false;
+}
+
+// `continue` in a `while True` jumps to the NOP that stands for its line, its end to what is
+// behind: both are turns of one loop.
+static void skip_nops(struct listing* listing) {
+  for (int i = 0; i < listing->count; i++) {
+    struct instruction* jump = &listing->rows[i];
+    if (jump->code != JUMP_BACKWARD) continue;
+    for (int to = 0; to + 1 < i; to++) {
+      if (listing->rows[to].offset != jump->target || listing->rows[to].code != NOP) continue;
+      if (!is_jumped_back_to(listing, listing->rows[to + 1].first)) break;
+      jump->jumps_to = jump->target;
+      jump->target = listing->rows[to + 1].first;
+      break;
+    }
+  }
+}
+
 static struct listing list_instructions(PyCodeObject* code) {
   struct listing listing = {NULL, 0};
   PyObject* text = PyCode_GetCode(code);
@@ -104,6 +129,7 @@ static struct listing list_instructions(PyCodeObject* code) {
   for (Py_ssize_t at = 0; listing.rows != NULL && at + 1 < size;)
     listing.rows[listing.count++] = next_instruction(bytes, size, &at);
   Py_DECREF(text);
+  skip_nops(&listing);
   return listing;
 }
 
@@ -258,9 +284,13 @@ static struct loops* make_table(PyCodeObject* code, const struct listing* listin
     const bool is_for = head != NULL && (head->code == FOR_ITER || head->code == GET_ANEXT);
     if (!is_for && !turns(code, one)) continue;
     struct loop* loop = loop_with_head(loops, one->target);
-    if (loop == NULL) loop = &loops->loops[loops->loop_count++];
+    if (loop == NULL) {
+      loop = &loops->loops[loops->loop_count++];
+      loop->before_head = -1;
+    }
     loop->head = one->target;
     loop->tail = one->offset;
+    if (one->jumps_to >= 0) loop->before_head = one->jumps_to;
   }
   for (int i = 0; i < loops->loop_count; i++)
     settle_loop(code, listing, loops, (unsigned)i, function);
@@ -306,7 +336,7 @@ void loops_resume(PyObject* code, Py_ssize_t offset) {
         next = one;
     }
     if (next == NULL) return;
-    frames->turn(0, next->id, 0);
+    frames->turn(0, next->id, FATHOM_LOOP_RESUMES);
     around = next->head;
   }
 }
@@ -341,6 +371,9 @@ bool loops_jump(PyObject* code, Py_ssize_t offset, Py_ssize_t destination) {
   struct loops* loops = loops_of(code);
   if (loops == NULL) return false;
   bool wanted = false;
+  for (int i = 0; i < loops->loop_count; i++) {
+    if (loops->loops[i].before_head == destination) destination = loops->loops[i].head;
+  }
   for (int i = 0; i < loops->loop_count; i++) {
     const struct loop* loop = &loops->loops[i];
     if (loop->turns_at == offset && loop->counts) {
