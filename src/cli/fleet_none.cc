@@ -2,6 +2,7 @@
 // Stands for the folder fleet/ in a build without the fleet: the same names, with a reason.
 #include "cli/command.h"
 #include "cli/fleet_lacks.h"
+#include "cli/machine.h"
 #include "cli/old_programs.h"
 
 namespace fathom::cli {
@@ -47,6 +48,11 @@ const CommandDef kContainerCommand = {
     .example = "fathom container run my/app:1",
     .run = tell_what_fleet_lacks,
 };
+
+std::vector<Value> container_fact() {
+  return {Value(std::string("containers")), Value(std::string("note")),
+          Value(what_fleet_lacks().message), Value()};
+}
 
 Result<int> run_old_program(std::string_view /*program*/, const std::vector<std::string>& /*words*/,
                             RunsCommand /*run*/) {

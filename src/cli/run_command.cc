@@ -270,9 +270,9 @@ Result<int> run(Parser& parser) {
   session::RunHooks hooks;
   if (!arguments.quiet) hooks = words.hooks();
   FATHOM_TRY(add_alnair_logs(hooks));
-  FATHOM_ASSIGN(const session::RunOutcome outcome,
-                arguments.container.empty() ? session::run(arguments.options, hooks)
-                                            : record_container(arguments, hooks));
+  FATHOM_ASSIGN(const session::RunOutcome outcome, arguments.container.empty()
+                                                       ? session::run(arguments.options, hooks)
+                                                       : record_container(arguments, hooks));
   try {
     words.clear();
     tell_all(outcome, arguments.quiet);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The layer brings a whole Fathom: the program, the libraries that it runs with, and the loader that
-// fits them, all in one folder. So it runs in an image with another libc, or none.
+// The layer brings a whole Fathom: the program, the libraries that it runs with, and the loader
+// that fits them, all in one folder. So it runs in an image with another libc, or none.
 #include "containers/base_layer.h"
 
 #include <link.h>
@@ -42,7 +42,8 @@ void add_library(Layer& layer, const std::string& from, const std::string& name)
 // What this process runs with is what the program needs; the loader among it.
 int add_loaded(dl_phdr_info* object, std::size_t /*size*/, void* data) {
   const std::string path = object->dlpi_name;
-  if (path.starts_with('/')) add_library(*static_cast<Layer*>(data), path, std::string(base_name(path)));
+  if (path.starts_with('/'))
+    add_library(*static_cast<Layer*>(data), path, std::string(base_name(path)));
   return 0;
 }
 
@@ -63,7 +64,8 @@ Result<std::string> own_loader(const Layer& layer) {
   for (const auto& [path, file] : layer) {
     if (base_name(path).starts_with("ld-linux")) return std::string(base_name(path));
   }
-  return Error{Code::kUnsupported, "this fathom has no loader of its own that could go with it", ""};
+  return Error{Code::kUnsupported, "this fathom has no loader of its own that could go with it",
+               ""};
 }
 
 Result<Layer> make_layer() {
@@ -131,22 +133,22 @@ Status write_base_layer(const std::string& folder) {
     FATHOM_TRY(make_dirs(std::string(dir_name(target))));
     FATHOM_ASSIGN(const std::string content, content_of(file));
     FATHOM_TRY(write_file_atomic(target, content, file.mode));
-    if (::chmod(target.c_str(), file.mode) != 0) return os_error(errno, "set the mode of " + target);
+    if (::chmod(target.c_str(), file.mode) != 0)
+      return os_error(errno, "set the mode of " + target);
   }
   return {};
 }
 
 Status make_base_image(Engine& engine, const std::string& from, const std::string& name) {
   if (!is_image_name(from) || !is_image_name(name))
-    return Error{Code::kInvalid,
-                 "'" + escape_control(is_image_name(from) ? name : from) + "' is no name of an image",
-                 ""};
+    return Error{
+        Code::kInvalid,
+        "'" + escape_control(is_image_name(from) ? name : from) + "' is no name of an image", ""};
   FATHOM_TRY(remove_abandoned(engine));
   FATHOM_ASSIGN(const Layer layer, make_layer());
   FATHOM_ASSIGN(const ImageFacts image, find_image(engine, from, [] { return true; }, {}));
-  const nlohmann::json body = {{"Image", image.id},
-                               {"Cmd", {"/app/profiler.sh"}},
-                               {"Labels", {{kOwnerLabel, own_mark()}}}};
+  const nlohmann::json body = {
+      {"Image", image.id}, {"Cmd", {"/app/profiler.sh"}}, {"Labels", {{kOwnerLabel, own_mark()}}}};
   FATHOM_ASSIGN(const std::string id, engine.create("", body.dump()));
   FATHOM_ASSIGN(std::string tar, tar_of(layer));
   Status made = engine.put_files(id, "/", std::move(tar));

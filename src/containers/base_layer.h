@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The layer of an image that profiles its application by itself, wherever it runs: `/app/profiler.sh`
-// as entry point, and a Fathom beside it.
+// The layer of an image that profiles its application by itself, wherever it runs:
+// `/app/profiler.sh` as entry point, and a Fathom beside it.
 #pragma once
 
 #include <string>

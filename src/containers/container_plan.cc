@@ -65,8 +65,8 @@ std::vector<std::string> environment_of(const Instructions& wanted, const ImageF
   std::vector<std::string> all = image.environment;
   for (const auto& [name, value] : wanted.environment) {
     const std::string prefix = name + "=";
-    const auto known = std::ranges::find_if(
-        all, [&](const std::string& one) { return one.starts_with(prefix); });
+    const auto known =
+        std::ranges::find_if(all, [&](const std::string& one) { return one.starts_with(prefix); });
     if (known != all.end()) {
       *known = prefix + value;
     } else {

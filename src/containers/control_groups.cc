@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "containers/control_groups.h"
 
-#include <ctime>
-#include <unistd.h>
-
 #include <vector>
 
-#include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -39,20 +35,14 @@ pid_t first_in(const std::string& directory) {
   return pid ? static_cast<pid_t>(*pid) : 0;
 }
 
-std::int64_t start_of_process(pid_t pid) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  constexpr std::size_t kStart = 20;  // field 22, counted from the blank behind the name
-  const Result<std::string> stat = read_file("/proc/" + std::to_string(pid) + "/stat");
-  const std::size_t name_end = stat ? stat->rfind(')') : std::string::npos;
-  if (name_end == std::string::npos) return 0;
-  const std::vector<std::string_view> fields =
-      split(std::string_view(*stat).substr(name_end + 1), ' ');
-  const Result<std::int64_t> ticks =
-      fields.size() > kStart ? parse_int(fields[kStart]) : Result<std::int64_t>(Error{});
-  timespec boot{};
-  if (!ticks || ::clock_gettime(CLOCK_BOOTTIME, &boot) != 0) return 0;
-  const std::int64_t began = *ticks * (kSecond / ::sysconf(_SC_CLK_TCK));
-  return now_monotonic_ns() - (boot.tv_sec * kSecond + boot.tv_nsec - began);
+std::string name_of_process(pid_t pid) {
+  const Result<std::string> name = read_file("/proc/" + std::to_string(pid) + "/comm");
+  return name ? std::string(trim(*name)) : "";
+}
+
+bool is_runtime(std::string_view name) {
+  return name.starts_with("runc") || name.starts_with("crun") || name.starts_with("conmon") ||
+         name.starts_with("youki");
 }
 
 }  // namespace fathom::containers

@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace fathom::containers {
 
@@ -18,7 +18,10 @@ namespace fathom::containers {
 // The first process in a group's directory; 0: none.
 [[nodiscard]] pid_t first_in(const std::string& directory);
 
-// When a process began, by the monotonic clock; 0: it is gone.
-[[nodiscard]] std::int64_t start_of_process(pid_t pid);
+// As the kernel calls it; "": it is gone.
+[[nodiscard]] std::string name_of_process(pid_t pid);
+// Whether this is the process of an engine's runtime (runc, crun), which is to become the
+// application.
+[[nodiscard]] bool is_runtime(std::string_view name);
 
 }  // namespace fathom::containers

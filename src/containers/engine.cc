@@ -82,8 +82,8 @@ Status Engine::negotiate() {
     version_ = wanted;
     return {};
   }
-  FATHOM_ASSIGN(version_, agree_on_version(text_at(said, "MinAPIVersion"),
-                                           text_at(said, "ApiVersion")));
+  FATHOM_ASSIGN(version_,
+                agree_on_version(text_at(said, "MinAPIVersion"), text_at(said, "ApiVersion")));
   return {};
 }
 
@@ -96,8 +96,9 @@ Result<HttpAnswer> Engine::ask(HttpRequest request) {
     request.headers.push_back({"Content-Type", "application/json"});
   Result<HttpAnswer> answer = client_.ask(request);
   if (!answer)
-    return Error{Code::kUnavailable, "the container engine at " + escape_control(socket_) +
-                                         " does not answer any more", ""};
+    return Error{Code::kUnavailable,
+                 "the container engine at " + escape_control(socket_) + " does not answer any more",
+                 ""};
   if (answer->status >= 400)
     return Error{Code::kDenied, "the engine refused: " + refusal_in(answer->body), ""};
   return answer;
@@ -105,8 +106,7 @@ Result<HttpAnswer> Engine::ask(HttpRequest request) {
 
 Result<std::optional<ImageFacts>> Engine::image(const std::string& name) {
   // A name has strokes in it, which the engine wants as they are.
-  const Result<HttpAnswer> answer =
-      client_.ask({.target = target("/images/" + name + "/json")});
+  const Result<HttpAnswer> answer = client_.ask({.target = target("/images/" + name + "/json")});
   if (!answer) return answer.error();
   constexpr int kNoSuchImage = 404;
   if (answer->status == kNoSuchImage) return std::optional<ImageFacts>();
@@ -152,10 +152,10 @@ Status Engine::start(const std::string& id) {
 }
 
 Result<EngineStream> Engine::attach(const std::string& id, const EngineStream::Takes& take) {
-  FATHOM_ASSIGN(EngineStream stream,
-                EngineStream::open(
-                    socket_, target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1"),
-                    take));
+  FATHOM_ASSIGN(
+      EngineStream stream,
+      EngineStream::open(socket_,
+                         target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1"), take));
   FATHOM_TRY(stream.wait_for_head(kHeadMs));
   if (stream.status() >= 400)
     return Error{Code::kDenied, "the engine refused to hand over the application's output", ""};
@@ -169,8 +169,8 @@ Result<EngineStream> Engine::wait(const std::string& id, const EngineStream::Tak
 }
 
 Status Engine::kill(const std::string& id, int signal) {
-  FATHOM_TRY(ask({.method = "POST",
-                  .target = fmt::format("/containers/{}/kill?signal={}", id, signal)}));
+  FATHOM_TRY(
+      ask({.method = "POST", .target = fmt::format("/containers/{}/kill?signal={}", id, signal)}));
   return {};
 }
 
@@ -196,21 +196,21 @@ Result<bool> Engine::ran_out_of_memory(const std::string& id, std::int64_t since
 }
 
 Status Engine::remove(const std::string& id) {
-  const Result<HttpAnswer> answer = client_.ask(
-      {.method = "DELETE", .target = target("/containers/" + id + "?force=1&v=1")});
+  const Result<HttpAnswer> answer =
+      client_.ask({.method = "DELETE", .target = target("/containers/" + id + "?force=1&v=1")});
   if (!answer) return answer.error();
   constexpr int kNoSuchContainer = 404;
   constexpr int kIsGoing = 409;
   if (answer->status < 400 || answer->status == kNoSuchContainer || answer->status == kIsGoing)
     return {};
-  return Error{Code::kDenied, "the engine refused to remove a container: " +
-                                  refusal_in(answer->body), ""};
+  return Error{Code::kDenied,
+               "the engine refused to remove a container: " + refusal_in(answer->body), ""};
 }
 
 Result<std::vector<ListedContainer>> Engine::list(const std::string& label) {
   const json filters = {{"label", {label}}};
-  FATHOM_ASSIGN(const HttpAnswer answer,
-                ask({.target = "/containers/json?all=1&filters=" + encode_segment(filters.dump())}));
+  FATHOM_ASSIGN(const HttpAnswer answer, ask({.target = "/containers/json?all=1&filters=" +
+                                                        encode_segment(filters.dump())}));
   return listed_containers(parse_answer(answer.body), label);
 }
 

@@ -27,11 +27,11 @@ Result<std::string> find_engine_socket();
 Result<std::string> agree_on_version(std::string_view least, std::string_view greatest);
 
 struct ImageFacts {
-  std::string id;
-  std::vector<std::string> entrypoint, command;
-  std::vector<std::string> environment;  // NAME=value
-  std::string workdir, user;
-  std::vector<std::string> volumes, ports;
+  std::string id = {};
+  std::vector<std::string> entrypoint = {}, command = {};
+  std::vector<std::string> environment = {};  // NAME=value
+  std::string workdir = {}, user = {};
+  std::vector<std::string> volumes = {}, ports = {};
 };
 
 struct ContainerState {
@@ -40,7 +40,7 @@ struct ContainerState {
   int exit = 0;
   bool oom = false;
   std::string error;
-  std::int64_t started_ns = 0;   // since 1970
+  std::int64_t started_ns = 0;  // since 1970
   std::int64_t finished_ns = 0;
 };
 

@@ -39,7 +39,8 @@ std::string or_words(const std::string& value, const char* words) {
 std::string init_text(const std::string& image, const ImageFacts& facts) {
   std::string text = fmt::format(
       "# Instructions for `fathom container run`: what to run, with what, and how often.\n"
-      "# Lines that begin with '#' show what the image says of itself, or what Fathom does anyway.\n"
+      "# Lines that begin with '#' show what the image says of itself, or what Fathom does "
+      "anyway.\n"
       "image: {}\n\n",
       quoted(image));
   text += fmt::format("# The program, and what it gets; the image's own where nothing is said.\n");
@@ -60,7 +61,8 @@ std::string init_text(const std::string& image, const ImageFacts& facts) {
   for (const std::string& port : facts.ports)
     text += fmt::format("# (the image listens at {})\n", quoted(port));
   text += "# gpus: 0  # or all\n# limits: {cpu: 1.5, memory: 512M, pids: 4096, time: 10m}\n\n";
-  text += "# Two kinds of runs: with probes, and from outside alone, which tells what probes cost.\n";
+  text +=
+      "# Two kinds of runs: with probes, and from outside alone, which tells what probes cost.\n";
   text += "# runs: [probed, plain]\n# layers: +python  # of probed runs\n";
   text += "# warmup: 0\n# repetitions: 1\n";
   text += "# duration: 60s  # then SIGINT, SIGTERM and SIGKILL, with this time between them:\n";

@@ -26,21 +26,22 @@ constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a lar
 constexpr char kForm[] = "see docs/containers.md for the format";
 
 constexpr KeyName kKeys[] = {
-    {"", "image"},       {"", "arguments"},   {"", "entrypoint"},  {"", "environment"},
-    {"", "workdir"},     {"", "user"},        {"", "read_only"},   {"", "tty"},
-    {"", "mounts"},      {"", "data"},        {"", "results"},     {"", "limits"},
-    {"", "network"},     {"", "gpus"},        {"", "name"},        {"", "layers"},
-    {"", "runs"},        {"", "warmup"},      {"", "repetitions"}, {"", "duration"},
-    {"", "grace"},       {"mounts", "source"}, {"mounts", "target"}, {"mounts", "write"},
-    {"data", "source"},  {"data", "target"},  {"limits", "cpu"},   {"limits", "memory"},
-    {"limits", "pids"},  {"limits", "time"},
+    {"", "image"},      {"", "arguments"},    {"", "entrypoint"},   {"", "environment"},
+    {"", "workdir"},    {"", "user"},         {"", "read_only"},    {"", "tty"},
+    {"", "mounts"},     {"", "data"},         {"", "results"},      {"", "limits"},
+    {"", "network"},    {"", "gpus"},         {"", "name"},         {"", "layers"},
+    {"", "runs"},       {"", "warmup"},       {"", "repetitions"},  {"", "duration"},
+    {"", "grace"},      {"mounts", "source"}, {"mounts", "target"}, {"mounts", "write"},
+    {"data", "source"}, {"data", "target"},   {"limits", "cpu"},    {"limits", "memory"},
+    {"limits", "pids"}, {"limits", "time"},
 };
 
 bool is_alnum(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// What engines take for names of containers and networks: no option, no word of theirs with a colon.
+// What engines take for names of containers and networks: no option, no word of theirs with a
+// colon.
 bool is_plain_name(std::string_view text) {
   constexpr std::size_t kMost = 128;
   return !text.empty() && text.size() <= kMost && is_alnum(text[0]) &&
@@ -312,11 +313,12 @@ class Reader {
     keys["data"] = [this, &all](const YAML::Node& at) { return read_data(at, all); };
     keys["results"] = [this, &all](const YAML::Node& at) { return read_results(at, all); };
     keys["limits"] = [this, &all](const YAML::Node& at) { return read_limits(at, all); };
-    keys["network"] =
-        text_into(all.network, is_plain_name, "this is no name of a network: none, host, bridge or one of yours");
+    keys["network"] = text_into(all.network, is_plain_name,
+                                "this is no name of a network: none, host, bridge or one of yours");
     keys["gpus"] = [this, &all](const YAML::Node& at) { return read_gpus(at, all); };
-    keys["name"] = text_into(all.name, is_plain_name,
-                             "a name has letters, digits, '.', '_' and '-', and begins with one of the first two");
+    keys["name"] = text_into(
+        all.name, is_plain_name,
+        "a name has letters, digits, '.', '_' and '-', and begins with one of the first two");
     keys["layers"] = [this, &all](const YAML::Node& at) { return read_layers(at, all); };
     keys["runs"] = [this, &all](const YAML::Node& at) { return read_runs(at, all); };
     keys["warmup"] = number_into(all.warmup, 0);

@@ -25,30 +25,30 @@ struct Mount {
 };
 
 struct Limits {
-  double cpus = 0;             // cores; 0: all
-  std::uint64_t memory = 0;    // bytes; 0: all
-  std::int64_t pids = 4096;    // processes and threads
-  std::int64_t time_ns = 0;    // 0: `duration` alone
+  double cpus = 0;           // cores; 0: all
+  std::uint64_t memory = 0;  // bytes; 0: all
+  std::int64_t pids = 4096;  // processes and threads
+  std::int64_t time_ns = 0;  // 0: `duration` alone
 };
 
 inline constexpr std::int64_t kAllGpus = -1;
 
 struct Instructions {
-  std::string image;
-  std::vector<std::string> arguments;   // none: the image's own
-  std::vector<std::string> entrypoint;  // none: the image's own
-  std::vector<std::pair<std::string, std::string>> environment;
-  std::string workdir, user;  // "": as the image says
+  std::string image = {};
+  std::vector<std::string> arguments = {};   // none: the image's own
+  std::vector<std::string> entrypoint = {};  // none: the image's own
+  std::vector<std::pair<std::string, std::string>> environment = {};
+  std::string workdir = {}, user = {};  // "": as the image says
   bool read_only = false;
   bool tty = false;
-  std::vector<Mount> mounts;
-  Mount data;           // read-only; no source: none
-  std::string results;  // a path inside that comes out below the folder of results
-  Limits limits;
+  std::vector<Mount> mounts = {};
+  Mount data = {};           // read-only; no source: none
+  std::string results = {};  // a path inside that comes out below the folder of results
+  Limits limits = {};
   std::string network = "none";
   std::int64_t gpus = 0;  // how many, or kAllGpus
-  std::string name;
-  std::string layers;  // of probed runs, as --layers; "": kUsualLayers
+  std::string name = {};
+  std::string layers = {};  // of probed runs, as --layers; "": kUsualLayers
   std::vector<RunKind> runs = {RunKind::kProbed, RunKind::kPlain};
   std::int64_t warmup = 0;       // runs of each kind that do not count
   std::int64_t repetitions = 1;  // of each kind

@@ -148,6 +148,7 @@ class Runner {
  private:
   Status prepare();
   Status start();
+  [[nodiscard]] std::string dftracer_log() const;
   void follow_while_starting(const std::stop_token& stop);
   void follow_started();
   void set_deadline();
@@ -176,9 +177,9 @@ class Runner {
   OneEnding ending_;
   pid_t pid_ = 0;
   std::int64_t asked_realtime_ns_ = 0;  // when the engine was told to start it
-  std::int64_t process_start_ns_ = 0;
-  std::int64_t gate_came_ns_ = 0, gate_opened_ns_ = 0;
-  std::int64_t ended_ns_ = 0;  // the engine said so; 0: it runs
+  std::int64_t began_ns_ = 0;           // the application did, at most a moment later; 0: not seen
+  std::int64_t ended_ns_ = 0;           // the engine said so; 0: it runs
+  bool is_gate_open_ = false;
   bool gate_is_done_ = true;
 };
 
@@ -201,19 +202,46 @@ Status Runner::prepare() {
                                             .container = container_->id(),
                                             .command = command_of(context_.wanted, context_.image),
                                             .mount = probed ? &*mount_ : nullptr,
-                                            .library = context_.library}));
+                                            .library = context_.library,
+                                            .dftracer_log = probed ? dftracer_log() : ""}));
   return {};
 }
 
-// Its group is there before its program runs: whoever looks for it then misses least.
+// Where a program that is made for DFTracer wants its files, if that is in the place of results.
+std::string Runner::dftracer_log() const {
+  std::string log;
+  bool enabled = false;
+  for (const std::string& variable : environment_of(context_.wanted, context_.image)) {
+    constexpr std::string_view kLog = "DFTRACER_LOG_FILE=";
+    if (variable.starts_with(kLog)) log = variable.substr(kLog.size());
+    enabled = enabled || variable == "DFTRACER_ENABLE=1";
+  }
+  const std::string inside = context_.wanted.results + "/";
+  if (!enabled || run_.results.empty() || !log.starts_with(inside)) return "";
+  const std::string name = log.substr(inside.size());
+  return name.empty() || name.find('/') != std::string::npos ? "" : join_path(run_.results, name);
+}
+
+// The runtime's own process is in the group first, and becomes the application: from then on its
+// memory, its threads and its time are the application's.
 void Runner::follow_while_starting(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds kPause{2};
+  std::string group, runtime;
   for (; !stop.stop_requested(); std::this_thread::sleep_for(kPause)) {
-    const Result<std::string> group = session::find_container_group(container_->id());
-    pid_ = group ? first_in(*group) : 0;
+    const std::int64_t before = now_monotonic_ns();
+    if (group.empty()) {
+      const Result<std::string> found = session::find_container_group(container_->id());
+      if (found) group = *found;
+    }
+    if (!group.empty() && pid_ == 0) pid_ = first_in(group);
     if (pid_ == 0) continue;
-    process_start_ns_ = start_of_process(pid_);
-    (void)recorder_->follow(pid_, *group).has_value();
+    const std::string name = name_of_process(pid_);
+    if (runtime.empty()) runtime = name;
+    if (name == runtime && is_runtime(name)) {
+      began_ns_ = before;
+      continue;
+    }
+    (void)recorder_->follow(pid_, group).has_value();
     return;
   }
 }
@@ -222,7 +250,8 @@ Status Runner::start() {
   FATHOM_ASSIGN(streams_, context_.engine.attach(container_->id(), [this](std::string_view bytes) {
     return output_->take(bytes);
   }));
-  FATHOM_ASSIGN(exit_, context_.engine.wait(container_->id(), [](std::string_view) { return true; }));
+  FATHOM_ASSIGN(exit_,
+                context_.engine.wait(container_->id(), [](std::string_view) { return true; }));
   FATHOM_TRY(exit_->wait_for_head(static_cast<int>(kStreamsNs / kMsNs)));
   asked_realtime_ns_ = now_realtime_ns();
   std::jthread finder;
@@ -240,7 +269,6 @@ void Runner::follow_started() {
   const Result<ContainerState> state = context_.engine.inspect(container_->id());
   if (!state || state->pid <= 0) return;  // it was quick
   pid_ = static_cast<pid_t>(state->pid);
-  process_start_ns_ = start_of_process(pid_);
   const std::string group = group_of(pid_);
   if (!group.empty()) note(recorder_->follow(pid_, group));
 }
@@ -263,26 +291,24 @@ int Runner::patience_ms() const {
   constexpr std::int64_t kLongest = 60'000;
   const std::int64_t until = ended_ns_ != 0 ? ended_ns_ + kStreamsNs : stop_.next_ns();
   if (until == 0) return static_cast<int>(kLongest);
-  return static_cast<int>(std::clamp((until - now_monotonic_ns()) / kMsNs + 1,
-                                     std::int64_t{0}, kLongest));
+  return static_cast<int>(
+      std::clamp((until - now_monotonic_ns()) / kMsNs + 1, std::int64_t{0}, kLongest));
 }
 
 Status Runner::wait_for_end() {
   while (ended_ns_ == 0 || !streams_->has_ended()) {
     FATHOM_TRY(wait_once());
-    if (stop_.is_over())
-      return Error{Code::kDenied, "the engine does not end the container", ""};
+    if (stop_.is_over()) return Error{Code::kDenied, "the engine does not end the container", ""};
     if (ended_ns_ != 0 && now_monotonic_ns() > ended_ns_ + kStreamsNs) break;
   }
   return {};
 }
 
 Status Runner::wait_once() {
-  std::array<pollfd, 4> waiting = {
-      pollfd{streams_->has_ended() ? -1 : streams_->fd(), POLLIN, 0},
-      pollfd{exit_->has_ended() ? -1 : exit_->fd(), POLLIN, 0},
-      pollfd{context_.signals.fd(), POLLIN, 0},
-      pollfd{gate_is_done_ ? -1 : mount_->door(), POLLIN, 0}};
+  std::array<pollfd, 4> waiting = {pollfd{streams_->has_ended() ? -1 : streams_->fd(), POLLIN, 0},
+                                   pollfd{exit_->has_ended() ? -1 : exit_->fd(), POLLIN, 0},
+                                   pollfd{context_.signals.fd(), POLLIN, 0},
+                                   pollfd{gate_is_done_ ? -1 : mount_->door(), POLLIN, 0}};
   ::poll(waiting.data(), waiting.size(), patience_ms());
   if (waiting[0].revents != 0) FATHOM_TRY(streams_->read());
   if (waiting[3].revents != 0) FATHOM_TRY(hear_gate());
@@ -333,7 +359,7 @@ Status Runner::hear_gate() {
                                      : std::strerror(caller->error)),  // NOLINT(*-mt-unsafe)
                  ""};
   }
-  if (gate_opened_ns_ != 0 || caller->program.empty()) {
+  if (is_gate_open_ || caller->program.empty()) {
     gate_is_done_ = true;  // it has become the application, or its container has ended
     return {};
   }
@@ -341,9 +367,7 @@ Status Runner::hear_gate() {
 }
 
 Status Runner::open_gate(const GateCaller& caller) {
-  gate_came_ns_ = now_monotonic_ns();
   pid_ = caller.pid;
-  process_start_ns_ = start_of_process(pid_);
   const std::string group = group_of(pid_);
   if (group.empty()) {
     note(Error{Code::kUnsupported, "the container's control group cannot be found", ""});
@@ -351,10 +375,11 @@ Status Runner::open_gate(const GateCaller& caller) {
     note(recorder_->follow(pid_, group));
   }
   const std::vector<std::string> own = environment_of(context_.wanted, context_.image);
-  Status opened = mount_->open(recorder_->variables(own, caller));
-  gate_opened_ns_ = now_monotonic_ns();
+  const std::vector<std::string> variables = recorder_->variables(own, caller);
+  is_gate_open_ = true;
+  began_ns_ = now_monotonic_ns();
   set_deadline();
-  return opened;
+  return mount_->open(variables);
 }
 
 // Both clocks run alike: what the engine says by the date is told by the monotonic one.
@@ -364,21 +389,15 @@ std::int64_t monotonic_of(std::int64_t realtime_ns) {
 
 void Runner::measure(const ContainerState& state) {
   constexpr double kNs = 1e9;
-  const std::int64_t in_gate = gate_opened_ns_ - gate_came_ns_;
   const std::int64_t finished =
       state.finished_ns > 0 ? std::min(monotonic_of(state.finished_ns), ended_ns_) : ended_ns_;
-  if (process_start_ns_ > 0 && finished > process_start_ns_ + in_gate)
-    ending_.process_wall_s =
-        static_cast<double>(finished - process_start_ns_ - in_gate) / kNs;
-  if (state.started_ns > 0 && state.finished_ns > state.started_ns)
-    ending_.engine_wall_s =
-        static_cast<double>(std::max(state.finished_ns - state.started_ns - in_gate, kMsNs)) / kNs;
+  if (began_ns_ == 0 && state.started_ns > 0) began_ns_ = monotonic_of(state.started_ns);
+  ending_.wall_s = static_cast<double>(std::max(finished - began_ns_, kMsNs)) / kNs;
 }
 
 Status Runner::end() {
   FATHOM_ASSIGN(const ContainerState state, context_.engine.inspect(container_->id()));
-  const Result<bool> oom =
-      context_.engine.ran_out_of_memory(container_->id(), asked_realtime_ns_);
+  const Result<bool> oom = context_.engine.ran_out_of_memory(container_->id(), asked_realtime_ns_);
   ending_.exit = state.exit;
   ending_.oom = state.oom || (oom && *oom);
   measure(state);

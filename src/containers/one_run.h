@@ -33,9 +33,7 @@ struct OneEnding {
   bool oom = false;
   bool timed_out = false;
   bool interrupted = false;  // a signal to us ended it
-  // Wall time by the start of its first process, and by what the engine says; 0: not known.
-  double process_wall_s = 0;
-  double engine_wall_s = 0;
+  double wall_s = 0;         // of the application, without the engine's work before and after it
   std::optional<Error> trouble;  // what of the recording went wrong
 };
 

@@ -7,8 +7,7 @@ namespace fathom::containers {
 
 Status OutputSplitter::begin_frame() {
   held_ = 0;
-  const bool is_frame =
-      header_[0] <= 2 && header_[1] == 0 && header_[2] == 0 && header_[3] == 0;
+  const bool is_frame = header_[0] <= 2 && header_[1] == 0 && header_[2] == 0 && header_[3] == 0;
   if (!is_frame) return Error{Code::kCorrupt, "the engine's stream has something else in it", ""};
   stream_ = header_[0] == 2 ? Stream::kErr : Stream::kOut;
   left_ = 0;

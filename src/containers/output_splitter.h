@@ -34,7 +34,7 @@ class OutputSplitter {
   bool is_raw_;
   Takes take_;
   std::array<unsigned char, kHeader> header_{};
-  std::size_t held_ = 0;  // bytes of the header that have come
+  std::size_t held_ = 0;    // bytes of the header that have come
   std::uint64_t left_ = 0;  // of the frame
   Stream stream_ = Stream::kOut;
 };

@@ -19,7 +19,13 @@ OutputSplitter splitter_into(Said& said, bool is_raw = false) {
 }
 
 std::string frame(char stream, const std::string& text) {
-  return std::string{stream, 0, 0, 0, 0, 0, static_cast<char>(text.size() >> 8U),
+  return std::string{stream,
+                     0,
+                     0,
+                     0,
+                     0,
+                     0,
+                     static_cast<char>(text.size() >> 8U),
                      static_cast<char>(text.size())} +
          text;
 }

@@ -80,8 +80,9 @@ Status check_exec(const std::string& folder) {
   struct statvfs place {};
   if (::statvfs(folder.c_str(), &place) != 0 || (place.f_flag & ST_NOEXEC) == 0) return {};
   return Error{Code::kUnsupported,
-               folder + " is on a file system that is mounted noexec: no library can be loaded "
-                        "from there",
+               folder +
+                   " is on a file system that is mounted noexec: no library can be loaded "
+                   "from there",
                "name another folder by -o"};
 }
 

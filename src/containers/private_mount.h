@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a recorded container gets of ours: one folder, mounted read-only, with the gate, the library,
-// its extensions for Python and two sockets. Everything else passes through the sockets: nothing of
-// this machine can be written from inside.
+// What a recorded container gets of ours: one folder, mounted read-only, with the gate, the
+// library, its extensions for Python and two sockets. Everything else passes through the sockets:
+// nothing of this machine can be written from inside.
 #pragma once
 
 #include <sys/types.h>
@@ -34,7 +34,7 @@ class PrivateMount {
   ~PrivateMount();  // removes the folder
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  [[nodiscard]] std::string library() const;  // its path inside
+  [[nodiscard]] std::string library() const;      // its path inside
   [[nodiscard]] std::string broker_path() const;  // on this machine, however long the folder's is
   [[nodiscard]] static std::string told_broker_path();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The order: decide everything that can be wrong, make the folder, run warm-ups and repetitions, the
-// kinds in turn, and write the pages.
+// The order: decide everything that can be wrong, make the folder, run warm-ups and repetitions,
+// the kinds in turn, and write the pages.
 #include "containers/profile_run.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,6 @@
 #include "containers/recorder.h"
 #include "render/profile_pages.h"
 #include "sources/library.h"
-#include "trace/recording/newest.h"
 
 namespace fathom::containers {
 namespace {
@@ -45,7 +44,8 @@ Status check_folder(const std::string& folder, bool force) {
     return Error{Code::kInvalid, folder + " exists already",
                  "name another folder by -o, or give --force to replace results"};
   if (may_replace(folder)) return {};
-  return Error{Code::kInvalid, folder + " holds something else than results", "name another folder"};
+  return Error{Code::kInvalid, folder + " holds something else than results",
+               "name another folder"};
 }
 
 Status make_folder(const std::string& folder) {
@@ -79,7 +79,6 @@ class Profiler {
   Result<OneEnding> run_one_of(RunKind kind, const std::string& folder, const std::string& number,
                                bool shown);
   Result<ProfileOutcome> finish();
-  void choose_walls();
   void describe(analysis::Profile& profile) const;
   [[nodiscard]] const session::LayerPlan& plan_of(RunKind kind) const {
     return kind == RunKind::kProbed ? probed_ : plain_;
@@ -97,7 +96,6 @@ class Profiler {
   std::string library_, data_hash_;
   std::string id_ = random_id().substr(0, 8);
   std::vector<analysis::ContainerRun> runs_;
-  std::vector<OneEnding> endings_;
   std::vector<Error> troubles_;
   std::optional<int> exit_;
   bool interrupted_ = false;
@@ -111,9 +109,9 @@ Status Profiler::plan_layers() {
     if (!plan && asked.empty()) plan = plan_container("", true);
     if (!plan) return std::move(plan).error();
     probed_ = std::move(*plan);
-    FATHOM_ASSIGN(library_, sources::find_library(probed_.has(sources::kHeapLayer)
-                                                      ? sources::kHeapLayer
-                                                      : std::string_view()));
+    FATHOM_ASSIGN(library_,
+                  sources::find_library(probed_.has(sources::kHeapLayer) ? sources::kHeapLayer
+                                                                         : std::string_view()));
   }
   if (has(RunKind::kPlain)) {
     FATHOM_ASSIGN(plain_, plan_container(kPlainLayers, false));
@@ -174,8 +172,8 @@ Status Profiler::warm_up(RunKind kind) {
 Status Profiler::run_counted(RunKind kind) {
   const std::string number = std::to_string(runs_.size() + 1);
   const bool is_first_plain = kind == RunKind::kPlain && std::ranges::none_of(runs_, [](auto& one) {
-    return one.kind == analysis::kPlain;
-  });
+                                return one.kind == analysis::kPlain;
+                              });
   const bool is_shown = is_first_plain || (!has(RunKind::kPlain) && runs_.empty());
   FATHOM_ASSIGN(const OneEnding ending, run_one_of(kind, options_.folder, number, is_shown));
   if (is_shown || ending.interrupted) exit_ = ending.exit;
@@ -186,8 +184,7 @@ Status Profiler::run_counted(RunKind kind) {
                    .exit = ending.exit,
                    .oom = ending.oom,
                    .timed_out = ending.timed_out,
-                   .wall_s = 0});
-  endings_.push_back(ending);
+                   .wall_s = ending.wall_s});
   return {};
 }
 
@@ -208,14 +205,6 @@ Status Profiler::run_all() {
   return {};
 }
 
-// By one clock for all of them, or the overhead would be that of the clocks.
-void Profiler::choose_walls() {
-  const bool by_process = std::ranges::all_of(
-      endings_, [](const OneEnding& one) { return one.process_wall_s > 0; });
-  for (std::size_t i = 0; i < runs_.size(); ++i)
-    runs_[i].wall_s = by_process ? endings_[i].process_wall_s : endings_[i].engine_wall_s;
-}
-
 void Profiler::describe(analysis::Profile& profile) const {
   const Instructions& wanted = options_.wanted;
   profile.title = wanted.name.empty() ? wanted.image : wanted.name;
@@ -224,8 +213,7 @@ void Profiler::describe(analysis::Profile& profile) const {
                    {"command", shell_join(command_of(wanted, image_))}};
   List command;
   for (const std::string& word : command_of(wanted, image_)) command.emplace_back(word);
-  profile.extra.emplace_back(
-      "image", Object{{"name", wanted.image}, {"id", image_.id}});
+  profile.extra.emplace_back("image", Object{{"name", wanted.image}, {"id", image_.id}});
   profile.extra.emplace_back("command", std::move(command));
   if (wanted.data.source.empty()) return;
   profile.facts.emplace_back("data", wanted.data.source + " (SHA-256 " + data_hash_ + ")");
@@ -235,14 +223,12 @@ void Profiler::describe(analysis::Profile& profile) const {
 }
 
 Result<ProfileOutcome> Profiler::finish() {
-  choose_walls();
   FATHOM_ASSIGN(analysis::Profile profile, analysis::application_profile(runs_));
   describe(profile);
   FATHOM_TRY(write_private_atomic(join_path(options_.folder, "profile.html"),
                                   render::profile_html(profile)));
   FATHOM_TRY(write_private_atomic(join_path(options_.folder, "profile.json"),
                                   render::profile_json(profile)));
-  trace::remember_newest(runs_.front().recording);
   return ProfileOutcome{
       .exit = exit_.value_or(0), .profile = std::move(profile), .troubles = std::move(troubles_)};
 }

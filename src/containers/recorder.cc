@@ -9,6 +9,7 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "convert/dftracer_files.h"
 #include "session/environment.h"
 #include "session/kernel_options.h"
 #include "session/python_options.h"
@@ -51,6 +52,13 @@ bool is_of(std::string_view variable, std::string_view name) {
   return variable.starts_with(name) && variable.substr(name.size()).starts_with('=');
 }
 
+// The interpreter's own start and its imports are no functions of the application.
+std::vector<std::string> python_modules() {
+  return {"-site",      "-sitecustomize",     "-usercustomize",
+          "-importlib", "-_frozen_importlib", "-_frozen_importlib_external",
+          "-zipimport"};
+}
+
 // Functions of the application itself are named by its file, which the gate handed over.
 trace::NameResolver names_in(const std::shared_ptr<GateCaller>& program,
                              const std::shared_ptr<symbols::KeptFiles>& files) {
@@ -68,8 +76,7 @@ trace::NameResolver names_in(const std::shared_ptr<GateCaller>& program,
 
 Result<session::LayerPlan> plan_container(const std::string& layers, bool inside) {
   sources::expect_layers(session::named_layers(layers));
-  FATHOM_ASSIGN(session::LayerPlan plan,
-                session::plan_layers(layers, probe_for_container(inside)));
+  FATHOM_ASSIGN(session::LayerPlan plan, session::plan_layers(layers, probe_for_container(inside)));
   if (plan.layers.empty())
     return Error{Code::kUnsupported, "none of these layers can be recorded on this machine",
                  "'fathom doctor' shows what can be recorded, and why not"};
@@ -121,8 +128,19 @@ Status Recorder::open() {
   }
   FATHOM_TRY(hosts_.prepare(options_.plan.hosts, context()));
   hosts_.start(context(), recording_->pump().packer().manifest());
+  if (!options_.dftracer_log.empty()) FATHOM_TRY(hand_on_rows());
   recording_->pump().start(hosts_.pointers());
   return {};
+}
+
+// A program made for DFTracer finds its log where it asked for it.
+Status Recorder::hand_on_rows() {
+  const auto place_of = [log = options_.dftracer_log](const session::StreamProcess&) {
+    return std::optional(convert::DropInPlace{.log = log});
+  };
+  const trace::Manifest& manifest = recording_->pump().packer().manifest();
+  dftracer_ = convert::dftracer_files("", manifest.start_realtime_ns, place_of);
+  return recording_->pump().hand_rows_to(*dftracer_);
 }
 
 sources::SourceContext Recorder::context() const {
@@ -147,6 +165,8 @@ Status Recorder::follow(pid_t pid, const std::string& group) {
 
 std::vector<std::string> Recorder::variables(const std::vector<std::string>& own,
                                              const GateCaller& caller) {
+  const std::string root = "/proc/" + std::to_string(caller.pid) + "/root";
+  files_->look_below(Fd(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
   program_->pid = caller.pid;
   program_->program = caller.program;
   program_->file = Fd(::fcntl(caller.file.get(), F_DUPFD_CLOEXEC, 0));
@@ -156,7 +176,7 @@ std::vector<std::string> Recorder::variables(const std::vector<std::string>& own
   std::vector<std::string> further;
   if (options_.plan.has("python")) {
     const Result<std::vector<std::string>> python =
-        session::python_variables({.loops = {"*"}});
+        session::python_variables({.modules = python_modules(), .loops = {"*"}});
     if (python) further = *python;
   }
   further.push_back(broker_->variable());

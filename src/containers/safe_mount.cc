@@ -25,9 +25,9 @@ Error unsafe(const std::string& path, const std::string& why) {
 // The engine's own, and where engines usually listen.
 std::vector<std::string> sockets(const std::string& engine_socket) {
   std::vector<std::string> found;
-  for (const std::string& path : {engine_socket, std::string("/var/run/docker.sock"),
-                                  std::string("/run/podman/podman.sock"),
-                                  std::string("/run/containerd/containerd.sock")}) {
+  for (const std::string& path :
+       {engine_socket, std::string("/var/run/docker.sock"), std::string("/run/podman/podman.sock"),
+        std::string("/run/containerd/containerd.sock")}) {
     const Result<std::string> real = real_path(path);
     if (real) found.push_back(*real);
   }

@@ -32,7 +32,9 @@ Status TarText::add_header(const std::string& path, char kind, std::size_t size,
   header.put(136, fmt::format("{:011o}", 0));  // no date: the same files make the same layer
   header.put(148, "        ");
   header.put(156, std::string(1, kind));
-  header.put(257, std::string_view("ustar\0" "00", 8));
+  header.put(257, std::string_view("ustar\0"
+                                   "00",
+                                   8));
   unsigned sum = 0;
   for (const char c : header.bytes) sum += static_cast<unsigned char>(c);
   header.put(148, fmt::format("{:06o}", sum) + '\0' + ' ');

@@ -88,7 +88,8 @@ Result<int> run_it(const Arguments& a) {
                 absolute_path(a.folder.empty() ? folder_by_time(wanted) : a.folder));
   FATHOM_ASSIGN(session::SignalQueue signals, session::SignalQueue::open());
   containers::ProfileHooks hooks;
-  if (!a.quiet && ::isatty(STDERR_FILENO) == 1) hooks.tell = [](const auto& words) { remark(words); };
+  if (!a.quiet && ::isatty(STDERR_FILENO) == 1)
+    hooks.tell = [](const auto& words) { remark(words); };
   Result<containers::ProfileOutcome> outcome = containers::profile_application(
       engine, {.wanted = wanted, .folder = folder, .force = a.force}, signals, hooks);
   if (!outcome) return status_of(outcome.error());

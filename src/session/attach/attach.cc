@@ -53,15 +53,15 @@ std::string layers_of(const std::string& asked) {
 // Who is recorded.
 struct Whom {
   std::vector<RunningProcess> processes;
-  std::optional<ControlGroup> group;  // of a container
+  std::optional<ControlGroup> group;  // of a container: then the process is its first
 
   [[nodiscard]] std::vector<sources::Choice> choices() const {
     std::vector<sources::Choice> all;
     if (group)
-      all.push_back({.by = sources::Choice::By::kGroup,
-                     .hierarchy = group->hierarchy,
-                     .group = group->inode,
-                     .group_path = group->path});
+      return {{.by = sources::Choice::By::kGroup,
+               .hierarchy = group->hierarchy,
+               .group = group->inode,
+               .group_path = group->path}};
     for (const RunningProcess& process : processes)
       all.push_back({.by = sources::Choice::By::kProcess, .process = process.pid()});
     return all;
@@ -82,6 +82,11 @@ Result<Whom> find_whom(const AttachOptions& options) {
   }
   FATHOM_ASSIGN(const std::string path, find_container_group(options.container));
   FATHOM_ASSIGN(whom.group, find_control_group(path));
+  FATHOM_ASSIGN(const std::string members, read_file(join_path(path, "cgroup.procs")));
+  const Result<std::int64_t> first = parse_int(split(members, '\n').front());
+  if (!first)
+    return Error{Code::kNotFound, "no process of container " + options.container + " is left", ""};
+  FATHOM_ASSIGN(whom.processes, open_processes({static_cast<pid_t>(*first)}));
   return whom;
 }
 
@@ -90,9 +95,8 @@ Result<LayerPlan> plan_attach(const AttachOptions& options) {
   FATHOM_TRY(check_counted(options.count));
   const std::string layers = layers_of(options.layers);
   sources::expect_layers(named_layers(layers));
-  FATHOM_ASSIGN(LayerPlan plan,
-                plan_layers(layers, probe_for_running(probe_for(kNoFunctions),
-                                                      options.container.empty())));
+  FATHOM_ASSIGN(LayerPlan plan, plan_layers(layers, probe_for_running(probe_for(kNoFunctions),
+                                                                      options.container.empty())));
   if (plan.layers.empty())
     return Error{Code::kUnsupported, "none of these layers can be recorded on this machine",
                  "'fathom doctor' shows what can be recorded, and why not"};
@@ -109,13 +113,13 @@ Result<std::unique_ptr<WatchRecording>> begin_recording(const AttachOptions& opt
   WatchRecordingSpec spec;
   FATHOM_ASSIGN(spec.directory, make_place(options.output, options.force, "attach"));
   spec.origin = "attach";
-  if (whom.group) {
-    spec.facts[trace::kContainerFact] = options.container;
+  if (whom.group) spec.facts[trace::kContainerFact] = options.container;
+  spec.command = whom.processes.front().command();
+  if (options.no_command) {
+    spec.command.resize(1);
   } else {
-    spec.command = whom.processes.front().command();
-    if (!options.no_command) spec.environment = whom.processes.front().environment();
+    spec.environment = whom.processes.front().environment();
   }
-  if (options.no_command && !spec.command.empty()) spec.command.resize(1);
   spec.layers = plan.states;
   Result<std::unique_ptr<WatchRecording>> begun = [&] {
     const Status shared = options.share ? share_with(spec.directory, *options.share) : Status();
@@ -128,8 +132,8 @@ Result<std::unique_ptr<WatchRecording>> begin_recording(const AttachOptions& opt
 
 class Attached {
  public:
-  Attached(const AttachOptions& options, const RunHooks& hooks,
-           Whom whom, std::unique_ptr<WatchRecording> recording, SignalQueue& signals)
+  Attached(const AttachOptions& options, const RunHooks& hooks, Whom whom,
+           std::unique_ptr<WatchRecording> recording, SignalQueue& signals)
       : options_(options),
         hooks_(hooks),
         whom_(std::move(whom)),
@@ -170,7 +174,7 @@ sources::SourceContext Attached::context(const LayerPlan& plan) const {
 
 Status Attached::begin(const LayerPlan& plan) {
   trace::Manifest& manifest = recording_->pump().packer().manifest();
-  if (!whom_.processes.empty()) manifest.pid = whom_.processes.front().pid();
+  manifest.pid = whom_.processes.front().pid();
   FATHOM_TRY(hosts_.prepare(plan.hosts, context(plan)));
   hosts_.start(context(plan), manifest);
   for (const sources::Choice& choice : whom_.choices()) FATHOM_TRY(hosts_.join(choice));
@@ -241,8 +245,7 @@ Result<RunOutcome> attach(const AttachOptions& options, const RunHooks& hooks) {
   FATHOM_TRY(check_place(options.output, options.force));
   FATHOM_ASSIGN(const LayerPlan plan, plan_attach(options));
   FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
-  FATHOM_ASSIGN(std::unique_ptr<WatchRecording> recording,
-                begin_recording(options, plan, whom));
+  FATHOM_ASSIGN(std::unique_ptr<WatchRecording> recording, begin_recording(options, plan, whom));
   const std::string directory = recording->directory();
   Attached attached(options, hooks, std::move(whom), std::move(recording), signals);
   if (Status begun = attached.begin(plan); !begun) {
