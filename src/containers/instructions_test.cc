@@ -168,7 +168,7 @@ TEST(Instructions, WhatInitWritesIsTaken) {
     const std::string line = text.substr(at, end - at);
     const bool is_key = line.starts_with("# ") && line.find(": ") != std::string::npos &&
                         line[2] >= 'a' && line[2] <= 'z' && !line.starts_with("# data") &&
-                        !line.starts_with("# mounts");
+                        !line.starts_with("# mounts") && !line.starts_with("# environment");
     if (is_key || line.starts_with("image")) bare += (is_key ? line.substr(2) : line) + "\n";
     at = end + 1;
   }

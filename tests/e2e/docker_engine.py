@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Docker engine of a test's own: socket, data and control groups apart from any other, and images made on the spot."""
+"""A Docker engine of a test's own: socket, data and control groups of its own, and images made on the spot."""
 
 import contextlib
 import io

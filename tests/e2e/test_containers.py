@@ -12,8 +12,8 @@ from kit import Box, Process, check, check_true
 
 
 def start(box: Box, engine: Engine, *words: object) -> Process:
-    command = ("/usr/bin/env", "--default-signal=INT,QUIT", box.kit.fathom, "container", "run", "-q", "-o", box.root / "out")
-    return box.start(*command, *words, env=engine.env)
+    command = ("/usr/bin/env", "--default-signal=INT,QUIT", box.kit.fathom, "container", "run", "-q")
+    return box.start(*command, "-o", box.root / "out", *words, env=engine.env)
 
 
 def run(box: Box, engine: Engine, spec: dict[str, Any], status: int = 0) -> tuple[bytes, bytes, Any]:
@@ -70,7 +70,7 @@ def test_container_by_another_user(box: Box) -> None:
 
 
 def test_container_is_stopped_and_cleaned_up(box: Box) -> None:
-    """Time is over: SIGINT, SIGTERM, SIGKILL. Killed ourselves, the next command removes what we left, and no other's."""
+    """Time is over: SIGINT, SIGTERM, SIGKILL. Killed, the next command removes what we left, and no other's."""
     with engine() as one:
         image = one.shell()
         words = "trap 'echo int' INT; trap 'echo term' TERM; while :; do sleep 0.1; done"
