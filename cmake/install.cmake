@@ -37,7 +37,7 @@ function(fathom_install_prefix)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python DESTINATION lib/fathom
     FILES_MATCHING PATTERN "_record*.so" PATTERN "*.c" PATTERN "*.h" PATTERN CMakeFiles EXCLUDE)
   fathom_install_links(bin ../lib/fathom fathom)
-  foreach(name datacrumbs ${fathom_old_programs})
+  foreach(name datacrumbs plotstats ${fathom_old_programs})
     file(CREATE_LINK fathom ${CMAKE_BINARY_DIR}/links/${name} SYMBOLIC)
     install(FILES ${CMAKE_BINARY_DIR}/links/${name} DESTINATION bin)
   endforeach()

@@ -19,6 +19,7 @@ extern const CommandDef kDiffCommand;
 extern const CommandDef kCheckCommand;
 extern const CommandDef kStatCommand;
 extern const CommandDef kNeedsCommand;
+extern const CommandDef kPlotCommand;
 extern const CommandDef kExportCommand;
 extern const CommandDef kImportCommand;
 extern const CommandDef kSymbolizeCommand;
@@ -37,11 +38,11 @@ extern const CommandDef kMovingCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,       &kReportCommand,  &kShowCommand,   &kSqlCommand,       &kInfoCommand,
-    &kDiffCommand,      &kCheckCommand,   &kStatCommand,   &kExportCommand,    &kImportCommand,
-    &kSymbolizeCommand, &kCollectCommand, &kWatchCommand,  &kAttachCommand,    &kServerCommand,
-    &kJobCommand,       &kAgentCommand,   &kSuiteCommand,  &kContainerCommand, &kNeedsCommand,
-    &kDoctorCommand,    &kPythonCommand,  &kMovingCommand,
+    &kRunCommand,       &kReportCommand, &kShowCommand,      &kSqlCommand,     &kInfoCommand,
+    &kDiffCommand,      &kCheckCommand,  &kStatCommand,      &kNeedsCommand,   &kPlotCommand,
+    &kExportCommand,    &kImportCommand, &kSymbolizeCommand, &kCollectCommand, &kWatchCommand,
+    &kAttachCommand,    &kServerCommand, &kJobCommand,       &kAgentCommand,   &kSuiteCommand,
+    &kContainerCommand, &kDoctorCommand, &kPythonCommand,    &kMovingCommand,
 };
 
 }  // namespace

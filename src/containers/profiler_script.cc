@@ -26,12 +26,14 @@ if [ "$1" = -- ]; then
 else
   set -- python3 app.py "$@"
 fi
-fathom run -q --force -o "$recording" --layers +python --python-loops '*' --python-turns 1000000 -- "$@"
+# The interpreter's own start and its imports are no functions of the application.
+fathom run -q --force -o "$recording" --layers +python --python-loops '*' --python-turns 1000000 \
+  --python-modules=-site,-importlib,-_frozen_importlib,-_frozen_importlib_external,-zipimport -- "$@"
 status=$?
 for format in waggle tau; do
-  fathom export "$recording" --format "$format" --force -o "$out"
+  fathom export "$recording" --format "$format" -o "$out"
 done
-fathom report "$recording" python
+fathom needs "$recording"
 exit $status
 )",
                      loader);

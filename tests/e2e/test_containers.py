@@ -1,129 +1,90 @@
 # SPDX-License-Identifier: MIT
-"""fathom container: applications in containers of a real engine, what comes of them, and what is left: nothing."""
+"""What an application needs, of a control group that the test makes: numbers against the group's own files."""
 
+import contextlib
 import json
-import shutil
+import os
 import signal
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from docker_engine import Engine, engine
-from kit import Box, Process, check, check_true
+from jobs import alone
+from kit import Box, Skipped, check, check_true
 
-
-def start(box: Box, engine: Engine, *words: object) -> Process:
-    command = ("/usr/bin/env", "--default-signal=INT,QUIT", box.kit.fathom, "container", "run", "-q")
-    return box.start(*command, "-o", box.root / "out", *words, env=engine.env)
-
-
-def run(box: Box, engine: Engine, spec: dict[str, Any], status: int = 0) -> tuple[bytes, bytes, Any]:
-    """What the application wrote, and its profile."""
-    file = box.dir / "spec.yaml"
-    file.write_text(json.dumps(spec))
-    out, err = box.finish(start(box, engine, file), status)
-    return out, err, json.loads((box.root / "out" / "profile.json").read_text())
-
-
-def forget(box: Box) -> None:
-    shutil.rmtree(box.root / "out")
+CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio", "pids")
+GROUPS = Path("/sys/fs/cgroup")
+MIB = 1 << 20
+# Joins a group, takes 48 MiB and 300 ms of CPU, and writes a file; then it waits until it may end.
+PROGRAM = """
+import os, sys, time
+for folder in sys.argv[2:]:
+    open(folder + "/cgroup.procs", "w").write("0")
+held = bytearray(48 << 20)
+began = time.process_time()
+while time.process_time() - began < 0.3: pass
+open(sys.argv[1] + ".done", "w").close()
+while not os.path.exists(sys.argv[1] + ".end"): time.sleep(0.05)
+"""
 
 
-def test_container_application_is_the_same(box: Box) -> None:
-    """Streams and status are the application's; the probed run is recorded, the plain one has nothing of ours."""
-    with engine() as one:
-        image = one.shell()
-        words = "echo out; echo err >&2; cat /app/../etc/passwd 2> /dev/null; exit 7"
-        out, err, profile = run(box, one, {"image": image, "arguments": ["sh", "-c", words]}, 7)
-        check("stdout, stderr", (b"out\n", b"err\n"), (out, err))
-        check("kinds, statuses", [("probed", 7), ("plain", 7)], [(r["kind"], r["exit"]) for r in profile["runs"]])
-        kept = [(box.root / "out" / name).read_bytes() for name in ("stdout-1", "stdout-2", "stderr-1", "stderr-2")]
-        check("kept", [b"out\n", b"out\n", b"err\n", b"err\n"], kept)
-        box.trace = box.root / "out" / "run-1.fathom"
-        check_true("calls of the probed run", box.count("layer = 'posix'") > 0)
-        names = box.rows("SELECT DISTINCT length(container) FROM processes")
-        check("every process names its container", [(64,)], names)
-        box.trace = box.root / "out" / "run-2.fathom"
-        check("events of the plain run", 0, box.count("layer <> 'resource'"))
-        check("containers that are left", [], one.containers())
-        left = [path.name for path in (box.root / "out").iterdir() if path.name.startswith(".")]
-        check("what was mounted is gone", [], left)
+@contextlib.contextmanager
+def own_group() -> Iterator[str]:
+    """A group in all hierarchies of version 1."""
+    name = f"fathom-e2e-{os.getpid()}"
+    folders = [GROUPS / controller / name for controller in CONTROLLERS]
+    made = []
+    try:
+        for folder in folders:
+            try:
+                folder.mkdir()
+            except OSError as error:
+                raise Skipped(f"control groups of version 1 cannot be made here: {error}") from error
+            made.append(folder)
+        yield name
+    finally:
+        for folder in made:
+            for _ in range(100):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+                    break
+                time.sleep(0.05)
 
 
-def test_container_by_another_user(box: Box) -> None:
-    """Recorded from inside as a user whom nobody knows, with a root that cannot be written, and a place of results."""
-    with engine() as one:
-        image = one.shell("USER 1000:1000")
-        words = "id -u; echo deep > /results/log; cat /results/log"
-        spec = {"image": image, "arguments": ["sh", "-c", words], "read_only": True, "results": "/results"}
-        out, err, _ = run(box, one, spec)
-        check("stdout, stderr", (b"1000\ndeep\n", b""), (out, err))
-        box.trace = box.root / "out" / "run-1.fathom"
-        check_true("calls", box.count("layer = 'posix' AND file LIKE '%/results/log'") > 0)
-        logs = sorted(str(path.relative_to(box.root / "out")) for path in (box.root / "out").rglob("log"))
-        check("results", ["results-1/log", "results-2/log"], logs)
-        forget(box)
-        # The engine's no is one line, and leaves nothing.
-        process = start(box, one, image, "no-such-program")
-        _, said = box.finish(process, 127)
-        check("lines, named", (1, True), (said.count(b"\n"), b"no-such-program" in said))
-        check("results, containers", (False, []), ((box.root / "out").exists(), one.containers()))
-
-
-def test_container_is_stopped_and_cleaned_up(box: Box) -> None:
-    """Time is over: SIGINT, SIGTERM, SIGKILL. Killed, the next command removes what we left, and no other's."""
-    with engine() as one:
-        image = one.shell()
-        words = "trap 'echo int' INT; trap 'echo term' TERM; while :; do sleep 0.1; done"
-        spec = {"image": image, "arguments": ["sh", "-c", words], "duration": "1s", "grace": "500ms", "runs": ["plain"]}
-        out, _, profile = run(box, one, spec, 137)
-        check("signals", b"int\nterm\n", out)
-        check("timed out", [(137, True)], [(r["exit"], r["timed_out"]) for r in profile["runs"]])
-        forget(box)
-        other = one.docker("run", "--detach", "--network", "none", image, "sleep", "600").stdout.strip()
-        process = start(box, one, image, "sleep", "600")
-        box.wait_for("a container of ours", lambda: len(one.containers()) == 2)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        check("containers", 2, len(one.containers()))
-        box.root.joinpath("out").rename(box.root / "before")
-        out, _ = box.finish(start(box, one, image, "sh", "-c", "echo next"))
-        check("the next command", b"next\n", out)
-        check("containers that are left", [other], one.containers())
-        # One that runs already is recorded from outside, and ends with it.
-        box.trace = box.root / "running.fathom"
-        recorder = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--container", other)
-        box.wait_for("a recording", lambda: (box.trace / "manifest.json").exists())
-        one.docker("kill", other)
-        box.finish(recorder)
-        check("its name", [(other,)], box.rows("SELECT DISTINCT container FROM processes"))
-        one.docker("rm", other)
-
-
-def test_container_that_profiles_itself(box: Box) -> None:
-    """`container base`: an image with our layer runs its own entry point, and leaves a recording."""
-    with engine() as one:
-        image = one.shell('ENTRYPOINT ["sh", "-c"]', 'CMD ["echo deep; exit 4"]')
-        box.run(box.kit.fathom, "container", "base", "--from", image, "-t", "test/self:1", env=one.env)
-        out = box.root / "out"
-        out.mkdir()
-        mount = f"type=bind,source={out},target=/app/profile_output"
-        done = one.docker("run", "--rm", "--network", "none", "--mount", mount, "test/self:1", status=4)
-        check("the application's words", True, done.stdout.startswith("deep\n"))
-        box.trace = out / "profile.fathom"
-        check_true("its calls", box.count("layer = 'posix'") > 0)
-        labels = one.inspect("test/self:1")["Config"]["Labels"]
-        check("nobody's to clean up", "", labels["fathom.owner"])
-
-
-def test_container_without_an_engine(box: Box) -> None:
-    """One line, at once, and nothing made. A mistake in a file is told first, with its place."""
-    file = box.dir / "spec.yaml"
-    file.write_text("image: a\nlimits: {disk: 3}\n")
-    command = (box.kit.fathom, "container", "run", "-o", box.root / "out", file)
-    nowhere = {"DOCKER_HOST": f"unix://{box.root}/nothing"}
-    _, said = box.finish(box.start(*command, env=nowhere), 3)
-    check("the place of the mistake", True, said.startswith(f"fathom: {file}:2:10: unknown key 'disk'".encode()))
-    file.write_text("image: a\n")
-    _, said = box.finish(box.start(*command, env=nowhere), 3)
-    check("one line that names the engine", (1, True), (said.count(b"\n"), b"DOCKER_HOST" in said))
-    check("results", False, Path(box.root / "out").exists())
+@alone("measures what a control group uses")
+def test_a_watched_control_group(box: Box) -> None:
+    with own_group() as name:
+        mark = box.dir / "mark"
+        group = GROUPS / "memory" / name
+        options = ("--cgroup", group, "--layers", "resource", "--socket", box.root / "s", "-o", box.trace)
+        watch = box.start(box.kit.fathom, "watch", *options)
+        box.wait_for("the daemon", lambda: box.trace.exists())
+        folders = [str(GROUPS / controller / name) for controller in CONTROLLERS]
+        program = box.start(sys.executable, "-c", PROGRAM, mark, *folders)
+        box.wait_for("the program's work", lambda: Path(f"{mark}.done").exists())
+        time.sleep(0.5)  # some samples of it at rest
+        peak = int((group / "memory.max_usage_in_bytes").read_text())
+        Path(f"{mark}.end").touch()
+        program.wait(60)
+        used = int((GROUPS / "cpuacct" / name / "cpuacct.usage").read_text())
+        time.sleep(0.3)
+        watch.send_signal(signal.SIGINT)
+        watch.wait(60)
+    asked = box.values(
+        "SELECT max(value) FROM counters WHERE name = 'cgroup_cpu'",
+        "SELECT max(value) FROM counters WHERE name = 'cgroup_memory_peak'",
+        "SELECT max(value) FROM counters WHERE name = 'cgroup_working_set'",
+        "SELECT sum(v) FROM (SELECT max(value) AS v FROM counters WHERE name LIKE 'cgroup_cpu%_time' GROUP BY name)",
+    )
+    check("CPU time", used, int(asked[0]))
+    check_true("peak of memory", peak >= int(asked[1]) >= 48 * MIB and int(asked[2]) >= 48 * MIB)
+    check("time of the cores", used, int(asked[3]))
+    profile = json.loads(box.fathom("needs", box.trace, "--format", "json"))
+    needs = profile["needs"]
+    check("peak of the working set", int(asked[2]), int(needs["memory_bytes"]["peak"]))
+    wall = profile["runs"][0]["wall"]
+    check_true("cores are time by time", abs(needs["cpu_cores"]["typical"] * wall - used / 1e9) < 1e-6 * wall + 0.01)
+    check_true("a network that is not its own has a reason", bool(needs["net_in_rate"]["reason"]))
+    limit = int(profile["recommend"]["limits"]["memory"].removesuffix("Mi")) * MIB
+    check_true("the limit covers the peak", int(asked[2]) <= limit <= 2 * int(asked[2]) + 64 * MIB)

@@ -29,6 +29,17 @@ Result<std::vector<Point>> of_group(Store& store, std::string_view name, double 
                                scale, name));
 }
 
+// A level of the control group, while it had a process: before and after, it is nobody's.
+Result<std::vector<Point>> of_living_group(Store& store, std::string_view name) {
+  return points_of(
+      store, fmt::format("WITH looks AS (SELECT ts, name, value FROM counters WHERE layer = "
+                         "'resource' AND pid IS NULL AND name IN ('{0}', 'cgroup_pids')), "
+                         "idle AS (SELECT ts FROM looks WHERE name = 'cgroup_pids' AND value = 0) "
+                         "SELECT ts, value FROM looks WHERE name = '{0}' AND ts NOT IN (SELECT ts "
+                         "FROM idle) ORDER BY ts",
+                         name));
+}
+
 // The growth of all processes together, also of those that have ended. What a process had when the
 // recording began is not the recording's.
 Result<std::vector<Point>> grown(Store& store, const std::string& names) {
@@ -56,12 +67,12 @@ Result<std::vector<Point>> summed(Store& store, const std::string& condition) {
 
 Status read_group(Store& store, Usage& usage) {
   FATHOM_ASSIGN(auto cpu, of_group(store, "cgroup_cpu", 1 / kNsPerSecond));
-  FATHOM_ASSIGN(auto memory, of_group(store, "cgroup_working_set"));
+  FATHOM_ASSIGN(auto memory, of_living_group(store, "cgroup_working_set"));
   FATHOM_ASSIGN(auto read, of_group(store, "cgroup_read_bytes"));
   FATHOM_ASSIGN(auto written, of_group(store, "cgroup_write_bytes"));
   FATHOM_ASSIGN(auto received, of_group(store, "cgroup_net_received"));
   FATHOM_ASSIGN(auto sent, of_group(store, "cgroup_net_sent"));
-  FATHOM_ASSIGN(auto pids, of_group(store, "cgroup_pids"));
+  FATHOM_ASSIGN(auto pids, of_living_group(store, "cgroup_pids"));
   usage.cpu = Growth(std::move(cpu));
   usage.memory = Level(std::move(memory));
   usage.disk_read = Growth(std::move(read));

@@ -325,7 +325,6 @@ bool GroupSampler::open_network() {
   std::error_code failed;
   const auto own = std::filesystem::read_symlink(join_path(proc_, "self/ns/net"), failed);
   std::size_t asked = 0;
-  shares_network_ = false;
   for (const pid_t pid : members()) {
     if (++asked > kMostAsked) break;
     const std::string folder = join_path(proc_, std::to_string(pid));

@@ -159,6 +159,7 @@ void Sampler::sample_machine(bool thorough) {
   if (total && available && *total >= *available) {
     add("memory_used", "bytes", static_cast<double>(*total - *available) * 1024);
   }
+  if (total && thorough) add("memory_total", "bytes", static_cast<double>(*total) * 1024);
   const std::string load = read_or_empty(join_path(proc_, "loadavg"));
   if (!load.empty()) add("load", "tasks", std::strtod(load.c_str(), nullptr));
 }
