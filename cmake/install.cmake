@@ -9,6 +9,9 @@ set(fathom_programs fathom fathom_guest fathom_guest_heap fathom_guest_alnair fa
 function(fathom_install_beside folder component)
   install(TARGETS ${fathom_programs} dftracer_core_dbg COMPONENT ${component} RUNTIME DESTINATION ${folder}
     LIBRARY DESTINATION ${folder})
+  if(TARGET fathom_gate)
+    install(TARGETS fathom_gate COMPONENT ${component} RUNTIME DESTINATION ${folder})
+  endif()
   # A file of its own, since a wheel has no links; the loader knows it for libfathom.so by its SONAME.
   foreach(name dftracer_preload dftracer_preload_dbg)
     install(FILES $<TARGET_FILE:fathom_guest> DESTINATION ${folder} RENAME lib${name}.so COMPONENT ${component})

@@ -214,11 +214,11 @@ Table runs_table(const Profile& profile) {
 
 std::string overhead_words(const Profile& profile) {
   const auto& overhead = profile.overhead;
-  if (!overhead.ratio) return "What probing cost is not known: " + overhead.reason + ".";
+  if (!overhead.ratio) return "The overhead of probing is not known: " + overhead.reason + ".";
   const auto percent = [](double ratio) {
     return plain_text(Value(std::round((ratio - 1) * 1000) / 10)) + " %";
   };
-  std::string words = "Probing made it " + percent(*overhead.ratio) + " slower";
+  std::string words = "Overhead: probing made it " + percent(*overhead.ratio) + " slower";
   if (overhead.low && overhead.high)
     words += " (95 % interval: " + percent(*overhead.low) + " to " + percent(*overhead.high) + ")";
   return words + ".";

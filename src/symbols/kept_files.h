@@ -34,6 +34,8 @@ class KeptFiles {
   KeptFiles();
   explicit KeptFiles(std::size_t most) : most_(most) {}
 
+  // Files of processes that have gone are looked for below this root, of their container.
+  void look_below(Fd root);
   // Opens it, unless a file of this path and build id is kept. false: another file of the same
   // path, which has no build id either, is; nobody could tell the two apart.
   bool keep(const MappedFile& file);
@@ -47,6 +49,7 @@ class KeptFiles {
   };
   mutable std::mutex mutex_;
   std::size_t most_;
+  Fd root_;                                                   // guarded by mutex_
   std::size_t opened_ = 0;                                    // guarded by mutex_
   std::map<std::pair<std::string, std::string>, Kept> kept_;  // guarded by mutex_
 };
