@@ -208,7 +208,8 @@ def check_instants(python: Python, told: Instants, samples: list[tuple[int, str]
         elif name != told[index][1]:
             wrong.append((ts, told[index][1], name))
     check_true(f"samples of {python.program}: {total}", total > 100)
-    check(f"wrong names of {python.program}", [], wrong)
+    # Not never yet: what lies in the interpreter's memory when it is read may fit by chance (docs/cpu.md).
+    check_true(f"wrong names of {python.program}: {wrong} of {total}", len(wrong) <= max(1, 0.01 * total))
     check_true(f"uncertain ones of {python.program}: {unread} of {total}", unread <= 0.1 * total)
 
 

@@ -163,7 +163,7 @@ CodePointer CodeObjects::look_up(std::uint64_t address) {
   if (!identity) return nullptr;
   const auto found = known_.find(address);
   if (found != known_.end() && found->second.identity == *identity) return found->second.code;
-  const CodePointer code = read(address, *identity);
+  CodePointer code = read(address, *identity);
   if (code) keep(address, *identity, code);
   return code;
 }

@@ -9,14 +9,13 @@ namespace fathom::sources {
 RunningFunction::RunningFunction(CodeObjects& codes, const WordPlaces& places,
                                  const SampledLoop& loop, const SampledWords& words)
     : places_(places) {
-  SampledWords own;
-  std::ranges::copy_if(words, std::back_inserter(own), [&loop](const SampledWord& word) {
+  std::ranges::copy_if(words, std::back_inserter(own_), [&loop](const SampledWord& word) {
     return word.in_register() || !loop.is_kept_for_caller(word.value);
   });
-  for (const SampledWord& word : own) add(word, codes.with_instruction(word.value));
+  for (const SampledWord& word : own_) add(word, codes.with_instruction(word.value));
   if (any_proven()) return;
   // It may be a function that was never read: an old instruction of one that was must not win.
-  for (const SampledWord& word : own)
+  for (const SampledWord& word : own_)
     if (places_.is_proven(word.place)) add(word, codes.search_around(word.value));
 }
 
@@ -26,8 +25,8 @@ void RunningFunction::add(const SampledWord& word, const CodePointer& code) {
 }
 
 bool RunningFunction::any_proven() const {
-  return std::ranges::any_of(
-      candidates_, [this](const Candidate& one) { return places_.is_proven(one.place); });
+  return std::ranges::any_of(candidates_,
+                             [this](const Candidate& one) { return places_.is_proven(one.place); });
 }
 
 std::optional<RunningFunction::Found> RunningFunction::find(const PythonCode* seen) const {
@@ -38,12 +37,23 @@ std::optional<RunningFunction::Found> RunningFunction::find(const PythonCode* se
     if (is_known && !places_.is_proven(one.place)) continue;
     if (best != nullptr && best->found.code->address != one.found.code->address)
       return std::nullopt;
-    if (best == nullptr || places_.found_at(one.place) > places_.found_at(best->place))
-      best = &one;
+    if (best == nullptr || places_.found_at(one.place) > places_.found_at(best->place)) best = &one;
   }
   if (best == nullptr || (!is_known && best->found.code->address != seen->address))
     return std::nullopt;
   return best->found;
+}
+
+// Before 3.11, functions that do the same share their instructions, so these do not tell which it
+// is.
+std::optional<std::uint64_t> RunningFunction::next_in(const PythonCode& code) const {
+  const SampledWord* best = nullptr;
+  for (const SampledWord& word : own_) {
+    if (word.value <= code.begin || word.value > code.end) continue;
+    if (best == nullptr || places_.found_at(word.place) > places_.found_at(best->place))
+      best = &word;
+  }
+  return best != nullptr ? std::optional(best->value) : std::nullopt;
 }
 
 bool RunningFunction::is_possible(const PythonCode* seen) const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Which function of Python a C function ran when it was sampled. The instruction that came next
 // tells: it lies inside of the code of one function. But the compiler put it in a register here and
-// on the stack there, and where it was put before, an older one stays behind. So a place is believed
-// only when it was right whenever the truth was known; where places that are believed differ, nobody
-// knows.
+// on the stack there, and where it was put before, an older one stays behind. So a place is
+// believed only when it was right whenever the truth was known; where places that are believed
+// differ, nobody knows.
 #pragma once
 
 #include <optional>
@@ -29,6 +29,8 @@ class RunningFunction {
   // `seen` is the function of a frame that the loop had at hand and that was still run when it was
   // read; nullptr: there is none. None: it is not certain which it was.
   [[nodiscard]] std::optional<Found> find(const PythonCode* seen) const;
+  // The next instruction if it was this function; none: no word tells of it.
+  [[nodiscard]] std::optional<std::uint64_t> next_in(const PythonCode& code) const;
   // Which places were right.
   void learn(const PythonCode* seen, WordPlaces& places) const;
 
@@ -43,6 +45,7 @@ class RunningFunction {
   [[nodiscard]] bool is_possible(const PythonCode* seen) const;
 
   const WordPlaces& places_;
+  SampledWords own_;  // without those that are kept for the caller
   std::vector<Candidate> candidates_;
 };
 

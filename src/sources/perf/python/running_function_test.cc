@@ -78,6 +78,14 @@ TEST_F(RunningFunctionTest, WhatIsKeptForTheCallerIsNotItsOwn) {
   EXPECT_EQ(name({{kRegister, at(burn_, 4)}, {kOnStack, at(consume_, 3)}}), "burn");
 }
 
+TEST_F(RunningFunctionTest, TheNextInstructionOfOneFunction) {
+  const RunningFunction running(python_.codes, places_, loop_,
+                                {{kRegister, at(burn_, 4)}, {kOnStack, at(consume_, 3)}});
+  EXPECT_EQ(running.next_in(*burn_), at(burn_, 4));
+  EXPECT_EQ(running.next_in(*consume_), at(consume_, 3));
+  EXPECT_EQ(running.next_in(*python_.codes.at(python_.code("later"))), std::nullopt);
+}
+
 TEST_F(RunningFunctionTest, AFunctionThatWasNeverReadIsSearched) {
   learn({{kRegister, at(burn_, 4)}}, burn_);
   const std::uint64_t fresh = python_.code("fresh");

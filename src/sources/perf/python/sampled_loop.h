@@ -60,7 +60,7 @@ class WordPlaces {
     std::uint32_t found = 0;
     std::uint32_t missed = 0;
   };
-  void count(std::size_t place, std::uint32_t Record::* which) {
+  void count(std::size_t place, std::uint32_t Record::*which) {
     constexpr std::uint32_t kMost = 4096;  // older ones count less
     if (place >= records_.size()) return;
     Record& record = records_[place];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A frame's address tells little by itself: a function that is called where another has just ended
-// gets a frame at the same place. So the function comes from the instruction alone, and the frame is
-// what leads to its callers.
+// gets a frame at the same place. So the function comes from the instruction alone, and the frame
+// is what leads to its callers.
 #include "sources/perf/python/stack_merge.h"
 
 #include <algorithm>
@@ -103,7 +103,7 @@ std::optional<FrameReader::Found> StackMerge::past_frame_of(const PythonCode& co
   for (const SampledWord& word : words) {
     const bool is_proven = places_.frame.is_proven(word.place);
     if (word.value % sizeof(std::uint64_t) != 0 || (likely && !is_proven)) continue;
-    const std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
+    std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
     if (!found || found->is_mark || found->frame.code->address != code.address) continue;
     if (is_proven) return found;
     likely = found;
@@ -111,14 +111,20 @@ std::optional<FrameReader::Found> StackMerge::past_frame_of(const PythonCode& co
   return likely;
 }
 
-bool StackMerge::is_confirmed(const RunningFunction::Found& ran, const Words& words) {
-  if (reader_.shares_loops()) return true;
+// Its part of the stack is as new as the function that it runs, so old words of others are all
+// around; but of its frame there is only one.
+std::optional<RunningFunction::Found> StackMerge::find_by_frame(const RunningFunction& running,
+                                                                const SampledLoop& loop,
+                                                                const Words& words) {
   for (const SampledWord& word : words) {
-    if (word.value % sizeof(std::uint64_t) != 0) continue;
-    const std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
-    if (found) return found->frame.code->address == ran.code->address;
+    const bool is_own = word.in_register() || !loop.is_kept_for_caller(word.value);
+    if (!is_own || word.value % sizeof(std::uint64_t) != 0) continue;
+    const std::optional<FrameReader::Found> frame = reader_.frame_at(word.value);
+    if (!frame) continue;
+    const CodePointer& code = frame->frame.code;
+    if (const auto next = running.next_in(*code)) return RunningFunction::Found{code, *next};
   }
-  return false;
+  return std::nullopt;
 }
 
 // The memory of a frame stays as it was until another is put there. Where its links lead to a
@@ -132,8 +138,8 @@ void StackMerge::add_past_callers(const FrameReader::Found& inner, const Sampled
   while (!at.frame.ends_entry && past.size() < kMostPast) {
     const auto live = entry ? live_frame(*entry, at.outer) : std::nullopt;
     const auto next = live ? std::nullopt : reader_.frame_at(at.outer);
-    const bool is_end = next && next->is_mark && !entry && at.outer >= loop.begin &&
-                        at.outer < loop.end;
+    const bool is_end =
+        next && next->is_mark && !entry && at.outer >= loop.begin && at.outer < loop.end;
     if (live || is_end) {
       for (const PythonFrame& frame : past) add(frame.code, frame.instruction);
       if (live) add_live(*live, entry->end);
@@ -197,10 +203,11 @@ bool StackMerge::add_loop(const SampledLoop& loop, const SampledLoop* outer,
   const PythonFrame* seen = entry ? seen_frame(loop, words, *entry) : nullptr;
   const PythonCode* code = seen != nullptr ? seen->code.get() : nullptr;
   const RunningFunction running(codes_, places_.instruction, loop, words);
-  const std::optional<RunningFunction::Found> ran = running.find(code);
+  const std::optional<RunningFunction::Found> ran =
+      reader_.shares_loops() ? running.find(code) : find_by_frame(running, loop, words);
   running.learn(code, places_.instruction);
   if (entry) next_ = entry->end;
-  if (!ran || !is_confirmed(*ran, words)) {
+  if (!ran) {
     is_uncertain_ = true;
     return false;
   }

@@ -65,9 +65,10 @@ class StackMerge {
   // The frame of a function that has ended since, if it still lies there.
   [[nodiscard]] std::optional<FrameReader::Found> past_frame_of(const PythonCode& code,
                                                                 const Words& words);
-  // Whether a function may have run there. From 3.11 on its frame may be another's by now; before,
-  // it is an object that outlives the call.
-  [[nodiscard]] bool is_confirmed(const RunningFunction::Found& ran, const Words& words);
+  // Before 3.11: a C function runs one frame, an object that outlives the call.
+  [[nodiscard]] std::optional<RunningFunction::Found> find_by_frame(const RunningFunction& running,
+                                                                    const SampledLoop& loop,
+                                                                    const Words& words);
   void add_callers(const RunningFunction::Found& ran, const SampledLoop& loop, const Words& words,
                    const std::optional<Entry>& entry);
   [[nodiscard]] std::uint64_t frame_address(const Words& words) const;
