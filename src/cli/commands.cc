@@ -15,6 +15,7 @@ extern const CommandDef kReportCommand;
 extern const CommandDef kShowCommand;
 extern const CommandDef kSqlCommand;
 extern const CommandDef kInfoCommand;
+extern const CommandDef kTopCommand;
 extern const CommandDef kDiffCommand;
 extern const CommandDef kCheckCommand;
 extern const CommandDef kStatCommand;
@@ -37,11 +38,11 @@ extern const CommandDef kMovingCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,    &kReportCommand, &kShowCommand,      &kSqlCommand,     &kInfoCommand,
-    &kDiffCommand,   &kCheckCommand,  &kStatCommand,      &kNeedsCommand,   &kPlotCommand,
-    &kExportCommand, &kImportCommand, &kSymbolizeCommand, &kCollectCommand, &kWatchCommand,
-    &kAttachCommand, &kServerCommand, &kJobCommand,       &kAgentCommand,   &kSuiteCommand,
-    &kDoctorCommand, &kPythonCommand, &kMovingCommand,
+    &kRunCommand,   &kReportCommand, &kShowCommand,   &kSqlCommand,       &kInfoCommand,
+    &kTopCommand,   &kDiffCommand,   &kCheckCommand,  &kStatCommand,      &kNeedsCommand,
+    &kPlotCommand,  &kExportCommand, &kImportCommand, &kSymbolizeCommand, &kCollectCommand,
+    &kWatchCommand, &kAttachCommand, &kServerCommand, &kJobCommand,       &kAgentCommand,
+    &kSuiteCommand, &kDoctorCommand, &kPythonCommand, &kMovingCommand,
 };
 
 }  // namespace
