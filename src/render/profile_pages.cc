@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "render/cell_text.h"
 #include "render/export/html_page.h"
@@ -99,7 +100,7 @@ void put_runs(JsonWriter& json, const std::vector<ContainerRun>& runs) {
     json.new_line().begin_object().key("kind").value(run.kind).key("exit").value(run.exit);
     json.key("oom").value(run.oom).key("timed_out").value(run.timed_out);
     json.key("wall").value(run.wall_s).key("recording");
-    run.recording.empty() ? json.null() : json.value(run.recording.filename().string());
+    run.recording.empty() ? json.null() : json.value(base_name(run.recording));
     json.end_object();
   }
   json.end_array();

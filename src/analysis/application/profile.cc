@@ -18,6 +18,7 @@
 #include "analysis/store.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/tables.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace fathom::analysis {
@@ -84,9 +85,10 @@ void tell_limits(const Usage& usage, double wall_s, std::vector<std::string>& wo
 // Opens a recording; one that cannot be opened is named.
 std::optional<Store> open_run(const ContainerRun& run, std::vector<std::string>& words) {
   if (run.recording.empty()) return {};
-  Result<Store> store = Store::open(run.recording.string());
+  Result<Store> store = Store::open(run.recording);
   if (store) return std::move(*store);
-  words.push_back(run.recording.filename().string() + " cannot be read: " + store.error().message);
+  words.push_back(std::string(base_name(run.recording)) +
+                  " cannot be read: " + store.error().message);
   return {};
 }
 

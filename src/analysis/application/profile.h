@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,8 +26,8 @@ inline constexpr char kPlain[] = "plain";    // from outside only
 
 // One run, as whoever started it saw it; in the order of their numbers.
 struct ContainerRun {
-  std::string kind;                 // kProbed or kPlain
-  std::filesystem::path recording;  // empty: there is none
+  std::string kind;       // kProbed or kPlain
+  std::string recording;  // its path; empty: there is none
   int exit = 0;
   bool oom = false;
   bool timed_out = false;
