@@ -26,6 +26,7 @@ from sampling import (
     row_stat,
     row_switches,
 )
+from server_load import row_posts, row_server_memory
 
 
 def region(threads: int) -> Callable[[Bench], Sample]:
@@ -220,7 +221,7 @@ RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
 ROWS += [row_heap, row_cuda, row_annotated, row_dropin, row_told, row_calls, row_kernel, row_probes, row_kept]
 ROWS += [row_lives, row_symbols, row_big, row_start, row_rest]
-ROWS += [row_updates, row_nodes]
+ROWS += [row_updates, row_nodes, row_posts, row_server_memory]
 ROWS += [row_sampling, row_python_sampling, row_switches, row_sample_bytes, row_stat, row_region_events]
 
 

@@ -44,6 +44,11 @@ fathom_static(yaml-cpp yaml-cpp)
 fathom_static(PkgConfig::libzstd zstd)
 fathom_static(PkgConfig::libdw dw elf lzma z)
 fathom_static(PkgConfig::liblzma lzma)
+if(FATHOM_FLEET)  # find_package() in fleet.cmake finds headers, and leaves targets alone that are there
+  fathom_static(OpenSSL::SSL ssl crypto)
+  fathom_static(OpenSSL::Crypto crypto)
+  fathom_static(SQLite::SQLite3 sqlite3)
+endif()
 target_link_libraries(PkgConfig::libdw INTERFACE fathom_bz2 ${CMAKE_DL_LIBS})
 set(FATHOM_LIBELF ${FATHOM_STATIC_elf} CACHE FILEPATH "" FORCE)
 
@@ -81,7 +86,7 @@ function(fathom_notices)
   string(APPEND text "\nlibduckdb.so is DuckDB, copyright Stichting DuckDB Foundation, under the same licence (MIT).\n"
     "Parts of the following are linked into the program and into libfathom_query.so. The texts are those of Debian's packages.\n")
   foreach(name libfmt-dev libsimdjson-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libprotozero-dev libdw-dev libbpf-dev
-      libzstd-dev zlib1g-dev liblzma-dev libbz2-1.0)
+      libzstd-dev zlib1g-dev liblzma-dev libbz2-1.0 libssl-dev libsqlite3-dev libboost1.81-dev)
     file(READ ${FATHOM_CROSS_ROOT}/usr/share/doc/${name}/copyright notice)
     string(APPEND text "\n==== ${name} ====\n\n${notice}")
   endforeach()

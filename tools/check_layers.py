@@ -41,7 +41,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "analysis/application": {"analysis", "trace", "sql", "base"},
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
-    "capi": {"sources", "analysis", "render", "trace", "sql", "base"},
+    "capi": {"fleet", "sources", "analysis", "render", "trace", "sql", "base"},
     "fleet": {"session", "analysis", "render", "convert", "trace", "perf", "base"},
     "containers": {
         "fleet", "convert", "session", "sources", "analysis", "render", "trace", "symbols", "base",

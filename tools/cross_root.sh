@@ -11,6 +11,7 @@ readonly place=$PWD/.cache/cross/$arch
 readonly packages="libfmt-dev libfmt9 libsimdjson-dev libsimdjson14 libdw-dev libdw1 libelf-dev libelf1 libbpf-dev libzstd-dev libzstd1
   zlib1g-dev zlib1g liblzma-dev liblzma5 libbz2-1.0 libgtest-dev libgmock-dev googletest
   libcli11-dev nlohmann-json3-dev libprotozero-dev libyaml-cpp-dev libyaml-cpp0.7
+  libssl-dev libssl3 libsqlite3-dev libsqlite3-0 libboost1.81-dev
   libpython3.11-dev"
 
 # apt with lists of its own, for that architecture.

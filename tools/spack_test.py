@@ -21,6 +21,7 @@ LIBRARIES = {
     "simdjson": "simdjson", "yaml-cpp": "yaml-cpp", "libdw": "elfutils", "liblzma": "xz",
     "libzstd": "zstd",
 }  # fmt: skip
+OF_FLEET = {"Boost": "boost", "OpenSSL": "openssl", "SQLite3": "sqlite"}  # what it can be built without
 TOOLS = {"c", "cxx", "cmake", "python", "llvm"}
 NOT_IN_SPACK = ("protozero", "libbpf")
 Directive = Tuple[str, Tuple[Any, ...], Dict[str, Any]]
@@ -83,7 +84,9 @@ class Spack(unittest.TestCase):
         directives, _ = declared()
         specs = [words[0] for name, words, _ in directives if name == "depends_on"]
         names = {re.split(r"[@+ ]", spec)[0] for spec in specs}
-        self.assertEqual(names, set(LIBRARIES.values()) | TOOLS)
+        self.assertEqual(names, set(LIBRARIES.values()) | set(OF_FLEET.values()) | TOOLS)
+        fleet = re.findall(r"find_package\((\w+)", (TOP / "cmake/fleet.cmake").read_text())
+        self.assertEqual(set(OF_FLEET), set(fleet))
         for name in NOT_IN_SPACK:
             self.assertIn(name, RECIPE.read_text())
 

@@ -27,7 +27,7 @@ typedef struct fathom_recording fathom_recording;
 typedef struct fathom_rows fathom_rows;
 
 typedef struct fathom_error {
-  const char* code;  // usage, invalid, not_found, io, corrupt, unsupported or denied
+  const char* code;  // usage, invalid, not_found, io, corrupt, unsupported, denied, unavailable …
   char* message;     // what is wrong, one line
   char* hint;        // what can be done about it; may be empty
 } fathom_error;
@@ -79,8 +79,9 @@ typedef struct fathom_report_options {
 
 const char* fathom_query_version(void);  // of Fathom; not to be freed
 
-// Opens recordings, or directories of them, as one. Nothing in them is changed: what is not packed
-// yet is decoded into memory, or into temporary files without a name.
+// Opens recordings, directories of them, or those of a server ("http://HOST/recordings/NAME", token
+// by FATHOM_TOKEN; files come when a question reads them), as one. Nothing in them is changed: what
+// is not packed yet is decoded into memory, or into temporary files without a name.
 fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
                                         const fathom_open_options* options, fathom_error** error);
 void fathom_recording_close(fathom_recording* recording);  // rows and streams of it live on

@@ -49,7 +49,10 @@ __all__ = [
 
 
 def open(paths: Path | Sequence[Path], *, threads: int | None = None, memory: str | None = None) -> Recording:
-    """A recording, a directory of recordings, or several of either, opened as one.
+    """A recording, a directory of recordings, one on a server, or several of these, opened as one.
+
+    On a server it is `"https://HOST:PORT/recordings/NAME"`, with a token in the variable FATHOM_TOKEN: files come when
+    a question reads their table, and stay in `~/.cache/fathom`.
 
     Nothing in it is changed: what is not packed into Parquet yet is decoded into memory. `threads` are those of the
     database, by default one a core. A question that makes this process grow by more than `memory` ("2GB", by default

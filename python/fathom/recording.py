@@ -171,6 +171,8 @@ class Recording:
         if table not in described["tables"]:
             raise Error(f"there are no files of a table '{table}'", f"there are {', '.join(described['tables'])}")
         if not described["packed"]:
-            hint = "wait until the run has ended" if self.state == "running" else "fathom collect packs it"
-            raise Error("the recording is not packed into Parquet files", hint, "unsupported")
+            far = any("://" in path or path.startswith("recording:") for path in self.paths)
+            packs = "ask questions of it, or open it where it lies" if far else "fathom collect packs it"
+            hint = "wait until the run has ended" if self.state == "running" else packs
+            raise Error("its rows are not all in Parquet files here", hint, "unsupported")
         return [(file, part["shift"]) for part in described["parts"] for file in part["files"].get(table, ())]

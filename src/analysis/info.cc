@@ -7,10 +7,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "analysis/facts.h"
+#include "analysis/far_rows.h"
 #include "analysis/missing_columns.h"
 #include "base/directory.h"
 #include "base/plural.h"
@@ -48,7 +51,14 @@ void measure(const Directory& directory, int depth, Disk& disk) {
 
 Disk disk_of(const Info& info) {
   Disk disk;
+  std::set<std::shared_ptr<FarRows>> counted_far;
   for (const Part& part : info.parts) {
+    if (const std::shared_ptr<FarRows> far = far_rows_of(part.directory)) {
+      if (!counted_far.insert(far).second) continue;
+      disk.files += far->size().files;
+      add_to(disk.bytes, far->size().bytes);
+      continue;
+    }
     if (const Result<Directory> directory = Directory::open(part.directory))
       measure(*directory, kDeepest, disk);
   }

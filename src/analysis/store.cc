@@ -6,8 +6,12 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <set>
 
+#include "analysis/contract.h"
 #include "analysis/facts.h"
+#include "analysis/far_rows.h"
+#include "analysis/named_tables.h"
 #include "analysis/report.h"
 #include "analysis/source_names.h"
 #include "analysis/store_views.h"
@@ -23,10 +27,16 @@ namespace fathom::analysis {
 class Store::State {
  public:
   State(sql::Connection connection, std::vector<trace::Part> parts)
-      : connection_(std::move(connection)), parts_(std::move(parts)), shifts_(shifts_of(parts_)) {}
+      : connection_(std::move(connection)), parts_(std::move(parts)), shifts_(shifts_of(parts_)) {
+    for (const trace::Part& part : parts_) {
+      if (std::shared_ptr<FarRows> far = far_rows_of(part.directory)) far_.insert(std::move(far));
+    }
+  }
 
   Status build(trace::Need need, const std::string& output) {
-    FATHOM_TRY(make_views(connection_, parts_, shifts_, need));
+    FATHOM_TRY(make_views(connection_, parts_, shifts_, {.need = need, .bring_all = [this] {
+                                                           return bring(recorded_tables());
+                                                         }}));
     std::vector<std::string> directories;
     std::vector<std::string> sources;
     if (!output.empty()) {
@@ -48,7 +58,9 @@ class Store::State {
 
   Result<std::int64_t> wall_ns() {
     if (const auto known = known_wall_ns(parts_, shifts_)) return *known;
-    FATHOM_ASSIGN(const Table rows, connection_.query("SELECT wall FROM totals"));
+    constexpr char kWall[] = "SELECT wall FROM totals";
+    FATHOM_TRY(bring_rows_for(kWall));
+    FATHOM_ASSIGN(const Table rows, connection_.query(kWall));
     const auto* wall = std::get_if<std::int64_t>(&rows.rows[0][0].data);
     return wall == nullptr ? 0 : *wall;
   }
@@ -58,6 +70,13 @@ class Store::State {
   Result<T> named(Result<T> answer) const {
     if (answer) return answer;
     return with_paths(std::move(answer).error(), parts_);
+  }
+
+  // Has all rows brought here that the statement may read.
+  Status bring_rows_for(const std::string& sql) {
+    if (far_.empty() || brought_ == recorded_tables()) return {};
+    FATHOM_ASSIGN(const std::set<std::string> tables, named_.of(connection_, sql));
+    return bring(tables);
   }
 
   // Makes the views that only some questions need.
@@ -70,16 +89,32 @@ class Store::State {
 
   sql::Connection& connection() { return connection_; }
   [[nodiscard]] const std::vector<trace::Part>& parts() const { return parts_; }
-  [[nodiscard]] bool packed() const { return packed_; }
+  [[nodiscard]] bool packed() const { return packed_ && far_.empty(); }
   std::vector<Make>& made() { return made_; }
 
  private:
+  static std::set<std::string> recorded_tables() {
+    std::set<std::string> tables;
+    for (const ViewSpec& view : recorded_views()) tables.emplace(view.name);
+    return tables;
+  }
+
+  Status bring(const std::set<std::string>& tables) {
+    if (std::ranges::includes(brought_, tables)) return {};
+    for (const std::shared_ptr<FarRows>& far : far_) FATHOM_TRY(far->bring(tables));
+    brought_.insert(tables.begin(), tables.end());
+    return {};
+  }
+
   sql::Connection connection_;
   std::vector<trace::Part> parts_;
   std::vector<std::int64_t> shifts_;
   bool packed_ = true;
   bool complete_ = false;
   std::vector<Make> made_;
+  std::set<std::shared_ptr<FarRows>> far_;
+  NamedTables named_;
+  std::set<std::string> brought_;  // tables whose rows are all here
 };
 
 namespace {
@@ -149,22 +184,26 @@ Result<Store> Store::open(const std::string& path, const StoreOptions& options) 
 Status Store::complete() { return state_->named(state_->complete()); }
 
 Result<Table> Store::query_sums(const std::string& sql) {
+  FATHOM_TRY(state_->bring_rows_for(sql));
   return state_->named(state_->connection().query(sql));
 }
 
 Result<Table> Store::query(const std::string& sql, const sql::Parameters& parameters) {
   FATHOM_TRY(complete());
+  FATHOM_TRY(state_->bring_rows_for(sql));
   return state_->named(state_->connection().query(sql, parameters));
 }
 
 Status Store::stream(const std::string& sql, const sql::OnRows& on_rows,
                      const sql::Parameters& parameters) {
   FATHOM_TRY(complete());
+  FATHOM_TRY(state_->bring_rows_for(sql));
   return state_->named(state_->connection().stream(sql, on_rows, parameters));
 }
 
 Status Store::stream_chunks(const std::string& sql, const sql::OnChunk& on_chunk) {
   FATHOM_TRY(complete());
+  FATHOM_TRY(state_->bring_rows_for(sql));
   return state_->named(state_->connection().stream_chunks(sql, on_chunk));
 }
 
@@ -192,7 +231,7 @@ Status Store::make_what_is_named(const std::string& sql) {
     const std::string_view name = view->sql_name.empty() ? view->name : view->sql_name;
     if (std::ranges::find(names, name) != names.end()) FATHOM_TRY(ensure(view->make));
   }
-  return {};
+  return state_->bring_rows_for(sql);
 }
 
 Result<Table> Store::query_untrusted(const std::string& sql, const sql::Parameters& parameters) {

@@ -195,11 +195,15 @@ std::vector<std::string> texts_of(const std::vector<Row>& rows, Get get) {
   return texts;
 }
 
-Status make_layers(sql::Connection& connection, const std::vector<Part>& parts, trace::Need need) {
+Status make_layers(sql::Connection& connection, const std::vector<Part>& parts,
+                   const ViewNeeds& needs) {
   std::vector<trace::LayerState> layers = layers_of(parts);
   const bool damaged =
       std::ranges::any_of(parts, [](const Part& part) { return !part.damaged.empty(); });
-  if (damaged) FATHOM_TRY(recount(connection, parts, need, layers));
+  if (damaged) {
+    FATHOM_TRY(needs.bring_all());
+    FATHOM_TRY(recount(connection, parts, needs.need, layers));
+  }
   std::vector<std::int64_t> events;
   for (const trace::LayerState& layer : layers) events.push_back(layer.events);
   SmallTable table;
@@ -235,7 +239,7 @@ Status create_report_view(sql::Connection& connection, const ViewDef& view) {
 }  // namespace
 
 Status make_views(sql::Connection& connection, std::vector<Part>& parts,
-                  const std::vector<std::int64_t>& shifts, trace::Need need) {
+                  const std::vector<std::int64_t>& shifts, const ViewNeeds& needs) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].tail != nullptr) FATHOM_TRY(register_tail(connection, i, parts[i]));
   }
@@ -247,11 +251,12 @@ Status make_views(sql::Connection& connection, std::vector<Part>& parts,
   for (const ViewDef* view : views()) {
     if (view->for_rules) FATHOM_TRY(create_report_view(connection, *view));
   }
-  FATHOM_TRY(make_layers(connection, parts, need));
+  FATHOM_TRY(make_layers(connection, parts, needs));
   // A view that shows only some of the events would lie.
   const bool unpacked =
       std::ranges::any_of(parts, [](const Part& part) { return part.tail != nullptr; });
-  if (need == trace::Need::kSums && unpacked) FATHOM_TRY(connection.execute("DROP VIEW events"));
+  if (needs.need == trace::Need::kSums && unpacked)
+    FATHOM_TRY(connection.execute("DROP VIEW events"));
   return make_losses(connection, parts);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,12 @@ namespace fathom::analysis {
 // What rules ask: the tables of the recordings, `layers`, `losses`, `run`, and the views of
 // rule_views.h; without `events` where they are not needed and tails have only sums. Registers the
 // tails' rows. Parquet files that cannot be opened go to their part's `damaged`.
+struct ViewNeeds {
+  trace::Need need = trace::Need::kEvents;
+  std::function<Status()> bring_all;  // before rows are read: those of every table are here then
+};
 Status make_views(sql::Connection& connection, std::vector<trace::Part>& parts,
-                  const std::vector<std::int64_t>& shifts, trace::Need need);
+                  const std::vector<std::int64_t>& shifts, const ViewNeeds& needs);
 
 // The rest of the contract, after that: `files` and the views of reports. They are many, and each
 // is planned when it is made.

@@ -18,6 +18,7 @@
 #include "analysis/store.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "capi/far_paths.h"
 #include "capi/json.h"
 #include "capi/memory_watch.h"
 #include "sources/function_names.h"
@@ -28,7 +29,7 @@ struct fathom_recording {
   std::mutex mutex;  // the store is one thread's at a time
   fathom::analysis::Store store;
   fathom::sql::Interrupter interrupter;
-  std::vector<std::string> paths;
+  fathom::capi::NearPaths near;
   int threads;
   fathom::MemoryLimit memory;
   std::mutex parts_mutex;
@@ -140,10 +141,10 @@ Result<sql::Parameters> parameters_of(const fathom_value* values, size_t count) 
   return parameters;
 }
 
-Result<analysis::Store> open_store(const std::vector<std::string>& names, int threads,
+Result<analysis::Store> open_store(const capi::NearPaths& near, int threads,
                                    const MemoryLimit& memory) {
   return analysis::Store::open(
-      names,
+      near.paths,
       {.resolver = sources::function_names(), .threads = threads, .memory = memory.of_store()});
 }
 
@@ -170,7 +171,7 @@ Result<analysis::Report> report_of_part(fathom_recording& recording, const analy
                                         const analysis::ViewOptions& options,
                                         const analysis::RowFilter& filter) {
   FATHOM_ASSIGN(analysis::Store store,
-                open_store(recording.paths, recording.threads, recording.memory));
+                open_store(recording.near, recording.threads, recording.memory));
   std::list<sql::Interrupter> mine{store.interrupter()};
   const auto place = mine.begin();
   const auto enter = [&] {
@@ -217,10 +218,11 @@ fathom_recording* fathom_recording_open(const char* const* paths, size_t count,
         known_options(options, {.size = sizeof known, .threads = 0, .memory = nullptr});
     const std::vector<std::string> names(paths, paths + count);
     FATHOM_ASSIGN(const MemoryLimit memory, capi::memory_limit(known.memory));
-    FATHOM_ASSIGN(analysis::Store store, open_store(names, known.threads, memory));
+    FATHOM_ASSIGN(capi::NearPaths near, capi::bring_near(names));
+    FATHOM_ASSIGN(analysis::Store store, open_store(near, known.threads, memory));
     const sql::Interrupter interrupter = store.interrupter();
-    return new fathom_recording{{}, std::move(store), interrupter, names, known.threads, memory,
-                                {}};
+    return new fathom_recording{
+        {}, std::move(store), interrupter, std::move(near), known.threads, memory, {}};
   });
 }
 

@@ -15,6 +15,7 @@ extern const CommandDef kReportCommand;
 extern const CommandDef kShowCommand;
 extern const CommandDef kSqlCommand;
 extern const CommandDef kInfoCommand;
+extern const CommandDef kTopCommand;
 extern const CommandDef kDiffCommand;
 extern const CommandDef kCheckCommand;
 extern const CommandDef kStatCommand;
@@ -38,11 +39,11 @@ extern const CommandDef kMovingCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,       &kReportCommand, &kShowCommand,      &kSqlCommand,     &kInfoCommand,
-    &kDiffCommand,      &kCheckCommand,  &kStatCommand,      &kNeedsCommand,   &kPlotCommand,
-    &kExportCommand,    &kImportCommand, &kSymbolizeCommand, &kCollectCommand, &kWatchCommand,
-    &kAttachCommand,    &kServerCommand, &kJobCommand,       &kAgentCommand,   &kSuiteCommand,
-    &kContainerCommand, &kDoctorCommand, &kPythonCommand,    &kMovingCommand,
+    &kRunCommand,   &kReportCommand,    &kShowCommand,   &kSqlCommand,       &kInfoCommand,
+    &kTopCommand,   &kDiffCommand,      &kCheckCommand,  &kStatCommand,      &kNeedsCommand,
+    &kPlotCommand,  &kExportCommand,    &kImportCommand, &kSymbolizeCommand, &kCollectCommand,
+    &kWatchCommand, &kAttachCommand,    &kServerCommand, &kJobCommand,       &kAgentCommand,
+    &kSuiteCommand, &kContainerCommand, &kDoctorCommand, &kPythonCommand,    &kMovingCommand,
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Stands for the folder fleet/ in a build without the fleet: the same names, with a reason.
 #include "cli/command.h"
+#include "cli/far_trace.h"
 #include "cli/fleet_lacks.h"
 #include "cli/machine.h"
 #include "cli/old_programs.h"
+#include "cli/top/top_server.h"
 
 namespace fathom::cli {
 
@@ -54,9 +56,26 @@ std::vector<Value> container_fact() {
           Value(what_fleet_lacks().message), Value()};
 }
 
+bool is_far_trace(std::string_view word) {
+  return word.starts_with("http://") || word.starts_with("https://") ||
+         word.starts_with("recording:");
+}
+
+Result<std::string> open_far_trace(const std::string& /*word*/) { return what_fleet_lacks(); }
+
 Result<int> run_old_program(std::string_view /*program*/, const std::vector<std::string>& /*words*/,
                             RunsCommand /*run*/) {
   return what_fleet_lacks();
 }
+
+namespace top {
+
+Result<std::unique_ptr<TopSource>> watch_server(const ServerChoice& /*choice*/) {
+  return what_fleet_lacks();
+}
+
+bool has_server() { return false; }
+
+}  // namespace top
 
 }  // namespace fathom::cli

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/ids.h"
 #include "base/scratch.h"
+#include "cli/far_trace.h"
 #include "cli/import_files.h"
 #include "cli/question_guard.h"
 #include "trace/recording/newest.h"
@@ -45,6 +46,7 @@ Result<std::string> import_for_now(const std::string& file) {
 
 Result<std::string> find_trace(const std::string& word) {
   if (word == trace::kNewestWord) return trace::newest_recording();
+  if (is_far_trace(word)) return open_far_trace(word);
   return is_file(word) || !files_of_folder(word).empty() ? import_for_now(word) : word;
 }
 

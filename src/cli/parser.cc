@@ -21,17 +21,20 @@ std::string shown_names(const Argument& argument) {
   for (const std::string_view name : split(argument.names, ',')) {
     if (!left.empty()) left += ", ";
     if (left.empty() && name.starts_with("--")) left += "    ";
-    left += name;
+    left += trim(name);
   }
   return argument.metavar.empty() ? left : left + " " + argument.metavar;
 }
 
 constexpr std::size_t kLineWidth = 100;
 constexpr std::size_t kHelpColumn = 34;
+constexpr std::size_t kLeftWidth = kHelpColumn - 3;
 
-// "  -o, --output DIR   help", the help in lines that begin below each other.
+// "  -o, --output DIR   help", the help in lines that begin below each other; below what is on the
+// left where that is too long.
 std::string help_line(const std::string& left, const std::string& help) {
-  std::string text = fmt::format("  {:<31}", left);
+  std::string text = fmt::format("  {:<{}}", left, kLeftWidth);
+  if (render::display_width(left) > kLeftWidth) text += "\n" + std::string(kHelpColumn - 1, ' ');
   std::size_t column = kHelpColumn - 1;
   for (const std::string_view word : split(help, ' ')) {
     const std::size_t width = render::display_width(word);

@@ -127,9 +127,12 @@ TEST(Parser, HelpKeepsWithinTheLineAndShowsLists) {
   std::string help;
   for (int i = 0; i < 40; ++i) help += (i == 0 ? "" : " ") + std::string("words");
   parser.flag("-q,--quiet", sample.quiet, help);
-  parser.list("Kinds", {{"plain", "the first kind"}});
+  parser.list("Kinds", {{"plain", "the first kind"},
+                        {"one with a name, or two, beyond its column", "the second"}});
   for (const std::string_view line : split(parser.help(), '\n')) EXPECT_LE(line.size(), 100U);
   EXPECT_THAT(parser.help(), HasSubstr("\nKinds:\n  plain "));
+  EXPECT_THAT(parser.help(), HasSubstr("\n  one with a name, or two, beyond its column\n" +
+                                       std::string(34, ' ') + "the second\n"));
 }
 
 TEST(Commands, DescribeEveryFormat) {

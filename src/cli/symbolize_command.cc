@@ -11,6 +11,7 @@
 #include "base/plural.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/far_trace.h"
 #include "cli/named_trace.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
@@ -54,6 +55,9 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   FATHOM_TRY(check_folders(folders));
+  if (is_far_trace(word))
+    return Error{Code::kUnsupported, "a recording on a server is not changed",
+                 "symbolize it where it was recorded, and add it under another name"};
   FATHOM_ASSIGN(const std::string path, find_trace(word));
   const std::vector<std::string> recordings = trace::find_recordings(path);
   if (recordings.empty()) return Error{Code::kNotFound, path + " is no recording", ""};

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/directory.h"
-#include "fleet/recordings.h"
+#include "base/text.h"
+#include "fleet/recording_store.h"
+#include "fleet/sha256.h"
 
 namespace fathom::fleet {
 namespace {
@@ -48,6 +50,12 @@ Result<Found> look_at(const Directory& directory, const std::string& name,
   return Found{{inside, size, hash.hex()}, std::move(file)};
 }
 
+Error not_packed(const std::string& path) {
+  return {Code::kInvalid, escape_control(path) + " is not packed yet",
+          "when nothing is recorded there any more: fathom collect " +
+              escape_control(shell_quote(path))};
+}
+
 Status find_files(const Directory& directory, const std::string& inside, int depth,
                   std::vector<Found>& found) {
   constexpr int kDeepest = 8;
@@ -56,6 +64,7 @@ Status find_files(const Directory& directory, const std::string& inside, int dep
   FATHOM_ASSIGN(const std::vector<std::string> names, directory.names());
   for (const std::string& name : names) {
     const std::string path = inside.empty() ? name : join_path(inside, name);
+    if (is_unpacked(name)) return not_packed(directory.path());
     if (directory.has_directory(name)) {
       FATHOM_ASSIGN(const Directory below, directory.directory(name));
       FATHOM_TRY(find_files(below, path, depth + 1, found));
@@ -69,24 +78,23 @@ Status find_files(const Directory& directory, const std::string& inside, int dep
 
 }  // namespace
 
-Status add_recording(Recordings& store, const std::string& name, const std::string& directory) {
+Status add_recording(RecordingStore& store, const std::string& name, const std::string& directory) {
   FATHOM_ASSIGN(const Directory root, Directory::open(directory));
   std::vector<Found> found;
   FATHOM_TRY(find_files(root, "", 1, found));
+  if (found.empty()) return Error{Code::kNotFound, escape_control(directory) + " is empty", ""};
   RecordingManifest manifest{name, {}};
-  std::map<std::string, const File*> contents;
+  std::map<std::string, const Found*> contents;
   for (const Found& one : found) {
     manifest.files.push_back(one.facts);
-    contents[one.facts.sha256] = &one.file;
+    contents[one.facts.sha256] = &one;
   }
   FATHOM_ASSIGN(manifest, parse_manifest(to_json(manifest)));
   FATHOM_ASSIGN(const std::vector<RecordedFile> missing, store.missing(manifest));
   for (const RecordedFile& file : missing) {
-    FATHOM_ASSIGN(const std::unique_ptr<ContentUpload> upload,
-                  store.upload(file.sha256, file.size));
-    FATHOM_TRY(each_piece(*contents[file.sha256],
-                          [&](std::string_view piece) { return upload->write(piece); }));
-    FATHOM_TRY(upload->finish());
+    const auto wanted = contents.find(file.sha256);  // a server may ask for anything
+    if (wanted == contents.end()) continue;
+    FATHOM_TRY(store.send(wanted->second->facts, wanted->second->file));
   }
   return store.publish(manifest);
 }

@@ -76,8 +76,10 @@ Result<std::string> text_of(const HttpRequest& request, const HttpUrl& url,
     }
   }
   if (!clean) return Error{Code::kInvalid, "a request cannot have a line end in its header", ""};
-  if (!request.body.empty() || request.method == "POST" || request.method == "PUT")
-    text += "Content-Length: " + std::to_string(request.body.size()) + "\r\n";
+  const std::uint64_t size =
+      request.content != nullptr ? request.content_size : request.body.size();
+  if (size > 0 || request.method == "POST" || request.method == "PUT")
+    text += "Content-Length: " + std::to_string(size) + "\r\n";
   return text + "\r\n";
 }
 
@@ -181,21 +183,46 @@ struct HttpClient::Connection {
     co_return away(error);
   }
 
+  // False: the server reads no more. One that refuses may close before it has read everything: its
+  // answer is there.
   template <class Stream>
-  asio::awaitable<Status> exchange(Stream& connection, std::string_view head, std::string_view body,
-                                   AnswerReader& reader) {
+  asio::awaitable<Result<bool>> write(Stream& connection, std::string_view part) {
+    while (!part.empty()) {
+      beast::get_lowest_layer(connection).expires_after(options.silence_limit);
+      const auto [error, size] =
+          co_await connection.async_write_some(asio::buffer(part.data(), part.size()), kAwaited);
+      if (error && error == beast::error::timeout) co_return away(error);
+      if (error) co_return false;
+      part.remove_prefix(size);
+    }
+    co_return true;
+  }
+
+  template <class Stream>
+  asio::awaitable<Status> write_content(Stream& connection, const HttpRequest& request) {
+    for (std::uint64_t at = 0; at < request.content_size;) {
+      const std::size_t wanted = std::min<std::uint64_t>(kPiece * 4, request.content_size - at);
+      const Result<std::string> piece = request.content->read_range(at, wanted);
+      if (!piece) co_return piece.error();
+      if (piece->empty())
+        co_return Error{Code::kCorrupt, request.content->path() + " became shorter", ""};
+      const Result<bool> goes_on = co_await write(connection, *piece);
+      if (!goes_on) co_return goes_on.error();
+      if (!*goes_on) break;
+      at += piece->size();
+    }
+    co_return Status();
+  }
+
+  template <class Stream>
+  asio::awaitable<Status> exchange(Stream& connection, std::string_view head,
+                                   const HttpRequest& request, AnswerReader& reader) {
     auto& lowest = beast::get_lowest_layer(connection);
-    const std::array<std::string_view, 2> parts = {head, body};
-    for (std::string_view part : parts) {
-      while (!part.empty()) {
-        lowest.expires_after(options.silence_limit);
-        const auto [error, size] =
-            co_await connection.async_write_some(asio::buffer(part.data(), part.size()), kAwaited);
-        // A server that refuses may close before it has read everything: its answer is there.
-        if (error && error == beast::error::timeout) co_return away(error);
-        if (error) break;
-        part.remove_prefix(size);
-      }
+    Result<bool> goes_on = co_await write(connection, head);
+    if (goes_on && *goes_on) goes_on = co_await write(connection, request.body);
+    if (!goes_on) co_return goes_on.error();
+    if (*goes_on && request.content != nullptr) {
+      if (Status sent = co_await write_content(connection, request); !sent) co_return sent;
     }
     std::array<char, kPiece / 4> piece;
     while (!reader.is_done() && !reader.is_stopped()) {
@@ -208,13 +235,13 @@ struct HttpClient::Connection {
     co_return Status();
   }
 
-  asio::awaitable<Status> exchange_any(std::string_view head, std::string_view body,
+  asio::awaitable<Status> exchange_any(std::string_view head, const HttpRequest& request,
                                        AnswerReader& reader) {
     if (auto* plain = std::get_if<Plain>(&stream))
-      co_return co_await exchange(*plain, head, body, reader);
+      co_return co_await exchange(*plain, head, request, reader);
     if (auto* secure = std::get_if<Secure>(&stream))
-      co_return co_await exchange(*secure, head, body, reader);
-    co_return co_await exchange(*std::get_if<Local>(&stream), head, body, reader);
+      co_return co_await exchange(*secure, head, request, reader);
+    co_return co_await exchange(*std::get_if<Local>(&stream), head, request, reader);
   }
 
   // Runs the loop until the coroutine has ended.
@@ -239,7 +266,7 @@ struct HttpClient::Connection {
     });
     Status done;
     if (!was_open) done = run(connect());
-    if (done) done = run(exchange_any(head, request.body, reader));
+    if (done) done = run(exchange_any(head, request, reader));
     if (!done || !reader.keeps_open()) close();
     if (!done && was_open && !began && may_repeat(request) &&
         done.error().code == Code::kUnavailable)

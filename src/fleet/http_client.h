@@ -9,12 +9,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/files.h"
 #include "base/result.h"
 
 namespace fathom::fleet {
@@ -29,7 +31,9 @@ struct HttpRequest {
   std::string target = "/";  // path and query; names in it by encode_segment()
   std::vector<HttpHeader> headers = {};
   std::string body = {};
-  bool repeatable = false;  // may be sent twice; GET, HEAD, PUT and DELETE always may
+  const File* content = nullptr;   // instead of a body: this file from its beginning on
+  std::uint64_t content_size = 0;  // so many bytes of it
+  bool repeatable = false;         // may be sent twice; GET, HEAD, PUT and DELETE always may
 };
 
 struct HttpAnswer {

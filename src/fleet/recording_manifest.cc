@@ -79,6 +79,8 @@ bool is_inner_path(std::string_view path) {
          });
 }
 
+bool is_unpacked(std::string_view step) { return step == "spool"; }
+
 Result<RecordingManifest> parse_manifest(std::string_view text) {
   if (text.size() > kLargestManifest) return invalid("larger than 16 MiB");
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);

@@ -38,4 +38,8 @@ Result<RecordingManifest> parse_manifest(std::string_view json);
 // One or more steps: none empty, "." or "..", none with a zero or another control character.
 [[nodiscard]] bool is_inner_path(std::string_view path);
 
+// Whether a name of a recording belongs to what is not packed yet: that is only for the machine on
+// which it was recorded.
+[[nodiscard]] bool is_unpacked(std::string_view step);
+
 }  // namespace fathom::fleet

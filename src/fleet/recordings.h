@@ -103,8 +103,4 @@ class Recordings {
   std::uint64_t used_ = 0;
 };
 
-// Puts a recording of this machine into a store, file by file. Links and whatever is no file are an
-// error: kCorrupt with the name.
-Status add_recording(Recordings& store, const std::string& name, const std::string& directory);
-
 }  // namespace fathom::fleet

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <thread>
 
+#include "fleet/recording_store.h"
+
 namespace fathom::fleet {
 namespace {
 
@@ -20,6 +22,10 @@ std::string hash_of(std::string_view content) {
 
 RecordedFile file_of(const std::string& name, std::string_view content) {
   return {name, content.size(), hash_of(content)};
+}
+
+StorePlace place(const std::string& url) {
+  return {.url = url, .token = "", .fingerprint = "", .labels = {}};
 }
 
 class RecordingsTest : public ::testing::Test {
@@ -153,14 +159,23 @@ TEST_F(RecordingsTest, ContentsThatAreBeingAddedAreNotCollected) {
 
 TEST_F(RecordingsTest, ADirectoryOfThisMachine) {
   const std::string run = folder_ + "/run.fathom";
-  ASSERT_TRUE(make_dirs(run + "/spool"));
+  ASSERT_TRUE(make_dirs(run + "/rank-1"));
   std::ofstream(run + "/manifest.json") << "{}";
-  std::ofstream(run + "/spool/big") << std::string(3'000'000, 'b');
-  ASSERT_TRUE(add_recording(*store_, "run", run));
-  ASSERT_EQ(store_->manifest("run")->files.size(), 2);
-  EXPECT_EQ(*store_->open("run", "spool/big")->read_range(2'999'998, 10), "bb");
+  std::ofstream(run + "/rank-1/big") << std::string(3'000'000, 'b');
+  const auto beside = open_recordings(place("sqlite:" + folder_ + "/jobs.db"));
+  ASSERT_TRUE(beside) << beside.error().message;
+  RecordingStore& store = **beside;
+  ASSERT_TRUE(add_recording(store, "run", run));
+  const RecordingManifest manifest = store.manifest("run").value();
+  ASSERT_EQ(manifest.files.size(), 2);
+  EXPECT_EQ(*store.read("run", manifest.files[1], 2'999'998, 2), "bb");
+  EXPECT_EQ(store.read("run", manifest.files[1], 2'999'998, 3).error().code, Code::kCorrupt);
+  ASSERT_TRUE(make_dirs(run + "/spool"));
+  EXPECT_EQ(add_recording(store, "run-2", run).error().code, Code::kInvalid);
+  ASSERT_TRUE(remove_tree(run + "/spool"));
   ASSERT_EQ(::symlink("/etc/passwd", (run + "/link").c_str()), 0);
-  EXPECT_EQ(add_recording(*store_, "run-2", run).error().code, Code::kCorrupt);
+  EXPECT_EQ(add_recording(store, "run-2", run).error().code, Code::kCorrupt);
+  EXPECT_EQ(open_recordings(place("redis://here:6379/0")).error().code, Code::kUnsupported);
 }
 
 TEST_F(RecordingsTest, LinksInTheStoreAreNotFollowed) {

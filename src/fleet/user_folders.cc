@@ -27,5 +27,6 @@ Result<std::string> folder(const char* name, std::string_view below_home) {
 
 Result<std::string> data_folder() { return folder("XDG_DATA_HOME", ".local/share"); }
 Result<std::string> state_folder() { return folder("XDG_STATE_HOME", ".local/state"); }
+Result<std::string> cache_folder() { return folder("XDG_CACHE_HOME", ".cache"); }
 
 }  // namespace fathom::fleet

@@ -8,8 +8,10 @@
 
 namespace fathom::fleet {
 
-// …/.local/share/fathom and …/.local/state/fathom; they need not exist. An Error: there is no home.
+// …/.local/share/fathom, …/.local/state/fathom and …/.cache/fathom; they need not exist. An Error:
+// there is no home.
 Result<std::string> data_folder();
 Result<std::string> state_folder();
+Result<std::string> cache_folder();
 
 }  // namespace fathom::fleet

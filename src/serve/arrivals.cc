@@ -11,13 +11,26 @@ namespace fathom::serve {
 namespace {
 
 constexpr std::size_t kMostSeconds = 30;
-constexpr std::size_t kMostJobs = 1000;  // in one second
+constexpr std::size_t kMostJobs = 1000;     // in one second
+constexpr std::size_t kMostClients = 1000;  // the same
 
 void write_sums(render::JsonWriter& json, const std::string& job, const std::string& kind,
                 const Arrived& sums) {
   json.begin_object().key("job").value(job).key("kind").value(kind);
   json.key("batches").value(sums.batches).key("rows").value(sums.rows);
   json.key("count").value(sums.count).end_object();
+}
+
+void write_clients(render::JsonWriter& json,
+                   const std::map<std::pair<std::string, std::string>, Arrived>& clients,
+                   const std::string& job) {
+  json.key("clients").begin_array();
+  for (const auto& [key, sent] : clients) {
+    if (!job.empty() && key.second != job) continue;
+    json.begin_object().key("client").value(key.first).key("job").value(key.second);
+    json.key("batches").value(sent.batches).key("rows").value(sent.rows).end_object();
+  }
+  json.end_array();
 }
 
 std::string event(std::string_view name, std::int64_t id, const std::string& data) {
@@ -28,16 +41,24 @@ std::string event(std::string_view name, std::int64_t id, const std::string& dat
 
 Arrivals::Arrivals(Clock clock) : clock_(std::move(clock)) {}
 
-void Arrivals::add(const std::string& job, const std::string& kind, std::uint64_t rows,
-                   std::int64_t count) {
+void Arrivals::add(const std::string& job, const std::string& kind, const std::string& client,
+                   std::uint64_t rows, std::int64_t count) {
   const std::int64_t number = clock_();
   const std::scoped_lock guard(mutex_);
-  if (seconds_.empty() || seconds_.back().number < number) seconds_.push_back({number, {}, 0});
+  if (seconds_.empty() || seconds_.back().number < number) seconds_.emplace_back().number = number;
   if (seconds_.size() > kMostSeconds) {
     forgotten_ = seconds_.front().number;
     seconds_.pop_front();
   }
   Second& second = seconds_.back();
+  const std::pair sender(client, job);
+  if (second.clients.size() >= kMostClients && !second.clients.contains(sender)) {
+    ++second.clients_left_out;
+  } else {
+    Arrived& sent = second.clients[sender];
+    ++sent.batches;
+    sent.rows += rows;
+  }
   const std::pair key(job, kind);
   if (second.sums.size() >= kMostJobs && !second.sums.contains(key)) {
     ++second.left_out;
@@ -68,7 +89,9 @@ std::string Arrivals::since(Place& place, const std::string& job) {
       any = true;
       write_sums(json, key.first, key.second, sums);
     }
-    json.end_array().key("left_out").value(second.left_out).end_object();
+    json.end_array().key("left_out").value(second.left_out);
+    write_clients(json, second.clients, job);
+    json.key("clients_left_out").value(second.clients_left_out).end_object();
     if (any || second.left_out > 0) out += event("arrived", second.number, data);
   }
   place.next = std::max(place.next, now);

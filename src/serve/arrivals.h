@@ -27,7 +27,9 @@ class Arrivals {
   using Clock = std::function<std::int64_t()>;  // seconds since 1970
   explicit Arrivals(Clock clock);
 
-  void add(const std::string& job, const std::string& kind, std::uint64_t rows, std::int64_t count);
+  // `client` is who sent the batch.
+  void add(const std::string& job, const std::string& kind, const std::string& client,
+           std::uint64_t rows, std::int64_t count);
 
   // Where a watcher stands.
   struct Place {
@@ -43,7 +45,9 @@ class Arrivals {
   struct Second {
     std::int64_t number = 0;
     std::map<std::pair<std::string, std::string>, Arrived> sums;
-    std::uint64_t left_out = 0;  // batches of jobs beyond the most that a second tells of
+    std::map<std::pair<std::string, std::string>, Arrived> clients;  // by client and job
+    std::uint64_t left_out = 0;          // batches of jobs beyond the most that a second tells of
+    std::uint64_t clients_left_out = 0;  // and of clients
   };
 
   Clock clock_;

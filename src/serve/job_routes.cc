@@ -134,7 +134,7 @@ class JobRoutes {
     const Status added = timed(*metrics_, [&] { return store_->add_profile(name, *batch); });
     if (!added) return refusal(added.error());
     metrics_->count_batch("profile", batch->rows.size());
-    arrivals_->add(name, "profile", batch->rows.size(), sum_of(batch->rows));
+    arrivals_->add(name, "profile", batch->id.client, batch->rows.size(), sum_of(batch->rows));
     return json_response("{\"seq\":" + std::to_string(batch->id.seq) + "}\n");
   }
 

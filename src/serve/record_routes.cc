@@ -54,7 +54,7 @@ class RecordRoutes {
     const Status added = timed(*metrics_, [&] { return store_->add_records(job, kind, *batch); });
     if (!added) return refusal(added.error());
     metrics_->count_batch(kind, batch->records.size());
-    arrivals_->add(job, kind, batch->records.size(), 0);
+    arrivals_->add(job, kind, batch->id.client, batch->records.size(), 0);
     return json_response("{\"seq\":" + std::to_string(batch->id.seq) + "}\n");
   }
 

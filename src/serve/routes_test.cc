@@ -184,9 +184,11 @@ TEST_F(Routes, EventsTellWhatArrivedSecondBySecond) {
   (void)site_.ask("POST", "/api/v1/jobs/j/profile", kBatch);
   EXPECT_EQ(*response.ticker(), ": nothing\n\n") << "the second has not passed";
   ++site_.now;
-  EXPECT_EQ(*response.ticker(),
-            "event: arrived\nid: 1000\ndata: {\"time\":1000,\"arrived\":[{\"job\":\"j\",\"kind\":"
-            "\"profile\",\"batches\":1,\"rows\":1,\"count\":5}],\"left_out\":0}\n\n");
+  EXPECT_EQ(
+      *response.ticker(),
+      "event: arrived\nid: 1000\ndata: {\"time\":1000,\"arrived\":[{\"job\":\"j\",\"kind\":"
+      "\"profile\",\"batches\":1,\"rows\":1,\"count\":5}],\"left_out\":0,\"clients\":[{\"client\":"
+      "\"c\",\"job\":\"j\",\"batches\":1,\"rows\":1}],\"clients_left_out\":0}\n\n");
   EXPECT_EQ(*response.ticker(), ": nothing\n\n");
   EXPECT_EQ(status(site_.ask("GET", "/api/v1/events?job=%20")), 400);
 }
@@ -250,7 +252,7 @@ TEST(Arrivals, ALateWatcherIsToldWhatItMissed) {
   std::int64_t now = 100;
   Arrivals arrivals([&] { return now; });
   Arrivals::Place place = arrivals.now();
-  for (; now < 150; ++now) arrivals.add("j", "profile", 1, 1);
+  for (; now < 150; ++now) arrivals.add("j", "profile", "c", 1, 1);
   const std::string text = arrivals.since(place, "");
   EXPECT_TRUE(text.starts_with("event: missed\nid: 119\ndata: {\"seconds\":20}\n\n")) << text;
   EXPECT_NE(text.find("\"time\":149"), std::string::npos);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Functions of Python in the stacks of layer cpu, on every Python that is here."""
 
+import bisect
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -142,6 +144,72 @@ def test_shares_of_functions(box: Box) -> None:
         most = SCATTER * (share * (1 - share) / n) ** 0.5 + OTHERWISE
         got = sum(group) / whole
         check_true(f"{name}: {got:.4f} is {share:.4f} within {most:.4f} (n = {n:.0f})", abs(got - share) <= most)
+
+
+INSTANTS = VICTIMS / "python_instants.py"
+BUSY = 2  # programs beside it that never rest
+
+
+def test_names_are_of_the_instant(box: Box) -> None:
+    """The innermost function of each sample is the one that ran at that moment, by the program's own clock, however
+    late the recorder comes: all CPUs are busy meanwhile."""
+    found = 0
+    for python in pythons():
+        others = [subprocess.Popen(["timeout", "300", "sh", "-c", "while :; do :; done"]) for _ in range(BUSY)]
+        try:
+            told, samples = record_instants(box, python)
+        finally:
+            for other in others:
+                other.terminate()
+                other.wait()
+        check_instants(python, told, samples)
+        found += 1
+    if found == 0:
+        raise Skipped("no Python whose insides are known")
+
+
+Instants = list[tuple[int, str]]  # since when, a function or ""
+
+
+def record_instants(box: Box, python: Python) -> tuple[Instants, list[tuple[int, str]]]:
+    """What ran when, and what the samples name: the innermost function of the script, "" where the interpreter's own
+    stands inside of it."""
+    box.trace = box.root / f"instants-3.{python.minor}-{python.program.parts[1]}.fathom"
+    log = box.root / "instants"
+    box.record(python.program, INSTANTS, log, "0.7", options=("--layers", "cpu", "--sample", "997"))
+    if box.value("SELECT state FROM layers WHERE layer = 'cpu'") not in ("on", "partial"):
+        raise Skipped(str(box.value("SELECT reason FROM layers WHERE layer = 'cpu'")))
+    start = json.loads((box.trace / "manifest.json").read_text())["start_realtime_ns"]
+    lines = [line.partition(" ") for line in log.read_text().splitlines()]
+    frames, samples = box.answers(
+        "SELECT stack, \"function\", coalesce(module, '') FROM frames ORDER BY stack, depth",
+        "SELECT ts, stack FROM samples WHERE event = 'cpu-clock' AND tid = pid",
+    )
+    innermost: dict[int, str] = {}
+    for stack, function, module in frames:
+        if Path(module).name == INSTANTS.name:
+            innermost[stack] = function.rsplit(".", 1)[-1]
+        elif "_PyEval_EvalFrame" in function:
+            innermost[stack] = ""
+    named = [(int(ts), innermost.get(stack, "")) for ts, stack in samples]
+    return [(int(ns) - start, name) for ns, _, name in lines], named
+
+
+def check_instants(python: Python, told: Instants, samples: list[tuple[int, str]]) -> None:
+    times = [ns for ns, _ in told]
+    wrong, unread, total = [], 0, 0
+    for ts, name in samples:
+        index = bisect.bisect_right(times, ts) - 1
+        if index < 0 or index + 1 >= len(told) or told[index][1] == "":
+            continue  # between two functions, or outside
+        total += 1
+        if name == "":
+            unread += 1
+        elif name != told[index][1]:
+            wrong.append((ts, told[index][1], name))
+    check_true(f"samples of {python.program}: {total}", total > 100)
+    check(f"wrong names of {python.program}", [], wrong)
+    check_true(f"uncertain ones of {python.program}: {unread} of {total}", unread <= 0.1 * total)
 
 
 def test_offsets_are_those_of_the_headers(box: Box) -> None:

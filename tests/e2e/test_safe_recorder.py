@@ -106,7 +106,7 @@ def test_files_of_the_spool_that_go(box: Box) -> None:
         for path in box.trace.glob(f"spool/{pattern}"):
             path.unlink()
         time.sleep(0.1)
-        check_true(f"{pattern}: run.header is there again", (box.trace / "spool/run.header").exists())
+        box.wait_for(f"run.header again, without {pattern}", (box.trace / "spool/run.header").exists)
         go_on(box, process, more=True)
         check(f"reads, losses without {pattern}", (2 * READS, 0), (box.count(PREADS), box.losses()))
         again(box)

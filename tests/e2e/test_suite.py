@@ -70,7 +70,7 @@ benchmarks:
   environment: {GREETING: hello there}
 - {name: bad, command: [sh, -c, exit 3]}
 - {name: none, command: [./not-here]}
-- {name: slow, command: [sleep, '1000'], timeout: 1s}
+- {name: slow, command: [sleep, '1002'], timeout: 1s}
 """
 
 
@@ -91,7 +91,7 @@ def test_suite_of_local_processes(box: Box) -> None:
     check("parameters of the last", {"size": "2", "mode": "it's"}, items["solve"]["parameters"])
     check("its log", f"ready\n2 it's\n{result['run']}.8 hello there\n", log_of(box, 8))
     check_true("it took time", items["slow"]["wall"] >= 1)
-    check("nobody is left", [], running("sleep 1000"))
+    check("nobody is left", [], running("sleep 1002"))
     table = box.finish(box.start(box.kit.fathom, "suite", "run", "suite.yaml", "-o", "again"), 1)
     check_true("a line for each parameter", b"size=2 mode=it's" in table[0] and b"bad: exit status 3" in table[1])
 
@@ -110,7 +110,7 @@ def test_suite_tells_what_is_wrong(box: Box) -> None:
 KILLED = """
 benchmarks:
 - name: killed
-  command: 'echo $$ >> begun; if [ ! -f once ]; then touch once; kill -9 $PPID; sleep 1000; fi; echo done'
+  command: 'echo $$ >> begun; if [ ! -f once ]; then touch once; kill -9 $PPID; sleep 1003; fi; echo done'
 """
 
 
@@ -120,9 +120,9 @@ def test_suite_does_lost_work_again_once(box: Box) -> None:
     check("statuses", [("killed", "ok", 2)], statuses(result))
     check("redone, lost", (1, 0), (result["redone"], result["lost"]))
     check("begun", 2, len((box.dir / "begun").read_text().split()))
-    check("nobody is left of the first", [], running("sleep 1000"))
+    check("nobody is left of the first", [], running("sleep 1003"))
     shutil.rmtree(box.dir / "out")
-    result = told(box, "benchmarks: [{name: always, command: 'kill -9 $PPID; sleep 1000'}]", status=3)
+    result = told(box, "benchmarks: [{name: always, command: 'kill -9 $PPID; sleep 1003'}]", status=3)
     check("given up", [("always", "lost", 2)], statuses(result))
 
 

@@ -62,7 +62,7 @@ def test_moving_the_command_finds_names(root: Path) -> None:
         ("ai.comm.all_reduce", "DFTracer", "the same"),
         ("trace_log_dir", "DataCrumbs", "--pfw"),
         ("metrics.log", "Alnair", "the same"),
-        ("SHOW_JOB_INFO", "profiling-framework", "fathom info"),
+        ("SHOW_JOB_INFO", "profiling-framework", "fathom job info"),
         ("ltimes.csv", "Waggle application profiler", "loops"),
         ("perf stat", "perf", "fathom stat"),
     ):

@@ -131,6 +131,7 @@ class PoolsStress : public ::testing::Test {
       meeting_->pass_us = static_cast<std::uint32_t>((now_monotonic_ns() - begin) / 1000);
       ASSERT_TRUE(pass.has_value()) << pass.error().message;
       ASSERT_FALSE(pass->trouble.has_value()) << pass->trouble->message;
+      dropped_ = pass->lost;
       if (was_last && pass->pools == 0) return;
       idle += was_last ? 1 : 0;
     }
@@ -156,7 +157,7 @@ class PoolsStress : public ::testing::Test {
     ASSERT_EQ(step, Step::kEnd);
   }
 
-  void expect_every_mark_once() {
+  void expect_every_mark_once_or_counted() {
     found_.assign(kGuests, std::vector<std::uint8_t>(all_marks(), 0));
     std::set<trace::ChunkName> names;
     for (const std::uint64_t n : spool_.logs()) {
@@ -170,12 +171,16 @@ class PoolsStress : public ::testing::Test {
           });
       EXPECT_EQ(scan.damaged_bytes, 0U);
     }
+    std::uint64_t lost = 0;
     for (std::uint32_t who = 0; who < kGuests; who++) {
       const auto& marks = found_[who];
-      EXPECT_EQ(std::ranges::count(marks, 0), 0) << "lost, of guest " << who + 1;
+      lost += static_cast<std::uint64_t>(std::ranges::count(marks, 0));
       EXPECT_EQ(std::ranges::count_if(marks, [](std::uint8_t times) { return times > 1; }), 0)
           << "twice, of guest " << who + 1;
     }
+    // One who waits half a second for another who makes a pool gives up: on a very busy machine
+    // that happens, and is counted.
+    EXPECT_EQ(lost, dropped_) << "lost, and counted";
     // Else nothing was tried here.
     EXPECT_GT(spool_.shared().pools_made, rounds() / 100) << "pools that were made and closed";
     RecordProperty("pools", static_cast<int>(spool_.shared().pools_made));
@@ -185,6 +190,7 @@ class PoolsStress : public ::testing::Test {
   SpoolBuilder builder_{directory_.path()};
   trace::Spool spool_ = trace::Spool::open(builder_.directory()).value();
   Meeting* const meeting_ = new_meeting();
+  std::uint64_t dropped_ = 0;
   std::vector<std::vector<std::uint8_t>> found_;  // how often, by guest and mark
 };
 
@@ -211,7 +217,7 @@ TEST_F(PoolsStress, OfProcesses) {
     });
     return guests.empty();
   });
-  expect_every_mark_once();
+  expect_every_mark_once_or_counted();
 }
 
 TEST_F(PoolsStress, OfThreads) {
@@ -230,7 +236,7 @@ TEST_F(PoolsStress, OfThreads) {
   drain_until([&] { return left == 0; });
   for (std::thread& thread : guests) thread.join();
   one_view = false;
-  expect_every_mark_once();
+  expect_every_mark_once_or_counted();
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ struct AgentArguments {
   std::vector<std::string> command, events;
   std::int64_t runs = 1, warmup = 0;
   bool from_stdin = false, no_outbox = false, ignore_failure = false, quiet = false;
+  bool record = false;
   double sample_hz = 99;
+  double interval = 5;  // seconds between two batches of a profile; 0: one at the end
   std::string sample_event;
   fleet::PlaceOptions store;
 };

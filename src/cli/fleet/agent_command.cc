@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/fleet/agent.h"
+#include "cli/fleet/agent_recording.h"
 #include "cli/fleet/store_options.h"
 #include "cli/parser.h"
 #include "cli/tell.h"
@@ -48,6 +49,12 @@ void declare(Parser& parser, AgentArguments& a) {
                 "profile: samples per second of CPU time (default: 99)");
   parser.option("--sample-event", a.sample_event, "E",
                 "profile: sample this event of perf instead of CPU time, e.g. page-faults");
+  parser.option(
+      "--interval", a.interval, "S",
+      "profile: send what was sampled so far every S seconds (default: 5; 0: at the end)");
+  parser.flag("--record", a.record,
+              "send a recording to the server, too: profile: what was sampled; bench: of one more "
+              "run, behind those that are measured");
   parser.flag("--no-outbox", a.no_outbox,
               "fail if the server is away, instead of keeping the numbers until it is back");
   parser.flag("-q,--quiet", a.quiet, "print no messages of Fathom's own but errors");
@@ -77,9 +84,12 @@ Status check(const AgentArguments& a) {
   if (a.from_stdin && a.action == "bench")
     return usage_error("--stdin is for profiles",
                        "records of benchmarks: fathom job add NAME benchmark --stdin");
+  if (a.record && a.from_stdin) return usage_error("with --stdin there is nothing to record");
   if (!a.program.empty() && a.log.empty()) return usage_error("--program needs --log FILE");
   if (a.runs < 1 || a.runs > kMostRuns || a.warmup < 0 || a.warmup > kMostRuns)
     return usage_error("--runs and --warmup are numbers up to " + std::to_string(kMostRuns));
+  if (!(a.interval >= 0 && a.interval <= 86'400))
+    return usage_error("--interval is a number of seconds up to 86400");
   if (!(a.sample_hz > 0 && a.sample_hz <= kMostHz))
     return usage_error("--sample is a number up to 100000");
   return {};
@@ -131,7 +141,8 @@ Result<int> replay(const AgentArguments& a) {
 Result<int> flush(const AgentArguments& a) {
   FATHOM_ASSIGN(fleet::Sender sender, open_sender(a));
   FATHOM_TRY(finish_sending(sender, a.quiet));
-  return sender.outcome().waiting > 0 ? exit_status(Code::kUnavailable) : 0;
+  FATHOM_ASSIGN(const std::int64_t recordings, send_waiting_recordings(a));
+  return sender.outcome().waiting + recordings > 0 ? exit_status(Code::kUnavailable) : 0;
 }
 
 Result<int> run(Parser& parser) {

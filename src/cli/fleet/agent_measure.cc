@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 // A program is measured as `fathom stat` does it, and every repetition goes to the job, with what
 // one needs to know to compare it: the command, the machine, the revision and the time.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <ctime>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/host.h"
 #include "cli/fleet/agent.h"
+#include "cli/fleet/agent_recording.h"
 #include "cli/stat_options.h"
 #include "cli/stat_text.h"
 #include "cli/tell.h"
 #include "fleet/revision.h"
 #include "perf/event.h"
 #include "render/json_writer.h"
+#include "session/run/run.h"
 #include "session/stat/stat.h"
 
 namespace fathom::cli {
@@ -34,24 +42,23 @@ std::string iso_time(std::int64_t ns) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
+// `recording`: the name of one of the same command; "": there is none.
 std::string record_of(const std::vector<std::string>& command,
                       const std::vector<session::Measured>& runs, const std::string& revision,
-                      std::int64_t start_ns) {
+                      std::int64_t start_ns, const std::string& recording) {
   const HostFacts& host = this_host();
   List words, each;
   for (const std::string& word : command) words.emplace_back(word);
   for (const session::Measured& run : runs) each.push_back(stat_run_object(run));
+  Object record{
+      {"command", std::move(words)}, {"host", host.hostname},
+      {"machine", machine_object()}, {"memory", static_cast<std::int64_t>(host.memory_bytes)},
+      {"system", host.system},       {"kernel", host.kernel},
+      {"revision", revision},        {"time", iso_time(start_ns)}};
+  if (!recording.empty()) record.emplace_back("recording", recording);
+  record.emplace_back("runs", std::move(each));
   std::string text;
-  render::JsonWriter(text).value(
-      Value(Object{{"command", std::move(words)},
-                   {"host", host.hostname},
-                   {"machine", machine_object()},
-                   {"memory", static_cast<std::int64_t>(host.memory_bytes)},
-                   {"system", host.system},
-                   {"kernel", host.kernel},
-                   {"revision", revision},
-                   {"time", iso_time(start_ns)},
-                   {"runs", std::move(each)}}));
+  render::JsonWriter(text).value(Value(std::move(record)));
   return text;
 }
 
@@ -73,6 +80,39 @@ Status send_record(const std::string& record, const AgentArguments& a) {
   return finish_sending(sender, a.quiet);
 }
 
+// In the child. The program has written its output before; this run is for us.
+int record_run(const std::vector<std::string>& command, const std::string& directory) {
+  const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  ::dup2(nowhere, STDIN_FILENO);
+  ::dup2(nowhere, STDOUT_FILENO);
+  session::RunOptions options;
+  options.command = command;
+  options.output = directory;
+  options.no_command = true;  // what its environment holds is nobody's business on a server
+  const Result<session::RunOutcome> outcome = session::run(options, {});
+  if (!outcome) tell(outcome.error());
+  return outcome && !outcome->not_started && !outcome->trouble && !outcome->interrupted ? 0 : 1;
+}
+
+// One more run of the command, recorded by a process of its own, as recorders want it. Nothing
+// where it failed, which is told: the numbers count all the same.
+std::optional<AgentRecording> record_once(const AgentArguments& a,
+                                          const std::vector<std::string>& command) {
+  Result<AgentRecording> recording = AgentRecording::begin(a);
+  if (!recording) {
+    tell(recording.error());
+    return {};
+  }
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(record_run(command, recording->directory()));
+  int status = 1;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::move(*recording);
+  remark("the run for --record could not be recorded; the numbers are sent without it");
+  return {};
+}
+
 }  // namespace
 
 Result<int> bench_command(const AgentArguments& a, const std::vector<std::string>& command) {
@@ -81,10 +121,15 @@ Result<int> bench_command(const AgentArguments& a, const std::vector<std::string
   FATHOM_ASSIGN(const session::StatOutcome outcome, session::stat(options));
   if (outcome.not_started) tell(*outcome.not_started);
   if (outcome.runs[0].empty()) return outcome.exit_status;
-  const std::string record =
-      record_of(command, outcome.runs[0], fleet::revision_here(a.revision), start_ns);
+  std::optional<AgentRecording> recording;
+  if (a.record) recording = record_once(a, command);
+  const std::string record = record_of(command, outcome.runs[0], fleet::revision_here(a.revision),
+                                       start_ns, recording ? recording->name() : "");
   // Whatever becomes of the numbers, the program's status is its own.
   if (const Status sent = send_record(record, a); !sent) tell(sent.error());
+  if (recording) {
+    if (const Status sent = recording->hand_over(a); !sent) tell(sent.error());
+  }
   return outcome.exit_status;
 }
 

@@ -47,6 +47,9 @@ Result<int> remove_job(fleet::JobStore& store, const JobArguments& arguments);
 // job_show.cc
 Result<int> show_job(fleet::JobStore& store, const JobArguments& arguments);
 Result<int> compare_jobs(fleet::JobStore& store, const JobArguments& arguments);
+// job_recordings.cc
+Result<int> list_recordings(fleet::JobStore& store, const JobArguments& arguments);
+Result<int> add_recording_of_user(fleet::JobStore& store, const JobArguments& arguments);
 // job_kinds.cc
 Result<int> manage_kinds(fleet::JobStore& store, const JobArguments& arguments);
 Result<int> add_to_job(fleet::JobStore& store, const JobArguments& arguments);

@@ -26,6 +26,7 @@ constexpr std::string_view kOfClear[] = {"--profile", "--benchmarks", "--kind"};
 constexpr std::string_view kOfRemove[] = {"--yes"};
 constexpr std::string_view kOfKind[] = {"--schema", "--format", "--safe-csv"};
 constexpr std::string_view kOfAdd[] = {"--stdin"};
+constexpr std::span<const std::string_view> kOfNothing;
 constexpr std::string_view kOfImport[] = {"--redis"};
 constexpr std::string_view kOfMove[] = {"--to"};
 
@@ -43,6 +44,11 @@ constexpr JobAction kActions[] = {
      kOfKind, manage_kinds},
     {"add", "NAME KIND --stdin", "add records of a kind, one JSON object a line", 2, 2, kOfAdd,
      add_to_job},
+    {"recordings", "", "list the recordings that are kept beside the jobs", 0, 0, kOfList,
+     list_recordings},
+    {"add-recording", "DIR [NAME]",
+     "send a recording there; prints the word by which fathom report opens it", 1, 2, kOfNothing,
+     add_recording_of_user},
     {"import", "NAME FILE, or --redis HOST:PORT",
      "take over what profiling-framework has: a file of its dumps, or its Redis databases", 0, 2,
      kOfImport, import_jobs},

@@ -13,6 +13,7 @@
 #include "cli/tell.h"
 #include "fleet/history.h"
 #include "fleet/record_table.h"
+#include "fleet/recording_store.h"
 #include "render/json_writer.h"
 
 namespace fathom::cli {
@@ -64,6 +65,19 @@ Result<Table> profile_table(fleet::JobStore& store, const JobArguments& a) {
   return table;
 }
 
+// Recordings that records name are shown as the words that `fathom report` takes.
+Status link_recordings(Table& table, const JobArguments& a) {
+  const auto column = std::ranges::find(table.columns, "recording", &Column::name);
+  if (column == table.columns.end()) return {};
+  FATHOM_ASSIGN(const fleet::StorePlace place, fleet::find_store(a.store));
+  const auto at = static_cast<std::size_t>(column - table.columns.begin());
+  for (std::vector<Value>& row : table.rows) {
+    auto* const name = std::get_if<std::string>(&row[at].data);
+    if (name != nullptr && fleet::is_job_name(*name)) *name = fleet::recording_word(place, *name);
+  }
+  return {};
+}
+
 Result<Table> record_table(fleet::JobStore& store, const JobArguments& a) {
   fleet::RecordTable rows(a.record_kind());
   FATHOM_TRY(
@@ -74,6 +88,7 @@ Result<Table> record_table(fleet::JobStore& store, const JobArguments& a) {
   const std::int64_t damaged = rows.damaged();
   Table table = rows.take();
   table.title = a.kind.empty() ? "Benchmarks" : a.kind;
+  FATHOM_TRY(link_recordings(table, a));
   if (table.rows.empty()) table.note = "there is no record yet";
   if (damaged > 0) table.note = counted(damaged, "damaged record") + " left out";
   return table;

@@ -24,7 +24,6 @@
 namespace fathom::fleet {
 namespace {
 
-
 void beat(const std::string& place, std::int64_t number) {
   (void)write_private_atomic(join_path(place, "beat"), std::to_string(number) + "\n");
 }

@@ -265,7 +265,7 @@ class CpuSource final : public Source {
         const std::scoped_lock lock(mutex_);
         if (!between_recordings_) read(static_cast<std::uint64_t>(now));
         if (now >= next_second) {
-          events_->forget_ended();
+          if (!between_recordings_) events_->forget_ended();
           forget_gone();
           next_second = now + kSecond;
         }

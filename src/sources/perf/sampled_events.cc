@@ -207,14 +207,16 @@ Status SampledEvents::follow(pid_t process, pid_t thread, From from) {
 
 Status SampledEvents::follow_all() { return follow(kEverybody, kEverybody, From::kNow); }
 
+// Records of theirs may still wait to be read, and are told apart by the ids: these go next time.
 void SampledEvents::forget_ended() {
+  for (const std::uint64_t id : std::exchange(ended_leaving_, {})) leaving_.erase(id);
   for (auto& [process, pairs] : followed_) {
     std::vector<pollfd> looks;
     for (const Pair& pair : pairs) looks.push_back({pair.clock.get(), 0, 0});
     (void)::poll(looks.data(), looks.size(), 0);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       if (!has_ended(looks[i])) continue;
-      leaving_.erase(pairs[i].leaving_id);
+      ended_leaving_.push_back(pairs[i].leaving_id);
       pairs[i] = {};
     }
     std::erase_if(pairs, [](const Pair& pair) { return !pair.clock.valid(); });

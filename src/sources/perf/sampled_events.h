@@ -113,6 +113,7 @@ class SampledEvents {
   std::vector<Cpu> cpus_;
   std::map<pid_t, std::vector<Pair>> followed_;  // by process
   std::unordered_set<std::uint64_t> leaving_;    // ids of the events that see threads leave
+  std::vector<std::uint64_t> ended_leaving_;     // those of them that will tell no more
   std::optional<Error> kernel_refusal_;
   std::size_t ring_bytes_ = 0;
   bool asks_for_leaving_ = true;

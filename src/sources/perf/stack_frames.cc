@@ -164,9 +164,13 @@ void StackFrames::note_loop(const symbols::UnwoundFrame& frame, const symbols::R
                             const PythonProcess& python) {
   const std::uint64_t sp = registers.get(registers.sp_number()).value_or(0);
   const std::size_t index = by_tables_.size() - 1;
-  if (!loops_.empty() && loops_.back().index + 1 == index) loops_.back().end = sp;
+  if (!loops_.empty() && loops_.back().index + 1 == index) {
+    loops_.back().end = sp;
+    loops_.back().caller = registers;
+  }
   if (python.role(frame.place()) == NativeRole::kLoop)
-    loops_.push_back({.index = index, .registers = registers, .begin = sp, .end = sp});
+    loops_.push_back(
+        {.index = index, .registers = registers, .begin = sp, .end = sp, .caller = {}});
 }
 
 symbols::UnwindEnd StackFrames::follow_tables(std::int32_t pid, const perf::Sample& sample,

@@ -175,4 +175,19 @@ CodePointer CodeObjects::with_instruction(std::uint64_t address) {
   return code && code->holds(address) ? code : nullptr;
 }
 
+CodePointer CodeObjects::search_around(std::uint64_t address) {
+  constexpr std::uint64_t kAligned = 16;
+  constexpr std::uint64_t kFarthest = 32768;
+  if (!layout_.bytecode_inside || address % kUnit != 0) return nullptr;
+  const std::uint64_t begin = address & ~(kAligned - 1);
+  for (std::uint64_t back = 0; back < std::min(begin, kFarthest); back += kAligned) {
+    const auto type = memory_.number<std::uint64_t>(begin - back + layout_.type);
+    if (!type) return nullptr;
+    if (*type != type_) continue;
+    CodePointer code = at(begin - back);
+    return code && code->holds(address) ? code : nullptr;
+  }
+  return nullptr;
+}
+
 }  // namespace fathom::sources

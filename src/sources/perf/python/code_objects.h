@@ -48,6 +48,8 @@ class CodeObjects {
   void forget() { last_ = {}; }
   // The one, of those that were read before, that has an instruction there.
   CodePointer with_instruction(std::uint64_t address);
+  // The same of any, where a code object holds its instructions: it begins before them.
+  CodePointer search_around(std::uint64_t address);
 
  private:
   // What tells a code object from another one that is put in its place later.

@@ -44,6 +44,9 @@ class FrameReader {
   [[nodiscard]] std::vector<PythonThread> threads(std::uint64_t runtime);
   [[nodiscard]] PythonStack stack(std::uint64_t thread);
 
+  // Whether one C function runs several functions of Python.
+  [[nodiscard]] bool shares_loops() const { return layout_.marks_entries(); }
+
   // What lies at an address, if that is, or was just now, a frame.
   struct Found {
     PythonFrame frame;

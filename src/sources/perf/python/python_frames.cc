@@ -55,6 +55,7 @@ void PythonFrames::forget() {
   for (auto& [pid, process] : processes_) {
     if (!process.python) continue;
     unread_ += process.python->take_unread();
+    uncertain_ += process.python->take_uncertain();
     process.python->forget();
   }
 }
@@ -62,6 +63,11 @@ void PythonFrames::forget() {
 std::uint64_t PythonFrames::take_unread() {
   forget();
   return std::exchange(unread_, 0);
+}
+
+std::uint64_t PythonFrames::take_uncertain() {
+  forget();
+  return std::exchange(uncertain_, 0);
 }
 
 }  // namespace fathom::sources

@@ -28,6 +28,8 @@ class PythonFrames {
   void forget();
   // Stacks whose functions of Python could not be read, since the last time.
   [[nodiscard]] std::uint64_t take_unread();
+  // Stacks in which it is not certain which of them ran, since the last time.
+  [[nodiscard]] std::uint64_t take_uncertain();
 
  private:
   struct Interpreter {
@@ -47,6 +49,7 @@ class PythonFrames {
   std::unordered_map<const Module*, std::unique_ptr<Interpreter>> interpreters_;
   std::unordered_map<std::int32_t, Process> processes_;
   std::uint64_t unread_ = 0;
+  std::uint64_t uncertain_ = 0;
 };
 
 }  // namespace fathom::sources

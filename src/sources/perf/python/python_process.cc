@@ -91,7 +91,6 @@ const PythonStack& PythonProcess::live_stack(std::uint64_t thread) {
     codes_->forget();
     stack->second = reader_->stack(thread);
   }
-  if (is_new && stack->second.whole) callers_.learn(stack->second);
   return stack->second;
 }
 
@@ -103,7 +102,10 @@ std::vector<MergedFrame> PythonProcess::merge(std::int32_t tid, const SampledSta
     if (runs_python) unread_++;
     return {};
   }
-  return StackMerge(*reader_, *codes_, places_, callers_, live_stack(*thread)).merge(stack);
+  StackMerge merge(*reader_, *codes_, places_, live_stack(*thread));
+  std::vector<MergedFrame> merged = merge.merge(stack);
+  if (merge.is_uncertain()) uncertain_++;
+  return merged;
 }
 
 }  // namespace fathom::sources

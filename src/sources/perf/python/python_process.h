@@ -31,6 +31,8 @@ class PythonProcess {
   void ended(std::int32_t tid) { threads_of_.erase(tid); }
   // Stacks whose functions of Python could not be read, since the last time.
   [[nodiscard]] std::uint64_t take_unread() { return std::exchange(unread_, 0); }
+  // Stacks with the interpreter's own function where it is not certain what that ran.
+  [[nodiscard]] std::uint64_t take_uncertain() { return std::exchange(uncertain_, 0); }
 
  private:
   bool learn_layout();
@@ -49,8 +51,8 @@ class PythonProcess {
   std::optional<FrameReader> reader_;
   bool own_numbers_ = false;  // the process counts threads as we do
   std::unordered_map<std::int32_t, std::uint64_t> threads_of_;  // by tid
-  KnownCallers callers_;
   std::uint64_t unread_ = 0;
+  std::uint64_t uncertain_ = 0;
   // Until forget().
   std::optional<std::vector<PythonThread>> threads_;
   std::unordered_map<std::uint64_t, PythonStack> stacks_;

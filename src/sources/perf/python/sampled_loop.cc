@@ -4,6 +4,12 @@
 
 namespace fathom::sources {
 
+bool SampledLoop::is_kept_for_caller(std::uint64_t value) const {
+  for (std::size_t number = 0; number < symbols::kRegisters; number++)
+    if (caller.is_kept(number) && caller.get(number) == value) return true;
+  return false;
+}
+
 std::vector<SampledWord> words_of(const SampledLoop& loop, const symbols::StackCopy& copy) {
   constexpr std::uint64_t kWord = 8;
   constexpr std::uint64_t kMostWords = 128;

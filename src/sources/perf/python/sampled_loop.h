@@ -4,7 +4,6 @@
 // came next, wherever the compiler put them.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -19,6 +18,11 @@ struct SampledLoop {
   symbols::Registers registers;
   std::uint64_t begin = 0;  // its part of the stack
   std::uint64_t end = 0;
+  symbols::Registers caller;  // of the function that called it
+
+  // Whether a word on the stack may be what the loop keeps there for its caller: the caller's frame
+  // and instruction are no business of this loop.
+  [[nodiscard]] bool is_kept_for_caller(std::uint64_t value) const;
 };
 
 struct SampledWord {
@@ -33,38 +37,40 @@ struct SampledWord {
 [[nodiscard]] std::vector<SampledWord> words_of(const SampledLoop& loop,
                                                 const symbols::StackCopy& copy);
 
-// Learns where an interpreter has something: where it was found when it was certain.
+// Learns where an interpreter has something: a place that had it whenever the truth was known is
+// right, one that had an old value again and again is not.
 class WordPlaces {
  public:
-  void found(std::size_t place) {
-    constexpr std::uint32_t kMostVotes = 1024;
-    if (place < votes_.size() && votes_[place] < kMostVotes) votes_[place]++;
-    if (place < votes_.size()) most_ = std::max(most_, votes_[place]);
+  void found(std::size_t place) { count(place, &Record::found); }
+  // There was another one than the right one.
+  void missed(std::size_t place) { count(place, &Record::missed); }
+  [[nodiscard]] std::uint32_t found_at(std::size_t place) const {
+    return place < records_.size() ? records_[place].found : 0;
   }
-  // It was not there: an old value that was right for a long time is found out.
-  void missed(std::size_t place) {
-    if (votes(place) == 0) return;
-    votes_[place] /= 2;
-    most_ = *std::ranges::max_element(votes_);
-  }
-  // How good a place is; 0 for one that is not known.
-  [[nodiscard]] std::uint32_t votes(std::size_t place) const {
-    return place < votes_.size() ? votes_[place] : 0;
-  }
-  // Whether it may be there: as long as nothing is known, anywhere.
-  [[nodiscard]] bool is_likely(std::size_t place) const {
-    return !knows() || votes(place) >= most_ - most_ / 2;
-  }
-  [[nodiscard]] bool is_best(std::size_t place) const { return knows() && votes(place) == most_; }
-  [[nodiscard]] bool knows() const {
-    constexpr std::uint32_t kEnough = 8;
-    return most_ >= kEnough;
+  // Whether what is there may be believed.
+  [[nodiscard]] bool is_proven(std::size_t place) const {
+    constexpr std::uint32_t kEnough = 16;
+    constexpr std::uint32_t kMostMisses = 20;  // one of so many
+    return place < records_.size() && records_[place].found >= kEnough &&
+           records_[place].missed * kMostMisses <= records_[place].found;
   }
 
  private:
-  static constexpr std::size_t kMost = 192;
-  std::array<std::uint32_t, kMost> votes_{};
-  std::uint32_t most_ = 0;
+  struct Record {
+    std::uint32_t found = 0;
+    std::uint32_t missed = 0;
+  };
+  void count(std::size_t place, std::uint32_t Record::* which) {
+    constexpr std::uint32_t kMost = 4096;  // older ones count less
+    if (place >= records_.size()) return;
+    Record& record = records_[place];
+    if (++(record.*which) < kMost) return;
+    record.found /= 2;
+    record.missed /= 2;
+  }
+
+  static constexpr std::size_t kMostPlaces = 192;
+  std::array<Record, kMostPlaces> records_{};
 };
 
 // Of one interpreter, as it was compiled.

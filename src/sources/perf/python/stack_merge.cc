@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: MIT
 // A frame's address tells little by itself: a function that is called where another has just ended
-// gets a frame at the same place. The instruction that comes next lies inside of the function's
-// code, so it tells which function it was, and its line.
+// gets a frame at the same place. So the function comes from the instruction alone, and the frame is
+// what leads to its callers.
 #include "sources/perf/python/stack_merge.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace fathom::sources {
 namespace {
 
 constexpr std::uint64_t kUnit = 2;  // bytes of an instruction
 
-bool is_next_in(const PythonCode& code, const SampledWord& word) {
-  return word.value > code.begin && word.value <= code.end;
-}
-
 }  // namespace
 
 StackMerge::StackMerge(FrameReader& reader, CodeObjects& codes, LoopPlaces& places,
-                       const KnownCallers& callers, const PythonStack& live)
+                       const PythonStack& live)
     : reader_(reader),
       codes_(codes),
       places_(places),
-      callers_(callers),
       live_(live),
       has_anchors_(std::ranges::any_of(
           live.frames, [](const PythonFrame& frame) { return frame.anchor != 0; })) {}
@@ -40,10 +36,8 @@ std::optional<StackMerge::Entry> StackMerge::entry_of(const SampledLoop& loop,
     const Entry entry = entry_at(begin);
     const std::uint64_t anchor = live_.frames[entry.end - 1].anchor;
     const bool is_anchored = anchor >= loop.begin && anchor < loop.end;
-    const auto is_frame = [&](const SampledWord& word) {
-      return live_frame(entry, word.value).has_value();
-    };
-    if (has_anchors_ ? is_anchored : std::ranges::any_of(words, is_frame)) return entry;
+    const bool is_there = has_anchors_ ? is_anchored : seen_frame(loop, words, entry) != nullptr;
+    if (is_there) return entry;
     begin = entry.end;
   }
   return std::nullopt;
@@ -55,28 +49,43 @@ std::optional<std::size_t> StackMerge::live_frame(const Entry& entry, std::uint6
   return std::nullopt;
 }
 
-// On the stack lie older words, too: once it is known where the instruction stands, other places do
-// not count. What comes next is never a function's first instruction.
-std::optional<SampledWord> StackMerge::instruction_in(const PythonCode& code,
-                                                      const Words& words) const {
-  std::optional<SampledWord> best;
-  for (const SampledWord& word : words) {
-    if (!is_next_in(code, word) || !places_.instruction.is_likely(word.place)) continue;
-    if (!best || places_.instruction.votes(word.place) > places_.instruction.votes(best->place))
-      best = word;
+// The innermost one: words of those that it called are there no longer than the words of its own.
+const PythonFrame* StackMerge::seen_frame(const SampledLoop& loop, const Words& words,
+                                          const Entry& entry) const {
+  for (std::size_t i = entry.begin; i < entry.end; i++) {
+    const PythonFrame& frame = live_.frames[i];
+    const auto is_it = [&](const SampledWord& word) {
+      return word.value == frame.address &&
+             (word.in_register() || !loop.is_kept_for_caller(word.value));
+    };
+    if (std::ranges::any_of(words, is_it)) return &frame;
   }
-  return best;
+  return nullptr;
 }
 
-// Every place that may be the one has a vote: the right one is right each time, others are so for a
-// while.
-void StackMerge::learn_places(const PythonFrame& frame, const Words& words) {
+// Of a function that calls itself there are several: then places count that are known.
+std::optional<std::size_t> StackMerge::live_frame_of(const PythonCode& code, const Words& words,
+                                                     const Entry& entry) const {
+  std::optional<std::size_t> innermost;
   for (const SampledWord& word : words) {
-    const auto vote = [&](WordPlaces& places, bool is_there) {
-      is_there ? places.found(word.place) : places.missed(word.place);
-    };
-    vote(places_.instruction, is_next_in(*frame.code, word));
-    vote(places_.frame, word.value == frame.address);
+    const auto index = live_frame(entry, word.value);
+    if (!index || live_.frames[*index].code->address != code.address) continue;
+    if (places_.frame.is_proven(word.place)) return index;
+    innermost = std::min(innermost.value_or(*index), *index);
+  }
+  return innermost;
+}
+
+void StackMerge::learn_frame_places(const PythonFrame& frame, const Words& words,
+                                    const Entry& entry) {
+  std::size_t same = 0;
+  for (std::size_t i = entry.begin; i < entry.end; i++)
+    same += live_.frames[i].code->address == frame.code->address ? 1 : 0;
+  if (same != 1) return;
+  for (const SampledWord& word : words) {
+    if (!live_frame(entry, word.value)) continue;
+    word.value == frame.address ? places_.frame.found(word.place)
+                                : places_.frame.missed(word.place);
   }
 }
 
@@ -88,136 +97,80 @@ void StackMerge::add_live(std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end; i++) add(live_.frames[i].code, live_.frames[i].instruction);
 }
 
-std::optional<PythonFrame> StackMerge::frame_by_instruction(const Words& words) {
-  PythonFrame frame;
+std::optional<FrameReader::Found> StackMerge::past_frame_of(const PythonCode& code,
+                                                            const Words& words) {
+  std::optional<FrameReader::Found> likely;
   for (const SampledWord& word : words) {
-    if (!frame.code && places_.instruction.is_best(word.place)) {
-      frame.code = codes_.with_instruction(word.value);
-      frame.instruction = word.value - kUnit;
-    }
-    if (places_.frame.is_best(word.place)) frame.address = word.value;
+    const bool is_proven = places_.frame.is_proven(word.place);
+    if (word.value % sizeof(std::uint64_t) != 0 || (likely && !is_proven)) continue;
+    const std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
+    if (!found || found->is_mark || found->frame.code->address != code.address) continue;
+    if (is_proven) return found;
+    likely = found;
   }
-  return frame.code ? std::optional(frame) : std::nullopt;
+  return likely;
 }
 
-// Frames lie one behind the other as they were called. The memory of one stays as it was until
-// another is put there, so those between a function that has ended and one that still runs may be
-// found. None: there are others by now.
-std::optional<std::vector<PythonFrame>> StackMerge::past_between(const PythonFrame& outer,
-                                                                 const PythonFrame& inner) {
-  constexpr std::size_t kMostPast = 64;
-  std::vector<PythonFrame> between;  // outermost first
-  std::uint64_t end = outer.address + outer.code->frame_bytes;
-  while (end < inner.address && between.size() < kMostPast) {
-    const std::optional<FrameReader::Found> found = reader_.frame_at(end);
-    if (!found || found->is_mark || found->frame.code->frame_bytes == 0) break;
-    between.push_back(found->frame);
-    end += found->frame.code->frame_bytes;
-  }
-  const PythonFrame& caller = between.empty() ? outer : between.back();
-  const bool is_likely =
-      callers_.of(*inner.code).empty() || callers_.has(*inner.code, *caller.code);
-  if (end != inner.address || !is_likely) return std::nullopt;
-  std::ranges::reverse(between);
-  return between;
-}
-
-// A caller that was seen before and fits exactly between the two.
-const PythonFrame* StackMerge::known_between(const PythonFrame& outer,
-                                             const PythonFrame& inner) const {
-  const std::uint64_t end = outer.address + outer.code->frame_bytes;
-  const std::vector<PythonFrame>& known = callers_.of(*inner.code);
-  const auto found = std::find_if(known.rbegin(), known.rend(), [&](const PythonFrame& caller) {
-    return caller.code->frame_bytes > 0 && end + caller.code->frame_bytes == inner.address;
-  });
-  return found == known.rend() ? nullptr : &*found;
-}
-
-// Adds those between the two that are found in either way.
-bool StackMerge::add_between(const PythonFrame& outer, const PythonFrame& inner) {
-  if (const auto between = past_between(outer, inner)) {
-    for (const PythonFrame& frame : *between) add(frame.code, frame.instruction);
-    return true;
-  }
-  const PythonFrame* caller = known_between(outer, inner);
-  if (caller != nullptr) add(caller->code, caller->instruction);
-  return caller != nullptr;
-}
-
-// All that the C function ran has ended: its first frame lay behind that of a function that called
-// it.
-void StackMerge::add_past_entry(const PythonFrame& inner) {
-  constexpr std::size_t kMostOuter = 16;
-  if (inner.ends_entry || (outer_ && add_between(*outer_, inner))) return;
-  const std::size_t end = std::min(live_.frames.size(), next_ + kMostOuter);
-  for (std::size_t i = next_; i < end; i++)
-    if (add_between(live_.frames[i], inner)) return;
-}
-
-// The frame that a C function ran, whether it still does or not.
-std::optional<PythonFrame> StackMerge::frame_of(const Words& words) {
+bool StackMerge::is_confirmed(const RunningFunction::Found& ran, const Words& words) {
+  if (reader_.shares_loops()) return true;
   for (const SampledWord& word : words) {
     if (word.value % sizeof(std::uint64_t) != 0) continue;
     const std::optional<FrameReader::Found> found = reader_.frame_at(word.value);
-    if (found && !found->is_mark && instruction_in(*found->frame.code, words)) return found->frame;
-  }
-  return std::nullopt;
-}
-
-void StackMerge::add_past_callers(const PythonFrame& inner, const Entry& entry) {
-  for (std::size_t i = entry.begin; i < entry.end; i++)
-    if (add_between(live_.frames[i], inner)) return add_live(i, entry.end);
-  // Those between them are not known: better none than wrong ones.
-  for (std::size_t i = entry.begin; i < entry.end; i++)
-    if (callers_.leads_to(*live_.frames[i].code, *inner.code)) return add_live(i, entry.end);
-  const bool is_new = callers_.of(*inner.code).empty();
-  add_live(is_new ? entry.begin : entry.end - 1, entry.end);
-}
-
-// The frame that is confirmed by the instruction that came next.
-bool StackMerge::add_certain_frames(const Words& words, const std::optional<Entry>& entry) {
-  for (const SampledWord& word : words) {
-    const auto index = entry ? live_frame(*entry, word.value) : std::nullopt;
-    std::optional<FrameReader::Found> past;
-    if (!index && word.value % sizeof(std::uint64_t) == 0) past = reader_.frame_at(word.value);
-    if (past && past->is_mark) past.reset();
-    if (!index && !past) continue;
-    const CodePointer code = index ? live_.frames[*index].code : past->frame.code;
-    const std::optional<SampledWord> instruction = instruction_in(*code, words);
-    if (!instruction) continue;
-    add(code, instruction->value - kUnit);  // what comes next stands behind what is being done
-    if (index) {
-      learn_places(live_.frames[*index], words);
-      add_live(*index + 1, entry->end);
-    } else if (!entry) {
-      add_past_entry(past->frame);
-    } else if (!past->frame.ends_entry) {
-      add_past_callers(past->frame, *entry);
-    }
-    return true;
+    if (found) return found->frame.code->address == ran.code->address;
   }
   return false;
 }
 
-// What is likely: the frame at the place where a function ran, of which only the instruction is
-// known; else those that are there now.
-bool StackMerge::add_likely_frames(const Words& words, const std::optional<Entry>& entry) {
-  std::optional<std::size_t> index;
-  for (const SampledWord& word : words) {
-    if (entry && !index && word.in_register()) index = live_frame(*entry, word.value);
+// The memory of a frame stays as it was until another is put there. Where its links lead to a
+// function that still runs, or out of the C function that ran them all, they are believed. Those
+// between are left out otherwise: better none than wrong ones.
+void StackMerge::add_past_callers(const FrameReader::Found& inner, const SampledLoop& loop,
+                                  const std::optional<Entry>& entry) {
+  constexpr std::size_t kMostPast = 64;
+  std::vector<PythonFrame> past;
+  FrameReader::Found at = inner;
+  while (!at.frame.ends_entry && past.size() < kMostPast) {
+    const auto live = entry ? live_frame(*entry, at.outer) : std::nullopt;
+    const auto next = live ? std::nullopt : reader_.frame_at(at.outer);
+    const bool is_end = next && next->is_mark && !entry && at.outer >= loop.begin &&
+                        at.outer < loop.end;
+    if (live || is_end) {
+      for (const PythonFrame& frame : past) add(frame.code, frame.instruction);
+      if (live) add_live(*live, entry->end);
+      return;
+    }
+    if (!next || next->is_mark) break;
+    past.push_back(next->frame);
+    at = *next;
   }
-  const std::optional<PythonFrame> ran = frame_by_instruction(words);
-  if (ran) add(ran->code, ran->instruction);
-  if (!entry) {
-    if (ran) add_past_entry(*ran);
-    return ran.has_value();
+  if (entry) return add_outermost(*entry, inner.frame.address);
+  if (!at.frame.ends_entry) return;
+  for (const PythonFrame& frame : past) add(frame.code, frame.instruction);
+}
+
+std::uint64_t StackMerge::frame_address(const Words& words) const {
+  const auto found = std::ranges::find_if(
+      words, [this](const SampledWord& word) { return places_.frame.is_proven(word.place); });
+  return found != words.end() ? found->value : 0;
+}
+
+void StackMerge::add_outermost(const Entry& entry, std::uint64_t inner) {
+  if (inner != 0 && live_.frames[entry.end - 1].address != inner)
+    add_live(entry.end - 1, entry.end);
+}
+
+void StackMerge::add_callers(const RunningFunction::Found& ran, const SampledLoop& loop,
+                             const Words& words, const std::optional<Entry>& entry) {
+  const auto index = entry ? live_frame_of(*ran.code, words, *entry) : std::nullopt;
+  if (index) {
+    learn_frame_places(live_.frames[*index], words, *entry);
+    return add_live(*index + 1, entry->end);
   }
-  if (ran && !index) {
-    add_past_callers(*ran, *entry);
-  } else {
-    add_live(index.value_or(entry->begin) + (ran ? 1 : 0), entry->end);
+  if (const std::optional<FrameReader::Found> past = past_frame_of(*ran.code, words)) {
+    if (!past->frame.ends_entry) add_past_callers(*past, loop, entry);
+  } else if (entry && reader_.shares_loops()) {
+    add_outermost(*entry, frame_address(words));
   }
-  return true;
 }
 
 // Then its registers are still, or again, those of its caller.
@@ -236,21 +189,32 @@ bool StackMerge::is_passing(const SampledLoop& loop, const SampledLoop* outer) {
   return false;
 }
 
-bool StackMerge::add_loop(std::span<const SampledLoop> loops, const symbols::StackCopy& copy) {
-  const SampledLoop& loop = loops.front();
-  if (is_passing(loop, loops.size() > 1 ? &loops[1] : nullptr)) return true;
+bool StackMerge::add_loop(const SampledLoop& loop, const SampledLoop* outer,
+                          const symbols::StackCopy& copy) {
+  if (is_passing(loop, outer)) return true;
   const Words words = words_of(loop, copy);
   const std::optional<Entry> entry = entry_of(loop, words);
-  outer_.reset();
-  if (!entry && loops.size() > 1) outer_ = frame_of(words_of(loops[1], copy));
-  const bool added = add_certain_frames(words, entry) || add_likely_frames(words, entry);
+  const PythonFrame* seen = entry ? seen_frame(loop, words, *entry) : nullptr;
+  const PythonCode* code = seen != nullptr ? seen->code.get() : nullptr;
+  const RunningFunction running(codes_, places_.instruction, loop, words);
+  const std::optional<RunningFunction::Found> ran = running.find(code);
+  running.learn(code, places_.instruction);
   if (entry) next_ = entry->end;
-  return added;
+  if (!ran || !is_confirmed(*ran, words)) {
+    is_uncertain_ = true;
+    return false;
+  }
+  add(ran->code, ran->next - kUnit);  // what comes next stands behind what is being done
+  add_callers(*ran, loop, words, entry);
+  return true;
 }
 
 // Nothing is known of the C function but that it runs Python: the frames come one after the other.
+// The innermost one may run another function by now.
 bool StackMerge::add_next_entry() {
-  if (next_ >= live_.frames.size()) return false;
+  const auto is_python = [](const MergedFrame& frame) { return frame.code != nullptr; };
+  is_uncertain_ |= std::ranges::none_of(merged_, is_python);
+  if (is_uncertain_ || next_ >= live_.frames.size()) return false;
   const Entry entry = entry_at(next_);
   add_live(entry.begin, entry.end);
   next_ = entry.end;
@@ -293,7 +257,9 @@ std::vector<MergedFrame> StackMerge::merge(const SampledStack& stack) {
     while (loop != stack.loops.end() && loop->index < i) ++loop;
     const bool is_known = loop != stack.loops.end() && loop->index == i;
     const std::size_t inner = merged_.size();
-    if (!(is_known ? add_loop({loop, stack.loops.end()}, stack.copy) : add_next_entry()))
+    const SampledLoop* outer =
+        is_known && loop + 1 != stack.loops.end() ? std::to_address(loop + 1) : nullptr;
+    if (!(is_known ? add_loop(*loop, outer, stack.copy) : add_next_entry()))
       merged_.push_back({.native = i, .code = nullptr, .line = 0});
     else
       drop_helpers(stack.roles, inner);

@@ -11,7 +11,7 @@
 
 #include "sources/perf/python/frame_reader.h"
 #include "sources/perf/python/interpreter_file.h"
-#include "sources/perf/python/known_callers.h"
+#include "sources/perf/python/running_function.h"
 #include "sources/perf/python/sampled_loop.h"
 
 namespace fathom::sources {
@@ -33,10 +33,11 @@ struct MergedFrame {
 // For one sample.
 class StackMerge {
  public:
-  StackMerge(FrameReader& reader, CodeObjects& codes, LoopPlaces& places,
-             const KnownCallers& callers, const PythonStack& live);
+  StackMerge(FrameReader& reader, CodeObjects& codes, LoopPlaces& places, const PythonStack& live);
 
   [[nodiscard]] std::vector<MergedFrame> merge(const SampledStack& stack);
+  // Whether a C function stands there of which it is not certain what it ran.
+  [[nodiscard]] bool is_uncertain() const { return is_uncertain_; }
 
  private:
   // Frames of Python that one C function runs.
@@ -44,9 +45,10 @@ class StackMerge {
     std::size_t begin = 0;  // in live_
     std::size_t end = 0;
   };
-  using Words = std::vector<SampledWord>;
+  using Words = SampledWords;
 
-  [[nodiscard]] bool add_loop(std::span<const SampledLoop> loops, const symbols::StackCopy& copy);
+  [[nodiscard]] bool add_loop(const SampledLoop& loop, const SampledLoop* outer,
+                              const symbols::StackCopy& copy);
   [[nodiscard]] bool add_next_entry();
   void add_rest(const SampledStack& stack);
   void drop_helpers(std::span<const NativeRole> roles, std::size_t end);
@@ -55,34 +57,38 @@ class StackMerge {
   [[nodiscard]] Entry entry_at(std::size_t begin) const;
   [[nodiscard]] std::optional<std::size_t> live_frame(const Entry& entry,
                                                       std::uint64_t address) const;
-  [[nodiscard]] std::optional<SampledWord> instruction_in(const PythonCode& code,
-                                                          const Words& words) const;
-  [[nodiscard]] bool add_certain_frames(const Words& words, const std::optional<Entry>& entry);
-  [[nodiscard]] bool add_likely_frames(const Words& words, const std::optional<Entry>& entry);
-  // The function that ran, by the instruction alone, and where its frame was, if that is known.
-  [[nodiscard]] std::optional<PythonFrame> frame_by_instruction(const Words& words);
-  [[nodiscard]] std::optional<PythonFrame> frame_of(const Words& words);
-  [[nodiscard]] bool add_between(const PythonFrame& outer, const PythonFrame& inner);
-  void add_past_entry(const PythonFrame& inner);
-  void add_past_callers(const PythonFrame& inner, const Entry& entry);
-  [[nodiscard]] std::optional<std::vector<PythonFrame>> past_between(const PythonFrame& outer,
-                                                                     const PythonFrame& inner);
-  [[nodiscard]] const PythonFrame* known_between(const PythonFrame& outer,
-                                                 const PythonFrame& inner) const;
+  // The frame of an entry that a C function had at hand.
+  [[nodiscard]] const PythonFrame* seen_frame(const SampledLoop& loop, const Words& words,
+                                              const Entry& entry) const;
+  [[nodiscard]] std::optional<std::size_t> live_frame_of(const PythonCode& code, const Words& words,
+                                                         const Entry& entry) const;
+  // The frame of a function that has ended since, if it still lies there.
+  [[nodiscard]] std::optional<FrameReader::Found> past_frame_of(const PythonCode& code,
+                                                                const Words& words);
+  // Whether a function may have run there. From 3.11 on its frame may be another's by now; before,
+  // it is an object that outlives the call.
+  [[nodiscard]] bool is_confirmed(const RunningFunction::Found& ran, const Words& words);
+  void add_callers(const RunningFunction::Found& ran, const SampledLoop& loop, const Words& words,
+                   const std::optional<Entry>& entry);
+  [[nodiscard]] std::uint64_t frame_address(const Words& words) const;
+  // The outermost function that a C function runs, unless that is the one whose frame is there.
+  void add_outermost(const Entry& entry, std::uint64_t inner);
+  // By the links of frames that have ended, as far as they lead.
+  void add_past_callers(const FrameReader::Found& inner, const SampledLoop& loop,
+                        const std::optional<Entry>& entry);
   // Whether the C function has not set up its registers yet, or has given them up.
   [[nodiscard]] bool is_passing(const SampledLoop& loop, const SampledLoop* outer);
-  void learn_places(const PythonFrame& frame, const Words& words);
+  void learn_frame_places(const PythonFrame& frame, const Words& words, const Entry& entry);
   void add(const CodePointer& code, std::uint64_t instruction);
   void add_live(std::size_t begin, std::size_t end);
 
   FrameReader& reader_;
   CodeObjects& codes_;
   LoopPlaces& places_;
-  const KnownCallers& callers_;
   const PythonStack& live_;
   bool has_anchors_;
-  std::size_t next_ = 0;              // of live_: those before are used, or are of another moment
-  std::optional<PythonFrame> outer_;  // of the next C function that runs Python, if it is needed
+  std::size_t next_ = 0;  // of live_: those before are used, or are of another moment
+  bool is_uncertain_ = false;
   std::vector<MergedFrame> merged_;
 };
 

@@ -21,6 +21,8 @@ class Fathom(CMakePackage):
 
     variant("bpf", default=True, description="Layers of the kernel; needs a clang that compiles for BPF")
 
+    variant("fleet", default=True, description="Server, jobs and agents")
+
     generator("ninja")
 
     depends_on("c", type="build")
@@ -37,6 +39,9 @@ class Fathom(CMakePackage):
     depends_on("xz")
     depends_on("zlib-api")
     depends_on("zstd")
+    depends_on("boost@1.81:", when="+fleet")
+    depends_on("openssl@3:", when="+fleet")
+    depends_on("sqlite@3.40:", when="+fleet")
     depends_on("llvm+clang targets=bpf", type="build", when="+bpf")
 
     def cmake_args(self) -> list:
@@ -44,4 +49,5 @@ class Fathom(CMakePackage):
             self.define("FATHOM_TESTS", False),
             self.define("FATHOM_PYTHON", self.spec["python"].command.path),
             self.define_from_variant("FATHOM_BPF", "bpf"),
+            self.define_from_variant("FATHOM_FLEET", "fleet"),
         ]
