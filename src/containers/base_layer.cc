@@ -3,6 +3,7 @@
 // that fits them, all in one folder. So it runs in an image with another libc, or none.
 #include "containers/base_layer.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <sys/stat.h>
 
@@ -25,6 +26,7 @@ namespace fathom::containers {
 namespace {
 
 constexpr char kProgramFolder[] = "app/.fathom";
+constexpr char kDuckdb[] = "libduckdb.so";
 constexpr unsigned kRunnable = 0755;
 constexpr unsigned kReadable = 0644;
 
@@ -72,10 +74,12 @@ Result<Layer> make_layer() {
   Layer layer;
   FATHOM_ASSIGN(const std::string program, real_path("/proc/self/exe"));
   FATHOM_ASSIGN(const std::string library, sources::find_library());
+  // DuckDB is loaded when it is first needed, and brings libraries of its own.
+  (void)::dlopen(join_path(dir_name(library), kDuckdb).c_str(), RTLD_LAZY | RTLD_LOCAL);
   ::dl_iterate_phdr(add_loaded, &layer);
   FATHOM_ASSIGN(const std::string loader, own_loader(layer));
   add_library(layer, program, "fathom");
-  for (const char* name : {"libfathom.so", "libfathom_heap.so", "libduckdb.so"}) {
+  for (const char* name : {"libfathom.so", "libfathom_heap.so", kDuckdb}) {
     const Result<std::string> path = real_path(join_path(dir_name(library), name));
     if (path) add_library(layer, *path, name);
   }

@@ -148,7 +148,6 @@ class Runner {
  private:
   Status prepare();
   Status start();
-  [[nodiscard]] std::string dftracer_log() const;
   void follow_while_starting(const std::stop_token& stop);
   void follow_started();
   void set_deadline();
@@ -202,24 +201,8 @@ Status Runner::prepare() {
                                             .container = container_->id(),
                                             .command = command_of(context_.wanted, context_.image),
                                             .mount = probed ? &*mount_ : nullptr,
-                                            .library = context_.library,
-                                            .dftracer_log = probed ? dftracer_log() : ""}));
+                                            .library = context_.library}));
   return {};
-}
-
-// Where a program that is made for DFTracer wants its files, if that is in the place of results.
-std::string Runner::dftracer_log() const {
-  std::string log;
-  bool enabled = false;
-  for (const std::string& variable : environment_of(context_.wanted, context_.image)) {
-    constexpr std::string_view kLog = "DFTRACER_LOG_FILE=";
-    if (variable.starts_with(kLog)) log = variable.substr(kLog.size());
-    enabled = enabled || variable == "DFTRACER_ENABLE=1";
-  }
-  const std::string inside = context_.wanted.results + "/";
-  if (!enabled || run_.results.empty() || !log.starts_with(inside)) return "";
-  const std::string name = log.substr(inside.size());
-  return name.empty() || name.find('/') != std::string::npos ? "" : join_path(run_.results, name);
 }
 
 // The runtime's own process is in the group first, and becomes the application: from then on its

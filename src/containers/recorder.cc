@@ -9,7 +9,6 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "convert/dftracer_files.h"
 #include "session/environment.h"
 #include "session/kernel_options.h"
 #include "session/python_options.h"
@@ -128,19 +127,8 @@ Status Recorder::open() {
   }
   FATHOM_TRY(hosts_.prepare(options_.plan.hosts, context()));
   hosts_.start(context(), recording_->pump().packer().manifest());
-  if (!options_.dftracer_log.empty()) FATHOM_TRY(hand_on_rows());
   recording_->pump().start(hosts_.pointers());
   return {};
-}
-
-// A program made for DFTracer finds its log where it asked for it.
-Status Recorder::hand_on_rows() {
-  const auto place_of = [log = options_.dftracer_log](const session::StreamProcess&) {
-    return std::optional(convert::DropInPlace{.log = log});
-  };
-  const trace::Manifest& manifest = recording_->pump().packer().manifest();
-  dftracer_ = convert::dftracer_files("", manifest.start_realtime_ns, place_of);
-  return recording_->pump().hand_rows_to(*dftracer_);
 }
 
 sources::SourceContext Recorder::context() const {

@@ -32,7 +32,6 @@ struct RecorderOptions {
   double hz = 10;
   const PrivateMount* mount = nullptr;  // nullptr: recorded from outside alone
   std::string library;                  // on this machine; "": likewise
-  std::string dftracer_log = {};        // the prefix of DFTracer's files; "": none are wanted
 };
 
 struct Ending {
@@ -61,7 +60,6 @@ class Recorder {
  private:
   explicit Recorder(RecorderOptions options) : options_(std::move(options)) {}
   Status open();
-  Status hand_on_rows();
   [[nodiscard]] sources::SourceContext context() const;
   void note_uncovered(const trace::Totals& totals, trace::Manifest& manifest) const;
 
@@ -70,7 +68,6 @@ class Recorder {
   std::shared_ptr<GateCaller> program_;  // shared with who names functions
   std::string obstacle_;                 // why the library does not enter it
   std::unique_ptr<session::Broker> broker_;
-  std::unique_ptr<session::RowConsumer> dftracer_;  // outlives the pump's threads
   std::unique_ptr<session::WatchRecording> recording_;
   session::HostSources hosts_;
   bool follows_ = false;

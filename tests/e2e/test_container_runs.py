@@ -111,6 +111,7 @@ def test_container_that_profiles_itself(box: Box) -> None:
         check("the application's words", True, done.stdout.startswith("deep\n"))
         box.trace = out / "profile.fathom"
         check_true("its calls", box.count("layer = 'posix'") > 0)
+        check_true(f"Waggle's files in {sorted(path.name for path in out.iterdir())}", (out / "stats.csv").exists())
         labels = one.inspect("test/self:1")["Config"]["Labels"]
         check("nobody's to clean up", "", labels["fathom.owner"])
 
