@@ -27,7 +27,8 @@ static int is_program(const char* path) {
   return access(path, X_OK) == 0;
 }
 
-/* As the engine's own runtime looks for it: a name with a stroke is a path, any other is searched. */
+/* As the engine's own runtime looks for it: a name with a stroke is a path, any other is searched.
+ */
 static int find_program(const char* name, char* path) {
   const char* folders = getenv("PATH");
   int denied = ENOENT;
