@@ -21,7 +21,8 @@
 namespace fathom::session {
 namespace {
 
-constexpr int kPatienceMs = 10'000;
+// A daemon that begins its next recording waits for the disk, which may be busy with other things.
+constexpr int kPatienceMs = 30'000;
 constexpr char kVersions[] = "the program and the daemon must be of one version";
 
 bool names_a_process(fathom_watch_verb verb) {

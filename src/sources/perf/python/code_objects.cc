@@ -4,6 +4,8 @@
 #include "sources/perf/python/code_objects.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "sources/perf/python/line_table.h"
@@ -176,16 +178,24 @@ CodePointer CodeObjects::with_instruction(std::uint64_t address) {
 }
 
 CodePointer CodeObjects::search_around(std::uint64_t address) {
+  constexpr std::uint64_t kBlock = 4096;
+  constexpr std::uint64_t kBlocks = 8;
   constexpr std::uint64_t kAligned = 16;
-  constexpr std::uint64_t kFarthest = 32768;
-  if (!layout_.bytecode_inside || address % kUnit != 0) return nullptr;
-  const std::uint64_t begin = address & ~(kAligned - 1);
-  for (std::uint64_t back = 0; back < std::min(begin, kFarthest); back += kAligned) {
-    const auto type = memory_.number<std::uint64_t>(begin - back + layout_.type);
-    if (!type) return nullptr;
-    if (*type != type_) continue;
-    CodePointer code = at(begin - back);
-    return code && code->holds(address) ? code : nullptr;
+  if (!layout_.bytecode_inside || address % kUnit != 0 || address < kBlocks * kBlock)
+    return nullptr;
+  std::array<std::uint64_t, kBlock / sizeof(std::uint64_t)> words;
+  std::uint64_t end = (address | (kAligned - 1)) + 1;
+  for (std::uint64_t blocks = 0; blocks < kBlocks; blocks++) {
+    const std::uint64_t begin = (end - 1) / kBlock * kBlock;
+    const std::size_t count = (end - begin) / sizeof(std::uint64_t);
+    if (!memory_.read(begin, std::as_writable_bytes(std::span(words).first(count)))) return nullptr;
+    for (std::size_t i = count; i-- > 0;) {
+      const std::uint64_t object = begin + i * sizeof(std::uint64_t) - layout_.type;
+      if (words[i] != type_ || object % kAligned != 0) continue;
+      CodePointer code = at(object);
+      return code && code->holds(address) ? code : nullptr;
+    }
+    end = begin;
   }
   return nullptr;
 }

@@ -13,6 +13,15 @@ constexpr std::uint64_t kTags = 7;      // 3.14 has notes of its own in an addre
 
 }  // namespace
 
+void PythonStack::compare_with(const PythonStack& before) {
+  auto old = before.frames.rbegin();
+  for (auto one = frames.rbegin(); one != frames.rend() && old != before.frames.rend();
+       ++one, ++old) {
+    if (one->address != old->address || one->code->address != old->code->address) return;
+    one->age = old->age + 1;
+  }
+}
+
 void FrameReader::add_threads(std::uint64_t interpreter, std::vector<PythonThread>& threads) {
   std::optional<std::uint64_t> thread = memory_.pointer(interpreter + layout_.first_thread);
   while (thread && threads.size() < kMostThreads) {

@@ -21,12 +21,16 @@ struct PythonFrame {
   // known.
   bool ends_entry = false;
   std::uint64_t anchor = 0;
+  std::uint32_t age = 0;  // how many readings before found it and its callers, one after the other
 };
 
 // Innermost first.
 struct PythonStack {
   std::vector<PythonFrame> frames;
   bool whole = false;  // up to the outermost
+
+  // Tells which frames the reading before had found, too.
+  void compare_with(const PythonStack& before);
 };
 
 struct PythonThread {

@@ -45,9 +45,12 @@ bool PythonProcess::learn_layout() {
 }
 
 void PythonProcess::forget() {
+  constexpr std::size_t kMostThreadsBefore = 16384;
   memory_.forget();
   if (codes_) codes_->forget();
   threads_.reset();
+  for (auto& [thread, stack] : stacks_) stacks_before_[thread] = std::move(stack);
+  if (stacks_before_.size() > kMostThreadsBefore) stacks_before_.clear();
   stacks_.clear();
 }
 
@@ -91,6 +94,7 @@ const PythonStack& PythonProcess::live_stack(std::uint64_t thread) {
     codes_->forget();
     stack->second = reader_->stack(thread);
   }
+  if (is_new) stack->second.compare_with(stacks_before_[thread]);
   return stack->second;
 }
 

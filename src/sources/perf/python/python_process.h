@@ -56,6 +56,7 @@ class PythonProcess {
   // Until forget().
   std::optional<std::vector<PythonThread>> threads_;
   std::unordered_map<std::uint64_t, PythonStack> stacks_;
+  std::unordered_map<std::uint64_t, PythonStack> stacks_before_;  // by the same
 };
 
 }  // namespace fathom::sources

@@ -12,11 +12,15 @@ RunningFunction::RunningFunction(CodeObjects& codes, const WordPlaces& places,
   std::ranges::copy_if(words, std::back_inserter(own_), [&loop](const SampledWord& word) {
     return word.in_register() || !loop.is_kept_for_caller(word.value);
   });
-  for (const SampledWord& word : own_) add(word, codes.with_instruction(word.value));
-  if (any_proven()) return;
-  // It may be a function that was never read: an old instruction of one that was must not win.
-  for (const SampledWord& word : own_)
-    if (places_.is_proven(word.place)) add(word, codes.search_around(word.value));
+  for (const SampledWord& word : own_) {
+    CodePointer code = codes.with_instruction(word.value);
+    // It may be a function that was never read: an old instruction of one that was must not win.
+    if (!code && places_.is_worth_a_look(word.place)) {
+      code = codes.search_around(word.value);
+      if (!code) in_vain_.push_back(word.place);
+    }
+    add(word, code);
+  }
 }
 
 // What comes next is never a function's first instruction.
@@ -30,18 +34,16 @@ bool RunningFunction::any_proven() const {
 }
 
 std::optional<RunningFunction::Found> RunningFunction::find(const PythonCode* seen) const {
-  const bool is_known = any_proven();
-  if (!is_known && seen == nullptr) return std::nullopt;
   const Candidate* best = nullptr;
   for (const Candidate& one : candidates_) {
-    if (is_known && !places_.is_proven(one.place)) continue;
+    if (places_.is_disproven(one.place)) continue;
     if (best != nullptr && best->found.code->address != one.found.code->address)
       return std::nullopt;
     if (best == nullptr || places_.found_at(one.place) > places_.found_at(best->place)) best = &one;
   }
-  if (best == nullptr || (!is_known && best->found.code->address != seen->address))
-    return std::nullopt;
-  return best->found;
+  if (best == nullptr) return std::nullopt;
+  const bool is_seen = seen != nullptr && best->found.code->address == seen->address;
+  return is_seen || any_proven() ? std::optional(best->found) : std::nullopt;
 }
 
 // Before 3.11, functions that do the same share their instructions, so these do not tell which it
@@ -64,6 +66,7 @@ bool RunningFunction::is_possible(const PythonCode* seen) const {
 
 // A frame whose function no word tells of was put there since.
 void RunningFunction::learn(const PythonCode* seen, WordPlaces& places) const {
+  for (const std::size_t place : in_vain_) places.looked_in_vain(place);
   if (!is_possible(seen)) return;
   for (const Candidate& one : candidates_) {
     const bool is_right = one.found.code->address == seen->address;

@@ -2,8 +2,8 @@
 // Which function of Python a C function ran when it was sampled. The instruction that came next
 // tells: it lies inside of the code of one function. But the compiler put it in a register here and
 // on the stack there, and where it was put before, an older one stays behind. So a place is
-// believed only when it was right whenever the truth was known; where places that are believed
-// differ, nobody knows.
+// believed only when it was right whenever the truth was known, and as long as no other place
+// contradicts it but those that were wrong before.
 #pragma once
 
 #include <optional>
@@ -47,6 +47,7 @@ class RunningFunction {
   const WordPlaces& places_;
   SampledWords own_;  // without those that are kept for the caller
   std::vector<Candidate> candidates_;
+  std::vector<std::size_t> in_vain_;  // places that were searched
 };
 
 }  // namespace fathom::sources

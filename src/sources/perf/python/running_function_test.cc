@@ -64,6 +64,15 @@ TEST_F(RunningFunctionTest, PlacesThatAreBelievedMustAgree) {
   EXPECT_EQ(name({{kOnStack, at(consume_, 3)}}), "consume");
 }
 
+TEST_F(RunningFunctionTest, APlaceOfWhichNobodyKnowsMayContradict) {
+  learn({{kRegister, at(burn_, 4)}}, burn_);
+  const SampledWords words = {{kRegister, at(burn_, 4)}, {kOnStack, at(consume_, 3)}};
+  EXPECT_EQ(name(words), "") << "the right one may be on the stack here";
+  (void)name(words, burn_);
+  (void)name(words, burn_);
+  EXPECT_EQ(name(words), "burn") << "it was wrong twice";
+}
+
 TEST_F(RunningFunctionTest, AFrameOfWhichNoWordTellsTeachesNothing) {
   learn({{kRegister, at(burn_, 4)}}, burn_);
   const CodePointer later = python_.codes.at(python_.code("later"));
@@ -90,8 +99,12 @@ TEST_F(RunningFunctionTest, AFunctionThatWasNeverReadIsSearched) {
   learn({{kRegister, at(burn_, 4)}}, burn_);
   const std::uint64_t fresh = python_.code("fresh");
   const std::uint64_t begin = fresh + python_.layout.bytecode;
-  EXPECT_EQ(name({{kRegister, begin + 6}, {kOnStack, at(consume_, 3)}}), "fresh")
-      << "not the old one on the stack";
+  EXPECT_EQ(name({{kRegister, begin + 6}}), "fresh");
+  EXPECT_EQ(name({{kRegister, begin + 6}, {kOnStack, at(consume_, 3)}}), "")
+      << "nor the old one on the stack";
+  const std::uint64_t next = python_.code("next") + python_.layout.bytecode;
+  EXPECT_EQ(name({{kRegister, at(burn_, 4)}, {kOnStack, next + 6}}), "")
+      << "in a place of which nothing is known";
 }
 
 }  // namespace

@@ -44,22 +44,37 @@ class WordPlaces {
   void found(std::size_t place) { count(place, &Record::found); }
   // There was another one than the right one.
   void missed(std::size_t place) { count(place, &Record::missed); }
+  // There was nothing of the kind at all.
+  void looked_in_vain(std::size_t place) { count(place, &Record::vain); }
+  // Whether it may be there though what is there is not known yet.
+  [[nodiscard]] bool is_worth_a_look(std::size_t place) const {
+    constexpr std::uint32_t kEnough = 64;
+    return !is_disproven(place) && (found_at(place) > 0 || records_[place].vain < kEnough);
+  }
   [[nodiscard]] std::uint32_t found_at(std::size_t place) const {
     return place < records_.size() ? records_[place].found : 0;
   }
   // Whether what is there may be believed.
   [[nodiscard]] bool is_proven(std::size_t place) const {
     constexpr std::uint32_t kEnough = 16;
-    constexpr std::uint32_t kMostMisses = 20;  // one of so many
-    return place < records_.size() && records_[place].found >= kEnough &&
-           records_[place].missed * kMostMisses <= records_[place].found;
+    return found_at(place) >= kEnough && !misses_often(place);
+  }
+  // Whether what is there need not be listened to. Of other places nobody knows yet.
+  [[nodiscard]] bool is_disproven(std::size_t place) const {
+    constexpr std::uint32_t kEnough = 2;
+    return place >= records_.size() || (records_[place].missed >= kEnough && misses_often(place));
   }
 
  private:
   struct Record {
     std::uint32_t found = 0;
     std::uint32_t missed = 0;
+    std::uint32_t vain = 0;
   };
+  [[nodiscard]] bool misses_often(std::size_t place) const {
+    constexpr std::uint32_t kMost = 20;  // one of so many
+    return records_[place].missed * kMost > records_[place].found;
+  }
   void count(std::size_t place, std::uint32_t Record::*which) {
     constexpr std::uint32_t kMost = 4096;  // older ones count less
     if (place >= records_.size()) return;
@@ -67,6 +82,7 @@ class WordPlaces {
     if (++(record.*which) < kMost) return;
     record.found /= 2;
     record.missed /= 2;
+    record.vain /= 2;
   }
 
   static constexpr std::size_t kMostPlaces = 192;

@@ -149,7 +149,7 @@ void StackMerge::add_past_callers(const FrameReader::Found& inner, const Sampled
     past.push_back(next->frame);
     at = *next;
   }
-  if (entry) return add_outermost(*entry, inner.frame.address);
+  if (entry) return add_lasting(*entry, inner.frame.address);
   if (!at.frame.ends_entry) return;
   for (const PythonFrame& frame : past) add(frame.code, frame.instruction);
 }
@@ -160,9 +160,20 @@ std::uint64_t StackMerge::frame_address(const Words& words) const {
   return found != words.end() ? found->value : 0;
 }
 
-void StackMerge::add_outermost(const Entry& entry, std::uint64_t inner) {
-  if (inner != 0 && live_.frames[entry.end - 1].address != inner)
-    add_live(entry.end - 1, entry.end);
+// A frame at the same place or behind it was put there since, or it was another call's.
+void StackMerge::add_lasting(const Entry& entry, std::uint64_t inner) {
+  constexpr std::uint32_t kLong = 3;
+  if (inner == 0) return;
+  std::size_t begin = entry.end;
+  while (begin > entry.begin) {
+    const PythonFrame& frame = live_.frames[begin - 1];
+    const std::uint64_t end = frame.address + frame.code->frame_bytes;
+    const bool is_outermost = begin == entry.end;
+    if (frame.address == inner || (frame.address < inner && end > inner)) break;
+    if (!is_outermost && frame.age < kLong) break;
+    begin--;
+  }
+  add_live(begin, entry.end);
 }
 
 void StackMerge::add_callers(const RunningFunction::Found& ran, const SampledLoop& loop,
@@ -175,16 +186,19 @@ void StackMerge::add_callers(const RunningFunction::Found& ran, const SampledLoo
   if (const std::optional<FrameReader::Found> past = past_frame_of(*ran.code, words)) {
     if (!past->frame.ends_entry) add_past_callers(*past, loop, entry);
   } else if (entry && reader_.shares_loops()) {
-    add_outermost(*entry, frame_address(words));
+    add_lasting(*entry, frame_address(words));
   }
 }
 
-// Then its registers are still, or again, those of its caller.
-bool StackMerge::is_passing(const SampledLoop& loop, const SampledLoop* outer) {
+bool StackMerge::is_passing(const SampledLoop& loop) {
   constexpr std::uint64_t kReturnAndRegisters = 7 * sizeof(std::uint64_t);
-  if (loop.index != 0) return false;
-  if (loop.end - loop.begin <= kReturnAndRegisters) return true;
-  if (outer == nullptr) return false;
+  return loop.index == 0 && loop.end - loop.begin <= kReturnAndRegisters;
+}
+
+// Registers that are those of its caller: it has just begun, or does not need them. Who tells?
+bool StackMerge::may_have_callers_registers(const SampledLoop& loop,
+                                            const SampledLoop* outer) const {
+  if (loop.index != 0 || outer == nullptr) return false;
   for (std::size_t number = 0; number < symbols::kRegisters; number++) {
     const std::optional<std::uint64_t> value = loop.registers.get(number);
     if (!value || !loop.registers.is_kept(number) || outer->registers.get(number) != value)
@@ -197,7 +211,11 @@ bool StackMerge::is_passing(const SampledLoop& loop, const SampledLoop* outer) {
 
 bool StackMerge::add_loop(const SampledLoop& loop, const SampledLoop* outer,
                           const symbols::StackCopy& copy) {
-  if (is_passing(loop, outer)) return true;
+  if (is_passing(loop)) return true;
+  if (may_have_callers_registers(loop, outer)) {
+    is_uncertain_ = true;
+    return false;
+  }
   const Words words = words_of(loop, copy);
   const std::optional<Entry> entry = entry_of(loop, words);
   const PythonFrame* seen = entry ? seen_frame(loop, words, *entry) : nullptr;

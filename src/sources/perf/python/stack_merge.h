@@ -72,13 +72,16 @@ class StackMerge {
   void add_callers(const RunningFunction::Found& ran, const SampledLoop& loop, const Words& words,
                    const std::optional<Entry>& entry);
   [[nodiscard]] std::uint64_t frame_address(const Words& words) const;
-  // The outermost function that a C function runs, unless that is the one whose frame is there.
-  void add_outermost(const Entry& entry, std::uint64_t inner);
+  // Functions that run for so long that they must have called, by any way, the one whose frame was
+  // there.
+  void add_lasting(const Entry& entry, std::uint64_t inner);
   // By the links of frames that have ended, as far as they lead.
   void add_past_callers(const FrameReader::Found& inner, const SampledLoop& loop,
                         const std::optional<Entry>& entry);
-  // Whether the C function has not set up its registers yet, or has given them up.
-  [[nodiscard]] bool is_passing(const SampledLoop& loop, const SampledLoop* outer);
+  // Whether the C function has no part of the stack yet, or has given it up.
+  [[nodiscard]] static bool is_passing(const SampledLoop& loop);
+  [[nodiscard]] bool may_have_callers_registers(const SampledLoop& loop,
+                                                const SampledLoop* outer) const;
   void learn_frame_places(const PythonFrame& frame, const Words& words, const Entry& entry);
   void add(const CodePointer& code, std::uint64_t instruction);
   void add_live(std::size_t begin, std::size_t end);

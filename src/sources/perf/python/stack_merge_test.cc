@@ -60,7 +60,9 @@ class StackMergeTest : public ::testing::Test {
 
   // "name:line" of Python, numbers of C functions.
   std::vector<std::string> merged(bool whole = true) {
-    const PythonStack live = python_.reader.stack(thread_);
+    PythonStack live = python_.reader.stack(thread_);
+    live.compare_with(before_);
+    before_ = live;
     const SampledStack stack{roles_, loops_, {kStack, std::string_view(copy_)}, whole};
     std::vector<std::string> found;
     for (const MergedFrame& frame :
@@ -89,6 +91,7 @@ class StackMergeTest : public ::testing::Test {
   std::vector<SampledLoop> loops_;
   std::string copy_ = std::string(0x800, '\0');
   LoopPlaces places_;
+  PythonStack before_;
 };
 
 TEST_F(StackMergeTest, PythonStandsWhereItsLoopsWere) {
@@ -128,7 +131,11 @@ TEST_F(StackMergeTest, CallersOfAFunctionThatEndedAreFoundByTheirLinks) {
             (Names{"0", "1", "2", "3", "key:306", "other:405", "middle:202", "module:101", "7"}));
   // What lay between is overwritten: who called is not known, and nobody takes the place.
   python_.memory.zero(kFrames + 2 * size_, 128);
-  EXPECT_EQ(merged(), (Names{"0", "1", "2", "3", "key:306", "module:101", "7"}));
+  EXPECT_EQ(merged(), (Names{"0", "1", "2", "3", "key:306", "middle:202", "module:101", "7"}))
+      << "those that run all the time called it, by whatever way";
+  before_ = {};
+  EXPECT_EQ(merged(), (Names{"0", "1", "2", "3", "key:306", "module:101", "7"}))
+      << "of the others it is not known";
 }
 
 TEST_F(StackMergeTest, AnotherFunctionThatRunsByNowIsNoGuess) {
