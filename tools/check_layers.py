@@ -43,7 +43,9 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
     "capi": {"fleet", "sources", "analysis", "render", "trace", "sql", "base"},
     "fleet": {"session", "analysis", "render", "convert", "trace", "perf", "base"},
-    "containers": {"fleet", "session", "sources", "analysis", "render", "trace", "symbols", "base"},
+    "containers": {
+        "fleet", "convert", "session", "sources", "analysis", "render", "trace", "symbols", "base",
+    },
     "serve": {"fleet", "session", "analysis", "render", "convert", "trace", "base"},
     "cli": {
         "base", "sql", "symbols", "perf", "wire", "trace", "sources",

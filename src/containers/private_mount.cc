@@ -109,7 +109,7 @@ Status PrivateMount::fill(const std::string& library) {
   const std::string gate = join_path(dir_name(library), "fathom-gate");
   if (!path_exists(gate))
     return Error{Code::kNotFound, "there is no fathom-gate in " + std::string(dir_name(library)),
-                 "install it beside the library"};
+                 "install it beside the library, or record from outside alone: 'runs: [plain]'"};
   FATHOM_TRY(copy(gate, join_path(folder_, kGate), kRunnable));
   FATHOM_TRY(copy(library, join_path(folder_, library_name_), kRunnable));
   return copy_extensions(library, join_path(folder_, kExtensions));

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "containers/container_plan.h"
 #include "containers/data_hash.h"
+#include "containers/dftracer_log.h"
 #include "containers/one_run.h"
 #include "containers/owner.h"
 #include "containers/recorder.h"
@@ -76,6 +77,7 @@ class Profiler {
   Status run_all();
   Status warm_up(RunKind kind);
   Status run_counted(RunKind kind);
+  void write_log(const std::string& number);
   Result<OneEnding> run_one_of(RunKind kind, const std::string& folder, const std::string& number,
                                bool shown);
   Result<ProfileOutcome> finish();
@@ -179,6 +181,7 @@ Status Profiler::run_counted(RunKind kind) {
   if (is_shown || ending.interrupted) exit_ = ending.exit;
   interrupted_ = ending.interrupted;
   if (ending.trouble) troubles_.push_back(*ending.trouble);
+  if (kind == RunKind::kProbed) write_log(number);
   runs_.push_back({.kind = name_of(kind),
                    .recording = join_path(options_.folder, "run-" + number + ".fathom"),
                    .exit = ending.exit,
@@ -186,6 +189,17 @@ Status Profiler::run_counted(RunKind kind) {
                    .timed_out = ending.timed_out,
                    .wall_s = ending.wall_s});
   return {};
+}
+
+void Profiler::write_log(const std::string& number) {
+  const std::string name = dftracer_log_name(options_.wanted, image_);
+  if (name.empty()) return;
+  const auto place = [&](const std::string& what) {
+    return join_path(options_.folder, what + number);
+  };
+  Status written =
+      write_dftracer_log(place("run-") + ".fathom", name, place(".log-"), place("results-"));
+  if (!written) troubles_.push_back(std::move(written).error().with("DFTracer's log"));
 }
 
 // The kinds in turn: whatever changes on the machine meanwhile changes for both.

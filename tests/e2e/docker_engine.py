@@ -66,13 +66,22 @@ class Engine:
     def inspect(self, name: str) -> Any:
         return json.loads(self.docker("inspect", name).stdout)[0]
 
-    def stop(self) -> None:
+    def restart(self) -> None:
+        """As a service manager does it: what runs in containers is stopped first."""
+        self.end()
+        self.process = self.start()
+        self.wait_until_up()
+
+    def end(self) -> None:
         self.process.terminate()
         try:
             self.process.wait(STOP_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+    def stop(self) -> None:
+        self.end()
         lines = Path("/proc/self/mountinfo").read_text().splitlines()
         for place in reversed([line.split()[4] for line in lines if str(self.root) in line]):
             subprocess.run(["umount", place], capture_output=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """fathom container: applications in containers of a real engine, what comes of them, and what is left: nothing."""
 
+import gzip
 import json
 import shutil
 import signal
@@ -62,6 +63,13 @@ def test_container_by_another_user(box: Box) -> None:
         logs = sorted(str(path.relative_to(box.root / "out")) for path in (box.root / "out").rglob("log"))
         check("results", ["results-1/log", "results-2/log"], logs)
         forget(box)
+        # A program that is made for DFTracer finds its log where it wants it.
+        words = "cat /bin/id > /dev/null"
+        wishes = {"DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": "/results/log", "DFTRACER_INIT": "PRELOAD"}
+        run(box, one, {**spec, "arguments": ["sh", "-c", words], "environment": wishes, "runs": ["probed"]})
+        logs = [gzip.decompress(path.read_bytes()) for path in (box.root / "out" / "results-1").glob("log-*.pfw.gz")]
+        check_true(f"a log with calls in {logs}", any(b"/bin/id" in log for log in logs))
+        forget(box)
         # The engine's no is one line, and leaves nothing.
         process = start(box, one, image, "no-such-program")
         _, said = box.finish(process, 127)
@@ -97,6 +105,40 @@ def test_container_is_stopped_and_cleaned_up(box: Box) -> None:
         box.finish(recorder)
         check("its name", [(other,)], box.rows("SELECT DISTINCT container FROM processes"))
         one.docker("rm", other)
+
+
+def test_container_engine_restarts(box: Box) -> None:
+    """The engine goes away and comes back: one line and status 3, and the next command removes what was left."""
+    with engine() as one:
+        image = one.shell()
+        process = start(box, one, image, "sleep", "600")
+        box.wait_for("a container of ours", lambda: len(one.containers()) == 1)
+        one.restart()
+        _, said = box.finish(process, 3)
+        check("lines", 1, said.count(b"\n"))
+        check("results", False, (box.root / "out").exists())
+        out, _ = box.finish(start(box, one, image, "sh", "-c", "echo next"))
+        check("the next command, containers", (b"next\n", []), (out, one.containers()))
+
+
+def test_container_suite_of_images(box: Box) -> None:
+    """A matrix of images and arguments, each profiled by itself."""
+    with engine() as one:
+        for name in ("old", "new"):
+            one.shell(f"ENV AGE={name}", name=name)
+        words = ["sh", "-c", "echo $AGE {size}"]
+        command = [str(box.kit.fathom), "container", "run", "-q", "-o", "{image}-{size}", "test/{image}:1", *words]
+        matrix = {"image": ["old", "new"], "size": ["small", "large"]}
+        work = {"name": "sizes", "command": command, "matrix": matrix, "measure": "nothing"}
+        (box.dir / "suite.yaml").write_text(json.dumps({"benchmarks": [work], "environment": one.env}))
+        told = box.run(box.kit.fathom, "suite", "run", "suite.yaml", "--format", "json", "-o", "runs")
+        result = json.loads(told)
+        check("runs, failed, lost", (4, 0, 0), tuple(result[key] for key in ("runs", "failed", "lost")))
+        pairs = [(image, size) for image in matrix["image"] for size in matrix["size"]]
+        got = [(box.dir / f"{image}-{size}" / "stdout-2").read_text() for image, size in pairs]
+        check("what they printed", [f"{image} {size}\n" for image, size in pairs], got)
+        check("profiles", 4, len(list(box.dir.glob("*/profile.json"))))
+        check("containers that are left", [], one.containers())
 
 
 def test_container_that_profiles_itself(box: Box) -> None:

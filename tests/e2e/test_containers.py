@@ -76,10 +76,12 @@ def test_a_watched_control_group(box: Box) -> None:
         "SELECT max(value) FROM counters WHERE name = 'cgroup_memory_peak'",
         "SELECT max(value) FROM counters WHERE name = 'cgroup_working_set'",
         "SELECT sum(v) FROM (SELECT max(value) AS v FROM counters WHERE name LIKE 'cgroup_cpu%_time' GROUP BY name)",
+        "SELECT count(*) FROM run WHERE key = 'cgroup.network'",
     )
     check("CPU time", used, int(asked[0]))
     check_true("peak of memory", peak >= int(asked[1]) >= 48 * MIB and int(asked[2]) >= 48 * MIB)
     check("time of the cores", used, int(asked[3]))
+    check("the recording says that its network is the machine's", 1, int(asked[4]))
     profile = json.loads(box.fathom("needs", box.trace, "--format", "json"))
     needs = profile["needs"]
     check("peak of the working set", int(asked[2]), int(needs["memory_bytes"]["peak"]))

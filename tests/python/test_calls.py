@@ -11,7 +11,7 @@ from test_annotations import PROGRAMS, STRICT, by_name, one_column, pythons
 CALLS = {"leaf": 1 + 1 + 5 + 1, "numbers": 5 + 2 + 2, "sail": 1, "fails": 1, "catches": 1, "deep": 601, "stopped": 1}
 CALLS.update({"waits": 16, "threads": 1, "main": 1, "tasks": 2})
 LOOPS = {"nested.<for 9>": (3, 24), "nested.<for 10>": (24, 96), "nested.<while 14>": (3, 15)}
-LOOPS.update({"nested.<while 16>": (3, 24), "nested.<for 20>": (3, 18), "yields.<for 24>": (6, 5)})
+LOOPS.update({"nested.<while 16>": (3, 24), "nested.<comprehension 20>": (3, 18), "yields.<for 24>": (6, 5)})
 LOOPS.update({"reads.<async for 34>": (1, 3), "stream.<for 29>": (4, 3), "returns.<for 39>": (1, 4)})
 LOOPS.update({"raises.<for 46>": (1, 5), "raises.<for 51>": (1, 2), "retries.<while 57>": (1, 3)})
 LOOPS.update({"<module>.<for 67>": (1, 3)})

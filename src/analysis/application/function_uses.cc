@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/application/loop_name.h"
 #include "analysis/compare/sums.h"
 #include "analysis/view_tools.h"
 #include "analysis/walk/thread_walk.h"
@@ -18,14 +19,8 @@ namespace {
 
 constexpr double kNsPerSecond = 1e9;
 
-// "work.<for 72>" as the recorder of Python names a loop.
 bool is_loop(const WalkKind& kind) {
-  if (kind.layer != "python" || !kind.name || !kind.name->ends_with('>')) return false;
-  const std::size_t open = kind.name->rfind(".<");
-  if (open == std::string::npos) return false;
-  const std::string_view inside = std::string_view(*kind.name).substr(open + 2);
-  return inside.starts_with("for ") || inside.starts_with("while ") ||
-         inside.starts_with("async for ");
+  return kind.layer == "python" && kind.name && is_loop_name(*kind.name);
 }
 
 struct Sums {

@@ -10,6 +10,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/application/loop_name.h"
 #include "analysis/compare/sums.h"
 #include "analysis/view_tools.h"
 #include "analysis/walk/thread_walk.h"
@@ -24,9 +25,7 @@ constexpr std::size_t kMostLoops = 6;
 // A loop of Python's bears its line; one of Waggle's is named after its kind.
 bool is_loop(const WalkKind& kind) {
   if (kind.layer != "python" || !kind.name) return false;
-  return kind.category == "loop" || kind.name->find(".<for ") != std::string::npos ||
-         kind.name->find(".<while ") != std::string::npos ||
-         kind.name->find(".<async for ") != std::string::npos;
+  return kind.category == "loop" || is_loop_name(*kind.name);
 }
 
 class BarWalk final : public WalkVisitor {

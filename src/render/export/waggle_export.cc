@@ -92,7 +92,7 @@ class CodeMoments {
     if (thread != thread_) close_until(std::numeric_limits<std::int64_t>::max());
     thread_ = thread;
     close_until(event.ts);
-    if (!is_code || is_instant(event)) return {};
+    if (!is_code || is_instant(event) || is_comprehension(event)) return {};
     const Result<std::int64_t> iterations = parse_int(argument(event, "iterations"));
     if (!argument(event, "turn").empty()) {
       add_turn(event);
@@ -128,11 +128,19 @@ class CodeMoments {
     return event.dur == 0 && event.layer == "app" && event.category != "function";
   }
 
-  // "work.<for 72>" turns "For Loop".
-  static std::string kind_of(const ExportEvent& event) {
+  // "for 72>" of "work.<for 72>".
+  static std::string_view place_of(const ExportEvent& event) {
     const std::size_t at = event.name.rfind(".<");
-    const std::string_view kind = at == std::string_view::npos ? "" : event.name.substr(at + 2);
-    return kind.starts_with("while") ? "While Loop" : "For Loop";
+    return at == std::string_view::npos ? "" : event.name.substr(at + 2);
+  }
+
+  // Waggle's files know loops that are statements.
+  static bool is_comprehension(const ExportEvent& event) {
+    return place_of(event).starts_with("comprehension ");
+  }
+
+  static std::string kind_of(const ExportEvent& event) {
+    return place_of(event).starts_with("while") ? "While Loop" : "For Loop";
   }
 
   void begin_function(const ExportEvent& event) {

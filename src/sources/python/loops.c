@@ -10,6 +10,7 @@
 #include <opcode.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 unsigned long loops_events;
 
@@ -229,6 +230,26 @@ static const struct instruction* first_test(struct loops* loops, const struct li
   return branches(before[-1].code) && before[-1].target == head->first ? before - 1 : NULL;
 }
 
+// Its iterator is brought behind the result, which a `for` has not.
+static bool begins_comprehension(const struct listing* listing, const struct loop* loop) {
+  const struct instruction* head = instruction_at(listing, loop->head);
+  return head != NULL && head > listing->rows && head[-1].code == SWAP;
+}
+
+// Statements stand in modules, classes and functions with a name. A comprehension holds none, so
+// that any loop inside is one of its own.
+static bool is_comprehension(PyCodeObject* code, const struct listing* listing,
+                             const struct loops* loops, const struct loop* loop) {
+  const char* name = PyUnicode_AsUTF8(code->co_name);
+  if (name == NULL) PyErr_Clear();
+  if (name != NULL && name[0] == '<' && strcmp(name, "<module>") != 0) return true;
+  for (int i = 0; i < loops->loop_count; i++) {
+    const struct loop* one = &loops->loops[i];
+    if (holds(one, loop->head) && begins_comprehension(listing, one)) return true;
+  }
+  return false;
+}
+
 // How it begins and turns. A `for` tells by FOR_ITER. A `while` tests once before its first turn,
 // and at the end of each: one that does not test begins on the line before its body.
 static void settle_loop(PyCodeObject* code, const struct listing* listing, struct loops* loops,
@@ -253,6 +274,7 @@ static void settle_loop(PyCodeObject* code, const struct listing* listing, struc
     if (loop->is_async) kind = "async for";
     loop->begins_on = PyCode_Addr2Line(code, before->target >= 0 ? head->offset : before->offset);
   }
+  if (is_comprehension(code, listing, loops, loop)) kind = "comprehension";
   loop->id = fathom_loop(loop_site(code, loop, kind, function), which);
 }
 
