@@ -50,9 +50,10 @@ Status write_dftracer_log(const std::string& recording, const std::string& name,
   FATHOM_ASSIGN(analysis::Store store, analysis::Store::open(recording));
   FATHOM_ASSIGN(const render::ExporterDef* const exporter, render::find_exporter("pfw", ""));
   FATHOM_TRY(make_private_dir(scratch));
+  convert::RowFilter filter;
+  filter.layers = {"app", "posix", "stdio"};
   Status written =
-      convert::Export(store, *exporter)
-          .write_each(join_path(scratch, name + ".pfw.gz"), {.layers = {"app", "posix", "stdio"}});
+      convert::Export(store, *exporter).write_each(join_path(scratch, name + ".pfw.gz"), filter);
   const Result<std::vector<std::string>> files = list_dir(scratch);
   for (const std::string& file : files ? *files : std::vector<std::string>()) {
     const std::string target = join_path(results, file);

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/files.h"
 #include "base/text.h"
@@ -151,14 +153,27 @@ Status Engine::start(const std::string& id) {
   return {};
 }
 
+// Podman makes the container ready now, not when it was created: its no may tell what is wrong.
 Result<EngineStream> Engine::attach(const std::string& id, const EngineStream::Takes& take) {
+  constexpr std::size_t kMostRefusalBytes = 1 << 20;
+  const auto early = std::make_shared<std::optional<std::string>>("");  // until the head is there
+  const auto sort = [early, take](std::string_view bytes) {
+    if (!*early) return take(bytes);
+    (*early)->append(bytes);
+    return (*early)->size() < kMostRefusalBytes;
+  };
   FATHOM_ASSIGN(
       EngineStream stream,
       EngineStream::open(socket_,
-                         target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1"), take));
+                         target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1"), sort));
   FATHOM_TRY(stream.wait_for_head(kHeadMs));
-  if (stream.status() >= 400)
-    return Error{Code::kDenied, "the engine refused to hand over the application's output", ""};
+  if (stream.status() >= 400) {
+    FATHOM_TRY(stream.wait_for_end(kHeadMs));
+    return Error{Code::kDenied, "the engine refused: " + refusal_in(**early), ""};
+  }
+  const std::string first = std::move(**early);
+  early->reset();
+  if (!first.empty()) take(first);
   return stream;
 }
 

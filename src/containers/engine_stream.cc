@@ -74,16 +74,24 @@ Status EngineStream::read() {
   return {};
 }
 
-Status EngineStream::wait_for_head(int limit_ms) {
+Status EngineStream::wait_until(int limit_ms, const std::function<bool()>& is_there) {
   constexpr std::int64_t kMsNs = 1'000'000;
   const std::int64_t end = now_monotonic_ns() + limit_ms * kMsNs;
-  while (!reader_->has_head() && !ended_) {
+  while (!is_there() && !ended_) {
     const std::int64_t left = (end - now_monotonic_ns()) / kMsNs;
     pollfd waiting{line_.get(), POLLIN, 0};
     if (left <= 0 || ::poll(&waiting, 1, static_cast<int>(left)) == 0) return gone();
     FATHOM_TRY(read());
   }
-  return reader_->has_head() ? Status() : Status(gone());
+  return is_there() ? Status() : Status(gone());
+}
+
+Status EngineStream::wait_for_head(int limit_ms) {
+  return wait_until(limit_ms, [this] { return reader_->has_head(); });
+}
+
+Status EngineStream::wait_for_end(int limit_ms) {
+  return wait_until(limit_ms, [this] { return ended_; });
 }
 
 }  // namespace fathom::containers

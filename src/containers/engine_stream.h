@@ -3,6 +3,7 @@
 // Polled beside others; fleet's HttpClient, which waits for answers, asks everything else.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,10 +35,12 @@ class EngineStream {
   [[nodiscard]] bool has_ended() const;
   // Of the answer's head; 0: it has not come yet.
   [[nodiscard]] int status() const;
-  // Waits until the head has come, for so long.
+  // Waits until the head has come, or all of it, for so long.
   Status wait_for_head(int limit_ms);
+  Status wait_for_end(int limit_ms);
 
  private:
+  Status wait_until(int limit_ms, const std::function<bool()>& is_there);
   EngineStream(Fd line, std::unique_ptr<fleet::AnswerReader> reader);
   Fd line_;
   std::unique_ptr<fleet::AnswerReader> reader_;

@@ -119,6 +119,9 @@ Status Recorder::open() {
   spec.resolver = names_in(program_, files_);
   FATHOM_ASSIGN(recording_, session::WatchRecording::begin(spec));
   if (options_.mount != nullptr) {
+    const std::string& mounted = options_.mount->folder();
+    files_->look_below(Fd(::open(mounted.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+                       std::string(kPrivateTarget) + "/");
     FATHOM_ASSIGN(broker_, session::Broker::open(
                                options_.directory,
                                session::Broker::Door{.path = options_.mount->broker_path(),

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from docker_engine import Engine, engine
+from docker_engine import Engine, engine, podman
 from kit import Box, Process, check, check_true
 
 
@@ -48,6 +48,26 @@ def test_container_application_is_the_same(box: Box) -> None:
         check("containers that are left", [], one.containers())
         left = [path.name for path in (box.root / "out").iterdir() if path.name.startswith(".")]
         check("what was mounted is gone", [], left)
+
+
+def test_container_by_podman(box: Box) -> None:
+    """The same by Podman's socket, also its no."""
+    with podman() as one:
+        image = one.shell("USER 1000:1000")
+        words = "echo out; echo err >&2; cat /bin/id > /dev/null; exit 7"
+        out, err, profile = run(box, one, {"image": image, "arguments": ["sh", "-c", words]}, 7)
+        check("stdout, stderr", (b"out\n", b"err\n"), (out, err))
+        check("kinds, statuses", [("probed", 7), ("plain", 7)], [(r["kind"], r["exit"]) for r in profile["runs"]])
+        check_true("memory", profile["needs"]["memory_bytes"]["peak"] > 0)
+        box.trace = box.root / "out" / "run-1.fathom"
+        check_true("calls of the probed run", box.count("layer = 'posix' AND file = '/bin/id'") > 0)
+        check("its name", [(64,)], box.rows("SELECT DISTINCT length(container) FROM processes"))
+        forget(box)
+        for kind in ("probed", "plain"):
+            (box.dir / "spec.yaml").write_text(json.dumps({"image": image, "arguments": ["none"], "runs": [kind]}))
+            _, said = box.finish(start(box, one, box.dir / "spec.yaml"), 127)
+            check(f"lines, named ({kind}: {said!r})", (1, True), (said.count(b"\n"), b"none" in said))
+        check("containers that are left", [], one.containers())
 
 
 def test_container_by_another_user(box: Box) -> None:

@@ -45,11 +45,68 @@ def own_group() -> Iterator[str]:
         yield name
     finally:
         for folder in made:
-            for _ in range(100):
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
-                    break
-                time.sleep(0.05)
+            remove(folder)
+
+
+@contextlib.contextmanager
+def unified_group() -> Iterator[Path]:
+    """A group of version 2, with whatever controllers that hierarchy has."""
+    mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    places = [Path(place) for _, place, kind, *_ in mounts if kind == "cgroup2"]
+    if not places:
+        raise Skipped("no control groups of version 2 are mounted here")
+    folder = places[0] / f"fathom-e2e-{os.getpid()}"
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise Skipped(f"control groups of version 2 cannot be made here: {error}") from error
+    try:
+        yield folder
+    finally:
+        remove(folder)
+
+
+def remove(folder: Path) -> None:
+    """Its last process may still be on its way."""
+    for _ in range(100):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+            return
+        time.sleep(0.05)
+
+
+def usage_of(group: Path) -> int:
+    """CPU time in ns, of version 2."""
+    lines = dict(line.split() for line in (group / "cpu.stat").read_text().splitlines())
+    return int(lines["usage_usec"]) * 1000
+
+
+@alone("measures what a control group uses")
+def test_a_watched_control_group_of_version_2(box: Box) -> None:
+    """What is there without a controller, too: time and pressure. The rest has numbers, or a reason."""
+    with unified_group() as group:
+        mark = box.dir / "mark"
+        options = ("--cgroup", group, "--layers", "resource", "--socket", box.root / "s", "-o", box.trace)
+        watch = box.start(box.kit.fathom, "watch", *options)
+        box.wait_for("the daemon", lambda: box.trace.exists())
+        program = box.start(sys.executable, "-c", PROGRAM, mark, group)
+        box.wait_for("the program's work", lambda: Path(f"{mark}.done").exists())
+        time.sleep(0.5)
+        Path(f"{mark}.end").touch()
+        program.wait(60)
+        used, presses = usage_of(group), (group / "cpu.pressure").exists()
+        counts = (group / "memory.current").exists()
+        time.sleep(0.3)
+        watch.send_signal(signal.SIGINT)
+        watch.wait(60)
+    asked = box.values(
+        "SELECT max(value) FROM counters WHERE name = 'cgroup_cpu'",
+        "SELECT count(*) FROM counters WHERE name = 'cgroup_cpu_pressure'",
+        "SELECT coalesce(max(value), 0) FROM counters WHERE name = 'cgroup_working_set'",
+    )
+    check("CPU time", used, int(asked[0]))
+    check("pressure", presses, int(asked[1]) > 0)
+    check("memory", counts, int(asked[2]) >= 48 * MIB)
 
 
 @alone("measures what a control group uses")

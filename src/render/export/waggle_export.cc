@@ -30,6 +30,23 @@ std::string_view argument(const ExportEvent& event, std::string_view key) {
   return {};
 }
 
+// "/usr/lib/python3.11/json/decoder.py", and modules that the interpreter holds itself. Packages
+// that were installed there are the application's.
+bool is_of_standard_library(std::string_view file) {
+  constexpr std::string_view kFolder = "/python3.";
+  if (file.starts_with("<frozen ")) return true;
+  const std::size_t at = file.find(kFolder);
+  if (at == std::string_view::npos) return false;
+  const std::string_view above = file.substr(0, at);
+  const std::string_view version = file.substr(at + kFolder.size());
+  const std::size_t end = version.find_first_not_of("0123456789");
+  if (!(above.ends_with("/lib") || above.ends_with("/lib64")) || end == 0 ||
+      end == std::string_view::npos || version[end] != '/')
+    return false;
+  const std::string_view inside = version.substr(end + 1);
+  return !inside.starts_with("site-packages/") && !inside.starts_with("dist-packages/");
+}
+
 // "1600000000.125000", as Python's time.time().
 void append_time(std::string& out, std::int64_t epoch_ns) {
   std::array<char, 40> text{};
@@ -92,7 +109,7 @@ class CodeMoments {
     if (thread != thread_) close_until(std::numeric_limits<std::int64_t>::max());
     thread_ = thread;
     close_until(event.ts);
-    if (!is_code || is_instant(event) || is_comprehension(event)) return {};
+    if (!is_code || !is_known_to_waggle(event)) return {};
     const Result<std::int64_t> iterations = parse_int(argument(event, "iterations"));
     if (!argument(event, "turn").empty()) {
       add_turn(event);
@@ -134,9 +151,10 @@ class CodeMoments {
     return at == std::string_view::npos ? "" : event.name.substr(at + 2);
   }
 
-  // Waggle's files know loops that are statements.
-  static bool is_comprehension(const ExportEvent& event) {
-    return place_of(event).starts_with("comprehension ");
+  // Its probes are in the application's own code, and in loops that are statements.
+  static bool is_known_to_waggle(const ExportEvent& event) {
+    return !is_instant(event) && !place_of(event).starts_with("comprehension ") &&
+           !is_of_standard_library(argument(event, "file"));
   }
 
   static std::string kind_of(const ExportEvent& event) {

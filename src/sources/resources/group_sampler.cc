@@ -149,7 +149,8 @@ struct GroupSampler::Out {
 
 GroupSampler::GroupSampler(std::string directory, std::string proc)
     : directory_(std::move(directory)), proc_(std::move(proc)), cores_(proc_) {
-  place_ = find_group_place(directory_, read_or_empty(join_path(proc_, "self/mountinfo")));
+  found_ = find_group_place(directory_, read_or_empty(join_path(proc_, "self/mountinfo")));
+  place_ = found_;
 }
 
 GroupSampler::GroupSampler(GroupPlace place, std::string proc)
@@ -157,6 +158,17 @@ GroupSampler::GroupSampler(GroupPlace place, std::string proc)
       proc_(std::move(proc)),
       place_(std::move(place)),
       cores_(proc_) {}
+
+// A group of the second version may have none of its name in the hierarchies of the first.
+void GroupSampler::choose_places() {
+  if (directory_ != found_.pressure) return;
+  place_ = found_;
+  for (GroupDirectory GroupPlace::*const one :
+       {&GroupPlace::cpu, &GroupPlace::cpuacct, &GroupPlace::memory, &GroupPlace::io,
+        &GroupPlace::pids}) {
+    if (!path_exists((found_.*one).path)) place_.*one = {.path = directory_, .is_v2 = true};
+  }
+}
 
 bool GroupSampler::exists() const {
   return std::ranges::any_of(
@@ -166,6 +178,7 @@ bool GroupSampler::exists() const {
 }
 
 void GroupSampler::sample(std::int64_t ts, const Add& add) {
+  choose_places();
   if (!exists()) {
     if (!was_there_) absent_ts_ = ts;
     return;

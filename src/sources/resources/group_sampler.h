@@ -43,6 +43,7 @@ class GroupSampler {
 
  private:
   struct Out;
+  void choose_places();
   [[nodiscard]] bool exists() const;
   void sample_numbers(Out& out);
   void sample_cpus(Out& out);
@@ -58,6 +59,7 @@ class GroupSampler {
   std::string directory_;
   std::string proc_;
   GroupPlace place_;
+  GroupPlace found_;  // by its name alone
   ThreadCores cores_;
   bool was_there_ = false;
   std::int64_t absent_ts_ = -1;  // of the last look that found none; -1: there was none

@@ -283,5 +283,27 @@ TEST(OfTheSecondVersion, TellsWhatItsFilesSay) {
   EXPECT_TRUE(sampler.facts().contains("cgroup.cores"));
 }
 
+TEST(GroupSampler, OfTheSecondVersionAloneOnAHybridSystem) {
+  const std::string top = ::testing::TempDir() + "/hybrid_group";
+  ASSERT_TRUE(remove_tree(top));
+  for (const char* folder : {"proc/self", "cpuacct", "memory/app", "unified/app"})
+    ASSERT_TRUE(make_dirs(join_path(top, folder)));
+  std::string mounts;
+  for (const std::string name : {"cpuacct", "memory"})
+    mounts += "30 25 0:26 / " + join_path(top, name) + " rw - cgroup cgroup rw," + name + "\n";
+  put(top + "/proc/self/mountinfo",
+      mounts + "31 25 0:27 / " + top + "/unified rw - cgroup2 cgroup2 rw\n");
+  put(top + "/unified/app/cpu.stat", "usage_usec 250\n");
+  put(top + "/memory/app/memory.usage_in_bytes", "4096\n");
+  GroupSampler sampler(top + "/unified/app", top + "/proc");
+  Rows rows = sampled(sampler, 1);
+  EXPECT_EQ(value_of(rows, "cgroup_cpu"), 250'000);
+  EXPECT_EQ(value_of(rows, "cgroup_memory"), 4096) << "the first version has this one";
+  ASSERT_TRUE(make_dirs(top + "/cpuacct/app"));
+  put(top + "/cpuacct/app/cpuacct.usage", "260000\n");
+  rows = sampled(sampler, 2);
+  EXPECT_EQ(value_of(rows, "cgroup_cpu"), 260'000);
+}
+
 }  // namespace
 }  // namespace fathom::sources

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The source `resources`: a thread beside the program that samples at a steady rate.
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <set>
 #include <stop_token>
@@ -14,6 +12,7 @@
 #include "base/privilege.h"
 #include "sources/list.h"
 #include "sources/resources/gpu_thread.h"
+#include "sources/resources/pause.h"
 #include "sources/resources/sampler.h"
 #include "sources/source.h"
 #include "trace/spool/pool_file.h"
@@ -21,8 +20,6 @@
 
 namespace fathom::sources {
 namespace {
-
-using std::chrono::nanoseconds;
 
 constexpr std::string_view kLayers[] = {"resource"};
 constexpr std::int64_t kThoroughEveryNs = 1'000'000'000;
@@ -44,7 +41,9 @@ class ResourcesSource final : public Source {
   Status join(const Choice& choice) override {
     const std::scoped_lock lock(mutex_);
     if (choice.by == Choice::By::kProcess) joining_.push_back(choice.process);
-    if (choice.by == Choice::By::kGroup) group_ = choice.group_path;
+    if (choice.by != Choice::By::kGroup) return {};
+    group_ = choice.group_path;
+    pause_.end();  // it may not live for long
     return {};
   }
 
@@ -111,6 +110,7 @@ class ResourcesSource final : public Source {
 
   // Samples until stop, and once more then: the program's last state.
   void work(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { pause_.end(); });
     Sampler sampler;
     if (context_.root_pid > 0) sampler.add(context_.root_pid);
     const auto period = static_cast<std::int64_t>(1e9 / context_.hz);
@@ -118,6 +118,7 @@ class ResourcesSource final : public Source {
     for (bool last = false; !last;) {
       last = stop.stop_requested();
       const std::int64_t begin = now_monotonic_ns();
+      const std::int64_t used = now_thread_cpu_ns();
       const bool thorough = begin >= next_thorough;
       if (thorough) {
         next_thorough = begin + kThoroughEveryNs;
@@ -127,8 +128,10 @@ class ResourcesSource final : public Source {
       add_joining_processes(sampler);
       take(sampler, begin, thorough);
       gpus_.set_processes(sampler.pids());
+      watch_first(sampler);
       const std::int64_t spent = now_monotonic_ns() - begin;
-      if (!last) rest(stop, std::max(period - spent, spent * kRestFactor));
+      const std::int64_t dues = (now_thread_cpu_ns() - used) * kRestFactor;
+      if (!last) pause_.rest(std::max(period - spent, dues));
     }
   }
 
@@ -189,9 +192,14 @@ class ResourcesSource final : public Source {
     return mappings && mappings->find(file) != std::string::npos;
   }
 
-  void rest(const std::stop_token& stop, std::int64_t ns) {
-    std::unique_lock lock(rest_mutex_);
-    rested_.wait_for(lock, stop, nanoseconds(ns), [] { return false; });
+  // Of a container: with its first process all others end, and then its control group goes. One
+  // process of a group, once: what comes and goes in it does not drive the sampling.
+  void watch_first(const Sampler& sampler) {
+    if (watches_ == sampler.group()) return;
+    const std::set<pid_t> members = sampler.members();
+    if (members.empty()) return;
+    pause_.watch(*members.begin());
+    watches_ = sampler.group();
   }
 
   SourceContext context_;
@@ -203,8 +211,8 @@ class ResourcesSource final : public Source {
   std::string group_;
   std::map<std::string, std::string> group_facts_;
 
-  std::mutex rest_mutex_;
-  std::condition_variable_any rested_;
+  Pause pause_;
+  std::string watches_;  // the group whose first process is; of the thread alone
   GpuThread gpus_;
   std::jthread thread_;  // last: it ends before what it uses
 };

@@ -39,9 +39,10 @@ void Sampler::watch_group(const std::string& directory) {
   group_.emplace(directory, proc_);
 }
 
+std::set<pid_t> Sampler::members() const { return group_ ? group_->members() : std::set<pid_t>(); }
+
 void Sampler::add_members() {
-  if (!group_) return;
-  for (const pid_t pid : group_->members()) tree_.add(pid);
+  for (const pid_t pid : members()) tree_.add(pid);
 }
 
 std::map<std::string, std::string> Sampler::facts() const {
@@ -51,8 +52,8 @@ std::map<std::string, std::string> Sampler::facts() const {
 void Sampler::sample(std::int64_t ts, bool thorough, CounterRows& rows) {
   ts_ = ts;
   rows_ = &rows;
+  sample_cgroup();  // first: it may be about to go
   for (const ProcessStat& stat : tree_.refresh()) sample_process(stat, thorough);
-  sample_cgroup();
   sample_machine(thorough);
 }
 

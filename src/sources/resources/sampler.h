@@ -32,7 +32,10 @@ class Sampler {
   void add(pid_t pid);
   // A control group of which everything is told, and its processes, in place of that of a process.
   void watch_group(const std::string& directory);
-  // Takes in those that are in that group now.
+  [[nodiscard]] std::string group() const { return group_ ? group_->directory() : ""; }
+  // Those that are in that group now.
+  [[nodiscard]] std::set<pid_t> members() const;
+  // Takes them in.
   void add_members();
   [[nodiscard]] std::map<std::string, std::string> facts() const;
   [[nodiscard]] bool knows(pid_t pid) const { return tree_.knows(pid); }
