@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Server, jobs and agents need Boost (HTTP, TLS), OpenSSL and SQLite. Where one is missing, their commands say so.
+# Server, jobs, agents and containers need Boost (HTTP, TLS), OpenSSL and SQLite. Where one is missing, their commands say so.
 
 # profiling-framework's programs, which are links to ours.
 set(fathom_old_programs profiling-server profiling-controller profiling-client benchmark-client profiling-parser
@@ -13,7 +13,7 @@ function(fathom_fleet_rooms result)
     message(STATUS "No fleet: ${missing}")
     set(${result} "" PARENT_SCOPE)
   else()
-    set(${result} fleet serve PARENT_SCOPE)
+    set(${result} fleet containers serve PARENT_SCOPE)
   endif()
 endfunction()
 

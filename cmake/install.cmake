@@ -9,6 +9,9 @@ set(fathom_programs fathom fathom_guest fathom_guest_heap fathom_guest_alnair fa
 function(fathom_install_beside folder component)
   install(TARGETS ${fathom_programs} dftracer_core_dbg COMPONENT ${component} RUNTIME DESTINATION ${folder}
     LIBRARY DESTINATION ${folder})
+  if(TARGET fathom_gate)
+    install(TARGETS fathom_gate COMPONENT ${component} RUNTIME DESTINATION ${folder})
+  endif()
   # A file of its own, since a wheel has no links; the loader knows it for libfathom.so by its SONAME.
   foreach(name dftracer_preload dftracer_preload_dbg)
     install(FILES $<TARGET_FILE:fathom_guest> DESTINATION ${folder} RENAME lib${name}.so COMPONENT ${component})
@@ -34,7 +37,7 @@ function(fathom_install_prefix)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/python DESTINATION lib/fathom
     FILES_MATCHING PATTERN "_record*.so" PATTERN "*.c" PATTERN "*.h" PATTERN CMakeFiles EXCLUDE)
   fathom_install_links(bin ../lib/fathom fathom)
-  foreach(name datacrumbs ${fathom_old_programs})
+  foreach(name datacrumbs plotstats ${fathom_old_programs})
     file(CREATE_LINK fathom ${CMAKE_BINARY_DIR}/links/${name} SYMBOLIC)
     install(FILES ${CMAKE_BINARY_DIR}/links/${name} DESTINATION bin)
   endforeach()

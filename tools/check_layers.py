@@ -38,14 +38,18 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
         "session/run", "session/watch", "session/stream", "session", "sources", "trace", "base", "wire",
     },
     "analysis": {"trace", "sql", "symbols", "base"},
+    "analysis/application": {"analysis", "trace", "sql", "base"},
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
     "capi": {"fleet", "sources", "analysis", "render", "trace", "sql", "base"},
     "fleet": {"session", "analysis", "render", "convert", "trace", "perf", "base"},
+    "containers": {
+        "fleet", "convert", "session", "sources", "analysis", "render", "trace", "symbols", "base",
+    },
     "serve": {"fleet", "session", "analysis", "render", "convert", "trace", "base"},
     "cli": {
         "base", "sql", "symbols", "perf", "wire", "trace", "sources",
-        "session", "analysis", "render", "convert", "fleet", "serve",
+        "session", "analysis", "render", "convert", "fleet", "containers", "serve",
     },
 }  # fmt: skip
 

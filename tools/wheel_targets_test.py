@@ -74,7 +74,7 @@ def read(path: str) -> str:
 
 class WheelTargets(unittest.TestCase):
     def test_what_fathom_installs_is_built(self) -> None:
-        texts = [read("python/CMakeLists.txt"), read("src/guest/CMakeLists.txt")]
+        texts = [read(f"{folder}/CMakeLists.txt") for folder in ("python", "src/guest", "src/cli")]
         built = built_by(set(list_in(read("pyproject.toml"), "build.targets")), texts)
         for path, least in (("cmake/install.cmake", 10), ("python/CMakeLists.txt", 1)):
             installed = installed_by(read(path))

@@ -67,7 +67,7 @@ void declare(Parser& parser, Options& options) {
                 "variant of the format, see below; 'safe' is the same as --safe-csv");
   parser.option("-o,--output", options.output, "OUT",
                 "file to write, or '-' for stdout; text formats are compressed if the name ends in "
-                ".gz; alnair writes a directory");
+                ".gz; alnair, tau and waggle write a directory");
   declare_filters(parser, options.filters);
   parser.option("--table", options.table, "VIEW",
                 "table to export as csv or parquet (default: events)");
@@ -112,7 +112,7 @@ Status check(const render::ExporterDef& exporter, const Options& options) {
     return usage_error("cannot split by '" + options.split + "'", "use --split process");
   if (!options.split.empty() && options.output == "-")
     return usage_error("several files cannot be written to stdout", "name a file with -o");
-  if (!exporter.parts.empty() && (options.output == "-" || !options.split.empty()))
+  if (exporter.is_folder() && (options.output == "-" || !options.split.empty()))
     return usage_error("format " + options.format + " is a directory of files",
                        "name it with -o, and leave --split out");
   if (!options.table.empty() && !exporter.of_table)

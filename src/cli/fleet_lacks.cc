@@ -16,7 +16,8 @@ namespace fathom::cli {
 Error what_fleet_lacks() {
   const std::string reason = FATHOM_FLEET_LACKS;
   return {Code::kUnsupported,
-          "this fathom has no server, jobs and agents" + (reason.empty() ? "" : ": " + reason),
+          "this fathom has no server, jobs, agents and containers" +
+              (reason.empty() ? "" : ": " + reason),
           "build it where libboost1.81-dev, libssl-dev and libsqlite3-dev are installed"};
 }
 

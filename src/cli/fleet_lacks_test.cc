@@ -23,7 +23,8 @@ TEST(FleetLacks, CommandSaysWhyInOneLineAndExitsWithThree) {
     const Result<int> status = kCommand.run(parser);
     ASSERT_FALSE(status);
     EXPECT_EQ(3, exit_status(status.error().code));
-    EXPECT_NE(std::string::npos, status.error().message.find("no server, jobs and agents"));
+    EXPECT_NE(std::string::npos,
+              status.error().message.find("no server, jobs, agents and containers"));
     EXPECT_EQ(std::string::npos, status.error().message.find('\n'));
     EXPECT_FALSE(status.error().hint.empty());
   }

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/far_trace.h"
 #include "cli/fleet_lacks.h"
+#include "cli/machine.h"
 #include "cli/old_programs.h"
 #include "cli/top/top_server.h"
 
@@ -12,6 +13,7 @@ extern const CommandDef kServerCommand;
 extern const CommandDef kJobCommand;
 extern const CommandDef kAgentCommand;
 extern const CommandDef kSuiteCommand;
+extern const CommandDef kContainerCommand;
 
 const CommandDef kServerCommand = {
     .name = "server",
@@ -41,6 +43,18 @@ const CommandDef kSuiteCommand = {
     .example = "fathom suite run nightly.yaml",
     .run = tell_what_fleet_lacks,
 };
+const CommandDef kContainerCommand = {
+    .name = "container",
+    .summary = "Run an application in containers (not in this build)",
+    .usage = "run [OPTION…] SPEC|IMAGE [ARGUMENT…]",
+    .example = "fathom container run my/app:1",
+    .run = tell_what_fleet_lacks,
+};
+
+std::vector<Value> container_fact() {
+  return {Value(std::string("containers")), Value(std::string("note")),
+          Value(what_fleet_lacks().message), Value()};
+}
 
 bool is_far_trace(std::string_view word) {
   return word.starts_with("http://") || word.starts_with("https://") ||

@@ -29,8 +29,10 @@ Result<int> run(Parser& parser) {
   std::vector<std::string> files;
   std::string output, share, max_size, memory;
   analysis::ImportOptions options;
-  parser.positionals("FILE", files,
-                     "traces of one format, plain or gzip; they become one recording");
+  parser.positionals(
+      "FILE", files,
+      "traces of one format, plain or gzip, or a directory of TAU's or Waggle's files; they "
+      "become one recording");
   parser.option("-o,--output", output, "TRACE", "recording to create");
   parser.option("--format", options.format, "FORMAT",
                 "format of the files, see below (default: detected from the first file)");
@@ -44,6 +46,10 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return 0;
   FATHOM_ASSIGN(const std::optional<gid_t> group, shared_group(parser, share));
+  if (files.size() == 1) {
+    std::vector<std::string> inside = files_of_folder(files.front());
+    if (!inside.empty()) files = std::move(inside);
+  }
   if (files.empty()) return usage_error("no file was given", "fathom import FILE… -o TRACE");
   if (output.empty()) return usage_error("no output was given", "name the recording with -o TRACE");
   if (parser.given("--max-size")) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/import_files.h"
 
+#include <algorithm>
+
+#include "analysis/import/tau_lines.h"
+#include "base/files.h"
 #include "base/plural.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -23,6 +27,22 @@ void tell_damage(const analysis::ImportOutcome& outcome) {
 }
 
 }  // namespace
+
+std::vector<std::string> files_of_folder(const std::string& folder) {
+  std::vector<std::string> files;
+  const Result<std::vector<std::string>> names = list_dir(folder);
+  if (!names || path_exists(join_path(folder, "manifest.json"))) return files;
+  for (const std::string& name : *names) {
+    const bool is_waggles = name == "ftimes.csv" || name == "ltimes.csv" || name == "stats.csv";
+    if (is_waggles) files.push_back(join_path(folder, name));
+  }
+  // Waggle's folders have a profile of TAU, too, which is of its own wrapper.
+  for (const std::string& name : files.empty() ? *names : std::vector<std::string>()) {
+    if (analysis::parse_tau_file_name(name)) files.push_back(join_path(folder, name));
+  }
+  std::ranges::sort(files);
+  return files;
+}
 
 Status import_with_words(const std::vector<std::string>& files, const std::string& directory,
                          analysis::ImportOptions options) {

@@ -11,6 +11,9 @@
 
 namespace fathom::cli {
 
+// The files of a directory that TAU or Waggle's profiler wrote, in order; nothing where it is none.
+[[nodiscard]] std::vector<std::string> files_of_folder(const std::string& folder);
+
 // As analysis::import_files; on_progress of the options is ours.
 Status import_with_words(const std::vector<std::string>& files, const std::string& directory,
                          analysis::ImportOptions options);

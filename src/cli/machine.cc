@@ -170,6 +170,7 @@ Table machine_table() {
       proc_fact(),
       shared_memory_fact(),
       gpu_fact(),
+      container_fact(),
   };
   return table;
 }

@@ -10,6 +10,9 @@ namespace fathom::cli {
 // design.
 [[nodiscard]] Table layer_table();
 
+// Whether applications can be run in containers: a row of the table below.
+[[nodiscard]] std::vector<Value> container_fact();
+
 // fact, state (ok, missing, broken, note), what was found, fix.
 [[nodiscard]] Table machine_table();
 

@@ -18,6 +18,7 @@
 #include "cli/datacrumbs_door.h"
 #include "cli/old_programs.h"
 #include "cli/parser.h"
+#include "cli/plotstats_door.h"
 #include "cli/question_guard.h"
 #include "cli/tell.h"
 
@@ -102,10 +103,11 @@ int run_main(std::vector<std::string> words) {
   try {
     const std::string program = words.empty() ? "" : words[0];
     if (!words.empty()) words.erase(words.begin());
-    const Result<int> status = is_datacrumbs(program) ? run_datacrumbs(words)
-                               : is_old_program(program)
-                                   ? run_old_program(program, words, run_command)
-                                   : dispatch(std::move(words));
+    const Result<int> status =
+        is_datacrumbs(program)    ? run_datacrumbs(words)
+        : is_plotstats(program)   ? run_command("plot", plotstats_words(std::move(words)))
+        : is_old_program(program) ? run_old_program(program, words, run_command)
+                                  : dispatch(std::move(words));
     return status ? *status : fail(status.error());
   } catch (const std::bad_alloc&) {
     return fail({Code::kIo, "out of memory", ""});

@@ -34,7 +34,9 @@ Result<std::string> import_for_now(const std::string& file) {
   FATHOM_ASSIGN(ScratchDirectory room, ScratchDirectory::make(join_path(
                                            scratch_directory(), "fathom-import-" + random_id())));
   const std::string recording = join_path(room.path(), base_name(file));
-  FATHOM_TRY(import_with_words({file}, recording, {}));
+  std::vector<std::string> files = files_of_folder(file);
+  if (files.empty()) files.push_back(file);
+  FATHOM_TRY(import_with_words(files, recording, {}));
   ::malloc_trim(0);  // what the import needed is no memory of the questions
   made.emplace(file, std::move(room));
   return recording;
@@ -45,7 +47,7 @@ Result<std::string> import_for_now(const std::string& file) {
 Result<std::string> find_trace(const std::string& word) {
   if (word == trace::kNewestWord) return trace::newest_recording();
   if (is_far_trace(word)) return open_far_trace(word);
-  return is_file(word) ? import_for_now(word) : word;
+  return is_file(word) || !files_of_folder(word).empty() ? import_for_now(word) : word;
 }
 
 }  // namespace fathom::cli

@@ -19,6 +19,7 @@
 #include "cli/share_option.h"
 #include "cli/tell.h"
 #include "convert/alnair_files.h"
+#include "session/attach/attach.h"
 #include "session/environment.h"
 #include "session/place.h"
 #include "session/run/program.h"
@@ -30,7 +31,7 @@ namespace {
 
 struct Arguments {
   session::RunOptions options;
-  std::string spool_max, when_full = "drop", exit_code = "shell", interval, ring, share;
+  std::string spool_max, when_full = "drop", exit_code = "shell", interval, ring, share, container;
   std::int64_t rows = 0;
   bool quiet = false;
 };
@@ -159,8 +160,37 @@ Status read_spool_max(Arguments& a) {
   return {};
 }
 
+Status check_whom(const Arguments& a) {
+  if (a.container.empty() && a.options.command.empty())
+    return usage_error("no command was given", "run 'fathom run --help' for usage");
+  if (!a.container.empty() && !a.options.command.empty())
+    return usage_error("--container records a container in place of a program",
+                       "leave one of them out");
+  return {};
+}
+
+// A container that runs already.
+Result<session::RunOutcome> record_container(const Arguments& a, const session::RunHooks& hooks) {
+  const session::RunOptions& options = a.options;
+  return session::attach({.processes = {},
+                          .container = a.container,
+                          .output = options.output,
+                          .force = options.force,
+                          .layers = options.layers,
+                          .hz = options.hz,
+                          .sample_hz = options.sample_hz,
+                          .sample_event = options.sample_event,
+                          .count = options.count,
+                          .share = options.share,
+                          .no_command = options.no_command},
+                         hooks);
+}
+
 Result<bool> parse(Parser& parser, Arguments& a) {
-  parser.tail("COMMAND", a.options.command, "the program and its arguments");
+  parser.optional_tail("COMMAND", a.options.command, "the program and its arguments");
+  parser.option("--container", a.container, "ID",
+                "instead of a program, record the processes of a container that runs, from outside "
+                "and until it ends (layers cpu,resource unless others are named)");
   parser.option("-o,--output", a.options.output, "DIR",
                 "directory of the recording; %r is the rank, %h the host, %p the process ID of "
                 "fathom run, %% a percent sign (default: fathom-<program>-<time>.fathom)");
@@ -191,6 +221,7 @@ Result<bool> parse(Parser& parser, Arguments& a) {
   parse_kernel(parser, a);
   FATHOM_ASSIGN(const bool go_on, parser.parse());
   if (!go_on) return false;
+  FATHOM_TRY(check_whom(a));
   FATHOM_TRY(check_sampling(a));
   FATHOM_TRY(read_kernel_options(a));
   FATHOM_ASSIGN(a.options.output, session::expand_name(a.options.output));
@@ -239,7 +270,9 @@ Result<int> run(Parser& parser) {
   session::RunHooks hooks;
   if (!arguments.quiet) hooks = words.hooks();
   FATHOM_TRY(add_alnair_logs(hooks));
-  FATHOM_ASSIGN(const session::RunOutcome outcome, session::run(arguments.options, hooks));
+  FATHOM_ASSIGN(const session::RunOutcome outcome, arguments.container.empty()
+                                                       ? session::run(arguments.options, hooks)
+                                                       : record_container(arguments, hooks));
   try {
     words.clear();
     tell_all(outcome, arguments.quiet);
@@ -259,7 +292,8 @@ const CommandDef kRunCommand = {
     .usage = "[OPTION…] [--] COMMAND [ARGUMENT…]",
     .example =
         "fathom run -- ./simulate input.dat\nfathom run -o sort.fathom --layers posix,resource -- "
-        "sort big.txt\nfathom run --layers +python --python-modules train -- python3 train.py",
+        "sort big.txt\nfathom run --layers +python --python-modules train -- python3 train.py\n"
+        "fathom run -o web.fathom --container 3f2a9c1b7d40",
     .run = run,
 };
 

@@ -25,6 +25,7 @@ std::string name_for(const std::string& output, const std::string& part) {
 
 Status Export::write(const std::string& output, RowFilter filter) {
   if (!exporter_.parts.empty()) return write_folder(output, std::move(filter));
+  if (exporter_.write_files != nullptr) return write_files(output, std::move(filter));
   if (exporter_.write_stacks == nullptr)
     return write_file(output, exporter_.write, std::move(filter));
   const auto writer = [&](render::EventStream& from, render::ByteSink& to) {
@@ -62,6 +63,17 @@ Status Export::write_file(const std::string& output, const Writer& writer, RowFi
     FATHOM_TRY(writer(anonymous, sink));
   }
   return sink.finish();
+}
+
+Status Export::write_files(const std::string& folder, RowFilter filter) {
+  FATHOM_TRY(make_dirs(folder));
+  const auto open = [&](const std::string& name) {
+    return render::ByteSink::open(join_path(folder, name), false);
+  };
+  StoreStream stream(store_, std::move(filter));
+  if (key_.empty()) return exporter_.write_files(stream, open);
+  render::AnonymousStream anonymous(stream, key_);
+  return exporter_.write_files(anonymous, open);
 }
 
 // The plain names hold all processes together.

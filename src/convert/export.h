@@ -35,6 +35,7 @@ class Export {
 
   Status write_file(const std::string& output, const Writer& writer, RowFilter filter);
   Status write_folder(const std::string& folder, RowFilter filter);
+  Status write_files(const std::string& folder, RowFilter filter);
   Status write_parts(const RowFilter& filter, const WriteOne& write_one);
   [[nodiscard]] Status write_each_of(const Processes& processes, const RowFilter& filter,
                                      const WriteOne& write_one) const;

@@ -90,6 +90,8 @@ bool AnswerReader::keeps_open() const {
   return parser_->parser.is_done() && parser_->parser.keep_alive() && buffer_.empty();
 }
 
+bool AnswerReader::has_head() const { return parser_->parser.is_header_done(); }
+
 HttpAnswer AnswerReader::head() const {
   HttpAnswer answer;
   const auto& message = parser_->parser.get();

@@ -29,7 +29,8 @@ class AnswerReader {
   [[nodiscard]] bool is_done() const;
   [[nodiscard]] bool is_stopped() const { return stopped_; }  // `take` said false
   [[nodiscard]] bool keeps_open() const;  // another request may follow on this connection
-  [[nodiscard]] HttpAnswer head() const;  // status and headers
+  [[nodiscard]] bool has_head() const;
+  [[nodiscard]] HttpAnswer head() const;  // status and headers, once they are there
 
  private:
   struct Parser;  // Boost's

@@ -44,14 +44,17 @@ Fd by_mapping(const MappedFile& file) {
 }
 
 // Links of a container lead to files of the container.
-Fd by_root(const MappedFile& file) {
-  const std::string root = "/proc/" + std::to_string(file.pid) + "/root";
-  const Fd folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+Fd below(const Fd& root, const std::string& path) {
   open_how how{};
   how.flags = O_PATH | O_CLOEXEC;
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  return open_regular(Fd(
-      static_cast<int>(::syscall(SYS_openat2, folder.get(), file.path.c_str(), &how, sizeof how))));
+  return open_regular(
+      Fd(static_cast<int>(::syscall(SYS_openat2, root.get(), path.c_str(), &how, sizeof how))));
+}
+
+Fd by_root(const MappedFile& file) {
+  const std::string root = "/proc/" + std::to_string(file.pid) + "/root";
+  return below(Fd(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), file.path);
 }
 
 Fd by_path(const MappedFile& file) {
@@ -68,15 +71,20 @@ bool is_it(const Fd& fd, const MappedFile& file) {
   return ::fstat(fd.get(), &facts) == 0 && facts.st_ino == file.inode;
 }
 
-Fd open_mapped(const MappedFile& file) {
+}  // namespace
+
+Fd KeptFiles::open_mapped(const MappedFile& file, const Places& places) {
   for (Fd (*const way)(const MappedFile&) : {by_mapping, by_root, by_path}) {
     Fd fd = way(file);
     if (is_it(fd, file)) return fd;
   }
+  for (const auto& [seen_as, folder] : places) {
+    if (!file.path.starts_with(seen_as)) continue;
+    Fd fd = below(folder, file.path.substr(seen_as.size()));
+    if (is_it(fd, file)) return fd;
+  }
   return {};
 }
-
-}  // namespace
 
 KeptFiles::KeptFiles() : most_(kMost) {
   rlimit limit{};
@@ -84,12 +92,18 @@ KeptFiles::KeptFiles() : most_(kMost) {
     most_ = std::min<std::size_t>(kMost, static_cast<std::size_t>(limit.rlim_cur) / 4);
 }
 
+void KeptFiles::look_below(Fd folder, std::string seen_as) {
+  if (!folder.valid()) return;
+  const std::scoped_lock lock(mutex_);
+  places_.emplace_back(std::move(seen_as), std::move(folder));
+}
+
 bool KeptFiles::keep(const MappedFile& file) {
   const std::scoped_lock lock(mutex_);
   const auto known = kept_.find({file.path, file.build_id});
   if (known != kept_.end()) return !file.build_id.empty() || known->second.inode == file.inode;
   Kept kept{{}, file.inode};
-  if (opened_ < most_) kept.fd = open_mapped(file);
+  if (opened_ < most_) kept.fd = open_mapped(file, places_);
   if (kept.fd.valid()) opened_++;
   kept_.emplace(std::pair(file.path, file.build_id), std::move(kept));
   return true;

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/files.h"
 
@@ -34,6 +35,9 @@ class KeptFiles {
   KeptFiles();
   explicit KeptFiles(std::size_t most) : most_(most) {}
 
+  // Files of processes that have gone are looked for below this folder, if their paths begin with
+  // how a container sees it: its root as "/", what is mounted in it as "/there/".
+  void look_below(Fd folder, std::string seen_as = "/");
   // Opens it, unless a file of this path and build id is kept. false: another file of the same
   // path, which has no build id either, is; nobody could tell the two apart.
   bool keep(const MappedFile& file);
@@ -45,8 +49,12 @@ class KeptFiles {
     Fd fd;  // none: it could not be opened
     std::uint64_t inode = 0;
   };
+  using Places = std::vector<std::pair<std::string, Fd>>;
+  static Fd open_mapped(const MappedFile& file, const Places& places);
+
   mutable std::mutex mutex_;
   std::size_t most_;
+  Places places_;                                             // guarded by mutex_
   std::size_t opened_ = 0;                                    // guarded by mutex_
   std::map<std::pair<std::string, std::string>, Kept> kept_;  // guarded by mutex_
 };

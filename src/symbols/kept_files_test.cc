@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "symbols/kept_files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,6 +49,25 @@ TEST_F(KeptFilesTest, AnotherFileThanTheMappedOneIsNotKept) {
   of_build_id.build_id = "\1\2";
   EXPECT_TRUE(files.keep(of_build_id));
   EXPECT_EQ(files.find(path_, "\1\2"), "");
+}
+
+TEST_F(KeptFilesTest, WhoHasGoneIsLookedForAsTheContainerSawIt) {
+  MappedFile seen = file();
+  seen.pid = 0;
+  seen.path = "/there/plugin.so";
+  KeptFiles files, elsewhere;
+  const auto folder = [this] { return Fd(::open(folder_.c_str(), O_PATH | O_DIRECTORY)); };
+  files.look_below(folder(), "/there/");
+  EXPECT_TRUE(files.keep(seen));
+  EXPECT_EQ(read_file(files.find("/there/plugin.so", "")).value(), "as it was");
+  elsewhere.look_below(Fd(), "/there/");
+  elsewhere.look_below(folder(), "/other/");
+  elsewhere.look_below(folder());
+  EXPECT_TRUE(elsewhere.keep(seen));
+  EXPECT_EQ(elsewhere.find("/there/plugin.so", ""), "");
+  seen.path = "/plugin.so";
+  EXPECT_TRUE(elsewhere.keep(seen));
+  EXPECT_EQ(read_file(elsewhere.find("/plugin.so", "")).value(), "as it was");
 }
 
 TEST_F(KeptFilesTest, DescriptorsAreBounded) {

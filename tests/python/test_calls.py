@@ -11,7 +11,7 @@ from test_annotations import PROGRAMS, STRICT, by_name, one_column, pythons
 CALLS = {"leaf": 1 + 1 + 5 + 1, "numbers": 5 + 2 + 2, "sail": 1, "fails": 1, "catches": 1, "deep": 601, "stopped": 1}
 CALLS.update({"waits": 16, "threads": 1, "main": 1, "tasks": 2})
 LOOPS = {"nested.<for 9>": (3, 24), "nested.<for 10>": (24, 96), "nested.<while 14>": (3, 15)}
-LOOPS.update({"nested.<while 16>": (3, 24), "nested.<for 20>": (3, 18), "yields.<for 24>": (6, 5)})
+LOOPS.update({"nested.<while 16>": (3, 24), "nested.<comprehension 20>": (3, 18), "yields.<for 24>": (6, 5)})
 LOOPS.update({"reads.<async for 34>": (1, 3), "stream.<for 29>": (4, 3), "returns.<for 39>": (1, 4)})
 LOOPS.update({"raises.<for 46>": (1, 5), "raises.<for 51>": (1, 2), "retries.<while 57>": (1, 3)})
 LOOPS.update({"<module>.<for 67>": (1, 3)})
@@ -113,7 +113,9 @@ def test_loops(root: Path) -> None:
             'nested.<for 9>' AND i.ts >= o.ts AND i.ts + i.dur <= o.ts + o.dur AND i.depth = o.depth + 1"""
         calls, told, nested = answers(trace, sql, seen, longer)
         expect(f"Python {version}", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in calls})
-        expect(f"Python {version}, view", LOOPS, {row["name"]: (row["runs"], row["turns"]) for row in told})
+        # A generator goes on with its loop: in the view that is one run.
+        begun = {**LOOPS, "yields.<for 24>": (1, 5), "stream.<for 29>": (1, 3)}
+        expect(f"Python {version}, view", begun, {row["name"]: (row["runs"], row["turns"]) for row in told})
         expect("where", {(str(PROGRAMS / "loops.py"), "__main__")}, {(row["file"], row["module"]) for row in told})
         expect(f"Python {version}, nested", [24], column(nested))
         trace = traced(root, python, PROGRAMS / "loops.py", options=[*options, "--python-turns", "2"])

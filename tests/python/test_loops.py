@@ -12,23 +12,25 @@ from test_annotations import PROGRAMS, STRICT, pythons
 
 Turns = Dict[str, Tuple[int, int]]  # of a loop: how often it began to run, and how often it turned
 FULL = os.environ.get("FATHOM_FULL") == "1"
-TURNS: Turns = {"<genexpr>.<for 219>": (0, 0), "<module>.<for 191>": (1, 2), "Ship.<for 89>": (1, 3)}
-TURNS.update({"Ship.<for 91>": (1, 4), "Ship.sail.<for 95>": (1, 2), "Ship.sail.<locals>.<lambda>.<for 103>": (1, 3)})
-TURNS.update({"Ship.sail.<locals>.inner.<for 99>": (2, 6), "awaits.<for 157>": (4, 3), "awaits.<for 162>": (1, 2)})
-TURNS.update({"cleans.<for 33>": (1, 2), "cleans.<for 37>": (1, 3), "cleans.<for 42>": (3, 6)})
-TURNS.update({"cleans.<for 44>": (1, 3), "cleans.<for 50>": (1, 2), "comprehensions.<for 107>": (1, 4)})
-TURNS.update({"comprehensions.<for 108>": (5, 12), "comprehensions.<for 109>": (1, 3)})
-TURNS.update({"comprehensions.<locals>.<genexpr>.<for 110>": (5, 4), "comprehensions.<for 111>": (1, 4)})
-TURNS.update({"comprehensions.<for 112>": (4, 10), "comprehensions.<for 113>": (1, 4)})
-TURNS.update({"conditions.<while 68>": (1, 2), "conditions.<while 71>": (1, 3), "conditions.<while 73>": (1, 4)})
-TURNS.update({"conditions.<while 75>": (1, 1), "conditions.<while 77>": (1, 6), "delegates.<for 138>": (11, 2)})
-TURNS.update({"drains.<async for 213>": (1, 0), "drains.<async for 215>": (3, 2), "escapes.<for 174>": (1, 2)})
-TURNS.update({"escapes.<for 176>": (2, 6), "exits.<for 12>": (2, 8), "exits.<for 19>": (2, 10)})
-TURNS.update({"exits.<while 23>": (2, 10), "made.<for 121>": (1, 2), "one_liners.<for 166>": (1, 3)})
-TURNS.update({"one_liners.<while 167>": (1, 2), "one_liners.<for 168>": (1, 2), "recurses.<for 185>": (4, 4)})
-TURNS.update({"searches.<for 60>": (1, 3), "throws.<for 143>": (2, 2), "ticks.<for 151>": (5, 2)})
-TURNS.update({"yields.<for 128>": (12, 9), "yields.<while 129>": (15, 9)})
-TURNS.update({"yields.<locals>.<genexpr>.<for 134>": (9, 6), "annotated.<for 223>": (2, 5)})
+TURNS: Turns = {"<genexpr>.<comprehension 219>": (0, 0), "<module>.<for 191>": (1, 2), "Ship.<for 89>": (1, 3)}
+TURNS.update({"Ship.<comprehension 91>": (1, 4), "Ship.sail.<for 95>": (1, 2)})
+TURNS.update({"Ship.sail.<locals>.<lambda>.<comprehension 103>": (1, 3), "Ship.sail.<locals>.inner.<for 99>": (2, 6)})
+TURNS.update({"awaits.<for 157>": (4, 3), "awaits.<comprehension 162>": (1, 2), "cleans.<for 33>": (1, 2)})
+TURNS.update({"cleans.<for 37>": (1, 3), "cleans.<for 42>": (3, 6), "cleans.<for 44>": (1, 3)})
+TURNS.update({"cleans.<for 50>": (1, 2), "comprehensions.<comprehension 107>": (1, 4)})
+TURNS.update({"comprehensions.<comprehension 108>": (5, 12), "comprehensions.<comprehension 109>": (1, 3)})
+TURNS.update({"comprehensions.<locals>.<genexpr>.<comprehension 110>": (5, 4)})
+TURNS.update({"comprehensions.<comprehension 111>": (1, 4), "comprehensions.<comprehension 112>": (4, 10)})
+TURNS.update({"comprehensions.<comprehension 113>": (1, 4), "conditions.<while 68>": (1, 2)})
+TURNS.update({"conditions.<while 71>": (1, 3), "conditions.<while 73>": (1, 4), "conditions.<while 75>": (1, 1)})
+TURNS.update({"conditions.<while 77>": (1, 6), "delegates.<for 138>": (11, 2), "drains.<async for 213>": (1, 0)})
+TURNS.update({"drains.<comprehension 215>": (3, 2), "escapes.<for 174>": (1, 2), "escapes.<for 176>": (2, 6)})
+TURNS.update({"exits.<for 12>": (2, 8), "exits.<for 19>": (2, 10), "exits.<while 23>": (2, 10)})
+TURNS.update({"made.<for 121>": (1, 2), "one_liners.<for 166>": (1, 3), "one_liners.<while 167>": (1, 2)})
+TURNS.update({"one_liners.<for 168>": (1, 2), "recurses.<for 185>": (4, 4), "searches.<for 60>": (1, 3)})
+TURNS.update({"throws.<for 143>": (2, 2), "ticks.<for 151>": (5, 2), "yields.<for 128>": (12, 9)})
+TURNS.update({"yields.<while 129>": (15, 9), "yields.<locals>.<genexpr>.<comprehension 134>": (9, 6)})
+TURNS.update({"annotated.<comprehension 223>": (2, 5)})
 COUNTS = """SELECT name, count(*) AS runs, sum(CAST(args['iterations'] AS INT)) AS turns FROM events
     WHERE args['iterations'] IS NOT NULL GROUP BY 1"""
 # A loop is a level like a call: what runs in it lies within it, one level deeper at least.
@@ -68,6 +70,17 @@ def test_turns_of_every_form(root: Path) -> None:
         expect(f"Python {version}", wanted, turns_of(counts))
         expect(f"Python {version}, losses", [], losses)
         expect(f"Python {version}, nested", [3 + 2 + 1], [row["n"] for row in nested])
+
+
+def test_continue_is_a_turn_of_the_same_loop(root: Path) -> None:
+    """In the bytecode of 3.12 and 3.13, `continue` jumps to another place than the end of the body does."""
+    body = ["turn += 1", "if turn % 2:", "    continue", "if turn == 6:", "    break"]
+    lines = ["def broken():", "    turn = 0", "    while True:", *[f"        {line}" for line in body], "broken()"]
+    program = root / "program.py"
+    program.write_text("\n".join(lines) + "\n")
+    for version, python in pythons().items():
+        trace = recorded(root, python, program)
+        expect(f"Python {version}", {"broken.<while 3>": (1, 6)}, turns_of(rows(trace, COUNTS)))
 
 
 def test_every_way_to_start(root: Path) -> None:

@@ -15,11 +15,14 @@ namespace {
 constexpr char kCounters[] = R"(
   WITH growing(name) AS (VALUES ('cpu_user'), ('cpu_system'), ('minor_faults'), ('major_faults'),
          ('rchar'), ('wchar'), ('read_bytes'), ('write_bytes'), ('voluntary_switches'),
-         ('involuntary_switches'), ('cgroup_cpu')),
-       marked AS (
+         ('involuntary_switches'), ('cgroup_cpu'), ('cgroup_periods'), ('cgroup_throttled_periods'),
+         ('cgroup_throttled'), ('cgroup_read_bytes'), ('cgroup_write_bytes'), ('cgroup_reads'),
+         ('cgroup_writes'), ('cgroup_net_received'), ('cgroup_net_sent'), ('cgroup_cpu_pressure'),
+         ('cgroup_memory_pressure'), ('cgroup_io_pressure')),
+       marked AS (  -- which core did it is chance
          SELECT c.*, c.layer = 'cpu' OR (c.layer = 'resource' AND c.name IN (SELECT name FROM growing))
              AS grows
-         FROM counters c),
+         FROM counters c WHERE NOT (c.layer = 'resource' AND regexp_matches(c.name, 'cpu[0-9]+_'))),
        series AS (
          SELECT layer, name, unit, max(value) - CASE WHEN pid IS NULL THEN min(value) ELSE 0 END AS v
          FROM marked WHERE grows GROUP BY host, pid, tid, layer, name, unit),

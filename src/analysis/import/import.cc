@@ -25,13 +25,15 @@ extern const ImporterDef kGoogleBenchmarkImporter;
 extern const ImporterDef kStatImporter;
 extern const ImporterDef kCollapsedImporter;
 extern const ImporterDef kPerfScriptImporter;
+extern const ImporterDef kTauImporter;
+extern const ImporterDef kWaggleImporter;
 
 namespace {
 
 const ImporterDef* const kImporters[] = {
-    &kTextImporter,      &kHyperfineImporter,  &kGoogleBenchmarkImporter, &kStatImporter,
-    &kPfwImporter,       &kChromeImporter,     &kDarshanDxtImporter,      &kDarshanImporter,
-    &kCollapsedImporter, &kPerfScriptImporter,
+    &kTextImporter, &kHyperfineImporter, &kGoogleBenchmarkImporter, &kStatImporter,
+    &kPfwImporter,  &kChromeImporter,    &kDarshanDxtImporter,      &kDarshanImporter,
+    &kTauImporter,  &kWaggleImporter,    &kCollapsedImporter,       &kPerfScriptImporter,
 };
 
 constexpr std::size_t kHeadSize = std::size_t{1} << 16;

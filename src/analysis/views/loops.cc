@@ -26,7 +26,8 @@ std::string loops_sql(const std::string& keys) {
          FROM (SELECT {keys} source AS file, line_number AS line,
                       regexp_extract(name, '<([a-z ]+) [0-9]+>$', 1) AS kind,
                       regexp_replace(name, '\.<[a-z ]+ [0-9]+>$', '') AS function,
-                      category AS module, count(iterations) AS runs,
+                      category AS module,
+                      count(iterations) FILTER (args['resumed'] IS NULL) AS runs,
                       CAST(coalesce(sum(iterations), 0) AS BIGINT) AS turns,
                       CAST(coalesce(sum(dur) FILTER (iterations IS NOT NULL), 0) AS BIGINT) AS total,
                       CAST(coalesce(sum(self), 0) AS BIGINT) AS self

@@ -24,6 +24,8 @@ extern const ExporterDef kSafeCsvExporter;
 extern const ExporterDef kParquetExporter;
 extern const ExporterDef kHtmlExporter;
 extern const ExporterDef kAlnairExporter;
+extern const ExporterDef kTauExporter;
+extern const ExporterDef kWaggleExporter;
 
 namespace {
 
@@ -31,7 +33,8 @@ const ExporterDef* const kExporters[] = {
     &kChromeExporter,     &kPerfettoExporter, &kPfwExporter,       &kDatacrumbsExporter,
     &kSpeedscopeExporter, &kPprofExporter,    &kCollapsedExporter, &kFlamegraphExporter,
     &kHatchetExporter,    &kFirefoxExporter,  &kCsvExporter,       &kSafeCsvExporter,
-    &kParquetExporter,    &kHtmlExporter,     &kAlnairExporter,
+    &kParquetExporter,    &kHtmlExporter,     &kAlnairExporter,    &kTauExporter,
+    &kWaggleExporter,
 };
 
 }  // namespace

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -26,6 +28,9 @@ struct ExporterPart {
   Status (*write)(EventStream& from, ByteSink& to);
 };
 
+// Opens a file of the folder that is written. Its name is the exporter's: it names no other folder.
+using OpenPart = std::function<Result<ByteSink>(const std::string& name)>;
+
 struct ExporterDef {
   std::string_view name;
   std::string_view dialect = {};  // where a format has several; the first one has none
@@ -45,6 +50,10 @@ struct ExporterDef {
   // several processes have such, also with such files of each.
   std::span<const ExporterPart> parts = {};
   std::string_view layer = {};
+  // Instead of `write`: the output is a folder, whose files the rows decide. Each is finished here.
+  Status (*write_files)(EventStream& from, const OpenPart& open) = nullptr;
+
+  [[nodiscard]] bool is_folder() const { return !parts.empty() || write_files != nullptr; }
 };
 
 [[nodiscard]] std::span<const ExporterDef* const> exporters();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -18,9 +19,11 @@
 #include "session/layer_plan.h"
 #include "session/place.h"
 #include "session/signal_queue.h"
+#include "session/watch/control_group.h"
 #include "session/watch/watch_recording.h"
 #include "sources/expect.h"
 #include "trace/recording/newest.h"
+#include "trace/recording/processes.h"
 #include "trace/rows/layers.h"
 
 namespace fathom::session {
@@ -47,13 +50,53 @@ std::string layers_of(const std::string& asked) {
   return std::string(words);
 }
 
+// Who is recorded.
+struct Whom {
+  std::vector<RunningProcess> processes;
+  std::optional<ControlGroup> group;  // of a container: then the process is its first
+
+  [[nodiscard]] std::vector<sources::Choice> choices() const {
+    std::vector<sources::Choice> all;
+    if (group)
+      return {{.by = sources::Choice::By::kGroup,
+               .hierarchy = group->hierarchy,
+               .group = group->inode,
+               .group_path = group->path}};
+    for (const RunningProcess& process : processes)
+      all.push_back({.by = sources::Choice::By::kProcess, .process = process.pid()});
+    return all;
+  }
+  [[nodiscard]] bool have_all_ended() const {
+    if (!group) return std::ranges::all_of(processes, [](auto& one) { return one.has_ended(); });
+    const Result<std::string> members = read_file(join_path(group->path, "cgroup.procs"));
+    return !members || members->empty();
+  }
+};
+
+// Of a container its first process stands for all: its command line is the application's.
+Result<Whom> find_whom(const AttachOptions& options) {
+  Whom whom;
+  if (options.container.empty()) {
+    FATHOM_ASSIGN(whom.processes, open_processes(options.processes));
+    return whom;
+  }
+  FATHOM_ASSIGN(const std::string path, find_container_group(options.container));
+  FATHOM_ASSIGN(whom.group, find_control_group(path));
+  FATHOM_ASSIGN(const std::string members, read_file(join_path(path, "cgroup.procs")));
+  const Result<std::int64_t> first = parse_int(split(members, '\n').front());
+  if (!first)
+    return Error{Code::kNotFound, "no process of container " + options.container + " is left", ""};
+  FATHOM_ASSIGN(whom.processes, open_processes({static_cast<pid_t>(*first)}));
+  return whom;
+}
+
 Result<LayerPlan> plan_attach(const AttachOptions& options) {
   static const std::vector<std::string> kNoFunctions;
   FATHOM_TRY(check_counted(options.count));
   const std::string layers = layers_of(options.layers);
   sources::expect_layers(named_layers(layers));
-  FATHOM_ASSIGN(LayerPlan plan,
-                plan_layers(layers, probe_for_running(probe_for(kNoFunctions), true)));
+  FATHOM_ASSIGN(LayerPlan plan, plan_layers(layers, probe_for_running(probe_for(kNoFunctions),
+                                                                      options.container.empty())));
   if (plan.layers.empty())
     return Error{Code::kUnsupported, "none of these layers can be recorded on this machine",
                  "'fathom doctor' shows what can be recorded, and why not"};
@@ -65,17 +108,17 @@ Result<LayerPlan> plan_attach(const AttachOptions& options) {
 }
 
 Result<std::unique_ptr<WatchRecording>> begin_recording(const AttachOptions& options,
-                                                        const LayerPlan& plan,
-                                                        const RunningProcess& first) {
+                                                        const LayerPlan& plan, const Whom& whom) {
   FATHOM_ASSIGN(const Fd gate, hold_place(options.output));
   WatchRecordingSpec spec;
   FATHOM_ASSIGN(spec.directory, make_place(options.output, options.force, "attach"));
   spec.origin = "attach";
-  spec.command = first.command();
+  if (whom.group) spec.facts[trace::kContainerFact] = options.container;
+  spec.command = whom.processes.front().command();
   if (options.no_command) {
     spec.command.resize(1);
   } else {
-    spec.environment = first.environment();
+    spec.environment = whom.processes.front().environment();
   }
   spec.layers = plan.states;
   Result<std::unique_ptr<WatchRecording>> begun = [&] {
@@ -89,12 +132,11 @@ Result<std::unique_ptr<WatchRecording>> begin_recording(const AttachOptions& opt
 
 class Attached {
  public:
-  Attached(const AttachOptions& options, const RunHooks& hooks,
-           std::vector<RunningProcess> processes, std::unique_ptr<WatchRecording> recording,
-           SignalQueue& signals)
+  Attached(const AttachOptions& options, const RunHooks& hooks, Whom whom,
+           std::unique_ptr<WatchRecording> recording, SignalQueue& signals)
       : options_(options),
         hooks_(hooks),
-        processes_(std::move(processes)),
+        whom_(std::move(whom)),
         recording_(std::move(recording)),
         signals_(signals) {}
 
@@ -103,7 +145,6 @@ class Attached {
 
  private:
   [[nodiscard]] sources::SourceContext context(const LayerPlan& plan) const;
-  [[nodiscard]] bool have_all_ended() const;
   [[nodiscard]] std::int64_t left_ns() const;
   void wait();
   Status complete(RunOutcome& outcome);
@@ -111,7 +152,7 @@ class Attached {
 
   const AttachOptions& options_;
   const RunHooks& hooks_;
-  std::vector<RunningProcess> processes_;
+  Whom whom_;
   std::unique_ptr<WatchRecording> recording_;
   SignalQueue& signals_;
   HostSources hosts_;
@@ -133,19 +174,14 @@ sources::SourceContext Attached::context(const LayerPlan& plan) const {
 
 Status Attached::begin(const LayerPlan& plan) {
   trace::Manifest& manifest = recording_->pump().packer().manifest();
-  manifest.pid = processes_.front().pid();
+  manifest.pid = whom_.processes.front().pid();
   FATHOM_TRY(hosts_.prepare(plan.hosts, context(plan)));
   hosts_.start(context(plan), manifest);
-  for (const RunningProcess& process : processes_)
-    FATHOM_TRY(hosts_.join({.by = sources::Choice::By::kProcess, .process = process.pid()}));
+  for (const sources::Choice& choice : whom_.choices()) FATHOM_TRY(hosts_.join(choice));
   recording_->pump().start(hosts_.pointers());
   begun_ns_ = now_monotonic_ns();
   trace::remember_newest(recording_->directory());
   return {};
-}
-
-bool Attached::have_all_ended() const {
-  return std::ranges::all_of(processes_, [](const auto& one) { return one.has_ended(); });
 }
 
 // Of the time that was given; a tick where none was.
@@ -155,7 +191,7 @@ std::int64_t Attached::left_ns() const {
 }
 
 void Attached::wait() {
-  for (std::int64_t left = left_ns(); left > 0 && !have_all_ended(); left = left_ns()) {
+  for (std::int64_t left = left_ns(); left > 0 && !whom_.have_all_ended(); left = left_ns()) {
     if (signals_.told_to_end(static_cast<int>(std::min(kTickMs, left / kMsNs + 1)))) return;
     if (hooks_.live)
       hooks_.live({.elapsed_ns = now_monotonic_ns() - recording_->start_ns(),
@@ -205,14 +241,13 @@ RunOutcome Attached::record() {
 }  // namespace
 
 Result<RunOutcome> attach(const AttachOptions& options, const RunHooks& hooks) {
-  FATHOM_ASSIGN(std::vector<RunningProcess> processes, open_processes(options.processes));
+  FATHOM_ASSIGN(Whom whom, find_whom(options));
   FATHOM_TRY(check_place(options.output, options.force));
   FATHOM_ASSIGN(const LayerPlan plan, plan_attach(options));
   FATHOM_ASSIGN(SignalQueue signals, SignalQueue::open());
-  FATHOM_ASSIGN(std::unique_ptr<WatchRecording> recording,
-                begin_recording(options, plan, processes.front()));
+  FATHOM_ASSIGN(std::unique_ptr<WatchRecording> recording, begin_recording(options, plan, whom));
   const std::string directory = recording->directory();
-  Attached attached(options, hooks, std::move(processes), std::move(recording), signals);
+  Attached attached(options, hooks, std::move(whom), std::move(recording), signals);
   if (Status begun = attached.begin(plan); !begun) {
     (void)remove_tree(directory).has_value();
     return std::move(begun).error();

@@ -17,7 +17,8 @@ namespace fathom::session {
 inline constexpr char kAttachLayers[] = "cpu,resource";  // where nobody names any
 
 struct AttachOptions {
-  std::vector<pid_t> processes;  // at least one
+  std::vector<pid_t> processes;  // at least one, or
+  std::string container;         // a container's id: all processes of its control group
   std::string output;            // directory
   bool force = false;            // an existing recording may be replaced
   std::string layers;            // as --layers; "": kAttachLayers
@@ -30,7 +31,8 @@ struct AttachOptions {
   bool no_command = false;       // arguments of programs are not recorded
 };
 
-// Records the processes, their threads and what they start, until all of them have ended, the time
+// Records the processes, their threads and what they start, until all of them (or all processes of
+// the container) have ended, the time
 // has passed or SIGINT, SIGTERM, SIGHUP or SIGQUIT comes; then packs, unless another one comes. An
 // Error means that nothing was recorded, and nothing is left behind. Call before any other thread
 // of this process is started.

@@ -80,7 +80,8 @@ std::int32_t peer_of(int line) {
 
 }  // namespace
 
-Result<std::unique_ptr<Broker>> Broker::open(const std::string& directory) {
+Result<std::unique_ptr<Broker>> Broker::open(const std::string& directory,
+                                             const std::optional<Door>& door) {
   std::unique_ptr<Broker> broker(new Broker);
   broker->name_ = random_id();
   broker->ask_ = random_id();
@@ -89,7 +90,13 @@ Result<std::unique_ptr<Broker>> Broker::open(const std::string& directory) {
   broker->spool_ = Fd(::open(spool.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!broker->spool_.valid()) return os_error(errno, "open " + spool);
   FATHOM_TRY(broker->listen());
-  broker->private_door_.emplace(broker->name_);
+  if (door) {
+    broker->private_door_.emplace(PrivateDoor::at(door->path));
+    if (!broker->private_door_->path().empty()) broker->told_ = door->told;
+  } else {
+    broker->private_door_.emplace(broker->name_);
+    broker->told_ = broker->private_door_->path();
+  }
   return broker;
 }
 
@@ -111,7 +118,7 @@ Status Broker::listen() {
 
 std::string Broker::variable() const {
   const std::string words = FATHOM_BROKER_VARIABLE "=" + name_ + "-" + ask_ + "-" + answer_;
-  return private_door_->path().empty() ? words : words + "-" + private_door_->path();
+  return told_.empty() ? words : words + "-" + told_;
 }
 
 Status Broker::start() {

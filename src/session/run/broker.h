@@ -29,8 +29,15 @@ namespace fathom::session {
 // is hung up on: nothing of that is an error here.
 class Broker {
  public:
-  // `directory` is the recording's. Whoever connects waits until start().
-  static Result<std::unique_ptr<Broker>> open(const std::string& directory);
+  // Where the second socket is made, and by which path programs find it.
+  struct Door {
+    std::string path;
+    std::string told;
+  };
+  // `directory` is the recording's. Whoever connects waits until start(). Without a `door`, the
+  // second socket lies in this user's private place.
+  static Result<std::unique_ptr<Broker>> open(const std::string& directory,
+                                              const std::optional<Door>& door = {});
   ~Broker() { stop(); }
   Broker(const Broker&) = delete;
   Broker& operator=(const Broker&) = delete;
@@ -67,6 +74,7 @@ class Broker {
   Fd spool_;  // its directory
   Fd door_;
   std::optional<PrivateDoor> private_door_;
+  std::string told_;  // its path, as programs see it; "": there is none
   Fd wake_;
   std::vector<Caller> callers_;    // the thread's
   std::vector<std::byte> packet_;  // the thread's

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kWaiting = 128;  // who have not been let in yet
 constexpr mode_t kPrivate = 0600;
+constexpr mode_t kForAnyUser = 0666;
 
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
@@ -50,7 +51,16 @@ PrivateDoor::PrivateDoor(const std::string& name) {
   const std::string place = make_private_place();
   if (place.empty()) return;
   remove_abandoned(place);
-  const std::string path = join_path(place, FATHOM_BROKER_DOOR + name);
+  listen(join_path(place, FATHOM_BROKER_DOOR + name), kPrivate);
+}
+
+PrivateDoor PrivateDoor::at(const std::string& path) {
+  PrivateDoor door;
+  door.listen(path, kForAnyUser);
+  return door;
+}
+
+void PrivateDoor::listen(const std::string& path, mode_t mode) {
   const sockaddr_un address = address_of(path);
   if (path.size() >= sizeof address.sun_path) return;
   Fd door = make_socket();
@@ -59,7 +69,7 @@ PrivateDoor::PrivateDoor(const std::string& name) {
     return;
   path_ = path;
   door_ = std::move(door);
-  if (::chmod(path.c_str(), kPrivate) != 0 || ::listen(door_.get(), kWaiting) != 0) close();
+  if (::chmod(path.c_str(), mode) != 0 || ::listen(door_.get(), kWaiting) != 0) close();
 }
 
 PrivateDoor::~PrivateDoor() { close(); }

@@ -267,6 +267,7 @@ Status Daemon::turn() {
   const std::int64_t next = hosts_.turn(strings, last);
   if (hooks_.rows) hooks_.rows(last, strings, recording_->start_ns() - first_start_ns_);
   note(recording_->append(last, strings));
+  hosts_.tell(recording_->pump().packer().manifest());  // what was found out meanwhile
   wait_for_finished();
   // Packing takes its time, and programs are to be answered meanwhile.
   finishing_ = std::async(std::launch::async,
@@ -439,6 +440,7 @@ WatchOutcome Daemon::end() {
   note(roll_.save(server_.path(), handed_on()));
   hosts_.stop();
   recording_->pump().stop();
+  hosts_.tell(recording_->pump().packer().manifest());
   if (const std::optional<Error> trouble = recording_->pump().trouble()) note(Status(*trouble));
   note(recording_->finish(now_monotonic_ns()));
   wait_for_finished();

@@ -27,9 +27,11 @@ Result<std::unique_ptr<WatchRecording>> WatchRecording::begin(const WatchRecordi
     manifest.command.push_back(escape_invalid_utf8(word));
   manifest.environment = telling_environment(spec.environment);
   FATHOM_TRY(trace::write_manifest(spec.directory, manifest));
-  FATHOM_ASSIGN(trace::Packer packer,
-                trace::Packer::open(spec.directory, std::move(manifest),
-                                    {.resolver = sources::function_names(), .library = ""}));
+  FATHOM_ASSIGN(
+      trace::Packer packer,
+      trace::Packer::open(spec.directory, std::move(manifest),
+                          {.resolver = spec.resolver ? *spec.resolver : sources::function_names(),
+                           .library = spec.library}));
   return std::unique_ptr<WatchRecording>(new WatchRecording(
       spec.directory, static_cast<std::int64_t>(header.start_monotonic_ns), std::move(packer)));
 }

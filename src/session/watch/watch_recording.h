@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct WatchRecordingSpec {
   std::int64_t start_monotonic_ns = 0;   // 0: now
   std::vector<trace::LayerState> layers;
   std::map<std::string, std::string> facts;
+  std::string library;  // that programs have in them; "": none of ours
+  // Names of functions; none: by the files of this machine.
+  std::optional<trace::NameResolver> resolver = {};
 };
 
 // For the daemon's thread; finish() may run in another one when nobody else uses the object.

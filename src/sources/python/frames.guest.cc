@@ -26,6 +26,7 @@ struct FrameStack {
     uint8_t level_before;  // Thread::frame_level
     bool loop;
     uint8_t which;  // of loops in one place
+    bool resumed;   // a loop that began before its generator or coroutine was suspended
   };
   Entry entries[kRoom];
 };
@@ -76,7 +77,9 @@ FATHOM_COLD void write_counted(unsigned kind, uint64_t begin, uint64_t end, cons
   const auto depth = static_cast<uint8_t>(entry.depth + (kind == kTurn ? 1 : 0));
   uint8_t* at = fathom_put_varint(put_timed_head(kind, depth, end), end - begin);
   at = fathom_put_varint(at, entry.site);
-  writer.commit(fathom_put_varint(at, fathom_zigzag(static_cast<int64_t>(count))));
+  at = fathom_put_varint(at, fathom_zigzag(static_cast<int64_t>(count)));
+  if (kind == kResumedLoop) at = fathom_put_varint(at, fathom_zigzag(1));
+  writer.commit(at);
 }
 
 FATHOM_HOT void close(const Entry& entry) {
@@ -94,7 +97,7 @@ FATHOM_COLD void end_loop(const Entry& entry, uint64_t end) {
   end_turn(entry, end);
   if (filters.turns != 0 && entry.iterations > filters.turns)
     count_loss(kPython, FATHOM_LOSS_CAPPED, entry.iterations - filters.turns);
-  write_counted(kLoop, entry.begin, end, entry, entry.iterations);
+  write_counted(entry.resumed ? kResumedLoop : kLoop, entry.begin, end, entry, entry.iterations);
   close(entry);
 }
 
@@ -142,7 +145,7 @@ void enter(uint32_t site) {
   Entry* entry = open_entry();
   if (FATHOM_UNLIKELY(entry == nullptr)) return;
   if (FATHOM_UNLIKELY(tls.thread->frame_count > filters.depth)) {
-    *entry = {0, 0, 0, site, tls.depth, tls.thread->frame_level, false, 0};
+    *entry = {0, 0, 0, site, tls.depth, tls.thread->frame_level, false, 0, false};
     return;
   }
   const uint8_t depth = open_level(FATHOM_FRAME, Level::kSpan);
@@ -172,15 +175,16 @@ void leave(uint32_t site) {
   close(entry);
 }
 
-void open_loop(uint64_t loop, uint64_t now) {
+void open_loop(uint64_t loop, uint64_t now, bool resumed) {
   Entry* entry = open_entry();
   if (entry == nullptr) return;
   const uint8_t depth = open_level(FATHOM_FRAME, Level::kSpan);
   if (filters.turns != 0) open_level(FATHOM_FRAME, Level::kSpan);
-  *entry = {now,   0,
-            now,   static_cast<uint32_t>(loop),
-            depth, tls.thread->frame_level,
-            true,  static_cast<uint8_t>(loop >> 32)};
+  *entry = {now,    0,
+            now,    static_cast<uint32_t>(loop),
+            depth,  tls.thread->frame_level,
+            true,   static_cast<uint8_t>(loop >> 32),
+            resumed};
   tls.thread->frame_level = tls.depth;
 }
 
@@ -193,6 +197,7 @@ FATHOM_COLD bool runs_in(const Entry* all, uint32_t function) {
 
 int turn(uint32_t function, uint64_t loop, uint64_t turns) {
   if (!recording(kPython) || tls.thread == nullptr) return 0;
+  const bool resumed = turns == FATHOM_LOOP_RESUMES;
   if (FATHOM_UNLIKELY(tls.thread->frame_count == 0 || tls.thread->frame_count >= kRoom)) return 0;
   int opened = 0;
   Entry* all = entries();
@@ -203,7 +208,7 @@ int turn(uint32_t function, uint64_t loop, uint64_t turns) {
       end_inside(all, place, tick());
     } else if (all[tls.thread->frame_count - 1].begin != 0 &&
                (function == 0 || runs_in(all, function))) {
-      open_loop(loop, tick());
+      open_loop(loop, tick(), resumed);
       place = tls.thread->frame_count;
       opened = 1;
     } else {
@@ -216,7 +221,7 @@ int turn(uint32_t function, uint64_t loop, uint64_t turns) {
     end_turn(entry, now);
     entry.turn_begin = now;
   }
-  entry.iterations += turns;
+  if (!resumed) entry.iterations += turns;
   return opened;
 }
 

@@ -21,6 +21,9 @@ struct fathom_frame_place {
   uint32_t line;
 };
 
+/* See `turn`. */
+#define FATHOM_LOOP_RESUMES UINT64_MAX
+
 /* A loop: its site, and which it is of the loops in one place (`[x for x in a for y in x]`). */
 static inline uint64_t fathom_loop(uint32_t site, unsigned which) {
   return site | ((uint64_t)(which & 0xff) << 32);
@@ -37,7 +40,8 @@ struct fathom_frames {
      calls do; what was left without a word ends with the frame around it. */
   void (*enter)(uint32_t site);
   void (*leave)(uint32_t site);
-  /* A loop of the running frame begins one more turn (`turns` 1), or goes on with the frame (0). It
+  /* A loop of the running frame begins one more turn (`turns` 1), is there (0), or goes on with a
+     frame that was suspended (FATHOM_LOOP_RESUMES). It
      is opened if it is not open, and 1 returned; loops inside it that are, end. `function` is the
      site that the running frame must have; 0: whichever it is. */
   int (*turn)(uint32_t function, uint64_t loop, uint64_t turns);

@@ -10,18 +10,20 @@
 #include <opcode.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 unsigned long loops_events;
 
 // Offsets are in bytes, as sys.monitoring tells them.
 struct loop {
-  int head, tail;  // from its first instruction to the last one that jumps back
-  int turns_at;    // the instruction that tells of a turn
-  int begins_at;   // a branch that leads into its first turn; -1: none
-  int begins_on;   // a line that does; 0: none
-  bool counts;     // turns_at is FOR_ITER, which tells of the end as well
-  int ends_at;     // where that leads to then; handlers of the loop may lie behind it
-  bool is_async;   // its last look for an item is no turn, and ends by an exception
+  int head, tail;   // from its first instruction to the last one that jumps back
+  int before_head;  // a NOP before it that `continue` jumps to, in a `while True`; -1: none
+  int turns_at;     // the instruction that tells of a turn
+  int begins_at;    // a branch that leads into its first turn; -1: none
+  int begins_on;    // a line that does; 0: none
+  bool counts;      // turns_at is FOR_ITER, which tells of the end as well
+  int ends_at;      // where that leads to then; handlers of the loop may lie behind it
+  bool is_async;    // its last look for an item is no turn, and ends by an exception
   uint64_t id;
 };
 
@@ -37,6 +39,7 @@ static int* exits_of(struct loops* loops) { return (int*)&loops->loops[loops->lo
 struct instruction {
   int offset, first;  // `first` is that of its prefixes
   int code, target;   // -1: does not jump
+  int jumps_to;       // where it says that it jumps, if that is a NOP before `target`; else -1
 };
 
 static Py_ssize_t table_index = -1;
@@ -73,7 +76,7 @@ static bool branches(int code) {
 // Reads the instruction at *at and goes on behind it and its caches.
 static struct instruction next_instruction(const unsigned char* bytes, Py_ssize_t size,
                                            Py_ssize_t* at) {
-  struct instruction one = {.first = (int)*at, .target = -1};
+  struct instruction one = {.first = (int)*at, .target = -1, .jumps_to = -1};
   unsigned argument = 0;
   while (*at + 2 < size && bytes[*at] == EXTENDED_ARG) {
     argument = (argument | bytes[*at + 1]) << 8;
@@ -94,6 +97,29 @@ struct listing {
   int count;
 };
 
+static bool is_jumped_back_to(const struct listing* listing, int target) {
+  for (int i = 0; i < listing->count; i++) {
+    if (listing->rows[i].code == JUMP_BACKWARD && listing->rows[i].target == target) return true;
+  }
+  return false;
+}
+
+// `continue` in a `while True` jumps to the NOP that stands for its line, its end to what is
+// behind: both are turns of one loop.
+static void skip_nops(struct listing* listing) {
+  for (int i = 0; i < listing->count; i++) {
+    struct instruction* jump = &listing->rows[i];
+    if (jump->code != JUMP_BACKWARD) continue;
+    for (int to = 0; to + 1 < i; to++) {
+      if (listing->rows[to].offset != jump->target || listing->rows[to].code != NOP) continue;
+      if (!is_jumped_back_to(listing, listing->rows[to + 1].first)) break;
+      jump->jumps_to = jump->target;
+      jump->target = listing->rows[to + 1].first;
+      break;
+    }
+  }
+}
+
 static struct listing list_instructions(PyCodeObject* code) {
   struct listing listing = {NULL, 0};
   PyObject* text = PyCode_GetCode(code);
@@ -104,6 +130,7 @@ static struct listing list_instructions(PyCodeObject* code) {
   for (Py_ssize_t at = 0; listing.rows != NULL && at + 1 < size;)
     listing.rows[listing.count++] = next_instruction(bytes, size, &at);
   Py_DECREF(text);
+  skip_nops(&listing);
   return listing;
 }
 
@@ -203,6 +230,26 @@ static const struct instruction* first_test(struct loops* loops, const struct li
   return branches(before[-1].code) && before[-1].target == head->first ? before - 1 : NULL;
 }
 
+// Its iterator is brought behind the result, which a `for` has not.
+static bool begins_comprehension(const struct listing* listing, const struct loop* loop) {
+  const struct instruction* head = instruction_at(listing, loop->head);
+  return head != NULL && head > listing->rows && head[-1].code == SWAP;
+}
+
+// Statements stand in modules, classes and functions with a name. A comprehension holds none, so
+// that any loop inside is one of its own.
+static bool is_comprehension(PyCodeObject* code, const struct listing* listing,
+                             const struct loops* loops, const struct loop* loop) {
+  const char* name = PyUnicode_AsUTF8(code->co_name);
+  if (name == NULL) PyErr_Clear();
+  if (name != NULL && name[0] == '<' && strcmp(name, "<module>") != 0) return true;
+  for (int i = 0; i < loops->loop_count; i++) {
+    const struct loop* one = &loops->loops[i];
+    if (holds(one, loop->head) && begins_comprehension(listing, one)) return true;
+  }
+  return false;
+}
+
 // How it begins and turns. A `for` tells by FOR_ITER. A `while` tests once before its first turn,
 // and at the end of each: one that does not test begins on the line before its body.
 static void settle_loop(PyCodeObject* code, const struct listing* listing, struct loops* loops,
@@ -227,6 +274,7 @@ static void settle_loop(PyCodeObject* code, const struct listing* listing, struc
     if (loop->is_async) kind = "async for";
     loop->begins_on = PyCode_Addr2Line(code, before->target >= 0 ? head->offset : before->offset);
   }
+  if (is_comprehension(code, listing, loops, loop)) kind = "comprehension";
   loop->id = fathom_loop(loop_site(code, loop, kind, function), which);
 }
 
@@ -258,9 +306,13 @@ static struct loops* make_table(PyCodeObject* code, const struct listing* listin
     const bool is_for = head != NULL && (head->code == FOR_ITER || head->code == GET_ANEXT);
     if (!is_for && !turns(code, one)) continue;
     struct loop* loop = loop_with_head(loops, one->target);
-    if (loop == NULL) loop = &loops->loops[loops->loop_count++];
+    if (loop == NULL) {
+      loop = &loops->loops[loops->loop_count++];
+      loop->before_head = -1;
+    }
     loop->head = one->target;
     loop->tail = one->offset;
+    if (one->jumps_to >= 0) loop->before_head = one->jumps_to;
   }
   for (int i = 0; i < loops->loop_count; i++)
     settle_loop(code, listing, loops, (unsigned)i, function);
@@ -306,7 +358,7 @@ void loops_resume(PyObject* code, Py_ssize_t offset) {
         next = one;
     }
     if (next == NULL) return;
-    frames->turn(0, next->id, 0);
+    frames->turn(0, next->id, FATHOM_LOOP_RESUMES);
     around = next->head;
   }
 }
@@ -341,6 +393,9 @@ bool loops_jump(PyObject* code, Py_ssize_t offset, Py_ssize_t destination) {
   struct loops* loops = loops_of(code);
   if (loops == NULL) return false;
   bool wanted = false;
+  for (int i = 0; i < loops->loop_count; i++) {
+    if (loops->loops[i].before_head == destination) destination = loops->loops[i].head;
+  }
   for (int i = 0; i < loops->loop_count; i++) {
     const struct loop* loop = &loops->loops[i];
     if (loop->turns_at == offset && loop->counts) {

@@ -372,7 +372,7 @@ void marks_resume(PyCodeObject* code, int offset) {
       if (holds && one->head > around && (next == NULL || one->head < next->head)) next = one;
     }
     if (next == NULL) return;
-    frames->turn(next->mark->function, loop_of(next->mark), 0);
+    frames->turn(next->mark->function, loop_of(next->mark), FATHOM_LOOP_RESUMES);
     around = next->head;
   }
 }

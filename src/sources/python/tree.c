@@ -188,8 +188,8 @@ static bool mark_generator(struct walk* walk, PyObject* generator, PyObject* aro
   if (assigns && PY_VERSION_HEX >= 0x03090000) return true;
   const long is_async = number_at(generator, "is_async");
   PyObject* conditions = PyObject_GetAttrString(generator, "ifs");
-  PyObject* turn = assigns ? marks_turn(NULL, 0, 0)
-                           : new_turn(walk, scope, is_async > 0 ? "async for" : "for", around);
+  PyObject* turn =
+      assigns ? marks_turn(NULL, 0, 0) : new_turn(walk, scope, "comprehension", around);
   if (turn != NULL && is_async > 0 && is_first) marks_begin_at_start(turn);
   PyObject* target = PyObject_GetAttrString(generator, "target");
   PyObject* call = turn != NULL && target != NULL ? make_call(walk, turn, target) : NULL;

@@ -70,7 +70,39 @@ std::string file_of(std::string_view cgroup, std::string_view mountinfo,
   return join_path(directory_of(*mount, *group), name);
 }
 
+// The path of a group below the mount that it lies in; "" where it is that mount, or in none.
+std::string path_in_hierarchy(std::string_view directory, std::string_view mountinfo) {
+  std::string_view deepest;
+  for (const std::string_view line : split(mountinfo, '\n')) {
+    const std::vector<std::string_view> words = split(line, ' ');
+    const bool is_group = line.find(" - cgroup") != std::string_view::npos;
+    if (words.size() < 5 || !is_group || !directory.starts_with(words[4])) continue;
+    const std::string_view below = directory.substr(words[4].size());
+    if (!below.starts_with('/') || words[4].size() <= deepest.size()) continue;
+    deepest = words[4];
+  }
+  return std::string(deepest.empty() ? deepest : directory.substr(deepest.size() + 1));
+}
+
 }  // namespace
+
+GroupPlace find_group_place(std::string_view directory, std::string_view mountinfo) {
+  const std::string group = path_in_hierarchy(directory, mountinfo);
+  if (group.empty()) return {};
+  const std::optional<Mount> second = find_mount(mountinfo, "");
+  const auto directory_for = [&](std::string_view controller) -> GroupDirectory {
+    const std::optional<Mount> first = find_mount(mountinfo, controller);
+    if (first) return {.path = join_path(first->point, group), .is_v2 = false};
+    if (second) return {.path = join_path(second->point, group), .is_v2 = true};
+    return {};
+  };
+  return {.cpu = directory_for("cpu"),
+          .cpuacct = directory_for("cpuacct"),
+          .memory = directory_for("memory"),
+          .io = directory_for("blkio"),
+          .pids = directory_for("pids"),
+          .pressure = second ? join_path(second->point, group) : ""};
+}
 
 CgroupPaths find_cgroup(std::string_view cgroup, std::string_view mountinfo) {
   CgroupPaths paths;

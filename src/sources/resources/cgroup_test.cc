@@ -40,5 +40,36 @@ TEST(Cgroup, VersionsAndContainers) {
   }
 }
 
+constexpr char kHybrid[] =
+    "28 25 0:25 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
+    "30 25 0:26 / /sys/fs/cgroup/memory rw,nosuid shared:9 - cgroup cgroup rw,memory\n"
+    "31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
+
+TEST(Cgroup, OneGroupInAllHierarchies) {
+  const GroupPlace place = find_group_place("/sys/fs/cgroup/memory/docker/ab", kHybrid);
+  EXPECT_EQ(place.memory.path, "/sys/fs/cgroup/memory/docker/ab");
+  EXPECT_FALSE(place.memory.is_v2);
+  EXPECT_EQ(place.cpu.path, "/sys/fs/cgroup/cpu,cpuacct/docker/ab");
+  EXPECT_EQ(place.cpuacct.path, place.cpu.path);
+  // No hierarchy of version 1 has these: the second version would.
+  EXPECT_EQ(place.pids.path, "/sys/fs/cgroup/unified/docker/ab");
+  EXPECT_TRUE(place.pids.is_v2);
+  EXPECT_EQ(place.pressure, place.pids.path);
+}
+
+TEST(Cgroup, OneGroupOfTheSecondVersion) {
+  const char* const mounts = "28 25 0:25 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+  const GroupPlace place = find_group_place("/sys/fs/cgroup/a.slice/b", mounts);
+  for (const GroupDirectory& one : {place.cpu, place.cpuacct, place.memory, place.io, place.pids}) {
+    EXPECT_EQ(one.path, "/sys/fs/cgroup/a.slice/b");
+    EXPECT_TRUE(one.is_v2);
+  }
+}
+
+TEST(Cgroup, WhatIsNoGroupHasNoPlace) {
+  for (const char* path : {"", "/", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/memoryx/a", "/tmp/a"})
+    EXPECT_EQ(find_group_place(path, kHybrid).memory.path, "") << path;
+}
+
 }  // namespace
 }  // namespace fathom::sources

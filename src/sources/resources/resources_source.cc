@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The source `resources`: a thread beside the program that samples at a steady rate.
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <set>
 #include <stop_token>
@@ -14,6 +12,7 @@
 #include "base/privilege.h"
 #include "sources/list.h"
 #include "sources/resources/gpu_thread.h"
+#include "sources/resources/pause.h"
 #include "sources/resources/sampler.h"
 #include "sources/source.h"
 #include "trace/spool/pool_file.h"
@@ -21,8 +20,6 @@
 
 namespace fathom::sources {
 namespace {
-
-using std::chrono::nanoseconds;
 
 constexpr std::string_view kLayers[] = {"resource"};
 constexpr std::int64_t kThoroughEveryNs = 1'000'000'000;
@@ -34,17 +31,29 @@ class ResourcesSource final : public Source {
  public:
   Status start(const SourceContext& context) override {
     context_ = context;
+    start_ns_ = context.start_monotonic_ns;
     gpus_.start(context.hz);
     thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
     return {};
   }
 
-  // One by one: which processes a user or a control group has is not looked for.
+  // One by one, or all of a control group: which processes a user has is not looked for.
   Status join(const Choice& choice) override {
-    if (choice.by != Choice::By::kProcess) return {};
     const std::scoped_lock lock(mutex_);
-    joining_.push_back(choice.process);
+    if (choice.by == Choice::By::kProcess) joining_.push_back(choice.process);
+    if (choice.by != Choice::By::kGroup) return {};
+    group_ = choice.group_path;
+    pause_.end();  // it may not live for long
     return {};
+  }
+
+  std::int64_t turn(trace::Strings& strings, trace::HostRows& last) override {
+    drain(strings, last);
+    return 0;
+  }
+  void turned(std::int64_t start_monotonic_ns) override {
+    const std::scoped_lock lock(mutex_);
+    start_ns_ = start_monotonic_ns;
   }
 
   void stop() override {
@@ -54,44 +63,54 @@ class ResourcesSource final : public Source {
   }
 
   // The driver's thread tells them later: they are whole when it has stopped.
-  [[nodiscard]] std::map<std::string, std::string> facts() const override { return gpus_.facts(); }
+  [[nodiscard]] std::map<std::string, std::string> facts() const override {
+    std::map<std::string, std::string> facts = gpus_.facts();
+    const std::scoped_lock lock(mutex_);
+    facts.insert(group_facts_.begin(), group_facts_.end());
+    return facts;
+  }
 
   void drain(trace::Strings& strings, trace::HostRows& into_rows) override {
     CounterRows rows;
+    std::int64_t start_ns = 0;
     {
       const std::scoped_lock lock(mutex_);
       std::swap(rows, ready_);
+      start_ns = start_ns_;
     }
     const auto into = [&](std::uint32_t code) {
       return strings.code_or_null(rows.strings.view(code));
     };
     for (trace::CounterRow row : rows.batch.rows) {
+      row.ts = std::max<std::int64_t>(row.ts - start_ns, 0);  // of the moment of a turn
       row.layer = into(row.layer);
       row.name = into(row.name);
       row.unit = into(row.unit);
       into_rows.counters.rows.push_back(row);
     }
-    drain_gpus(strings, into_rows);
+    drain_gpus(strings, start_ns, into_rows);
   }
 
  private:
-  void drain_gpus(trace::Strings& strings, trace::HostRows& into) {
+  void drain_gpus(trace::Strings& strings, std::int64_t start_ns, trace::HostRows& into) {
     for (const GpuSample& sample : gpus_.drain()) {
       for (const GpuReading& reading : sample.readings) {
-        into.counters.rows.push_back({.ts = sample.monotonic_ns - context_.start_monotonic_ns,
-                                      .pid = reading.pid != 0 ? reading.pid : trace::kNull32,
-                                      .tid = trace::kNull32,
-                                      .layer = strings.code("resource"),
-                                      .name = strings.code(reading.name),
-                                      .unit = strings.code(reading.unit),
-                                      .host = trace::kNoString,
-                                      .value = reading.value});
+        into.counters.rows.push_back(
+            {.ts = std::max<std::int64_t>(sample.monotonic_ns - start_ns, 0),
+             .pid = reading.pid != 0 ? reading.pid : trace::kNull32,
+             .tid = trace::kNull32,
+             .layer = strings.code("resource"),
+             .name = strings.code(reading.name),
+             .unit = strings.code(reading.unit),
+             .host = trace::kNoString,
+             .value = reading.value});
       }
     }
   }
 
   // Samples until stop, and once more then: the program's last state.
   void work(const std::stop_token& stop) {
+    const std::stop_callback wake(stop, [this] { pause_.end(); });
     Sampler sampler;
     if (context_.root_pid > 0) sampler.add(context_.root_pid);
     const auto period = static_cast<std::int64_t>(1e9 / context_.hz);
@@ -99,16 +118,20 @@ class ResourcesSource final : public Source {
     for (bool last = false; !last;) {
       last = stop.stop_requested();
       const std::int64_t begin = now_monotonic_ns();
+      const std::int64_t used = now_thread_cpu_ns();
       const bool thorough = begin >= next_thorough;
       if (thorough) {
         next_thorough = begin + kThoroughEveryNs;
         add_recorded_processes(sampler);
+        sampler.add_members();
       }
       add_joining_processes(sampler);
       take(sampler, begin, thorough);
       gpus_.set_processes(sampler.pids());
+      watch_first(sampler);
       const std::int64_t spent = now_monotonic_ns() - begin;
-      if (!last) rest(stop, std::max(period - spent, spent * kRestFactor));
+      const std::int64_t dues = (now_thread_cpu_ns() - used) * kRestFactor;
+      if (!last) pause_.rest(std::max(period - spent, dues));
     }
   }
 
@@ -116,8 +139,9 @@ class ResourcesSource final : public Source {
     // Sampling reads files for a while: the rows are handed over at the end, so that drain() never
     // waits for it.
     CounterRows rows;
-    sampler.sample(now - context_.start_monotonic_ns, thorough, rows);
+    sampler.sample(now, thorough, rows);  // by the monotonic clock until they are drained
     const std::scoped_lock lock(mutex_);
+    group_facts_ = sampler.facts();
     for (trace::CounterRow row : rows.batch.rows) {
       row.layer = ready_.strings.code(rows.strings.view(row.layer));
       row.name = ready_.strings.code(rows.strings.view(row.name));
@@ -129,6 +153,7 @@ class ResourcesSource final : public Source {
   void add_joining_processes(Sampler& sampler) {
     const std::scoped_lock lock(mutex_);
     for (const pid_t process : std::exchange(joining_, {})) sampler.add(process);
+    if (!group_.empty()) sampler.watch_group(group_);
   }
 
   // Processes that left the tree (daemons), or that nobody started for us, are known by the
@@ -167,17 +192,27 @@ class ResourcesSource final : public Source {
     return mappings && mappings->find(file) != std::string::npos;
   }
 
-  void rest(const std::stop_token& stop, std::int64_t ns) {
-    std::unique_lock lock(rest_mutex_);
-    rested_.wait_for(lock, stop, nanoseconds(ns), [] { return false; });
+  // Of a container: with its first process all others end, and then its control group goes. One
+  // process of a group, once: what comes and goes in it does not drive the sampling.
+  void watch_first(const Sampler& sampler) {
+    if (watches_ == sampler.group()) return;
+    const std::set<pid_t> members = sampler.members();
+    if (members.empty()) return;
+    pause_.watch(*members.begin());
+    watches_ = sampler.group();
   }
 
   SourceContext context_;
-  std::mutex mutex_;
-  CounterRows ready_;           // guarded by mutex_
-  std::vector<pid_t> joining_;  // guarded by mutex_
-  std::mutex rest_mutex_;
-  std::condition_variable_any rested_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_.
+  std::int64_t start_ns_ = 0;  // of the recording that rows go to
+  CounterRows ready_;          // their times by the monotonic clock
+  std::vector<pid_t> joining_;
+  std::string group_;
+  std::map<std::string, std::string> group_facts_;
+
+  Pause pause_;
+  std::string watches_;  // the group whose first process is; of the thread alone
   GpuThread gpus_;
   std::jthread thread_;  // last: it ends before what it uses
 };
@@ -212,6 +247,7 @@ const SourceDef kResources = {
         "CPU, memory and I/O of the processes, their control group, the machine and its GPUs, "
         "sampled",
     .in_process = false,
+    .joins = true,
     .attaches = true,
     .probe = probe,
     .make = make,

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/files.h"
+#include "base/text.h"
 
 namespace fathom::sources {
 namespace {
@@ -27,23 +28,43 @@ Sampler::Sampler(std::string proc)
 
 void Sampler::add(pid_t pid) {
   tree_.add(pid);
-  if (cgroup_known_) return;
+  if (cgroup_known_ || group_) return;
   const std::string groups = read(pid, "cgroup");
   cgroup_known_ = !groups.empty();
   if (cgroup_known_) cgroup_ = find_cgroup(groups, read(pid, "mountinfo"));
 }
 
+void Sampler::watch_group(const std::string& directory) {
+  if (group_ && group_->directory() == directory) return;
+  group_.emplace(directory, proc_);
+}
+
+std::set<pid_t> Sampler::members() const { return group_ ? group_->members() : std::set<pid_t>(); }
+
+void Sampler::add_members() {
+  for (const pid_t pid : members()) tree_.add(pid);
+}
+
+std::map<std::string, std::string> Sampler::facts() const {
+  return group_ ? group_->facts() : std::map<std::string, std::string>();
+}
+
 void Sampler::sample(std::int64_t ts, bool thorough, CounterRows& rows) {
   ts_ = ts;
   rows_ = &rows;
+  sample_cgroup();  // first: it may be about to go
   for (const ProcessStat& stat : tree_.refresh()) sample_process(stat, thorough);
-  sample_cgroup();
-  sample_machine();
+  sample_machine(thorough);
 }
 
 void Sampler::add(std::string_view name, std::string_view unit, double value, std::int32_t pid) {
+  add_at(ts_, name, unit, value, pid);
+}
+
+void Sampler::add_at(std::int64_t ts, std::string_view name, std::string_view unit, double value,
+                     std::int32_t pid) {
   trace::Strings& strings = rows_->strings;
-  rows_->batch.rows.push_back({.ts = ts_,
+  rows_->batch.rows.push_back({.ts = ts,
                                .pid = pid,
                                .tid = trace::kNull32,
                                .layer = strings.code("resource"),
@@ -98,24 +119,58 @@ void Sampler::sample_switches(pid_t pid) {
   add("involuntary_switches", "count", involuntary, pid);
 }
 
-void Sampler::sample_machine() {
-  const auto cpu = parse_machine_cpu(read_or_empty(join_path(proc_, "stat")));
-  if (cpu && last_cpu_ && cpu->total > last_cpu_->total && cpu->busy >= last_cpu_->busy) {
-    const auto busy = static_cast<double>(cpu->busy - last_cpu_->busy);
-    add("cpu_busy", "percent", 100 * busy / static_cast<double>(cpu->total - last_cpu_->total));
+namespace {
+
+// Nothing where the numbers did not grow.
+std::optional<double> busy_percent(const MachineCpu& before, const MachineCpu& now) {
+  if (now.total <= before.total || now.busy < before.busy) return {};
+  return 100 * static_cast<double>(now.busy - before.busy) /
+         static_cast<double>(now.total - before.total);
+}
+
+}  // namespace
+
+// The lines behind the first: "cpu3 12 0 …". Those of a large machine are read each second only.
+void Sampler::sample_cores(std::string_view stat) {
+  for (const std::string_view line : split(stat, '\n')) {
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos || blank <= 3 || !line.starts_with("cpu")) continue;
+    const std::string name(line.substr(0, blank));
+    const auto now = parse_machine_cpu("cpu" + std::string(line.substr(blank)));
+    if (!now) continue;
+    const auto before = last_cores_.find(name);
+    const auto busy =
+        before == last_cores_.end() ? std::nullopt : busy_percent(before->second, *now);
+    if (busy) add(name + "_busy", "percent", *busy);
+    last_cores_[name] = *now;
   }
+}
+
+void Sampler::sample_machine(bool thorough) {
+  constexpr std::size_t kFewCores = 16;
+  const std::string stat = read_or_empty(join_path(proc_, "stat"));
+  const auto cpu = parse_machine_cpu(stat);
+  const auto busy = cpu && last_cpu_ ? busy_percent(*last_cpu_, *cpu) : std::nullopt;
+  if (busy) add("cpu_busy", "percent", *busy);
   last_cpu_ = cpu;
+  if (thorough || last_cores_.size() <= kFewCores) sample_cores(stat);
   const std::string memory = read_or_empty(join_path(proc_, "meminfo"));
   const auto total = number_of(memory, "MemTotal");
   const auto available = number_of(memory, "MemAvailable");
   if (total && available && *total >= *available) {
     add("memory_used", "bytes", static_cast<double>(*total - *available) * 1024);
   }
+  if (total && thorough) add("memory_total", "bytes", static_cast<double>(*total) * 1024);
   const std::string load = read_or_empty(join_path(proc_, "loadavg"));
   if (!load.empty()) add("load", "tasks", std::strtod(load.c_str(), nullptr));
 }
 
 void Sampler::sample_cgroup() {
+  if (group_) {
+    group_->sample(ts_, [this](std::int64_t ts, std::string_view name, std::string_view unit,
+                               double value) { add_at(ts, name, unit, value); });
+    return;
+  }
   if (!cgroup_.memory_file.empty()) {
     const auto bytes = only_number(read_or_empty(cgroup_.memory_file));
     if (bytes) add("cgroup_memory", "bytes", static_cast<double>(*bytes));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reads once what the processes of a tree, their control group and the machine use, as counters of
-// layer `resource`.
+// layer `resource` (docs/formats/resources.md).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "sources/process_tree.h"
 #include "sources/resources/cgroup.h"
+#include "sources/resources/group_sampler.h"
 #include "trace/rows/batch.h"
 
 namespace fathom::sources {
@@ -28,6 +30,14 @@ class Sampler {
 
   // Takes a process in, and its descendants. The first one names the control group.
   void add(pid_t pid);
+  // A control group of which everything is told, and its processes, in place of that of a process.
+  void watch_group(const std::string& directory);
+  [[nodiscard]] std::string group() const { return group_ ? group_->directory() : ""; }
+  // Those that are in that group now.
+  [[nodiscard]] std::set<pid_t> members() const;
+  // Takes them in.
+  void add_members();
+  [[nodiscard]] std::map<std::string, std::string> facts() const;
   [[nodiscard]] bool knows(pid_t pid) const { return tree_.knows(pid); }
   [[nodiscard]] std::set<pid_t> pids() const { return tree_.pids(); }
 
@@ -39,17 +49,22 @@ class Sampler {
   void sample_process(const ProcessStat& stat, bool thorough);
   void sample_io(pid_t pid);
   void sample_switches(pid_t pid);
-  void sample_machine();
+  void sample_machine(bool thorough);
+  void sample_cores(std::string_view stat);
   void sample_cgroup();
   [[nodiscard]] std::string read(pid_t pid, std::string_view name) const;
   void add(std::string_view name, std::string_view unit, double value,
            std::int32_t pid = trace::kNull32);
+  void add_at(std::int64_t ts, std::string_view name, std::string_view unit, double value,
+              std::int32_t pid = trace::kNull32);
 
   std::string proc_;
   ProcessTree tree_;
   CgroupPaths cgroup_;
   bool cgroup_known_ = false;
+  std::optional<GroupSampler> group_;
   std::optional<MachineCpu> last_cpu_;
+  std::map<std::string, MachineCpu, std::less<>> last_cores_;  // "cpu3"
   double tick_seconds_;
   double page_bytes_;
   std::int64_t ts_ = 0;          // of the sample that is being taken

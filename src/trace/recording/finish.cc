@@ -369,6 +369,7 @@ std::vector<ProcessRow> Packer::State::all_processes(const Population& all, Deta
   std::vector<ProcessRow> rows = process_rows(all, host, detail);
   add_seen_from_outside(seen_from_outside_.processes, host, rows);
   add_program(manifest, spool_.header().creator_pid, rows);
+  name_container(manifest, rows);
   return rows;
 }
 
@@ -376,6 +377,7 @@ std::vector<ThreadRow> Packer::State::all_threads(const Population& all) {
   const std::string& host = manifest.host.hostname;
   std::vector<ThreadRow> rows = thread_rows(all, host);
   add_seen_from_outside(seen_from_outside_.threads, host, rows);
+  name_container(manifest, rows);
   return rows;
 }
 

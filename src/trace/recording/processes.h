@@ -19,6 +19,18 @@ namespace fathom::trace {
 
 KnownExits known_exits(const Manifest& manifest);
 
+// The container that all of a recording ran in, as a fact of its manifest: processes that cannot
+// tell theirs, or were seen from outside alone, were there too.
+inline constexpr char kContainerFact[] = "container";
+template <class Row>
+void name_container(const Manifest& manifest, std::vector<Row>& rows) {
+  const auto known = manifest.facts.find(kContainerFact);
+  if (known == manifest.facts.end()) return;
+  for (Row& row : rows) {
+    if (row.container.empty()) row.container = known->second;
+  }
+}
+
 // All processes as they are known now. Keeps pointers into the definitions, which must not change
 // meanwhile.
 struct Population {

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// `fathom container`: runs an application in containers and tells what it needs (run), writes
+// instructions to begin with (init), and makes the layer of an image that profiles itself (base).
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <ctime>
+
+#include "base/files.h"
+#include "base/ids.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/parser.h"
+#include "cli/tell.h"
+#include "containers/base_layer.h"
+#include "containers/init_text.h"
+#include "containers/profile_run.h"
+#include "render/profile_pages.h"
+
+namespace fathom::cli {
+namespace {
+
+using containers::Engine;
+using containers::Instructions;
+
+struct Arguments {
+  std::string action, folder, from, tag;
+  std::vector<std::string> words;
+  bool quiet = false;
+  bool force = false;
+};
+
+bool is_file_name(const std::string& word) {
+  return word.ends_with(".yaml") || word.ends_with(".yml") ||
+         (word.find('/') != std::string::npos && path_exists(word) && !is_directory(word));
+}
+
+std::string folder_by_time(const Instructions& wanted) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char text[32];
+  (void)std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+  std::string name = wanted.name.empty() ? wanted.image : wanted.name;
+  for (char& c : name) {
+    if (c == '/' || c == ':' || c == '@') c = '-';
+  }
+  return fmt::format("fathom-{}-{}-{}", name, text, random_id().substr(0, 4));
+}
+
+Result<Instructions> instructions_of(const Arguments& a, const std::string& engine_socket) {
+  const std::string& first = a.words[0];
+  if (is_file_name(first)) {
+    FATHOM_ASSIGN(const std::string text, read_file(first));
+    FATHOM_ASSIGN(const std::string path, absolute_path(first));
+    if (a.words.size() > 1)
+      return usage_error("arguments of the application stand in its instructions",
+                         "write them as 'arguments' into " + first);
+    return containers::parse_instructions(
+        text, first, {.folder = std::string(dir_name(path)), .engine_socket = engine_socket});
+  }
+  if (!containers::is_image_name(first))
+    return Error{Code::kInvalid, "'" + escape_control(first) + "' is no name of an image",
+                 "name an image, or a file with instructions (.yaml)"};
+  Instructions wanted;
+  wanted.image = first;
+  wanted.arguments.assign(a.words.begin() + 1, a.words.end());
+  return wanted;
+}
+
+// Errors that the engine made have a status of their own; the rest is everybody's.
+Result<int> status_of(const Error& error) {
+  if (error.code != Code::kDenied) return error;
+  tell(error);
+  return containers::refusal_status(error);
+}
+
+Result<int> run_it(const Arguments& a) {
+  if (a.words.empty())
+    return usage_error("an image or a file with instructions is needed",
+                       "run 'fathom container --help' for usage");
+  // A file that is wrong is told before an engine is looked for.
+  const Result<std::string> socket = containers::find_engine_socket();
+  FATHOM_ASSIGN(const Instructions wanted, instructions_of(a, socket ? *socket : ""));
+  FATHOM_ASSIGN(Engine engine, Engine::connect());
+  FATHOM_ASSIGN(const std::string folder,
+                absolute_path(a.folder.empty() ? folder_by_time(wanted) : a.folder));
+  FATHOM_ASSIGN(session::SignalQueue signals, session::SignalQueue::open());
+  containers::ProfileHooks hooks;
+  if (!a.quiet && ::isatty(STDERR_FILENO) == 1)
+    hooks.tell = [](const auto& words) { remark(words); };
+  Result<containers::ProfileOutcome> outcome = containers::profile_application(
+      engine, {.wanted = wanted, .folder = folder, .force = a.force}, signals, hooks);
+  if (!outcome) return status_of(outcome.error());
+  if (a.quiet) return outcome->exit;
+  FATHOM_ASSIGN(const Output output, output_of({}));
+  print_beside(render::profile_text(outcome->profile, output.style));
+  for (const Error& trouble : outcome->troubles) tell(trouble);
+  remark("results are in " + folder);
+  return outcome->exit;
+}
+
+Result<int> init_it(const Arguments& a) {
+  if (a.words.size() != 1)
+    return usage_error("one image is needed", "run 'fathom container --help' for usage");
+  if (!containers::is_image_name(a.words[0]))
+    return Error{Code::kInvalid, "'" + escape_control(a.words[0]) + "' is no name of an image", ""};
+  FATHOM_ASSIGN(Engine engine, Engine::connect());
+  const Result<containers::ImageFacts> image =
+      containers::find_image(engine, a.words[0], [] { return true; }, {});
+  if (!image) return status_of(image.error());
+  const std::string text = containers::init_text(a.words[0], *image);
+  if (a.folder.empty()) {
+    FATHOM_TRY(print(text));
+    return 0;
+  }
+  if (path_exists(a.folder) && !a.force)
+    return Error{Code::kInvalid, a.folder + " exists already", "give --force to replace it"};
+  FATHOM_TRY(write_file_atomic(a.folder, text));
+  return 0;
+}
+
+Result<int> base_it(const Arguments& a) {
+  if (!a.words.empty())
+    return usage_error("'" + escape_control(a.words[0]) + "' is not expected here",
+                       "run 'fathom container --help' for usage");
+  if (a.tag.empty() && a.from.empty()) {
+    if (a.folder.empty())
+      return usage_error("where the layer goes is missing", "name a folder by -o");
+    FATHOM_TRY(containers::write_base_layer(a.folder));
+    return 0;
+  }
+  if (a.tag.empty() || a.from.empty() || !a.folder.empty())
+    return usage_error("--from and -t go together, without -o",
+                       "write it as --from IMAGE -t NAME, or as -o DIR");
+  FATHOM_ASSIGN(Engine engine, Engine::connect());
+  const Status made = containers::make_base_image(engine, a.from, a.tag);
+  if (!made) return status_of(made.error());
+  return 0;
+}
+
+Result<int> run(Parser& parser) {
+  Arguments a;
+  parser.positional("ACTION", a.action,
+                    "run: profile an application; init: write instructions to begin with; base: "
+                    "make the layer of an image that profiles itself");
+  parser.optional_tail("SPEC|IMAGE", a.words,
+                       "a file with instructions (.yaml), or an image and the application's "
+                       "arguments");
+  parser.option("-o,--output", a.folder, "DIR",
+                "folder of the results (default: fathom-<image>-<time>); of init a file, of base "
+                "the layer's folder");
+  parser.flag("--force", a.force, "replace results that lie there");
+  parser.flag("-q,--quiet", a.quiet, "print the application's own output alone");
+  parser.option("--from", a.from, "IMAGE", "base: the image that gets the layer");
+  parser.option("-t,--tag", a.tag, "NAME", "base: the name of the image that is made");
+  FATHOM_ASSIGN(const bool go_on, parser.parse());
+  if (!go_on) return 0;
+  if (a.action == "run") return run_it(a);
+  if (a.action == "init") return init_it(a);
+  if (a.action == "base") return base_it(a);
+  return usage_error("'" + escape_control(a.action) + "' is neither run, init nor base",
+                     "run 'fathom container --help' for usage");
+}
+
+}  // namespace
+
+extern const CommandDef kContainerCommand;
+const CommandDef kContainerCommand = {
+    .name = "container",
+    .summary = "Run an application in containers, and show what it needs and why",
+    .usage = "run [OPTION…] SPEC|IMAGE [ARGUMENT…]",
+    .example =
+        "fathom container run my/app:1 --fast\n"
+        "fathom container init my/app:1 > app.yaml\n"
+        "fathom container run -o results app.yaml\n"
+        "fathom container base --from my/app:1 -t my/app:profiled",
+    .run = run,
+};
+
+}  // namespace fathom::cli

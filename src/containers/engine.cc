@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// The calls of Docker's API that are needed, and no others. Answers are read with care: what has
+// another form than documented is as if it were not there.
+#include "containers/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/files.h"
+#include "base/text.h"
+#include "containers/engine_answers.h"
+
+namespace fathom::containers {
+namespace {
+
+using fleet::encode_segment;
+using fleet::HttpAnswer;
+using fleet::HttpRequest;
+using nlohmann::json;
+
+constexpr char kStartOne[] =
+    "start one (systemctl start docker), or name its socket in DOCKER_HOST";
+constexpr int kHeadMs = 30'000;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? "" : value;
+}
+
+// "repository:tag" apart; a digest stays with its name.
+std::pair<std::string, std::string> parts_of(const std::string& image) {
+  const std::size_t colon = image.rfind(':');
+  const bool tagged = colon != std::string::npos && image.find('/', colon) == std::string::npos &&
+                      image.find('@') == std::string::npos;
+  if (!tagged) return {image, image.find('@') == std::string::npos ? "latest" : ""};
+  return {image.substr(0, colon), image.substr(colon + 1)};
+}
+
+}  // namespace
+
+Result<std::string> find_engine_socket() {
+  const std::string host = variable("DOCKER_HOST");
+  if (!host.empty()) {
+    constexpr std::string_view kUnix = "unix://";
+    if (host.starts_with(kUnix) && host.size() > kUnix.size()) return host.substr(kUnix.size());
+    return Error{Code::kInvalid, "DOCKER_HOST '" + escape_control(host) + "' is no Unix socket",
+                 "containers are recorded on the engine's own machine: write it as unix:///PATH"};
+  }
+  std::vector<std::string> places = {"/var/run/docker.sock"};
+  if (const std::string own = variable("XDG_RUNTIME_DIR"); !own.empty())
+    places.insert(places.end(), {own + "/docker.sock", own + "/podman/podman.sock"});
+  places.emplace_back("/run/podman/podman.sock");
+  for (const std::string& place : places) {
+    if (path_exists(place)) return place;
+  }
+  return Error{Code::kUnavailable, "no container engine runs here (docker, podman)", kStartOne};
+}
+
+Result<Engine> Engine::connect() {
+  FATHOM_ASSIGN(std::string socket, find_engine_socket());
+  fleet::HttpOptions options;
+  options.url = "unix:" + socket;
+  options.silence_limit = std::chrono::minutes(2);  // a slow disk under a container that starts
+  FATHOM_ASSIGN(fleet::HttpClient client, fleet::HttpClient::make(std::move(options)));
+  Engine engine(std::move(socket), std::move(client));
+  FATHOM_TRY(engine.negotiate());
+  return engine;
+}
+
+Status Engine::negotiate() {
+  const Result<HttpAnswer> answer = client_.ask({.target = "/version"});
+  if (!answer)
+    return Error{Code::kUnavailable,
+                 "no container engine (docker, podman) answers at " + escape_control(socket_),
+                 kStartOne};
+  const json said = parse_answer(answer->body);
+  const std::string wanted = variable("DOCKER_API_VERSION");
+  if (!wanted.empty()) {
+    version_ = wanted;
+    return {};
+  }
+  FATHOM_ASSIGN(version_,
+                agree_on_version(text_at(said, "MinAPIVersion"), text_at(said, "ApiVersion")));
+  return {};
+}
+
+std::string Engine::target(const std::string& rest) const { return "/v" + version_ + rest; }
+
+// Any answer from 400 on is a no. Whoever needs to tell them apart asks client_ himself.
+Result<HttpAnswer> Engine::ask(HttpRequest request) {
+  request.target = target(request.target);
+  if (!request.body.empty() && request.headers.empty())
+    request.headers.push_back({"Content-Type", "application/json"});
+  Result<HttpAnswer> answer = client_.ask(request);
+  if (!answer)
+    return Error{Code::kUnavailable,
+                 "the container engine at " + escape_control(socket_) + " does not answer any more",
+                 ""};
+  if (answer->status >= 400)
+    return Error{Code::kDenied, "the engine refused: " + refusal_in(answer->body), ""};
+  return answer;
+}
+
+Result<std::optional<ImageFacts>> Engine::image(const std::string& name) {
+  // A name has strokes in it, which the engine wants as they are.
+  const Result<HttpAnswer> answer = client_.ask({.target = target("/images/" + name + "/json")});
+  if (!answer) return answer.error();
+  constexpr int kNoSuchImage = 404;
+  if (answer->status == kNoSuchImage) return std::optional<ImageFacts>();
+  if (answer->status >= 400)
+    return Error{Code::kDenied, "the engine refused: " + refusal_in(answer->body), ""};
+  return std::optional(image_facts(parse_answer(answer->body)));
+}
+
+Status Engine::pull(const std::string& name, const std::function<bool()>& go_on) {
+  const auto [repository, tag] = parts_of(name);
+  std::string path = "/images/create?fromImage=" + encode_segment(repository);
+  if (!tag.empty()) path += "&tag=" + encode_segment(tag);
+  PullProgress progress;
+  bool stopped = false;
+  const Result<HttpAnswer> answer =
+      client_.stream({.method = "POST", .target = target(path)}, [&](std::string_view bytes) {
+        progress.feed(bytes);
+        stopped = !go_on();
+        return !stopped;
+      });
+  if (stopped) return Error{Code::kDenied, "fetching " + name + " was stopped", ""};
+  if (!answer) return answer.error();
+  if (answer->status >= 400) progress.refused();
+  if (progress.error().empty()) return {};
+  return Error{Code::kDenied,
+               "there is no image " + name + " here, and it cannot be fetched: " + progress.error(),
+               ""};
+}
+
+Result<std::string> Engine::create(const std::string& name, const std::string& body) {
+  FATHOM_ASSIGN(const HttpAnswer answer,
+                ask({.method = "POST",
+                     .target = "/containers/create?name=" + encode_segment(name),
+                     .body = body}));
+  std::string id = text_at(parse_answer(answer.body), "Id");
+  if (!is_id(id)) return Error{Code::kCorrupt, "the engine made a container without an ID", ""};
+  return id;
+}
+
+Status Engine::start(const std::string& id) {
+  FATHOM_TRY(ask({.method = "POST", .target = "/containers/" + id + "/start"}));
+  return {};
+}
+
+// Podman makes the container ready now, not when it was created: its no may tell what is wrong.
+Result<EngineStream> Engine::attach(const std::string& id, const EngineStream::Takes& take) {
+  constexpr std::size_t kMostRefusalBytes = 1 << 20;
+  const auto early = std::make_shared<std::optional<std::string>>("");  // until the head is there
+  const auto sort = [early, take](std::string_view bytes) {
+    if (!*early) return take(bytes);
+    (*early)->append(bytes);
+    return (*early)->size() < kMostRefusalBytes;
+  };
+  FATHOM_ASSIGN(
+      EngineStream stream,
+      EngineStream::open(socket_,
+                         target("/containers/" + id + "/attach?stream=1&stdout=1&stderr=1"), sort));
+  FATHOM_TRY(stream.wait_for_head(kHeadMs));
+  if (stream.status() >= 400) {
+    FATHOM_TRY(stream.wait_for_end(kHeadMs));
+    return Error{Code::kDenied, "the engine refused: " + refusal_in(**early), ""};
+  }
+  const std::string first = std::move(**early);
+  early->reset();
+  if (!first.empty()) take(first);
+  return stream;
+}
+
+// The engine sends the head at once, and the rest when the container has ended.
+Result<EngineStream> Engine::wait(const std::string& id, const EngineStream::Takes& take) {
+  return EngineStream::open(socket_, target("/containers/" + id + "/wait?condition=next-exit"),
+                            take);
+}
+
+Status Engine::kill(const std::string& id, int signal) {
+  FATHOM_TRY(
+      ask({.method = "POST", .target = fmt::format("/containers/{}/kill?signal={}", id, signal)}));
+  return {};
+}
+
+Status Engine::resize(const std::string& id, int rows, int columns) {
+  FATHOM_TRY(ask({.method = "POST",
+                  .target = fmt::format("/containers/{}/resize?h={}&w={}", id, rows, columns)}));
+  return {};
+}
+
+Result<ContainerState> Engine::inspect(const std::string& id) {
+  FATHOM_ASSIGN(const HttpAnswer answer, ask({.target = "/containers/" + id + "/json"}));
+  return container_state(parse_answer(answer.body));
+}
+
+Result<bool> Engine::ran_out_of_memory(const std::string& id, std::int64_t since_realtime_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const json filters = {{"type", {"container"}}, {"event", {"oom"}}, {"container", {id}}};
+  const std::int64_t from = since_realtime_ns / kSecond;
+  const std::string path = fmt::format("/events?since={}&until={}.999999999&filters={}", from,
+                                       std::time(nullptr), encode_segment(filters.dump()));
+  FATHOM_ASSIGN(const HttpAnswer answer, ask({.target = path}));
+  return answer.body.find(id) != std::string::npos;
+}
+
+Status Engine::remove(const std::string& id) {
+  const Result<HttpAnswer> answer =
+      client_.ask({.method = "DELETE", .target = target("/containers/" + id + "?force=1&v=1")});
+  if (!answer) return answer.error();
+  constexpr int kNoSuchContainer = 404;
+  constexpr int kIsGoing = 409;
+  if (answer->status < 400 || answer->status == kNoSuchContainer || answer->status == kIsGoing)
+    return {};
+  return Error{Code::kDenied,
+               "the engine refused to remove a container: " + refusal_in(answer->body), ""};
+}
+
+Result<std::vector<ListedContainer>> Engine::list(const std::string& label) {
+  const json filters = {{"label", {label}}};
+  FATHOM_ASSIGN(const HttpAnswer answer, ask({.target = "/containers/json?all=1&filters=" +
+                                                        encode_segment(filters.dump())}));
+  return listed_containers(parse_answer(answer.body), label);
+}
+
+Status Engine::put_files(const std::string& id, const std::string& path, std::string tar) {
+  FATHOM_TRY(ask({.method = "PUT",
+                  .target = "/containers/" + id + "/archive?path=" + encode_segment(path),
+                  .headers = {{"Content-Type", "application/x-tar"}},
+                  .body = std::move(tar)}));
+  return {};
+}
+
+Result<std::string> Engine::commit(const std::string& id, const std::string& name,
+                                   const std::string& body) {
+  const auto [repository, tag] = parts_of(name);
+  FATHOM_ASSIGN(const HttpAnswer answer,
+                ask({.method = "POST",
+                     .target = "/commit?container=" + id + "&repo=" + encode_segment(repository) +
+                               "&tag=" + encode_segment(tag),
+                     .body = body}));
+  return text_at(parse_answer(answer.body), "Id");
+}
+
+int refusal_status(const Error& error) {
+  constexpr int kRefused = 125;
+  constexpr int kCannotRun = 126;
+  constexpr int kNotFound = 127;
+  const auto says = [&](std::string_view words) {
+    return error.message.find(words) != std::string::npos;
+  };
+  if (error.code != Code::kDenied) return exit_status(error.code);
+  if (says("executable file not found") || says("no such file or directory")) return kNotFound;
+  if (says("permission denied") || says("is a directory")) return kCannotRun;
+  return kRefused;
+}
+
+}  // namespace fathom::containers

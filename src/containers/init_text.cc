@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "containers/init_text.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace fathom::containers {
+namespace {
+
+// JSON's texts and lists are YAML's, too.
+std::string quoted(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string list(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + quoted(text);
+  return "[" + all + "]";
+}
+
+std::string variables(const std::vector<std::string>& environment) {
+  std::string lines;
+  for (const std::string& variable : environment) {
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string::npos) continue;
+    lines += fmt::format("#   {}: {}\n", quoted(variable.substr(0, equals)),
+                         quoted(variable.substr(equals + 1)));
+  }
+  return lines;
+}
+
+std::string or_words(const std::string& value, const char* words) {
+  return value.empty() ? words : value;
+}
+
+}  // namespace
+
+std::string init_text(const std::string& image, const ImageFacts& facts) {
+  std::string text = fmt::format(
+      "# Instructions for `fathom container run`: what to run, with what, and how often.\n"
+      "# Lines that begin with '#' show what the image says of itself, or what Fathom does "
+      "anyway.\n"
+      "image: {}\n\n",
+      quoted(image));
+  text += fmt::format("# The program, and what it gets; the image's own where nothing is said.\n");
+  text += fmt::format("# entrypoint: {}\n# arguments: {}\n", list(facts.entrypoint),
+                      list(facts.command));
+  text += "# environment:  # these and those of the image\n";
+  text += facts.environment.empty() ? "#   NAME: value\n" : variables(facts.environment);
+  text += fmt::format("# workdir: {}\n", or_words(facts.workdir, "/"));
+  text += fmt::format("# user: {}\n", quoted(or_words(facts.user, "root")));
+  text += "# read_only: false  # the container's root\n# tty: false\n\n";
+  text += "# Files of this machine. Data cannot be changed, and the profile has its hash.\n";
+  text += "# data: {source: ./data, target: /data}\n";
+  text += "# mounts:\n#   - {source: ./models, target: /models, write: false}\n";
+  text += "# results: /results  # what is written there comes out below the folder of results\n";
+  for (const std::string& volume : facts.volumes)
+    text += fmt::format("# (the image keeps data in {})\n", quoted(volume));
+  text += "\n# network: none  # or host, bridge, a network of yours\n";
+  for (const std::string& port : facts.ports)
+    text += fmt::format("# (the image listens at {})\n", quoted(port));
+  text += "# gpus: 0  # or all\n# limits: {cpu: 1.5, memory: 512M, pids: 4096, time: 10m}\n\n";
+  text +=
+      "# Two kinds of runs: with probes, and from outside alone, which tells what probes cost.\n";
+  text += "# runs: [probed, plain]\n# layers: +python  # of probed runs\n";
+  text += "# warmup: 0\n# repetitions: 1\n";
+  text += "# duration: 60s  # then SIGINT, SIGTERM and SIGKILL, with this time between them:\n";
+  text += "# grace: 10s\n# name: my-application\n";
+  return text;
+}
+
+}  // namespace fathom::containers

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// yaml-cpp throws; nothing of that leaves this file. Every check stands beside the node that it is
+// about, so that whatever is wrong is told with its line and column.
+#include "containers/instructions.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "base/files.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "containers/safe_mount.h"
+#include "session/layer_plan.h"
+
+namespace fathom::containers {
+namespace {
+
+constexpr std::size_t kMostBytes = 1U << 20U;  // of a file; nobody writes a larger one by hand
+constexpr char kForm[] = "see docs/containers.md for the format";
+
+constexpr KeyName kKeys[] = {
+    {"", "image"},      {"", "arguments"},    {"", "entrypoint"},   {"", "environment"},
+    {"", "workdir"},    {"", "user"},         {"", "read_only"},    {"", "tty"},
+    {"", "mounts"},     {"", "data"},         {"", "results"},      {"", "limits"},
+    {"", "network"},    {"", "gpus"},         {"", "name"},         {"", "layers"},
+    {"", "runs"},       {"", "warmup"},       {"", "repetitions"},  {"", "duration"},
+    {"", "grace"},      {"mounts", "source"}, {"mounts", "target"}, {"mounts", "write"},
+    {"data", "source"}, {"data", "target"},   {"limits", "cpu"},    {"limits", "memory"},
+    {"limits", "pids"}, {"limits", "time"},
+};
+
+bool is_alnum(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// What engines take for names of containers and networks: no option, no word of theirs with a
+// colon.
+bool is_plain_name(std::string_view text) {
+  constexpr std::size_t kMost = 128;
+  return !text.empty() && text.size() <= kMost && is_alnum(text[0]) &&
+         std::ranges::all_of(
+             text, [](char c) { return is_alnum(c) || c == '_' || c == '.' || c == '-'; });
+}
+
+bool is_user(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (!is_plain_name(text.substr(0, colon))) return false;
+  return colon == std::string_view::npos || is_plain_name(text.substr(colon + 1));
+}
+
+using Read = std::function<Status(const YAML::Node&)>;
+using Keys = std::map<std::string, Read, std::less<>>;
+
+class Reader {
+ public:
+  Reader(const std::string& file, const Surroundings& surroundings)
+      : file_(file), surroundings_(surroundings) {}
+
+  Result<Instructions> read(const YAML::Node& document) {
+    if (!document.IsMap()) return wrong(document, "instructions are a mapping of keys to values");
+    Instructions all;
+    FATHOM_TRY(read_mapping(document, "", keys_of(all)));
+    if (all.image.empty()) return wrong(document, "'image' is missing");
+    return all;
+  }
+
+ private:
+  [[nodiscard]] Error wrong(const YAML::Node& at, const std::string& what) const {
+    return {Code::kInvalid,
+            file_ + ":" + std::to_string(std::max(at.Mark().line, 0) + 1) + ":" +
+                std::to_string(std::max(at.Mark().column, 0) + 1) + ": " + what,
+            kForm};
+  }
+
+  [[nodiscard]] Error unknown_key(const YAML::Node& at, std::string_view of,
+                                  const Keys& keys) const {
+    const std::string key = at.IsScalar() ? at.Scalar() : "";
+    std::vector<std::string_view> names;
+    for (const auto& [name, read] : keys) names.push_back(name);
+    const std::string_view near = nearest(key, names);
+    return wrong(at, "unknown key '" + escape_control(key) + "'" +
+                         (of.empty() ? "" : " of '" + std::string(of) + "'") +
+                         (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+  }
+
+  Status read_mapping(const YAML::Node& node, std::string_view what, const Keys& keys) const {
+    if (!node.IsMap())
+      return wrong(node, "'" + std::string(what) + "' must be a mapping of keys to values");
+    std::set<std::string> seen;
+    for (const auto& entry : node) {
+      const auto known = entry.first.IsScalar() ? keys.find(entry.first.Scalar()) : keys.end();
+      if (known == keys.end()) return unknown_key(entry.first, what, keys);
+      if (!seen.insert(known->first).second)
+        return wrong(entry.first, "'" + known->first + "' is given twice");
+      if (entry.second.IsNull()) return wrong(entry.first, "'" + known->first + "' needs a value");
+      FATHOM_TRY(known->second(entry.second));
+    }
+    return {};
+  }
+
+  [[nodiscard]] Result<std::string> text(const YAML::Node& value) const {
+    if (!value.IsScalar()) return wrong(value, "this must be text");
+    if (value.Scalar().find('\0') != std::string::npos)
+      return wrong(value, "this must not hold a zero byte");
+    if (escape_invalid_utf8(value.Scalar()) != value.Scalar())
+      return wrong(value, "this must be text in UTF-8");
+    return value.Scalar();
+  }
+
+  // A text that `fits`; else the words.
+  Read text_into(std::string& place, std::function<bool(std::string_view)> fits,
+                 std::string words) const {
+    return [this, &place, fits = std::move(fits),
+            words = std::move(words)](const YAML::Node& value) -> Status {
+      FATHOM_ASSIGN(place, text(value));
+      return fits(place) ? Status() : wrong(value, words);
+    };
+  }
+
+  Read texts_into(std::vector<std::string>& place) const {
+    return [this, &place](const YAML::Node& value) -> Status {
+      if (!value.IsSequence()) return wrong(value, "this must be a list of texts");
+      for (const auto& one : value) {
+        FATHOM_ASSIGN(std::string word, text(one));
+        place.push_back(std::move(word));
+      }
+      return {};
+    };
+  }
+
+  Read flag_into(bool& place) const {
+    return [this, &place](const YAML::Node& value) -> Status {
+      FATHOM_ASSIGN(const std::string word, text(value));
+      if (word != "true" && word != "false") return wrong(value, "this must be true or false");
+      place = word == "true";
+      return {};
+    };
+  }
+
+  Read number_into(std::int64_t& place, std::int64_t least) const {
+    return [this, &place, least](const YAML::Node& value) -> Status {
+      constexpr std::int64_t kMost = 1'000'000;
+      FATHOM_ASSIGN(const std::string word, text(value));
+      const Result<std::int64_t> number = parse_int(word);
+      if (!number || *number < least || *number > kMost)
+        return wrong(value, "this must be a whole number from " + std::to_string(least) + " to " +
+                                std::to_string(kMost));
+      place = *number;
+      return {};
+    };
+  }
+
+  Read cores_into(double& place) const {
+    return [this, &place](const YAML::Node& value) -> Status {
+      constexpr double kLeast = 0.01;
+      constexpr double kMost = 10'000;
+      FATHOM_ASSIGN(const std::string word, text(value));
+      const char* const end = word.data() + word.size();
+      const auto [at, failed] = std::from_chars(word.data(), end, place);
+      if (failed != std::errc() || at != end || !(place >= kLeast && place <= kMost))
+        return wrong(value, "this must be a number of cores, such as 0.5");
+      return {};
+    };
+  }
+
+  Read size_into(std::uint64_t& place) const {
+    return [this, &place](const YAML::Node& value) -> Status {
+      constexpr std::uint64_t kLeast = std::uint64_t{6} << 20U;  // the engine's own
+      constexpr std::uint64_t kMost = std::uint64_t{1} << 50U;
+      FATHOM_ASSIGN(const std::string word, text(value));
+      const Result<std::uint64_t> bytes = parse_bytes(word);
+      if (!bytes || *bytes < kLeast || *bytes > kMost)
+        return wrong(value, "this must be a size of at least 6M, such as 512M or 2G");
+      place = *bytes;
+      return {};
+    };
+  }
+
+  Read duration_into(std::int64_t& place) const {
+    return [this, &place](const YAML::Node& value) -> Status {
+      constexpr std::int64_t kMost = std::int64_t{365} * 86'400 * 1'000'000'000;
+      FATHOM_ASSIGN(const std::string word, text(value));
+      const Result<std::int64_t> ns = parse_duration(word);
+      if (!ns || *ns <= 0 || *ns > kMost)
+        return wrong(value, "this must be a time, such as 90s or 10m");
+      place = *ns;
+      return {};
+    };
+  }
+
+  Status read_environment(const YAML::Node& value, Instructions& all) const {
+    if (!value.IsMap()) return wrong(value, "'environment' must be a mapping of names to texts");
+    std::set<std::string> seen;
+    for (const auto& entry : value) {
+      FATHOM_ASSIGN(std::string name, text(entry.first));
+      const bool fits = !name.empty() && std::ranges::none_of(name, [](char c) {
+        return c == '=' || c == ' ' || static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+      });
+      if (!fits) return wrong(entry.first, "this is no name of a variable");
+      if (!seen.insert(name).second)
+        return wrong(entry.first, "'" + escape_control(name) + "' is given twice");
+      FATHOM_ASSIGN(std::string content, text(entry.second));
+      all.environment.emplace_back(std::move(name), std::move(content));
+    }
+    return {};
+  }
+
+  // `at` bears the line that is told for all of it.
+  Status settle_mount(const YAML::Node& at, Mount& mount) const {
+    if (mount.source.empty()) return wrong(at, "'source' is missing");
+    if (mount.target.empty()) return wrong(at, "'target' is missing");
+    const bool is_absolute = mount.source.starts_with('/');
+    const std::string path =
+        is_absolute ? mount.source : join_path(surroundings_.folder, mount.source);
+    Result<std::string> source = safe_source(path, surroundings_.engine_socket);
+    if (!source) return wrong(at, source.error().message);
+    const Status target = check_target(mount.target);
+    if (!target) return wrong(at, target.error().message);
+    mount.source = std::move(*source);
+    return {};
+  }
+
+  [[nodiscard]] Keys mount_keys(Mount& mount) const {
+    const auto any = [](std::string_view) { return true; };
+    Keys keys;
+    keys["source"] = text_into(mount.source, any, "");
+    keys["target"] = text_into(mount.target, any, "");
+    return keys;
+  }
+
+  Status read_mounts(const YAML::Node& value, Instructions& all) const {
+    if (!value.IsSequence()) return wrong(value, "'mounts' must be a list of mappings");
+    for (const auto& one : value) {
+      Mount mount;
+      Keys keys = mount_keys(mount);
+      keys["write"] = flag_into(mount.write);
+      FATHOM_TRY(read_mapping(one, "mounts", keys));
+      FATHOM_TRY(settle_mount(one, mount));
+      all.mounts.push_back(std::move(mount));
+    }
+    return {};
+  }
+
+  Status read_data(const YAML::Node& value, Instructions& all) const {
+    FATHOM_TRY(read_mapping(value, "data", mount_keys(all.data)));
+    return settle_mount(value, all.data);
+  }
+
+  Status read_limits(const YAML::Node& value, Instructions& all) const {
+    Keys keys;
+    keys["cpu"] = cores_into(all.limits.cpus);
+    keys["memory"] = size_into(all.limits.memory);
+    keys["pids"] = number_into(all.limits.pids, 1);
+    keys["time"] = duration_into(all.limits.time_ns);
+    return read_mapping(value, "limits", keys);
+  }
+
+  Status read_layers(const YAML::Node& value, Instructions& all) const {
+    FATHOM_ASSIGN(all.layers, text(value));
+    const auto anything = [](std::string_view) { return sources::Availability(); };
+    const Result<session::LayerPlan> plan = session::plan_layers(all.layers, anything);
+    return plan ? Status() : wrong(value, plan.error().message);
+  }
+
+  Status read_runs(const YAML::Node& value, Instructions& all) const {
+    std::vector<std::string> words;
+    FATHOM_TRY(texts_into(words)(value));
+    all.runs.clear();
+    for (const std::string& word : words) {
+      const RunKind kind = word == "probed" ? RunKind::kProbed : RunKind::kPlain;
+      if ((word != "probed" && word != "plain") ||
+          std::ranges::find(all.runs, kind) != all.runs.end())
+        return wrong(value, "'runs' has 'probed', 'plain' or both");
+      all.runs.push_back(kind);
+    }
+    std::ranges::sort(all.runs);
+    return all.runs.empty() ? wrong(value, "'runs' is empty") : Status();
+  }
+
+  Status read_gpus(const YAML::Node& value, Instructions& all) const {
+    if (value.IsScalar() && value.Scalar() == "all") {
+      all.gpus = kAllGpus;
+      return {};
+    }
+    return number_into(all.gpus, 0)(value);
+  }
+
+  Status read_results(const YAML::Node& value, Instructions& all) const {
+    FATHOM_ASSIGN(all.results, text(value));
+    const Status fits = check_target(all.results);
+    return fits ? Status() : wrong(value, "'results' must be a path inside the container");
+  }
+
+  Keys keys_of(Instructions& all) const {
+    const auto is_path = [](std::string_view text) { return text.starts_with('/'); };
+    Keys keys;
+    keys["image"] = text_into(all.image, is_image_name, "this is no name of an image");
+    keys["arguments"] = texts_into(all.arguments);
+    keys["entrypoint"] = texts_into(all.entrypoint);
+    keys["environment"] = [this, &all](const YAML::Node& at) { return read_environment(at, all); };
+    keys["workdir"] = text_into(all.workdir, is_path, "'workdir' must be an absolute path");
+    keys["user"] = text_into(all.user, is_user, "this is no user: a name or number, [:GROUP]");
+    keys["read_only"] = flag_into(all.read_only);
+    keys["tty"] = flag_into(all.tty);
+    keys["mounts"] = [this, &all](const YAML::Node& at) { return read_mounts(at, all); };
+    keys["data"] = [this, &all](const YAML::Node& at) { return read_data(at, all); };
+    keys["results"] = [this, &all](const YAML::Node& at) { return read_results(at, all); };
+    keys["limits"] = [this, &all](const YAML::Node& at) { return read_limits(at, all); };
+    keys["network"] = text_into(all.network, is_plain_name,
+                                "this is no name of a network: none, host, bridge or one of yours");
+    keys["gpus"] = [this, &all](const YAML::Node& at) { return read_gpus(at, all); };
+    keys["name"] = text_into(
+        all.name, is_plain_name,
+        "a name has letters, digits, '.', '_' and '-', and begins with one of the first two");
+    keys["layers"] = [this, &all](const YAML::Node& at) { return read_layers(at, all); };
+    keys["runs"] = [this, &all](const YAML::Node& at) { return read_runs(at, all); };
+    keys["warmup"] = number_into(all.warmup, 0);
+    keys["repetitions"] = number_into(all.repetitions, 1);
+    keys["duration"] = duration_into(all.duration_ns);
+    keys["grace"] = duration_into(all.grace_ns);
+    return keys;
+  }
+
+  const std::string& file_;
+  const Surroundings& surroundings_;
+};
+
+}  // namespace
+
+std::span<const KeyName> instruction_keys() { return kKeys; }
+
+bool is_image_name(std::string_view name) {
+  constexpr std::size_t kMost = 512;
+  return !name.empty() && name.size() <= kMost && is_alnum(name[0]) &&
+         std::ranges::all_of(name, [](char c) {
+           return is_alnum(c) || c == '.' || c == '_' || c == '-' || c == '/' || c == ':' ||
+                  c == '@';
+         });
+}
+
+Result<Instructions> parse_instructions(std::string_view text, const std::string& where,
+                                        const Surroundings& surroundings) {
+  const std::string file = escape_control(where);
+  if (text.size() > kMostBytes)
+    return Error{Code::kInvalid, file + ":1:1: this is too long for instructions", kForm};
+  try {
+    return Reader(file, surroundings).read(YAML::Load(std::string(text)));
+  } catch (const YAML::Exception& error) {
+    return Error{Code::kInvalid,
+                 file + ":" + std::to_string(std::max(error.mark.line, 0) + 1) + ":" +
+                     std::to_string(std::max(error.mark.column, 0) + 1) + ": " +
+                     escape_control(error.msg),
+                 kForm};
+  }
+}
+
+}  // namespace fathom::containers

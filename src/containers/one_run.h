@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// One container from its making to its removal: started, recorded, heard, stopped when its time is
+// over or a signal says so.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "containers/container_plan.h"
+#include "containers/engine.h"
+#include "containers/instructions.h"
+#include "session/layer_plan.h"
+#include "session/signal_queue.h"
+
+namespace fathom::containers {
+
+struct OneRun {
+  RunKind kind = RunKind::kPlain;
+  std::string name;       // of the container
+  std::string recording;  // directories and files, which must not exist
+  std::string out, err;   // what the application writes
+  std::string results;    // "": it has no place of results
+  std::string scratch;    // for what is mounted meanwhile
+  bool shown = false;     // stdout and stderr are ours, too
+};
+
+struct OneEnding {
+  int exit = 0;
+  bool oom = false;
+  bool timed_out = false;
+  bool interrupted = false;  // a signal to us ended it
+  double wall_s = 0;         // of the application, without the engine's work before and after it
+  std::optional<Error> trouble;  // what of the recording went wrong
+};
+
+struct RunContext {
+  Engine& engine;
+  const Instructions& wanted;
+  const ImageFacts& image;
+  session::SignalQueue& signals;
+  const session::LayerPlan& plan;  // of its kind
+  std::string library;             // of probed runs
+};
+
+// kDenied: the engine did not start it (refusal_status); kUnavailable: the engine has gone. Nothing
+// of the container is left behind then, as far as the engine can be reached.
+Result<OneEnding> run_one(const RunContext& context, const OneRun& run);
+
+}  // namespace fathom::containers

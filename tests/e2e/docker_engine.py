@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""A Docker engine of a test's own: socket, data and control groups of its own, and images made on the spot."""
+
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kit import Failure, Process, Skipped
+
+GROUPS = Path("/sys/fs/cgroup")
+START_S, STOP_S = 60, 30
+SHELL = ("sh", "cat", "sleep", "id", "env")
+
+
+class Engine:
+    """dockerd, and what its own command line says."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.socket = root / "socket"
+        self.group = f"fathom-test-{os.getpid()}"
+        self.process = self.start()
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {"DOCKER_HOST": f"unix://{self.socket}"}
+
+    def start(self) -> Process:
+        (self.root / "settings").write_text("{}")
+        places = {"config-file": "settings", "data-root": "data", "exec-root": "exec", "pidfile": "pid"}
+        flags = [f"--{flag}={self.root / name}" for flag, name in places.items()]
+        alone = ["--bridge=none", "--iptables=false", "--ip-forward=false", "--ip-masq=false"]
+        quiet = [f"--cgroup-parent=/{self.group}", "--log-level=warn", f"--host=unix://{self.socket}"]
+        with (self.root / "log").open("wb") as log:
+            command, nothing = ["dockerd", *flags, *alone, *quiet], subprocess.DEVNULL
+            return subprocess.Popen(command, stdin=nothing, stdout=log, stderr=log, start_new_session=True)
+
+    def wait_until_up(self) -> None:
+        deadline = time.monotonic() + START_S
+        while self.docker("version", status=None).returncode != 0:
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                lines = (self.root / "log").read_text(errors="replace").splitlines()
+                raise Skipped(f"the engine does not start: {lines[-1] if lines else 'it says nothing'}")
+            time.sleep(0.1)
+
+    def docker(self, *words: object, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+        command = ["docker", *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **self.env}, timeout=120)
+        if status is not None and done.returncode != status:
+            raise Failure(f"{command}: status {done.returncode}, {done.stderr}")
+        return done
+
+    def containers(self) -> list[str]:
+        return self.docker("ps", "--all", "--quiet", "--no-trunc").stdout.split()
+
+    def inspect(self, name: str) -> Any:
+        return json.loads(self.docker("inspect", name).stdout)[0]
+
+    def restart(self) -> None:
+        """As a service manager does it: what runs in containers is stopped first."""
+        self.end()
+        self.process = self.start()
+        self.wait_until_up()
+
+    def end(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def stop(self) -> None:
+        self.end()
+        lines = Path("/proc/self/mountinfo").read_text().splitlines()
+        for place in reversed([line.split()[4] for line in lines if str(self.root) in line]):
+            subprocess.run(["umount", place], capture_output=True)
+        for path in sorted(GROUPS.glob(f"**/{self.group}/**/"), key=lambda path: -len(path.parts)):
+            with contextlib.suppress(OSError):
+                path.rmdir()
+
+    def image(self, name: str, programs: dict[str, Path], *changes: str) -> str:
+        """An image of these programs, by the path that they have in it, with the libraries that they load."""
+        files = dict(programs)
+        for path in set(re.findall(r"(/\S+\.so\S*) \(0x", self.libraries(programs))):
+            files[path] = Path(path)
+        packed = self.root / f"{name}.tar"
+        with tarfile.open(packed, "w") as tar:
+            for place, mode in (("tmp", 0o1777), ("app", 0o755), ("etc", 0o755)):
+                entry = tarfile.TarInfo(place)
+                entry.type, entry.mode = tarfile.DIRTYPE, mode
+                tar.addfile(entry)
+            for place, path in files.items():
+                data = path.read_bytes()
+                entry = tarfile.TarInfo(place.lstrip("/"))
+                entry.size, entry.mode = len(data), path.stat().st_mode & 0o777
+                tar.addfile(entry, io.BytesIO(data))
+        options = [word for change in ("WORKDIR /app", "ENV PATH=/app:/bin", *changes) for word in ("--change", change)]
+        self.docker("import", *options, packed, f"test/{name}:1")
+        packed.unlink()
+        return f"test/{name}:1"
+
+    @staticmethod
+    def libraries(programs: dict[str, Path]) -> str:
+        return subprocess.run(["ldd", *programs.values()], capture_output=True, text=True).stdout
+
+    def shell(self, *changes: str, name: str = "shell") -> str:
+        programs = {f"/bin/{word}": Path(shutil.which(word) or "") for word in SHELL}
+        return self.image(name, programs, *changes)
+
+
+# A container's own limits of open files and processes are above ours, and a test may not be allowed to raise them.
+RUNTIME = """#!{python}
+import json, os, sys
+words = sys.argv[1:]
+if "--bundle" in words:
+    path = os.path.join(words[words.index("--bundle") + 1], "config.json")
+    config = json.load(open(path))
+    config["process"].pop("rlimits", None)
+    json.dump(config, open(path, "w"))
+os.execvp("runc", ["runc", *words])
+"""
+
+
+class Podman(Engine):
+    """Podman's service, which speaks the same."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.group = "libpod_parent"
+
+    def start(self) -> Process:
+        runtime = self.root / "runtime"
+        runtime.write_text(RUNTIME.format(python=sys.executable))
+        runtime.chmod(0o755)
+        places = [f"--root={self.root / 'data'}", f"--runroot={self.root / 'exec'}", f"--tmpdir={self.root / 'state'}"]
+        how = [f"--runtime={runtime}", "--cgroup-manager=cgroupfs", "--events-backend=file"]
+        command = ["podman", *places, *how, "system", "service", "--time=0", f"unix://{self.socket}"]
+        with (self.root / "log").open("wb") as log:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+
+@contextlib.contextmanager
+def podman() -> Iterator[Engine]:
+    for program, package in (("podman", "podman"), ("runc", "runc"), ("docker", "docker.io")):
+        if not shutil.which(program):
+            raise Skipped(f"no {program} here (apt install {package})")
+    with of_kind(Podman) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def engine() -> Iterator[Engine]:
+    if not shutil.which("dockerd") or not shutil.which("docker"):
+        raise Skipped("no Docker here (apt install docker.io)")
+    with of_kind(Engine) as one:
+        yield one
+
+
+@contextlib.contextmanager
+def of_kind(kind: type[Engine]) -> Iterator[Engine]:
+    if os.geteuid() != 0:
+        raise Skipped("an engine needs root")
+    with tempfile.TemporaryDirectory(prefix="fathom-engine-", ignore_cleanup_errors=True) as folder:
+        one = kind(Path(folder))
+        try:
+            one.wait_until_up()
+            yield one
+        finally:
+            one.stop()

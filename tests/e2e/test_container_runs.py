@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""fathom container: applications in containers of a real engine, what comes of them, and what is left: nothing."""
+
+import gzip
+import json
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+from docker_engine import Engine, engine, podman
+from kit import Box, Process, check, check_true
+
+
+def start(box: Box, engine: Engine, *words: object) -> Process:
+    command = ("/usr/bin/env", "--default-signal=INT,QUIT", box.kit.fathom, "container", "run", "-q")
+    return box.start(*command, "-o", box.root / "out", *words, env=engine.env)
+
+
+def run(box: Box, engine: Engine, spec: dict[str, Any], status: int = 0) -> tuple[bytes, bytes, Any]:
+    """What the application wrote, and its profile."""
+    file = box.dir / "spec.yaml"
+    file.write_text(json.dumps(spec))
+    out, err = box.finish(start(box, engine, file), status)
+    return out, err, json.loads((box.root / "out" / "profile.json").read_text())
+
+
+def forget(box: Box) -> None:
+    shutil.rmtree(box.root / "out")
+
+
+def test_container_application_is_the_same(box: Box) -> None:
+    """Streams and status are the application's; the probed run is recorded, the plain one has nothing of ours."""
+    with engine() as one:
+        image = one.shell()
+        words = "echo out; echo err >&2; cat /app/../etc/passwd 2> /dev/null; exit 7"
+        out, err, profile = run(box, one, {"image": image, "arguments": ["sh", "-c", words]}, 7)
+        check("stdout, stderr", (b"out\n", b"err\n"), (out, err))
+        check("kinds, statuses", [("probed", 7), ("plain", 7)], [(r["kind"], r["exit"]) for r in profile["runs"]])
+        kept = [(box.root / "out" / name).read_bytes() for name in ("stdout-1", "stdout-2", "stderr-1", "stderr-2")]
+        check("kept", [b"out\n", b"out\n", b"err\n", b"err\n"], kept)
+        box.trace = box.root / "out" / "run-1.fathom"
+        check_true("calls of the probed run", box.count("layer = 'posix'") > 0)
+        names = box.rows("SELECT DISTINCT length(container) FROM processes")
+        check("every process names its container", [(64,)], names)
+        box.trace = box.root / "out" / "run-2.fathom"
+        check("events of the plain run", 0, box.count("layer <> 'resource'"))
+        check("containers that are left", [], one.containers())
+        left = [path.name for path in (box.root / "out").iterdir() if path.name.startswith(".")]
+        check("what was mounted is gone", [], left)
+
+
+def test_container_by_podman(box: Box) -> None:
+    """The same by Podman's socket, also its no."""
+    with podman() as one:
+        image = one.shell("USER 1000:1000")
+        words = "echo out; echo err >&2; cat /bin/id > /dev/null; exit 7"
+        out, err, profile = run(box, one, {"image": image, "arguments": ["sh", "-c", words]}, 7)
+        check("stdout, stderr", (b"out\n", b"err\n"), (out, err))
+        check("kinds, statuses", [("probed", 7), ("plain", 7)], [(r["kind"], r["exit"]) for r in profile["runs"]])
+        check_true("memory", profile["needs"]["memory_bytes"]["peak"] > 0)
+        box.trace = box.root / "out" / "run-1.fathom"
+        check_true("calls of the probed run", box.count("layer = 'posix' AND file = '/bin/id'") > 0)
+        check("its name", [(64,)], box.rows("SELECT DISTINCT length(container) FROM processes"))
+        forget(box)
+        for kind in ("probed", "plain"):
+            (box.dir / "spec.yaml").write_text(json.dumps({"image": image, "arguments": ["none"], "runs": [kind]}))
+            _, said = box.finish(start(box, one, box.dir / "spec.yaml"), 127)
+            check(f"lines, named ({kind}: {said!r})", (1, True), (said.count(b"\n"), b"none" in said))
+        check("containers that are left", [], one.containers())
+
+
+def test_container_by_another_user(box: Box) -> None:
+    """Recorded from inside as a user whom nobody knows, with a root that cannot be written, and a place of results."""
+    with engine() as one:
+        image = one.shell("USER 1000:1000")
+        words = "id -u; echo deep > /results/log; cat /results/log"
+        spec = {"image": image, "arguments": ["sh", "-c", words], "read_only": True, "results": "/results"}
+        out, err, _ = run(box, one, spec)
+        check("stdout, stderr", (b"1000\ndeep\n", b""), (out, err))
+        box.trace = box.root / "out" / "run-1.fathom"
+        check_true("calls", box.count("layer = 'posix' AND file LIKE '%/results/log'") > 0)
+        logs = sorted(str(path.relative_to(box.root / "out")) for path in (box.root / "out").rglob("log"))
+        check("results", ["results-1/log", "results-2/log"], logs)
+        forget(box)
+        # A program that is made for DFTracer finds its log where it wants it.
+        words = "cat /bin/id > /dev/null"
+        wishes = {"DFTRACER_ENABLE": "1", "DFTRACER_LOG_FILE": "/results/log", "DFTRACER_INIT": "PRELOAD"}
+        run(box, one, {**spec, "arguments": ["sh", "-c", words], "environment": wishes, "runs": ["probed"]})
+        logs = [gzip.decompress(path.read_bytes()) for path in (box.root / "out" / "results-1").glob("log-*.pfw.gz")]
+        check_true(f"a log with calls in {logs}", any(b"/bin/id" in log for log in logs))
+        forget(box)
+        # The engine's no is one line, and leaves nothing.
+        process = start(box, one, image, "no-such-program")
+        _, said = box.finish(process, 127)
+        check("lines, named", (1, True), (said.count(b"\n"), b"no-such-program" in said))
+        check("results, containers", (False, []), ((box.root / "out").exists(), one.containers()))
+
+
+def test_container_is_stopped_and_cleaned_up(box: Box) -> None:
+    """Time is over: SIGINT, SIGTERM, SIGKILL. Killed, the next command removes what we left, and no other's."""
+    with engine() as one:
+        image = one.shell()
+        words = "trap 'echo int' INT; trap 'echo term' TERM; while :; do sleep 0.1; done"
+        spec = {"image": image, "arguments": ["sh", "-c", words], "duration": "1s", "grace": "500ms", "runs": ["plain"]}
+        out, _, profile = run(box, one, spec, 137)
+        check("signals", b"int\nterm\n", out)
+        check("timed out", [(137, True)], [(r["exit"], r["timed_out"]) for r in profile["runs"]])
+        forget(box)
+        other = one.docker("run", "--detach", "--network", "none", image, "sleep", "600").stdout.strip()
+        process = start(box, one, image, "sleep", "600")
+        box.wait_for("a container of ours", lambda: len(one.containers()) == 2)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        check("containers", 2, len(one.containers()))
+        box.root.joinpath("out").rename(box.root / "before")
+        out, _ = box.finish(start(box, one, image, "sh", "-c", "echo next"))
+        check("the next command", b"next\n", out)
+        check("containers that are left", [other], one.containers())
+        # One that runs already is recorded from outside, and ends with it.
+        box.trace = box.root / "running.fathom"
+        recorder = box.start(box.kit.fathom, "run", "-q", "-o", box.trace, "--container", other)
+        box.wait_for("a recording", lambda: (box.trace / "manifest.json").exists())
+        one.docker("kill", other)
+        box.finish(recorder)
+        check("its name", [(other,)], box.rows("SELECT DISTINCT container FROM processes"))
+        one.docker("rm", other)
+
+
+def test_container_engine_restarts(box: Box) -> None:
+    """The engine goes away and comes back: one line and status 3, and the next command removes what was left."""
+    with engine() as one:
+        image = one.shell()
+        process = start(box, one, image, "sleep", "600")
+        box.wait_for("a container of ours", lambda: len(one.containers()) == 1)
+        one.restart()
+        _, said = box.finish(process, 3)
+        check("lines", 1, said.count(b"\n"))
+        check("results", False, (box.root / "out").exists())
+        out, _ = box.finish(start(box, one, image, "sh", "-c", "echo next"))
+        check("the next command, containers", (b"next\n", []), (out, one.containers()))
+
+
+def test_container_suite_of_images(box: Box) -> None:
+    """A matrix of images and arguments, each profiled by itself."""
+    with engine() as one:
+        for name in ("old", "new"):
+            one.shell(f"ENV AGE={name}", name=name)
+        words = ["sh", "-c", "echo $AGE {size}"]
+        command = [str(box.kit.fathom), "container", "run", "-q", "-o", "{image}-{size}", "test/{image}:1", *words]
+        matrix = {"image": ["old", "new"], "size": ["small", "large"]}
+        work = {"name": "sizes", "command": command, "matrix": matrix, "measure": "nothing"}
+        (box.dir / "suite.yaml").write_text(json.dumps({"benchmarks": [work], "environment": one.env}))
+        told = box.run(box.kit.fathom, "suite", "run", "suite.yaml", "--format", "json", "-o", "runs")
+        result = json.loads(told)
+        check("runs, failed, lost", (4, 0, 0), tuple(result[key] for key in ("runs", "failed", "lost")))
+        pairs = [(image, size) for image in matrix["image"] for size in matrix["size"]]
+        got = [(box.dir / f"{image}-{size}" / "stdout-2").read_text() for image, size in pairs]
+        check("what they printed", [f"{image} {size}\n" for image, size in pairs], got)
+        check("profiles", 4, len(list(box.dir.glob("*/profile.json"))))
+        check("containers that are left", [], one.containers())
+
+
+def test_container_that_profiles_itself(box: Box) -> None:
+    """`container base`: an image with our layer runs its own entry point, and leaves a recording."""
+    with engine() as one:
+        image = one.shell('ENTRYPOINT ["sh", "-c"]', 'CMD ["echo deep; exit 4"]')
+        box.run(box.kit.fathom, "container", "base", "--from", image, "-t", "test/self:1", env=one.env)
+        out = box.root / "out"
+        out.mkdir()
+        mount = f"type=bind,source={out},target=/app/profile_output"
+        done = one.docker("run", "--rm", "--network", "none", "--mount", mount, "test/self:1", status=4)
+        check("the application's words", True, done.stdout.startswith("deep\n"))
+        box.trace = out / "profile.fathom"
+        check_true("its calls", box.count("layer = 'posix'") > 0)
+        check_true(f"Waggle's files in {sorted(path.name for path in out.iterdir())}", (out / "stats.csv").exists())
+        labels = one.inspect("test/self:1")["Config"]["Labels"]
+        check("nobody's to clean up", "", labels["fathom.owner"])
+
+
+def test_container_without_an_engine(box: Box) -> None:
+    """One line, at once, and nothing made. A mistake in a file is told first, with its place."""
+    file = box.dir / "spec.yaml"
+    file.write_text("image: a\nlimits: {disk: 3}\n")
+    command = (box.kit.fathom, "container", "run", "-o", box.root / "out", file)
+    nowhere = {"DOCKER_HOST": f"unix://{box.root}/nothing"}
+    _, said = box.finish(box.start(*command, env=nowhere), 3)
+    check("the place of the mistake", True, said.startswith(f"fathom: {file}:2:10: unknown key 'disk'".encode()))
+    file.write_text("image: a\n")
+    _, said = box.finish(box.start(*command, env=nowhere), 3)
+    check("one line that names the engine", (1, True), (said.count(b"\n"), b"DOCKER_HOST" in said))
+    check("results", False, Path(box.root / "out").exists())
