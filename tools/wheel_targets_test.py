@@ -72,19 +72,22 @@ def read(path: str) -> str:
     return (TOP / path).read_text()
 
 
+def dependencies() -> List[str]:
+    """The files that say what a target brings along."""
+    return [read(f"{folder}/CMakeLists.txt") for folder in ("python", "src/guest", "src/cli")]
+
+
 class WheelTargets(unittest.TestCase):
     def test_what_fathom_installs_is_built(self) -> None:
-        texts = [read(f"{folder}/CMakeLists.txt") for folder in ("python", "src/guest", "src/cli")]
-        built = built_by(set(list_in(read("pyproject.toml"), "build.targets")), texts)
+        built = built_by(set(list_in(read("pyproject.toml"), "build.targets")), dependencies())
         for path, least in (("cmake/install.cmake", 10), ("python/CMakeLists.txt", 1)):
             installed = installed_by(read(path))
             self.assertGreaterEqual(len(installed), least, path)
             self.assertEqual(set(), installed - built, f"installed by {path} and not in build.targets")
 
     def test_what_packages_install_is_built(self) -> None:
-        texts = [read("python/CMakeLists.txt"), read("src/guest/CMakeLists.txt")]
         found = re.search(r'(?m)^readonly targets="([^"]+)"', read("tools/package.sh"))
-        built = built_by(set(found[1].split()) if found else set(), texts)
+        built = built_by(set(found[1].split()) if found else set(), dependencies())
         self.assertEqual(set(), installed_by(read("cmake/install.cmake")) - built, "not in targets of tools/package.sh")
 
     def test_components_are_those_of_cmake(self) -> None:

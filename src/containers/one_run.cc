@@ -333,7 +333,8 @@ void Runner::send_due_signal() {
 Status Runner::hear_gate() {
   FATHOM_ASSIGN(const std::optional<GateCaller> caller, mount_->hear());
   if (!caller) return {};
-  if (caller->error != 0) {
+  // Without the gate, the runtime would have begun by now: it ends as a program that failed.
+  if (caller->error != 0 && !is_gate_open_) {
     const std::vector<std::string> words = command_of(context_.wanted, context_.image);
     const bool missing = caller->error == ENOENT;
     return Error{Code::kDenied,
@@ -343,7 +344,7 @@ Status Runner::hear_gate() {
                  ""};
   }
   if (is_gate_open_ || caller->program.empty()) {
-    gate_is_done_ = true;  // it has become the application, or its container has ended
+    gate_is_done_ = true;  // it has become the application, or cannot, or its container has ended
     return {};
   }
   return open_gate(*caller);

@@ -95,6 +95,14 @@ def test_container_by_another_user(box: Box) -> None:
         _, said = box.finish(process, 127)
         check("lines, named", (1, True), (said.count(b"\n"), b"no-such-program" in said))
         check("results, containers", (False, []), ((box.root / "out").exists(), one.containers()))
+        # A program that is there and cannot be run ends as it ends without us.
+        broken = box.dir / "broken"
+        broken.write_text("#!/not/here\n")
+        broken.chmod(0o755)
+        image = one.image("broken", {"/app/broken": broken})
+        alone = one.docker("run", "--rm", "--network", "none", image, "broken", status=None)
+        out, err, _ = run(box, one, {"image": image, "arguments": ["broken"]}, alone.returncode)
+        check("stdout, stderr", (alone.stdout.encode(), alone.stderr.encode()), (out, err))
 
 
 def test_container_is_stopped_and_cleaned_up(box: Box) -> None:

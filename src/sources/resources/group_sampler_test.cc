@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <ctime>
 #include <fstream>
 #include <memory>
@@ -255,7 +255,7 @@ TEST(OfTheSecondVersion, TellsWhatItsFilesSay) {
       {"cgroup.procs", ""},
       {"memory.pressure", "some avg10=0 avg60=0 avg300=0 total=11\n"},
   };
-  for (const auto& [name, text] : files) put(folder + "/" + name, text);
+  for (const auto& [name, text] : files) put(join_path(folder, name), text);
   const GroupDirectory here = {.path = folder, .is_v2 = true};
   GroupSampler sampler(
       {.cpu = here, .cpuacct = here, .memory = here, .io = here, .pids = here, .pressure = folder},
