@@ -8,6 +8,7 @@
 #include "fleet/store.h"
 #include "serve/arrivals.h"
 #include "serve/metrics.h"
+#include "serve/open_recordings.h"
 #include "serve/router.h"
 
 namespace fathom::serve {
@@ -22,5 +23,8 @@ void add_job_routes(Router& router, const Subjects& subjects);     // /api/v1/jo
 void add_record_routes(Router& router, const Subjects& subjects);  // benchmarks, records, kinds
 void add_recording_routes(Router& router, fleet::Recordings& recordings);
 void add_self_routes(Router& router, const Subjects& subjects);  // /metrics, /healthz, events …
+
+// What the page asks of recordings. Its pictures: /tracks, /timeline, /flame, …
+void add_canvas_routes(Router& router, OpenRecordings& recordings);
 
 }  // namespace fathom::serve
