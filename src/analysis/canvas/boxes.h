@@ -36,8 +36,8 @@ struct BinnedWindow {
 struct Box {
   std::int64_t start = 0;  // ns of the recording
   std::int64_t dur = 0;
-  std::int64_t busy = 0;    // time of its events: dur of a single one
-  std::uint32_t name = 0;   // numbers of Boxes::names; of several, the one with most time
+  std::int64_t busy = 0;   // time of its events: dur of a single one
+  std::uint32_t name = 0;  // numbers of Boxes::names; of several, the one with most time
   std::uint32_t layer = 0;
   std::int64_t count = 0;  // of events
   std::int64_t row = -1;   // of a single event; see event.h

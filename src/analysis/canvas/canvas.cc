@@ -3,6 +3,7 @@
 #include "analysis/canvas/canvas.h"
 
 #include <algorithm>
+#include <queue>
 #include <unordered_map>
 
 #include "analysis/canvas/event_pass.h"
@@ -81,6 +82,33 @@ class Canvas::State {
         out.push_back(placed(i, found.event, found.row));
     }
     return out;
+  }
+
+  [[nodiscard]] const Kinds& kinds() const { return rows_.kinds; }
+
+  // Lanes side by side: of those that come next, the earliest, and of these the outermost.
+  Status each_event(TrackId track, const Window& window,
+                    const std::function<Status(const CanvasEvent&)>& use) const {
+    const auto range = lanes_of_.find(track);
+    if (range == lanes_of_.end()) return {};
+    std::vector<LaneCursor> cursors;
+    using Next = std::pair<std::int64_t, std::size_t>;
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> next;
+    for (std::size_t i = range->second.first; i < range->second.second; ++i) {
+      cursors.emplace_back(files(), lanes_[i].root, window.from);
+      if (!cursors.back().at_end()) next.emplace(cursors.back().event().ts, cursors.size() - 1);
+    }
+    while (!next.empty() && next.top().first < window.to) {
+      const std::size_t lane = next.top().second;
+      next.pop();
+      LaneCursor& cursor = cursors[lane];
+      const LaneEvent& event = cursor.event();
+      FATHOM_TRY(use({event.ts, event.dur, event.bytes, lanes_[range->second.first + lane].depth,
+                      event.kind}));
+      cursor.next();
+      if (!cursor.at_end()) next.emplace(cursor.event().ts, lane);
+    }
+    return {};
   }
 
  private:
@@ -172,6 +200,16 @@ Boxes Canvas::boxes(const Window& window, std::int64_t width,
 Result<PlacedEvent> Canvas::event(std::int64_t row) const { return state_->event(row); }
 std::vector<PlacedEvent> Canvas::around(const PlacedEvent& event) const {
   return state_->around(event);
+}
+
+std::uint32_t Canvas::kinds() const { return state_->kinds().size(); }
+CanvasKind Canvas::kind(std::uint32_t number) const {
+  const Kinds& kinds = state_->kinds();
+  return {kinds.text(kinds.kind(number).layer), kinds.text(kinds.kind(number).name)};
+}
+Status Canvas::each_event(TrackId track, const Window& window,
+                          const std::function<Status(const CanvasEvent&)>& use) const {
+  return state_->each_event(track, window, use);
 }
 
 }  // namespace fathom::analysis

@@ -34,6 +34,24 @@ struct PlacedEvent {
   std::string name;
 };
 
+// An event as a pass over the index meets it.
+struct CanvasEvent {
+  std::int64_t ts = 0;
+  std::int64_t dur = 0;
+  std::int64_t bytes = 0;
+  std::int64_t depth = 0;
+  std::uint32_t kind = 0;
+};
+
+// What a kind of events is called.
+struct CanvasKind {
+  const std::string& layer;
+  const std::string& name;
+};
+
+// Longer than any recording.
+inline constexpr std::int64_t kWholeTime = std::int64_t{1} << 61U;
+
 struct CanvasLoss {
   std::string reason;
   std::int64_t count = 0;
@@ -61,11 +79,20 @@ class Canvas {
   // Those around it, the outermost first.
   [[nodiscard]] std::vector<PlacedEvent> around(const PlacedEvent& event) const;
 
+  [[nodiscard]] std::uint32_t kinds() const;
+  [[nodiscard]] CanvasKind kind(std::uint32_t number) const;  // from 0 on
+  // All events of a track that touch the window, in the order of time, outer ones first.
+  Status each_event(TrackId track, const Window& window,
+                    const std::function<Status(const CanvasEvent&)>& use) const;
+
  private:
   class State;
   explicit Canvas(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// kUnavailable: whoever wanted an answer wants it no longer.
+[[nodiscard]] Error canvas_ended();
 
 // Of the tracks that are counters. Reads the store's rows each time: they are few.
 Result<std::vector<CounterLine>> counter_lines(Store& store, std::span<const Track* const> tracks,

@@ -16,9 +16,9 @@ namespace fathom::analysis {
 
 struct EventDetails {
   PlacedEvent event;
-  Object fields;                     // the columns of `events` that have a value, by name
-  std::vector<PlacedEvent> parents;  // the outermost first
-  std::vector<PlacedEvent> partners; // with the same correlation in its process
+  Object fields;                      // the columns of `events` that have a value, by name
+  std::vector<PlacedEvent> parents;   // the outermost first
+  std::vector<PlacedEvent> partners;  // with the same correlation in its process
 };
 // `row` as boxes have it.
 Result<EventDetails> event_details(Store& store, const Canvas& canvas, std::int64_t row);

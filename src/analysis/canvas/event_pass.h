@@ -22,7 +22,4 @@ Status read_events(Store& store, CanvasRows& rows, const CanvasProgress& progres
 // Functions that were sampled one after the other, as boxes by depth; and stretches off the CPU.
 Status read_samples(Store& store, CanvasRows& rows, const CanvasProgress& progress);
 
-// kUnavailable: whoever wanted the index wants it no longer.
-[[nodiscard]] Error canvas_ended();
-
 }  // namespace fathom::analysis

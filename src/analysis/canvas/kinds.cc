@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "analysis/canvas/kinds.h"
 
-
 namespace fathom::analysis {
 namespace {
 

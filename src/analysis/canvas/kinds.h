@@ -22,6 +22,7 @@ class Kinds {
   };
 
   std::uint32_t find(std::string_view layer, std::string_view name);
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(kinds_.size()); }
   [[nodiscard]] const Kind& kind(std::uint32_t number) const { return kinds_[number]; }
   [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts_[number]; }
   [[nodiscard]] std::int64_t unnamed() const { return unnamed_; }  // kinds that found no room

@@ -18,8 +18,8 @@ struct TrackKey {
   TrackKind kind = TrackKind::kThread;
   std::string host;
   std::optional<std::int64_t> pid = {}, tid = {};
-  std::string layer = {};                               // kLayer, kCounter, kSamples
-  std::string name = {};                                // kCounter
+  std::string layer = {};                                // kLayer, kCounter, kSamples
+  std::string name = {};                                 // kCounter
   std::optional<std::int64_t> device = {}, stream = {};  // kStream
 };
 [[nodiscard]] TrackId track_id(const TrackKey& key);

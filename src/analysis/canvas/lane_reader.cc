@@ -75,7 +75,8 @@ class LaneReader::Bins {
       }
       put(box);
     }
-    if (node.has_large() && (!joins || node.small == 0)) put_event(node.large(), node.row + node.small);
+    if (node.has_large() && (!joins || node.small == 0))
+      put_event(node.large(), node.row + node.small);
   }
   void add(const LaneEvent& event, std::uint64_t row) {
     if (event.ts < window_.window.from || event.ts >= window_.window.to) return;
@@ -95,10 +96,9 @@ class LaneReader::Bins {
   }
   void end_bin() {
     if (open_.count == 0) return;
-    const auto most =
-        std::ranges::max_element(times_, [](const auto& a, const auto& b) {
-          return a.second != b.second ? a.second < b.second : b.first < a.first;
-        });
+    const auto most = std::ranges::max_element(times_, [](const auto& a, const auto& b) {
+      return a.second != b.second ? a.second < b.second : b.first < a.first;
+    });
     open_.kind = most->first;
     put(open_);
     open_ = {};
@@ -149,7 +149,8 @@ void LaneReader::visit(const LaneNode& node, Bins& bins) const {
   if (bins.fits(node.level)) {
     bins.add(node);
   } else if (node.is_leaf()) {
-    each_event(*files_, node, [&](const LaneEvent& event, std::uint64_t row) { bins.add(event, row); });
+    each_event(*files_, node,
+               [&](const LaneEvent& event, std::uint64_t row) { bins.add(event, row); });
     bins.end_bin();
   } else {
     visit(files_->node(node.left), bins);  // as deep as there are levels
@@ -211,7 +212,7 @@ LaneCursor::LaneCursor(const LaneFiles& files, const LaneRoot& root, std::int64_
     open_.push_back(files_->node(node.right).begin > first ? node.left : node.right);
   }
   load_leaf();
-  while (!at_end() && event().ts < first) next();
+  while (!at_end() && event().ts < from && event().end() <= from) next();
 }
 
 void LaneCursor::load_leaf() {

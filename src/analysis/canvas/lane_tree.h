@@ -5,10 +5,10 @@
 // A node stands for all events of the lane that begin in one stretch of 2^level ns, which starts at
 // a multiple of that; it has two parts, each with at least one event, so that there is no node
 // where nothing branches. Nodes of few events are leaves: their events lie behind each other, each
-// as (gap since the last one's end, dur, kind, bytes if any), in numbers of 7 bits a byte. At least as long as
-// the stretch can only be the last event of a node, since they do not overlap; it is kept by
-// itself, so that it becomes a box of its own in narrow bins and part of one in wide bins. What all
-// others have in sum is exact: how many, how long, and of which kind they have most time.
+// as (gap since the last one's end, dur, kind, bytes if any), in numbers of 7 bits a byte. At least
+// as long as the stretch can only be the last event of a node, since they do not overlap; it is
+// kept by itself, so that it becomes a box of its own in narrow bins and part of one in wide bins.
+// What all others have in sum is exact: how many, how long, and of which kind they have most time.
 #pragma once
 
 #include <cstddef>
@@ -35,10 +35,10 @@ struct LaneEvent {
 
 struct LaneNode {
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  std::int64_t begin = 0;      // of the first event
-  std::int64_t small_end = 0;  // of the last that is shorter than the stretch
-  std::int64_t busy = 0;       // of these
-  std::int64_t large_ts = 0;   // the one that is not shorter
+  std::int64_t begin = 0;       // of the first event
+  std::int64_t small_end = 0;   // of the last that is shorter than the stretch
+  std::int64_t busy = 0;        // of these
+  std::int64_t large_ts = 0;    // the one that is not shorter
   std::int64_t large_dur = -1;  // -1: there is none
   std::uint64_t row = 0;        // of the first event, counted from the lane's first
   std::uint64_t block = 0;      // where a leaf's events are
@@ -89,7 +89,7 @@ class LaneWriter {
   using KindTimes = std::vector<std::pair<std::uint32_t, std::int64_t>>;  // by kind
   // A stretch that is complete, or the last one: its events wait, or it is a node that is written.
   struct Part {
-    unsigned split = 0;         // level of the stretch that it shares with the part before it
+    unsigned split = 0;  // level of the stretch that it shares with the part before it
     unsigned level = 0;
     std::uint64_t row = 0;
     std::uint32_t waiting = 0;  // events at the end of events_; 0: it is a node

@@ -29,7 +29,8 @@ void put_number(std::vector<std::byte>& out, std::uint64_t number) {
 
 void add_time(std::vector<std::pair<std::uint32_t, std::int64_t>>& times, std::uint32_t kind,
               std::int64_t time) {
-  const auto at = std::ranges::lower_bound(times, kind, {}, [](const auto& one) { return one.first; });
+  const auto at =
+      std::ranges::lower_bound(times, kind, {}, [](const auto& one) { return one.first; });
   if (at != times.end() && at->first == kind) {
     add_to(at->second, time);
   } else {

@@ -36,7 +36,7 @@ Result<HeatMap> heat_map(Store& store, const HeatOptions& options);
 
 struct OffsetOptions {
   std::string file;
-  std::int64_t bins = 120;      // over time
+  std::int64_t bins = 120;  // over time
   std::int64_t offset_bins = 64;
 };
 
@@ -44,9 +44,9 @@ struct OffsetOptions {
 struct OffsetMap {
   std::int64_t from = 0;
   std::int64_t time_bin_ns = 1;
-  std::int64_t offset_bin = 1;  // bytes
+  std::int64_t offset_bin = 1;                         // bytes
   std::vector<std::vector<std::int64_t>> read, write;  // rows are places, from the file's begin
-  std::int64_t without_place = 0;  // calls that moved bytes nobody knows where
+  std::int64_t without_place = 0;                      // calls that moved bytes nobody knows where
 };
 // kNotFound where no call moved bytes of the file.
 Result<OffsetMap> offset_map(Store& store, const OffsetOptions& options);

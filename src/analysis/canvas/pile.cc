@@ -24,8 +24,8 @@ void Pile::flush() {
     }
     file_ = std::move(*made);
   }
-  failure_ =
-      file_->write_all(std::string_view(reinterpret_cast<const char*>(buffer_.data()), buffer_.size()));
+  failure_ = file_->write_all(
+      std::string_view(reinterpret_cast<const char*>(buffer_.data()), buffer_.size()));
   buffer_.clear();
 }
 

@@ -74,7 +74,8 @@ class Strips {
     path_ = stack ? shapes_.path(*stack) : std::vector<std::uint32_t>();
     if (follows) {
       std::size_t same = 0;
-      while (same < open_.size() && same < path_.size() && open_[same].function == path_[same]) ++same;
+      while (same < open_.size() && same < path_.size() && open_[same].function == path_[same])
+        ++same;
       close(same, ts);
     }
     track_ = track;
@@ -143,9 +144,9 @@ Status read_samples(Store& store, CanvasRows& rows, const CanvasProgress& progre
   StackShapes running;
   FATHOM_TRY(running.load(store, kOfOneEvent));
   Strips strips(rows, running);
-  FATHOM_TRY(each_sample(store, kOfOneEvent, progress, [&](const sql::Chunk& chunk, std::size_t row) {
-    strips.add(chunk, row);
-  }));
+  FATHOM_TRY(
+      each_sample(store, kOfOneEvent, progress,
+                  [&](const sql::Chunk& chunk, std::size_t row) { strips.add(chunk, row); }));
   strips.finish();
   StackShapes waiting;
   FATHOM_TRY(waiting.load(store, kOffCpu));

@@ -120,7 +120,8 @@ class TrackList {
     std::unordered_map<TrackId, std::vector<std::size_t>> inside;
     for (std::size_t i = 0; i < all_.size(); ++i) inside[all_[i].track.parent].push_back(i);
     for (auto& [parent, list] : inside)
-      std::ranges::stable_sort(list, {}, [&](std::size_t i) { return std::tie(all_[i].order, all_[i].track.name); });
+      std::ranges::stable_sort(
+          list, {}, [&](std::size_t i) { return std::tie(all_[i].order, all_[i].track.name); });
     Tracks out;
     out.left_out = left_out_;
     std::vector<std::size_t> open(inside[0].rbegin(), inside[0].rend());
@@ -224,7 +225,8 @@ class TrackList {
       case TrackKind::kHost:
         return key.host.empty() ? "unknown host" : key.host;
       case TrackKind::kProcess:
-        return called.empty() ? fmt::format("pid {}", *key.pid) : fmt::format("{} ({})", called, *key.pid);
+        return called.empty() ? fmt::format("pid {}", *key.pid)
+                              : fmt::format("{} ({})", called, *key.pid);
       case TrackKind::kThread:
         return called.empty() ? fmt::format("thread {}", key.tid.value_or(-1))
                               : fmt::format("{} ({})", called, key.tid.value_or(-1));
