@@ -23,6 +23,8 @@
 
 namespace fathom::serve {
 
+enum class QuestionEnd : std::uint8_t { kNot, kTime, kMemory, kGone };  // why it was ended
+
 struct KnownRecording {
   std::string id;    // in requests, as recording=ID; the same after a restart
   std::string name;  // for people
@@ -45,7 +47,7 @@ class RecordingPlaces {
 };
 
 struct QuestionLimits {
-  std::int64_t timeout_ns = 30'000'000'000;  // 408
+  std::int64_t timeout_ns = 60'000'000'000;  // 408
   std::uint64_t memory_bytes = 0;            // of all questions; 0: half of what we may have. 413
   std::size_t at_once = 4;                   // questions; others wait for their turn
   std::size_t waiting = 24;                  // 429 beyond
@@ -67,7 +69,7 @@ class RecordingLease {
   // What could not be told to be in the part, in sentences; see analysis::show_only.
   [[nodiscard]] const std::vector<std::string>& part_words() const;
 
-  // The answer to a question that failed: 408, 413 or 499 where it was ended for that reason.
+  // The answer to a question that failed: 408 or 413 where a limit ended it.
   [[nodiscard]] Response refused(const Error& error) const;
   // The question was ended from outside: passes in C++ that run long ask now and then.
   [[nodiscard]] bool ended() const;
@@ -75,6 +77,8 @@ class RecordingLease {
  private:
   friend class OpenRecordings;
   struct Held;
+  [[nodiscard]] QuestionEnd end_of(const Error& error) const;
+  [[nodiscard]] Error explained(Error error) const;
   explicit RecordingLease(std::unique_ptr<Held> held);
   std::unique_ptr<Held> held_;
 };
@@ -96,11 +100,17 @@ class OpenRecordings {
   Result<RecordingLease> lease(const Request& request, const std::string& id);
   // Only what a filter leaves: its views show the part (analysis::show_only). Kept for the next
   // request with the same filter.
-  Result<RecordingLease> lease_part(const Request& request, const std::string& id,
+  Result<RecordingLease> lease_part(const Request& request, const KnownRecording& recording,
                                     const analysis::RowFilter& filter, bool positions = false);
+  // Opened for this request alone: statements of ours may write into the directory.
+  Result<RecordingLease> lease_to_write(const Request& request, const KnownRecording& recording,
+                                        const std::string& directory);
 
  private:
+  friend class RecordingLease;
   class State;
+  Result<RecordingLease> begin(const Request& request, const KnownRecording& recording);
+  void watch(const Request& request, RecordingLease::Held& held);
   std::shared_ptr<State> state_;
 };
 
