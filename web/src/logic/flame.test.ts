@@ -50,10 +50,10 @@ test("left heavy puts the heaviest child first and children below their parent",
   assert.equal(layout.levels, 4);
 });
 
-test("time order puts a call where it began", () => {
-  const layout = timeOrder(treeOf([[-1, "x", 1, 10, 1000], [-1, "y", 1, 5, 1020], [0, "z", 1, 2, 1004]]));
-  assert.deepEqual([...layout.x], [0, 20, 4]);
-  assert.equal(layout.total, 25);
+test("time order puts first what was called first", () => {
+  const layout = timeOrder(treeOf([[-1, "x", 5, 30, 0], [0, "late", 20, 20, 90], [0, "early", 5, 5, 10]]));
+  assert.deepEqual([...layout.x], [0, 5, 0]);
+  assert.equal(layout.total, 30);
 });
 
 test("a zoom shows a node, what is above it over the whole width, and what is below", () => {
