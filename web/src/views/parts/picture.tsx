@@ -56,7 +56,7 @@ export function Drawn(props: DrawnProps): JSX.Element {
       <div ref={holder} class="holder" style={{ height: `${height}px` }}>
         <canvas
           ref={canvas}
-          role="img"
+          role={onKey ? "application" : "img"}
           aria-label={label}
           tabIndex={onKey || onPick ? 0 : undefined}
           style={{ width: `${width}px`, height: `${height}px` }}
