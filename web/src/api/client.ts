@@ -13,6 +13,7 @@ import type {
   SchemaView,
   TimelineWindow,
   Track,
+  TrackId,
   ViewFacts,
 } from "./types";
 import { apiRoot, HttpTransport, queryOf, type Params, type Transport } from "./transport";
@@ -75,7 +76,7 @@ export interface TimelineWish {
   from: number;
   to: number;
   width: number;
-  tracks: readonly string[];
+  tracks: readonly TrackId[];
   flows?: boolean;
 }
 

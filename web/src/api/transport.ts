@@ -2,6 +2,8 @@
 // How questions reach the server and how its refusals read. A Transport is replaced where there is no server: in tests,
 // and in a file that carries its data inside.
 
+import { signal } from "@preact/signals";
+
 export type Params = Record<string, string | number | boolean | null | undefined | readonly (string | number)[]>;
 
 export interface Transport {
@@ -41,6 +43,9 @@ export function queryOf(params: Params): string {
 
 export const apiRoot = "/api/v1";
 
+// Whether the last question reached the server. The frame says so where it did not.
+export const reachable = signal(true);
+
 export class HttpTransport implements Transport {
   get(path: string, params: Params, signal?: AbortSignal): Promise<unknown> {
     return this.ask(`${apiRoot}${path}${queryOf(params)}`, signal ? { signal } : {});
@@ -59,8 +64,10 @@ export class HttpTransport implements Transport {
       response = await fetch(url, { credentials: "same-origin", cache: "no-store", ...how });
     } catch (error) {
       if (wasAborted(error)) throw error;
+      reachable.value = false;
       throw new Refusal("The server does not answer; is fathom still running?", 0);
     }
+    reachable.value = true;
     if (!response.ok) throw new Refusal(await reasonOf(response), response.status);
     try {
       return await response.json();

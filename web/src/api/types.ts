@@ -53,9 +53,11 @@ export interface SchemaView {
 
 export type TrackKind = "host" | "process" | "thread" | "stream" | "counter" | "layer" | "samples";
 
+export type TrackId = number;
+
 export interface Track {
-  id: string;
-  parent: string | null;
+  id: TrackId;
+  parent: TrackId | null; // null or 0: none
   kind: TrackKind;
   name: string;
   host: string | null;
@@ -66,11 +68,13 @@ export interface Track {
   to: number;
   events: number;
   depth: number; // how many rows of boxes it has
+  layer?: string; // of a layer or a counter
+  unit?: string; // of a counter
 }
 
 // Boxes of one track: arrays of equal length. `count` above 1: so many events drawn as one.
 export interface BoxTrack {
-  id: string;
+  id: TrackId;
   depth: number[];
   start: number[]; // relative to the window's begin
   dur: number[];
@@ -81,16 +85,15 @@ export interface BoxTrack {
 }
 
 export interface CounterTrack {
-  id: string;
+  id: TrackId;
   t: number[]; // relative to the window's begin
   min: number[];
   max: number[];
   avg: number[];
-  unit?: string;
 }
 
 export interface FlowEnd {
-  track: string;
+  track: TrackId;
   t: number; // relative to the window's begin
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Saves what is seen: a canvas as PNG, a drawing as SVG, a table as CSV.
+import { csvText, type Cell } from "../logic/csv";
 
 export function save(name: string, content: Blob): void {
   const address = URL.createObjectURL(content);
@@ -16,23 +17,10 @@ export function savePng(name: string, canvas: HTMLCanvasElement): void {
   }, "image/png");
 }
 
-export function saveCsv(name: string, columns: readonly string[], rows: readonly (readonly unknown[])[]): void {
-  save(name, new Blob([csvOf(columns, rows)], { type: "text/csv" }));
+export function saveCsv(name: string, columns: readonly string[], rows: Iterable<readonly Cell[]>): void {
+  save(name, new Blob([csvText(columns, rows)], { type: "text/csv" }));
 }
 
 export function saveSvg(name: string, svg: string): void {
   save(name, new Blob([svg], { type: "image/svg+xml" }));
-}
-
-// RFC 4180. A text that a spreadsheet would take for a formula gets an apostrophe: names come from strangers.
-export function csvOf(columns: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  return [columns, ...rows].map((row) => row.map(csvCell).join(",") + "\r\n").join("");
-}
-
-function csvCell(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  let text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  if (/^[=+\-@\t\r]/.test(text)) text = `'${text}`;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

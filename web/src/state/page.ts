@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the server said of itself and its recordings, and which of them is being looked at.
-import { computed, type ReadonlySignal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { Asked } from "../api/asked";
 import { api } from "../api/client";
-import type { PageFacts, Recording } from "../api/types";
+import type { Change, PageFacts, Recording } from "../api/types";
 import { selection } from "./selection";
 
 export const page = new Asked<PageFacts>();
@@ -14,11 +14,18 @@ export function askForPage(): void {
 
 export const recordings: ReadonlySignal<Recording[]> = computed(() => page.value?.recordings ?? []);
 
+// What the server told of a recording since then, by id (live.ts).
+export const changes = signal<Readonly<Record<string, Change>>>({});
+
+// Another number whenever the recording's rows may have changed. Effects that ask the server read it, to ask again.
+export const revision = signal(0);
+
 // The selected recording; the first where the address names none, null where it names one that is not there.
 export const recording: ReadonlySignal<Recording | null> = computed(() => {
   const wanted = selection.value.recording;
   const all = recordings.value;
-  return (wanted ? all.find((each) => each.id === wanted) : all[0]) ?? null;
+  const found = wanted ? all.find((each) => each.id === wanted) : all[0];
+  return found ? { ...found, ...changes.value[found.id] } : null;
 });
 
 // The visible range: the selected one, or the whole recording.
