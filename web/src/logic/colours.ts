@@ -36,7 +36,13 @@ export function changeColour(change: number, same: Rgb): string {
 }
 
 // Dark to light on a dark page, light to dark on a light one: purple, blue, green, yellow.
-const HEAT: readonly Rgb[] = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+const HEAT: readonly Rgb[] = [
+  [68, 1, 84],
+  [59, 82, 139],
+  [33, 145, 140],
+  [94, 201, 98],
+  [253, 231, 37],
+];
 
 // `shades` colours; the first is the ground, where nothing happened.
 export function heatColours(shades: number, ground: Rgb, dark: boolean): Rgb[] {

@@ -18,7 +18,11 @@ export function heatCells(cells: readonly (readonly number[])[], most: number): 
 }
 
 // One pixel for each cell, as ImageData wants them: red, green, blue, opaque.
-export function pixelsOf(heat: HeatCells, colours: readonly Rgb[], logarithmic: boolean): Uint8ClampedArray<ArrayBuffer> {
+export function pixelsOf(
+  heat: HeatCells,
+  colours: readonly Rgb[],
+  logarithmic: boolean,
+): Uint8ClampedArray<ArrayBuffer> {
   const pixels = new Uint8ClampedArray(new ArrayBuffer(heat.columns * heat.rows * 4));
   heat.cells.forEach((row, y) => {
     for (let x = 0; x < heat.columns; ++x) {

@@ -24,7 +24,13 @@ const MODES = options(
   ["sandwich", "callers and callees"],
   ["diff", "compare with another recording"],
 );
-const WEIGHTS = options(["time", "time"], ["cpu", "CPU time"], ["offcpu", "time off CPU"], ["bytes", "bytes"], ["calls", "calls"]);
+const WEIGHTS = options(
+  ["time", "time"],
+  ["cpu", "CPU time"],
+  ["offcpu", "time off CPU"],
+  ["bytes", "bytes"],
+  ["calls", "calls"],
+);
 
 interface Question {
   wish: FlameWish;
@@ -44,7 +50,8 @@ function wished(): FlameWish {
 function useEvents(): Option[] {
   const asked = useAnswer(
     () => selection.value.recording,
-    async (of, signal) => (await api.query("SELECT DISTINCT event FROM samples ORDER BY event", of || undefined, 100, signal)).rows,
+    async (of, signal) =>
+      (await api.query("SELECT DISTINCT event FROM samples ORDER BY event", of || undefined, 100, signal)).rows,
   );
   const events = (asked.value ?? []).map(([event]) => String(event));
   return events.map((event) => ({ value: event, title: `event ${escapeName(event)}` }));
@@ -54,8 +61,18 @@ function Against(): JSX.Element {
   const others = recordings.value.map(({ id, name }) => ({ value: id, title: escapeName(name) }));
   return (
     <>
-      <Choice name="flame.against" label="Before" usual="" options={[{ value: "", title: "choose a recording" }, ...others]} />
-      <Choice name="flame.width" label="Width" usual="after" options={options(["after", "after"], ["before", "before"])} />
+      <Choice
+        name="flame.against"
+        label="Before"
+        usual=""
+        options={[{ value: "", title: "choose a recording" }, ...others]}
+      />
+      <Choice
+        name="flame.width"
+        label="Width"
+        usual="after"
+        options={options(["after", "after"], ["before", "before"])}
+      />
       <Switch name="flame.shares" label="compare shares" />
     </>
   );
@@ -79,7 +96,11 @@ function Compared({ after }: { after: FlameTree }): JSX.Element {
   return (
     <Answered of={before} what="Asking for the other recording">
       {(tree) =>
-        tree ? <Difference before={tree} after={after} /> : <Empty what="Choose the recording from before" hint="It stands above the picture." />
+        tree ? (
+          <Difference before={tree} after={after} />
+        ) : (
+          <Empty what="Choose the recording from before" hint="It stands above the picture." />
+        )
       }
     </Answered>
   );

@@ -53,7 +53,13 @@ export function Sandwich({ tree }: { tree: FlameTree }): JSX.Element {
         onRow={(row) => chooseFunction(tree, sums[row]!.key)}
         rowTitle="Show its callers and callees"
       />
-      <div>{of ? <Both tree={tree} of={of} /> : <Empty what="Choose a function" hint="A row shows its callers and callees." />}</div>
+      <div>
+        {of ? (
+          <Both tree={tree} of={of} />
+        ) : (
+          <Empty what="Choose a function" hint="A row shows its callers and callees." />
+        )}
+      </div>
     </div>
   );
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the flame view keeps in the address.
+import { computed } from "@preact/signals";
+import { searchText } from "../../state/search";
 import { changeSetting, setting } from "../../state/selection";
 import type { FlameTree, FunctionKey } from "../../logic/flame_tree";
 
@@ -7,7 +9,9 @@ export type Mode = "left" | "time" | "inverted" | "sandwich" | "diff";
 
 export const mode = setting("flame.mode", "left");
 export const weight = setting("flame.weight", "time");
-export const search = setting("flame.search", "");
+const ownSearch = setting("flame.search", "");
+// The field of the frame counts too.
+export const search = computed(() => searchText.value || ownSearch.value);
 export const against = setting("flame.against", "");
 export const chosenFunction = setting("flame.function", "");
 export const byShare = setting("flame.shares", "");

@@ -27,7 +27,12 @@ function Map({ heat }: { heat: Heat }): JSX.Element {
   const cells = useMemo(() => heatCells(heat.cells, mostOf(heat.cells)), [heat]);
   const from = heat.from ?? part.value.from ?? 0;
   if (heat.rows.length === 0 || cells.most === 0) {
-    return <Empty what="No such call was recorded in this part" hint="Layers posix and stdio record what programs read and write." />;
+    return (
+      <Empty
+        what="No such call was recorded in this part"
+        hint="Layers posix and stdio record what programs read and write."
+      />
+    );
   }
   return (
     <>
@@ -61,9 +66,24 @@ export function Activity(): JSX.Element {
   return (
     <section aria-label="Activity over time">
       <div class="tools" role="toolbar" aria-label="Heat map">
-        <Choice name="io.rows" label="Rows" usual="thread" options={options(["thread", "threads"], ["rank", "ranks"], ["process", "processes"], ["file", "files"])} />
-        <Choice name="io.what" label="Show" usual="bytes" options={options(["bytes", "bytes"], ["calls", "calls"], ["time", "time"])} />
-        <Choice name="io.category" label="Calls" usual="all" options={options(["all", "all"], ["read", "reads"], ["write", "writes"])} />
+        <Choice
+          name="io.rows"
+          label="Rows"
+          usual="thread"
+          options={options(["thread", "threads"], ["rank", "ranks"], ["process", "processes"], ["file", "files"])}
+        />
+        <Choice
+          name="io.what"
+          label="Show"
+          usual="bytes"
+          options={options(["bytes", "bytes"], ["calls", "calls"], ["time", "time"])}
+        />
+        <Choice
+          name="io.category"
+          label="Calls"
+          usual="all"
+          options={options(["all", "all"], ["read", "reads"], ["write", "writes"])}
+        />
         <Switch name="io.log" label="logarithmic" />
       </div>
       <Answered of={heat} what="Adding up calls">

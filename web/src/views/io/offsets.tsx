@@ -22,7 +22,15 @@ export function chooseFile(file: string | null): void {
 
 type Offsets = OffsetsAnswer & { from?: number; without_place?: number };
 
-function Direction({ title, cells, answer }: { title: string; cells: number[][]; answer: Offsets }): JSX.Element | null {
+function Direction({
+  title,
+  cells,
+  answer,
+}: {
+  title: string;
+  cells: number[][];
+  answer: Offsets;
+}): JSX.Element | null {
   const heat = useMemo(() => heatCells(cells, mostOf(cells)), [cells]);
   if (heat.most === 0) return null;
   const from = answer.from ?? part.value.from ?? 0;

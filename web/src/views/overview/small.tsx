@@ -21,7 +21,9 @@ export function SmallMultiples({ report }: { report: Report }): JSX.Element | nu
             .map((row, at) => (
               <Sparkline
                 key={`${key} ${at}`}
-                name={[titleOf(key), row["line"], row["program"], row["pid"]].filter((word) => word !== null && word !== "").join(" · ")}
+                name={[titleOf(key), row["line"], row["program"], row["pid"]]
+                  .filter((word) => word !== null && word !== "")
+                  .join(" · ")}
                 values={row["over_time"] as (number | null)[]}
                 measure={measureOf(key, "max")}
                 onPick={() => select({ view: "resources" })}

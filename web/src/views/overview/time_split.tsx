@@ -26,7 +26,12 @@ export function timeShares(report: Report, how: Shade): Share[] {
     const name = row["cause"] === null || state === "running" ? state : `${state}: ${String(row["cause"])}`;
     const place = STATES.indexOf(state);
     const colours = series[how];
-    const share = sums.get(name) ?? { name, time: 0, share: 0, colour: colours[(place < 0 ? 7 : place * 2) % colours.length]! };
+    const share = sums.get(name) ?? {
+      name,
+      time: 0,
+      share: 0,
+      colour: colours[(place < 0 ? 7 : place * 2) % colours.length]!,
+    };
     sums.set(name, { ...share, time: share.time + Number(row["time"]), share: share.share + Number(row["share"]) });
   }
   return [...sums.values()].sort((a, b) => b.time - a.time);

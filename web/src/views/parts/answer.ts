@@ -4,14 +4,14 @@
 import { useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { Asked } from "../../api/asked";
-import { recording } from "../../state/page";
+import { revision } from "../../state/page";
 
 export function useAnswer<Wish, Answer>(
   wish: () => Wish,
   ask: (wish: Wish, signal: AbortSignal) => Promise<Answer>,
 ): Asked<Answer> {
   const asked = useMemo(() => new Asked<Answer>(), []);
-  const said = useComputed(() => JSON.stringify({ wish: wish(), events: recording.value?.events }));
+  const said = useComputed(() => JSON.stringify({ wish: wish(), revision: revision.value }));
   useSignalEffect(() => {
     const now = (JSON.parse(said.value) as { wish: Wish }).wish;
     asked.ask((signal) => ask(now, signal));

@@ -4,7 +4,15 @@ import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useSize } from "../../draw/canvas";
 import { escapeName } from "../../logic/escape";
-import { cellText, isNumeric, nextOrder, orderedRows, visibleRows, type Order, type TableData } from "../../logic/table";
+import {
+  cellText,
+  isNumeric,
+  nextOrder,
+  orderedRows,
+  visibleRows,
+  type Order,
+  type TableData,
+} from "../../logic/table";
 import { SaveBar } from "./save_bar";
 
 const ROW_HEIGHT = 24; // the same in views.css
@@ -26,7 +34,11 @@ function widths(table: TableData): string[] {
   });
 }
 
-function Heading(props: { table: TableData; order: Order | undefined; onOrder: (column: number) => void }): JSX.Element {
+function Heading(props: {
+  table: TableData;
+  order: Order | undefined;
+  onOrder: (column: number) => void;
+}): JSX.Element {
   const { table, order, onOrder } = props;
   return (
     <tr>
@@ -46,7 +58,8 @@ function Heading(props: { table: TableData; order: Order | undefined; onOrder: (
 }
 
 function moveFocus(event: KeyboardEvent, row: HTMLElement): void {
-  const other = event.key === "ArrowDown" ? row.nextElementSibling : event.key === "ArrowUp" ? row.previousElementSibling : null;
+  const other =
+    event.key === "ArrowDown" ? row.nextElementSibling : event.key === "ArrowUp" ? row.previousElementSibling : null;
   if (!(other instanceof HTMLElement) || other.tabIndex < 0) return;
   event.preventDefault();
   other.focus();
@@ -136,7 +149,15 @@ export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProp
           <tbody>
             <Spacer rows={first} />
             {rows.slice(first, end).map((at, i) => (
-              <Row key={at} table={table} at={at} place={first + i + 1} numeric={numeric} onRow={onRow} title={rowTitle} />
+              <Row
+                key={at}
+                table={table}
+                at={at}
+                place={first + i + 1}
+                numeric={numeric}
+                onRow={onRow}
+                title={rowTitle}
+              />
             ))}
             <Spacer rows={rows.length - end} />
           </tbody>

@@ -18,7 +18,10 @@ export async function goToPlace(place: Place): Promise<void> {
     return;
   }
   const rows = await numbersOf(busiestSql(place.where, wall));
-  const range = busiestRange(rows.map(([bin = 0, time = 0]) => ({ bin, time })), wall);
+  const range = busiestRange(
+    rows.map(([bin = 0, time = 0]) => ({ bin, time })),
+    wall,
+  );
   select({ view: "timeline", ...(range ? { from: range[0], to: range[1] } : {}) });
 }
 

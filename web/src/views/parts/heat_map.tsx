@@ -59,7 +59,13 @@ function drawAxis(pen: Pen, width: number, { props, theme, height }: Plan): void
   const span = props.width * props.heat.columns;
   for (let mark = 0; mark <= marks; ++mark) {
     const x = GUTTER + ((width - GUTTER - 48) * mark) / marks;
-    pen.text(humanNs(Math.round(props.from + (span * (x - GUTTER)) / (width - GUTTER))), x, height + AXIS / 2, theme.faint, 11);
+    pen.text(
+      humanNs(Math.round(props.from + (span * (x - GUTTER)) / (width - GUTTER))),
+      x,
+      height + AXIS / 2,
+      theme.faint,
+      11,
+    );
   }
 }
 
@@ -105,7 +111,14 @@ function tableOf(props: HeatMapProps): TableData {
   const rows = heat.cells.flatMap((cells, row) => {
     return cells.flatMap((value, column) => (value > 0 ? [[rowName(row), from + column * width, value]] : []));
   });
-  return { columns: [{ name: "row", measure: "none" }, { name: "ts", measure: "ns" }, { name: "value", measure }], rows };
+  return {
+    columns: [
+      { name: "row", measure: "none" },
+      { name: "ts", measure: "ns" },
+      { name: "value", measure },
+    ],
+    rows,
+  };
 }
 
 const MOVES: Record<string, readonly [number, number]> = {
@@ -146,7 +159,10 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
   const theme = palette.value;
   const height = Math.max(heat.rows * (rowHeight ?? Math.min(18, Math.max(3, 400 / Math.max(heat.rows, 1)))), 18);
   const colours = useMemo(() => heatColours(SHADES, rgbOf(theme.raised), shade.value === "dark"), [theme]);
-  const plan = useMemo<Plan>(() => ({ props, colours, theme, focused, height }), [props.heat, props.logarithmic, colours, theme, focused, height]);
+  const plan = useMemo<Plan>(
+    () => ({ props, colours, theme, focused, height }),
+    [props.heat, props.logarithmic, colours, theme, focused, height],
+  );
   const wish = useSignal(plan);
   if (wish.peek() !== plan) wish.value = plan;
   useSignalEffect(() => {
@@ -176,7 +192,11 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
     <figure class="drawn heat-map">
       <figcaption>
         {title}
-        <SaveBar name={title} picture={() => ({ width, height: height + AXIS, draw: drawAll })} table={() => tableOf(props)} />
+        <SaveBar
+          name={title}
+          picture={() => ({ width, height: height + AXIS, draw: drawAll })}
+          table={() => tableOf(props)}
+        />
       </figcaption>
       <div ref={holder} class="holder" style={{ height: `${height + AXIS}px` }}>
         <canvas
@@ -195,7 +215,11 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
         />
       </div>
       <div class="card" aria-live="polite">
-        {shown ? <CellCard props={props} cell={shown} /> : `A cell ${leadsTo}. The darkest stands for ${humanNumber(heat.most, props.measure)}.`}
+        {shown ? (
+          <CellCard props={props} cell={shown} />
+        ) : (
+          `A cell ${leadsTo}. The darkest stands for ${humanNumber(heat.most, props.measure)}.`
+        )}
       </div>
     </figure>
   );

@@ -29,9 +29,16 @@ function drawBars(pen: Pen, width: number, bars: readonly Bar[], measure: Measur
     const height = (bar.count / most) * (HEIGHT - BOTTOM - TOP);
     const x = at * step;
     if (bar.count > 0) {
-      pen.box(x + 1, HEIGHT - BOTTOM - Math.max(height, 1), Math.max(step - 2, 1), Math.max(height, 1), series[shade.value][0]!);
+      pen.box(
+        x + 1,
+        HEIGHT - BOTTOM - Math.max(height, 1),
+        Math.max(step - 2, 1),
+        Math.max(height, 1),
+        series[shade.value][0]!,
+      );
     }
-    if (step > 34 && bar.count > 0) pen.text(humanCount(bar.count), x + 2, HEIGHT - BOTTOM - height - 8, colours.faint, 11);
+    if (step > 34 && bar.count > 0)
+      pen.text(humanCount(bar.count), x + 2, HEIGHT - BOTTOM - height - 8, colours.faint, 11);
     if (at % every === 0) pen.text(humanNumber(bar.from, measure), x + 1, HEIGHT - BOTTOM / 2, colours.text, 11);
   });
   pen.line([0, HEIGHT - BOTTOM, width, HEIGHT - BOTTOM], colours.line);
@@ -50,7 +57,11 @@ export function Histogram({ title, rows, measure }: HistogramProps): JSX.Element
       height={HEIGHT}
       draw={draw}
       table={() => ({
-        columns: [{ name: "from", measure }, { name: "to", measure }, { name: "calls", measure: "count" }],
+        columns: [
+          { name: "from", measure },
+          { name: "to", measure },
+          { name: "calls", measure: "count" },
+        ],
         rows: bars.map((bar) => [bar.from, bar.to, bar.count]),
       })}
     />

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Buttons that save what is seen.
 import type { JSX } from "preact";
-import { save, savePng, saveSvg } from "../../draw/save";
+import { saveCsv, savePng, saveSvg } from "../../draw/save";
 import { CanvasPen, SvgPen, type Pen } from "../../draw/pen";
 import { sharpContext } from "../../draw/canvas";
-import { csvText } from "../../logic/csv";
 import type { TableData } from "../../logic/table";
 import { palette } from "../../theme/theme";
 
@@ -15,8 +14,11 @@ export interface Picture {
 }
 
 export function saveTable(name: string, table: TableData): void {
-  const columns = table.columns.map((column) => column.name);
-  save(`${name}.csv`, new Blob([csvText(columns, table.rows)], { type: "text/csv" }));
+  saveCsv(
+    `${name}.csv`,
+    table.columns.map((column) => column.name),
+    table.rows,
+  );
 }
 
 function pngOf(picture: Picture): HTMLCanvasElement {
@@ -36,14 +38,26 @@ function svgOf(picture: Picture): string {
 interface SaveBarProps {
   name: string; // of the file, without its ending
   picture?: () => Picture;
+  canvas?: () => HTMLCanvasElement | null; // what another library drew
   table?: () => TableData;
 }
 
-export function SaveBar({ name, picture, table }: SaveBarProps): JSX.Element {
+export function SaveBar({ name, picture, canvas, table }: SaveBarProps): JSX.Element {
   return (
     <span class="save-bar" role="group" aria-label={`Save ${name}`}>
       {picture && (
         <button type="button" onClick={() => savePng(`${name}.png`, pngOf(picture()))}>
+          PNG
+        </button>
+      )}
+      {canvas && (
+        <button
+          type="button"
+          onClick={() => {
+            const drawn = canvas();
+            if (drawn) savePng(`${name}.png`, drawn);
+          }}
+        >
           PNG
         </button>
       )}

@@ -24,7 +24,11 @@ export function SplitBar({ title, shares, onShare }: SplitBarProps): JSX.Element
       <figcaption>{title}</figcaption>
       <div class="bar" role="img" aria-label={escapeName(label)}>
         {shares.map(({ name, share, colour }) => (
-          <span key={name} style={{ width: `${share}%`, background: colour }} title={`${escapeName(name)} ${humanPercent(share)}`} />
+          <span
+            key={name}
+            style={{ width: `${share}%`, background: colour }}
+            title={`${escapeName(name)} ${humanPercent(share)}`}
+          />
         ))}
       </div>
       <ul class="legend">
