@@ -52,6 +52,9 @@ export function tableOf(report: Report, key: string, without: readonly string[] 
 
 // "time_by_layer" as a heading.
 export function titleOf(key: string): string {
-  const text = key.replaceAll("_", " ").replace(/\bi o\b/, "I/O").replace(/\b(cpu|gpu|gpus)\b/g, (name) => name.toUpperCase());
+  const text = key
+    .replaceAll("_", " ")
+    .replace(/\bi o\b/, "I/O")
+    .replace(/\b(cpu|gpu|gpus)\b/g, (name) => name.toUpperCase());
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
