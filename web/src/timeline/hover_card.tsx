@@ -6,9 +6,10 @@ import { humanNs, withThousands } from "../logic/units";
 import type { TimelineModel } from "./model";
 
 export function HoverCard({ model }: { model: TimelineModel }): JSX.Element | null {
-  const over = model.hovered.value;
-  if (!over) return null;
-  const { hit, x, y } = over;
+  const hit = model.hovered.value;
+  const pointer = model.pointer.value;
+  if (!hit || !pointer) return null;
+  const { x, y } = pointer;
   const { width, height } = model.size.value;
   const place = {
     left: x < width / 2 ? `${x + 14}px` : "auto",

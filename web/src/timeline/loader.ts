@@ -72,6 +72,7 @@ export class Loader {
     private readonly tiles: () => TileStore,
     private readonly arrived: () => void,
     private readonly failed: (error: Refusal | null) => void,
+    private readonly waits: (busy: boolean) => void = () => {},
   ) {}
 
   look(sight: Sight): void {
@@ -79,7 +80,7 @@ export class Loader {
     this.next();
   }
 
-  // Whether something on screen is still missing.
+  // Whether something is still on its way.
   get busy(): boolean {
     return this.running.size > 0;
   }
@@ -96,10 +97,8 @@ export class Loader {
     const asked = (track: TrackId, key: TileKey): boolean => this.tiles().has(track, key) || this.isAsked(track, key);
     const wanted = wantedOf(this.sight, asked);
     this.giveUpOthers();
-    for (const request of wanted) {
-      if (this.running.size >= atOnce) return;
-      void this.ask(request, this.sight.recording);
-    }
+    for (const request of wanted.slice(0, atOnce - this.running.size)) void this.ask(request, this.sight.recording);
+    this.waits(this.busy);
   }
 
   private isAsked(track: TrackId, key: TileKey): boolean {

@@ -7,7 +7,7 @@ import type { EventFacts, Track, TrackId } from "../api/types";
 import { recording, revision } from "../state/page";
 import { changeSetting, select, selection } from "../state/selection";
 import { around, clamped, panned, shows, spanOf, timeAt, zoomed, type Camera } from "./camera";
-import type { Hit, Scene } from "./hit";
+import { hitAt, type Hit, type Scene } from "./hit";
 import { Loader } from "./loader";
 import type { Arrow } from "./picture";
 import { between, rowsOf, totalHeight, type Row } from "./rows";
@@ -26,12 +26,13 @@ export class TimelineModel {
   readonly size = signal<Size>({ width: 0, height: 0 }); // of the canvas
   readonly top = signal(0); // scrolled so far down
   readonly collapsed = signal<ReadonlySet<TrackId>>(new Set());
-  readonly hovered = signal<{ hit: Hit; x: number; y: number } | null>(null);
+  readonly pointer = signal<{ x: number; y: number } | null>(null); // on the canvas, unless it drags
   readonly chosen = signal<Hit | null>(null);
   readonly measure = signal<Camera | null>(null);
   readonly dragged = signal<Camera | null>(null); // a range that is being selected
   readonly showFlows = signal(false);
   readonly error = signal<Refusal | null>(null);
+  readonly busy = signal(true); // something on screen, or beside it, is on its way
   readonly arrived = signal(0); // counts answers, to draw again
   readonly measuring = signal(false); // the key is held
   readonly scrollTo = signal<{ y: number } | null>(null);
@@ -57,6 +58,13 @@ export class TimelineModel {
   readonly visible: ReadonlySignal<readonly Row[]> = computed(() => {
     const [first, last] = between(this.rows.value, this.top.value, this.top.value + this.size.value.height);
     return this.rows.value.slice(first, last);
+  });
+
+  // What is under the pointer, also when the picture moves under it.
+  readonly hovered: ReadonlySignal<Hit | null> = computed(() => {
+    const place = this.pointer.value;
+    void this.arrived.value;
+    return place && hitAt(this.scene(), place.x, place.y + this.top.value);
   });
 
   private loader = this.newLoader();
@@ -124,10 +132,6 @@ export class TimelineModel {
     clearTimeout(this.remembering);
   }
 
-  get loading(): boolean {
-    return this.loader.busy;
-  }
-
   move(camera: Camera): void {
     this.camera.value = clamped(camera, this.wall.peek());
     clearTimeout(this.remembering);
@@ -186,8 +190,8 @@ export class TimelineModel {
   }
 
   pointedAt(): number | undefined {
-    const over = this.hovered.peek();
-    return over ? timeAt(this.camera.peek(), over.x, Math.max(1, this.size.peek().width)) : undefined;
+    const place = this.pointer.peek();
+    return place ? timeAt(this.camera.peek(), place.x, Math.max(1, this.size.peek().width)) : undefined;
   }
 
   letGo(): void {
@@ -234,7 +238,6 @@ export class TimelineModel {
       this.loadedOf = id;
       this.knownWall = 0;
       this.chosen.value = null;
-      this.hovered.value = null;
       this.camera.value = clamped(this.remembered() ?? { from: 0, to: this.wall.peek() }, this.wall.peek());
     });
   }
@@ -248,6 +251,9 @@ export class TimelineModel {
       arrived,
       (error) => {
         this.error.value = error;
+      },
+      (busy) => {
+        this.busy.value = busy;
       },
     );
   }

@@ -55,7 +55,7 @@ function Name({ model, row }: { model: TimelineModel; row: Row }): JSX.Element {
           title="Pin to the top"
           onClick={() => model.togglePin(track.id)}
         >
-          ⌖
+          {row.pinned || model.pinned.value.includes(track.id) ? "★" : "☆"}
         </button>
       )}
     </li>

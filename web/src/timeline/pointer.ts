@@ -26,13 +26,12 @@ export class Pointer {
   move(event: PointerEvent): void {
     const { x, y } = placeIn(event.currentTarget as HTMLElement, event);
     if (!this.drag) {
-      const hit = this.hit(x, y);
-      this.model.hovered.value = hit ? { hit, x, y } : null;
+      this.model.pointer.value = { x, y };
       return;
     }
     if (Math.abs(x - this.drag.x) >= clickReach) this.drag.moved = true;
     if (!this.drag.moved) return;
-    this.model.hovered.value = null;
+    this.model.pointer.value = null;
     const range = this.rangeTo(x);
     if (this.drag.kind === "pan") {
       const { camera } = this.drag;
@@ -53,7 +52,7 @@ export class Pointer {
   }
 
   leave(): void {
-    this.model.hovered.value = null;
+    this.model.pointer.value = null;
   }
 
   doubleClick(event: MouseEvent): void {

@@ -79,6 +79,7 @@ function Tracks({ model }: { model: TimelineModel }): JSX.Element {
             class="tl-picture"
             role="application"
             tabIndex={0}
+            aria-busy={model.busy.value}
             aria-label={describe(model)}
             aria-keyshortcuts="w a s d f . ,"
           >
