@@ -7,6 +7,7 @@ import { askForPage } from "./state/page";
 import { followAddress } from "./state/selection";
 import { followSystem, shade } from "./theme/theme";
 import "./theme/page.css";
+import "./views/views.css";
 
 followAddress();
 followSystem();

@@ -5,12 +5,33 @@ import { csvText, isFormula } from "./csv";
 import { escapeCell, escapeName } from "./escape";
 
 test("fields are quoted where RFC 4180 says so", () => {
-  const text = csvText(["a", "b,c"], [["x", 'say "no"'], ["two\nlines", ""], [null, 1.5], [true, [1, 2]]]);
+  const text = csvText(
+    ["a", "b,c"],
+    [
+      ["x", 'say "no"'],
+      ["two\nlines", ""],
+      [null, 1.5],
+      [true, [1, 2]],
+    ],
+  );
   assert.equal(text, 'a,"b,c"\nx,"say ""no"""\n"two\nlines",""\n,1.5\ntrue,"[1,2]"\n');
 });
 
 test("what a spreadsheet would compute gets an apostrophe; numbers do not", () => {
-  for (const text of ["=1+1", "+cmd", "-cmd", "@sum", " =1", "\t=1", "\u00a0=1", "\u3000＝1", "－x", "\tx", "+1", "-1x"]) {
+  for (const text of [
+    "=1+1",
+    "+cmd",
+    "-cmd",
+    "@sum",
+    " =1",
+    "\t=1",
+    "\u00a0=1",
+    "\u3000＝1",
+    "－x",
+    "\tx",
+    "+1",
+    "-1x",
+  ]) {
     assert.ok(isFormula(text), text);
   }
   for (const text of ["a=1", "-1", "-1.5e3", "", "1-2", " x"]) assert.ok(!isFormula(text), text);

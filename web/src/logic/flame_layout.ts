@@ -31,16 +31,16 @@ function setDepths(layout: Layout, parents: readonly number[]): void {
   });
 }
 
-// Left heavy: the heaviest child stands first, below the left edge of its parent. `weights` are the
-// totals of the tree, or those of one side of a comparison.
-export function leftHeavy(tree: FlameTree, weights: readonly number[] = tree.nodes.total): Layout {
+type Order = (a: number, b: number) => number;
+
+// Children stand side by side below their parent, from its left edge on.
+function layoutBy(tree: FlameTree, weights: readonly number[], order: Order): Layout {
   const children = childLists(tree.nodes);
-  const byWeight = (a: number, b: number) => weights[b]! - weights[a]! || a - b;
-  const sum = (children[0] ?? []).reduce((all, root) => all + weights[root]!, 0);
-  const layout = emptyLayout(weights.length, children, Math.max(sum, weights === tree.nodes.total ? tree.total : 0));
+  const total = children[0]!.reduce((all, root) => all + weights[root]!, 0);
+  const layout = emptyLayout(weights.length, children, total);
   for (let parent = -1; parent < weights.length; ++parent) {
     let x = parent < 0 ? 0 : layout.x[parent]!;
-    for (const child of children[parent + 1]!.sort(byWeight)) {
+    for (const child of children[parent + 1]!.sort(order)) {
       layout.x[child] = x;
       layout.width[child] = weights[child]!;
       x += weights[child]!;
@@ -50,20 +50,16 @@ export function leftHeavy(tree: FlameTree, weights: readonly number[] = tree.nod
   return layout;
 }
 
-// Time order: a box begins when its call began; the picture spans all of them.
+// The heaviest child stands first. `weights` are the totals of the tree, or those of one side of a
+// comparison.
+export function leftHeavy(tree: FlameTree, weights: readonly number[] = tree.nodes.total): Layout {
+  return layoutBy(tree, weights, (a, b) => weights[b]! - weights[a]! || a - b);
+}
+
+// What was called first stands first.
 export function timeOrder(tree: FlameTree): Layout {
-  const { start = [], total, parent } = tree.nodes;
-  const children = childLists(tree.nodes);
-  const begin = start.reduce((least, at) => Math.min(least, at), Infinity);
-  const end = start.reduce((most, at, i) => Math.max(most, at + total[i]!), -Infinity);
-  const layout = emptyLayout(start.length, children, start.length ? end - begin : 0);
-  for (const list of children) list.sort((a, b) => start[a]! - start[b]! || a - b);
-  start.forEach((at, i) => {
-    layout.x[i] = at - begin;
-    layout.width[i] = total[i]!;
-  });
-  setDepths(layout, parent);
-  return layout;
+  const start = tree.nodes.start ?? [];
+  return layoutBy(tree, tree.nodes.total, (a, b) => (start[a] ?? 0) - (start[b] ?? 0) || a - b);
 }
 
 export interface Frame {

@@ -32,9 +32,12 @@ const USUAL = new Map<string, Measure>([
 const LATENCIES: ByColumn = { from: "ns" };
 const SIZES: ByColumn = { p50: "bytes", p95: "bytes", p99: "bytes" };
 const RATES: ByColumn = { mean: "bytes", peak: "bytes", max: "bytes" };
-const CHANGE: ByColumn = { before: "ns", after: "ns", change: "ns", calls_old: "count", calls_new: "count" };
-const CHANGED_BYTES: ByColumn = { before: "bytes", after: "bytes", change: "bytes" };
-const CHANGED_COUNTS: ByColumn = { before: "count", after: "count", change: "count" };
+
+// Tables of comparisons: levels of both sides, the change, and the interval that it lies in.
+function change(measure: Measure): ByColumn {
+  const sides: ByColumn = { before: measure, after: measure, change: measure, low: measure, high: measure };
+  return { ...sides, explains: "percent", calls_old: "count", calls_new: "count" };
+}
 
 const BY_TABLE: Record<string, ByColumn> = {
   i_o_latencies: LATENCIES,
@@ -43,14 +46,20 @@ const BY_TABLE: Record<string, ByColumn> = {
   cpu_over_time: { mean: "percent", max: "percent" },
   memory_over_time: RATES,
   i_o_a_second: RATES,
-  run_time: CHANGE,
-  run_memory_and_bytes: CHANGED_BYTES,
-  run_counts: CHANGED_COUNTS,
-  by_sampled_function: CHANGE,
-  by_layer: CHANGE,
-  by_function: CHANGE,
-  by_file: CHANGE,
-  counters_bytes: CHANGED_BYTES,
+  run_time: change("ns"),
+  counters_time: change("ns"),
+  run_memory_and_bytes: change("bytes"),
+  counters_bytes: change("bytes"),
+  run_counts: change("count"),
+  counters_counts: change("count"),
+  run_percent: change("percent"),
+  counters_percent: change("percent"),
+  by_sampled_function: change("ns"),
+  by_layer: change("ns"),
+  by_function: change("ns"),
+  by_file: change("ns"),
+  by_pid: change("ns"),
+  by_category: change("ns"),
 };
 
 export function measureOf(table: string, column: string): Measure {

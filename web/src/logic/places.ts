@@ -18,8 +18,14 @@ const PLACES: readonly (readonly [RegExp, Place])[] = [
   [/^small-writes|small-writes$/, { view: "timeline", where: `${WRITES} AND bytes < 65536` }],
   [/^small-transfers/, { view: "timeline", where: `${CUDA} AND category = 'copy'` }],
   [/^small-kernels/, { view: "timeline", where: "layer = 'gpu' AND category = 'kernel'" }],
-  [/^checkpoint/, { view: "timeline", where: "lower(name) LIKE '%checkpoint%' OR lower(category) LIKE '%checkpoint%'" }],
-  [/^training-waits-for-data/, { view: "timeline", where: "layer = 'app' AND regexp_matches(lower(name), 'data|load|fetch')" }],
+  [
+    /^checkpoint/,
+    { view: "timeline", where: "lower(name) LIKE '%checkpoint%' OR lower(category) LIKE '%checkpoint%'" },
+  ],
+  [
+    /^training-waits-for-data/,
+    { view: "timeline", where: "layer = 'app' AND regexp_matches(lower(name), 'data|load|fetch')" },
+  ],
   [/^gpus-idle|^gpu-slowed/, { view: "gpu" }],
   [/^waits-for-gpu/, { view: "timeline", where: `${CUDA} AND lower(name) LIKE '%synchron%'` }],
   [/^gpu-/, { view: "timeline", where: CUDA }],
@@ -46,7 +52,10 @@ export const PLACE_BINS = 100;
 
 // The hundredth of the run in which these events took most time, and its neighbours as long as they
 // have events too: begin and end, in ns.
-export function busiestRange(bins: readonly { bin: number; time: number }[], wall: number): [number, number] | undefined {
+export function busiestRange(
+  bins: readonly { bin: number; time: number }[],
+  wall: number,
+): [number, number] | undefined {
   const best = bins.reduce<{ bin: number; time: number } | undefined>(
     (most, bin) => (most === undefined || bin.time > most.time ? bin : most),
     undefined,

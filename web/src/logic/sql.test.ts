@@ -6,8 +6,20 @@ import { complete, type SchemaView } from "./sql_complete";
 import { tokensOf, viewsRead } from "./sql_words";
 
 const SCHEMA: SchemaView[] = [
-  { view: "events", columns: [{ name: "ts", type: "BIGINT" }, { name: "dur", type: "BIGINT", help: "how long it took" }] },
-  { view: "counters", columns: [{ name: "ts", type: "BIGINT" }, { name: "value", type: "DOUBLE" }] },
+  {
+    view: "events",
+    columns: [
+      { name: "ts", type: "BIGINT" },
+      { name: "dur", type: "BIGINT", help: "how long it took" },
+    ],
+  },
+  {
+    view: "counters",
+    columns: [
+      { name: "ts", type: "BIGINT" },
+      { name: "value", type: "DOUBLE" },
+    ],
+  },
 ];
 
 function choices(sqlWithCursor: string): string[] {
@@ -17,12 +29,28 @@ function choices(sqlWithCursor: string): string[] {
 
 test("words, texts and comments are told apart", () => {
   const kinds = tokensOf("SELECT 'it''s' -- x\n, \"a b\" /* y */ 1.5").map((token) => `${token.kind} ${token.text}`);
-  assert.deepEqual(kinds, ["word SELECT", "text 'it''s'", "comment -- x", "sign ,", 'word "a b"', "comment /* y */", "number 1.5"]);
+  assert.deepEqual(kinds, [
+    "word SELECT",
+    "text 'it''s'",
+    "comment -- x",
+    "sign ,",
+    'word "a b"',
+    "comment /* y */",
+    "number 1.5",
+  ]);
 });
 
 test("views and their aliases are known", () => {
   const views = viewsRead("SELECT * FROM events e JOIN counters AS c ON true -- FROM nothing\nWHERE 'FROM text' <> ''");
-  assert.deepEqual([...views], [["events", "events"], ["e", "events"], ["counters", "counters"], ["c", "counters"]]);
+  assert.deepEqual(
+    [...views],
+    [
+      ["events", "events"],
+      ["e", "events"],
+      ["counters", "counters"],
+      ["c", "counters"],
+    ],
+  );
   assert.deepEqual([...viewsRead("FROM events WHERE ts > 1").keys()], ["events"]);
 });
 

@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: MIT
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fixed, humanBytes, humanCount, humanNs, humanNumber, humanPercent, shortReal, signedNumber, withThousands } from "./units";
+import {
+  fixed,
+  humanBytes,
+  humanCount,
+  humanNs,
+  humanNumber,
+  humanPercent,
+  shortReal,
+  signedNumber,
+  withThousands,
+} from "./units";
 
 // The same cases as in src/base/text_test.cc.
 test("bytes read as in base/text_test.cc", () => {
   const cases: [number, string][] = [
-    [0, "0 B"], [17, "17 B"], [1023, "1023 B"], [1024, "1.00 KiB"], [1536, "1.50 KiB"],
-    [1024 * 1024 - 1, "1.00 MiB"], [23.44 * 1024 * 1024, "23.4 MiB"], [-2048, "-2.00 KiB"], [5e18, "4441 PiB"],
+    [0, "0 B"],
+    [17, "17 B"],
+    [1023, "1023 B"],
+    [1024, "1.00 KiB"],
+    [1536, "1.50 KiB"],
+    [1024 * 1024 - 1, "1.00 MiB"],
+    [23.44 * 1024 * 1024, "23.4 MiB"],
+    [-2048, "-2.00 KiB"],
+    [5e18, "4441 PiB"],
   ];
   for (const [bytes, want] of cases) assert.equal(humanBytes(bytes), want);
 });
 
 test("times read as in base/text_test.cc", () => {
   const cases: [number, string][] = [
-    [0, "0 ns"], [999, "999 ns"], [1500, "1.50 us"], [999_999, "1.00 ms"], [23.44e6, "23.4 ms"], [61e9, "61.0 s"],
-    [3599.9e9, "3600 s"], [3600e9, "1h 00m"], [7500e9, "2h 05m"],
+    [0, "0 ns"],
+    [999, "999 ns"],
+    [1500, "1.50 us"],
+    [999_999, "1.00 ms"],
+    [23.44e6, "23.4 ms"],
+    [61e9, "61.0 s"],
+    [3599.9e9, "3600 s"],
+    [3600e9, "1h 00m"],
+    [7500e9, "2h 05m"],
   ];
   for (const [ns, want] of cases) assert.equal(humanNs(ns), want);
 });

@@ -35,7 +35,7 @@ export function pressed(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   if (takesText(event.target) || document.querySelector("dialog[open]")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const def = keyDefs.peek().findLast((each) => each.keys.includes(key));
+  const def = [...keyDefs.peek()].reverse().find((each) => each.keys.includes(key)); // a view's own go first
   if (!def) return;
   event.preventDefault();
   def.run(event);

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inkOn, knownLayers, layerColour, luminance, series, type Shade } from "./layers";
+
+const shades: Shade[] = ["light", "dark"];
+const grounds = { light: "#ffffff", dark: "#14171c" };
+
+function contrast(one: string, other: string): number {
+  const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b) as [number, number];
+  return (high + 0.05) / (low + 0.05);
+}
+
+test("names on boxes can be read", () => {
+  for (const shade of shades) {
+    for (const layer of [...knownLayers, "a layer of tomorrow", "constructor"]) {
+      const fill = layerColour(layer, shade);
+      assert.match(fill, /^#[0-9a-f]{6}$/);
+      assert.ok(contrast(fill, inkOn(fill)) >= 4.5, `${layer} on ${shade}: ${contrast(fill, inkOn(fill))}`);
+    }
+  }
+});
+
+test("no two layers look the same", () => {
+  for (const shade of shades) {
+    const fills = knownLayers.map((layer) => layerColour(layer, shade));
+    assert.equal(new Set(fills).size, fills.length);
+  }
+});
+
+test("lines of charts stand out from the page", () => {
+  for (const shade of shades) {
+    for (const colour of series[shade]) assert.ok(contrast(colour, grounds[shade]) >= 3, `${colour} on ${shade}`);
+  }
+});
