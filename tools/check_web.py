@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads the page's sources without running them: no word by which a stranger's name becomes markup or code, TypeScript's
-strict types, prettier's layout, and the size of what is served.
+"""Reads the page's sources without running them: no word by which a stranger's name becomes markup or code,
+TypeScript's strict types, prettier's layout, and the size of what is served.
 
 Ends with status 77 where the tools to check with cannot be fetched.
 usage: tools/check_web.py
@@ -31,8 +31,8 @@ MARKUP = {r"<script(?![^>]*\bsrc=)": "an inline script", r"<style|\sstyle=|\son[
 
 
 def sources() -> list[Path]:
-    files = (ROOT / "web").rglob("*")
-    return sorted(path for path in files if path.suffix in {".ts", ".tsx", ".css"} and "dist" not in path.parts)
+    files = (ROOT / "web/src").rglob("*")
+    return sorted(path for path in files if path.suffix in {".ts", ".tsx", ".css"})
 
 
 def words_in(text: str, forbidden: dict[str, str]) -> Iterator[str]:
@@ -60,7 +60,8 @@ def types() -> list[str]:
 
 def layout() -> list[str]:
     prettier = PACKAGES / "prettier/bin/prettier.cjs"
-    return said_by("node", prettier, "--check", "--config", "web/.prettierrc.json", *sources())
+    scripts = sorted((ROOT / "tests/page").rglob("*.mjs"))
+    return said_by("node", prettier, "--check", "--config", "web/.prettierrc.json", *sources(), *scripts)
 
 
 def size_problems(files: dict[str, bytes]) -> list[str]:

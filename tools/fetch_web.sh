@@ -46,13 +46,10 @@ fetch() {
   rm -rf "$work"
 }
 
-# wanted: the lines of the list for this machine, up to the part that only checks, unless that is asked for.
+# wanted [--tests]: the lines of the list for this machine; without it, up to those that only check.
 wanted() {
-  local all=$1
-  sed "$([[ -n $all ]] || echo '/^# check it/,$d');s/#.*//;/^ *$/d" "$list" | awk -v arch="$arch" '$4 == "" || $4 == arch'
+  awk -v arch="$arch" -v tests="${1:-}" '/^# check it/ && !tests {exit} /^[^#]/ && ($4 == "" || $4 == arch)' "$list"
 }
 
 mkdir -p "$cache/node_modules"
-all=
-if [[ ${1:-} == --tests ]]; then all=yes; fi
-wanted "$all" | while read -r name version sum _; do fetch "$name" "$version" "$sum"; done
+wanted "$@" | while read -r name version sum _; do fetch "$name" "$version" "$sum"; done

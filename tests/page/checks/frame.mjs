@@ -8,7 +8,7 @@ async function withServer(browser, prepare, body) {
   const server = new FakeServer(dist);
   prepare(server);
   const address = await server.start();
-  const page = await openPage(browser, address);
+  const page = await openPage(browser, `${address}#timeline`);
   try {
     await body(page, server, address);
   } finally {

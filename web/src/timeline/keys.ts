@@ -15,7 +15,7 @@ export function timelineKeys(model: TimelineModel, scrollBy: (pixels: number) =>
     { keys: ["ArrowUp"], help: "Scroll up", run: () => scrollBy(-60) },
     { keys: ["ArrowDown"], help: "Scroll down", run: () => scrollBy(60) },
     { keys: ["f"], help: "Go to the selected range, or to the chosen event", run: () => model.showChosen() },
-    { keys: ["0"], help: "Show the whole recording", run: () => model.showAll() },
+    { keys: ["e"], help: "Show the whole recording", run: () => model.showAll() },
     { keys: ["."], help: "Choose the next event of the track", run: () => chooseNext(model, 1) },
     { keys: [","], help: "Choose the event before it", run: () => chooseNext(model, -1) },
     { keys: ["m"], help: "Hold and drag to measure (or Alt and drag)", run: () => (model.measuring.value = true) },

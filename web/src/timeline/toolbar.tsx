@@ -44,7 +44,7 @@ export function Toolbar({ model }: { model: TimelineModel }): JSX.Element {
       <button type="button" onClick={() => model.zoom(2)} title="Zoom out (key s)">
         Zoom out
       </button>
-      <button type="button" onClick={() => model.showAll()} title="Show everything (key 0)">
+      <button type="button" onClick={() => model.showAll()} title="Show everything (key e)">
         Everything
       </button>
       <button type="button" onClick={() => model.showChosen()} title="Go to what is selected (key f)">
