@@ -234,8 +234,14 @@ Result<RecordingLease> OpenRecordings::lease(const Request& request) {
 }
 
 Result<RecordingLease> OpenRecordings::lease(const Request& request, const std::string& id) {
+  return lease_part(request, id, {});
+}
+
+Result<RecordingLease> OpenRecordings::lease_part(const Request& request, const std::string& id,
+                                                  const analysis::RowFilter& filter,
+                                                  bool positions) {
   FATHOM_ASSIGN(const KnownRecording recording, state_->places_->find(id));
-  return lease_part(request, recording, {});
+  return lease_part(request, recording, filter, positions);
 }
 
 Result<RecordingLease> OpenRecordings::lease_part(const Request& request,

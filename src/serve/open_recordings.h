@@ -102,6 +102,8 @@ class OpenRecordings {
   // request with the same filter.
   Result<RecordingLease> lease_part(const Request& request, const KnownRecording& recording,
                                     const analysis::RowFilter& filter, bool positions = false);
+  Result<RecordingLease> lease_part(const Request& request, const std::string& id,
+                                    const analysis::RowFilter& filter, bool positions = false);
   // Opened for this request alone: statements of ours may write into the directory.
   Result<RecordingLease> lease_to_write(const Request& request, const KnownRecording& recording,
                                         const std::string& directory);
