@@ -38,6 +38,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
         "session/run", "session/watch", "session/stream", "session", "sources", "trace", "base", "wire",
     },
     "analysis": {"trace", "sql", "symbols", "base"},
+    "analysis/canvas": {"analysis", "trace", "sql", "base"},
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
     "capi": {"fleet", "sources", "analysis", "render", "trace", "sql", "base"},

@@ -316,6 +316,11 @@ Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions option
                            const RowFilter& filter) {
   FATHOM_ASSIGN(const std::vector<std::string> left_out,
                 show_only(store, filter, view.of_positions));
+  return report_shown(store, view, std::move(options), filter, left_out);
+}
+
+Result<Report> report_shown(Store& store, const ViewDef& view, ViewOptions options,
+                            const RowFilter& filter, const std::vector<std::string>& left_out) {
   if (filter.any()) options.rules = {};
   // Samples have no calls inside each other: stacks are what a tree is made of.
   const bool sampled =

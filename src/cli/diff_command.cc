@@ -12,9 +12,9 @@
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
-#include "cli/report_text.h"
 #include "cli/tell.h"
 #include "render/render.h"
+#include "render/report_text.h"
 
 namespace fathom::cli {
 namespace {
@@ -105,7 +105,7 @@ Result<int> run(Parser& parser) {
   a.options.sampled = analysis::is_sampled(before.sampled) && analysis::is_sampled(after.sampled);
   analysis::Report report = analysis::compare_report(comparison, a.options);
   analysis::add_sampled(before.sampled, after.sampled, a.options, report);
-  FATHOM_TRY(print(report_text(report, output.format, output.style)));
+  FATHOM_TRY(print(render::report_text(report, output.format, output.style)));
   return analysis::wall_changed(comparison, a.options) ? 1 : 0;
 }
 

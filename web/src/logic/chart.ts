@@ -20,6 +20,12 @@ function grows(table: TableData, column: number): boolean {
   });
 }
 
+// The column that the rows are sorted by is what was asked for; equal values alone say nothing.
+function falls(table: TableData, column: number): boolean {
+  const cells = table.rows.map((row) => Number(row[column] ?? 0));
+  return cells[0]! > cells.at(-1)! && cells.every((cell, at) => at === 0 || cell <= cells[at - 1]!);
+}
+
 export function chartOf(table: TableData): Chart | undefined {
   const numeric = table.columns.map((_, column) => isNumeric(table, column));
   if (table.rows.length < 2) return undefined;
@@ -29,5 +35,6 @@ export function chartOf(table: TableData): Chart | undefined {
   }
   const name = numeric.indexOf(false);
   if (name < 0 || numbers.length === 0 || table.rows.length > MOST_BARS) return undefined;
-  return { kind: "bars", x: name, y: numbers.slice(0, 1) };
+  const sorted = numbers.find((column) => falls(table, column));
+  return { kind: "bars", x: name, y: [sorted ?? numbers[0]!] };
 }

@@ -44,12 +44,15 @@ const HEAT: readonly Rgb[] = [
   [253, 231, 37],
 ];
 
+// On a light page the ramp ends before the lightest yellow, which would hardly be seen.
+const LIGHTEST = 0.9;
+
 // `shades` colours; the first is the ground, where nothing happened.
 export function heatColours(shades: number, ground: Rgb, dark: boolean): Rgb[] {
   const colours: Rgb[] = [ground];
   for (let at = 1; at < shades; ++at) {
     const part = shades > 2 ? (at - 1) / (shades - 2) : 1;
-    const place = (dark ? part : 1 - part) * (HEAT.length - 1);
+    const place = (dark ? part : (1 - part) * LIGHTEST) * (HEAT.length - 1);
     const below = Math.min(Math.floor(place), HEAT.length - 2);
     colours.push(mixed(HEAT[below]!, HEAT[below + 1]!, place - below));
   }

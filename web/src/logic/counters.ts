@@ -55,10 +55,10 @@ export function picturesOf(rows: readonly CounterRow[]): CounterPicture[] {
 // would hide how often it was reached.
 export function countersSql(from: number, to: number, bins: number): string {
   const width = Math.max(1, Math.ceil((to - from) / bins));
-  return `SELECT CAST(${from} + ((ts - ${from}) // ${width}) * ${width} AS BIGINT) AS at, name, coalesce(any_value(unit), '') AS unit,
+  return `SELECT CAST(${from} + ((ts - ${from}) // ${width}) * ${width} AS BIGINT) AS moment, name, coalesce(any_value(unit), '') AS unit,
   coalesce(host, '') AS host, pid, arg_max(value, ts) AS value
 FROM counters WHERE ts >= ${from} AND ts <= ${to} AND value IS NOT NULL
-GROUP BY at, name, host, pid ORDER BY name, host, pid, at`;
+GROUP BY moment, name, host, pid ORDER BY name, host, pid, moment`;
 }
 
 // Rows of that query; who they belong to is said as shortly as it stays clear.

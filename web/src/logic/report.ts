@@ -50,11 +50,11 @@ export function tableOf(report: Report, key: string, without: readonly string[] 
   };
 }
 
+const WRITTEN: Record<string, string> = { cpu: "CPU", gpu: "GPU", gpus: "GPUs", cuda: "CUDA" };
+
 // "time_by_layer" as a heading.
 export function titleOf(key: string): string {
-  const text = key
-    .replaceAll("_", " ")
-    .replace(/\bi o\b/, "I/O")
-    .replace(/\b(cpu|gpu|gpus)\b/g, (name) => name.toUpperCase());
+  const words = key.replace(/^i_o(?=_|$)/, "I/O").split("_");
+  const text = words.map((word) => WRITTEN[word] ?? word).join(" ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -64,6 +64,7 @@ test("a report becomes words, insights and tables with units", () => {
   assert.equal(noteOf(REPORT, "time_by_layer"), "a note");
   assert.equal(titleOf("i_o_sizes"), "I/O sizes");
   assert.equal(titleOf("cpu_over_time"), "CPU over time");
+  assert.equal(titleOf("gpus_from_the_first"), "GPUs from the first");
   assert.equal(measureOf("i_o_latencies", "from"), "ns");
   assert.equal(measureOf("i_o_sizes", "from"), "bytes");
   assert.equal(measureOf("anything", "pid"), "none");
@@ -144,6 +145,17 @@ test("rows of a query suggest a picture", () => {
       ],
     }),
     { kind: "bars", x: 0, y: [1] },
+  );
+  assert.deepEqual(
+    chartOf({
+      columns: columns("name", "n", "time"),
+      rows: [
+        ["a", 5, 9],
+        ["b", 7, 3],
+      ],
+    })?.y,
+    [2],
+    "the column that the rows are sorted by",
   );
   assert.equal(chartOf({ columns: columns("name"), rows: [["a"], ["b"]] }), undefined);
 });

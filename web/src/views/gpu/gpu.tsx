@@ -29,7 +29,9 @@ function sharesOf(report: Report, gpu: ReportRow, colours: readonly string[]): S
     return { name, time, share: (100 * time) / span, colour: colours[at % colours.length]! };
   };
   const causes = rowsOf(report, CAUSES).filter((row) => row["host"] === gpu["host"] && row["device"] === gpu["device"]);
-  const idle = causes.map((row, at) => share(`idle, ${causeName(row)}`, Number(row["idle"]), at + 1));
+  // The first colour is that of work; causes take turns with the others.
+  const others = colours.length - 1;
+  const idle = causes.map((row, at) => share(`idle, ${causeName(row)}`, Number(row["idle"]), 1 + (at % others)));
   return [share("busy", Number(gpu["busy"]), 0), ...idle];
 }
 

@@ -20,7 +20,7 @@ export function RunCard({ recording }: { recording: Recording }): JSX.Element {
   const losses = lossesOf(recording.lost);
   const missing = recording.layers.filter((layer) => layer.events === 0 && layer.reason);
   return (
-    <section class="run-card" aria-label="The run">
+    <section class="run-card" aria-label={`The run ${escapeName(recording.name)}`}>
       <dl>
         <Fact name="Command">
           <code>{command}</code>

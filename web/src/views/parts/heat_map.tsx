@@ -218,7 +218,7 @@ export function HeatMap(props: HeatMapProps): JSX.Element {
         {shown ? (
           <CellCard props={props} cell={shown} />
         ) : (
-          `A cell ${leadsTo}. The darkest stands for ${humanNumber(heat.most, props.measure)}.`
+          `A cell ${leadsTo}. The strongest colour stands for ${humanNumber(heat.most, props.measure)}.`
         )}
       </div>
     </figure>
