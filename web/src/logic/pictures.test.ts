@@ -152,6 +152,8 @@ test("columns of SQL with a known name have its unit, unless every digit is want
     resultTable(result, true).columns.map((column) => column.measure),
     ["none", "none"],
   );
+  const sums = { columns: [{ name: "n", type: "HUGEINT" }], rows: [["12"], ["9007199254740993"], [null]] };
+  assert.deepEqual(resultTable(sums, true).rows, [[12], ["9007199254740993"], [null]]);
 });
 
 const second = (time: number, rows: number) => ({

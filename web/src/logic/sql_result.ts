@@ -35,6 +35,12 @@ function isNumberType(type: string): boolean {
   return /INT|DOUBLE|FLOAT|DECIMAL|REAL|HUGE/i.test(type);
 }
 
+// Sums are wider than what JSON counts exactly, and come as texts; most are small enough all the same.
+function asNumber(cell: Cell): Cell {
+  if (typeof cell !== "string" || !/^-?\d{1,16}$/.test(cell)) return cell;
+  return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
+}
+
 // `exact` shows every digit, as `fathom sql` does.
 export function resultTable(result: QueryResult, exact: boolean): TableData {
   const columns = result.columns.map(({ name, type }) => {
@@ -42,5 +48,6 @@ export function resultTable(result: QueryResult, exact: boolean): TableData {
     const measure: Measure = exact || !unit ? "none" : unit;
     return { name, measure };
   });
-  return { columns, rows: result.rows };
+  const numeric = result.columns.map(({ type }) => isNumberType(type));
+  return { columns, rows: result.rows.map((row) => row.map((cell, at) => (numeric[at] ? asNumber(cell) : cell))) };
 }

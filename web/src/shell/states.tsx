@@ -43,19 +43,16 @@ interface AnsweredProps<T> {
   children: (value: T) => ComponentChildren;
 }
 
-// The answer, or why there is none. An older answer stays, marked as such, while the next one is on its way.
+// The answer, or why there is none. An older answer stays, marked as such, while the next one is on its way. The parts stand
+// in the same places whatever happens, so that what is shown keeps its state.
 export function Answered<T>({ of, what, children }: AnsweredProps<T>): JSX.Element {
   const standing = of.state.value;
-  if (standing.kind === "there") return <div class="answer">{children(standing.value)}</div>;
-  if (standing.kind === "idle") return <Loading what={what ?? "Loading"} />;
-  if (standing.before !== null) {
-    return (
-      <div class="answer stale" aria-busy={standing.kind === "loading"}>
-        {standing.kind === "failed" && <Failed error={standing.error} again={() => of.refresh()} />}
-        {children(standing.before)}
-      </div>
-    );
-  }
-  if (standing.kind === "failed") return <Failed error={standing.error} again={() => of.refresh()} />;
-  return <Loading what={what ?? "Loading"} />;
+  const value = standing.kind === "there" ? standing.value : standing.kind === "idle" ? null : standing.before;
+  if (value === null && standing.kind !== "failed") return <Loading what={what ?? "Loading"} />;
+  return (
+    <div class={standing.kind === "there" ? "answer" : "answer stale"} aria-busy={standing.kind === "loading"}>
+      {standing.kind === "failed" && <Failed error={standing.error} again={() => of.refresh()} />}
+      {value !== null && children(value)}
+    </div>
+  );
 }

@@ -22,7 +22,7 @@ export interface Sight {
   camera: Camera;
   width: number;
   wall: number;
-  tracks: readonly TrackId[]; // whose rows are on screen
+  tracks: readonly { id: TrackId; lines: number }[]; // whose rows are on screen
 }
 
 interface Request {
@@ -31,7 +31,7 @@ interface Request {
 }
 
 const atOnce = 2; // further ones would wait in the server
-const tracksOfRequest = 64;
+const linesOfRequest = 48; // each has up to 1024 boxes: an answer is read within a frame or two
 const retryMs = 1500;
 
 // What is missing, the most urgent first.
@@ -50,12 +50,24 @@ export function wantedOf(sight: Sight, has: (track: TrackId, key: TileKey) => bo
     const text = `${key.level}/${key.index}`;
     if (seen.has(text) || tileFrom(key) >= Math.max(sight.wall, 1)) continue;
     seen.add(text);
-    const missing = sight.tracks.filter((track) => !has(track, key));
-    for (let at = 0; at < missing.length; at += tracksOfRequest) {
-      requests.push({ key, tracks: missing.slice(at, at + tracksOfRequest) });
-    }
+    const missing = sight.tracks.filter((track) => !has(track.id, key));
+    for (const tracks of portions(missing)) requests.push({ key, tracks });
   }
   return requests;
+}
+
+function portions(tracks: Sight["tracks"]): TrackId[][] {
+  const all: TrackId[][] = [];
+  let lines = linesOfRequest;
+  for (const track of tracks) {
+    if (lines + track.lines > linesOfRequest) {
+      all.push([]);
+      lines = 0;
+    }
+    all.at(-1)!.push(track.id);
+    lines += Math.max(1, track.lines);
+  }
+  return all;
 }
 
 interface Running {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The whole recording in a strip: a line for each track (or for some of them, where there are many), the selected range, and
 // the part that is on screen, which can be dragged.
-import { useComputed, useSignalEffect } from "@preact/signals";
+import { useComputed } from "@preact/signals";
+import { useEffectAtOnce } from "../state/at_once";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Asked } from "../api/asked";
@@ -81,7 +82,7 @@ export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
     );
   };
   const frame = useMemo(() => oncePerFrame(draw), []);
-  useSignalEffect(() => {
+  useEffectAtOnce(() => {
     if (order.value.length === 0) return;
     const wish = {
       recording: recording.peek()?.id ?? "",
@@ -92,7 +93,7 @@ export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
     };
     strips.ask((signal) => api.timeline(wish, signal));
   });
-  useSignalEffect(() => {
+  useEffectAtOnce(() => {
     void [
       model.size.value,
       strips.value,

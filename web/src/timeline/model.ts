@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The state of the timeline on screen, and what can be done to it. Components read its signals; only here they change.
-import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
+import { batch, computed, signal, untracked, type ReadonlySignal } from "@preact/signals";
 import { Asked } from "../api/asked";
 import { api } from "../api/client";
 import type { EventFacts, Track, TrackId } from "../api/types";
@@ -53,6 +53,9 @@ export class TimelineModel {
     return rowsOf(this.tracks.value ?? [], shown);
   });
 
+  private readonly rangeFrom = computed(() => selection.value.from);
+  private readonly rangeTo = computed(() => selection.value.to);
+
   readonly height: ReadonlySignal<number> = computed(() => totalHeight(this.rows.value));
 
   readonly visible: ReadonlySignal<readonly Row[]> = computed(() => {
@@ -102,10 +105,11 @@ export class TimelineModel {
   look(): void {
     const { width, height } = this.size.value;
     if (width === 0 || height === 0) return;
-    const tracks = this.visible.value.filter((row) => row.track.events > 0).map((row) => row.track.id);
+    const drawn = this.visible.value.filter((row) => row.track.events > 0);
+    const tracks = new Map(drawn.map(({ track }) => [track.id, { id: track.id, lines: track.depth }]));
     const camera = this.camera.value;
     void this.tracks.value;
-    const sight = { recording: this.loadedOf, camera, width, wall: this.wall.value, tracks: [...new Set(tracks)] };
+    const sight = { recording: this.loadedOf, camera, width, wall: this.wall.value, tracks: [...tracks.values()] };
     this.loader.look(sight);
   }
 
@@ -165,8 +169,9 @@ export class TimelineModel {
   }
 
   // Where somebody else selected a range that is not on screen, the camera goes there.
-  follow(from: number | null, to: number | null): void {
-    if (from === null && to === null) return;
+  follow(): void {
+    const [from, to] = [this.rangeFrom.value, this.rangeTo.value];
+    if (this.loadedOf === "" || (from === null && to === null)) return;
     const [begin, end] = [from ?? 0, to ?? this.wall.peek()];
     if (!shows(this.camera.peek(), begin, end) || spanOf(this.camera.peek()) < end - begin) this.show(begin, end);
   }
@@ -240,6 +245,7 @@ export class TimelineModel {
       this.chosen.value = null;
       this.camera.value = clamped(this.remembered() ?? { from: 0, to: this.wall.peek() }, this.wall.peek());
     });
+    untracked(() => this.follow());
   }
 
   private newLoader(): Loader {

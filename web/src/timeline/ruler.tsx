@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The axis of time. Dragging on it selects a range.
-import { useSignalEffect } from "@preact/signals";
+import { useEffectAtOnce } from "../state/at_once";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { oncePerFrame, placeIn, sharpContext } from "../draw/canvas";
@@ -20,7 +20,7 @@ export function Ruler({ model }: { model: TimelineModel }): JSX.Element {
     drawRuler(new CanvasPen(context), model.camera.peek(), width, palette.peek());
   };
   const frame = useMemo(() => oncePerFrame(draw), []);
-  useSignalEffect(() => {
+  useEffectAtOnce(() => {
     void [model.camera.value, model.size.value, palette.value];
     frame.ask();
   });

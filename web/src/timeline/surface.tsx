@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The canvas with the tracks' boxes. It draws once a frame, whenever something that it shows has changed.
-import { useSignalEffect } from "@preact/signals";
+import { useEffectAtOnce } from "../state/at_once";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { oncePerFrame, sharpContext } from "../draw/canvas";
@@ -58,7 +58,7 @@ export function pictureOf(model: TimelineModel): Picture {
 export function Surface({ model, pointer }: { model: TimelineModel; pointer: Pointer }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useMemo(() => oncePerFrame(() => draw(canvas.current, model)), []);
-  useSignalEffect(() => {
+  useEffectAtOnce(() => {
     pictureOf(model);
     frame.ask();
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The timeline: tracks of hosts, processes, threads and streams over time. model.ts holds its state, picture.ts draws it.
-import { useSignalEffect } from "@preact/signals";
+import { useEffectAtOnce } from "../state/at_once";
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { useSize } from "../draw/canvas";
@@ -9,7 +9,6 @@ import { Answered, Empty } from "../shell/states";
 import { useKeys } from "../state/keys";
 import { recording } from "../state/page";
 import { searchStep, searchText } from "../state/search";
-import { selection } from "../state/selection";
 import { Details } from "./details";
 import { goToNext } from "./find";
 import { HoverCard } from "./hover_card";
@@ -27,11 +26,11 @@ const namesWidth = 220; // as in timeline.css
 
 // Everything that happens because something else did.
 function useReactions(model: TimelineModel): void {
-  useSignalEffect(() => model.askForTracks());
-  useSignalEffect(() => model.look());
-  useSignalEffect(() => model.askForFlows());
-  useSignalEffect(() => model.follow(selection.value.from, selection.value.to));
-  useSignalEffect(() => {
+  useEffectAtOnce(() => model.askForTracks());
+  useEffectAtOnce(() => model.look());
+  useEffectAtOnce(() => model.askForFlows());
+  useEffectAtOnce(() => model.follow());
+  useEffectAtOnce(() => {
     const { number, back } = searchStep.value;
     const text = searchText.peek().trim();
     if (number > model.searchedAt && text) void findMatch(model, text, back);
@@ -61,11 +60,11 @@ async function findMatch(model: TimelineModel, text: string, back: boolean): Pro
 function Tracks({ model }: { model: TimelineModel }): JSX.Element {
   const [body, size] = useSize<HTMLDivElement>();
   const pointer = useMemo(() => new Pointer(model), []);
-  useSignalEffect(() => {
+  useEffectAtOnce(() => {
     const { width, height } = size.value;
     model.size.value = { width: Math.max(0, width - namesWidth), height };
   });
-  useSignalEffect(() => {
+  useEffectAtOnce(() => {
     const wanted = model.scrollTo.value;
     if (wanted && body.current) body.current.scrollTop = wanted.y;
   });

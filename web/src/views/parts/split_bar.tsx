@@ -3,6 +3,8 @@
 import type { JSX } from "preact";
 import { escapeName } from "../../logic/escape";
 import { humanNs, humanPercent } from "../../logic/units";
+import { SaveBar } from "./save_bar";
+import { sharesPicture, sharesTable } from "./split_bar_picture";
 
 export interface Share {
   name: string;
@@ -21,7 +23,10 @@ export function SplitBar({ title, shares, onShare }: SplitBarProps): JSX.Element
   const label = shares.map(({ name, share }) => `${name} ${humanPercent(share)}`).join(", ");
   return (
     <figure class="split">
-      <figcaption>{title}</figcaption>
+      <figcaption>
+        {title}
+        <SaveBar name={title} picture={() => sharesPicture(title, shares)} table={() => sharesTable(shares)} />
+      </figcaption>
       <div class="bar" role="img" aria-label={escapeName(label)}>
         {shares.map(({ name, share, colour }) => (
           <span
