@@ -27,6 +27,7 @@ const namesWidth = 220; // as in timeline.css
 // Everything that happens because something else did.
 function useReactions(model: TimelineModel): void {
   useEffectAtOnce(() => model.askForTracks());
+  useEffectAtOnce(() => model.followIndex());
   useEffectAtOnce(() => model.look());
   useEffectAtOnce(() => model.askForFlows());
   useEffectAtOnce(() => model.follow());
@@ -104,7 +105,7 @@ export function Timeline(): JSX.Element {
     <div class="timeline">
       <Toolbar model={model} />
       <Answered of={model.tracks} what="Reading the tracks">
-        {(tracks) =>
+        {({ tracks }) =>
           tracks.length === 0 ? (
             <Empty
               what="Nothing was recorded over time"
