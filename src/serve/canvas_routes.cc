@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include "analysis/canvas/canvas.h"
+#include "analysis/canvas/coarse.h"
 #include "base/text.h"
 #include "serve/canvas_json.h"
 #include "serve/canvas_shelf.h"
@@ -78,7 +79,11 @@ class CanvasRoutes {
     if (!lease) return refusal(lease.error());
     const ShelvedCanvas shelved = find(*lease);
     if (shelved.failed) return refusal(*shelved.failed);
-    if (!shelved.canvas) return json_response(tracks_json({}, {.building = shelved.building}));
+    if (!shelved.canvas) {
+      const Result<Tracks> coarse = coarse_tracks(lease->store());
+      return coarse ? json_response(tracks_json(coarse->tracks, {.building = shelved.building}))
+                    : lease->refused(coarse.error());
+    }
     return json_response(tracks_json(shelved.canvas->tracks().tracks, notes_of(shelved)));
   }
 
@@ -179,9 +184,10 @@ class CanvasRoutes {
     FATHOM_ASSIGN(const std::vector<TrackId> ids, tracks_of(request));
     width = std::clamp<std::int64_t>(width, 1, kWidest);
     const Window window{from, to};
-    if (!shelved.canvas)
-      return timeline_json({.window = binned(window, width).window, .names = {}, .tracks = {}}, {},
-                           nullptr, {.building = shelved.building});
+    if (!shelved.canvas) {
+      FATHOM_ASSIGN(const Boxes coarse, coarse_boxes(lease.store(), window, width, ids));
+      return timeline_json(coarse, {}, nullptr, {.building = shelved.building});
+    }
     const Boxes boxes = shelved.canvas->boxes(window, width, ids);
     std::vector<const Track*> counters;
     for (const TrackId id : ids) {

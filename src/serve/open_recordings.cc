@@ -15,6 +15,7 @@
 #include "analysis/filtered_views.h"
 #include "base/clock.h"
 #include "base/file_limit.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "serve/question_watch.h"
 #include "serve/recording_stamp.h"
@@ -118,11 +119,14 @@ class OpenRecordings::State {
     return found;
   }
 
+  // Memory that open stores hold is missing for questions.
   void keep(std::unique_ptr<OpenStore> store) {
     std::list<std::unique_ptr<OpenStore>> old;
+    const bool is_short = own_memory("RssAnon:") > watch_.memory().bytes() / 2;
     const std::scoped_lock lock(mutex_);
     kept_.push_front(std::move(store));
-    while (kept_.size() > limits_.kept_open) old.splice(old.end(), kept_, std::prev(kept_.end()));
+    const std::size_t most = is_short ? 0 : limits_.kept_open;
+    while (kept_.size() > most) old.splice(old.end(), kept_, std::prev(kept_.end()));
   }
 
   Result<std::unique_ptr<OpenStore>> open(const std::string& key, const std::string& path,

@@ -11,7 +11,9 @@
 namespace fathom::serve {
 
 QuestionWatch::QuestionWatch(std::uint64_t memory_bytes)
-    : memory_(memory_bytes), thread_([this] { watch(); }) {}
+    : memory_(memory_bytes), thread_([this] { watch(); }) {
+  memory_.begin();
+}
 
 QuestionWatch::~QuestionWatch() {
   {
@@ -30,7 +32,6 @@ QuestionWatch::Handle QuestionWatch::begin(std::int64_t deadline_ns,
   question->gone = std::move(gone);
   question->interrupt = std::move(interrupt);
   const std::scoped_lock lock(mutex_);
-  if (questions_.empty()) memory_.begin();
   questions_.push_back(question);
   changed_.notify_all();
   return question;

@@ -317,7 +317,7 @@ def test_view_starts_and_ends(box: Box) -> None:
     check("other cookie", 401, other.bare("GET", PAGE, Cookie=cookie).status)
     other.stop(signal.SIGTERM)
     taken = box.start(box.kit.fathom, "view", box.trace, "--listen", f"{HOST}:{view.port}")
-    check_true("port in use", b"cannot listen on" in box.finish(taken, 1)[1])
+    check_true("port in use", b"cannot listen on" in box.finish(taken, 3)[1])
     with socket.create_connection((HOST, view.port)):  # a silent client delays nothing
         view.stop()
     again = View(box, box.trace, "--listen", f"{HOST}:{view.port}")
@@ -342,12 +342,12 @@ def test_view_socket(box: Box) -> None:
     check("recordings", 1, len(view.ask("GET", PAGE).json["recordings"]))
     check("nobody else", 401, view.bare("GET", PAGE).status)
     taken = box.start(box.kit.fathom, "view", box.trace, "--socket", path)
-    check_true("in use", b"listen at" in box.finish(taken, 1)[1])
+    check_true("in use", b"listen at" in box.finish(taken, 3)[1])
     check("still there", 200, view.ask("GET", PAGE).status)
     view.stop()
     check_true("gone", not path.exists())
     path.write_text("mine")
-    box.finish(box.start(box.kit.fathom, "view", box.trace, "--socket", path), 1)
+    box.finish(box.start(box.kit.fathom, "view", box.trace, "--socket", path), 3)
     check("what was there", "mine", path.read_text())
 
 

@@ -27,18 +27,19 @@ function record() {
   return path;
 }
 
-// The recording's path, and the address of a page that shows it.
+// The recording's path (or those of several, as `make` gives them), and the address of a page that shows it.
 export async function realPage(make = record) {
   if (!existsSync(fathom)) throw new Skipped(`there is no ${fathom}; ./dev build makes it`);
   const help = spawnSync(fathom, ["view", "--help"], { encoding: "utf8" });
   if (help.status !== 0) throw new Skipped("this build has no `fathom view`");
   const path = make();
-  if (!started.has(path)) started.set(path, await serve(path));
-  return { path, address: started.get(path).address };
+  const key = [path].flat().join("\n");
+  if (!started.has(key)) started.set(key, await serve([path].flat()));
+  return { path, address: started.get(key).address };
 }
 
-async function serve(path) {
-  const process = spawn(fathom, ["view", "--no-open", path], { stdio: ["ignore", "pipe", "inherit"] });
+async function serve(paths) {
+  const process = spawn(fathom, ["view", "--no-open", ...paths], { stdio: ["ignore", "pipe", "inherit"] });
   for await (const line of createInterface({ input: process.stdout })) {
     if (line.startsWith("ready ")) return { process, address: line.slice("ready ".length).trim() };
   }

@@ -81,7 +81,10 @@ bool is_in(const std::vector<std::int64_t>& list, const std::optional<std::int64
 bool leaves(const RowFilter& filter, const Track& track) {
   if (track.kind == TrackKind::kSamples || track.kind == TrackKind::kCounter) return false;
   if (filter.without_process) return !track.pid;
-  return is_in(filter.pids, track.pid) && (!filter.host || *filter.host == track.host);
+  const bool of_host =
+      filter.hosts.empty() || std::ranges::find(filter.hosts, track.host) != filter.hosts.end();
+  return of_host && (!filter.host || *filter.host == track.host) && is_in(filter.pids, track.pid) &&
+         is_in(filter.tids, track.tid);
 }
 
 CallWeight weight_of(const std::string& weight) {
