@@ -211,6 +211,7 @@ void add_page_data_routes(Router& router, const PageSubjects& page) {
   add_view_routes(router, page);
   add_query_routes(router, *page.recordings);
   add_export_route(router, *page.recordings);
+  add_diff_route(router, *page.recordings);
   add_canvas_routes(router, *page.recordings);
 }
 
