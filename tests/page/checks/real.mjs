@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A real `fathom view` of a real recording: what is drawn is what SQL says.
 import assert from "node:assert/strict";
-import { accessProblems, colours, openPage, settled } from "../kit.mjs";
+import { accessProblems, colours, layerColours, openPage, settled } from "../kit.mjs";
 import { hostileName, realPage, sql } from "../real.mjs";
 
 const surface = ".tl-surface";
-// theme/layers.ts, light
-const fills = { app: "#f0b429", python: "#4b9cd3", stdio: "#7ccfb0", posix: "#1fa67a", heap: "#c99bd0" };
+const fills = layerColours();
 
 // High enough for all tracks of a small recording.
 const tall = { width: 1400, height: 3000 };

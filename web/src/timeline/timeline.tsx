@@ -13,6 +13,7 @@ import { Details } from "./details";
 import { goToNext } from "./find";
 import { HoverCard } from "./hover_card";
 import { timelineKeys } from "./keys";
+import { Legend } from "./legend";
 import { Minimap } from "./minimap";
 import { TimelineModel } from "./model";
 import { Names } from "./names";
@@ -104,6 +105,7 @@ export function Timeline(): JSX.Element {
   return (
     <div class="timeline">
       <Toolbar model={model} />
+      <Legend />
       <Answered of={model.tracks} what="Reading the tracks">
         {({ tracks }) =>
           tracks.length === 0 ? (
