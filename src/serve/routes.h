@@ -40,6 +40,7 @@ void add_page_data_routes(Router& router, const PageSubjects& page);  // all of 
 void add_view_routes(Router& router, const PageSubjects& page);  // /page, /views, /report, /changes
 void add_query_routes(Router& router, OpenRecordings& recordings);  // /query, /schema
 void add_export_route(Router& router, OpenRecordings& recordings);
+void add_diff_route(Router& router, OpenRecordings& recordings);
 // Its pictures: /tracks, /timeline, /flame, …
 void add_canvas_routes(Router& router, OpenRecordings& recordings);
 // The page itself at /, its files, and the login. `files` outlive the router.

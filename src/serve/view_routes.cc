@@ -135,7 +135,6 @@ class ViewRoutes {
     if (!recording) return refusal(recording.error());
     Response response;
     response.type = "text/event-stream";
-    response.headers.push_back({"Cache-Control", "no-store"});
     const auto has_ended = std::make_shared<bool>(false);
     response.ticker = [page = page_, path = recording->path,
                        has_ended]() -> std::optional<std::string> {
@@ -211,6 +210,7 @@ void add_page_data_routes(Router& router, const PageSubjects& page) {
   add_view_routes(router, page);
   add_query_routes(router, *page.recordings);
   add_export_route(router, *page.recordings);
+  add_diff_route(router, *page.recordings);
   add_canvas_routes(router, *page.recordings);
 }
 

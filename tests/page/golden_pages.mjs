@@ -49,7 +49,9 @@ export async function answered(page) {
 
 // Headings and cells of a table of the page, as they read.
 export async function tableOf(page, title) {
-  const figure = page.locator("figure.data-table").filter({ has: page.getByRole("region", { name: title, exact: true }) });
+  const figure = page
+    .locator("figure.data-table")
+    .filter({ has: page.getByRole("region", { name: title, exact: true }) });
   await figure.first().waitFor();
   return figure.first().evaluate((element) => {
     const texts = (row) => [...row.children].map((cell) => cell.textContent.replace(/ [▾▴]$/, ""));
@@ -68,6 +70,7 @@ export function tableIn(text, title) {
   const wide = columns.at(-1)[1];
   for (let line = at + 3; lines[line] !== "" && lines[line] !== undefined; ++line) rows.push(lines[line]);
   // A note stands below the rows: it does not keep to the columns.
-  const isRow = (line) => columns.every(([, to], i) => i + 1 === columns.length || line.slice(to, to + 2).trim() === "");
+  const isRow = (line) =>
+    columns.every(([, to], i) => i + 1 === columns.length || line.slice(to, to + 2).trim() === "");
   return rows.filter((line) => line.length <= wide && isRow(line)).map(cells);
 }

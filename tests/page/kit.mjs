@@ -57,6 +57,13 @@ export function colours(page, selector, places) {
   );
 }
 
+// The colour of each layer, as the page's sources have it.
+export function layerColours(shade = "light") {
+  const text = readFileSync(new URL("../../web/src/theme/layers.ts", import.meta.url), "utf8");
+  const found = text.matchAll(/^ {2}(\w+): \{ light: "(#\w+)", dark: "(#\w+)" \}/gm);
+  return Object.fromEntries([...found].map(([, layer, light, dark]) => [layer, shade === "light" ? light : dark]));
+}
+
 // Violations of axe-core's rules, in words.
 export async function accessProblems(page) {
   await page.evaluate(axe);

@@ -8,7 +8,7 @@ import { Skipped } from "./kit.mjs";
 
 const fathom = join(process.env.FATHOM_BUILD, "fathom");
 const folder = join(process.env.FATHOM_FOLDER, "real");
-const hostileName = "<img src=x onerror=alert(1)>.txt";
+export const hostileName = "<img src=x onerror=alert(1)>.txt";
 const started = new Map();
 
 function ran(words, cwd = folder) {

@@ -2,10 +2,11 @@
 // The timeline on recordings by a rule: what has to be where is known to the pixel.
 import assert from "node:assert/strict";
 import { FakeServer } from "../fake/server.mjs";
-import { accessProblems, colours, dist, looksLike, openPage, settled, stretches } from "../kit.mjs";
+import { accessProblems, colours, dist, layerColours, looksLike, openPage, settled, stretches } from "../kit.mjs";
 
 const surface = ".tl-surface";
-const app = "#f0b429"; // theme/layers.ts, light
+const fills = layerColours();
+const { app } = fills;
 
 async function onFake(browser, hash, body, options = {}) {
   const server = new FakeServer(dist);
@@ -44,8 +45,8 @@ export async function checkBoxesLieWhereTheyShould(browser) {
       [0.35 * width, (await topOf(page, "<img")) + 16],
       [0.005 * width, (await topOf(page, "samples")) + 6],
     ]);
-    assert.equal(block, "#d55e00");
-    assert.equal(wait, "#d4d8de");
+    assert.equal(block, fills.block);
+    assert.equal(wait, fills.wait);
   });
 }
 
@@ -53,7 +54,7 @@ export async function checkZoomAsksForFinerBoxes(browser) {
   await onFake(browser, "#timeline?timeline.at=100000000-104000000", async (page, server) => {
     const { width } = await page.locator(surface).boundingBox();
     const y = (await topOf(page, "thread 70")) + 18 + 12;
-    const reads = await stretches(page, surface, y, "#1fa67a");
+    const reads = await stretches(page, surface, y, fills.posix);
     assert.equal(reads.filter(([left, right]) => right - left > 10).length, 5, "five reads in 4 ms");
     assert.ok(reads.some(([left, right]) => Math.abs(right - left - (0.3 / 4) * width) <= 20));
     const levels = server.asked.filter((path) => path.startsWith("/api/v1/timeline")).length;

@@ -20,13 +20,16 @@ export async function checkTheOverviewSaysWhatTheReportSays(browser) {
     const words = await page.locator(".words li").allInnerTexts();
     assert.deepEqual(words, text.split("\n").slice(0, words.length));
     const legend = await page.locator(".split .legend li").allInnerTexts();
-    const layers = tableIn(text, "Time by layer").slice(1).filter((row) => row[3] !== "-");
+    const layers = tableIn(text, "Time by layer")
+      .slice(1)
+      .filter((row) => row[3] !== "-");
     assert.deepEqual(
       legend.map((line) => line.replace(/\s+/g, " ")),
       layers.map((row) => `${row[0]} ${row[2]} ${row[3]}`),
     );
     const card = await page.locator(".run-card").innerText();
-    for (const fact of [/work --fast/, /1\.00 ms/, /alpha/, /posix: 3 \(spool full\)/, /complete/]) assert.match(card, fact);
+    for (const fact of [/work --fast/, /1\.00 ms/, /alpha/, /posix: 3 \(spool full\)/, /complete/])
+      assert.match(card, fact);
     assert.match(await page.locator(".insight").innerText(), /The recording is incomplete/);
   });
 }
@@ -109,11 +112,16 @@ export async function checkTheHeatMapIsWhatSqlSays(browser) {
     // Each thread's first bytes: a cell there has another colour than the ground.
     const firsts = sql(path, "SELECT tid, min(ts) AS ts FROM events WHERE bytes > 0 GROUP BY tid ORDER BY tid");
     const [{ wall }] = sql(path, "SELECT CAST(value AS BIGINT) AS wall FROM run WHERE key = 'duration_ns'");
-    const places = firsts.flatMap(({ ts }) => [...Array(rows).keys()].map((row) => [gutter + ((ts + 500) / wall) * (width - gutter), middle(row)]));
+    const places = firsts.flatMap(({ ts }) =>
+      [...Array(rows).keys()].map((row) => [gutter + ((ts + 500) / wall) * (width - gutter), middle(row)]),
+    );
     const seen = await colours(page, canvas, places);
     for (let at = 0; at < firsts.length; ++at) {
       const cells = seen.slice(at * rows, (at + 1) * rows);
-      assert.ok(cells.some((colour) => colour !== ground), `thread ${firsts[at].tid} has a cell at ${firsts[at].ts}`);
+      assert.ok(
+        cells.some((colour) => colour !== ground),
+        `thread ${firsts[at].tid} has a cell at ${firsts[at].ts}`,
+      );
     }
     await page.locator(canvas).click({ position: { x: places[0][0], y: middle(0) } });
     await page.waitForFunction(() => location.hash.startsWith("#timeline") && location.hash.includes("tid="));
@@ -159,14 +167,20 @@ export async function checkSqlIsCompletedAskedAndKept(browser) {
     const field = page.getByRole("textbox", { name: "SQL" });
     await field.click();
     await page.keyboard.type("SELECT name, count(*) AS n FROM eve");
-    await page.getByRole("option", { name: /^events/ }).first().waitFor();
+    await page
+      .getByRole("option", { name: /^events/ })
+      .first()
+      .waitFor();
     await page.keyboard.press("Tab");
     await page.keyboard.type(" GROUP BY name ORDER BY n DESC, name");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+Enter");
     const [, ...rows] = await tableOf(page, "Result");
     const wanted = sql(path, "SELECT name, count(*) AS n FROM events GROUP BY name ORDER BY n DESC, name");
-    assert.deepEqual(rows, wanted.map(({ name, n }) => [name, String(n)]));
+    assert.deepEqual(
+      rows,
+      wanted.map(({ name, n }) => [name, String(n)]),
+    );
     await field.fill("SELECT nothing FROM nowhere");
     await page.keyboard.press("Control+Enter");
     await page.locator(".state.failed").waitFor();
@@ -183,7 +197,11 @@ export async function checkResourcesHaveAPlotForEachCounter(browser) {
     await answered(page);
     const names = sql(path, "SELECT DISTINCT name FROM counters ORDER BY name").map(({ name }) => name);
     const titles = await page.locator(".plot figcaption").allInnerTexts();
-    for (const name of names) assert.ok(titles.some((title) => title.startsWith(name)), name);
+    for (const name of names)
+      assert.ok(
+        titles.some((title) => title.startsWith(name)),
+        name,
+      );
     assert.equal(titles.length, names.length);
     assert.ok((await page.locator(".plot canvas").count()) >= names.length);
   });

@@ -16,7 +16,7 @@ export type Standing<T> =
 
 type Question<T> = (signal: AbortSignal) => Promise<T>;
 
-// Waits before a question that nobody answered is asked again.
+// Waits before a question that nobody could answer is asked again.
 const retryAfterMs = [500, 1000, 2000, 5000];
 
 export class Asked<T> {
@@ -72,7 +72,7 @@ export class Asked<T> {
 
   private fail(error: Refusal, before: T | null): void {
     this.standing.value = { kind: "failed", error, before };
-    if (!error.lost) return;
+    if (!error.passing) return;
     const wait = retryAfterMs[Math.min(this.failures, retryAfterMs.length - 1)]!;
     this.failures += 1;
     this.again = setTimeout(() => void this.run(), wait);

@@ -12,8 +12,8 @@ import type {
   QueryAnswer,
   SchemaView,
   TimelineWindow,
-  Track,
   TrackId,
+  TrackList,
   ViewFacts,
 } from "./types";
 import { apiRoot, HttpTransport, queryOf, type Params, type Transport } from "./transport";
@@ -104,8 +104,7 @@ export const api = {
 
   schema: (recording?: string, signal?: AbortSignal) => get<SchemaView[]>("/schema", { recording }, signal),
 
-  tracks: async (recording?: string, signal?: AbortSignal) =>
-    (await get<{ tracks: Track[] }>("/tracks", { recording }, signal)).tracks,
+  tracks: (recording?: string, signal?: AbortSignal) => get<TrackList>("/tracks", { recording }, signal),
 
   timeline: (wish: TimelineWish, signal?: AbortSignal) =>
     get<TimelineWindow>("/timeline", { ...wish, flows: wish.flows ? 1 : null }, signal),

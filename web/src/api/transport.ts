@@ -11,7 +11,8 @@ export interface Transport {
   post(path: string, body: unknown, signal?: AbortSignal): Promise<unknown>;
 }
 
-// A question that the server refused, or that did not reach it. `lost`: nobody answered, so asking again may help.
+// A question that the server refused, or that did not reach it. `passing`: asking again may help, since nobody answered, or
+// since the server is still preparing the answer.
 export class Refusal extends Error {
   constructor(
     message: string,
@@ -21,8 +22,8 @@ export class Refusal extends Error {
     this.name = "Refusal";
   }
 
-  get lost(): boolean {
-    return this.status === 0;
+  get passing(): boolean {
+    return this.status === 0 || this.status === 503;
   }
 }
 

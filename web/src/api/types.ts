@@ -72,12 +72,19 @@ export interface Track {
   unit?: string; // of a counter
 }
 
+export interface TrackList {
+  tracks: Track[];
+  building?: number; // 0 to 1: the index of the timeline is being made; until then answers are coarse
+  lost?: { reason: string; count: number }[]; // what no track shows, and why
+}
+
 // Boxes of one track: arrays of equal length. `count` above 1: so many events drawn as one.
 export interface BoxTrack {
   id: TrackId;
   depth: number[];
   start: number[]; // relative to the window's begin
   dur: number[];
+  busy?: number[]; // time of the events in a box that holds several
   name: number[]; // into names
   layer: number[]; // into names
   count: number[];
@@ -103,6 +110,7 @@ export interface TimelineWindow {
   names: string[];
   tracks: (BoxTrack | CounterTrack)[];
   flows?: { from: FlowEnd; to: FlowEnd }[];
+  building?: number; // as in TrackList
 }
 
 export function isCounter(track: BoxTrack | CounterTrack): track is CounterTrack {

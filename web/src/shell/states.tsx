@@ -27,7 +27,7 @@ export function Failed({ error, again }: { error: Refusal; again?: () => void })
   return (
     <div class="state failed" role="alert">
       <p>{error.message}</p>
-      {error.lost && <p class="hint">Trying again by itself.</p>}
+      {error.passing && <p class="hint">Trying again by itself.</p>}
       {again && (
         <button type="button" onClick={again}>
           Try again

@@ -12,6 +12,7 @@ export interface Hit {
   depth: number;
   start: number;
   dur: number;
+  busy: number; // time of its events
   count: number;
   row: number; // of the event; -1: several are drawn as one
 }
@@ -55,10 +56,10 @@ export function hitsOf(scene: Scene, track: Track, depth: number): Hit[] {
   const hits: Hit[] = [];
   eachBox(tiles.best(track.id, camera, levelOf(camera, width)), (boxes, at) => {
     if (boxes.depth[at] !== depth) return;
-    const [start, dur] = [boxes.start[at]!, boxes.dur[at]!];
+    const [start, dur, busy] = [boxes.start[at]!, boxes.dur[at]!, boxes.busy[at]!];
     if (start > camera.to || start + dur < camera.from) return;
     const [name, layer] = [names[boxes.name[at]!] ?? "", names[boxes.layer[at]!] ?? ""];
-    hits.push({ track, name, layer, depth, start, dur, count: boxes.count[at]!, row: boxes.row[at]! });
+    hits.push({ track, name, layer, depth, start, dur, busy, count: boxes.count[at]!, row: boxes.row[at]! });
   });
   return hits.sort((a, b) => a.start - b.start);
 }

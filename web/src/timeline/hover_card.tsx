@@ -23,7 +23,8 @@ export function HoverCard({ model }: { model: TimelineModel }): JSX.Element | nu
       <br />
       {hit.count > 1 ? (
         <>
-          {withThousands(hit.count)} events drawn as one; most time in this name. Zoom in to see them.
+          {withThousands(hit.count)} events drawn as one, {humanNs(hit.busy)} in all; most of it in this name. Zoom in
+          to see them.
           <br />
         </>
       ) : (

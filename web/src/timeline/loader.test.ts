@@ -96,3 +96,30 @@ test("a refusal is told, and the same is not asked at once again", async () => {
   assert.equal(asked, 2);
   assert.deepEqual(told, ["too much; select less", "too much; select less"]);
 });
+
+test("what a server says while it makes its index is asked again", async () => {
+  const store = new TileStore();
+  let asked = 0;
+  useTransport({
+    get: (_path, params) => {
+      asked += 1;
+      return Promise.resolve({ ...(answerOf(params) as object), building: 0.5 });
+    },
+    post: () => Promise.reject(new Error("not asked")),
+  });
+  const loader = new Loader(
+    () => store,
+    () => {},
+    () => {},
+  );
+  loader.look(sight);
+  while (loader.busy) await soon();
+  assert.deepEqual(
+    wantedOf(sight, (track, key) => store.has(track, key)),
+    [],
+  );
+  const before = asked;
+  for (let step = 0; step < 100 && asked === before; ++step) await new Promise((done) => setTimeout(done, 50));
+  loader.stop();
+  assert.ok(asked > before);
+});

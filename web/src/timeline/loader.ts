@@ -144,6 +144,7 @@ export class Loader {
         this.tiles().put(track, request.key, content);
       }
       this.running.delete(running);
+      if (answer.building !== undefined) this.askAgainLater();
       this.failed(null);
       this.arrived();
       this.next();
@@ -154,5 +155,14 @@ export class Loader {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.next(), retryMs);
     }
+  }
+
+  // The server still makes its index; what it says until then is coarse.
+  private askAgainLater(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.tiles().forgetAfter(-1);
+      this.next();
+    }, retryMs);
   }
 }

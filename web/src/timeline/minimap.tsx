@@ -68,7 +68,7 @@ function drawMinimap(
 export function Minimap({ model }: { model: TimelineModel }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
   const strips = useMemo(() => new Asked<TimelineWindow>(), []);
-  const order = useComputed(() => chosenTracks(model.tracks.value ?? []));
+  const order = useComputed(() => chosenTracks(model.tracks.value?.tracks ?? []));
   const draw = (): void => {
     const { width } = model.size.value;
     const [answer, lines] = [strips.value, order.value];

@@ -3,7 +3,7 @@
 import { batch, computed, signal, untracked, type ReadonlySignal } from "@preact/signals";
 import { Asked } from "../api/asked";
 import { api } from "../api/client";
-import type { EventFacts, Track, TrackId } from "../api/types";
+import type { EventFacts, TrackId, TrackList } from "../api/types";
 import { recording, revision } from "../state/page";
 import { changeSetting, select, selection } from "../state/selection";
 import { around, clamped, panned, shows, spanOf, timeAt, zoomed, type Camera } from "./camera";
@@ -16,10 +16,11 @@ import type { Refusal } from "../api/transport";
 import type { Size } from "../draw/canvas";
 
 const lateNs = 3e9;
+const indexMs = 800;
 const rememberAfterMs = 250; // browsers refuse more than some changes of the address a second
 
 export class TimelineModel {
-  readonly tracks = new Asked<Track[]>();
+  readonly tracks = new Asked<TrackList>();
   readonly event = new Asked<EventFacts>();
   readonly flows = new Asked<Arrow[]>();
   readonly camera = signal<Camera>({ from: 0, to: 1 });
@@ -50,7 +51,7 @@ export class TimelineModel {
   readonly rows: ReadonlySignal<readonly Row[]> = computed(() => {
     const { hosts, pids, tids } = selection.value;
     const shown = { collapsed: this.collapsed.value, pinned: this.pinned.value, hosts, pids, tids };
-    return rowsOf(this.tracks.value ?? [], shown);
+    return rowsOf(this.tracks.value?.tracks ?? [], shown);
   });
 
   private readonly rangeFrom = computed(() => selection.value.from);
@@ -72,6 +73,7 @@ export class TimelineModel {
 
   private loader = this.newLoader();
   private remembering: ReturnType<typeof setTimeout> | undefined;
+  private indexTimer: ReturnType<typeof setTimeout> | undefined;
   private loadedOf = "";
   private knownWall = 0;
 
@@ -99,6 +101,13 @@ export class TimelineModel {
     if (wall === this.knownWall || camera.to < this.knownWall) return;
     const from = camera.from <= 0 ? 0 : camera.from + wall - this.knownWall;
     this.camera.value = clamped({ from, to: wall }, wall);
+  }
+
+  // Called by an effect: tracks may be missing until the server has made its index.
+  followIndex(): void {
+    clearTimeout(this.indexTimer);
+    if (this.tracks.value?.building === undefined) return;
+    this.indexTimer = setTimeout(() => this.tracks.refresh(), indexMs);
   }
 
   // Called by an effect: asks for what is on screen.
@@ -134,6 +143,7 @@ export class TimelineModel {
     this.event.stop();
     this.flows.stop();
     clearTimeout(this.remembering);
+    clearTimeout(this.indexTimer);
   }
 
   move(camera: Camera): void {
@@ -225,7 +235,7 @@ export class TimelineModel {
   }
 
   collapseAll(closed: boolean): void {
-    const groups = (this.tracks.value ?? []).filter((track) => track.kind === "process");
+    const groups = (this.tracks.value?.tracks ?? []).filter((track) => track.kind === "process");
     this.collapsed.value = new Set(closed ? groups.map((track) => track.id) : []);
   }
 

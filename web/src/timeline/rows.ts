@@ -46,7 +46,7 @@ function heightOf(track: Track, lines: number): number {
 
 function isChosen(track: Track, shown: Shown): boolean {
   const { hosts, pids, tids } = shown;
-  if (hosts.length > 0 && track.host !== null && !hosts.includes(track.host)) return false;
+  if (hosts.length > 0 && track.host && !hosts.includes(track.host)) return false;
   if (pids.length > 0 && track.pid !== null && !pids.includes(track.pid)) return false;
   if (pids.length > 0 && track.pid === null && track.kind !== "host") return false;
   if (tids.length > 0 && track.tid !== null && !tids.includes(track.tid)) return false;

@@ -12,6 +12,7 @@ function boxes(...times: [start: number, dur: number][]): Content {
       depth: Int32Array.from(zeros),
       start: Float64Array.from(times, ([start]) => start),
       dur: Float64Array.from(times, ([, dur]) => dur),
+      busy: Float64Array.from(times, ([, dur]) => dur),
       name: Uint32Array.from(zeros),
       layer: Uint32Array.from(zeros),
       count: Float64Array.from(times, () => 1),

@@ -18,6 +18,7 @@ export interface Boxes {
   depth: Int32Array;
   start: Float64Array;
   dur: Float64Array;
+  busy: Float64Array; // time of the events in it
   name: Uint32Array; // into the names of the store
   layer: Uint32Array;
   count: Float64Array;
@@ -90,6 +91,7 @@ export function contentsOf(answer: TimelineWindow, asked: readonly TrackId[], na
         depth: Int32Array.from(track.depth),
         start: Float64Array.from(track.start, (time) => time + answer.from),
         dur: Float64Array.from(track.dur),
+        busy: Float64Array.from(track.busy ?? track.dur),
         name: Uint32Array.from(track.name, (number) => numbers[number] ?? 0),
         layer: Uint32Array.from(track.layer, (number) => numbers[number] ?? 0),
         count: Float64Array.from(track.count),

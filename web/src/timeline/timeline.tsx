@@ -13,6 +13,7 @@ import { Details } from "./details";
 import { goToNext } from "./find";
 import { HoverCard } from "./hover_card";
 import { timelineKeys } from "./keys";
+import { Legend } from "./legend";
 import { Minimap } from "./minimap";
 import { TimelineModel } from "./model";
 import { Names } from "./names";
@@ -27,6 +28,7 @@ const namesWidth = 220; // as in timeline.css
 // Everything that happens because something else did.
 function useReactions(model: TimelineModel): void {
   useEffectAtOnce(() => model.askForTracks());
+  useEffectAtOnce(() => model.followIndex());
   useEffectAtOnce(() => model.look());
   useEffectAtOnce(() => model.askForFlows());
   useEffectAtOnce(() => model.follow());
@@ -103,8 +105,9 @@ export function Timeline(): JSX.Element {
   return (
     <div class="timeline">
       <Toolbar model={model} />
+      <Legend />
       <Answered of={model.tracks} what="Reading the tracks">
-        {(tracks) =>
+        {({ tracks }) =>
           tracks.length === 0 ? (
             <Empty
               what="Nothing was recorded over time"

@@ -2,7 +2,9 @@
 // Buttons of the timeline: everything that keys and the mouse do, and what is seen as a file.
 import type { JSX } from "preact";
 import { exportUrl } from "../api/client";
-import { humanNs } from "../logic/units";
+import type { TrackList } from "../api/types";
+import { humanNs, humanPercent, withThousands } from "../logic/units";
+import { escapeName } from "../logic/escape";
 import { part } from "../state/selection";
 import { spanOf } from "./camera";
 import type { TimelineModel } from "./model";
@@ -34,8 +36,15 @@ function Saving({ model }: { model: TimelineModel }): JSX.Element {
   );
 }
 
+// Events that no track shows are told of, with the reason.
+export function lostWords(lost: TrackList["lost"]): string {
+  const parts = (lost ?? []).map(({ reason, count }) => `${withThousands(count)} not drawn: ${escapeName(reason)}`);
+  return parts.length > 0 ? `${parts.join("; ")}. ` : "";
+}
+
 export function Toolbar({ model }: { model: TimelineModel }): JSX.Element {
   const missed = model.missed.value;
+  const building = model.tracks.value?.building;
   return (
     <div class="tl-toolbar" role="toolbar" aria-label="Timeline">
       <button type="button" onClick={() => model.zoom(0.5)} title="Zoom in (key w)">
@@ -66,8 +75,12 @@ export function Toolbar({ model }: { model: TimelineModel }): JSX.Element {
       <Saving model={model} />
       <span class="grow" />
       <span role="status" class="faint">
+        {building === undefined
+          ? ""
+          : `Reading all events (${humanPercent(building * 100)}); the picture is coarse until then. `}
         {missed ? `No further match for “${missed}”. ` : ""}
         {model.error.value ? `${model.error.value.message} ` : ""}
+        {lostWords(model.tracks.value?.lost)}
         {humanNs(spanOf(model.camera.value))} on screen
       </span>
     </div>

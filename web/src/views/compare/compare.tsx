@@ -13,6 +13,7 @@ import { Difference } from "../flame/difference";
 import { RunCard } from "../overview/run_card";
 import { useAnswer } from "../parts/answer";
 import { Choice, options, Switch } from "../parts/choice";
+import { patiently } from "../parts/patience";
 import { ReportTables } from "../parts/report_tables";
 
 const beforeId = setting("compare.before", "");
@@ -26,7 +27,8 @@ async function askDiff(sides: { a: string; b: string }, signal: AbortSignal): Pr
 function useFlame(side: () => string) {
   return useAnswer(
     () => ({ part: { recording: side() } as Part, weight: weight.value }),
-    (wish, signal): Promise<FlameTree> => api.flame({ weight: wish.weight, min: 0.0002 }, wish.part, signal),
+    (wish, signal): Promise<FlameTree> =>
+      patiently(() => api.flame({ weight: wish.weight, min: 0.0002 }, wish.part, signal), signal),
   );
 }
 

@@ -11,6 +11,7 @@ import { Answered, Empty } from "../../shell/states";
 import { recordings } from "../../state/page";
 import { part, selection } from "../../state/selection";
 import { useAnswer } from "../parts/answer";
+import { patiently } from "../parts/patience";
 import { Choice, options, Search, Switch, type Option } from "../parts/choice";
 import { Difference } from "./difference";
 import { Sandwich } from "./sandwich";
@@ -38,7 +39,7 @@ interface Question {
 }
 
 function askFlame({ wish, part: of }: Question, signal: AbortSignal): Promise<FlameTree> {
-  return api.flame(wish, of, signal);
+  return patiently(() => api.flame(wish, of, signal), signal);
 }
 
 function wished(): FlameWish {
