@@ -60,12 +60,13 @@ function portions(tracks: Sight["tracks"]): TrackId[][] {
   const all: TrackId[][] = [];
   let lines = linesOfRequest;
   for (const track of tracks) {
-    if (lines + track.lines > linesOfRequest) {
+    const own = Math.max(1, track.lines); // a counter has none
+    if (lines + own > linesOfRequest) {
       all.push([]);
       lines = 0;
     }
     all.at(-1)!.push(track.id);
-    lines += Math.max(1, track.lines);
+    lines += own;
   }
   return all;
 }
