@@ -44,6 +44,8 @@ Status judge(Store& store, const std::string& condition) {
   if (condition.empty()) return {};
   FATHOM_TRY(store.query_untrusted("SELECT (" + condition + "\n) FROM events LIMIT 0"));
   FATHOM_TRY(store.query_untrusted("SELECT 1 FROM events WHERE (" + condition + "\n) LIMIT 0"));
+  // What would close our bracket and open another cannot do so with two kinds of them.
+  FATHOM_TRY(store.query_untrusted("SELECT [" + condition + "\n] FROM events LIMIT 0"));
   return {};
 }
 

@@ -118,8 +118,7 @@ class CanvasRoutes {
     const Result<RowFilter> filter = selection_of(request);
     if (!filter) return refusal(filter.error());
     const bool with_start = text_of(request, "order", "tree") == "time";
-    if (!is_flame_of_calls(options.weight))
-      return sampled_flame(request, options, *filter, with_start);
+    if (!is_flame_of_calls(options.weight)) return sampled_flame(request, options, with_start);
     const Result<RecordingLease> lease = recordings_->lease(request);
     if (!lease) return refusal(lease.error());
     const ShelvedCanvas shelved = find(*lease);
@@ -202,10 +201,8 @@ class CanvasRoutes {
     return timeline_json(boxes, lines, &flows, notes_of(shelved));
   }
 
-  Response sampled_flame(Request& request, const FlameOptions& options, const RowFilter& filter,
-                         bool with_start) const {
-    const Result<RecordingLease> lease =
-        recordings_->lease_part(request, text_of(request, "recording", ""), filter);
+  Response sampled_flame(Request& request, const FlameOptions& options, bool with_start) const {
+    const Result<RecordingLease> lease = lease_part(request);
     if (!lease) return refusal(lease.error());
     const Result<Flame> found = flame_of_samples(lease->store(), options);
     return found ? json_response(flame_json(*found, with_start)) : lease->refused(found.error());

@@ -88,7 +88,6 @@ Result<Response> sent(const std::string& path, const Wanted& wanted) {
   const FileKind kind = kind_of(wanted.exporter->name);
   Response response;
   response.type = kind.type;
-  response.headers.push_back({"Cache-Control", "no-store"});
   response.headers.push_back({"Content-Disposition", "attachment; filename=\"" +
                                                          plain_name(wanted.recording.name) + "." +
                                                          std::string(kind.ending) + "\""});

@@ -50,7 +50,7 @@ struct QuestionLimits {
   std::int64_t timeout_ns = 60'000'000'000;  // 408
   std::uint64_t memory_bytes = 0;            // of all questions; 0: half of what we may have. 413
   std::size_t at_once = 4;                   // questions; others wait for their turn
-  std::size_t waiting = 24;                  // 429 beyond
+  std::size_t waiting = 24;                  // 503 beyond
   std::size_t kept_open = 8;                 // stores that nobody asks just now
   std::int64_t rows = 100'000;               // of an answer to /query
 };

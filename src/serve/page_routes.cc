@@ -51,7 +51,6 @@ Response closed_door(const Head& head) {
   response.body.text = kDoorBegin;
   if (comes_from_elsewhere(head) && head.method == "GET") response.body.text += kAgain;
   response.body.text += kDoorEnd;
-  response.headers.push_back({"Cache-Control", "no-store"});
   add_page_headers(response);
   return response;
 }
@@ -64,7 +63,6 @@ Response let_in(Router& router, const Head& head, const std::string& token) {
   response.type = "text/plain; charset=utf-8";
   response.headers.push_back({"Location", "/"});
   response.headers.push_back(set_cookie(router.admission(), *cookie));
-  response.headers.push_back({"Cache-Control", "no-store"});
   return response;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/report.h"
+#include "analysis/walk/made_tables.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "render/json_writer.h"
@@ -158,6 +159,15 @@ std::string_view help_of(std::string_view name) {
   return "";
 }
 
+// What views are made of, which nobody can ask by itself.
+bool is_inner(std::string_view name) {
+  constexpr std::string_view kInner[] = {
+      analysis::kTreeNodes.name,     analysis::kPhaseTimes.name,    analysis::kOverlapTimes.name,
+      analysis::kTrainingTasks.name, analysis::kTrainingSteps.name, analysis::kGpuIdleTimes.name,
+      analysis::kLayerWalls.name};
+  return std::ranges::find(kInner, name) != std::end(kInner);
+}
+
 Response schema(const Request& request, OpenRecordings& recordings) {
   const Result<RecordingLease> lease = recordings.lease(request);
   if (!lease) return refusal(lease.error());
@@ -170,7 +180,9 @@ Response schema(const Request& request, OpenRecordings& recordings) {
     const auto* text = std::get_if<std::string>(&cell.data);
     return text == nullptr ? "" : *text;
   };
-  for (const auto& row : columns->rows) views[text_in(row[0])].push_back(&row);
+  for (const auto& row : columns->rows) {
+    if (!is_inner(text_in(row[0]))) views[text_in(row[0])].push_back(&row);
+  }
   std::string text;
   JsonWriter json(text);
   json.begin_array();

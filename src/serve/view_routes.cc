@@ -135,7 +135,6 @@ class ViewRoutes {
     if (!recording) return refusal(recording.error());
     Response response;
     response.type = "text/event-stream";
-    response.headers.push_back({"Cache-Control", "no-store"});
     const auto has_ended = std::make_shared<bool>(false);
     response.ticker = [page = page_, path = recording->path,
                        has_ended]() -> std::optional<std::string> {

@@ -131,7 +131,9 @@ Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
   for (const Track& track : canvas.tracks().tracks) {
     if (!leaves(filter, track)) continue;
     stacks.begin_track();
+    const bool nests = track.kind == TrackKind::kThread;  // others lie side by side
     FATHOM_TRY(canvas.each_event(track.id, window, [&](const CanvasEvent& event) -> Status {
+      if (!nests) stacks.begin_track();
       stacks.add(event, frames[event.kind].first, frames[event.kind].second);
       if (++turn % kEventsOfTurn == 0 && progress && !progress(0)) return canvas_ended();
       return {};

@@ -9,7 +9,7 @@
 namespace fathom::analysis {
 namespace {
 
-constexpr std::size_t kMostWaiting = std::size_t{8} << 20U;  // events in memory
+constexpr std::size_t kMostWaiting = std::size_t{4} << 20U;  // events in memory
 
 void mix(std::uint64_t& hash, std::string_view text) {
   for (const char letter : text)
@@ -125,8 +125,9 @@ std::vector<MadeLane> LaneBook::finish() {
       const LaneRoot root = lanes_[all[depth]].finish(files_);
       if (root.events > 0) made.push_back({track, static_cast<std::int32_t>(depth), root});
     }
-    lanes = {};
   }
+  lanes_of_ = {};
+  lanes_ = {};
   return made;
 }
 
