@@ -37,8 +37,8 @@ struct Flame {
 // Whether the weight is that of calls: these are in the canvas. Others are in samples.
 [[nodiscard]] bool is_flame_of_calls(const std::string& weight);
 
-// Of calls that touch the window, cut to it, and that the filter leaves: hosts, processes, threads, layers.
-// Other conditions are kUsage. `progress` may end it (kUnavailable).
+// Of calls that touch the window, cut to it, and that the filter leaves: hosts, processes, threads,
+// layers. Other conditions are kUsage. `progress` may end it (kUnavailable).
 Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
                              const RowFilter& filter, const CanvasProgress& progress = {});
 // Of the samples that the store shows (filtered_views.h leaves a part). kNotFound, with a hint,
