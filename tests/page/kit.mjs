@@ -37,6 +37,7 @@ export async function openPage(browser, address, options = {}) {
 // Waits until the timeline has all that it asked for, and has drawn it.
 export async function settled(page) {
   await page.waitForSelector('.tl-picture[aria-busy="false"]');
+  await page.waitForFunction(() => !document.querySelector(".tl-toolbar").textContent.includes("Reading all events"));
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await page.waitForSelector('.tl-picture[aria-busy="false"]');
 }

@@ -93,7 +93,7 @@ function Search(): JSX.Element {
 function ThemeSwitch(): JSX.Element {
   return (
     <select aria-label="Colours" value={choice.value} onChange={(event) => choose(event.currentTarget.value as Choice)}>
-      <option value="system">as the system</option>
+      <option value="system">system</option>
       <option value="light">light</option>
       <option value="dark">dark</option>
     </select>

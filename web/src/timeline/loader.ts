@@ -60,12 +60,13 @@ function portions(tracks: Sight["tracks"]): TrackId[][] {
   const all: TrackId[][] = [];
   let lines = linesOfRequest;
   for (const track of tracks) {
-    if (lines + track.lines > linesOfRequest) {
+    const own = Math.max(1, track.lines); // a counter has none
+    if (lines + own > linesOfRequest) {
       all.push([]);
       lines = 0;
     }
     all.at(-1)!.push(track.id);
-    lines += Math.max(1, track.lines);
+    lines += own;
   }
   return all;
 }
@@ -78,7 +79,9 @@ interface Running {
 export class Loader {
   private sight: Sight | null = null;
   private readonly running = new Set<Running>();
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  private later: ReturnType<typeof setTimeout> | undefined;
+  private coarse = false; // some answer was, since the server's index was not there yet
 
   constructor(
     private readonly tiles: () => TileStore,
@@ -92,13 +95,15 @@ export class Loader {
     this.next();
   }
 
-  // Whether something is still on its way.
+  // Whether something is still on its way, or will be asked again.
   get busy(): boolean {
-    return this.running.size > 0;
+    return this.running.size > 0 || this.coarse;
   }
 
   stop(): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.retry);
+    clearTimeout(this.later);
+    this.coarse = false;
     this.sight = null;
     for (const each of this.running) each.control.abort();
     this.running.clear();
@@ -152,15 +157,17 @@ export class Loader {
       this.running.delete(running);
       if (wasAborted(error) || running.control.signal.aborted) return;
       this.failed(error instanceof Refusal ? error : new Refusal(String(error), -1));
-      clearTimeout(this.timer);
-      this.timer = setTimeout(() => this.next(), retryMs);
+      clearTimeout(this.retry);
+      this.retry = setTimeout(() => this.next(), retryMs);
     }
   }
 
   // The server still makes its index; what it says until then is coarse.
   private askAgainLater(): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
+    clearTimeout(this.later);
+    this.coarse = true;
+    this.later = setTimeout(() => {
+      this.coarse = false;
       this.tiles().forgetAfter(-1);
       this.next();
     }, retryMs);
