@@ -16,7 +16,9 @@ analysis::ComparedSide side_of(const std::string& path) {
   analysis::ComparedSide side;
   Result<analysis::Store> store = analysis::Store::open(path);
   EXPECT_TRUE(store);
-  if (store) EXPECT_TRUE(analysis::add_run(side, *store, path));
+  if (store) {
+    EXPECT_TRUE(analysis::add_run(side, *store, path));
+  }
   return side;
 }
 

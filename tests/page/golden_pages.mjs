@@ -18,6 +18,11 @@ export function said(words, ok = [0]) {
   return done.stdout;
 }
 
+// Rows as objects.
+export function sql(path, question) {
+  return JSON.parse(said(["sql", path, question, "--format", "json"]));
+}
+
 export function golden(name) {
   const path = join(folder, `${name}.fathom`);
   if (existsSync(path)) return path;

@@ -10,7 +10,7 @@ const NS =
   "checkpoint compile other loading forward backward optimizer step_max app_io unoverlapped_app_io posix_io " +
   "unoverlapped_posix_io unoverlapped_compute";
 const BYTES =
-  "bytes read written per_read per_write redundant allocated peak in_use bytes_each gpu_bytes bytes_a_second from";
+  "bytes read written per_read per_write redundant allocated peak in_use bytes_each gpu_bytes bytes_a_second shared_memory from";
 const COUNT =
   "calls errors events count files positioned consecutive sequential strided random small misaligned runs turns waits " +
   "threads samples gaps stretches captured allocations frees steps";

@@ -2,7 +2,6 @@
 // Flame graphs of the selected part: by any weight, in several orders, of one recording or of two.
 import type { JSX } from "preact";
 import { api, type FlameWish, type Part } from "../../api/client";
-import type { Asked } from "../../api/asked";
 import { escapeName } from "../../logic/escape";
 import { findMatches } from "../../logic/flame_search";
 import type { FlameTree } from "../../logic/flame_tree";
@@ -90,19 +89,13 @@ function Found({ tree }: { tree: FlameTree | null }): JSX.Element | null {
 }
 
 function Compared({ after }: { after: FlameTree }): JSX.Element {
-  const before: Asked<FlameTree | null> = useAnswer(
+  const before = useAnswer(
     () => ({ wish: wished(), part: { ...part.value, recording: against.value, from: null, to: null } }),
-    async (question, signal) => (question.part.recording ? askFlame(question, signal) : null),
+    askFlame,
   );
   return (
     <Answered of={before} what="Asking for the other recording">
-      {(tree) =>
-        tree ? (
-          <Difference before={tree} after={after} />
-        ) : (
-          <Empty what="Choose the recording from before" hint="It stands above the picture." />
-        )
-      }
+      {(tree) => <Difference before={tree} after={after} />}
     </Answered>
   );
 }
@@ -112,7 +105,9 @@ function Body({ tree }: { tree: FlameTree }): JSX.Element {
     return <Empty what="Nothing in this part has such a weight" hint="Choose another weight, or a larger part." />;
   }
   if (mode.value === "sandwich") return <Sandwich tree={tree} />;
-  return mode.value === "diff" ? <Compared after={tree} /> : <Single tree={tree} />;
+  if (mode.value !== "diff") return <Single tree={tree} />;
+  if (against.value) return <Compared after={tree} />;
+  return <Empty what="Choose the recording from before" hint="It stands above the picture." />;
 }
 
 export function Flame(): JSX.Element {

@@ -54,15 +54,24 @@ function Earlier(): JSX.Element {
   );
 }
 
+const HINT = "Views such as events, counters and summary are listed as you type.";
+
+function Asking(): JSX.Element {
+  const answer = useAnswer(
+    () => ({ sql: asked.value, recording: selection.value.recording, run: runs.value }),
+    ({ sql, recording: of }, signal) => api.query(sql, of || undefined, page.value?.limits.rows, signal),
+  );
+  return (
+    <Answered of={answer} what="Asking">
+      {(rows) => <Result answer={rows} />}
+    </Answered>
+  );
+}
+
 export function Sql(): JSX.Element {
   const schema = useAnswer(
     () => selection.value.recording,
     (of, signal) => api.schema(of || undefined, signal),
-  );
-  const answer = useAnswer(
-    () => ({ sql: asked.value, recording: selection.value.recording, run: runs.value }),
-    async ({ sql, recording: of }, signal) =>
-      sql ? api.query(sql, of || undefined, page.value?.limits.rows, signal) : null,
   );
   useSignalEffect(() => {
     draft.value = asked.value || draft.peek();
@@ -77,15 +86,7 @@ export function Sql(): JSX.Element {
         <CopyAsPandas />
         <Earlier />
       </div>
-      <Answered of={answer} what="Asking">
-        {(rows) =>
-          rows ? (
-            <Result answer={rows} />
-          ) : (
-            <Empty what="Write a question" hint="Views such as events, counters and summary are listed as you type." />
-          )
-        }
-      </Answered>
+      {asked.value ? <Asking /> : <Empty what="Write a question" hint={HINT} />}
     </div>
   );
 }
