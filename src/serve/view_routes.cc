@@ -81,7 +81,7 @@ std::string views_text() {
 Result<std::int64_t> number_of(const Request& request, const char* name) {
   const std::string text = request.asked(name);
   if (text.empty()) return std::int64_t{-1};
-  const Result<std::int64_t> number = parse_int(text);
+  Result<std::int64_t> number = parse_int(text);
   if (number && *number >= 0) return number;
   return Error{Code::kInvalid, std::string(name) + " must be a whole number from 0", ""};
 }

@@ -3,6 +3,7 @@
 #include "analysis/canvas/canvas.h"
 
 #include <algorithm>
+#include <atomic>
 #include <queue>
 #include <unordered_map>
 
@@ -10,6 +11,13 @@
 #include "analysis/canvas/track_list.h"
 
 namespace fathom::analysis {
+
+namespace {
+
+// Pages that answers looked at stay mapped for so many of them: neighbours need the same ones.
+constexpr std::uint64_t kAnswersBetweenRests = 64;
+
+}  // namespace
 
 class Canvas::State {
  public:
@@ -58,6 +66,7 @@ class Canvas::State {
       }
       out.tracks.push_back(std::move(track));
     }
+    if (++answers_ % kAnswersBetweenRests == 0) files().rest();
     return out;
   }
 
@@ -108,6 +117,7 @@ class Canvas::State {
       cursor.next();
       if (!cursor.at_end()) next.emplace(cursor.event().ts, lane);
     }
+    files().rest();
     return {};
   }
 
@@ -177,6 +187,7 @@ class Canvas::State {
   Tracks tracks_;
   std::unordered_map<TrackId, const Track*> by_id_;
   std::vector<CanvasLoss> losses_;
+  mutable std::atomic<std::uint64_t> answers_ = 0;
 };
 
 Canvas::Canvas(std::unique_ptr<State> state) : state_(std::move(state)) {}

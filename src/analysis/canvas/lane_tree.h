@@ -63,6 +63,10 @@ struct LaneFiles {
     FATHOM_TRY(nodes.seal());
     return events.seal();
   }
+  void rest() const {
+    nodes.rest();
+    events.rest();
+  }
   [[nodiscard]] const LaneNode& node(std::uint32_t number) const {
     return *reinterpret_cast<const LaneNode*>(nodes.at(number * sizeof(LaneNode)));
   }

@@ -29,6 +29,10 @@ class Pile {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   // Of a sealed pile.
   [[nodiscard]] const std::byte* at(std::uint64_t place) const { return begin_ + place; }
+  // What was looked at is no longer counted as our memory; the kernel still has it, if it can.
+  void rest() const {
+    if (view_.size() > 0) view_.rest();
+  }
 
  private:
   void flush();
