@@ -17,6 +17,8 @@ from kept import row_kept
 from kernel import row_kernel, row_probes, row_rest, row_start
 from lives import row_lives
 from naming import row_symbols
+from page import row_page
+from pan_zoom import row_pan_zoom
 from row import Row, Sample, Samples, add, judged
 from sampling import (
     row_python_sampling,
@@ -220,8 +222,8 @@ def collect(sample: Callable[[Bench], Sample], bench: Bench, rounds: int, progre
 RowMaker = Callable[[Bench, int, Callable[[], None]], list[Row]]
 ROWS: list[RowMaker] = [row_region, row_intercepted, row_packing, row_speed_of_packing, row_stalls, row_memory]
 ROWS += [row_heap, row_cuda, row_annotated, row_dropin, row_told, row_calls, row_kernel, row_probes, row_kept]
-ROWS += [row_lives, row_symbols, row_big, row_start, row_rest]
-ROWS += [row_updates, row_nodes, row_posts, row_server_memory]
+ROWS += [row_updates, row_nodes, row_posts, row_server_memory, row_page]
+ROWS += [row_lives, row_symbols, row_big, row_pan_zoom, row_start, row_rest]
 ROWS += [row_sampling, row_python_sampling, row_switches, row_sample_bytes, row_stat, row_region_events]
 
 

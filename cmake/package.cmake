@@ -90,6 +90,10 @@ function(fathom_notices)
     file(READ ${FATHOM_CROSS_ROOT}/usr/share/doc/${name}/copyright notice)
     string(APPEND text "\n==== ${name} ====\n\n${notice}")
   endforeach()
+  foreach(name preact @preact/signals @preact/signals-core uplot)  # inside the page
+    file(READ ${PROJECT_SOURCE_DIR}/.cache/web/node_modules/${name}/LICENSE notice)
+    string(APPEND text "\n==== ${name} ====\n\n${notice}")
+  endforeach()
   file(READ /usr/share/doc/gcc-12-base/copyright notice)  # libstdc++, of the compiler
   file(WRITE ${fathom_package_made}/copyright "${text}\n==== libstdc++ ====\n\n${notice}")
 endfunction()

@@ -39,6 +39,7 @@ MAY_INCLUDE: Dict[str, Set[str]] = {
     },
     "analysis": {"trace", "sql", "symbols", "base"},
     "analysis/application": {"analysis", "trace", "sql", "base"},
+    "analysis/canvas": {"analysis", "trace", "sql", "base"},
     "render": {"analysis", "base"},
     "convert": {"session", "analysis", "render", "trace", "sql", "wire", "base"},
     "capi": {"fleet", "sources", "analysis", "render", "trace", "sql", "base"},

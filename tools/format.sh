@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Rewrites C++ and Python files in the house style.
+# Rewrites C++, Python and TypeScript files in the house style.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/sources.sh
@@ -16,4 +16,13 @@ if [[ -x .cache/venv/bin/ruff ]]; then
   .cache/venv/bin/ruff check -q --fix "${files[@]}"
 else
   echo "format: ruff is missing, Python files are left as they are; ./dev setup installs it" >&2
+fi
+
+prettier=.cache/web/node_modules/prettier/bin/prettier.cjs
+mapfile -t files < <(own_files 'web/*.ts' 'web/*.tsx' 'web/*.css' 'tests/page/*.mjs')
+if [[ -f $prettier ]]; then
+  echo "== format: prettier on ${#files[@]} files"
+  node "$prettier" --config web/.prettierrc.json --log-level warn --write "${files[@]}"
+else
+  echo "format: prettier is missing, the page's files are left as they are; tools/fetch_web.sh --tests fetches it" >&2
 fi

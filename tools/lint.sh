@@ -99,6 +99,7 @@ main() {
   check "shellcheck" check_shell
   check "ruff" check_python
   check "clang-format" check_format
+  check "page" tools/check_web.py
   check "clang-tidy" check_tidy "$tidy_files"
   printf '%d passed, %d failed' "$passed" "$failed"
   if ((skipped > 0)); then printf ', %d skipped' "$skipped"; fi

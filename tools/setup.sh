@@ -61,6 +61,7 @@ main() {
   local -a packages
   if [[ ${1:-} == --tests ]]; then
     if command -v dpkg-query >/dev/null; then install_for_tests; fi
+    tools/fetch_web.sh --tests || echo "setup: the page's own checks and tests will be skipped" >&2
     return
   fi
   if ! command -v dpkg-query >/dev/null; then
@@ -70,6 +71,7 @@ main() {
     if ((${#packages[@]} > 0)); then install_packages "${packages[@]}"; fi
   fi
   tools/fetch_duckdb.sh
+  tools/fetch_web.sh
   install_python_tools
 }
 

@@ -44,6 +44,8 @@ Status judge(Store& store, const std::string& condition) {
   if (condition.empty()) return {};
   FATHOM_TRY(store.query_untrusted("SELECT (" + condition + "\n) FROM events LIMIT 0"));
   FATHOM_TRY(store.query_untrusted("SELECT 1 FROM events WHERE (" + condition + "\n) LIMIT 0"));
+  // What would close our bracket and open another cannot do so with two kinds of them.
+  FATHOM_TRY(store.query_untrusted("SELECT [" + condition + "\n] FROM events LIMIT 0"));
   return {};
 }
 
@@ -316,6 +318,11 @@ Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions option
                            const RowFilter& filter) {
   FATHOM_ASSIGN(const std::vector<std::string> left_out,
                 show_only(store, filter, view.of_positions));
+  return report_shown(store, view, std::move(options), filter, left_out);
+}
+
+Result<Report> report_shown(Store& store, const ViewDef& view, ViewOptions options,
+                            const RowFilter& filter, const std::vector<std::string>& left_out) {
   if (filter.any()) options.rules = {};
   // Samples have no calls inside each other: stacks are what a tree is made of.
   const bool sampled =

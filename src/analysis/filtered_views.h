@@ -27,4 +27,8 @@ Result<std::vector<std::string>> show_only(Store& store, const RowFilter& filter
 Result<Report> report_part(Store& store, const ViewDef& view, ViewOptions options,
                            const RowFilter& filter);
 
+// The same of a store that shows the part already; `left_out` is what show_only() gave.
+Result<Report> report_shown(Store& store, const ViewDef& view, ViewOptions options,
+                            const RowFilter& filter, const std::vector<std::string>& left_out);
+
 }  // namespace fathom::analysis

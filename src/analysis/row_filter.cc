@@ -27,6 +27,20 @@ std::string one_of(std::string_view column, const std::vector<std::string>& valu
   return sql + "NULL)";
 }
 
+std::string one_of(std::string_view column, const std::vector<std::int64_t>& values) {
+  std::string sql = " AND " + std::string(column) + " IN (";
+  for (const std::int64_t value : values) sql += std::to_string(value) + ", ";
+  return sql + "NULL)";
+}
+
+// Of processes those that the threads belong to.
+std::string of_threads(const FilteredView& view, const std::vector<std::int64_t>& tids) {
+  const std::string threads = one_of("tid", tids);
+  if (view.name != "processes") return threads;
+  return " AND (host, pid) IN (SELECT (host, pid) FROM memory.main.threads WHERE true" + threads +
+         ")";
+}
+
 std::string like_one_of(std::string_view column, const std::vector<std::string>& patterns) {
   std::string sql = " AND (false";
   for (const std::string& pattern : patterns)
@@ -37,8 +51,8 @@ std::string like_one_of(std::string_view column, const std::vector<std::string>&
 }  // namespace
 
 bool RowFilter::any() const {
-  return !layers.empty() || !names.empty() || !pids.empty() || from_ns || to_ns ||
-         !condition.empty();
+  return !layers.empty() || !names.empty() || !pids.empty() || !tids.empty() || !hosts.empty() ||
+         from_ns || to_ns || !condition.empty();
 }
 
 std::span<const FilteredView> filtered_views() { return kViews; }
@@ -56,11 +70,9 @@ std::string where_sql(const FilteredView& view, const RowFilter& filter) {
   std::string sql = " WHERE true";
   if (!view.layer.empty() && !filter.layers.empty()) sql += one_of(view.layer, filter.layers);
   if (!view.called.empty() && !filter.names.empty()) sql += like_one_of(view.called, filter.names);
-  if (!filter.pids.empty()) {
-    sql += " AND pid IN (";
-    for (const std::int64_t pid : filter.pids) sql += std::to_string(pid) + ", ";
-    sql += "NULL)";
-  }
+  if (!filter.pids.empty()) sql += one_of("pid", filter.pids);
+  if (!filter.tids.empty()) sql += of_threads(view, filter.tids);
+  if (!filter.hosts.empty()) sql += one_of("host", filter.hosts);
   if (filter.without_process) sql += " AND pid IS NULL";
   if (filter.host) sql += " AND coalesce(host, '') = " + sql::quote_literal(*filter.host);
   if (filter.from_ns && !view.end.empty())

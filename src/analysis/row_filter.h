@@ -18,6 +18,8 @@ struct RowFilter {
   std::vector<std::string> layers;
   std::vector<std::string> names;  // of events, counters, intervals, samples; * and ? as in a shell
   std::vector<std::int64_t> pids;
+  std::vector<std::int64_t> tids = {};
+  std::vector<std::string> hosts = {};
   std::optional<std::int64_t> from_ns, to_ns;  // what touches [from, to)
   std::optional<std::string> host = {};        // of one process: see --split
   bool without_process = false;                // only what belongs to no process

@@ -13,6 +13,7 @@ namespace fathom::cli {
 extern const CommandDef kRunCommand;
 extern const CommandDef kReportCommand;
 extern const CommandDef kShowCommand;
+extern const CommandDef kViewCommand;
 extern const CommandDef kSqlCommand;
 extern const CommandDef kInfoCommand;
 extern const CommandDef kTopCommand;
@@ -39,11 +40,12 @@ extern const CommandDef kMovingCommand;
 namespace {
 
 const CommandDef* const kCommands[] = {
-    &kRunCommand,   &kReportCommand, &kShowCommand,      &kSqlCommand,       &kInfoCommand,
-    &kTopCommand,   &kDiffCommand,   &kCheckCommand,     &kStatCommand,      &kNeedsCommand,
-    &kPlotCommand,  &kExportCommand, &kImportCommand,    &kSymbolizeCommand, &kCollectCommand,
-    &kWatchCommand, &kAttachCommand, &kContainerCommand, &kServerCommand,    &kJobCommand,
-    &kAgentCommand, &kSuiteCommand,  &kDoctorCommand,    &kPythonCommand,    &kMovingCommand,
+    &kRunCommand,     &kReportCommand, &kShowCommand,   &kViewCommand,      &kSqlCommand,
+    &kInfoCommand,    &kTopCommand,    &kDiffCommand,   &kCheckCommand,     &kStatCommand,
+    &kNeedsCommand,   &kPlotCommand,   &kExportCommand, &kImportCommand,    &kSymbolizeCommand,
+    &kCollectCommand, &kWatchCommand,  &kAttachCommand, &kContainerCommand, &kServerCommand,
+    &kJobCommand,     &kAgentCommand,  &kSuiteCommand,  &kDoctorCommand,    &kPythonCommand,
+    &kMovingCommand,
 };
 
 }  // namespace

@@ -4,17 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "analysis/compare/compare.h"
 #include "analysis/compare/repetitions.h"
-#include "analysis/compare/sampled_functions.h"
+#include "analysis/compare/sides.h"
 #include "cli/command.h"
 #include "cli/named_trace.h"
 #include "cli/open_trace.h"
 #include "cli/output.h"
 #include "cli/parser.h"
-#include "cli/report_text.h"
 #include "cli/tell.h"
 #include "render/render.h"
+#include "render/report_text.h"
 
 namespace fathom::cli {
 namespace {
@@ -71,22 +70,14 @@ Status set_sides(const Parser& parser, Arguments& a) {
   return analysis::check_options(a.options);
 }
 
-struct Side {
-  std::vector<analysis::RunSums> runs;
-  std::vector<analysis::SampledRun> sampled;  // of each run
-};
-
 // One recording is open at a time: its numbers stay.
-Result<Side> read_side(const std::vector<std::string>& paths) {
-  Side side;
+Result<analysis::ComparedSide> read_side(const std::vector<std::string>& paths) {
+  analysis::ComparedSide side;
   for (const std::string& path : paths) {
     FATHOM_ASSIGN(const std::string trace, find_trace(path));
     for (const std::string& run : analysis::runs_in(trace)) {
       FATHOM_ASSIGN(analysis::Store store, open_sums(run));
-      FATHOM_ASSIGN(analysis::RunSums sums, analysis::read_run(store, run));
-      side.runs.push_back(std::move(sums));
-      FATHOM_ASSIGN(analysis::SampledRun sampled, analysis::read_sampled(store));
-      side.sampled.push_back(std::move(sampled));
+      FATHOM_TRY(analysis::add_run(side, store, run));
     }
   }
   return side;
@@ -99,14 +90,11 @@ Result<int> run(Parser& parser) {
   FATHOM_TRY(set_sides(parser, a));
   FATHOM_ASSIGN(const Output output, output_of(a.output));
   a.options.for_people = output.for_people();
-  FATHOM_ASSIGN(const Side before, read_side(a.before));
-  FATHOM_ASSIGN(const Side after, read_side(a.after));
-  const analysis::Comparison comparison = analysis::compare(before.runs, after.runs);
-  a.options.sampled = analysis::is_sampled(before.sampled) && analysis::is_sampled(after.sampled);
-  analysis::Report report = analysis::compare_report(comparison, a.options);
-  analysis::add_sampled(before.sampled, after.sampled, a.options, report);
-  FATHOM_TRY(print(report_text(report, output.format, output.style)));
-  return analysis::wall_changed(comparison, a.options) ? 1 : 0;
+  FATHOM_ASSIGN(const analysis::ComparedSide before, read_side(a.before));
+  FATHOM_ASSIGN(const analysis::ComparedSide after, read_side(a.after));
+  const analysis::SidesReport compared = analysis::compare_sides(before, after, a.options);
+  FATHOM_TRY(print(render::report_text(compared.report, output.format, output.style)));
+  return compared.wall_changed ? 1 : 0;
 }
 
 }  // namespace

@@ -9,12 +9,20 @@
 
 namespace fathom::cli {
 
+extern const CommandDef kViewCommand;
 extern const CommandDef kServerCommand;
 extern const CommandDef kJobCommand;
 extern const CommandDef kAgentCommand;
 extern const CommandDef kSuiteCommand;
 extern const CommandDef kContainerCommand;
 
+const CommandDef kViewCommand = {
+    .name = "view",
+    .summary = "Look at recordings in the browser (not in this build)",
+    .usage = "[OPTION…] TRACE…",
+    .example = "fathom view sort.fathom",
+    .run = tell_what_fleet_lacks,
+};
 const CommandDef kServerCommand = {
     .name = "server",
     .summary = "Keep the jobs of many machines (not in this build)",

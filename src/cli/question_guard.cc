@@ -12,6 +12,7 @@
 #include <limits>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -72,6 +73,7 @@ class Guard {
   }
 
   void begin(const QuestionLimits& limits);
+  void serve(std::function<void()> stop);
   void add(const analysis::Store& store);
   [[nodiscard]] std::string memory_of_store();
   void pause();
@@ -96,6 +98,8 @@ class Guard {
   std::int64_t paused_ns_ = 0;  // since when; 0: not
   Ended ended_ = Ended::kNot;
   int signal_ = 0;
+  std::function<void()> stop_;  // of a server
+  bool stopping_ = false;
   std::int64_t end_at_once_ns_ = kNever;
 };
 
@@ -137,6 +141,11 @@ void Guard::take_signals() {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+void Guard::serve(std::function<void()> stop) {
+  const std::scoped_lock lock(mutex_);
+  stop_ = std::move(stop);
+}
+
 void Guard::add(const analysis::Store& store) {
   const std::scoped_lock lock(mutex_);
   interrupters_.push_back(store.interrupter());
@@ -164,6 +173,11 @@ void Guard::watch() {
     const int number = ::sigtimedwait(&signals_, nullptr, &look);
     const std::scoped_lock lock(mutex_);
     const std::int64_t now = now_monotonic_ns();
+    if (stop_ && number <= 0) continue;
+    if (stop_ && !std::exchange(stopping_, true)) {
+      stop_();
+      continue;
+    }
     // Whoever asks a second time does not want to wait.
     if ((number > 0 && ended_ != Ended::kNot) || now >= end_at_once_ns_) end_at_once();
     if (number > 0) end(Ended::kBySignal, number);
@@ -236,6 +250,7 @@ Result<QuestionLimits> memory_limits(const Parser& parser, const std::string& me
 
 void guard_questions(const QuestionLimits& limits) { Guard::instance().begin(limits); }
 std::string memory_of_store() { return Guard::instance().memory_of_store(); }
+void guard_server(std::function<void()> stop) { Guard::instance().serve(std::move(stop)); }
 void guard_store(const analysis::Store& store) { Guard::instance().add(store); }
 OutputPause::OutputPause() { Guard::instance().pause(); }
 OutputPause::~OutputPause() { Guard::instance().go_on(); }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "analysis/store.h"
@@ -33,6 +34,9 @@ void guard_questions(const QuestionLimits& limits = {});
 // What of its memory the database may take; the rest is for rows in our own hands. For
 // StoreOptions::memory.
 [[nodiscard]] std::string memory_of_store();
+// For a server, which ends its questions itself: a signal calls `stop` and does nothing else, and
+// no limit ends the process any more.
+void guard_server(std::function<void()> stop);
 // Questions to this store are ended, too.
 void guard_store(const analysis::Store& store);
 

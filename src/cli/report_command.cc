@@ -19,10 +19,10 @@
 #include "cli/output.h"
 #include "cli/parser.h"
 #include "cli/question_guard.h"
-#include "cli/report_text.h"
 #include "cli/tell.h"
 #include "render/insight_text.h"
 #include "render/render.h"
+#include "render/report_text.h"
 
 namespace fathom::cli {
 namespace {
@@ -121,7 +121,7 @@ Result<int> run(Parser& parser) {
   FATHOM_ASSIGN(analysis::Report report,
                 analysis::report_part(store, *view, arguments.options, filter));
   if (repeated) report.words.insert(report.words.begin(), repeated->words);
-  std::string text = report_text(report, output.format, output.style);
+  std::string text = render::report_text(report, output.format, output.style);
   const std::string lost = analysis::loss_remark(store.parts(), view->name);
   if (output.for_people() && !lost.empty())
     text = render::sentence_text(lost, output.format) + "\n\n" + text;

@@ -9,11 +9,11 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/parser.h"
-#include "cli/report_text.h"
 #include "cli/stat_options.h"
 #include "cli/stat_text.h"
 #include "cli/tell.h"
 #include "render/json_writer.h"
+#include "render/report_text.h"
 
 namespace fathom::cli {
 namespace {
@@ -54,7 +54,7 @@ StatResult result_of(const StatRequest& request, session::StatOutcome outcome) {
 
 std::string text_of(const StatResult& result, const Output& output, const render::Style& style) {
   if (output.format != render::Format::kJson)
-    return report_text(stat_report(result, output.for_people()), output.format, style);
+    return render::report_text(stat_report(result, output.for_people()), output.format, style);
   std::string text;
   render::JsonWriter(text).value(stat_object(result));
   return text + "\n";

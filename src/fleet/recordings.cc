@@ -20,6 +20,8 @@
 #include "base/private_files.h"
 #include "base/text.h"
 #include "fleet/model.h"
+#include "trace/recording/manifest.h"
+#include "trace/recording/parquet_file.h"
 
 namespace fathom::fleet {
 namespace {
@@ -41,6 +43,16 @@ Result<Directory> inner(const Directory& parent, const char* name) {
   if (::mkdirat(parent.fd(), name, S_IRWXU) != 0 && errno != EEXIST)
     return full_or(os_error(errno, "make " + parent.path_of(name)));
   return parent.directory(name);
+}
+
+// The directory of a file of a recording, made where it is missing. The name was checked when its
+// manifest was read.
+Result<Directory> folder_of(Directory at, std::string_view name) {
+  const std::vector<std::string_view> steps = split(name, '/');
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+    FATHOM_ASSIGN(at, inner(at, std::string(steps[i]).c_str()));
+  }
+  return at;
 }
 
 class Lock {
@@ -225,6 +237,20 @@ Result<File> Recordings::open(const std::string& name, std::string_view file) co
         Code::kNotFound,
         "recording '" + name + "' has no file '" + escape_control(file.substr(0, 80)) + "'", ""};
   return open_content(*facts);
+}
+
+Status Recordings::lay_out(const std::string& name, const Directory& directory) const {
+  FATHOM_ASSIGN(const RecordingManifest manifest, this->manifest(name));
+  for (const RecordedFile& file : manifest.files) {
+    const std::string last(base_name(file.name));
+    if (last != trace::kManifestFile && !trace::parse_parquet_name(last)) continue;
+    FATHOM_TRY(open_content(file));  // is there, with its size
+    FATHOM_ASSIGN(const Directory place, shelf(file.sha256, false));
+    FATHOM_ASSIGN(const Directory folder, folder_of(directory, file.name));
+    if (::linkat(place.fd(), file.sha256.c_str(), folder.fd(), last.c_str(), 0) != 0)
+      return os_error(errno, "lay out " + folder.path_of(last));
+  }
+  return {};
 }
 
 Status Recordings::remove(const std::string& name) {

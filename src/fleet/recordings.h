@@ -75,6 +75,10 @@ class Recordings {
   // For reading, at any offset.
   [[nodiscard]] Result<File> open(const std::string& name, std::string_view file) const;
 
+  // Makes a recording of this machine of it, in a directory that is empty and on the same file
+  // system: its manifest and its Parquet files, which are further names of the contents kept here.
+  Status lay_out(const std::string& name, const Directory& directory) const;
+
   // With the contents that only it had.
   Status remove(const std::string& name);
   // Removes contents that no recording has, and what was left half uploaded. Returns the bytes.

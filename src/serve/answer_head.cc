@@ -3,12 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace fathom::serve {
 
 std::string answer_head(const Response& response, bool is_stream) {
   std::string text = fmt::format("HTTP/1.1 {} {}\r\nServer: fathom\r\nContent-Type: {}\r\n",
                                  response.status, status_words(response.status), response.type);
-  text += "X-Content-Type-Options: nosniff\r\n";
+  text += "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n";
+  const bool is_kept = std::ranges::any_of(
+      response.headers, [](const Header& header) { return header.name == "Cache-Control"; });
+  if (!is_kept) text += "Cache-Control: no-store\r\n";
   for (const Header& header : response.headers)
     text += fmt::format("{}: {}\r\n", header.name, header.value);
   if (is_stream) {

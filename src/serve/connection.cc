@@ -3,7 +3,10 @@
 // for the pool, or for the client to take the answer, each for a bounded time.
 #include "serve/connection.h"
 
+#include <poll.h>
+
 #include <array>
+#include <atomic>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -63,6 +66,7 @@ class Connection : public OpenConnection {
 
   void stop() override {
     timer_.cancel();
+    if (gone_) *gone_ = true;
     if (waits_for_head_) close();
   }
   void close() override { lowest().close(); }
@@ -84,6 +88,7 @@ class Connection : public OpenConnection {
   static constexpr std::size_t kFilePiece = std::size_t{256} << 10;
   static constexpr std::size_t kMostIgnored = std::size_t{8} << 20;
   static constexpr std::chrono::seconds kParting{2};
+  static constexpr std::chrono::milliseconds kLook{100};  // between two looks at a waiting client
 
   auto& lowest() { return beast::get_lowest_layer(stream_); }
   static SteadyTime in(std::chrono::milliseconds time) {
@@ -179,13 +184,32 @@ class Connection : public OpenConnection {
   asio::awaitable<bool> answer(const RequestHead& request) {
     std::string body = reader_.take_body();
     const std::size_t received = body.size();
+    gone_ = std::make_shared<std::atomic<bool>>(hall_->stopping);
+    watch_peer();
     Response response = co_await in_pool(
-        [&, this] { return hall_->router->answer(request.head, std::move(body)); });
+        [&, this] { return hall_->router->answer(request.head, std::move(body), gone_); });
+    *gone_ = true;  // nobody looks any more
+    timer_.cancel();
     hall_->router->metrics().count_bytes(received, response.body.size());
     if (response.ticker) co_return co_await stream_events(response, request);
     response.closes = response.closes || !request.keeps_open || hall_->stopping;
     const bool written = co_await write(response, request.head);
     co_return written && !response.closes;
+  }
+
+  // While an answer is made, nobody reads from the client: whether it still waits is asked now and
+  // then.
+  void watch_peer() {
+    timer_.expires_after(kLook);
+    timer_.async_wait([this, gone = gone_](const beast::error_code& error) {
+      if (error || *gone) return;
+      pollfd peer{lowest().socket().native_handle(), POLLRDHUP, 0};
+      if (::poll(&peer, 1, 0) > 0 && (peer.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) {
+        *gone = true;
+      } else {
+        watch_peer();
+      }
+    });
   }
 
   // What may wait for a disk runs there; this coroutine goes on when it is done.
@@ -278,7 +302,7 @@ class Connection : public OpenConnection {
     while (good && !hall_->stopping) {
       timer_.expires_after(std::chrono::seconds(1));
       (void)co_await timer_.async_wait(kAwaited);
-      const std::optional<std::string> text = response.ticker();
+      const std::optional<std::string> text = co_await in_pool([&] { return response.ticker(); });
       if (!text) break;
       const std::string chunk = as_chunk(*text);
       good = co_await write_all(chunk);
@@ -353,6 +377,7 @@ class Connection : public OpenConnection {
   RequestReader reader_;
   asio::steady_timer timer_;
   std::array<char, kPiece> piece_;
+  std::shared_ptr<std::atomic<bool>> gone_;  // of the request that is being answered
   bool waits_for_head_ = false;
 };
 

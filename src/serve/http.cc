@@ -13,16 +13,20 @@ constexpr std::pair<int, std::string_view> kStatusWords[] = {
     {200, "OK"},
     {201, "Created"},
     {206, "Partial Content"},
+    {303, "See Other"},
+    {304, "Not Modified"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
     {403, "Forbidden"},
     {404, "Not Found"},
     {405, "Method Not Allowed"},
+    {408, "Request Timeout"},
     {409, "Conflict"},
     {413, "Content Too Large"},
     {415, "Unsupported Media Type"},
     {416, "Range Not Satisfiable"},
     {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
     {429, "Too Many Requests"},
     {431, "Request Header Fields Too Large"},
     {500, "Internal Server Error"},
@@ -66,6 +70,11 @@ std::string_view Head::header(std::string_view name) const {
   const auto found = std::ranges::find_if(
       headers, [&](const Header& header) { return same_letters(header.name, name); });
   return found == headers.end() ? std::string_view() : std::string_view(found->value);
+}
+
+std::string Request::asked(const std::string& name) const {
+  const auto found = query.find(name);
+  return found == query.end() ? "" : found->second;
 }
 
 std::string_view status_words(int status) {

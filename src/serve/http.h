@@ -2,6 +2,7 @@
 // A request and its answer, as routes see them: plain values, no socket and no library behind them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -39,7 +40,12 @@ struct Request {
   std::string body;                           // decompressed
   std::map<std::string, std::string> places;  // what stood for {job} in the path
   std::map<std::string, std::string> query;
+  Role role = Role::kNobody;  // of who asks
+  // Becomes true when the client goes away or the server stops: nobody waits for the answer.
+  std::shared_ptr<const std::atomic<bool>> gone = {};
 
+  // "" where the query has none of that name.
+  [[nodiscard]] std::string asked(const std::string& name) const;
   // The value of a place of the route's own path.
   [[nodiscard]] const std::string& place(const std::string& name) const { return places.at(name); }
 };

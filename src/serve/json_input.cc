@@ -245,6 +245,22 @@ Result<fleet::RecordKind> read_kind(const std::string& text) {
   return kind;
 }
 
+Result<AskedQuery> read_query(const std::string& text) {
+  FATHOM_ASSIGN(const nlohmann::json json, parse_object(text));
+  FATHOM_TRY(check_keys(json, {"recording", "sql", "limit"}));
+  AskedQuery query;
+  FATHOM_ASSIGN(query.recording, text_in(json, "recording", ""));
+  FATHOM_ASSIGN(query.sql, text_in(json, "sql", nullptr));
+  const auto limit = json.find("limit");
+  if (limit == json.end()) return query;
+  if (!limit->is_number_integer() || *limit < 0)
+    return wrong("limit must be a whole number from 0");
+  if (limit->is_number_unsigned() && *limit > std::uint64_t{INT64_MAX})
+    return wrong("limit must be a whole number up to 9223372036854775807");
+  query.limit = limit->get<std::int64_t>();
+  return query;
+}
+
 Result<std::string> read_what(const std::string& text) {
   FATHOM_ASSIGN(const nlohmann::json json, parse_object(text));
   FATHOM_TRY(check_keys(json, {"what"}));

@@ -6,6 +6,7 @@
 // The text may get some spare bytes behind its end, which the reader of bulk JSON needs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -27,5 +28,13 @@ Result<fleet::RecordKind> read_kind(const std::string& text);
 
 // {"what": "profile"} or {"what": KIND}
 Result<std::string> read_what(const std::string& text);
+
+// {"recording": ID, "sql": STATEMENT, "limit": N}; the first and the last may be left out.
+struct AskedQuery {
+  std::string recording;
+  std::string sql;
+  std::int64_t limit = -1;  // -1: as many as there may be
+};
+Result<AskedQuery> read_query(const std::string& text);
 
 }  // namespace fathom::serve

@@ -32,6 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)read_job(text);
   (void)read_kind(text);
   (void)read_what(text);
+  if (const auto query = read_query(text); query && query->limit < -1) std::abort();
   (void)parse_target(text);
   (void)parse_tokens(text);
   for (const Coding coding : {Coding::kGzip, Coding::kZstd}) {

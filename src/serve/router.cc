@@ -2,6 +2,7 @@
 // A stranger gets the same answer whatever it asks for: the token is looked at before the path.
 #include "serve/router.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
@@ -47,8 +48,17 @@ Response busy() {
 Router::Router(TokenBook& tokens, Metrics& metrics, const Limits& limits)
     : tokens_(&tokens), metrics_(&metrics), limits_(limits), budget_(limits.memory) {}
 
+// A cookie comes with whatever a browser is made to send: it lets its owner look, and no more.
+Role Router::role_of(const Head& head) {
+  const Role role = tokens_->role_of(head.header("authorization"));
+  if (role != Role::kNobody) return role;
+  return std::min(Role::kRead, tokens_->role_of_cookie(cookie_value(head, admission_.cookie)));
+}
+
 Router::Found Router::find(const Head& head) {
   Found found;
+  found.refused = refuse_stranger(admission_, head);
+  if (found.refused) return found;
   Result<Target> target = parse_target(head.target);
   std::string allowed;
   if (target) {
@@ -60,8 +70,9 @@ Router::Found Router::find(const Head& head) {
     }
     found.request.query = std::move(target->query);
   }
+  const Role role = role_of(head);
+  found.request.role = role;
   if (found.route != nullptr && found.route->role == Role::kNobody) return found;
-  const Role role = tokens_->role_of(head.header("authorization"));
   if (role == Role::kNobody) {
     found.refused = no_token();
   } else if (!target) {
@@ -140,7 +151,8 @@ Response Router::run(const Route& route, Request& request) {
   }
 }
 
-Response Router::answer(Head head, std::string body) {
+Response Router::answer(Head head, std::string body,
+                        std::shared_ptr<const std::atomic<bool>> gone) {
   Found found = find(head);
   Response response;
   Budget::Lease lease(budget_);
@@ -160,6 +172,7 @@ Response Router::answer(Head head, std::string body) {
   } else {
     found.request.body = std::move(*whole);
     found.request.head = std::move(head);
+    found.request.gone = std::move(gone);
     response = run(*found.route, found.request);
     head = std::move(found.request.head);
   }

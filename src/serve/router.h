@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "serve/admission.h"
 #include "serve/budget.h"
 #include "serve/http.h"
 #include "serve/limits.h"
@@ -36,11 +37,17 @@ class Router {
   void add(Route route) { routes_.push_back(std::move(route)); }
   [[nodiscard]] const std::vector<Route>& routes() const { return routes_; }
 
+  // Of browsers; before the first request. Without it any Host is welcome, and no cookie counts.
+  void admit(Admission admission) { admission_ = std::move(admission); }
+  [[nodiscard]] const Admission& admission() const { return admission_; }
+  [[nodiscard]] TokenBook& tokens() { return *tokens_; }
+
   // What is known before the body comes: who asks for what. nullopt: the body is welcome.
   [[nodiscard]] std::optional<Response> refuse(const Head& head);
 
   // The body as it came. May take as long as the store does.
-  [[nodiscard]] Response answer(Head head, std::string body);
+  [[nodiscard]] Response answer(Head head, std::string body,
+                                std::shared_ptr<const std::atomic<bool>> gone = {});
 
   // The same for a route that takes its body as it comes: open_sink(), then counted() for the
   // answer.
@@ -59,6 +66,7 @@ class Router {
  private:
   struct Found;
   [[nodiscard]] Found find(const Head& head);
+  [[nodiscard]] Role role_of(const Head& head);
   [[nodiscard]] static Response pour(const Route& route, Request& request);
   [[nodiscard]] static Response run(const Route& route, Request& request);
   [[nodiscard]] Result<std::string> decoded(const Head& head, std::string body,
@@ -67,6 +75,7 @@ class Router {
   TokenBook* tokens_;
   Metrics* metrics_;
   Limits limits_;
+  Admission admission_;
   Budget budget_;
   std::vector<Route> routes_;
 };

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 
 #include "fleet/recordings.h"
 #include "fleet/store.h"
 #include "serve/arrivals.h"
+#include "serve/live_looks.h"
 #include "serve/metrics.h"
+#include "serve/open_recordings.h"
+#include "serve/recording_cards.h"
 #include "serve/router.h"
+#include "serve/web_files.h"
 
 namespace fathom::serve {
 
@@ -22,5 +27,23 @@ void add_job_routes(Router& router, const Subjects& subjects);     // /api/v1/jo
 void add_record_routes(Router& router, const Subjects& subjects);  // benchmarks, records, kinds
 void add_recording_routes(Router& router, fleet::Recordings& recordings);
 void add_self_routes(Router& router, const Subjects& subjects);  // /metrics, /healthz, events …
+void add_description_route(Router& router);                      // /openapi.json
+
+// What the page asks of recordings.
+struct PageSubjects {
+  OpenRecordings* recordings = nullptr;
+  RecordingCards* cards = nullptr;
+  LiveLooks* looks = nullptr;
+  std::string_view mode;  // "view" or "server"
+};
+void add_page_data_routes(Router& router, const PageSubjects& page);  // all of the following
+void add_view_routes(Router& router, const PageSubjects& page);  // /page, /views, /report, /changes
+void add_query_routes(Router& router, OpenRecordings& recordings);  // /query, /schema
+void add_export_route(Router& router, OpenRecordings& recordings);
+void add_diff_route(Router& router, OpenRecordings& recordings);
+// Its pictures: /tracks, /timeline, /flame, …
+void add_canvas_routes(Router& router, OpenRecordings& recordings);
+// The page itself at /, its files, and the login. `files` outlive the router.
+void add_page_routes(Router& router, const WebFiles& files);
 
 }  // namespace fathom::serve

@@ -36,6 +36,11 @@ Response watch(Arrivals& arrivals, const std::string& job) {
 
 }  // namespace
 
+void add_description_route(Router& router) {
+  router.add(
+      {"GET", "/openapi.json", Role::kRead, [](Request& /*request*/) { return describe(); }});
+}
+
 void add_self_routes(Router& router, const Subjects& subjects) {
   Metrics& metrics = router.metrics();
   Arrivals* arrivals = subjects.arrivals;
@@ -43,8 +48,7 @@ void add_self_routes(Router& router, const Subjects& subjects) {
               [](Request& /*request*/) { return json_response("{\"status\":\"ok\"}\n"); }});
   router.add({"GET", "/metrics", Role::kRead,
               [&metrics](Request& /*request*/) { return measure(metrics); }});
-  router.add(
-      {"GET", "/openapi.json", Role::kRead, [](Request& /*request*/) { return describe(); }});
+  add_description_route(router);
   router.add({"GET", "/api/v1/events", Role::kRead,
               [arrivals](Request& r) { return watch(*arrivals, r.query["job"]); }});
 }

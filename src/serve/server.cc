@@ -127,7 +127,25 @@ class Server::Core {
                  "choose another port, or 0 for a free one"};
   }
 
+  // Accepting asks nothing of the address, so a socket of another kind will do.
+  Status take(UnixListener listener) {
+    error_code error;
+    local_ = std::move(listener);
+    acceptor_.assign(tcp::v4(), local_->socket.get(), error);
+    if (!error) (void)local_->socket.release();
+    if (!error) signals_.add(SIGINT, error);
+    if (!error) signals_.add(SIGTERM, error);
+    if (!error) return {};
+    return Error{Code::kIo, "cannot listen on " + local_->path.path() + ": " + error.message(), ""};
+  }
+
+  [[nodiscard]] tcp::endpoint place() const {
+    error_code error;
+    return local_ ? tcp::endpoint() : acceptor_.local_endpoint(error);
+  }
+
   [[nodiscard]] std::string url(bool local) const {
+    if (local_) return "http://localhost";
     error_code error;
     const tcp::endpoint endpoint = acceptor_.local_endpoint(error);
     std::string host = shown(address_.host);
@@ -172,8 +190,8 @@ class Server::Core {
       if (!tls_) socket.write_some(asio::buffer(kFull), ignored);
       return;
     }
-    const tcp::endpoint peer = socket.local_endpoint(ignored);
-    start_connection(hall_, Fd(socket.release(ignored)), peer.address().is_v6());
+    const bool is_ipv6 = !local_ && socket.local_endpoint(ignored).address().is_v6();
+    start_connection(hall_, Fd(socket.release(ignored)), is_ipv6);
   }
 
   void begin_stop() {
@@ -204,6 +222,7 @@ class Server::Core {
   asio::signal_set signals_;
   asio::steady_timer give_up_;
   Address address_;
+  std::optional<UnixListener> local_;  // its descriptor is the acceptor's
 };
 
 Result<bool> is_loopback(const Address& address) {
@@ -218,11 +237,21 @@ Result<Server> Server::listen(Router& router, const Address& address,
   return Server(std::move(core));
 }
 
+Result<Server> Server::take(Router& router, UnixListener listener) {
+  auto core = std::make_unique<Core>(router, Address{"localhost", 0});
+  FATHOM_TRY(core->take(std::move(listener)));
+  return Server(std::move(core));
+}
+
 Server::Server(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 Server::Server(Server&& other) noexcept = default;
 Server::~Server() = default;
 std::string Server::url() const { return core_->url(/*local=*/false); }
 std::string Server::local_url() const { return core_->url(/*local=*/true); }
+std::uint16_t Server::port() const { return core_->place().port(); }
+bool Server::is_open_to_all() const {
+  return port() != 0 && core_->place().address().is_unspecified();
+}
 void Server::run() { core_->run(); }
 void Server::stop() { core_->stop(); }
 

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "serve/limits.h"
 #include "serve/router.h"
+#include "serve/unix_socket.h"
 
 namespace fathom::serve {
 
@@ -37,12 +38,16 @@ class Server {
   // From now on connections wait; nobody is answered before run().
   static Result<Server> listen(Router& router, const Address& address,
                                const std::optional<TlsKeys>& tls);
+  // The same at a socket of the file system, which listens already.
+  static Result<Server> take(Router& router, UnixListener listener);
   Server(Server&& other) noexcept;
   Server& operator=(Server&&) = delete;
   ~Server();
 
   [[nodiscard]] std::string url() const;        // for others: with this machine's name
   [[nodiscard]] std::string local_url() const;  // for this machine
+  [[nodiscard]] std::uint16_t port() const;     // 0: a socket of the file system
+  [[nodiscard]] bool is_open_to_all() const;    // listens at every address of the machine
 
   // Until SIGINT, SIGTERM or stop(); then requests under way are finished.
   void run();

@@ -13,6 +13,7 @@
 #include "fleet/server_note.h"
 #include "serve/certificate.h"
 #include "serve/routes.h"
+#include "serve/stored_recordings.h"
 #include "serve/tokens.h"
 
 namespace fathom::serve {
@@ -69,7 +70,8 @@ Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   Limits limits = options.limits;
   limits.connections = most_connections(limits.connections);
   FATHOM_ASSIGN(const std::string own_token, make_token());
-  TokenBook tokens(options.data, own_token);
+  FATHOM_ASSIGN(const std::string key, page_key(options.data));
+  TokenBook tokens(options.data, own_token, key);
   Metrics metrics;
   Router router(tokens, metrics, limits);
   FATHOM_TRY(make_first_token(options.data));
@@ -84,6 +86,16 @@ Status serve(const ServiceOptions& options, const ServiceHooks& hooks) {
   add_record_routes(router, subjects);
   add_recording_routes(router, *recordings);
   add_self_routes(router, subjects);
+  FATHOM_ASSIGN(const WebFiles files, WebFiles::find());
+  FATHOM_ASSIGN(const std::unique_ptr<StoredRecordings> stored,
+                StoredRecordings::open(*recordings, options.data));
+  OpenRecordings open_recordings(*stored, {}, {});
+  RecordingCards cards({});
+  LiveLooks looks({});
+  add_page_data_routes(router, {&open_recordings, &cards, &looks, "server"});
+  add_page_routes(router, files);
+  router.admit(
+      {.cookie = "fathom-" + std::to_string(server.port()), .is_secure = keys.has_value()});
   fleet::ServerNote note{server.local_url(), own_token, ""};
   if (keys) {
     FATHOM_ASSIGN(note.fingerprint, fingerprint_of(*keys));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Parts are cut before they are decoded, so that %2f is a letter of a name and no step.
+// Parts are cut before they are decoded, so that %2f is a letter of a name and no step. In a query
+// + is a space, as browsers write it.
 #include "serve/target.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "base/text.h"
@@ -33,20 +35,26 @@ Result<std::string> decode(std::string_view text) {
   return decoded;
 }
 
+std::string with_spaces(std::string_view text) {
+  std::string made(text);
+  std::ranges::replace(made, '+', ' ');
+  return made;
+}
+
+}  // namespace
+
 Status parse_query(std::string_view text, std::map<std::string, std::string>& query) {
   if (text.empty()) return {};
   for (const std::string_view pair : split(text, '&')) {
     const std::size_t equals = pair.find('=');
-    FATHOM_ASSIGN(std::string name, decode(pair.substr(0, equals)));
-    FATHOM_ASSIGN(
-        std::string value,
-        decode(equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1)));
+    FATHOM_ASSIGN(std::string name, decode(with_spaces(pair.substr(0, equals))));
+    const std::string_view rest =
+        equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
+    FATHOM_ASSIGN(std::string value, decode(with_spaces(rest)));
     query[std::move(name)] = std::move(value);
   }
   return {};
 }
-
-}  // namespace
 
 Result<Target> parse_target(std::string_view text) {
   if (!text.starts_with('/')) return Error{Code::kInvalid, "the path must begin with a /", ""};

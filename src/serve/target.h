@@ -20,6 +20,9 @@ struct Target {
 // kInvalid: no path, or a % without two hexadecimal digits.
 Result<Target> parse_target(std::string_view text);
 
+// "a=1&b=x+y", of a URL or a form.
+Status parse_query(std::string_view text, std::map<std::string, std::string>& query);
+
 // Whether a path fits a pattern like "/api/v1/jobs/{job}"; what stands for the words in braces is
 // put into `places`.
 [[nodiscard]] bool matches(std::string_view pattern, const std::vector<std::string>& parts,

@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 #include <sys/file.h>
@@ -185,11 +187,21 @@ Status make_first_token(const std::string& directory) {
   return write_file_atomic(join_path(directory, "admin.token"), token + "\n", 0600);
 }
 
-TokenBook::TokenBook(std::string directory, std::string_view own)
-    : directory_(std::move(directory)), own_(hash_of(own)) {}
+Result<std::string> page_key(const std::string& directory) {
+  FATHOM_ASSIGN(const File lock, lock_tokens(directory));
+  const std::string path = join_path(directory, "page.key");
+  if (path_exists(path)) return read_private_file(path, kLargestFile);
+  FATHOM_ASSIGN(std::string key, make_token());
+  FATHOM_TRY(write_file_atomic(path, key, 0600));
+  return key;
+}
+
+TokenBook::TokenBook(std::string directory, std::string_view own, std::string_view key)
+    : directory_(std::move(directory)), own_(hash_of(own)), key_(key) {}
 
 // A file that cannot be read lets nobody in.
 void TokenBook::refresh() {
+  if (directory_.empty()) return;
   struct stat facts {};
   Seen now;
   if (::lstat(tokens_path(directory_).c_str(), &facts) == 0)
@@ -213,6 +225,36 @@ Role TokenBook::role_of(std::string_view authorization) {
     if (::CRYPTO_memcmp(entry.hash.data(), hash.data(), hash.size()) == 0) role = entry.role;
   }
   return ::CRYPTO_memcmp(own_.data(), hash.data(), hash.size()) == 0 ? Role::kAdmin : role;
+}
+
+// Nobody learns a token, or another cookie, from it.
+std::string TokenBook::cookie_of(const TokenHash& token) const {
+  TokenHash made = {};
+  unsigned int size = made.size();
+  ::HMAC(::EVP_sha256(), key_.data(), static_cast<int>(key_.size()), token.data(), token.size(),
+         made.data(), &size);
+  return to_hex(made);
+}
+
+std::optional<std::string> TokenBook::cookie_for(std::string_view token) {
+  if (key_.empty() || role_of(std::string(kBearer) + std::string(token)) == Role::kNobody)
+    return std::nullopt;
+  return cookie_of(hash_of(trim(token)));
+}
+
+Role TokenBook::role_of_cookie(std::string_view cookie) {
+  if (key_.empty() || cookie.size() != 2 * TokenHash().size()) return Role::kNobody;
+  const auto fits = [&](const TokenHash& hash) {
+    const std::string made = cookie_of(hash);
+    return ::CRYPTO_memcmp(made.data(), cookie.data(), made.size()) == 0;
+  };
+  const std::scoped_lock guard(mutex_);
+  refresh();
+  Role role = Role::kNobody;
+  for (const TokenEntry& entry : entries_) {
+    if (fits(entry.hash)) role = entry.role;
+  }
+  return fits(own_) ? Role::kAdmin : role;
 }
 
 }  // namespace fathom::serve

@@ -42,18 +42,28 @@ Result<std::vector<TokenEntry>> parse_tokens(std::string_view text);
 Result<std::string> add_token(const std::string& directory, const std::string& name, Role role);
 Status remove_token(const std::string& directory, const std::string& name);  // kNotFound
 Result<std::vector<TokenEntry>> list_tokens(const std::string& directory);
+// The key of the cookies of a server's page, in DIR/page.key (0600): made at the first start, so
+// that a page survives the next one.
+Result<std::string> page_key(const std::string& directory);
 // The token of the first start, where there is no file yet.
 Status make_first_token(const std::string& directory);
 
 // The tokens of a running server. Reads the file again when it has changed. Any thread.
 class TokenBook {
  public:
-  // `own` is a token that lives as long as the server, for commands of its user.
-  TokenBook(std::string directory, std::string_view own);
+  // `own` is a token that lives as long as the server, for commands of its user. Without a
+  // directory it is the only one. `key` is what cookies are made with.
+  TokenBook(std::string directory, std::string_view own, std::string_view key = "");
 
   // What a request with this header `Authorization` may do. Takes as long for a wrong token as for
   // a right one.
   [[nodiscard]] Role role_of(std::string_view authorization);
+
+  // What a browser gets for a token, so that it need not keep the token itself: good as long as the
+  // token is. nullopt: nobody has this token.
+  [[nodiscard]] std::optional<std::string> cookie_for(std::string_view token);
+  // What the owner of such a cookie may do.
+  [[nodiscard]] Role role_of_cookie(std::string_view cookie);
 
  private:
   struct Seen {  // the state of the file when it was read
@@ -63,9 +73,11 @@ class TokenBook {
     bool operator==(const Seen&) const = default;
   };
   void refresh();
+  [[nodiscard]] std::string cookie_of(const TokenHash& token) const;
 
   std::string directory_;
   TokenHash own_;
+  std::string key_;
   std::mutex mutex_;
   Seen seen_;
   std::vector<TokenEntry> entries_;

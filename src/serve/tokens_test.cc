@@ -39,6 +39,28 @@ TEST_F(Tokens, AFirstOneIsMadeOnce) {
   EXPECT_EQ(mode(directory_), 0700U);
 }
 
+TEST_F(Tokens, ACookieIsGoodAsLongAsItsToken) {
+  const Result<std::string> key = page_key(directory_);
+  ASSERT_TRUE(key);
+  EXPECT_EQ(*page_key(directory_), *key) << "the same after a restart";
+  EXPECT_EQ(mode(join_path(directory_, "page.key")), 0600U);
+  const Result<std::string> token = add_token(directory_, "a", Role::kSubmit);
+  TokenBook book(directory_, "own", *key);
+  const std::optional<std::string> cookie = book.cookie_for(*token);
+  ASSERT_TRUE(cookie);
+  EXPECT_NE(*cookie, *token);
+  EXPECT_EQ(book.role_of_cookie(*cookie), Role::kSubmit);
+  EXPECT_EQ(book.role_of("Bearer " + *cookie), Role::kNobody);
+  EXPECT_EQ(TokenBook(directory_, "other", *key).role_of_cookie(*cookie), Role::kSubmit);
+  EXPECT_EQ(TokenBook(directory_, "own", "another").role_of_cookie(*cookie), Role::kNobody);
+  EXPECT_EQ(book.role_of_cookie(*book.cookie_for("own")), Role::kAdmin);
+  EXPECT_FALSE(book.cookie_for("nobody's"));
+  EXPECT_FALSE(book.cookie_for(""));
+  EXPECT_FALSE(TokenBook(directory_, "own").cookie_for("own")) << "no key, no cookies";
+  ASSERT_TRUE(remove_token(directory_, "a"));
+  EXPECT_EQ(book.role_of_cookie(*cookie), Role::kNobody);
+}
+
 TEST_F(Tokens, TheFileHoldsNoToken) {
   const Result<std::string> token = add_token(directory_, "a", Role::kRead);
   ASSERT_TRUE(token);

@@ -21,7 +21,7 @@ from kit import Box, Failure, Process, Skipped, check, check_true
 
 JOBS = "/api/v1/jobs"
 HOST = "127.0.0.1"
-TYPES: dict[str, Any] = {"object": dict, "array": list, "string": str, "integer": int}
+TYPES: dict[str, Any] = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
 
 
 class Server:
@@ -204,6 +204,7 @@ def test_server_answers_as_described(box: Box) -> None:
             f"{JOBS}/{{job}}/records/{{kind}}": {"client": "c", "seq": 1, "records": [{"step": 1}]},
             f"{JOBS}/{{job}}/clear": {"what": "profile"},
             "/api/v1/kinds": kind,
+            "/api/v1/query": {"sql": "SELECT 1"},
         }
         server.told("POST", "/api/v1/kinds", kind, 201)
         wrong: list[str] = []
@@ -234,7 +235,7 @@ def misfits(description: Any, call: str, responses: Any, status: int, answer: An
     if str(status) not in responses:
         return [f"{call}: not described, {str(answer)[:100]}"]
     response = resolved(description, responses[str(status)])
-    kinds = response["content"]
+    kinds = response.get("content", {})
     return faults(description, answer, kinds["application/json"]["schema"], call) if "application/json" in kinds else []
 
 

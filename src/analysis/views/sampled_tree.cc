@@ -8,7 +8,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "analysis/stack_tree.h"
+#include "analysis/stack_shapes.h"
 #include "analysis/view_tools.h"
 #include "analysis/views/sampled_event.h"
 #include "analysis/views/scopes.h"
@@ -23,17 +23,12 @@ using enum Measure;
 constexpr std::int64_t kRows = 40;
 constexpr std::int64_t kPaths = 10;
 
-struct Function {
-  std::string name;
-  std::string module;
-};
-
 // Every part (host, process, thread) that --by tells apart is a node below the root, and its
 // outermost functions lie below that.
 class SampledTree {
  public:
   Status load(Store& store, const std::vector<std::string>& keys) {
-    FATHOM_TRY(load_stacks(store));
+    FATHOM_TRY(shapes_.load(store, kOfOneEvent));
     const std::string columns = keys.empty() ? "" : columns_sql(keys) + ", ";
     FATHOM_ASSIGN(const Table rows,
                   store.query(fmt::format("SELECT {}stack, CAST(sum(weight) AS BIGINT), count(*) "
@@ -49,8 +44,8 @@ class SampledTree {
     while (parent(node) != StackTree::kRoot) node = parent(node);
     return parts_[sums_.tree.node(node).frame];
   }
-  [[nodiscard]] const Function& function(std::uint32_t node) const {
-    return functions_[sums_.tree.node(node).frame];
+  [[nodiscard]] const SampledFunction& function(std::uint32_t node) const {
+    return shapes_.function(sums_.tree.node(node).frame);
   }
   [[nodiscard]] const StackSums::Sum& total(std::uint32_t node) const { return totals_[node]; }
   [[nodiscard]] std::int64_t self(std::uint32_t node) const {
@@ -75,26 +70,6 @@ class SampledTree {
   }
 
  private:
-  Status load_stacks(Store& store) {
-    std::int64_t open = 0;
-    std::uint32_t node = StackTree::kRoot;
-    return store.stream(
-        fmt::format("SELECT DISTINCT stack, depth, coalesce(\"function\", 'unknown'), "
-                    "coalesce(module, '') FROM frames WHERE stack IN (SELECT stack FROM samples "
-                    "WHERE {}) ORDER BY ALL",
-                    kOfOneEvent),
-        [&](const Table& rows) -> Status {
-          for (const auto& row : rows.rows) {
-            const std::int64_t stack = int_of(row[0]);
-            if (stack != open) node = StackTree::kRoot;
-            open = stack;
-            node = shapes_.child(node, function_id(text_of(row[2]), text_of(row[3])));
-            stacks_[stack] = node;
-          }
-          return {};
-        });
-  }
-
   void add(const std::vector<Value>& row, std::size_t keys) {
     const auto at = static_cast<std::ptrdiff_t>(keys);
     std::vector<Value> part(row.begin(), row.begin() + at);
@@ -105,27 +80,14 @@ class SampledTree {
         part_ids_.try_emplace(std::move(key), static_cast<std::uint32_t>(parts_.size()));
     if (fresh) parts_.push_back(std::move(part));
     std::uint32_t node = sums_.tree.child(StackTree::kRoot, found->second);
-    const auto shape = row[keys].is_null() ? stacks_.end() : stacks_.find(int_of(row[keys]));
-    if (shape != stacks_.end()) {
-      std::vector<std::uint32_t> path = shapes_.path(shape->second);
-      std::ranges::reverse(path);
-      for (const std::uint32_t frame : path) node = sums_.tree.child(node, frame);
+    if (!row[keys].is_null()) {
+      for (const std::uint32_t frame : shapes_.path(int_of(row[keys])))
+        node = sums_.tree.child(node, frame);
     }
     sums_.add(node, int_of(row[keys + 2]), int_of(row[keys + 1]));
   }
 
-  std::uint32_t function_id(std::string name, std::string module) {
-    const auto next = static_cast<std::uint32_t>(functions_.size());
-    const auto [found, fresh] = function_ids_.try_emplace(name + '\n' + module, next);
-    if (fresh) functions_.push_back({std::move(name), std::move(module)});
-    return found->second;
-  }
-
-  std::vector<Function> functions_;
-  std::unordered_map<std::string, std::uint32_t> function_ids_;
-  StackTree shapes_;  // of all stacks, once
-  std::unordered_map<std::int64_t, std::uint32_t>
-      stacks_;  // stack to its innermost node of shapes_
+  StackShapes shapes_;
   std::vector<std::vector<Value>> parts_;
   std::map<std::string, std::uint32_t> part_ids_;
   StackSums sums_;
@@ -175,7 +137,7 @@ Table tree_table(const SampledTree& tree, const std::vector<std::string>& keys,
                                     {"self", measure}};
   table.columns.insert(table.columns.end(), rest.begin(), rest.end());
   for (const std::uint32_t node : in_order(tree, nodes)) {
-    const Function& function = tree.function(node);
+    const SampledFunction& function = tree.function(node);
     const StackSums::Sum& total = tree.total(node);
     std::vector<Value> cells = tree.part(node);
     cells.insert(

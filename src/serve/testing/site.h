@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "fleet/testing/memory_store.h"
+#include "serve/named_recordings.h"
 #include "serve/routes.h"
 #include "serve/tokens.h"
 
@@ -64,6 +65,8 @@ class Site {
     EXPECT_TRUE(recordings) << (recordings ? "" : recordings.error().message);
     recordings_ = std::move(*recordings);
     add_recording_routes(router_, *recordings_);
+    add_page_data_routes(router_, {&open_recordings_, &cards_, &looks_, "server"});
+    add_page_routes(router_, files_);
   }
 
   static std::string fresh_directory() {
@@ -80,6 +83,11 @@ class Site {
   Metrics metrics_;
   Router router_;
   std::unique_ptr<fleet::Recordings> recordings_;
+  NamedRecordings places_{{}};
+  OpenRecordings open_recordings_{places_, {}, {}};
+  RecordingCards cards_{{}};
+  LiveLooks looks_{{}};
+  WebFiles files_;
   fleet::MemoryStore store_;
   Arrivals arrivals_{[this] { return now; }};
 };

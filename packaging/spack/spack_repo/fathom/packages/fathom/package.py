@@ -2,8 +2,9 @@
 """Fathom for Spack 1.0 or newer, from a clone.
 
 Spack has no recipes for protozero and libbpf: the system has to have them (Debian: libprotozero-dev, libbpf-dev).
-DuckDB is the library that Fathom is tested with. In the clone:
+DuckDB is the library that Fathom is tested with; the page is made with packages of npm. In the clone:
   tools/fetch_duckdb.sh
+  tools/fetch_web.sh
   spack repo add packaging/spack/spack_repo/fathom
   spack dev-build fathom@main
 """

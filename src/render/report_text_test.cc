@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/report_text.h"
+#include "render/report_text.h"
 
 #include <gtest/gtest.h>
 
-namespace fathom::cli {
+namespace fathom::render {
 namespace {
 
 analysis::Report sample() {
@@ -19,7 +19,7 @@ analysis::Report sample() {
 }
 
 TEST(ReportTextTest, PeopleSeeBarsAndLines) {
-  EXPECT_EQ(report_text(sample(), render::Format::kTable, {}),
+  EXPECT_EQ(report_text(sample(), Format::kTable, {}),
             "It ran.\n\n"
             "Sizes\n"
             "    from  calls\n"
@@ -34,11 +34,11 @@ TEST(ReportTextTest, PeopleSeeBarsAndLines) {
 }
 
 TEST(ReportTextTest, ProgramsSeeNumbers) {
-  EXPECT_EQ(report_text(sample(), render::Format::kJson, {}),
+  EXPECT_EQ(report_text(sample(), Format::kJson, {}),
             "{\n\"words\":[\n{\"text\":\"It ran.\"}\n],\n\"insights\":[],\n"
             "\"sizes\":[\n{\"from\":64,\"calls\":1000},\n{\"from\":4096,\"calls\":500}\n],\n"
             "\"memory\":[\n{\"line\":\"rss\",\"over_time\":[1.0,null,2.0]}\n]\n}\n");
 }
 
 }  // namespace
-}  // namespace fathom::cli
+}  // namespace fathom::render

@@ -7,10 +7,9 @@
 #include "analysis/report.h"
 #include "render/render.h"
 
-namespace fathom::cli {
+namespace fathom::render {
 
 // JSON: one object, the words under "words" and each table under its title.
-std::string report_text(const analysis::Report& report, render::Format format,
-                        const render::Style& style);
+std::string report_text(const analysis::Report& report, Format format, const Style& style);
 
-}  // namespace fathom::cli
+}  // namespace fathom::render

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Draws bars, lines and trees into tables for people; programs get the numbers as they are.
-#include "cli/report_text.h"
+#include "render/report_text.h"
 
 #include <algorithm>
 #include <limits>
@@ -11,7 +11,7 @@
 #include "render/insight_text.h"
 #include "render/spark.h"
 
-namespace fathom::cli {
+namespace fathom::render {
 namespace {
 
 constexpr std::size_t kBarWidth = 30;
@@ -24,7 +24,7 @@ Table with_bars(Table table) {
   for (const auto& row : table.rows) most = std::max(most, int_of(row.back()));
   for (auto& row : table.rows) {
     const double share = static_cast<double>(int_of(row.back())) / static_cast<double>(most);
-    row.emplace_back(render::bar(share, kBarWidth));
+    row.emplace_back(bar(share, kBarWidth));
   }
   table.columns.push_back({""});
   return table;
@@ -36,7 +36,7 @@ Table with_lines(Table table) {
     std::vector<double> values;
     for (const Value& value : list == nullptr ? List() : *list)
       values.push_back(number_in(value).value_or(kGap));
-    row.back() = render::sparkline(values, kLineWidth);
+    row.back() = sparkline(values, kLineWidth);
   }
   return table;
 }
@@ -79,37 +79,36 @@ Table word_table(const std::vector<std::string>& words) {
 // For people the gravest few; programs get them all.
 constexpr std::size_t kMostInsights = 5;
 
-std::string insights_for_people(const std::vector<analysis::Insight>& all, render::Format format,
-                                const render::Style& style) {
+std::string insights_for_people(const std::vector<analysis::Insight>& all, Format format,
+                                const Style& style) {
   std::vector<analysis::Insight> top;
   for (const analysis::Insight& one : all) {
     if (one.severity != analysis::Severity::kGood && top.size() < kMostInsights) top.push_back(one);
   }
-  return render::insight_text(top, format, style);
+  return insight_text(top, format, style);
 }
 
 }  // namespace
 
-std::string report_text(const analysis::Report& report, render::Format format,
-                        const render::Style& style) {
-  const bool for_people = format == render::Format::kTable || format == render::Format::kMarkdown;
+std::string report_text(const analysis::Report& report, Format format, const Style& style) {
+  const bool for_people = format == Format::kTable || format == Format::kMarkdown;
   std::string text;
   std::vector<Table> tables;
   if (for_people) {
-    const char* line_end = format == render::Format::kMarkdown ? "\n\n" : "\n";
+    const char* line_end = format == Format::kMarkdown ? "\n\n" : "\n";
     if (report.of_part) text += analysis::kOfPart + std::string("\n\n");
     for (const std::string& sentence : report.words)
-      text += render::sentence_text(sentence, format) + line_end;
+      text += sentence_text(sentence, format) + line_end;
     if (!report.words.empty() && !report.sections.empty()) text += "\n";
     text += insights_for_people(report.insights, format, style);
   } else if (!report.words.empty()) {
     tables.push_back(word_table(report.words));
-    tables.push_back(render::insight_table(report.insights));
+    tables.push_back(insight_table(report.insights));
   }
   for (const analysis::Section& section : report.sections) {
     tables.push_back(for_people ? drawn(section) : section.table);
   }
-  return text + render::render_document(tables, format, style);
+  return text + render_document(tables, format, style);
 }
 
-}  // namespace fathom::cli
+}  // namespace fathom::render

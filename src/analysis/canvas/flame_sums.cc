@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "analysis/canvas/flame_sums.h"
+
+#include <algorithm>
+
+#include "base/sum.h"
+
+namespace fathom::analysis {
+
+std::uint32_t FlameSums::frame(std::string_view name, std::string_view layer) {
+  std::string key(layer);
+  key += '\n';
+  key += name;
+  const auto [found, fresh] =
+      frame_numbers_.try_emplace(std::move(key), static_cast<std::uint32_t>(frames_.size()));
+  if (fresh) frames_.push_back({std::string(name), std::string(layer)});
+  return found->second;
+}
+
+std::uint32_t FlameSums::child(std::uint32_t parent, std::uint32_t frame) {
+  if (tree_.size() < kMostNodes) return tree_.child(parent, frame);
+  ++left_out_;
+  return parent;
+}
+
+FlameSums::Sum& FlameSums::at(std::uint32_t node) {
+  if (node >= sums_.size()) sums_.resize(tree_.size());
+  return sums_[node];
+}
+
+std::vector<FlameSums::Sum> FlameSums::totals() const {
+  std::vector<Sum> all = sums_;
+  all.resize(tree_.size());
+  for (std::uint32_t id = tree_.size() - 1; id > StackTree::kRoot; --id) {
+    Sum& parent = all[tree_.node(id).parent];
+    add_to(parent.self, all[id].self);
+    parent.start = std::min(parent.start, all[id].start);
+  }
+  return all;
+}
+
+FlameSums FlameSums::inverted() const {
+  FlameSums out;
+  out.frames_ = frames_;
+  out.frame_numbers_ = frame_numbers_;
+  out.left_out_ = left_out_;
+  for (std::uint32_t id = 1; id < std::min<std::size_t>(tree_.size(), sums_.size()); ++id) {
+    if (sums_[id].self == 0 && sums_[id].calls == 0) continue;
+    std::uint32_t node = StackTree::kRoot;
+    for (std::uint32_t at = id; at != StackTree::kRoot; at = tree_.node(at).parent)
+      node = out.child(node, tree_.node(at).frame);
+    Sum& sum = out.at(node);
+    add_to(sum.self, sums_[id].self);
+    add_to(sum.calls, sums_[id].calls);
+    sum.start = std::min(sum.start, sums_[id].start);
+  }
+  return out;
+}
+
+namespace {
+
+// Nodes of the picture, numbered as they come.
+class Shown {
+ public:
+  Shown() { text(""); }
+  std::int32_t add(std::int32_t parent, const std::string& name, const std::string& layer,
+                   std::int64_t self, std::int64_t total) {
+    flame.parent.push_back(parent);
+    flame.name.push_back(text(name));
+    flame.layer.push_back(text(layer));
+    flame.self.push_back(self);
+    flame.totals.push_back(total);
+    flame.calls.push_back(0);
+    flame.start.push_back(0);
+    return static_cast<std::int32_t>(flame.parent.size() - 1);
+  }
+  Flame flame;
+
+ private:
+  std::uint32_t text(const std::string& text) {
+    const auto [found, fresh] =
+        texts_.try_emplace(text, static_cast<std::uint32_t>(flame.names.size()));
+    if (fresh) flame.names.push_back(text);
+    return found->second;
+  }
+  std::unordered_map<std::string, std::uint32_t> texts_;
+};
+
+struct Smaller {
+  std::int64_t nodes = 0, total = 0, calls = 0, start = INT64_MAX;
+};
+
+}  // namespace
+
+// Parents have smaller numbers than their children, so one walk down decides.
+Flame FlameSums::shown(double least) const {
+  const std::vector<Sum> all = totals();
+  const std::int64_t whole = all[StackTree::kRoot].self;
+  const auto bound =
+      static_cast<std::int64_t>(static_cast<double>(whole) * std::clamp(least, 0.0, 1.0));
+  Shown shown;
+  std::vector<std::int32_t> place(tree_.size(), -1);  // -1: it is not shown
+  std::vector<Smaller> smaller(1);                    // by node of the picture
+  place[StackTree::kRoot] = shown.add(-1, "all", "", 0, whole);
+  for (std::uint32_t id = 1; id < tree_.size(); ++id) {
+    const auto above = place[tree_.node(id).parent];
+    if (above < 0) continue;
+    const Sum own = id < sums_.size() ? sums_[id] : Sum();
+    if (all[id].self < bound) {
+      Smaller& rest = smaller[static_cast<std::size_t>(above)];
+      rest.nodes++;
+      add_to(rest.total, all[id].self);
+      add_to(rest.calls, own.calls);
+      rest.start = std::min(rest.start, all[id].start);
+      continue;
+    }
+    const Frame& frame = frames_[tree_.node(id).frame];
+    place[id] = shown.add(above, frame.name, frame.layer, own.self, all[id].self);
+    shown.flame.calls.back() = own.calls;
+    shown.flame.start.back() = all[id].start;
+    smaller.emplace_back();
+  }
+  for (std::size_t above = 0; above < smaller.size(); ++above) {
+    const Smaller& rest = smaller[above];
+    if (rest.nodes == 0) continue;
+    shown.add(static_cast<std::int32_t>(above), "(" + std::to_string(rest.nodes) + " smaller)", "",
+              rest.total, rest.total);
+    shown.flame.calls.back() = rest.calls;
+    shown.flame.start.back() = rest.start;
+  }
+  shown.flame.start.front() = whole == 0 ? 0 : all[StackTree::kRoot].start;
+  shown.flame.total = whole;
+  shown.flame.left_out = left_out_;
+  return std::move(shown.flame);
+}
+
+}  // namespace fathom::analysis

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Two recordings compared, as `fathom diff --format json A B` prints it. Repetitions of a side are
+// read one after the other, each for the time that its sums take.
+#include <utility>
+
+#include "analysis/compare/repetitions.h"
+#include "analysis/compare/sides.h"
+#include "base/text.h"
+#include "render/report_text.h"
+#include "serve/long_answer.h"
+#include "serve/routes.h"
+
+namespace fathom::serve {
+namespace {
+
+Result<analysis::CompareOptions> options_of(const Request& request) {
+  analysis::CompareOptions options;
+  if (const std::string by = request.asked("by"); !by.empty()) {
+    options.by.clear();
+    for (const std::string_view column : split(by, ',')) options.by.emplace_back(column);
+  }
+  if (const std::string top = request.asked("top"); !top.empty()) {
+    const Result<std::int64_t> rows = parse_int(top);
+    if (!rows || *rows < 0) return Error{Code::kInvalid, "top must be a whole number from 0", ""};
+    options.top = *rows;
+  }
+  FATHOM_TRY(analysis::check_options(options));
+  return options;
+}
+
+// What went wrong with a side: the answer to it.
+Result<analysis::ComparedSide> read_side(const Request& request, OpenRecordings& recordings,
+                                         const char* name, Response& refused) {
+  const auto refuse = [&](const Error& error, Response response) {
+    refused = std::move(response);
+    return error;
+  };
+  const std::string id = request.asked(name);
+  if (id.empty()) {
+    const Error error{Code::kInvalid, "two recordings are needed: a and b", ""};
+    return refuse(error, refusal(error));
+  }
+  Result<KnownRecording> recording = recordings.places().find(id);
+  if (!recording) return refuse(recording.error(), refusal(recording.error()));
+  analysis::ComparedSide side;
+  for (const std::string& run : analysis::runs_in(recording->path)) {
+    recording->path = run;
+    const Result<RecordingLease> lease = recordings.lease_part(request, *recording, {});
+    if (!lease) return refuse(lease.error(), refusal(lease.error()));
+    const Status added = analysis::add_run(side, lease->store(), run);
+    if (!added) return refuse(added.error(), lease->refused(added.error()));
+  }
+  return side;
+}
+
+Response diff(const Request& request, OpenRecordings& recordings) {
+  const Result<analysis::CompareOptions> options = options_of(request);
+  if (!options) return refusal(options.error());
+  Response refused;
+  const Result<analysis::ComparedSide> before = read_side(request, recordings, "a", refused);
+  if (!before) return refused;
+  const Result<analysis::ComparedSide> after = read_side(request, recordings, "b", refused);
+  if (!after) return refused;
+  const analysis::SidesReport compared = analysis::compare_sides(*before, *after, *options);
+  LongAnswer answer(request.head);
+  const std::string text = render::report_text(compared.report, render::Format::kJson, {});
+  if (const Status added = answer.add(text); !added) return refusal(added.error());
+  Result<Response> response = answer.finish();
+  return response ? std::move(*response) : refusal(response.error());
+}
+
+}  // namespace
+
+void add_diff_route(Router& router, OpenRecordings& recordings) {
+  router.add({"GET", "/api/v1/diff", Role::kRead,
+              [&recordings](Request& r) { return diff(r, recordings); }});
+}
+
+}  // namespace fathom::serve

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// A recording as a file of another tool's, as `fathom export` writes it: into a temporary
+// directory, from where it is sent at the client's pace. The name is gone by then.
+#include <fcntl.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/files.h"
+#include "base/ids.h"
+#include "base/scratch.h"
+#include "convert/export.h"
+#include "render/export/exporter.h"
+#include "serve/routes.h"
+
+namespace fathom::serve {
+namespace {
+
+struct FileKind {
+  std::string_view format;
+  std::string_view ending;
+  std::string_view type;
+};
+
+// What is not here is bytes, with the format as the ending.
+constexpr FileKind kKinds[] = {
+    {"perfetto", "pftrace", "application/octet-stream"},
+    {"chrome", "json", "application/json"},
+    {"speedscope", "speedscope.json", "application/json"},
+    {"csv", "csv", "text/csv; charset=utf-8"},
+    {"parquet", "parquet", "application/octet-stream"},
+    {"collapsed", "txt", "text/plain; charset=utf-8"},
+    {"flamegraph", "svg", "application/octet-stream"},  // is saved, never shown with our rights
+    {"html", "html", "application/octet-stream"},
+};
+
+FileKind kind_of(std::string_view format) {
+  for (const FileKind& kind : kKinds) {
+    if (kind.format == format) return kind;
+  }
+  return {format, format, "application/octet-stream"};
+}
+
+// Letters that no header and no file system minds.
+std::string plain_name(std::string_view name) {
+  std::string plain;
+  for (const char c : name.substr(0, 64)) {
+    const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+                          (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.';
+    plain += is_plain ? c : '_';
+  }
+  return plain.empty() || plain[0] == '.' ? "recording" : plain;
+}
+
+struct Wanted {
+  const render::ExporterDef* exporter = nullptr;
+  analysis::RowFilter filter;
+  render::StackChoice choice;
+  KnownRecording recording;
+};
+
+Result<Wanted> read_wish(const Request& request, OpenRecordings& recordings) {
+  Wanted wanted;
+  FATHOM_ASSIGN(wanted.exporter,
+                render::find_exporter(request.asked("format"), request.asked("dialect")));
+  if (!wanted.exporter->parts.empty())
+    return Error{Code::kInvalid, "this format is a directory of files", "use fathom export"};
+  FATHOM_ASSIGN(wanted.filter, selection_of(request));
+  if (!wanted.filter.condition.empty())
+    return Error{Code::kInvalid, "an export knows no 'where'", "select by time, process and layer"};
+  if (const std::string table = request.asked("table"); !table.empty()) {
+    if (!wanted.exporter->of_table)
+      return Error{Code::kInvalid, "this format is not made of one table", "leave table out"};
+    FATHOM_TRY(analysis::find_filtered_view(table));
+    wanted.filter.table = table;
+  }
+  if (const std::string weight = request.asked("weight"); !weight.empty()) {
+    if (wanted.exporter->write_stacks == nullptr)
+      return Error{Code::kInvalid, "this format has no weight", "leave it out"};
+    FATHOM_ASSIGN(wanted.choice.weight, render::parse_weight(weight));
+  }
+  FATHOM_ASSIGN(wanted.recording, recordings.places().find(request.asked("recording")));
+  return wanted;
+}
+
+Result<Response> sent(const std::string& path, const Wanted& wanted) {
+  FATHOM_ASSIGN(File file, File::open(path, O_RDONLY | O_NOFOLLOW));
+  const FileKind kind = kind_of(wanted.exporter->name);
+  Response response;
+  response.type = kind.type;
+  response.headers.push_back({"Content-Disposition", "attachment; filename=\"" +
+                                                         plain_name(wanted.recording.name) + "." +
+                                                         std::string(kind.ending) + "\""});
+  FATHOM_ASSIGN(response.body.length, file.size());
+  response.body.file = std::make_shared<const File>(std::move(file));
+  return response;
+}
+
+Response export_file(const Request& request, OpenRecordings& recordings) {
+  Result<Wanted> wanted = read_wish(request, recordings);
+  if (!wanted) return refusal(wanted.error());
+  const Result<ScratchDirectory> room =
+      ScratchDirectory::make(join_path(scratch_directory(), "fathom-export-" + random_id()));
+  if (!room) return refusal(room.error());
+  const Result<RecordingLease> lease =
+      recordings.lease_to_write(request, wanted->recording, room->path());
+  if (!lease) return refusal(lease.error());
+  const std::string path = join_path(room->path(), "file");
+  convert::Export work(lease->store(), *wanted->exporter);
+  work.choose(wanted->choice);
+  const Status written = work.write(path, wanted->filter);
+  if (!written) return lease->refused(written.error());
+  Result<Response> response = sent(path, *wanted);
+  return response ? std::move(*response) : refusal(response.error());
+}
+
+}  // namespace
+
+void add_export_route(Router& router, OpenRecordings& recordings) {
+  router.add({"GET", "/api/v1/export", Role::kRead,
+              [&recordings](Request& r) { return export_file(r, recordings); }});
+}
+
+}  // namespace fathom::serve

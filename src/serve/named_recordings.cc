@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// An id is the name of a directory, with a number behind it where two have the same. A request
+// chooses among these: no path of a client's is ever opened.
+#include "serve/named_recordings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/escape.h"
+#include "base/files.h"
+#include "trace/recording/recording.h"
+
+namespace fathom::serve {
+namespace {
+
+constexpr std::size_t kMostInside = 1000;  // of one directory
+
+std::string short_name(const NamedTrace& trace) {
+  const Result<std::string> whole = absolute_path(trace.path);
+  const std::string name(base_name(whole ? *whole : trace.path));
+  return name.empty() || name == "/" ? trace.name : name;
+}
+
+bool has_id(const std::vector<KnownRecording>& all, const std::string& id) {
+  return std::ranges::find(all, id, &KnownRecording::id) != all.end();
+}
+
+void add_inner(const KnownRecording& root, std::vector<KnownRecording>& all) {
+  std::vector<std::string> inner = trace::find_recordings(root.path);
+  if (inner.size() < 2) return;
+  if (inner.size() > kMostInside) inner.resize(kMostInside);
+  for (const std::string& path : inner) {
+    if (!path.starts_with(root.path + "/")) continue;
+    const std::string step = path.substr(root.path.size() + 1);
+    all.push_back({root.id + "/" + step, root.name + "/" + step, path});
+  }
+}
+
+}  // namespace
+
+NamedRecordings::NamedRecordings(std::vector<NamedTrace> traces) {
+  for (NamedTrace& trace : traces) {
+    while (trace.path.size() > 1 && trace.path.ends_with('/')) trace.path.pop_back();
+    const std::string name = short_name(trace);
+    std::string id = name;
+    for (int number = 2; has_id(roots_, id); ++number) id = name + "-" + std::to_string(number);
+    roots_.push_back({id, name, std::move(trace.path)});
+  }
+}
+
+Result<std::vector<KnownRecording>> NamedRecordings::list() {
+  std::vector<KnownRecording> all;
+  for (const KnownRecording& root : roots_) {
+    all.push_back(root);
+    add_inner(root, all);
+  }
+  return all;
+}
+
+Result<KnownRecording> NamedRecordings::find(const std::string& id) {
+  if (id.empty() && !roots_.empty()) return roots_.front();
+  const auto root = std::ranges::find(roots_, id, &KnownRecording::id);
+  if (root != roots_.end()) return *root;
+  FATHOM_ASSIGN(const std::vector<KnownRecording> all, list());
+  const auto found = std::ranges::find(all, id, &KnownRecording::id);
+  if (found != all.end()) return *found;
+  return Error{Code::kNotFound, "there is no recording '" + escape_name(id.substr(0, 200)) + "'",
+               "/api/v1/page lists them"};
+}
+
+}  // namespace fathom::serve

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "serve/recording_cards.h"
+
+#include <algorithm>
+
+#include "analysis/facts.h"
+#include "analysis/info.h"
+#include "base/clock.h"
+#include "base/sum.h"
+
+namespace fathom::serve {
+namespace {
+
+constexpr std::int64_t kFreshNs = 1'000'000'000;
+constexpr std::size_t kMostKept = 4096;
+
+void add_once(std::vector<std::string>& all, const std::string& one) {
+  if (!one.empty() && std::ranges::find(all, one) == all.end()) all.push_back(one);
+}
+
+RecordingCard read_card(const std::string& path, const trace::NameResolver& names) {
+  RecordingCard card;
+  const Result<analysis::Info> info = analysis::read_info(path, names);
+  if (!info) {
+    card.problem = info.error().message;
+    return card;
+  }
+  const std::vector<trace::Part>& parts = info->parts;
+  card.command = parts.front().manifest.command;
+  card.state = analysis::state_of(parts);
+  card.wall_ns = analysis::known_wall_ns(parts, analysis::shifts_of(parts));
+  card.layers = analysis::layers_of(parts);
+  card.losses = analysis::losses_of(parts);
+  for (const trace::Part& part : parts) add_once(card.hosts, part.manifest.host.hostname);
+  for (const trace::LayerState& layer : card.layers) add_to(card.events, layer.events);
+  return card;
+}
+
+}  // namespace
+
+RecordingCard RecordingCards::card_of(const std::string& path) {
+  const RecordingStamp stamp = stamp_of(path);
+  const std::int64_t now = now_monotonic_ns();
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = kept_.find(path);
+    const bool is_fresh = found != kept_.end() && found->second.stamp == stamp &&
+                          (!stamp.is_running || now - found->second.read_ns < kFreshNs);
+    if (is_fresh) return found->second.card;
+  }
+  RecordingCard card = read_card(path, names_);
+  const std::scoped_lock lock(mutex_);
+  if (kept_.size() >= kMostKept) kept_.clear();
+  kept_[path] = {stamp, now_monotonic_ns(), card};
+  return card;
+}
+
+}  // namespace fathom::serve

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// A server of one user for one look: its token is made anew at each start and kept nowhere.
+#include "serve/view_service.h"
+
+#include "serve/routes.h"
+#include "serve/tokens.h"
+
+namespace fathom::serve {
+namespace {
+
+// A person and some tabs.
+Limits small_limits() {
+  Limits limits;
+  limits.connections = 256;
+  limits.streams = 32;
+  limits.body_bytes = std::size_t{4} << 20;
+  limits.memory = std::size_t{64} << 20;
+  limits.stop_time = 2s;
+  return limits;
+}
+
+Result<Server> open_door(Router& router, const ViewServiceOptions& options) {
+  if (options.socket.empty()) return Server::listen(router, options.listen, std::nullopt);
+  FATHOM_ASSIGN(UnixListener listener, listen_at(options.socket));
+  return Server::take(router, std::move(listener));
+}
+
+}  // namespace
+
+Status serve_view(const ViewServiceOptions& options,
+                  const std::function<void(const ViewAddress& address)>& ready) {
+  FATHOM_ASSIGN(const std::string token, make_token());
+  FATHOM_ASSIGN(const std::string key, make_token());
+  TokenBook tokens("", token, key);
+  Metrics metrics;
+  Router router(tokens, metrics, small_limits());
+  FATHOM_ASSIGN(const WebFiles files, WebFiles::find());
+  FATHOM_ASSIGN(Server server, open_door(router, options));
+  Admission admission = admission_for(options.listen.host, server.is_open_to_all());
+  admission.cookie =
+      "fathom-" + (server.port() != 0 ? std::to_string(server.port()) : key.substr(0, 8));
+  router.admit(std::move(admission));
+  NamedRecordings places(options.traces);
+  OpenRecordings recordings(places, options.names, options.limits);
+  RecordingCards cards(options.names);
+  LiveLooks looks(options.names);
+  add_page_data_routes(router, {&recordings, &cards, &looks, "view"});
+  add_page_routes(router, files);
+  add_description_route(router);
+  ready({server.url() + "/?token=" + token, token, server.port(), [&server] { server.stop(); }});
+  server.run();
+  return {};
+}
+
+}  // namespace fathom::serve

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""What the page draws is what SQL says: real recordings, asked as the page asks."""
+
+import random
+import sys
+import time
+from typing import Any
+from urllib.parse import quote
+
+from kit import Box, check, check_true
+from test_view import View, viewing
+
+# Threads that call each other, files that are read, a child.
+PROGRAM = """
+import json, subprocess, threading
+def turn(number):
+    name = f"data-{number}"
+    for size in range(60):
+        with open(name, "w") as out: out.write("x" * 100 * size)
+        with open(name) as back: json.dumps(back.read())
+threads = [threading.Thread(target=turn, args=(number,)) for number in range(3)]
+for one in threads: one.start()
+for one in threads: one.join()
+subprocess.run(["cat", "data-0"], stdout=subprocess.DEVNULL)
+"""
+API = "/api/v1/"
+TOUCHES = "ts < {1} AND (ts >= {0} OR ts + dur > {0})"
+
+
+def asked(view: View, what: str) -> Any:
+    return view.ask("GET", API + what).json
+
+
+def tracks_of(view: View) -> list[dict[str, Any]]:
+    """Once the index is there."""
+    for _ in range(600):
+        answer = asked(view, "tracks")
+        if "building" not in answer:
+            return list(answer["tracks"])
+        time.sleep(0.1)
+    raise AssertionError("the index is never ready")
+
+
+def check_window(view: View, tracks: list[dict[str, Any]], begin: int, end: int, width: int) -> None:
+    ids = ",".join(str(track["id"]) for track in tracks)
+    answer = asked(view, f"timeline?from={begin}&to={end}&width={width}&tracks={ids}")
+    check_true("the window holds what was asked for", answer["from"] <= begin and answer["to"] >= end)
+    touches = TOUCHES.format(answer["from"], answer["to"])
+    for track in answer["tracks"]:
+        last: dict[int, int] = {}
+        for depth, start, dur in zip(track["depth"], track["start"], track["dur"], strict=True):
+            check_true("boxes do not overlap", start >= last.get(depth, start))
+            last[depth] = start + dur
+    count = sum(sum(track["count"]) for track in answer["tracks"])
+    busy = sum(sum(track["busy"]) for track in answer["tracks"])
+    wanted = view.rows(f"SELECT count(*), CAST(coalesce(sum(dur), 0) AS BIGINT) FROM events WHERE {touches}")[0]
+    check(f"events and time of {begin} to {end}", wanted, [count, busy])
+
+
+def check_singles(view: View, tracks: list[dict[str, Any]], wall: int) -> None:
+    """Zoomed in as far as possible, each thread's boxes are its events."""
+    for track in tracks[:4]:
+        if track["kind"] != "thread":
+            continue
+        answer = asked(view, f"timeline?from=0&to={wall}&width=16384&tracks={track['id']}")
+        boxes, names = answer["tracks"][0], answer["names"]
+        columns = (boxes[name] for name in ("depth", "start", "dur", "name", "layer", "count"))
+        drawn = {
+            (depth, start + answer["from"], dur, names[name], names[layer])
+            for depth, start, dur, name, layer, count in zip(*columns, strict=True)
+            if count == 1
+        }
+        rows = view.rows(f"SELECT depth, ts, dur, name, layer FROM events WHERE tid = {track['tid']}")
+        check_true("single boxes", drawn and not drawn - {tuple(row) for row in rows})
+
+
+def test_canvas_is_what_sql_says(box: Box) -> None:
+    """Every event of any window is in exactly one box, at its own times; flames and maps have SQL's sums."""
+    box.record(sys.executable, "-c", PROGRAM, options=("--layers", "+python"))
+    dice = random.Random(4)
+    with viewing(box) as view:
+        every = tracks_of(view)
+        ids = [track["id"] for track in every]
+        check("ids", len(ids), len(set(ids)))
+        tracks = [track for track in every if track["events"] and track["kind"] in ("thread", "layer", "stream")]
+        wall = max(track["to"] for track in tracks)
+        check_window(view, tracks, 0, wall, 1)
+        check_window(view, tracks, 0, wall, 1920)
+        for _ in range(6):
+            span = max(wall >> dice.randrange(16), 10)
+            begin = dice.randrange(wall)
+            check_window(view, tracks, begin, begin + span, dice.randrange(1, 3000))
+        check_singles(view, tracks, wall)
+        own = view.rows("SELECT CAST(sum(self) AS BIGINT), count(*) FROM events")[0]
+        check("flame of time", own[0], asked(view, "flame?weight=time&min=0")["total"])
+        check("flame of calls", own[1], asked(view, "flame?weight=calls&invert=1")["total"])
+        check_maps(view)
+        row = next(
+            row
+            for track in (asked(view, f"timeline?width=16384&tracks={tracks[0]['id']}")["tracks"])
+            for row in track["row"]
+            if row >= 0
+        )
+        check_true("one event", asked(view, f"event?row={row}")["event"]["tid"] == tracks[0]["tid"])
+
+
+def check_maps(view: View) -> None:
+    heat = asked(view, "heatmap?rows=file&what=bytes&category=write&bins=30&top=2000")
+    cells = sum(sum(row) for row in heat["cells"])
+    of_files = "layer IN ('posix', 'stdio') AND category = 'write' AND file IS NOT NULL"
+    check("heat map", view.rows(f"SELECT CAST(sum(bytes) AS BIGINT) FROM events WHERE {of_files}")[0][0], cells)
+    name = view.rows("SELECT any_value(file) FROM events WHERE file LIKE '%data-0' AND layer = 'posix'")[0][0]
+    places = asked(view, f"offsets?file={quote(name)}&bins=10&offset_bins=8")
+    of_file = f"file = '{name}' AND category = 'write' AND layer IN ('posix', 'stdio') AND \"offset\" IS NOT NULL"
+    wanted = view.rows(f"SELECT CAST(sum(bytes) AS BIGINT) FROM events WHERE {of_file}")[0][0]
+    check("places in a file", wanted, sum(sum(row) for row in places["write"]))

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// A real `fathom view` of a real recording, made once for all checks. Its answers are held against `fathom sql`.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Skipped } from "./kit.mjs";
+
+const fathom = join(process.env.FATHOM_BUILD, "fathom");
+const folder = join(process.env.FATHOM_FOLDER, "real");
+export const hostileName = "<img src=x onerror=alert(1)>.txt";
+const started = new Map();
+
+function ran(words, cwd = folder) {
+  const done = spawnSync(words[0], words.slice(1), { cwd, encoding: "utf8", timeout: 120_000 });
+  if (done.status !== 0) throw new Error(`${words.join(" ")}: exit ${done.status}: ${done.stderr}`);
+  return done.stdout;
+}
+
+// A shell that copies files, one of which has a hostile name.
+function record() {
+  const path = join(folder, "shell.fathom");
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  const program = 'head -c 100000 /dev/zero > "$1"; for i in 1 2 3; do cat "$1" > copy$i; sleep 0.05; done';
+  ran([fathom, "run", "-o", path, "--", "sh", "-c", program, "sh", hostileName]);
+  return path;
+}
+
+// The recording's path (or those of several, as `make` gives them), and the address of a page that shows it.
+export async function realPage(make = record) {
+  if (!existsSync(fathom)) throw new Skipped(`there is no ${fathom}; ./dev build makes it`);
+  const help = spawnSync(fathom, ["view", "--help"], { encoding: "utf8" });
+  if (help.status !== 0) throw new Skipped("this build has no `fathom view`");
+  const path = make();
+  const key = [path].flat().join("\n");
+  if (!started.has(key)) started.set(key, serve([path].flat())); // a promise: two checks may ask at once
+  return { path, address: (await started.get(key)).address };
+}
+
+async function serve(paths) {
+  const process = spawn(fathom, ["view", "--no-open", ...paths], { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const line of createInterface({ input: process.stdout })) {
+    if (line.startsWith("ready ")) return { process, address: line.slice("ready ".length).trim() };
+  }
+  throw new Error("fathom view ended before it was ready");
+}
+
+export async function closeReal() {
+  for (const { process } of await Promise.all(started.values())) {
+    const ended = new Promise((done) => process.on("exit", done));
+    process.kill("SIGTERM");
+    await ended;
+  }
+}
+
+// Rows as objects.
+export function sql(path, question) {
+  return JSON.parse(ran([fathom, "sql", path, question, "--format", "json"]));
+}

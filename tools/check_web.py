@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads the page's sources without running them: no word by which a stranger's name becomes markup or code,
+TypeScript's strict types, prettier's layout, and the size of what is served.
+
+Ends with status 77 where the tools to check with cannot be fetched.
+usage: tools/check_web.py
+"""
+
+import gzip
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ROOT / ".cache/web/node_modules"
+MOST_BYTES = 500_000  # compressed, of all files together
+# Each of them makes text into markup or code, or stands in the way of a strict Content-Security-Policy.
+FORBIDDEN = {
+    r"innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|DOMParser": "text would become markup",
+    r"dangerouslySetInnerHTML": "text would become markup",
+    r"document\.write": "text would become markup",
+    r"\beval\(|new Function\(|setTimeout\([\"'`]|setInterval\([\"'`]": "text would become code",
+    r"https?://(?!www\.w3\.org/)": "the page asks nobody but its own server",
+    r"javascript:": "text would become code",
+}
+MARKUP = {r"<script(?![^>]*\bsrc=)": "an inline script", r"<style|\sstyle=|\son[a-z]+=": "inline style or code"}
+
+
+def sources() -> list[Path]:
+    files = (ROOT / "web/src").rglob("*")
+    return sorted(path for path in files if path.suffix in {".ts", ".tsx", ".css"})
+
+
+def words_in(text: str, forbidden: dict[str, str]) -> Iterator[str]:
+    for number, line in enumerate(text.splitlines(), 1):
+        for pattern, why in forbidden.items():
+            if found := re.search(pattern, line):
+                yield f"{number}: {found[0]!r}: {why}"
+
+
+def words() -> list[str]:
+    found = [f"{path.relative_to(ROOT)}:{word}" for path in sources() for word in words_in(path.read_text(), FORBIDDEN)]
+    page = ROOT / "web/index.html"
+    return found + [f"web/index.html:{word}" for word in words_in(page.read_text(), MARKUP)]
+
+
+def said_by(*command: object) -> list[str]:
+    done = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, check=False)
+    return [] if done.returncode == 0 else (done.stdout + done.stderr).strip().splitlines() or ["failed"]
+
+
+def types() -> list[str]:
+    (compiler,) = PACKAGES.glob("@typescript/typescript-linux-*/lib/tsc")
+    return said_by(compiler, "-p", "web")
+
+
+def layout() -> list[str]:
+    prettier = PACKAGES / "prettier/bin/prettier.cjs"
+    scripts = sorted((ROOT / "tests/page").rglob("*.mjs"))
+    return said_by("node", prettier, "--check", "--config", "web/.prettierrc.json", *sources(), *scripts)
+
+
+def size_problems(files: dict[str, bytes]) -> list[str]:
+    size = sum(len(gzip.compress(content, 9, mtime=0)) for content in files.values())
+    print(f"check_web: the page has {size} bytes compressed; {MOST_BYTES} are the limit")
+    return [] if size <= MOST_BYTES else [f"{size} bytes compressed; {MOST_BYTES} are the limit"]
+
+
+def size() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        said = said_by("tools/build_web.sh", Path(folder) / "dist")
+        return said or size_problems({path.name: path.read_bytes() for path in Path(folder, "dist").iterdir()})
+
+
+def main() -> int:
+    failures = words()
+    fetched = subprocess.run([ROOT / "tools/fetch_web.sh", "--tests"], capture_output=True, text=True, check=False)
+    if fetched.returncode == 0:
+        for check in (types, layout, size):
+            failures += [f"{check.__name__}: {line}" for line in check()]
+    print("\n".join(failures) or "check_web: ok")
+    if failures:
+        return 1
+    if fetched.returncode != 0:
+        print(fetched.stderr.strip())
+        return 77
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

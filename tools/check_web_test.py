@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Tests of tools/check_web.py."""
+
+import importlib.util
+import os
+import unittest
+from pathlib import Path
+
+SPEC = importlib.util.spec_from_file_location("check_web", Path(__file__).with_name("check_web.py"))
+assert SPEC is not None and SPEC.loader is not None
+check_web = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(check_web)
+
+
+class Words(unittest.TestCase):
+    def found(self, text: str, forbidden: dict) -> list:
+        return list(check_web.words_in(text, forbidden))
+
+    def test_text_that_would_become_markup_or_code_is_found(self) -> None:
+        lines = ["x.innerHTML = name", "<p dangerouslySetInnerHTML={x} />", "eval(x)", "fetch('https://example.org')"]
+        for line in lines:
+            self.assertEqual(len(self.found(f"a\n{line}\n", check_web.FORBIDDEN)), 1, line)
+
+    def test_what_a_page_needs_is_no_problem(self) -> None:
+        text = 'x.textContent = name;\nconst ns = "http://www.w3.org/2000/svg";\nsetTimeout(() => go(), 5);\n'
+        self.assertEqual(self.found(text, check_web.FORBIDDEN), [])
+
+    def test_inline_scripts_and_styles_are_found(self) -> None:
+        for text in ("<script>go()</script>", '<p style="x">', '<body onload="go()">', "<style>"):
+            self.assertEqual(len(self.found(text, check_web.MARKUP)), 1, text)
+        self.assertEqual(self.found('<script type="module" src="page.js"></script>', check_web.MARKUP), [])
+
+
+class Size(unittest.TestCase):
+    def test_a_page_that_is_too_large_is_a_problem(self) -> None:
+        self.assertEqual(check_web.size_problems({"page.js": b"x" * 600_000}), [], "it compresses well")
+        self.assertEqual(len(check_web.size_problems({"page.js": os.urandom(600_000)})), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Counters as pictures. What only grows is shown as growth in a second, as `report resources` does
+// (src/analysis/views/resources.cc).
+import { multiples, rates, type CounterRow, type Multiple } from "./series";
+import type { Measure } from "./units";
+
+const GROWING =
+  /^(cpu_user|cpu_system|cgroup_cpu|rchar|wchar|read_bytes|write_bytes|minor_faults|major_faults|voluntary_switches|involuntary_switches)$|_(energy|sent|received)$/;
+
+export function isGrowing(name: string): boolean {
+  return GROWING.test(name);
+}
+
+export interface CounterPicture extends Multiple {
+  title: string;
+  measure: Measure;
+}
+
+function measureOf(unit: string, name: string): Measure {
+  if (/^(bytes|B)$/.test(unit)) return "bytes";
+  if (unit === "%") return "percent";
+  // Seconds of CPU in a second are a share.
+  if (/^cpu_(user|system)$/.test(name)) return "percent";
+  return unit === "ns" ? "ns" : "count";
+}
+
+// CPU time counts in seconds, that of a control group in nanoseconds.
+function scaleOf(name: string): number {
+  if (/^cpu_(user|system)$/.test(name)) return 100;
+  return name === "cgroup_cpu" ? 1e-7 : 1;
+}
+
+export function pictureOf(counter: Multiple): CounterPicture {
+  const growing = isGrowing(counter.name);
+  const scale = scaleOf(counter.name);
+  const measure = counter.name === "cgroup_cpu" ? "percent" : measureOf(counter.unit, counter.name);
+  const series = counter.series.map(({ label, values }) => {
+    const shown = growing ? rates(counter.times, values) : values;
+    return { label, values: shown.map((value) => (value === null ? null : value * scale)) };
+  });
+  const unit = measure === "count" && counter.unit ? `, ${counter.unit}` : "";
+  return {
+    ...counter,
+    series,
+    measure,
+    title: `${counter.name}${unit}${growing && measure !== "percent" ? " a second" : ""}`,
+  };
+}
+
+export function picturesOf(rows: readonly CounterRow[]): CounterPicture[] {
+  return multiples(rows).map(pictureOf);
+}
+
+// The last value of each counter in each of `bins` parts of the range; for levels, the highest too
+// would hide how often it was reached.
+export function countersSql(from: number, to: number, bins: number): string {
+  const width = Math.max(1, Math.ceil((to - from) / bins));
+  return `SELECT CAST(${from} + ((ts - ${from}) // ${width}) * ${width} AS BIGINT) AS moment, name, coalesce(any_value(unit), '') AS unit,
+  coalesce(host, '') AS host, pid, arg_max(value, ts) AS value
+FROM counters WHERE ts >= ${from} AND ts <= ${to} AND value IS NOT NULL
+GROUP BY moment, name, host, pid ORDER BY name, host, pid, moment`;
+}
+
+// Rows of that query; who they belong to is said as shortly as it stays clear.
+export function counterRows(rows: readonly (readonly unknown[])[]): CounterRow[] {
+  const hosts = new Set(rows.map((row) => row[3]));
+  return rows.map(([at, name, unit, host, pid, value]) => {
+    const process = pid === null || Number(pid) <= 0 ? "machine" : `pid ${String(pid)}`;
+    const who = hosts.size > 1 ? `${String(host)} ${process}` : process;
+    return { ts: Number(at), name: String(name), unit: String(unit), who, value: Number(value) };
+  });
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Two call trees as one: nodes with the same path are the same node, with the weight of both sides.
+import { keyOf, nodeCount, TreeBuilder, type FlameTree, type FunctionKey } from "./flame_tree";
+
+export interface TreeDiff {
+  tree: FlameTree; // nodes.total and nodes.self are those of `after`
+  before: { self: number[]; total: number[]; whole: number };
+  after: { self: number[]; total: number[]; whole: number };
+}
+
+class Names {
+  readonly list: string[] = [];
+  private readonly places = new Map<string, number>();
+
+  place(name: string): number {
+    const known = this.places.get(name);
+    if (known !== undefined) return known;
+    this.places.set(name, this.list.length);
+    return this.list.push(name) - 1;
+  }
+}
+
+function shared(names: Names, tree: FlameTree, key: FunctionKey): FunctionKey {
+  const place = (at: number) => (at < 0 ? -1 : names.place(tree.names[at]!));
+  return { name: place(key.name), layer: place(key.layer) };
+}
+
+// The place of each node of `tree` in the builder.
+function merge(builder: TreeBuilder, names: Names, tree: FlameTree): number[] {
+  const places: number[] = [];
+  for (let at = 0; at < nodeCount(tree); ++at) {
+    const parent = tree.nodes.parent[at]!;
+    const above = parent < 0 ? -1 : places[parent]!;
+    places.push(builder.child(above, shared(names, tree, keyOf(tree.nodes, at))));
+  }
+  return places;
+}
+
+function side(tree: FlameTree, places: readonly number[], count: number) {
+  const self = new Array<number>(count).fill(0);
+  const total = new Array<number>(count).fill(0);
+  places.forEach((place, at) => {
+    self[place]! += tree.nodes.self[at]!;
+    total[place]! += tree.nodes.total[at]!;
+  });
+  return { self, total, whole: tree.total };
+}
+
+export function diffTrees(before: FlameTree, after: FlameTree): TreeDiff {
+  const builder = new TreeBuilder();
+  const names = new Names();
+  const newPlaces = merge(builder, names, after);
+  const oldPlaces = merge(builder, names, before);
+  const count = builder.nodes.parent.length;
+  const old = side(before, oldPlaces, count);
+  const now = side(after, newPlaces, count);
+  const nodes = { ...builder.nodes, self: now.self, total: now.total };
+  newPlaces.forEach((place, at) => (nodes.calls[place]! += after.nodes.calls[at]!));
+  return { tree: { ...after, names: names.list, nodes }, before: old, after: now };
+}
+
+// From -1 (only before) over 0 (the same) to 1 (only after). By shares, runs of different length
+// compare by what they did, not by how long they took.
+export function changeOf(diff: TreeDiff, node: number, byShare: boolean): number {
+  const old = diff.before.total[node]! / (byShare ? diff.before.whole || 1 : 1);
+  const now = diff.after.total[node]! / (byShare ? diff.after.whole || 1 : 1);
+  const most = Math.max(old, now);
+  return most > 0 ? (now - old) / most : 0;
+}

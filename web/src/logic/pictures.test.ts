@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changeColour, heatColours, hexOf, mixed, rgbOf, spread } from "./colours";
+import { counterRows, countersSql, isGrowing, picturesOf } from "./counters";
+import { fileTable, histogramRows } from "./file_rows";
+import { clientSums, kindSums, median, rowsPerSecond, trends, withSecond } from "./fleet";
+import { binRange, heatCells, pixelsOf, placeOfRow } from "./heat";
+import { lossesOf } from "./losses";
+import { resultTable } from "./sql_result";
+
+test("colours survive the way to text and back", () => {
+  assert.equal(hexOf(rgbOf("#1a2b3c")), "#1a2b3c");
+  assert.deepEqual(mixed([0, 0, 0], [100, 200, 50], 0.5), [50, 100, 25]);
+  assert.equal(spread("read"), spread("read"));
+  assert.notEqual(spread("read"), spread("write"));
+});
+
+test("less is blue, more is red, and neither is stronger than the other", () => {
+  assert.equal(changeColour(0, [200, 200, 200]), "#c8c8c8");
+  assert.equal(changeColour(-1, [200, 200, 200]), "#2166ac");
+  assert.equal(changeColour(1, [200, 200, 200]), "#b2182b");
+  assert.equal(changeColour(7, [200, 200, 200]), "#b2182b");
+});
+
+test("heat: the ground is where nothing was; each shade is darker than the one before on a light page", () => {
+  const colours = heatColours(16, [250, 250, 250], false);
+  assert.equal(colours.length, 16);
+  assert.deepEqual(colours[0], [250, 250, 250]);
+  const light = colours.map(([red, green, blue]) => 0.3 * red + 0.6 * green + 0.1 * blue);
+  for (let at = 1; at < 16; ++at) assert.ok(light[at]! < light[at - 1]!, String(at));
+});
+
+test("heat maps are a pixel a cell", () => {
+  const heat = heatCells(
+    [
+      [0, 4],
+      [2, 0, 4],
+    ],
+    4,
+  );
+  assert.deepEqual([heat.columns, heat.rows], [3, 2]);
+  const pixels = pixelsOf(
+    heat,
+    [
+      [1, 1, 1],
+      [2, 2, 2],
+      [3, 3, 3],
+    ],
+    false,
+  );
+  const reds = [...pixels].filter((_, at) => at % 4 === 0);
+  assert.deepEqual(reds, [1, 3, 1, 3, 1, 3]);
+  assert.ok([...pixels].every((value, at) => at % 4 !== 3 || value === 255));
+});
+
+test("a row of a heat map selects its thread or process", () => {
+  assert.deepEqual(placeOfRow("thread", "alpha/10/11"), { pids: [10], tids: [11] });
+  assert.deepEqual(placeOfRow("process", "alpha/10"), { pids: [10] });
+  assert.deepEqual(placeOfRow("file", "/data/10/11"), {});
+  assert.deepEqual(placeOfRow("rank", "3"), {});
+  assert.deepEqual(binRange(1000, 50, 3), [1150, 1200]);
+});
+
+test("counters that only grow are shown as rates, CPU seconds as percent", () => {
+  assert.ok(isGrowing("cpu_user") && isGrowing("gpu0_energy") && isGrowing("rchar"));
+  assert.ok(!isGrowing("rss") && !isGrowing("cpu_busy"));
+  const rows = counterRows([
+    [0, "cpu_user", "s", "alpha", 10, 1],
+    [1e9, "cpu_user", "s", "alpha", 10, 1.5],
+    [0, "rss", "bytes", "alpha", 10, 1024],
+    [0, "cpu_busy", "%", "alpha", null, 12.5],
+  ]);
+  const [cpu, rss, busy] = picturesOf(rows);
+  assert.deepEqual(cpu?.series, [{ label: "pid 10", values: [null, 50] }]);
+  assert.equal(cpu?.measure, "percent");
+  assert.equal(rss?.measure, "bytes");
+  assert.equal(busy?.series[0]?.label, "machine");
+  assert.ok(countersSql(0, 600, 600).includes("ts >= 0 AND ts <= 600"));
+});
+
+test("with several hosts, a counter says whose it is", () => {
+  const rows = counterRows([
+    [0, "rss", "bytes", "alpha", 10, 1],
+    [0, "rss", "bytes", "beta", 10, 2],
+  ]);
+  assert.deepEqual(
+    rows.map((row) => row.who),
+    ["alpha pid 10", "beta pid 10"],
+  );
+});
+
+test("files have the pattern of their calls", () => {
+  const files = {
+    files_by_time: [
+      { file: "/a", time: 5, share: 1, calls: 2, errors: 0, read: 7, written: 8 },
+      { file: "/b", time: 1 },
+    ],
+  };
+  const patterns = {
+    access_patterns: [
+      { file: "/a", direction: "read", pattern: "random" },
+      { file: "/a", direction: "write", pattern: "consecutive" },
+    ],
+  };
+  const table = fileTable(files, patterns);
+  assert.deepEqual(table.rows[0]!.slice(0, 4), ["/a", "read random, write consecutive", 5, 1]);
+  assert.equal(table.rows[1]![1], null);
+  assert.equal(fileTable(files, null).rows.length, 2);
+});
+
+test("a histogram is of one layer, since several may have seen the same call", () => {
+  const row = (layer: string, category: string, from: number, calls: number) => ({ layer, category, from, calls });
+  const report = {
+    sizes: [
+      row("stdio", "write", 64, 1),
+      row("posix", "write", 64, 5),
+      row("posix", "read", 0, 2),
+      row("app", "x", 0, 99),
+    ],
+  };
+  assert.deepEqual(histogramRows(report, "sizes", "all", ""), {
+    layer: "posix",
+    rows: [
+      { from: 64, calls: 5 },
+      { from: 0, calls: 2 },
+    ],
+  });
+  assert.deepEqual(histogramRows(report, "sizes", "write", "stdio").rows, [{ from: 64, calls: 1 }]);
+});
+
+test("losses are read in every form", () => {
+  assert.deepEqual(lossesOf(0), []);
+  assert.deepEqual(lossesOf(1234), ["1,234 events"]);
+  assert.deepEqual(lossesOf([{ layer: "posix", reason: "spool full", count: 3 }]), ["posix: 3 (spool full)"]);
+  assert.deepEqual(lossesOf(null), []);
+});
+
+test("columns of SQL with a known name have its unit, unless every digit is wanted", () => {
+  const result = {
+    columns: [
+      { name: "dur", type: "BIGINT" },
+      { name: "name", type: "VARCHAR" },
+    ],
+    rows: [[1500, "x"]],
+  };
+  assert.deepEqual(
+    resultTable(result, false).columns.map((column) => column.measure),
+    ["ns", "none"],
+  );
+  assert.deepEqual(
+    resultTable(result, true).columns.map((column) => column.measure),
+    ["none", "none"],
+  );
+  const sums = { columns: [{ name: "n", type: "HUGEINT" }], rows: [["12"], ["9007199254740993"], [null]] };
+  assert.deepEqual(resultTable(sums, true).rows, [[12], ["9007199254740993"], [null]]);
+});
+
+const second = (time: number, rows: number) => ({
+  time,
+  arrived: [{ job: "j", kind: "profile", batches: 1, rows }],
+  clients: [{ client: "node7", job: "j", batches: 1, rows }],
+  left_out: 0,
+  clients_left_out: 0,
+});
+
+test("what arrived is kept for five minutes and added up", () => {
+  let seconds = withSecond([], second(1000, 5));
+  seconds = withSecond(seconds, second(1001, 7));
+  seconds = withSecond(seconds, second(1001, 8));
+  assert.deepEqual(clientSums(seconds), [{ name: "node7", job: "j", batches: 2, rows: 13, last: 1001 }]);
+  assert.equal(kindSums(seconds)[0]?.name, "profile");
+  assert.deepEqual(rowsPerSecond(seconds, 1001, 3), [0, 5, 8]);
+  assert.equal(withSecond(seconds, second(1400, 1)).length, 1);
+});
+
+test("trends: a line for each benchmark and machine, without runs that failed", () => {
+  const record = (wall: number, cpu: string, exit = 0) => ({
+    command: ["sort", "x"],
+    machine: { cpu },
+    runs: [{ exit, wall }],
+  });
+  const lines = trends([record(1, "a"), record(5, "b"), record(3, "a"), record(9, "a", 1)], "wall");
+  assert.deepEqual(
+    lines.map(({ name, medians }) => [name, medians]),
+    [
+      ["sort x", [1, 3, null]],
+      ["sort x", [5]],
+    ],
+  );
+  assert.equal(median([3, 1, 2]), 2);
+  assert.equal(median([4, 1]), 2.5);
+  assert.deepEqual(trends([{ runs: "damaged" }], "wall")[0]?.medians, [null]);
+});

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Tables of any size: which rows are on the screen, in which order, and how a cell reads.
+import type { Cell } from "./csv";
+import { escapeName } from "./escape";
+import { humanNumber, type Measure } from "./units";
+
+export interface TableColumn {
+  name: string;
+  measure: Measure;
+}
+
+export interface TableData {
+  columns: TableColumn[];
+  rows: Cell[][];
+  note?: string;
+}
+
+export function cellText(cell: Cell, measure: Measure): string {
+  if (cell === null || cell === undefined) return "-";
+  if (typeof cell === "string") return escapeName(cell);
+  if (typeof cell === "number") return humanNumber(cell, measure);
+  return typeof cell === "object" ? escapeName(JSON.stringify(cell)) : String(cell);
+}
+
+// Columns of numbers stand at the right edge, as on a terminal.
+export function isNumeric(table: TableData, column: number): boolean {
+  if (table.columns[column]!.measure !== "none") return true;
+  const cells = table.rows.map((row) => row[column]).filter((cell) => cell !== null && cell !== undefined);
+  return cells.length > 0 && cells.every((cell) => typeof cell === "number");
+}
+
+export interface Order {
+  column: number;
+  descending: boolean;
+}
+
+function compareCells(a: Cell, b: Cell): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a) < String(b) ? -1 : Number(String(a) !== String(b));
+}
+
+// Places of rows in order. What is NULL is last either way; equal rows stay as they were.
+export function orderedRows(rows: readonly Cell[][], order: Order | undefined): number[] {
+  const places = rows.map((_, at) => at);
+  if (!order) return places;
+  const sign = order.descending ? -1 : 1;
+  const isNull = (cell: Cell) => cell === null || cell === undefined;
+  return places.sort((a, b) => {
+    const [left, right] = [rows[a]![order.column], rows[b]![order.column]];
+    if (isNull(left) || isNull(right)) return Number(isNull(left)) - Number(isNull(right)) || a - b;
+    return sign * compareCells(left, right) || a - b;
+  });
+}
+
+// A click on a heading: the largest numbers first, then the smallest, then as it came.
+export function nextOrder(order: Order | undefined, column: number, numeric: boolean): Order | undefined {
+  if (order?.column !== column) return { column, descending: numeric };
+  return order.descending === numeric ? { column, descending: !numeric } : undefined;
+}
+
+export interface Window {
+  first: number;
+  end: number;
+}
+
+// Rows to draw: those on the screen, and some beside so that a scroll does not show a gap.
+export function visibleRows(scrolled: number, height: number, rowHeight: number, count: number): Window {
+  const beside = 8;
+  const first = Math.max(0, Math.min(Math.floor(scrolled / rowHeight), count) - beside);
+  const end = Math.min(count, Math.ceil((scrolled + height) / rowHeight) + beside);
+  return { first, end: Math.max(first, end) };
+}

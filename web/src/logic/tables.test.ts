@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cellAt, mostOf, powerBars, shadeOf } from "./bins";
+import { chartOf } from "./chart";
+import { measureOf } from "./measures";
+import { busiestRange, busiestSql, placeOf, sqlText } from "./places";
+import { insightsOf, noteOf, tableKeys, tableOf, titleOf, wordsOf } from "./report";
+import { multiples, rates, valueAt } from "./series";
+import { cellText, isNumeric, nextOrder, orderedRows, visibleRows } from "./table";
+
+test("histograms have no gaps", () => {
+  const bars = powerBars([
+    { from: 4, calls: 2 },
+    { from: 0, calls: 1 },
+    { from: 16, calls: 3 },
+    { from: 4, calls: 5 },
+  ]);
+  assert.deepEqual(
+    bars.map((bar) => [bar.from, bar.to, bar.count]),
+    [
+      [0, 2, 1],
+      [2, 4, 0],
+      [4, 8, 7],
+      [8, 16, 0],
+      [16, 32, 3],
+    ],
+  );
+  assert.deepEqual(powerBars([]), []);
+});
+
+test("shades: nothing is 0, the most is the last, any work is visible", () => {
+  assert.equal(shadeOf(0, 100, 16, false), 0);
+  assert.equal(shadeOf(100, 100, 16, false), 15);
+  assert.equal(shadeOf(100, 100, 16, true), 15);
+  assert.equal(shadeOf(1, 1e9, 16, false), 1);
+  assert.ok(shadeOf(1000, 1e9, 16, true) > 4);
+  assert.equal(mostOf([[1, 5], [], [3]]), 5);
+});
+
+test("a point of a heat map belongs to one cell", () => {
+  const size = { width: 100, height: 40, columns: 10, rows: 4 };
+  assert.deepEqual(cellAt(99.9, 39.9, size), { column: 9, row: 3 });
+  assert.equal(cellAt(100, 0, size), undefined);
+  assert.equal(cellAt(-1, 0, size), undefined);
+});
+
+const REPORT = {
+  words: [{ text: "work: 1.00 ms wall time." }],
+  insights: [{ rule: "small-reads", severity: "high", title: "t", says: "s", gain: null, why: "", try: "" }],
+  time_by_layer: [{ layer: "app", self: 777000, share: 38.85, bytes: null }],
+  notes: { time_by_layer: "a note" },
+};
+
+test("a report becomes words, insights and tables with units", () => {
+  assert.deepEqual(wordsOf(REPORT), ["work: 1.00 ms wall time."]);
+  assert.equal(insightsOf(REPORT)[0]?.rule, "small-reads");
+  assert.deepEqual(tableKeys(REPORT), ["time_by_layer"]);
+  const table = tableOf(REPORT, "time_by_layer");
+  assert.deepEqual(
+    table.rows[0]!.map((cell, at) => cellText(cell, table.columns[at]!.measure)),
+    ["app", "777 us", "38.9 %", "-"],
+  );
+  assert.equal(noteOf(REPORT, "time_by_layer"), "a note");
+  assert.equal(titleOf("i_o_sizes"), "I/O sizes");
+  assert.equal(titleOf("cpu_over_time"), "CPU over time");
+  assert.equal(titleOf("gpus_from_the_first"), "GPUs from the first");
+  assert.equal(measureOf("i_o_latencies", "from"), "ns");
+  assert.equal(measureOf("i_o_sizes", "from"), "bytes");
+  assert.equal(measureOf("anything", "pid"), "none");
+});
+
+test("rows are sorted as people expect; what is missing stays last", () => {
+  const rows = [
+    ["b", 2],
+    ["a", null],
+    ["c", 10],
+    ["a", 2],
+  ];
+  assert.deepEqual(orderedRows(rows, undefined), [0, 1, 2, 3]);
+  assert.deepEqual(orderedRows(rows, { column: 1, descending: true }), [2, 0, 3, 1]);
+  assert.deepEqual(orderedRows(rows, { column: 1, descending: false }), [0, 3, 2, 1]);
+  assert.deepEqual(orderedRows(rows, { column: 0, descending: false }), [1, 3, 0, 2]);
+  assert.deepEqual(nextOrder(undefined, 1, true), { column: 1, descending: true });
+  assert.deepEqual(nextOrder({ column: 1, descending: true }, 1, true), { column: 1, descending: false });
+  assert.equal(nextOrder({ column: 1, descending: false }, 1, true), undefined);
+  assert.deepEqual(nextOrder({ column: 1, descending: false }, 0, false), { column: 0, descending: false });
+});
+
+test("numbers stand right, also in columns without a unit", () => {
+  const table = {
+    columns: [
+      { name: "pid", measure: "none" as const },
+      { name: "x", measure: "none" as const },
+    ],
+    rows: [
+      [1, "a"],
+      [null, 2],
+    ],
+  };
+  assert.equal(isNumeric(table, 0), true);
+  assert.equal(isNumeric(table, 1), false);
+});
+
+test("only rows near the screen are drawn", () => {
+  assert.deepEqual(visibleRows(0, 200, 20, 1_000_000), { first: 0, end: 18 });
+  assert.deepEqual(visibleRows(10_000, 200, 20, 1_000_000), { first: 492, end: 518 });
+  assert.deepEqual(visibleRows(10_000, 200, 20, 3), { first: 0, end: 3 });
+});
+
+test("every insight has a place; the busiest stretch is found", () => {
+  assert.equal(placeOf("shared-file-small-reads").where, "category = 'read' AND bytes < 65536");
+  assert.equal(placeOf("gpus-idle").view, "gpu");
+  assert.equal(placeOf("a rule of somebody else").view, "timeline");
+  const bins = [
+    { bin: 3, time: 10 },
+    { bin: 4, time: 90 },
+    { bin: 5, time: 80 },
+    { bin: 9, time: 70 },
+  ];
+  assert.deepEqual(busiestRange(bins, 1000), [40, 60]);
+  assert.equal(busiestRange([], 1000), undefined);
+  assert.ok(busiestSql("true", 1000).includes("ts // 10"));
+  assert.equal(sqlText("it's"), "'it''s'");
+});
+
+test("rows of a query suggest a picture", () => {
+  const columns = (...names: string[]) => names.map((name) => ({ name, measure: "none" as const }));
+  assert.deepEqual(
+    chartOf({
+      columns: columns("t", "a"),
+      rows: [
+        [1, 5],
+        [2, 3],
+      ],
+    }),
+    { kind: "line", x: 0, y: [1] },
+  );
+  assert.deepEqual(
+    chartOf({
+      columns: columns("name", "n"),
+      rows: [
+        ["a", 5],
+        ["b", 3],
+      ],
+    }),
+    { kind: "bars", x: 0, y: [1] },
+  );
+  assert.deepEqual(
+    chartOf({
+      columns: columns("name", "n", "time"),
+      rows: [
+        ["a", 5, 9],
+        ["b", 7, 3],
+      ],
+    })?.y,
+    [2],
+    "the column that the rows are sorted by",
+  );
+  assert.equal(chartOf({ columns: columns("name"), rows: [["a"], ["b"]] }), undefined);
+});
+
+test("counters of one name share a picture and its times", () => {
+  const row = (ts: number, who: string, value: number) => ({ ts, name: "rss", unit: "bytes", who, value });
+  const [picture] = multiples([row(0, "a", 1), row(10, "b", 2), row(5, "a", 3)]);
+  assert.deepEqual(picture?.times, [0, 5, 10]);
+  assert.deepEqual(picture?.series, [
+    { label: "a", values: [1, 3, null] },
+    { label: "b", values: [null, null, 2] },
+  ]);
+  assert.equal(valueAt([0, 5, 10], [1, 3, null], 7), 3);
+  assert.deepEqual(rates([0, 1e9, 2e9, 4e9], [0, 5, null, 11]), [null, 5, null, 2]);
+});

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+import { render } from "preact";
+import { effect } from "@preact/signals";
+import { App } from "./shell/app";
+import { followRecording, followServer } from "./state/live";
+import { askForPage } from "./state/page";
+import { followAddress } from "./state/selection";
+import { followSystem, shade } from "./theme/theme";
+import "./theme/page.css";
+import "./views/views.css";
+
+followAddress();
+followSystem();
+effect(() => {
+  document.documentElement.dataset["theme"] = shade.value;
+});
+askForPage();
+followRecording();
+followServer();
+render(<App />, document.getElementById("page")!);

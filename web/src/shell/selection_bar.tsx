@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What is selected, each part with a button that lets it go. Absent while everything is.
+import type { JSX } from "preact";
+import { escapeName } from "../logic/escape";
+import { humanNs } from "../logic/units";
+import { isLimited, select, selectEverything, selection, type Selection } from "../state/selection";
+import { range } from "../state/page";
+
+interface Chip {
+  words: string;
+  without: Partial<Selection>;
+}
+
+export function chipsOf(chosen: Selection, seen: { from: number; to: number }): Chip[] {
+  const chips: Chip[] = [];
+  if (chosen.from !== null || chosen.to !== null) {
+    const words = `${humanNs(seen.from)} to ${humanNs(seen.to)} (${humanNs(seen.to - seen.from)})`;
+    chips.push({ words, without: { from: null, to: null } });
+  }
+  const add = <K extends "hosts" | "pids" | "tids" | "layers">(key: K, name: string): void => {
+    for (const item of chosen[key]) {
+      const without = { [key]: (chosen[key] as readonly unknown[]).filter((each) => each !== item) };
+      chips.push({ words: `${name} ${escapeName(String(item))}`, without });
+    }
+  };
+  add("hosts", "host");
+  add("pids", "process");
+  add("tids", "thread");
+  add("layers", "layer");
+  if (chosen.where) chips.push({ words: `where ${escapeName(chosen.where)}`, without: { where: "" } });
+  return chips;
+}
+
+export function SelectionBar(): JSX.Element | null {
+  const chosen = selection.value;
+  if (!isLimited(chosen)) return null;
+  return (
+    <section class="selection" aria-label="Selection">
+      <span>Selected:</span>
+      {chipsOf(chosen, range.value).map((chip) => (
+        <span class="chip" key={chip.words}>
+          {chip.words}
+          <button type="button" aria-label={`Remove ${chip.words}`} onClick={() => select(chip.without)}>
+            ×
+          </button>
+        </span>
+      ))}
+      <button type="button" onClick={selectEverything}>
+        Select everything
+      </button>
+    </section>
+  );
+}

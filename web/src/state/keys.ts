@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Keys that do something wherever the focus is, except in a field that takes text. Help lists them by themselves.
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+export interface KeyDef {
+  keys: readonly string[]; // as in KeyboardEvent.key; letters in lower case
+  help: string; // what it does, in the imperative
+  run: (event: KeyboardEvent) => void;
+  held?: boolean; // also while Shift is held, or for repeated events
+}
+
+export const keyDefs = signal<readonly KeyDef[]>([]);
+
+export function addKeys(defs: readonly KeyDef[]): () => void {
+  keyDefs.value = [...keyDefs.peek(), ...defs];
+  return () => {
+    keyDefs.value = keyDefs.peek().filter((def) => !defs.includes(def));
+  };
+}
+
+// Keys of a view, as long as it is on the screen.
+export function useKeys(make: () => readonly KeyDef[]): void {
+  useEffect(() => addKeys(make()), []);
+}
+
+export function takesText(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement)
+    return true;
+  return target instanceof HTMLInputElement && !["button", "checkbox", "radio", "range"].includes(target.type);
+}
+
+export function pressed(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (takesText(event.target) || document.querySelector("dialog[open]")) return;
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const def = [...keyDefs.peek()].reverse().find((each) => each.keys.includes(key)); // a view's own go first
+  if (!def) return;
+  event.preventDefault();
+  def.run(event);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Two recordings side by side: what each was, what changed and how surely, and where in the program.
+import type { JSX } from "preact";
+import { api, type Part } from "../../api/client";
+import type { Recording } from "../../api/types";
+import { escapeName } from "../../logic/escape";
+import type { FlameTree } from "../../logic/flame_tree";
+import type { Report } from "../../logic/report";
+import { Answered, Empty } from "../../shell/states";
+import { recording, recordings } from "../../state/page";
+import { setting } from "../../state/selection";
+import { Difference } from "../flame/difference";
+import { RunCard } from "../overview/run_card";
+import { useAnswer } from "../parts/answer";
+import { Choice, options, Switch } from "../parts/choice";
+import { patiently } from "../parts/patience";
+import { ReportTables } from "../parts/report_tables";
+
+const beforeId = setting("compare.before", "");
+const weight = setting("compare.weight", "time");
+
+// As `fathom diff --format json A B` prints it.
+async function askDiff(sides: { a: string; b: string }, signal: AbortSignal): Promise<Report> {
+  return api.other<Report>("/diff", sides, signal);
+}
+
+function useFlame(side: () => string) {
+  return useAnswer(
+    () => ({ part: { recording: side() } as Part, weight: weight.value }),
+    (wish, signal): Promise<FlameTree> =>
+      patiently(() => api.flame({ weight: wish.weight, min: 0.0002 }, wish.part, signal), signal),
+  );
+}
+
+function Flames({ before, after }: { before: string; after: string }): JSX.Element {
+  const old = useFlame(() => beforeId.value || before);
+  const now = useFlame(() => recording.value?.id ?? after);
+  return (
+    <section aria-label="Differential flame graph">
+      <div class="tools" role="toolbar" aria-label="Differential flame graph">
+        <Choice
+          name="compare.weight"
+          label="Weight"
+          usual="time"
+          options={options(["time", "time"], ["cpu", "CPU time"], ["bytes", "bytes"], ["calls", "calls"])}
+        />
+        <Choice
+          name="flame.width"
+          label="Width"
+          usual="after"
+          options={options(["after", "after"], ["before", "before"])}
+        />
+        <Switch name="flame.shares" label="compare shares" />
+      </div>
+      <Answered of={old} what="Adding up calls of the first">
+        {(first) => (
+          <Answered of={now} what="Adding up calls of the second">
+            {(second) => <Difference before={first} after={second} />}
+          </Answered>
+        )}
+      </Answered>
+    </section>
+  );
+}
+
+function Sides({ before, after }: { before: Recording; after: Recording }): JSX.Element {
+  const diff = useAnswer(() => ({ a: beforeId.value || before.id, b: recording.value?.id ?? after.id }), askDiff);
+  return (
+    <>
+      <div class="columns">
+        <div>
+          <h2>Before</h2>
+          <RunCard recording={before} />
+        </div>
+        <div>
+          <h2>After</h2>
+          <RunCard recording={after} />
+        </div>
+      </div>
+      <section aria-label="What changed">
+        <Answered of={diff} what="Comparing">
+          {(report) => <ReportTables report={report} />}
+        </Answered>
+      </section>
+      <Flames before={before.id} after={after.id} />
+    </>
+  );
+}
+
+export function Compare(): JSX.Element {
+  const after = recording.value;
+  const others = recordings.value.filter(({ id }) => id !== after?.id);
+  const before = others.find(({ id }) => id === beforeId.value) ?? others[0];
+  if (!after || !before) {
+    return (
+      <Empty what="There is only one recording" hint="fathom view BEFORE AFTER opens two, which can be compared." />
+    );
+  }
+  return (
+    <div class="view compare">
+      <div class="tools" role="toolbar" aria-label="Recordings">
+        <Choice
+          name="compare.before"
+          label="Before"
+          usual={others[0]!.id}
+          options={others.map(({ id, name }) => ({ value: id, title: escapeName(name) }))}
+        />
+        <span>After: {escapeName(after.name)}</span>
+      </div>
+      <Sides key={`${before.id} ${after.id}`} before={before} after={after} />
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The fill of a box: its layer's colour, in a tint of its own so that neighbours differ.
+import { hexOf, mixed, rgbOf, spread } from "../../logic/colours";
+import type { FlameTree } from "../../logic/flame_tree";
+import { knownLayers, layerColour, series, type Shade } from "../../theme/layers";
+
+const known = new Set(knownLayers);
+
+function hueOf(layer: string, shade: Shade): string {
+  if (known.has(layer)) return layerColour(layer, shade);
+  // A module of sampled code has no layer: its name chooses a colour.
+  const colours = series[shade];
+  return layer === "" ? layerColour("cpu", shade) : colours[Math.floor(spread(layer) * colours.length)]!;
+}
+
+export function fillsOf(tree: FlameTree, shade: Shade): (node: number) => string {
+  const fills = new Map<string, string>();
+  return (node) => {
+    const { name, layer } = tree.nodes;
+    const id = `${name[node]} ${layer[node]}`;
+    let fill = fills.get(id);
+    if (fill === undefined) {
+      const hue = rgbOf(hueOf(tree.names[layer[node]!] ?? "", shade));
+      const tint = spread(tree.names[name[node]!] ?? "") * 0.3;
+      fill = hexOf(mixed(hue, shade === "light" ? [255, 255, 255] : [0, 0, 0], tint));
+      fills.set(id, fill);
+    }
+    return fill;
+  };
+}

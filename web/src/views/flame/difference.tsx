@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Two recordings' trees as one, coloured by what changed.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { changeColour, rgbOf } from "../../logic/colours";
+import { changeOf, diffTrees } from "../../logic/flame_diff";
+import { leftHeavy } from "../../logic/flame_layout";
+import { findMatches } from "../../logic/flame_search";
+import type { FlameTree } from "../../logic/flame_tree";
+import { palette } from "../../theme/theme";
+import { DiffLegend } from "./legend";
+import { DiffCard, layerOf, measureOfUnit, nameOf } from "./numbers";
+import { FlamePicture } from "./picture";
+import { byShare, search, widthOf } from "./settings";
+
+export function Difference({ before, after }: { before: FlameTree; after: FlameTree }): JSX.Element {
+  const diff = useMemo(() => diffTrees(before, after), [before, after]);
+  const side = widthOf.value === "before" ? diff.before : diff.after;
+  const layout = useMemo(() => leftHeavy(diff.tree, side.total), [diff, side]);
+  const matches = useMemo(() => findMatches(diff.tree, search.value), [diff, search.value]);
+  const same = palette.value.line;
+  const shares = byShare.value === "1";
+  const fill = useMemo(
+    () => (node: number) => changeColour(changeOf(diff, node, shares), rgbOf(same)),
+    [diff, shares, same],
+  );
+  const measure = measureOfUnit(diff.tree.unit);
+  return (
+    <>
+      <DiffLegend />
+      <FlamePicture
+        title="Differential flame graph"
+        tree={diff.tree}
+        layout={layout}
+        fill={fill}
+        matched={matches?.node}
+        card={(node) => <DiffCard diff={diff} node={node} />}
+        table={() => ({
+          columns: [
+            { name: "name", measure: "none" },
+            { name: "layer", measure: "none" },
+            { name: "before", measure },
+            { name: "after", measure },
+          ],
+          rows: diff.tree.nodes.parent.map((_, at) => {
+            return [nameOf(diff.tree, at), layerOf(diff.tree, at), diff.before.total[at]!, diff.after.total[at]!];
+          }),
+        })}
+      />
+    </>
+  );
+}

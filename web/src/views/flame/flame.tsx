@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Flame graphs of the selected part: by any weight, in several orders, of one recording or of two.
+import type { JSX } from "preact";
+import { api, exportUrl, type FlameWish, type Part } from "../../api/client";
+import { escapeName } from "../../logic/escape";
+import { findMatches } from "../../logic/flame_search";
+import type { FlameTree } from "../../logic/flame_tree";
+import { humanPercent } from "../../logic/units";
+import { Answered, Empty } from "../../shell/states";
+import { recordings } from "../../state/page";
+import { part, selection } from "../../state/selection";
+import { useAnswer } from "../parts/answer";
+import { patiently } from "../parts/patience";
+import { Choice, options, Search, Switch, type Option } from "../parts/choice";
+import { Difference } from "./difference";
+import { Sandwich } from "./sandwich";
+import { against, mode, search, weight } from "./settings";
+import { Single } from "./single";
+
+const MODES = options(
+  ["left", "left heavy"],
+  ["time", "time order"],
+  ["inverted", "inverted"],
+  ["sandwich", "callers and callees"],
+  ["diff", "compare with another recording"],
+);
+const WEIGHTS = options(
+  ["time", "time"],
+  ["cpu", "CPU time"],
+  ["offcpu", "time off CPU"],
+  ["bytes", "bytes"],
+  ["calls", "calls"],
+);
+
+interface Question {
+  wish: FlameWish;
+  part: Part;
+}
+
+function askFlame({ wish, part: of }: Question, signal: AbortSignal): Promise<FlameTree> {
+  return patiently(() => api.flame(wish, of, signal), signal);
+}
+
+function wished(): FlameWish {
+  const order = mode.value === "time" ? "time" : "tree";
+  return { weight: weight.value, order, invert: mode.value === "inverted", min: 0.0002 };
+}
+
+// Events that were sampled can be weights, too.
+function useEvents(): Option[] {
+  const asked = useAnswer(
+    () => selection.value.recording,
+    async (of, signal) =>
+      (await api.query("SELECT DISTINCT event FROM samples ORDER BY event", of || undefined, 100, signal)).rows,
+  );
+  const events = (asked.value ?? []).map(([event]) => String(event));
+  return events.map((event) => ({ value: event, title: `event ${escapeName(event)}` }));
+}
+
+function Against(): JSX.Element {
+  const others = recordings.value.map(({ id, name }) => ({ value: id, title: escapeName(name) }));
+  return (
+    <>
+      <Choice
+        name="flame.against"
+        label="Before"
+        usual=""
+        options={[{ value: "", title: "choose a recording" }, ...others]}
+      />
+      <Choice
+        name="flame.width"
+        label="Width"
+        usual="after"
+        options={options(["after", "after"], ["before", "before"])}
+      />
+      <Switch name="flame.shares" label="compare shares" />
+    </>
+  );
+}
+
+function Found({ tree }: { tree: FlameTree | null }): JSX.Element | null {
+  const matches = tree && findMatches(tree, search.value);
+  if (!matches) return null;
+  return (
+    <>
+      {matches.functions} {matches.functions === 1 ? "function" : "functions"}, {humanPercent(100 * matches.share)}
+    </>
+  );
+}
+
+function Compared({ after }: { after: FlameTree }): JSX.Element {
+  const before = useAnswer(
+    () => ({ wish: wished(), part: { ...part.value, recording: against.value, from: null, to: null } }),
+    askFlame,
+  );
+  return (
+    <Answered of={before} what="Asking for the other recording">
+      {(tree) => <Difference before={tree} after={after} />}
+    </Answered>
+  );
+}
+
+function Body({ tree }: { tree: FlameTree }): JSX.Element {
+  if (tree.nodes.parent.length === 0 || tree.total === 0) {
+    return <Empty what="Nothing in this part has such a weight" hint="Choose another weight, or a larger part." />;
+  }
+  if (mode.value === "sandwich") return <Sandwich tree={tree} />;
+  if (mode.value !== "diff") return <Single tree={tree} />;
+  if (against.value) return <Compared after={tree} />;
+  return <Empty what="Choose the recording from before" hint="It stands above the picture." />;
+}
+
+export function Flame(): JSX.Element {
+  const flame = useAnswer(() => ({ wish: wished(), part: part.value }), askFlame);
+  const events = useEvents();
+  return (
+    <div class="view flame">
+      <div class="tools" role="toolbar" aria-label="Flame graph">
+        <Choice name="flame.mode" label="Order" usual="left" options={MODES} />
+        <Choice name="flame.weight" label="Weight" usual="time" options={[...WEIGHTS, ...events]} />
+        {mode.value === "diff" && <Against />}
+        <Search name="flame.search" label="Search">
+          <Found tree={flame.value} />
+        </Search>
+        <a href={exportUrl("speedscope", { ...part.value, where: "" })} download>
+          Selection for speedscope
+        </a>
+      </div>
+      <Answered of={flame} what="Adding up calls">
+        {(tree) => <Body tree={tree} />}
+      </Answered>
+    </div>
+  );
+}

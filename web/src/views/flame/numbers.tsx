@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// Boxes of a flame graph as numbers: the card of one, the table of all, functions by weight.
+import type { JSX } from "preact";
+import { escapeName } from "../../logic/escape";
+import type { TreeDiff } from "../../logic/flame_diff";
+import { functionSums, type FlameTree, type FunctionSum } from "../../logic/flame_tree";
+import type { TableData } from "../../logic/table";
+import { humanNumber, humanPercent, signedNumber, withThousands, type Measure } from "../../logic/units";
+
+export function measureOfUnit(unit: string): Measure {
+  if (unit === "ns") return "ns";
+  return unit === "bytes" || unit === "B" ? "bytes" : "count";
+}
+
+export function nameOf(tree: FlameTree, node: number): string {
+  return tree.names[tree.nodes.name[node]!] ?? "";
+}
+
+export function layerOf(tree: FlameTree, node: number): string {
+  return tree.names[tree.nodes.layer[node]!] ?? "";
+}
+
+function share(part: number, whole: number): string {
+  return whole > 0 ? humanPercent((100 * part) / whole) : "-";
+}
+
+export function Card({ tree, node }: { tree: FlameTree; node: number }): JSX.Element {
+  const measure = measureOfUnit(tree.unit);
+  const { self, total, calls } = tree.nodes;
+  return (
+    <>
+      <b>{escapeName(nameOf(tree, node))}</b> <span>{escapeName(layerOf(tree, node))}</span>
+      <span>
+        total {humanNumber(total[node]!, measure)} ({share(total[node]!, tree.total)})
+      </span>
+      <span>
+        self {humanNumber(self[node]!, measure)} ({share(self[node]!, tree.total)})
+      </span>
+      <span>
+        {withThousands(calls[node]!)} {calls[node] === 1 ? "call" : "calls"}
+      </span>
+    </>
+  );
+}
+
+export function DiffCard({ diff, node }: { diff: TreeDiff; node: number }): JSX.Element {
+  const { tree, before, after } = diff;
+  const measure = measureOfUnit(tree.unit);
+  const [old, now] = [before.total[node]!, after.total[node]!];
+  return (
+    <>
+      <b>{escapeName(nameOf(tree, node))}</b> <span>{escapeName(layerOf(tree, node))}</span>
+      <span>
+        before {humanNumber(old, measure)} ({share(old, before.whole)})
+      </span>
+      <span>
+        after {humanNumber(now, measure)} ({share(now, after.whole)})
+      </span>
+      <span>
+        change {signedNumber(now - old, measure)}
+        {old > 0 ? ` (${signedNumber((100 * (now - old)) / old, "percent")})` : ""}
+      </span>
+    </>
+  );
+}
+
+export function flameTable(tree: FlameTree): TableData {
+  const measure = measureOfUnit(tree.unit);
+  const { parent, self, total, calls } = tree.nodes;
+  const depths: number[] = [];
+  parent.forEach((above) => depths.push(above < 0 ? 0 : depths[above]! + 1));
+  return {
+    columns: [
+      { name: "depth", measure: "none" },
+      { name: "name", measure: "none" },
+      { name: "layer", measure: "none" },
+      { name: "self", measure },
+      { name: "total", measure },
+      { name: "calls", measure: "count" },
+    ],
+    rows: parent.map((_, at) => [depths[at]!, nameOf(tree, at), layerOf(tree, at), self[at]!, total[at]!, calls[at]!]),
+  };
+}
+
+export function functionTable(tree: FlameTree): { table: TableData; sums: FunctionSum[] } {
+  const measure = measureOfUnit(tree.unit);
+  const sums = functionSums(tree);
+  const table: TableData = {
+    columns: [
+      { name: "name", measure: "none" },
+      { name: "layer", measure: "none" },
+      { name: "self", measure },
+      { name: "share", measure: "percent" },
+      { name: "total", measure },
+      { name: "calls", measure: "count" },
+    ],
+    rows: sums.map(({ key, self, total, calls }) => {
+      const part = tree.total > 0 ? (100 * self) / tree.total : null;
+      return [tree.names[key.name] ?? "", tree.names[key.layer] ?? "", self, part, total, calls];
+    }),
+  };
+  return { table, sums };
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// The jobs of a server: what they hold, who sends, and what arrives right now.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { api } from "../../api/client";
+import { clientSums, kindSums, rowsPerSecond, type Arrivals } from "../../logic/fleet";
+import type { TableData } from "../../logic/table";
+import { withThousands } from "../../logic/units";
+import { Answered, Empty } from "../../shell/states";
+import { recordings } from "../../state/page";
+import { changeSetting, select, setting } from "../../state/selection";
+import { useAnswer } from "../parts/answer";
+import { DataTable } from "../parts/data_table";
+import { Sparkline } from "../parts/sparkline";
+import { Job } from "./job";
+import { useLive, type Live } from "./live";
+
+const chosen = setting("fleet.job", "");
+
+interface JobFacts {
+  name: string;
+  info: string;
+  benchmarks: number;
+}
+
+function Jobs({ jobs }: { jobs: readonly JobFacts[] }): JSX.Element {
+  const table = useMemo<TableData>(
+    () => ({
+      columns: [
+        { name: "job", measure: "none" },
+        { name: "info", measure: "none" },
+        { name: "benchmarks", measure: "count" },
+      ],
+      rows: jobs.map(({ name, info, benchmarks }) => [name, info, benchmarks]),
+    }),
+    [jobs],
+  );
+  if (jobs.length === 0) return <Empty what="The server has no jobs yet" hint="fathom job create NAME makes one." />;
+  return (
+    <DataTable
+      title="Jobs"
+      table={table}
+      onRow={(row) => changeSetting("fleet.job", jobs[row]!.name, "push")}
+      rowTitle="Show the job"
+    />
+  );
+}
+
+function Recordings(): JSX.Element | null {
+  const all = recordings.value;
+  const table = useMemo<TableData>(
+    () => ({
+      columns: [
+        { name: "recording", measure: "none" },
+        { name: "command", measure: "none" },
+        { name: "state", measure: "none" },
+        { name: "wall", measure: "ns" },
+        { name: "events", measure: "count" },
+      ],
+      rows: all.map(({ name, command, state, wall_ns, events }) => [name, command.join(" "), state, wall_ns, events]),
+    }),
+    [all],
+  );
+  if (all.length === 0) return null;
+  return (
+    <DataTable
+      title="Recordings"
+      table={table}
+      onRow={(row) => select({ view: "overview", recording: all[row]!.id })}
+      rowTitle="Open the recording"
+    />
+  );
+}
+
+function sumsTable(name: string, sums: readonly Arrivals[]): TableData {
+  return {
+    columns: [
+      { name, measure: "none" },
+      { name: "job", measure: "none" },
+      { name: "batches", measure: "count" },
+      { name: "rows", measure: "count" },
+      { name: "last", measure: "none" },
+    ],
+    rows: sums.map((sum) => [
+      sum.name,
+      sum.job,
+      sum.batches,
+      sum.rows,
+      new Date(sum.last * 1000).toISOString().slice(11, 19),
+    ]),
+  };
+}
+
+function Arriving({ live }: { live: Live }): JSX.Element {
+  const clients = useMemo(() => sumsTable("agent", clientSums(live.seconds)), [live.seconds]);
+  const kinds = useMemo(() => sumsTable("kind", kindSums(live.seconds)), [live.seconds]);
+  const now = live.seconds.at(-1)?.time ?? 0;
+  return (
+    <section aria-label="What arrives">
+      <h2>What arrives, in the last five minutes</h2>
+      <p class="note" role="status">
+        {live.open ? "connected" : "not connected; trying again"}
+        {live.missed > 0 && `; ${withThousands(live.missed)} seconds were missed`}
+      </p>
+      <Sparkline name="rows a second" values={rowsPerSecond(live.seconds, now, 300)} measure="count" />
+      {live.seconds.length === 0 ? (
+        <Empty what="Nothing has arrived since this page was opened" />
+      ) : (
+        <div class="columns">
+          <DataTable title="Agents" table={clients} />
+          <DataTable title="Jobs and kinds" table={kinds} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+export function Fleet(): JSX.Element {
+  const live = useLive();
+  const seconds = live.value.seconds.length;
+  const jobs = useAnswer(
+    // A job that nobody knew may have begun to send.
+    () => ({
+      arrived:
+        seconds > 0
+          ? live.value.seconds
+              .at(-1)!
+              .arrived.map(({ job }) => job)
+              .sort()
+          : [],
+    }),
+    (_wish, signal) => api.other<{ jobs: JobFacts[] }>("/jobs", {}, signal),
+  );
+  return (
+    <div class="view fleet">
+      <Answered of={jobs} what="Asking for jobs">
+        {(answer) => <Jobs jobs={answer.jobs} />}
+      </Answered>
+      {chosen.value && <Job key={chosen.value} job={chosen.value} />}
+      <Arriving live={live.value} />
+      <Recordings />
+    </div>
+  );
+}

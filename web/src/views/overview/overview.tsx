@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The first look: what ran, where its time went, what to do about it.
+import type { JSX } from "preact";
+import { api } from "../../api/client";
+import { insightsOf, rowsOf, type Report } from "../../logic/report";
+import { Answered, Empty } from "../../shell/states";
+import { page, recording } from "../../state/page";
+import { isLimited, part, selection } from "../../state/selection";
+import { useAnswer } from "../parts/answer";
+import { goToFile, goToFlame } from "../parts/go";
+import { ReportTable, Words } from "../parts/report_tables";
+import { useReport } from "../parts/report_answer";
+import { Insights } from "./insights";
+import { RunCard } from "./run_card";
+import { SmallMultiples } from "./small";
+import { TimeSplit } from "./time_split";
+
+// Answered with null where layer cpu recorded nothing or the server does not say.
+function useTime() {
+  return useAnswer(
+    () => part.value,
+    async (of, signal) => {
+      const report = (await api.report("time", {}, of, signal)) as unknown as Report;
+      return rowsOf(report, "where_the_threads_time_went").length > 0 ? report : null;
+    },
+  );
+}
+
+function Body({ report, time }: { report: Report; time: Report | null }): JSX.Element {
+  return (
+    <>
+      <Words report={report} />
+      <TimeSplit overview={report} time={time} />
+      {!isLimited(selection.value) && <Insights insights={insightsOf(report)} />}
+      <SmallMultiples report={report} />
+      <ReportTable
+        report={report}
+        of="top_functions"
+        onRow={(row) => goToFlame(String(row["name"]))}
+        rowTitle="Show in the flame graph"
+      />
+      {rowsOf(report, "top_files").length > 0 && (
+        <ReportTable
+          report={report}
+          of="top_files"
+          onRow={(row) => void goToFile(String(row["file"]))}
+          rowTitle="Show in the timeline"
+        />
+      )}
+      {rowsOf(report, "losses").length > 0 && <ReportTable report={report} of="losses" />}
+    </>
+  );
+}
+
+export function Overview(): JSX.Element {
+  const report = useReport("overview");
+  const time = useTime();
+  const chosen = recording.value;
+  if (page.value && !chosen) return <Empty what="There is no such recording" hint="Choose one above." />;
+  return (
+    <div class="view overview">
+      {chosen && <RunCard recording={chosen} />}
+      <Answered of={report} what="Asking for the overview">
+        {(answer) => <Body report={answer} time={time.value} />}
+      </Answered>
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What was run, where, for how long, and whether the recording holds all of it.
+import type { ComponentChildren, JSX } from "preact";
+import type { Recording } from "../../api/types";
+import { escapeName } from "../../logic/escape";
+import { lossesOf } from "../../logic/losses";
+import { humanNs, withThousands } from "../../logic/units";
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+export function RunCard({ recording }: { recording: Recording }): JSX.Element {
+  const command = escapeName(recording.command.join(" ")) || "unknown (recorded without the command)";
+  const losses = lossesOf(recording.lost);
+  const missing = recording.layers.filter((layer) => layer.events === 0 && layer.reason);
+  return (
+    <section class="run-card" aria-label={`The run ${escapeName(recording.name)}`}>
+      <dl>
+        <Fact name="Command">
+          <code>{command}</code>
+        </Fact>
+        <Fact name="Recording">{escapeName(recording.name)}</Fact>
+        <Fact name="State">
+          <span class={`run-state ${recording.state}`}>{recording.state}</span>
+        </Fact>
+        <Fact name="Duration">{humanNs(recording.wall_ns)}</Fact>
+        <Fact name="Hosts">{recording.hosts.map(escapeName).join(", ") || "unknown"}</Fact>
+        <Fact name="Events">{withThousands(recording.events)}</Fact>
+        <Fact name="Lost">
+          {losses.length === 0 ? "nothing" : losses.map((loss, at) => <div key={at}>{escapeName(loss)}</div>)}
+        </Fact>
+      </dl>
+      {missing.length > 0 && (
+        <details>
+          <summary>{missing.length} layers recorded nothing</summary>
+          <ul>
+            {missing.map((layer) => (
+              <li key={layer.name}>
+                {escapeName(layer.name)}: {escapeName(layer.reason ?? "")}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Where the threads' time went: by state and cause where layer cpu tells (view `time`), and by layer.
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { rowsOf, type Report } from "../../logic/report";
+import { select } from "../../state/selection";
+import { layerColour, series, type Shade } from "../../theme/layers";
+import { shade } from "../../theme/theme";
+import { SplitBar, type Share } from "../parts/split_bar";
+
+export function layerShares(report: Report, how: Shade): Share[] {
+  const rows = rowsOf(report, "time_by_layer").filter((row) => Number(row["share"]) > 0);
+  return rows.map((row) => {
+    const name = String(row["layer"]);
+    return { name, time: Number(row["self"]), share: Number(row["share"]), colour: layerColour(name, how) };
+  });
+}
+
+const STATES = ["running", "waiting", "ready", "unexplained"];
+
+// Rows of one state and cause are one share: "waiting: lock".
+export function timeShares(report: Report, how: Shade): Share[] {
+  const sums = new Map<string, Share>();
+  for (const row of rowsOf(report, "where_the_threads_time_went")) {
+    const state = String(row["state"]);
+    const name = row["cause"] === null || state === "running" ? state : `${state}: ${String(row["cause"])}`;
+    const place = STATES.indexOf(state);
+    const colours = series[how];
+    const share = sums.get(name) ?? {
+      name,
+      time: 0,
+      share: 0,
+      colour: colours[(place < 0 ? 7 : place * 2) % colours.length]!,
+    };
+    sums.set(name, { ...share, time: share.time + Number(row["time"]), share: share.share + Number(row["share"]) });
+  }
+  return [...sums.values()].sort((a, b) => b.time - a.time);
+}
+
+export function TimeSplit({ overview, time }: { overview: Report; time: Report | null }): JSX.Element {
+  const layers = useMemo(() => layerShares(overview, shade.value), [overview, shade.value]);
+  const states = useMemo(() => (time ? timeShares(time, shade.value) : []), [time, shade.value]);
+  const known = (name: string): boolean => !name.startsWith("(");
+  return (
+    <section aria-label="Where every thread's time went" class="columns">
+      {states.length > 0 && <SplitBar title="Threads' time by what they did" shares={states} />}
+      <SplitBar
+        title="Threads' time by layer, excluding nested calls"
+        shares={layers}
+        onShare={({ name }) => select(known(name) ? { view: "timeline", layers: [name] } : { view: "timeline" })}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// A table of any length: only rows near the screen exist. Headings sort; rows may lead somewhere.
+import type { JSX, TargetedKeyboardEvent } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useSize } from "../../draw/canvas";
+import { escapeName } from "../../logic/escape";
+import {
+  cellText,
+  isNumeric,
+  nextOrder,
+  orderedRows,
+  visibleRows,
+  type Order,
+  type TableData,
+} from "../../logic/table";
+import { SaveBar } from "./save_bar";
+
+const ROW_HEIGHT = 24; // the same in views.css
+const MOST_VISIBLE = 20;
+
+interface DataTableProps {
+  title: string;
+  table: TableData;
+  onRow?: ((row: number) => void) | undefined; // a place in table.rows
+  rowTitle?: string; // what a row leads to
+  tall?: boolean; // as high as there is room
+}
+
+// Wide enough for what the first rows say; the widest text gets what is left.
+function widths(table: TableData): string[] {
+  return table.columns.map(({ name, measure }, column) => {
+    const texts = table.rows.slice(0, 200).map((row) => cellText(row[column], measure).length);
+    return `${Math.min(72, Math.max(name.length + 3, ...texts, 4) + 2)}ch`;
+  });
+}
+
+function Heading(props: {
+  table: TableData;
+  order: Order | undefined;
+  onOrder: (column: number) => void;
+}): JSX.Element {
+  const { table, order, onOrder } = props;
+  return (
+    <tr>
+      {table.columns.map(({ name }, column) => {
+        const sorted = order?.column === column ? (order.descending ? "descending" : "ascending") : "none";
+        return (
+          <th key={column} scope="col" aria-sort={sorted} class={isNumeric(table, column) ? "number" : ""}>
+            <button type="button" onClick={() => onOrder(column)}>
+              {escapeName(name)}
+              {sorted !== "none" && <span aria-hidden="true">{sorted === "descending" ? " ▾" : " ▴"}</span>}
+            </button>
+          </th>
+        );
+      })}
+    </tr>
+  );
+}
+
+function moveFocus(event: KeyboardEvent, row: HTMLElement): void {
+  const other =
+    event.key === "ArrowDown" ? row.nextElementSibling : event.key === "ArrowUp" ? row.previousElementSibling : null;
+  if (!(other instanceof HTMLElement) || other.tabIndex < 0) return;
+  event.preventDefault();
+  other.focus();
+}
+
+interface RowProps {
+  table: TableData;
+  at: number;
+  place: number; // in the order that is shown, from 1
+  numeric: readonly boolean[];
+  onRow: ((row: number) => void) | undefined;
+  title: string | undefined;
+}
+
+function Row({ table, at, place, numeric, onRow, title }: RowProps): JSX.Element {
+  const cells = table.rows[at]!;
+  const leads = onRow && {
+    tabIndex: 0,
+    class: "leads",
+    title,
+    onClick: () => onRow(at),
+    onKeyDown: (event: TargetedKeyboardEvent<HTMLTableRowElement>) => {
+      if (event.key === "Enter") onRow(at);
+      else moveFocus(event, event.currentTarget);
+    },
+  };
+  return (
+    <tr aria-rowindex={place + 1} {...leads}>
+      {table.columns.map(({ measure }, column) => {
+        const text = cellText(cells[column], measure);
+        return (
+          <td key={column} class={numeric[column] ? "number" : ""} title={text.length > 30 ? text : undefined}>
+            {text}
+          </td>
+        );
+      })}
+    </tr>
+  );
+}
+
+function Spacer({ rows }: { rows: number }): JSX.Element | null {
+  return rows > 0 ? <tr aria-hidden="true" style={{ height: `${rows * ROW_HEIGHT}px` }} /> : null;
+}
+
+export function DataTable({ title, table, onRow, rowTitle, tall }: DataTableProps): JSX.Element {
+  const [order, setOrder] = useState<Order | undefined>(undefined);
+  const [scrolled, setScrolled] = useState(0);
+  const [holder, size] = useSize<HTMLDivElement>();
+  const before = useRef(table);
+  useEffect(() => {
+    if (before.current.columns.length !== table.columns.length) setOrder(undefined);
+    before.current = table;
+  }, [table]);
+  const rows = useMemo(() => orderedRows(table.rows, order), [table, order]);
+  const numeric = useMemo(() => table.columns.map((_, column) => isNumeric(table, column)), [table]);
+  const columns = useMemo(() => widths(table), [table]);
+  const { first, end } = visibleRows(scrolled, Math.max(size.value.height, 200), ROW_HEIGHT, rows.length);
+  const height = tall ? undefined : `${(Math.min(rows.length, MOST_VISIBLE) + 1) * ROW_HEIGHT + 18}px`;
+  return (
+    <figure class={tall ? "data-table tall" : "data-table"}>
+      <figcaption>
+        {title}
+        <SaveBar name={title} table={() => ({ ...table, rows: rows.map((at) => table.rows[at]!) })} />
+      </figcaption>
+      <div
+        class="scroll"
+        tabIndex={0}
+        role="region"
+        aria-label={title}
+        ref={holder}
+        {...(height ? { style: { height } } : {})}
+        onScroll={(event) => setScrolled(event.currentTarget.scrollTop)}
+      >
+        <table aria-rowcount={rows.length + 1}>
+          <colgroup>
+            {columns.map((width, column) => (
+              <col key={column} style={{ width }} />
+            ))}
+          </colgroup>
+          <thead>
+            <Heading
+              table={table}
+              order={order}
+              onOrder={(column) => setOrder(nextOrder(order, column, numeric[column]!))}
+            />
+          </thead>
+          <tbody>
+            <Spacer rows={first} />
+            {rows.slice(first, end).map((at, i) => (
+              <Row
+                key={at}
+                table={table}
+                at={at}
+                place={first + i + 1}
+                numeric={numeric}
+                onRow={onRow}
+                title={rowTitle}
+              />
+            ))}
+            <Spacer rows={rows.length - end} />
+          </tbody>
+        </table>
+      </div>
+      {table.note && <p class="note">{table.note}</p>}
+    </figure>
+  );
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Ways from one view to a place in another.
+import { api } from "../../api/client";
+import { busiestRange, busiestSql, sqlText, type Place } from "../../logic/places";
+import { recording } from "../../state/page";
+import { select, selection } from "../../state/selection";
+
+async function numbersOf(sql: string): Promise<number[][]> {
+  const answer = await api.query(sql, selection.peek().recording || undefined);
+  return answer.rows.map((row) => row.map(Number));
+}
+
+// To a view; in the timeline, to where the events of the place took most time.
+export async function goToPlace(place: Place): Promise<void> {
+  const wall = recording.peek()?.wall_ns ?? 0;
+  if (place.view !== "timeline" || place.where === undefined || wall === 0) {
+    select({ view: place.view });
+    return;
+  }
+  const rows = await numbersOf(busiestSql(place.where, wall));
+  const range = busiestRange(
+    rows.map(([bin = 0, time = 0]) => ({ bin, time })),
+    wall,
+  );
+  select({ view: "timeline", ...(range ? { from: range[0], to: range[1] } : {}) });
+}
+
+// To the time in which a file was in use. A hundredth is added at both ends, so that edges show.
+export async function goToFile(file: string): Promise<void> {
+  const where = `file = ${sqlText(file)}`;
+  const [row] = await numbersOf(`SELECT min(ts), max(ts + dur) FROM events WHERE ${where}`);
+  const [begin = 0, end = 0] = row ?? [];
+  if (end > begin) goToRange(begin, end);
+  else select({ view: "timeline" });
+}
+
+export function goToRange(begin: number, end: number, more: { pids?: number[]; tids?: number[] } = {}): void {
+  const room = Math.ceil((end - begin) / 100);
+  select({ view: "timeline", from: Math.max(0, Math.floor(begin - room)), to: Math.ceil(end + room), ...more });
+}
+
+export function goToFlame(search: string): void {
+  select({ view: "flame", settings: { ...selection.peek().settings, "flame.search": search } });
+}

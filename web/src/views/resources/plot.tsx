@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// One counter over time. All plots of the page share one cursor; a drag selects a range for all views.
+import type { JSX } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import uPlot from "uplot";
+import { useSize } from "../../draw/canvas";
+import type { CounterPicture } from "../../logic/counters";
+import { escapeName } from "../../logic/escape";
+import { humanNs, humanNumber } from "../../logic/units";
+import { select } from "../../state/selection";
+import { series as seriesColours } from "../../theme/layers";
+import { palette, shade } from "../../theme/theme";
+import { SaveBar } from "../parts/save_bar";
+
+const HEIGHT = 150;
+const MOST_LINES = 8;
+
+function axes(picture: CounterPicture): uPlot.Axis[] {
+  const { faint, line } = palette.value;
+  const look = { stroke: faint, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 } };
+  return [
+    { ...look, values: (_plot, times) => times.map((time) => humanNs(time)), space: 90 },
+    { ...look, values: (_plot, values) => values.map((value) => humanNumber(value, picture.measure)), size: 76 },
+  ];
+}
+
+function lines(picture: CounterPicture): uPlot.Series[] {
+  const colours = seriesColours[shade.value];
+  return picture.series
+    .slice(0, MOST_LINES)
+    .map(({ label }, at) => ({
+      label: escapeName(label),
+      stroke: colours[at % colours.length]!,
+      width: 1.5,
+      spanGaps: true,
+      points: { show: picture.times.length < 40, size: 4 },
+      value: (_plot, value) => (value === null ? "-" : humanNumber(value, picture.measure)),
+    }));
+}
+
+function optionsOf(picture: CounterPicture, width: number): uPlot.Options {
+  return {
+    width,
+    height: HEIGHT,
+    axes: axes(picture),
+    series: [{ label: "time", value: (_plot, time) => (time === null ? "-" : humanNs(time)) }, ...lines(picture)],
+    scales: {
+      x: { time: false },
+      y: { range: (_plot, low, high) => [Math.min(low ?? 0, 0), Math.max(high ?? 1, 1e-9) * 1.05] },
+    },
+    cursor: { sync: { key: "fathom" }, drag: { x: true, y: false, setScale: false } },
+    legend: { live: true },
+    hooks: {
+      setSelect: [
+        (plot) => {
+          if (plot.select.width < 4) return;
+          const from = plot.posToVal(plot.select.left, "x");
+          const to = plot.posToVal(plot.select.left + plot.select.width, "x");
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          select({ from: Math.max(0, Math.round(from)), to: Math.round(to) });
+        },
+      ],
+    },
+  };
+}
+
+function dataOf(picture: CounterPicture): uPlot.AlignedData {
+  return [picture.times, ...picture.series.slice(0, MOST_LINES).map(({ values }) => values)];
+}
+
+export function Plot({ picture }: { picture: CounterPicture }): JSX.Element {
+  const [holder, size] = useSize<HTMLDivElement>();
+  const plot = useRef<uPlot | null>(null);
+  const width = size.value.width;
+  useEffect(() => {
+    if (!holder.current || width === 0) return;
+    const made = new uPlot(optionsOf(picture, width), dataOf(picture), holder.current);
+    plot.current = made;
+    return () => made.destroy();
+  }, [picture, width, palette.value]);
+  const left = picture.series.length - MOST_LINES;
+  return (
+    <figure class="plot">
+      <figcaption>
+        {escapeName(picture.title)}
+        <SaveBar
+          name={picture.title}
+          canvas={() => holder.current?.querySelector("canvas") ?? null}
+          table={() => ({
+            columns: [
+              { name: "ts", measure: "ns" },
+              ...picture.series.map(({ label }) => ({ name: label, measure: picture.measure })),
+            ],
+            rows: picture.times.map((time, at) => [time, ...picture.series.map(({ values }) => values[at] ?? null)]),
+          })}
+        />
+      </figcaption>
+      <div ref={holder} class="uplot-holder" role="img" aria-label={`${escapeName(picture.title)} over time`} />
+      {left > 0 && <p class="note">{left} more lines are in the CSV.</p>}
+    </figure>
+  );
+}

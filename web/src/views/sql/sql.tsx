@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Questions in SQL, judged and limited by the server as `fathom sql` is.
+import type { JSX } from "preact";
+import { useSignalEffect } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { api } from "../../api/client";
+import { asPandas } from "../../logic/pandas";
+import { Answered, Empty } from "../../shell/states";
+import { page, recording } from "../../state/page";
+import { selection } from "../../state/selection";
+import { useAnswer } from "../parts/answer";
+import { Editor } from "./editor";
+import { Result } from "./result";
+import { asked, draft, earlier, EXAMPLES, run, runs } from "./state";
+
+function CopyAsPandas(): JSX.Element {
+  const [said, setSaid] = useState("");
+  const copy = (): void => {
+    const text = asPandas(recording.value?.name ?? "run.fathom", draft.value);
+    navigator.clipboard.writeText(text).then(
+      () => setSaid("copied"),
+      () => setSaid("the browser does not allow it"),
+    );
+  };
+  return (
+    <>
+      <button type="button" onClick={copy}>
+        Copy as pandas
+      </button>
+      <span role="status">{said}</span>
+    </>
+  );
+}
+
+function Earlier(): JSX.Element {
+  const all = earlier.value.length > 0 ? earlier.value : EXAMPLES;
+  return (
+    <label class="choice search">
+      <span>{earlier.value.length > 0 ? "Earlier" : "Examples"}</span>
+      <select
+        value=""
+        onChange={(event) => {
+          if (event.currentTarget.value) draft.value = event.currentTarget.value;
+        }}
+      >
+        <option value="">choose</option>
+        {all.map((sql) => (
+          <option key={sql} value={sql}>
+            {sql.slice(0, 100)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+const HINT = "Views such as events, counters and summary are listed as you type.";
+
+function Asking(): JSX.Element {
+  const answer = useAnswer(
+    () => ({ sql: asked.value, recording: selection.value.recording, run: runs.value }),
+    ({ sql, recording: of }, signal) => api.query(sql, of || undefined, page.value?.limits.rows, signal),
+  );
+  return (
+    <Answered of={answer} what="Asking">
+      {(rows) => <Result answer={rows} />}
+    </Answered>
+  );
+}
+
+export function Sql(): JSX.Element {
+  const schema = useAnswer(
+    () => selection.value.recording,
+    (of, signal) => api.schema(of || undefined, signal),
+  );
+  useSignalEffect(() => {
+    draft.value = asked.value || draft.peek();
+  });
+  return (
+    <div class="view sql">
+      <Editor schema={schema.value ?? []} />
+      <div class="tools" role="toolbar" aria-label="SQL">
+        <button type="button" onClick={() => run(draft.value)}>
+          Run
+        </button>
+        <CopyAsPandas />
+        <Earlier />
+      </div>
+      {asked.value ? <Asking /> : <Empty what="Write a question" hint={HINT} />}
+    </div>
+  );
+}
