@@ -37,7 +37,8 @@ def row_pan_zoom(bench: Bench, rounds: int, progress: Callable[[], None]) -> lis
     for size in SIZES:
         trace = recording(bench, bench.turns(size))
         progress()
-        told = json.loads(bench.run([str(program), str(trace), str(STEPS)]))
+        engine = {"FATHOM_DUCKDB": str(bench.build / "libduckdb.so")}
+        told = json.loads(bench.run([str(program), str(trace), str(STEPS)], engine))
         shutil.rmtree(trace)
         progress()
         what = f"timeline, p95 of an answer, {told['events'] / 1e6:.0f} M events"

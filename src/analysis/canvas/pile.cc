@@ -15,18 +15,16 @@ std::uint64_t Pile::append(std::span<const std::byte> bytes) {
 }
 
 void Pile::flush() {
-  if (!failure_) return;
-  if (!file_) {
-    Result<File> made = File::unnamed(scratch_directory());
-    if (!made) {
-      failure_ = std::move(made).error();
-      return;
-    }
-    file_ = std::move(*made);
-  }
-  failure_ = file_->write_all(
-      std::string_view(reinterpret_cast<const char*>(buffer_.data()), buffer_.size()));
+  if (failure_) failure_ = write(buffer_);
   buffer_.clear();
+}
+
+Status Pile::write(std::span<const std::byte> bytes) {
+  if (!file_) {
+    FATHOM_ASSIGN(file_, File::unnamed(scratch_directory()));
+  }
+  return file_->write_all(
+      std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
 Status Pile::seal() {

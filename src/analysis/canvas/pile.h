@@ -36,6 +36,7 @@ class Pile {
 
  private:
   void flush();
+  Status write(std::span<const std::byte> bytes);
 
   std::size_t most_;
   std::vector<std::byte> buffer_;
