@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What to run while you work: layers, the layout of changed files, unit tests of some rooms, exact outputs. Less than a
-# minute where little has to be compiled. Ends with `N passed, N failed`.
+# What to run while you work: layers, the layout of changed files, unit tests of some rooms, exact outputs; where web/
+# changed, the page's types and logic. Less than a minute where little has to be compiled. Ends with `N passed, N failed`.
 # usage: tools/quick.sh [ROOM...]   folders of src/; without any, those in which something changed (tools/sources.sh)
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 3
@@ -60,6 +60,10 @@ main() {
   step "build" ./dev build fathom fathom_guest "${rooms[@]/%/_test}"
   if ((failed == 0 && ${#rooms[@]} > 0)); then step "unit tests" unit_tests "${rooms[@]}"; fi
   if ((failed == 0)); then step "exact outputs" tests/golden/run --failures; fi
+  if [[ -n $(changed_among '^web/') ]]; then
+    step "page, read" tools/check_web.py
+    step "page, logic" tests/page/run --logic
+  fi
   echo "$passed passed, $failed failed"
   ((failed == 0))
 }

@@ -34,8 +34,8 @@ export async function realPage(make = record) {
   if (help.status !== 0) throw new Skipped("this build has no `fathom view`");
   const path = make();
   const key = [path].flat().join("\n");
-  if (!started.has(key)) started.set(key, await serve([path].flat()));
-  return { path, address: started.get(key).address };
+  if (!started.has(key)) started.set(key, serve([path].flat())); // a promise: two checks may ask at once
+  return { path, address: (await started.get(key)).address };
 }
 
 async function serve(paths) {
@@ -47,7 +47,7 @@ async function serve(paths) {
 }
 
 export async function closeReal() {
-  for (const { process } of started.values()) {
+  for (const { process } of await Promise.all(started.values())) {
     const ended = new Promise((done) => process.on("exit", done));
     process.kill("SIGTERM");
     await ended;

@@ -46,12 +46,12 @@ export async function checkEveryEventIsInOneBox(browser) {
   await onReal(browser, "timeline", async (page, path) => {
     await settled(page);
     const boxes = await savedBoxes(page);
-    const byLayer = {};
-    for (const box of boxes) byLayer[box.layer] = (byLayer[box.layer] ?? 0) + Number(box.events);
-    const wanted = sql(path, "SELECT layer, count(*) AS events FROM events GROUP BY layer ORDER BY layer");
-    assert.ok(wanted.length > 0);
-    for (const { layer, events } of wanted)
-      assert.equal(byLayer[layer], events, `${layer}: ${JSON.stringify(byLayer)}`);
+    // Short calls of several layers may share a box, which has the colour of the one with most time.
+    const layers = sql(path, "SELECT DISTINCT layer FROM events").map((row) => row.layer);
+    const drawn = boxes.filter((box) => layers.includes(box.layer)).reduce((sum, box) => sum + Number(box.events), 0);
+    const [{ events }] = sql(path, "SELECT count(*) AS events FROM events");
+    assert.ok(events > 0);
+    assert.equal(drawn, events);
   });
 }
 
@@ -122,7 +122,9 @@ export async function checkAllViewsAreReachableForAll(browser) {
       assert.ok(views.includes("Timeline"));
       for (const view of views) {
         await page.locator("header nav a", { hasText: view }).click();
-        await page.waitForFunction(() => !document.querySelector(".spinner"));
+        await page
+          .waitForFunction(() => !document.querySelector(".spinner"))
+          .catch(() => assert.fail(`${view} loads for ever`));
         assert.deepEqual(await accessProblems(page), [], view);
       }
     },

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { answered, onGolden, said, sql, tableIn, tableOf } from "../golden_pages.mjs";
-import { accessProblems, colours, stretches } from "../kit.mjs";
+import { accessProblems, colours, openPage, stretches } from "../kit.mjs";
+import { hostileName, realPage } from "../real.mjs";
 
 async function sameTable(page, title, text, titleInText = title) {
   assert.deepEqual(await tableOf(page, title), tableIn(text, titleInText), title);
@@ -287,5 +288,24 @@ export async function checkViewsFitTheScreen(browser) {
       },
       { size: { width, height: 1000 } },
     );
+  }
+}
+
+// A file whose name is markup, and what comes of it in each view that names files.
+export async function checkNamesStayText(browser) {
+  const { address } = await realPage();
+  const page = await openPage(browser, `${address}#overview`);
+  page.on("dialog", () => page.problems.push("a name became code"));
+  try {
+    const question = "SELECT DISTINCT file FROM events WHERE file LIKE '%onerror%'";
+    for (const view of ["overview", "io", `sql?sql.query=${encodeURIComponent(question)}`]) {
+      await page.goto(`${address.split("?")[0]}#${view}`);
+      await answered(page);
+      await page.locator("td", { hasText: hostileName }).first().waitFor();
+    }
+    assert.equal(await page.locator("img").count(), 0);
+    assert.deepEqual(page.problems, []);
+  } finally {
+    await page.context().close();
   }
 }

@@ -47,12 +47,13 @@ interface AnsweredProps<T> {
 // in the same places whatever happens, so that what is shown keeps its state.
 export function Answered<T>({ of, what, children }: AnsweredProps<T>): JSX.Element {
   const standing = of.state.value;
-  const value = standing.kind === "there" ? standing.value : standing.kind === "idle" ? null : standing.before;
-  if (value === null && standing.kind !== "failed") return <Loading what={what ?? "Loading"} />;
+  const there = standing.kind === "there";
+  const before = standing.kind === "loading" || standing.kind === "failed" ? standing.before : null;
+  if (!there && before === null && standing.kind !== "failed") return <Loading what={what ?? "Loading"} />;
   return (
-    <div class={standing.kind === "there" ? "answer" : "answer stale"} aria-busy={standing.kind === "loading"}>
+    <div class={there ? "answer" : "answer stale"} aria-busy={standing.kind === "loading"}>
       {standing.kind === "failed" && <Failed error={standing.error} again={() => of.refresh()} />}
-      {value !== null && children(value)}
+      {there ? children(standing.value) : before !== null && children(before)}
     </div>
   );
 }

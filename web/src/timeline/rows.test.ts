@@ -73,3 +73,12 @@ test("a track tells what it belongs to", () => {
   const byId = new Map(tracks.map((each) => [each.id, each]));
   assert.deepEqual(pathOf(tracks[3]!, byId), ["host 1", "process 2", "thread 3", "samples 4"]);
 });
+
+test("counters stand below what they count, wherever the server has them", () => {
+  const moved = [tracks[0]!, track(9, 1, "counter", { depth: 0 }), ...tracks.slice(1, 6), tracks[7]!, tracks[6]!];
+  const rows = rowsOf(moved, everything);
+  assert.deepEqual(
+    rows.map((row) => row.track.id),
+    [1, 2, 3, 4, 5, 6, 7, 8, 9],
+  );
+});

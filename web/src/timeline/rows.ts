@@ -25,7 +25,7 @@ export interface Shown {
 
 export const lineHeight = 18;
 export const sampleHeight = 14;
-export const counterHeight = 44;
+export const counterHeight = 32;
 export const gap = 5;
 
 const titleHeight = 22;
@@ -68,6 +68,29 @@ function withoutEmpty(tracks: readonly Track[], shown: Shown): Track[] {
   return chosen.filter((track) => kept.has(track.id));
 }
 
+// Below a host or a process, its threads and processes come first: counters are many, and events are what is looked for.
+function countersLast(tracks: readonly Track[]): Track[] {
+  const below = new Map<TrackId, Track[]>();
+  const known = new Set(tracks.map((track) => track.id));
+  for (const track of tracks) {
+    const parent = track.parent && known.has(track.parent) ? track.parent : 0;
+    if (!below.has(parent)) below.set(parent, []);
+    below.get(parent)!.push(track);
+  }
+  const ordered: Track[] = [];
+  const add = (parent: TrackId): void => {
+    const children = below.get(parent) ?? [];
+    below.delete(parent); // whoever is his own ancestor is met once
+    const isCounter = (track: Track): boolean => track.kind === "counter";
+    for (const track of [...children.filter((each) => !isCounter(each)), ...children.filter(isCounter)]) {
+      ordered.push(track);
+      add(track.id);
+    }
+  };
+  add(0);
+  return ordered;
+}
+
 export function rowsOf(tracks: readonly Track[], shown: Shown): Row[] {
   const rows: Row[] = [];
   let y = 0;
@@ -86,7 +109,7 @@ export function rowsOf(tracks: readonly Track[], shown: Shown): Row[] {
   const parents = new Set(tracks.map((track) => track.parent));
   const levels = new Map<TrackId, number>();
   const hidden = new Set<TrackId>();
-  for (const track of withoutEmpty(tracks, shown)) {
+  for (const track of countersLast(withoutEmpty(tracks, shown))) {
     const below = track.parent || null;
     const level = below !== null ? (levels.get(below) ?? -1) + 1 : 0;
     levels.set(track.id, level);

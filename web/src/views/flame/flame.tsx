@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Flame graphs of the selected part: by any weight, in several orders, of one recording or of two.
 import type { JSX } from "preact";
-import { api, type FlameWish, type Part } from "../../api/client";
+import { api, exportUrl, type FlameWish, type Part } from "../../api/client";
 import { escapeName } from "../../logic/escape";
 import { findMatches } from "../../logic/flame_search";
 import type { FlameTree } from "../../logic/flame_tree";
@@ -122,6 +122,9 @@ export function Flame(): JSX.Element {
         <Search name="flame.search" label="Search">
           <Found tree={flame.value} />
         </Search>
+        <a href={exportUrl("speedscope", { ...part.value, where: "" })} download>
+          Selection for speedscope
+        </a>
       </div>
       <Answered of={flame} what="Adding up calls">
         {(tree) => <Body tree={tree} />}
