@@ -168,8 +168,8 @@ void LaneWriter::join(Part& left, Part& right, unsigned level, LaneFiles& files)
 }
 
 void LaneWriter::flush(LaneFiles& files) {
-  for (auto part = parts_.rbegin(); part != parts_.rend(); ++part) {
-    if (part->waiting > 0) write_leaf(*part, files);
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    if (parts_[i].waiting > 0) write_leaf(parts_[i], files);
   }
   std::vector<LaneEvent>().swap(events_);
 }
