@@ -18,7 +18,7 @@ constexpr char kPolicy[] =
 // What it says is the same for all who ask: nothing of the request is in it.
 constexpr std::string_view kDoorBegin =
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<title>Fathom: token needed</title>\n";
+    "<title>Fathom: token needed</title>\n<link rel=\"icon\" href=\"data:,\">\n";
 constexpr std::string_view kAgain = "<meta http-equiv=\"refresh\" content=\"0\">\n";
 constexpr std::string_view kDoorEnd =
     "</head>\n<body>\n<h1>Fathom: token needed</h1>\n"

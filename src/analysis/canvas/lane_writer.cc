@@ -4,7 +4,6 @@
 // fit into a leaf without being written.
 #include <algorithm>
 #include <bit>
-#include <ranges>
 #include <span>
 
 #include "analysis/canvas/lane_tree.h"
@@ -169,8 +168,8 @@ void LaneWriter::join(Part& left, Part& right, unsigned level, LaneFiles& files)
 }
 
 void LaneWriter::flush(LaneFiles& files) {
-  for (Part& part : parts_ | std::views::reverse) {
-    if (part.waiting > 0) write_leaf(part, files);
+  for (std::size_t i = parts_.size(); i-- > 0;) {
+    if (parts_[i].waiting > 0) write_leaf(parts_[i], files);
   }
   std::vector<LaneEvent>().swap(events_);
 }
