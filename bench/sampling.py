@@ -23,7 +23,7 @@ import sys, time
 def inner(turns):
     total = 0
     for i in range(turns):
-        total += i ^ (total >> 3)
+        total = (total + (i ^ (total >> 3))) & 0xFFFFFF
     return total
 before = time.process_time()
 inner(int(sys.argv[1]))
@@ -108,7 +108,8 @@ def row_python_sampling(bench: Bench, rounds: int, progress: Callable[[], None])
         sample: Sample = {"bare": cpu_of(bench.run(command)), "fathom": cpu_of(fathom(bench, 99, command)[0])}
         if spy is not None and spy.exists():
             record = [str(spy), "record", "-r", "99", "-f", "raw", "-o", str(bench.folder / "spy"), "--"]
-            sample["py-spy"] = cpu_of(bench.run([*record, *command]).splitlines()[-1])
+            lines = bench.run([*record, *command]).splitlines()
+            sample["py-spy"] = cpu_of(next(line for line in lines if not line.startswith("py-spy>") and line.strip()))
         done.append(sample)
         progress()
     samples = Samples(done)

@@ -35,7 +35,7 @@ build=$PWD/build-package
 if [[ $cpu != "$(uname -m)" ]]; then build+=-$cpu; fi
 readonly full cpu build out=$build/out
 readonly targets="fathom fathom_guest fathom_guest_heap fathom_guest_alnair fathom_guest_alnair_heap fathom_query
-  fathom_dftracer dftracer_wheel fathom_record manuals"
+  fathom_dftracer dftracer_wheel fathom_record datacrumbs datacrumbs_client manuals"
 
 say() { printf '== package: %s\n' "$*"; }
 

@@ -81,6 +81,12 @@ class WheelTargets(unittest.TestCase):
             self.assertGreaterEqual(len(installed), least, path)
             self.assertEqual(set(), installed - built, f"installed by {path} and not in build.targets")
 
+    def test_what_packages_install_is_built(self) -> None:
+        texts = [read("python/CMakeLists.txt"), read("src/guest/CMakeLists.txt")]
+        found = re.search(r'(?m)^readonly targets="([^"]+)"', read("tools/package.sh"))
+        built = built_by(set(found[1].split()) if found else set(), texts)
+        self.assertEqual(set(), installed_by(read("cmake/install.cmake")) - built, "not in targets of tools/package.sh")
+
     def test_components_are_those_of_cmake(self) -> None:
         places = {
             "pyproject.toml": ["cmake/install.cmake", "python/CMakeLists.txt"],

@@ -73,6 +73,7 @@ class FakeStore final : public RecordingStore {
     FATHOM_ASSIGN(kept_->contents[file.sha256], content.read_range(0, file.size));
     return {};
   }
+  Status remove(const std::string& /*name*/) override { return {}; }
   Status publish(const RecordingManifest& manifest) override {
     if (kept_->manifest.name == manifest.name) return Error{Code::kExists, "exists", ""};
     kept_->manifest = manifest;

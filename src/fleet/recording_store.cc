@@ -51,6 +51,7 @@ class LocalRecordings final : public RecordingStore {
     return upload->finish();
   }
   Status publish(const RecordingManifest& manifest) override { return kept_->publish(manifest); }
+  Status remove(const std::string& name) override { return kept_->remove(name); }
 
  private:
   std::unique_ptr<Recordings> kept_;
@@ -133,6 +134,11 @@ class RemoteRecordings final : public RecordingStore {
                     .target = path_of(manifest.name),
                     .headers = {{"Content-Type", "application/json"}},
                     .body = to_json(manifest)}));
+    return {};
+  }
+
+  Status remove(const std::string& name) override {
+    FATHOM_TRY(ask({.method = "DELETE", .target = path_of(name)}));
     return {};
   }
 

@@ -36,6 +36,9 @@ class RecordingStore {
   virtual Status send(const RecordedFile& file, const File& content) = 0;
   virtual Status publish(const RecordingManifest& manifest) = 0;
 
+  // kNotFound: there is no such recording.
+  virtual Status remove(const std::string& name) = 0;
+
   static constexpr std::size_t kMostRead = std::size_t{8} << 20U;
 };
 

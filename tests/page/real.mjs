@@ -31,7 +31,8 @@ function record() {
 export async function realPage(make = record) {
   if (!existsSync(fathom)) throw new Skipped(`there is no ${fathom}; ./dev build makes it`);
   const help = spawnSync(fathom, ["view", "--help"], { encoding: "utf8" });
-  if (help.status !== 0) throw new Skipped("this build has no `fathom view`");
+  if ((help.stdout + help.stderr).includes("not in this build")) throw new Skipped("this build has no page");
+  if (help.status !== 0) throw new Error(`fathom view --help: exit ${help.status}: ${help.stderr}`);
   const path = make();
   const key = [path].flat().join("\n");
   if (!started.has(key)) started.set(key, serve([path].flat())); // a promise: two checks may ask at once

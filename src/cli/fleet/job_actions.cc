@@ -22,7 +22,8 @@ Table table_of(const std::vector<fleet::Job>& jobs) {
   return table;
 }
 
-// Only where somebody is there to answer.
+}  // namespace
+
 bool asks_yes(const std::string& question) {
   if (::isatty(STDIN_FILENO) == 0) return false;
   print_beside(question + " [yes/no] ");
@@ -30,8 +31,6 @@ bool asks_yes(const std::string& question) {
   std::getline(std::cin, answer);
   return answer == "yes" || answer == "Yes";
 }
-
-}  // namespace
 
 std::string JobArguments::record_kind() const {
   return kind.empty() ? std::string(fleet::kBenchmarks) : kind;

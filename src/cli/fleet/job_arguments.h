@@ -50,6 +50,7 @@ Result<int> compare_jobs(fleet::JobStore& store, const JobArguments& arguments);
 // job_recordings.cc
 Result<int> list_recordings(fleet::JobStore& store, const JobArguments& arguments);
 Result<int> add_recording_of_user(fleet::JobStore& store, const JobArguments& arguments);
+Result<int> remove_recording(fleet::JobStore& store, const JobArguments& arguments);
 // job_kinds.cc
 Result<int> manage_kinds(fleet::JobStore& store, const JobArguments& arguments);
 Result<int> add_to_job(fleet::JobStore& store, const JobArguments& arguments);
@@ -59,5 +60,7 @@ Result<int> move_jobs(fleet::JobStore& store, const JobArguments& arguments);
 
 // The job, or an Error whose hint lists the jobs that there are.
 Result<fleet::Job> existing_job(fleet::JobStore& store, const std::string& name);
+// Asks on a terminal whether to remove something; no where nobody can be asked.
+bool asks_yes(const std::string& question);
 
 }  // namespace fathom::cli

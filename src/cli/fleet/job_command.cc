@@ -49,6 +49,8 @@ constexpr JobAction kActions[] = {
     {"add-recording", "DIR [NAME]",
      "send a recording there; prints the word by which fathom report opens it", 1, 2, kOfNothing,
      add_recording_of_user},
+    {"remove-recording", "NAME --yes", "remove a recording that is kept there", 1, 1, kOfRemove,
+     remove_recording},
     {"import", "NAME FILE, or --redis HOST:PORT",
      "take over what profiling-framework has: a file of its dumps, or its Redis databases", 0, 2,
      kOfImport, import_jobs},

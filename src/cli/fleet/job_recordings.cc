@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `fathom job recordings` and `fathom job add-recording`: recordings that a server keeps, or that
-// lie beside this user's own jobs.
+// `fathom job recordings`, `add-recording` and `remove-recording`: recordings that a server keeps,
+// or that lie beside this user's own jobs.
 #include "base/file_limit.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -44,6 +44,17 @@ Result<int> add_recording_of_user(fleet::JobStore& /*store*/, const JobArguments
   raise_file_limit();
   FATHOM_TRY(fleet::add_recording(*store, name, path));
   FATHOM_TRY(print(fleet::recording_word(place, name) + "\n"));
+  return 0;
+}
+
+Result<int> remove_recording(fleet::JobStore& /*store*/, const JobArguments& a) {
+  FATHOM_ASSIGN(const fleet::StorePlace place, fleet::find_store(a.store));
+  FATHOM_ASSIGN(const std::unique_ptr<fleet::RecordingStore> store, fleet::open_recordings(place));
+  FATHOM_TRY(store->manifest(a.job));  // one that does not exist is no question
+  if (!a.yes && !asks_yes("Remove recording " + a.job + "?"))
+    return usage_error("recording '" + a.job + "' was not removed",
+                       "to remove it: fathom job remove-recording " + a.job + " --yes");
+  FATHOM_TRY(store->remove(a.job));
   return 0;
 }
 

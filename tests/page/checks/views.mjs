@@ -283,7 +283,9 @@ export async function checkViewsFitTheScreen(browser) {
           await answered(page);
           const main = await page.$eval("main", ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth);
           assert.ok(main <= 0, `${view} is ${main} pixels too wide at ${width}`);
-          assert.deepEqual(page.problems, [], view);
+          // A server that still makes its index says 503, and is asked again.
+          const problems = page.problems.filter((problem) => !problem.includes("status of 503"));
+          assert.deepEqual(problems, [], view);
         }
       },
       { size: { width, height: 1000 } },

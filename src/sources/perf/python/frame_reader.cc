@@ -17,9 +17,11 @@ void PythonStack::compare_with(const PythonStack& before) {
   auto old = before.frames.rbegin();
   for (auto one = frames.rbegin(); one != frames.rend() && old != before.frames.rend();
        ++one, ++old) {
-    if (one->address != old->address || one->code->address != old->code->address) return;
+    if (one->address != old->address || one->code->address != old->code->address) break;
     one->age = old->age + 1;
+    lasting++;
   }
+  ended.assign(before.frames.begin(), old.base());
 }
 
 void FrameReader::add_threads(std::uint64_t interpreter, std::vector<PythonThread>& threads) {

@@ -27,9 +27,10 @@ struct PythonFrame {
 // Innermost first.
 struct PythonStack {
   std::vector<PythonFrame> frames;
-  bool whole = false;  // up to the outermost
+  bool whole = false;              // up to the outermost
+  std::size_t lasting = 0;         // outermost frames that the reading before had found, too
+  std::vector<PythonFrame> ended;  // the others that it had found, innermost first
 
-  // Tells which frames the reading before had found, too.
   void compare_with(const PythonStack& before);
 };
 

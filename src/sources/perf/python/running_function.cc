@@ -47,11 +47,19 @@ std::optional<RunningFunction::Found> RunningFunction::find(const PythonCode* se
 }
 
 // Before 3.11, functions that do the same share their instructions, so these do not tell which it
-// is.
+// is. But a place that is believed tells that it was none of the others, whose frame may have been
+// put there since, and whose old instructions lie around.
 std::optional<std::uint64_t> RunningFunction::next_in(const PythonCode& code) const {
+  const auto is_inside = [&code](std::uint64_t next) {
+    return next > code.begin && next <= code.end;
+  };
+  const auto contradicts = [&](const Candidate& one) {
+    return places_.is_proven(one.place) && !is_inside(one.found.next);
+  };
+  if (std::ranges::any_of(candidates_, contradicts)) return std::nullopt;
   const SampledWord* best = nullptr;
   for (const SampledWord& word : own_) {
-    if (word.value <= code.begin || word.value > code.end) continue;
+    if (!is_inside(word.value) || places_.is_disproven(word.place)) continue;
     if (best == nullptr || places_.found_at(word.place) > places_.found_at(best->place))
       best = &word;
   }

@@ -93,6 +93,9 @@ TEST_F(RunningFunctionTest, TheNextInstructionOfOneFunction) {
   EXPECT_EQ(running.next_in(*burn_), at(burn_, 4));
   EXPECT_EQ(running.next_in(*consume_), at(consume_, 3));
   EXPECT_EQ(running.next_in(*python_.codes.at(python_.code("later"))), std::nullopt);
+  learn({{kRegister, at(burn_, 4)}}, burn_);
+  EXPECT_EQ(running.next_in(*burn_), at(burn_, 4));
+  EXPECT_EQ(running.next_in(*consume_), std::nullopt) << "a place that is believed says burn";
 }
 
 TEST_F(RunningFunctionTest, AFunctionThatWasNeverReadIsSearched) {

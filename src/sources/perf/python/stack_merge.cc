@@ -12,6 +12,19 @@ namespace {
 
 constexpr std::uint64_t kUnit = 2;  // bytes of an instruction
 
+// Just behind the frame. 0: its size is not known.
+std::uint64_t end_of(const PythonFrame& frame) {
+  return frame.code->frame_bytes == 0 ? 0 : frame.address + frame.code->frame_bytes;
+}
+
+// Frames of calls lie one behind the other. Elsewhere are those of generators, and those for which
+// a piece of memory had no room.
+bool may_have_called(const PythonFrame& frame, std::uint64_t inner) {
+  constexpr std::uint64_t kPiece = 16384;
+  const std::uint64_t end = end_of(frame);
+  return end == 0 || end == inner || inner < frame.address || inner - frame.address > kPiece;
+}
+
 }  // namespace
 
 StackMerge::StackMerge(FrameReader& reader, CodeObjects& codes, LoopPlaces& places,
@@ -137,7 +150,9 @@ void StackMerge::add_past_callers(const FrameReader::Found& inner, const Sampled
   FrameReader::Found at = inner;
   while (!at.frame.ends_entry && past.size() < kMostPast) {
     const auto live = entry ? live_frame(*entry, at.outer) : std::nullopt;
+    if (live && !may_have_called(live_.frames[*live], at.frame.address)) break;
     const auto next = live ? std::nullopt : reader_.frame_at(at.outer);
+    if (next && !next->is_mark && !may_have_called(next->frame, at.frame.address)) break;
     const bool is_end =
         next && next->is_mark && !entry && at.outer >= loop.begin && at.outer < loop.end;
     if (live || is_end) {
@@ -160,16 +175,38 @@ std::uint64_t StackMerge::frame_address(const Words& words) const {
   return found != words.end() ? found->value : 0;
 }
 
+// What ends where a frame began is its caller's.
+bool StackMerge::add_neighbours(const Entry& entry, std::uint64_t inner) {
+  const auto ends_there = [inner](const PythonFrame& frame) { return end_of(frame) == inner; };
+  const auto ended = std::ranges::find_if(live_.ended, ends_there);
+  const auto begin = live_.frames.begin() + static_cast<std::ptrdiff_t>(entry.begin);
+  const auto end = live_.frames.begin() + static_cast<std::ptrdiff_t>(entry.end);
+  const auto live = std::find_if(begin, end, ends_there);
+  if ((ended == live_.ended.end()) == (live == end)) return false;  // none, or two of them
+  if (live != end) {
+    add_live(entry.begin + static_cast<std::size_t>(live - begin), entry.end);
+    return true;
+  }
+  const std::size_t lasting = live_.frames.size() - live_.lasting;
+  const auto ends_entry = [](const PythonFrame& frame) { return frame.ends_entry; };
+  if (lasting < entry.begin || lasting >= entry.end ||
+      std::any_of(ended, live_.ended.end(), ends_entry))
+    return false;
+  for (auto frame = ended; frame != live_.ended.end(); ++frame)
+    add(frame->code, frame->instruction);
+  add_live(lasting, entry.end);
+  return true;
+}
+
 // A frame at the same place or behind it was put there since, or it was another call's.
 void StackMerge::add_lasting(const Entry& entry, std::uint64_t inner) {
   constexpr std::uint32_t kLong = 3;
-  if (inner == 0) return;
+  if (inner == 0 || add_neighbours(entry, inner)) return;
   std::size_t begin = entry.end;
   while (begin > entry.begin) {
     const PythonFrame& frame = live_.frames[begin - 1];
-    const std::uint64_t end = frame.address + frame.code->frame_bytes;
     const bool is_outermost = begin == entry.end;
-    if (frame.address == inner || (frame.address < inner && end > inner)) break;
+    if (frame.address == inner || (frame.address < inner && end_of(frame) > inner)) break;
     if (!is_outermost && frame.age < kLong) break;
     begin--;
   }

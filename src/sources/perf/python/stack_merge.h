@@ -75,6 +75,8 @@ class StackMerge {
   // Functions that run for so long that they must have called, by any way, the one whose frame was
   // there.
   void add_lasting(const Entry& entry, std::uint64_t inner);
+  // Callers of that frame: functions that run, or ran when the thread was read before.
+  [[nodiscard]] bool add_neighbours(const Entry& entry, std::uint64_t inner);
   // By the links of frames that have ended, as far as they lead.
   void add_past_callers(const FrameReader::Found& inner, const SampledLoop& loop,
                         const std::optional<Entry>& entry);

@@ -138,6 +138,31 @@ TEST_F(StackMergeTest, CallersOfAFunctionThatEndedAreFoundByTheirLinks) {
       << "of the others it is not known";
 }
 
+TEST_F(StackMergeTest, AFrameThatEndsWhereTheOtherBeganIsItsCallers) {
+  learn();
+  loops_.erase(loops_.begin());
+  roles_[1] = NativeRole::kOther;
+  loops_[0].registers.set(kFrameRegister, kFrames + 2 * size_);
+  loops_[0].registers.set(kInstructionRegister, python_.instruction(key_, 7));
+  python_.frame(kFrames + 2 * size_, other_, kFrames + size_, 5);  // called since
+  before_ = {};
+  EXPECT_EQ(merged(), (Names{"0", "1", "2", "3", "key:306", "middle:202", "module:101", "7"}));
+}
+
+TEST_F(StackMergeTest, ACallerThatEndedTooIsKnownFromTheReadingBefore) {
+  loops_.erase(loops_.begin());
+  roles_[1] = NativeRole::kOther;
+  python_.frame(kFrames + 2 * size_, key_, kFrames + size_, 3);
+  loops_[0].registers.set(kFrameRegister, kFrames + 2 * size_);
+  loops_[0].registers.set(kInstructionRegister, python_.instruction(key_, 7));
+  learn();
+  python_.memory.zero(kFrames + size_, 2 * size_);
+  python_.set_top(thread_, kFrames);
+  EXPECT_EQ(merged(), (Names{"0", "1", "2", "3", "key:306", "middle:202", "module:101", "7"}));
+  EXPECT_EQ(merged(), (Names{"0", "1", "2", "3", "key:306", "module:101", "7"}))
+      << "the reading before did not find it any more";
+}
+
 TEST_F(StackMergeTest, AnotherFunctionThatRunsByNowIsNoGuess) {
   python_.frame(kFrames + 2 * size_, other_, inner_mark(), 5);
   EXPECT_EQ(merged(), (Names{"0", "1", "2", "3", "middle:202", "module:101", "7"}))
