@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A timeline that is panned and zoomed at random: the time of an answer, on recordings of 10 M and 100 M events."""
+"""A timeline that is panned and zoomed at random: CPU time of an answer, on recordings of 10 M and 100 M events."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def row_pan_zoom(bench: Bench, rounds: int, progress: Callable[[], None]) -> lis
         progress()
         what = f"timeline, p95 of an answer, {told['events'] / 1e6:.0f} M events"
         first = f"index {told['build_s']:.1f} s, {told['mib']:.0f} MiB"
-        value = f"{told['p95_ms']:.1f} ms"
-        verdict = judged(told["p95_ms"], ENOUGH_MS, GOAL_MS)
+        value = f"{told['p95_cpu_ms']:.1f} ms"
+        verdict = judged(told["p95_cpu_ms"], ENOUGH_MS, GOAL_MS)
         rows.append(Row(what, first, value, "", "", f"{ENOUGH_MS:.0f} ms", f"{GOAL_MS:.0f} ms", verdict))
     return rows
