@@ -28,7 +28,9 @@ export async function openPage(browser, address, options = {}) {
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
   page.on("console", (message) => {
-    if (message.type() === "error") page.problems.push(message.text());
+    // 503 is the server's way to say that an index is still being made; the page asks again.
+    const waits = message.text().includes("503 (Service Unavailable)");
+    if (message.type() === "error" && !waits) page.problems.push(message.text());
   });
   await page.goto(address);
   return page;

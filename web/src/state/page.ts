@@ -20,9 +20,12 @@ export const changes = signal<Readonly<Record<string, Change>>>({});
 // Another number whenever the recording's rows may have changed. Effects that ask the server read it, to ask again.
 export const revision = signal(0);
 
+// Apart, so that other changes of the selection are none of the recording.
+const wantedId = computed(() => selection.value.recording);
+
 // The selected recording; the first where the address names none, null where it names one that is not there.
 export const recording: ReadonlySignal<Recording | null> = computed(() => {
-  const wanted = selection.value.recording;
+  const wanted = wantedId.value;
   const all = recordings.value;
   const found = wanted ? all.find((each) => each.id === wanted) : all[0];
   return found ? { ...found, ...changes.value[found.id] } : null;
