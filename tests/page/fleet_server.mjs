@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 // A real `fathom server` with one job, for checks of what its page shows.
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { Skipped } from "./kit.mjs";
+import { skipWithoutPage } from "./real.mjs";
 
 const fathom = join(process.env.FATHOM_BUILD, "fathom");
 
 export class FleetServer {
   async start() {
-    if (!existsSync(fathom)) throw new Skipped(`there is no ${fathom}; ./dev build makes it`);
-    const help = spawnSync(fathom, ["view", "--help"], { encoding: "utf8" });
-    if (help.status !== 0) throw new Skipped("this build has no page");
+    skipWithoutPage();
     this.data = mkdtempSync(join(process.env.FATHOM_FOLDER, "fleet-"));
     const words = ["server", "--listen", "127.0.0.1:0", "--data", this.data];
     // Nobody else's server is to be found, nor this one by others.

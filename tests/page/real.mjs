@@ -27,12 +27,17 @@ function record() {
   return path;
 }
 
-// The recording's path (or those of several, as `make` gives them), and the address of a page that shows it.
-export async function realPage(make = record) {
+// Only a build that says that it has no page is a reason to skip.
+export function skipWithoutPage() {
   if (!existsSync(fathom)) throw new Skipped(`there is no ${fathom}; ./dev build makes it`);
   const help = spawnSync(fathom, ["view", "--help"], { encoding: "utf8" });
   if ((help.stdout + help.stderr).includes("not in this build")) throw new Skipped("this build has no page");
   if (help.status !== 0) throw new Error(`fathom view --help: exit ${help.status}: ${help.stderr}`);
+}
+
+// The recording's path (or those of several, as `make` gives them), and the address of a page that shows it.
+export async function realPage(make = record) {
+  skipWithoutPage();
   const path = make();
   const key = [path].flat().join("\n");
   if (!started.has(key)) started.set(key, serve([path].flat())); // a promise: two checks may ask at once
