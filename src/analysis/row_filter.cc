@@ -35,7 +35,7 @@ std::string one_of(std::string_view column, const std::vector<std::int64_t>& val
 
 // Of processes those that the threads belong to.
 std::string of_threads(const FilteredView& view, const std::vector<std::int64_t>& tids) {
-  const std::string threads = one_of("tid", tids);
+  std::string threads = one_of("tid", tids);
   if (view.name != "processes") return threads;
   return " AND (host, pid) IN (SELECT (host, pid) FROM memory.main.threads WHERE true" + threads +
          ")";

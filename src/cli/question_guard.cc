@@ -56,7 +56,8 @@ bool ends_us(int number) {
   return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
 }
 
-pthread_t watcher;  // set before hand_to_watcher() can run
+// Set before hand_to_watcher() can run, which has no other way to learn it.
+pthread_t watcher;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables : a handler's)
 
 // A thread that writes must not go on as if it had written, nor clean up in a signal handler.
 void hand_to_watcher(int number) {
