@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "containers/container_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -79,7 +81,8 @@ std::vector<std::string> environment_of(const Instructions& wanted, const ImageF
 std::string create_body(const ContainerPlan& plan) {
   const Instructions& wanted = plan.wanted;
   json environment = json::array();
-  for (const auto& [name, value] : wanted.environment) environment.push_back(name + "=" + value);
+  for (const auto& [name, value] : wanted.environment)
+    environment.push_back(fmt::format("{}={}", name, value));
   json body = {{"Image", plan.image.id},
                {"Env", std::move(environment)},
                {"Tty", wanted.tty},

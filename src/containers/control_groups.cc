@@ -13,7 +13,7 @@ std::string group_in(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     const std::vector<std::string_view> words = split(line, ':');  // number controllers path
     if (words.size() < 3) continue;
-    const std::string path(line.substr(words[0].size() + words[1].size() + 2));
+    std::string path(line.substr(words[0].size() + words[1].size() + 2));
     if (path == "/") continue;
     if (words[1].empty()) second = path;
     for (const std::string_view controller : split(words[1], ',')) {

@@ -43,7 +43,7 @@ class Hasher {
     FATHOM_ASSIGN(const std::vector<std::string> names, list_dir(path));
     mark('d', name, std::to_string(names.size()));
     for (const std::string& one : names)
-      FATHOM_TRY(add(join_path(path, one), name.empty() ? one : name + "/" + one));
+      FATHOM_TRY(add(join_path(path, one), name.empty() ? one : join_path(name, one)));
     return {};
   }
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Version {
   std::int64_t major = 0, minor = 0;
-  auto operator<=>(const Version&) const = default;
+  auto operator<=>(const Version&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 constexpr Version kLeast{1, 40};

@@ -3,6 +3,8 @@
 // down. Points closer than a pixel are drawn as their mean.
 #include "render/plot_svg.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -67,9 +69,10 @@ std::string bands(const Picture& picture, double y) {
     const char* const fill = kColors[color++ % kColors.size()];
     if (one.spans.size() > kMostSpans) continue;
     for (const auto& [from, to] : one.spans) {
-      const std::string x = px(kLeft + from * kPlot);
-      out += "<line x1=\"" + x + "\" y1=\"" + px(y) + "\" x2=\"" + x + "\" y2=\"" + px(y + kPanel) +
-             "\" stroke=\"" + fill + "\" stroke-width=\"0.6\" stroke-dasharray=\"3 3\"/>\n";
+      out += fmt::format(
+          "<line x1=\"{0}\" y1=\"{1}\" x2=\"{0}\" y2=\"{2}\" stroke=\"{3}\" stroke-width=\"0.6\" "
+          "stroke-dasharray=\"3 3\"/>\n",
+          px(kLeft + from * kPlot), px(y), px(y + kPanel), fill);
     }
   }
   return out;

@@ -17,7 +17,6 @@
 namespace fathom::render {
 namespace {
 
-using analysis::Amount;
 using analysis::ContainerRun;
 using analysis::FunctionUse;
 using analysis::LoopUse;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -76,9 +77,9 @@ class CodeWalk final : public WalkVisitor {
 
   void add_own_time(const std::vector<Open>& stack, std::uint32_t kind, std::int64_t length) {
     sums_[kind].own += length;
-    for (auto outer = stack.rbegin(); outer != stack.rend(); ++outer) {
-      if (kinds_[outer->kind].loop) continue;
-      sums_[outer->kind].own -= length;
+    for (const Open& outer : std::views::reverse(stack)) {
+      if (kinds_[outer.kind].loop) continue;
+      sums_[outer.kind].own -= length;
       return;
     }
   }

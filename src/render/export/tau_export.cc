@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <tuple>
@@ -197,8 +198,8 @@ class TauText {
   [[nodiscard]] std::string path_text(std::uint32_t node) const {
     std::string text = kRootName;
     std::vector<std::uint32_t> path = thread_.stacks.tree.path(node);
-    for (auto frame = path.rbegin(); frame != path.rend(); ++frame)
-      text += "  => " + frames_[*frame].name;
+    for (const std::uint32_t frame : std::views::reverse(path))
+      text += "  => " + frames_[frame].name;
     return text;
   }
 

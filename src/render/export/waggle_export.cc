@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -171,10 +172,10 @@ class CodeMoments {
     const std::string kind = kind_of(event);
     loops_.add(event.ts, "Top of " + kind);
     loops_.add(event.ts + event.dur, "Bottom of " + kind);
-    for (auto at = open_.rbegin(); at != open_.rend(); ++at) {
-      if (!at->function.empty() || at->turns_left == 0) continue;
-      --at->turns_left;
-      at->turns_from = event.ts + event.dur;
+    for (Open& outer : std::views::reverse(open_)) {
+      if (!outer.function.empty() || outer.turns_left == 0) continue;
+      --outer.turns_left;
+      outer.turns_from = event.ts + event.dur;
       return;
     }
   }
