@@ -57,7 +57,7 @@ bool ends_us(int number) {
 }
 
 // Set before hand_to_watcher() can run, which has no other way to learn it.
-pthread_t watcher;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables : a handler's)
+pthread_t watcher;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // A thread that writes must not go on as if it had written, nor clean up in a signal handler.
 void hand_to_watcher(int number) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -77,7 +76,8 @@ class CodeWalk final : public WalkVisitor {
 
   void add_own_time(const std::vector<Open>& stack, std::uint32_t kind, std::int64_t length) {
     sums_[kind].own += length;
-    for (const Open& outer : std::views::reverse(stack)) {
+    for (std::size_t i = stack.size(); i-- > 0;) {
+      const Open& outer = stack[i];
       if (kinds_[outer.kind].loop) continue;
       sums_[outer.kind].own -= length;
       return;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <string>
 #include <tuple>
@@ -198,8 +197,7 @@ class TauText {
   [[nodiscard]] std::string path_text(std::uint32_t node) const {
     std::string text = kRootName;
     std::vector<std::uint32_t> path = thread_.stacks.tree.path(node);
-    for (const std::uint32_t frame : std::views::reverse(path))
-      text += "  => " + frames_[frame].name;
+    for (std::size_t i = path.size(); i-- > 0;) text += "  => " + frames_[path[i]].name;
     return text;
   }
 

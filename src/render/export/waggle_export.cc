@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -172,7 +171,8 @@ class CodeMoments {
     const std::string kind = kind_of(event);
     loops_.add(event.ts, "Top of " + kind);
     loops_.add(event.ts + event.dur, "Bottom of " + kind);
-    for (Open& outer : std::views::reverse(open_)) {
+    for (std::size_t i = open_.size(); i-- > 0;) {
+      Open& outer = open_[i];
       if (!outer.function.empty() || outer.turns_left == 0) continue;
       --outer.turns_left;
       outer.turns_from = event.ts + event.dur;
