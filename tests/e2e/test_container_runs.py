@@ -144,7 +144,10 @@ def test_container_engine_restarts(box: Box) -> None:
         one.restart()
         _, said = box.finish(process, 3)
         check("lines", 1, said.count(b"\n"))
-        check("results", False, (box.root / "out").exists())
+        # What a run has recorded until then is kept; there is no profile of a part.
+        folder = box.root / "out"
+        check("profiles", [], list(folder.glob("profile*")))
+        shutil.rmtree(folder, ignore_errors=True)
         out, _ = box.finish(start(box, one, image, "sh", "-c", "echo next"))
         check("the next command, containers", (b"next\n", []), (out, one.containers()))
 
