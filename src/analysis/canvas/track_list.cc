@@ -69,20 +69,12 @@ class TrackList {
   }
 
   void add(const MadeTrack& made, std::int64_t depth) {
-    const TrackKey& key = made.key;
-    Track track{.id = track_id(key),
-                .parent = parent_of(key),
-                .kind = key.kind,
-                .name = name_of(key),
-                .host = key.host,
-                .pid = key.pid,
-                .tid = key.tid,
-                .layer = key.layer,
-                .from = made.from,
-                .to = made.to,
-                .events = made.events,
-                .depth = depth};
-    put(std::move(track), key);
+    Track track = track_of(made.key, name_of(made.key));
+    track.from = made.from;
+    track.to = made.to;
+    track.events = made.events;
+    track.depth = depth;
+    put(std::move(track), made.key);
   }
 
   Status add_counters(Store& store) {
@@ -98,18 +90,11 @@ class TrackList {
                          .tid = number_of(row[2]),
                          .layer = text_of(row[3]),
                          .name = text_of(row[4])};
-      Track track{.id = track_id(key),
-                  .parent = parent_of(key),
-                  .kind = key.kind,
-                  .name = key.name,
-                  .host = key.host,
-                  .pid = key.pid,
-                  .tid = key.tid,
-                  .layer = key.layer,
-                  .unit = text_of(row[5]),
-                  .from = int_of(row[6]),
-                  .to = int_of(row[7]) + 1,
-                  .events = int_of(row[8])};
+      Track track = track_of(key, key.name);
+      track.unit = text_of(row[5]);
+      track.from = int_of(row[6]);
+      track.to = int_of(row[7]) + 1;
+      track.events = int_of(row[8]);
       put(std::move(track), key);
     }
     return {};
@@ -145,6 +130,18 @@ class TrackList {
     Order order;
   };
   static constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+
+  // What the key alone tells.
+  Track track_of(const TrackKey& key, std::string name) {
+    return {.id = track_id(key),
+            .parent = parent_of(key),
+            .kind = key.kind,
+            .name = std::move(name),
+            .host = key.host,
+            .pid = key.pid,
+            .tid = key.tid,
+            .layer = key.layer};
+  }
 
   TrackId parent_of(const TrackKey& key) {
     if (key.tid && key.kind != TrackKind::kThread && key.pid)
