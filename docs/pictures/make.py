@@ -78,7 +78,7 @@ def spans_of(line: str) -> List[Span]:
 
 
 def svg_line(number: int, spans: List[Span]) -> str:
-    """textLength keeps the columns whatever font the reader has, and spaces that do not break keep their own: browsers draw
+    """textLength keeps the columns whatever font the reader has. Spaces that do not break keep them, too: browsers draw
     several ordinary ones as one."""
     texts, column = [], 0
     for text, style in spans:
