@@ -3,9 +3,9 @@
 // results go through RowPrinter instead.
 #include "render/render.h"
 
-#include <algorithm>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cstdlib>
 #include <set>

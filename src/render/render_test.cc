@@ -238,8 +238,10 @@ TEST(Document, TitlesAreKeysInJson) {
 }
 
 TEST(Document, JsonTellsUnits) {
-  const Table files{
-      .title = "Files", .columns = {{"file"}, {"time", Measure::kNanoseconds}}, .rows = {}, .note = {}};
+  const Table files{.title = "Files",
+                    .columns = {{"file"}, {"time", Measure::kNanoseconds}},
+                    .rows = {},
+                    .note = {}};
   const Table units{.title = "Units",
                     .columns = {{"n", Measure::kCount}, {"n", Measure::kPercent}},
                     .rows = {},

@@ -73,8 +73,8 @@ Result<std::vector<TrackId>> tracks_of(const Request& request) {
   return ids;
 }
 
-// What of a selection an index must be made with, since its boxes do not know it: columns of events.
-// A time is the window, and hosts, processes and threads are tracks.
+// What of a selection an index must be made with, since its boxes do not know it: columns of
+// events. A time is the window, and hosts, processes and threads are tracks.
 RowFilter part_of(const RowFilter& selection) {
   RowFilter part;
   part.layers = selection.layers;
@@ -101,9 +101,8 @@ class CanvasRoutes {
     if (!asked) return refused;
     const ShelvedCanvas& shelved = asked->shelved;
     if (shelved.canvas)
-      return json_response(
-          tracks_json(chosen_tracks(shelved.canvas->tracks().tracks, asked->selection),
-                      notes_of(shelved)));
+      return json_response(tracks_json(
+          chosen_tracks(shelved.canvas->tracks().tracks, asked->selection), notes_of(shelved)));
     const CanvasNotes notes{.building = shelved.building};
     if (asked->selection.any()) return json_response(tracks_json({}, notes));
     const Result<Tracks> coarse = coarse_tracks(asked->lease.store());
@@ -145,9 +144,8 @@ class CanvasRoutes {
     const std::optional<AskedCanvas> asked = ask(request, refused, /*by_layer=*/false);
     if (!asked) return refused;
     if (!asked->shelved.canvas) return still_building();
-    const Result<Flame> found =
-        flame_of_calls(*asked->shelved.canvas, options, asked->selection,
-                       [&](double) { return !asked->lease.ended(); });
+    const Result<Flame> found = flame_of_calls(*asked->shelved.canvas, options, asked->selection,
+                                               [&](double) { return !asked->lease.ended(); });
     return found ? json_response(flame_json(*found, options.in_time))
                  : asked->lease.refused(found.error());
   }

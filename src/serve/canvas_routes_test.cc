@@ -148,7 +148,8 @@ TEST_F(CanvasRoutes, OneSelectionForAllPictures) {
 }
 
 TEST_F(CanvasRoutes, AConditionIsNothingElse) {
-  for (const char* where : {"no_such_column", "1) OR (1", "1; DROP VIEW events", "(SELECT 1", "'"}) {
+  for (const char* where :
+       {"no_such_column", "1) OR (1", "1; DROP VIEW events", "(SELECT 1", "'"}) {
     for (const char* route : {"flame?weight=time", "tracks?x=1", "timeline?x=1"})
       EXPECT_EQ(settled(route + std::string("&where=") + encoded(where)).status, 400) << where;
   }

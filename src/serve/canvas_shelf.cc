@@ -188,8 +188,7 @@ class CanvasShelf::State {
   std::map<std::string, std::shared_ptr<Entry>> entries_;
 };
 
-CanvasShelf::CanvasShelf(const QuestionLimits& limits)
-    : state_(std::make_unique<State>(limits)) {}
+CanvasShelf::CanvasShelf(const QuestionLimits& limits) : state_(std::make_unique<State>(limits)) {}
 CanvasShelf::~CanvasShelf() = default;
 
 ShelvedCanvas CanvasShelf::get(const WantedCanvas& wanted) {

@@ -37,7 +37,8 @@ class CanvasShelf {
   // asked for one of them for a while.
   static constexpr std::size_t kMostMaking = 2;
 
-  // That of a part is a question, with a limit of time and memory; that of a whole recording is not.
+  // That of a part is a question, with a limit of time and memory; that of a whole recording is
+  // not.
   explicit CanvasShelf(const QuestionLimits& limits);
   ~CanvasShelf();  // ends what is being made
   CanvasShelf(const CanvasShelf&) = delete;

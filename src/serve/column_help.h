@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the columns of SQL mean, in the words of docs/formats/recording.md, which the build puts into
-// the program: they stand there and nowhere else.
+// What the columns of SQL mean, in the words of docs/formats/recording.md, which the build puts
+// into the program: they stand there and nowhere else.
 #pragma once
 
 #include <span>

@@ -132,7 +132,8 @@ class JobRoutes {
     const std::string& name = request.place("job");
     if (!fleet::is_job_name(name)) return bad_name(name);
     const std::string kind = request.asked("kind");
-    if (!kind.empty() && !fleet::is_job_name(kind)) return refusal(400, "that is no kind of records");
+    if (!kind.empty() && !fleet::is_job_name(kind))
+      return refusal(400, "that is no kind of records");
     const Result<fleet::Job> job = timed(*metrics_, [&] { return store_->job(name); });
     if (!job) return refusal(job.error());
     Result<fleet::HistoryAnswer> answer = timed(*metrics_, [&] {

@@ -69,7 +69,9 @@ std::string part_key(const analysis::RowFilter& filter) {
   std::string key;
   if (!filter.any()) return key;
   // With its length, so that no text can pretend to be two.
-  const auto add = [&](const std::string& text) { key += fmt::format(" {}:{}", text.size(), text); };
+  const auto add = [&](const std::string& text) {
+    key += fmt::format(" {}:{}", text.size(), text);
+  };
   const auto add_all = [&](const auto& values) {
     key += fmt::format(" {}", values.size());
     for (const auto& value : values) add(fmt::format("{}", value));

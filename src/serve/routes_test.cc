@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
+#include "fleet/history.h"
 #include "serve/byte_range.h"
 #include "serve/coding.h"
-#include "fleet/history.h"
 #include "serve/openapi.h"
 #include "serve/testing/site.h"
 

@@ -227,7 +227,8 @@ TEST_F(ViewRoutes, TheSchemaNamesWhatSqlMay) {
   ASSERT_TRUE(views.contains("events"));
   EXPECT_EQ(views["events"][0]["help"], "when it began");
   for (const auto& [name, columns] : views) {
-    for (const json& column : columns) EXPECT_NE(column["help"], "") << name << "." << column["name"];
+    for (const json& column : columns)
+      EXPECT_NE(column["help"], "") << name << "." << column["name"];
   }
   EXPECT_EQ(views["events"][0]["type"], "BIGINT");
   for (const auto& [name, columns] : views)

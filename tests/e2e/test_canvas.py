@@ -140,7 +140,9 @@ def test_canvas_of_a_selection(box: Box) -> None:
             count, bytes_moved = view.rows(f"SELECT count(*), CAST(sum(bytes) AS BIGINT) FROM events WHERE {where}")[0]
             check_true(f"there are some: {where}", count > 0)
             check(f"flame of {given}", count, ready(view, f"flame?weight=calls&min=0&{given}")["total"])
-            check(f"flame in time order of {given}", count, ready(view, f"flame?weight=calls&order=time&{given}")["total"])
+            check(
+                f"flame in time order of {given}", count, ready(view, f"flame?weight=calls&order=time&{given}")["total"]
+            )
             tracks = ready(view, f"tracks?{given}")["tracks"]
             ids = ",".join(str(track["id"]) for track in tracks if track["kind"] in ("thread", "layer"))
             boxes = ready(view, f"timeline?width=100&tracks={ids}&{given}")["tracks"]

@@ -166,12 +166,23 @@ def test_view_recording_goes(box: Box) -> None:
         name = next(one["id"] for one in view.ask("GET", f"{API}page").json["recordings"] if "other" in one["id"])
         wanted = view.rows(count, name)
         shutil.rmtree(other)
-        for path in ("tracks", "timeline?tracks=1", "flame", "heatmap", "report/overview", "export?format=csv", "schema"):
+        for path in (
+            "tracks",
+            "timeline?tracks=1",
+            "flame",
+            "heatmap",
+            "report/overview",
+            "export?format=csv",
+            "schema",
+        ):
             given = f"{API}{path}{'&' if '?' in path else '?'}recording={name}"
             answer = view.bare("GET", given, Authorization=f"Bearer {view.token}")
             check_true(f"{given}: {answer.status} {answer.body[:200]!r}", answer.status in (200, 404, 500, 503))
         other.symlink_to(secret)
-        for path in ("page", *(f"{route}recording={name}" for route in ("report/overview?", "tracks?", "export?format=csv&"))):
+        for path in (
+            "page",
+            *(f"{route}recording={name}" for route in ("report/overview?", "tracks?", "export?format=csv&")),
+        ):
             answer = view.bare("GET", API + path, Authorization=f"Bearer {view.token}")
             check_true(f"{path} tells no secret", b"pass-word" not in answer.body)
         other.unlink()

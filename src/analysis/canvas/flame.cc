@@ -128,9 +128,8 @@ class CallPass {
       kinds_.emplace_back(frames.number(named.name, named.layer), wanted);
     }
     for (const Track& track : canvas.tracks().tracks) {
-      const bool has_calls =
-          track.kind == TrackKind::kThread || track.kind == TrackKind::kStream ||
-          (track.kind == TrackKind::kLayer && !track.is_of_sums());
+      const bool has_calls = track.kind == TrackKind::kThread || track.kind == TrackKind::kStream ||
+                             (track.kind == TrackKind::kLayer && !track.is_of_sums());
       if (has_calls && track.events > 0 && is_chosen(track, filter)) tracks_.push_back(&track);
     }
   }
@@ -185,11 +184,11 @@ Status add_samples(Store& store, const std::string& where, const StackShapes& sh
     for (std::size_t row = 0; row < chunk.rows(); ++row) {
       if (last != chunk.int64s(kThread)[row]) {
         last = chunk.int64s(kThread)[row];
-        root = tree.child(FlameStretches::kRoot,
-                          frames.number(fmt::format("pid {}, thread {}",
-                                                    chunk.int64(kPid, row).value_or(-1),
-                                                    chunk.int64(kTid, row).value_or(-1)),
-                                        ""));
+        root = tree.child(
+            FlameStretches::kRoot,
+            frames.number(fmt::format("pid {}, thread {}", chunk.int64(kPid, row).value_or(-1),
+                                      chunk.int64(kTid, row).value_or(-1)),
+                          ""));
       }
       std::uint32_t node = root;
       if (const auto stack = chunk.int64(kStack, row)) {
@@ -209,8 +208,7 @@ Status add_samples(Store& store, const std::string& where, const StackShapes& sh
 }
 
 Error nothing_of(const std::string& weight) {
-  return {Code::kNotFound,
-          "nothing in this part of the recording has the weight '" + weight + "'",
+  return {Code::kNotFound, "nothing in this part of the recording has the weight '" + weight + "'",
           "record with --layers +cpu, or choose the weight time"};
 }
 

@@ -16,7 +16,8 @@ namespace fathom::analysis {
 struct FlameOptions {
   std::string weight = "time";  // time, calls, bytes, cpu, offcpu, or the name of a sampled event
   bool invert = false;          // callers below the functions that they called
-  bool in_time = false;  // a node for each stretch of time, as flame_stretches.h has it; not inverted
+  // A node for each stretch of time, as flame_stretches.h has it. Not with `invert`.
+  bool in_time = false;
   double least =
       0.001;  // of the total: smaller ones become a node "(N smaller)" below their caller
 };
@@ -39,9 +40,10 @@ struct Flame {
 [[nodiscard]] bool is_flame_of_calls(const std::string& weight);
 
 // Of calls that touch the window, cut to it, and that the filter leaves: time, hosts, processes,
-// threads, layers. Its names and condition must be those that the canvas was made with (show_rows of
-// filtered_views.h): an index does not know the columns of its events. What the filter leaves out is
-// no call at all: its time is that of the call around it. `progress` may end it (kUnavailable).
+// threads, layers. Its names and condition must be those that the canvas was made with (show_rows
+// of shown_rows.h): an index does not know the columns of its events. What the filter leaves
+// out is no call at all: its time is that of the call around it. `progress` may end it
+// (kUnavailable).
 Result<Flame> flame_of_calls(const Canvas& canvas, const FlameOptions& options,
                              const RowFilter& filter, const CanvasProgress& progress = {});
 // Of the samples that the store shows (filtered_views.h leaves a part). kNotFound, with a hint,

@@ -101,7 +101,7 @@ std::string heat_sql(const Span& span, const HeatOptions& options, const std::st
       fmt::arg("bins", span.bins), fmt::arg("what", what), fmt::arg("category", category),
       fmt::arg("name", name), fmt::arg("spread", spread),
       fmt::arg("top", std::clamp<std::int64_t>(options.top, 1,
-                                                 std::min(kMostRows, kMostCells / span.bins)))));
+                                               std::min(kMostRows, kMostCells / span.bins)))));
 }
 
 }  // namespace
@@ -131,8 +131,8 @@ Result<HeatMap> heat_map(Store& store, const HeatOptions& options) {
 
 Result<OffsetMap> offset_map(Store& store, const OffsetOptions& options) {
   FATHOM_ASSIGN(const Span span, span_of(store, options.bins));
-  const std::int64_t places = std::clamp<std::int64_t>(
-      options.offset_bins, 1, std::min(kMostBins, kMostCells / span.bins));
+  const std::int64_t places =
+      std::clamp<std::int64_t>(options.offset_bins, 1, std::min(kMostBins, kMostCells / span.bins));
   const std::string of_file = layer_sql(
       "FROM events WHERE layer IN @io AND bytes > 0 AND category IN ('read', 'write') AND file = " +
       sql::quote_literal(options.file));

@@ -74,8 +74,7 @@ class Names {
     for (std::uint32_t i = 0; i < out.size(); ++i) numbers_.emplace(out[i], i);
   }
   std::uint32_t number(const std::string& text) {
-    const auto [found, fresh] =
-        numbers_.try_emplace(text, static_cast<std::uint32_t>(out_.size()));
+    const auto [found, fresh] = numbers_.try_emplace(text, static_cast<std::uint32_t>(out_.size()));
     if (fresh) out_.push_back(text);
     return found->second;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Calls that were added up over an interval instead of recorded one by one (kernel layers, heap):
-// boxes as wide as their interval, a lane for each name. They are few, so the recording is asked each
-// time.
+// boxes as wide as their interval, a lane for each name. They are few, so the recording is asked
+// each time.
 #pragma once
 
 #include <cstdint>

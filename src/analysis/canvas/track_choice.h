@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tracks that a selection leaves. Whose they are is known of tracks; what is on them is not, but for
-// their layer.
+// Tracks that a selection leaves. Whose they are is known of tracks; what is on them is not, but
+// for their layer.
 #pragma once
 
 #include <vector>

@@ -121,8 +121,8 @@ class TrackList {
       track = {};
     };
     for (const auto& row : rows.rows) {
-      const TrackKey of_row = sums_key(text_of(row[0]), number_of(row[1]), number_of(row[2]),
-                                       text_of(row[3]));
+      const TrackKey of_row =
+          sums_key(text_of(row[0]), number_of(row[1]), number_of(row[2]), text_of(row[3]));
       if (!track.is_of_sums() || track_id(of_row) != track.id) {
         finish();
         if (tracks == kMostOfSums) {
