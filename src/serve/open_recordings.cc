@@ -49,7 +49,8 @@ bool is_fresh(const OpenStore& open, const RecordingStamp& now, std::int64_t now
 
 // What a limit that was hit says; refused_lease() knows it again by these words.
 constexpr std::string_view kTookTooLong = "the question took more time than ";
-constexpr std::string_view kTookTooMuch = "the question needs more memory than it may have";
+constexpr std::string_view kTookTooMuch =
+    "this question and those beside it need more memory than they may have";
 
 bool is_out_of_memory(const Error& error) {
   return error.message.starts_with("Out of Memory Error") ||
@@ -58,6 +59,10 @@ bool is_out_of_memory(const Error& error) {
 
 Error too_many() {
   return {Code::kUnavailable, "too many questions at a time", "ask again in a moment"};
+}
+Error none_ends() {
+  return {Code::kUnavailable, "questions that cannot be ended take all the time",
+          "ask again when they are done, or start the server again"};
 }
 Error waited_too_long() {
   return {Code::kUnavailable, "other questions took all the time", "ask again in a moment"};
@@ -122,6 +127,7 @@ class OpenRecordings::State {
   Status take_turn(const Request& request) {
     std::unique_lock lock(mutex_);
     if (waiting_ >= limits_.waiting) return too_many();
+    if (abandoned_ >= limits_.at_once) return none_ends();
     ++waiting_;
     const std::int64_t deadline = now_monotonic_ns() + limits_.timeout_ns;
     const auto is_gone = [&] { return request.gone && *request.gone; };
@@ -137,6 +143,19 @@ class OpenRecordings::State {
     const std::scoped_lock lock(mutex_);
     --asking_;
     free_.notify_one();
+  }
+
+  // Its turn is somebody else's from now on, though it goes on.
+  void abandon_turn() {
+    const std::scoped_lock lock(mutex_);
+    --asking_;
+    ++abandoned_;
+    free_.notify_one();
+  }
+
+  void end_abandoned() {
+    const std::scoped_lock lock(mutex_);
+    --abandoned_;
   }
 
   // One that is open and as new as the recording; those that are older go.
@@ -195,6 +214,7 @@ class OpenRecordings::State {
   std::condition_variable free_;
   std::size_t asking_ = 0;
   std::size_t waiting_ = 0;
+  std::size_t abandoned_ = 0;  // still run, and cannot be ended
   std::list<std::unique_ptr<OpenStore>> kept_;  // the last asked first
 };
 
@@ -207,11 +227,16 @@ struct RecordingLease::Held {
     const bool is_whole = !question || question->end == QuestionEnd::kNot;
     if (open && is_whole && is_kept) state->keep(std::move(open));
     open.reset();  // before the turn of somebody else
-    if (has_turn) state->give_turn_back();
+    if (turn && turn->exchange(false)) {
+      state->give_turn_back();
+    } else if (turn) {
+      state->end_abandoned();
+    }
   }
 
   std::shared_ptr<OpenRecordings::State> state;
-  bool has_turn = false;
+  // nullptr: it has none yet. false: it was abandoned.
+  std::shared_ptr<std::atomic<bool>> turn;
   bool is_kept = false;  // for the next question
   KnownRecording recording;
   std::unique_ptr<OpenStore> open;
@@ -305,14 +330,19 @@ Result<RecordingLease> OpenRecordings::begin(const Request& request,
   RecordingLease lease(std::make_unique<RecordingLease::Held>(state_));
   lease.held_->recording = recording;
   FATHOM_TRY(state_->take_turn(request));
-  lease.held_->has_turn = true;
+  lease.held_->turn = std::make_shared<std::atomic<bool>>(true);
   return lease;
 }
 
 void OpenRecordings::watch(const Request& request, RecordingLease::Held& held) {
   held.question = state_->watch_.begin(
       now_monotonic_ns() + state_->limits_.timeout_ns, request.gone,
-      [interrupter = held.open->store->interrupter()] { interrupter.interrupt(); });
+      [interrupter = held.open->store->interrupter()] { interrupter.interrupt(); },
+      [state = state_.get(), turn = held.turn, answer = request.answer_instead](QuestionEnd end) {
+        if (!turn->exchange(false)) return;
+        state->abandon_turn();
+        if (answer) answer(refused_lease(ended_question(end, state->limits_)));
+      });
 }
 
 }  // namespace fathom::serve
