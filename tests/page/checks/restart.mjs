@@ -54,14 +54,18 @@ export async function checkAServerKnowsItsPageAfterARestart(browser) {
   const serve = (port) => started(["server", "--listen", `127.0.0.1:${port}`, "--data", data], environment);
   let { server, address } = await serve(0);
   const token = readFileSync(join(data, "admin.token"), "utf8").trim();
+  const create = async (name) => {
+    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+    const body = JSON.stringify({ name, info: "" });
+    assert.equal((await fetch(`${address}/api/v1/jobs`, { method: "POST", headers, body })).status, 201);
+  };
+  await create("before");
   const page = await openPage(browser, `${address}/?token=${token}#fleet`);
   try {
-    await page.getByRole("region", { name: "Jobs" }).waitFor();
+    await page.getByText("before", { exact: true }).waitFor();
     await stopped(server);
     ({ server } = await serve(new URL(address).port));
-    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
-    const body = JSON.stringify({ name: "later", info: "" });
-    assert.equal((await fetch(`${address}/api/v1/jobs`, { method: "POST", headers, body })).status, 201);
+    await create("later");
     await page.reload();
     await page.getByText("later", { exact: true }).waitFor();
   } finally {
